@@ -6,15 +6,15 @@ import { parseDurationOrThrow } from './cli/duration.ts';
 import { createOutputFieldSelector } from './cli/field-query.ts';
 import { areHyperlinksShown } from './cli/hyperlink.ts';
 import { compileJmespath } from './cli/jmespath-query.ts';
-import { type CommandOutput, createCommandOutput } from './cli/output.ts';
+import { type CommandOutputWriter, createCommandOutput } from './cli/output.ts';
 import { createPagerPrinter } from './cli/pager-printer.ts';
 import { createProgressReporter, type ProgressReporter } from './cli/progress.ts';
 import { createPrompts, type Prompts } from './cli/prompts.ts';
 import { type ConfigFile, configLockPath, readConfigFile, readConfigFileIfHomeExists } from './config/config-file.ts';
-import { resolveSandboxAdminAccess } from './config/sandbox-connection-details.ts';
+import { resolveSandboxAdminAccess } from './config/sandbox-urls-and-credentials.ts';
 import {
   type ProfileSettingOverrides,
-  type ProfileSettings,
+  type ResolvedProfileSettings,
   resolveProfileReference,
   resolveProfileSettings,
 } from './config/settings.ts';
@@ -23,13 +23,13 @@ import type { ProfileServices } from './context/profile-services.ts';
 import type { SharedProfileAccess } from './context/shared-profile.ts';
 import { CliError, usageError } from './errors.ts';
 import type { OAuthClient } from './oauth/token-endpoint.ts';
+import { createHttpSenderWithDeadline } from './platform/create-http-sender-with-deadline.ts';
 import { acquireFileLock, type HeldFileLock } from './platform/file-lock.ts';
 import type { HostSystem, HttpSenderOptions, OutputSink } from './platform/host.ts';
 import type { HttpSender } from './platform/http-sender.ts';
 import { findUnsafeEnvironmentVariable } from './platform/unsafe-environment-variable.ts';
-import { withRequestDeadline } from './platform/with-request-deadline.ts';
 import { sanitizeLine } from './sanitize/terminal-text.ts';
-import type { SessionBinding } from './session/credential-record.ts';
+import type { SessionServerBinding } from './session/credential-record.ts';
 import type { CredentialStore } from './session/credential-store.ts';
 import type { ProfileAccessTokenProvider } from './session/profile-access-token-provider.ts';
 import { type ProfilePaths, profilePaths } from './session/profile-paths.ts';
@@ -41,30 +41,30 @@ import { type ProfilePaths, profilePaths } from './session/profile-paths.ts';
 export interface CommandContext {
   readonly host: HostSystem;
   readonly globals: ParsedArgs;
-  readonly output: CommandOutput;
+  readonly output: CommandOutputWriter;
   readonly prompts: Prompts;
   /** Progress on stderr. */
   readonly progress: ProgressReporter;
   /** The content of config.json. Throws DamagedConfigError. */
   readonly config: () => ConfigFile;
   /** The settings of this run; `options` are those of the command and have the highest precedence. */
-  readonly settings: (options?: ProfileSettingOverrides) => ProfileSettings;
+  readonly settings: (options?: ProfileSettingOverrides) => ResolvedProfileSettings;
   /** The settings of a stored profile without the options of this run, for commands that list profiles. */
-  readonly storedSettings: (profile: string) => ProfileSettings;
+  readonly storedSettings: (profile: string) => ResolvedProfileSettings;
   /** Reads config.json under its lock, applies `change` and discards the cached content. */
   readonly changeConfig: <T>(change: (config: ConfigFile) => T) => Promise<T>;
   readonly profilePaths: (profile: string) => ProfilePaths;
   /** `limit`: milliseconds to wait for the keychain. */
-  readonly store: (settings: ProfileSettings, limit?: number) => Promise<CredentialStore>;
+  readonly store: (settings: ResolvedProfileSettings, limit?: number) => Promise<CredentialStore>;
   /** The shared part of a profile with `credential_store: shared`, for the commands of `auth share`. */
-  readonly share: (settings: ProfileSettings) => Promise<SharedProfileAccess>;
+  readonly share: (settings: ResolvedProfileSettings) => Promise<SharedProfileAccess>;
   /** The access token for the resource API: the stored session, or `CLOUDCTL_ACCESS_TOKEN`. */
-  readonly session: (settings: ProfileSettings) => Promise<ProfileAccessTokenProvider>;
-  readonly api: (settings: ProfileSettings) => Promise<ApiClient>;
+  readonly session: (settings: ResolvedProfileSettings) => Promise<ProfileAccessTokenProvider>;
+  readonly api: (settings: ResolvedProfileSettings) => Promise<ApiClient>;
   readonly send: (options?: Pick<HttpSenderOptions, 'fresh'>) => Promise<HttpSender>;
   /** The admin API of the running sandbox. */
   readonly sandbox: (adminUrl: string | undefined) => Promise<SandboxAdminApi>;
-  readonly client: (settings: ProfileSettings, binding: SessionBinding) => Promise<OAuthClient>;
+  readonly client: (settings: ResolvedProfileSettings, binding: SessionServerBinding) => Promise<OAuthClient>;
   readonly lock: (path: string) => Promise<HeldFileLock>;
   /** Throws if an environment variable would expose secrets of requests, such as NODE_DEBUG=http. */
   readonly requireSafe: () => void;
@@ -79,7 +79,7 @@ export async function createCommandContext(host: HostSystem, globals: ParsedArgs
   const timeout = parseDurationOrThrow(globals.value('timeout') ?? '30s', '--timeout', 1000);
   let known: ConfigFile | undefined;
   const config = (): ConfigFile => (known ??= readConfigFileIfHomeExists(host.folders));
-  const settings = (options: ProfileSettingOverrides = {}): ProfileSettings =>
+  const settings = (options: ProfileSettingOverrides = {}): ResolvedProfileSettings =>
     resolveProfileSettings({
       env: host.env,
       config: config(),
@@ -119,7 +119,7 @@ export async function createCommandContext(host: HostSystem, globals: ParsedArgs
     const sending = await host.createSender({ env: host.env, trace, ...options });
     // Requests to the token endpoint have a fixed time limit, which --timeout can only shorten.
     const isShortened = options.fresh === true && globals.value('timeout') !== undefined;
-    return isShortened ? withRequestDeadline(sending, timeout) : sending;
+    return isShortened ? createHttpSenderWithDeadline(sending, timeout) : sending;
   };
   const place = (profile: string) => profilePaths(host.folders.state, profile);
   const lock = (path: string): Promise<HeldFileLock> =>
@@ -133,7 +133,7 @@ export async function createCommandContext(host: HostSystem, globals: ParsedArgs
       known = undefined;
     }
   };
-  const storedSettings = (profile: string): ProfileSettings => ({
+  const storedSettings = (profile: string): ResolvedProfileSettings => ({
     ...resolveProfileSettings({
       env: { CLOUDCTL_CREDENTIAL_STORE: host.env.CLOUDCTL_CREDENTIAL_STORE },
       config: config(),

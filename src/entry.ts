@@ -34,7 +34,7 @@ async function start(argv: readonly string[]): Promise<void> {
   process.exitCode = await runCliProcess(argv);
   if (packs !== undefined && cache !== undefined && process.exitCode === 0 && cache.incompletePacks().length > 0)
     (await import('./platform/write-v8-code-cache.ts')).writeV8CodeCache(cache, packs.moduleNames());
-  if (isBlocked) (await import('./platform/read-keychain-quickly.ts')).exitWithBlockedThread(process.exitCode);
+  if (isBlocked) (await import('./platform/read-keychain-quickly.ts')).exitDespiteBlockedThread(process.exitCode);
 }
 
 /** Writes to the file descriptor, because creating process.stdout takes more time than the rest of `start`. */

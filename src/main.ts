@@ -6,7 +6,7 @@ import { commandTree, programOverviewCommand } from './commands/index.ts';
 import { DamagedConfigError } from './config/config-file.ts';
 import type { CliError, ExitCode } from './errors.ts';
 import { helpTopics } from './help-topics/help-topics.ts';
-import { rootCommandAliases, similarToolCommandReplacements } from './help-topics/similar-tools.ts';
+import { similarToolCommandReplacements, topLevelCommandAliases } from './help-topics/similar-tools.ts';
 import { createSystemHost } from './platform/create-system-host.ts';
 import type { HostSystem } from './platform/host.ts';
 import { programVersion } from './version.ts';
@@ -23,7 +23,7 @@ export async function runCliCommandLine(argv: readonly string[], host: HostSyste
       tree: commandTree,
       overview: programOverviewCommand,
       replacements: similarToolCommandReplacements,
-      aliases: rootCommandAliases,
+      aliases: topLevelCommandAliases,
       topics: helpTopics,
       argv,
       stdout: host.stdout,

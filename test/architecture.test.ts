@@ -40,7 +40,7 @@ const rules: readonly (readonly [name: string, rule: Rule])[] = [
   ['no file has a marker of unfinished work', text.nothingIsUnfinished],
   ['no file names a machine or a registry', text.noMachineIsNamed],
   ['every export has a name', text.exportsAreNamed],
-  ['the only classes are errors, Secret and SandboxStateManager', text.classesAreFew],
+  ['the only classes are errors, Secret and LiveSandboxState', text.classesAreFew],
   ['an exported name is declared in one file', names.exportedNamesAreUnique()],
   ['wording is asserted in golden files only', wordingIsInGoldenFiles],
   ['every source has its test', tests.everySourceHasItsTest()],

@@ -15,7 +15,7 @@ import type { PreflightReport } from '../src/preflight/report.ts';
 import type { DatabaseComparisonReport } from '../src/rehearsal/comparison-report.ts';
 import { formatDatabaseComparison } from '../src/rehearsal/comparison-text.ts';
 import type { RehearsalReport } from '../src/rehearsal/rehearsal-report.ts';
-import { rehearsalText } from '../src/rehearsal/rehearsal-text.ts';
+import { renderRehearsalReportText } from '../src/rehearsal/render-rehearsal-report-text.ts';
 import type { MigrationStatusSample } from '../src/watch/status-sample.ts';
 import { buildNextWatchLogLines } from '../src/watch/view/log-lines.ts';
 import { renderStatusScreenLines } from '../src/watch/view/status-screen.ts';
@@ -116,7 +116,7 @@ const texts: Readonly<Record<string, (text: string) => string>> = {
   'fix script': (text) => renderFixScript(reportWith(text)) ?? '',
   'undo script': (text) => renderUndoScript(reportWith(text)) ?? '',
   'comparison report': (text) => formatDatabaseComparison(comparisonWith(text), styles),
-  'rehearsal report': (text) => rehearsalText(rehearsalWith(text), styles),
+  'rehearsal report': (text) => renderRehearsalReportText(rehearsalWith(text), styles),
   'log of db watch': (text) => {
     const first = buildNextWatchLogLines(undefined, sampleWith(text));
     return [...first.lines, ...buildNextWatchLogLines(first.said, { ...sampleWith(text), violations: [] }).lines].join(

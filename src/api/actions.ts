@@ -3,7 +3,7 @@ import { isJsonRecord, type JsonRecord, readNumberField, readStringField } from 
 import type { ApiClient } from './client.ts';
 import { listItemId } from './list-completeness.ts';
 import { type ListOptions, type ListPageItems, readListPages } from './list-pages.ts';
-import { createRateLimitRetry, type WaitMilliseconds } from './rate-limit-retry.ts';
+import { createRateLimitRetry, type DelayFunction } from './rate-limit-retry.ts';
 
 /** An action (a task of the service on a resource) as the API returned it, with the decoded fields that this program uses. */
 export interface ApiAction {
@@ -30,10 +30,10 @@ export function listAllActions(
 }
 
 /** Reads one action by its id; `pause` waits when the rate limit is reached. Throws `not_found`. */
-export async function fetchResourceAction(
+export async function fetchActionById(
   api: ApiClient,
   id: number,
-  { pause, signal }: { readonly pause?: WaitMilliseconds; readonly signal?: AbortSignal },
+  { pause, signal }: { readonly pause?: DelayFunction; readonly signal?: AbortSignal },
 ): Promise<ApiAction> {
   const path = `/v2/actions/${id}`;
   const json = await api.json({ method: 'GET', path, until: signal, rateLimitRetry: createRateLimitRetry(pause) });

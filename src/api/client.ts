@@ -148,7 +148,7 @@ async function sendWithRetries(deps: ApiClientDeps, call: ApiRequest, token: Sec
       until?.throwIfAborted();
       const again =
         (safe || !error.sent) && error.kind !== 'tls' && error.kind !== 'aborted' && error.kind !== 'timeout';
-      if (!again || last) throw unreachableError(error, deps.loginHints.unreachable);
+      if (!again || last) throw buildNoResponseError(error, deps.loginHints.unreachable);
     }
     await deps.clock.sleep(250 * 2 ** attempt, until);
   }
@@ -225,7 +225,7 @@ export const untrustedCertificateHint = 'use a certificate for this host name, o
 const checkNetworkHint = 'check the network and the address with `cloudctl config list`';
 
 /** The error for a request that received no response (exit code 6). */
-export function unreachableError(error: HttpSendError, unreachable = checkNetworkHint): CliError {
+export function buildNoResponseError(error: HttpSendError, unreachable = checkNetworkHint): CliError {
   const code = readHttpSendErrorCode(error);
   const hints = {
     tls: buildTlsFailureHint(error),

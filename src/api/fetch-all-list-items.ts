@@ -3,7 +3,7 @@ import { stringifyExact } from '../exact.ts';
 import { isJsonRecord, type JsonRecord } from '../json.ts';
 import type { ApiClient } from './client.ts';
 import { incompleteListError, nextPagePath, readListTotal } from './list-page.ts';
-import { createRateLimitRetry, type WaitMilliseconds } from './rate-limit-retry.ts';
+import { createRateLimitRetry, type DelayFunction } from './rate-limit-retry.ts';
 
 /** After this number of consecutive pages without new items, reading the list ends with an error. */
 const maxUnchangedPages = 10;
@@ -16,7 +16,7 @@ const maxUnchangedPages = 10;
 export async function fetchAllListItems(
   api: ApiClient,
   path: string,
-  pause: WaitMilliseconds,
+  pause: DelayFunction,
 ): Promise<readonly unknown[] | undefined> {
   const items: unknown[] = [];
   const visited = new Set<string>();

@@ -7,7 +7,7 @@ import type { ApiClient } from './client.ts';
 import { createJsonListSplitter } from './json-list-splitter.ts';
 import { createListCompleteness, type ListCompleteness, type ListItemId } from './list-completeness.ts';
 import { incompleteListError, type ListPage, parseListPage, readNextPagePathFromTail } from './list-page.ts';
-import { createRateLimitRetry, type WaitMilliseconds } from './rate-limit-retry.ts';
+import { createRateLimitRetry, type DelayFunction } from './rate-limit-retry.ts';
 
 export interface ListRequest<T> {
   /** The path of the list without `page` and `per_page`; it may have other query parameters. */
@@ -35,7 +35,7 @@ export interface ListOptions<T> {
   /** Filters items in this program after the server has returned them. */
   readonly matches?: ((item: T) => boolean) | undefined;
   /** Waits for the rate limit after the first page. @param ms milliseconds */
-  readonly pause?: WaitMilliseconds | undefined;
+  readonly pause?: DelayFunction | undefined;
   /** Called after each page that is followed by another page. */
   readonly onProgress?: ((read: number, total: number | undefined) => void) | undefined;
 }
@@ -202,7 +202,7 @@ interface RequestedPage {
   readonly answer: Promise<ApiResponse>;
 }
 
-async function requestPage(api: ApiClient, path: string, pause?: WaitMilliseconds): Promise<RequestedPage> {
+async function requestPage(api: ApiClient, path: string, pause?: DelayFunction): Promise<RequestedPage> {
   const answer = api.success({ method: 'GET', path, rateLimitRetry: createRateLimitRetry(pause) });
   /**
    * The caller may stop before this page and never await its response. Without this handler, a failed request would then end

@@ -7,14 +7,14 @@ import type { ApiResponse } from './api-response.ts';
 export type RateLimitRetry = (refusal: Pick<ApiResponse, 'retryAfter'>) => Promise<boolean>;
 
 /** A function that waits for a number of milliseconds. */
-export type WaitMilliseconds = (ms: number) => Promise<void>;
+export type DelayFunction = (ms: number) => Promise<void>;
 
 /**
  * Creates the function that waits before each retry of one request; returns undefined when `pause` is undefined. @param
  * maxWaitMs the longest total wait for the request
  */
 export function createRateLimitRetry(
-  pause: WaitMilliseconds | undefined,
+  pause: DelayFunction | undefined,
   maxWaitMs = 900_000,
 ): RateLimitRetry | undefined {
   if (pause === undefined) return undefined;

@@ -12,7 +12,7 @@ import {
   type DropletRequestGroupQueueOptions,
   recordUnsentRequestGroups,
 } from './sending/group-queue.ts';
-import { createResponseDeadline } from './sending/response-deadline.ts';
+import { createLateResponseDetector } from './sending/late-response-detector.ts';
 
 /**
  * The local time, in milliseconds, after which the server can no longer receive a request of an earlier, ended run. The
@@ -48,7 +48,7 @@ export async function createMissingDroplets(options: CreateMissingDropletsOption
   const { state } = ledger;
   let stop: CliError | undefined;
   let unexpected: { readonly error: unknown } | undefined;
-  const lateResponses = createResponseDeadline(options.clock, options.timeout, options.ended);
+  const lateResponses = createLateResponseDetector(options.clock, options.timeout, options.ended);
   const deps: Omit<DropletRequestGroupDeps, 'abortScope'> = {
     ...options,
     lateResponses,

@@ -5,7 +5,7 @@ import type { BatchIo } from './batch-io.ts';
 import type { BatchLedger } from './ledger/batch-ledger.ts';
 import type { BatchResultRow, BatchState } from './ledger/batch-state.ts';
 import { createDropletFinder } from './lookup/droplet-finder.ts';
-import { reportDuplicateDroplets } from './lookup/tagged-batch-reconciler.ts';
+import { findAndRecordDuplicateDroplets } from './lookup/tagged-batch-reconciler.ts';
 import type { DropletUserData } from './options/user-data.ts';
 import { startBatchReporter } from './report/batch-reporter.ts';
 import { reportBatchEnd } from './report/batch-run-result.ts';
@@ -14,7 +14,7 @@ import { readBatchTimeLimits } from './sending/batch-time-limits.ts';
 import { createRateLimitedSender, type SendLaneOptions } from './sending/send-lane.ts';
 import { sendMissingDroplets } from './sending/send-missing.ts';
 import {
-  deleteOrShowSingleDropletLedger,
+  deleteSingleDropletLedgerOrPrintPath,
   isDropletCreationProven,
   printBatchLedgerPath,
 } from './single-droplet-creation.ts';
@@ -88,7 +88,7 @@ export async function runBatch(commandIo: BatchIo, ledger: BatchLedger, options:
         notice.awaiting(() => 'looking for droplets that exist twice');
         if (lastLookupAt > clock.now()) await output.note(lastLookupNote);
         await clock.sleep(Math.max(0, lastLookupAt - clock.now()), ending);
-        const duplicates = await reportDuplicateDroplets(deps);
+        const duplicates = await findAndRecordDuplicateDroplets(deps);
         await reporter.settled(duplicates.names);
         if (!duplicates.hasTagged && state.counts().created > 0) await output.warn(noTagsWarning);
       }
@@ -113,7 +113,7 @@ export async function runBatch(commandIo: BatchIo, ledger: BatchLedger, options:
   const signal = interruption.receivedSignal();
   const failure = stopped ?? outputError ?? signal;
   if (options.isSingle === true)
-    await deleteOrShowSingleDropletLedger(io, ledger, failure === undefined && results.failures.size === 0);
+    await deleteSingleDropletLedgerOrPrintPath(io, ledger, failure === undefined && results.failures.size === 0);
   return reportBatchEnd(io, { state, results, stopped, outputError, signal, resume, wait, profileOptions });
 }
 

@@ -27,7 +27,7 @@ export async function printBatchLedgerPath(
 }
 
 /** @param hasSucceeded no error stopped the run, and the row of the droplet was printed */
-export async function deleteOrShowSingleDropletLedger(
+export async function deleteSingleDropletLedgerOrPrintPath(
   io: Pick<BatchIo, 'output'>,
   ledger: BatchLedger,
   hasSucceeded: boolean,

@@ -3,11 +3,11 @@ import { type ExactNumber, isExactNumber, stringifyExact } from '../exact.ts';
 import { nearestWord } from './nearest-word.ts';
 import { shortenInputForError } from './shorten-input-for-error.ts';
 
-export type TableCellValue = string | number | boolean | ExactNumber | null | undefined;
+export type OutputCellValue = string | number | boolean | ExactNumber | null | undefined;
 
 export interface OutputColumn<T> {
   readonly name: string;
-  readonly value: (row: T) => TableCellValue;
+  readonly value: (row: T) => OutputCellValue;
   /** An extra column is printed only when `--format` names it. */
   readonly extra?: boolean;
   /**
@@ -18,7 +18,7 @@ export interface OutputColumn<T> {
   /** How a terminal shows the cells of a column: a status in its colour, a time relative to now. */
   readonly kind?: 'state' | 'time';
   /** The http URL that the cell leads to on a terminal. */
-  readonly link?: (cell: TableCellValue) => string | undefined;
+  readonly link?: (cell: OutputCellValue) => string | undefined;
 }
 
 /** The properties of a column that affect how a table is printed on a terminal. */
@@ -43,7 +43,7 @@ export function addLinksToOutputColumn<T>(
   name: string,
   link: (text: string) => string,
 ): ListView<T> {
-  const linkOf = (cell: TableCellValue) =>
+  const linkOf = (cell: OutputCellValue) =>
     cell === undefined || cell === null || cell === '' ? undefined : link(String(cell));
   return {
     ...view,
@@ -80,12 +80,12 @@ export function deriveOutputColumnsFromRows(
   const keys = new Set(rows.flatMap((row) => Object.keys(row)));
   return [...keys].map((name) => ({
     name,
-    value: (row) => (Object.hasOwn(row, name) ? toTableCellValue(row[name]) : undefined),
+    value: (row) => (Object.hasOwn(row, name) ? toOutputCellValue(row[name]) : undefined),
   }));
 }
 
 /** Returns a scalar unchanged, and an object or a list as JSON text. */
-export function toTableCellValue(value: unknown): TableCellValue {
+export function toOutputCellValue(value: unknown): OutputCellValue {
   switch (typeof value) {
     case 'string':
     case 'number':
@@ -101,7 +101,7 @@ export function toTableCellValue(value: unknown): TableCellValue {
 export function buildOutputRowObject<T>(
   row: T,
   columns: readonly OutputColumn<T>[],
-): Readonly<Record<string, TableCellValue>> {
+): Readonly<Record<string, OutputCellValue>> {
   return Object.fromEntries(columns.map(({ name, value }) => [name, value(row) ?? null]));
 }
 

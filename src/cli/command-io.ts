@@ -1,6 +1,6 @@
 import type { HostSystem } from '../platform/host.ts';
 import type { ParsedArgs } from './command.ts';
-import type { CommandOutput } from './output.ts';
+import type { CommandOutputWriter } from './output.ts';
 import type { ProgressReporter } from './progress.ts';
 import type { Prompts } from './prompts.ts';
 
@@ -12,7 +12,7 @@ export interface CommandIo {
   readonly host: HostSystem;
   /** The global options. */
   readonly globals: ParsedArgs;
-  readonly output: CommandOutput;
+  readonly output: CommandOutputWriter;
   readonly prompts: Prompts;
   readonly progress: ProgressReporter;
 }

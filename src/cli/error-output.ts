@@ -1,6 +1,6 @@
 import { buildErrorJson, CliError } from '../errors.ts';
 import type { OutputSink, ProcessEnvironment } from '../platform/host.ts';
-import { indentLines, sanitizeLine, sanitizeLines } from '../sanitize/terminal-text.ts';
+import { indentContinuationLines, sanitizeLine, sanitizeLines } from '../sanitize/terminal-text.ts';
 import { createTerminalStyles } from './color.ts';
 import { wrapForTerminal } from './wrap-text.ts';
 
@@ -63,7 +63,7 @@ async function errorPart(
   columns: number | undefined,
 ): Promise<string> {
   if (text === undefined) return '';
-  const lines = await wrapForTerminal(`${label} ${indentLines(text)}`, columns);
+  const lines = await wrapForTerminal(`${label} ${indentContinuationLines(text)}`, columns);
   return `${paint(label)}${lines.slice(label.length)}\n`;
 }
 

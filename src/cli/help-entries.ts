@@ -2,7 +2,7 @@ import type { CommandGroup, LazyCommand } from './command.ts';
 import { describeCommand } from './command-table.ts';
 import { type HelpStyle, renderHelp, renderHelpTopic } from './help.ts';
 import type { HelpTopics } from './help-topic.ts';
-import { buildStoredCompletionNamesKey, type CompletableName, type HelpEntryToStore } from './stored-help.ts';
+import { buildStoredCompletionNamesKey, type CompletableName, type UnencodedStoredHelpEntry } from './stored-help.ts';
 
 /**
  * Creates the entries of help.txt: every help page as rendered without a terminal, every command description, and the
@@ -13,13 +13,13 @@ export async function createHelpFileEntries<C>(
   root: CommandGroup<C>,
   topics: HelpTopics,
   fixedNames: Readonly<Record<string, readonly CompletableName[]>> = {},
-): Promise<readonly HelpEntryToStore[]> {
+): Promise<readonly UnencodedStoredHelpEntry[]> {
   const style: HelpStyle = { columns: undefined, color: false };
   const below = async (
     words: readonly string[],
     path: readonly string[],
     node: CommandGroup<C> | LazyCommand<C>,
-  ): Promise<readonly HelpEntryToStore[]> => {
+  ): Promise<readonly UnencodedStoredHelpEntry[]> => {
     const page = await renderHelp({ path, node }, style, topics);
     const entry = { words, page, description: await describeCommand(path, node) };
     if (node.kind === 'command') return [entry];

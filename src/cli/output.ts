@@ -1,11 +1,11 @@
 import type { CliError } from '../errors.ts';
 import type { OutputSink } from '../platform/host.ts';
-import { indentLines, sanitizeLines } from '../sanitize/terminal-text.ts';
+import { indentContinuationLines, sanitizeLines } from '../sanitize/terminal-text.ts';
 import { createTerminalStyles } from './color.ts';
 import type { ListView } from './columns.ts';
 import { pickOutputColumns } from './columns.ts';
 import { printError } from './error-output.ts';
-import { jsonDocument } from './formats/json.ts';
+import { formatJsonDocument } from './formats/json.ts';
 import type { JmespathQuery } from './jmespath-query.ts';
 import type { PagerPrinter } from './pager-printer.ts';
 import {
@@ -44,7 +44,7 @@ export interface CommandOutputOptions extends PrintOutputOptions {
   readonly paged?: PagerPrinter;
 }
 
-export interface CommandOutput {
+export interface CommandOutputWriter {
   readonly format: OutputFormat;
   /**
    * Prints rows. In ndjson and csv each row is printed at once; the other formats wait for the last row, so that stdout stays
@@ -92,13 +92,13 @@ export type OutputNotice = string | readonly string[];
 export type OutputRowSource<T> = AsyncIterable<T> | Iterable<T>;
 
 /** The output of a command: data to stdout, everything else to stderr. */
-export function createCommandOutput(options: CommandOutputOptions): CommandOutput {
+export function createCommandOutput(options: CommandOutputOptions): CommandOutputWriter {
   const { stdout, stderr, format, columns, query, quiet, color } = options;
   const wanted = columns === undefined || columns.length === 0 ? undefined : columns;
   const paged = options.paged ?? ((print) => print(stdout));
   const printPaged = (presented: PreparedOutput, view?: PreparedOutputView): Promise<void> =>
     paged((sink) => printPreparedOutput(presented, { ...options, stdout: sink }, view));
-  const note: CommandOutput['note'] = async (text, max) => {
+  const note: CommandOutputWriter['note'] = async (text, max) => {
     if (!quiet) await stderr.write(await noticeLines(text, widthOf(stderr), max));
   };
   /**
@@ -116,7 +116,7 @@ export function createCommandOutput(options: CommandOutputOptions): CommandOutpu
     }
     return result;
   };
-  const pages: CommandOutput['pages'] = async (rows, view) => {
+  const pages: CommandOutputWriter['pages'] = async (rows, view) => {
     const write = (data: string | Uint8Array): Promise<void> => stdout.write(data);
     if (query !== undefined) {
       if (format === 'ndjson' && query.isItemwise && wanted === undefined)
@@ -163,7 +163,7 @@ export function createCommandOutput(options: CommandOutputOptions): CommandOutpu
     async data(value) {
       const result = await queryResult(value);
       if (format === 'table' && query === undefined && wanted === undefined)
-        await paged((sink) => sink.write(jsonDocument(result)));
+        await paged((sink) => sink.write(formatJsonDocument(result)));
       else await printPaged(prepareJmespathResultForOutput(result, { columns: [] }, [], wanted));
     },
     text: (text) => stdout.write(withNewline(text)),
@@ -188,7 +188,7 @@ function withNewline(text: string): string {
 async function noticeLines(notice: OutputNotice, columns: number | undefined, max?: number): Promise<string> {
   const texts = typeof notice === 'string' ? [notice] : notice;
   if (texts.length === 0) return '';
-  const lines = texts.map((text) => indentLines(sanitizeLines(text, max)));
+  const lines = texts.map((text) => indentContinuationLines(sanitizeLines(text, max)));
   return `${await wrapForTerminal(lines.join('\n'), columns)}\n`;
 }
 

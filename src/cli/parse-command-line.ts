@@ -3,16 +3,16 @@ import type { CommandGroup, CommandSpec, OptionSpec } from './command.ts';
 import { globalOptions, helpOptions } from './global-options.ts';
 import { likelyIntendedWord } from './nearest-word.ts';
 import {
+  findOptionValueError,
+  findPositionalsError,
   misplacedOptionsError,
   missingOptionValueError,
   misspelledCommandError,
-  optionValueError,
-  positionalsError,
   unknownCommandError,
   unknownOptionError,
 } from './parse-errors.ts';
 import type { HelpRequest, ParsedCommand } from './parsed-command.ts';
-import type { CliProgramGroup } from './program-group.ts';
+import type { CliRootCommandGroup } from './program-group.ts';
 import { type CommandGroupWithPath, resolveHelp } from './resolve-help.ts';
 
 /**
@@ -21,7 +21,7 @@ import { type CommandGroupWithPath, resolveHelp } from './resolve-help.ts';
  */
 export async function parseCommandLine<C>(
   name: string,
-  root: CliProgramGroup<C>,
+  root: CliRootCommandGroup<C>,
   argv: readonly string[],
 ): Promise<ParsedCommand<C>> {
   const end = argv.indexOf('--');
@@ -48,7 +48,7 @@ export async function parseCommandLine<C>(
 }
 
 interface ParseState<C> {
-  readonly root: CliProgramGroup<C>;
+  readonly root: CliRootCommandGroup<C>;
   readonly argv: readonly string[];
   /** Whether help is requested; other errors in the arguments are then ignored, except for an unknown command. */
   isHelpRequested: boolean;
@@ -106,7 +106,7 @@ function configureCommand<C>(
     }
     const fault =
       (defaultedFrom && defaultCommandError(defaultedFrom, spec, args, state)) ??
-      positionalsError(path.join(' '), spec, args);
+      findPositionalsError(path.join(' '), spec, args);
     if (fault !== undefined) throw fault;
     state.outcome = { kind: 'run', path, spec, args, occurrences: state.occurrences };
   });
@@ -145,7 +145,7 @@ function recordOption<C>(spec: OptionSpec, value: string | undefined, state: Par
       state.isHelpRequested = spec.name === 'help';
       throw stopParsing();
     }
-    const fault = value === undefined ? undefined : optionValueError(spec, value, state.argv);
+    const fault = value === undefined ? undefined : findOptionValueError(spec, value, state.argv);
     if (fault !== undefined) throw fault;
   }
   state.occurrences.set(spec.name, [...(state.occurrences.get(spec.name) ?? []), value ?? '']);

@@ -1,8 +1,8 @@
 import type { CliError } from '../errors.ts';
 import { usageError } from '../errors.ts';
 import type { ArgumentSpec, CommandGroup, CommandSpec, CommandTree, OptionSpec } from './command.ts';
+import { splitCommaSeparatedValues } from './create-parsed-args.ts';
 import { nearestWord } from './nearest-word.ts';
-import { splitCommaSeparatedValues } from './parse-args.ts';
 import { shortenInputForError } from './shorten-input-for-error.ts';
 import { formatSynopsis } from './synopsis.ts';
 
@@ -79,7 +79,7 @@ export function missingOptionValueError(option: OptionSpec, next?: string): CliE
  * The error in the value of an option; undefined if the value is valid. `argv` shows whether the user typed `--names=-o` (a
  * value) or `--names -o` (two options).
  */
-export function optionValueError(option: OptionSpec, value: string, argv: readonly string[]): CliError | undefined {
+export function findOptionValueError(option: OptionSpec, value: string, argv: readonly string[]): CliError | undefined {
   const flags = [option.name, ...(option.aliases ?? [])].map((name) => `--${name}=`);
   const attached = [...flags, `-${option.short}`].some((flag) => argv.includes(`${flag}${value}`));
   if (!attached && /^-[^\d.]/.test(value)) return missingOptionValueError(option, value);
@@ -102,7 +102,7 @@ function unknownChoiceError(subject: string, value: string, choices: readonly st
 }
 
 /** The first error in the arguments of a command; undefined if they are valid. */
-export function positionalsError(
+export function findPositionalsError(
   path: string,
   spec: Pick<CommandSpec<never>, 'arguments' | 'options' | 'examples'>,
   given: readonly string[],

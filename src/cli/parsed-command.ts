@@ -1,6 +1,6 @@
 import type { CommandGroup, CommandSpec, LazyCommand } from './command.ts';
+import type { OptionOccurrences } from './create-parsed-args.ts';
 import type { HelpTopic } from './help-topic.ts';
-import type { OptionOccurrences } from './parse-args.ts';
 
 /** The result of parsing the command line: help, a command, a topic or the version. */
 export type ParsedCommand<C> =

@@ -1,6 +1,6 @@
 import { isExactNumber } from '../exact.ts';
-import type { ListView, OutputColumn, OutputColumnTraits, TableCellValue } from './columns.ts';
-import { buildOutputRowObject, deriveOutputColumnsFromRows, pickOutputColumns, toTableCellValue } from './columns.ts';
+import type { ListView, OutputCellValue, OutputColumn, OutputColumnTraits } from './columns.ts';
+import { buildOutputRowObject, deriveOutputColumnsFromRows, pickOutputColumns, toOutputCellValue } from './columns.ts';
 
 /** The data to print, in the shapes that the output formats distinguish; JSON and YAML print `data`. */
 export type PreparedOutput =
@@ -8,20 +8,20 @@ export type PreparedOutput =
       readonly kind: 'rows';
       readonly names: readonly string[];
       readonly traits?: readonly OutputColumnTraits[];
-      readonly cells: readonly TableCellRow[];
+      readonly cells: readonly OutputCellRow[];
       readonly data: readonly unknown[];
     }
   | {
       readonly kind: 'object';
       readonly names: readonly string[];
       readonly traits?: readonly OutputColumnTraits[];
-      readonly cells: TableCellRow;
+      readonly cells: OutputCellRow;
       readonly data: unknown;
     }
-  | { readonly kind: 'values'; readonly cells: readonly TableCellRow[]; readonly data: readonly unknown[] }
-  | { readonly kind: 'value'; readonly cell: TableCellValue; readonly data: unknown };
+  | { readonly kind: 'values'; readonly cells: readonly OutputCellRow[]; readonly data: readonly unknown[] }
+  | { readonly kind: 'value'; readonly cell: OutputCellValue; readonly data: unknown };
 
-export type TableCellRow = readonly TableCellValue[];
+export type OutputCellRow = readonly OutputCellValue[];
 
 /** Returns the function that maps a row to its JSON: the row itself, or its chosen columns if `--format` names columns. */
 export function createRowToJsonMapper<T>(
@@ -92,13 +92,13 @@ export function prepareJmespathResultForOutput<T>(
   if (isOriginal(result)) return prepareObjectForOutput(result, view, wanted);
   if (isObject(result))
     return prepareObjectForOutput(result, { columns: deriveOutputColumnsFromRows([result]) }, wanted);
-  return { kind: 'value', cell: toTableCellValue(result), data: result };
+  return { kind: 'value', cell: toOutputCellValue(result), data: result };
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !isExactNumber(value);
 }
 
-function cellsOfValue(value: unknown): TableCellRow {
-  return Array.isArray(value) ? value.map(toTableCellValue) : [toTableCellValue(value)];
+function cellsOfValue(value: unknown): OutputCellRow {
+  return Array.isArray(value) ? value.map(toOutputCellValue) : [toOutputCellValue(value)];
 }

@@ -1,9 +1,9 @@
 import type { OutputSink } from '../platform/host.ts';
 import { spreadsheetCell } from '../sanitize/spreadsheet-cell.ts';
 import { sanitizeLine } from '../sanitize/terminal-text.ts';
-import type { ListView, OutputColumnTraits, TableCellValue } from './columns.ts';
+import type { ListView, OutputCellValue, OutputColumnTraits } from './columns.ts';
 import { type CsvRecordEncoder, createCsvRecordEncoder } from './formats/csv.ts';
-import { jsonDocument } from './formats/json.ts';
+import { formatJsonDocument } from './formats/json.ts';
 import { ndjsonLine } from './formats/ndjson.ts';
 import { formatTextTable } from './formats/table.ts';
 import type { PreparedOutput } from './prepared-output.ts';
@@ -35,9 +35,9 @@ export async function printPreparedOutput(
   const { stdout, format, header } = options;
   switch (format) {
     case 'json':
-      return stdout.write(jsonDocument(presented.data));
+      return stdout.write(formatJsonDocument(presented.data));
     case 'yaml':
-      return stdout.write((await import('./formats/yaml.ts')).yamlDocument(presented.data));
+      return stdout.write((await import('./formats/yaml.ts')).formatYamlDocument(presented.data));
     case 'ndjson': {
       const lines = presented.kind === 'rows' || presented.kind === 'values' ? presented.data : [presented.data];
       for (const line of lines) await stdout.write(ndjsonLine(line));
@@ -92,7 +92,7 @@ export async function renderTerminalTable(
   });
 }
 
-function cellRows(presented: PreparedOutput): readonly (readonly TableCellValue[])[] {
+function cellRows(presented: PreparedOutput): readonly (readonly OutputCellValue[])[] {
   switch (presented.kind) {
     case 'rows':
     case 'values':

@@ -3,12 +3,12 @@ import type { OutputSink, ProcessEnvironment } from '../platform/host.ts';
 import { isColorEnabled } from './color.ts';
 import type { CommandGroup, CommandTree, ExampleSpec, LazyCommand, ParsedArgs } from './command.ts';
 import type { CompletionNameSource } from './complete.ts';
+import { createParsedArgs } from './create-parsed-args.ts';
 import { globalOptions } from './global-options.ts';
 import type { HelpTopic, HelpTopics } from './help-topic.ts';
 import type { PagerPrinter } from './pager-printer.ts';
-import { parseArgs } from './parse-args.ts';
 import type { HelpRequest, ParsedCommand } from './parsed-command.ts';
-import type { CliProgramGroup } from './program-group.ts';
+import type { CliRootCommandGroup } from './program-group.ts';
 import { parseHelpRequestWords } from './stored-help.ts';
 
 export interface CliProgram<C> {
@@ -52,7 +52,7 @@ export interface CliProgram<C> {
 export async function runCommandLine<C>(program: CliProgram<C>): Promise<ExitCode> {
   const { name, version, summary, examples = [], tree, topics = {}, argv, stdout, env, makeContext } = program;
   const { replacements = {}, aliases = {}, overview } = program;
-  const root: CliProgramGroup<C> = {
+  const root: CliRootCommandGroup<C> = {
     kind: 'group',
     summary,
     examples,
@@ -74,14 +74,14 @@ export async function runCommandLine<C>(program: CliProgram<C>): Promise<ExitCod
     return 0;
   }
   if (argv[0] === '__help') {
-    const [{ createHelpFileEntries }, { encodeStoredHelp }] = await Promise.all([
+    const [{ createHelpFileEntries }, { encodeHelpTextFile }] = await Promise.all([
       import('./help-entries.ts'),
       import('./stored-help.ts'),
     ]);
     const names = await Promise.all(
       (program.fixedNames ?? []).map(async (from) => [from, await program.namesFrom(from, new Map())] as const),
     );
-    await stdout.write(encodeStoredHelp(await createHelpFileEntries(name, root, topics, Object.fromEntries(names))));
+    await stdout.write(encodeHelpTextFile(await createHelpFileEntries(name, root, topics, Object.fromEntries(names))));
     return 0;
   }
   if (argv.length === 1 && argv[0] === 'version') {
@@ -112,8 +112,8 @@ export async function runCommandLine<C>(program: CliProgram<C>): Promise<ExitCod
       return 0;
     }
     case 'run': {
-      const globals = parseArgs([], globalOptions, typed.occurrences);
-      const args = parseArgs(typed.args, typed.spec.options ?? [], typed.occurrences);
+      const globals = createParsedArgs([], globalOptions, typed.occurrences);
+      const args = createParsedArgs(typed.args, typed.spec.options ?? [], typed.occurrences);
       return typed.spec.run(await makeContext(globals, typed.path.slice(1)), args);
     }
     default:
@@ -124,7 +124,7 @@ export async function runCommandLine<C>(program: CliProgram<C>): Promise<ExitCod
 // A request for help alone is answered without the parser, because loading the parser takes a quarter of the start-up time.
 async function readCommandLine<C>(
   name: string,
-  root: CliProgramGroup<C>,
+  root: CliRootCommandGroup<C>,
   argv: readonly string[],
 ): Promise<ParsedCommand<C>> {
   const [first, second, more] = argv;
@@ -137,12 +137,12 @@ async function readCommandLine<C>(
   return parseCommandLine(name, root, argv);
 }
 
-function topicOf<C>({ topics = {} }: CliProgramGroup<C>, name: string | undefined): HelpTopic | undefined {
+function topicOf<C>({ topics = {} }: CliRootCommandGroup<C>, name: string | undefined): HelpTopic | undefined {
   return name !== undefined && Object.hasOwn(topics, name) ? topics[name] : undefined;
 }
 
 /** The group or command with these words; undefined when one of them is neither a command nor an alias. */
-function findHelp<C>(name: string, root: CliProgramGroup<C>, words: readonly string[]): HelpRequest<C> | undefined {
+function findHelp<C>(name: string, root: CliRootCommandGroup<C>, words: readonly string[]): HelpRequest<C> | undefined {
   let node: CommandGroup<C> | LazyCommand<C> = root;
   const path = [name];
   for (const word of words) {

@@ -42,7 +42,7 @@ export async function runCancellablePrompt<V>(
 }
 
 /** Wraps a terminal stream so that prompts have no colour, because inquirer has no option that disables colour. */
-export function withoutColorSequences(output: PromptStreams['output']): PromptStreams['output'] {
+export function createColorlessPromptOutput(output: PromptStreams['output']): PromptStreams['output'] {
   const plain = new Writable({
     decodeStrings: false,
     write: (chunk, _, done) => {

@@ -2,7 +2,7 @@ import { usageError } from '../errors.ts';
 import { sanitizeLine, sanitizeLines } from '../sanitize/terminal-text.ts';
 import { Secret } from '../secret.ts';
 import type { PromptStreams } from './prompt-streams.ts';
-import { runCancellablePrompt, withoutColorSequences } from './prompt-streams.ts';
+import { createColorlessPromptOutput, runCancellablePrompt } from './prompt-streams.ts';
 import { wrapForTerminal } from './wrap-text.ts';
 
 export interface PromptOptions {
@@ -83,7 +83,7 @@ export function createPrompts({ streams, isTerminal, noInput, yes, color, before
     await before?.();
     const { createPromptModule } = await import('inquirer');
     const { input, output: screen } = streams();
-    const output = color ? screen : withoutColorSequences(screen);
+    const output = color ? screen : createColorlessPromptOutput(screen);
     const lines = await wrapPromptMessage(sanitizeLines(message), screen.columns);
     return runCancellablePrompt(input, signal, async (left) => {
       const prompt = createPromptModule({ input, output, signal: left });

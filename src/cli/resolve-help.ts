@@ -1,7 +1,7 @@
 import type { CommandGroup, CommandTree, LazyCommand } from './command.ts';
 import { unknownCommandError } from './parse-errors.ts';
 import type { ParsedCommand } from './parsed-command.ts';
-import type { CliProgramGroup } from './program-group.ts';
+import type { CliRootCommandGroup } from './program-group.ts';
 
 export interface CommandGroupWithPath<C> {
   readonly group: CommandGroup<C>;
@@ -15,7 +15,7 @@ export interface CommandGroupWithPath<C> {
 export function resolveHelp<C>(
   [first = '', ...words]: readonly string[],
   { group, path }: CommandGroupWithPath<C>,
-  root: CliProgramGroup<C>,
+  root: CliRootCommandGroup<C>,
 ): ParsedCommand<C> {
   if (group === root && first === 'version' && words.length === 0) return { kind: 'version' };
   const topic = group === root && words.length === 1 ? ownValue(root.topics ?? {}, words[0] ?? '') : undefined;

@@ -17,7 +17,7 @@ type ByteRange = readonly [start: number, length: number];
  * A help entry before it is stored. `words` are those of the command, without the program's name, or `help` and a
  * topic.
  */
-export interface HelpEntryToStore {
+export interface UnencodedStoredHelpEntry {
   readonly words: readonly string[];
   readonly page: string;
   readonly description?: CommandDescription;
@@ -62,7 +62,7 @@ export function buildStoredCompletionNamesKey(from: string): readonly string[] {
 }
 
 /** The content of help.txt. Equal texts are stored once. */
-export function encodeStoredHelp(entries: readonly HelpEntryToStore[]): string {
+export function encodeHelpTextFile(entries: readonly UnencodedStoredHelpEntry[]): string {
   const texts: string[] = [];
   const starts = new Map<string, number>();
   let end = 0;

@@ -1,13 +1,13 @@
 import { createTerminalStyles, type TerminalStyles } from './color.ts';
-import type { OutputColumnTraits, TableCellValue } from './columns.ts';
+import type { OutputCellValue, OutputColumnTraits } from './columns.ts';
 import { hyperlink } from './hyperlink.ts';
 
 /** How tables on a terminal show cells. */
 export interface TerminalCellFormatter {
   /** The text of a cell; a time is shown relative to now. */
-  text(cell: TableCellValue, traits: OutputColumnTraits | undefined): string;
+  text(cell: OutputCellValue, traits: OutputColumnTraits | undefined): string;
   /** Adds to the text the colour of its status, and the hyperlink of its cell. */
-  style(text: string, traits: OutputColumnTraits | undefined, cell: TableCellValue): string;
+  style(text: string, traits: OutputColumnTraits | undefined, cell: OutputCellValue): string;
   styleHeader(text: string): string;
 }
 

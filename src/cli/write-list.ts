@@ -1,4 +1,4 @@
-import type { OutputColumn, TableCellValue } from './columns.ts';
+import type { OutputCellValue, OutputColumn } from './columns.ts';
 import { formatJsonElements } from './formats/json.ts';
 import { escapeNdjsonLines, ndjsonLines } from './formats/ndjson.ts';
 import { createRowToJsonMapper } from './prepared-output.ts';
@@ -40,7 +40,7 @@ export async function streamNdjson<T>(
 export async function streamCsv<T>(
   pages: OutputRowPages<T>,
   { picked, header, write }: ListWriteOptions<T>,
-  record: (cells: readonly TableCellValue[]) => string,
+  record: (cells: readonly OutputCellValue[]) => string,
 ): Promise<void> {
   // The CSV header is printed together with the first rows, so that the output stays empty if the first request fails.
   let head = header ? record(picked.map(({ name }) => name)) : '';
@@ -72,9 +72,9 @@ export async function writeBufferedYaml<T>(
   pages: OutputRowPages<T>,
   { picked, wanted, write }: ListWriteOptions<T>,
 ): Promise<void> {
-  const { yamlDocument } = await import('./formats/yaml.ts');
-  const held = await bufferPages(pages, (rows) => yamlDocument(rows.map(createRowToJsonMapper(picked, wanted))));
-  if (held.length === 0) return write(yamlDocument([]));
+  const { formatYamlDocument } = await import('./formats/yaml.ts');
+  const held = await bufferPages(pages, (rows) => formatYamlDocument(rows.map(createRowToJsonMapper(picked, wanted))));
+  if (held.length === 0) return write(formatYamlDocument([]));
   for (const text of held) await write(text.toString('utf8'));
 }
 
@@ -82,8 +82,8 @@ export async function writeBufferedYaml<T>(
 export async function collectOutputTableRows<T>(
   pages: OutputRowPages<T>,
   { picked }: ListWriteOptions<T>,
-): Promise<readonly (readonly TableCellValue[])[]> {
-  const held: (readonly TableCellValue[])[] = [];
+): Promise<readonly (readonly OutputCellValue[])[]> {
+  const held: (readonly OutputCellValue[])[] = [];
   for await (const { rows } of pages) for (const row of rows()) held.push(picked.map(({ value }) => value(row)));
   return held;
 }

@@ -6,7 +6,7 @@ import type { CommandSpec, ParsedArgs } from '../cli/command.ts';
 import type { CommandContext } from '../context.ts';
 import { usageError } from '../errors.ts';
 import { parseExactJson, parseJson } from '../json.ts';
-import { buildRefusedRequestHints } from '../session/session-binding.ts';
+import { buildRefusedRequestHints } from '../session/session-server-binding.ts';
 import { createRateLimitPause } from './rate-limit-pause.ts';
 import { cacheCompletionNamesOfResponse } from './remember-names.ts';
 

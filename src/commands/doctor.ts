@@ -3,7 +3,7 @@ import type { CommandSpec } from '../cli/command.ts';
 import { wrapWords } from '../cli/wrap-words.ts';
 import { DamagedConfigError } from '../config/config-file.ts';
 import { explainDamagedConfig } from '../config/explain-damaged-config.ts';
-import { type ProfileSettings, requireKnownProfile } from '../config/settings.ts';
+import { type ResolvedProfileSettings, requireKnownProfile } from '../config/settings.ts';
 import type { CommandContext } from '../context.ts';
 import { checkBrowser, checkBrowserPortReachability, checkEnvironmentVariables } from '../doctor/check-browser.ts';
 import { checkLoginCallbackPorts } from '../doctor/check-login-callback-ports.ts';
@@ -20,11 +20,11 @@ import { detectBrowserEnvironment } from '../platform/browser-environment.ts';
 import { proxyFor } from '../platform/proxy.ts';
 import { findUnsafeEnvironmentVariable } from '../platform/unsafe-environment-variable.ts';
 import { sanitizeLine } from '../sanitize/terminal-text.ts';
-import { readAccountFile } from '../session/account.ts';
-import { buildSessionBinding } from '../session/credential-record.ts';
-import { determineLoginSessionState, formatTokenExpiry } from '../session/session-report.ts';
+import { readLoggedInAccountFile } from '../session/account.ts';
+import { buildSessionServerBinding } from '../session/credential-record.ts';
+import { determineReportedSessionState, formatTokenExpiry } from '../session/session-report.ts';
 import { formatLoginCommand, loadStoredSession } from '../session/stored-session.ts';
-import { formatCommandForProfile, formatFlowOption } from '../session/suggested-commands.ts';
+import { formatCommandForProfile, formatLoginFlowOption } from '../session/suggested-commands.ts';
 
 const view: ListView<DoctorFinding> = {
   isReport: true,
@@ -126,7 +126,7 @@ async function* runChecks(context: CommandContext): AsyncGenerator<readonly Doct
 /** Every other check needs the settings, so with a damaged config.json no other check runs. */
 async function checkConfigFile(
   context: CommandContext,
-): Promise<{ readonly finding: DoctorFinding; readonly value: ProfileSettings | undefined }> {
+): Promise<{ readonly finding: DoctorFinding; readonly value: ResolvedProfileSettings | undefined }> {
   const id = 'config';
   try {
     const config = context.config();
@@ -141,7 +141,7 @@ async function checkConfigFile(
   }
 }
 
-function checkEnvironment({ host }: CommandContext, settings: ProfileSettings): readonly DoctorFinding[] {
+function checkEnvironment({ host }: CommandContext, settings: ResolvedProfileSettings): readonly DoctorFinding[] {
   const origins = [settings.values.auth_url, settings.values.base_url].filter((origin) => origin !== undefined);
   try {
     const proxies = [...new Set(origins)].flatMap((origin) => {
@@ -162,7 +162,10 @@ function checkEnvironment({ host }: CommandContext, settings: ProfileSettings): 
   }
 }
 
-async function probeCredentialStore(context: CommandContext, settings: ProfileSettings): Promise<DoctorFinding> {
+async function probeCredentialStore(
+  context: CommandContext,
+  settings: ResolvedProfileSettings,
+): Promise<DoctorFinding> {
   const { host, prompts, output } = context;
   const value = Buffer.from(host.random(16)).toString('hex');
   // With a shared store, this folder holds the key and the journal. `auth share status` checks the database server itself.
@@ -183,13 +186,13 @@ async function probeCredentialStore(context: CommandContext, settings: ProfileSe
 /** Checks the client secret and the session; both checks are skipped if the credential store is not available. */
 async function checkSession(
   context: CommandContext,
-  settings: ProfileSettings,
+  settings: ResolvedProfileSettings,
   storeAnswers: boolean,
 ): Promise<readonly DoctorFinding[]> {
-  const binding = buildSessionBinding(settings);
+  const binding = buildSessionServerBinding(settings);
   if (binding === undefined) return [];
-  const flow = formatFlowOption(
-    readAccountFile(context.host.folders.config, settings.profileName)?.flow,
+  const flow = formatLoginFlowOption(
+    readLoggedInAccountFile(context.host.folders.config, settings.profileName)?.flow,
     settings.values.flow,
   );
   const hint = formatLoginCommand(settings.profile, undefined, flow);
@@ -211,7 +214,7 @@ async function checkSession(
   const stored = await loadStoredSession(await context.store(settings), binding);
   if (stored.kind !== 'found')
     return [secret, { id: 'session', status: 'warning', observed: sessionStateText[stored.kind], hint }];
-  const state = determineLoginSessionState(stored.record, context.host.clock.now());
+  const state = determineReportedSessionState(stored.record, context.host.clock.now());
   const until = `${state.replaceAll('_', ' ')}, ${formatTokenExpiry(stored.record)}`;
   if (state === 'needs_login') {
     const again = formatLoginCommand(settings.profile, stored.record.scope, flow);
@@ -227,7 +230,7 @@ const sessionStateText = {
   unavailable: 'the credential store is not available',
 } as const;
 
-function profileEndpoints({ values }: ProfileSettings): readonly DoctorCheckedEndpoint[] {
+function profileEndpoints({ values }: ResolvedProfileSettings): readonly DoctorCheckedEndpoint[] {
   const auth = values.auth_url;
   const base = values.base_url;
   return [
@@ -236,7 +239,7 @@ function profileEndpoints({ values }: ProfileSettings): readonly DoctorCheckedEn
   ];
 }
 
-async function checkCallbackPorts({ values }: ProfileSettings): Promise<readonly DoctorFinding[]> {
+async function checkCallbackPorts({ values }: ResolvedProfileSettings): Promise<readonly DoctorFinding[]> {
   try {
     const callbacks = (values.callback_urls ?? []).map(parseConfiguredCallbackUrl);
     return checkLoginCallbackPorts(callbacks, await probeCallbackPorts(callbacks));

@@ -1,5 +1,5 @@
 import type { CommandTree } from '../cli/command.ts';
-import { buildCommandReplacements } from '../cli/command-replacements.ts';
+import { mapWordsToReplacementCommand } from '../cli/command-replacements.ts';
 import { commandGroup, lazyCommand } from '../cli/command-tree.ts';
 import type { CommandContext } from '../context.ts';
 
@@ -75,8 +75,8 @@ export const commandTree: CommandTree<CommandContext> = {
     {
       aliases: { ls: 'list', use: 'switch' },
       replacements: {
-        ...buildCommandReplacements('cloudctl auth setup', ['init', 'configure', 'add']),
-        ...buildCommandReplacements('cloudctl auth remove PROFILE', ['rm', 'delete']),
+        ...mapWordsToReplacementCommand('cloudctl auth setup', ['init', 'configure', 'add']),
+        ...mapWordsToReplacementCommand('cloudctl auth remove PROFILE', ['rm', 'delete']),
       },
     },
   ),
@@ -95,7 +95,7 @@ export const commandTree: CommandTree<CommandContext> = {
     {
       defaultCommand: 'list',
       aliases: { ls: 'list' },
-      replacements: buildCommandReplacements('cloudctl actions get ID', ['show', 'describe', 'wait']),
+      replacements: mapWordsToReplacementCommand('cloudctl actions get ID', ['show', 'describe', 'wait']),
     },
   ),
   droplets: commandGroup(
@@ -134,9 +134,9 @@ export const commandTree: CommandTree<CommandContext> = {
       defaultCommand: 'list',
       aliases: { ls: 'list', rm: 'delete' },
       replacements: {
-        ...buildCommandReplacements('cloudctl droplets get ID', ['show', 'describe', 'view', 'status']),
-        ...buildCommandReplacements('cloudctl droplets delete ID', ['remove', 'destroy']),
-        ...buildCommandReplacements('cloudctl droplets create NAME', ['new', 'launch', 'run']),
+        ...mapWordsToReplacementCommand('cloudctl droplets get ID', ['show', 'describe', 'view', 'status']),
+        ...mapWordsToReplacementCommand('cloudctl droplets delete ID', ['remove', 'destroy']),
+        ...mapWordsToReplacementCommand('cloudctl droplets create NAME', ['new', 'launch', 'run']),
         actions: 'cloudctl actions list --resource-type droplet',
       },
     },

@@ -5,8 +5,8 @@ import {
 } from '../batch/lookup/find-droplets-by-id-or-name.ts';
 import type { CommandSpec } from '../cli/command.ts';
 import { shortenInputForError } from '../cli/shorten-input-for-error.ts';
-import { type ControlPanelUrls, findControlPanelUrls } from '../config/panel-pages.ts';
-import type { ProfileSettings } from '../config/settings.ts';
+import { findSandboxPanelUrls, type SandboxPanelUrls } from '../config/panel-pages.ts';
+import type { ResolvedProfileSettings } from '../config/settings.ts';
 import type { CommandContext } from '../context.ts';
 import { CliError, usageError } from '../errors.ts';
 import { detectBrowserEnvironment } from '../platform/browser-environment.ts';
@@ -56,7 +56,7 @@ export const openCommand: CommandSpec<CommandContext> = {
       );
     const cluster = page === 'migration' ? readClusterUuid({ ...args, positionals: [id ?? ''] }) : '';
     const settings = context.settings();
-    const pages = findControlPanelUrls(context.host.folders.state, settings.values.auth_url);
+    const pages = findSandboxPanelUrls(context.host.folders.state, settings.values.auth_url);
     const url = await urlOf(context, settings, pages, { page, id: id ?? '', cluster });
     const { host, output } = context;
     const canOpen = canOpenBrowser(detectBrowserEnvironment(host.env, host.platform), true, host.env.BROWSER);
@@ -88,8 +88,8 @@ interface WantedPage {
 
 async function urlOf(
   context: CommandContext,
-  settings: ProfileSettings,
-  pages: ControlPanelUrls | undefined,
+  settings: ResolvedProfileSettings,
+  pages: SandboxPanelUrls | undefined,
   { page, id, cluster }: WantedPage,
 ): Promise<string> {
   const origin = settings.values.auth_url;
@@ -117,7 +117,11 @@ async function urlOf(
   }
 }
 
-async function findDropletId(context: CommandContext, settings: ProfileSettings, name: string): Promise<number> {
+async function findDropletId(
+  context: CommandContext,
+  settings: ResolvedProfileSettings,
+  name: string,
+): Promise<number> {
   const reader = { api: await context.api(settings), pause: createRateLimitPause(context) };
   const found = (await findDropletsByIdOrName([name], reader).finally(() => context.progress.stop())).get(name);
   const droplet = found === undefined ? undefined : requireUnambiguousDroplet(name, found, 'GET');

@@ -1,6 +1,6 @@
 import type { ApiClient } from '../api/client.ts';
 import type { ListOptions, ListPageItems } from '../api/list-pages.ts';
-import type { WaitMilliseconds } from '../api/rate-limit-retry.ts';
+import type { DelayFunction } from '../api/rate-limit-retry.ts';
 import type { ListView } from '../cli/columns.ts';
 import type { OptionSpec, ParsedArgs } from '../cli/command.ts';
 import { requireWholeNumber } from '../cli/whole-number.ts';
@@ -55,7 +55,7 @@ export async function printResourceList<T extends { readonly raw: JsonRecord }>(
   context.output.checkColumns(view);
   const interval = reread === undefined ? undefined : readListWatchInterval(context, args);
   if (interval !== undefined) {
-    const read = async (api: ApiClient, pause: WaitMilliseconds) => {
+    const read = async (api: ApiClient, pause: DelayFunction) => {
       const rows: JsonRecord[] = [];
       for await (const { items } of list(api, { limit, pause })) for (const { raw } of items()) rows.push(raw);
       return rows;

@@ -5,25 +5,25 @@ import { fetchOnlineMigration, isEndedMigrationStatus } from '../api/online-migr
 import { listStoredBatches } from '../batch/ledger/stored-batches.ts';
 import { profileOptionArgs } from '../batch/report/resume-command.ts';
 import { quoteShellArg } from '../cli/shell-quote.ts';
-import { type ProfileSettings, requireKnownProfile } from '../config/settings.ts';
+import { type ResolvedProfileSettings, requireKnownProfile } from '../config/settings.ts';
 import { readStoredAccountIdentity } from '../context/current-identity.ts';
 import type { CommandContext } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { compareAccountIdentities, personalTeamValue } from '../identity.ts';
 import { type JsonRecord, readStringField } from '../json.ts';
 import type { Secret } from '../secret.ts';
-import { readAccountFile } from '../session/account.ts';
-import { buildSessionBinding } from '../session/credential-record.ts';
-import { buildRefusedRequestHints } from '../session/session-binding.ts';
+import { readLoggedInAccountFile } from '../session/account.ts';
+import { buildSessionServerBinding } from '../session/credential-record.ts';
 import {
   buildLoginSessionReport,
   computeTokenSecondsLeftOrZero,
-  determineLoginSessionState,
+  determineReportedSessionState,
   type LoginSessionReport,
-  type LoginSessionState,
+  type ReportedSessionState,
 } from '../session/session-report.ts';
+import { buildRefusedRequestHints } from '../session/session-server-binding.ts';
 import { formatReauthenticateCommand, loadStoredSession } from '../session/stored-session.ts';
-import { formatFlowOption } from '../session/suggested-commands.ts';
+import { formatLoginFlowOption } from '../session/suggested-commands.ts';
 import { listStartedMigrations } from '../watch/list-started-migrations.ts';
 
 /** The output of `cloudctl` without a command. It contains no token. */
@@ -33,7 +33,7 @@ export interface ProfileOverview
   > {
   readonly profile: string;
   /** `unknown`: the credential store could not be read; `token`: CLOUDCTL_ACCESS_TOKEN is used. */
-  readonly state: LoginSessionState | 'logged_out' | 'unknown' | 'token';
+  readonly state: ReportedSessionState | 'logged_out' | 'unknown' | 'token';
   /** Seconds until the access token expires; null: not known. */
   readonly expires_in?: number | null;
   /** Whole days until the access token expires. */
@@ -67,7 +67,7 @@ export async function readProfileOverview(context: CommandContext): Promise<Prof
   const { profileName: profile, accessToken } = settings;
   if (accessToken !== undefined) return readWithToken(context, settings, accessToken);
   requireKnownProfile(settings, context.config());
-  const binding = buildSessionBinding(settings);
+  const binding = buildSessionServerBinding(settings);
   if (binding === undefined)
     return {
       profile,
@@ -86,8 +86,8 @@ export async function readProfileOverview(context: CommandContext): Promise<Prof
     };
   const { record, inDoubt } = stored;
   const now = context.host.clock.now();
-  const state = determineLoginSessionState(record, now, inDoubt);
-  const account = readAccountFile(context.host.folders.config, profile);
+  const state = determineReportedSessionState(record, now, inDoubt);
+  const account = readLoggedInAccountFile(context.host.folders.config, profile);
   const {
     scope_verified: _verified,
     store: _store,
@@ -99,7 +99,7 @@ export async function readProfileOverview(context: CommandContext): Promise<Prof
   const login = formatReauthenticateCommand(
     settings.profile,
     record,
-    formatFlowOption(flow, settings.values.flow),
+    formatLoginFlowOption(flow, settings.values.flow),
   ).slice(1, -1);
   if (state === 'needs_login') return { ...session, next: login };
   if (state === 'expired' || state === 'in_doubt')
@@ -109,7 +109,7 @@ export async function readProfileOverview(context: CommandContext): Promise<Prof
 
 async function readWithToken(
   context: CommandContext,
-  settings: ProfileSettings,
+  settings: ResolvedProfileSettings,
   token: Secret,
 ): Promise<ProfileOverview> {
   const session = { profile: settings.profileName, state: 'token' } as const;
@@ -136,7 +136,7 @@ async function readWithToken(
  */
 async function readActions(
   context: CommandContext,
-  settings: ProfileSettings,
+  settings: ResolvedProfileSettings,
   token: Secret,
   login: string,
 ): Promise<Pick<ProfileOverview, 'actions_in_progress' | 'migrations_in_progress' | 'problem' | 'next'>> {
@@ -165,7 +165,7 @@ async function readActions(
 /** A migration that cannot be read is left out without a reason, because the overview must be fast. */
 async function readMigrations(
   context: CommandContext,
-  settings: ProfileSettings,
+  settings: ResolvedProfileSettings,
   api: ApiClient,
 ): Promise<readonly MigrationInProgress[]> {
   const recorded = listStartedMigrations(context.host.folders.state);
@@ -186,7 +186,7 @@ async function readMigrations(
 /** The number of migrations that the overview reads, because each migration costs a request. */
 const maxMigrations = 3;
 
-function nextCommand(context: CommandContext, settings: ProfileSettings, running: number): string {
+function nextCommand(context: CommandContext, settings: ResolvedProfileSettings, running: number): string {
   const unfinished = listStoredBatches(context.host.folders.state).find(
     ({ state, profile }) => state === 'unfinished' && profile === settings.profileName,
   );
@@ -196,11 +196,11 @@ function nextCommand(context: CommandContext, settings: ProfileSettings, running
 }
 
 /** A sandbox that ended is no longer recorded; its profile stays. */
-function unreachableNext(context: CommandContext, settings: ProfileSettings): string {
+function unreachableNext(context: CommandContext, settings: ResolvedProfileSettings): string {
   return settings.profileName === 'sandbox' ? 'cloudctl sandbox start' : command(context, settings, 'doctor');
 }
 
-function command(context: CommandContext, settings: ProfileSettings, words: string): string {
+function command(context: CommandContext, settings: ResolvedProfileSettings, words: string): string {
   return ['cloudctl', words, ...profileOptionArgs(context.globals, settings.profile)].join(' ');
 }
 
@@ -208,7 +208,11 @@ function command(context: CommandContext, settings: ProfileSettings, words: stri
  * Creates a client of the resource API that uses only this token and never refreshes it. All requests of the client end
  * at one deadline.
  */
-async function createBoundedApi(context: CommandContext, settings: ProfileSettings, token: Secret): Promise<ApiClient> {
+async function createBoundedApi(
+  context: CommandContext,
+  settings: ResolvedProfileSettings,
+  token: Secret,
+): Promise<ApiClient> {
   context.requireSafe();
   const { base_url: baseOrigin } = settings.values;
   const { clock, folders } = context.host;

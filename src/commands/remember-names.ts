@@ -5,7 +5,7 @@ import {
   readCachedCompletionNames,
   writeCachedCompletionNames,
 } from '../config/cached-completion-names.ts';
-import type { ProfileSettings } from '../config/settings.ts';
+import type { ResolvedProfileSettings } from '../config/settings.ts';
 import type { CommandContext } from '../context.ts';
 import { isJsonRecord, type JsonRecord, readStringField } from '../json.ts';
 
@@ -27,7 +27,7 @@ export interface CompletionNameCollector {
  */
 export function createCompletionNameCollector(
   context: CommandContext,
-  settings: ProfileSettings,
+  settings: ResolvedProfileSettings,
   list: CompletionListKey,
 ): CompletionNameCollector {
   const collected = new Map<keyof CachedCompletionNames, CachedCompletionName[]>();
@@ -69,7 +69,7 @@ export function createCompletionNameCollector(
 /** Caches the names in a response of `cloudctl api`, if the path is one of the lists that completion uses. */
 export function cacheCompletionNamesOfResponse(
   context: CommandContext,
-  settings: ProfileSettings,
+  settings: ResolvedProfileSettings,
   path: string,
   json: unknown,
 ): void {

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import type { ApiClient } from '../api/client.ts';
-import type { WaitMilliseconds } from '../api/rate-limit-retry.ts';
+import type { DelayFunction } from '../api/rate-limit-retry.ts';
 import type { ListView } from '../cli/columns.ts';
 import type { OptionSpec, ParsedArgs } from '../cli/command.ts';
 import { parseDurationOrThrow } from '../cli/duration.ts';
@@ -30,7 +30,7 @@ export interface WatchResourceListOptions {
   /** Milliseconds between two reads. */
   readonly interval: number;
   /** Reads the whole list; the function calls `pause` to wait for the rate limit. */
-  readonly read: (api: ApiClient, pause: WaitMilliseconds) => Promise<readonly JsonRecord[]>;
+  readonly read: (api: ApiClient, pause: DelayFunction) => Promise<readonly JsonRecord[]>;
   /**
    * Reads an object again that left the list, so that its last state is shown. If undefined, the disappearance is not shown.
    */

@@ -1,8 +1,8 @@
 import { CliError } from '../errors.ts';
-import { readKnownSandboxes, type SandboxConnectionDetails } from './sandbox-connection-details.ts';
+import { readKnownSandboxes, type SandboxUrlsAndCredentials } from './sandbox-urls-and-credentials.ts';
 
 /** Addresses of the control panel of a running sandbox. */
-export interface ControlPanelUrls {
+export interface SandboxPanelUrls {
   readonly home: string;
   /** The page of a list named `droplets`, `migrations`, `applications`, `requests` or `timeline`. */
   page(name: string): string;
@@ -14,10 +14,10 @@ export interface ControlPanelUrls {
  * The pages of the control panel of this authorization server; undefined when it is not a sandbox of this machine: the
  * specification of the service names no address of its panel.
  */
-export function findControlPanelUrls(
+export function findSandboxPanelUrls(
   stateFolder: string,
   authOrigin: string | undefined,
-): ControlPanelUrls | undefined {
+): SandboxPanelUrls | undefined {
   const sandbox = readSandboxes(stateFolder).find(({ auth_url }) => auth_url === authOrigin);
   if (sandbox === undefined || !URL.canParse(sandbox.panel_url)) return undefined;
   const home = new URL(sandbox.panel_url).href;
@@ -32,7 +32,7 @@ export function findControlPanelUrls(
 }
 
 /** Reads the recorded sandboxes; the list is empty if the record is damaged. */
-function readSandboxes(stateFolder: string): readonly SandboxConnectionDetails[] {
+function readSandboxes(stateFolder: string): readonly SandboxUrlsAndCredentials[] {
   try {
     return readKnownSandboxes(stateFolder);
   } catch (error) {

@@ -12,7 +12,7 @@ import {
 } from './profile.ts';
 
 /** The resolved settings of this run. Precedence of settings: option > environment > profile > default. */
-export interface ProfileSettings {
+export interface ResolvedProfileSettings {
   readonly profileName: string;
   readonly profile: ProfileReference;
   /** Whether config.json contains the selected profile. */
@@ -66,7 +66,7 @@ export interface ProfileSettingsInput {
  * Resolves every setting. Throws a usage error that names the source of an invalid value. The function is synchronous, because
  * the fast path of `auth token` uses it.
  */
-export function resolveProfileSettings(input: ProfileSettingsInput): ProfileSettings {
+export function resolveProfileSettings(input: ProfileSettingsInput): ResolvedProfileSettings {
   const named = input.profile ?? readNonEmptyEnvironmentValue(input.env.CLOUDCTL_PROFILE) ?? input.config.current;
   const profileName = named ?? 'default';
   if (!isProfileName(profileName))
@@ -111,7 +111,7 @@ export function resolveProfileSettings(input: ProfileSettingsInput): ProfileSett
 }
 
 /** Throws `profile_unknown` if the user selected the profile by name but config.json does not contain it. */
-export function requireKnownProfile(settings: ProfileSettings, config: ConfigFile): void {
+export function requireKnownProfile(settings: ResolvedProfileSettings, config: ConfigFile): void {
   if (settings.isProfileStored || !settings.isProfileNamed) return;
   const names = [...config.profiles.keys()];
   throw new CliError('profile_unknown', `unknown profile "${settings.profileName}"`, {

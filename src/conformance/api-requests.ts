@@ -9,7 +9,7 @@ import {
 } from './conformance-response.ts';
 import { firstSandboxPerson, stopMigrationsInPanel } from './sandbox-people.ts';
 import type { ServerUnderTest } from './server-under-test.ts';
-import { obtainWriteTestToken } from './tokens.ts';
+import { obtainReadWriteToken } from './tokens.ts';
 
 /** The specification does not show response bodies, so a body in an unknown format proves no difference from it. */
 export function requireKnownResponseFormat(
@@ -29,7 +29,7 @@ export interface ConformanceApiRequest {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export function sendApiRequest(
+export function sendTestApiRequest(
   server: ServerUnderTest,
   bearer: Secret | undefined,
   request: ConformanceApiRequest,
@@ -44,13 +44,13 @@ export const conformanceDropletAttributes = { region: 'nyc3', size: 's-1vcpu-1gb
  * Creates droplets, hands the response to `observe`, and deletes what was created. A droplet that cannot be deleted is
  * reported by `onLeft`.
  */
-export async function withCreatedDroplets<T>(
+export async function withTestDroplets<T>(
   server: ServerUnderTest,
   body: JsonRecord,
   observe: (response: ConformanceResponse, droplets: readonly JsonRecord[]) => Promise<T> | T,
 ): Promise<T> {
-  const token = await obtainWriteTestToken(server);
-  const response = await sendApiRequest(server, token, { method: 'POST', path: '/v2/droplets', json: body });
+  const token = await obtainReadWriteToken(server);
+  const response = await sendTestApiRequest(server, token, { method: 'POST', path: '/v2/droplets', json: body });
   const droplets = readCreatedDroplets(response);
   try {
     return await observe(response, droplets);
@@ -70,7 +70,7 @@ async function deleteDroplet(server: ServerUnderTest, token: Secret, droplet: Js
   const id = readNumberField(droplet, 'id') ?? readStringField(droplet, 'id');
   if (id === undefined) return;
   const path = `/v2/droplets/${encodeURIComponent(String(id))}`;
-  const response = await sendApiRequest(server, token, { method: 'DELETE', path });
+  const response = await sendTestApiRequest(server, token, { method: 'DELETE', path });
   if (!isSuccessfulResponse(response)) server.left.push(`droplet ${id}`);
 }
 
@@ -79,7 +79,7 @@ export async function fetchAllDropletNames(server: ServerUnderTest, token: Secre
   const names: string[] = [];
   for (let page = 1; page <= 50; page += 1) {
     const query = { page: String(page), per_page: '200' };
-    const response = await sendApiRequest(server, token, { method: 'GET', path: '/v2/droplets', query });
+    const response = await sendTestApiRequest(server, token, { method: 'GET', path: '/v2/droplets', query });
     requireKnownResponseFormat(server, Array.isArray(readJsonBody(response)?.droplets), response);
     const items = requireListItemsOfResponse(response, 'droplets');
     names.push(...items.map((item) => readStringField(item, 'name') ?? ''));
@@ -115,14 +115,14 @@ export const exampleMigrationSource = {
 };
 
 /** Starts a migration, hands the response to `observe`, and stops the migration. */
-export async function withConformanceMigration<T>(
+export async function withTestMigration<T>(
   server: ServerUnderTest,
   body: unknown,
   observe: (response: ConformanceResponse) => Promise<T> | T,
 ): Promise<T> {
-  const token = await obtainWriteTestToken(server);
+  const token = await obtainReadWriteToken(server);
   const path = buildOnlineMigrationApiPath(requireTestedCluster(server));
-  const response = await sendApiRequest(server, token, { method: 'PUT', path, json: body });
+  const response = await sendTestApiRequest(server, token, { method: 'PUT', path, json: body });
   try {
     return await observe(response);
   } finally {
@@ -131,7 +131,7 @@ export async function withConformanceMigration<T>(
 }
 
 async function stopMigration(server: ServerUnderTest, token: Secret, path: string): Promise<void> {
-  const response = await sendApiRequest(server, token, { method: 'DELETE', path });
+  const response = await sendTestApiRequest(server, token, { method: 'DELETE', path });
   if (isSuccessfulResponse(response)) return;
   if (server.admin !== undefined) await stopMigrationsInPanel(server, firstSandboxPerson(server));
   else server.left.push(`the migration into cluster ${requireTestedCluster(server)}`);
@@ -144,7 +144,7 @@ export function buildOnlineMigrationApiPath(cluster: string): string {
 /** The status of the latest migration of the cluster, as GET of its path reports it. */
 export async function readMigrationStatus(server: ServerUnderTest): Promise<ConformanceResponse> {
   const path = buildOnlineMigrationApiPath(requireTestedCluster(server));
-  const response = await sendApiRequest(server, await obtainWriteTestToken(server), { method: 'GET', path });
+  const response = await sendTestApiRequest(server, await obtainReadWriteToken(server), { method: 'GET', path });
   // The specification has no request for the status of a migration.
   if (server.admin === undefined && !isSuccessfulResponse(response))
     throw new ConformanceNotTestableError(`the server does not report the status of a migration: ${response.received}`);

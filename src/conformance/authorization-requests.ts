@@ -45,7 +45,7 @@ export async function sendSignedInAuthorizationRequest(
   return sendConformanceAuthorizationRequest(server, parameters, cookies);
 }
 
-export function requirePage(end: AuthorizationRequestOutcome, expected: string): void {
+export function requirePageInsteadOfRedirect(end: AuthorizationRequestOutcome, expected: string): void {
   const { status } = end.response;
   requireResponseCondition(end.location === undefined && status >= 200 && status < 300, expected, end.response);
 }
@@ -95,10 +95,14 @@ export function requireReturnedOAuthState(
   parameters: URLSearchParams,
   state: string,
 ): void {
-  requireAuthorizationCondition(parameters.get('state') === state, 'the same state that was sent', authorization);
+  requireAuthorizationResponseCondition(
+    parameters.get('state') === state,
+    'the same state that was sent',
+    authorization,
+  );
 }
 
-export function requireAuthorizationCondition(
+export function requireAuthorizationResponseCondition(
   condition: boolean,
   expected: string,
   { response }: AuthorizationRedirect,

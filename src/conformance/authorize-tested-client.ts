@@ -4,14 +4,14 @@ import { type AuthorizationRequestOutcome, leadsToCallback, sendConformanceAutho
 import { ConformanceDifferenceError, ConformanceNotTestableError } from './conformance-difference-error.ts';
 import { firstSandboxPerson, setSandboxConsent } from './sandbox-people.ts';
 import {
+  createRedactedSecret,
   type RequestParameterValues,
-  rememberSecret,
   type ServerUnderTest,
   type TestedClient,
   type TestedPerson,
 } from './server-under-test.ts';
 
-export interface TestAuthorizationOptions {
+export interface TestedClientAuthorizationOptions {
   readonly flow?: 'code' | 'implicit';
   /** The scope to request (default: `read`). If undefined, the request has no `scope` parameter. */
   readonly scope?: string | undefined;
@@ -72,7 +72,7 @@ export function buildAuthorizationRequestParameters(
  */
 export async function authorizeTestedClient(
   server: ServerUnderTest,
-  order: TestAuthorizationOptions = {},
+  order: TestedClientAuthorizationOptions = {},
 ): Promise<AuthorizationRedirect> {
   const { flow = 'code', state, decision = 'approve', client = requireTestedClient(server), more } = order;
   const scope = 'scope' in order ? order.scope : 'read';
@@ -101,7 +101,7 @@ export async function authorizeTestedClient(
 async function authorizeInBrowser(
   server: ServerUnderTest,
   parameters: RequestParameterValues,
-  { flow = 'code', decision = 'approve', state = server.unique() }: TestAuthorizationOptions,
+  { flow = 'code', decision = 'approve', state = server.unique() }: TestedClientAuthorizationOptions,
   verifier: Secret | undefined,
 ): Promise<AuthorizationRedirect> {
   const { visit, authUrl } = server;
@@ -130,6 +130,6 @@ function rememberParameters(
   for (const parameters of [query, fragment])
     for (const name of ['code', 'access_token', 'refresh_token']) {
       const value = parameters.get(name);
-      if (value !== null) rememberSecret(server, value, name === 'code' ? '[code]' : '[token]');
+      if (value !== null) createRedactedSecret(server, value, name === 'code' ? '[code]' : '[token]');
     }
 }

@@ -5,7 +5,7 @@ import {
   type AuthorizationRedirect,
   authorizeTestedClient,
   requireTestedClient,
-  type TestAuthorizationOptions,
+  type TestedClientAuthorizationOptions,
 } from './authorize-tested-client.ts';
 import { ConformanceDifferenceError, ConformanceNotTestableError } from './conformance-difference-error.ts';
 import {
@@ -16,8 +16,8 @@ import {
 } from './conformance-response.ts';
 import {
   type ConformanceRequest,
+  createRedactedSecret,
   type RequestParameterValues,
-  rememberSecret,
   type ServerUnderTest,
   type TestedClient,
 } from './server-under-test.ts';
@@ -38,15 +38,15 @@ export interface UnusedAuthorizationCode {
 }
 
 /** Requests an authorization code. Throws ConformanceDifferenceError when the redirect contains no code. */
-export async function tryRequestAuthorizationCode(
+export async function requestTestAuthorizationCode(
   server: ServerUnderTest,
-  order: TestAuthorizationOptions = {},
+  order: TestedClientAuthorizationOptions = {},
 ): Promise<UnusedAuthorizationCode> {
   const authorization = await authorizeTestedClient(server, order);
   const code = authorization.query.get('code');
   if (code === null)
     throw new ConformanceDifferenceError('a redirect with the query parameter code', authorization.response);
-  return { code: rememberSecret(server, code, '[code]'), verifier: authorization.verifier, authorization };
+  return { code: createRedactedSecret(server, code, '[code]'), verifier: authorization.verifier, authorization };
 }
 
 /** The parameters that exchange a code for tokens (spec §4.2); `changes` replaces or removes some of them. */
@@ -111,25 +111,26 @@ export function readGrantedTokens(server: ServerUnderTest, response: Conformance
   return {
     response,
     body: body ?? {},
-    accessToken: rememberSecret(server, accessToken ?? '', '[access token]'),
-    refreshToken: refreshToken === undefined ? undefined : rememberSecret(server, refreshToken, '[refresh token]'),
+    accessToken: createRedactedSecret(server, accessToken ?? '', '[access token]'),
+    refreshToken:
+      refreshToken === undefined ? undefined : createRedactedSecret(server, refreshToken, '[refresh token]'),
   };
 }
 
 /** Obtains a code that another test needs. If the server issues no code, that test is not testable. */
 export function requestAuthorizationCode(
   server: ServerUnderTest,
-  order: TestAuthorizationOptions = {},
+  order: TestedClientAuthorizationOptions = {},
 ): Promise<UnusedAuthorizationCode> {
-  return asPrecondition('code', tryRequestAuthorizationCode(server, order));
+  return asPrecondition('code', requestTestAuthorizationCode(server, order));
 }
 
 /** Obtains tokens that another test needs. If the server issues no tokens, that test is not testable. */
 export function obtainGrantedTokens(
   server: ServerUnderTest,
-  order: TestAuthorizationOptions = {},
+  order: TestedClientAuthorizationOptions = {},
 ): Promise<TokensOfTestedServer> {
-  return asPrecondition('grant', tryObtainGrantedTokens(server, order));
+  return asPrecondition('grant', obtainGrantedTokensOrThrowDifference(server, order));
 }
 
 async function asPrecondition<T>(name: string, result: Promise<T>): Promise<T> {
@@ -144,15 +145,15 @@ async function asPrecondition<T>(name: string, result: Promise<T>): Promise<T> {
 }
 
 /** Obtains new tokens: by the code flow or, when no user can authorize, with the refresh token that the user gave. */
-export async function tryObtainGrantedTokens(
+export async function obtainGrantedTokensOrThrowDifference(
   server: ServerUnderTest,
-  order: TestAuthorizationOptions = {},
+  order: TestedClientAuthorizationOptions = {},
 ): Promise<TokensOfTestedServer> {
   const canAuthorize = server.admin !== undefined || server.visit !== undefined;
   const given = server.chain.refreshToken;
   if (!canAuthorize && given !== undefined && !('scope' in order))
     return readGrantedTokens(server, await sendRefresh(server, given));
-  const code = await tryRequestAuthorizationCode(server, { state: server.unique(), ...order });
+  const code = await requestTestAuthorizationCode(server, { state: server.unique(), ...order });
   const client = order.client ?? requireTestedClient(server);
   const credentials = { client_id: client.id, client_secret: client.secret, redirect_uri: client.callbackUrl };
   return readGrantedTokens(
@@ -168,19 +169,19 @@ export async function sendRefresh(
 ): Promise<ConformanceResponse> {
   if (refreshToken === undefined) throw new ConformanceNotTestableError('the grant has no refresh token');
   const response = await postTokenRequest(server, { grant_type: 'refresh_token', refresh_token: refreshToken });
-  keepSuccessorRefreshToken(server, refreshToken, response);
+  replaceUsedGivenRefreshToken(server, refreshToken, response);
   return response;
 }
 
 /** A refresh token works once, so the refresh token of the response replaces the one that the user gave. */
-export function keepSuccessorRefreshToken(
+export function replaceUsedGivenRefreshToken(
   server: ServerUnderTest,
   used: Secret | undefined,
   response: ConformanceResponse,
 ): void {
   const next = readStringField(readJsonBody(response) ?? {}, 'refresh_token');
   if (next !== undefined && used !== undefined && server.chain.refreshToken?.reveal() === used.reveal())
-    server.chain.refreshToken = rememberSecret(server, next, '[refresh token]');
+    server.chain.refreshToken = createRedactedSecret(server, next, '[refresh token]');
 }
 
 export function sendRevocation(
@@ -214,6 +215,6 @@ function basicHeader(server: ServerUnderTest, id: ParameterValue, secret: Parame
     if (typeof value === 'string') return encodeURIComponent(value);
     return 'reveal' in value ? encodeURIComponent(value.reveal()) : '';
   };
-  const pair = rememberSecret(server, Buffer.from(`${text(id)}:${text(secret)}`).toString('base64'), '[basic]');
+  const pair = createRedactedSecret(server, Buffer.from(`${text(id)}:${text(secret)}`).toString('base64'), '[basic]');
   return `Basic ${pair.reveal()}`;
 }

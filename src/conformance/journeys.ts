@@ -4,15 +4,15 @@ import { type ConformanceResponse, isSuccessfulResponse } from './conformance-re
 import {
   buildCodeExchangeParameters,
   obtainGrantedTokens,
+  obtainGrantedTokensOrThrowDifference,
   postTokenRequest,
   readGrantedTokens,
   requestActionList,
   requestAuthorizationCode,
+  requestTestAuthorizationCode,
   sendRefresh,
   sendRevocation,
   type TokensOfTestedServer,
-  tryObtainGrantedTokens,
-  tryRequestAuthorizationCode,
   type UnusedAuthorizationCode,
 } from './grants.ts';
 import { computeOncePerServer, type ServerUnderTest } from './server-under-test.ts';
@@ -25,7 +25,7 @@ import { computeOncePerServer, type ServerUnderTest } from './server-under-test.
 /** Obtains an authorization code for the scope `read write`; the `state` parameter contains special characters. */
 export function obtainTestAuthorizationCode(server: ServerUnderTest): Promise<UnusedAuthorizationCode> {
   return computeOncePerServer(server, 'issued code', () =>
-    tryRequestAuthorizationCode(server, {
+    requestTestAuthorizationCode(server, {
       scope: 'read write',
       ...(server.visit === undefined ? { state: oauthStateWithSpecialCharacters } : {}),
     }),
@@ -35,7 +35,7 @@ export function obtainTestAuthorizationCode(server: ServerUnderTest): Promise<Un
 /** The tokens for the authorization code of `obtainTestAuthorizationCode`, or for the refresh token that the user gave. */
 export function obtainTokensOfTestedServer(server: ServerUnderTest): Promise<TokensOfTestedServer> {
   return computeOncePerServer(server, 'issued grant', async () => {
-    if (server.admin === undefined && server.visit === undefined) return tryObtainGrantedTokens(server);
+    if (server.admin === undefined && server.visit === undefined) return obtainGrantedTokensOrThrowDifference(server);
     const code = await obtainTestAuthorizationCode(server);
     return readGrantedTokens(server, await postTokenRequest(server, buildCodeExchangeParameters(server, code)));
   });

@@ -8,7 +8,7 @@ import {
 } from './conformance-response.ts';
 import { buildCodeExchangeParameters, postTokenRequest, requestAuthorizationCode } from './grants.ts';
 import { advanceSandboxClock, withFrozenClock } from './sandbox-people.ts';
-import { type RequestParameterValues, rememberSecret, type ServerUnderTest } from './server-under-test.ts';
+import { createRedactedSecret, type RequestParameterValues, type ServerUnderTest } from './server-under-test.ts';
 
 export const codeExchangeParameterNames = ['grant_type', 'code', 'client_id', 'client_secret', 'redirect_uri'] as const;
 
@@ -30,7 +30,7 @@ export function exchangeMadeUpCode(
 }
 
 export function createMadeUpSecret(server: ServerUnderTest, shown: string): Secret {
-  return rememberSecret(server, `madeup${server.unique()}${server.unique()}`, shown);
+  return createRedactedSecret(server, `madeup${server.unique()}${server.unique()}`, shown);
 }
 
 /** Advances the virtual clock between the issue of a code and its exchange. */

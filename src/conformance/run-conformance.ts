@@ -6,10 +6,10 @@ import type { ConformanceReport, ConformanceResult, ConformanceStatus } from './
 import { requireSandboxAdminApi } from './sandbox-people.ts';
 import type { ServerUnderTest } from './server-under-test.ts';
 import type { ConformanceNeed, ConformanceStatement, SpecGapObservations, SpecGapProbe } from './statement.ts';
-import { obtainWriteTestToken } from './tokens.ts';
+import { obtainReadWriteToken } from './tokens.ts';
 
 /** A question that the specification leaves open, with the behaviour of the sandbox (docs/open-choices.md). */
-export interface DocumentedSpecGap {
+export interface SpecGapWithSandboxChoice {
   readonly id: string;
   readonly section: string;
   readonly question: string;
@@ -22,7 +22,7 @@ export interface ConformanceRunOptions {
   readonly server: ServerUnderTest;
   readonly statements: readonly ConformanceStatement[];
   readonly probes: readonly SpecGapProbe[];
-  readonly choices: readonly DocumentedSpecGap[];
+  readonly choices: readonly SpecGapWithSandboxChoice[];
   readonly clock: Clock;
   readonly onProgress?: (done: number, total: number) => void;
 }
@@ -39,7 +39,7 @@ export async function runConformance(options: ConformanceRunOptions): Promise<Co
   };
   await keepSandboxState(server, async () => {
     // Tokens for several tests are obtained first, before a test advances the virtual clock.
-    if (server.admin !== undefined && server.allowWrites) await obtainWriteTestToken(server).catch(() => undefined);
+    if (server.admin !== undefined && server.allowWrites) await obtainReadWriteToken(server).catch(() => undefined);
     for (const statement of statements.toSorted((one, other) => turnOf(one) - turnOf(other)))
       add(await playStatement(server, statement));
     for (const choice of choices)
@@ -89,7 +89,7 @@ async function observeChoice(
     question: text,
     observed: expected = {},
     unobserved = 'no request shows the behaviour',
-  }: DocumentedSpecGap,
+  }: SpecGapWithSandboxChoice,
   probe: SpecGapProbe | undefined,
 ): Promise<ConformanceResult> {
   const row = { id, section, text };

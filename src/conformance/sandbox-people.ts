@@ -4,7 +4,7 @@ import { Secret } from '../secret.ts';
 import { type CookieJar, sendWithCookies } from './browse.ts';
 import { ConformanceNotTestableError } from './conformance-difference-error.ts';
 import {
-  rememberSecret,
+  createRedactedSecret,
   type SandboxTestResources,
   type ServerUnderTest,
   type TestedClient,
@@ -48,7 +48,7 @@ export function findSandboxUserWithTeam(server: ServerUnderTest): TestedPerson {
 }
 
 /** A registered application of the sandbox that is not the tested application. */
-export function otherSandboxClient(server: ServerUnderTest): TestedClient {
+export function findSandboxApplicationNotUnderTest(server: ServerUnderTest): TestedClient {
   const other = server.people?.applications.find(({ id }) => id !== server.client?.id);
   return requireFound(other, 'the sandbox has only one application');
 }
@@ -109,7 +109,7 @@ async function submitPanelForms(
   )) {
     if (target !== action) continue;
     const fields = [...content.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)"/g)].map(
-      ([, name = '', value = '']) => [name, rememberSecret(server, value, '[form field]')] as const,
+      ([, name = '', value = '']) => [name, createRedactedSecret(server, value, '[form field]')] as const,
     );
     const headers = { origin: server.authUrl };
     await sendWithCookies(server, cookies, {

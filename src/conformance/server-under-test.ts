@@ -126,7 +126,7 @@ export function computeOncePerServer<T>(server: ServerUnderTest, name: string, c
 }
 
 /** Creates a secret and registers it, so that the report redacts it. */
-export function rememberSecret(server: ServerUnderTest, value: string, shown: string): Secret {
+export function createRedactedSecret(server: ServerUnderTest, value: string, shown: string): Secret {
   const secret = new Secret(value, shown);
   server.secrets.add(secret);
   return secret;

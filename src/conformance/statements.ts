@@ -1,14 +1,14 @@
 import { apiSpecGapProbes } from './choices/api-choices.ts';
 import { authorizationSpecGapProbes } from './choices/authorization-choices.ts';
 import { tokenSpecGapProbes } from './choices/token-choices.ts';
-import { writeSpecGapProbes } from './choices/write-choices.ts';
+import { apiWriteSpecGapProbes } from './choices/write-choices.ts';
 import type { ConformanceStatement, SpecGapProbe } from './statement.ts';
 import { apiConformanceStatements } from './statements/api-statements.ts';
 import { authorizationRefusalConformanceStatements } from './statements/authorization-refusals.ts';
 import { authorizationConformanceStatements } from './statements/authorization-statements.ts';
 import { authorizationCodeConformanceStatements } from './statements/code-statements.ts';
 import { dropletConformanceStatements } from './statements/droplet-statements.ts';
-import { grantConformanceStatements } from './statements/grant-statements.ts';
+import { tokenResponseConformanceStatements } from './statements/grant-statements.ts';
 import { migrationConformanceStatements } from './statements/migration-statements.ts';
 import { consentPromptConformanceStatements } from './statements/prompt-statements.ts';
 import { refreshConformanceStatements } from './statements/refresh-statements.ts';
@@ -20,7 +20,7 @@ export const conformanceStatements: readonly ConformanceStatement[] = [
   ...authorizationRefusalConformanceStatements,
   ...authorizationConformanceStatements,
   ...consentPromptConformanceStatements,
-  ...grantConformanceStatements,
+  ...tokenResponseConformanceStatements,
   ...authorizationCodeConformanceStatements,
   ...refreshConformanceStatements,
   ...revocationConformanceStatements,
@@ -35,5 +35,5 @@ export const specGapProbes: readonly SpecGapProbe[] = [
   ...authorizationSpecGapProbes,
   ...tokenSpecGapProbes,
   ...apiSpecGapProbes,
-  ...writeSpecGapProbes,
+  ...apiWriteSpecGapProbes,
 ];

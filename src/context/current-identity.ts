@@ -1,12 +1,12 @@
 import { fetchAccountDetails } from '../api/account-details.ts';
 import { createRateLimitRetry } from '../api/rate-limit-retry.ts';
-import type { ProfileSettings } from '../config/settings.ts';
+import type { ResolvedProfileSettings } from '../config/settings.ts';
 import type { CommandContext } from '../context.ts';
 import { CliError } from '../errors.ts';
 import type { AccountIdentity } from '../identity.ts';
 import { runUntilSignal } from '../platform/until-signal.ts';
-import { readAccountFile } from '../session/account.ts';
-import { buildRefusedRequestHints } from '../session/session-binding.ts';
+import { readLoggedInAccountFile } from '../session/account.ts';
+import { buildRefusedRequestHints } from '../session/session-server-binding.ts';
 
 /** How a batch waits when the server refuses a request because of its rate limit. */
 export interface RateLimitWaitOptions {
@@ -22,7 +22,7 @@ export interface RateLimitWaitOptions {
  */
 export async function readCurrentAccountIdentity(
   context: CommandContext,
-  settings: ProfileSettings,
+  settings: ResolvedProfileSettings,
   { maxWait, onPause }: RateLimitWaitOptions,
   signal?: AbortSignal,
 ): Promise<AccountIdentity> {
@@ -48,7 +48,7 @@ export async function readCurrentAccountIdentity(
  */
 export async function readAccountIdentityIfAvailable(
   context: CommandContext,
-  settings: ProfileSettings,
+  settings: ResolvedProfileSettings,
   wait: RateLimitWaitOptions,
 ): Promise<AccountIdentity> {
   // A profile without a valid base_url, or without a session, is an error.
@@ -80,12 +80,12 @@ function asBatchError(error: unknown): never {
  */
 export async function readStoredAccountIdentity(
   context: CommandContext,
-  settings: ProfileSettings,
+  settings: ResolvedProfileSettings,
 ): Promise<AccountIdentity> {
   if (settings.accessToken !== undefined) return { baseOrigin: settings.values.base_url };
   const { sid, accountUuid, team, authOrigin, baseOrigin, clientId } = await (await context.session(settings)).record();
   // Session records of earlier versions have no team; the file with the account names has one.
-  const account = readAccountFile(context.host.folders.config, settings.profileName);
+  const account = readLoggedInAccountFile(context.host.folders.config, settings.profileName);
   const named = account?.sid === sid ? account.team_uuid : undefined;
   return { accountUuid, team: team ?? named, authOrigin, baseOrigin, clientId };
 }
@@ -93,11 +93,13 @@ export async function readStoredAccountIdentity(
 /** Describes the account to the user with names where they are known, such as `ada@example.com, team Harbour Works`. */
 export function describeCurrentAccount(
   context: CommandContext,
-  settings: ProfileSettings,
+  settings: ResolvedProfileSettings,
   identity: AccountIdentity,
 ): string {
   const account =
-    settings.accessToken === undefined ? readAccountFile(context.host.folders.config, settings.profileName) : undefined;
+    settings.accessToken === undefined
+      ? readLoggedInAccountFile(context.host.folders.config, settings.profileName)
+      : undefined;
   const who = account?.email ?? account?.name ?? identity.accountUuid ?? 'an unknown account';
   if (account?.team_name !== undefined) return `${who}, team ${account.team_name}`;
   if (identity.team === undefined) return who;

@@ -1,7 +1,7 @@
 import type { ParsedArgs } from '../cli/command.ts';
 import type { OutputFormat } from '../cli/print-prepared-output.ts';
 import { DamagedConfigError } from '../config/config-file.ts';
-import type { ProfileSettingOverrides, ProfileSettings } from '../config/settings.ts';
+import type { ProfileSettingOverrides, ResolvedProfileSettings } from '../config/settings.ts';
 
 /** The global options that override settings of the profile. */
 export function readGlobalSettingOverrides(globals: Pick<ParsedArgs, 'value'>): ProfileSettingOverrides {
@@ -14,7 +14,7 @@ export function readGlobalSettingOverrides(globals: Pick<ParsedArgs, 'value'>): 
 }
 
 /** The output format from `--output`, which the parser has checked, else from the environment or the profile. */
-export function resolveOutputFormat(globals: ParsedArgs, settings: () => ProfileSettings): OutputFormat {
+export function resolveOutputFormat(globals: ParsedArgs, settings: () => ResolvedProfileSettings): OutputFormat {
   const typed = globals.value('output') ?? (globals.has('json') ? 'json' : undefined);
   const known = outputFormats.find((format) => format === typed);
   if (known !== undefined) return known;

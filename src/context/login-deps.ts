@@ -1,18 +1,18 @@
 import { removeCachedCompletionNames } from '../config/cached-completion-names.ts';
-import type { ProfileSettings } from '../config/settings.ts';
+import type { ResolvedProfileSettings } from '../config/settings.ts';
 import type { OAuthClient } from '../oauth/token-endpoint.ts';
 import { probeOrigin } from '../platform/connector.ts';
 import { tryAcquireFileLock } from '../platform/file-lock.ts';
 import { storeLoggedInAccount } from '../session/account.ts';
-import type { SessionBinding } from '../session/credential-record.ts';
+import type { SessionServerBinding } from '../session/credential-record.ts';
 import type { LoginDeps } from '../session/login.ts';
 import type { OAuthLoginOptions } from '../session/oauth-login-options.ts';
-import { isServerKnownToImplementSpec, unreachableHint } from '../session/session-binding.ts';
+import { isServerKnownToImplementSpec, unreachableHint } from '../session/session-server-binding.ts';
 import { buildLoginRetryCommands } from '../session/suggested-commands.ts';
-import type { StoredSessionDependencies } from './stored-session.ts';
+import type { StoredSessionTokenProviderDeps } from './stored-session.ts';
 
 /** The dependencies of a login, without those for questions, instructions and reports to the user. */
-export type NonInteractiveLoginDeps = Omit<
+export type LoginDepsWithoutInteraction = Omit<
   LoginDeps,
   | 'canContinue'
   | 'onOtherScope'
@@ -24,8 +24,8 @@ export type NonInteractiveLoginDeps = Omit<
 >;
 
 export interface ProfileLoginParameters {
-  readonly settings: ProfileSettings;
-  readonly binding: SessionBinding;
+  readonly settings: ResolvedProfileSettings;
+  readonly binding: SessionServerBinding;
   readonly client: OAuthClient;
   readonly request: OAuthLoginOptions;
   /** The OAuth flow that the profile configures; a suggested login command with this flow needs no `--flow`. */
@@ -36,9 +36,9 @@ export interface ProfileLoginParameters {
 const probeLimitMs = 10_000;
 
 export function createLoginDeps(
-  parts: Omit<StoredSessionDependencies, 'client' | 'output' | 'prompts'>,
+  parts: Omit<StoredSessionTokenProviderDeps, 'client' | 'output' | 'prompts'>,
   { settings, binding, client, request, profileFlow }: ProfileLoginParameters,
-): NonInteractiveLoginDeps {
+): LoginDepsWithoutInteraction {
   const { host, place, store } = parts;
   const { profileName, values } = settings;
   return {

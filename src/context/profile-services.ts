@@ -1,32 +1,32 @@
 import { type ApiClient, createApiClient } from '../api/client.ts';
 import type { ConfigFile } from '../config/config-file.ts';
-import type { ProfileSettings } from '../config/settings.ts';
+import type { ResolvedProfileSettings } from '../config/settings.ts';
 import { usageError } from '../errors.ts';
 import type { OAuthClient } from '../oauth/token-endpoint.ts';
 import type { HostSystem, OutputSink } from '../platform/host.ts';
 import type { Secret } from '../secret.ts';
 import { readStoredClientSecret } from '../session/client-secret.ts';
-import type { SessionBinding } from '../session/credential-record.ts';
+import type { SessionServerBinding } from '../session/credential-record.ts';
 import type { CredentialStore } from '../session/credential-store.ts';
 import type { ProfileAccessTokenProvider } from '../session/profile-access-token-provider.ts';
 import type { ProfilePaths } from '../session/profile-paths.ts';
 import {
   buildRefusedRequestHints,
   createFixedTokenSession,
-  requireSessionBinding,
-} from '../session/session-binding.ts';
+  requireSessionServerBinding,
+} from '../session/session-server-binding.ts';
 import {
   createProfileCredentialStore,
-  createSharedProfileFromSettings,
+  createSharedProfileAccess,
   type ProfileCredentialStoreDeps,
 } from './profile-store.ts';
 import type { SharedProfileAccess } from './shared-profile.ts';
-import { createStoredSession, type StoredSessionDependencies } from './stored-session.ts';
+import { createStoredSessionTokenProvider, type StoredSessionTokenProviderDeps } from './stored-session.ts';
 
 /** The parts of the command context that the services of a profile use. */
-export interface ProfileServicesDeps extends Omit<StoredSessionDependencies, 'place' | 'store' | 'client'> {
+export interface ProfileServicesDeps extends Omit<StoredSessionTokenProviderDeps, 'place' | 'store' | 'client'> {
   readonly host: HostSystem;
-  readonly prompts: StoredSessionDependencies['prompts'];
+  readonly prompts: StoredSessionTokenProviderDeps['prompts'];
   readonly stderr: Pick<OutputSink, 'write'>;
   readonly config: () => ConfigFile;
   readonly profilePaths: (profile: string) => ProfilePaths;
@@ -36,39 +36,39 @@ export interface ProfileServicesDeps extends Omit<StoredSessionDependencies, 'pl
 
 /** The services that use the credential store of a profile. Commands without these services do not load this module. */
 export interface ProfileServices {
-  readonly store: (settings: ProfileSettings, limit?: number) => Promise<CredentialStore>;
-  readonly share: (settings: ProfileSettings) => Promise<SharedProfileAccess>;
-  readonly session: (settings: ProfileSettings) => Promise<ProfileAccessTokenProvider>;
-  readonly api: (settings: ProfileSettings) => Promise<ApiClient>;
-  readonly client: (settings: ProfileSettings, binding: SessionBinding) => Promise<OAuthClient>;
+  readonly store: (settings: ResolvedProfileSettings, limit?: number) => Promise<CredentialStore>;
+  readonly share: (settings: ResolvedProfileSettings) => Promise<SharedProfileAccess>;
+  readonly session: (settings: ResolvedProfileSettings) => Promise<ProfileAccessTokenProvider>;
+  readonly api: (settings: ResolvedProfileSettings) => Promise<ApiClient>;
+  readonly client: (settings: ResolvedProfileSettings, binding: SessionServerBinding) => Promise<OAuthClient>;
 }
 
 export function createProfileServices(deps: ProfileServicesDeps): ProfileServices {
   const { host, output, prompts, stderr, send, lock, requireSafe, config } = deps;
-  const storeDeps = ({ profileName }: ProfileSettings): ProfileCredentialStoreDeps => {
+  const storeDeps = ({ profileName }: ResolvedProfileSettings): ProfileCredentialStoreDeps => {
     // With -o json, stderr is empty or has one error object, so no warnings are printed.
     const warn = output.format === 'json' ? async () => {} : output.warn;
     return { host, place: deps.profilePaths(profileName), prompts, stderr, warn };
   };
-  const store = (settings: ProfileSettings, limit?: number): Promise<CredentialStore> =>
+  const store = (settings: ResolvedProfileSettings, limit?: number): Promise<CredentialStore> =>
     createProfileCredentialStore(storeDeps(settings), settings, limit);
-  const client = async (settings: ProfileSettings, binding: SessionBinding): Promise<OAuthClient> => ({
+  const client = async (settings: ResolvedProfileSettings, binding: SessionServerBinding): Promise<OAuthClient> => ({
     authOrigin: binding.authOrigin,
     clientId: binding.clientId,
     clientSecret:
       environmentClientSecret(settings, binding) ?? (await readStoredClientSecret(await store(settings), binding)),
     tokenParams: settings.values.token_params ?? 'query',
   });
-  const session = async (settings: ProfileSettings): Promise<ProfileAccessTokenProvider> => {
+  const session = async (settings: ResolvedProfileSettings): Promise<ProfileAccessTokenProvider> => {
     if (settings.accessToken !== undefined) return createFixedTokenSession(settings.accessToken);
-    const binding = requireSessionBinding(settings, config(), host.folders.config);
+    const binding = requireSessionServerBinding(settings, config(), host.folders.config);
     const place = deps.profilePaths(settings.profileName);
     const parts = { host, output, prompts, place, store: await store(settings), client, send, lock, requireSafe };
-    return createStoredSession(parts, settings, binding, async (...ended) =>
+    return createStoredSessionTokenProvider(parts, settings, binding, async (...ended) =>
       (await import('./reauthenticate.ts')).reauthenticate(...ended),
     );
   };
-  const api = async (settings: ProfileSettings): Promise<ApiClient> => {
+  const api = async (settings: ResolvedProfileSettings): Promise<ApiClient> => {
     requireSafe();
     const bearer = await session(settings);
     return createApiClient({
@@ -83,7 +83,7 @@ export function createProfileServices(deps: ProfileServicesDeps): ProfileService
   };
   return {
     store,
-    share: (settings) => createSharedProfileFromSettings(storeDeps(settings), settings),
+    share: (settings) => createSharedProfileAccess(storeDeps(settings), settings),
     session,
     api,
     client,
@@ -92,13 +92,13 @@ export function createProfileServices(deps: ProfileServicesDeps): ProfileService
 
 /** The client secret in the environment is sent only to the server for which the profile is configured. */
 function environmentClientSecret(
-  { clientSecret, values }: ProfileSettings,
-  { authOrigin, clientId }: SessionBinding,
+  { clientSecret, values }: ResolvedProfileSettings,
+  { authOrigin, clientId }: SessionServerBinding,
 ): Secret | undefined {
   return values.auth_url === authOrigin && values.client_id === clientId ? clientSecret : undefined;
 }
 
-function requireBaseUrl(settings: ProfileSettings): string {
+function requireBaseUrl(settings: ResolvedProfileSettings): string {
   const base = settings.values.base_url;
   if (base === undefined)
     throw usageError('base_url is missing', 'pass --base-url, set CLOUDCTL_BASE_URL, or run `cloudctl auth setup`');

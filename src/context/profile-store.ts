@@ -1,5 +1,5 @@
 import type { Prompts } from '../cli/prompts.ts';
-import type { ProfileSettings } from '../config/settings.ts';
+import type { ResolvedProfileSettings } from '../config/settings.ts';
 import type { HostSystem, OutputSink } from '../platform/host.ts';
 import { requireOwnFolder } from '../platform/own-folder.ts';
 import type { CredentialStore } from '../session/credential-store.ts';
@@ -23,21 +23,21 @@ export interface ProfileCredentialStoreDeps {
  */
 export async function createProfileCredentialStore(
   deps: ProfileCredentialStoreDeps,
-  settings: ProfileSettings,
+  settings: ResolvedProfileSettings,
   limit?: number,
 ): Promise<CredentialStore> {
   const { host, place } = deps;
   const { profile, values } = settings;
   for (const folder of [host.folders.state, place.folder]) requireOwnFolder(folder);
   if (values.credential_store === 'file') return createFileCredentialStore(place, undefined, profile);
-  if (values.credential_store === 'shared') return (await createSharedProfileFromSettings(deps, settings)).store;
+  if (values.credential_store === 'shared') return (await createSharedProfileAccess(deps, settings)).store;
   return createProfileKeychainStore(deps, settings, limit);
 }
 
 /** Creates the shared part of a profile with `credential_store: shared`. */
-export async function createSharedProfileFromSettings(
+export async function createSharedProfileAccess(
   deps: ProfileCredentialStoreDeps,
-  settings: ProfileSettings,
+  settings: ResolvedProfileSettings,
 ): Promise<SharedProfileAccess> {
   const { host, place, warn } = deps;
   // The module is loaded only for a shared profile: few profiles are shared, and loading the module delays the start.
@@ -50,7 +50,7 @@ export async function createSharedProfileFromSettings(
 
 export function createProfileKeychainStore(
   { host, place, prompts, stderr }: ProfileCredentialStoreDeps,
-  { profile }: ProfileSettings,
+  { profile }: ResolvedProfileSettings,
   limit: number = prompts.interactive ? 60_000 : 3_000,
 ): CredentialStore {
   return createKeychainStore({

@@ -1,15 +1,15 @@
 import { describeTeam } from '../identity.ts';
 import { isSameOAuthScope } from '../oauth/scope.ts';
 import { detectBrowserEnvironment } from '../platform/browser-environment.ts';
-import { type LoggedInAccount, readAccountFile } from '../session/account.ts';
+import { type LoggedInAccount, readLoggedInAccountFile } from '../session/account.ts';
 import type { CredentialRecord } from '../session/credential-record.ts';
 import { performLogin } from '../session/login.ts';
-import { canOpenBrowser, showLoginInstructions } from '../session/login-instructions.ts';
+import { canOpenBrowser, openBrowserAndPrintLoginInstructions } from '../session/login-instructions.ts';
 import type { OAuthLoginOptions } from '../session/oauth-login-options.ts';
 import { loadStoredSession } from '../session/stored-session.ts';
 import { buildAuthorizationAccountHint } from '../session/suggested-commands.ts';
 import { createLoginDeps } from './login-deps.ts';
-import type { Reauthentication } from './stored-session.ts';
+import type { Reauthenticate } from './stored-session.ts';
 
 /** Time limit of a login through the browser without user input, in milliseconds. */
 const loginLimitMs = 120_000;
@@ -19,12 +19,16 @@ const loginLimitMs = 120_000;
  * showing a page. The user is asked for confirmation before the new login. Returns false if the user declines or the account is
  * not known.
  */
-export const reauthenticate: Reauthentication = async (parts, settings, binding) => {
+export const reauthenticate: Reauthenticate = async (parts, settings, binding) => {
   const { host, output, prompts, store } = parts;
   const { profileName, values } = settings;
   const stored = await loadStoredSession(store, binding);
   const record = stored.kind === 'found' ? stored.record : undefined;
-  const request = silentRequest(record, readAccountFile(host.folders.config, profileName), values.pkce !== false);
+  const request = silentRequest(
+    record,
+    readLoggedInAccountFile(host.folders.config, profileName),
+    values.pkce !== false,
+  );
   const client = await parts.client(settings, binding);
   const isPublic = client.tokenParams === 'query' && client.clientSecret === undefined;
   if (request === undefined || isPublic || (values.callback_urls ?? []).length === 0) return false;
@@ -40,7 +44,7 @@ export const reauthenticate: Reauthentication = async (parts, settings, binding)
       onOtherScope: 'refuse',
       canContinue: true,
       showInstructions: (addresses, { isContinued }) =>
-        showLoginInstructions(host, addresses, {
+        openBrowserAndPrintLoginInstructions(host, addresses, {
           profile: settings.profile,
           runtimeEnvironment,
           canOpen,

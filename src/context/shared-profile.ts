@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import { type ProfileSettings, readNonEmptyEnvironmentValue } from '../config/settings.ts';
+import { type ResolvedProfileSettings, readNonEmptyEnvironmentValue } from '../config/settings.ts';
 import { readTextIfPresent } from '../platform/files.ts';
 import type { HostSystem } from '../platform/host.ts';
 import type { CredentialStore } from '../session/credential-store.ts';
@@ -40,7 +40,7 @@ export interface SharedProfileDeps {
 
 export function buildSharedProfileAccess(
   { host, place, keychain, warn }: SharedProfileDeps,
-  { profile }: ProfileSettings,
+  { profile }: ResolvedProfileSettings,
 ): SharedProfileAccess {
   const local = createFileCredentialStore(place, undefined, profile);
   const keyPlaces = {

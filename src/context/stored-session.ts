@@ -1,49 +1,49 @@
-import type { CommandOutput } from '../cli/output.ts';
+import type { CommandOutputWriter } from '../cli/output.ts';
 import type { Prompts } from '../cli/prompts.ts';
-import type { ProfileSettings } from '../config/settings.ts';
+import type { ResolvedProfileSettings } from '../config/settings.ts';
 import type { OAuthClient } from '../oauth/token-endpoint.ts';
 import type { HeldFileLock } from '../platform/file-lock.ts';
 import type { HostSystem, HttpSenderOptions } from '../platform/host.ts';
 import type { HttpSender } from '../platform/http-sender.ts';
-import { readAccountFile, updateStoredAccountInfo } from '../session/account.ts';
-import type { SessionBinding } from '../session/credential-record.ts';
+import { readLoggedInAccountFile, updateStoredAccountInfo } from '../session/account.ts';
+import type { SessionServerBinding } from '../session/credential-record.ts';
 import type { CredentialStore } from '../session/credential-store.ts';
-import { failpointObserver } from '../session/failpoints.ts';
+import { createFailpointActionOfTestBuild } from '../session/failpoints.ts';
 import {
   createProfileAccessTokenProvider,
   type ProfileAccessTokenProvider,
 } from '../session/profile-access-token-provider.ts';
 import type { ProfilePaths } from '../session/profile-paths.ts';
 import { sendAccessTokenProbe } from '../session/send-access-token-probe.ts';
-import { formatFlowOption } from '../session/suggested-commands.ts';
-import { withReauthentication } from '../session/with-reauthentication.ts';
+import { formatLoginFlowOption } from '../session/suggested-commands.ts';
+import { wrapSessionWithReauthentication } from '../session/wrap-session-with-reauthentication.ts';
 
 /** The parts of the command context that a stored session uses. */
-export interface StoredSessionDependencies {
+export interface StoredSessionTokenProviderDeps {
   readonly host: HostSystem;
-  readonly output: Pick<CommandOutput, 'format' | 'note' | 'warn'>;
+  readonly output: Pick<CommandOutputWriter, 'format' | 'note' | 'warn'>;
   readonly prompts: Pick<Prompts, 'interactive' | 'confirm'>;
   readonly place: ProfilePaths;
   readonly store: CredentialStore;
-  readonly client: (settings: ProfileSettings, binding: SessionBinding) => Promise<OAuthClient>;
+  readonly client: (settings: ResolvedProfileSettings, binding: SessionServerBinding) => Promise<OAuthClient>;
   readonly send: (options?: Pick<HttpSenderOptions, 'fresh'>) => Promise<HttpSender>;
   readonly lock: (path: string) => Promise<HeldFileLock>;
   readonly requireSafe: () => void;
 }
 
 /** Logs in again after a session has ended; returns false if the user declines or a new login is not possible. */
-export type Reauthentication = (
-  parts: StoredSessionDependencies,
-  settings: ProfileSettings,
-  binding: SessionBinding,
+export type Reauthenticate = (
+  parts: StoredSessionTokenProviderDeps,
+  settings: ResolvedProfileSettings,
+  binding: SessionServerBinding,
 ) => Promise<boolean>;
 
 /** The stored session of a profile. In a terminal, the session offers a new login after it has ended. */
-export function createStoredSession(
-  parts: StoredSessionDependencies,
-  settings: ProfileSettings,
-  binding: SessionBinding,
-  reauthenticate: Reauthentication,
+export function createStoredSessionTokenProvider(
+  parts: StoredSessionTokenProviderDeps,
+  settings: ResolvedProfileSettings,
+  binding: SessionServerBinding,
+  reauthenticate: Reauthenticate,
 ): ProfileAccessTokenProvider {
   const { host, output, place, store, send } = parts;
   const session = createProfileAccessTokenProvider({
@@ -62,8 +62,8 @@ export function createStoredSession(
       sendAccessTokenProbe(await send({ fresh: true }), binding.baseOrigin, token, signal),
     random: host.random,
     flowOption: (sid) => {
-      const account = readAccountFile(host.folders.config, settings.profileName);
-      return formatFlowOption(account?.sid === sid ? account.flow : undefined, settings.values.flow);
+      const account = readLoggedInAccountFile(host.folders.config, settings.profileName);
+      return formatLoginFlowOption(account?.sid === sid ? account.flow : undefined, settings.values.flow);
     },
     clock: store.clock ?? host.clock,
     signals: host.signals,
@@ -71,9 +71,9 @@ export function createStoredSession(
     // With -o json, stderr is empty or has one error object, so no warnings are printed.
     warn: output.format === 'json' ? async () => {} : output.warn,
     updateAccount: (record, info) => updateStoredAccountInfo(host.folders.config, settings.profileName, record, info),
-    onFailpoint: failpointObserver(host.env),
+    onFailpoint: createFailpointActionOfTestBuild(host.env),
   });
-  return withReauthentication(
+  return wrapSessionWithReauthentication(
     session,
     async () => parts.prompts.interactive && reauthenticate(parts, settings, binding),
   );

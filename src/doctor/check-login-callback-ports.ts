@@ -39,7 +39,7 @@ export function checkLoginCallbackPorts(
   });
 }
 
-export function buildCallbackPortProbeKey(address: string, port: number): string {
+export function buildCallbackPortProbeMapKey(address: string, port: number): string {
   return `${address} ${port}`;
 }
 
@@ -53,7 +53,7 @@ function unavailableAddress(
 ): string | undefined {
   if (port === 0) return undefined;
   return addresses.find((address, at) => {
-    const binding = bindings.get(buildCallbackPortProbeKey(address, port)) ?? 'free';
+    const binding = bindings.get(buildCallbackPortProbeMapKey(address, port)) ?? 'free';
     return binding !== 'free' && !(at > 0 && absentAddressCodes.includes(binding));
   });
 }
@@ -64,7 +64,8 @@ function portFacts(
 ): string {
   return [...new Set([...addresses, ...loopbackAddresses])]
     .map(
-      (address) => `${address} is ${portProbeText(bindings.get(buildCallbackPortProbeKey(address, port)) ?? 'free')}`,
+      (address) =>
+        `${address} is ${portProbeText(bindings.get(buildCallbackPortProbeMapKey(address, port)) ?? 'free')}`,
     )
     .join(', ');
 }

@@ -1,8 +1,8 @@
-import type { ProfileSettings } from '../config/settings.ts';
+import type { ResolvedProfileSettings } from '../config/settings.ts';
 import type { DoctorFinding } from './doctor-finding.ts';
 
 /** Whether the profile has every setting that a login needs, apart from the client secret. */
-export function checkLoginProfile(settings: ProfileSettings): DoctorFinding {
+export function checkLoginProfile(settings: ResolvedProfileSettings): DoctorFinding {
   const { profileName, values } = settings;
   const needed = ['auth_url', 'base_url', 'client_id', 'callback_urls'] as const;
   const missing = needed.filter((key) => values[key] === undefined || values[key].length === 0);
@@ -26,7 +26,7 @@ export function checkLoginProfile(settings: ProfileSettings): DoctorFinding {
 
 /** In the code flow the application authenticates with its client secret (spec.md §4.2); the implicit flow uses no client secret. */
 export function checkClientSecretConfigured(
-  settings: ProfileSettings,
+  settings: ResolvedProfileSettings,
   known: 'variable' | 'stored' | 'missing',
 ): DoctorFinding {
   const id = 'client-secret';

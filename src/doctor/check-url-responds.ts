@@ -1,4 +1,4 @@
-import { unreachableError } from '../api/client.ts';
+import { buildNoResponseError } from '../api/client.ts';
 import { HttpSendError, type HttpSender } from '../platform/http-sender.ts';
 import { timeoutSignal } from '../platform/timeout-signal.ts';
 import type { DoctorFinding } from './doctor-finding.ts';
@@ -83,6 +83,6 @@ export function checkClockSkew(
 }
 
 function hintOfSendError(error: HttpSendError): { readonly hint?: string } {
-  const { hint } = unreachableError(error);
+  const { hint } = buildNoResponseError(error);
   return hint === undefined ? {} : { hint };
 }

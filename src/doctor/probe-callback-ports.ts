@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 import {
-  buildCallbackPortProbeKey,
+  buildCallbackPortProbeMapKey,
   type CallbackListenAddresses,
   type CallbackPortProbeResult,
   loopbackAddresses,
@@ -13,7 +13,7 @@ export async function probeCallbackPorts(
   const bindings = new Map<string, CallbackPortProbeResult>();
   for (const { port, addresses } of callbacks) {
     for (const address of new Set([...addresses, ...loopbackAddresses])) {
-      const key = buildCallbackPortProbeKey(address, port);
+      const key = buildCallbackPortProbeMapKey(address, port);
       if (port !== 0 && !bindings.has(key)) bindings.set(key, await probePort(address, port));
     }
   }

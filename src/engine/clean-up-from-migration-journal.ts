@@ -1,6 +1,6 @@
 import type { MigrationEngineDependencies } from './migration-job.ts';
 import type { MigrationLeftoverObject } from './migration-state.ts';
-import { removeReplicationObjects, restoreMigrationTargetOwner } from './postgresql/remove-replication-objects.ts';
+import { removeReplicationObjects, restoreTargetDatabaseOwner } from './postgresql/remove-replication-objects.ts';
 import { detachRedisTarget } from './redis/detach-target.ts';
 
 /**
@@ -13,7 +13,7 @@ export async function cleanUpFromMigrationJournal(
   const all = deps.journal.pending().map(async (entry) => {
     const left =
       entry.engine === 'postgresql'
-        ? [...(await removeReplicationObjects(entry, deps)), ...(await restoreMigrationTargetOwner(entry, deps))]
+        ? [...(await removeReplicationObjects(entry, deps)), ...(await restoreTargetDatabaseOwner(entry, deps))]
         : await detachRedisTarget(entry, deps);
     if (left.length === 0) deps.journal.recordRemoved(entry.name);
     return left;

@@ -4,10 +4,10 @@ import type { PostgresqlSource } from '../postgresql/source.ts';
 import type { RedisSource } from '../redis/source.ts';
 import { Secret } from '../secret.ts';
 import type {
+  GrantedTargetPrivilege,
   MigrationCleanupEntry,
   MigrationJournal,
   PostgresMigrationCleanupEntry,
-  TargetPrivilege,
   TargetStateBeforeMigration,
 } from './migration-journal.ts';
 
@@ -111,7 +111,7 @@ export function parseTargetStateBeforeMigration(value: unknown): TargetStateBefo
   };
 }
 
-function parsePrivilege(value: unknown): readonly TargetPrivilege[] {
+function parsePrivilege(value: unknown): readonly GrantedTargetPrivilege[] {
   if (!isJsonRecord(value)) return [];
   const [kind, grantee, privilege] = [
     readStringField(value, 'kind'),

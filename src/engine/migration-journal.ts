@@ -10,11 +10,11 @@ export interface TargetStateBeforeMigration {
   /** The settings that `ALTER DATABASE … SET` stored, each as `name=value`. */
   readonly settings: readonly string[];
   /** Journal entries that an earlier version of this program wrote have no privileges. */
-  readonly privileges?: readonly TargetPrivilege[];
+  readonly privileges?: readonly GrantedTargetPrivilege[];
 }
 
 /** A privilege on the target database or on its schema public. */
-export interface TargetPrivilege {
+export interface GrantedTargetPrivilege {
   readonly kind: 'database' | 'public';
   /** Name of the role that has the privilege; empty: PUBLIC. */
   readonly grantee: string;

@@ -1,12 +1,12 @@
 import type { MigrationStopReason } from './migration-job.ts';
 import {
   areAllDatabasesStreaming,
-  combineMigrationMethods,
   type DatabaseMigrationProgress,
+  determineOverallTransferMethod,
   hasMigrationEnded,
   type MigrationLeftoverObject,
   type MigrationState,
-  toDatabaseMigrationState,
+  snapshotDatabaseMigrationProgress,
 } from './migration-state.ts';
 
 /** The state of a running migration, as the engine updates it. */
@@ -22,7 +22,7 @@ export interface MigrationProgress {
   isOver: boolean;
 }
 
-export function createMigrationProgress(): MigrationProgress {
+export function createEmptyMigrationProgress(): MigrationProgress {
   return { databases: [], leftovers: [], warnings: [], failure: undefined, stopReason: undefined, isOver: false };
 }
 
@@ -31,8 +31,8 @@ export function toMigrationState(progress: MigrationProgress): MigrationState {
   return {
     status,
     reason,
-    method: combineMigrationMethods(progress.databases),
-    databases: progress.databases.map(toDatabaseMigrationState),
+    method: determineOverallTransferMethod(progress.databases),
+    databases: progress.databases.map(snapshotDatabaseMigrationProgress),
     warnings: [...progress.warnings],
     leftovers: [...progress.leftovers],
   };

@@ -1,6 +1,6 @@
 import type { PostgresqlSource } from '../postgresql/source.ts';
 
-export type MigrationJobStatus = 'running' | 'syncing' | 'done' | 'canceled' | 'error';
+export type EngineMigrationStatus = 'running' | 'syncing' | 'done' | 'canceled' | 'error';
 
 /**
  * `pg_subscription_rel.srsubstate`: initialize, data copy, finished copy, synchronized, ready. A table in a dump has
@@ -17,7 +17,7 @@ export interface TableMigrationProgress {
 }
 
 /** Phases in which nothing is transferred until the cause, the `reason` of the database, is removed. */
-export type MigrationOutagePhase =
+export type StalledMigrationPhase =
   | 'source_unreachable'
   | 'target_unreachable'
   | 'server_busy'
@@ -31,7 +31,7 @@ export type DatabaseMigrationPhase =
   | 'connecting'
   | 'copying'
   | 'streaming'
-  | MigrationOutagePhase
+  | StalledMigrationPhase
   | 'finishing'
   | 'done'
   | 'stopped'
@@ -66,7 +66,7 @@ export interface MigrationLeftoverObject {
 }
 
 export interface MigrationState {
-  readonly status: MigrationJobStatus;
+  readonly status: EngineMigrationStatus;
   /** Why the migration ended or failed. */
   readonly reason: string | undefined;
   /** How the migration copies; `mixed`: some databases are replicated, and others are copied by dump. */
@@ -99,7 +99,7 @@ export interface DatabaseMigrationProgress {
   idlePolls: number;
 }
 
-export function createDatabaseMigrationProgress(name: string): DatabaseMigrationProgress {
+export function createInitialDatabaseMigrationState(name: string): DatabaseMigrationProgress {
   return {
     name,
     phase: 'waiting',
@@ -117,7 +117,7 @@ export function createDatabaseMigrationProgress(name: string): DatabaseMigration
   };
 }
 
-export function toDatabaseMigrationState({
+export function snapshotDatabaseMigrationProgress({
   name,
   phase,
   method,
@@ -131,7 +131,7 @@ export function toDatabaseMigrationState({
 }
 
 /** The migration method of all databases together; undefined until the method of one database is chosen. */
-export function combineMigrationMethods(
+export function determineOverallTransferMethod(
   databases: readonly Pick<DatabaseMigrationProgress, 'method'>[],
 ): MigrationTransferMethod | 'mixed' | undefined {
   const methods = new Set(databases.flatMap(({ method }) => method ?? []));
@@ -147,7 +147,7 @@ export function hasMigrationEnded({ phase }: Pick<DatabaseMigrationProgress, 'ph
 /** Records why the migration transfers no data of this database at present. */
 export function recordDatabaseMigrationOutage(
   progress: DatabaseMigrationProgress,
-  phase: MigrationOutagePhase,
+  phase: StalledMigrationPhase,
   reason: string,
 ): void {
   progress.phase = phase;

@@ -43,7 +43,7 @@ export function parseRequestedRedisSource(
  * Whether the source of the request is the server at the given address. Host names are not resolved, so another name of
  * the same remote server is not recognized.
  */
-export function isRequestedMigrationSourceAt(
+export function isServerRequestedMigrationSource(
   requested: RequestedMigrationSource,
   server: { readonly engine: 'postgresql' | 'redis'; readonly host: string; readonly port: number },
 ): boolean {

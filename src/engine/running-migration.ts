@@ -1,7 +1,7 @@
 import type { PostgresqlSource } from '../postgresql/source.ts';
 import { redactErrorReason } from './migration-error.ts';
 import type { MigrationEngineDependencies, MigrationJob, MigrationStopReason } from './migration-job.ts';
-import { createMigrationProgress, type MigrationProgress, toMigrationState } from './migration-progress.ts';
+import { createEmptyMigrationProgress, type MigrationProgress, toMigrationState } from './migration-progress.ts';
 import type { MigrationLeftoverObject, MigrationState } from './migration-state.ts';
 import { runPostgresMigration } from './postgresql/run-postgres-migration.ts';
 import { runRedisMigration } from './redis/run-redis-migration.ts';
@@ -28,7 +28,7 @@ export function startMigrationBetweenServers(
   deps: MigrationEngineDependencies,
   after?: Promise<unknown>,
 ): RunningMigration {
-  const progress = createMigrationProgress();
+  const progress = createEmptyMigrationProgress();
   const stopping = new AbortController();
   const stop = (reason: MigrationStopReason) => {
     if (progress.isOver || stopping.signal.aborted) return;

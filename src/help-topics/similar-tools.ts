@@ -1,11 +1,11 @@
-import { buildCommandReplacements } from '../cli/command-replacements.ts';
+import { mapWordsToReplacementCommand } from '../cli/command-replacements.ts';
 
 /** Names that users of similar tools type for a command, each with the name of the command in this program. */
-export const rootCommandAliases = { droplet: 'droplets', action: 'actions', database: 'db', databases: 'db' };
+export const topLevelCommandAliases = { droplet: 'droplets', action: 'actions', database: 'db', databases: 'db' };
 
 /** The first words of commands of similar tools, each with the command of this program that replaces it. */
 export const similarToolCommandReplacements: Readonly<Record<string, string>> = {
-  ...buildCommandReplacements('cloudctl droplets --help', [
+  ...mapWordsToReplacementCommand('cloudctl droplets --help', [
     'compute',
     'server',
     'servers',
@@ -13,15 +13,15 @@ export const similarToolCommandReplacements: Readonly<Record<string, string>> = 
     'machines',
     'ec2',
   ]),
-  ...buildCommandReplacements('cloudctl droplets list', ['ls', 'ps']),
-  ...buildCommandReplacements('cloudctl droplets create NAME', ['launch', 'create', 'deploy']),
-  ...buildCommandReplacements('cloudctl auth list', ['context', 'contexts', 'profile', 'profiles']),
-  ...buildCommandReplacements('cloudctl auth setup', ['configure', 'init']),
-  ...buildCommandReplacements('cloudctl auth login', ['sso', 'signin']),
-  ...buildCommandReplacements('cloudctl auth status', ['account', 'me', 'user', 'sts', 'info']),
-  ...buildCommandReplacements('cloudctl auth token', ['token', 'print-access-token']),
-  ...buildCommandReplacements('cloudctl doctor', ['check', 'diagnose']),
-  ...buildCommandReplacements('cloudctl completion bash', ['completions', 'autocomplete']),
+  ...mapWordsToReplacementCommand('cloudctl droplets list', ['ls', 'ps']),
+  ...mapWordsToReplacementCommand('cloudctl droplets create NAME', ['launch', 'create', 'deploy']),
+  ...mapWordsToReplacementCommand('cloudctl auth list', ['context', 'contexts', 'profile', 'profiles']),
+  ...mapWordsToReplacementCommand('cloudctl auth setup', ['configure', 'init']),
+  ...mapWordsToReplacementCommand('cloudctl auth login', ['sso', 'signin']),
+  ...mapWordsToReplacementCommand('cloudctl auth status', ['account', 'me', 'user', 'sts', 'info']),
+  ...mapWordsToReplacementCommand('cloudctl auth token', ['token', 'print-access-token']),
+  ...mapWordsToReplacementCommand('cloudctl doctor', ['check', 'diagnose']),
+  ...mapWordsToReplacementCommand('cloudctl completion bash', ['completions', 'autocomplete']),
   settings: 'cloudctl config list',
   size: 'cloudctl api /v2/sizes',
   sizes: 'cloudctl api /v2/sizes',

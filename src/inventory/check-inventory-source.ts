@@ -45,12 +45,12 @@ export interface InventorySourceCheckDeps {
 }
 
 /** Creates a cache of schema fingerprints, so that they are read once for all sources on the same server. */
-export function createSharedSourceSchemas(): InventorySourceCheckDeps['schemas'] {
+export function createSchemaFingerprintCache(): InventorySourceCheckDeps['schemas'] {
   return createResultCache((schemas) => Object.keys(schemas ?? {}).length, 100_000);
 }
 
 /** The outcome of checking a source, and whether its cause is probably this machine, not the source. */
-export interface CheckedSource {
+export interface InventorySourceCheckResult {
   readonly outcome: InventorySourceOutcome;
   readonly lacksPassword: boolean;
 }
@@ -60,7 +60,7 @@ export async function checkInventorySource(
   entry: SourceInventoryEntry,
   slot: ServerConcurrencySlot,
   checker: InventorySourceCheckDeps,
-): Promise<CheckedSource> {
+): Promise<InventorySourceCheckResult> {
   const { engine } = entry.withPassword(undefined);
   const origin = { line: entry.line, name: entry.name, url: entry.url, engine, method: entry.options.method };
   const found = await findPassword(entry, checker);

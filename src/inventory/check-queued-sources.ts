@@ -1,5 +1,5 @@
 import type { Clock } from '../platform/host.ts';
-import type { CheckedSource } from './check-inventory-source.ts';
+import type { InventorySourceCheckResult } from './check-inventory-source.ts';
 import type { InventorySourceOutcome } from './inventory-source-outcome.ts';
 import type { ServerConcurrencyLimits, ServerConcurrencySlot } from './run-with-server-concurrency-slots.ts';
 import type { ClaimedInventorySource, SourceInventoryQueue } from './source-inventory-queue.ts';
@@ -11,7 +11,7 @@ export interface SourceInventoryQueueWorkerOptions extends ServerConcurrencyLimi
   /** Milliseconds. */
   readonly lease: number;
   readonly addressOf: (line: number) => string;
-  readonly check: (line: number, slot: ServerConcurrencySlot) => Promise<CheckedSource>;
+  readonly check: (line: number, slot: ServerConcurrencySlot) => Promise<InventorySourceCheckResult>;
   /** Called for each result that this machine stored in the queue before any other machine did. */
   readonly onOutcome: (outcome: InventorySourceOutcome) => Promise<void>;
   /** Called with the number of sources that all machines have finished. */

@@ -1,8 +1,8 @@
 import { isJsonRecord, type JsonRecord, parseJson, readNumberField, readStringField, readStringList } from '../json.ts';
 import type { PreflightFindingStatus } from '../preflight/finding.ts';
 import type { CondensedFinding, CondensedFix, InventorySourceOutcome } from './inventory-source-outcome.ts';
-import type { SourceInventoryCells } from './source-inventory-columns.ts';
-import { sourceInventoryColumns } from './source-inventory-columns.ts';
+import type { SourceInventoryInputCells } from './source-inventory-input-columns.ts';
+import { sourceInventoryInputColumns } from './source-inventory-input-columns.ts';
 
 /** Decodes the outcome of a source that another machine has stored; undefined if the text is invalid. */
 export function decodeInventorySourceOutcome(text: string): InventorySourceOutcome | undefined {
@@ -40,10 +40,10 @@ export function decodeInventorySourceOutcome(text: string): InventorySourceOutco
 }
 
 /** Decodes the inventory cells of a source from JSON; undefined if the text is invalid. */
-export function decodeSourceInventoryCells(text: string): SourceInventoryCells | undefined {
+export function decodeSourceInventoryCellsFromJson(text: string): SourceInventoryInputCells | undefined {
   const json = parseJson(text);
   if (!json.ok || !isJsonRecord(json.value)) return undefined;
-  const known = new Set(sourceInventoryColumns.map(({ name }) => name));
+  const known = new Set(sourceInventoryInputColumns.map(({ name }) => name));
   const cells = Object.entries(json.value);
   // A password command is not accepted from the queue, because every machine would run it.
   const isGood = cells.every(([name, value]) => known.has(name) && name !== 'password_command' && isText(value));

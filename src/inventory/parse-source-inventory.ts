@@ -1,22 +1,22 @@
 import { CliError } from '../errors.ts';
 import { sanitizeLine } from '../sanitize/terminal-text.ts';
-import { type SourceInventoryCells, sourceInventoryColumns } from './source-inventory-columns.ts';
 import {
   buildSourceInventoryEntry,
   type SourceInventoryEntry,
   type SourceInventoryEntryInput,
 } from './source-inventory-entry.ts';
+import { type SourceInventoryInputCells, sourceInventoryInputColumns } from './source-inventory-input-columns.ts';
 import {
-  type BadSourceInventoryLine,
-  parseSourceInventoryRecord,
-  type SourceInventoryLine,
-  splitSourceInventoryLines,
-} from './split-source-inventory-lines.ts';
+  type BadSourcesFileLine,
+  parseSourcesFileRecord,
+  type SourcesFileLine,
+  splitSourcesFileLines,
+} from './split-sources-file-lines.ts';
 
 export interface ParsedSourceInventory {
   readonly entries: readonly SourceInventoryEntry[];
   /** The invalid lines, in the order of the file. */
-  readonly bad: readonly BadSourceInventoryLine[];
+  readonly bad: readonly BadSourcesFileLine[];
 }
 
 /**
@@ -24,9 +24,9 @@ export interface ParsedSourceInventory {
  * cannot be used is in `bad`.
  */
 export function parseSourceInventory(bytes: Uint8Array, input: SourceInventoryEntryInput): ParsedSourceInventory {
-  const { lines, bad } = splitSourceInventoryLines(bytes);
-  const cells: (readonly [number, SourceInventoryCells])[] = [];
-  const found: BadSourceInventoryLine[] = [...bad];
+  const { lines, bad } = splitSourcesFileLines(bytes);
+  const cells: (readonly [number, SourceInventoryInputCells])[] = [];
+  const found: BadSourcesFileLine[] = [...bad];
   const [first, ...rest] = lines;
   const header = first === undefined ? undefined : readHeader(first);
   if (header === undefined) cells.push(...lines.map((one) => [one.line, cellsOfLine(one)] as const));
@@ -43,9 +43,9 @@ export function parseSourceInventory(bytes: Uint8Array, input: SourceInventoryEn
 
 /** Builds an entry for each line; a line that is invalid, or has the name of an earlier line, is added to `bad`. */
 export function parseSourceInventoryEntries(
-  all: readonly (readonly [line: number, cells: SourceInventoryCells])[],
+  all: readonly (readonly [line: number, cells: SourceInventoryInputCells])[],
   input: SourceInventoryEntryInput,
-  bad: BadSourceInventoryLine[],
+  bad: BadSourcesFileLine[],
 ): readonly SourceInventoryEntry[] {
   const lineOfName = new Map<string, number>();
   return all.flatMap(([line, cells]) => {
@@ -67,16 +67,16 @@ export function parseSourceInventoryEntries(
   });
 }
 
-function cellsOfLine({ text }: SourceInventoryLine): SourceInventoryCells {
+function cellsOfLine({ text }: SourcesFileLine): SourceInventoryInputCells {
   return /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? { url: text } : { service: text };
 }
 
 type Header = { readonly columns: readonly string[] } | { readonly reason: string };
 
 /** A first line is a header if it names a column of a source; undefined for a list of URLs and services. */
-function readHeader({ text }: SourceInventoryLine): Header | undefined {
+function readHeader({ text }: SourcesFileLine): Header | undefined {
   if (text.includes('://')) return undefined;
-  const record = parseSourceInventoryRecord(text);
+  const record = parseSourcesFileRecord(text);
   if ('reason' in record) return undefined;
   const columns = record.map((name) => name.toLowerCase());
   if (!columns.some((name) => ['url', 'service', 'host'].includes(name))) {
@@ -84,7 +84,7 @@ function readHeader({ text }: SourceInventoryLine): Header | undefined {
   }
   if (columns.includes('password'))
     return { reason: 'has the column password: use .pgpass, PGPASSWORD or password_command' };
-  const known = new Set(sourceInventoryColumns.map(({ name }) => name));
+  const known = new Set(sourceInventoryInputColumns.map(({ name }) => name));
   const position = columns.findIndex((name) => !known.has(name));
   if (position >= 0)
     return { reason: `has an unknown column (number ${position + 1}); known are ${[...known].join(', ')}` };
@@ -95,8 +95,8 @@ function readHeader({ text }: SourceInventoryLine): Header | undefined {
 function cellsOfRecord(
   columns: readonly string[],
   text: string,
-): { readonly cells: SourceInventoryCells } | { readonly reason: string } {
-  const fields = parseSourceInventoryRecord(text);
+): { readonly cells: SourceInventoryInputCells } | { readonly reason: string } {
+  const fields = parseSourcesFileRecord(text);
   if ('reason' in fields) return fields;
   if (fields.length !== columns.length)
     return { reason: `has ${fields.length} fields, and the header has ${columns.length}` };

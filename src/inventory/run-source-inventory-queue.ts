@@ -7,7 +7,7 @@ import { isJsonRecord, parseJson, readStringList } from '../json.ts';
 import { checkInventorySource, type InventorySourceCheckDeps } from './check-inventory-source.ts';
 import { checkQueuedSources } from './check-queued-sources.ts';
 import { buildInventoryServerAddress } from './check-source-inventory.ts';
-import { decodeInventorySourceOutcome, decodeSourceInventoryCells } from './decode-inventory-source-outcome.ts';
+import { decodeInventorySourceOutcome, decodeSourceInventoryCellsFromJson } from './decode-inventory-source-outcome.ts';
 import type { InventorySourceOutcome } from './inventory-source-outcome.ts';
 import {
   buildSourceInventoryEntry,
@@ -17,9 +17,9 @@ import {
 import {
   createSourceInventoryQueue,
   type SourceInventoryQueue,
-  type SourceInventoryQueueContents,
+  type SourceInventoryQueueDescription,
 } from './source-inventory-queue.ts';
-import { openQueueDatabaseSession, readQueueServerFromEnvironment } from './source-inventory-queue-session.ts';
+import { openQueueDatabaseSession, readInventoryQueueServerFromEnvironment } from './source-inventory-queue-session.ts';
 import type { SourceInventoryReportBuilder } from './source-inventory-report.ts';
 import { inventoryCheckOptionNames, type RunSourceInventoryInput } from './source-inventory-settings.ts';
 
@@ -43,7 +43,7 @@ export async function runSourceInventoryQueue(run: SourceInventoryQueueRun): Pro
   const { input, signal, builder } = run;
   const { io, inventory } = input;
   const { clock, env, platform, random } = io.host;
-  const source = readQueueServerFromEnvironment(env, platform, readInputFile);
+  const source = readInventoryQueueServerFromEnvironment(env, platform, readInputFile);
   const session = openQueueDatabaseSession(source, { clock, signal });
   const holder = `${hostname()}:${process.pid}:${Buffer.from(random(6)).toString('hex')}`;
   const name = inventory.queue ?? '';
@@ -97,7 +97,7 @@ async function openQueue(
   const rows = await queue.sources();
   return new Map(
     rows.map(({ line, cells }): [number, SourceInventoryEntry] => {
-      const decoded = decodeSourceInventoryCells(cells);
+      const decoded = decodeSourceInventoryCellsFromJson(cells);
       if (decoded === undefined) throw usageError(`the source of line ${line} in the queue is not valid`, refill);
       return [line, buildSourceInventoryEntry(decoded, line, { ...entryInput, args })];
     }),
@@ -106,7 +106,7 @@ async function openQueue(
 
 const refill = 'fill a new queue with `--sources FILE`';
 
-function describeContents(entries: readonly SourceInventoryEntry[], args: ParsedArgs): SourceInventoryQueueContents {
+function describeContents(entries: readonly SourceInventoryEntry[], args: ParsedArgs): SourceInventoryQueueDescription {
   const given = inventoryCheckOptionNames.filter((name) => args.has(name));
   const options = JSON.stringify(Object.fromEntries(given.map((name) => [name, args.values(name)])));
   const cells = entries.map(({ line, cells: own }) => [line, own]);

@@ -4,7 +4,7 @@ import { CliError, usageError } from '../errors.ts';
 import { runUntilSignal } from '../platform/until-signal.ts';
 import { requireWritableFile, writeReportFile } from '../preflight/write-report-file.ts';
 import { maxSanitizedTextLength } from '../sanitize/terminal-text.ts';
-import { createSharedSourceSchemas, type InventorySourceCheckDeps } from './check-inventory-source.ts';
+import { createSchemaFingerprintCache, type InventorySourceCheckDeps } from './check-inventory-source.ts';
 import { checkSourceInventory } from './check-source-inventory.ts';
 import { countedNoun } from './formats/inventory-text.ts';
 import { renderSourceInventoryReport } from './formats/render-source-inventory-report.ts';
@@ -19,7 +19,7 @@ import { createRedisPreflightEngineFactory } from './shared-redis.ts';
 import type { SourceInventoryEntry, SourceInventoryEntryInput } from './source-inventory-entry.ts';
 import { createSourceInventoryReportBuilder, type SourceInventoryReport } from './source-inventory-report.ts';
 import type { RunSourceInventoryInput } from './source-inventory-settings.ts';
-import type { BadSourceInventoryLine } from './split-source-inventory-lines.ts';
+import type { BadSourcesFileLine } from './split-sources-file-lines.ts';
 import { streamPushedItems } from './stream-pushed-items.ts';
 
 export interface InventoryRun {
@@ -118,11 +118,7 @@ async function readEntries({ io, args, settings, inventory }: RunSourceInventory
 }
 
 /** Prints every invalid line of the inventory; the detail of an error would be cut off. */
-async function refuseBadLines(
-  { output }: CommandIo,
-  path: string,
-  bad: readonly BadSourceInventoryLine[],
-): Promise<never> {
+async function refuseBadLines({ output }: CommandIo, path: string, bad: readonly BadSourcesFileLine[]): Promise<never> {
   const from = path === '-' ? 'standard input' : path;
   for (const { line, reason } of bad) await output.show(`${from}:${line}: ${reason}`);
   throw usageError(
@@ -153,7 +149,7 @@ function createSourceChecker(
     baselines: baseline === undefined ? undefined : openPerSourceFileFolder(baseline, '--baseline'),
     reports: reportDir === undefined ? undefined : openPerSourceFileFolder(reportDir, '--report-dir'),
     files,
-    schemas: createSharedSourceSchemas(),
+    schemas: createSchemaFingerprintCache(),
     onQuery(name, place, text) {
       if (args.has('show-queries'))
         void output.show(`query sent to ${name}, ${place}: ${text}`, maxSanitizedTextLength);
@@ -221,7 +217,7 @@ const outcomeView: ListView<InventorySourceOutcome> = {
 };
 
 /** The error of an inventory with sources that are not possible or were not checked; undefined if all are possible. */
-export function buildSourceInventoryError({
+export function buildSourceInventoryRunError({
   summary,
   fix_first: [first],
 }: SourceInventoryReport): CliError | undefined {

@@ -1,6 +1,6 @@
 import { usageError } from '../errors.ts';
 import { PostgresqlQueryError } from '../postgresql/query-error.ts';
-import { buildReadOnlyTransaction, searchPathSafeRollbackSql } from '../postgresql/search-path-safe-sql.ts';
+import { buildReadOnlyTransactionSql, searchPathSafeRollbackSql } from '../postgresql/search-path-safe-sql.ts';
 import { postgresqlChecks } from '../preflight/postgresql/checks.ts';
 import type { CollectedPostgresqlFacts } from '../preflight/postgresql/collected-postgresql-facts.ts';
 import type { OpenedPostgresqlSource } from '../preflight/postgresql/open-postgresql-source.ts';
@@ -125,7 +125,7 @@ async function readIdentity(
   { session, facts }: OpenedPostgresqlSource,
   onSend: (place: string, text: string) => void,
 ): Promise<string | undefined> {
-  const message = buildReadOnlyTransaction([serverInstanceSql]);
+  const message = buildReadOnlyTransactionSql([serverInstanceSql]);
   try {
     onSend(facts.dbname, message);
     const row = (await session?.query(message, identityTimeout))?.flat()[0];

@@ -1,11 +1,14 @@
 import type { ParsedArgs } from '../cli/command.ts';
 import { nearestWord } from '../cli/nearest-word.ts';
-import type { ProfileSettings } from '../config/settings.ts';
+import type { ResolvedProfileSettings } from '../config/settings.ts';
 import { buildSourceUrlWithoutPassword } from '../db-source/build-source-url-without-password.ts';
 import type { DbSource } from '../db-source/read-source.ts';
 import { usageError } from '../errors.ts';
 import type { ProcessEnvironment } from '../platform/host.ts';
-import { findPostgresqlService, quoteConnectionValue } from '../postgresql/find-postgresql-service.ts';
+import {
+  findPgServiceConnectionString,
+  quoteConnectionValue,
+} from '../postgresql/find-pg-service-connection-string.ts';
 import { type PostgresqlSourceOptions, parsePostgresqlSource } from '../postgresql/source.ts';
 import { readPreflightOptions } from '../preflight/option-specs.ts';
 import { postgresqlChecks } from '../preflight/postgresql/checks.ts';
@@ -15,7 +18,7 @@ import { rejectUnknownCheckIds } from '../preflight/unknown-check-ids.ts';
 import { parseRedisSource, type RedisSourceInput } from '../redis/source.ts';
 import type { Secret } from '../secret.ts';
 import { parsePasswordCommand } from './run-password-command.ts';
-import { type SourceInventoryCells, sourceInventoryColumns } from './source-inventory-columns.ts';
+import { type SourceInventoryInputCells, sourceInventoryInputColumns } from './source-inventory-input-columns.ts';
 
 /** `server`: all databases that are not ignored, as with `--source`; `database`: only the one that the source names. */
 export type SourceInventoryScope = 'server' | 'database';
@@ -27,7 +30,7 @@ export interface SourceInventoryEntry {
   /** Without a password. */
   readonly url: string;
   /** The values of the source by CSV column, with which another machine builds the same entry. */
-  readonly cells: SourceInventoryCells;
+  readonly cells: SourceInventoryInputCells;
   readonly options: PreflightOptions;
   readonly scope: SourceInventoryScope;
   readonly passwordCommand: readonly string[] | undefined;
@@ -37,7 +40,7 @@ export interface SourceInventoryEntry {
 
 export interface SourceInventoryEntryInput {
   readonly args: ParsedArgs;
-  readonly settings: ProfileSettings;
+  readonly settings: ResolvedProfileSettings;
   readonly env: ProcessEnvironment;
   readonly readText: (path: string) => string | undefined;
   /** The current time in milliseconds since the epoch. */
@@ -50,7 +53,7 @@ export interface SourceInventoryEntryInput {
 
 /** Builds the entry of one line. Throws a CliError (usage) that quotes no password. */
 export function buildSourceInventoryEntry(
-  cells: SourceInventoryCells,
+  cells: SourceInventoryInputCells,
   line: number,
   input: SourceInventoryEntryInput,
 ): SourceInventoryEntry {
@@ -83,7 +86,7 @@ export function buildSourceInventoryEntry(
 }
 
 function parseSource(
-  cells: SourceInventoryCells,
+  cells: SourceInventoryInputCells,
   input: SourceInventoryEntryInput,
 ): SourceInventoryEntry['withPassword'] {
   const ways = ['url', 'service', 'host'].filter((name) => cells[name] !== undefined);
@@ -95,7 +98,7 @@ function parseSource(
   return engine === 'redis' ? parseRedisCells(cells, input) : parsePostgresqlCells(cells, input);
 }
 
-function readInventoryEngine({ url, engine }: SourceInventoryCells): DbSource['engine'] {
+function readInventoryEngine({ url, engine }: SourceInventoryInputCells): DbSource['engine'] {
   if (url === undefined) {
     if (engine !== undefined && engine !== 'postgresql' && engine !== 'redis')
       throw usageError('the engine is neither postgresql nor redis');
@@ -108,7 +111,7 @@ function readInventoryEngine({ url, engine }: SourceInventoryCells): DbSource['e
 }
 
 function parsePostgresqlCells(
-  cells: SourceInventoryCells,
+  cells: SourceInventoryInputCells,
   input: SourceInventoryEntryInput,
 ): SourceInventoryEntry['withPassword'] {
   const { args, env } = input;
@@ -122,15 +125,15 @@ function parsePostgresqlCells(
   return (password) => ({ engine: 'postgresql', source: { ...source, password: source.password ?? password } });
 }
 
-function serviceOf({ service }: SourceInventoryCells, env: ProcessEnvironment): string | undefined {
+function serviceOf({ service }: SourceInventoryInputCells, env: ProcessEnvironment): string | undefined {
   if (service === undefined) return undefined;
-  const found = findPostgresqlService(service, env);
+  const found = findPgServiceConnectionString(service, env);
   if (found === undefined)
     throw usageError('it is no URL, and no service file has a service of this name (pg_service.conf)');
   return found;
 }
 
-function connectionString({ host, port, dbname, user, sslmode }: SourceInventoryCells): string {
+function connectionString({ host, port, dbname, user, sslmode }: SourceInventoryInputCells): string {
   const parts = { host, port, dbname, user, sslmode };
   return Object.entries(parts)
     .flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${quoteConnectionValue(value)}`]))
@@ -138,7 +141,7 @@ function connectionString({ host, port, dbname, user, sslmode }: SourceInventory
 }
 
 function parseRedisCells(
-  cells: SourceInventoryCells,
+  cells: SourceInventoryInputCells,
   { args, readText }: SourceInventoryEntryInput,
 ): SourceInventoryEntry['withPassword'] {
   if (cells.dbname !== undefined) throw usageError('dbname cannot be used with Redis: all databases are migrated');
@@ -165,7 +168,7 @@ function parseRedisCells(
 
 function readScope(
   text: string | undefined,
-  cells: SourceInventoryCells,
+  cells: SourceInventoryInputCells,
   engine: DbSource['engine'],
 ): SourceInventoryScope {
   if (text !== undefined && text !== 'server' && text !== 'database')
@@ -178,9 +181,9 @@ function readScope(
 }
 
 /** The command-line options, with the values from the columns of the source in the CSV file in place of their own. */
-function overrideArgs(args: ParsedArgs, cells: SourceInventoryCells): ParsedArgs {
+function overrideArgs(args: ParsedArgs, cells: SourceInventoryInputCells): ParsedArgs {
   const byOption = new Map(
-    sourceInventoryColumns.flatMap(({ name, option }): [string, string][] =>
+    sourceInventoryInputColumns.flatMap(({ name, option }): [string, string][] =>
       option === undefined || cells[name] === undefined ? [] : [[option, cells[name]]],
     ),
   );
@@ -201,6 +204,9 @@ function overrideArgs(args: ParsedArgs, cells: SourceInventoryCells): ParsedArgs
 }
 
 /** Another machine looks up its own passwords, and runs only commands that its own user has chosen. */
-function withoutPasswordCommand({ password_command: _command, ...cells }: SourceInventoryCells): SourceInventoryCells {
+function withoutPasswordCommand({
+  password_command: _command,
+  ...cells
+}: SourceInventoryInputCells): SourceInventoryInputCells {
   return cells;
 }

@@ -8,10 +8,10 @@ import { PostgresqlQueryError } from '../postgresql/query-error.ts';
 import { makeSessionSearchPathSafe, type SearchPathSafeSession } from '../postgresql/search-path-safe-session.ts';
 import { type PostgresqlSource, parsePostgresqlSource } from '../postgresql/source.ts';
 import { verifiesServerIdentity } from '../postgresql/ssl-options.ts';
-import type { QueuedSqlRunner } from './source-inventory-queue.ts';
+import type { ReconnectingSqlRunner } from './source-inventory-queue.ts';
 
 /** The server of CLOUDCTL_QUEUE_URL. Throws a CliError (usage). */
-export function readQueueServerFromEnvironment(
+export function readInventoryQueueServerFromEnvironment(
   env: ProcessEnvironment,
   platform: NodeJS.Platform,
   readText: (path: string) => string | undefined,
@@ -37,7 +37,7 @@ export function readQueueServerFromEnvironment(
 }
 
 export interface SourceInventoryQueueSession {
-  readonly send: QueuedSqlRunner;
+  readonly send: ReconnectingSqlRunner;
   readonly end: () => Promise<void>;
 }
 
@@ -80,7 +80,7 @@ export function openQueueDatabaseSession(
     const sets = await session.query(sql.join('; '), statementLimit);
     return sets.findLast((rows) => rows.length > 0) ?? [];
   };
-  const repeat: QueuedSqlRunner = async (sql) => {
+  const repeat: ReconnectingSqlRunner = async (sql) => {
     const since = clock.now();
     for (let wait = 250; ; wait = Math.min(5000, wait * 2)) {
       try {

@@ -22,7 +22,7 @@ export interface QueuedInventorySource {
   readonly address: string;
 }
 
-export interface SourceInventoryQueueContents {
+export interface SourceInventoryQueueDescription {
   readonly fingerprint: string;
   /** JSON. */
   readonly options: string;
@@ -37,18 +37,18 @@ export interface SourceInventoryQueueCounts {
 }
 
 /** Sends SQL, and returns the rows of the last statement; repeats it on a new connection when the connection is lost. */
-export type QueuedSqlRunner = (sql: readonly string[]) => Promise<readonly PostgresqlRow[]>;
+export type ReconnectingSqlRunner = (sql: readonly string[]) => Promise<readonly PostgresqlRow[]>;
 
 /** The queue of one inventory: its sources in a PostgreSQL table. All times are from the clock of the PostgreSQL server. */
 export interface SourceInventoryQueue {
   /** Adds the sources; if the queue exists already, it stays as it is. */
   fill(
-    contents: SourceInventoryQueueContents,
+    contents: SourceInventoryQueueDescription,
     createdBy: string,
     sources: readonly QueuedInventorySource[],
   ): Promise<void>;
   /** Reads the options of the queue; undefined if the queue does not exist. */
-  contents(): Promise<SourceInventoryQueueContents | undefined>;
+  contents(): Promise<SourceInventoryQueueDescription | undefined>;
   sources(): Promise<readonly QueuedInventorySource[]>;
   /**
    * Takes a source that no machine has claimed, or that this one has claimed without learning it, because the connection was lost;
@@ -77,7 +77,7 @@ export interface SourceInventoryQueue {
  * @param holder identifies this process
  */
 export function createSourceInventoryQueue(
-  send: QueuedSqlRunner,
+  send: ReconnectingSqlRunner,
   { name, holder, lease }: { readonly name: string; readonly holder: string; readonly lease: number },
 ): SourceInventoryQueue {
   const inventory = quoteLiteral(name);

@@ -2,7 +2,7 @@ import type { OptionSpec, ParsedArgs } from '../cli/command.ts';
 import type { CommandIo } from '../cli/command-io.ts';
 import { parseDurationOrThrow } from '../cli/duration.ts';
 import { requireWholeNumber } from '../cli/whole-number.ts';
-import type { ProfileSettings } from '../config/settings.ts';
+import type { ResolvedProfileSettings } from '../config/settings.ts';
 import { usageError } from '../errors.ts';
 import type { ServerConcurrencyLimits } from './run-with-server-concurrency-slots.ts';
 
@@ -78,7 +78,7 @@ export interface SourceInventorySettings extends ServerConcurrencyLimits {
 export interface RunSourceInventoryInput {
   readonly io: CommandIo;
   readonly args: ParsedArgs;
-  readonly settings: ProfileSettings;
+  readonly settings: ResolvedProfileSettings;
   readonly inventory: SourceInventorySettings;
 }
 

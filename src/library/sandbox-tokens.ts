@@ -1,10 +1,10 @@
 import { decodeSandboxPersonInTeam, type SandboxPersonInTeam } from '../sandbox/admin/people.ts';
+import type { LiveSandboxState } from '../sandbox/live-sandbox-state.ts';
 import { buildSandboxGrantOfAuthorization } from '../sandbox/oauth/authorization-response.ts';
 import type { TokenPair } from '../sandbox/records.ts';
-import type { SandboxStateManager } from '../sandbox/sandbox-state-manager.ts';
 import type { SandboxTokenOperations, SandboxTokenPair } from './sandbox-types.ts';
 
-export function createSandboxTokenOperations(world: SandboxStateManager): SandboxTokenOperations {
+export function createSandboxTokenOperations(world: LiveSandboxState): SandboxTokenOperations {
   const pairOf = (token: string): TokenPair => {
     const pair = world.pair(token) ?? world.pairByRefreshToken(token);
     if (pair === undefined) throw new RangeError('the token was not issued by this sandbox');
@@ -33,11 +33,7 @@ function tokenPairOf({ accessToken, refreshToken = '', scope, expiresAt }: Token
 }
 
 /** Finds a user and one of the user's teams. Throws a RangeError if the user or the team is unknown. */
-export function findPersonInTeam(
-  user: string,
-  team: string | undefined,
-  world: SandboxStateManager,
-): SandboxPersonInTeam {
+export function findPersonInTeam(user: string, team: string | undefined, world: LiveSandboxState): SandboxPersonInTeam {
   const found = decodeSandboxPersonInTeam(
     new Map(Object.entries({ user, ...(team === undefined ? {} : { team }) })),
     world,

@@ -1,6 +1,6 @@
 import { decodeFault } from '../sandbox/faults/decode-fault.ts';
+import type { LiveSandboxState } from '../sandbox/live-sandbox-state.ts';
 import { type SandboxServers, startSandboxServers } from '../sandbox/sandbox.ts';
-import type { SandboxStateManager } from '../sandbox/sandbox-state-manager.ts';
 import { advanceClock, freezeClock, resumeClock } from '../sandbox/virtual-clock.ts';
 import { createSandboxTokenOperations, findPersonInTeam } from './sandbox-tokens.ts';
 import type { Sandbox, SandboxConsent, SandboxOptions } from './sandbox-types.ts';
@@ -83,7 +83,7 @@ function sandboxOf({ ready, world, faults, requests, reset, close }: SandboxServ
   };
 }
 
-function consentScript(consent: SandboxConsent, world: SandboxStateManager): SandboxStateManager['consent'] {
+function consentScript(consent: SandboxConsent, world: LiveSandboxState): LiveSandboxState['consent'] {
   if (consent.mode !== 'approve') return consent;
   return { mode: 'approve', ...findPersonInTeam(consent.user, consent.team, world) };
 }

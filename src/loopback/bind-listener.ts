@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import { CliError } from '../errors.ts';
-import type { AllowedPeerNetwork } from './allowed-peer-network.ts';
+import type { AllowedCallbackClientNetwork } from './allowed-callback-client-network.ts';
 import { type LoopbackCallbackUrl, replaceCallbackPort } from './loopback-callback.ts';
 
 /**
@@ -20,7 +20,7 @@ export interface CallbackListenAddress {
   /** The port to listen on (default: the port of the callback URL). */
   readonly port?: number;
   /** Networks whose connections are accepted; absent: only connections from this machine are accepted. */
-  readonly allowedPeers?: readonly AllowedPeerNetwork[];
+  readonly allowedPeers?: readonly AllowedCallbackClientNetwork[];
 }
 
 /** Binds the first callback URL that can be bound. Throws `port_in_use` when no callback URL can be bound. */

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { CliError } from '../errors.ts';
 import type { Clock } from '../platform/host.ts';
 import { isLoopbackPeer } from '../platform/loopback-host.ts';
-import { isPeerInAllowedNetworks } from './allowed-peer-network.ts';
+import { isPeerInAllowedNetworks } from './allowed-callback-client-network.ts';
 import { bindFirstCallback, type CallbackListenAddress, closeLoopbackListener } from './bind-listener.ts';
 import { renderImplicitFlowBridgePage } from './bridge-page.ts';
 import { decideLoopbackRequest } from './decide-loopback-request.ts';

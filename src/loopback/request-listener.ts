@@ -5,7 +5,7 @@ import { buildLoopbackRefusalResponse, serializeLoopbackResponse } from './loopb
 import { refuseLoopbackHttpMethod, refuseLoopbackRequest } from './refusal.ts';
 import type { SocketLimiter } from './socket-limiter.ts';
 
-export interface LoopbackConnectionOptions {
+export interface LoopbackConnectionAcceptOptions {
   readonly sockets: SocketLimiter;
   /** Whether to accept connections from this address; other connections are closed before a request is read. */
   readonly acceptPeer: (address: string | undefined) => boolean;
@@ -17,7 +17,7 @@ export interface LoopbackConnectionOptions {
  */
 export function attachSecuredRequestListener(
   server: Server,
-  { sockets, acceptPeer }: LoopbackConnectionOptions,
+  { sockets, acceptPeer }: LoopbackConnectionAcceptOptions,
   onRequest: RequestListener,
 ): void {
   const answering = new WeakMap<Duplex, ServerResponse>();

@@ -15,7 +15,7 @@ export interface OAuthClient {
   readonly authOrigin: string;
   readonly clientId: string;
   readonly clientSecret?: Secret | undefined;
-  readonly tokenParams: TokenParameterPlacement;
+  readonly tokenParams: TokenEndpointParameterPlacement;
 }
 
 /**
@@ -24,7 +24,7 @@ export interface OAuthClient {
  * credentials. `basic`: parameters are sent as a form and the client credentials in the Authorization header, which every
  * server with client secrets supports (https://www.rfc-editor.org/rfc/rfc6749#section-2.3.1).
  */
-export type TokenParameterPlacement = 'query' | 'body' | 'basic';
+export type TokenEndpointParameterPlacement = 'query' | 'body' | 'basic';
 
 export type TokenEndpointResult = { readonly kind: 'granted'; readonly grant: TokenGrant } | TokenEndpointFailure;
 

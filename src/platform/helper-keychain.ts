@@ -1,7 +1,7 @@
 import type { Keychain, KeychainOptions, KeychainUnavailable } from './host.ts';
 import type { KeychainHelperOptions, KeychainHelperProcess } from './keychain-helper.ts';
 import type { KeychainReply, KeychainRequest } from './keychain-wire.ts';
-import { createRunningTimeSignal } from './running-time-signal.ts';
+import { createRunningTimeTimeoutSignal } from './running-time-signal.ts';
 
 /** The keychain of the operating system, accessed in a helper process that is killed when it does not reply in time. */
 export function createHelperKeychain(helper: KeychainHelperOptions): Keychain {
@@ -76,7 +76,7 @@ async function perform(
       const hung = (): void => resolve({ kind: 'unavailable', why: 'hung', reason });
       // The time limit counts only time in which this process could run, because under high load the keychain also replies
       // slowly.
-      const running = createRunningTimeSignal(ms, ms / 100);
+      const running = createRunningTimeTimeoutSignal(ms, ms / 100);
       current = running;
       running.addEventListener('abort', () => {
         if (current === running) hung();

@@ -78,7 +78,7 @@ export interface BrowserLauncher {
 
 export interface Keychain {
   /** Opens a keychain session with one helper process, which the first operation starts. */
-  open(options: KeychainOptions): KeychainSession;
+  open(options: KeychainOptions): OpenedKeychain;
 }
 
 export interface RunningPager {
@@ -105,7 +105,7 @@ export interface KeychainOptions {
   readonly lockDescriptor?: number | undefined;
 }
 
-export interface KeychainSession {
+export interface OpenedKeychain {
   read(account: string): Promise<KeychainItemFound | KeychainItemAbsent | KeychainUnavailable>;
   /** The result `done` means that the item was read back and has the written value. */
   write(account: string, value: string): Promise<KeychainOperationDone | KeychainUnavailable>;

@@ -1,12 +1,12 @@
 import { createInterface } from 'node:readline';
-import { type KeychainPlatform, readKeychainItem, removeKeychainItem, writeKeychainItem } from './keychain-items.ts';
+import { type KeychainEnvironment, readKeychainItem, removeKeychainItem, writeKeychainItem } from './keychain-items.ts';
 import { type KeychainRequest, keychainOperationStartedLine } from './keychain-wire.ts';
 
 // On Windows a Ctrl-C reaches every process of the console, so the helper ignores it and the parent process handles it.
 process.on('SIGINT', () => {});
 
 const [, , service] = process.argv;
-const machine: KeychainPlatform = {
+const machine: KeychainEnvironment = {
   env: process.env,
   platform: process.platform,
   ...(service === undefined ? {} : { service }),

@@ -11,7 +11,7 @@ import { keychainServiceName } from './keychain-service.ts';
 import { readSecretServiceItem } from './secret-service.ts';
 import { removeSecretServiceItem, writeSecretServiceItem } from './secret-service-write.ts';
 
-export interface KeychainPlatform {
+export interface KeychainEnvironment {
   readonly env: ProcessEnvironment;
   readonly platform: NodeJS.Platform;
   /** The service name of the keychain items (default: the service name that this program uses). */
@@ -25,7 +25,7 @@ export interface KeychainPlatform {
  */
 export async function readKeychainItem(
   account: string,
-  { env, platform, service = keychainServiceName }: KeychainPlatform,
+  { env, platform, service = keychainServiceName }: KeychainEnvironment,
 ): Promise<KeychainItemFound | KeychainItemAbsent | KeychainUnavailable> {
   let direct: KeychainUnavailable | undefined;
   if (platform === 'linux') {
@@ -45,7 +45,7 @@ export async function readKeychainItem(
 export async function writeKeychainItem(
   account: string,
   value: string,
-  machine: KeychainPlatform,
+  machine: KeychainEnvironment,
 ): Promise<KeychainOperationDone | KeychainUnavailable> {
   const { service = keychainServiceName } = machine;
   const item = { label: `keyring:${account}@${service}`, attributes: attributesOf(account, service), value };
@@ -62,7 +62,7 @@ export async function writeKeychainItem(
 
 export async function removeKeychainItem(
   account: string,
-  machine: KeychainPlatform,
+  machine: KeychainEnvironment,
 ): Promise<KeychainOperationDone | KeychainUnavailable> {
   const { service = keychainServiceName } = machine;
   const failure = await attempt(
@@ -114,7 +114,7 @@ function attributesOf(account: string, service: string): Readonly<Record<string,
 }
 
 async function attempt(
-  { platform }: KeychainPlatform,
+  { platform }: KeychainEnvironment,
   directly: () => Promise<KeychainOperationDone | KeychainUnavailable>,
   natively: () => Promise<unknown>,
 ): Promise<KeychainUnavailable | undefined> {

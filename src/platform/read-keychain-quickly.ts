@@ -17,7 +17,7 @@ export interface QuickKeychainReadOptions {
  * program repeats the read in a helper process, which can wait for an unlock and can be killed. On Linux the Secret Service is
  * accessed over its socket, which can be closed and is faster than the native client (1.4 instead of 1.6 times the start of
  * Node alone). On other platforms the native client is used; when it hangs, the process cannot exit normally (see
- * `exitWithBlockedThread`).
+ * `exitDespiteBlockedThread`).
  */
 export async function readKeychainQuickly(
   account: string,
@@ -49,7 +49,7 @@ export async function readKeychainQuickly(
  * process with another program, or kills the process where Node has no execve (Windows: status 1; Node 20 on macOS: status
  * 137).
  */
-export function exitWithBlockedThread(status: number): void {
+export function exitDespiteBlockedThread(status: number): void {
   const execve: unknown = Reflect.get(process, 'execve');
   if (process.platform !== 'win32' && typeof execve === 'function')
     execve.call(process, '/bin/sh', ['sh', '-c', `exit ${status}`], {});

@@ -3,7 +3,7 @@
  * (Ctrl-Z, SIGSTOP, a debugger) does not count, because otherwise the timer would fire before the program reads a response that
  * arrived in that time. The timer of the timeout does not keep the process running.
  */
-export function createRunningTimeSignal(ms: number, tick = 1_000): AbortSignal {
+export function createRunningTimeTimeoutSignal(ms: number, tick = 1_000): AbortSignal {
   const controller = new AbortController();
   const wait = (left: number): void => {
     const [duration, started] = [Math.min(left, tick), performance.now()];

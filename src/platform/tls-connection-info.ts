@@ -19,7 +19,7 @@ export interface Certificate {
   readonly selfSigned: boolean;
 }
 
-export function readTlsConnectionInfo(socket: TLSSocket): TlsConnectionInfo {
+export function readTlsInfoOfSocket(socket: TLSSocket): TlsConnectionInfo {
   const version = socket.getProtocol();
   // The function getPeerX509Certificate is not called, because in Node.js 20 the certificate would then be missing for channel
   // binding.

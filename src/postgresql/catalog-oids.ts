@@ -112,7 +112,7 @@ export const builtinFunctionOids = { array_append: 378, array_prepend: 379, arra
  * Types whose values are written as bare names of functions or operators, which fail to be read if several objects have
  * the name.
  */
-export const regprocTypes: readonly number[] = [
+export const regprocAndRegoperTypeOids: readonly number[] = [
   builtinTypeOids.regproc,
   builtinTypeOids.regoper,
   builtinTypeOids.regprocArray,
@@ -162,22 +162,22 @@ export const clockFunctionOidPattern = '1299|264[789]';
 export const nameLookupFunctionOidPattern = '347[69]|349[2-5]|140[23]';
 
 /** Functions that depend on the session: current_setting (2077), current_user (745), session_user (746), text to regclass (1079). */
-export const sessionFunctionOidPattern = `${nameLookupFunctionOidPattern}|2077|74[56]|1079`;
+export const sessionDependentFunctionOidPattern = `${nameLookupFunctionOidPattern}|2077|74[56]|1079`;
 
 /**
  * Functions whose result depends on the server, the connection or the time of the call, except those that read the
  * clock: version, addresses and process ids, positions in the WAL, transactions, sizes of files, sequences, random
  * values.
  */
-export const serverStateFunctionOidPattern =
+export const serverStateDependentFunctionOidPattern =
   '89|1181|157[45]|1598|2026|2034|2168|219[6-9]|2286|2324|2325|2332|2559|2560|2849|2852|294[34]|299[78]|3163|329[89]|3330|3348|3432|3810|382[01]|3830|3939|5059|506[01]|6212|6339|634[01]|642[89]|6430';
 
 /** Functions whose result depends on TimeZone, DateStyle or IntervalStyle. */
-export const settingsFunctionOidPattern =
+export const settingDependentFunctionOidPattern =
   '1171|1174|1176|1178|1189|1190|1217|130[5-7]|1386|1388|1768|1770|1778|1780|2019|202[78]|2047|2049|2059|235[1-7]|237[7-9]|238[0-3]|252[0-9]|253[0-3]|2549|3462|4135|6203|622[13]|633[4-6]';
 
 /**
  * Functions that no release declares IMMUTABLE: to_char, to_number, now, array_to_string, quote_literal, concat, format,
  * || with any type, JSON functions, to_tsvector without a configuration, and those that depend on settings.
  */
-export const nonImmutableFunctionOidPattern = `1181|1284|1285|1290|1299|177[2-7]|2003|2004|384|395|305[89]|315[3-6]|3176|319[89]|320[01]|327[1-4]|3539|3540|3749|375[01]|3787|${settingsFunctionOidPattern}`;
+export const nonImmutableFunctionOidPattern = `1181|1284|1285|1290|1299|177[2-7]|2003|2004|384|395|305[89]|315[3-6]|3176|319[89]|320[01]|327[1-4]|3539|3540|3749|375[01]|3787|${settingDependentFunctionOidPattern}`;

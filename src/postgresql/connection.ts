@@ -6,7 +6,7 @@ import {
   databaseConnectErrorCodes,
 } from '../platform/connect-error.ts';
 import { createDatabaseResponseMemoryLimit, type DatabaseResponseMemoryLimit } from '../platform/response-memory.ts';
-import { readTlsConnectionInfo, type TlsConnectionInfo } from '../platform/tls-connection-info.ts';
+import { readTlsInfoOfSocket, type TlsConnectionInfo } from '../platform/tls-connection-info.ts';
 import {
   createPostgresqlAuthenticationGuard,
   mayUseCleartext,
@@ -202,7 +202,7 @@ function watchConnection(
     const { stream } = client.connection;
     stream.once('secureConnect', () => {
       phase = 'startup';
-      if (stream instanceof TLSSocket) tls = readTlsConnectionInfo(stream);
+      if (stream instanceof TLSSocket) tls = readTlsInfoOfSocket(stream);
     });
   });
   client.on('error', (error: Error) => {

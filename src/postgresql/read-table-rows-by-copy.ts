@@ -2,7 +2,7 @@ import { databaseConnectErrorCodes } from '../platform/connect-error.ts';
 import type { PostgresqlSession } from './connection.ts';
 import { PostgresqlQueryError } from './query-error.ts';
 import {
-  buildReadOnlyTransaction,
+  buildReadOnlyTransactionSql,
   type SearchPathSafeSql,
   searchPathSafeRollbackSql,
   type TransactionSettings,
@@ -32,7 +32,7 @@ export async function readTableRowsByCopy(
   visit: (part: Uint8Array) => void,
   { version, settings, time, pace, onSend }: ReadTableOptions,
 ): Promise<PostgresqlQueryError | undefined> {
-  const message = buildReadOnlyTransaction(buildCopyTableTransaction(table, version), settings);
+  const message = buildReadOnlyTransactionSql(buildCopyTableTransaction(table, version), settings);
   const visitAll = (part: Uint8Array) => {
     visit(part);
     return false;

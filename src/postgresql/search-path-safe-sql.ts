@@ -20,7 +20,7 @@ const pin = ['SET LOCAL role TO none', 'SET LOCAL search_path TO pg_catalog, pg_
  * Builds one message that cannot write, and after which no setting remains: SET without LOCAL would stay in the server
  * session of a pooler, for its next client. The statements of the message are SELECT or COPY … TO STDOUT.
  */
-export function buildReadOnlyTransaction(
+export function buildReadOnlyTransactionSql(
   statements: readonly string[],
   settings: TransactionSettings = {},
 ): SearchPathSafeSql {
@@ -50,7 +50,7 @@ export function buildReadWriteTransactionSql(
   ]);
 }
 
-/** The results of the statements in a `buildReadOnlyTransaction`, without the results of BEGIN, SET and COMMIT. */
+/** The results of the statements in a `buildReadOnlyTransactionSql`, without the results of BEGIN, SET and COMMIT. */
 export function omitTransactionControlResults<T>(sets: readonly T[], statements: number): readonly T[] {
   return sets.slice(-statements - 1, -1);
 }

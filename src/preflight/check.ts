@@ -64,7 +64,7 @@ export function selectBlockableMethods(
  * missing in `mayBlock` could count as proven although the outcome of the check is unknown. In the release build
  * `evaluate` does not throw for such an outcome.
  */
-export function withBlockedMigrationMethodAssertion<Args extends readonly unknown[]>(
+export function withOnlyDeclaredMethodsBlockedAssertion<Args extends readonly unknown[]>(
   id: string,
   mayBlock: readonly MigrationMethod[],
   evaluate: (...args: Args) => PreflightCheckOutcome,

@@ -1,7 +1,7 @@
 import type { OptionSpec, ParsedArgs } from '../cli/command.ts';
 import { parseDurationOrThrow } from '../cli/duration.ts';
 import { shortenInputForError } from '../cli/shorten-input-for-error.ts';
-import type { ProfileSettings } from '../config/settings.ts';
+import type { ResolvedProfileSettings } from '../config/settings.ts';
 import { usageError } from '../errors.ts';
 import { preflightOptionSpecs, readPreflightOptions } from './option-specs.ts';
 import type { DeepReadOptions, PreflightOptions } from './preflight-options.ts';
@@ -26,7 +26,7 @@ export const deepPreflightOptionSpecs: readonly OptionSpec[] = [...preflightOpti
 export function readDeepPreflightOptions(
   args: ParsedArgs,
   engine: 'postgresql' | 'redis',
-  settings: ProfileSettings,
+  settings: ResolvedProfileSettings,
   now: number,
 ): PreflightOptions {
   return { ...readPreflightOptions(args, engine, settings, now), deep: readDeepOptions(args, engine) };

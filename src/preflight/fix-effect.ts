@@ -41,7 +41,7 @@ export interface MigrationRoleAttributeChange {
 }
 
 /** The effect of an ALTER ROLE or GRANT on the role that the migration logs in with. */
-export function buildRoleChangeEffect(change: MigrationRoleAttributeChange): PreflightFixEffect {
+export function buildRoleChangeFixEffect(change: MigrationRoleAttributeChange): PreflightFixEffect {
   return { kind: 'role', ...change };
 }
 
@@ -54,7 +54,10 @@ export function buildQueryResultFixEffect<T>(query: PreflightQuery<T>, change: (
 }
 
 /** The effect of statements that remove the given rows from the result of a query. */
-export function buildRowRemovalEffect<T>(query: PreflightQuery<readonly T[]>, rows: readonly T[]): PreflightFixEffect {
+export function buildRowRemovalFixEffect<T>(
+  query: PreflightQuery<readonly T[]>,
+  rows: readonly T[],
+): PreflightFixEffect {
   const removed = new Set(rows);
   return buildQueryResultFixEffect(query, (all) => all.filter((row) => !removed.has(row)));
 }

@@ -1,6 +1,6 @@
 import type { OptionSpec, ParsedArgs } from '../cli/command.ts';
 import { requireWholeNumber } from '../cli/whole-number.ts';
-import type { ProfileSettings } from '../config/settings.ts';
+import type { ResolvedProfileSettings } from '../config/settings.ts';
 import { usageError } from '../errors.ts';
 import { isLoopbackHost } from '../platform/loopback-host.ts';
 import { parsePostgresqlMajorVersion } from '../postgresql/version.ts';
@@ -66,12 +66,12 @@ export const preflightOptionSpecs: readonly OptionSpec[] = [
 export function readPreflightOptions(
   args: ParsedArgs,
   engine: 'postgresql' | 'redis',
-  settings: ProfileSettings,
+  settings: ResolvedProfileSettings,
   now: number,
 ): PreflightOptions {
   const method = readMethod(args.value('method'), engine);
   const targetVersion = args.value('target-version');
-  if (targetVersion !== undefined && !isTargetVersion(targetVersion, engine)) {
+  if (targetVersion !== undefined && !isTargetVersionOptionValue(targetVersion, engine)) {
     throw usageError(
       `--target-version is not a version: ${targetVersion}`,
       engine === 'redis' ? 'write the version as in `redis-7.2` or `valkey-8`' : 'write the version as in `17`',
@@ -108,7 +108,7 @@ function readMethod(typed: string | undefined, engine: 'postgresql' | 'redis'): 
 }
 
 /** Whether the text can be a value of `--target-version`. */
-export function isTargetVersion(text: string, engine: 'postgresql' | 'redis'): boolean {
+export function isTargetVersionOptionValue(text: string, engine: 'postgresql' | 'redis'): boolean {
   return engine === 'redis'
     ? /^([a-z]+-)?\d{1,3}(\.\d{1,3}){0,2}$/i.test(text)
     : parsePostgresqlMajorVersion(text) !== undefined;

@@ -13,7 +13,7 @@ import { mergeUndoScripts, readEarlierFixScript } from './earlier-script.ts';
 import { buildFixScriptSections, isCommentedFixScriptSection } from './fix-sections.ts';
 import { readSarifUriOption } from './formats/read-sarif-uri-option.ts';
 import { preflightReportFileExtensions, renderPreflightReport } from './formats/render-report.ts';
-import { isPasswordBlocking } from './formats/report-text.ts';
+import { isOnlyBlockedByPassword } from './formats/report-text.ts';
 import { runPostgresqlPreflight } from './postgresql/run.ts';
 import type { PreflightOptions } from './preflight-options.ts';
 import { readSchemaFingerprints } from './read-schema-fingerprints.ts';
@@ -135,7 +135,7 @@ export function buildMigrationMethodBlockedError(report: PreflightReport, fixFil
     ),
   ];
   const sections = buildFixScriptSections(report).filter(({ isOptional }) => !isOptional);
-  const hint = isPasswordBlocking(report)
+  const hint = isOnlyBlockedByPassword(report)
     ? 'provide the correct password, and run the preflight again'
     : sections.length === 0
       ? 'apply the fixes in the report, and run the preflight again'

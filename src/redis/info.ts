@@ -108,7 +108,7 @@ export function readRedisInfoNumber<Field extends string>(
 }
 
 /** Parses the parts of an INFO value such as `keys=1,expires=0,avg_ttl=0`. */
-export function parseRedisInfoFields(value: string): ReadonlyMap<string, string> {
+export function parseRedisInfoValueParts(value: string): ReadonlyMap<string, string> {
   return new Map(
     value.split(',').flatMap((part): [string, string][] => {
       const at = part.indexOf('=');
@@ -131,7 +131,7 @@ export function parseKeyspace(info: RedisInfo): readonly KeyspaceEntry[] {
   return [...info]
     .flatMap(([name, value]) => {
       const index = /^db(\d+)$/.exec(name)?.[1];
-      const fields = parseRedisInfoFields(value);
+      const fields = parseRedisInfoValueParts(value);
       const count = (field: string) => Number(fields.get(field) ?? 0);
       if (index === undefined) return [];
       return [

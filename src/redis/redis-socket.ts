@@ -5,7 +5,7 @@ import {
   DatabaseConnectError,
   databaseConnectErrorCodes,
 } from '../platform/connect-error.ts';
-import { readTlsConnectionInfo, type TlsConnectionInfo } from '../platform/tls-connection-info.ts';
+import { readTlsInfoOfSocket, type TlsConnectionInfo } from '../platform/tls-connection-info.ts';
 import { toRedisConnectError } from './command-error.ts';
 import type { RedisSource } from './source.ts';
 import { type TimeLimit, withTimeLimit } from './time-limit.ts';
@@ -30,7 +30,7 @@ export async function openRedisSocket(source: RedisSource, timeLimit: TimeLimit)
     const secure = await startTls(socket, source, { ...timeLimit, limit: left });
     return {
       socket: secure,
-      tls: { ...readTlsConnectionInfo(secure), isPubliclyTrusted: isPubliclyTrusted(secure, source) },
+      tls: { ...readTlsInfoOfSocket(secure), isPubliclyTrusted: isPubliclyTrusted(secure, source) },
     };
   } catch (error) {
     socket.destroy();

@@ -2,7 +2,10 @@
  * Starts an operation that ends with one of the two callbacks; the returned function is called afterwards to release
  * resources.
  */
-export type CancellableWork<T> = (resolve: (value: T) => void, reject: (error: unknown) => void) => () => void;
+export type CallbackOperationWithCleanup<T> = (
+  resolve: (value: T) => void,
+  reject: (error: unknown) => void,
+) => () => void;
 
 export interface TimeLimit {
   /** Milliseconds. */
@@ -17,7 +20,7 @@ export interface TimeLimit {
 export function withTimeLimit<T>(
   { limit, signal }: TimeLimit,
   late: () => Error,
-  work: CancellableWork<T>,
+  work: CallbackOperationWithCleanup<T>,
 ): Promise<T> {
   return new Promise((resolve, reject) => {
     let undo = () => {};

@@ -11,11 +11,11 @@ import { RedisCommandError } from '../redis/command-error.ts';
 import { defaultMigrationWatchLimits } from '../watch/migration-watch-limits.ts';
 import type { WatchedSourcePollResult } from '../watch/source-watcher.ts';
 import type { MigrationWatchRecord } from '../watch/watch-record.ts';
-import { pollWatchedSource } from '../watch/watch-source.ts';
+import { pollSourceContinuously } from '../watch/watch-source.ts';
 import { compareDatabases } from './compare-databases.ts';
 import { type CutoverFacts, isIdleSourceCheckUseful } from './cutover-checklist.ts';
 import { findSequenceDifferences } from './postgresql/sequence-differences.ts';
-import { migrationTargetOptionNames, targetLoginHint } from './target-login-hint.ts';
+import { migrationTargetInputNames, targetLoginHint } from './target-login-hint.ts';
 import { countWritesBetweenReadings, readServerWriteActivity } from './write-activity.ts';
 
 export interface CheckCutoverOptions {
@@ -110,7 +110,7 @@ async function readTargetFailure({
     if (signal.aborted || !isServerError(error)) throw error;
     return {
       targetFailure: redactErrorReason(error, target.source.password),
-      targetHint: targetLoginHint(error, migrationTargetOptionNames),
+      targetHint: targetLoginHint(error, migrationTargetInputNames),
       isTargetWithoutTls: error instanceof DatabaseConnectError && error.code === databaseConnectErrorCodes.noTls,
     };
   }
@@ -136,7 +136,7 @@ async function watchUntilIdle(
 ): Promise<NonNullable<CutoverFacts['lag']>> {
   const end = clock.now() + limit;
   let last: WatchedSourcePollResult | undefined;
-  for await (const result of pollWatchedSource(source, 1000, { clock, signal, ignoreDbs, slots, record })) {
+  for await (const result of pollSourceContinuously(source, 1000, { clock, signal, ignoreDbs, slots, record })) {
     last = result;
     const isIdle = result.idlePolls >= defaultMigrationWatchLimits.idlePolls;
     if (isIdle) return { isIdle, observed: `nothing left to replicate in ${result.idlePolls} polls` };

@@ -9,13 +9,13 @@ import {
   formatCountWithNoun,
   formatRehearsalServersLine,
   formatUnequalTableLine,
-  type RehearsalTextStyles,
-} from './rehearsal-text.ts';
+  type RehearsalReportStyles,
+} from './render-rehearsal-report-text.ts';
 
 /**
  * The comparison report as text: first the result, then the differences in each database, then what was not compared.
  */
-export function formatDatabaseComparison(report: DatabaseComparisonReport, styles: RehearsalTextStyles): string {
+export function formatDatabaseComparison(report: DatabaseComparisonReport, styles: RehearsalReportStyles): string {
   const { databases, not_compared: never } = report;
   const left = [...databases.flatMap((one) => one.not_compared.map((what) => `${one.name}: ${what}`)), ...never];
   return `${[
@@ -43,7 +43,7 @@ function resultLine({ state, databases, engine, seconds }: DatabaseComparisonRep
 }
 
 /** The text counts the tables that are equal in all columns, and has one line for every other table. */
-function databaseLines(database: DatabaseComparisonEntry, styles: RehearsalTextStyles): string {
+function databaseLines(database: DatabaseComparisonEntry, styles: RehearsalReportStyles): string {
   const { name, state, tables, sequences, error } = database;
   const equal = tables.filter((table) => table.state === 'equal');
   const rows = equal.reduce((sum, { rows_source: count }) => sum + (count ?? 0), 0);

@@ -1,4 +1,4 @@
-import { pluralize } from '../preflight/postgresql/units.ts';
+import { formatNumberWithNoun } from '../preflight/postgresql/units.ts';
 import type { DatabaseComparisonReport } from './comparison-report.ts';
 
 export type CutoverChecklistLineId = 'target' | 'writes' | 'lag' | 'sequences' | 'contents' | 'stopped';
@@ -109,12 +109,13 @@ function contentsLine({ contents, engine }: CutoverFacts): CutoverChecklistLine 
   const { state, databases } = contents;
   const tables = databases.flatMap(({ tables: own }) => own);
   const keys = tables.reduce((sum, { rows_source: rows }) => sum + (rows ?? 0), 0);
-  const compared = engine === 'redis' ? pluralize(keys, 'key') : pluralize(tables.length, 'table');
+  const compared =
+    engine === 'redis' ? formatNumberWithNoun(keys, 'key') : formatNumberWithNoun(tables.length, 'table');
   if (state === 'equal')
     return {
       ...line,
       state: 'done',
-      observed: `${compared} in ${pluralize(databases.length, 'database')}, all equal`,
+      observed: `${compared} in ${formatNumberWithNoun(databases.length, 'database')}, all equal`,
     };
   const found = databases
     .filter((one) => one.state === state)

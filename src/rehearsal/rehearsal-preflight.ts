@@ -1,6 +1,6 @@
 import type { ParsedArgs } from '../cli/command.ts';
 import type { CommandIo } from '../cli/command-io.ts';
-import type { ProfileSettings } from '../config/settings.ts';
+import type { ResolvedProfileSettings } from '../config/settings.ts';
 import type { DbSource } from '../db-source/read-source.ts';
 import { CliError } from '../errors.ts';
 import { renderTextPreflightReport } from '../preflight/formats/text-report.ts';
@@ -34,7 +34,7 @@ export interface RehearsalTargetFacts {
  */
 export function rehearsalPreflightOptions(
   args: ParsedArgs,
-  settings: ProfileSettings,
+  settings: ResolvedProfileSettings,
   now: number,
   { source: { host, port }, engine }: RehearsalTarget,
   { version, extensions }: RehearsalTargetFacts,

@@ -26,7 +26,7 @@ import {
 } from './rehearsal-record.ts';
 import type { RehearsalLeftover, RehearsalRuleViolation } from './rehearsal-report.ts';
 import type { RehearsalTarget } from './rehearsal-target.ts';
-import { formatRehearsalLeftover } from './rehearsal-text.ts';
+import { formatRehearsalLeftover } from './render-rehearsal-report-text.ts';
 import type { RehearsalRunResult } from './run-params.ts';
 
 export interface RehearsalRunOptions {

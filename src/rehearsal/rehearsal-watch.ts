@@ -8,7 +8,7 @@ import { getWatchedSourceIdentity } from '../watch/update-slots-of-watch-record.
 import { buildNextWatchLogLines, type LastLoggedWatchState } from '../watch/view/log-lines.ts';
 import { renderStatusScreenLines } from '../watch/view/status-screen.ts';
 import { formatSourceName } from '../watch/watch-record.ts';
-import { pollWatchedSource } from '../watch/watch-source.ts';
+import { pollSourceContinuously } from '../watch/watch-source.ts';
 import type { RehearsalRuleViolation } from './rehearsal-report.ts';
 
 /** Watches the source while a rehearsal runs, as `db watch` does. */
@@ -39,7 +39,7 @@ export async function startRehearsalWatch(
   const screen = await openRehearsalScreen(io, formatSourceName(getWatchedSourceIdentity(source)));
   const watching = (async () => {
     const options = { clock: io.host.clock, signal: stopping.signal, ignoreDbs, slots };
-    for await (const { sample } of pollWatchedSource(source, interval, options)) {
+    for await (const { sample } of pollSourceContinuously(source, interval, options)) {
       if (stopping.signal.aborted) break;
       for (const { rule, observed, hint, database } of sample.violations) {
         const key = `${rule} ${database ?? ''}`;

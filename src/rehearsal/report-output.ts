@@ -14,7 +14,7 @@ import {
   type TableComparison,
 } from './rehearsal-report.ts';
 import type { RehearsalOutcome } from './rehearsal-run.ts';
-import { rehearsalText } from './rehearsal-text.ts';
+import { renderRehearsalReportText } from './render-rehearsal-report-text.ts';
 
 export interface RehearsalReportParts extends RehearsalOutcome {
   readonly preflight: PreflightReport;
@@ -94,7 +94,7 @@ export async function printRehearsalReport(
     const ink = await createTerminalStyles(
       isColorEnabled({ sink: host.stdout, env: host.env, noColor: globals.has('no-color') }),
     );
-    return output.prose(rehearsalText(report, ink));
+    return output.prose(renderRehearsalReportText(report, ink));
   }
   if (output.format === 'csv' || output.format === 'ndjson' || globals.values('format').length > 0) {
     return output.list(rowsOf(report), view);

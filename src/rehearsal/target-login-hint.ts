@@ -6,12 +6,12 @@ export interface TargetOptionNames {
   readonly passwordVariable: string;
 }
 
-export const migrationTargetOptionNames: TargetOptionNames = {
+export const migrationTargetInputNames: TargetOptionNames = {
   option: '--target',
   passwordVariable: 'CLOUDCTL_TARGET_PASSWORD',
 };
 
-export const rehearsalTargetNames: TargetOptionNames = {
+export const rehearsalTargetOptionNames: TargetOptionNames = {
   option: '--into',
   passwordVariable: 'CLOUDCTL_REHEARSE_INTO_PASSWORD',
 };

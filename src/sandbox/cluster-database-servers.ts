@@ -3,15 +3,18 @@ import { join } from 'node:path';
 import type { ConnectedClusterDatabaseServer } from '../engine/connected-cluster-database-server.ts';
 import { createMigrationEngine, type MigrationEngine } from '../engine/migration-engine.ts';
 import type { MigrationLeftoverObject, MigrationState } from '../engine/migration-state.ts';
-import { isRequestedMigrationSourceAt, type RequestedMigrationSource } from '../engine/requested-migration-source.ts';
+import {
+  isServerRequestedMigrationSource,
+  type RequestedMigrationSource,
+} from '../engine/requested-migration-source.ts';
 import type { RunningMigration } from '../engine/running-migration.ts';
+import type { LiveSandboxState } from './live-sandbox-state.ts';
 import {
   getSandboxMigrationDeadline,
-  getSandboxMigrationOutcome,
+  getSandboxMigrationStatusAtTime,
   markSandboxMigrationEnded,
 } from './migration-store.ts';
 import type { SandboxCluster, SandboxMigration } from './records.ts';
-import type { SandboxStateManager } from './sandbox-state-manager.ts';
 import type { NewSandboxCluster } from './seed-data.ts';
 
 /** The database server of a cluster; its URL contains a password. */
@@ -32,13 +35,13 @@ export interface ClusterDatabaseServers {
    * Ends the migrations that an earlier process left unfinished. Resolves with one message for each database object that could
    * not be removed.
    */
-  readonly recover: (world: SandboxStateManager) => Promise<readonly string[]>;
+  readonly recover: (world: LiveSandboxState) => Promise<readonly string[]>;
   /** Starts a migration. If the result is a string, it is the reason why the request is invalid, and no migration was started. */
   readonly start: (
     migration: SandboxMigration,
     plane: ConnectedClusterDatabaseServer,
     source: RequestedMigrationSource,
-    world: SandboxStateManager,
+    world: LiveSandboxState,
   ) => string | undefined;
   /** The state of a migration; undefined if another process started it. */
   readonly stateOf: (migration: SandboxMigration) => MigrationState | undefined;
@@ -59,7 +62,7 @@ export interface ClusterDatabaseServersOptions {
 }
 
 /** Connects once to every database server. Rejects with an Error that names the cluster whose server cannot be used. */
-export async function openClusterDatabaseServers({
+export async function connectToClusterDatabaseServers({
   clusters = [],
   state,
   finishWhenIdle = false,
@@ -81,7 +84,7 @@ export async function openClusterDatabaseServers({
     },
     recover: async (world) => {
       for (const migration of world.state.migrationStore.all.rows()) {
-        if (migration.isReal !== true || getSandboxMigrationOutcome(migration, world.now()).status !== 'running')
+        if (migration.isReal !== true || getSandboxMigrationStatusAtTime(migration, world.now()).status !== 'running')
           continue;
         markSandboxMigrationEnded(world.state.migrationStore, migration, {
           status: 'error',
@@ -93,7 +96,7 @@ export async function openClusterDatabaseServers({
     },
     start: (migration, plane, source, world) => {
       const managed = [...planes].find(
-        ([, one]) => one.engine === plane.engine && isRequestedMigrationSourceAt(source, one),
+        ([, one]) => one.engine === plane.engine && isServerRequestedMigrationSource(source, one),
       );
       if (managed !== undefined)
         return `source.host is the managed cluster ${managed[0]}; a managed cluster cannot be migrated to another one.`;

@@ -1,13 +1,13 @@
 import type { ClusterDatabaseServers } from './cluster-database-servers.ts';
 import type { FaultList } from './faults/fault-list.ts';
+import type { LiveSandboxState } from './live-sandbox-state.ts';
 import type { SandboxReadyLine } from './ready-line.ts';
 import type { RequestLog } from './request-log.ts';
-import type { SandboxStateManager } from './sandbox-state-manager.ts';
 import type { RateLimiter } from './v2/rate-limit.ts';
 
 /** The dependencies that every request handler receives. */
 export interface SandboxHandlerContext {
-  readonly world: SandboxStateManager;
+  readonly world: LiveSandboxState;
   readonly log: RequestLog;
   readonly limiter: RateLimiter;
   readonly faults: FaultList;

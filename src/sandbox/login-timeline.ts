@@ -1,4 +1,4 @@
-import type { LoggedRequest, LoggedRequestWithTrace, SandboxLoginTrace } from './request-log.ts';
+import type { LoggedRequest, LoggedRequestWithTrace, SandboxLoginCorrelation } from './request-log.ts';
 
 /** The steps of one login by one person with one application, from the authorization request to the last API call. */
 export interface LoginTimeline {
@@ -63,12 +63,12 @@ interface LoginDraft {
  * Finds or adds the login of a logged request. Entries with the same authorization request belong to one login until that
  * login is answered; later entries start a new login.
  */
-function openLogin(logins: LoginDraft[], entry: LoggedRequest, trace: SandboxLoginTrace): LoginDraft {
+function openLogin(logins: LoginDraft[], entry: LoggedRequest, trace: SandboxLoginCorrelation): LoginDraft {
   const known = logins.findLast((one) => one.key === trace.login);
   return known !== undefined && (!known.isAnswered || entry.method === 'POST') ? known : addLogin(logins, entry, trace);
 }
 
-function addLogin(logins: LoginDraft[], { at }: LoggedRequest, { login: key }: SandboxLoginTrace): LoginDraft {
+function addLogin(logins: LoginDraft[], { at }: LoggedRequest, { login: key }: SandboxLoginCorrelation): LoginDraft {
   const login: LoginDraft = {
     at,
     key,
@@ -83,7 +83,7 @@ function addLogin(logins: LoginDraft[], { at }: LoggedRequest, { login: key }: S
 }
 
 /** Consecutive equal API calls become one step with a count, because a script can send hundreds of them. */
-function appendStep(steps: LoginTimelineStep[], entry: LoggedRequest, trace: SandboxLoginTrace): void {
+function appendStep(steps: LoginTimelineStep[], entry: LoggedRequest, trace: SandboxLoginCorrelation): void {
   const description = describeStep(entry, trace);
   const previous = steps.at(-1);
   if (previous?.entry !== undefined && entry.path.startsWith('/v2/') && isEqualRequest(previous.entry, entry)) {
@@ -109,7 +109,7 @@ function isEqualRequest(one: LoggedRequest, other: LoggedRequest): boolean {
 
 function describeStep(
   { method, path, status, grant_type }: LoggedRequest,
-  { redirect, person }: SandboxLoginTrace,
+  { redirect, person }: SandboxLoginCorrelation,
 ): string {
   const isRefused = status >= 400;
   switch (`${method} ${path}`) {

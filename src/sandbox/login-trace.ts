@@ -7,14 +7,14 @@ import type { HttpRequest } from './http/http-request.ts';
 import { readRequestParameters } from './http/request-parameters.ts';
 import { findPanelSession } from './panel/panel-session.ts';
 import type { AuthorizationCode, TokenPair } from './records.ts';
-import type { SandboxLoginTrace } from './request-log.ts';
+import type { SandboxLoginCorrelation } from './request-log.ts';
 
 /** The record that connects the requests of one login in the panel, for a request whose query is an authorization request. */
-export function findLoginTraceOfAuthorizationRequest(
+export function findLoginCorrelationOfAuthorizationRequest(
   request: HttpRequest,
   query: string,
   service: SandboxHandlerContext,
-): SandboxLoginTrace | undefined {
+): SandboxLoginCorrelation | undefined {
   const clientId = readRequestParameters(query, '', '').get('client_id');
   if (clientId === undefined) return undefined;
   const person = findPanelSession(request, service)?.person.uuid;
@@ -23,23 +23,25 @@ export function findLoginTraceOfAuthorizationRequest(
 }
 
 /** The login trace of a request with an authorization code. */
-export function findLoginTraceOfAuthorizationCode(code: AuthorizationCode | undefined): SandboxLoginTrace | undefined {
+export function findLoginCorrelationOfAuthorizationCode(
+  code: AuthorizationCode | undefined,
+): SandboxLoginCorrelation | undefined {
   if (code === undefined) return undefined;
   return { clientId: code.clientId, person: code.person, chain: secretFingerprint(code.code) };
 }
 
 /** The login trace of a request with an access token or a refresh token. */
-export function createLoginTraceOfTokenPair(pair: TokenPair | undefined): SandboxLoginTrace | undefined {
+export function createLoginCorrelationOfTokenPair(pair: TokenPair | undefined): SandboxLoginCorrelation | undefined {
   return pair === undefined
     ? undefined
     : { clientId: pair.clientId, person: pair.person, chain: getRefreshChainIdOfTokenPair(pair) };
 }
 
 /** Adds the redirect in the reply to the trace of the login. */
-export function addRedirectToLoginTrace(
-  trace: SandboxLoginTrace | undefined,
+export function addRedirectToLoginCorrelation(
+  trace: SandboxLoginCorrelation | undefined,
   { headers: { location } }: HttpReply,
-): SandboxLoginTrace | undefined {
+): SandboxLoginCorrelation | undefined {
   if (trace?.login === undefined || location === undefined || location.startsWith('/')) return trace;
   const url = new URL(location);
   const token = new URLSearchParams(url.hash.slice(1)).get('access_token');

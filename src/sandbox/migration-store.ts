@@ -20,7 +20,10 @@ export interface SandboxMigrationStatusAtTime {
   readonly stop?: { readonly at: number; readonly reason?: string };
 }
 
-export function getSandboxMigrationOutcome(migration: SandboxMigration, now: number): SandboxMigrationStatusAtTime {
+export function getSandboxMigrationStatusAtTime(
+  migration: SandboxMigration,
+  now: number,
+): SandboxMigrationStatusAtTime {
   const deadline = migration.startedAt + MAX_DURATION_MS;
   const { stoppedAt, ended } = migration;
   if (ended !== undefined && ended.at < deadline) {
@@ -52,7 +55,7 @@ export function findLatestSandboxMigration(
 
 export function isSandboxMigrationRunning(migrations: SandboxMigrationStore, cluster: string, now: number): boolean {
   const latest = findLatestSandboxMigration(migrations, cluster);
-  return latest !== undefined && getSandboxMigrationOutcome(latest, now).status === 'running';
+  return latest !== undefined && getSandboxMigrationStatusAtTime(latest, now).status === 'running';
 }
 
 /** Adds the migration; returns undefined when another migration into the cluster is running. */
@@ -91,6 +94,6 @@ function updateRunning(
   update: Partial<SandboxMigration>,
 ): void {
   const current = all.get(id);
-  if (current === undefined || getSandboxMigrationOutcome(current, now).status !== 'running') return;
+  if (current === undefined || getSandboxMigrationStatusAtTime(current, now).status !== 'running') return;
   all.put({ ...current, ...update });
 }

@@ -2,7 +2,7 @@ import type { RegisteredApplication, SandboxCluster, SandboxPerson, SandboxTeam 
 import { findSandboxClusterOwner, type SandboxSeedData } from './seed-data.ts';
 
 /** People, teams, applications and clusters, by their ids. Only restoring a snapshot changes the registry. */
-export interface SandboxRegistry {
+export interface SandboxSeedDataIndex {
   readonly application: (clientId: string) => RegisteredApplication | undefined;
   /** The clusters of an account, which is a person or a team. */
   readonly clustersOf: (account: string) => readonly SandboxCluster[];
@@ -11,7 +11,7 @@ export interface SandboxRegistry {
   readonly team: (uuid: string) => SandboxTeam | undefined;
 }
 
-export function createSandboxRegistry(seed: SandboxSeedData): SandboxRegistry {
+export function createSandboxSeedDataIndex(seed: SandboxSeedData): SandboxSeedDataIndex {
   const applications = new Map(seed.applications.map((application) => [application.clientId, application]));
   const people = new Map(seed.people.map((person) => [person.uuid, person]));
   const peopleByEmail = new Map(seed.people.map((person) => [person.email, person]));

@@ -20,7 +20,7 @@ export interface LoggedRequest extends Partial<FaultLogFields> {
 export type RequestLogFields = Pick<LoggedRequest, 'client_id' | 'grant_type' | 'token_hint'>;
 
 /** The login trace connects the requests of one login. The login trace is stored with the log entry and contains no secret. */
-export interface SandboxLoginTrace {
+export interface SandboxLoginCorrelation {
   readonly clientId: string;
   /** The UUID of the person, if it is known before the reply. */
   readonly person?: string;
@@ -38,7 +38,7 @@ export interface SandboxLoginTrace {
 /** An entry of the request log with its login trace, for the control panel. */
 export interface LoggedRequestWithTrace {
   readonly entry: LoggedRequest;
-  readonly trace: SandboxLoginTrace | undefined;
+  readonly trace: SandboxLoginCorrelation | undefined;
 }
 
 /**
@@ -47,7 +47,7 @@ export interface LoggedRequestWithTrace {
  */
 export interface RequestLog {
   /** Returns a function that the caller calls after delivering the reply to a request to which a fault applied. */
-  readonly add: (entry: LoggedRequest, endpoint: string, trace?: SandboxLoginTrace) => () => void;
+  readonly add: (entry: LoggedRequest, endpoint: string, trace?: SandboxLoginCorrelation) => () => void;
   readonly list: (endpoint: string | undefined) => readonly LoggedRequest[];
   /** Every logged request that is still kept, oldest first. */
   readonly traced: () => readonly LoggedRequestWithTrace[];
@@ -115,7 +115,7 @@ export function getLastTokenCharacters(token: string): string | undefined {
 interface LogEntry {
   entry: LoggedRequest;
   readonly endpoint: string;
-  readonly trace: SandboxLoginTrace | undefined;
+  readonly trace: SandboxLoginCorrelation | undefined;
 }
 
 function matches(entry: LoggedRequest, endpoint: string, filter: string | undefined): boolean {

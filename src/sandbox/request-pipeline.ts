@@ -3,13 +3,13 @@ import { applyFault } from './faults/apply-fault.ts';
 import { type Fault, type FaultLogFields, isRequestHandlingFault } from './faults/fault.ts';
 import { applyRequestHandlingFault } from './faults/handling-changes.ts';
 import type { SandboxHandlerContext } from './handler-context.ts';
-import { hasHostOfOrigin } from './http/host-header.ts';
+import { hasHostHeaderOfOrigin } from './http/host-header.ts';
 import type { HttpReply } from './http/http-reply.ts';
 import { type HttpRequest, readHttpRequest } from './http/http-request.ts';
 import type { RouteMatch, Router } from './http/router.ts';
 import type { SandboxServerOrigin } from './http/sandbox-server-origin.ts';
-import { addRedirectToLoginTrace } from './login-trace.ts';
-import type { LoggedRequest, RequestLogFields, SandboxLoginTrace } from './request-log.ts';
+import { addRedirectToLoginCorrelation } from './login-trace.ts';
+import type { LoggedRequest, RequestLogFields, SandboxLoginCorrelation } from './request-log.ts';
 import type { SandboxRoute } from './routes.ts';
 
 /** The functions with which the pipeline answers requests to one origin: the authorization server or the resource API. */
@@ -36,7 +36,7 @@ export interface SandboxOriginHandlers<R extends SandboxRoute> {
     match: RouteMatch<R>,
     request: HttpRequest,
     service: SandboxHandlerContext,
-  ) => SandboxLoginTrace | undefined;
+  ) => SandboxLoginCorrelation | undefined;
   /** The URL of the other origin (authorization server or resource API). */
   readonly otherOrigin: (service: SandboxHandlerContext) => string;
 }
@@ -73,7 +73,7 @@ export function handleSandboxRequest<R extends SandboxRoute>(
     const received = { request, logFields: {}, ...(match === undefined ? {} : { match }) };
     return logReply(service, received, server.errorReply(status, ERRORS[status], request, service));
   };
-  if (!hasHostOfOrigin(message, names)) return reject(421);
+  if (!hasHostHeaderOfOrigin(message, names)) return reject(421);
   const match = server.router(request.method, request.path);
   if (body === undefined) return reject(413, match);
   // Compressed request bodies are refused: they are not decompressed, and must not be read as plain text (RFC 9110 §15.5.16).
@@ -111,7 +111,7 @@ interface ReceivedRequest {
   readonly request: HttpRequest;
   readonly logFields: RequestLogFields;
   readonly match?: RouteMatch<SandboxRoute>;
-  readonly trace?: SandboxLoginTrace;
+  readonly trace?: SandboxLoginCorrelation;
 }
 
 /** Faults never apply to the admin API, because the admin API is used to remove faults. */
@@ -170,7 +170,7 @@ function logReply(
   const sent = service.log.add(
     entry,
     endpoint,
-    outcome?.committed === false ? trace : addRedirectToLoginTrace(trace, reply),
+    outcome?.committed === false ? trace : addRedirectToLoginCorrelation(trace, reply),
   );
   return outcome === undefined ? dated : { ...dated, sent };
 }

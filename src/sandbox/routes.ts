@@ -10,30 +10,30 @@ import { handleGetUnspecifiedBehaviors } from './admin/spec-gaps.ts';
 import {
   handleExpireAccessToken,
   handleIssueTokenPair,
-  handleRefreshTokenPair,
+  handleRefreshTokenPairAsOtherClient,
   handleRevokeTokenPair,
 } from './admin/tokens.ts';
 import type { SandboxHandlerContext } from './handler-context.ts';
 import type { HttpReply } from './http/http-reply.ts';
 import type { HttpRequest } from './http/http-request.ts';
 import {
-  findLoginTraceOfAuthorizeEndpoint,
+  findLoginCorrelationOfAuthorizeEndpoint,
   getLogFieldsOfAuthorizationRequest,
   handleAuthorizationRequest,
 } from './oauth/authorization-endpoint.ts';
 import { handleConsentForm } from './oauth/consent-form.ts';
 import {
-  findLoginTraceOfRevocation,
+  findLoginCorrelationOfRevocation,
   getLogFieldsOfRevocationRequest,
   handleTokenRevocationRequest,
 } from './oauth/revocation-endpoint.ts';
 import {
-  findLoginTraceOfTokenRequest,
+  findLoginCorrelationOfTokenRequest,
   getLogFieldsOfTokenRequest,
   handleTokenRequest,
 } from './oauth/token-endpoint.ts';
 import {
-  findLoginTraceOfTokenInfo,
+  findLoginCorrelationOfTokenInfo,
   getLogFieldsOfTokenInfoRequest,
   handleTokenInfoRequest,
 } from './oauth/token-info-endpoint.ts';
@@ -44,11 +44,16 @@ import { redirectToPanel, renderHomePanelPage } from './panel/home.ts';
 import { handleStopMigrationForm, renderMigrationsPanelPage } from './panel/migrations.ts';
 import type { PanelSession } from './panel/panel-session.ts';
 import { renderRequestLogPanelPage } from './panel/request-log.ts';
-import { findLoginTraceOfSignIn, handleSignInForm, handleSignOutForm, renderSignInPanelPage } from './panel/sign-in.ts';
+import {
+  findLoginCorrelationOfSignIn,
+  handleSignInForm,
+  handleSignOutForm,
+  renderSignInPanelPage,
+} from './panel/sign-in.ts';
 import { renderLoginTimelinePanelPage } from './panel/timeline.ts';
 import { renderTokensPanelPage } from './panel/tokens.ts';
 import type { SandboxOAuthScope } from './records.ts';
-import type { RequestLogFields, SandboxLoginTrace } from './request-log.ts';
+import type { RequestLogFields, SandboxLoginCorrelation } from './request-log.ts';
 import { handleGetAccountRequest } from './v2/account.ts';
 import { handleGetActionRequest, handleGetActionsRequest } from './v2/actions.ts';
 import type { ApiCaller } from './v2/api-caller.ts';
@@ -79,7 +84,7 @@ export type AuthServerRoute = Endpoint &
         /** Fields for the request log that are known before the reply exists. */
         readonly logFields?: (request: HttpRequest) => RequestLogFields;
         /** The application and the login to which the request belongs. */
-        readonly trace?: (request: HttpRequest, service: SandboxHandlerContext) => SandboxLoginTrace | undefined;
+        readonly trace?: (request: HttpRequest, service: SandboxHandlerContext) => SandboxLoginCorrelation | undefined;
       }
     | {
         readonly scope: 'session';
@@ -98,7 +103,7 @@ export type SandboxRoute = AuthServerRoute | ApiServerRoute;
 
 const AUTHORIZATION_LOGGING = {
   logFields: getLogFieldsOfAuthorizationRequest,
-  trace: findLoginTraceOfAuthorizeEndpoint,
+  trace: findLoginCorrelationOfAuthorizeEndpoint,
 };
 const MIGRATION = '/v2/databases/{uuid}/online-migration';
 
@@ -125,7 +130,7 @@ export const SANDBOX_ROUTES: { readonly auth: readonly AuthServerRoute[]; readon
       scope: 'public',
       handle: handleTokenRequest,
       logFields: getLogFieldsOfTokenRequest,
-      trace: findLoginTraceOfTokenRequest,
+      trace: findLoginCorrelationOfTokenRequest,
     },
     {
       method: 'POST',
@@ -133,7 +138,7 @@ export const SANDBOX_ROUTES: { readonly auth: readonly AuthServerRoute[]; readon
       scope: 'public',
       handle: handleTokenRevocationRequest,
       logFields: getLogFieldsOfRevocationRequest,
-      trace: findLoginTraceOfRevocation,
+      trace: findLoginCorrelationOfRevocation,
     },
     {
       method: 'GET',
@@ -141,7 +146,7 @@ export const SANDBOX_ROUTES: { readonly auth: readonly AuthServerRoute[]; readon
       scope: 'public',
       handle: handleTokenInfoRequest,
       logFields: getLogFieldsOfTokenInfoRequest,
-      trace: findLoginTraceOfTokenInfo,
+      trace: findLoginCorrelationOfTokenInfo,
     },
 
     { method: 'GET', path: '/', scope: 'public', handle: redirectToPanel },
@@ -152,7 +157,7 @@ export const SANDBOX_ROUTES: { readonly auth: readonly AuthServerRoute[]; readon
       path: '/panel/sign-in',
       scope: 'public',
       handle: handleSignInForm,
-      trace: findLoginTraceOfSignIn,
+      trace: findLoginCorrelationOfSignIn,
     },
     { method: 'POST', path: '/panel/sign-out', scope: 'session', handle: handleSignOutForm },
     { method: 'GET', path: '/panel/applications', scope: 'session', handle: renderApplicationsPanelPage },
@@ -182,7 +187,7 @@ export const SANDBOX_ROUTES: { readonly auth: readonly AuthServerRoute[]; readon
     { method: 'GET', path: '/_sandbox/snapshot', scope: 'admin', handle: handleGetSandboxSnapshot },
     { method: 'POST', path: '/_sandbox/tokens', scope: 'admin', handle: handleIssueTokenPair },
     { method: 'POST', path: '/_sandbox/tokens/expire', scope: 'admin', handle: handleExpireAccessToken },
-    { method: 'POST', path: '/_sandbox/tokens/refresh', scope: 'admin', handle: handleRefreshTokenPair },
+    { method: 'POST', path: '/_sandbox/tokens/refresh', scope: 'admin', handle: handleRefreshTokenPairAsOtherClient },
     { method: 'POST', path: '/_sandbox/tokens/revoke', scope: 'admin', handle: handleRevokeTokenPair },
     { method: 'GET', path: '/_sandbox/world', scope: 'admin', handle: handleGetSandboxDescription },
   ],

@@ -4,7 +4,7 @@ import { resetSandboxState } from './admin/reset.ts';
 import { assertCallbackUrl } from './callback-url.ts';
 import {
   type ClusterDatabaseServers,
-  openClusterDatabaseServers,
+  connectToClusterDatabaseServers,
   type SandboxClusterDatabaseServer,
 } from './cluster-database-servers.ts';
 import { createFaultList, type FaultList } from './faults/fault-list.ts';
@@ -17,15 +17,15 @@ import {
   type SandboxPublicAddress,
   type SandboxServerOrigin,
 } from './http/sandbox-server-origin.ts';
+import { LiveSandboxState } from './live-sandbox-state.ts';
 import { randomString, systemRandom } from './random.ts';
 import { buildSandboxReadyLine, type SandboxReadyLine } from './ready-line.ts';
 import { createRequestLog, type LoggedRequest } from './request-log.ts';
 import { handleSandboxRequest, type SandboxOriginHandlers } from './request-pipeline.ts';
 import type { SandboxRoute } from './routes.ts';
-import { SandboxStateManager } from './sandbox-state-manager.ts';
-import { createSandboxSeedDataFromOptions, updateSandboxSeedData } from './seed-options.ts';
-import { sandboxApiServer } from './servers/api-server.ts';
-import { sandboxAuthServer } from './servers/auth-server.ts';
+import { applyStartOptionsToSeedData, createSandboxSeedDataFromOptions } from './seed-options.ts';
+import { sandboxApiOriginHandlers } from './servers/api-server.ts';
+import { sandboxAuthOriginHandlers } from './servers/auth-server.ts';
 import { replyWhenSaved } from './state/reply-when-saved.ts';
 import type { SavedSandboxState } from './state/saved-state.ts';
 import { openSandboxStateFolder } from './state/state-folder.ts';
@@ -90,7 +90,7 @@ export interface SandboxServers {
   /** Resolves with the error when the state could not be written; from then on every request gets status 500. */
   readonly failure: Promise<Error>;
   readonly close: () => Promise<void>;
-  readonly world: SandboxStateManager;
+  readonly world: LiveSandboxState;
   readonly faults: FaultList;
   /** The logged requests to one endpoint (`METHOD path`) or to all endpoints, oldest first. */
   readonly requests: (endpoint?: string) => readonly LoggedRequest[];
@@ -143,16 +143,16 @@ export async function startSandboxServers(options: SandboxServerOptions = {}): P
     const publicHost = publicName?.host;
     // Clients must be able to know both ports beforehand, because containers publish ports by number.
     const [port, apiPort] = publicName === undefined ? [] : [publicName.port, publicName.port + 1];
-    planes = await openClusterDatabaseServers({ ...options, now: () => service?.world.now() ?? 0 });
+    planes = await connectToClusterDatabaseServers({ ...options, now: () => service?.world.now() ?? 0 });
     const auth = await listenOnOrigin(host, options.port ?? port ?? savedIdentity?.port ?? 0, {
       publicHost,
-      handlerOf: serve(sandboxAuthServer),
+      handlerOf: serve(sandboxAuthOriginHandlers),
       limitOf,
     });
     origins.push(auth);
     const api = await listenOnOrigin(host, options.apiPort ?? apiPort ?? savedIdentity?.apiPort ?? 0, {
       publicHost,
-      handlerOf: serve(sandboxApiServer),
+      handlerOf: serve(sandboxApiOriginHandlers),
     });
     origins.push(api);
     const created = await createService(options, {
@@ -213,9 +213,9 @@ async function createService(
   const seed =
     saved === undefined
       ? await createSandboxSeedDataFromOptions(seedOptions, random)
-      : updateSandboxSeedData(saved, seedOptions, random);
+      : applyStartOptionsToSeedData(saved, seedOptions, random);
   const adminToken = options.adminToken ?? saved?.identity.adminToken ?? randomString(random, 43);
-  const world = new SandboxStateManager(seed, random, options.now ?? Date.now, saved?.world);
+  const world = new LiveSandboxState(seed, random, options.now ?? Date.now, saved?.world);
   return {
     world,
     log: createRequestLog(),

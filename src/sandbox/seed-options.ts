@@ -42,7 +42,7 @@ export async function createSandboxSeedDataFromOptions(
  * Returns the saved seed data, updated with the callback URLs, applications and clusters of the start options. Throws a
  * StateError if the saved state was created with another seed.
  */
-export function updateSandboxSeedData(
+export function applyStartOptionsToSeedData(
   saved: { readonly seed: SandboxSeedData; readonly identity: Pick<SandboxInstanceIdentity, 'seedNumber'> },
   options: SandboxSeedOptions,
   random: Random,

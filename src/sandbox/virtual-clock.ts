@@ -4,7 +4,7 @@ export interface VirtualClock {
   readonly frozenAt: number | null;
 }
 
-export const UNCHANGED_CLOCK: VirtualClock = { offset: 0, frozenAt: null };
+export const SYSTEM_TIME_CLOCK: VirtualClock = { offset: 0, frozenAt: null };
 
 export function readVirtualTime(clock: VirtualClock, systemTime: number): number {
   return clock.frozenAt ?? systemTime + clock.offset;

@@ -42,7 +42,7 @@ export function sanitizeLines(text: string, max = 4000): string {
 }
 
 /** Indents the second and later lines of a text, so that no line looks like a line of the program, such as `hint: …`. */
-export function indentLines(text: string): string {
+export function indentContinuationLines(text: string): string {
   return text.replaceAll('\n', '\n  ');
 }
 

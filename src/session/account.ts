@@ -53,7 +53,7 @@ export function updateStoredAccountInfo(
   { sid, scope }: { readonly sid: string; readonly scope: string },
   info: TokenAccountInfo | undefined,
 ): void {
-  const known = readAccountFile(configFolder, profile);
+  const known = readLoggedInAccountFile(configFolder, profile);
   if (known?.sid !== sid) return;
   const next = info === undefined ? { ...known, scope } : accountFromGrant(sid, info, scope, known.flow);
   if (JSON.stringify(next) === JSON.stringify(known)) return;
@@ -65,7 +65,7 @@ export function updateStoredAccountInfo(
 }
 
 /** Reads the account file; undefined when the file is missing, unreadable or damaged, because it is used for display only. */
-export function readAccountFile(configFolder: string, profile: string): LoggedInAccount | undefined {
+export function readLoggedInAccountFile(configFolder: string, profile: string): LoggedInAccount | undefined {
   const json = parseJson(readTextIfReadable(accountPath(configFolder, profile)) ?? '');
   if (!json.ok || !isJsonRecord(json.value)) return undefined;
   const fields = json.value;
@@ -90,7 +90,7 @@ export function storeLoggedInAccount(configFolder: string, profile: string, acco
   writeFileAtomically(accountPath(configFolder, profile), `${JSON.stringify(account, null, 2)}\n`);
 }
 
-export function removeAccountFile(configFolder: string, profile: string): void {
+export function removeLoggedInAccountFile(configFolder: string, profile: string): void {
   removeFileDurably(accountPath(configFolder, profile));
 }
 

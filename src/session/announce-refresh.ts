@@ -1,9 +1,14 @@
 import { CliError } from '../errors.ts';
-import { createRunningTimeSignal } from '../platform/running-time-signal.ts';
+import { createRunningTimeTimeoutSignal } from '../platform/running-time-signal.ts';
 import { type CredentialRecord, computeTokenSecondsLeft } from './credential-record.ts';
 import { type CredentialStoreItems, credentialStoreUnavailableError } from './credential-store.ts';
 import { probeAccessToken } from './missing-refresh-token.ts';
-import type { RefreshClaim, RefreshRefusalResult, SharedStoreUnavailable, UnreportedRefresh } from './refresh-claim.ts';
+import type {
+  MachinesWithUnreportedRefresh,
+  RefreshClaim,
+  RefreshRefusalWaitResult,
+  SharedStoreUnavailable,
+} from './refresh-claim.ts';
 import type { PreparedRefreshJournalFile } from './refresh-journal.ts';
 import type { TokenRefreshCause } from './renewed-credential-record.ts';
 import type { SessionRefreshDeps } from './session-refresh-deps.ts';
@@ -88,7 +93,7 @@ async function isTokenUsable(
   cause: TokenRefreshCause,
 ): Promise<boolean> {
   if (cause.kind !== 'due') return false;
-  const acceptance = await probeAccessToken(deps, record, createRunningTimeSignal(10_000));
+  const acceptance = await probeAccessToken(deps, record, createRunningTimeTimeoutSignal(10_000));
   const isAlive = computeTokenSecondsLeft(record, deps.clock.now()) > 0;
   return acceptance === 'accepted' || (acceptance === 'unknown' && isAlive);
 }
@@ -99,7 +104,7 @@ async function isTokenUsable(
  */
 export function requireNewerSharedRecord(
   deps: SessionRefreshDeps,
-  result: RefreshRefusalResult | SharedStoreUnavailable,
+  result: RefreshRefusalWaitResult | SharedStoreUnavailable,
   record: CredentialRecord,
 ): void {
   if (result.kind === 'unavailable') throw credentialStoreUnavailableError(result, deps.profile);
@@ -109,7 +114,7 @@ export function requireNewerSharedRecord(
 function sharedSessionEndedError(
   deps: SessionRefreshDeps,
   record: CredentialRecord,
-  { machines, sinceMs }: UnreportedRefresh,
+  { machines, sinceMs }: MachinesWithUnreportedRefresh,
 ): CliError {
   const error = needsLoginError(deps.profile, unreportedText(machines, sinceMs), record, deps.flowOption(record.sid));
   // A command whose copy is valid does not read the store, so it would not publish a newer record.

@@ -18,7 +18,7 @@ const pauseMs = 1_000;
  * Rejects when this machine cannot reach the authorization server, which would otherwise be noticed only after the user has
  * signed in, or never. The promise stays pending as long as the server can be reached.
  */
-export async function rejectIfAuthServerUnreachable(deps: ReachabilityCheckDeps, signal: AbortSignal): Promise<never> {
+export async function throwOnceAuthServerUnreachable(deps: ReachabilityCheckDeps, signal: AbortSignal): Promise<never> {
   for (let attempt = 1; !signal.aborted; attempt++) {
     try {
       await deps.probeServer();

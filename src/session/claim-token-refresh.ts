@@ -2,16 +2,16 @@ import {
   findRefreshClaimObstacle,
   listMachinesWithUnreportedRefresh,
   refreshLeaseMs,
+  type SharedSessionOperationResult,
   type SharedSessionRow,
-  type SharedSessionSnapshot,
   type SharedSessionStore,
 } from '../shared-store/shared-session.ts';
 import type {
-  ClaimableCredentialVersion,
+  CredentialVersionOfRefreshClaim,
   RefreshClaim,
   RefreshClaimResult,
   RefreshRefusal,
-  RefreshRefusalResult,
+  RefreshRefusalWaitResult,
   SharedStoreUnavailable,
 } from './refresh-claim.ts';
 
@@ -54,7 +54,7 @@ export interface ClaimTokenRefreshDeps {
  */
 export async function claimTokenRefresh(
   deps: ClaimTokenRefreshDeps,
-  version: ClaimableCredentialVersion,
+  version: CredentialVersionOfRefreshClaim,
 ): Promise<Exclude<RefreshClaimResult, SharedStoreUnavailable | { kind: 'claimed' }> | ClaimedRefresh> {
   const { store, machine, timing = refreshClaimTiming } = deps;
   const attempt = Buffer.from(deps.random(8)).toString('hex');
@@ -87,11 +87,11 @@ interface ClaimedRefresh {
 }
 
 interface RecordedRefusal extends RefreshRefusal {
-  readonly wait: () => Promise<RefreshRefusalResult>;
+  readonly wait: () => Promise<RefreshRefusalWaitResult>;
 }
 
 interface ClaimState {
-  readonly version: ClaimableCredentialVersion;
+  readonly version: CredentialVersionOfRefreshClaim;
   readonly attempt: string;
   readonly claimedAt: number;
 }
@@ -127,7 +127,7 @@ function createClaim(
     async refuse() {
       const { epoch, sid, gen } = version;
       const { applied, row: current } = await store.run({ op: 'renew', attempt, leaseMs });
-      const recorded = (snapshot: SharedSessionSnapshot): RecordedRefusal => ({
+      const recorded = (snapshot: SharedSessionOperationResult): RecordedRefusal => ({
         kind: 'recorded',
         wait: () => waitAfterRefusal(deps, version, snapshot),
       });
@@ -147,9 +147,9 @@ function createClaim(
  */
 async function reportNothing(
   { store, machine, hasUnfinishedRefresh }: ClaimTokenRefreshDeps,
-  { epoch, sid, gen }: ClaimableCredentialVersion,
-  snapshot: SharedSessionSnapshot,
-): Promise<SharedSessionSnapshot> {
+  { epoch, sid, gen }: CredentialVersionOfRefreshClaim,
+  snapshot: SharedSessionOperationResult,
+): Promise<SharedSessionOperationResult> {
   const { row } = snapshot;
   const hasIntent = row !== undefined && listMachinesWithUnreportedRefresh(row).includes(machine);
   return hasIntent && hasUnfinishedRefresh ? store.run({ op: 'refuse', by: machine, epoch, sid, gen }) : snapshot;
@@ -161,9 +161,9 @@ async function reportNothing(
  */
 async function waitAfterRefusal(
   deps: ClaimTokenRefreshDeps,
-  version: ClaimableCredentialVersion,
-  first: SharedSessionSnapshot,
-): Promise<RefreshRefusalResult> {
+  version: CredentialVersionOfRefreshClaim,
+  first: SharedSessionOperationResult,
+): Promise<RefreshRefusalWaitResult> {
   const { store, timing = refreshClaimTiming } = deps;
   const end = deps.elapsed() + timing.waitMs;
   let snapshot = first;

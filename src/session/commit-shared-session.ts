@@ -4,17 +4,17 @@ import {
   compareSharedSessionVersions,
   type EncryptedSharedSession,
   type SharedSessionOperation,
+  type SharedSessionOperationResult,
   type SharedSessionRow,
-  type SharedSessionSnapshot,
 } from '../shared-store/shared-session.ts';
 import type { CredentialItemWriteResult, CredentialStoreUnavailable, ReplacedSession } from './credential-store.ts';
-import type { SharedCopyAccess } from './known-shared-copy.ts';
+import type { LocalSharedSessionCopyAccess } from './known-shared-copy.ts';
 import type { SharedStoreUnavailable } from './refresh-claim.ts';
 import type { SharedStoreClock } from './shared-store-clock.ts';
 import { catchSharedStoreUnavailable } from './shared-store-failure.ts';
 
 export interface CommitSharedSessionDeps {
-  readonly run: (operation: SharedSessionOperation) => Promise<SharedSessionSnapshot>;
+  readonly run: (operation: SharedSessionOperation) => Promise<SharedSessionOperationResult>;
   readonly location: string;
   readonly machine: () => string;
   readonly clock: Pick<SharedStoreClock, 'elapsed' | 'sleep'>;
@@ -26,7 +26,7 @@ export interface CommitSharedSessionDeps {
 export async function commitSharedSession(
   { run, location, machine, clock, commitMs }: CommitSharedSessionDeps,
   sealed: EncryptedSharedSession,
-): Promise<SharedSessionSnapshot | SharedStoreUnavailable> {
+): Promise<SharedSessionOperationResult | SharedStoreUnavailable> {
   const end = clock.elapsed() + commitMs;
   for (let isRejected = true; ; await clock.sleep(250)) {
     const result = await catchSharedStoreUnavailable(location, () =>
@@ -39,7 +39,7 @@ export async function commitSharedSession(
 }
 
 /** A new epoch of the session, which a login or a logout begins. */
-export interface SharedSessionEpoch {
+export interface NewSharedSessionEpoch {
   readonly event: 'login' | 'logout';
   /**
    * Reads the store, and encrypts the session for an epoch that is greater than every known one, unless it is already
@@ -54,9 +54,9 @@ export interface SharedSessionEpoch {
     replaced: ReplacedSession | undefined,
   ) => CredentialItemWriteResult;
   /** Keeps the session as the copy of this machine; resolves with false if the copy could not be written. */
-  readonly keep: SharedCopyAccess['keep'];
+  readonly keep: LocalSharedSessionCopyAccess['keep'];
   /** The interruption of the command, after which a commit is not repeated. */
-  readonly interruption: CommitInterruption;
+  readonly interruption: SharedSessionCommitInterruption;
 }
 
 export interface PreparedSharedSessionEpoch {
@@ -66,7 +66,7 @@ export interface PreparedSharedSessionEpoch {
   readonly replaced: ReplacedSession | undefined;
 }
 
-export interface CommitInterruption {
+export interface SharedSessionCommitInterruption {
   readonly signal: AbortSignal;
   /** The process signal that has arrived. */
   readonly name: () => SignalName | undefined;
@@ -78,12 +78,12 @@ export interface CommitInterruption {
  * another login or logout that is not older, that one stays, and no further epoch is tried: an earlier attempt may have been
  * stored and replaced. Throws `cancelled` if a signal arrived before anything was sent.
  */
-export async function commitNewEpoch(
+export async function commitNewSharedSessionEpoch(
   { run, location, machine, clock, commitMs }: CommitSharedSessionDeps,
-  { event, prepare, onSuperseded, keep, interruption }: SharedSessionEpoch,
+  { event, prepare, onSuperseded, keep, interruption }: NewSharedSessionEpoch,
 ): Promise<CredentialItemWriteResult> {
   const conclude = async (
-    { applied, row }: Pick<SharedSessionSnapshot, 'applied' | 'row'>,
+    { applied, row }: Pick<SharedSessionOperationResult, 'applied' | 'row'>,
     { sealed, replaced }: PreparedSharedSessionEpoch,
   ): Promise<CredentialItemWriteResult> => {
     const isStored = applied || (row?.epoch === sealed.epoch && row.sid === sealed.sid);
@@ -131,14 +131,14 @@ export async function commitNewEpoch(
   }
 }
 
-function throwIfInterrupted({ name }: CommitInterruption): void {
+function throwIfInterrupted({ name }: SharedSessionCommitInterruption): void {
   const signal = name();
   if (signal !== undefined) throw interruptedError(signal);
 }
 
 /** Listens for signals until `stop` is called. */
 export function listenForCommitInterruption(signals: Signals | undefined): {
-  readonly interruption: CommitInterruption;
+  readonly interruption: SharedSessionCommitInterruption;
   readonly stop: () => void;
 } {
   const controller = new AbortController();

@@ -13,7 +13,7 @@ import type { SessionRefreshDeps } from './session-refresh-deps.ts';
 import { type FoundStoredSession, readStoredSession, requireStoredSession } from './stored-session.ts';
 
 /** A refresh whose response was received. */
-export interface ReceivedTokenRefresh {
+export interface TokenRefreshWithResponse {
   readonly deps: SessionRefreshDeps;
   readonly items: CredentialStoreItems;
   readonly found: FoundStoredSession;
@@ -27,7 +27,7 @@ export interface ReceivedTokenRefresh {
  * grant could not be stored.
  */
 export async function commitTokenRefresh(
-  ongoing: ReceivedTokenRefresh,
+  ongoing: TokenRefreshWithResponse,
   next: CredentialRecord,
 ): Promise<CredentialRecord> {
   const { deps, items, found, reservation, isKept } = ongoing;

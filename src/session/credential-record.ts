@@ -1,4 +1,4 @@
-import type { ProfileSettings } from '../config/settings.ts';
+import type { ResolvedProfileSettings } from '../config/settings.ts';
 import { isJsonRecord, type JsonRecord, parseJson, readNumberField, readStringField } from '../json.ts';
 import { Secret } from '../secret.ts';
 
@@ -47,7 +47,7 @@ export interface GrantOfOtherAccount {
 }
 
 /** The servers and the application to which a stored session belongs; the session is sent to no other servers (contract.md §3). */
-export interface SessionBinding {
+export interface SessionServerBinding {
   readonly authOrigin: string;
   readonly baseOrigin: string;
   readonly clientId: string;
@@ -122,7 +122,7 @@ export function isSameCredentialRecord(one: CredentialRecord, other: CredentialR
   return encodeCredentialRecord(one).reveal() === encodeCredentialRecord(other).reveal();
 }
 
-export function isCredentialRecordOfSessionBinding(record: CredentialRecord, binding: SessionBinding): boolean {
+export function isCredentialRecordOfServerBinding(record: CredentialRecord, binding: SessionServerBinding): boolean {
   return (
     record.authOrigin === binding.authOrigin &&
     record.baseOrigin === binding.baseOrigin &&
@@ -184,7 +184,9 @@ export function computeJournalReservationBytes(record: CredentialRecord): number
  * The servers and the application of a profile; undefined when a setting is missing. The function is in this file,
  * because the fast path of `auth token` needs it.
  */
-export function buildSessionBinding(settings: Pick<ProfileSettings, 'values'>): SessionBinding | undefined {
+export function buildSessionServerBinding(
+  settings: Pick<ResolvedProfileSettings, 'values'>,
+): SessionServerBinding | undefined {
   const { auth_url: authOrigin, base_url: baseOrigin, client_id: clientId } = settings.values;
   if (authOrigin === undefined || baseOrigin === undefined || clientId === undefined) return undefined;
   return { authOrigin, baseOrigin, clientId };

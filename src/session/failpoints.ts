@@ -40,7 +40,9 @@ export function reachFailpoint(deps: FailpointObserver, point: Failpoint): void 
 /**
  * Creates the action for failpoints from the environment variables of a test build; returns undefined in the release build.
  */
-export function failpointObserver(env: Readonly<Record<string, string | undefined>>): FailpointObserver['onFailpoint'] {
+export function createFailpointActionOfTestBuild(
+  env: Readonly<Record<string, string | undefined>>,
+): FailpointObserver['onFailpoint'] {
   if (typeof __TEST_BUILD__ !== 'undefined' && __TEST_BUILD__) return createFailpointActions(env);
   return undefined;
 }

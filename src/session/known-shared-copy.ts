@@ -10,7 +10,7 @@ export interface KnownSharedCopy {
   readonly opened: DecryptedSharedSession | undefined;
 }
 
-export interface SharedCopyAccess {
+export interface LocalSharedSessionCopyAccess {
   read(): KnownSharedCopy;
   /**
    * Stores the record as the copy unless the copy is newer. Resolves with false, after one warning for each command, if the
@@ -23,7 +23,7 @@ export interface SharedCopyAccess {
   ): Promise<boolean>;
 }
 
-export interface SharedCopyAccessDeps {
+export interface LocalSharedSessionCopyAccessDeps {
   readonly place: ProfilePaths;
   readonly share: string;
   readonly sealer: Pick<SharedSessionEncryptor, 'open'>;
@@ -31,7 +31,13 @@ export interface SharedCopyAccessDeps {
   readonly warn: (text: string) => Promise<void>;
 }
 
-export function createSharedCopyAccess({ place, share, sealer, clock, warn }: SharedCopyAccessDeps): SharedCopyAccess {
+export function createLocalSharedSessionCopyAccess({
+  place,
+  share,
+  sealer,
+  clock,
+  warn,
+}: LocalSharedSessionCopyAccessDeps): LocalSharedSessionCopyAccess {
   let hasWarned = false;
   return {
     read() {

@@ -21,7 +21,7 @@ export interface LoginInstructionsOptions {
 }
 
 /** Opens the browser if `canOpen`, then prints the instructions on standard error. */
-export async function showLoginInstructions(
+export async function openBrowserAndPrintLoginInstructions(
   host: Pick<HostSystem, 'browser' | 'stderr'>,
   addresses: LoginUrls,
   options: LoginInstructionsOptions & { readonly canOpen: boolean },

@@ -4,7 +4,7 @@ import type { AuthorizationResult } from '../oauth/authorization-response.ts';
 import type { TokenGrant } from '../oauth/token-grant.ts';
 import type { HeldFileLock } from '../platform/file-lock.ts';
 import type { Signals } from '../platform/host.ts';
-import { type ReachabilityCheckDeps, rejectIfAuthServerUnreachable } from './auth-server-reachability.ts';
+import { type ReachabilityCheckDeps, throwOnceAuthServerUnreachable } from './auth-server-reachability.ts';
 import {
   type AuthorizationAttempt,
   type AuthorizationAttemptDeps,
@@ -16,7 +16,7 @@ import {
   bindAuthorizationReceiver,
   createPastedAuthorizationReceiver,
 } from './authorization-receiver.ts';
-import { confirmGrantedOAuthScope, requireRequestedAccount, type ScopeMismatchPolicy } from './confirm-grant.ts';
+import { requireAcceptedOAuthScope, requireRequestedAccount, type ScopeMismatchPolicy } from './confirm-grant.ts';
 import {
   credentialStoreUnavailableError,
   requireCredentialStoreAvailable,
@@ -27,7 +27,7 @@ import {
   type AuthorizationCodeExchangeDeps,
   exchangeCodeForTokens,
 } from './exchange-code.ts';
-import { createLoginInterruption, type LoginInterruption } from './login-interruption.ts';
+import { createLoginSignalHandler, type LoginSignalHandler } from './login-signal-handler.ts';
 import type { OAuthLoginOptions } from './oauth-login-options.ts';
 import { requireAuthorizationResponseGrant } from './require-authorization-response-grant.ts';
 import { revokeReplacedSession, revokeTokenGrantAndThrow } from './revoke-grant.ts';
@@ -63,13 +63,13 @@ export async function performLogin(deps: LoginDeps, request: OAuthLoginOptions):
   const lock = requireLoginLock(deps);
   const ended = new AbortController();
   let receiver: AuthorizationReceiver | undefined;
-  let interruption: LoginInterruption | undefined;
+  let interruption: LoginSignalHandler | undefined;
   try {
     await requireUsableStore(deps);
     let attempt = createAuthorizationAttempt(deps, request);
     receiver = await openReceiver(attempt, request);
     // The program listens for signals before it shows the URL, because a user who sees the URL may press Ctrl-C.
-    interruption = createLoginInterruption(deps);
+    interruption = createLoginSignalHandler(deps);
     const { signal } = interruption;
 
     let result = await awaitResponse(deps, request, { attempt, receiver, interruption, ended: ended.signal });
@@ -131,7 +131,7 @@ function openReceiver(
 interface OpenAttempt {
   readonly attempt: AuthorizationAttempt;
   readonly receiver: AuthorizationReceiver;
-  readonly interruption: LoginInterruption;
+  readonly interruption: LoginSignalHandler;
   readonly isContinued?: boolean;
   /** The signal that is aborted when the login has ended. */
   readonly ended: AbortSignal;
@@ -144,7 +144,7 @@ async function awaitResponse(
 ): Promise<AuthorizationResult> {
   const { listen, limit } = request;
   const response = receiveAuthorizationResponse(deps, { listen, isContinued }, receiver, attempt, ended);
-  const orUnreachable = Promise.race([response, rejectIfAuthServerUnreachable(deps, ended)]);
+  const orUnreachable = Promise.race([response, throwOnceAuthServerUnreachable(deps, ended)]);
   return interruption.orInterrupt(orUnreachable, limit, () => loginTimeoutError(deps));
 }
 
@@ -191,7 +191,7 @@ async function confirmGrant(
 ): Promise<string> {
   requireRequestedAccount(grant, request, loginCommands);
   const onQuestion = (): void => showOutcome({ kind: 'unfinished' });
-  return confirmGrantedOAuthScope(grant, { request, loginCommands, onOtherScope, onQuestion, signal });
+  return requireAcceptedOAuthScope(grant, { request, loginCommands, onOtherScope, onQuestion, signal });
 }
 
 function signedInOutcome({ info }: TokenGrant): LoginOutcome {

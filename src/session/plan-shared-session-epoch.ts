@@ -1,15 +1,15 @@
 import type { ProfileReference } from '../config/settings.ts';
 import type {
   SharedSessionOperation,
+  SharedSessionOperationResult,
   SharedSessionRow,
-  SharedSessionSnapshot,
 } from '../shared-store/shared-session.ts';
-import type { SharedSessionEpoch } from './commit-shared-session.ts';
+import type { NewSharedSessionEpoch } from './commit-shared-session.ts';
 import type { CredentialRecord } from './credential-record.ts';
 import type { KnownSharedCopy } from './known-shared-copy.ts';
 import type { SharedStoreUnavailable } from './refresh-claim.ts';
 import type { RefreshJournal } from './refresh-journal.ts';
-import { findReplacedSession } from './replaced-session.ts';
+import { findSessionToReplace } from './replaced-session.ts';
 import type { SharedSessionEncryptor } from './sealed-session.ts';
 import { findSharedRecordFailure } from './shared-record-result.ts';
 import { formatCommandForProfile } from './suggested-commands.ts';
@@ -19,7 +19,7 @@ export interface SharedSessionEpochDeps {
   readonly sealer: SharedSessionEncryptor;
   readonly journal: RefreshJournal;
   readonly random: (bytes: number) => Uint8Array;
-  readonly run: (operation: SharedSessionOperation) => Promise<SharedSessionSnapshot>;
+  readonly run: (operation: SharedSessionOperation) => Promise<SharedSessionOperationResult>;
   readonly readCopy: () => KnownSharedCopy;
   /** The id of the key for new records. */
   readonly currentKid: () => string | undefined;
@@ -33,7 +33,7 @@ export interface SharedSessionEpochDeps {
  */
 export function findMissingShareKey(
   row: SharedSessionRow,
-  event: SharedSessionEpoch['event'],
+  event: NewSharedSessionEpoch['event'],
   { sealer, profile }: Pick<SharedSessionEpochDeps, 'sealer' | 'profile'>,
 ): SharedStoreUnavailable | undefined {
   const opened = sealer.open(row);
@@ -45,16 +45,16 @@ export function findMissingShareKey(
 /** What a login or a logout stores, and what it does if it does not store anything. */
 export function planSharedSessionEpoch(
   { profile, sealer, journal, random, run, readCopy, currentKid, adopt }: SharedSessionEpochDeps,
-  event: SharedSessionEpoch['event'],
+  event: NewSharedSessionEpoch['event'],
   content: Omit<CredentialRecord, 'epoch'> | 'tombstone',
-): Pick<SharedSessionEpoch, 'event' | 'prepare' | 'onSuperseded'> {
+): Pick<NewSharedSessionEpoch, 'event' | 'prepare' | 'onSuperseded'> {
   const sid = content === 'tombstone' ? Buffer.from(random(8)).toString('hex') : content.sid;
   return {
     event,
     async prepare(sealed) {
       const { row, nowMs } = await run({ op: 'read' });
       const known = readCopy();
-      const replaced = findReplacedSession(row, sealer.open, known, journal);
+      const replaced = findSessionToReplace(row, sealer.open, known, journal);
       if (sealed !== undefined) return { row, sealed, replaced };
       const failure = row === undefined ? undefined : findMissingShareKey(row, event, { sealer, profile });
       if (failure !== undefined) return failure;

@@ -7,10 +7,10 @@ import { readSecretFile } from '../platform/secret-file.ts';
 import { canBeTerminal } from '../platform/terminal-candidate.ts';
 import type { Secret } from '../secret.ts';
 import {
-  buildSessionBinding,
+  buildSessionServerBinding,
   computeTokenSecondsLeft,
   decodeCredentialRecord,
-  isCredentialRecordOfSessionBinding,
+  isCredentialRecordOfServerBinding,
   tokenRefreshMarginSeconds,
 } from './credential-record.ts';
 import {
@@ -44,7 +44,7 @@ export async function readAccessTokenOnFastPath(
   try {
     const folders = resolveProgramFolders(env, platform);
     const settings = resolveProfileSettings({ env, config: readConfigFile(folders.config), profile: typed.profile });
-    const binding = buildSessionBinding(settings);
+    const binding = buildSessionServerBinding(settings);
     if (binding === undefined) return undefined;
     if (settings.values.credential_store === 'shared') return undefined;
     const place = profilePaths(folders.state, settings.profileName);
@@ -56,7 +56,7 @@ export async function readAccessTokenOnFastPath(
         ? readSecretFile(place.credentialFile)
         : await readKeychainText(readExistingKeychainAccount(place), env, platform, onBlocked);
     const record = text === undefined ? undefined : decodeCredentialRecord(text);
-    if (record === undefined || !isCredentialRecordOfSessionBinding(record, binding)) return undefined;
+    if (record === undefined || !isCredentialRecordOfServerBinding(record, binding)) return undefined;
     return computeTokenSecondsLeft(record, nowMs) > tokenRefreshMarginSeconds ? record.accessToken : undefined;
   } catch {
     // The normal path of the command encounters the same error and reports it.

@@ -1,7 +1,7 @@
 import type { ProfileReference } from '../config/settings.ts';
 import type { Clock } from '../platform/host.ts';
 import { writeCredentialUnlessSuperseded } from './conditional-credential-write.ts';
-import type { CredentialRecord, SessionBinding } from './credential-record.ts';
+import type { CredentialRecord, SessionServerBinding } from './credential-record.ts';
 import {
   type CredentialStore,
   type CredentialStoreItems,
@@ -13,7 +13,7 @@ import { type FoundStoredSession, readStoredSession, requireStoredSession } from
 
 export interface SessionRecoveryDeps extends FailpointObserver {
   readonly profile: ProfileReference;
-  readonly binding: SessionBinding;
+  readonly binding: SessionServerBinding;
   readonly store: CredentialStore;
   readonly clock: Clock;
   readonly warn: (text: string) => Promise<void>;

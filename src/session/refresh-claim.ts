@@ -7,7 +7,7 @@ export type RefreshClaimResult =
   /** The store has another record than the one that this machine wanted to refresh. */
   | { readonly kind: 'changed' }
   /** The server has refused the refresh token, and no machine has published the next record. */
-  | ({ readonly kind: 'refused' } & UnreportedRefresh)
+  | ({ readonly kind: 'refused' } & MachinesWithUnreportedRefresh)
   | { readonly kind: 'busy'; readonly holder: string }
   | SharedStoreUnavailable;
 
@@ -22,7 +22,7 @@ export interface SharedStoreUnavailable {
 }
 
 /** The machines that began a refresh and have not reported its result; empty if none did. */
-export interface UnreportedRefresh {
+export interface MachinesWithUnreportedRefresh {
   readonly machines: readonly string[];
   /** When the last of these machines began its refresh, in milliseconds since the epoch. */
   readonly sinceMs: number | undefined;
@@ -49,10 +49,12 @@ export interface RefreshClaim {
 export interface RefreshRefusal {
   readonly kind: 'recorded';
   /** Waits for a machine that may still publish the next record. @returns `changed` when there is a newer record */
-  readonly wait: () => Promise<RefreshRefusalResult | SharedStoreUnavailable>;
+  readonly wait: () => Promise<RefreshRefusalWaitResult | SharedStoreUnavailable>;
 }
 
-export type RefreshRefusalResult = { readonly kind: 'changed' } | ({ readonly kind: 'refused' } & UnreportedRefresh);
+export type RefreshRefusalWaitResult =
+  | { readonly kind: 'changed' }
+  | ({ readonly kind: 'refused' } & MachinesWithUnreportedRefresh);
 
 /** The fields of a session record that a refresh claim names. */
-export type ClaimableCredentialVersion = Required<Pick<CredentialRecord, 'epoch' | 'sid' | 'gen'>>;
+export type CredentialVersionOfRefreshClaim = Required<Pick<CredentialRecord, 'epoch' | 'sid' | 'gen'>>;

@@ -2,10 +2,10 @@ import { CliError } from '../errors.ts';
 import { buildTokenRefreshRequest, processTokenResponse, type TokenResponse } from '../oauth/token-endpoint.ts';
 import { deferSignals } from '../platform/defer-signals.ts';
 import { fileErrorCode } from '../platform/files.ts';
-import { createRunningTimeSignal } from '../platform/running-time-signal.ts';
+import { createRunningTimeTimeoutSignal } from '../platform/running-time-signal.ts';
 import { InsecureFileError } from '../platform/secret-file.ts';
 import { announceRefresh, requireNewerSharedRecord } from './announce-refresh.ts';
-import { commitTokenRefresh, type ReceivedTokenRefresh } from './commit-token-refresh.ts';
+import { commitTokenRefresh, type TokenRefreshWithResponse } from './commit-token-refresh.ts';
 import { type CredentialRecord, computeTokenSecondsLeft } from './credential-record.ts';
 import { type CredentialStoreItems, credentialStoreUnavailableError } from './credential-store.ts';
 import { reachFailpoint } from './failpoints.ts';
@@ -70,7 +70,7 @@ async function refreshIfDue(
   const found = await recoverStoredSession(deps, items);
   const { record } = found;
   if (record.otherGrant !== undefined) throw await endGrantOfOtherAccount(deps, items, record);
-  const deadline = createRunningTimeSignal(totalTimeoutMs);
+  const deadline = createRunningTimeTimeoutSignal(totalTimeoutMs);
   if (found.inDoubt && cause.kind === 'due') {
     const acceptance = await probeAccessToken(deps, record, deadline);
     const isAlive = computeTokenSecondsLeft(record, deps.clock.now()) > 0;
@@ -111,7 +111,7 @@ async function refreshIfDue(
     };
     const stopRenewal = claim?.keepAlive();
     // A wait for another machine does not shorten the time for the request.
-    const limit = claim === undefined ? deadline : createRunningTimeSignal(totalTimeoutMs);
+    const limit = claim === undefined ? deadline : createRunningTimeTimeoutSignal(totalTimeoutMs);
     const sent = await sendTokenRefresh(deps, request, {
       errorContext,
       deadline: limit,
@@ -160,7 +160,7 @@ function reserveSpace(
   }
 }
 
-interface RefreshInProgress extends ReceivedTokenRefresh {
+interface RefreshInProgress extends TokenRefreshWithResponse {
   readonly cause: TokenRefreshCause;
   readonly errorContext: TokenErrorContext;
   /** The announcement of the refresh to the other machines of a shared store. */

@@ -14,7 +14,7 @@ import { findNewestCredentialRecord } from './stored-session.ts';
  * The session that a login or a logout is about to replace: the newest record of the store's row, the copy and the journal that
  * this machine can decrypt. Undefined if there is none, or if a logout has ended the session.
  */
-export function findReplacedSession(
+export function findSessionToReplace(
   row: SharedSessionRow | undefined,
   open: (row: SharedSessionRow) => DecryptedSharedSession,
   known: KnownSharedCopy,

@@ -7,7 +7,7 @@ import {
 } from '../oauth/token-endpoint.ts';
 import type { Clock } from '../platform/host.ts';
 import { type HttpResponse, HttpSendError, type HttpSender } from '../platform/http-sender.ts';
-import { createRunningTimeSignal } from '../platform/running-time-signal.ts';
+import { createRunningTimeTimeoutSignal } from '../platform/running-time-signal.ts';
 import { type FailpointObserver, reachFailpoint } from './failpoints.ts';
 import {
   isServerFailureStatus,
@@ -60,7 +60,11 @@ export async function sendTokenRefresh(
     };
     try {
       const send = observeResponse(await deps.createSender(), deps, onComplete);
-      const raw = await sendTokenRequest(send, request, AbortSignal.any([deadline, createRunningTimeSignal(30_000)]));
+      const raw = await sendTokenRequest(
+        send,
+        request,
+        AbortSignal.any([deadline, createRunningTimeTimeoutSignal(30_000)]),
+      );
       onComplete(raw);
       if (raw.status !== 429 && !isServerFailureStatus(raw.status)) return { kind: 'answered', raw };
       const isOver = raw.status === 429 ? ++unsent > 2 : ++doubtful > 1;

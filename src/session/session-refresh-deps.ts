@@ -5,9 +5,9 @@ import type { Secret } from '../secret.ts';
 import type { SessionRecoveryDeps } from './recover-session.ts';
 import type { TokenAcceptance } from './send-access-token-probe.ts';
 import type { SendTokenRefreshDeps } from './send-token-refresh.ts';
-import type { RefreshedTokenGrantDeps } from './update-account-after-token-refresh.ts';
+import type { AccountUpdateAfterRefreshDeps } from './update-account-after-token-refresh.ts';
 
-export interface SessionRefreshDeps extends SessionRecoveryDeps, SendTokenRefreshDeps, RefreshedTokenGrantDeps {
+export interface SessionRefreshDeps extends SessionRecoveryDeps, SendTokenRefreshDeps, AccountUpdateAfterRefreshDeps {
   /** The OAuth client; it has its client secret only for a server that requires the secret in a refresh. */
   readonly client: () => Promise<OAuthClient>;
   readonly lock: () => Promise<HeldFileLock>;

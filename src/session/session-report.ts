@@ -4,7 +4,7 @@ import { type CredentialRecord, computeTokenSecondsLeft, isTokenExpiryKnown } fr
 import type { CredentialStoreKind } from './credential-store.ts';
 import { type AccessTokenExpiryState, getTokenFreshness } from './stored-session.ts';
 
-export type LoginSessionState = AccessTokenExpiryState | 'in_doubt' | 'needs_login';
+export type ReportedSessionState = AccessTokenExpiryState | 'in_doubt' | 'needs_login';
 
 /** The JSON output of `auth login` and `auth status` (contract.md §7), which contains no token. */
 export interface LoginSessionReport {
@@ -24,7 +24,7 @@ export interface LoginSessionReport {
 }
 
 export interface LoginStatusReport extends LoginSessionReport {
-  readonly state: LoginSessionState;
+  readonly state: ReportedSessionState;
   readonly pending_write: boolean;
   /** Seconds until the access token expires; 0 after the expiry, null if the expiry is not known. */
   readonly expires_in: number | null;
@@ -64,11 +64,11 @@ export function buildLoginSessionReport(
  * expired and the session has no refresh token. `in_doubt`: the last refresh was interrupted, and the next command checks
  * whether the server processed it.
  */
-export function determineLoginSessionState(
+export function determineReportedSessionState(
   record: CredentialRecord,
   nowMs: number,
   inDoubt = false,
-): LoginSessionState {
+): ReportedSessionState {
   const state = getTokenFreshness(record, nowMs);
   if (record.otherGrant !== undefined) return 'needs_login';
   if (state === 'expired' && record.refreshToken === undefined) return 'needs_login';

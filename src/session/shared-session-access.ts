@@ -5,16 +5,16 @@ import {
   compareSharedSessionVersions,
   type EncryptedSharedSession,
   type SharedSessionOperation,
+  type SharedSessionOperationResult,
   type SharedSessionRow,
-  type SharedSessionSnapshot,
   type SharedSessionStore,
 } from '../shared-store/shared-session.ts';
 import { type RefreshClaimTiming, refreshClaimTiming } from './claim-token-refresh.ts';
 import {
-  commitNewEpoch,
+  commitNewSharedSessionEpoch,
   commitSharedSession,
   listenForCommitInterruption,
-  type SharedSessionEpoch,
+  type NewSharedSessionEpoch,
 } from './commit-shared-session.ts';
 import {
   type CredentialRecord,
@@ -27,7 +27,7 @@ import type {
   CredentialItemReadResult,
   CredentialItemWriteResult,
 } from './credential-store.ts';
-import { createSharedCopyAccess, type KnownSharedCopy } from './known-shared-copy.ts';
+import { createLocalSharedSessionCopyAccess, type KnownSharedCopy } from './known-shared-copy.ts';
 import { findMissingShareKey, planSharedSessionEpoch } from './plan-shared-session-epoch.ts';
 import type { ProfilePaths } from './profile-paths.ts';
 import type { SharedStoreUnavailable } from './refresh-claim.ts';
@@ -58,7 +58,7 @@ export interface SharedSessionAccessDeps {
 /** The session in the shared store, together with the copy on this machine. */
 export interface SharedSessionAccess {
   /** Runs an operation, and sets the clock to the time of the store. Throws the error of the store. */
-  run(operation: SharedSessionOperation): Promise<SharedSessionSnapshot>;
+  run(operation: SharedSessionOperation): Promise<SharedSessionOperationResult>;
   /**
    * The newer record of the store and the local copy. If the copy is newer, it is first written to the store. With
    * `mayUseCopy`, the copy is returned without a request to the store as long as its access token is valid. If the store
@@ -86,14 +86,14 @@ export function createSharedSessionAccess(deps: SharedSessionAccessDeps): Shared
   let activeKid: string | undefined;
   let lastRow: SharedSessionRow | undefined;
 
-  const run = async (operation: SharedSessionOperation): Promise<SharedSessionSnapshot> => {
+  const run = async (operation: SharedSessionOperation): Promise<SharedSessionOperationResult> => {
     const snapshot = await store.run(operation);
     clock.set(snapshot.nowMs);
     lastRow = snapshot.row;
     activeKid = lastRow?.activeKid ?? activeKid;
     return snapshot;
   };
-  const local = createSharedCopyAccess(deps);
+  const local = createLocalSharedSessionCopyAccess(deps);
   /**
    * The key for a new record: the one that the store names, unless this machine knows a record with a newer one. A store that
    * names a replaced key again does not get records that a machine excluded by the replacement can decrypt.
@@ -101,7 +101,7 @@ export function createSharedSessionAccess(deps: SharedSessionAccessDeps): Shared
   const currentKid = (): string | undefined => sealer.findNewestKid([activeKid, local.read().copy?.kid]);
   const { commitMs } = deps.timing ?? refreshClaimTiming;
   const commitDeps = { run, location, machine: deps.machine, clock, commitMs };
-  const publishSealed = (sealed: EncryptedSharedSession): Promise<SharedSessionSnapshot> =>
+  const publishSealed = (sealed: EncryptedSharedSession): Promise<SharedSessionOperationResult> =>
     run({ op: 'commit', by: deps.machine(), event: 'publish', ...sealed });
 
   /**
@@ -155,12 +155,12 @@ export function createSharedSessionAccess(deps: SharedSessionAccessDeps): Shared
   };
 
   const writeNewEpoch = async (
-    event: SharedSessionEpoch['event'],
+    event: NewSharedSessionEpoch['event'],
     content: Omit<CredentialRecord, 'epoch'> | 'tombstone',
   ): Promise<CredentialItemWriteResult> => {
     const plan = planSharedSessionEpoch({ ...deps, run, readCopy: local.read, currentKid, adopt }, event, content);
     const { interruption, stop } = listenForCommitInterruption(deps.signals);
-    return commitNewEpoch(commitDeps, { ...plan, keep: local.keep, interruption }).finally(stop);
+    return commitNewSharedSessionEpoch(commitDeps, { ...plan, keep: local.keep, interruption }).finally(stop);
   };
 
   return {

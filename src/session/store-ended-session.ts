@@ -5,7 +5,7 @@ import type { SessionRecoveryDeps } from './recover-session.ts';
 import type { PreparedRefreshJournalFile } from './refresh-journal.ts';
 import { formatReauthenticateCommand, readStoredSession } from './stored-session.ts';
 import type { TokenErrorContext } from './token-endpoint-error.ts';
-import type { RefreshedTokenGrantDeps } from './update-account-after-token-refresh.ts';
+import type { AccountUpdateAfterRefreshDeps } from './update-account-after-token-refresh.ts';
 
 /** Milliseconds to wait until another process has stored the response that it has received. */
 const rivalTimeoutMs = 2_000;
@@ -48,7 +48,7 @@ export async function storeEndedSession(
 
 /** Additions to the error that ends a session: the command that logs in to the same account, and a possible reason. */
 export function buildSessionEndedErrorContext(
-  { profile, flowOption }: Pick<RefreshedTokenGrantDeps, 'profile' | 'flowOption'>,
+  { profile, flowOption }: Pick<AccountUpdateAfterRefreshDeps, 'profile' | 'flowOption'>,
   ended: CredentialRecord,
   context: TokenErrorContext,
 ): TokenErrorContext {

@@ -8,8 +8,8 @@ import { accountFromGrant, type LoggedInAccount } from './account.ts';
 import {
   type CredentialRecord,
   decodeCredentialRecord,
-  isCredentialRecordOfSessionBinding,
-  type SessionBinding,
+  isCredentialRecordOfServerBinding,
+  type SessionServerBinding,
   unknownTokenExpiry,
 } from './credential-record.ts';
 import {
@@ -26,7 +26,7 @@ import {
 } from './stored-session.ts';
 
 export interface StoreLoginSessionDeps {
-  readonly binding: SessionBinding;
+  readonly binding: SessionServerBinding;
   readonly store: CredentialStore;
   /** Acquires the session lock of the profile, only while the record is written. */
   readonly lock: () => Promise<HeldFileLock>;
@@ -182,7 +182,7 @@ async function replaceStoredRecord(
   const old = items.shared === undefined ? stored : (written.replaced?.record ?? stored);
   const { interruptedBy } = written;
   if (old === undefined) return { replaced: undefined, interruptedBy };
-  const replaced = isCredentialRecordOfSessionBinding(old, binding)
+  const replaced = isCredentialRecordOfServerBinding(old, binding)
     ? findNewestCredentialRecord(store.journal, old)
     : undefined;
   store.journal.removeSession(old.sid);

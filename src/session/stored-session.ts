@@ -5,8 +5,8 @@ import {
   computeTokenSecondsLeft,
   decodeCredentialRecord,
   encodeCredentialRecord,
-  isCredentialRecordOfSessionBinding,
-  type SessionBinding,
+  isCredentialRecordOfServerBinding,
+  type SessionServerBinding,
   tokenRefreshMarginSeconds,
 } from './credential-record.ts';
 import {
@@ -58,7 +58,7 @@ export interface FoundStoredSession {
 export async function readStoredSession(
   store: CredentialStore,
   items: CredentialStoreItems,
-  binding: SessionBinding,
+  binding: SessionServerBinding,
 ): Promise<StoredSession> {
   const item = await items.read('credential');
   if (item.kind === 'unavailable') return item;
@@ -67,7 +67,7 @@ export async function readStoredSession(
       return { kind: 'absent', orphaned: item.isEnded !== true && store.journal.isOrphaned() };
     const record = decodeCredentialRecord(item.value.reveal());
     if (record === undefined) return { kind: 'damaged' };
-    if (!isCredentialRecordOfSessionBinding(record, binding)) return { kind: 'elsewhere', record };
+    if (!isCredentialRecordOfServerBinding(record, binding)) return { kind: 'elsewhere', record };
     const { hasObsoleteFiles, ...state } = store.journal.inspect(record);
     const needsRecovery =
       hasObsoleteFiles || state.inDoubt || (state.pending && isCredentialRecordWithinLengthLimit(store, state.record));
@@ -164,7 +164,7 @@ export function getTokenFreshness(record: CredentialRecord, nowMs: number): Acce
 
 /**
  * The error `needs_login`; with `session`, its hint is a login to the same account and scope, without a page if possible.
- * @param flow the option that selects the flow of the session (`formatFlowOption`)
+ * @param flow the option that selects the flow of the session (`formatLoginFlowOption`)
  */
 export function needsLoginError(
   profile: ProfileReference,
@@ -245,6 +245,6 @@ export function formatLoginCommand(profile: ProfileReference, scope?: string, fl
   return formatCommandForProfile(profile, ['auth login', ...flow, ...formatScopeOptionUnlessDefault(scope)].join(' '));
 }
 
-export async function loadStoredSession(store: CredentialStore, binding: SessionBinding): Promise<StoredSession> {
+export async function loadStoredSession(store: CredentialStore, binding: SessionServerBinding): Promise<StoredSession> {
   return store.withItems((items) => readStoredSession(store, items, binding));
 }

@@ -2,7 +2,7 @@ import { formatProfileOption, type ProfileReference } from '../config/settings.t
 import { personalTeamValue } from '../identity.ts';
 import type { OAuthFlow } from '../oauth/build-authorization-url.ts';
 import { isKnownScope, isSameOAuthScope } from '../oauth/scope.ts';
-import type { TokenParameterPlacement } from '../oauth/token-endpoint.ts';
+import type { TokenEndpointParameterPlacement } from '../oauth/token-endpoint.ts';
 import type { LoginSessionFlow } from './account.ts';
 
 /** Formats a command for this profile, in backquotes. */
@@ -19,9 +19,9 @@ export function formatShareJoinCommand(profile: ProfileReference): string {
 }
 
 /** The command that changes how the client credentials are sent, for a server that did not find them in the request. */
-export function formatTokenParamsConfigCommand(
+export function formatTokenParamsSwitchCommand(
   profile: ProfileReference,
-  tokenParams: TokenParameterPlacement,
+  tokenParams: TokenEndpointParameterPlacement,
 ): string {
   return formatCommandForProfile(profile, `config set token_params ${tokenParams === 'body' ? 'basic' : 'body'}`);
 }
@@ -34,7 +34,7 @@ export function formatScopeOption(scope: string): readonly string[] {
 }
 
 /** The `--flow` option for a login with the same flow; empty if this flow is already the flow of the profile. */
-export function formatFlowOption(
+export function formatLoginFlowOption(
   flow: LoginSessionFlow | undefined,
   profileFlow: OAuthFlow = 'code',
 ): readonly string[] {
@@ -85,7 +85,7 @@ export function buildLoginRetryCommands(
       profile,
       [
         'auth login',
-        ...formatFlowOption(wanted, profileFlow),
+        ...formatLoginFlowOption(wanted, profileFlow),
         ...formatScopeOptionUnlessDefault(scope),
         ...formatTeamOption(team),
         ...more,

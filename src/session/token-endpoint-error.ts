@@ -1,11 +1,11 @@
 import { buildTlsFailureHint } from '../api/client.ts';
 import type { ProfileReference } from '../config/settings.ts';
 import { CliError, type CliErrorCode } from '../errors.ts';
-import type { TokenEndpointFailure, TokenParameterPlacement } from '../oauth/token-endpoint.ts';
+import type { TokenEndpointFailure, TokenEndpointParameterPlacement } from '../oauth/token-endpoint.ts';
 import { type HttpSendError, readHttpSendErrorCode } from '../platform/http-sender.ts';
 import { sanitizeLine } from '../sanitize/terminal-text.ts';
 import { sessionEndedMessage } from './stored-session.ts';
-import { formatCommandForProfile, formatTokenParamsConfigCommand } from './suggested-commands.ts';
+import { formatCommandForProfile, formatTokenParamsSwitchCommand } from './suggested-commands.ts';
 
 /** What a request to the token endpoint or the revocation endpoint was sent for. */
 export type TokenOperation = 'exchange' | 'refresh' | 'revokeAccessToken' | 'revokeRefreshToken';
@@ -15,7 +15,7 @@ export interface TokenErrorContext {
   /** Origin of the authorization server. */
   readonly origin: string;
   readonly profile: ProfileReference;
-  readonly tokenParams: TokenParameterPlacement;
+  readonly tokenParams: TokenEndpointParameterPlacement;
   /** Whether the server is known to implement spec.md, which sends the parameters in the query (spec.md §4.2). */
   readonly isSpecServer: boolean;
   /** The command that logs in again, in backquotes. */
@@ -234,7 +234,7 @@ function sendForm(context: TokenErrorContext): string {
 }
 
 function formCommand({ profile, tokenParams }: TokenErrorContext): string {
-  return formatTokenParamsConfigCommand(profile, tokenParams);
+  return formatTokenParamsSwitchCommand(profile, tokenParams);
 }
 
 function mayExpectForm({ tokenParams, isSpecServer }: TokenErrorContext): boolean {

@@ -11,7 +11,7 @@ import { type CredentialStore, type CredentialStoreItems, isCredentialStoreUnava
 import { type RevokeTokenGrantDeps, revokeTokenGrant } from './revoke-grant.ts';
 import { needsLoginError } from './stored-session.ts';
 
-export interface RefreshedTokenGrantDeps extends Pick<RevokeTokenGrantDeps, 'createSender'> {
+export interface AccountUpdateAfterRefreshDeps extends Pick<RevokeTokenGrantDeps, 'createSender'> {
   readonly profile: ProfileReference;
   readonly store: CredentialStore;
   readonly client: () => Promise<OAuthClient>;
@@ -27,7 +27,7 @@ export interface RefreshedTokenGrantDeps extends Pick<RevokeTokenGrantDeps, 'cre
  * caller must have the lock of the profile. @returns the error, which names both accounts
  */
 export async function endGrantOfOtherAccount(
-  deps: RefreshedTokenGrantDeps,
+  deps: AccountUpdateAfterRefreshDeps,
   items: CredentialStoreItems,
   record: CredentialRecord,
 ): Promise<CliError> {
@@ -45,7 +45,7 @@ export async function endGrantOfOtherAccount(
 
 /** The error `needs_login` of a session that ended because a refresh was answered with a grant of another account or team. */
 export function otherAccountGrantError(
-  { profile, flowOption }: Pick<RefreshedTokenGrantDeps, 'profile' | 'flowOption'>,
+  { profile, flowOption }: Pick<AccountUpdateAfterRefreshDeps, 'profile' | 'flowOption'>,
   record: CredentialRecord,
 ): CliError {
   const { otherGrant } = record;
@@ -56,7 +56,7 @@ export function otherAccountGrantError(
 
 /** Called after a refresh: stores the names of the account, and warns about a narrower scope. */
 export async function updateAccountAfterTokenRefresh(
-  deps: RefreshedTokenGrantDeps,
+  deps: AccountUpdateAfterRefreshDeps,
   before: CredentialRecord,
   record: CredentialRecord,
   grant: TokenGrant,

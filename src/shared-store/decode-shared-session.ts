@@ -1,11 +1,11 @@
 import { isJsonRecord, type JsonRecord, readNumberField, readStringField } from '../json.ts';
-import type { SharedSessionLogEntry, SharedSessionRow, SharedSessionSnapshot } from './shared-session.ts';
+import type { SharedSessionLogEntry, SharedSessionOperationResult, SharedSessionRow } from './shared-session.ts';
 
 /**
  * Decodes the reply of a store; undefined if it is not one. Numbers may be text, as Redis returns them. The reply is not
  * trusted: whoever can write to the store decides what it contains.
  */
-export function decodeSharedSessionSnapshot(value: unknown): SharedSessionSnapshot | undefined {
+export function decodeSharedSessionOperationResult(value: unknown): SharedSessionOperationResult | undefined {
   if (!isJsonRecord(value)) return undefined;
   const nowMs = readTime(value, 'now_ms');
   if (nowMs === undefined || typeof value.applied !== 'boolean') return undefined;

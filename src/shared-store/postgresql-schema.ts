@@ -1,5 +1,5 @@
 import { quoteIdentifier, quoteLiteral } from '../postgresql/quote.ts';
-import { type ShareFunction, shareFunctions } from './postgresql-share-functions.ts';
+import { type SharedStoreSqlFunction, sharedStoreSqlFunctions } from './postgresql-share-functions.ts';
 
 /** The version of the schema that this program creates. A newer schema stays usable, because upgrades only add. */
 export const sharedStoreSchemaVersion = 1;
@@ -18,7 +18,7 @@ export function buildShareSchemaSql(role: string = defaultSharedStoreRole): stri
     `DO ${quoteLiteral(createSchemaUnlessForeign)}`,
     ...tables,
     ...helpers,
-    ...shareFunctions.map(createFunction),
+    ...sharedStoreSqlFunctions.map(createFunction),
     ...grantsFor(role),
   ]
     .map((statement) => `${statement};`)
@@ -96,7 +96,7 @@ AS $$
 $$`,
 ];
 
-function createFunction({ name, parameters, body, declare }: ShareFunction): string {
+function createFunction({ name, parameters, body, declare }: SharedStoreSqlFunction): string {
   return `CREATE OR REPLACE FUNCTION cloudctl_share.${name}(${parameters.join(', ')}) RETURNS text
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
@@ -108,7 +108,7 @@ $$`;
 
 function grantsFor(role: string): readonly string[] {
   const name = quoteIdentifier(role);
-  const signatures = shareFunctions.map(
+  const signatures = sharedStoreSqlFunctions.map(
     ({ name: called, parameters }) =>
       `cloudctl_share.${called}(${parameters.map((one) => one.replace(/^\S+ /, '')).join(', ')})`,
   );

@@ -1,7 +1,7 @@
-import { longestClockStepMs } from './shared-session.ts';
+import { maxLeaseExcessOverNewLeaseMs } from './shared-session.ts';
 
 /** A function that members may execute. It runs with the rights of its owner, and returns text. */
-export interface ShareFunction {
+export interface SharedStoreSqlFunction {
   readonly name: string;
   readonly parameters: readonly string[];
   readonly declare?: string;
@@ -30,7 +30,7 @@ const respondWithLog = (event: string): string => `IF FOUND THEN
   RETURN cloudctl_share.snapshot(p_share, p_profile, false);`;
 
 /** The operations of `SharedSessionOperation`, the log and the version, in PL/pgSQL. */
-export const shareFunctions: readonly ShareFunction[] = [
+export const sharedStoreSqlFunctions: readonly SharedStoreSqlFunction[] = [
   {
     name: 'read_session',
     parameters: key,
@@ -55,7 +55,7 @@ export const shareFunctions: readonly ShareFunction[] = [
     intent_ms = cloudctl_share.now_ms()
   WHERE ${isVersion} AND s.refused_gen IS DISTINCT FROM s.gen
     AND (s.holder IS NULL OR s.holder = p_by OR s.lease_ms < cloudctl_share.now_ms()
-      OR s.lease_ms > cloudctl_share.now_ms() + p_lease_ms + ${longestClockStepMs});
+      OR s.lease_ms > cloudctl_share.now_ms() + p_lease_ms + ${maxLeaseExcessOverNewLeaseMs});
   ${respondWithLog("'claim'")}`,
   },
   {

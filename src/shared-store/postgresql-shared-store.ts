@@ -5,7 +5,7 @@ import { quoteLiteral } from '../postgresql/quote.ts';
 import { buildReadWriteTransactionSql } from '../postgresql/search-path-safe-sql.ts';
 import type { PostgresqlSource } from '../postgresql/source.ts';
 import { createReconnectingCall, sharedStoreLimits } from './create-reconnecting-call.ts';
-import { decodeSharedLogEntry, decodeSharedSessionSnapshot } from './decode-shared-session.ts';
+import { decodeSharedLogEntry, decodeSharedSessionOperationResult } from './decode-shared-session.ts';
 import type { SharedSessionOperation, SharedSessionRowKey, SharedSessionStore } from './shared-session.ts';
 
 /**
@@ -30,7 +30,7 @@ export function createPostgresqlSharedStore(source: PostgresqlSource, key: Share
   return {
     location: `PostgreSQL ${source.host}:${source.port}/${source.dbname}`,
     async run(operation) {
-      const snapshot = decodeSharedSessionSnapshot(await call(...callOf(operation)));
+      const snapshot = decodeSharedSessionOperationResult(await call(...callOf(operation)));
       if (snapshot === undefined) throw malformedReply();
       return snapshot;
     },

@@ -2,7 +2,7 @@ import { DatabaseError } from '../platform/connect-error.ts';
 import { connectPostgresql, type PostgresqlSession } from '../postgresql/connection.ts';
 import { makeSessionSearchPathSafe } from '../postgresql/search-path-safe-session.ts';
 import {
-  buildReadOnlyTransaction,
+  buildReadOnlyTransactionSql,
   buildReadWriteTransactionSql,
   searchPathSafeRollbackSql,
 } from '../postgresql/search-path-safe-sql.ts';
@@ -60,7 +60,7 @@ const insufficientPrivilege = '42501';
 /** The version of the schema; 0 if there is none, or if the role may not or must not execute its functions. */
 async function readSchemaVersion(session: PostgresqlSession): Promise<number> {
   try {
-    const [owner] = (await session.query(buildReadOnlyTransaction([schemaOwnerQuery]))).flat();
+    const [owner] = (await session.query(buildReadOnlyTransactionSql([schemaOwnerQuery]))).flat();
     if (owner?.is_safe !== 't') return 0;
     const sets = await session.query(
       buildReadWriteTransactionSql(['SELECT cloudctl_share.schema_version() AS version']),

@@ -1,4 +1,4 @@
-import { longestClockStepMs, type SharedSessionOperation } from './shared-session.ts';
+import { maxLeaseExcessOverNewLeaseMs, type SharedSessionOperation } from './shared-session.ts';
 
 /** A Lua script with its arguments; KEYS[1] is the hash of the profile, KEYS[2] its log. */
 export interface RedisScriptCall {
@@ -63,7 +63,7 @@ return reply(true)`);
 const claim = scriptOf(`local by, attempt = ARGV[4], ARGV[5]
 local holder, lease = get('holder'), tonumber(get('lease_ms') or '0')
 if not is_version() or get('refused_gen') == get('gen')
-  or (holder and holder ~= by and lease >= now and lease <= now + tonumber(ARGV[6]) + ${longestClockStepMs}) then
+  or (holder and holder ~= by and lease >= now and lease <= now + tonumber(ARGV[6]) + ${maxLeaseExcessOverNewLeaseMs}) then
   return reply(false)
 end
 if get('intent_gen') ~= get('gen') then

@@ -2,7 +2,7 @@ import { DatabaseError, databaseConnectErrorCodes } from '../platform/connect-er
 import { connectRedis, type RedisConnection, type RedisReply } from '../redis/connection.ts';
 import type { RedisSource } from '../redis/source.ts';
 import { createReconnectingCall, sharedStoreLimits } from './create-reconnecting-call.ts';
-import { decodeSharedLogEntry, decodeSharedSessionSnapshot } from './decode-shared-session.ts';
+import { decodeSharedLogEntry, decodeSharedSessionOperationResult } from './decode-shared-session.ts';
 import { buildRedisScriptCall } from './redis-scripts.ts';
 import type { SharedSessionRowKey, SharedSessionStore } from './shared-session.ts';
 
@@ -38,7 +38,7 @@ export function createRedisSharedStore(
       calls.run(async (session) => {
         const { script, args } = buildRedisScriptCall(operation);
         const reply = await session.send(['EVAL', script, '2', ...keys, ...args], sharedStoreLimits.statementMs);
-        const snapshot = decodeSharedSessionSnapshot(recordOfReply(reply));
+        const snapshot = decodeSharedSessionOperationResult(recordOfReply(reply));
         if (snapshot === undefined) throw malformedReply();
         if (operation.op === 'commit' && snapshot.applied) {
           const missing = await findMissingConfirmation(session);

@@ -35,7 +35,7 @@ export interface SharedSessionRow extends EncryptedSharedSession {
 }
 
 /** The result of an operation of the shared store. `row` is the row after the operation, read in the same transaction. */
-export interface SharedSessionSnapshot {
+export interface SharedSessionOperationResult {
   readonly applied: boolean;
   readonly nowMs: number;
   readonly row: SharedSessionRow | undefined;
@@ -73,7 +73,7 @@ export type SharedSessionOperation =
 export const refreshLeaseMs = 15_000;
 
 /** A lease that ends this much later than a new one would is of a clock that was set back, and counts as ended. */
-export const longestClockStepMs = 60_000;
+export const maxLeaseExcessOverNewLeaseMs = 60_000;
 
 export interface SharedSessionLogEntry {
   readonly atMs: number;
@@ -88,7 +88,7 @@ export interface SharedSessionStore {
   /** Server and database without credentials. */
   readonly location: string;
   /** Throws DatabaseConnectError or DatabaseError. */
-  run(operation: SharedSessionOperation): Promise<SharedSessionSnapshot>;
+  run(operation: SharedSessionOperation): Promise<SharedSessionOperationResult>;
   /** The newest entries of the log, newest first. */
   readLog(limit: number): Promise<readonly SharedSessionLogEntry[]>;
   close(): Promise<void>;
@@ -144,7 +144,7 @@ export function isRefreshLeaseHeld(
   newLeaseMs: number = refreshLeaseMs,
 ): boolean {
   if (holder === undefined || leaseMs === undefined) return false;
-  return leaseMs >= nowMs && leaseMs <= nowMs + newLeaseMs + longestClockStepMs;
+  return leaseMs >= nowMs && leaseMs <= nowMs + newLeaseMs + maxLeaseExcessOverNewLeaseMs;
 }
 
 /** The machines that began a refresh of the current generation and have not reported. */

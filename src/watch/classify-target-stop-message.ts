@@ -3,7 +3,7 @@ import { quoteReportedObjectName } from './quote-reported-object-name.ts';
 import type { ReplicationStopCauseFix } from './status-sample.ts';
 
 /** What a message of the target, in its log or in the status of the service, says about the cause of a stop. */
-export interface TargetStopMessage {
+export interface TargetStopMessageClassification {
   /** Id of the cause of the stop. */
   readonly rule: string;
   readonly object?: string;
@@ -14,7 +14,7 @@ export interface TargetStopMessage {
  * Finds the cause of a stop in an English message of a PostgreSQL target, version 12 to 18; undefined if the message names
  * no cause.
  */
-export function classifyTargetStopMessage(text: string): TargetStopMessage | undefined {
+export function classifyTargetStopMessage(text: string): TargetStopMessageClassification | undefined {
   for (const [pattern, classify] of patterns) {
     const match = pattern.exec(text);
     if (match !== null) return withoutUndefined(classify(match, text));
@@ -141,6 +141,6 @@ function onTarget(statement: string | undefined): ReplicationStopCauseFix | unde
   return statement === undefined ? undefined : { run_on: 'target', statement };
 }
 
-function withoutUndefined({ rule, object, fix }: Classified): TargetStopMessage {
+function withoutUndefined({ rule, object, fix }: Classified): TargetStopMessageClassification {
   return { rule, ...(object === undefined ? {} : { object }), ...(fix === undefined ? {} : { fix }) };
 }

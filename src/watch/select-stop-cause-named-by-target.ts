@@ -1,7 +1,7 @@
 import { sanitizeLine } from '../sanitize/terminal-text.ts';
 import {
   classifyTargetStopMessage,
-  type TargetStopMessage,
+  type TargetStopMessageClassification,
   targetStopCauseHints,
 } from './classify-target-stop-message.ts';
 import { candidateCausesOfApplyStop } from './postgresql/rules/apply-failure-rule.ts';
@@ -43,7 +43,10 @@ function candidatesOf({ basis, rule, candidates = [] }: ReplicationStopCause): r
 }
 
 /** Whether the message of the target concerns the table or column of the cause that the source shows. */
-function isSameObject({ basis, object }: ReplicationStopCause, { object: reported }: TargetStopMessage): boolean {
+function isSameObject(
+  { basis, object }: ReplicationStopCause,
+  { object: reported }: TargetStopMessageClassification,
+): boolean {
   if (basis === 'group' || reported === undefined) return false;
   return object === reported || object.startsWith(`${reported}.`) || reported.startsWith(`${object}.`);
 }
@@ -54,7 +57,7 @@ function confirmedCause(cause: ReplicationStopCause): ReplicationStopCause {
 
 function reportedCause(
   { object, fix, database, observed }: ReplicationStopCause,
-  report: TargetStopMessage,
+  report: TargetStopMessageClassification,
   text: string,
   reportedDatabase: string | undefined,
 ): ReplicationStopCause {

@@ -77,7 +77,7 @@ export function isMigrationFailedAtService(status: ServiceMigrationStatus | unde
  * Adds the status at the service to a sample: a failure or end that the service reports overrides the state of the
  * source.
  */
-export function addServiceMigrationStatus(
+export function addServiceStatusToMigrationSample(
   sample: MigrationStatusSample,
   status: ServiceMigrationStatus | undefined,
   cluster: string,

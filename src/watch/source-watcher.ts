@@ -3,7 +3,7 @@ import type { MigrationWatchLimits } from './migration-watch-limits.ts';
 import type { WatchedSourceBaseline } from './postgresql/watched-source-baseline.ts';
 import type { MigrationStatusSample } from './status-sample.ts';
 import type { WatchedMigrationEnd } from './watch-poll-result.ts';
-import type { MigrationWatchRecord, WatchRecordSlot } from './watch-record.ts';
+import type { MigrationWatchRecord, RecordedMigrationSlot } from './watch-record.ts';
 
 export interface SourceWatchOptions {
   readonly limits: MigrationWatchLimits;
@@ -43,7 +43,7 @@ export interface WatchedSourcePollResult {
   /** The code of the failed connection, as in DatabaseConnectError. */
   readonly outageCode?: string;
   /** Replication slots, or replicas, of the migration that exist now. */
-  readonly activeSlots: readonly WatchRecordSlot[];
+  readonly activeSlots: readonly RecordedMigrationSlot[];
   /** Why the migration cannot continue; present only in the last poll. */
   readonly ending?: WatchedMigrationEnd;
 }

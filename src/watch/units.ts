@@ -1,5 +1,5 @@
 /** Formats bytes as `1.4 GB`, in units of 1024 like pg_size_pretty. */
-export function formatByteCount(bytes: number): string {
+export function formatBytesInUnitsOf1024(bytes: number): string {
   let value = Math.max(0, bytes);
   for (const unit of ['B', 'kB', 'MB', 'GB']) {
     if (value < 1000) return `${unit === 'B' ? Math.round(value) : value.toFixed(value < 10 ? 1 : 0)} ${unit}`;

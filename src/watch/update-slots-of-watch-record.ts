@@ -7,7 +7,7 @@ import {
   type WatchedSourceIdentity,
   writeMigrationWatchRecord,
 } from './watch-record.ts';
-import { pollWatchedSource } from './watch-source.ts';
+import { pollSourceContinuously } from './watch-source.ts';
 
 /** The identity under which the watch record of a source is stored. */
 export function getWatchedSourceIdentity({ engine, source }: DbSource): WatchedSourceIdentity {
@@ -47,7 +47,7 @@ export async function recordFirstSlots(
   const end = new AbortController();
   const endsAt = performance.now() + limit;
   const options = { clock, ignoreDbs, signal: end.signal, record: readMigrationWatchRecord(path) };
-  for await (const result of pollWatchedSource(source, 500, options)) {
+  for await (const result of pollSourceContinuously(source, 500, options)) {
     if (!result.reached) return;
     updateSlotsOfWatchRecord(path, source, result);
     const isComplete = result.sample.databases.every(({ slot }) => slot !== undefined);

@@ -11,7 +11,7 @@ import { maxSanitizedTextLength } from '../sanitize/terminal-text.ts';
 import { readWatchedSourceBaselineFile, watchedSourceBaselinePath } from './baseline-file.ts';
 import { defaultMigrationWatchLimits } from './migration-watch-limits.ts';
 import {
-  addServiceMigrationStatus,
+  addServiceStatusToMigrationSample,
   createServiceStatusPoller,
   isMigrationFailedAtService,
 } from './service-migration-status.ts';
@@ -25,7 +25,7 @@ import {
   type RecordedMigrationStart,
   readMigrationWatchRecord,
 } from './watch-record.ts';
-import { pollWatchedSource } from './watch-source.ts';
+import { pollSourceContinuously } from './watch-source.ts';
 
 export interface WatchMigrationOptions {
   readonly source: DbSource;
@@ -53,7 +53,7 @@ export interface WatchMigrationOptions {
 export async function watchMigration(
   io: CommandIo,
   options: WatchMigrationOptions,
-  watch: typeof pollWatchedSource = pollWatchedSource,
+  watch: typeof pollSourceContinuously = pollSourceContinuously,
 ): Promise<ExitCode> {
   const { host, output } = io;
   const { source } = options;
@@ -111,7 +111,8 @@ export async function watchMigration(
       wasReached = true;
       updateSlotsOfWatchRecord(path, source, result);
       const server = poller?.latest();
-      const sample = cluster === undefined ? result.sample : addServiceMigrationStatus(result.sample, server, cluster);
+      const sample =
+        cluster === undefined ? result.sample : addServiceStatusToMigrationSample(result.sample, server, cluster);
       await screen.show(sample);
       failedPolls = isMigrationFailedAtService(server) && !isReplicating(sample) ? failedPolls + 1 : 0;
       if (options.untilIdle && failedPolls >= maxFailedPolls) throw failedAtServerError(sample, cluster ?? '');

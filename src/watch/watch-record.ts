@@ -17,7 +17,7 @@ export interface MigrationWatchRecord {
   /** Slots, or replicas, of other consumers, which existed before the migration. */
   readonly before?: readonly string[];
   /** Slots, or replicas, of the migration that were observed. */
-  readonly slots?: readonly WatchRecordSlot[];
+  readonly slots?: readonly RecordedMigrationSlot[];
   /** Ids of preflight checks that did not pass, used to sort likely causes of a failure. */
   readonly warned?: readonly string[];
   /**
@@ -29,7 +29,7 @@ export interface MigrationWatchRecord {
   readonly target?: string;
 }
 
-export interface WatchRecordSlot {
+export interface RecordedMigrationSlot {
   readonly name: string;
   /** The database of the slot; empty for a Redis replica. */
   readonly database: string;
@@ -138,7 +138,7 @@ export function decodeAccountIdentity(json: JsonRecord): AccountIdentity {
   );
 }
 
-function decodeSlot(json: unknown): readonly WatchRecordSlot[] {
+function decodeSlot(json: unknown): readonly RecordedMigrationSlot[] {
   if (!isJsonRecord(json)) return [];
   const [name, database] = [readStringField(json, 'name'), readStringField(json, 'database')];
   return name === undefined || database === undefined ? [] : [{ name, database }];

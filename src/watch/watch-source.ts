@@ -15,7 +15,7 @@ export type WatchedSource =
  * throw.
  * @param interval milliseconds between two polls
  */
-export async function* pollWatchedSource(
+export async function* pollSourceContinuously(
   { engine, source }: WatchedSource,
   interval: number,
   options: Omit<SourceWatchOptions, 'limits'> & { readonly limits?: Partial<MigrationWatchLimits> },

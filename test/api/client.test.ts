@@ -1,7 +1,7 @@
 import { HttpResponse, http } from 'msw';
 import { setupServer } from 'msw/node';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { type ApiClient, type ApiClientDeps, createApiClient, unreachableError } from '../../src/api/client.ts';
+import { type ApiClient, type ApiClientDeps, buildNoResponseError, createApiClient } from '../../src/api/client.ts';
 import { CliError } from '../../src/errors.ts';
 import { HttpSendError, type HttpSender } from '../../src/platform/http-sender.ts';
 import { createFetchSender, createUndiciSender } from '../../src/platform/undici-sender.ts';
@@ -275,7 +275,7 @@ describe('another try', () => {
 
   it('through a proxy that cannot be reached names the variables that name it', () => {
     const lost = (atProxy: boolean) =>
-      unreachableError(new HttpSendError('name', false, 'could not connect', { atProxy }));
+      buildNoResponseError(new HttpSendError('name', false, 'could not connect', { atProxy }));
     expect(lost(true).hint).toContain('HTTPS_PROXY');
     expect(lost(false).hint).toContain('config list');
   });

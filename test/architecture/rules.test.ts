@@ -226,7 +226,7 @@ const samples: readonly Sample[] = [
     name: 'a class that is none of the three',
     rule: text.classesAreFew,
     good: {
-      'src/a.ts': 'export class CliError extends Error {}\nexport class Secret {}\nclass SandboxStateManager {}',
+      'src/a.ts': 'export class CliError extends Error {}\nexport class Secret {}\nclass LiveSandboxState {}',
     },
     bad: { 'src/a.ts': 'export class Manager extends Base {}' },
     says: ['src/a.ts has the class Manager'],

@@ -124,7 +124,7 @@ export const classesAreFew: Rule = (project) =>
   sources(project).flatMap((path) =>
     [...project.files[path]!.matchAll(/^(?:export )?(?:abstract )?class (\w+)(?: extends (\w+))?/gm)]
       .filter(
-        ([, name, base]) => !(base?.endsWith('Error') ?? false) && name !== 'Secret' && name !== 'SandboxStateManager',
+        ([, name, base]) => !(base?.endsWith('Error') ?? false) && name !== 'Secret' && name !== 'LiveSandboxState',
       )
       .map(([, name]) => `${path} has the class ${name}`),
   );

@@ -3,7 +3,7 @@ import {
   buildOutputRowObject,
   deriveOutputColumnsFromRows,
   pickOutputColumns,
-  toTableCellValue,
+  toOutputCellValue,
 } from '../../src/cli/columns.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 import { thrownText } from './error-text.ts';
@@ -53,11 +53,11 @@ test('the columns of unknown data are its keys in the order they are met', () =>
 
 test('a cell is a scalar or JSON', () => {
   expect([
-    toTableCellValue('x'),
-    toTableCellValue(1),
-    toTableCellValue(false),
-    toTableCellValue(null),
-    toTableCellValue(undefined),
-    toTableCellValue({ a: 1 }),
+    toOutputCellValue('x'),
+    toOutputCellValue(1),
+    toOutputCellValue(false),
+    toOutputCellValue(null),
+    toOutputCellValue(undefined),
+    toOutputCellValue({ a: 1 }),
   ]).toEqual(['x', 1, false, null, undefined, '{"a":1}']);
 });

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { buildCommandReplacements } from '../../src/cli/command-replacements.ts';
+import { mapWordsToReplacementCommand } from '../../src/cli/command-replacements.ts';
 
 test('each word has the same replacement', () => {
-  expect(buildCommandReplacements('cloudctl auth list', ['profile', 'profiles'])).toEqual({
+  expect(mapWordsToReplacementCommand('cloudctl auth list', ['profile', 'profiles'])).toEqual({
     profile: 'cloudctl auth list',
     profiles: 'cloudctl auth list',
   });

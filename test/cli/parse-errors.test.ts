@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import {
+  findOptionValueError,
+  findPositionalsError,
   missingOptionValueError,
-  optionValueError,
-  positionalsError,
   unknownCommandError,
   unknownOptionError,
 } from '../../src/cli/parse-errors.ts';
@@ -41,7 +41,7 @@ test('misspelled --version and --help are recognized, which no command declares'
 test('the error of a missing argument shows the first example', () => {
   const examples = [{ text: '', command: 'cloudctl api GET /v2/droplets' }];
   const spec = { arguments: [{ name: 'METHOD', description: '', required: true }], examples };
-  const error = positionalsError(path, spec, []);
+  const error = findPositionalsError(path, spec, []);
   expect(error?.hint).toContain('`cloudctl api GET /v2/droplets`');
   expectGolden('errors', errorText(error));
 });
@@ -72,21 +72,21 @@ test('a flag with a value is an error', () => {
 });
 
 test('a value that begins with a dash is refused unless it is attached', () => {
-  const separate = optionValueError(names, '-o', ['--names', '-o']);
-  const long = optionValueError(names, '--output=x', ['--names', '--output=x']);
+  const separate = findOptionValueError(names, '-o', ['--names', '-o']);
+  const long = findOptionValueError(names, '--output=x', ['--names', '--output=x']);
   expect(long?.message).not.toContain('=x');
-  for (const argv of [['--names=-o'], ['-n-o']]) expect(optionValueError(names, '-o', argv)).toBeUndefined();
+  for (const argv of [['--names=-o'], ['-n-o']]) expect(findOptionValueError(names, '-o', argv)).toBeUndefined();
   expectGolden('errors', [separate, long].map(errorText).join('\n\n'));
 });
 
 test('a value attached to a former name of an option is accepted', () => {
   const renamed = { ...names, aliases: ['former'] };
-  expect(optionValueError(renamed, '-o', ['--former=-o'])).toBeUndefined();
-  expect(optionValueError(renamed, '-o', ['--former', '-o'])).toMatchObject({ code: 'usage' });
+  expect(findOptionValueError(renamed, '-o', ['--former=-o'])).toBeUndefined();
+  expect(findOptionValueError(renamed, '-o', ['--former', '-o'])).toMatchObject({ code: 'usage' });
 });
 
 test.each(['-', '-1', '-.5', '', 'a'])('%j is a value', (value) => {
-  expect(optionValueError(names, value, ['--names', value])).toBeUndefined();
+  expect(findOptionValueError(names, value, ['--names', value])).toBeUndefined();
 });
 
 test('the error of a missing value names the option and its placeholder', () => {
@@ -96,11 +96,11 @@ test('the error of a missing value names the option and its placeholder', () => 
 });
 
 test('a value that is not among the choices lists or suggests them', () => {
-  const close = optionValueError(kind, 'skp', []);
-  const other = optionValueError(kind, 'zzz', []);
+  const close = findOptionValueError(kind, 'skp', []);
+  const other = findOptionValueError(kind, 'zzz', []);
   expect(close?.hint).toContain('`--kind skip`');
-  expect(optionValueError({ ...kind, multiple: 'list' }, 'fail,skip', [])).toBeUndefined();
-  expect(optionValueError({ ...kind, multiple: 'list' }, 'fail,skop', [])?.message).toContain('"skop"');
+  expect(findOptionValueError({ ...kind, multiple: 'list' }, 'fail,skip', [])).toBeUndefined();
+  expect(findOptionValueError({ ...kind, multiple: 'list' }, 'fail,skop', [])?.message).toContain('"skop"');
   expectGolden('errors', [close, other].map(errorText).join('\n\n'));
 });
 
@@ -111,14 +111,14 @@ test('arguments are counted and checked against their choices', () => {
       { name: 'PATH', description: '' },
     ],
   };
-  const errors = [[], ['GET', '/a', 'extra'], ['GTE']].map((given) => positionalsError(path, spec, given));
-  expect(positionalsError(path, spec, ['GET'])).toBeUndefined();
-  expect(positionalsError(path, {}, ['postgres://u:hunter2@h/d'])?.message).not.toContain('hunter2');
+  const errors = [[], ['GET', '/a', 'extra'], ['GTE']].map((given) => findPositionalsError(path, spec, given));
+  expect(findPositionalsError(path, spec, ['GET'])).toBeUndefined();
+  expect(findPositionalsError(path, {}, ['postgres://u:hunter2@h/d'])?.message).not.toContain('hunter2');
   expectGolden('errors', errors.map(errorText).join('\n\n'));
 });
 
 test('a variadic argument accepts every remaining word that is among its choices', () => {
   const spec = { arguments: [{ name: 'SHELL', description: '', variadic: true, choices: ['bash', 'zsh'] }] };
-  expect(positionalsError(path, spec, ['bash', 'zsh', 'bash'])).toBeUndefined();
-  expect(positionalsError(path, spec, ['bash', 'zsh', 'fsh'])).toMatchObject({ code: 'usage' });
+  expect(findPositionalsError(path, spec, ['bash', 'zsh', 'bash'])).toBeUndefined();
+  expect(findPositionalsError(path, spec, ['bash', 'zsh', 'fsh'])).toMatchObject({ code: 'usage' });
 });

@@ -1,11 +1,11 @@
 import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
-import { runCancellablePrompt, withoutColorSequences } from '../../src/cli/prompt-streams.ts';
+import { createColorlessPromptOutput, runCancellablePrompt } from '../../src/cli/prompt-streams.ts';
 import { keyboard } from './keyboard.ts';
 
 test('without colour the same is drawn, and the cursor still moves', async () => {
   const terminal = keyboard();
-  const plain = withoutColorSequences(terminal.streams.output);
+  const plain = createColorlessPromptOutput(terminal.streams.output);
   plain.write('\u001b[1m\u001b[38;5;2mbold\u001b[0m\u001b[2K');
   await terminal.until('bold');
   expect(terminal.drawn()).toBe('bold\u001b[2K');

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
-import { parseArgs } from '../../src/cli/parse-args.ts';
+import { createParsedArgs } from '../../src/cli/create-parsed-args.ts';
 import { requireNonEmptyValue } from '../../src/cli/require-non-empty-value.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 import { thrownText } from './error-text.ts';
 
 const wordsWith = (...typed: readonly string[]) =>
-  parseArgs(
+  createParsedArgs(
     [],
     [{ name: 'tag', valueName: 'T', description: '' }],
     new Map(typed.length === 0 ? [] : [['tag', typed]]),

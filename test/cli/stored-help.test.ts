@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { encodeStoredHelp, readStoredCommandDescription, readStoredHelpPage } from '../../src/cli/stored-help.ts';
+import { encodeHelpTextFile, readStoredCommandDescription, readStoredHelpPage } from '../../src/cli/stored-help.ts';
 import { type Bundle, bundleProgram } from '../platform/bundle.ts';
 
 let program: Bundle;
@@ -19,7 +19,7 @@ const description = {
   ...{ words: ['x', 'db'], summary: 'größe', synopsis: '', arguments: [], options: [], examples: [] },
   ...{ environment: [], commands: [] },
 };
-const stored = encodeStoredHelp([
+const stored = encodeHelpTextFile([
   { words: [], page: 'root\n' },
   { words: ['db'], page: 'db, größer\n', description },
   { words: ['d'], page: 'db, größer\n', description },

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { recordStartedSandbox } from '../../src/config/sandbox-connection-details.ts';
+import { recordStartedSandbox } from '../../src/config/sandbox-urls-and-credentials.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 import { type TestHost, testHost } from '../fixtures/host.ts';
 import { seedSession } from '../fixtures/session.ts';

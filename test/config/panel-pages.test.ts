@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { findControlPanelUrls } from '../../src/config/panel-pages.ts';
-import { recordStartedSandbox } from '../../src/config/sandbox-connection-details.ts';
+import { findSandboxPanelUrls } from '../../src/config/panel-pages.ts';
+import { recordStartedSandbox } from '../../src/config/sandbox-urls-and-credentials.ts';
 import { testHost } from '../fixtures/host.ts';
 
 const sandbox = {
@@ -19,7 +19,7 @@ const sandbox = {
 it('a sandbox of this machine has pages; what is in an address is encoded', () => {
   const { state } = testHost().folders;
   recordStartedSandbox(state, sandbox);
-  const pages = findControlPanelUrls(state, sandbox.auth_url);
+  const pages = findSandboxPanelUrls(state, sandbox.auth_url);
   expect(pages?.home).toBe(sandbox.panel_url);
   expect(pages?.page('timeline')).toBe(`${sandbox.panel_url}/timeline`);
   expect(pages?.droplet('7')).toBe(`${sandbox.panel_url}/droplets?droplet=7`);
@@ -29,12 +29,12 @@ it('a sandbox of this machine has pages; what is in an address is encoded', () =
 
 it('other servers, addresses that are not http and damaged records have none', () => {
   const { state } = testHost().folders;
-  expect(findControlPanelUrls(state, sandbox.auth_url)).toBeUndefined();
+  expect(findSandboxPanelUrls(state, sandbox.auth_url)).toBeUndefined();
   for (const panel_url of ['javascript:alert(1)', 'nonsense']) {
     recordStartedSandbox(state, { ...sandbox, panel_url });
-    expect(findControlPanelUrls(state, sandbox.auth_url)).toBeUndefined();
+    expect(findSandboxPanelUrls(state, sandbox.auth_url)).toBeUndefined();
   }
-  expect(findControlPanelUrls(state, 'https://cloud.example')).toBeUndefined();
+  expect(findSandboxPanelUrls(state, 'https://cloud.example')).toBeUndefined();
   writeFileSync(join(state, 'sandbox.json'), '{}', { mode: 0o644 });
-  expect(findControlPanelUrls(state, sandbox.auth_url)).toBeUndefined();
+  expect(findSandboxPanelUrls(state, sandbox.auth_url)).toBeUndefined();
 });

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { createSandboxAdminClient } from '../../src/api/sandbox-admin.ts';
 import type { ConformanceReport } from '../../src/conformance/conformance-report.ts';
-import { type DocumentedSpecGap, runConformance } from '../../src/conformance/run-conformance.ts';
+import { runConformance, type SpecGapWithSandboxChoice } from '../../src/conformance/run-conformance.ts';
 import { readSandboxTestResources } from '../../src/conformance/sandbox-people.ts';
 import {
   createServerUnderTest,
@@ -50,7 +50,7 @@ export async function testedSandbox(
 /** Plays every statement, or those with these numbers and ids. */
 export function playStatements(server: ServerUnderTest, only?: readonly string[]): Promise<ConformanceReport> {
   const isWanted = (id: string): boolean => only === undefined || only.includes(id);
-  const choices: readonly DocumentedSpecGap[] = SPEC_GAPS;
+  const choices: readonly SpecGapWithSandboxChoice[] = SPEC_GAPS;
   return runConformance({
     server,
     statements: conformanceStatements.filter(({ number }) => isWanted(number)),

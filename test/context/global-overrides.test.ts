@@ -1,16 +1,16 @@
 import { expect, it } from 'vitest';
+import { createParsedArgs } from '../../src/cli/create-parsed-args.ts';
 import { globalOptions as specs } from '../../src/cli/global-options.ts';
-import { parseArgs } from '../../src/cli/parse-args.ts';
 import { DamagedConfigError } from '../../src/config/config-file.ts';
-import type { ProfileSettings } from '../../src/config/settings.ts';
+import type { ResolvedProfileSettings } from '../../src/config/settings.ts';
 import { readGlobalSettingOverrides, resolveOutputFormat } from '../../src/context/global-overrides.ts';
 import { profileNamed } from '../fixtures/profile.ts';
 
 function typed(given: Readonly<Record<string, string>> = {}) {
-  return parseArgs([], specs, new Map(Object.entries(given).map(([name, value]) => [name, [value]])));
+  return createParsedArgs([], specs, new Map(Object.entries(given).map(([name, value]) => [name, [value]])));
 }
 
-function settings(values: ProfileSettings['values'] = {}): ProfileSettings {
+function settings(values: ResolvedProfileSettings['values'] = {}): ResolvedProfileSettings {
   return {
     profileName: 'default',
     profile: profileNamed('default'),

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { resolveProfileSettings } from '../../src/config/settings.ts';
 import { createLoginDeps } from '../../src/context/login-deps.ts';
-import { readAccountFile } from '../../src/session/account.ts';
+import { readLoggedInAccountFile } from '../../src/session/account.ts';
 import { createFileCredentialStore } from '../../src/session/file-store.ts';
 import { profilePaths } from '../../src/session/profile-paths.ts';
 import { testHost } from '../fixtures/host.ts';
@@ -50,6 +50,6 @@ it('a login gets the locks, the store and the commands of its profile', async ()
   );
   expect(deps.isSpecServer()).toBe(false);
   deps.writeAccount({ sid: '0', hint: 'abcdef', scope: 'read', scope_verified: true, flow: 'code' });
-  expect(readAccountFile(host.folders.config, 'work')?.hint).toBe('abcdef');
+  expect(readLoggedInAccountFile(host.folders.config, 'work')?.hint).toBe('abcdef');
   expect(deps.isSpecServer()).toBe(true);
 });

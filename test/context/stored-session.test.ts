@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { resolveProfileSettings } from '../../src/config/settings.ts';
 import { reauthenticate } from '../../src/context/reauthenticate.ts';
-import { createStoredSession } from '../../src/context/stored-session.ts';
+import { createStoredSessionTokenProvider } from '../../src/context/stored-session.ts';
 import { Secret } from '../../src/secret.ts';
 import { createFileCredentialStore } from '../../src/session/file-store.ts';
 import { testHost } from '../fixtures/host.ts';
@@ -17,7 +17,7 @@ async function made(interactive: boolean, tokenParams: 'query' | 'body' = 'query
     throw new Error('not wanted');
   };
   const binding = bindingTo(sandbox);
-  const session = createStoredSession(
+  const session = createStoredSessionTokenProvider(
     {
       host,
       output: { format: 'table', note: none, warn: none },

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import {
-  buildCallbackPortProbeKey,
+  buildCallbackPortProbeMapKey,
   type CallbackListenAddresses,
   type CallbackPortProbeResult,
   checkLoginCallbackPorts,
@@ -25,8 +25,8 @@ function bound(
   port = 8765,
 ): ReadonlyMap<string, CallbackPortProbeResult> {
   return new Map([
-    [buildCallbackPortProbeKey('127.0.0.1', port), four],
-    [buildCallbackPortProbeKey('::1', port), six],
+    [buildCallbackPortProbeMapKey('127.0.0.1', port), four],
+    [buildCallbackPortProbeMapKey('::1', port), six],
   ]);
 }
 

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import type { ProfileSettings } from '../../src/config/settings.ts';
+import type { ResolvedProfileSettings } from '../../src/config/settings.ts';
 import { checkClientSecretConfigured, checkLoginProfile } from '../../src/doctor/check-login-profile.ts';
 import { createDoctorReport } from '../../src/doctor/doctor-finding.ts';
 import { profileNamed } from '../fixtures/profile.ts';
 
-const whole: ProfileSettings = {
+const whole: ResolvedProfileSettings = {
   profileName: 'work',
   profile: profileNamed('work'),
   isProfileStored: true,

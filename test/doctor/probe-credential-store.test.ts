@@ -2,7 +2,7 @@ import { chmodSync, existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { probeCredentialFolder, probeKeychain } from '../../src/doctor/probe-credential-store.ts';
-import type { Keychain, KeychainSession } from '../../src/platform/host.ts';
+import type { Keychain, OpenedKeychain } from '../../src/platform/host.ts';
 import { makeFolders } from '../fixtures/folders.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 import { memoryKeychain } from '../fixtures/host.ts';
@@ -19,7 +19,7 @@ function probe(keychain: Keychain) {
   });
 }
 
-function changed(change: Partial<KeychainSession>): Keychain {
+function changed(change: Partial<OpenedKeychain>): Keychain {
   const real = memoryKeychain();
   return { open: (options) => ({ ...real.open(options), ...change }) };
 }

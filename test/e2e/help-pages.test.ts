@@ -2,20 +2,20 @@ import { afterAll, expect, test } from 'vitest';
 import { createCommandTable } from '../../src/cli/command-table.ts';
 import { commandTree } from '../../src/commands/index.ts';
 import { helpTopics } from '../../src/help-topics/help-topics.ts';
-import { rootCommandAliases } from '../../src/help-topics/similar-tools.ts';
+import { topLevelCommandAliases } from '../../src/help-topics/similar-tools.ts';
 import { runCloudctl } from '../commands/run-cloudctl.ts';
 import { run } from '../fixtures/cli.ts';
 import { makeFolders } from '../fixtures/folders.ts';
 import { testHost } from '../fixtures/host.ts';
 
-const root = { kind: 'group', summary: '', children: commandTree, aliases: rootCommandAliases } as const;
+const root = { kind: 'group', summary: '', children: commandTree, aliases: topLevelCommandAliases } as const;
 const { commands } = await createCommandTable('cloudctl', root);
 const folders = makeFolders();
 afterAll(() => folders.remove());
 
 const lines = [
   ...commands.map(({ words }) => [...words.slice(1), '--help']),
-  ...Object.keys(rootCommandAliases).map((alias) => [alias, '-h']),
+  ...Object.keys(topLevelCommandAliases).map((alias) => [alias, '-h']),
   ...Object.keys(helpTopics).map((topic) => ['help', topic]),
 ];
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import {
-  isRequestedMigrationSourceAt,
+  isServerRequestedMigrationSource,
   parseRequestedPostgresSource,
   parseRequestedRedisSource,
 } from '../../src/engine/requested-migration-source.ts';
@@ -43,12 +43,12 @@ describe('the source of a request', () => {
     const requested = { ...whole, host, ...(port === undefined ? { port: 6000 } : { port }) };
     const { port: _, ...withoutPort } = requested;
     const server = { engine: 'postgresql', host: 'db.example.com', port: 6000 } as const;
-    expect(isRequestedMigrationSourceAt(port === undefined ? withoutPort : requested, server)).toBe(expected);
+    expect(isServerRequestedMigrationSource(port === undefined ? withoutPort : requested, server)).toBe(expected);
   });
 
   test.each(['localhost', '127.0.0.1', '127.1.2.3', '[::1]'])('%s is every loopback address', (host) => {
     const server = { engine: 'redis', host: '::1', port: 6379 } as const;
-    expect(isRequestedMigrationSourceAt({ host, disableSsl: true }, server)).toBe(true);
+    expect(isServerRequestedMigrationSource({ host, disableSsl: true }, server)).toBe(true);
   });
 
   test('of Redis needs no user, and an empty password is none', () => {

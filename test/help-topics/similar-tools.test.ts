@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { commandTree } from '../../src/commands/index.ts';
-import { rootCommandAliases, similarToolCommandReplacements } from '../../src/help-topics/similar-tools.ts';
+import { similarToolCommandReplacements, topLevelCommandAliases } from '../../src/help-topics/similar-tools.ts';
 
 test('an alias names a command that exists, and neither hides one', () => {
-  for (const name of Object.values(rootCommandAliases)) expect(Object.keys(commandTree)).toContain(name);
-  const words = [...Object.keys(rootCommandAliases), ...Object.keys(similarToolCommandReplacements)];
+  for (const name of Object.values(topLevelCommandAliases)) expect(Object.keys(commandTree)).toContain(name);
+  const words = [...Object.keys(topLevelCommandAliases), ...Object.keys(similarToolCommandReplacements)];
   expect(words.filter((word) => Object.hasOwn(commandTree, word))).toEqual([]);
   expect(new Set(words).size).toBe(words.length);
 });

@@ -1,6 +1,6 @@
 import { setTimeout as after } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import type { CheckedSource } from '../../src/inventory/check-inventory-source.ts';
+import type { InventorySourceCheckResult } from '../../src/inventory/check-inventory-source.ts';
 import {
   checkQueuedSources,
   type SourceInventoryQueueWorkerOptions,
@@ -60,7 +60,7 @@ function memoryQueue(
 }
 
 const origin = { name: 'n', url: 'u', engine: 'postgresql', method: 'continuous' } as const;
-const checked = (line: number, lacksPassword = false): CheckedSource => ({
+const checked = (line: number, lacksPassword = false): InventorySourceCheckResult => ({
   outcome: buildUncheckedSourceOutcome({ line, ...origin }, 'none'),
   lacksPassword,
 });

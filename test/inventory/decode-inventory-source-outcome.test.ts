@@ -1,7 +1,7 @@
 import { expect, it, test } from 'vitest';
 import {
   decodeInventorySourceOutcome,
-  decodeSourceInventoryCells,
+  decodeSourceInventoryCellsFromJson,
 } from '../../src/inventory/decode-inventory-source-outcome.ts';
 import { sampleOutcomes } from './outcomes.ts';
 
@@ -14,10 +14,10 @@ test.each(['', 'null', '{}', '[]', '{"name":"a"}', '{"name":1,"url":2}'])('%j is
 });
 
 it('cells are texts of known columns, without a command and control characters', () => {
-  expect(decodeSourceInventoryCells('{"url":"postgres://u@h/d","name":"a"}')).toEqual({
+  expect(decodeSourceInventoryCellsFromJson('{"url":"postgres://u@h/d","name":"a"}')).toEqual({
     url: 'postgres://u@h/d',
     name: 'a',
   });
   for (const cells of [{ password_command: '["x"]' }, { url: 'a\u001b[2J' }, { url: 1 }, { colour: 'red' }, 'x'])
-    expect(decodeSourceInventoryCells(JSON.stringify(cells))).toBeUndefined();
+    expect(decodeSourceInventoryCellsFromJson(JSON.stringify(cells))).toBeUndefined();
 });

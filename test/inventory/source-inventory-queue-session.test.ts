@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import {
   openQueueDatabaseSession,
-  readQueueServerFromEnvironment,
+  readInventoryQueueServerFromEnvironment,
 } from '../../src/inventory/source-inventory-queue-session.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { closedPort } from '../commands/db/test-source.ts';
 
 const read = (url: string) =>
-  readQueueServerFromEnvironment({ CLOUDCTL_QUEUE_URL: url, HOME: '/nonexistent' }, 'linux', () => undefined);
+  readInventoryQueueServerFromEnvironment({ CLOUDCTL_QUEUE_URL: url, HOME: '/nonexistent' }, 'linux', () => undefined);
 
 test.each([
   '',

@@ -3,7 +3,7 @@ import { beforeAll, expect, it, onTestFinished } from 'vitest';
 import { createSourceInventoryQueue, type SourceInventoryQueue } from '../../src/inventory/source-inventory-queue.ts';
 import {
   openQueueDatabaseSession,
-  readQueueServerFromEnvironment,
+  readInventoryQueueServerFromEnvironment,
 } from '../../src/inventory/source-inventory-queue-session.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { type Postgres, startPostgres } from '../fixtures/postgres.ts';
@@ -21,7 +21,7 @@ const none = { lines: [], addresses: [] };
 
 function open(name: string, lease = 60_000): SourceInventoryQueue {
   const url = `postgres://postgres:${server.password}@127.0.0.1:${server.port}/postgres?sslmode=disable`;
-  const source = readQueueServerFromEnvironment({ CLOUDCTL_QUEUE_URL: url }, 'linux', () => undefined);
+  const source = readInventoryQueueServerFromEnvironment({ CLOUDCTL_QUEUE_URL: url }, 'linux', () => undefined);
   const session = openQueueDatabaseSession(source, { clock: systemClock, signal: new AbortController().signal });
   onTestFinished(() => session.end());
   return createSourceInventoryQueue(session.send, { name, holder: `${Math.random()}`, lease });

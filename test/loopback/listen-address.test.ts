@@ -1,6 +1,9 @@
 import { connect } from 'node:net';
 import { describe, expect, test } from 'vitest';
-import { type AllowedPeerNetwork, parseAllowedPeerNetwork } from '../../src/loopback/allowed-peer-network.ts';
+import {
+  type AllowedCallbackClientNetwork,
+  parseAllowedCallbackClientNetwork,
+} from '../../src/loopback/allowed-callback-client-network.ts';
 import type { CallbackListenAddress } from '../../src/loopback/bind-listener.ts';
 import { errorText } from '../fixtures/error-text.ts';
 import { expectGolden } from '../fixtures/golden.ts';
@@ -9,9 +12,9 @@ import { head, hear, listening, type RawAnswer, type Started, start } from './ra
 
 const [gateway, stranger] = ['127.0.0.5', '127.0.0.6'];
 
-function networks(...texts: readonly string[]): readonly AllowedPeerNetwork[] {
+function networks(...texts: readonly string[]): readonly AllowedCallbackClientNetwork[] {
   return texts.flatMap((text) => {
-    const parsed = parseAllowedPeerNetwork(text);
+    const parsed = parseAllowedCallbackClientNetwork(text);
     return parsed.ok ? [parsed.network] : [];
   });
 }

@@ -130,7 +130,7 @@ describe.skipIf(process.platform === 'win32')('the quick read', () => {
 
   it('that blocks a thread of the process does not keep it from ending', async () => {
     const words =
-      "import { exitWithBlockedThread } from './src/platform/read-keychain-quickly.ts'; exitWithBlockedThread(1);";
+      "import { exitDespiteBlockedThread } from './src/platform/read-keychain-quickly.ts'; exitDespiteBlockedThread(1);";
     const program = await bundleProgram({ text: words }, 'cjs');
     onTestFinished(() => program.remove());
     const child = spawn(process.execPath, [program.script], { stdio: 'inherit' });

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { connect, createServer } from 'node:tls';
 import { expect, onTestFinished, test } from 'vitest';
-import { readTlsConnectionInfo } from '../../src/platform/tls-connection-info.ts';
+import { readTlsInfoOfSocket } from '../../src/platform/tls-connection-info.ts';
 import { makeCertificates } from '../fixtures/certificates.ts';
 
 test('what was agreed is told with the dates and names of the certificate', async () => {
@@ -19,7 +19,7 @@ test('what was agreed is told with the dates and names of the certificate', asyn
     server.close();
   });
   await once(socket, 'secureConnect');
-  const { version, certificate: seen } = readTlsConnectionInfo(socket);
+  const { version, certificate: seen } = readTlsInfoOfSocket(socket);
   expect(version).toBe('TLSv1.3');
   expect(seen?.selfSigned).toBe(false);
   expect(seen?.issuer).not.toBe(seen?.subject);

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import {
-  buildReadOnlyTransaction,
+  buildReadOnlyTransactionSql,
   buildReadWriteTransactionSql,
   omitTransactionControlResults,
   poolerShowVersionSql,
@@ -13,7 +13,9 @@ import {
 import { isPinnedTransaction, pinRules } from '../fixtures/pin-rules.ts';
 
 test('a read-only transaction begins with the pin and ends with COMMIT', () => {
-  const text = buildReadOnlyTransaction(['SELECT 1  \n\n\n', 'COPY s.t (a) TO STDOUT'], { statement_timeout: '15s' });
+  const text = buildReadOnlyTransactionSql(['SELECT 1  \n\n\n', 'COPY s.t (a) TO STDOUT'], {
+    statement_timeout: '15s',
+  });
   expect(isPinnedTransaction(text)).toBe(true);
   expect(text.split('; ').slice(3)).toEqual([
     "SET LOCAL statement_timeout='15s'",

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { connectPostgresql } from '../../src/postgresql/connection.ts';
-import { buildReadOnlyTransaction } from '../../src/postgresql/search-path-safe-sql.ts';
+import { buildReadOnlyTransactionSql } from '../../src/postgresql/search-path-safe-sql.ts';
 import {
   buildCopyTableStatement,
   buildCopyTableTransaction,
@@ -20,7 +20,7 @@ async function read(server: Postgres, version: number, more: Partial<typeof tabl
   const session = await connectPostgresql(postgresEndpointOf(server), { dbname: 'postgres', limit: 10_000 });
   const rows: Uint8Array[] = [];
   const { format, ...names } = more;
-  const text = buildReadOnlyTransaction(
+  const text = buildReadOnlyTransactionSql(
     buildCopyTableTransaction({ ...table, ...names }, version * 10_000 + 99, format),
   );
   try {
@@ -97,7 +97,7 @@ test('a search ends with the first row that is found, and at its limits', async 
     statement: readonly string[] = [],
   ) => {
     const session = await connectPostgresql(postgresEndpointOf(server), { dbname: 'postgres', limit: 10_000 });
-    const text = buildReadOnlyTransaction([...statement, 'COPY public.t TO STDOUT']);
+    const text = buildReadOnlyTransactionSql([...statement, 'COPY public.t TO STDOUT']);
     try {
       return await readTableRows(session, text, visit, { time: 30_000, bytes: 100_000_000, ...more });
     } finally {

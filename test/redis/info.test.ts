@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseKeyspace, parseRedisInfo, parseRedisInfoFields, readRedisInfoNumber } from '../../src/redis/info.ts';
+import { parseKeyspace, parseRedisInfo, parseRedisInfoValueParts, readRedisInfoNumber } from '../../src/redis/info.ts';
 
 const text =
   '# Server\r\nredis_version:7.0.15\r\nconfig_file:/etc/a:b.conf\r\n\r\n# Keyspace\r\ndb10:keys=2,expires=1,avg_ttl=5\r\ndb2:keys=7,expires=0,avg_ttl=0,subexpiry=3\r\n';
@@ -30,7 +30,7 @@ test('databases come by their number', () => {
 });
 
 test('fields of a value are split at the first sign', () => {
-  expect(parseRedisInfoFields('a=1,b=x=y,c')).toEqual(
+  expect(parseRedisInfoValueParts('a=1,b=x=y,c')).toEqual(
     new Map([
       ['a', '1'],
       ['b', 'x=y'],

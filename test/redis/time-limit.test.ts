@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { type CancellableWork, withTimeLimit } from '../../src/redis/time-limit.ts';
+import { type CallbackOperationWithCleanup, withTimeLimit } from '../../src/redis/time-limit.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-const endings: Readonly<Record<string, CancellableWork<string>>> = {
+const endings: Readonly<Record<string, CallbackOperationWithCleanup<string>>> = {
   'work that is done': (resolve) => {
     resolve('done');
     return () => {};

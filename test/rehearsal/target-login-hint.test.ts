@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { DatabaseConnectError, databaseConnectErrorCodes } from '../../src/platform/connect-error.ts';
 import {
-  migrationTargetOptionNames,
-  rehearsalTargetNames,
+  migrationTargetInputNames,
+  rehearsalTargetOptionNames,
   targetLoginHint,
 } from '../../src/rehearsal/target-login-hint.ts';
 
@@ -16,10 +16,10 @@ it.each([
   ['WRONGPASS', 'CLOUDCTL_TARGET_PASSWORD'],
   ['ECONNREFUSED', '--target'],
 ])('the hint for %s names %s', (code, named) => {
-  expect(targetLoginHint(failed(code), migrationTargetOptionNames)).toContain(named);
+  expect(targetLoginHint(failed(code), migrationTargetInputNames)).toContain(named);
 });
 
 it('names the option and the variable of the command', () => {
-  expect(targetLoginHint(failed('28P01'), rehearsalTargetNames)).toContain('CLOUDCTL_REHEARSE_INTO_PASSWORD');
-  expect(targetLoginHint(new Error('x'), rehearsalTargetNames)).toContain('--into');
+  expect(targetLoginHint(failed('28P01'), rehearsalTargetOptionNames)).toContain('CLOUDCTL_REHEARSE_INTO_PASSWORD');
+  expect(targetLoginHint(new Error('x'), rehearsalTargetOptionNames)).toContain('--into');
 });

@@ -13,7 +13,7 @@ import {
 import {
   listRehearsalTables,
   readSequenceStates,
-  readTableContents,
+  readTableContentDigests,
 } from '../../src/rehearsal/postgresql/rehearsal-tables.ts';
 import { Secret } from '../../src/secret.ts';
 import { type Postgres, startPostgres } from '../fixtures/postgres.ts';
@@ -99,7 +99,11 @@ test('rows are counted where they are, and sequences tell whether they were give
       table: { schema: 'public', name: 'gone', columns: [] },
     };
     const onFailure = (name: string) => expect.unreachable(name);
-    const contents = await readTableContents(session, [...tables, gone], { limit: 10_000, oldest: 140_000, onFailure });
+    const contents = await readTableContentDigests(session, [...tables, gone], {
+      limit: 10_000,
+      oldest: 140_000,
+      onFailure,
+    });
     expect([...contents].map(([name, { rows }]) => [name, rows])).toEqual([
       ['public.odd name', 0],
       ['public.part_1', 2],
@@ -108,7 +112,7 @@ test('rows are counted where they are, and sequences tell whether they were give
     // A table that cannot be read in time counts as not read, not as empty.
     await inside('counted', async (locking) => {
       await locking.query('BEGIN; LOCK TABLE public.part_1 IN ACCESS EXCLUSIVE MODE');
-      const reading = readTableContents(session, tables, { limit: 500, oldest: 140_000, onFailure });
+      const reading = readTableContentDigests(session, tables, { limit: 500, oldest: 140_000, onFailure });
       await expect(reading).rejects.toMatchObject({ lost: true });
     });
   });

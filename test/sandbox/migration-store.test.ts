@@ -3,7 +3,7 @@ import {
   addSandboxMigration,
   createSandboxMigrationStore,
   findLatestSandboxMigration,
-  getSandboxMigrationOutcome,
+  getSandboxMigrationStatusAtTime,
   markSandboxMigrationStopped,
   type SandboxMigrationStore,
 } from '../../src/sandbox/migration-store.ts';
@@ -27,8 +27,8 @@ const latest = (all: SandboxMigrationStore): SandboxMigration => {
 describe('an online migration', () => {
   it('runs for two weeks, and then stops automatically', () => {
     const one = migration('a', 1_000);
-    expect(getSandboxMigrationOutcome(one, 1_000 + 14 * DAY - 1)).toEqual({ status: 'running' });
-    expect(getSandboxMigrationOutcome(one, 1_000 + 14 * DAY)).toEqual({
+    expect(getSandboxMigrationStatusAtTime(one, 1_000 + 14 * DAY - 1)).toEqual({ status: 'running' });
+    expect(getSandboxMigrationStatusAtTime(one, 1_000 + 14 * DAY)).toEqual({
       status: 'canceled',
       stop: { at: 1_000 + 14 * DAY, reason: 'max_duration' },
     });
@@ -40,7 +40,7 @@ describe('an online migration', () => {
     if (one === undefined) throw new Error('not started');
     markSandboxMigrationStopped(all, one, 5_000);
     markSandboxMigrationStopped(all, one, 9_000);
-    expect(getSandboxMigrationOutcome(latest(all), 20 * DAY)).toEqual({
+    expect(getSandboxMigrationStatusAtTime(latest(all), 20 * DAY)).toEqual({
       status: 'canceled',
       stop: { at: 5_000, reason: 'stopped_by_user' },
     });
@@ -51,7 +51,7 @@ describe('an online migration', () => {
     const one = addSandboxMigration(all, migration('a', 0));
     if (one === undefined) throw new Error('not started');
     markSandboxMigrationStopped(all, one, 15 * DAY);
-    expect(getSandboxMigrationOutcome(latest(all), 15 * DAY).stop?.reason).toBe('max_duration');
+    expect(getSandboxMigrationStatusAtTime(latest(all), 15 * DAY).stop?.reason).toBe('max_duration');
   });
 
   it('excludes a second migration from its cluster while it runs', () => {

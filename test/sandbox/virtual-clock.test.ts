@@ -4,18 +4,18 @@ import {
   freezeClock,
   readVirtualTime,
   resumeClock,
-  UNCHANGED_CLOCK,
+  SYSTEM_TIME_CLOCK,
 } from '../../src/sandbox/virtual-clock.ts';
 
 describe('the virtual clock', () => {
   it('runs with the system time, plus its offset', () => {
-    const clock = advanceClock(UNCHANGED_CLOCK, 500);
+    const clock = advanceClock(SYSTEM_TIME_CLOCK, 500);
     expect(readVirtualTime(clock, 1_000)).toBe(1_500);
     expect(readVirtualTime(clock, 2_000)).toBe(2_500);
   });
 
   it('stops when frozen, can be advanced then, and continues from there when resumed', () => {
-    const frozen = advanceClock(freezeClock(UNCHANGED_CLOCK, 1_000), 100);
+    const frozen = advanceClock(freezeClock(SYSTEM_TIME_CLOCK, 1_000), 100);
     expect(readVirtualTime(frozen, 9_000)).toBe(1_100);
     expect(freezeClock(frozen, 9_000)).toEqual(frozen);
     const resumed = resumeClock(frozen, 9_000);

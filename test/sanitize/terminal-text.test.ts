@@ -1,6 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { indentLines, sanitizeLine, sanitizeLines, sanitizeReportLine } from '../../src/sanitize/terminal-text.ts';
+import {
+  indentContinuationLines,
+  sanitizeLine,
+  sanitizeLines,
+  sanitizeReportLine,
+} from '../../src/sanitize/terminal-text.ts';
 import { hostileTexts, rawUnprintable } from '../fixtures/hostile-text.ts';
 
 const acting = /[\u0000-\u001f\u007f-\u009f\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\u061c]|\p{Surrogate}/u;
@@ -88,7 +93,7 @@ test('marks do not pile up over other lines', () => {
 });
 
 test('a second line does not begin at the margin', () => {
-  expect(indentLines('one\ntwo\nthree')).toBe('one\n  two\n  three');
+  expect(indentContinuationLines('one\ntwo\nthree')).toBe('one\n  two\n  three');
 });
 
 test('a report never prints a name as another one', () => {

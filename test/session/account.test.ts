@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import {
   accountFromGrant,
-  readAccountFile,
-  removeAccountFile,
+  readLoggedInAccountFile,
+  removeLoggedInAccountFile,
   storeLoggedInAccount,
 } from '../../src/session/account.ts';
 import { testHost } from '../fixtures/host.ts';
@@ -27,15 +27,15 @@ describe('who is logged in', () => {
       flow: 'code',
     });
     storeLoggedInAccount(config, 'work', account);
-    expect(readAccountFile(config, 'work')).toEqual(account);
+    expect(readLoggedInAccountFile(config, 'work')).toEqual(account);
     expect(statSync(join(config, 'accounts', 'work.json')).mode & 0o777).toBe(0o600);
-    expect(readAccountFile(config, 'other')).toBeUndefined();
+    expect(readLoggedInAccountFile(config, 'other')).toBeUndefined();
   });
 
   it('of the implicit flow is nobody, with a scope nobody verified', () => {
     const { config } = testHost().folders;
     storeLoggedInAccount(config, 'work', accountFromGrant('sid-1', undefined, 'read', 'implicit'));
-    expect(readAccountFile(config, 'work')).toEqual({
+    expect(readLoggedInAccountFile(config, 'work')).toEqual({
       sid: 'sid-1',
       scope: 'read',
       scope_verified: false,
@@ -46,16 +46,16 @@ describe('who is logged in', () => {
   it('is gone after it was removed, once and again', () => {
     const { config } = testHost().folders;
     storeLoggedInAccount(config, 'work', accountFromGrant('sid-1', info, 'read', 'code'));
-    removeAccountFile(config, 'work');
-    removeAccountFile(config, 'work');
-    expect(readAccountFile(config, 'work')).toBeUndefined();
+    removeLoggedInAccountFile(config, 'work');
+    removeLoggedInAccountFile(config, 'work');
+    expect(readLoggedInAccountFile(config, 'work')).toBeUndefined();
   });
 
   it('that cannot be read is nobody, and no error', () => {
     const { config } = testHost().folders;
     // As root every file can be read; a folder in its place cannot by anybody.
     mkdirSync(join(config, 'accounts', 'work.json'), { recursive: true });
-    expect(readAccountFile(config, 'work')).toBeUndefined();
+    expect(readLoggedInAccountFile(config, 'work')).toBeUndefined();
   });
 
   it.each(['', '{', '[]', '{"sid":7,"scope":"read"}', '{"sid":"x"}'])(
@@ -64,7 +64,7 @@ describe('who is logged in', () => {
       const { config } = testHost().folders;
       mkdirSync(join(config, 'accounts'), { recursive: true });
       writeFileSync(join(config, 'accounts', 'work.json'), text);
-      expect(readAccountFile(config, 'work')).toBeUndefined();
+      expect(readLoggedInAccountFile(config, 'work')).toBeUndefined();
     },
   );
 });

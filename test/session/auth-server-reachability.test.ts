@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { HttpSendError } from '../../src/platform/http-sender.ts';
-import { rejectIfAuthServerUnreachable } from '../../src/session/auth-server-reachability.ts';
+import { throwOnceAuthServerUnreachable } from '../../src/session/auth-server-reachability.ts';
 
 const clock = { now: () => 0, sleep: async () => undefined };
 
@@ -17,7 +17,7 @@ function deps(failures: number) {
 
 it('names a server that cannot be reached three times', async () => {
   const watched = deps(3);
-  await expect(rejectIfAuthServerUnreachable(watched, new AbortController().signal)).rejects.toMatchObject({
+  await expect(throwOnceAuthServerUnreachable(watched, new AbortController().signal)).rejects.toMatchObject({
     code: 'unreachable',
     exitCode: 6,
     message: expect.stringContaining('https://auth.example.com'),
@@ -28,7 +28,7 @@ it('names a server that cannot be reached three times', async () => {
 
 it('stays pending when the server is reached, also at the third attempt', async () => {
   const watched = deps(2);
-  const pending = rejectIfAuthServerUnreachable(watched, new AbortController().signal);
+  const pending = throwOnceAuthServerUnreachable(watched, new AbortController().signal);
   const later = new Promise((resolve) => setTimeout(resolve, 50, 'pending'));
   expect(await Promise.race([pending, later])).toBe('pending');
   expect(watched.calls()).toBe(3);

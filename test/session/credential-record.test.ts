@@ -6,7 +6,7 @@ import {
   computeTokenSecondsLeft,
   decodeCredentialRecord,
   encodeCredentialRecord,
-  isCredentialRecordOfSessionBinding,
+  isCredentialRecordOfServerBinding,
   unknownTokenExpiry,
 } from '../../src/session/credential-record.ts';
 
@@ -111,7 +111,7 @@ describe('a record', () => {
     [{ clientId: 'client-2' }, false],
   ])('is bound to its servers and its client id: %j', (changes, bound) => {
     const { authOrigin, baseOrigin, clientId } = record;
-    expect(isCredentialRecordOfSessionBinding(record, { authOrigin, baseOrigin, clientId, ...changes })).toBe(bound);
+    expect(isCredentialRecordOfServerBinding(record, { authOrigin, baseOrigin, clientId, ...changes })).toBe(bound);
   });
 
   it('counts the seconds that are left', () => {

@@ -2,7 +2,7 @@ import { chmodSync, cpSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { readAccountFile } from '../../src/session/account.ts';
+import { readLoggedInAccountFile } from '../../src/session/account.ts';
 import { readStoredClientSecret } from '../../src/session/client-secret.ts';
 import type { CredentialStore } from '../../src/session/credential-store.ts';
 import { createFileCredentialStore } from '../../src/session/file-store.ts';
@@ -65,7 +65,7 @@ describe.each(['file-store', 'keychain'])('the session that 4baafe7 stored in th
     expect(session.record.accessToken.reveal()).toBe('at-default-1');
     expect(session.record.refreshToken?.reveal()).toBe('rt-default-1');
     expect((await readStoredClientSecret(store(), binding))?.reveal()).toBe('client-secret-4baafe7');
-    const account = readAccountFile(host.folders.config, 'default');
+    const account = readLoggedInAccountFile(host.folders.config, 'default');
     expect(buildLoginSessionReport('default', session.record, account, store().kind)).toMatchObject({
       name: 'Ada Example',
       email: 'ada@example.com',
@@ -109,7 +109,7 @@ it('a session of the implicit flow of 4baafe7 is read as one', async () => {
   const report = buildLoginSessionReport(
     'implicit',
     session.record,
-    readAccountFile(host.folders.config, 'implicit'),
+    readLoggedInAccountFile(host.folders.config, 'implicit'),
     'file',
   );
   expect(report).toMatchObject({ flow: 'implicit', scope_verified: false });

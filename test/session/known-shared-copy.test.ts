@@ -1,7 +1,7 @@
 import { chmodSync, chownSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createSharedCopyAccess } from '../../src/session/known-shared-copy.ts';
+import { createLocalSharedSessionCopyAccess } from '../../src/session/known-shared-copy.ts';
 import { listRefreshJournalFiles, profilePaths } from '../../src/session/profile-paths.ts';
 import { testHost } from '../fixtures/host.ts';
 import { sandboxFor } from '../sandbox/requests.ts';
@@ -10,7 +10,7 @@ import { interceptOperations, sharedMachines } from './shared-machines.ts';
 function copyAccess() {
   const place = profilePaths(testHost().folders.state, 'default');
   const warnings: string[] = [];
-  const access = createSharedCopyAccess({
+  const access = createLocalSharedSessionCopyAccess({
     place,
     share: 'a',
     sealer: { open: () => ({ kind: 'damaged' }) },

@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { BrowserEnvironment } from '../../src/platform/browser-environment.ts';
-import { canOpenBrowser, loginInstructions, showLoginInstructions } from '../../src/session/login-instructions.ts';
+import {
+  canOpenBrowser,
+  loginInstructions,
+  openBrowserAndPrintLoginInstructions,
+} from '../../src/session/login-instructions.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 import { testHost } from '../fixtures/host.ts';
 import { profileNamed } from '../fixtures/profile.ts';
@@ -84,7 +88,7 @@ describe('the login instructions', () => {
       isContinued: false,
     };
     const addresses = { authorizationUrl, callbackUrl: 'http://127.0.0.1:8765/callback', startUrl };
-    await showLoginInstructions(host, addresses, { ...options, canOpen });
+    await openBrowserAndPrintLoginInstructions(host, addresses, { ...options, canOpen });
     expect(host.opened).toEqual(isOpened ? [startUrl] : []);
     expect(host.err()).toBe(`${textWith({ pasting: false, opened: isOpened })}\n`);
   });

@@ -6,7 +6,7 @@ import { encodeCredentialRecord } from '../../src/session/credential-record.ts';
 import { createProfileAccessTokenProvider } from '../../src/session/profile-access-token-provider.ts';
 import { profilePaths } from '../../src/session/profile-paths.ts';
 import type { SessionRefreshDeps } from '../../src/session/session-refresh-deps.ts';
-import { determineLoginSessionState } from '../../src/session/session-report.ts';
+import { determineReportedSessionState } from '../../src/session/session-report.ts';
 import { workLoginHints } from '../api/login-hints.ts';
 import { errorText } from '../fixtures/error-text.ts';
 import { expectGolden } from '../fixtures/golden.ts';
@@ -163,7 +163,9 @@ describe('a refused token', () => {
     await expect(createProfileAccessTokenProvider(deps).renew(record.accessToken)).rejects.toMatchObject(ended);
     await expect(createProfileAccessTokenProvider(deps).bearer()).rejects.toMatchObject(ended);
     const stored = storedRecord(profilePaths(host.folders.state, 'default'));
-    expect(stored === undefined ? undefined : determineLoginSessionState(stored, host.clock.now())).toBe('needs_login');
+    expect(stored === undefined ? undefined : determineReportedSessionState(stored, host.clock.now())).toBe(
+      'needs_login',
+    );
   });
 
   it('of a session that was revoked is a login, and the next command knows it without a request', async () => {

@@ -5,7 +5,7 @@ import type { CredentialRecord } from '../../src/session/credential-record.ts';
 import {
   buildLoginSessionReport,
   computeTokenSecondsLeftOrZero,
-  determineLoginSessionState,
+  determineReportedSessionState,
 } from '../../src/session/session-report.ts';
 import {
   formatLoginCommand,
@@ -48,18 +48,18 @@ describe('how fresh a session is', () => {
     [-1, 'expired'],
   ])('with %d s left: %s', (left, expected) => {
     expect(getTokenFreshness(record(left), now)).toBe(expected);
-    expect(determineLoginSessionState(record(left), now)).toBe(expected);
+    expect(determineReportedSessionState(record(left), now)).toBe(expected);
   });
 
   it('without a refresh token an expired one needs a login', () => {
-    expect(determineLoginSessionState({ ...bare, expiresAt: now / 1000 }, now)).toBe('needs_login');
-    expect(determineLoginSessionState({ ...bare, expiresAt: now / 1000 + 10 }, now)).toBe('expires_soon');
+    expect(determineReportedSessionState({ ...bare, expiresAt: now / 1000 }, now)).toBe('needs_login');
+    expect(determineReportedSessionState({ ...bare, expiresAt: now / 1000 + 10 }, now)).toBe('expires_soon');
   });
 
   it('a refresh in doubt is said, whatever the clock says, but not of a session that has ended', () => {
-    expect(determineLoginSessionState(record(), now, true)).toBe('in_doubt');
-    expect(determineLoginSessionState(record(-1), now, true)).toBe('in_doubt');
-    expect(determineLoginSessionState({ ...bare, expiresAt: now / 1000 }, now, true)).toBe('needs_login');
+    expect(determineReportedSessionState(record(), now, true)).toBe('in_doubt');
+    expect(determineReportedSessionState(record(-1), now, true)).toBe('in_doubt');
+    expect(determineReportedSessionState({ ...bare, expiresAt: now / 1000 }, now, true)).toBe('needs_login');
   });
 
   it('never has less than no seconds', () => {

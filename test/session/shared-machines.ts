@@ -14,7 +14,7 @@ import { sendAccessTokenProbe } from '../../src/session/send-access-token-probe.
 import type { SessionRefreshDeps } from '../../src/session/session-refresh-deps.ts';
 import { createSharedCredentialStore } from '../../src/session/shared-credential-store.ts';
 import { createShareEncryptionKeys, type ShareEncryptionKeys } from '../../src/shared-store/share-encryption-keys.ts';
-import type { SharedSessionOperation, SharedSessionSnapshot } from '../../src/shared-store/shared-session.ts';
+import type { SharedSessionOperation, SharedSessionOperationResult } from '../../src/shared-store/shared-session.ts';
 import { type TestHost, testHost } from '../fixtures/host.ts';
 import { profileNamed } from '../fixtures/profile.ts';
 import { recordOf, refreshDeps } from '../fixtures/session.ts';
@@ -102,7 +102,7 @@ export function sharedMachines(sandbox: SandboxServers): SharedMachines {
 /** Replaces what the store does; the returned function ends that. */
 export function interceptOperations(
   server: ReferenceStore,
-  replacement: (operation: SharedSessionOperation, run: ReferenceStore['run']) => Promise<SharedSessionSnapshot>,
+  replacement: (operation: SharedSessionOperation, run: ReferenceStore['run']) => Promise<SharedSessionOperationResult>,
 ): () => void {
   const { run } = server;
   Object.assign(server, { run: (operation: SharedSessionOperation) => replacement(operation, run) });

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import {
   buildLoginRetryCommands,
   formatCommandForProfile,
-  formatFlowOption,
+  formatLoginFlowOption,
   formatScopeOption,
   formatScopeOptionUnlessDefault,
 } from '../../src/session/suggested-commands.ts';
@@ -39,7 +39,7 @@ it.each([
   ['implicit', 'implicit', ''],
   ['code', 'implicit', '--flow code'],
 ] as const)('the flow %s, where the profile has %s, is asked for again by %j', (flow, ofProfile, words) => {
-  expect(formatFlowOption(flow, ofProfile).join(' ')).toBe(words);
+  expect(formatLoginFlowOption(flow, ofProfile).join(' ')).toBe(words);
 });
 
 it('a login that came to nothing is started again with its flow and scope, content with any grant, or in the other flow', () => {

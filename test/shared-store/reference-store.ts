@@ -3,8 +3,8 @@ import {
   isRefreshLeaseHeld,
   type SharedSessionLogEntry,
   type SharedSessionOperation,
+  type SharedSessionOperationResult,
   type SharedSessionRow,
-  type SharedSessionSnapshot,
   type SharedSessionStore,
 } from '../../src/shared-store/shared-session.ts';
 
@@ -135,7 +135,7 @@ export function createReferenceStore(now: () => number = Date.now): ReferenceSto
     fail(error) {
       failure = error;
     },
-    async run(operation): Promise<SharedSessionSnapshot> {
+    async run(operation): Promise<SharedSessionOperationResult> {
       if (failure !== undefined) throw failure;
       operations.push(operation);
       const result = applySharedOperation(row, operation, now());

@@ -14,7 +14,7 @@ import {
   watchedSourceBaselinePath,
   writeWatchedSourceBaselineFile,
 } from '../../src/watch/baseline-file.ts';
-import { addServiceMigrationStatus } from '../../src/watch/service-migration-status.ts';
+import { addServiceStatusToMigrationSample } from '../../src/watch/service-migration-status.ts';
 import { observeSourceBeforeMigration } from '../../src/watch/source-before-migration.ts';
 import type { MigrationStatusSample, ReplicationStopCause } from '../../src/watch/status-sample.ts';
 import { getWatchedSourceIdentity, recordFirstSlots } from '../../src/watch/update-slots-of-watch-record.ts';
@@ -96,7 +96,11 @@ const isCause = (cause: ReplicationStopCause | undefined, { rule, object }: Expe
 
 /** The sample with what the service tells about the migration at that moment. */
 const joined = (sample: MigrationStatusSample, state: MigrationState): MigrationStatusSample =>
-  addServiceMigrationStatus(sample, { kind: 'known', migration: { status: state.status, raw: { ...state } } }, cluster);
+  addServiceStatusToMigrationSample(
+    sample,
+    { kind: 'known', migration: { status: state.status, raw: { ...state } } },
+    cluster,
+  );
 
 const isCi = !['', '0', 'false'].includes(process.env.CI ?? '');
 /** Only root can mount the small disk. In CI nothing is left out. */

@@ -7,7 +7,7 @@ import type { WatchedSourceBaseline } from '../../src/watch/postgresql/watched-s
 import type { WatchedSourcePollResult } from '../../src/watch/source-watcher.ts';
 import type { MigrationStatusSample, MigrationWatchPhase } from '../../src/watch/status-sample.ts';
 import type { MigrationWatchRecord } from '../../src/watch/watch-record.ts';
-import { pollWatchedSource, type WatchedSource } from '../../src/watch/watch-source.ts';
+import { pollSourceContinuously, type WatchedSource } from '../../src/watch/watch-source.ts';
 import type { Postgres } from '../fixtures/postgres.ts';
 import type { RedisServer } from '../fixtures/redis.ts';
 
@@ -56,7 +56,7 @@ export function startWatchRun(watched: WatchedSource, options: WatchRunOptions =
   const running = (async () => {
     const { interval = 150, ...rest } = options;
     const all = { ...rest, limits: { ...shortWatchLimits, ...options.limits }, clock: systemClock, signal: end.signal };
-    for await (const looked of pollWatchedSource(watched, interval, all)) looks.push(looked);
+    for await (const looked of pollSourceContinuously(watched, interval, all)) looks.push(looked);
   })().catch((error: unknown) => {
     failure = error;
   });

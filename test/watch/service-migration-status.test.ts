@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { CliError } from '../../src/errors.ts';
 import {
-  addServiceMigrationStatus,
+  addServiceStatusToMigrationSample,
   createServiceStatusPoller,
   isMigrationFailedAtService,
 } from '../../src/watch/service-migration-status.ts';
@@ -51,11 +51,14 @@ test('an error is a note, and the next answer replaces it', async () => {
   poller.latest();
   await settled();
   const sample = makeStatusSample({ notes: ['one'] });
-  expectGolden('db-watch', (addServiceMigrationStatus(sample, poller.latest(), 'c').notes ?? []).join('\n'));
+  expectGolden('db-watch', (addServiceStatusToMigrationSample(sample, poller.latest(), 'c').notes ?? []).join('\n'));
   now = 10_000;
   poller.latest();
   await settled();
-  expect(addServiceMigrationStatus(sample, poller.latest(), 'c')).toEqual({ ...sample, server_status: 'running' });
+  expect(addServiceStatusToMigrationSample(sample, poller.latest(), 'c')).toEqual({
+    ...sample,
+    server_status: 'running',
+  });
 });
 
 test('an unexpected error ends the watch', async () => {
@@ -71,11 +74,11 @@ test('an unexpected error ends the watch', async () => {
 test('a status that has ended is the first violation, with reasons that act on no terminal', () => {
   const raw = { reason: 'a\u001b[31m', databases: [{ name: 'd', error: 'b' }, { name: 'e' }, 7] };
   const status = { kind: 'known', migration: { status: 'error', raw } } as const;
-  const [first] = addServiceMigrationStatus(makeStatusSample(), status, 'c').violations;
+  const [first] = addServiceStatusToMigrationSample(makeStatusSample(), status, 'c').violations;
   expect(first?.rule).toBe('server-status');
   expectGolden('db-watch', `${first?.observed}\n${first?.hint}`);
   expect(isMigrationFailedAtService(status)).toBe(true);
   expect(isMigrationFailedAtService({ kind: 'known', migration: { status: 'canceled', raw: {} } })).toBe(false);
-  const [none] = addServiceMigrationStatus(makeStatusSample(), { kind: 'none' }, 'c').violations;
+  const [none] = addServiceStatusToMigrationSample(makeStatusSample(), { kind: 'none' }, 'c').violations;
   expect(none?.hint).toContain('cloudctl db status c');
 });

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { formatByteCount, formatElapsed } from '../../src/watch/units.ts';
+import { formatBytesInUnitsOf1024, formatElapsed } from '../../src/watch/units.ts';
 
 it.each([
   [0, '0 B'],
@@ -11,7 +11,7 @@ it.each([
   [1024 ** 4 * 12, '12.0 TB'],
   [-5, '0 B'],
 ])('%i bytes are %s', (bytes, text) => {
-  expect(formatByteCount(bytes)).toBe(text);
+  expect(formatBytesInUnitsOf1024(bytes)).toBe(text);
 });
 
 it.each([

@@ -13,7 +13,7 @@ import {
   readMigrationWatchRecord,
   writeMigrationWatchRecord,
 } from '../../src/watch/watch-record.ts';
-import type { pollWatchedSource } from '../../src/watch/watch-source.ts';
+import type { pollSourceContinuously } from '../../src/watch/watch-source.ts';
 import { commandIo } from '../fixtures/command-io.ts';
 import { type TestHost, testHost } from '../fixtures/host.ts';
 import { makeStatusSample } from './view/status-samples.ts';
@@ -27,7 +27,10 @@ const source: DbSource = {
 };
 
 /** Polls with these results, then waits for a signal. `taken` is how many the watch took. */
-function polling(results: readonly WatchedSourcePollResult[]): { watch: typeof pollWatchedSource; taken(): number } {
+function polling(results: readonly WatchedSourcePollResult[]): {
+  watch: typeof pollSourceContinuously;
+  taken(): number;
+} {
   let taken = 0;
   return {
     taken: () => taken,
@@ -46,7 +49,7 @@ function poll(more: Partial<WatchedSourcePollResult> = {}): WatchedSourcePollRes
   return { sample: makeStatusSample(), idlePolls: 0, caughtUpPolls: 0, reached: true, activeSlots: [], ...more };
 }
 
-function follow(host: TestHost, watch: typeof pollWatchedSource, more: Partial<WatchMigrationOptions> = {}) {
+function follow(host: TestHost, watch: typeof pollSourceContinuously, more: Partial<WatchMigrationOptions> = {}) {
   const options = { interval: 1000, untilIdle: false, ignoreDbs: [], slots: [], showQueries: false, caFile: undefined };
   return watchMigration(commandIo(host, 'ndjson'), { source, ...options, ...more }, watch);
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { pollWatchedSource } from '../../src/watch/watch-source.ts';
+import { pollSourceContinuously } from '../../src/watch/watch-source.ts';
 import { closedPort } from '../commands/db/test-source.ts';
 import { startWatchRun, watchedPostgres, watchedRedis } from './run-watch.ts';
 
@@ -28,7 +28,7 @@ it('a clock that is set back while it looks makes no pause longer', async () => 
       end.abort();
     },
   };
-  const looks = pollWatchedSource(watchedRedis(await nowhere()), 2000, { clock, signal: end.signal });
+  const looks = pollSourceContinuously(watchedRedis(await nowhere()), 2000, { clock, signal: end.signal });
   for await (const looked of looks) expect(looked.reached).toBe(false);
   expect(pauses).toEqual([2000]);
 });

@@ -51,7 +51,7 @@ export function batchLookupTag({ id, content_hash }: Pick<BatchDescriptionEvent,
 }
 
 /** The number of tags that `--mark` or `--batch-id` added to the tags of the user. */
-export function countTagsAddedByBatch({ content_hash }: Pick<BatchDescriptionEvent, 'content_hash'>): number {
+export function countBatchTagsOnEachDroplet({ content_hash }: Pick<BatchDescriptionEvent, 'content_hash'>): number {
   return content_hash === undefined ? 1 : 2;
 }
 

@@ -110,7 +110,7 @@ export interface DropletsDeletedEvent {
 }
 
 /** The error of a name whose droplet was deleted with its batch. A resumed batch creates a deleted droplet again. */
-export const dropletDeletedMessage = 'deleted by `droplets batches delete`';
+export const dropletDeletedWithBatchErrorText = 'deleted by `droplets batches delete`';
 
 /** Names whose droplets may exist. `resend`: a later run may send them again after lookups prove that no droplet exists. */
 export interface RequestGroupOutcomeUnknownEvent {

@@ -3,7 +3,7 @@ import {
   type BatchDescriptionEvent,
   type BatchLedgerEvent,
   type DropletsBeforeBatchEvent,
-  dropletDeletedMessage,
+  dropletDeletedWithBatchErrorText,
   parseBatchLedgerTimestamp,
   type RequestGroupSendingEvent,
   type RequestGroupsAnnouncedEvent,
@@ -213,7 +213,7 @@ export function createBatchState(batch: BatchDescriptionEvent): BatchState {
             deletedIds.add(id);
             const at = positionOf(name);
             if (states[at] !== created || ids[at] !== id) continue;
-            setState(name, missing, dropletDeletedMessage);
+            setState(name, missing, dropletDeletedWithBatchErrorText);
             ids[at] = 0;
           }
           return;

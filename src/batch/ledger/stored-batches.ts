@@ -6,7 +6,7 @@ import { type HeldFileLock, tryAcquireFileLock } from '../../platform/file-lock.
 import { listFolder } from '../../platform/files.ts';
 import { isBatchFinished } from '../run-batch.ts';
 import { buildBatchLedgerLockPath, buildBatchLedgerPath } from './batch-ledger.ts';
-import { dropletDeletedMessage } from './batch-ledger-event.ts';
+import { dropletDeletedWithBatchErrorText } from './batch-ledger-event.ts';
 import type { BatchState, BatchStatusCounts } from './batch-state.ts';
 import { readBatchLedgerIfValid } from './read-batch-ledger.ts';
 
@@ -101,7 +101,7 @@ function describeBatch(path: string): StoredBatch {
 function isDeleted(state: BatchState): boolean {
   let deleted = 0;
   for (const row of state.rows()) {
-    if (row.status === 'failed' && row.error === dropletDeletedMessage) deleted += 1;
+    if (row.status === 'failed' && row.error === dropletDeletedWithBatchErrorText) deleted += 1;
     else if (row.status !== 'skipped') return false;
   }
   return deleted > 0;

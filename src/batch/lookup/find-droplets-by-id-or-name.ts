@@ -1,7 +1,7 @@
 import type { ApiClient } from '../../api/client.ts';
 import { type Droplet, type DropletFilter, decodeDroplet, listDroplets } from '../../api/droplets.ts';
 import { readListTotal } from '../../api/list-page.ts';
-import { createRateLimitRetry, type WaitMilliseconds } from '../../api/rate-limit-retry.ts';
+import { createRateLimitRetry, type DelayFunction } from '../../api/rate-limit-retry.ts';
 import { shortenInputForError } from '../../cli/shorten-input-for-error.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { isJsonRecord } from '../../json.ts';
@@ -9,7 +9,7 @@ import { isJsonRecord } from '../../json.ts';
 export interface DropletReadOptions {
   readonly api: ApiClient;
   /** Waits until the rate limit allows another request. */
-  readonly pause: WaitMilliseconds;
+  readonly pause: DelayFunction;
   readonly onProgress?: (read: number, total: number | undefined) => void;
 }
 

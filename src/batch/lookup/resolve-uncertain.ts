@@ -13,7 +13,7 @@ import {
 import type { DropletFinder } from './droplet-finder.ts';
 import {
   nextUncertainRequestStep,
-  type RequestGroupLookup,
+  type RequestGroupLookupResult,
   type UncertainRequestStep,
 } from './uncertain-request-step.ts';
 
@@ -54,7 +54,7 @@ export async function resolveUncertainRequest(
   deps: ResolveUncertainRequestDeps,
 ): Promise<UncertainRequestResolution> {
   const { clock, ledger, ending, ended, timings } = deps;
-  const lookups: RequestGroupLookup[] = [];
+  const lookups: RequestGroupLookupResult[] = [];
   let current = uncertain;
   for (;;) {
     // When the user interrupts the batch, only the response in flight is awaited; a resumed run can repeat the lookups.
@@ -138,7 +138,7 @@ function recordStep(
 async function lookUpGroup(
   uncertain: UncertainRequestNames,
   deps: ResolveUncertainRequestDeps,
-): Promise<RequestGroupLookup> {
+): Promise<RequestGroupLookupResult> {
   const { names } = uncertain;
   const at = deps.clock.now();
   const criteria = buildCandidateDropletCriteria(deps.ledger.state, uncertainGroupOf(uncertain.group, deps)?.sentAfter);

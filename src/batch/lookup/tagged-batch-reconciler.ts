@@ -5,17 +5,17 @@ import type { BatchLedger } from '../ledger/batch-ledger.ts';
 import { formatBatchLedgerTimestamp, type LedgerCreatedDroplet } from '../ledger/batch-ledger-event.ts';
 import type { BatchState } from '../ledger/batch-state.ts';
 import type { SendLane } from '../sending/send-lane.ts';
+import {
+  addBatchTaggedDroplet,
+  type BatchTaggedDropletLookupResult,
+  type BatchTaggedDroplets,
+  createEmptyBatchTaggedDroplets,
+  differentBatchError,
+  findBatchTaggedDroplets,
+} from './batch-tagged-droplets.ts';
 import type { DropletFinder } from './droplet-finder.ts';
 import { buildExistingDropletsEvent, repeatLookupUntilConclusive } from './record-existing-droplets.ts';
 import type { ResolveUncertainRequestDeps } from './resolve-uncertain.ts';
-import {
-  addTaggedDroplet,
-  createEmptyTaggedDroplets,
-  differentBatchError,
-  findTaggedDroplets,
-  type TaggedDropletLookupResult,
-  type TaggedDroplets,
-} from './tagged-droplets.ts';
 
 export interface TaggedBatchReconcilerDeps extends Omit<ResolveUncertainRequestDeps, 'ledger'> {
   readonly ledger: BatchLedger;
@@ -57,21 +57,21 @@ export function createTaggedBatchReconciler(deps: TaggedBatchReconcilerDeps): Ta
   let isTagFilterTrusted = true;
   let hasRecent = false;
 
-  const findByName = async (names: readonly string[], tagged: TaggedDroplets) => {
+  const findByName = async (names: readonly string[], tagged: BatchTaggedDroplets) => {
     const droplets = await repeatLookupUntilConclusive(() => lookup.find({ names, has: state.hasName }, ending));
     const untagged = new Map<string, readonly Droplet[]>();
     for (const [name, found] of droplets.droplets) {
-      const left = found.filter((droplet) => !addTaggedDroplet(state, tagged, droplet));
+      const left = found.filter((droplet) => !addBatchTaggedDroplet(state, tagged, droplet));
       if (left.length > 0) untagged.set(name, left);
     }
     return untagged;
   };
-  const find = async (): Promise<TaggedDroplets> => {
-    const { droplets } = await repeatLookupUntilConclusive(() => findTaggedDroplets(lane, state, ending));
+  const find = async (): Promise<BatchTaggedDroplets> => {
+    const { droplets } = await repeatLookupUntilConclusive(() => findBatchTaggedDroplets(lane, state, ending));
     if (!isTagFilterTrusted) await findByName(state.missing(), droplets);
     return droplets;
   };
-  const adopt = async (tagged: TaggedDroplets): Promise<void> => {
+  const adopt = async (tagged: BatchTaggedDroplets): Promise<void> => {
     if (tagged.foreign.length > 0) throw differentBatchError(state, tagged.foreign);
     const serverTime = Date.parse(lane.serverTime() ?? '');
     hasRecent ||= tagged.newest > serverTime - recentMs;
@@ -84,7 +84,7 @@ export function createTaggedBatchReconciler(deps: TaggedBatchReconcilerDeps): Ta
       try {
         await adopt(tagged);
         if (!isNew) return;
-        const before = createEmptyTaggedDroplets();
+        const before = createEmptyBatchTaggedDroplets();
         const untagged = await findByName(state.missing(), before);
         isTagFilterTrusted = before.own.size === 0;
         await adopt(before);
@@ -121,7 +121,7 @@ export interface DuplicateDropletsReport {
  * After all requests were sent, searches for droplets of the batch that have the same name. The result of a name with several
  * droplets becomes `unknown`, its row lists their ids, and the name is never sent again.
  */
-export async function reportDuplicateDroplets(
+export async function findAndRecordDuplicateDroplets(
   deps: Pick<TaggedBatchReconcilerDeps, 'ledger' | 'lane' | 'clock' | 'timings' | 'ending'>,
 ): Promise<DuplicateDropletsReport> {
   const { state } = deps.ledger;
@@ -142,10 +142,10 @@ async function findTaggedAtEnd({
   clock,
   timings,
   ending,
-}: Parameters<typeof reportDuplicateDroplets>[0]): Promise<TaggedDropletLookupResult> {
+}: Parameters<typeof findAndRecordDuplicateDroplets>[0]): Promise<BatchTaggedDropletLookupResult> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await repeatLookupUntilConclusive(() => findTaggedDroplets(lane, ledger.state, ending));
+      return await repeatLookupUntilConclusive(() => findBatchTaggedDroplets(lane, ledger.state, ending));
     } catch (error) {
       const isFinal = !(error instanceof CliError) || error.exitCode === 4 || attempt === maxAttempts;
       if (isFinal || ending.aborted) throw error;
@@ -162,7 +162,7 @@ function withRowId(state: BatchState, at: number, ids: readonly number[]): reado
 
 /** Records the droplets of the batch that a lookup found; returns the names whose rows have changed. */
 function recordTagged(
-  { own }: Pick<TaggedDroplets, 'own'>,
+  { own }: Pick<BatchTaggedDroplets, 'own'>,
   { ledger, clock }: Pick<TaggedBatchReconcilerDeps, 'ledger' | 'clock'>,
 ): readonly string[] {
   const { state } = ledger;

@@ -2,7 +2,7 @@ import type { BatchTimeLimits } from '../sending/batch-time-limits.ts';
 import type { CandidateDroplet, DropletWithOtherAttributes } from './candidate-droplets.ts';
 
 /** The result of one lookup of all names in a group. */
-export interface RequestGroupLookup {
+export interface RequestGroupLookupResult {
   /** The start time of the lookup in milliseconds. */
   readonly at: number;
   /** Whether the lookup read every droplet, so that a name that was not found certainly has no droplet. */
@@ -27,7 +27,7 @@ export interface UncertainRequest {
   readonly resend: boolean;
   /** Whether droplets are recognized by the tag of `--mark`, so that creation times are not compared. */
   readonly marked: boolean;
-  readonly lookups: readonly RequestGroupLookup[];
+  readonly lookups: readonly RequestGroupLookupResult[];
 }
 
 export type UncertainRequestStep =
@@ -160,7 +160,7 @@ type LookupSummary =
 
 function summarizeLookup(
   { names, marked }: UncertainRequest,
-  lookup: RequestGroupLookup,
+  lookup: RequestGroupLookupResult,
   timings: BatchTimeLimits,
 ): LookupSummary {
   const of = (name: string): readonly CandidateDroplet[] => lookup.found.get(name) ?? [];
@@ -186,7 +186,7 @@ function summarizeLookup(
 /** For each name, the result of the latest lookup that found it, because a later lookup may have read an outdated list. */
 function seenInAny<T>(
   { lookups }: UncertainRequest,
-  seen: (lookup: RequestGroupLookup) => ReadonlyMap<string, readonly T[]> | undefined,
+  seen: (lookup: RequestGroupLookupResult) => ReadonlyMap<string, readonly T[]> | undefined,
 ): ReadonlyMap<string, readonly T[]> {
   return new Map(lookups.flatMap((lookup) => [...(seen(lookup) ?? [])]));
 }
@@ -201,7 +201,7 @@ function formatDifferences(droplets: ReadonlyMap<string, readonly DropletWithOth
     .join('; ');
 }
 
-function isInconclusive(lookups: readonly RequestGroupLookup[], closedAt: number): boolean {
+function isInconclusive(lookups: readonly RequestGroupLookupResult[], closedAt: number): boolean {
   const latest = lookups.filter(({ at }) => at >= closedAt).slice(-maxInconclusive);
   return latest.length === maxInconclusive && latest.every(({ conclusive }) => !conclusive);
 }
@@ -211,7 +211,7 @@ function foundAny({ lookups }: UncertainRequest): boolean {
 }
 
 /** An inconclusive lookup can miss droplets, but the droplets that it found exist. */
-function lookupFoundAny(lookup: RequestGroupLookup): boolean {
+function lookupFoundAny(lookup: RequestGroupLookupResult): boolean {
   return [...lookup.found.values()].some((candidates) => candidates.length > 0);
 }
 

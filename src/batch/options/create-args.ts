@@ -7,7 +7,7 @@ import { requireNonEmptyValue } from '../../cli/require-non-empty-value.ts';
 import { type CliError, usageError } from '../../errors.ts';
 import { isExactNumber } from '../../exact.ts';
 import { parseExactJson, parseJson } from '../../json.ts';
-import { countTagsAddedByBatch } from '../ledger/batch-id.ts';
+import { countBatchTagsOnEachDroplet } from '../ledger/batch-id.ts';
 import {
   type BatchDescriptionEvent,
   type ExistingNamePolicy,
@@ -85,7 +85,7 @@ export async function requireOptionsOfBatchLedger(
 function recordedExtra(batch: BatchDescriptionEvent): Readonly<Record<string, unknown>> {
   const { extra } = batch.attributes;
   return batch.mark && Array.isArray(extra.tags)
-    ? { ...extra, tags: extra.tags.slice(0, -countTagsAddedByBatch(batch)) }
+    ? { ...extra, tags: extra.tags.slice(0, -countBatchTagsOnEachDroplet(batch)) }
     : extra;
 }
 

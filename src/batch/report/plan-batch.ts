@@ -1,10 +1,14 @@
 import type { Droplet } from '../../api/droplets.ts';
 import type { ListView } from '../../cli/columns.ts';
 import type { BatchResultRow, BatchState } from '../ledger/batch-state.ts';
+import {
+  addBatchTaggedDroplet,
+  createEmptyBatchTaggedDroplets,
+  findBatchTaggedDroplets,
+} from '../lookup/batch-tagged-droplets.ts';
 import { describeDropletDifference } from '../lookup/candidate-droplets.ts';
 import type { DropletFinder } from '../lookup/droplet-finder.ts';
 import { repeatLookupUntilConclusive } from '../lookup/record-existing-droplets.ts';
-import { addTaggedDroplet, createEmptyTaggedDroplets, findTaggedDroplets } from '../lookup/tagged-droplets.ts';
 import type { SendLane } from '../sending/send-lane.ts';
 
 /** The action that a batch would take for one name. */
@@ -41,15 +45,15 @@ export async function previewBatchActions(
   const { batch, hasName } = state;
   const isShared = batch.content_hash !== undefined;
   const tagged = isShared
-    ? (await repeatLookupUntilConclusive(() => findTaggedDroplets(lane, state, signal))).droplets
-    : createEmptyTaggedDroplets();
+    ? (await repeatLookupUntilConclusive(() => findBatchTaggedDroplets(lane, state, signal))).droplets
+    : createEmptyBatchTaggedDroplets();
   const names = batch.names.filter((_, at) => !tagged.own.has(at));
   const found = await repeatLookupUntilConclusive(() => lookup.find({ names, has: hasName }, signal));
   const untagged = new Map<string, readonly Droplet[]>();
   for (const [name, droplets] of found.droplets)
     untagged.set(
       name,
-      droplets.filter((droplet) => !isShared || !addTaggedDroplet(state, tagged, droplet)),
+      droplets.filter((droplet) => !isShared || !addBatchTaggedDroplet(state, tagged, droplet)),
     );
   const foreign = new Map(tagged.foreign.map((one) => [one.id, one]));
   const rows = batch.names.map((name, at): BatchPlanRow => {

@@ -11,17 +11,17 @@ import {
 import type { DropletUserData } from '../options/user-data.ts';
 import type { InFlightRequestAborter } from './abort-scope.ts';
 import { buildDropletCreationRequest } from './droplet-creation-requests.ts';
+import type { LateResponseDetector } from './late-response-detector.ts';
 import {
   type CreationRequestOutcome,
   determineCreationRequestOutcome,
   determineOutcomeOfFailedRequest,
 } from './request-outcome.ts';
-import type { ResponseDeadline } from './response-deadline.ts';
 import type { SendLane } from './send-lane.ts';
 
 export interface DropletRequestGroupDeps extends ResolveUncertainRequestDeps {
   readonly lane: SendLane;
-  readonly lateResponses: ResponseDeadline;
+  readonly lateResponses: LateResponseDetector;
   /** Aborts the request of the worker that processes the group. */
   readonly abortScope: InFlightRequestAborter;
   readonly loginHints: RefusedRequestHints;

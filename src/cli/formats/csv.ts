@@ -1,8 +1,8 @@
 import { isExactNumber } from '../../exact.ts';
-import type { TableCellValue } from '../columns.ts';
+import type { OutputCellValue } from '../columns.ts';
 
 /** Encodes one record with its CRLF (RFC 4180 section 2). An absent value is encoded as an empty CSV field. */
-export type CsvRecordEncoder = (cells: readonly TableCellValue[]) => string;
+export type CsvRecordEncoder = (cells: readonly OutputCellValue[]) => string;
 
 export async function createCsvRecordEncoder(): Promise<CsvRecordEncoder> {
   const { stringify } = await import('csv-stringify/sync');

@@ -5,7 +5,7 @@ import { escapeUnprintable } from '../../sanitize/json-text.ts';
  * Formats data as JSON with an indentation of two spaces and a final newline. Characters that control a terminal are written as
  * JSON escapes, which does not change the data.
  */
-export function jsonDocument(data: unknown): string {
+export function formatJsonDocument(data: unknown): string {
   return `${escapeUnprintable(stringifyExact(data, 2) ?? 'null')}\n`;
 }
 

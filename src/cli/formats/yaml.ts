@@ -3,7 +3,7 @@ import { isExactNumber, parseExactJsonOrThrow, stringifyExact } from '../../exac
 import { escapeUnprintable } from '../../sanitize/json-text.ts';
 
 /** Formats the data as a YAML 1.2 document. */
-export function yamlDocument(data: unknown): string {
+export function formatYamlDocument(data: unknown): string {
   const exact = {
     tag: 'tag:yaml.org,2002:float',
     default: true,

@@ -1,4 +1,4 @@
-import { type ApiAction, fetchResourceAction } from '../../api/actions.ts';
+import { type ApiAction, fetchActionById } from '../../api/actions.ts';
 import type { ApiClient } from '../../api/client.ts';
 import { createBatchIo } from '../../batch/batch-io.ts';
 import { profileOptionArgs } from '../../batch/report/resume-command.ts';
@@ -35,7 +35,7 @@ export const actionsGetCommand: CommandSpec<CommandContext> = {
     const settings = context.settings();
     const api = await context.api(settings);
     if (!args.has('wait')) {
-      const action = await fetchResourceAction(api, id, {});
+      const action = await fetchActionById(api, id, {});
       await context.output.object(action.raw, resourceActionListView);
       return 0;
     }
@@ -97,7 +97,7 @@ async function waitForAction(
     try {
       for (;;) {
         try {
-          action = await fetchResourceAction(api, id, { signal, pause });
+          action = await fetchActionById(api, id, { signal, pause });
           failures = 0;
         } catch (error) {
           failures += 1;

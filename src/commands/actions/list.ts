@@ -1,6 +1,6 @@
-import { type ApiAction, fetchResourceAction, listAllActions } from '../../api/actions.ts';
+import { type ApiAction, fetchActionById, listAllActions } from '../../api/actions.ts';
 import type { ApiClient } from '../../api/client.ts';
-import type { ListView, TableCellValue } from '../../cli/columns.ts';
+import type { ListView, OutputCellValue } from '../../cli/columns.ts';
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
 import { requireNonEmptyValue } from '../../cli/require-non-empty-value.ts';
 import { shortenInputForError } from '../../cli/shorten-input-for-error.ts';
@@ -73,7 +73,7 @@ export const actionsListCommand: CommandSpec<CommandContext> = {
 
 /** Reads an action that the filter no longer matches, most often because the action has ended. */
 async function rereadAction(api: ApiClient, { id }: JsonRecord): Promise<JsonRecord | undefined> {
-  return typeof id === 'number' ? (await fetchResourceAction(api, id, {})).raw : undefined;
+  return typeof id === 'number' ? (await fetchActionById(api, id, {})).raw : undefined;
 }
 
 const filterOptions = ['status', 'type', 'resource-type', 'region', 'after', 'before'];
@@ -127,6 +127,6 @@ function regionOf(row: JsonRecord): string | undefined {
   return readStringField(row, 'region_slug') ?? (isJsonRecord(region) ? readStringField(region, 'slug') : undefined);
 }
 
-function scalar(value: unknown): TableCellValue {
+function scalar(value: unknown): OutputCellValue {
   return typeof value === 'string' || typeof value === 'number' || isExactNumber(value) ? value : undefined;
 }

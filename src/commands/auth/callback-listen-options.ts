@@ -1,7 +1,10 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import type { OptionSpec, ParsedArgs } from '../../cli/command.ts';
 import { usageError } from '../../errors.ts';
-import { type AllowedPeerNetwork, parseAllowedPeerNetwork } from '../../loopback/allowed-peer-network.ts';
+import {
+  type AllowedCallbackClientNetwork,
+  parseAllowedCallbackClientNetwork,
+} from '../../loopback/allowed-callback-client-network.ts';
 import type { CallbackListenAddress } from '../../loopback/bind-listener.ts';
 import { isLoopbackPeer } from '../../platform/loopback-host.ts';
 import { sanitizeLine } from '../../sanitize/terminal-text.ts';
@@ -56,8 +59,8 @@ export function exposedListenerWarning({ address, allowedPeers }: CallbackListen
   return `the login listens on ${address}, which other machines may reach; the login answers only ${peers}`;
 }
 
-function requirePeerNetwork(text: string): AllowedPeerNetwork {
-  const parsed = parseAllowedPeerNetwork(text);
+function requirePeerNetwork(text: string): AllowedCallbackClientNetwork {
+  const parsed = parseAllowedCallbackClientNetwork(text);
   if (parsed.ok) return parsed.network;
   throw usageError(
     `--allow-peer "${sanitizeLine(text)}" is ${parsed.reason}`,

@@ -1,9 +1,9 @@
 import { type AccountDetails, fetchAccountOfToken } from '../../api/account-details.ts';
 import type { ListView } from '../../cli/columns.ts';
-import type { ProfileSettings } from '../../config/settings.ts';
+import type { ResolvedProfileSettings } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
 import { personalTeamValue } from '../../identity.ts';
-import { buildRefusedRequestHints } from '../../session/session-binding.ts';
+import { buildRefusedRequestHints } from '../../session/session-server-binding.ts';
 
 /** The JSON output of `auth status` with CLOUDCTL_ACCESS_TOKEN, which contains no token. */
 interface EnvironmentTokenReport {
@@ -33,7 +33,10 @@ const view: ListView<EnvironmentTokenReport> = {
 };
 
 /** Checks the access token of CLOUDCTL_ACCESS_TOKEN with the resource API, which also returns the account. */
-export async function printEnvironmentTokenStatus(context: CommandContext, settings: ProfileSettings): Promise<void> {
+export async function printEnvironmentTokenStatus(
+  context: CommandContext,
+  settings: ResolvedProfileSettings,
+): Promise<void> {
   const api = await context.api(settings);
   const account = await fetchAccountOfToken(api, buildRefusedRequestHints(settings, context.host.folders.config));
   await context.output.object(

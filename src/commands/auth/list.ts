@@ -1,11 +1,11 @@
 import type { ListView } from '../../cli/columns.ts';
 import type { CommandSpec } from '../../cli/command.ts';
-import type { ProfileSettings } from '../../config/settings.ts';
+import type { ResolvedProfileSettings } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
 import { CliError } from '../../errors.ts';
-import { readAccountFile } from '../../session/account.ts';
-import { buildSessionBinding } from '../../session/credential-record.ts';
-import { determineLoginSessionState, type LoginSessionState } from '../../session/session-report.ts';
+import { readLoggedInAccountFile } from '../../session/account.ts';
+import { buildSessionServerBinding } from '../../session/credential-record.ts';
+import { determineReportedSessionState, type ReportedSessionState } from '../../session/session-report.ts';
 import { loadStoredSession } from '../../session/stored-session.ts';
 
 interface ProfileRow {
@@ -14,7 +14,7 @@ interface ProfileRow {
   readonly auth_url: string | null;
   readonly email?: string;
   readonly team_name?: string;
-  readonly state: LoginSessionState | 'logged_out' | 'unknown';
+  readonly state: ReportedSessionState | 'logged_out' | 'unknown';
 }
 
 const view: ListView<ProfileRow> = {
@@ -50,7 +50,7 @@ export const authListCommand: CommandSpec<CommandContext> = {
 async function profileRow(context: CommandContext, profile: string, current: boolean): Promise<ProfileRow> {
   const isStored = context.config().profiles.has(profile);
   const settings = isStored ? context.storedSettings(profile) : context.settings();
-  const account = readAccountFile(context.host.folders.config, profile);
+  const account = readLoggedInAccountFile(context.host.folders.config, profile);
   return {
     profile,
     current,
@@ -61,14 +61,14 @@ async function profileRow(context: CommandContext, profile: string, current: boo
   };
 }
 
-async function profileState(context: CommandContext, settings: ProfileSettings): Promise<ProfileRow['state']> {
-  const binding = buildSessionBinding(settings);
+async function profileState(context: CommandContext, settings: ResolvedProfileSettings): Promise<ProfileRow['state']> {
+  const binding = buildSessionServerBinding(settings);
   if (binding === undefined) return 'logged_out';
   const store = await context.store(settings);
   const stored = await loadStoredSession(store, binding).catch(unknownIfCliError);
   switch (stored.kind) {
     case 'found':
-      return determineLoginSessionState(stored.record, (store.clock ?? context.host.clock).now(), stored.inDoubt);
+      return determineReportedSessionState(stored.record, (store.clock ?? context.host.clock).now(), stored.inDoubt);
     case 'absent':
       return stored.orphaned === true ? 'needs_login' : 'logged_out';
     case 'damaged':

@@ -5,10 +5,10 @@ import type { CommandContext } from '../../context.ts';
 import type { CallbackListenAddress } from '../../loopback/bind-listener.ts';
 import { detectBrowserEnvironment } from '../../platform/browser-environment.ts';
 import type { OutputSink } from '../../platform/host.ts';
-import { interruptProcess } from '../../platform/interrupt-process.ts';
+import { interruptOwnProcess } from '../../platform/interrupt-own-process.ts';
 import { sanitizeLine } from '../../sanitize/terminal-text.ts';
 import type { LoginDeps } from '../../session/login.ts';
-import { canOpenBrowser, showLoginInstructions } from '../../session/login-instructions.ts';
+import { canOpenBrowser, openBrowserAndPrintLoginInstructions } from '../../session/login-instructions.ts';
 
 /** Messages and prompts of a login in the terminal. */
 export type LoginDialog = Pick<
@@ -47,7 +47,7 @@ export function createLoginDialog(
     canContinue: prompts.interactive,
     onOtherScope: args.has('accept-scope') ? 'accept' : prompts.interactive ? confirmScope : 'refuse',
     showInstructions: (addresses, { isContinued }) =>
-      showLoginInstructions(host, addresses, {
+      openBrowserAndPrintLoginInstructions(host, addresses, {
         profile,
         runtimeEnvironment,
         canOpen,
@@ -60,7 +60,7 @@ export function createLoginDialog(
     pastedLines: (signal) => {
       if (!pasting) return noPastedLines();
       return readTerminalLines(
-        { input: host.stdin, output: host.screen, onInterrupt: () => interruptProcess() },
+        { input: host.stdin, output: host.screen, onInterrupt: () => interruptOwnProcess() },
         signal,
       );
     },

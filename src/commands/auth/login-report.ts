@@ -1,6 +1,10 @@
 import { quoteShellArg } from '../../cli/shell-quote.ts';
 import { writeProfile } from '../../config/config-file.ts';
-import { formatProfileOption, type ProfileSettingOverrides, type ProfileSettings } from '../../config/settings.ts';
+import {
+  formatProfileOption,
+  type ProfileSettingOverrides,
+  type ResolvedProfileSettings,
+} from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
 import { describeTeam } from '../../identity.ts';
 import { buildLoginSessionReport } from '../../session/session-report.ts';
@@ -11,7 +15,7 @@ import { loginSessionListView } from './session-view.ts';
 /** Saves in the profile the options that later commands need to find and refresh the session. */
 export async function saveLoginOptionsInProfile(
   context: CommandContext,
-  settings: ProfileSettings,
+  settings: ResolvedProfileSettings,
   typed: ProfileSettingOverrides,
 ): Promise<void> {
   const { auth_url, base_url, credential_store, token_params } = settings.values;
@@ -32,7 +36,7 @@ export async function saveLoginOptionsInProfile(
 /** Reports the login: account, scope and credential store on stderr, and the session on stdout unless the format is `table`. */
 export async function reportLogin(
   context: CommandContext,
-  settings: ProfileSettings,
+  settings: ResolvedProfileSettings,
   result: LoginResult,
 ): Promise<void> {
   const { output } = context;

@@ -2,7 +2,11 @@ import { type AccountDetails, fetchAccountOfToken } from '../../api/account-deta
 import { createApiClient } from '../../api/client.ts';
 import type { ParsedArgs } from '../../cli/command.ts';
 import { removeCachedCompletionNames } from '../../config/cached-completion-names.ts';
-import { type ProfileSettingOverrides, type ProfileSettings, requireKnownProfile } from '../../config/settings.ts';
+import {
+  type ProfileSettingOverrides,
+  type ResolvedProfileSettings,
+  requireKnownProfile,
+} from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
 import { CliError, type ExitCode, usageError } from '../../errors.ts';
 import { compareAccounts, describeTeam } from '../../identity.ts';
@@ -11,16 +15,16 @@ import { interruptedError } from '../../platform/defer-signals.ts';
 import { sanitizeLine } from '../../sanitize/terminal-text.ts';
 import { Secret } from '../../secret.ts';
 import { storeLoggedInAccount } from '../../session/account.ts';
-import type { SessionBinding } from '../../session/credential-record.ts';
-import { buildSessionBinding } from '../../session/credential-record.ts';
+import type { SessionServerBinding } from '../../session/credential-record.ts';
+import { buildSessionServerBinding } from '../../session/credential-record.ts';
 import { requireCredentialStoreAvailable } from '../../session/credential-store.ts';
 import { revokeReplacedSession } from '../../session/revoke-grant.ts';
-import { buildRefusedRequestHints, isServerKnownToImplementSpec } from '../../session/session-binding.ts';
+import { buildRefusedRequestHints, isServerKnownToImplementSpec } from '../../session/session-server-binding.ts';
 import { storeGivenToken } from '../../session/store-login.ts';
 import { loadStoredSession } from '../../session/stored-session.ts';
-import { missingProfileSettingsError } from './complete-login-settings.ts';
 import { confirmSessionReplacement } from './confirm-replacement.ts';
 import { reportLogin, saveLoginOptionsInProfile } from './login-report.ts';
+import { missingProfileSettingsError } from './resolve-or-prompt-for-login-settings.ts';
 
 /** Implements `auth login --with-token`: stores an access token that was issued elsewhere, after the resource API has accepted it. */
 export async function loginWithToken(
@@ -83,8 +87,8 @@ function refuseBrowserOptions(args: ParsedArgs): void {
   if (typed !== undefined) throw usageError(`cannot use --${typed} with --with-token`, `remove \`--${typed}\``);
 }
 
-function requireBinding(context: CommandContext, settings: ProfileSettings): SessionBinding {
-  const binding = buildSessionBinding(settings);
+function requireBinding(context: CommandContext, settings: ResolvedProfileSettings): SessionServerBinding {
+  const binding = buildSessionServerBinding(settings);
   if (binding !== undefined) return binding;
   requireKnownProfile(settings, context.config());
   const keys = (['auth_url', 'base_url', 'client_id'] as const).filter((key) => settings.values[key] === undefined);
@@ -117,8 +121,8 @@ const maxInputLength = 70_000;
 
 async function readAccountOf(
   context: CommandContext,
-  settings: ProfileSettings,
-  { baseOrigin }: SessionBinding,
+  settings: ResolvedProfileSettings,
+  { baseOrigin }: SessionServerBinding,
   accessToken: Secret,
 ): Promise<AccountDetails> {
   const hints = buildRefusedRequestHints({ ...settings, accessToken: undefined }, context.host.folders.config);

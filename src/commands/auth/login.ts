@@ -1,6 +1,6 @@
 import type { CommandSpec, OptionSpec, ParsedArgs } from '../../cli/command.ts';
 import { parseDurationOrThrow } from '../../cli/duration.ts';
-import type { ProfileSettings } from '../../config/settings.ts';
+import type { ResolvedProfileSettings } from '../../config/settings.ts';
 import { createLoginDeps } from '../../context/login-deps.ts';
 import type { CommandContext } from '../../context.ts';
 import { usageError } from '../../errors.ts';
@@ -16,12 +16,12 @@ import {
   exposedListenerWarning,
   readCallbackListenOptions,
 } from './callback-listen-options.ts';
-import { completeLoginSettings } from './complete-login-settings.ts';
 import { confirmSessionReplacement } from './confirm-replacement.ts';
 import { createLoginDialog } from './login-dialog.ts';
 import { reportLogin, saveLoginOptionsInProfile } from './login-report.ts';
 import { loginWithToken } from './login-with-token.ts';
 import { profileSettingsOptionSpecs, readProfileSettingOverrides } from './profile-options.ts';
+import { resolveOrPromptForLoginSettings } from './resolve-or-prompt-for-login-settings.ts';
 
 const options: readonly OptionSpec[] = [
   {
@@ -86,7 +86,7 @@ export const authLoginCommand: CommandSpec<CommandContext> = {
     refuseWithoutPerson(context, args);
     const limitText = args.value('login-timeout') ?? '5m';
     const limit = parseDurationOrThrow(limitText, '--login-timeout', 1000);
-    const login = await completeLoginSettings(context, typed);
+    const login = await resolveOrPromptForLoginSettings(context, typed);
     const { settings } = login;
     const stored = await loadStoredSession(await context.store(settings), login.binding);
     const request: OAuthLoginOptions = {
@@ -149,7 +149,7 @@ function refuseWithoutPerson({ host }: CommandContext, args: ParsedArgs): void {
 }
 
 /** Refuses options that contradict each other before a page is opened. */
-function checkOptions(settings: ProfileSettings, args: ParsedArgs): void {
+function checkOptions(settings: ResolvedProfileSettings, args: ParsedArgs): void {
   const { flow, scope } = settings.values;
   const hint = args.value('account-hint');
   if (scope !== undefined && !isKnownScope(scope) && !args.has('any-scope')) {
@@ -180,7 +180,7 @@ function checkOptions(settings: ProfileSettings, args: ParsedArgs): void {
 async function chooseScope(
   { prompts }: CommandContext,
   args: ParsedArgs,
-  { values }: ProfileSettings,
+  { values }: ResolvedProfileSettings,
   stored: StoredSession,
 ): Promise<string | undefined> {
   const kept = stored.kind === 'found' && stored.record.scope !== '' ? stored.record.scope : undefined;

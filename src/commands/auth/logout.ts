@@ -2,16 +2,16 @@ import { isAccessTokenRefused } from '../../api/api-response.ts';
 import { createApiClient } from '../../api/client.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { removeCachedCompletionNames } from '../../config/cached-completion-names.ts';
-import { type ProfileSettings, requireKnownProfile } from '../../config/settings.ts';
+import { type ResolvedProfileSettings, requireKnownProfile } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
 import { CliError, type ExitCode, usageError } from '../../errors.ts';
 import type { OAuthClient } from '../../oauth/token-endpoint.ts';
-import { removeAccountFile } from '../../session/account.ts';
+import { removeLoggedInAccountFile } from '../../session/account.ts';
 import type { CredentialRecord } from '../../session/credential-record.ts';
-import { buildSessionBinding } from '../../session/credential-record.ts';
+import { buildSessionServerBinding } from '../../session/credential-record.ts';
 import { performLogout as endSession, type LogoutOutcome } from '../../session/logout.ts';
 import type { TokenAcceptance } from '../../session/send-access-token-probe.ts';
-import { buildRefusedRequestHints } from '../../session/session-binding.ts';
+import { buildRefusedRequestHints } from '../../session/session-server-binding.ts';
 import { formatCommandForProfile } from '../../session/suggested-commands.ts';
 
 export const authLogoutCommand: CommandSpec<CommandContext> = {
@@ -35,11 +35,15 @@ export const authLogoutCommand: CommandSpec<CommandContext> = {
   },
 };
 
-async function logoutCurrentProfile(context: CommandContext, settings: ProfileSettings, local: boolean): Promise<void> {
+async function logoutCurrentProfile(
+  context: CommandContext,
+  settings: ResolvedProfileSettings,
+  local: boolean,
+): Promise<void> {
   const outcome = await logoutProfile(context, settings, local);
   if (outcome.kind === 'unproven') throw outcome.error;
   // A missing profile without a session is probably a typing error; a session whose profile was removed can still be ended.
-  if (outcome.kind === 'nothing' && buildSessionBinding(settings) === undefined)
+  if (outcome.kind === 'nothing' && buildSessionServerBinding(settings) === undefined)
     requireKnownProfile(settings, context.config());
   await context.output.note(logoutText(outcome, settings.profileName));
 }
@@ -48,7 +52,11 @@ async function logoutCurrentProfile(context: CommandContext, settings: ProfileSe
  * Logs out of every profile in config.json, and of a profile that is defined only by environment variables. An error in one
  * profile does not prevent the logout of the others, but a signal does.
  */
-async function logoutAllProfiles(context: CommandContext, current: ProfileSettings, local: boolean): Promise<void> {
+async function logoutAllProfiles(
+  context: CommandContext,
+  current: ResolvedProfileSettings,
+  local: boolean,
+): Promise<void> {
   let first: CliError | undefined;
   for (const name of new Set([...context.config().profiles.keys(), current.profileName])) {
     const settings = name === current.profileName ? current : context.storedSettings(name);
@@ -70,7 +78,7 @@ function unprovenOutcome(thrown: unknown): LogoutOutcome {
 
 export async function logoutProfile(
   context: CommandContext,
-  settings: ProfileSettings,
+  settings: ResolvedProfileSettings,
   local: boolean,
 ): Promise<LogoutOutcome> {
   const store = await context.store(settings);
@@ -88,7 +96,7 @@ export async function logoutProfile(
       lock: () => context.lock(context.profilePaths(profileName).lock),
       client: (record) => revocationClient(context, settings, record),
       requireSafe: context.requireSafe,
-      removeAccount: () => removeAccountFile(context.host.folders.config, profileName),
+      removeAccount: () => removeLoggedInAccountFile(context.host.folders.config, profileName),
       probe: (record) => probeTokenAcceptance(context, record),
     },
     local,
@@ -101,7 +109,7 @@ export async function logoutProfile(
  */
 async function revocationClient(
   context: CommandContext,
-  settings: ProfileSettings,
+  settings: ResolvedProfileSettings,
   record: CredentialRecord,
 ): Promise<OAuthClient> {
   if ((settings.values.token_params ?? 'query') !== 'query') return context.client(settings, record);

@@ -1,6 +1,6 @@
 import type { CommandSpec } from '../../cli/command.ts';
 import type { CommandContext } from '../../context.ts';
-import { readAccountFile } from '../../session/account.ts';
+import { readLoggedInAccountFile } from '../../session/account.ts';
 import { buildLoginSessionReport } from '../../session/session-report.ts';
 import { loginSessionListView } from './session-view.ts';
 
@@ -11,7 +11,7 @@ export const authRefreshCommand: CommandSpec<CommandContext> = {
   run: async (context) => {
     const settings = context.settings();
     const record = await (await context.session(settings)).forceRefresh();
-    const account = readAccountFile(context.host.folders.config, settings.profileName);
+    const account = readLoggedInAccountFile(context.host.folders.config, settings.profileName);
     await context.output.object(
       buildLoginSessionReport(settings.profileName, record, account, (await context.store(settings)).kind),
       loginSessionListView,

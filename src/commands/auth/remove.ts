@@ -1,6 +1,6 @@
 import type { CommandSpec } from '../../cli/command.ts';
 import { removeProfile } from '../../config/config-file.ts';
-import { type ProfileSettings, requireStoredProfile } from '../../config/settings.ts';
+import { type ResolvedProfileSettings, requireStoredProfile } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import type { LogoutOutcome } from '../../session/logout.ts';
@@ -63,7 +63,7 @@ async function confirmRemoval({ prompts }: CommandContext, name: string): Promis
 /** Deletes the items of the profile in both credential stores, because the profile may have used the other store before. */
 async function removeSecrets(
   context: CommandContext,
-  settings: ProfileSettings,
+  settings: ResolvedProfileSettings,
   local: boolean,
 ): Promise<LogoutOutcome> {
   const paths = context.profilePaths(settings.profileName);
@@ -83,7 +83,7 @@ async function removeSecrets(
  */
 async function removeFromShare(
   context: CommandContext,
-  settings: ProfileSettings,
+  settings: ResolvedProfileSettings,
   local: boolean,
 ): Promise<LogoutOutcome> {
   await leaveShare(context, settings, { publishes: !local });
@@ -95,7 +95,7 @@ async function removeFromShare(
 
 async function removeFromStore(
   context: CommandContext,
-  settings: ProfileSettings,
+  settings: ResolvedProfileSettings,
   local: boolean,
 ): Promise<LogoutOutcome> {
   const outcome = await logoutProfile(context, settings, local);
@@ -111,7 +111,7 @@ async function removeFromStore(
 /** The credential store that the profile does not use may be unavailable. */
 async function removeFromOtherStore(
   context: CommandContext,
-  settings: ProfileSettings,
+  settings: ResolvedProfileSettings,
   credential_store: 'keychain' | 'file',
   local: boolean,
 ): Promise<LogoutOutcome | undefined> {

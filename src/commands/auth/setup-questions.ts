@@ -1,7 +1,7 @@
 import { type Profile, type ProfileSettingKey, profileSettingKeys } from '../../config/profile.ts';
 import {
   type ProfileSettingOverrides,
-  type ProfileSettings,
+  type ResolvedProfileSettings,
   readNonEmptyEnvironmentValue,
 } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
@@ -11,7 +11,7 @@ import { isKnownScope } from '../../oauth/scope.ts';
 /** Prompts for the missing values of a profile; with `asking`, existing values are also asked for and shown as defaults. */
 export async function askProfileValues(
   context: CommandContext,
-  settings: ProfileSettings,
+  settings: ResolvedProfileSettings,
   typed: ProfileSettingOverrides,
   asking: boolean,
 ): Promise<Profile> {

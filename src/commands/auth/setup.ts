@@ -1,12 +1,12 @@
 import { text as readAll } from 'node:stream/consumers';
 import type { CommandSpec, OptionSpec } from '../../cli/command.ts';
 import { writeProfile } from '../../config/config-file.ts';
-import type { ProfileSettingOverrides, ProfileSettings } from '../../config/settings.ts';
+import type { ProfileSettingOverrides, ResolvedProfileSettings } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { Secret } from '../../secret.ts';
 import { readStoredClientSecret, writeClientSecret } from '../../session/client-secret.ts';
-import { buildSessionBinding } from '../../session/credential-record.ts';
+import { buildSessionServerBinding } from '../../session/credential-record.ts';
 import { requireCredentialStoreAvailable } from '../../session/credential-store.ts';
 import { formatCommandForProfile } from '../../session/suggested-commands.ts';
 import { profileSettingsOptionSpecs, readProfileSettingOverrides } from './profile-options.ts';
@@ -77,7 +77,7 @@ export async function runProfileSetup(context: CommandContext, input: ProfileSet
 }
 
 /** The same error with a hint to use --credential-store, because `config set` cannot change a profile that does not exist yet. */
-function withFileStoreHint(error: CliError, { profile }: ProfileSettings): CliError {
+function withFileStoreHint(error: CliError, { profile }: ResolvedProfileSettings): CliError {
   const { message, detail, hint } = error;
   if (hint?.includes('credential_store file') !== true) return error;
   const command = formatCommandForProfile(profile, 'auth setup --credential-store file');
@@ -86,7 +86,7 @@ function withFileStoreHint(error: CliError, { profile }: ProfileSettings): CliEr
 
 async function completeProfile(
   context: CommandContext,
-  settings: ProfileSettings,
+  settings: ResolvedProfileSettings,
   { typed, secret, again = false }: ProfileSetupInput,
 ): Promise<void> {
   const asking = again && context.prompts.interactive;
@@ -122,13 +122,13 @@ async function completeProfile(
 /** The client secret to store; undefined when the stored one is kept. */
 async function askClientSecret(
   context: CommandContext,
-  settings: ProfileSettings,
+  settings: ResolvedProfileSettings,
   typed: Secret | undefined,
   asking: boolean,
 ): Promise<Secret | undefined> {
   const given = typed ?? settings.clientSecret;
   if (given !== undefined) return given;
-  const binding = buildSessionBinding(settings);
+  const binding = buildSessionServerBinding(settings);
   const stored =
     binding === undefined ? undefined : await readStoredClientSecret(await context.store(settings), binding);
   if (stored !== undefined && !asking) return undefined;

@@ -1,18 +1,18 @@
 import type { CommandSpec } from '../../cli/command.ts';
-import { readLastSandbox } from '../../config/sandbox-connection-details.ts';
+import { readLastSandbox } from '../../config/sandbox-urls-and-credentials.ts';
 import type { CommandContext } from '../../context.ts';
 import { exitCodes } from '../../errors.ts';
-import { readAccountFile } from '../../session/account.ts';
+import { readLoggedInAccountFile } from '../../session/account.ts';
 import { credentialStoreUnavailableError } from '../../session/credential-store.ts';
-import { requireSessionBinding } from '../../session/session-binding.ts';
 import {
   buildLoginSessionReport,
   computeTokenSecondsLeftOrZero,
-  determineLoginSessionState,
+  determineReportedSessionState,
   type LoginStatusReport,
 } from '../../session/session-report.ts';
+import { requireSessionServerBinding } from '../../session/session-server-binding.ts';
 import { formatReauthenticateCommand, loadStoredSession, requireStoredSession } from '../../session/stored-session.ts';
-import { formatFlowOption } from '../../session/suggested-commands.ts';
+import { formatLoginFlowOption } from '../../session/suggested-commands.ts';
 import { printEnvironmentTokenStatus } from './environment-token.ts';
 import { loginStatusListView } from './session-view.ts';
 
@@ -40,7 +40,7 @@ export const authStatusCommand: CommandSpec<CommandContext> = {
       await printEnvironmentTokenStatus(context, settings);
       return 0;
     }
-    const binding = requireSessionBinding(settings, context.config(), context.host.folders.config);
+    const binding = requireSessionServerBinding(settings, context.config(), context.host.folders.config);
     const store = await context.store(settings);
     if (args.has('check'))
       await (await context.api(settings)).json({ method: 'GET', path: '/v2/actions?page=1&per_page=1' });
@@ -49,8 +49,8 @@ export const authStatusCommand: CommandSpec<CommandContext> = {
     const found = requireStoredSession(await loadStoredSession(store, binding), settings.profile, store.location);
     const { record } = found;
     const now = (store.clock ?? context.host.clock).now();
-    const state = determineLoginSessionState(record, now, found.inDoubt);
-    const account = readAccountFile(context.host.folders.config, settings.profileName);
+    const state = determineReportedSessionState(record, now, found.inDoubt);
+    const account = readLoggedInAccountFile(context.host.folders.config, settings.profileName);
     const report: LoginStatusReport = {
       ...buildLoginSessionReport(settings.profileName, record, account, store.kind),
       state,
@@ -74,7 +74,7 @@ export const authStatusCommand: CommandSpec<CommandContext> = {
       );
     if (state !== 'needs_login') return 0;
     await context.output.note(
-      `The session has ended. Log in with ${formatReauthenticateCommand(settings.profile, record, formatFlowOption(report.flow, settings.values.flow))}.`,
+      `The session has ended. Log in with ${formatReauthenticateCommand(settings.profile, record, formatLoginFlowOption(report.flow, settings.values.flow))}.`,
     );
     return exitCodes.needs_login;
   },

@@ -34,7 +34,7 @@ export async function resolveInterruptedMigrationRequest(
  * Reads the recorded migration from the service. Rejects when the profile belongs to another service or account than the
  * record, because the same UUID would identify another cluster there.
  */
-export function createRecordedMigrationStatusFetcher(
+export function createStatusFetcherOfRecordedMigration(
   context: CommandContext,
 ): (started: RecordedMigrationStart, signal: AbortSignal) => Promise<OnlineMigration | undefined> {
   return async ({ cluster, identity }, until) => {

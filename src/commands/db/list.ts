@@ -1,7 +1,7 @@
 import { listClusters } from '../../api/clusters.ts';
 import { addLinksToOutputColumn, type ListView } from '../../cli/columns.ts';
 import type { CommandSpec } from '../../cli/command.ts';
-import { findControlPanelUrls } from '../../config/panel-pages.ts';
+import { findSandboxPanelUrls } from '../../config/panel-pages.ts';
 import type { CommandContext } from '../../context.ts';
 import { type JsonRecord, readStringField } from '../../json.ts';
 import { limitOption, printResourceList } from '../print-list.ts';
@@ -29,7 +29,7 @@ export const dbListCommand: CommandSpec<CommandContext> = {
   ],
   columns: clusterView.columns,
   run: async (context, args) => {
-    const pages = findControlPanelUrls(context.host.folders.state, context.settings().values.auth_url);
+    const pages = findSandboxPanelUrls(context.host.folders.state, context.settings().values.auth_url);
     return printResourceList(context, args, {
       view: pages === undefined ? clusterView : addLinksToOutputColumn(clusterView, 'ID', pages.migration),
       resource: 'clusters',

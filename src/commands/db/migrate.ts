@@ -22,7 +22,7 @@ import {
   runPreflightWithFiles,
 } from '../../preflight/run-with-files.ts';
 import { maxSanitizedTextLength } from '../../sanitize/terminal-text.ts';
-import { buildRefusedRequestHints } from '../../session/session-binding.ts';
+import { buildRefusedRequestHints } from '../../session/session-server-binding.ts';
 import { formatCommandForProfile } from '../../session/suggested-commands.ts';
 import { migrationTimeLimit } from '../../watch/migration-deadline.ts';
 import type { UnconfirmedMigrationRequestOutcome } from '../../watch/resolve-unconfirmed-migration-request.ts';
@@ -32,7 +32,7 @@ import { getWatchedSourceIdentity } from '../../watch/update-slots-of-watch-reco
 import { watchMigration } from '../../watch/watch-migration.ts';
 import { formatSourceName } from '../../watch/watch-record.ts';
 import { clusterArgument, readClusterUuid } from './cluster-argument.ts';
-import { createRecordedMigrationStatusFetcher, resolveInterruptedMigrationRequest } from './interrupted-start.ts';
+import { createStatusFetcherOfRecordedMigration, resolveInterruptedMigrationRequest } from './interrupted-start.ts';
 import { buildMigrationRequest, methodNotStartableError } from './migration-request.ts';
 import { describeRestrictionsDuringMigration } from './migration-rules.ts';
 import {
@@ -171,7 +171,7 @@ async function finish(
   ]);
   if (args.has('watch')) {
     const options = readWatchArgs(args, source, args.has('show-queries'));
-    return watchMigration(context, { ...options, fetchStatus: createRecordedMigrationStatusFetcher(context) });
+    return watchMigration(context, { ...options, fetchStatus: createStatusFetcherOfRecordedMigration(context) });
   }
   if (before?.baseline !== undefined) await recordSlotsOfStartedMigration(context, args, source);
   const profile = profileOptionArgs(context.globals, context.settings().profile);

@@ -1,9 +1,9 @@
 import { buildOnlineMigrationPath } from '../../api/online-migration.ts';
-import type { ListView, TableCellValue } from '../../cli/columns.ts';
+import type { ListView, OutputCellValue } from '../../cli/columns.ts';
 import { CliError } from '../../errors.ts';
 import { isExactNumber } from '../../exact.ts';
 import { isJsonRecord, type JsonRecord, readNumberField, readStringField } from '../../json.ts';
-import { formatByteCount } from '../../watch/units.ts';
+import { formatBytesInUnitsOf1024 } from '../../watch/units.ts';
 
 /** Columns of a migration; a cell is empty when the service does not send the value. */
 export const migrationListView: ListView<JsonRecord> = {
@@ -40,13 +40,13 @@ export function formatMigrationDatabaseLines(raw: JsonRecord): readonly string[]
     const parts = [
       readStringField(database, 'phase') ?? 'unknown',
       ...(ready === undefined || total === undefined ? [] : [`${ready} of ${total} tables copied`]),
-      ...(lag === undefined ? [] : [`${formatByteCount(lag)} behind`]),
+      ...(lag === undefined ? [] : [`${formatBytesInUnitsOf1024(lag)} behind`]),
       ...(error === undefined ? [] : [error]),
     ];
     return `  ${readStringField(database, 'name') ?? 'a database'}: ${parts.join(', ')}`;
   });
 }
 
-function cellOf(value: unknown): TableCellValue {
+function cellOf(value: unknown): OutputCellValue {
   return typeof value === 'string' || typeof value === 'number' || isExactNumber(value) ? value : undefined;
 }

@@ -6,7 +6,7 @@ import type { CommandContext } from '../../context.ts';
 import { readDbSourceFromOptions, sourceOptionSpecs } from '../../db-source/read-source.ts';
 import type { ExitCode } from '../../errors.ts';
 import { renderTextSourceInventory } from '../../inventory/formats/render-text-source-inventory.ts';
-import { buildSourceInventoryError, runSourceInventory } from '../../inventory/run-source-inventory.ts';
+import { buildSourceInventoryRunError, runSourceInventory } from '../../inventory/run-source-inventory.ts';
 import {
   readSourceInventorySettings,
   type SourceInventorySettings,
@@ -21,7 +21,7 @@ import {
   preflightReportOptionSpecs,
   runPreflightWithFiles,
 } from '../../preflight/run-with-files.ts';
-import { findLoggedInProfiles } from '../../session/session-binding.ts';
+import { findLoggedInProfiles } from '../../session/session-server-binding.ts';
 
 export const dbPreflightCommand: CommandSpec<CommandContext> = {
   description:
@@ -88,7 +88,7 @@ async function checkManySources(
   if (output.format === 'table' && isPlain)
     await output.prose(renderTextSourceInventory(report, await createReportStyles(context)));
   else if (output.format !== 'ndjson' && output.format !== 'csv') await output.data(report);
-  const error = fileError ?? buildSourceInventoryError(report);
+  const error = fileError ?? buildSourceInventoryRunError(report);
   if (error !== undefined) throw error;
   return 0;
 }

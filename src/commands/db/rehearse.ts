@@ -19,7 +19,7 @@ import {
 } from '../../rehearsal/rehearsal-preflight.ts';
 import { openRehearsalRun, type RehearsalRun } from '../../rehearsal/rehearsal-run.ts';
 import { type RehearsalTarget, readRehearsalTarget } from '../../rehearsal/rehearsal-target.ts';
-import { formatRehearsalLeftover } from '../../rehearsal/rehearsal-text.ts';
+import { formatRehearsalLeftover } from '../../rehearsal/render-rehearsal-report-text.ts';
 import {
   buildRehearsalReport,
   printRehearsalReport,

@@ -15,7 +15,7 @@ import {
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../../preflight/postgresql/listed-objects.ts';
 import { sequencesQuery } from '../../preflight/postgresql/queries/sequences.ts';
 import { runPreflightQueryInEachDatabase } from '../../preflight/postgresql/run-preflight-query-in-each-database.ts';
-import { pluralize } from '../../preflight/postgresql/units.ts';
+import { formatNumberWithNoun } from '../../preflight/postgresql/units.ts';
 import { sanitizeReportLine } from '../../sanitize/terminal-text.ts';
 
 interface DatabaseSequences extends SequenceValuesScript {
@@ -96,7 +96,7 @@ function unusedWarning(unused: readonly { readonly name: string; readonly databa
   const listed = limitFindingObjects(unused).map(
     ({ name, database }) => `${sequenceStateQuery(requoteQualifiedName(name))} in ${database}`,
   );
-  return `${pluralize(unused.length, 'sequence')} not used yet: on the target they begin with their start values. If setval or RESTART changed such a value, set it manually; the owner of the sequence can read it with: ${listed.join('; ')}.${buildUnlistedObjectsNote(unused)}`;
+  return `${formatNumberWithNoun(unused.length, 'sequence')} not used yet: on the target they begin with their start values. If setval or RESTART changed such a value, set it manually; the owner of the sequence can read it with: ${listed.join('; ')}.${buildUnlistedObjectsNote(unused)}`;
 }
 
 function rowsOf({ database, statements }: DatabaseSequences): readonly Row[] {

@@ -14,6 +14,7 @@ import { type JsonRecord, readStringField } from '../../json.ts';
 import { runUntilSignal } from '../../platform/until-signal.ts';
 import { maxSanitizedTextLength, sanitizeLine } from '../../sanitize/terminal-text.ts';
 import { clusterArgument, readClusterUuid } from './cluster-argument.ts';
+import { describeNextMigrationStep } from './describe-next-migration-step.ts';
 import { resolveInterruptedMigrationRequest } from './interrupted-start.ts';
 import {
   formatMigrationDatabaseLines,
@@ -21,7 +22,6 @@ import {
   migrationListView,
   noMigrationError,
 } from './migration-view.ts';
-import { nextMigrationStep } from './next-migration-step.ts';
 
 export const dbStatusCommand: CommandSpec<CommandContext> = {
   description:
@@ -52,7 +52,7 @@ export const dbStatusCommand: CommandSpec<CommandContext> = {
       await output.object(migration.raw, migrationListView);
       await output.note(formatMigrationDatabaseLines(migration.raw));
       if (output.format === 'table')
-        await output.note(nextMigrationStep(context, cluster, migration.status), maxSanitizedTextLength);
+        await output.note(describeNextMigrationStep(context, cluster, migration.status), maxSanitizedTextLength);
       return 0;
     }
     return follow(context, api, cluster, { first: migration, interval });
@@ -99,7 +99,7 @@ async function follow(
     return output.object(last.raw, migrationListView);
   });
   if (!isFailedMigrationStatus(last.status)) {
-    const next = nextMigrationStep(context, cluster, last.status);
+    const next = describeNextMigrationStep(context, cluster, last.status);
     if (output.format === 'table') await output.note(next, maxSanitizedTextLength);
     return 0;
   }

@@ -7,11 +7,11 @@ import { describeCurrentAccount, readStoredAccountIdentity } from '../../context
 import type { CommandContext } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { maxSanitizedTextLength } from '../../sanitize/terminal-text.ts';
-import { buildRefusedRequestHints } from '../../session/session-binding.ts';
+import { buildRefusedRequestHints } from '../../session/session-server-binding.ts';
 import { clusterArgument, readClusterUuid } from './cluster-argument.ts';
+import { describeNextMigrationStep } from './describe-next-migration-step.ts';
 import { resolveInterruptedMigrationRequest } from './interrupted-start.ts';
 import { migrationListView, noMigrationError } from './migration-view.ts';
-import { nextMigrationStep } from './next-migration-step.ts';
 
 export const dbStopCommand: CommandSpec<CommandContext> = {
   description:
@@ -42,7 +42,7 @@ export const dbStopCommand: CommandSpec<CommandContext> = {
     if (isEndedMigrationStatus(migration.status)) {
       await output.note('The migration has already ended. Nothing was sent.');
       await output.object(migration.raw, migrationListView);
-      await output.note(nextMigrationStep(context, cluster, migration.status), maxSanitizedTextLength);
+      await output.note(describeNextMigrationStep(context, cluster, migration.status), maxSanitizedTextLength);
       return 0;
     }
     const actor = describeCurrentAccount(context, settings, identity);
@@ -58,7 +58,7 @@ export const dbStopCommand: CommandSpec<CommandContext> = {
       await output.note(
         [
           'The migration is stopped. The copied data stays on the target. Restore the firewall rules and trusted sources that were opened for it.',
-          ...nextMigrationStep(context, cluster, stopped.status),
+          ...describeNextMigrationStep(context, cluster, stopped.status),
         ],
         maxSanitizedTextLength,
       );

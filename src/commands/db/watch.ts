@@ -3,7 +3,7 @@ import { parseDurationOrThrow } from '../../cli/duration.ts';
 import type { CommandContext } from '../../context.ts';
 import { type DbSource, readDbSourceFromOptions, sourceOptionSpecs } from '../../db-source/read-source.ts';
 import { type WatchMigrationOptions, watchMigration } from '../../watch/watch-migration.ts';
-import { createRecordedMigrationStatusFetcher, resolveInterruptedMigrationRequests } from './interrupted-start.ts';
+import { createStatusFetcherOfRecordedMigration, resolveInterruptedMigrationRequests } from './interrupted-start.ts';
 
 /** The options that `db watch` and `db migrate --watch` share. */
 export const watchMigrationOptionSpecs: readonly OptionSpec[] = [
@@ -43,7 +43,7 @@ export const dbWatchCommand: CommandSpec<CommandContext> = {
     const source = await readDbSourceFromOptions(context, args);
     await resolveInterruptedMigrationRequests(context, source);
     const options = readWatchArgs(args, source, args.has('show-queries'));
-    return watchMigration(context, { ...options, fetchStatus: createRecordedMigrationStatusFetcher(context) });
+    return watchMigration(context, { ...options, fetchStatus: createStatusFetcherOfRecordedMigration(context) });
   },
 };
 

@@ -19,7 +19,7 @@ import { requireWholeNumber } from '../../cli/whole-number.ts';
 import { describeCurrentAccount, readCurrentAccountIdentity } from '../../context/current-identity.ts';
 import type { CommandContext } from '../../context.ts';
 import { usageError } from '../../errors.ts';
-import { buildRefusedRequestHints } from '../../session/session-binding.ts';
+import { buildRefusedRequestHints } from '../../session/session-server-binding.ts';
 import { showRateLimitWait } from '../rate-limit-pause.ts';
 import { batchLedgerLoginHint, requireProfileOfLedger } from './ledger-profile.ts';
 import { buildBatchDescriptionEvent, createBatchLedger } from './new-batch.ts';

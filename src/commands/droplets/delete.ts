@@ -18,7 +18,7 @@ import { shortenInputForError } from '../../cli/shorten-input-for-error.ts';
 import { describeCurrentAccount, readStoredAccountIdentity } from '../../context/current-identity.ts';
 import type { CommandContext } from '../../context.ts';
 import { usageError } from '../../errors.ts';
-import { buildRefusedRequestHints } from '../../session/session-binding.ts';
+import { buildRefusedRequestHints } from '../../session/session-server-binding.ts';
 import { createRateLimitPause, showRateLimitWait } from '../rate-limit-pause.ts';
 import { batchSendOptionSpecs, readBatchSendOptions } from './send-options.ts';
 

@@ -1,12 +1,12 @@
 import type { BatchDescriptionEvent } from '../../batch/ledger/batch-ledger-event.ts';
 import { quoteShellArg } from '../../cli/shell-quote.ts';
-import type { ProfileSettings } from '../../config/settings.ts';
+import type { ResolvedProfileSettings } from '../../config/settings.ts';
 import { usageError } from '../../errors.ts';
 import { formatReauthenticateCommand } from '../../session/stored-session.ts';
 
 /** The hint that explains how to continue a batch that another account or team started. */
 export function batchLedgerLoginHint(
-  { accessToken, profile }: ProfileSettings,
+  { accessToken, profile }: ResolvedProfileSettings,
   { account, team }: BatchDescriptionEvent,
 ): string {
   if (accessToken !== undefined) return 'set CLOUDCTL_ACCESS_TOKEN to a token of the account that started the batch';
@@ -19,7 +19,10 @@ export function batchLedgerLoginHint(
 }
 
 /** On another server the lookups would find no droplet of the batch, and all droplets would be created again. */
-export function requireProfileOfLedger(settings: ProfileSettings, { profile, base_url }: BatchDescriptionEvent): void {
+export function requireProfileOfLedger(
+  settings: ResolvedProfileSettings,
+  { profile, base_url }: BatchDescriptionEvent,
+): void {
   const detail = `the batch was started with profile "${profile}" at ${base_url}`;
   if (settings.profileName !== profile)
     throw usageError('--profile contradicts the ledger', `use \`--profile ${quoteShellArg(profile)}\``, detail);

@@ -8,10 +8,10 @@ import {
 } from '../../api/droplets.ts';
 import { createGlobMatcher } from '../../api/glob-matcher.ts';
 import { hasDropletTag } from '../../batch/lookup/droplet-tags.ts';
-import { addLinksToOutputColumn, type ListView, type TableCellValue } from '../../cli/columns.ts';
+import { addLinksToOutputColumn, type ListView, type OutputCellValue } from '../../cli/columns.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { requireNonEmptyValue } from '../../cli/require-non-empty-value.ts';
-import { findControlPanelUrls } from '../../config/panel-pages.ts';
+import { findSandboxPanelUrls } from '../../config/panel-pages.ts';
 import type { CommandContext } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { isJsonRecord, type JsonRecord, readExactNumberField, readStringField } from '../../json.ts';
@@ -38,7 +38,7 @@ export const dropletListView: ListView<JsonRecord> = {
 
 /** The view of droplets. If the address of the control panel is known, each id is a hyperlink to its page. */
 export function createLinkedDropletListView(context: CommandContext): ListView<JsonRecord> {
-  const pages = findControlPanelUrls(context.host.folders.state, context.settings().values.auth_url);
+  const pages = findSandboxPanelUrls(context.host.folders.state, context.settings().values.auth_url);
   return pages === undefined ? dropletListView : addLinksToOutputColumn(dropletListView, 'ID', pages.droplet);
 }
 
@@ -130,7 +130,7 @@ function slugOf(value: unknown): string | undefined {
 }
 
 /** Distribution and name of the image, or its slug if both are missing. */
-function imageOf(value: unknown): TableCellValue {
+function imageOf(value: unknown): OutputCellValue {
   if (!isJsonRecord(value)) return undefined;
   const parts = [readStringField(value, 'distribution'), readStringField(value, 'name')].filter(
     (part) => part !== undefined,
@@ -138,6 +138,6 @@ function imageOf(value: unknown): TableCellValue {
   return parts.length > 0 ? parts.join(' ') : readStringField(value, 'slug');
 }
 
-function tagsOf(row: JsonRecord): TableCellValue {
+function tagsOf(row: JsonRecord): OutputCellValue {
   return Array.isArray(row.tags) ? row.tags.filter((tag) => typeof tag === 'string').join(',') : undefined;
 }

@@ -18,7 +18,7 @@ import {
 import type { DropletUserData } from '../../batch/options/user-data.ts';
 import { addTagToDropletAttributes, batchTag } from '../../batch/sending/droplet-creation-requests.ts';
 import type { ParsedArgs } from '../../cli/command.ts';
-import type { ProfileSettings } from '../../config/settings.ts';
+import type { ResolvedProfileSettings } from '../../config/settings.ts';
 import { type RateLimitWaitOptions, readAccountIdentityIfAvailable } from '../../context/current-identity.ts';
 import type { CommandContext } from '../../context.ts';
 import { usageError } from '../../errors.ts';
@@ -27,7 +27,7 @@ import { usageError } from '../../errors.ts';
 export async function buildBatchDescriptionEvent(
   context: CommandContext,
   args: ParsedArgs,
-  settings: ProfileSettings,
+  settings: ResolvedProfileSettings,
   userData: DropletUserData | undefined,
 ): Promise<BatchDescriptionEvent> {
   const names = await readBatchDropletNames(context, args);

@@ -4,15 +4,15 @@ import type { BatchState } from '../../batch/ledger/batch-state.ts';
 import { createDropletFinder } from '../../batch/lookup/droplet-finder.ts';
 import { batchPlanListView, previewBatchActions } from '../../batch/report/plan-batch.ts';
 import { createRateLimitedSender } from '../../batch/sending/send-lane.ts';
-import type { ProfileSettings } from '../../config/settings.ts';
+import type { ResolvedProfileSettings } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
 import type { ExitCode } from '../../errors.ts';
-import { buildRefusedRequestHints } from '../../session/session-binding.ts';
+import { buildRefusedRequestHints } from '../../session/session-server-binding.ts';
 import { showRateLimitWait } from '../rate-limit-pause.ts';
 
 export interface PrintBatchPlanOptions {
   readonly api: ApiClient;
-  readonly settings: ProfileSettings;
+  readonly settings: ResolvedProfileSettings;
   /** The longest wait for the rate limit in milliseconds. */
   readonly maxWait: number;
 }

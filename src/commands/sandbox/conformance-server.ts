@@ -1,8 +1,8 @@
 import { createSandboxAdminClient } from '../../api/sandbox-admin.ts';
 import type { ParsedArgs } from '../../cli/command.ts';
 import { parseDurationOrThrow } from '../../cli/duration.ts';
-import { readKnownSandboxes, resolveSandboxAdminAccess } from '../../config/sandbox-connection-details.ts';
-import { type ProfileSettings, readNonEmptyEnvironmentValue } from '../../config/settings.ts';
+import { readKnownSandboxes, resolveSandboxAdminAccess } from '../../config/sandbox-urls-and-credentials.ts';
+import { type ResolvedProfileSettings, readNonEmptyEnvironmentValue } from '../../config/settings.ts';
 import { createBrowserAuthorization } from '../../conformance/browser-visit.ts';
 import { readSandboxTestResources } from '../../conformance/sandbox-people.ts';
 import { createServerUnderTest, type ServerUnderTest, type TestedClient } from '../../conformance/server-under-test.ts';
@@ -10,7 +10,7 @@ import type { CommandContext } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { isCi } from '../../platform/browser-environment.ts';
 import { Secret } from '../../secret.ts';
-import { buildSessionBinding } from '../../session/credential-record.ts';
+import { buildSessionServerBinding } from '../../session/credential-record.ts';
 import { getTokenFreshness, loadStoredSession } from '../../session/stored-session.ts';
 
 /**
@@ -86,10 +86,13 @@ function adminAccessOf(
   return known === undefined ? undefined : { adminUrl: known.admin_url, adminToken: known.admin_token };
 }
 
-async function readClient(context: CommandContext, settings: ProfileSettings): Promise<TestedClient | undefined> {
+async function readClient(
+  context: CommandContext,
+  settings: ResolvedProfileSettings,
+): Promise<TestedClient | undefined> {
   const { client_id: id, callback_urls: callbackUrls = [], auth_url: authOrigin } = settings.values;
   const [callbackUrl] = callbackUrls;
-  const binding = buildSessionBinding(settings);
+  const binding = buildSessionServerBinding(settings);
   if (id === undefined || callbackUrl === undefined || binding === undefined || authOrigin === undefined)
     return undefined;
   // Without a stored profile there is no stored secret, and the keychain is not opened.
@@ -98,8 +101,11 @@ async function readClient(context: CommandContext, settings: ProfileSettings): P
 }
 
 /** The access token of the environment or of the session of the profile. It is not refreshed, and never revoked. */
-async function readAccessToken(context: CommandContext, settings: ProfileSettings): Promise<Secret | undefined> {
-  const binding = buildSessionBinding(settings);
+async function readAccessToken(
+  context: CommandContext,
+  settings: ResolvedProfileSettings,
+): Promise<Secret | undefined> {
+  const binding = buildSessionServerBinding(settings);
   if (settings.accessToken !== undefined || !settings.isProfileStored || binding === undefined)
     return settings.accessToken;
   const stored = await loadStoredSession(await context.store(settings), binding);

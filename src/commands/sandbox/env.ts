@@ -1,9 +1,9 @@
 import type { CommandSpec } from '../../cli/command.ts';
 import {
-  decodeSandboxConnection,
+  decodeSandboxUrlsAndCredentials,
   readLastSandbox,
-  type SandboxConnectionDetails,
-} from '../../config/sandbox-connection-details.ts';
+  type SandboxUrlsAndCredentials,
+} from '../../config/sandbox-urls-and-credentials.ts';
 import { readNonEmptyEnvironmentValue } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
 import { CliError } from '../../errors.ts';
@@ -44,11 +44,11 @@ export const sandboxEnvCommand: CommandSpec<CommandContext> = {
 async function readConnection(
   context: CommandContext,
   adminUrl: string | undefined,
-): Promise<SandboxConnectionDetails | undefined> {
+): Promise<SandboxUrlsAndCredentials | undefined> {
   const { env, folders } = context.host;
   if (adminUrl === undefined && readNonEmptyEnvironmentValue(env.CLOUDCTL_SANDBOX_ADMIN_URL) === undefined)
     return readLastSandbox(folders.state);
-  return decodeSandboxConnection(await (await context.sandbox(adminUrl)).call('GET', '/world'));
+  return decodeSandboxUrlsAndCredentials(await (await context.sandbox(adminUrl)).call('GET', '/world'));
 }
 
 function shellQuoted(text: string): string {

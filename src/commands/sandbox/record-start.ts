@@ -1,6 +1,6 @@
 import { writeProfile } from '../../config/config-file.ts';
-import { recordStartedSandbox } from '../../config/sandbox-connection-details.ts';
-import type { ProfileSettings } from '../../config/settings.ts';
+import { recordStartedSandbox } from '../../config/sandbox-urls-and-credentials.ts';
+import type { ResolvedProfileSettings } from '../../config/settings.ts';
 import { validateCallbackUrlSetting } from '../../config/urls.ts';
 import type { CommandContext } from '../../context.ts';
 import type { SandboxServers } from '../../sandbox/sandbox.ts';
@@ -49,7 +49,7 @@ export async function writeSandboxProfile(context: CommandContext, ready: Sandbo
     credential_store: 'file',
     scope: 'read write',
   } as const;
-  const settings: ProfileSettings = {
+  const settings: ResolvedProfileSettings = {
     profileName: 'sandbox',
     profile: { name: 'sandbox', isDefault: false },
     isProfileStored: true,

@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { text as readAll } from 'node:stream/consumers';
 import type { CommandSpec } from '../../cli/command.ts';
 import {
-  decodeSandboxConnection,
+  decodeSandboxUrlsAndCredentials,
   readLastSandbox,
   recordStartedSandbox,
-} from '../../config/sandbox-connection-details.ts';
+} from '../../config/sandbox-urls-and-credentials.ts';
 import type { CommandContext } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { isJsonRecord, parseJson } from '../../json.ts';
@@ -38,7 +38,7 @@ export const sandboxRestoreCommand: CommandSpec<CommandContext> = {
 /** A snapshot of another sandbox contains other applications, whose credentials `sandbox env` must print. */
 async function recordRestoredSandbox(context: CommandContext, ready: unknown): Promise<void> {
   const { state } = context.host.folders;
-  const [place, now] = [readLastSandbox(state), decodeSandboxConnection(ready)];
+  const [place, now] = [readLastSandbox(state), decodeSandboxUrlsAndCredentials(ready)];
   if (now === undefined || place?.admin_token !== now.admin_token || place.client_id === now.client_id) return;
   recordStartedSandbox(state, now);
   await context.output.note(

@@ -1,7 +1,7 @@
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
 import { requireWholeNumber } from '../../cli/whole-number.ts';
 import { wrapForTerminal } from '../../cli/wrap-text.ts';
-import { forgetSandbox } from '../../config/sandbox-connection-details.ts';
+import { forgetSandbox } from '../../config/sandbox-urls-and-credentials.ts';
 import { parseOrigin } from '../../config/urls.ts';
 import type { CommandContext } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';

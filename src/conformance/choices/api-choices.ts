@@ -1,13 +1,13 @@
 import { isJsonRecord, type JsonRecord, readNumberField, readStringField } from '../../json.ts';
 import type { Secret } from '../../secret.ts';
-import { requireListItemsOfResponse, sendApiRequest } from '../api-requests.ts';
+import { requireListItemsOfResponse, sendTestApiRequest } from '../api-requests.ts';
 import { isSuccessfulResponse, readJsonBody, summarizeResponse } from '../conformance-response.ts';
 import { obtainGrantedTokens } from '../grants.ts';
 import { createMadeUpSecret } from '../made-up-codes.ts';
 import { findSandboxUserWithTeam } from '../sandbox-people.ts';
 import type { ServerUnderTest } from '../server-under-test.ts';
 import type { SpecGapProbe } from '../statement.ts';
-import { obtainReadOnlyTestToken, obtainReadTestToken } from '../tokens.ts';
+import { obtainReadOnlyTestToken, obtainTokenThatCanRead } from '../tokens.ts';
 
 /** The functions that observe open choices about the resource API, its lists and its errors. */
 export const apiSpecGapProbes: readonly SpecGapProbe[] = [
@@ -43,7 +43,7 @@ export const apiSpecGapProbes: readonly SpecGapProbe[] = [
       const send = async (bearer: Secret): Promise<string> =>
         String((await server.request({ method: 'GET', path: '/v1/oauth/token/info', bearer })).status);
       return {
-        'valid token': await send(await obtainReadTestToken(server)),
+        'valid token': await send(await obtainTokenThatCanRead(server)),
         'unknown token': await send(createMadeUpSecret(server, '[unknown token]')),
       };
     },
@@ -53,7 +53,7 @@ export const apiSpecGapProbes: readonly SpecGapProbe[] = [
     needs: [],
     observe: async (server) => {
       const token = createMadeUpSecret(server, '[unknown token]');
-      const response = await sendApiRequest(server, token, { method: 'GET', path: '/v2/actions' });
+      const response = await sendTestApiRequest(server, token, { method: 'GET', path: '/v2/actions' });
       return { 'unknown token': summarizeResponse(response) };
     },
   },
@@ -61,7 +61,7 @@ export const apiSpecGapProbes: readonly SpecGapProbe[] = [
     id: 'missing-token',
     needs: [],
     observe: async (server) => {
-      const response = await sendApiRequest(server, undefined, { method: 'GET', path: '/v2/actions' });
+      const response = await sendTestApiRequest(server, undefined, { method: 'GET', path: '/v2/actions' });
       const challenge = response.header('www-authenticate');
       return { 'no bearer header': summarizeResponse(response), 'WWW-Authenticate': challenge ?? 'absent' };
     },
@@ -72,7 +72,7 @@ export const apiSpecGapProbes: readonly SpecGapProbe[] = [
     observe: async (server) => {
       const token = await obtainReadOnlyTestToken(server);
       const send = async (path: string): Promise<string> =>
-        summarizeResponse(await sendApiRequest(server, token, { method: 'POST', path, json: {} }));
+        summarizeResponse(await sendTestApiRequest(server, token, { method: 'POST', path, json: {} }));
       return {
         'POST /v2/droplets with the scope read': await send('/v2/droplets'),
         'POST to an unknown path with the scope read': await send('/v2/no-such-path'),
@@ -156,7 +156,7 @@ export const apiSpecGapProbes: readonly SpecGapProbe[] = [
 ];
 
 async function get(server: ServerUnderTest, path: string) {
-  return sendApiRequest(server, await obtainReadTestToken(server), { method: 'GET', path });
+  return sendTestApiRequest(server, await obtainTokenThatCanRead(server), { method: 'GET', path });
 }
 
 async function listPage(server: ServerUnderTest, path: string, key: string): Promise<readonly JsonRecord[]> {
@@ -165,7 +165,7 @@ async function listPage(server: ServerUnderTest, path: string, key: string): Pro
 }
 
 async function dropletIds(server: ServerUnderTest, token: Secret): Promise<readonly unknown[]> {
-  const response = await sendApiRequest(server, token, { method: 'GET', path: '/v2/droplets?per_page=200' });
+  const response = await sendTestApiRequest(server, token, { method: 'GET', path: '/v2/droplets?per_page=200' });
   return requireListItemsOfResponse(response, 'droplets').map(({ id }) => id);
 }
 

@@ -17,8 +17,8 @@ import {
 import { createMadeUpSecret, exchangeMadeUpCode } from '../made-up-codes.ts';
 import {
   advanceSandboxClock,
+  findSandboxApplicationNotUnderTest,
   findSandboxUserWithTeam,
-  otherSandboxClient,
   revokeApplicationsInPanel,
   signInAtSandbox,
 } from '../sandbox-people.ts';
@@ -100,7 +100,7 @@ export const tokenSpecGapProbes: readonly SpecGapProbe[] = [
             ...credentials,
           }),
         );
-      const other = otherSandboxClient(server);
+      const other = findSandboxApplicationNotUnderTest(server);
       return {
         'wrong client secret': await send({ client_id: server.client?.id, client_secret: 'a-wrong-client-secret' }),
         'credentials of another client': await send({ client_id: other.id, client_secret: other.secret }),

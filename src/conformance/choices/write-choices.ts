@@ -7,9 +7,9 @@ import {
   readMigrationStatus,
   requireListItemsOfResponse,
   requireTestedCluster,
-  sendApiRequest,
-  withConformanceMigration,
-  withCreatedDroplets,
+  sendTestApiRequest,
+  withTestDroplets,
+  withTestMigration,
 } from '../api-requests.ts';
 import {
   type ConformanceResponse,
@@ -21,13 +21,13 @@ import { obtainGrantedTokens } from '../grants.ts';
 import { advanceSandboxClock, findSandboxUserWithTeam } from '../sandbox-people.ts';
 import type { ServerUnderTest } from '../server-under-test.ts';
 import type { SpecGapProbe } from '../statement.ts';
-import { obtainReadTestToken, obtainWriteTestToken } from '../tokens.ts';
+import { obtainReadWriteToken, obtainTokenThatCanRead } from '../tokens.ts';
 
 const writes = ['writes', 'token'] as const;
 const writesToCluster = ['writes', 'token', 'cluster'] as const;
 
 /** The functions that observe open choices about droplets, clusters and migrations. */
-export const writeSpecGapProbes: readonly SpecGapProbe[] = [
+export const apiWriteSpecGapProbes: readonly SpecGapProbe[] = [
   {
     id: 'create-body',
     needs: writes,
@@ -84,7 +84,7 @@ export const writeSpecGapProbes: readonly SpecGapProbe[] = [
         const after = async (step: string): Promise<string> => {
           await advanceSandboxClock(server, step);
           const path = `/v2/droplets/${String(droplet?.id)}`;
-          const read = await sendApiRequest(server, await obtainReadTestToken(server), { method: 'GET', path });
+          const read = await sendTestApiRequest(server, await obtainTokenThatCanRead(server), { method: 'GET', path });
           const current = readJsonBody(read)?.droplet;
           return readStringField((current ?? {}) as JsonRecord, 'status') ?? summarizeResponse(read);
         };
@@ -98,11 +98,11 @@ export const writeSpecGapProbes: readonly SpecGapProbe[] = [
     id: 'delete-droplet',
     needs: writes,
     observe: async (server) => {
-      const token = await obtainWriteTestToken(server);
+      const token = await obtainReadWriteToken(server);
       return create(server, { name: createUniqueConformanceName(server) }, async (_response, [droplet]) => {
         const path = `/v2/droplets/${String(droplet?.id)}`;
-        const missing = await sendApiRequest(server, token, { method: 'DELETE', path: '/v2/droplets/1' });
-        const get = await sendApiRequest(server, token, { method: 'GET', path });
+        const missing = await sendTestApiRequest(server, token, { method: 'DELETE', path: '/v2/droplets/1' });
+        const get = await sendTestApiRequest(server, token, { method: 'GET', path });
         return { 'DELETE of an unknown id': summarizeResponse(missing), 'GET before DELETE': summarizeResponse(get) };
       });
     },
@@ -117,7 +117,7 @@ export const writeSpecGapProbes: readonly SpecGapProbe[] = [
       });
       const path = buildOnlineMigrationApiPath(requireTestedCluster(server));
       const json = { source: exampleMigrationSource };
-      const response = await sendApiRequest(server, accessToken, { method: 'PUT', path, json });
+      const response = await sendTestApiRequest(server, accessToken, { method: 'PUT', path, json });
       return { 'cluster of another account': summarizeResponse(response) };
     },
   },
@@ -125,8 +125,8 @@ export const writeSpecGapProbes: readonly SpecGapProbe[] = [
     id: 'cluster-list',
     needs: ['token'],
     observe: async (server) => {
-      const token = await obtainReadTestToken(server);
-      const response = await sendApiRequest(server, token, { method: 'GET', path: '/v2/databases' });
+      const token = await obtainTokenThatCanRead(server);
+      const response = await sendTestApiRequest(server, token, { method: 'GET', path: '/v2/databases' });
       const [first] = isSuccessfulResponse(response) ? requireListItemsOfResponse(response, 'databases') : [];
       const members = ['id', 'name', 'engine', 'version', 'status', 'connection'];
       return {
@@ -139,7 +139,7 @@ export const writeSpecGapProbes: readonly SpecGapProbe[] = [
     id: 'migration-answer',
     needs: writesToCluster,
     observe: (server) =>
-      withConformanceMigration(server, { source: exampleMigrationSource }, (response) => {
+      withTestMigration(server, { source: exampleMigrationSource }, (response) => {
         const json = readJsonBody(response) ?? {};
         const members = ['id', 'status', 'created_at'].filter((name) => readStringField(json, name) !== undefined);
         return {
@@ -153,7 +153,7 @@ export const writeSpecGapProbes: readonly SpecGapProbe[] = [
     id: 'migration-idle',
     needs: ['client', 'secret', 'sandbox'],
     observe: (server) =>
-      withConformanceMigration(server, { source: exampleMigrationSource }, async () => {
+      withTestMigration(server, { source: exampleMigrationSource }, async () => {
         await advanceSandboxClock(server, '1d');
         return { 'status after a day without changes': statusOf(await readMigrationStatus(server)) };
       }),
@@ -162,11 +162,11 @@ export const writeSpecGapProbes: readonly SpecGapProbe[] = [
     id: 'migration-stop',
     needs: writesToCluster,
     observe: (server) =>
-      withConformanceMigration(server, { source: exampleMigrationSource }, async (started) => {
+      withTestMigration(server, { source: exampleMigrationSource }, async (started) => {
         const id = readStringField(readJsonBody(started) ?? {}, 'id') ?? '';
         const path = `${buildOnlineMigrationApiPath(requireTestedCluster(server))}/${id}`;
-        const token = await obtainWriteTestToken(server);
-        const stopped = await sendApiRequest(server, token, { method: 'DELETE', path });
+        const token = await obtainReadWriteToken(server);
+        const stopped = await sendTestApiRequest(server, token, { method: 'DELETE', path });
         return {
           'DELETE of the migration': summarizeResponse(stopped),
           'status after it': statusOf(await readMigrationStatus(server)),
@@ -177,11 +177,11 @@ export const writeSpecGapProbes: readonly SpecGapProbe[] = [
     id: 'migration-conflict',
     needs: writesToCluster,
     observe: (server) =>
-      withConformanceMigration(server, { source: exampleMigrationSource }, async () => {
-        const token = await obtainWriteTestToken(server);
+      withTestMigration(server, { source: exampleMigrationSource }, async () => {
+        const token = await obtainReadWriteToken(server);
         const path = buildOnlineMigrationApiPath(requireTestedCluster(server));
         const json = { source: exampleMigrationSource };
-        const second = await sendApiRequest(server, token, { method: 'PUT', path, json });
+        const second = await sendTestApiRequest(server, token, { method: 'PUT', path, json });
         return {
           'second migration': summarizeResponse(second),
           'status of the first': statusOf(await readMigrationStatus(server)),
@@ -217,7 +217,7 @@ export const writeSpecGapProbes: readonly SpecGapProbe[] = [
     needs: ['token'],
     observe: async (server) => {
       const path = buildOnlineMigrationApiPath('00000000-0000-4000-8000-000000000000');
-      const response = await sendApiRequest(server, await obtainReadTestToken(server), { method: 'GET', path });
+      const response = await sendTestApiRequest(server, await obtainTokenThatCanRead(server), { method: 'GET', path });
       return { 'GET for an unknown cluster': summarizeResponse(response) };
     },
   },
@@ -228,7 +228,7 @@ function create<T>(
   attributes: JsonRecord,
   observe: (response: ConformanceResponse, droplets: readonly JsonRecord[]) => Promise<T> | T,
 ): Promise<T> {
-  return withCreatedDroplets(server, { ...conformanceDropletAttributes, ...attributes }, observe);
+  return withTestDroplets(server, { ...conformanceDropletAttributes, ...attributes }, observe);
 }
 
 async function observeCreations(server: ServerUnderTest, cases: Readonly<Record<string, JsonRecord>>) {
@@ -241,7 +241,7 @@ async function observeCreations(server: ServerUnderTest, cases: Readonly<Record<
 }
 
 function migrate(server: ServerUnderTest, body: object): Promise<string> {
-  return withConformanceMigration(server, body, (response) => summarizeResponse(response));
+  return withTestMigration(server, body, (response) => summarizeResponse(response));
 }
 
 function statusOf(response: ConformanceResponse): string {

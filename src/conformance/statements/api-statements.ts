@@ -1,5 +1,5 @@
 import { readStringField } from '../../json.ts';
-import { buildOnlineMigrationApiPath, requireListItemsOfResponse, sendApiRequest } from '../api-requests.ts';
+import { buildOnlineMigrationApiPath, requireListItemsOfResponse, sendTestApiRequest } from '../api-requests.ts';
 import {
   isSuccessfulResponse,
   readConformanceErrorCode,
@@ -12,7 +12,7 @@ import { createMadeUpSecret } from '../made-up-codes.ts';
 import { findSandboxUserWithTeam } from '../sandbox-people.ts';
 import type { ServerUnderTest } from '../server-under-test.ts';
 import type { ConformanceStatement } from '../statement.ts';
-import { obtainReadTestToken } from '../tokens.ts';
+import { obtainTokenThatCanRead } from '../tokens.ts';
 
 const unknownCluster = '00000000-0000-4000-8000-000000000000';
 
@@ -25,9 +25,9 @@ export const apiConformanceStatements: readonly ConformanceStatement[] = [
     needs: ['token'],
     play: async (server) => {
       const request = { method: 'GET', path: '/v2/actions' };
-      const response = await sendApiRequest(server, await obtainReadTestToken(server), request);
+      const response = await sendTestApiRequest(server, await obtainTokenThatCanRead(server), request);
       requireResponseCondition(isSuccessfulResponse(response), 'a success status with the bearer token', response);
-      const without = await sendApiRequest(server, undefined, request);
+      const without = await sendTestApiRequest(server, undefined, request);
       requireResponseCondition(
         !isSuccessfulResponse(without),
         'a refusal of a request without a bearer token',
@@ -42,7 +42,7 @@ export const apiConformanceStatements: readonly ConformanceStatement[] = [
     needs: [],
     play: async (server) => {
       for (const request of operations) {
-        const response = await sendApiRequest(server, undefined, request);
+        const response = await sendTestApiRequest(server, undefined, request);
         const expected = 'a refusal because the token is missing, not because of path or method';
         requireResponseCondition(
           !isSuccessfulResponse(response) && ![0, 405, 501].includes(response.status),
@@ -67,9 +67,9 @@ export const apiConformanceStatements: readonly ConformanceStatement[] = [
     text: 'A token that may read permits GET and HEAD.',
     needs: ['token'],
     play: async (server) => {
-      const token = await obtainReadTestToken(server);
+      const token = await obtainTokenThatCanRead(server);
       for (const method of ['GET', 'HEAD']) {
-        const response = await sendApiRequest(server, token, { method, path: '/v2/droplets' });
+        const response = await sendTestApiRequest(server, token, { method, path: '/v2/droplets' });
         requireResponseCondition(isSuccessfulResponse(response), `${method} with a success status`, response);
       }
     },
@@ -101,19 +101,19 @@ export const apiConformanceStatements: readonly ConformanceStatement[] = [
     text: 'Droplets and actions are those of the account of the token.',
     needs: ['client', 'secret', 'sandbox'],
     play: async (server) => {
-      const one = await obtainReadTestToken(server);
+      const one = await obtainTokenThatCanRead(server);
       const other = (await obtainGrantedTokens(server, { person: findSandboxUserWithTeam(server) })).accessToken;
       for (const key of listKeys) {
         const request = { method: 'GET', path: `/v2/${key}`, query: { per_page: '200' } };
         const [mine, theirs] = [
-          await sendApiRequest(server, one, request),
-          await sendApiRequest(server, other, request),
+          await sendTestApiRequest(server, one, request),
+          await sendTestApiRequest(server, other, request),
         ];
         const ids = new Set(requireListItemsOfResponse(mine, key).map(({ id }) => id));
         const shared = requireListItemsOfResponse(theirs, key).some(({ id }) => ids.has(id));
         requireResponseCondition(ids.size > 0 && !shared, `no ${key} of another account`, theirs);
         const [id] = ids;
-        const single = await sendApiRequest(server, other, { method: 'GET', path: `/v2/${key}/${String(id)}` });
+        const single = await sendTestApiRequest(server, other, { method: 'GET', path: `/v2/${key}/${String(id)}` });
         requireResponseCondition(!isSuccessfulResponse(single), `a refusal of ${key} of another account by id`, single);
       }
     },
@@ -124,11 +124,11 @@ export const apiConformanceStatements: readonly ConformanceStatement[] = [
     text: 'A call of the resource API carries the header Authorization: Bearer.',
     needs: ['token'],
     play: async (server) => {
-      const token = await obtainReadTestToken(server);
+      const token = await obtainTokenThatCanRead(server);
       for (const scheme of ['Basic', 'Token', ''] as const) {
         const authorization = scheme === '' ? {} : { authorization: `${scheme} ${server.unique()}` };
         const request = { method: 'GET', path: '/v2/actions', headers: authorization };
-        const response = await sendApiRequest(server, undefined, request);
+        const response = await sendTestApiRequest(server, undefined, request);
         requireResponseCondition(
           !isSuccessfulResponse(response),
           'a refusal of a request without a bearer token',
@@ -171,8 +171,8 @@ export const apiConformanceStatements: readonly ConformanceStatement[] = [
     text: 'The paths of the resource API begin with /v2.',
     needs: ['token'],
     play: async (server) => {
-      const token = await obtainReadTestToken(server);
-      const response = await sendApiRequest(server, token, { method: 'GET', path: '/actions' });
+      const token = await obtainTokenThatCanRead(server);
+      const response = await sendTestApiRequest(server, token, { method: 'GET', path: '/actions' });
       requireResponseCondition(!isSuccessfulResponse(response), 'no list without /v2', response);
       await requireList(server, 'actions');
     },
@@ -205,11 +205,14 @@ const operations = [
 ] as const;
 
 async function requireList(server: ServerUnderTest, key: (typeof listKeys)[number]): Promise<void> {
-  const token = await obtainReadTestToken(server);
-  const response = await sendApiRequest(server, token, { method: 'GET', path: `/v2/${key}` });
+  const token = await obtainTokenThatCanRead(server);
+  const response = await sendTestApiRequest(server, token, { method: 'GET', path: `/v2/${key}` });
   requireResponseCondition(isSuccessfulResponse(response), `a list of ${key}`, response);
 }
 
 async function sendWithUnknownToken(server: ServerUnderTest) {
-  return sendApiRequest(server, createMadeUpSecret(server, '[unknown token]'), { method: 'GET', path: '/v2/actions' });
+  return sendTestApiRequest(server, createMadeUpSecret(server, '[unknown token]'), {
+    method: 'GET',
+    path: '/v2/actions',
+  });
 }

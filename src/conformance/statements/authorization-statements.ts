@@ -1,6 +1,6 @@
 import {
   implicitAuthorization,
-  requireAuthorizationCondition,
+  requireAuthorizationResponseCondition,
   requireReturnedOAuthState,
 } from '../authorization-requests.ts';
 import { authorizeTestedClient, oauthStateWithSpecialCharacters } from '../authorize-tested-client.ts';
@@ -53,13 +53,13 @@ export const authorizationConformanceStatements: readonly ConformanceStatement[]
     needs: ['client', 'sandbox'],
     play: async (server) => {
       const without = await authorizeTestedClient(server);
-      requireAuthorizationCondition(without.query.has('code'), 'a code in the query', without);
-      requireAuthorizationCondition(
+      requireAuthorizationResponseCondition(without.query.has('code'), 'a code in the query', without);
+      requireAuthorizationResponseCondition(
         !without.query.has('state'),
         'no state parameter, because the request had none',
         without,
       );
-      requireAuthorizationCondition([...without.fragment].length === 0, 'no fragment', without);
+      requireAuthorizationResponseCondition([...without.fragment].length === 0, 'no fragment', without);
     },
   },
   {
@@ -69,13 +69,17 @@ export const authorizationConformanceStatements: readonly ConformanceStatement[]
     needs: ['client', 'sandbox'],
     play: async (server) => {
       const without = await authorizeTestedClient(server, { flow: 'implicit' });
-      requireAuthorizationCondition(without.fragment.has('access_token'), 'an access_token in the fragment', without);
-      requireAuthorizationCondition(
+      requireAuthorizationResponseCondition(
+        without.fragment.has('access_token'),
+        'an access_token in the fragment',
+        without,
+      );
+      requireAuthorizationResponseCondition(
         !without.fragment.has('state'),
         'no state parameter, because the request had none',
         without,
       );
-      requireAuthorizationCondition([...without.query].length === 0, 'no parameters in the query', without);
+      requireAuthorizationResponseCondition([...without.query].length === 0, 'no parameters in the query', without);
     },
   },
   {
@@ -85,14 +89,14 @@ export const authorizationConformanceStatements: readonly ConformanceStatement[]
     needs: ['client', 'consent'],
     play: async (server) => {
       const denied = await authorizeTestedClient(server, { decision: 'deny', state: server.unique() });
-      requireAuthorizationCondition(
+      requireAuthorizationResponseCondition(
         denied.query.get('error') === 'access_denied',
         'error=access_denied in the query',
         denied,
       );
       const description = denied.query.get('error_description') ?? '';
-      requireAuthorizationCondition(description !== '', 'an error_description in the query', denied);
-      requireAuthorizationCondition(!denied.query.has('code'), 'no code', denied);
+      requireAuthorizationResponseCondition(description !== '', 'an error_description in the query', denied);
+      requireAuthorizationResponseCondition(!denied.query.has('code'), 'no code', denied);
     },
   },
 ];

@@ -7,10 +7,10 @@ import {
 } from '../conformance-response.ts';
 import {
   buildCodeExchangeParameters,
+  obtainGrantedTokensOrThrowDifference,
   postTokenRequest,
   readGrantedTokens,
   requestAuthorizationCode,
-  tryObtainGrantedTokens,
 } from '../grants.ts';
 import {
   exchangeCodeWithWrongRedirectUri,
@@ -26,7 +26,11 @@ import {
   requireTokenError,
   wrongClientCredentialParameters,
 } from '../made-up-codes.ts';
-import { findSandboxUserWithTeam, otherSandboxClient, revokeApplicationsInPanel } from '../sandbox-people.ts';
+import {
+  findSandboxApplicationNotUnderTest,
+  findSandboxUserWithTeam,
+  revokeApplicationsInPanel,
+} from '../sandbox-people.ts';
 import type { ConformanceStatement } from '../statement.ts';
 
 /** The statements about the exchange of an authorization code (spec §2, §3, §4.2, §5, §7). */
@@ -163,7 +167,7 @@ export const authorizationCodeConformanceStatements: readonly ConformanceStateme
     needs: ['client', 'secret', 'sandbox'],
     play: async (server) => {
       for (const scope of ['read', 'read write']) {
-        const { response, body } = await tryObtainGrantedTokens(server, { scope });
+        const { response, body } = await obtainGrantedTokensOrThrowDifference(server, { scope });
         requireResponseCondition(body.scope === scope, `scope ${scope}`, response);
       }
     },
@@ -174,7 +178,7 @@ export const authorizationCodeConformanceStatements: readonly ConformanceStateme
     text: 'A code of another client is answered with invalid_grant.',
     needs: ['client', 'secret', 'sandbox'],
     play: async (server) => {
-      const other = otherSandboxClient(server);
+      const other = findSandboxApplicationNotUnderTest(server);
       const code = await requestAuthorizationCode(server, { client: other });
       // In the first request, redirect_uri is the one for which the code was issued, so only the client is wrong.
       for (const redirect_uri of [other.callbackUrl, server.client?.callbackUrl]) {

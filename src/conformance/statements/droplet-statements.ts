@@ -9,8 +9,8 @@ import {
   readDropletAttributeSlugs,
   requireCreatedDropletCount,
   requireTestedCluster,
-  sendApiRequest,
-  withCreatedDroplets,
+  sendTestApiRequest,
+  withTestDroplets,
 } from '../api-requests.ts';
 import {
   type ConformanceResponse,
@@ -20,7 +20,7 @@ import {
 } from '../conformance-response.ts';
 import type { ServerUnderTest } from '../server-under-test.ts';
 import type { ConformanceStatement } from '../statement.ts';
-import { obtainReadOnlyTestToken, obtainWriteTestToken } from '../tokens.ts';
+import { obtainReadOnlyTestToken, obtainReadWriteToken } from '../tokens.ts';
 
 /** The statements about creating droplets and about scopes (spec §2, §4.5, §5.4). */
 export const dropletConformanceStatements: readonly ConformanceStatement[] = [
@@ -33,7 +33,7 @@ export const dropletConformanceStatements: readonly ConformanceStatement[] = [
       const token = await obtainReadOnlyTestToken(server);
       const name = createUniqueConformanceName(server);
       const json = { name, ...conformanceDropletAttributes };
-      const response = await sendApiRequest(server, token, { method: 'POST', path: '/v2/droplets', json });
+      const response = await sendTestApiRequest(server, token, { method: 'POST', path: '/v2/droplets', json });
       requireResponseCondition(!isSuccessfulResponse(response), 'a refusal with the scope read', response);
       await requireNames(server, response, (names) => !names.includes(name), 'no droplet of that name');
     },
@@ -46,10 +46,10 @@ export const dropletConformanceStatements: readonly ConformanceStatement[] = [
     play: async (server) => {
       const token = await obtainReadOnlyTestToken(server);
       const name = createUniqueConformanceName(server);
-      await withCreatedDroplets(server, { name, ...conformanceDropletAttributes }, async (created, [droplet]) => {
+      await withTestDroplets(server, { name, ...conformanceDropletAttributes }, async (created, [droplet]) => {
         requireCreatedDropletCount(server, created, 1);
         const path = `/v2/droplets/${String(droplet?.id)}`;
-        const response = await sendApiRequest(server, token, { method: 'DELETE', path });
+        const response = await sendTestApiRequest(server, token, { method: 'DELETE', path });
         requireResponseCondition(!isSuccessfulResponse(response), 'a refusal with the scope read', response);
         await requireNames(server, response, (names) => names.includes(name), 'the droplet still exists');
       });
@@ -63,15 +63,15 @@ export const dropletConformanceStatements: readonly ConformanceStatement[] = [
     play: async (server) => {
       const token = await obtainReadOnlyTestToken(server);
       const path = buildOnlineMigrationApiPath(requireTestedCluster(server));
-      const known = await sendApiRequest(server, token, { method: 'GET', path });
+      const known = await sendTestApiRequest(server, token, { method: 'GET', path });
       const before = readStringField(readJsonBody(known) ?? {}, 'id') ?? 'no id';
-      const response = await sendApiRequest(server, token, {
+      const response = await sendTestApiRequest(server, token, {
         method: 'PUT',
         path,
         json: { source: exampleMigrationSource },
       });
       requireResponseCondition(!isSuccessfulResponse(response), 'a refusal with the scope read', response);
-      const later = await sendApiRequest(server, token, { method: 'GET', path });
+      const later = await sendTestApiRequest(server, token, { method: 'GET', path });
       requireResponseCondition(later.body.includes(before) || !isSuccessfulResponse(later), 'no new migration', later);
     },
   },
@@ -81,9 +81,9 @@ export const dropletConformanceStatements: readonly ConformanceStatement[] = [
     text: 'The scope `read write` permits POST and DELETE in addition to reading.',
     needs: ['writes', 'token'],
     play: async (server) => {
-      const token = await obtainWriteTestToken(server);
+      const token = await obtainReadWriteToken(server);
       const name = createUniqueConformanceName(server);
-      const created = await withCreatedDroplets(server, { name, ...conformanceDropletAttributes }, async (response) => {
+      const created = await withTestDroplets(server, { name, ...conformanceDropletAttributes }, async (response) => {
         requireCreatedDropletCount(server, response, 1);
         await requireNames(server, response, (names) => names.includes(name), 'the new droplet in the list');
         return response;
@@ -99,7 +99,7 @@ export const dropletConformanceStatements: readonly ConformanceStatement[] = [
     needs: ['writes', 'token'],
     play: async (server) => {
       const name = createUniqueConformanceName(server);
-      await withCreatedDroplets(server, { name, ...conformanceDropletAttributes }, async (response) => {
+      await withTestDroplets(server, { name, ...conformanceDropletAttributes }, async (response) => {
         requireCreatedDropletCount(server, response, 1);
         await requireNames(server, response, (names) => count(names, name) === 1, 'one droplet of that name');
       });
@@ -112,7 +112,7 @@ export const dropletConformanceStatements: readonly ConformanceStatement[] = [
     needs: ['writes', 'token'],
     play: async (server) => {
       const names = ['a', 'b', 'c'].map((end) => `${createUniqueConformanceName(server)}-${end}`);
-      await withCreatedDroplets(server, { names, ...conformanceDropletAttributes }, async (response, droplets) => {
+      await withTestDroplets(server, { names, ...conformanceDropletAttributes }, async (response, droplets) => {
         requireCreatedDropletCount(server, response, names.length);
         const created = droplets.map((droplet) => readStringField(droplet, 'name') ?? '');
         requireResponseCondition(
@@ -138,7 +138,7 @@ export const dropletConformanceStatements: readonly ConformanceStatement[] = [
     needs: ['writes', 'token'],
     play: async (server) => {
       const [name, other] = [createUniqueConformanceName(server), createUniqueConformanceName(server)];
-      await withCreatedDroplets(server, { name, names: [other], ...conformanceDropletAttributes }, (response) => {
+      await withTestDroplets(server, { name, names: [other], ...conformanceDropletAttributes }, (response) => {
         requireResponseCondition(
           !isSuccessfulResponse(response),
           'a refusal of a request with name and names',
@@ -153,7 +153,7 @@ export const dropletConformanceStatements: readonly ConformanceStatement[] = [
     text: 'region, size and image are slugs, and the droplet has them.',
     needs: ['writes', 'token'],
     play: async (server) => {
-      await withCreatedDroplets(
+      await withTestDroplets(
         server,
         { name: createUniqueConformanceName(server), ...conformanceDropletAttributes },
         (response, [droplet]) => {
@@ -168,7 +168,7 @@ export const dropletConformanceStatements: readonly ConformanceStatement[] = [
         ...conformanceDropletAttributes,
         size: 'no-such-size',
       };
-      await withCreatedDroplets(server, unknown, (response) => {
+      await withTestDroplets(server, unknown, (response) => {
         requireResponseCondition(!isSuccessfulResponse(response), 'a refusal of an unknown size slug', response);
       });
     },
@@ -181,8 +181,8 @@ export const dropletConformanceStatements: readonly ConformanceStatement[] = [
     play: async (server) => {
       const json = JSON.stringify({ name: createUniqueConformanceName(server), ...conformanceDropletAttributes });
       const headers = { 'content-type': 'text/plain' };
-      const token = await obtainWriteTestToken(server);
-      const response = await sendApiRequest(server, token, { method: 'POST', path: '/v2/droplets', json, headers });
+      const token = await obtainReadWriteToken(server);
+      const response = await sendTestApiRequest(server, token, { method: 'POST', path: '/v2/droplets', json, headers });
       for (const droplet of readCreatedDroplets(response)) server.left.push(`droplet ${String(droplet.id)}`);
       requireResponseCondition(
         !isSuccessfulResponse(response),
@@ -197,14 +197,14 @@ export const dropletConformanceStatements: readonly ConformanceStatement[] = [
     text: 'The deletion of a droplet is available.',
     needs: ['writes', 'token'],
     play: async (server) => {
-      const token = await obtainWriteTestToken(server);
-      await withCreatedDroplets(
+      const token = await obtainReadWriteToken(server);
+      await withTestDroplets(
         server,
         { name: createUniqueConformanceName(server), ...conformanceDropletAttributes },
         (response) => requireCreatedDropletCount(server, response, 1),
       );
       const request = { method: 'GET', path: '/v2/droplets' };
-      const response = await sendApiRequest(server, token, request);
+      const response = await sendTestApiRequest(server, token, request);
       requireResponseCondition(server.left.length === 0, 'a deletion at DELETE /v2/droplets/{id}', response);
     },
   },
@@ -216,7 +216,7 @@ export const dropletConformanceStatements: readonly ConformanceStatement[] = [
     play: async (server) => {
       const token = await obtainReadOnlyTestToken(server);
       for (const [method, path] of changes) {
-        const response = await sendApiRequest(server, token, { method, path, json: {} });
+        const response = await sendTestApiRequest(server, token, { method, path, json: {} });
         requireResponseCondition(
           !isSuccessfulResponse(response),
           `a refusal of ${method} with the scope read`,
@@ -240,7 +240,7 @@ async function requireNames(
   holds: (names: readonly string[]) => boolean,
   expected: string,
 ): Promise<void> {
-  const names = await fetchAllDropletNames(server, await obtainWriteTestToken(server));
+  const names = await fetchAllDropletNames(server, await obtainReadWriteToken(server));
   requireResponseCondition(holds(names), expected, response);
 }
 

@@ -1,13 +1,13 @@
 import { readStringField } from '../../json.ts';
-import { implicitAuthorization, requireAuthorizationCondition } from '../authorization-requests.ts';
+import { implicitAuthorization, requireAuthorizationResponseCondition } from '../authorization-requests.ts';
 import { requireResponseCondition } from '../conformance-response.ts';
 import {
   obtainGrantedTokens,
+  obtainGrantedTokensOrThrowDifference,
   readGrantedTokens,
   readTokenResponseInfo,
   sendRefresh,
   type TokensOfTestedServer,
-  tryObtainGrantedTokens,
 } from '../grants.ts';
 import { obtainRefreshedTokensOfTestedServer, obtainTokensOfTestedServer } from '../journeys.ts';
 import { findSandboxUserWithTeam } from '../sandbox-people.ts';
@@ -21,7 +21,7 @@ const tokenLifetime = 2_592_000;
  * The statements about the JSON members of a token response (spec §2). The first response and the response to a refresh must
  * both satisfy them.
  */
-export const grantConformanceStatements: readonly ConformanceStatement[] = [
+export const tokenResponseConformanceStatements: readonly ConformanceStatement[] = [
   {
     number: '4',
     section: '1',
@@ -30,7 +30,7 @@ export const grantConformanceStatements: readonly ConformanceStatement[] = [
     play: async (server) => {
       const authorization = await implicitAuthorization(server);
       const token = authorization.fragment.get('access_token') ?? '';
-      requireAuthorizationCondition(token !== '', 'an access_token in the fragment', authorization);
+      requireAuthorizationResponseCondition(token !== '', 'an access_token in the fragment', authorization);
     },
   },
   {
@@ -63,7 +63,11 @@ export const grantConformanceStatements: readonly ConformanceStatement[] = [
     play: async (server) => {
       const authorization = await implicitAuthorization(server);
       const expires = authorization.fragment.get('expires_in');
-      requireAuthorizationCondition(expires === String(tokenLifetime), `expires_in=${tokenLifetime}`, authorization);
+      requireAuthorizationResponseCondition(
+        expires === String(tokenLifetime),
+        `expires_in=${tokenLifetime}`,
+        authorization,
+      );
     },
   },
   {
@@ -116,7 +120,7 @@ export const grantConformanceStatements: readonly ConformanceStatement[] = [
     play: async (server) => {
       const person = findSandboxUserWithTeam(server);
       const [team] = person.teams;
-      const grant = await tryObtainGrantedTokens(server, { person, team: team?.uuid ?? '' });
+      const grant = await obtainGrantedTokensOrThrowDifference(server, { person, team: team?.uuid ?? '' });
       for (const each of [grant, readGrantedTokens(server, await sendRefresh(server, grant.refreshToken))]) {
         const { team_uuid, team_name } = readTokenResponseInfo(each);
         const isTeam = team_uuid === team?.uuid && team_name === team?.name;
@@ -136,9 +140,13 @@ export const grantConformanceStatements: readonly ConformanceStatement[] = [
     play: async (server) => {
       const authorization = await implicitAuthorization(server);
       for (const name of ['access_token', 'token_type', 'expires_in'])
-        requireAuthorizationCondition(authorization.fragment.has(name), `${name} in the fragment`, authorization);
+        requireAuthorizationResponseCondition(
+          authorization.fragment.has(name),
+          `${name} in the fragment`,
+          authorization,
+        );
       const type = authorization.fragment.get('token_type');
-      requireAuthorizationCondition(type === 'bearer', 'token_type=bearer in the fragment', authorization);
+      requireAuthorizationResponseCondition(type === 'bearer', 'token_type=bearer in the fragment', authorization);
     },
   },
   {
@@ -150,7 +158,7 @@ export const grantConformanceStatements: readonly ConformanceStatement[] = [
       const authorization = await implicitAuthorization(server);
       const parameters = [authorization.fragment, authorization.query];
       const has = parameters.some((each) => each.has('refresh_token'));
-      requireAuthorizationCondition(!has, 'no refresh_token', authorization);
+      requireAuthorizationResponseCondition(!has, 'no refresh_token', authorization);
     },
   },
   {
@@ -159,7 +167,7 @@ export const grantConformanceStatements: readonly ConformanceStatement[] = [
     text: 'Without a scope, the scope is read.',
     needs: ['client', 'secret', 'consent'],
     play: async (server) => {
-      const { response, body } = await tryObtainGrantedTokens(server, { scope: undefined });
+      const { response, body } = await obtainGrantedTokensOrThrowDifference(server, { scope: undefined });
       requireResponseCondition(body.scope === 'read', 'scope read', response);
     },
   },

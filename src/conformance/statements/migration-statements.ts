@@ -4,8 +4,8 @@ import {
   exampleMigrationSource,
   readMigrationStatus,
   requireTestedCluster,
-  sendApiRequest,
-  withConformanceMigration,
+  sendTestApiRequest,
+  withTestMigration,
 } from '../api-requests.ts';
 import { ConformanceNotTestableError } from '../conformance-difference-error.ts';
 import {
@@ -17,7 +17,7 @@ import {
 import { advanceSandboxClock, firstSandboxPerson, stopMigrationsInPanel, withFrozenClock } from '../sandbox-people.ts';
 import type { ServerUnderTest } from '../server-under-test.ts';
 import type { ConformanceStatement } from '../statement.ts';
-import { obtainReadTestToken, obtainWriteTestToken } from '../tokens.ts';
+import { obtainReadWriteToken, obtainTokenThatCanRead } from '../tokens.ts';
 
 /** The statements about online migrations (spec §2, §3, §4.5, §4.6, §8). Their source is a host that does not exist. */
 export const migrationConformanceStatements: readonly ConformanceStatement[] = [
@@ -57,12 +57,12 @@ export const migrationConformanceStatements: readonly ConformanceStatement[] = [
     needs: ['writes', 'token', 'cluster'],
     play: async (server) => {
       const password = `password-${server.unique()}`;
-      await withConformanceMigration(server, { source: { ...exampleMigrationSource, password } }, async (response) => {
+      await withTestMigration(server, { source: { ...exampleMigrationSource, password } }, async (response) => {
         for (const each of [response, await readMigrationStatus(server)])
           requireResponseCondition(!each.body.includes(password), 'a response without the password', each);
       });
       const wrong = { source: { ...exampleMigrationSource, password, port: 'none' } };
-      await withConformanceMigration(server, wrong, (response) =>
+      await withTestMigration(server, wrong, (response) =>
         requireResponseCondition(!response.body.includes(password), 'an error without the password', response),
       );
     },
@@ -96,7 +96,7 @@ export const migrationConformanceStatements: readonly ConformanceStatement[] = [
     text: 'A migration that was accepted has the status running.',
     needs: ['writes', 'token', 'cluster'],
     play: async (server) => {
-      await withConformanceMigration(server, { source: exampleMigrationSource }, async (response) => {
+      await withTestMigration(server, { source: exampleMigrationSource }, async (response) => {
         requireResponseCondition(isSuccessfulResponse(response), 'an accepted migration', response);
         requireStatus(await readMigrationStatus(server), 'running');
       });
@@ -108,7 +108,7 @@ export const migrationConformanceStatements: readonly ConformanceStatement[] = [
     text: 'A migration continues until nothing is left to replicate or it is stopped.',
     needs: ['client', 'secret', 'sandbox'],
     play: async (server) => {
-      await withConformanceMigration(server, { source: exampleMigrationSource }, async (response) => {
+      await withTestMigration(server, { source: exampleMigrationSource }, async (response) => {
         requireResponseCondition(isSuccessfulResponse(response), 'an accepted migration', response);
         await advanceSandboxClock(server, '1d');
         requireStatus(await readMigrationStatus(server), 'running');
@@ -121,7 +121,7 @@ export const migrationConformanceStatements: readonly ConformanceStatement[] = [
     text: 'A user stops a migration in the control panel.',
     needs: ['client', 'secret', 'sandbox'],
     play: async (server) => {
-      await withConformanceMigration(server, { source: exampleMigrationSource }, async (response) => {
+      await withTestMigration(server, { source: exampleMigrationSource }, async (response) => {
         requireResponseCondition(isSuccessfulResponse(response), 'an accepted migration', response);
         requireStatus(await readMigrationStatus(server), 'running');
         await stopMigrationsInPanel(server, firstSandboxPerson(server));
@@ -136,7 +136,7 @@ export const migrationConformanceStatements: readonly ConformanceStatement[] = [
     needs: ['client', 'secret', 'sandbox'],
     play: async (server) =>
       withFrozenClock(server, () =>
-        withConformanceMigration(server, { source: exampleMigrationSource }, async (response) => {
+        withTestMigration(server, { source: exampleMigrationSource }, async (response) => {
           requireResponseCondition(isSuccessfulResponse(response), 'an accepted migration', response);
           await advanceSandboxClock(server, '1209599s');
           requireStatus(await readMigrationStatus(server), 'running');
@@ -154,9 +154,9 @@ export const migrationConformanceStatements: readonly ConformanceStatement[] = [
       const path = buildOnlineMigrationApiPath(requireTestedCluster(server));
       const json = JSON.stringify({ source: exampleMigrationSource });
       const headers = { 'content-type': 'text/plain' };
-      const token = await obtainWriteTestToken(server);
-      const response = await sendApiRequest(server, token, { method: 'PUT', path, json, headers });
-      if (isSuccessfulResponse(response)) await sendApiRequest(server, token, { method: 'DELETE', path });
+      const token = await obtainReadWriteToken(server);
+      const response = await sendTestApiRequest(server, token, { method: 'PUT', path, json, headers });
+      if (isSuccessfulResponse(response)) await sendTestApiRequest(server, token, { method: 'DELETE', path });
       requireResponseCondition(
         !isSuccessfulResponse(response),
         'a refusal of a request with a Content-Type other than application/json',
@@ -170,14 +170,14 @@ export const migrationConformanceStatements: readonly ConformanceStatement[] = [
     text: 'database_cluster_uuid is the UUID of a cluster; another one is refused.',
     needs: ['writes', 'token'],
     play: async (server) => {
-      const token = await obtainWriteTestToken(server);
+      const token = await obtainReadWriteToken(server);
       for (const uuid of ['00000000-0000-4000-8000-000000000000', 'orders']) {
         const request = {
           method: 'PUT',
           path: buildOnlineMigrationApiPath(uuid),
           json: { source: exampleMigrationSource },
         };
-        const response = await sendApiRequest(server, token, request);
+        const response = await sendTestApiRequest(server, token, request);
         requireResponseCondition(!isSuccessfulResponse(response), 'a refusal of an unknown cluster', response);
       }
     },
@@ -188,8 +188,8 @@ export const migrationConformanceStatements: readonly ConformanceStatement[] = [
     text: 'Managed clusters use port 25061 by default.',
     needs: ['token'],
     play: async (server) => {
-      const token = await obtainReadTestToken(server);
-      const response = await sendApiRequest(server, token, { method: 'GET', path: '/v2/databases' });
+      const token = await obtainTokenThatCanRead(server);
+      const response = await sendTestApiRequest(server, token, { method: 'GET', path: '/v2/databases' });
       const list = isSuccessfulResponse(response) ? readJsonBody(response)?.databases : undefined;
       const clusters = Array.isArray(list) ? list.filter(isJsonRecord) : [];
       if (clusters.length === 0)
@@ -212,13 +212,13 @@ export const migrationConformanceStatements: readonly ConformanceStatement[] = [
 ];
 
 async function requireAccepted(server: ServerUnderTest, body: object): Promise<void> {
-  await withConformanceMigration(server, body, (response) =>
+  await withTestMigration(server, body, (response) =>
     requireResponseCondition(isSuccessfulResponse(response), 'an accepted migration', response),
   );
 }
 
 async function requireRefused(server: ServerUnderTest, body: object): Promise<void> {
-  await withConformanceMigration(server, body, (response) =>
+  await withTestMigration(server, body, (response) =>
     requireResponseCondition(!isSuccessfulResponse(response) && response.status !== 0, 'a refused migration', response),
   );
 }

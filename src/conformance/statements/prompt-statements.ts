@@ -1,6 +1,6 @@
 import {
   requireAuthorizationCodeInRedirect,
-  requirePage,
+  requirePageInsteadOfRedirect,
   requireRedirectError,
   sendSignedInAuthorizationRequest,
   sendSignedOutAuthorizationRequest,
@@ -24,9 +24,15 @@ export const consentPromptConformanceStatements: readonly ConformanceStatement[]
     text: 'A user signs in and authorizes before an application gets a grant.',
     needs: ['client', 'sandbox'],
     play: async (server) => {
-      requirePage(await sendSignedOutAuthorizationRequest(server), 'a sign-in page without a signed-in user');
+      requirePageInsteadOfRedirect(
+        await sendSignedOutAuthorizationRequest(server),
+        'a sign-in page without a signed-in user',
+      );
       const cookies = await signInAtSandbox(server, firstSandboxPerson(server));
-      requirePage(await sendSignedInAuthorizationRequest(server, cookies), 'a page that asks for authorization');
+      requirePageInsteadOfRedirect(
+        await sendSignedInAuthorizationRequest(server, cookies),
+        'a page that asks for authorization',
+      );
     },
   },
   {
@@ -36,7 +42,7 @@ export const consentPromptConformanceStatements: readonly ConformanceStatement[]
     needs: ['client', 'writes'],
     play: async (server) => {
       const changes = { code_challenge: undefined, code_challenge_method: undefined, state: server.unique() };
-      requirePage(await sendSignedOutAuthorizationRequest(server, changes), 'a sign-in page');
+      requirePageInsteadOfRedirect(await sendSignedOutAuthorizationRequest(server, changes), 'a sign-in page');
     },
   },
   {
@@ -50,7 +56,7 @@ export const consentPromptConformanceStatements: readonly ConformanceStatement[]
         prompt: 'none',
         state: server.unique(),
       });
-      requirePage(end, 'a sign-in page, because the implicit flow ignores prompt');
+      requirePageInsteadOfRedirect(end, 'a sign-in page, because the implicit flow ignores prompt');
     },
   },
   {
@@ -61,9 +67,12 @@ export const consentPromptConformanceStatements: readonly ConformanceStatement[]
     play: async (server) => {
       await obtainGrantedTokens(server);
       const cookies = await signInAtSandbox(server, firstSandboxPerson(server));
-      requirePage(await sendSignedInAuthorizationRequest(server, cookies), 'a page, as with prompt=select_account');
+      requirePageInsteadOfRedirect(
+        await sendSignedInAuthorizationRequest(server, cookies),
+        'a page, as with prompt=select_account',
+      );
       const select = await sendSignedInAuthorizationRequest(server, cookies, { prompt: 'select_account' });
-      requirePage(select, 'a page with prompt=select_account');
+      requirePageInsteadOfRedirect(select, 'a page with prompt=select_account');
     },
   },
   {
@@ -132,7 +141,7 @@ export const consentPromptConformanceStatements: readonly ConformanceStatement[]
     needs: ['client', 'writes'],
     play: async (server) => {
       for (const prompt of [undefined, 'select_account'])
-        requirePage(
+        requirePageInsteadOfRedirect(
           await sendSignedOutAuthorizationRequest(server, { prompt, state: server.unique() }),
           'a sign-in page',
         );
@@ -145,7 +154,10 @@ export const consentPromptConformanceStatements: readonly ConformanceStatement[]
     needs: ['client', 'sandbox'],
     play: async (server) => {
       const cookies = await signInAtSandbox(server, firstSandboxPerson(server));
-      requirePage(await sendSignedInAuthorizationRequest(server, cookies), 'a page that asks for authorization');
+      requirePageInsteadOfRedirect(
+        await sendSignedInAuthorizationRequest(server, cookies),
+        'a page that asks for authorization',
+      );
     },
   },
   {

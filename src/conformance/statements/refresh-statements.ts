@@ -5,10 +5,10 @@ import {
   requireResponseCondition,
 } from '../conformance-response.ts';
 import {
-  keepSuccessorRefreshToken,
   obtainGrantedTokens,
   postTokenRequest,
   readGrantedTokens,
+  replaceUsedGivenRefreshToken,
   requestActionList,
 } from '../grants.ts';
 import {
@@ -105,7 +105,7 @@ export const refreshConformanceStatements: readonly ConformanceStatement[] = [
       const query = { grant_type: 'refresh_token', refresh_token: refreshToken };
       const response = await server.request({ method: 'POST', path: '/v1/oauth/token', query });
       readGrantedTokens(server, response);
-      keepSuccessorRefreshToken(server, refreshToken, response);
+      replaceUsedGivenRefreshToken(server, refreshToken, response);
     },
   },
   {

@@ -12,17 +12,17 @@ import { buildSetSessionSettingsQuery } from '../session-settings.ts';
  */
 export const migrationStatementTimeout = 15 * 86_400_000;
 
-export interface MigrationEngineSessionOptions {
+export interface EngineDatabaseSessionOptions {
   readonly signal?: AbortSignal | undefined;
   /** application_name of the session. */
   readonly name: string;
 }
 
 /** Opens a session with fixed settings, so that timeouts and formats set for the role or the database do not apply. */
-export async function openMigrationEngineSession(
+export async function openEngineDatabaseSession(
   endpoint: PostgresqlSource,
   deps: MigrationEngineDependencies,
-  opening: MigrationEngineSessionOptions,
+  opening: EngineDatabaseSessionOptions,
 ): Promise<SearchPathSafeSession> {
   const session = await deps.connectPostgres(endpoint, {
     dbname: endpoint.dbname,
@@ -44,10 +44,10 @@ export async function openMigrationEngineSession(
 export async function withEngineDatabaseSession<T>(
   endpoint: PostgresqlSource,
   deps: MigrationEngineDependencies,
-  opening: MigrationEngineSessionOptions,
+  opening: EngineDatabaseSessionOptions,
   work: (session: SearchPathSafeSession) => Promise<T>,
 ): Promise<T> {
-  const session = await openMigrationEngineSession(endpoint, deps, opening);
+  const session = await openEngineDatabaseSession(endpoint, deps, opening);
   try {
     return await work(session);
   } finally {
@@ -92,10 +92,10 @@ const sessionSettings = {
 export function openReconnectingPostgresSession(
   endpoint: PostgresqlSource,
   deps: MigrationEngineDependencies,
-  opening: MigrationEngineSessionOptions,
+  opening: EngineDatabaseSessionOptions,
 ): ReconnectingServerSession<SearchPathSafeSession> {
   return createReconnectingServerSession({
-    open: () => openMigrationEngineSession(endpoint, deps, opening),
+    open: () => openEngineDatabaseSession(endpoint, deps, opening),
     close: (session) => session.end(),
     isTransient: isTransientError,
     outageTimeout: deps.limits.outageTimeout,

@@ -9,9 +9,10 @@ import type {
   MigrationTransferMethod,
 } from '../migration-state.ts';
 import { copyDatabaseRows } from './copy-database-rows.ts';
-import { type CreateDatabaseProperties, listUserTables } from './create-database-properties.ts';
+import { type DatabaseCreationProperties, listFirstUserTables } from './database-creation-properties.ts';
 import { withEngineDatabaseSession } from './engine-session.ts';
 import type { PostgresMigrationContext } from './migration-context.ts';
+import { monitorDatabaseReplication } from './monitor-database-replication.ts';
 import { copyNonReplicatedData } from './non-replicated-data.ts';
 import {
   copyDatabaseSchema,
@@ -19,8 +20,7 @@ import {
   prepareTargetMigrationRole,
   runFinalSchemaStatements,
 } from './prepare-target.ts';
-import { removeReplicationObjects, restoreMigrationTargetOwner } from './remove-replication-objects.ts';
-import { replicateDatabase } from './replicate-database.ts';
+import { removeReplicationObjects, restoreTargetDatabaseOwner } from './remove-replication-objects.ts';
 import { migrationEngineApplicationName, replicationObjectName } from './replication-object-names.ts';
 import { createPublicationAndSlot, createSubscription } from './replication-objects.ts';
 
@@ -30,7 +30,7 @@ import { createPublicationAndSlot, createSubscription } from './replication-obje
  */
 export async function migrateDatabase(
   run: PostgresMigrationContext,
-  database: CreateDatabaseProperties,
+  database: DatabaseCreationProperties,
   progress: DatabaseMigrationProgress,
 ): Promise<void> {
   const { job, deps, stop } = run;
@@ -72,7 +72,7 @@ export async function migrateDatabase(
       return method;
     });
     if (method === 'continuous') {
-      await replicateDatabase(
+      await monitorDatabaseReplication(
         { entry, targetVersion: run.target.version, poller: run.poller, deps, signal: run.end },
         progress,
       );
@@ -91,7 +91,7 @@ export async function migrateDatabase(
 
 async function hasSourceTables({ deps, stop }: PostgresMigrationContext, source: PostgresqlSource): Promise<boolean> {
   const options = { name: migrationEngineApplicationName, signal: stop };
-  return (await withEngineDatabaseSession(source, deps, options, listUserTables)).length > 0;
+  return (await withEngineDatabaseSession(source, deps, options, listFirstUserTables)).length > 0;
 }
 
 /** Chooses the method dump only if the source refuses replication with insufficient_privilege (42501). */
@@ -165,7 +165,7 @@ function createRemoval({ deps, leftovers }: PostgresMigrationContext) {
     async finish() {
       if (pending === undefined) return;
       await removeReplication();
-      const kept = await restoreMigrationTargetOwner(pending, deps);
+      const kept = await restoreTargetDatabaseOwner(pending, deps);
       leftovers.push(...kept);
       if (left.length + kept.length === 0) deps.journal.recordRemoved(pending.name);
     },

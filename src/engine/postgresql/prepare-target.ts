@@ -2,7 +2,11 @@ import type { PostgresqlSource } from '../../postgresql/source.ts';
 import { MigrationError, redactErrorReason } from '../migration-error.ts';
 import type { PostgresMigrationCleanupEntry, TargetStateBeforeMigration } from '../migration-journal.ts';
 import type { DatabaseMigrationProgress } from '../migration-state.ts';
-import { type CreateDatabaseProperties, createTargetDatabase, listUserTables } from './create-database-properties.ts';
+import {
+  createTargetDatabase,
+  type DatabaseCreationProperties,
+  listFirstUserTables,
+} from './database-creation-properties.ts';
 import { withEngineDatabaseSession } from './engine-session.ts';
 import type { PostgresMigrationContext } from './migration-context.ts';
 import { migrationEngineApplicationName } from './replication-object-names.ts';
@@ -14,7 +18,7 @@ import { createTargetOwner, readTargetStateBeforeMigration } from './target-owne
  */
 export async function prepareTargetDatabase(
   { job, deps, stop, target: { isSuperuser } }: PostgresMigrationContext,
-  database: CreateDatabaseProperties,
+  database: DatabaseCreationProperties,
   target: PostgresqlSource,
   progress: DatabaseMigrationProgress,
 ): Promise<TargetStateBeforeMigration | undefined> {
@@ -25,7 +29,7 @@ export async function prepareTargetDatabase(
     )),
   );
   return withEngineDatabaseSession(target, deps, options, async (session) => {
-    const existing = await listUserTables(session);
+    const existing = await listFirstUserTables(session);
     if (existing.length > 0) {
       throw new MigrationError(
         `the target database is not empty: it contains ${existing.join(', ')}; drop the database on the target and start again`,

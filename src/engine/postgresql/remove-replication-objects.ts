@@ -6,7 +6,7 @@ import type { PostgresMigrationCleanupEntry } from '../migration-journal.ts';
 import type { MigrationLeftoverObject } from '../migration-state.ts';
 import { queryLastRows, querySingleValue, withEngineDatabaseSession } from './engine-session.ts';
 import { removalSessionApplicationName } from './replication-object-names.ts';
-import { buildDropSubscriptionGuardSql } from './subscription-guard.ts';
+import { buildSubscriptionDdlGuardRemovalSql } from './subscription-guard.ts';
 import { revokeTargetOwnerLogin } from './target-owner.ts';
 
 /**
@@ -71,7 +71,7 @@ export async function removeReplicationObjects(
  * Revokes the login of the role that wrote to the target, and restores the owner of the database.
  * @returns the role if one of these steps failed
  */
-export async function restoreMigrationTargetOwner(
+export async function restoreTargetDatabaseOwner(
   entry: PostgresMigrationCleanupEntry,
   deps: MigrationEngineDependencies,
 ): Promise<readonly MigrationLeftoverObject[]> {
@@ -186,7 +186,7 @@ async function removeGuard(
   { name, former }: PostgresMigrationCleanupEntry,
 ): Promise<void> {
   if (former === undefined) return;
-  for (const statement of buildDropSubscriptionGuardSql(name)) await session.query(statement);
+  for (const statement of buildSubscriptionDdlGuardRemovalSql(name)) await session.query(statement);
 }
 
 /** Drops the slot of the migration and the slots of initial copies that their workers did not drop. */

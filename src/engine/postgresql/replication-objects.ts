@@ -4,7 +4,7 @@ import type { PostgresqlSource } from '../../postgresql/source.ts';
 import { MigrationError } from '../migration-error.ts';
 import { migrationStatementTimeout, queryLastRows } from './engine-session.ts';
 import { subscriptionConninfo } from './subscription-conninfo.ts';
-import { buildSubscriptionGuardSql } from './subscription-guard.ts';
+import { buildSubscriptionDdlGuardCreationSql } from './subscription-guard.ts';
 
 /** Creates the publication before the slot: decoding changes that are older than the publication fails permanently. */
 export async function createPublicationAndSlot(
@@ -49,7 +49,7 @@ export async function createSubscription(
   const text =
     owner === undefined
       ? command('')
-      : `BEGIN; ${version >= 160_000 ? '' : buildSubscriptionGuardSql(name)} ${command(disabledOptions(version))}; ${ownerStatements(quoted, owner, version)} ALTER SUBSCRIPTION ${quoted} ENABLE; COMMIT`;
+      : `BEGIN; ${version >= 160_000 ? '' : buildSubscriptionDdlGuardCreationSql(name)} ${command(disabledOptions(version))}; ${ownerStatements(quoted, owner, version)} ALTER SUBSCRIPTION ${quoted} ENABLE; COMMIT`;
   await session.query(text, migrationStatementTimeout);
 }
 

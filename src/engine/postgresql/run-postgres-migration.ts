@@ -1,13 +1,13 @@
 import { MigrationError, managedClusterSourceMessage } from '../migration-error.ts';
 import type { MigrationEngineDependencies, PostgresMigrationJob } from '../migration-job.ts';
 import type { MigrationProgress } from '../migration-progress.ts';
-import { createDatabaseMigrationProgress, hasMigrationEnded } from '../migration-state.ts';
+import { createInitialDatabaseMigrationState, hasMigrationEnded } from '../migration-state.ts';
 import { createSemaphore } from '../semaphore.ts';
 import { copyRolesToTarget } from './copy-roles-to-target.ts';
-import { type CreateDatabaseProperties, listSourceDatabases } from './create-database-properties.ts';
+import { type DatabaseCreationProperties, listSourceDatabases } from './database-creation-properties.ts';
 import { withEngineDatabaseSession } from './engine-session.ts';
 import { migrateDatabase } from './migrate-database.ts';
-import { isReplicationIdle } from './replicate-database.ts';
+import { isReplicationIdle } from './monitor-database-replication.ts';
 import { migrationEngineApplicationName } from './replication-object-names.ts';
 import {
   type PostgresqlServerIdentity,
@@ -27,7 +27,7 @@ export async function runPostgresMigration(
   stop: AbortSignal,
 ): Promise<void> {
   const prepared = await prepareMigration(job, deps, migrationProgress, stop);
-  migrationProgress.databases.push(...prepared.databases.map(({ name }) => createDatabaseMigrationProgress(name)));
+  migrationProgress.databases.push(...prepared.databases.map(({ name }) => createInitialDatabaseMigrationState(name)));
   const idle = new AbortController();
   const end = AbortSignal.any([stop, idle.signal]);
   const poller = createSourceSlotPoller(job.source, prepared.source.version, deps, end);
@@ -53,7 +53,7 @@ export async function runPostgresMigration(
 interface PreparedMigration {
   readonly source: PostgresqlServerIdentity;
   readonly target: PostgresqlServerIdentity;
-  readonly databases: readonly CreateDatabaseProperties[];
+  readonly databases: readonly DatabaseCreationProperties[];
 }
 
 async function prepareMigration(

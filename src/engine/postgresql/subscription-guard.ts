@@ -7,7 +7,7 @@ import { quoteIdentifier } from '../../postgresql/quote.ts';
  * the owner of the subscription cannot remove them.
  * @param name name of the subscription
  */
-export function buildSubscriptionGuardSql(name: string): string {
+export function buildSubscriptionDdlGuardCreationSql(name: string): string {
   const quoted = quoteIdentifier(name);
   return `CREATE SCHEMA ${quoted};
     CREATE FUNCTION ${quoted}.refuse() RETURNS event_trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $guard$
@@ -22,7 +22,7 @@ export function buildSubscriptionGuardSql(name: string): string {
 }
 
 /** SQL that removes the guard of a subscription; each statement succeeds even if its object does not exist. */
-export function buildDropSubscriptionGuardSql(name: string): readonly string[] {
+export function buildSubscriptionDdlGuardRemovalSql(name: string): readonly string[] {
   const quoted = quoteIdentifier(name);
   return [
     `DROP EVENT TRIGGER IF EXISTS ${quoted}`,

@@ -1,6 +1,6 @@
 import { quoteIdentifier, quoteLiteral } from '../../postgresql/quote.ts';
 import type { SearchPathSafeSession } from '../../postgresql/search-path-safe-session.ts';
-import type { TargetPrivilege } from '../migration-journal.ts';
+import type { GrantedTargetPrivilege } from '../migration-journal.ts';
 import { queryLastRows } from './engine-session.ts';
 
 /**
@@ -10,7 +10,7 @@ import { queryLastRows } from './engine-session.ts';
 export async function readTargetPrivileges(
   session: SearchPathSafeSession,
   dbname: string,
-): Promise<readonly TargetPrivilege[]> {
+): Promise<readonly GrantedTargetPrivilege[]> {
   const rows = await queryLastRows(
     session,
     `SELECT o.kind, coalesce(r.rolname, '') AS grantee, a.privilege_type AS privilege, a.is_grantable AS grantable
@@ -40,7 +40,7 @@ export async function readTargetPrivileges(
 export async function restoreTargetPrivileges(
   session: SearchPathSafeSession,
   dbname: string,
-  former: readonly TargetPrivilege[],
+  former: readonly GrantedTargetPrivilege[],
 ): Promise<void> {
   const current = await readTargetPrivileges(session, dbname);
   const roles = new Set((await queryLastRows(session, 'SELECT rolname FROM pg_roles')).map(({ rolname }) => rolname));
@@ -61,7 +61,7 @@ export async function restoreTargetPrivileges(
   }
 }
 
-function privilegeKey({ grantee, privilege, grantable }: TargetPrivilege): string {
+function privilegeKey({ grantee, privilege, grantable }: GrantedTargetPrivilege): string {
   return JSON.stringify([grantee, privilege, grantable]);
 }
 

@@ -1,19 +1,19 @@
 import type { MigrationProgress } from '../migration-progress.ts';
 import {
-  createDatabaseMigrationProgress,
-  type MigrationOutagePhase,
+  createInitialDatabaseMigrationState,
   recordDatabaseMigrationOutage,
+  type StalledMigrationPhase,
 } from '../migration-state.ts';
 import type { RedisReplicationStatus } from './redis-replication-status.ts';
 
 /** Records for all databases of the server why no data is transferred at present. */
 export function recordRedisMigrationOutage(
   { databases }: MigrationProgress,
-  phase: MigrationOutagePhase,
+  phase: StalledMigrationPhase,
   reason: string,
 ): void {
   // The databases are not known before both servers have been polled once.
-  if (databases.length === 0) databases.push({ ...createDatabaseMigrationProgress('db0'), method: 'continuous' });
+  if (databases.length === 0) databases.push({ ...createInitialDatabaseMigrationState('db0'), method: 'continuous' });
   for (const progress of databases) recordDatabaseMigrationOutage(progress, phase, reason);
 }
 
@@ -24,7 +24,7 @@ export function recordRedisReplicationStatus(
 ): void {
   for (const { name } of polled) {
     if (!databases.some((one) => one.name === name)) {
-      databases.push({ ...createDatabaseMigrationProgress(name), method: 'continuous' });
+      databases.push({ ...createInitialDatabaseMigrationState(name), method: 'continuous' });
     }
   }
   for (const progress of databases) {

@@ -10,7 +10,7 @@ import {
   findSchemaCopyVersionObstacles,
 } from './target-obstacles.ts';
 import {
-  type SourceAndTargetSchema,
+  type SourceAndTargetCopySessions,
   type TargetSchemaCreator,
   withTargetSchemaWriter,
 } from './target-schema-creator.ts';
@@ -31,7 +31,7 @@ export const copySchemaFromCatalog: SchemaCopier = (from, to, signal, superuser)
 /** Copies a schema from one open session to another. */
 export async function copySchemaBetween(
   from: SchemaCopyEndpoint,
-  { source, target }: SourceAndTargetSchema,
+  { source, target }: SourceAndTargetCopySessions,
   writer: TargetSchemaCreator,
 ): Promise<SchemaCopyResult> {
   const versions = { from: source.version, to: target.version };

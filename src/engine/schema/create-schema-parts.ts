@@ -57,7 +57,7 @@ async function createAll(
 ): Promise<string | undefined> {
   await session.query(begin);
   for (const text of [...texts, end]) {
-    const error = await trySchemaStatement(session, text);
+    const error = await runSchemaStatementOrReturnError(session, text);
     if (error !== undefined) return error;
   }
   return undefined;
@@ -71,7 +71,7 @@ async function findFailingPart(
   await session.query(begin);
   for (const { name, statements } of parts) {
     for (const statement of statements) {
-      const error = await trySchemaStatement(session, statement);
+      const error = await runSchemaStatementOrReturnError(session, statement);
       if (error !== undefined) return `${name} (${error})`;
     }
   }
@@ -80,7 +80,10 @@ async function findFailingPart(
 }
 
 /** Runs a statement; if it fails, rolls back and returns the error message of the server, else undefined. */
-export async function trySchemaStatement(session: SearchPathSafeSession, text: string): Promise<string | undefined> {
+export async function runSchemaStatementOrReturnError(
+  session: SearchPathSafeSession,
+  text: string,
+): Promise<string | undefined> {
   try {
     await session.query(text, schemaCopyStatementTimeout);
     return undefined;

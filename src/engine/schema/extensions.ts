@@ -1,7 +1,7 @@
 import { firstNormalObjectId } from '../../postgresql/catalog-oids.ts';
 import { quoteIdentifier, quoteLiteral } from '../../postgresql/quote.ts';
 import type { SearchPathSafeSession } from '../../postgresql/search-path-safe-session.ts';
-import { trySchemaStatement } from './create-schema-parts.ts';
+import { runSchemaStatementOrReturnError } from './create-schema-parts.ts';
 import { queryColumnValues, type SchemaCopySession, schemaCopyStatementTimeout } from './schema-session.ts';
 import { userSchemaCondition } from './sql-fragments.ts';
 
@@ -37,7 +37,7 @@ export async function readTrustedExtensions({ session, version }: SchemaCopySess
   return new Set(await queryColumnValues(session, `SELECT extname AS name FROM pg_extension ${trusted}`, 'name'));
 }
 
-export interface ExtensionOwner {
+export interface TargetOwnerExtensionAccess {
   readonly role: string;
   /**
    * Grants the owner of the target database the right to write to tables of extensions and to use their foreign-data
@@ -54,13 +54,13 @@ export interface ExtensionOwner {
 export async function installTargetExtensions(
   session: SearchPathSafeSession,
   extensions: readonly SourceExtension[],
-  { role, grantAccess }: ExtensionOwner,
+  { role, grantAccess }: TargetOwnerExtensionAccess,
 ): Promise<readonly string[]> {
   const owner = quoteIdentifier(role);
   const create = async ({ name, schema, hasUserSchema }: SourceExtension): Promise<string | undefined> => {
     const quoted = quoteIdentifier(schema);
     const schemaStatement = hasUserSchema ? `CREATE SCHEMA IF NOT EXISTS ${quoted} AUTHORIZATION ${owner}; ` : '';
-    return trySchemaStatement(
+    return runSchemaStatementOrReturnError(
       session,
       `${schemaStatement}CREATE EXTENSION IF NOT EXISTS ${quoteIdentifier(name)} WITH SCHEMA ${quoted}`,
     );

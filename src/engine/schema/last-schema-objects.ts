@@ -4,7 +4,7 @@ import { type SchemaCopySession, schemaCopyStatementTimeout } from './schema-ses
 import { userObjectCondition } from './sql-fragments.ts';
 
 /** An object that only a superuser can create, and on which no other object depends. */
-export interface SchemaObjectCreatedLast {
+export interface SuperuserObjectCreatedLast {
   /** The object as messages name it: `event trigger audit`. */
   readonly name: string;
   readonly kind: 'event trigger' | 'publication' | 'publication of schemas';
@@ -18,9 +18,9 @@ export interface SchemaObjectCreatedLast {
   readonly warning?: string;
 }
 
-export async function readSchemaObjectsCreatedLast(
+export async function readSuperuserObjectsCreatedLast(
   source: SchemaCopySession,
-): Promise<readonly SchemaObjectCreatedLast[]> {
+): Promise<readonly SuperuserObjectCreatedLast[]> {
   const rows = async (text: string) => (await source.session.query(text, schemaCopyStatementTimeout))[0] ?? [];
   return [
     ...(await rows(publicationsQuery(source.version))).map(parsePublication),
@@ -37,7 +37,7 @@ const eventTriggersQuery = `SELECT e.evtname AS name, e.evtevent AS event, e.evt
   FROM pg_event_trigger e JOIN pg_proc p ON p.oid = e.evtfoid JOIN pg_namespace n ON n.oid = p.pronamespace
   WHERE ${userObjectCondition('pg_event_trigger', 'e.oid')} ORDER BY e.evtname`;
 
-function parseEventTrigger(row: PostgresqlRow): SchemaObjectCreatedLast {
+function parseEventTrigger(row: PostgresqlRow): SuperuserObjectCreatedLast {
   const quoted = quoteIdentifier(row.name ?? '');
   const tags = (row.tags ?? '').split(',').filter((tag) => tag !== '');
   const filter = tags.length === 0 ? '' : ` WHEN TAG IN (${tags.map(quoteLiteral).join(', ')})`;
@@ -62,7 +62,7 @@ function parseEventTrigger(row: PostgresqlRow): SchemaObjectCreatedLast {
  * A login event trigger is never enabled, because it would fire for every later session of a superuser with the
  * privileges of that superuser; other sessions only ever see it disabled.
  */
-function parseLoginTrigger(row: PostgresqlRow, create: string, state: string | undefined): SchemaObjectCreatedLast {
+function parseLoginTrigger(row: PostgresqlRow, create: string, state: string | undefined): SuperuserObjectCreatedLast {
   const quoted = quoteIdentifier(row.name ?? '');
   const disable = `ALTER EVENT TRIGGER ${quoted} DISABLE`;
   const name = `event trigger ${row.name}`;
@@ -93,7 +93,7 @@ function publicationsQuery(version: number): string {
     FROM pg_publication p WHERE p.puballtables AND ${userObjectCondition('pg_publication', 'p.oid')} ORDER BY p.pubname`;
 }
 
-function parsePublication(row: PostgresqlRow): SchemaObjectCreatedLast {
+function parsePublication(row: PostgresqlRow): SuperuserObjectCreatedLast {
   const quoted = quoteIdentifier(row.name ?? '');
   const operations = ['insert', 'update', 'delete', 'truncate'].filter((operation) => row[`pub${operation}`] === 't');
   const options = [
@@ -116,7 +116,7 @@ const schemaPublicationsQuery = `SELECT p.pubname AS name, n.nspname AS schema F
   JOIN pg_publication p ON p.oid = s.pnpubid JOIN pg_namespace n ON n.oid = s.pnnspid
   WHERE ${userObjectCondition('pg_publication', 'p.oid')} ORDER BY 1, 2`;
 
-function parseSchemaPublication({ name, schema }: PostgresqlRow): SchemaObjectCreatedLast {
+function parseSchemaPublication({ name, schema }: PostgresqlRow): SuperuserObjectCreatedLast {
   const quoted = quoteIdentifier(name ?? '');
   return {
     name: `schema ${schema} in publication ${name}`,

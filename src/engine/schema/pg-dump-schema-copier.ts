@@ -2,13 +2,13 @@ import type { ExternalProgramRunner } from '../../platform/external-program.ts';
 import type { ProcessEnvironment } from '../../platform/host.ts';
 import { MigrationError, redactErrorReason } from '../migration-error.ts';
 import type { SchemaCopyEndpoint, SchemaCopyResult } from '../schema-copier.ts';
-import { trySchemaStatement } from './create-schema-parts.ts';
+import { runSchemaStatementOrReturnError } from './create-schema-parts.ts';
 import { buildPgDumpEnvironment, type PgDumpProgram } from './find-pg-dump.ts';
 import { runWithLibpqEnvironment } from './libpq-environment.ts';
 import { removePgDumpStatements } from './remove-pg-dump-statements.ts';
 import { queryColumnValues } from './schema-session.ts';
 import { findSchemaCopyObstacles, findSchemaCopyVersionObstacles } from './target-obstacles.ts';
-import type { SourceAndTargetSchema, TargetSchemaCreator } from './target-schema-creator.ts';
+import type { SourceAndTargetCopySessions, TargetSchemaCreator } from './target-schema-creator.ts';
 import { uncopiedSchemaPropertiesQuery } from './uncopied-schema-properties-query.ts';
 
 export interface PgDumpDeps {
@@ -23,7 +23,7 @@ export interface PgDumpDeps {
 export async function copySchemaByPgDump(
   program: PgDumpProgram,
   from: SchemaCopyEndpoint,
-  sides: SourceAndTargetSchema & { readonly writer: TargetSchemaCreator },
+  sides: SourceAndTargetCopySessions & { readonly writer: TargetSchemaCreator },
   deps: PgDumpDeps,
   signal: AbortSignal,
 ): Promise<SchemaCopyResult> {
@@ -41,8 +41,8 @@ export async function copySchemaByPgDump(
   const script = removePgDumpStatements(removePsqlMetaCommands(text, target.version), writer.isLeftOut);
   const { session, transaction, lastStatements } = writer;
   const error =
-    (await trySchemaStatement(session, `${transaction.begin};\n${script}`)) ??
-    (await trySchemaStatement(session, transaction.end));
+    (await runSchemaStatementOrReturnError(session, `${transaction.begin};\n${script}`)) ??
+    (await runSchemaStatementOrReturnError(session, transaction.end));
   if (error !== undefined) return { kind: 'refused', objects: [`the script of pg_dump (${error})`] };
   return {
     kind: 'copied',

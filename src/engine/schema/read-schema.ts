@@ -2,10 +2,10 @@ import type { SearchPathSafeSession } from '../../postgresql/search-path-safe-se
 import { implicitCatalogEntriesQuery, multirangesQuery, schemaDependenciesQuery } from './dependency-queries.ts';
 import type { SchemaObjectDependency } from './order-schema-objects.ts';
 import {
-  parseSchemaObjectDefinition,
+  decodeSchemaObjectDefinition,
+  removeUnneededIdentifierQuotes,
   type SchemaObjectDefinition,
   type SourceAndTargetVersions,
-  unquoteName,
 } from './schema-object-definition.ts';
 import { schemaObjectDefinitionQueries } from './schema-object-definition-queries.ts';
 import { queryColumnValues, schemaCopyStatementTimeout } from './schema-session.ts';
@@ -32,7 +32,7 @@ export async function readSourceSchema(
   const parts: SchemaObjectDefinition[] = [];
   for (const { kind, sql } of schemaObjectDefinitionQueries) {
     const [rows = []] = await session.query(sql(versions), schemaCopyStatementTimeout);
-    parts.push(...rows.map((row) => parseSchemaObjectDefinition(kind, row)));
+    parts.push(...rows.map((row) => decodeSchemaObjectDefinition(kind, row)));
   }
   const schema = {
     parts: parts.filter(({ statements }) => statements.length > 0),
@@ -41,7 +41,9 @@ export async function readSourceSchema(
       ...(await queryPairs(session, implicitCatalogEntriesQuery)),
       ...(versions.from >= 140_000 ? await queryPairs(session, multirangesQuery) : []),
     ],
-    unsupported: (await queryColumnValues(session, unsupportedSchemaObjectsQuery(versions), 'name')).map(unquoteName),
+    unsupported: (await queryColumnValues(session, unsupportedSchemaObjectsQuery(versions), 'name')).map(
+      removeUnneededIdentifierQuotes,
+    ),
     omissions: await queryColumnValues(session, uncopiedSchemaPropertiesQuery, 'note'),
   };
   await session.query('COMMIT');

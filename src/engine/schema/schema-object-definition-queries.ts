@@ -1,20 +1,20 @@
 import { commentCreationQuery } from './parts/comments.ts';
 import {
   checkConstraintCreationQuery,
-  constraintValidationsQuery,
+  constraintValidationStatementsQuery,
   foreignKeyCreationQuery,
   keyConstraintCreationQuery,
 } from './parts/constraints.ts';
 import { aggregateCreationQuery, functionCreationQuery } from './parts/functions.ts';
-import { indexCreationQuery, indexPartitionCreationQuery, tableSettingCreationQuery } from './parts/indexes.ts';
+import { indexCreationQuery, indexPartitionAttachmentQuery, tableSettingCreationQuery } from './parts/indexes.ts';
 import { collationCreationQuery, extensionCreationQuery, namespaceCreationQuery } from './parts/namespaces.ts';
 import { publicationCreationQuery } from './parts/publications.ts';
 import { sequenceCreationQuery, sequenceOwnerCreationQuery } from './parts/sequences.ts';
 import { columnSettingCreationQuery, tableCreationQuery } from './parts/tables.ts';
 import {
   eventTriggerCreationQuery,
-  extendedStatisticsQuery,
-  partitionTriggerCreationQuery,
+  extendedStatisticsCreationQuery,
+  partitionTriggerStateQuery,
   rewriteRuleCreationQuery,
   rowPolicyCreationQuery,
   triggerCreationQuery,
@@ -51,14 +51,14 @@ export const schemaObjectDefinitionQueries: readonly SchemaObjectDefinitionQuery
   viewCreationQuery,
   materializedViewCreationQuery,
   checkConstraintCreationQuery,
-  constraintValidationsQuery,
+  constraintValidationStatementsQuery,
   keyConstraintCreationQuery,
   indexCreationQuery,
-  indexPartitionCreationQuery,
+  indexPartitionAttachmentQuery,
   tableSettingCreationQuery,
-  extendedStatisticsQuery,
+  extendedStatisticsCreationQuery,
   triggerCreationQuery,
-  partitionTriggerCreationQuery,
+  partitionTriggerStateQuery,
   rewriteRuleCreationQuery,
   rowPolicyCreationQuery,
   foreignKeyCreationQuery,

@@ -64,11 +64,11 @@ export interface SchemaObjectDefinitionQuery {
   sql(versions: SourceAndTargetVersions): string;
 }
 
-export function parseSchemaObjectDefinition(kind: SchemaObjectKind, row: PostgresqlRow): SchemaObjectDefinition {
+export function decodeSchemaObjectDefinition(kind: SchemaObjectKind, row: PostgresqlRow): SchemaObjectDefinition {
   return {
     id: row.id ?? '',
     kind,
-    name: unquoteName(row.name ?? ''),
+    name: removeUnneededIdentifierQuotes(row.name ?? ''),
     dependsOn: parseTextArrayWithoutNulls(row.depends_on),
     requirements: parseTextArrayWithoutNulls(row.requirements),
     statements: parseTextArrayWithoutNulls(row.statements),
@@ -76,7 +76,7 @@ export function parseSchemaObjectDefinition(kind: SchemaObjectKind, row: Postgre
 }
 
 /** Removes quotes that a name does not need, because the session sets quote_all_identifiers. */
-export function unquoteName(name: string): string {
+export function removeUnneededIdentifierQuotes(name: string): string {
   return name.replace(/"([a-z_][a-z0-9_]*)"/g, '$1');
 }
 

@@ -7,8 +7,8 @@ import {
   readTrustedExtensions,
   type SourceExtension,
 } from './extensions.ts';
-import { readSchemaObjectsCreatedLast, type SchemaObjectCreatedLast } from './last-schema-objects.ts';
-import { unquoteName } from './schema-object-definition.ts';
+import { readSuperuserObjectsCreatedLast, type SuperuserObjectCreatedLast } from './last-schema-objects.ts';
+import { removeUnneededIdentifierQuotes } from './schema-object-definition.ts';
 import { queryColumnValues, type SchemaCopySession, withSchemaCopySession } from './schema-session.ts';
 import { superuserOnlyObjectsQuery } from './superuser-objects.ts';
 
@@ -45,7 +45,7 @@ export function createSchemaWriterAsTargetLogin({ session }: SchemaCopySession):
   };
 }
 
-export interface SourceAndTargetSchema {
+export interface SourceAndTargetCopySessions {
   readonly source: SchemaCopySession;
   /** The login that owns the target database. */
   readonly target: SchemaCopySession;
@@ -56,7 +56,7 @@ export interface SourceAndTargetSchema {
  * allowed.
  */
 export function withTargetSchemaWriter(
-  { source, target }: SourceAndTargetSchema,
+  { source, target }: SourceAndTargetCopySessions,
   superuser: TargetSuperuserLogin | undefined,
   signal: AbortSignal,
   copy: (writer: TargetSchemaCreator) => Promise<SchemaCopyResult>,
@@ -66,8 +66,10 @@ export function withTargetSchemaWriter(
     const { owner, allowObjects } = superuser;
     const extensions = await readSourceExtensions(source.session);
     const trusted = await readTrustedExtensions(admin);
-    const special = (await queryColumnValues(source.session, superuserOnlyObjectsQuery, 'name')).map(unquoteName);
-    const last = await readSchemaObjectsCreatedLast(source);
+    const special = (await queryColumnValues(source.session, superuserOnlyObjectsQuery, 'name')).map(
+      removeUnneededIdentifierQuotes,
+    );
+    const last = await readSuperuserObjectsCreatedLast(source);
     const refused = [
       ...extensions.filter(({ name }) => !trusted.has(name)).map(({ name }) => `extension ${name}`),
       ...special,
@@ -106,7 +108,7 @@ function superuserTransaction(owner: string): SchemaCopyTransactionStatements {
 
 function leftOutStatements(
   extensions: readonly SourceExtension[],
-  last: readonly SchemaObjectCreatedLast[],
+  last: readonly SuperuserObjectCreatedLast[],
 ): (statement: string) => boolean {
   const starts = [
     'CREATE EXTENSION ',

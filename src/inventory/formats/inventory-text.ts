@@ -55,7 +55,7 @@ function otherMethodsText(sources: readonly SourceInventoryReportRow[]): string 
 }
 
 /** The fixes of one step. */
-export interface InventoryStepFix {
+export interface FindingFixedByInventoryStep {
   readonly id: string;
   readonly title: string;
   /** The first sentence of the fix; undefined if it differs between servers. */
@@ -64,11 +64,11 @@ export interface InventoryStepFix {
 }
 
 /** The findings that a step fixes. */
-export function listInventoryStepFixes(
+export function listFindingsFixedByInventoryStep(
   { findings }: SourceInventoryReport,
   { ids }: SourceInventoryFixStep,
-): readonly InventoryStepFix[] {
-  return ids.map((id): InventoryStepFix => {
+): readonly FindingFixedByInventoryStep[] {
+  return ids.map((id): FindingFixedByInventoryStep => {
     const found = findings.find((finding) => finding.id === id && finding.is_blocker);
     return {
       id,
@@ -137,7 +137,7 @@ export function groupUncheckedSourcesByReason({ sources }: SourceInventoryReport
 }
 
 /** The same in one line, without names: `8 no response to the connection · 3 connection refused`. */
-export function uncheckedTotalsText(report: SourceInventoryReport, most: number): string {
+export function uncheckedSourceCountsByReasonText(report: SourceInventoryReport, most: number): string {
   const short = groupUncheckedSourcesByReason(report).map(({ reason, names }) => ({
     reason: (reason.split(/[:,]/)[0] ?? '').slice(0, 60),
     count: names.length,
@@ -150,7 +150,7 @@ export function uncheckedTotalsText(report: SourceInventoryReport, most: number)
   return [...shown, ...(rest > 0 ? [`${formatCount(rest)} for other reasons`] : [])].join(' · ');
 }
 
-export function rowVerdictText({ state, verdict, proven, ok }: SourceInventoryReportRow): string {
+export function inventoryRowVerdictText({ state, verdict, proven, ok }: SourceInventoryReportRow): string {
   if (state === 'not_checked') return 'not checked';
   return ok && !proven ? `${verdict}, not proven` : (verdict ?? 'blocked');
 }

@@ -13,8 +13,8 @@ import {
   formatInventoryFindingPlace,
   formatMigratableSourcesSentence,
   groupUncheckedSourcesByReason,
-  listInventoryStepFixes,
-  rowVerdictText,
+  inventoryRowVerdictText,
+  listFindingsFixedByInventoryStep,
   sourceInventorySummaryText,
   stepPlacesText,
 } from './inventory-text.ts';
@@ -90,7 +90,7 @@ function fixFirst(report: SourceInventoryReport): string {
 const shownSteps = 5;
 
 function stepRow(report: SourceInventoryReport, step: SourceInventoryFixStep, number: number): string {
-  const fixes = listInventoryStepFixes(report, step).map(
+  const fixes = listFindingsFixedByInventoryStep(report, step).map(
     ({ id, title, text, restart }) =>
       `<p class="fix"><a href="#${escapeHtml(id)}"><code>${escapeHtml(id)}</code></a> ${escapeHtml(text === undefined ? title : `${title}. ${text}`)}${restart ? ' <span class="tag warn">restart</span>' : ''}</p>`,
   );
@@ -151,7 +151,7 @@ function servers({ servers: all }: SourceInventoryReport): string {
 function sources({ sources: all }: SourceInventoryReport): string {
   const rows = all.map(
     (row) =>
-      `<tr><td><code>${escapeHtml(row.name)}</code></td><td>${escapeHtml(rowVerdictText(row))}</td><td>${escapeHtml(row.reason ?? row.blocked_by.join(', '))}</td><td>${changesText(row)}</td></tr>`,
+      `<tr><td><code>${escapeHtml(row.name)}</code></td><td>${escapeHtml(inventoryRowVerdictText(row))}</td><td>${escapeHtml(row.reason ?? row.blocked_by.join(', '))}</td><td>${changesText(row)}</td></tr>`,
   );
   return `<details><summary>Sources <span class="soft">${all.length}</span></summary><div class="scroll"><table><thead><tr><th scope="col">Source</th><th scope="col">Verdict</th><th scope="col">Blocked by</th><th scope="col">Changes since the baseline</th></tr></thead><tbody>${rows.join('')}</tbody></table></div></details>`;
 }

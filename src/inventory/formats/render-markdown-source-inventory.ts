@@ -7,8 +7,8 @@ import {
   formatInventoryFindingPlace,
   formatMigratableSourcesSentence,
   groupUncheckedSourcesByReason,
-  listInventoryStepFixes,
-  rowVerdictText,
+  inventoryRowVerdictText,
+  listFindingsFixedByInventoryStep,
   sourceInventorySummaryText,
   stepPlacesText,
 } from './inventory-text.ts';
@@ -27,7 +27,7 @@ export function renderMarkdownSourceInventory(report: SourceInventoryReport): st
       ['Source', 'Verdict', 'Blocked by', 'Changes since the baseline'],
       sources.map((row) => [
         markdownCodeCell(row.name),
-        rowVerdictText(row),
+        inventoryRowVerdictText(row),
         escapeMarkdown(row.reason ?? row.blocked_by.join(', ')),
         row.changes === undefined ? '' : String(row.changes.length),
       ]),
@@ -44,7 +44,7 @@ function fixFirst(report: SourceInventoryReport): readonly string[] {
   const { fix_first: steps } = report;
   if (steps.length === 0) return [];
   const rows = steps.map((step, at) => {
-    const fixes = listInventoryStepFixes(report, step).map(
+    const fixes = listFindingsFixedByInventoryStep(report, step).map(
       ({ id, text, title, restart }) =>
         `${markdownCodeCell(id)} ${escapeMarkdown(text ?? title)}${restart ? ' (restart)' : ''}`,
     );

@@ -13,10 +13,10 @@ import {
   formatInventoryFindingPlace,
   formatMigratableSourcesSentence,
   groupUncheckedSourcesByReason,
-  listInventoryStepFixes,
+  listFindingsFixedByInventoryStep,
   sourceInventorySummaryText,
   stepPlacesText,
-  uncheckedTotalsText,
+  uncheckedSourceCountsByReasonText,
 } from './inventory-text.ts';
 
 /**
@@ -28,7 +28,7 @@ export function renderTextSourceInventory(given: SourceInventoryReport, ink: Ter
   const lines = [
     ink.bold(formatMigratableSourcesSentence(report)),
     ink.dim(sourceInventorySummaryText(report)),
-    ...(report.summary.not_checked === 0 ? [] : [`Not checked: ${uncheckedTotalsText(report, 3)}`]),
+    ...(report.summary.not_checked === 0 ? [] : [`Not checked: ${uncheckedSourceCountsByReasonText(report, 3)}`]),
     ...fixFirst(report, ink),
     ...whatToRun(report),
     ...furtherSteps(report, ink),
@@ -67,7 +67,7 @@ function stepLines(
   const indent = '   ';
   return [
     line(`${number}. ${ink.bold(step.ids.join(' + '))}: ${formatFixStepGain(report, step)}`),
-    ...listInventoryStepFixes(report, step).map(({ title, restart }) =>
+    ...listFindingsFixedByInventoryStep(report, step).map(({ title, restart }) =>
       line(`${indent}${title}${restart ? ' (restart)' : ''}`),
     ),
     line(`${indent}${stepPlacesText(step, 1)}`),

@@ -1,5 +1,5 @@
 import type { DatabasePreflightVerdict, PreflightReport } from '../report.ts';
-import { formatBytes } from './report-text.ts';
+import { formatBytesInUnitsOf1000 } from './report-text.ts';
 
 /** A group of databases with the same verdict for the same reasons; groups have the order of the report. */
 export function groupDatabasesByVerdict({
@@ -31,7 +31,7 @@ export function summarizeDatabaseSizes(databases: readonly DatabasePreflightVerd
   const tables = sum((database) => database.tables);
   const keys = sum((database) => database.keys);
   return [
-    ...(size === undefined ? [] : [formatBytes(size)]),
+    ...(size === undefined ? [] : [formatBytesInUnitsOf1000(size)]),
     ...(tables === undefined ? [] : [`${tables} ${tables === 1 ? 'table' : 'tables'}`]),
     ...(keys === undefined ? [] : [`${keys} ${keys === 1 ? 'key' : 'keys'}`]),
   ];

@@ -23,10 +23,10 @@ import { renderHtmlFinding, renderHtmlOtherFindings } from './html-findings.ts';
 import { htmlPreflightReportStyle } from './html-report-style.ts';
 import {
   failedDatabaseLoginNote,
-  formatBytes,
+  formatBytesInUnitsOf1000,
   formatCopyTimeRange,
   formatIgnoreDatabasesAdvice,
-  formatReportSourceLabel,
+  formatPreflightSourceWithUser,
   formatRowReadSummaryLines,
   formatVerdictConditionLines,
   preflightLimitationNote,
@@ -38,7 +38,7 @@ import {
  * layout that can be printed.
  */
 export function renderHtmlPreflightReport(report: PreflightReport): string {
-  const title = `Preflight of ${formatReportSourceLabel(report)}: ${report.verdict}`;
+  const title = `Preflight of ${formatPreflightSourceWithUser(report)}: ${report.verdict}`;
   const hash = createHash('sha256').update(htmlPreflightReportStyle).digest('base64');
   const groups = groupFindings(report.findings);
   const problems = groups.filter(({ first }) => !['pass', 'skip', 'info'].includes(first.status));
@@ -57,7 +57,7 @@ export function renderHtmlPreflightReport(report: PreflightReport): string {
 <header class="verdict ${report.verdict}">
 <p class="tag">${report.verdict}</p>
 <h1>${escapeHtml(verdictSentence(report))}</h1>
-<p class="soft">${escapeHtml([formatReportSourceLabel(report), ...serverVersion(report), ...formatDatabaseTotals(report)].join(' · '))}</p>
+<p class="soft">${escapeHtml([formatPreflightSourceWithUser(report), ...serverVersion(report), ...formatDatabaseTotals(report)].join(' · '))}</p>
 </header>
 <main>
 ${summary(report, groups, isNew)}
@@ -161,7 +161,7 @@ function databaseTable(all: readonly DatabasePreflightVerdict[]): string {
     ['Verdict', ({ verdict }) => verdict],
     ['Tables', ({ tables }) => String(tables ?? ''), 'n'],
     ['Keys', ({ keys }) => String(keys ?? ''), 'n'],
-    ['Size', ({ size_bytes: size }) => (size === undefined ? '' : formatBytes(size)), 'n'],
+    ['Size', ({ size_bytes: size }) => (size === undefined ? '' : formatBytesInUnitsOf1000(size)), 'n'],
     ['Blocked by', ({ reasons }) => escapeHtml(reasons.join(', '))],
   ];
   const shown = columns.filter(([, value]) => all.some((one) => value(one) !== ''));
@@ -188,7 +188,7 @@ function chart(all: readonly DatabasePreflightVerdict[]): string {
   if (largest.length < 2 || most < 2 * least) return '';
   const bars = largest.map(({ name, size }) => {
     const width = Math.max(0.5, (size / most) * 100).toFixed(1);
-    return `<span title="${escapeHtml(name)}">${escapeHtml(name)}</span><svg viewBox="0 0 100 10" preserveAspectRatio="none" role="img" aria-label="${escapeHtml(name)}: ${formatBytes(size)}"><rect width="${width}" height="10" rx="1"/></svg><span>${formatBytes(size)}</span>`;
+    return `<span title="${escapeHtml(name)}">${escapeHtml(name)}</span><svg viewBox="0 0 100 10" preserveAspectRatio="none" role="img" aria-label="${escapeHtml(name)}: ${formatBytesInUnitsOf1000(size)}"><rect width="${width}" height="10" rx="1"/></svg><span>${formatBytesInUnitsOf1000(size)}</span>`;
   });
   return `<div class="chart">${bars.join('')}</div>`;
 }

@@ -1,7 +1,7 @@
 import { escapeXml } from '../../sanitize/xml-text.ts';
 import type { CheckFinding } from '../finding.ts';
 import type { PreflightReport } from '../report.ts';
-import { findingLocation, findingTitle, formatReportSourceLabel, verdictSentence } from './report-text.ts';
+import { findingLocation, findingTitle, formatPreflightSourceWithUser, verdictSentence } from './report-text.ts';
 
 /**
  * JUnit XML after junit-10.xsd of the xUnit plugin of Jenkins, the most widely read schema: one suite, one case for
@@ -17,7 +17,7 @@ export function renderJunitPreflightReport(report: PreflightReport): string {
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
     `<testsuites name="cloudctl preflight" ${counts}>`,
-    `  <testsuite name="${escapeXml(formatReportSourceLabel(report))}" timestamp="${report.started_at}" ${counts} skipped="${skipped}">`,
+    `  <testsuite name="${escapeXml(formatPreflightSourceWithUser(report))}" timestamp="${report.started_at}" ${counts} skipped="${skipped}">`,
     `    <properties><property name="verdict" value="${report.verdict}"/><property name="words" value="${escapeXml(verdictSentence(report))}"/></properties>`,
     ...findings.map(testcase),
     '  </testsuite>',

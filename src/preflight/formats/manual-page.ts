@@ -57,4 +57,4 @@ const pages: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Ids of all checks that a page of the manual explains. */
-export const checksWithDatabaseManualPage: readonly string[] = Object.values(pages).flat();
+export const idsOfChecksExplainedInDatabaseManual: readonly string[] = Object.values(pages).flat();

@@ -25,7 +25,7 @@ import {
   formatCopyTimeRange,
   formatFindingStatus,
   formatIgnoreDatabasesAdvice,
-  formatReportSourceLabel,
+  formatPreflightSourceWithUser,
   formatRowReadSummaryLines,
   formatVerdictConditionLines,
   preflightLimitationNote,
@@ -47,7 +47,7 @@ export function renderMarkdownPreflightReport(report: PreflightReport): string {
   const parts = [
     `# Preflight: ${report.verdict}`,
     `**${escapeMarkdown(verdictSentence(report))}**`,
-    [markdownCode(formatReportSourceLabel(report)), ...facts.map(escapeMarkdown)].join(', '),
+    [markdownCode(formatPreflightSourceWithUser(report)), ...facts.map(escapeMarkdown)].join(', '),
     ...(blockers.length === 0 ? [] : [blockedBy(report, blockers)]),
     ...whatToRun(report, groups, isNew),
     ...notes(report, groups),

@@ -54,7 +54,7 @@ export function formatVerdictConditionLines({ premises }: Pick<PreflightReport, 
 }
 
 /** Formats bytes as `12.3 MB`, in powers of 1000. */
-export function formatBytes(bytes: number): string {
+export function formatBytesInUnitsOf1000(bytes: number): string {
   const units = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'];
   const step = bytes < 1 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(bytes) / 3));
   const value = bytes / 1000 ** step;
@@ -86,7 +86,7 @@ export function formatRowReadSummaryLines({ rows }: Pick<PreflightReport, 'rows'
       'Rows were not read: only `db preflight --deep` finds damaged pages, invalid bytes, rows over 1 GB and equal keys.',
     ];
   const { longest_snapshot: longest, not_read: notRead, keys_not_compared: keys } = rows;
-  const amount = `${counted(rows.rows, 'row')} of ${counted(rows.tables, 'table')}, ${formatBytes(rows.bytes)}`;
+  const amount = `${counted(rows.rows, 'row')} of ${counted(rows.tables, 'table')}, ${formatBytesInUnitsOf1000(rows.bytes)}`;
   const snapshot =
     longest === undefined
       ? ''
@@ -149,13 +149,13 @@ export const preflightLimitationNote =
   'The preflight ran on this machine: it proves that this machine can reach the source, not that the service can.';
 
 /** `db.example.com:5432/shop as mover`. */
-export function formatReportSourceLabel(report: PreflightReport): string {
+export function formatPreflightSourceWithUser(report: PreflightReport): string {
   const { dbname, username } = report.source;
-  return `${formatReportSourceAddress(report)}${dbname === undefined ? '' : `/${dbname}`}${username === undefined ? '' : ` as ${username}`}`;
+  return `${formatPreflightSourceAddress(report)}${dbname === undefined ? '' : `/${dbname}`}${username === undefined ? '' : ` as ${username}`}`;
 }
 
 /** `db.example.com:5432`, `[2001:db8::5]:5432`. */
-export function formatReportSourceAddress({ source: { host, port } }: PreflightReport): string {
+export function formatPreflightSourceAddress({ source: { host, port } }: PreflightReport): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
@@ -169,7 +169,7 @@ export function formatFindingStatus(finding: CheckFinding): string {
 }
 
 /** Whether a wrong or missing password is the only known reason that blocks the migration. */
-export function isPasswordBlocking({ ok, method, findings }: PreflightReport): boolean {
+export function isOnlyBlockedByPassword({ ok, method, findings }: PreflightReport): boolean {
   const blockers = findings.filter(({ status, blocks }) => status === 'fail' && blocks.includes(method));
   return (
     !ok && blockers.length > 0 && blockers.every(({ id, accepted }) => id === 'auth-password' && accepted !== true)

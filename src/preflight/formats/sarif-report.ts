@@ -8,8 +8,8 @@ import {
   capitalize,
   findingLocation,
   findingTitle,
-  formatReportSourceAddress,
-  formatReportSourceLabel,
+  formatPreflightSourceAddress,
+  formatPreflightSourceWithUser,
   verdictSentence,
 } from './report-text.ts';
 
@@ -29,7 +29,7 @@ export function renderSarifPreflightReport(report: PreflightReport, version: str
     runs: [
       {
         tool: { driver: { name: 'cloudctl db preflight', semanticVersion: version, rules } },
-        automationDetails: { id: `db-preflight/${formatReportSourceAddress(report)}/` },
+        automationDetails: { id: `db-preflight/${formatPreflightSourceAddress(report)}/` },
         invocations: [
           {
             executionSuccessful: true,
@@ -80,7 +80,7 @@ function resultOf(
 ) {
   const { id, database, status } = finding;
   const place = findingLocation(finding);
-  const identity = JSON.stringify([report.engine, formatReportSourceAddress(report), id, database ?? null]);
+  const identity = JSON.stringify([report.engine, formatPreflightSourceAddress(report), id, database ?? null]);
   return {
     ruleId: id,
     ruleIndex,
@@ -91,7 +91,7 @@ function resultOf(
       {
         ...(uri === undefined ? {} : { physicalLocation: { artifactLocation: { uri }, region: firstCharacter } }),
         logicalLocations: [
-          { name: place, fullyQualifiedName: `${formatReportSourceLabel(report)} ${place}`, kind: 'resource' },
+          { name: place, fullyQualifiedName: `${formatPreflightSourceWithUser(report)} ${place}`, kind: 'resource' },
         ],
       },
     ],

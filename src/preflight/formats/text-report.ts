@@ -23,10 +23,10 @@ import {
   formatCopyTimeRange,
   formatFindingStatus,
   formatIgnoreDatabasesAdvice,
-  formatReportSourceLabel,
+  formatPreflightSourceWithUser,
   formatRowReadSummaryLines,
   formatVerdictConditionLines,
-  isPasswordBlocking,
+  isOnlyBlockedByPassword,
   verdictSentence,
 } from './report-text.ts';
 import { indentReportLines, renderBaselineChangeLines, renderDatabaseVerdictLines } from './text-report-lines.ts';
@@ -90,7 +90,7 @@ const shownBlockers = 5;
 function sourceLine(report: PreflightReport): string {
   const version = report.source.server_version;
   return [
-    formatReportSourceLabel(report),
+    formatPreflightSourceWithUser(report),
     ...(version === undefined ? [] : [`${report.engine === 'redis' ? 'Redis' : 'PostgreSQL'} ${version}`]),
   ].join(', ');
 }
@@ -130,7 +130,7 @@ function whatToRun(
   const after = verdictAfterFixesSentence(report);
   const advice = formatIgnoreDatabasesAdvice(report);
   // The script only renews a role that has expired, and the server does not say whether it has.
-  const isPassword = isPasswordBlocking(report) && amount !== undefined;
+  const isPassword = isOnlyBlockedByPassword(report) && amount !== undefined;
   return [
     ...(isPassword ? ['What to do: provide the correct password, and run the preflight again'] : []),
     ...(amount === undefined ? [] : [`${isPassword ? 'If the role has expired, run' : 'What to run'}: ${amount}`]),

@@ -4,12 +4,12 @@ import { connectionCapacityQuery } from './queries/connection-capacity.ts';
 import { unreadableLargeObjectsQuery } from './queries/large-objects.ts';
 import { loginRolesQuery } from './queries/login-roles.ts';
 import { type MigrationRole, migrationRoleQuery } from './queries/migration-role.ts';
-import { nonOrdinaryRelationsQuery } from './queries/relations.ts';
+import { relationsWithUnusualPropertiesQuery } from './queries/relations.ts';
 import { replicaIdentitiesQuery, type TableWithUnsafeReplicaIdentity } from './queries/replica-identities.ts';
 import { type RoleSetting, roleSettingsQuery } from './queries/role-settings.ts';
 import { type PostgresqlServerSetting, postgresqlSettingsQuery } from './queries/settings.ts';
 import { superusersQuery } from './queries/superusers.ts';
-import { pgFileSettingsRestartError, unappliedConfigLinesQuery } from './queries/unapplied-config-lines.ts';
+import { failedConfigLinesQuery, pgFileSettingsRestartError } from './queries/unapplied-config-lines.ts';
 import { unreadableObjectsQuery } from './queries/unreadable-objects.ts';
 import type { PostgresqlSourceFacts } from './source-facts.ts';
 
@@ -94,7 +94,7 @@ function applySetting({ name, value }: { readonly name: string; readonly value: 
     postgresqlSettingsQuery,
     (settings) => new Map([...settings, [name, withValue(settingNamed(settings, name), value)]]),
   );
-  change(unappliedConfigLinesQuery, (lines) => withoutLinesOf(lines, name));
+  change(failedConfigLinesQuery, (lines) => withoutLinesOf(lines, name));
   if (name === 'max_connections') change(connectionCapacityQuery, (all) => ({ ...all, max: Number(value) }));
 }
 
@@ -125,7 +125,7 @@ function withoutLinesOf<Line extends { readonly name: string }>(lines: readonly 
 }
 
 function activatePending(results: PreflightQueryResults, change: Change): void {
-  const lines = (getPreflightQueryValue(results, unappliedConfigLinesQuery) ?? []).filter(
+  const lines = (getPreflightQueryValue(results, failedConfigLinesQuery) ?? []).filter(
     ({ error }) => error === pgFileSettingsRestartError,
   );
   for (const { name, value } of lines) {
@@ -135,7 +135,7 @@ function activatePending(results: PreflightQueryResults, change: Change): void {
         ? settings
         : new Map([...settings, [name, { ...setting, value, pendingRestart: false }]]);
     });
-    change(unappliedConfigLinesQuery, (all) => withoutLinesOf(all, name));
+    change(failedConfigLinesQuery, (all) => withoutLinesOf(all, name));
   }
 }
 
@@ -151,7 +151,7 @@ function withRoleSetting(
 function applyRoleChange(changes: MigrationRoleAttributeChange, name: string | undefined, change: Change): void {
   change(migrationRoleQuery, (role) => changedRole(role, changes));
   if (changes.superuser === true || changes.bypassRls === true) {
-    change(nonOrdinaryRelationsQuery, (relations) =>
+    change(relationsWithUnusualPropertiesQuery, (relations) =>
       relations.secured.length === 0 ? relations : { ...relations, secured: [] },
     );
   }

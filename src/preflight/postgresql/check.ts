@@ -2,7 +2,7 @@ import {
   type DatabasePreflightCheck,
   type ServerPreflightCheck,
   selectBlockableMethods,
-  withBlockedMigrationMethodAssertion,
+  withOnlyDeclaredMethodsBlockedAssertion,
 } from '../check.ts';
 import type { MigrationMethod } from '../finding.ts';
 import type { PostgresqlPreflightQueries } from './query.ts';
@@ -28,7 +28,7 @@ export function declareServerPreflightCheck<Q extends PostgresqlPreflightQueries
     ...check,
     scope: 'server',
     mayBlock,
-    evaluate: withBlockedMigrationMethodAssertion(check.id, mayBlock, check.evaluate),
+    evaluate: withOnlyDeclaredMethodsBlockedAssertion(check.id, mayBlock, check.evaluate),
   };
 }
 
@@ -41,7 +41,7 @@ export function declareDatabasePreflightCheck<Q extends PostgresqlPreflightQueri
     ...check,
     scope: 'database',
     mayBlock,
-    evaluate: withBlockedMigrationMethodAssertion(check.id, mayBlock, check.evaluate),
+    evaluate: withOnlyDeclaredMethodsBlockedAssertion(check.id, mayBlock, check.evaluate),
   };
 }
 

@@ -25,7 +25,7 @@ import { queryResultsOfChecks, selectResultsForFixEffects } from './results-for-
 import {
   countSqlStatements,
   type DatabaseQueryOutcome,
-  getDatabaseDisconnectReason,
+  getDatabaseConnectionFailureReason,
   isTransientDatabaseErrorCode,
   type RunPreflightQueriesOptions,
   runPreflightQueriesInDatabase,
@@ -59,7 +59,7 @@ export async function collectPostgresqlFacts(
     const readAt = clock.now();
     const serverResults = first.results;
     const queryOptions = { ...beforeQueries, serverResults };
-    let lost = getDatabaseDisconnectReason(first);
+    let lost = getDatabaseConnectionFailureReason(first);
     const known = getPreflightQueryValue(serverResults, databasesQuery);
     const { limitDatabases = (all) => all, shareWalRate } = settings;
     const names =
@@ -84,7 +84,7 @@ export async function collectPostgresqlFacts(
     const serverQueries = queriesOf(settings.checks, 'server').filter((query) => !serverResults.has(query));
     const server = runOnOpenSession(session, serverQueries, facts.dbname, queryOptions).then(
       (outcome): PreflightQueryResults => {
-        lost ??= getDatabaseDisconnectReason(outcome);
+        lost ??= getDatabaseConnectionFailureReason(outcome);
         return new Map([...serverResults, ...outcome.results]);
       },
     );
@@ -213,7 +213,7 @@ async function queryAllDatabases(
     await server;
     if (names.includes(facts.dbname)) {
       const outcome = await runOnOpenSession(session, queries, facts.dbname, queryOptions);
-      const broken = getDatabaseDisconnectReason(outcome);
+      const broken = getDatabaseConnectionFailureReason(outcome);
       const direct = facts.connection.kind === 'entered' && facts.connection.pooler === undefined;
       // Ends the session before the results of the database are processed, because the session counts towards the limit
       // of simultaneous connections.

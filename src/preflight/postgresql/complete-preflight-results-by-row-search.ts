@@ -3,7 +3,7 @@ import { connectPostgresql, type PostgresqlSession } from '../../postgresql/conn
 import { PostgresqlQueryError } from '../../postgresql/query-error.ts';
 import { buildCopyTableTransaction, readTableRows } from '../../postgresql/table-rows.ts';
 import type { PreflightQuery, PreflightQueryResult, PreflightQueryResults } from '../query.ts';
-import type { AnyPostgresqlPreflightQuery, TableRowFinder } from './query.ts';
+import type { AnyPostgresqlPreflightQuery, SourceTableRowSearcher } from './query.ts';
 import { buildReadOnlyPreflightTransaction } from './read-only-preflight-transaction.ts';
 import type { RunPreflightQueriesOptions } from './run-preflight-queries-in-database.ts';
 
@@ -46,7 +46,7 @@ export async function completePreflightResultsByRowSearch(
 function createTableSearch(
   dbname: string,
   { source, version, clock, signal, onSend }: RunPreflightQueriesOptions,
-): { readonly search: TableRowFinder; end(): Promise<void> } {
+): { readonly search: SourceTableRowSearcher; end(): Promise<void> } {
   const end = clock.now() + searchTimeout;
   let session: PostgresqlSession | undefined;
   const close = async () => {

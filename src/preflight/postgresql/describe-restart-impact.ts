@@ -1,5 +1,5 @@
 import type { RoleSessionActivity } from './queries/activity.ts';
-import { pluralize, timeSpanText } from './units.ts';
+import { formatNumberWithNoun, timeSpanText } from './units.ts';
 
 /** The sessions that a restart would end, as text for a fix that needs a restart. */
 export function describeRestartImpact(groups: readonly RoleSessionActivity[]): string {
@@ -9,5 +9,5 @@ export function describeRestartImpact(groups: readonly RoleSessionActivity[]): s
   const rest = groups.length > 5 ? `, ${groups.length - 5} more roles` : '';
   const longest = Math.max(0, ...groups.map(({ seconds }) => seconds ?? 0));
   const running = longest === 0 ? '' : `; the longest transaction has run for ${timeSpanText(longest * 1000)}`;
-  return `A restart would end ${pluralize(sessions, 'session')} (${who.join(', ')}${rest})${running}.`;
+  return `A restart would end ${formatNumberWithNoun(sessions, 'session')} (${who.join(', ')}${rest})${running}.`;
 }

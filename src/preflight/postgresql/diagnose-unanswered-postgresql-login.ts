@@ -1,7 +1,7 @@
 import { DatabaseConnectError, databaseConnectErrorCodes } from '../../platform/connect-error.ts';
 import { connectPostgresql, type PostgresqlSession } from '../../postgresql/connection.ts';
 import { PostgresqlQueryError } from '../../postgresql/query-error.ts';
-import { buildReadOnlyTransaction } from '../../postgresql/search-path-safe-sql.ts';
+import { buildReadOnlyTransactionSql } from '../../postgresql/search-path-safe-sql.ts';
 import { getPreflightQueryValue, type PreflightQueryResults } from '../query.ts';
 import {
   type CatalogLock,
@@ -63,7 +63,7 @@ async function readCatalogLocks(
   }
 }
 
-const message = buildReadOnlyTransaction([catalogLocksSql]);
+const message = buildReadOnlyTransactionSql([catalogLocksSql]);
 
 /** The locks that block logins to a database which did not respond. */
 export function addLoginBlockingLocks(

@@ -13,7 +13,7 @@ import {
   type PostgresqlServerSettings,
   postgresqlSettingsQuery,
 } from './queries/settings.ts';
-import { isCheckResultChangedByFixes, queriesOfCheck } from './results-for-effects.ts';
+import { areCheckQueryResultsChangedByFixes, queriesOfCheck } from './results-for-effects.ts';
 import { getSourceServerVersion, type PostgresqlSourceFacts } from './source-facts.ts';
 
 /**
@@ -34,7 +34,10 @@ export function evaluatePostgresqlChecksAfterFixes(
   const changed = new Map<string, CheckFinding>();
   const add = (finding: CheckFinding) => changed.set(buildFindingKey(finding), finding);
   for (const check of checks) {
-    if (check.scope === 'server' && (hasNewFacts || isCheckResultChangedByFixes(check, collected.results, server)))
+    if (
+      check.scope === 'server' &&
+      (hasNewFacts || areCheckQueryResultsChangedByFixes(check, collected.results, server))
+    )
       add(evaluateServerCheck(check as PostgresqlServerPreflightCheck, server, serverFacts, options));
   }
   const { databases, access } = collected;
@@ -49,7 +52,7 @@ export function evaluatePostgresqlChecksAfterFixes(
     const after = new Map([...server, ...applyFixEffectsToPostgresqlResults(results, [...everywhere, ...local])]);
     for (const check of checks) {
       if (check.scope !== 'database' || !hasResults(check, before)) continue;
-      if (hasNewFacts || isCheckResultChangedByFixes(check, before, after))
+      if (hasNewFacts || areCheckQueryResultsChangedByFixes(check, before, after))
         add(evaluateDatabaseCheck(check as PostgresqlDatabaseCheck, after, database, databaseFacts, options));
     }
   }

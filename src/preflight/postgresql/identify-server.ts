@@ -2,7 +2,7 @@ import type { PostgresqlSession } from '../../postgresql/connection.ts';
 import type { PostgresqlRow } from '../../postgresql/postgresql-row.ts';
 import { PostgresqlQueryError } from '../../postgresql/query-error.ts';
 import {
-  buildReadOnlyTransaction,
+  buildReadOnlyTransactionSql,
   poolerShowVersionSql,
   type SearchPathSafeSql,
   searchPathSafeRollbackSql,
@@ -17,7 +17,7 @@ import type { PostgresqlConnectionResult } from './source-facts.ts';
  * Reads the version and the state of the server on a new session, and detects whether a connection pooler is in
  * between.
  */
-export async function identifyPostgresqlServer(
+export async function readServerVersionAndDetectPooler(
   session: PostgresqlSession,
   { source, timeouts, onSend }: SourceConnectOptions,
 ): Promise<PostgresqlConnectionResult> {
@@ -52,7 +52,7 @@ export async function identifyPostgresqlServer(
 type SendMessage = (text: SearchPathSafeSql) => Promise<readonly (readonly PostgresqlRow[])[]>;
 
 /** The first message of the session; a pooler in transaction mode assigns a server process to it. */
-const pidMessage = buildReadOnlyTransaction(['SELECT pg_backend_pid() AS pid']);
+const pidMessage = buildReadOnlyTransactionSql(['SELECT pg_backend_pid() AS pid']);
 
 const identityQuery = `
   SELECT
@@ -65,7 +65,7 @@ const identityQuery = `
     pg_backend_pid() AS pid
 `;
 
-const shortIdentityMessage = buildReadOnlyTransaction([
+const shortIdentityMessage = buildReadOnlyTransactionSql([
   "SELECT current_setting('server_version_num') AS v, version() AS ver",
 ]);
 

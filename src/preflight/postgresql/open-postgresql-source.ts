@@ -2,13 +2,13 @@ import { DatabaseConnectError, databaseConnectErrorCodes } from '../../platform/
 import { createDatabaseResponseMemoryLimit, type DatabaseResponseMemoryLimit } from '../../platform/response-memory.ts';
 import { connectPostgresql, type PostgresqlSession } from '../../postgresql/connection.ts';
 import { PostgresqlQueryError } from '../../postgresql/query-error.ts';
-import { buildReadOnlyTransaction, searchPathSafeIdentifySystemSql } from '../../postgresql/search-path-safe-sql.ts';
+import { buildReadOnlyTransactionSql, searchPathSafeIdentifySystemSql } from '../../postgresql/search-path-safe-sql.ts';
 import type { PostgresqlSource } from '../../postgresql/source.ts';
 import { findReachableAddress } from '../network/find-reachable-address.ts';
 import type { HostNameResolver } from '../network/name-resolver.ts';
 import type { SourceAddressFacts, TlsFacts } from '../network/network-facts.ts';
 import { diagnoseUnansweredPostgresqlLogin } from './diagnose-unanswered-postgresql-login.ts';
-import { identifyPostgresqlServer } from './identify-server.ts';
+import { readServerVersionAndDetectPooler } from './identify-server.ts';
 import { probeTls } from './probe-tls.ts';
 import {
   decodePostgresqlServerInstance,
@@ -104,7 +104,7 @@ async function logIn(options: SourceConnectOptions): Promise<LoginFacts> {
     };
   }
   const [connection, tls, replication] = await Promise.all([
-    identifyPostgresqlServer(session, options),
+    readServerVersionAndDetectPooler(session, options),
     probeTls(options, session),
     connectForReplication(options),
   ]);
@@ -166,7 +166,7 @@ async function readInstance(session: PostgresqlSession, limit: number): Promise<
   }
 }
 
-const instanceMessage = buildReadOnlyTransaction([serverInstanceSql]);
+const instanceMessage = buildReadOnlyTransactionSql([serverInstanceSql]);
 
 function refused({ phase, code, message }: DatabaseConnectError): PostgresqlConnectionResult {
   if (phase === 'network') return { kind: 'unreachable', code, message };

@@ -21,13 +21,13 @@ export interface PostgresqlPreflightQuery<T> extends PreflightQuery<T> {
    * the query is sent in a second message; otherwise its value is `absent`. Such a query costs the server one or two
    * milliseconds, and most databases do not need it.
    */
-  readonly when?: (known: ReadPreflightQueryValue, dbname: string) => boolean;
+  readonly when?: (known: PreflightQueryValueReader, dbname: string) => boolean;
   readonly decode: (rows: readonly PostgresqlRow[]) => T;
   /**
    * Completes the decoded value of the query with the contents of table rows. The rows are read after all queries of
    * the database.
    */
-  readonly searchRows?: (value: T, search: TableRowFinder) => Promise<T>;
+  readonly searchRows?: (value: T, search: SourceTableRowSearcher) => Promise<T>;
   /** The value of a query that is not sent. */
   readonly absent: T;
   /**
@@ -46,7 +46,7 @@ export interface PostgresqlPreflightQuery<T> extends PreflightQuery<T> {
 export type TableRowSearchResult = 'violate' | 'fit' | 'unseen';
 
 /** Searches a table for a row; `isFound` receives each row in the text format of COPY. */
-export type TableRowFinder = (
+export type SourceTableRowSearcher = (
   table: OrdinaryTable,
   isFound: (row: Uint8Array) => boolean,
   format?: PostgresqlCopyFormat,
@@ -63,7 +63,7 @@ export interface PostgresqlQueryPreconditions {
  * Returns the value of a query that was sent in an earlier message, or once for the server; undefined if the value is
  * not known.
  */
-export type ReadPreflightQueryValue = <T>(query: PostgresqlPreflightQuery<T>) => T | undefined;
+export type PreflightQueryValueReader = <T>(query: PostgresqlPreflightQuery<T>) => T | undefined;
 
 // biome-ignore lint/suspicious/noExplicitAny: queries of any value; each check sees its own types.
 export type AnyPostgresqlPreflightQuery = PostgresqlPreflightQuery<any>;

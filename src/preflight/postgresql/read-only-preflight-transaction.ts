@@ -1,11 +1,11 @@
-import { buildReadOnlyTransaction, type SearchPathSafeSql } from '../../postgresql/search-path-safe-sql.ts';
+import { buildReadOnlyTransactionSql, type SearchPathSafeSql } from '../../postgresql/search-path-safe-sql.ts';
 
 /**
  * Wraps queries in one read-only transaction, with settings under which the queries of the preflight succeed.
  * @param version server_version_num; undefined while it is not known
  */
 export function buildReadOnlyPreflightTransaction(queries: readonly string[], version?: number): SearchPathSafeSql {
-  return buildReadOnlyTransaction(queries, {
+  return buildReadOnlyTransactionSql(queries, {
     // Sets the timeouts for the transaction, because a short timeout that is stored for the role would end the session.
     // Another check reports how the timeout of the role affects the copy.
     ...(version !== undefined && version >= transactionTimeoutSince ? { transaction_timeout: '0' } : {}),

@@ -3,7 +3,7 @@ import { requoteQualifiedName } from '../../postgresql/requote.ts';
 import type { FindingFix } from '../finding.ts';
 import type { PreflightFixEffect } from '../fix-effect.ts';
 import type { ColumnWithoutEqualityOperator, TableWithUnsafeReplicaIdentity } from './queries/replica-identities.ts';
-import { pluralize } from './units.ts';
+import { formatNumberWithNoun } from './units.ts';
 
 /** Columns whose type has no equality operator, by table. */
 export type IncomparableColumnsByTable = ReadonlyMap<string, readonly string[]>;
@@ -144,7 +144,7 @@ export function formatReplicaIdentityClause({ identity, index }: TableWithUnsafe
 }
 
 function costOfFull(tables: number): string {
-  return `${pluralize(tables, 'table')} without a unique index over NOT NULL columns ${tables === 1 ? 'gets' : 'get'} REPLICA IDENTITY FULL: every UPDATE and DELETE then writes the whole old row to the WAL, and the target searches for it row by row. A column added later whose type has no equality operator, such as json, stops the replication.`;
+  return `${formatNumberWithNoun(tables, 'table')} without a unique index over NOT NULL columns ${tables === 1 ? 'gets' : 'get'} REPLICA IDENTITY FULL: every UPDATE and DELETE then writes the whole old row to the WAL, and the target searches for it row by row. A column added later whose type has no equality operator, such as json, stops the replication.`;
 }
 
 function manualRemedy(names: readonly string[], version: number): string {

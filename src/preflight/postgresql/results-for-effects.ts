@@ -3,7 +3,7 @@ import type { PreflightQueryResults } from '../query.ts';
 import { applyFixEffectsToPostgresqlResults } from './apply-fix-effects.ts';
 import type { PostgresqlCheck } from './check.ts';
 import { unreadableLargeObjectsQuery } from './queries/large-objects.ts';
-import { nonOrdinaryRelationsQuery } from './queries/relations.ts';
+import { relationsWithUnusualPropertiesQuery } from './queries/relations.ts';
 import { unreadableObjectsQuery } from './queries/unreadable-objects.ts';
 import type { AnyPostgresqlPreflightQuery } from './query.ts';
 
@@ -24,7 +24,7 @@ export function selectResultsForFixEffects(
   const wanted = checks.filter(
     (check) =>
       check.scope === 'database' &&
-      (isCheckResultChangedByFixes(check, results, after) ||
+      (areCheckQueryResultsChangedByFixes(check, results, after) ||
         (problems.has(check.id) && queriesOfCheck(check).some(dependsOnServer))),
   );
   const queries = new Set(wanted.flatMap(queriesOfCheck).filter(({ scope }) => scope === 'database'));
@@ -45,7 +45,7 @@ function dependsOnServer(query: AnyPostgresqlPreflightQuery): boolean {
 }
 
 const roleDependent: readonly AnyPostgresqlPreflightQuery[] = [
-  nonOrdinaryRelationsQuery,
+  relationsWithUnusualPropertiesQuery,
   unreadableObjectsQuery,
   unreadableLargeObjectsQuery,
 ];
@@ -55,7 +55,7 @@ export function queriesOfCheck({ queries }: PostgresqlCheck): readonly AnyPostgr
 }
 
 /** Whether the fixes change the result of a query of the check. */
-export function isCheckResultChangedByFixes(
+export function areCheckQueryResultsChangedByFixes(
   check: PostgresqlCheck,
   before: PreflightQueryResults,
   after: PreflightQueryResults,

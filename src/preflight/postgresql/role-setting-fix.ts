@@ -51,7 +51,7 @@ export function buildSetRoleSettingFix(
   };
 }
 
-export function combinePreflightFixes(fixes: readonly FindingFix[], text: string): FindingFix {
+export function combineRoleSettingFixes(fixes: readonly FindingFix[], text: string): FindingFix {
   return {
     sql: fixes.flatMap(({ sql }) => sql ?? []),
     undo: fixes.flatMap(({ undo }) => undo ?? []),

@@ -5,7 +5,7 @@ import { PostgresqlQueryError } from '../../postgresql/query-error.ts';
 import { omitTransactionControlResults, searchPathSafeRollbackSql } from '../../postgresql/search-path-safe-sql.ts';
 import { getPreflightQueryValue, type PreflightQueryResult, type PreflightQueryResults } from '../query.ts';
 import { buildGrantCatalogObjectStatement } from './queries/grants.ts';
-import type { AnyPostgresqlPreflightQuery, PostgresqlQueryPreconditions, ReadPreflightQueryValue } from './query.ts';
+import type { AnyPostgresqlPreflightQuery, PostgresqlQueryPreconditions, PreflightQueryValueReader } from './query.ts';
 import { buildReadOnlyPreflightTransaction } from './read-only-preflight-transaction.ts';
 
 export interface PostgresqlQueryRunOptions {
@@ -47,7 +47,7 @@ export async function runPostgresqlPreflightQueries(
     results,
   );
   const conditional = queries.filter(({ when }) => when !== undefined);
-  const known: ReadPreflightQueryValue = (query) =>
+  const known: PreflightQueryValueReader = (query) =>
     getPreflightQueryValue(results, query) ?? getPreflightQueryValue(options.serverResults, query);
   const due = conditional.filter(({ when }) => when?.(known, options.dbname));
   for (const query of conditional) {

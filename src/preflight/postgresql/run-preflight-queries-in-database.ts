@@ -3,7 +3,7 @@ import type { Clock } from '../../platform/host.ts';
 import type { DatabaseResponseMemoryLimit } from '../../platform/response-memory.ts';
 import { connectPostgresql, type PostgresqlSession } from '../../postgresql/connection.ts';
 import { PostgresqlQueryError } from '../../postgresql/query-error.ts';
-import { buildReadOnlyTransaction } from '../../postgresql/search-path-safe-sql.ts';
+import { buildReadOnlyTransactionSql } from '../../postgresql/search-path-safe-sql.ts';
 import type { PostgresqlSource } from '../../postgresql/source.ts';
 import type { PreflightQueryResults } from '../query.ts';
 import type { AnyPostgresqlPreflightQuery, PostgresqlQueryPreconditions } from './query.ts';
@@ -152,7 +152,7 @@ async function runOnSession(
 }
 
 /** Reads the process id of the server process; one that differs from the process at the login means a pooler. */
-const pidMessage = buildReadOnlyTransaction(['SELECT pg_backend_pid() AS pid']);
+const pidMessage = buildReadOnlyTransactionSql(['SELECT pg_backend_pid() AS pid']);
 
 /** Time limit in milliseconds to connect, and to read the process id of the server. */
 const connectTimeout = 10_000;
@@ -171,7 +171,7 @@ export function countSqlStatements(text: string): number {
 }
 
 /** Why the connection ended before every query of the database had a result. */
-export function getDatabaseDisconnectReason({ access }: DatabaseQueryOutcome): string | undefined {
+export function getDatabaseConnectionFailureReason({ access }: DatabaseQueryOutcome): string | undefined {
   if (access.kind === 'entered') return access.broken;
   return 'message' in access ? access.message : undefined;
 }

@@ -42,7 +42,7 @@ export function timeSpanText(milliseconds: number): string {
 }
 
 /** `1 slot`, `2 slots`. */
-export function pluralize(number: number, one: string, many = `${one}s`): string {
+export function formatNumberWithNoun(number: number, one: string, many = `${one}s`): string {
   return `${number} ${number === 1 ? one : many}`;
 }
 

@@ -1,4 +1,8 @@
-import { type ServerPreflightCheck, selectBlockableMethods, withBlockedMigrationMethodAssertion } from '../check.ts';
+import {
+  type ServerPreflightCheck,
+  selectBlockableMethods,
+  withOnlyDeclaredMethodsBlockedAssertion,
+} from '../check.ts';
 import type { MigrationMethod } from '../finding.ts';
 import type { PreflightCheckQueries } from '../query.ts';
 import type { RedisSourceFacts } from './source-facts.ts';
@@ -18,6 +22,6 @@ export function declareRedisPreflightCheck<Q extends PreflightCheckQueries>(
     ...check,
     scope: 'server',
     mayBlock,
-    evaluate: withBlockedMigrationMethodAssertion(check.id, mayBlock, check.evaluate),
+    evaluate: withOnlyDeclaredMethodsBlockedAssertion(check.id, mayBlock, check.evaluate),
   };
 }

@@ -33,8 +33,11 @@ export function estimateRedisCopy(info: RedisInfo): RedisCopyEstimate | undefine
  * Describes the measured write rate: `1.2 MB/s written`. A write rate that was measured as network traffic is an upper
  * bound.
  */
-export function formatRedisWriteRate({ rate }: RedisSourceFacts, formatBytes: (bytes: number) => string): string {
+export function formatRedisWriteRate(
+  { rate }: RedisSourceFacts,
+  formatBytesInUnitsOf1000: (bytes: number) => string,
+): string {
   if (rate?.writes === undefined) return 'the write rate could not be measured';
   if (rate.writes === 0) return 'no writes were measured';
-  return `${rate.source === 'network' ? 'at most ' : ''}${formatBytes(rate.writes)}/s written`;
+  return `${rate.source === 'network' ? 'at most ' : ''}${formatBytesInUnitsOf1000(rate.writes)}/s written`;
 }

@@ -23,7 +23,7 @@ function evaluateCheck(
   options: PreflightOptions,
 ): PreflightCheckOutcome {
   if (check.needs === 'connection' && facts.connection.kind === 'refused')
-    return skipOutcome(describeMissingRedisSession(facts));
+    return skipOutcome(describeRefusedRedisConnection(facts));
   const values: Record<string, unknown> = {};
   const queries: PreflightCheckQueries = check.queries;
   for (const [name, query] of Object.entries(queries)) {
@@ -37,10 +37,10 @@ function evaluateCheck(
 
 function notSent(facts: RedisSourceFacts): PreflightQueryResult<never> {
   const isRefused = facts.connection.kind === 'refused';
-  return { kind: 'skipped', reason: isRefused ? describeMissingRedisSession(facts) : 'the query was not sent' };
+  return { kind: 'skipped', reason: isRefused ? describeRefusedRedisConnection(facts) : 'the query was not sent' };
 }
 
 /** Why the checks that need a session are skipped. */
-export function describeMissingRedisSession({ connection }: RedisSourceFacts): string {
+export function describeRefusedRedisConnection({ connection }: RedisSourceFacts): string {
   return connection.kind === 'refused' ? `no session with the server: ${connection.message}` : '';
 }

@@ -6,7 +6,7 @@ import { openRedisSocket } from '../../redis/redis-socket.ts';
 import { requestRedisReplyLine } from '../../redis/resp.ts';
 import type { RedisConnectOptions } from '../../redis/send-redis-command.ts';
 import type { RedisSource } from '../../redis/source.ts';
-import type { PsyncCopyResult, PsyncProbeResult } from './source-facts.ts';
+import type { PsyncCopyStartResult, PsyncProbeResult } from './source-facts.ts';
 
 /** The description of `--probe`, for the help and for the report. */
 export const psyncProbeDescription =
@@ -57,7 +57,7 @@ async function awaitCopy(
   reply: string,
   source: RedisSource,
   options: PsyncProbeOptions,
-): Promise<PsyncCopyResult> {
+): Promise<PsyncCopyStartResult> {
   const end = performance.now() + options.copyLimit;
   let line = reply;
   try {
@@ -76,6 +76,6 @@ async function awaitCopy(
   }
 }
 
-function copyIsLate({ copyLimit }: PsyncProbeOptions): PsyncCopyResult {
+function copyIsLate({ copyLimit }: PsyncProbeOptions): PsyncCopyStartResult {
   return { kind: 'late', reason: `the copy did not begin within ${Math.round(copyLimit / 1000)} s` };
 }

@@ -70,11 +70,11 @@ export interface RedisActivityRate {
 }
 
 export type PsyncProbeResult =
-  | { readonly kind: 'accepted'; readonly reply: string; readonly copy: PsyncCopyResult }
+  | { readonly kind: 'accepted'; readonly reply: string; readonly copy: PsyncCopyStartResult }
   | { readonly kind: 'refused'; readonly code: string; readonly message: string };
 
 /** Whether the copy began after PSYNC was accepted; the source may fail to fork or to write the RDB file. */
-export type PsyncCopyResult =
+export type PsyncCopyStartResult =
   | { readonly kind: 'started' }
   /** `reason` is a clause: `the server closed the connection`. */
   | { readonly kind: 'failed' | 'late'; readonly reason: string };

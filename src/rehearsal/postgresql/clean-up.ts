@@ -28,7 +28,7 @@ export interface RehearsalEndpoints<S> {
  * A journal of the engine that is stored in the record of the rehearsal. The record contains no passwords; the command
  * that removes the objects receives them again.
  */
-export function createRehearsalRecordJournal(
+export function createRehearsalJournal(
   file: RehearsalRecordFile,
   doors: RehearsalEndpoints<PostgresqlSource> | RehearsalEndpoints<RedisSource>,
 ): MigrationJournal {

@@ -14,7 +14,7 @@ import {
   queryCatalogRows,
   type RehearsalTable,
   readSequenceStates,
-  readTableContents,
+  readTableContentDigests,
   type TableContentSession,
 } from './rehearsal-tables.ts';
 
@@ -46,7 +46,7 @@ export async function compareDatabaseOverSessions(
   const named = new Map(sourceTables.map((one) => [one.name, one]));
   const targetNamed = new Map(targetTables.map((one) => [one.name, one]));
   const others = targetTables.filter((one) => !named.has(one.name));
-  const targetOnly = await readTableContents(target, others, {
+  const targetOnly = await readTableContentDigests(target, others, {
     limit: migrationStatementTimeout,
     oldest,
     onFailure: () => {},

@@ -1,7 +1,7 @@
 import { migrationStatementTimeout } from '../../engine/postgresql/engine-session.ts';
 import { PostgresqlQueryError } from '../../postgresql/query-error.ts';
 import { buildComparableTextSettings } from '../../postgresql/read-table-rows-by-copy.ts';
-import { buildReadOnlyTransaction, searchPathSafeRollbackSql } from '../../postgresql/search-path-safe-sql.ts';
+import { buildReadOnlyTransactionSql, searchPathSafeRollbackSql } from '../../postgresql/search-path-safe-sql.ts';
 import { createTableDigestBuilder, type TableContentDigest } from '../../postgresql/table-digest.ts';
 import { buildCopyTableTransaction, readTableRows, splitBinaryCopyRow } from '../../postgresql/table-rows.ts';
 import type { TableComparison } from '../rehearsal-report.ts';
@@ -46,7 +46,7 @@ async function readLargeObjects(session: TableContentSession): Promise<TableCont
   const version = await readPostgresqlServerVersion(session);
   const pages = { schema: 'pg_catalog', name: 'pg_largeobject', columns: ['loid', 'pageno', 'data'] };
   const settings = buildComparableTextSettings(version, version);
-  const message = buildReadOnlyTransaction(buildCopyTableTransaction(pages, version, 'binary'), settings);
+  const message = buildReadOnlyTransactionSql(buildCopyTableTransaction(pages, version, 'binary'), settings);
   const digest = createTableDigestBuilder();
   const ends = new Map<number, { readonly page: number; readonly length: number }>();
   const visit = (row: Uint8Array) => {

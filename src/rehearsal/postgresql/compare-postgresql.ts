@@ -17,7 +17,7 @@ import {
   dataExcludedFromComparison,
   pickWorstComparisonResult,
 } from '../comparison-report.ts';
-import { migrationTargetOptionNames, targetLoginHint } from '../target-login-hint.ts';
+import { migrationTargetInputNames, targetLoginHint } from '../target-login-hint.ts';
 import { compareDatabaseOverSessions } from './compare-database-over-sessions.ts';
 import { queryCatalogRows, readPostgresqlServerVersion } from './rehearsal-tables.ts';
 
@@ -134,7 +134,7 @@ async function describeServer(server: PostgresqlSource, side: 'source' | 'target
       detail: `${server.host}:${server.port}, database ${server.dbname}, user ${server.username}`,
       hint:
         side === 'target'
-          ? targetLoginHint(error, migrationTargetOptionNames)
+          ? targetLoginHint(error, migrationTargetInputNames)
           : unreachableSourceHint({ engine: 'postgresql', source: server }, error.code),
       cause: error,
     });

@@ -16,7 +16,7 @@ import {
   listRehearsalTables,
   type RehearsalTable,
   readPostgresqlServerVersion,
-  readTableContents,
+  readTableContentDigests,
 } from './rehearsal-tables.ts';
 
 export interface CompareRehearsalRowsOptions {
@@ -65,7 +65,7 @@ export async function compareRehearsalRows({
       });
       const left = all.filter((table) => !carried.includes(table));
       const reading = { limit: migrationStatementTimeout, oldest, onFailure: () => {} };
-      const rows = await readTableContents(source, left, reading);
+      const rows = await readTableContentDigests(source, left, reading);
       const notCarried = left.map(
         ({ name }): TableComparison => ({
           ...{ name, rows_source: rows.get(name)?.rows ?? null, rows_target: 0, state: 'not_carried' },

@@ -2,7 +2,7 @@ import { migrationStatementTimeout } from '../../engine/postgresql/engine-sessio
 import type { TableContentDigest } from '../../postgresql/table-digest.ts';
 import { canTableBecomeEqual, compareTableContents, type TableContentReadings } from '../compare-row-counts.ts';
 import type { TableComparison } from '../rehearsal-report.ts';
-import { type RehearsalTable, readTableContents, type TableContentSession } from './rehearsal-tables.ts';
+import { type RehearsalTable, readTableContentDigests, type TableContentSession } from './rehearsal-tables.ts';
 
 export interface CompareTableDigestsOptions {
   readonly source: TableContentSession;
@@ -41,7 +41,7 @@ export async function compareTableDigests(options: CompareTableDigestsOptions): 
     if (attempt > 0) await options.pause(Math.min(1000, 100 * 2 ** attempt));
     const failures = new Map<string, string>();
     const read = (session: TableContentSession, side: string, some: readonly RehearsalTable[]) =>
-      readTableContents(session, some, {
+      readTableContentDigests(session, some, {
         limit: migrationStatementTimeout,
         oldest,
         onFailure: (name, error) => failures.set(name, `could not be read on the ${side}: ${error.message}`),

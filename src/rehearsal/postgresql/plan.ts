@@ -1,9 +1,9 @@
 import { redactErrorReason } from '../../engine/migration-error.ts';
 import type { MigrationEngineDependencies } from '../../engine/migration-job.ts';
 import {
-  type CreateDatabaseProperties,
+  type DatabaseCreationProperties,
   listSourceDatabases,
-} from '../../engine/postgresql/create-database-properties.ts';
+} from '../../engine/postgresql/database-creation-properties.ts';
 import { queryLastRows, withEngineDatabaseSession } from '../../engine/postgresql/engine-session.ts';
 import { migrationEngineApplicationName } from '../../engine/postgresql/replication-object-names.ts';
 import {
@@ -15,7 +15,7 @@ import { DatabaseConnectError, databaseConnectErrorCodes } from '../../platform/
 import type { PostgresqlSource } from '../../postgresql/source.ts';
 import { sanitizeReportLine } from '../../sanitize/terminal-text.ts';
 import type { FormerlyEmptyDatabase } from '../rehearsal-record.ts';
-import { rehearsalTargetNames, targetLoginHint } from '../target-login-hint.ts';
+import { rehearsalTargetOptionNames, targetLoginHint } from '../target-login-hint.ts';
 import { listFirstExistingUserObjects, readEmptyDatabaseSnapshot } from './existing-objects.ts';
 
 /** The facts about the target that are read before the rehearsal changes anything. */
@@ -59,7 +59,7 @@ export async function inspectPostgresRehearsalTarget(
       return inspectPostgresRehearsalTarget({ ...target, ssl: 'disable' }, true, ports, signal);
     throw new CliError('unreachable', `could not connect to the target: ${redactErrorReason(error, target.password)}`, {
       detail: `${target.host}:${target.port}, database ${target.dbname}, user ${target.username}`,
-      hint: `${targetLoginHint(error, rehearsalTargetNames)}; nothing was changed`,
+      hint: `${targetLoginHint(error, rehearsalTargetOptionNames)}; nothing was changed`,
     });
   }
 }
@@ -67,9 +67,9 @@ export async function inspectPostgresRehearsalTarget(
 /** The objects that a rehearsal will create on the target. */
 export interface RehearsalPlan {
   readonly source: PostgresqlServerIdentity;
-  readonly databases: readonly CreateDatabaseProperties[];
+  readonly databases: readonly DatabaseCreationProperties[];
   /** Databases that do not exist on the target. */
-  readonly missing: readonly CreateDatabaseProperties[];
+  readonly missing: readonly DatabaseCreationProperties[];
   /** Databases that exist on the target and are empty. */
   readonly filled: readonly FormerlyEmptyDatabase[];
 }

@@ -8,7 +8,7 @@ import {
   missingTableCodes,
   readTableRowsByCopy,
 } from '../../postgresql/read-table-rows-by-copy.ts';
-import { buildReadOnlyTransaction, omitTransactionControlResults } from '../../postgresql/search-path-safe-sql.ts';
+import { buildReadOnlyTransactionSql, omitTransactionControlResults } from '../../postgresql/search-path-safe-sql.ts';
 import { decodeSequenceState, sequenceStateColumns } from '../../postgresql/sequence-state.ts';
 import { createTableDigestBuilder, type TableContentDigest } from '../../postgresql/table-digest.ts';
 import { isCopiedColumnSql, type OrdinaryTable } from '../../postgresql/table-rows.ts';
@@ -96,7 +96,7 @@ function generatedColumnSql(version: number): string {
        WHERE e.adrelid = a.attrelid AND e.adnum = a.attnum AND a.attgenerated <> '') AS expression`;
 }
 
-export interface ReadTableContentsOptions {
+export interface ReadTableContentDigestsOptions {
   /** Time limit in milliseconds for reading one table. */
   readonly limit: number;
   /** server_version_num of the older of the compared servers. */
@@ -109,10 +109,10 @@ export interface ReadTableContentsOptions {
  * Digests of the content of each table, by table name, without tables that do not exist, lack a column, or cannot be
  * read. Tables are read with COPY, because planning a SELECT runs functions of users.
  */
-export async function readTableContents(
+export async function readTableContentDigests(
   session: TableContentSession,
   tables: readonly RehearsalTable[],
-  { limit, oldest, onFailure }: ReadTableContentsOptions,
+  { limit, oldest, onFailure }: ReadTableContentDigestsOptions,
 ): Promise<ReadonlyMap<string, TableContentDigest>> {
   const version = await readPostgresqlServerVersion(session);
   const contents = new Map<string, TableContentDigest>();
@@ -158,5 +158,5 @@ export async function readPostgresqlServerVersion(session: QuerySession): Promis
 
 /** Returns the rows of a catalog query, which runs in its own transaction. */
 export async function queryCatalogRows(session: QuerySession, text: string): Promise<readonly PostgresqlRow[]> {
-  return omitTransactionControlResults(await session.query(buildReadOnlyTransaction([text])), 1)[0] ?? [];
+  return omitTransactionControlResults(await session.query(buildReadOnlyTransactionSql([text])), 1)[0] ?? [];
 }

@@ -2,7 +2,7 @@ import { createMigrationEngineDependencies } from '../../engine/engine-dependenc
 import { defaultMigrationEngineLimits } from '../../engine/migration-job.ts';
 import type { DatabaseMigrationState, MigrationState } from '../../engine/migration-state.ts';
 import { copyRolesToTarget } from '../../engine/postgresql/copy-roles-to-target.ts';
-import { createTargetDatabase } from '../../engine/postgresql/create-database-properties.ts';
+import { createTargetDatabase } from '../../engine/postgresql/database-creation-properties.ts';
 import { queryLastRows, querySingleValue, withEngineDatabaseSession } from '../../engine/postgresql/engine-session.ts';
 import {
   migrationEngineApplicationName,
@@ -18,7 +18,7 @@ import { compareSequences } from '../compare-row-counts.ts';
 import type { RehearsalCreatedObject, RehearsalRecordFile } from '../rehearsal-record.ts';
 import type { DatabaseRehearsal, TableComparison } from '../rehearsal-report.ts';
 import type { RehearsalRunParams, RehearsalRunResult } from '../run-params.ts';
-import { createRehearsalRecordJournal, type RehearsalEndpoints } from './clean-up.ts';
+import { createRehearsalJournal, type RehearsalEndpoints } from './clean-up.ts';
 import { compareRehearsalRows, tryTableCopy } from './compare-rehearsal-rows.ts';
 import { buildRehearsalEndpointsForDatabase, describeStalledDatabase } from './database-endpoints.ts';
 import type { RehearsalPlan, RehearsalTargetBeforeChanges } from './plan.ts';
@@ -42,7 +42,7 @@ export function createPostgresRehearsalDeps(
   return createMigrationEngineDependencies({
     now: () => clock.now(),
     random,
-    journal: createRehearsalRecordJournal(file, endpoints),
+    journal: createRehearsalJournal(file, endpoints),
     schemaCopy: chooseSchemaCopier({ env }),
     limits: { ...defaultMigrationEngineLimits, pollInterval: 500 },
   });

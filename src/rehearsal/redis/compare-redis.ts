@@ -16,7 +16,7 @@ import {
   dataExcludedFromComparison,
   pickWorstComparisonResult,
 } from '../comparison-report.ts';
-import { migrationTargetOptionNames, targetLoginHint } from '../target-login-hint.ts';
+import { migrationTargetInputNames, targetLoginHint } from '../target-login-hint.ts';
 import { type CompareRedisKeysOptions, compareRedisDatabaseKeys } from './compare-redis-database-keys.ts';
 import { canReadRedisExpiryTimes } from './redis-key-content.ts';
 
@@ -109,7 +109,7 @@ async function openSession(
       detail: `${server.host}:${server.port}`,
       hint:
         side === 'target'
-          ? targetLoginHint(error, migrationTargetOptionNames)
+          ? targetLoginHint(error, migrationTargetInputNames)
           : unreachableSourceHint({ engine: 'redis', source: server }, error.code),
       cause: error,
     });

@@ -12,11 +12,11 @@ import type { RedisSource } from '../../redis/source.ts';
 import { parseRedisServerVersion } from '../../redis/version.ts';
 import { waitForRehearsalCatchUp } from '../catch-up.ts';
 import { canTableBecomeEqual, compareRowCounts } from '../compare-row-counts.ts';
-import { createRehearsalRecordJournal, type RehearsalEndpoints } from '../postgresql/clean-up.ts';
+import { createRehearsalJournal, type RehearsalEndpoints } from '../postgresql/clean-up.ts';
 import type { RehearsalRecordFile } from '../rehearsal-record.ts';
 import type { DatabaseRehearsal, RehearsalLeftover, TableComparison } from '../rehearsal-report.ts';
 import type { RehearsalRunParams, RehearsalRunResult } from '../run-params.ts';
-import { rehearsalTargetNames, targetLoginHint } from '../target-login-hint.ts';
+import { rehearsalTargetOptionNames, targetLoginHint } from '../target-login-hint.ts';
 import { compareRedisDatabaseKeys } from './compare-redis-database-keys.ts';
 import { canReadRedisExpiryTimes } from './redis-key-content.ts';
 
@@ -65,7 +65,7 @@ export function createRedisRehearsalDeps(
   return createMigrationEngineDependencies({
     now: () => clock.now(),
     random,
-    journal: createRehearsalRecordJournal(file, endpoints),
+    journal: createRehearsalJournal(file, endpoints),
     schemaCopy: () => Promise.reject(new Error('Redis has no schema')),
     limits: { ...defaultMigrationEngineLimits, pollInterval: 500 },
   });
@@ -227,7 +227,7 @@ async function withTargetSession<T>(
   } catch (error) {
     throw new CliError('unreachable', `could not connect to the target: ${redactErrorReason(error, server.password)}`, {
       detail: `${server.host}:${server.port}`,
-      hint: `${targetLoginHint(error, rehearsalTargetNames)}; nothing was changed`,
+      hint: `${targetLoginHint(error, rehearsalTargetOptionNames)}; nothing was changed`,
     });
   }
 }

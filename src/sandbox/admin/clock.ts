@@ -1,7 +1,7 @@
 import type { SandboxHandlerContext } from '../handler-context.ts';
 import { type HttpReply, jsonReply } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
-import type { SandboxStateManager } from '../sandbox-state-manager.ts';
+import type { LiveSandboxState } from '../live-sandbox-state.ts';
 import { advanceClock, freezeClock, resumeClock } from '../virtual-clock.ts';
 import { parseDurationMs } from './duration.ts';
 import { buildAdminErrorReply } from './is-admin-request.ts';
@@ -33,7 +33,7 @@ export function handleChangeClock(request: HttpRequest, { world }: SandboxHandle
   return jsonReply(200, clockView(world));
 }
 
-function clockView(world: SandboxStateManager): object {
+function clockView(world: LiveSandboxState): object {
   const { offset, frozenAt } = world.clock;
   return { now: new Date(world.now()).toISOString(), frozen: frozenAt !== null, offset_ms: offset };
 }

@@ -1,8 +1,8 @@
 import type { SandboxHandlerContext } from '../handler-context.ts';
 import { type HttpReply, jsonReply } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
+import type { LiveSandboxState } from '../live-sandbox-state.ts';
 import type { AuthorizationConsentMode } from '../records.ts';
-import type { SandboxStateManager } from '../sandbox-state-manager.ts';
 import { buildAdminErrorReply } from './is-admin-request.ts';
 import { readAdminJsonBody } from './json-body.ts';
 import { decodeSandboxPersonInTeam } from './people.ts';
@@ -28,10 +28,7 @@ export function handleChangeAuthorizationConsentMode(
   return jsonReply(200, scriptView(world));
 }
 
-function decodeScript(
-  body: ReadonlyMap<string, unknown>,
-  world: SandboxStateManager,
-): AuthorizationConsentMode | string {
+function decodeScript(body: ReadonlyMap<string, unknown>, world: LiveSandboxState): AuthorizationConsentMode | string {
   const mode = body.get('mode');
   if (mode === 'ask' || mode === 'deny') return { mode };
   if (mode !== 'approve') return 'mode must be approve, deny or ask.';
@@ -39,7 +36,7 @@ function decodeScript(
   return typeof personInTeam === 'string' ? personInTeam : { mode, ...personInTeam };
 }
 
-function scriptView(world: SandboxStateManager): object {
+function scriptView(world: LiveSandboxState): object {
   const script = world.consent;
   if (script.mode !== 'approve') return { mode: script.mode };
   return { mode: script.mode, user: world.registry.person(script.person)?.email, team: script.team };

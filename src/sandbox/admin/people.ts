@@ -1,5 +1,5 @@
+import type { LiveSandboxState } from '../live-sandbox-state.ts';
 import type { SandboxPerson } from '../records.ts';
-import type { SandboxStateManager } from '../sandbox-state-manager.ts';
 import { nonEmptyTextMember } from './json-body.ts';
 
 export interface SandboxPersonInTeam {
@@ -12,7 +12,7 @@ export interface SandboxPersonInTeam {
 /** Decodes the members `user` and `team?` of a request body; if the result is a string, it is the error message. */
 export function decodeSandboxPersonInTeam(
   body: ReadonlyMap<string, unknown>,
-  world: SandboxStateManager,
+  world: LiveSandboxState,
 ): SandboxPersonInTeam | string {
   const user = nonEmptyTextMember(body, 'user') ?? '';
   const person = world.registry.personByEmail(user) ?? world.registry.person(user);
@@ -24,6 +24,6 @@ export function decodeSandboxPersonInTeam(
   return { person: person.uuid, team };
 }
 
-function findTeam(world: SandboxStateManager, person: SandboxPerson, text: string): string | undefined {
+function findTeam(world: LiveSandboxState, person: SandboxPerson, text: string): string | undefined {
   return person.teams.find((uuid) => uuid === text || world.registry.team(uuid)?.name === text);
 }

@@ -1,7 +1,7 @@
 import type { SandboxHandlerContext } from '../handler-context.ts';
 import { type HttpReply, jsonReply } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
-import { parseSandboxSnapshot } from '../state/snapshot.ts';
+import { decodeSandboxSnapshot } from '../state/snapshot.ts';
 import { buildAdminErrorReply } from './is-admin-request.ts';
 
 /**
@@ -10,7 +10,7 @@ import { buildAdminErrorReply } from './is-admin-request.ts';
  * have changed.
  */
 export function handleRestoreSandboxSnapshot(request: HttpRequest, service: SandboxHandlerContext): HttpReply {
-  const snapshot = parseSandboxSnapshot(parseOrUndefined(request.body));
+  const snapshot = decodeSandboxSnapshot(parseOrUndefined(request.body));
   if (typeof snapshot === 'string') return buildAdminErrorReply(422, snapshot);
   service.planes.stopAll();
   service.world.restore(snapshot.seed, snapshot.world, snapshot.now);

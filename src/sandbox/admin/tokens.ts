@@ -1,11 +1,11 @@
 import type { SandboxHandlerContext } from '../handler-context.ts';
 import { emptyReply, type HttpReply } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
+import type { LiveSandboxState } from '../live-sandbox-state.ts';
 import { buildSandboxGrantOfAuthorization } from '../oauth/authorization-response.ts';
 import { parseOAuthScope } from '../oauth/rules/scope.ts';
 import { renderTokenResponse } from '../oauth/token-response.ts';
 import type { TokenPair } from '../records.ts';
-import type { SandboxStateManager } from '../sandbox-state-manager.ts';
 import { buildAdminErrorReply } from './is-admin-request.ts';
 import { nonEmptyTextMember, readAdminJsonBody } from './json-body.ts';
 import { decodeSandboxPersonInTeam } from './people.ts';
@@ -50,7 +50,7 @@ export function handleRevokeTokenPair(request: HttpRequest, { world }: SandboxHa
 }
 
 /** Body: `{token}`. Refreshes the token pair as another client with the same tokens would, and responds with the new pair. */
-export function handleRefreshTokenPair(request: HttpRequest, { world }: SandboxHandlerContext): HttpReply {
+export function handleRefreshTokenPairAsOtherClient(request: HttpRequest, { world }: SandboxHandlerContext): HttpReply {
   return withTokenPair(request, world, (pair) => {
     const state = world.pairState(pair);
     if (pair.refreshToken === undefined) return buildAdminErrorReply(409, 'The implicit flow issues no refresh token.');
@@ -59,11 +59,7 @@ export function handleRefreshTokenPair(request: HttpRequest, { world }: SandboxH
   });
 }
 
-function withTokenPair(
-  request: HttpRequest,
-  world: SandboxStateManager,
-  act: (pair: TokenPair) => HttpReply,
-): HttpReply {
+function withTokenPair(request: HttpRequest, world: LiveSandboxState, act: (pair: TokenPair) => HttpReply): HttpReply {
   const body = readAdminJsonBody(request);
   const value = body === undefined ? undefined : nonEmptyTextMember(body, 'token');
   if (value === undefined) return buildAdminErrorReply(422, 'token must be an access token or a refresh token.');

@@ -6,7 +6,7 @@ import type { SandboxServerOrigin } from './sandbox-server-origin.ts';
  * the separate headers, because Node uses the first of two Host headers without an error. Headers of proxies, such as
  * X-Forwarded-Host, are not read.
  */
-export function hasHostOfOrigin(message: IncomingMessage, { authorities }: SandboxServerOrigin): boolean {
+export function hasHostHeaderOfOrigin(message: IncomingMessage, { authorities }: SandboxServerOrigin): boolean {
   const [host = '', ...more] = message.headersDistinct.host ?? [];
   const authority = (parseRequestTarget(message).authority ?? host).toLowerCase();
   return more.length === 0 && host !== '' && authorities.has(authority);

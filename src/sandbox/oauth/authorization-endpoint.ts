@@ -3,11 +3,11 @@ import { toAsciiUrlQuery } from '../http/ascii-query.ts';
 import type { HttpReply } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
 import { readRequestParameters } from '../http/request-parameters.ts';
-import { findLoginTraceOfAuthorizationRequest } from '../login-trace.ts';
+import { findLoginCorrelationOfAuthorizationRequest } from '../login-trace.ts';
 import { renderConsentPage } from '../panel/consent-page.ts';
 import { addSessionCookie, findPanelSession, type PanelSession, startPanelSession } from '../panel/panel-session.ts';
 import { renderSignInPage } from '../panel/sign-in.ts';
-import type { RequestLogFields, SandboxLoginTrace } from '../request-log.ts';
+import type { RequestLogFields, SandboxLoginCorrelation } from '../request-log.ts';
 import { redirectWithError } from './authorization-redirects.ts';
 import { type SandboxAuthorizationRequest, validateAuthorizationRequest } from './authorization-request.ts';
 import {
@@ -32,11 +32,11 @@ export function getLogFieldsOfAuthorizationRequest(request: HttpRequest): Reques
   return clientId === undefined ? {} : { client_id: clientId.slice(0, 100) };
 }
 
-export function findLoginTraceOfAuthorizeEndpoint(
+export function findLoginCorrelationOfAuthorizeEndpoint(
   request: HttpRequest,
   service: SandboxHandlerContext,
-): SandboxLoginTrace | undefined {
-  return findLoginTraceOfAuthorizationRequest(request, request.query, service);
+): SandboxLoginCorrelation | undefined {
+  return findLoginCorrelationOfAuthorizationRequest(request, request.query, service);
 }
 
 interface AuthorizeContext {

@@ -11,7 +11,7 @@ import { checkCodeChallenge } from './rules/code-challenge.ts';
 import { checkPromptParameter, readPromptParameter } from './rules/prompt.ts';
 import { checkRedirectUri } from './rules/redirect-uri.ts';
 import { checkRepeatedParameters } from './rules/repeated-parameters.ts';
-import { checkResponseType, getSupportedResponseType } from './rules/response-type.ts';
+import { checkResponseType, readSupportedResponseTypeParameter } from './rules/response-type.ts';
 import { checkScopeParameter, parseScopeParameter } from './rules/scope.ts';
 
 /** A validated authorization request (RFC 6749 §4.1.1). */
@@ -53,7 +53,7 @@ export function validateAuthorizationRequest(
     const reply = rule({ parameters, application, redirectTo });
     if (reply !== undefined) return reply;
   }
-  const responseType = getSupportedResponseType(parameters) ?? 'code';
+  const responseType = readSupportedResponseTypeParameter(parameters) ?? 'code';
   const hint = parameters.get('i');
   const challenge = parameters.get('code_challenge');
   return {

@@ -1,19 +1,22 @@
 import { equalSecrets } from '../equal-secrets.ts';
 import type { HttpReply } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
+import type { LiveSandboxState } from '../live-sandbox-state.ts';
 import type { RegisteredApplication } from '../records.ts';
-import type { SandboxStateManager } from '../sandbox-state-manager.ts';
-import { buildInvalidRequestReply, oauthError } from './oauth-errors.ts';
+import { buildInvalidRequestReply, buildOAuthErrorReply } from './oauth-errors.ts';
 
 /** The client of a request: not named, named without a secret, authenticated by its secret, or rejected. */
-export type OAuthClientAuthentication =
+export type OAuthClientAuthenticationResult =
   | { readonly kind: 'none' }
   | { readonly kind: 'identified'; readonly application: RegisteredApplication }
   | { readonly kind: 'authenticated'; readonly application: RegisteredApplication }
   | { readonly kind: 'rejected'; readonly reply: HttpReply };
 
 /** Reads the client credentials from the parameters or from the Basic header (RFC 6749 §2.3.1); a request with both is rejected. */
-export function authenticateOAuthClient(request: HttpRequest, world: SandboxStateManager): OAuthClientAuthentication {
+export function authenticateOAuthClient(
+  request: HttpRequest,
+  world: LiveSandboxState,
+): OAuthClientAuthenticationResult {
   const parameters = request.parameters();
   const clientId = parameters.get('client_id');
   const clientSecret = parameters.get('client_secret');
@@ -40,7 +43,7 @@ export function authenticateOAuthClient(request: HttpRequest, world: SandboxStat
 /** The reply has a WWW-Authenticate header only if the request has an Authorization header (RFC 6749 §5.2). */
 export function buildInvalidClientReply(request: HttpRequest): HttpReply {
   const challenge = request.header('authorization').length > 0 ? { 'www-authenticate': 'Basic realm="sandbox"' } : {};
-  return oauthError(
+  return buildOAuthErrorReply(
     401,
     'invalid_client',
     'Client authentication failed: the client is unknown, or the client secret is wrong or missing.',
@@ -55,7 +58,7 @@ export function readUnverifiedClientId(request: HttpRequest): string | undefined
 }
 
 /** The Basic credentials are first compared without form-decoding, because many clients do not form-encode them. */
-function basicApplication(header: string, world: SandboxStateManager): RegisteredApplication | undefined {
+function basicApplication(header: string, world: LiveSandboxState): RegisteredApplication | undefined {
   for (const [clientId, clientSecret] of basicPairs(header)) {
     const application = world.registry.application(clientId);
     if (application !== undefined && equalSecrets(clientSecret, application.clientSecret)) return application;
@@ -77,11 +80,11 @@ function formDecoded(text: string): string {
   return new URLSearchParams(`v=${text.replaceAll('&', '%26')}`).get('v') ?? '';
 }
 
-function rejected(request: HttpRequest): OAuthClientAuthentication {
+function rejected(request: HttpRequest): OAuthClientAuthenticationResult {
   return { kind: 'rejected', reply: buildInvalidClientReply(request) };
 }
 
-const REPEATED: OAuthClientAuthentication = {
+const REPEATED: OAuthClientAuthenticationResult = {
   kind: 'rejected',
   reply: buildInvalidRequestReply('The client credentials are included more than once.'),
 };

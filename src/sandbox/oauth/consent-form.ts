@@ -3,7 +3,7 @@ import { toAsciiUrlQuery } from '../http/ascii-query.ts';
 import type { HttpReply } from '../http/http-reply.ts';
 import { redirectReply } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
-import { buildConsentCsrfScope } from '../panel/consent-page.ts';
+import { buildConsentCsrfTokenPurpose } from '../panel/consent-page.ts';
 import { renderErrorPage } from '../panel/error-page.ts';
 import { endPanelSession, findPanelSession, isCrossOriginForm } from '../panel/panel-session.ts';
 import { validateAuthorizationRequest } from './authorization-request.ts';
@@ -20,7 +20,7 @@ export function handleConsentForm(request: HttpRequest, service: SandboxHandlerC
   const fields = readForm(request);
   const restartPath = `${request.path}?${toAsciiUrlQuery(request.query)}`;
   if (session === undefined || isCrossOriginForm(request)) return renderErrorPage(403, INVALID_FORM, [], restartPath);
-  if (!service.world.consumeCsrfToken(session.session, buildConsentCsrfScope(request), fields.csrf))
+  if (!service.world.consumeCsrfToken(session.session, buildConsentCsrfTokenPurpose(request), fields.csrf))
     return renderErrorPage(403, INVALID_FORM, [], restartPath);
 
   if (fields.decision === 'deny') return denyAuthorizationRequest(authorizationRequest);

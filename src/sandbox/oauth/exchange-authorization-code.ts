@@ -4,7 +4,7 @@ import type { SandboxHandlerContext } from '../handler-context.ts';
 import type { HttpReply } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
 import type { AuthorizationCode } from '../records.ts';
-import { buildInvalidClientReply, type OAuthClientAuthentication } from './client-authentication.ts';
+import { buildInvalidClientReply, type OAuthClientAuthenticationResult } from './client-authentication.ts';
 import { buildInvalidGrantReply, buildInvalidRequestReply } from './oauth-errors.ts';
 import { renderTokenResponse } from './token-response.ts';
 
@@ -12,7 +12,7 @@ import { renderTokenResponse } from './token-response.ts';
 export function handleAuthorizationCodeGrant(
   request: HttpRequest,
   { world, settings }: SandboxHandlerContext,
-  client: OAuthClientAuthentication,
+  client: OAuthClientAuthenticationResult,
 ): HttpReply {
   if (client.kind !== 'authenticated') return buildInvalidClientReply(request);
   const parameters = request.parameters();

@@ -1,7 +1,7 @@
 import type { SandboxHandlerContext } from '../handler-context.ts';
 import type { HttpReply } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
-import type { OAuthClientAuthentication } from './client-authentication.ts';
+import type { OAuthClientAuthenticationResult } from './client-authentication.ts';
 import { buildInvalidGrantReply, buildInvalidRequestReply } from './oauth-errors.ts';
 import { renderTokenResponse } from './token-response.ts';
 
@@ -12,7 +12,7 @@ import { renderTokenResponse } from './token-response.ts';
 export function handleRefreshTokenGrant(
   request: HttpRequest,
   { world }: SandboxHandlerContext,
-  client: OAuthClientAuthentication,
+  client: OAuthClientAuthenticationResult,
 ): HttpReply {
   const value = request.parameters().get('refresh_token');
   if (value === undefined) return buildInvalidRequestReply('The parameter refresh_token is missing.');

@@ -1,7 +1,7 @@
 import { type HttpReply, jsonReply } from '../http/http-reply.ts';
 
 /** Creates an error of the authorization server, always with a description (RFC 6749 §5.2). */
-export function oauthError(
+export function buildOAuthErrorReply(
   status: number,
   error: string,
   description: string,
@@ -11,9 +11,9 @@ export function oauthError(
 }
 
 export function buildInvalidRequestReply(description: string): HttpReply {
-  return oauthError(400, 'invalid_request', description);
+  return buildOAuthErrorReply(400, 'invalid_request', description);
 }
 
 export function buildInvalidGrantReply(description: string): HttpReply {
-  return oauthError(400, 'invalid_grant', description);
+  return buildOAuthErrorReply(400, 'invalid_grant', description);
 }

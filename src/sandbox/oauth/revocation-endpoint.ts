@@ -1,8 +1,8 @@
 import type { SandboxHandlerContext } from '../handler-context.ts';
 import { type HttpReply, jsonReply } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
-import { createLoginTraceOfTokenPair } from '../login-trace.ts';
-import { getLastTokenCharacters, type RequestLogFields, type SandboxLoginTrace } from '../request-log.ts';
+import { createLoginCorrelationOfTokenPair } from '../login-trace.ts';
+import { getLastTokenCharacters, type RequestLogFields, type SandboxLoginCorrelation } from '../request-log.ts';
 import { readUnverifiedClientId } from './client-authentication.ts';
 import { buildInvalidRequestReply } from './oauth-errors.ts';
 import { rejectInvalidParameters } from './reject-invalid-parameters.ts';
@@ -31,12 +31,12 @@ export function getLogFieldsOfRevocationRequest(request: HttpRequest): RequestLo
   };
 }
 
-export function findLoginTraceOfRevocation(
+export function findLoginCorrelationOfRevocation(
   request: HttpRequest,
   { world }: SandboxHandlerContext,
-): SandboxLoginTrace | undefined {
+): SandboxLoginCorrelation | undefined {
   const value = request.parameters().get('token') ?? '';
-  return createLoginTraceOfTokenPair(world.pair(value) ?? world.pairByRefreshToken(value));
+  return createLoginCorrelationOfTokenPair(world.pair(value) ?? world.pairByRefreshToken(value));
 }
 
 const PARAMETERS = ['token', 'token_type_hint', 'client_id', 'client_secret'];

@@ -1,16 +1,16 @@
 import type { SandboxHandlerContext } from '../handler-context.ts';
 import type { HttpReply } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
-import { createLoginTraceOfTokenPair, findLoginTraceOfAuthorizationCode } from '../login-trace.ts';
-import { getLastTokenCharacters, type RequestLogFields, type SandboxLoginTrace } from '../request-log.ts';
+import { createLoginCorrelationOfTokenPair, findLoginCorrelationOfAuthorizationCode } from '../login-trace.ts';
+import { getLastTokenCharacters, type RequestLogFields, type SandboxLoginCorrelation } from '../request-log.ts';
 import {
   authenticateOAuthClient,
-  type OAuthClientAuthentication,
+  type OAuthClientAuthenticationResult,
   readUnverifiedClientId,
 } from './client-authentication.ts';
 import { handleAuthorizationCodeGrant } from './exchange-authorization-code.ts';
 import { handleRefreshTokenGrant } from './exchange-refresh-token.ts';
-import { buildInvalidRequestReply, oauthError } from './oauth-errors.ts';
+import { buildInvalidRequestReply, buildOAuthErrorReply } from './oauth-errors.ts';
 import { rejectInvalidParameters } from './reject-invalid-parameters.ts';
 
 /** The token endpoint (RFC 6749 §3.2). The token endpoint checks the client credentials before the other parameters. */
@@ -24,7 +24,11 @@ export function handleTokenRequest(request: HttpRequest, service: SandboxHandler
     return buildInvalidRequestReply(`The parameter grant_type is missing.${bodyTypeNote(request)}`);
   const exchange = GRANT_HANDLERS.get(type);
   if (exchange === undefined) {
-    return oauthError(400, 'unsupported_grant_type', 'The grant type must be authorization_code or refresh_token.');
+    return buildOAuthErrorReply(
+      400,
+      'unsupported_grant_type',
+      'The grant type must be authorization_code or refresh_token.',
+    );
   }
   return exchange(request, service, client);
 }
@@ -41,21 +45,21 @@ export function getLogFieldsOfTokenRequest(request: HttpRequest): RequestLogFiel
   };
 }
 
-export function findLoginTraceOfTokenRequest(
+export function findLoginCorrelationOfTokenRequest(
   request: HttpRequest,
   { world }: SandboxHandlerContext,
-): SandboxLoginTrace | undefined {
+): SandboxLoginCorrelation | undefined {
   const parameters = request.parameters();
   return (
-    findLoginTraceOfAuthorizationCode(world.code(parameters.get('code') ?? '')) ??
-    createLoginTraceOfTokenPair(world.pairByRefreshToken(parameters.get('refresh_token') ?? ''))
+    findLoginCorrelationOfAuthorizationCode(world.code(parameters.get('code') ?? '')) ??
+    createLoginCorrelationOfTokenPair(world.pairByRefreshToken(parameters.get('refresh_token') ?? ''))
   );
 }
 
 type GrantHandler = (
   request: HttpRequest,
   service: SandboxHandlerContext,
-  client: Exclude<OAuthClientAuthentication, { kind: 'rejected' }>,
+  client: Exclude<OAuthClientAuthenticationResult, { kind: 'rejected' }>,
 ) => HttpReply;
 
 const GRANT_HANDLERS: ReadonlyMap<string, GrantHandler> = new Map<string, GrantHandler>([

@@ -1,8 +1,8 @@
 import type { SandboxHandlerContext } from '../handler-context.ts';
 import { type HttpReply, jsonReply } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
-import { createLoginTraceOfTokenPair } from '../login-trace.ts';
-import { getLastTokenCharacters, type RequestLogFields, type SandboxLoginTrace } from '../request-log.ts';
+import { createLoginCorrelationOfTokenPair } from '../login-trace.ts';
+import { getLastTokenCharacters, type RequestLogFields, type SandboxLoginCorrelation } from '../request-log.ts';
 import { readBearerToken } from '../v2/api-caller.ts';
 
 /**
@@ -30,9 +30,9 @@ export function getLogFieldsOfTokenInfoRequest(request: HttpRequest): RequestLog
   return hint === undefined ? {} : { token_hint: hint };
 }
 
-export function findLoginTraceOfTokenInfo(
+export function findLoginCorrelationOfTokenInfo(
   request: HttpRequest,
   { world }: SandboxHandlerContext,
-): SandboxLoginTrace | undefined {
-  return createLoginTraceOfTokenPair(world.pair(readBearerToken(request) ?? ''));
+): SandboxLoginCorrelation | undefined {
+  return createLoginCorrelationOfTokenPair(world.pair(readBearerToken(request) ?? ''));
 }

@@ -15,7 +15,7 @@ export function renderConsentPage(
   request: HttpRequest,
   service: SandboxHandlerContext,
 ): HttpReply {
-  const csrf = service.world.issueCsrfToken(session.session, buildConsentCsrfScope(request));
+  const csrf = service.world.issueCsrfToken(session.session, buildConsentCsrfTokenPurpose(request));
   const { application, scope, redirectTo } = authorizationRequest;
   const content = html`<h1>Authorize ${application.name}?</h1>
 <p class="soft">You are signed in as ${session.person.name} (${session.person.email}).</p>
@@ -35,7 +35,7 @@ ${accountChoice(session.person, service)}
 }
 
 /** The CSRF token of the consent page is valid for this authorization request only. */
-export function buildConsentCsrfScope(request: HttpRequest): string {
+export function buildConsentCsrfTokenPurpose(request: HttpRequest): string {
   return `consent ${toAsciiUrlQuery(request.query)}`;
 }
 

@@ -30,7 +30,7 @@ export function renderMigrationDiagram({
 <p class="link"><span class="badge ${kind}">${status}</span></p>
 <p class="end"><span class="soft">Target</span> <strong>${target}</strong></p>
 </div>
-${renderHorizontalBar(`${formatElapsedTime(elapsed)} of two weeks`, [{ kind: 'done', share: elapsed / total }])}`;
+${renderHtmlHorizontalBar(`${formatElapsedTime(elapsed)} of two weeks`, [{ kind: 'done', share: elapsed / total }])}`;
 }
 
 export interface HorizontalBarSegment {
@@ -40,7 +40,7 @@ export interface HorizontalBarSegment {
 }
 
 /** A horizontal bar. The width that the parts do not fill stays empty. */
-export function renderHorizontalBar(label: string, parts: readonly HorizontalBarSegment[]): HtmlMarkup {
+export function renderHtmlHorizontalBar(label: string, parts: readonly HorizontalBarSegment[]): HtmlMarkup {
   const widths = parts.map(({ share }) => Math.min(1, Math.max(0, share)) * 100);
   const rectangles = parts.map(({ kind }, at) => {
     const before = widths.slice(0, at).reduce((sum, width) => sum + width, 0);

@@ -9,7 +9,7 @@ import type {
 } from '../../engine/migration-state.ts';
 import type { HtmlMarkup } from '../http/http-reply.ts';
 import { renderPanelTable } from './listing.ts';
-import { renderHorizontalBar } from './migration-diagram.ts';
+import { renderHtmlHorizontalBar } from './migration-diagram.ts';
 
 /** Renders the state of every database and table, the warnings, and the objects that could not be removed. */
 export function renderSandboxMigrationProgress({ databases, warnings, leftovers }: MigrationState): HtmlMarkup {
@@ -43,7 +43,7 @@ ${renderPhases(phase, method)}
 ${
   tables.length === 0
     ? html`<p>${facts.join(', ')}</p>`
-    : renderHorizontalBar(facts.join(', '), [
+    : renderHtmlHorizontalBar(facts.join(', '), [
         { kind: 'done', share: count('r') / tables.length },
         { kind: 'active', share: count('f', 's') / tables.length },
         { kind: 'early', share: count('d') / tables.length },

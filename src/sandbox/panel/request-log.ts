@@ -43,7 +43,7 @@ ${renderPanelPaginationLinks(request, window, 'the request log')}`;
 }
 
 /** Describes the effect of a fault on a request; empty for a request without a fault. */
-export function describeFaultEffect({ fault, committed, delivered }: LoggedRequest): string {
+export function describeFaultEffectOnRequest({ fault, committed, delivered }: LoggedRequest): string {
   if (fault === undefined) return '';
   return `fault ${fault}: request ${committed ? 'carried out' : 'not carried out'}, response ${delivered ? 'delivered' : 'not delivered'}`;
 }
@@ -63,7 +63,9 @@ ${known.map(([name, count]) => html`<option value="${name}"${name === selected ?
 function row(entry: LoggedRequest, application: string) {
   const { at, method, path, status, grant_type, token_hint } = entry;
   const hint = token_hint === undefined ? undefined : `token …${token_hint}`;
-  const details = [grant_type, hint, describeFaultEffect(entry)].filter((part) => part !== undefined && part !== '');
+  const details = [grant_type, hint, describeFaultEffectOnRequest(entry)].filter(
+    (part) => part !== undefined && part !== '',
+  );
   const kind = status === 0 || status >= 400 ? 'bad' : 'good';
   return [
     formatUtcSecond(Date.parse(at)),

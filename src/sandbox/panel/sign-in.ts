@@ -4,8 +4,8 @@ import type { SandboxHandlerContext } from '../handler-context.ts';
 import { toAsciiUrlQuery } from '../http/ascii-query.ts';
 import { type HttpReply, redirectReply } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
-import { findLoginTraceOfAuthorizationRequest } from '../login-trace.ts';
-import type { SandboxLoginTrace } from '../request-log.ts';
+import { findLoginCorrelationOfAuthorizationRequest } from '../login-trace.ts';
+import type { SandboxLoginCorrelation } from '../request-log.ts';
 import { renderErrorPage } from './error-page.ts';
 import { renderPanelPage } from './panel-page.ts';
 import {
@@ -45,12 +45,12 @@ export function handleSignInForm(request: HttpRequest, service: SandboxHandlerCo
 }
 
 /** When the sign-in belongs to an authorization request, `next` contains that request. */
-export function findLoginTraceOfSignIn(
+export function findLoginCorrelationOfSignIn(
   request: HttpRequest,
   service: SandboxHandlerContext,
-): SandboxLoginTrace | undefined {
+): SandboxLoginCorrelation | undefined {
   const query = authorizationQuery(localPath(new URLSearchParams(request.body).get('next')));
-  return query === undefined ? undefined : findLoginTraceOfAuthorizationRequest(request, query, service);
+  return query === undefined ? undefined : findLoginCorrelationOfAuthorizationRequest(request, query, service);
 }
 
 export function handleSignOutForm(

@@ -6,7 +6,7 @@ import { buildLoginTimelines, type LoginTimeline, type LoginTimelineStep } from 
 import { formatElapsedTime, formatUtcSecond } from './listing.ts';
 import { renderPanelPage } from './panel-page.ts';
 import type { PanelSession } from './panel-session.ts';
-import { describeFaultEffect } from './request-log.ts';
+import { describeFaultEffectOnRequest } from './request-log.ts';
 
 /** Shows the logins of one application with their steps, times and status. */
 export function renderLoginTimelinePanelPage(
@@ -35,7 +35,7 @@ ${logins.length > LOGINS_SHOWN ? html`<p class="soft">${logins.length - LOGINS_S
 }
 
 /** The fragment of a login in the address of the page. */
-export function buildLoginTimelineAnchor(chain: string): string {
+export function buildLoginTimelineFragment(chain: string): string {
   return `login-${chain}`;
 }
 
@@ -45,7 +45,7 @@ function loginSection(login: LoginTimeline, name: string | undefined): HtmlMarku
   const title = `${formatUtcSecond(Date.parse(at))} UTC${name === undefined ? '' : `, ${name}`}`;
   const shown = steps.slice(-STEPS_SHOWN);
   const left = steps.length - shown.length;
-  return html`<section class="group"${chain === undefined ? '' : html` id="${buildLoginTimelineAnchor(chain)}"`}>
+  return html`<section class="group"${chain === undefined ? '' : html` id="${buildLoginTimelineFragment(chain)}"`}>
 <h2>${title}</h2>
 ${hasAuthorizationRequest ? '' : html`<p class="soft">Without a login: the log has no authorization request for these tokens. The admin API issued them, or the log was cleared since.</p>`}
 ${left === 0 ? '' : html`<p class="soft">${left} earlier steps are not shown.</p>`}
@@ -56,7 +56,7 @@ ${shown.map((step) => renderStep(step, Date.parse(at)))}
 }
 
 function renderStep({ at, description, entry, count }: LoginTimelineStep, start: number): HtmlMarkup {
-  const fault = entry === undefined ? '' : describeFaultEffect(entry);
+  const fault = entry === undefined ? '' : describeFaultEffectOnRequest(entry);
   const status = entry === undefined ? undefined : entry.status === 0 ? 'no response' : entry.status;
   const isBad = entry !== undefined && (entry.status === 0 || entry.status >= 400);
   return html`<li class="${isBad ? 'bad' : entry === undefined ? 'minor' : 'good'}">

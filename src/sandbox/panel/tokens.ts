@@ -3,13 +3,13 @@ import { getRefreshChainIdOfTokenPair, type TokenPairState } from '../grant-stor
 import type { SandboxHandlerContext } from '../handler-context.ts';
 import type { HtmlMarkup, HttpReply } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
+import type { LiveSandboxState } from '../live-sandbox-state.ts';
 import type { TokenPair } from '../records.ts';
 import { getLastTokenCharacters } from '../request-log.ts';
-import type { SandboxStateManager } from '../sandbox-state-manager.ts';
 import { formatUtcSecond } from './listing.ts';
 import { renderPanelPage } from './panel-page.ts';
 import type { PanelSession } from './panel-session.ts';
-import { buildLoginTimelineAnchor } from './timeline.ts';
+import { buildLoginTimelineFragment } from './timeline.ts';
 
 /** The tokens of the person: for each login who received them and who refreshed them. Shows the last four characters only. */
 export function renderTokensPanelPage(
@@ -27,7 +27,7 @@ ${chains.length > CHAINS_SHOWN ? html`<p class="soft">${chains.length - CHAINS_S
 }
 
 /** The token pairs of each login, oldest first. The login with the newest token pair comes first. */
-function chainsOf(world: SandboxStateManager, person: string): readonly (readonly TokenPair[])[] {
+function chainsOf(world: LiveSandboxState, person: string): readonly (readonly TokenPair[])[] {
   const chains = new Map<string, TokenPair[]>();
   const pairs = [...world.state.grantStore.pairs.rows()].filter((pair) => pair.person === person);
   for (const pair of pairs.sort((one, other) => one.issuedAt - other.issuedAt)) {
@@ -40,7 +40,7 @@ function chainsOf(world: SandboxStateManager, person: string): readonly (readonl
   return [...chains.values()].reverse();
 }
 
-function chainSection(pairs: readonly TokenPair[], world: SandboxStateManager): HtmlMarkup | string {
+function chainSection(pairs: readonly TokenPair[], world: LiveSandboxState): HtmlMarkup | string {
   const last = pairs.at(-1);
   if (last === undefined) return '';
   const { clientId, scope, team } = last;
@@ -52,7 +52,7 @@ function chainSection(pairs: readonly TokenPair[], world: SandboxStateManager): 
   const left = pairs.length - shown.length;
   return html`<section class="group" aria-label="${name}, ${STATES[state]}">
 <h2>${name} <span class="badge ${state === 'valid' ? 'good' : 'bad'}">${STATES[state]}</span></h2>
-<p class="soft">Scope ${scope}, for ${account}. <a href="/panel/timeline?client_id=${encodeURIComponent(clientId)}#${buildLoginTimelineAnchor(chain)}">Requests with these tokens</a></p>
+<p class="soft">Scope ${scope}, for ${account}. <a href="/panel/timeline?client_id=${encodeURIComponent(clientId)}#${buildLoginTimelineFragment(chain)}">Requests with these tokens</a></p>
 ${left === 0 ? '' : html`<p class="soft">${left} earlier refreshes are not shown.</p>`}
 <ol class="steps">
 ${shown.map((pair) => pairStep(pair, world))}
@@ -60,7 +60,7 @@ ${shown.map((pair) => pairStep(pair, world))}
 </section>`;
 }
 
-function pairStep(pair: TokenPair, world: SandboxStateManager): HtmlMarkup {
+function pairStep(pair: TokenPair, world: LiveSandboxState): HtmlMarkup {
   const state = world.pairState(pair);
   const { accessToken, refreshToken, issuedAt } = pair;
   return html`<li class="${state === 'valid' ? 'good' : state === 'refreshed' ? 'minor' : 'bad'}">
@@ -71,7 +71,7 @@ function pairStep(pair: TokenPair, world: SandboxStateManager): HtmlMarkup {
 `;
 }
 
-function describeIssue({ issue, clientId }: TokenPair, world: SandboxStateManager): string {
+function describeIssue({ issue, clientId }: TokenPair, world: LiveSandboxState): string {
   if (issue === undefined) return 'Issued by an earlier version of the sandbox';
   switch (issue.by) {
     case 'code':
@@ -94,7 +94,7 @@ function describeIssue({ issue, clientId }: TokenPair, world: SandboxStateManage
 function describeState(
   { expiresAt, successor, refreshToken }: TokenPair,
   state: TokenPairState,
-  world: SandboxStateManager,
+  world: LiveSandboxState,
 ): string {
   const expiry = `${formatUtcSecond(expiresAt)} UTC`;
   if (state === 'valid') return `valid until ${expiry}`;
@@ -104,7 +104,7 @@ function describeState(
   return next === undefined ? 'revoked' : `replaced ${formatUtcSecond(next.issuedAt)} UTC`;
 }
 
-function nameOfApplication(clientId: string, world: SandboxStateManager): string {
+function nameOfApplication(clientId: string, world: LiveSandboxState): string {
   return world.registry.application(clientId)?.name ?? clientId;
 }
 

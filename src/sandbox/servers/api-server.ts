@@ -3,14 +3,14 @@ import type { SandboxHandlerContext } from '../handler-context.ts';
 import type { HttpReply } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
 import { createRouter, type RouteMatch } from '../http/router.ts';
-import { createLoginTraceOfTokenPair } from '../login-trace.ts';
+import { createLoginCorrelationOfTokenPair } from '../login-trace.ts';
 import { getLastTokenCharacters } from '../request-log.ts';
 import type { SandboxOriginHandlers } from '../request-pipeline.ts';
 import { type ApiServerRoute, SANDBOX_ROUTES } from '../routes.ts';
 import {
   type ApiCaller,
   authenticateApiCaller,
-  determineRequiredOAuthScope,
+  getDefaultOAuthScopeOfMethod,
   readBearerToken,
 } from '../v2/api-caller.ts';
 import { apiErrorReply, insufficientScopeReply, noSuchPathReply } from '../v2/api-errors.ts';
@@ -24,7 +24,7 @@ const routeWithoutSlash = createRouter(SANDBOX_ROUTES.api);
  * Serves the origin of the resource API. Authenticates the caller before looking up the path, so that only authenticated
  * callers learn which paths exist.
  */
-export const sandboxApiServer: SandboxOriginHandlers<ApiServerRoute> = {
+export const sandboxApiOriginHandlers: SandboxOriginHandlers<ApiServerRoute> = {
   router: (method, path) => routeWithoutSlash(method, path.replace(/(?<=[^/])\/$/, '')),
   admit: (match, request, service) => {
     const result = authenticateApiCaller(request, service);
@@ -38,7 +38,7 @@ export const sandboxApiServer: SandboxOriginHandlers<ApiServerRoute> = {
   errorReply: (status, message, _request, service) => {
     return toHttpReply(apiErrorReply(status, message), service.limiter.countRequest('anonymous', service.world.now()));
   },
-  trace: (_match, request, { world }) => createLoginTraceOfTokenPair(world.pair(readBearerToken(request) ?? '')),
+  trace: (_match, request, { world }) => createLoginCorrelationOfTokenPair(world.pair(readBearerToken(request) ?? '')),
   otherOrigin: ({ ready }) => ready.auth_url,
   logFields: (_match, request) => {
     const hint = getLastTokenCharacters(readBearerToken(request) ?? '');
@@ -52,7 +52,7 @@ function respond(
   service: SandboxHandlerContext,
   caller: ApiCaller,
 ): ApiReply {
-  const scope = match.found === 'route' ? match.route.scope : determineRequiredOAuthScope(request.method);
+  const scope = match.found === 'route' ? match.route.scope : getDefaultOAuthScopeOfMethod(request.method);
   if (scope === 'read write' && caller.scope === 'read') return insufficientScopeReply();
   if (match.found === 'nothing') return noSuchPathReply();
   if (match.found === 'path') return apiErrorReply(405, `The path allows ${match.allow}.`, { allow: match.allow });

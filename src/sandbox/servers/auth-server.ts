@@ -3,14 +3,14 @@ import type { SandboxHandlerContext } from '../handler-context.ts';
 import { emptyReply, type HttpReply } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
 import { createRouter, type RouteMatch } from '../http/router.ts';
-import { oauthError } from '../oauth/oauth-errors.ts';
+import { buildOAuthErrorReply } from '../oauth/oauth-errors.ts';
 import { renderErrorPage } from '../panel/error-page.ts';
 import { findPanelSession, redirectToSignIn } from '../panel/panel-session.ts';
 import type { SandboxOriginHandlers } from '../request-pipeline.ts';
 import { type AuthServerRoute, SANDBOX_ROUTES } from '../routes.ts';
 
 /** Serves the origin of the authorization server, the control panel and the admin API. */
-export const sandboxAuthServer: SandboxOriginHandlers<AuthServerRoute> = {
+export const sandboxAuthOriginHandlers: SandboxOriginHandlers<AuthServerRoute> = {
   router: createRouter(SANDBOX_ROUTES.auth),
   admit: (match, request, service) => () => {
     const reply = respond(match, request, service);
@@ -50,7 +50,7 @@ function isPanelPage(path: string): boolean {
 function errorReply(request: HttpRequest, status: number, message: string): HttpReply {
   if (request.method === 'HEAD') return emptyReply(status);
   if (request.path.startsWith('/_sandbox/')) return buildAdminErrorReply(status, message);
-  if (request.path.startsWith('/v')) return oauthError(status, 'invalid_request', message);
+  if (request.path.startsWith('/v')) return buildOAuthErrorReply(status, 'invalid_request', message);
   return renderErrorPage(status, message);
 }
 

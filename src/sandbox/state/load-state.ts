@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { createObjectDecoder, integerDecoder, JsonDecodeError, type JsonDecoder } from './decoder.ts';
 import { findSandboxStateInconsistency } from './inconsistency.ts';
-import { decodeSandboxStatePatch } from './sandbox-state-decoder.ts';
+import { decodeSandboxJournalPatch } from './sandbox-state-decoder.ts';
 import { decodeSandboxStateCheckpoint, type SandboxStateCheckpoint, type SavedSandboxState } from './saved-state.ts';
 import { damagedSandboxStateError } from './state-error.ts';
 import { readFileIfExists } from './state-files.ts';
-import { applySandboxStatePatches, type SandboxStatePatch } from './state-patch.ts';
+import { applySandboxJournalPatches, type SandboxJournalPatch } from './state-patch.ts';
 import { decodeSandboxStateRecords } from './state-record-encoding.ts';
 
 /** The saved state of a folder, and the position at which its journal continues. */
@@ -57,7 +57,7 @@ export function loadSandboxState(folder: string, names: readonly string[]): Load
       throw damagedSandboxStateError(journalFile, at + 1, `found record ${record}, expected ${expected}`);
     return patch;
   });
-  const world = applySandboxStatePatches(checkpoint.world, patches);
+  const world = applySandboxJournalPatches(checkpoint.world, patches);
   const inconsistency = findSandboxStateInconsistency(checkpoint.seed, world);
   if (inconsistency !== undefined) {
     throw damagedSandboxStateError(patches.length > 0 ? journalFile : path, Math.max(1, patches.length), inconsistency);
@@ -93,7 +93,7 @@ function decodeJson<T>(decode: JsonDecoder<T>, json: string, path: string, line:
 }
 
 /** One record of a journal, which contains the changes of all requests that were answered together. */
-const decodeJournalRecord = createObjectDecoder<{ readonly record: number; readonly patch: SandboxStatePatch }>({
+const decodeJournalRecord = createObjectDecoder<{ readonly record: number; readonly patch: SandboxJournalPatch }>({
   record: integerDecoder,
-  patch: decodeSandboxStatePatch,
+  patch: decodeSandboxJournalPatch,
 });

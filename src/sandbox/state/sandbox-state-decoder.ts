@@ -35,7 +35,7 @@ import {
   type SandboxStateRowLists,
   type SandboxStateTableName,
 } from './sandbox-state.ts';
-import type { SandboxStatePatch } from './state-patch.ts';
+import type { SandboxJournalPatch } from './state-patch.ts';
 import type { SandboxStateRowKey } from './state-table.ts';
 
 const scope = createEnumDecoder('read', 'read write');
@@ -162,7 +162,7 @@ export const decodeSandboxState = createObjectDecoder<SandboxState>({
   ...rowLists,
 });
 
-const decodePut = createObjectDecoder<SandboxStatePatch['put']>({
+const decodePut = createObjectDecoder<SandboxJournalPatch['put']>({
   clock: createOptionalMemberDecoder(clock),
   consent: createOptionalMemberDecoder(consent),
   nextId: createOptionalMemberDecoder(integerDecoder),
@@ -175,7 +175,7 @@ const decodeKeys = createArrayDecoder<SandboxStateRowKey>((value, path) =>
 );
 
 /** A journal record contains only the tables that have changed. */
-export const decodeSandboxStatePatch = createObjectDecoder<SandboxStatePatch>({
+export const decodeSandboxJournalPatch = createObjectDecoder<SandboxJournalPatch>({
   put: (value, path) => decodePut({ ...EMPTY_SANDBOX_STATE_ROWS, ...anyObjectDecoder(value, path) }, path),
   drop: (value, path) => {
     const entries = Object.entries(anyObjectDecoder(value, path));

@@ -30,7 +30,7 @@ export interface SavedSandboxState {
 
 /** The content of the file `snapshot`, which has exactly one record. */
 export interface SandboxStateCheckpoint extends SavedSandboxState {
-  readonly format: typeof SANDBOX_STATE_FORMAT;
+  readonly format: typeof SANDBOX_STATE_FORMAT_NAME;
   readonly version: 1;
   /** The number of the journal that continues the snapshot. */
   readonly journal: number;
@@ -41,11 +41,11 @@ export interface SandboxStateCheckpoint extends SavedSandboxState {
   readonly record: number;
 }
 
-export const SANDBOX_STATE_FORMAT = 'cloudctl-sandbox-state';
+export const SANDBOX_STATE_FORMAT_NAME = 'cloudctl-sandbox-state';
 
 export const decodeSandboxStateCheckpoint: JsonDecoder<SandboxStateCheckpoint> =
   createObjectDecoder<SandboxStateCheckpoint>({
-    format: createEnumDecoder(SANDBOX_STATE_FORMAT),
+    format: createEnumDecoder(SANDBOX_STATE_FORMAT_NAME),
     version: createEnumDecoder(1),
     journal: integerDecoder,
     record: integerDecoder,

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { SandboxStateManager } from '../sandbox-state-manager.ts';
+import type { LiveSandboxState } from '../live-sandbox-state.ts';
 import type { SandboxSeedData } from '../seed-data.ts';
 import {
   createEnumDecoder,
@@ -13,7 +13,7 @@ import { findSandboxStateInconsistency } from './inconsistency.ts';
 import type { SandboxState } from './sandbox-state.ts';
 import { decodeSandboxState } from './sandbox-state-decoder.ts';
 import { decodeSandboxSeedData } from './seed-decoder.ts';
-import { toSandboxState } from './world-state.ts';
+import { captureRunningSandboxState } from './world-state.ts';
 
 /**
  * A snapshot: the state of a sandbox as one JSON object. A snapshot contains neither addresses nor the admin token, because
@@ -37,15 +37,15 @@ export interface SandboxSnapshot {
 
 const SNAPSHOT_FORMAT = 'cloudctl-sandbox-snapshot';
 
-export function takeSandboxSnapshot(world: SandboxStateManager): SandboxSnapshot {
+export function takeSandboxSnapshot(world: LiveSandboxState): SandboxSnapshot {
   const now = world.now();
-  const content = { now, seed: world.seed, world: toSandboxState(world.state) };
+  const content = { now, seed: world.seed, world: captureRunningSandboxState(world.state) };
   const taken = new Date(now).toISOString();
   return { format: SNAPSHOT_FORMAT, version: 1, taken_at: taken, digest: digestOf(content), ...content };
 }
 
 /** Returns a snapshot that can be restored, or a sentence that explains why the value is not a snapshot. */
-export function parseSandboxSnapshot(value: unknown): SandboxSnapshot | string {
+export function decodeSandboxSnapshot(value: unknown): SandboxSnapshot | string {
   const given = typeof value === 'object' && value !== null ? value : {};
   if (!('format' in given) || given.format !== SNAPSHOT_FORMAT) return 'The input is not a sandbox snapshot.';
   if (!('version' in given) || given.version !== 1)

@@ -1,6 +1,6 @@
 import { existsSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { SandboxStateManager } from '../sandbox-state-manager.ts';
+import type { LiveSandboxState } from '../live-sandbox-state.ts';
 import { lockSandboxStateFolder } from './folder-lock.ts';
 import {
   buildSandboxJournalPath,
@@ -20,7 +20,7 @@ export interface SandboxStateFolder {
   readonly saved: SavedSandboxState | undefined;
   /** A warning about the content of the folder, such as an incomplete last record. */
   readonly notice: string | undefined;
-  readonly startWriter: (world: SandboxStateManager, identity: SandboxInstanceIdentity) => Promise<SandboxStateWriter>;
+  readonly startWriter: (world: LiveSandboxState, identity: SandboxInstanceIdentity) => Promise<SandboxStateWriter>;
   readonly release: () => void;
 }
 

@@ -14,12 +14,12 @@ import type { ChangedSandboxStatePart, MutableSandboxState } from './world-state
 export type SandboxStateChanges = Map<ChangedSandboxStatePart, Set<SandboxStateRowKey>>;
 
 /** A journal record: the changed values and rows with their current content, and the keys of removed rows. */
-export interface SandboxStatePatch {
+export interface SandboxJournalPatch {
   readonly put: SandboxStateRowLists & Partial<Pick<SandboxState, 'clock' | 'consent' | 'nextId'>>;
   readonly drop: ReadonlyMap<SandboxStateTableName, readonly SandboxStateRowKey[]>;
 }
 
-export function recordSandboxStateChange(
+export function addPendingSandboxStateChange(
   changes: SandboxStateChanges,
   part: ChangedSandboxStatePart,
   key: SandboxStateRowKey | undefined,
@@ -30,7 +30,7 @@ export function recordSandboxStateChange(
 }
 
 /** Encodes the changes as the JSON text of a StatePatch. A row that changed several times is written only once. */
-export function encodeSandboxStatePatch(changes: SandboxStateChanges, state: Readonly<MutableSandboxState>): string {
+export function encodeSandboxJournalPatch(changes: SandboxStateChanges, state: Readonly<MutableSandboxState>): string {
   const put: Record<string, unknown> = {};
   const drop: Record<string, readonly SandboxStateRowKey[]> = {};
   for (const [part, keys] of changes) {
@@ -57,7 +57,7 @@ export function encodeSandboxStatePatch(changes: SandboxStateChanges, state: Rea
 }
 
 /** Applies the patches to the state in their order. */
-export function applySandboxStatePatches(image: SandboxState, patches: readonly SandboxStatePatch[]): SandboxState {
+export function applySandboxJournalPatches(image: SandboxState, patches: readonly SandboxJournalPatch[]): SandboxState {
   const tables = createSandboxStateTables(image);
   let { clock, consent, nextId } = image;
   for (const { put, drop } of patches) {

@@ -1,11 +1,11 @@
 import { unlink } from 'node:fs/promises';
-import type { SandboxStateManager } from '../sandbox-state-manager.ts';
+import type { LiveSandboxState } from '../live-sandbox-state.ts';
 import { buildSandboxJournalPath, buildSandboxSnapshotPath } from './load-state.ts';
-import { SANDBOX_STATE_FORMAT, type SandboxInstanceIdentity, type SandboxStateCheckpoint } from './saved-state.ts';
+import { SANDBOX_STATE_FORMAT_NAME, type SandboxInstanceIdentity, type SandboxStateCheckpoint } from './saved-state.ts';
 import { openSandboxJournalFile, replaceFileDurably, type SandboxJournalFile } from './state-files.ts';
-import { encodeSandboxStatePatch, recordSandboxStateChange, type SandboxStateChanges } from './state-patch.ts';
+import { addPendingSandboxStateChange, encodeSandboxJournalPatch, type SandboxStateChanges } from './state-patch.ts';
 import { encodeSandboxStateRecord } from './state-record-encoding.ts';
-import { toSandboxState } from './world-state.ts';
+import { captureRunningSandboxState } from './world-state.ts';
 
 /** Writes the changes of the state to the state folder. */
 export interface SandboxStateWriter {
@@ -21,7 +21,7 @@ export interface SandboxStateWriter {
 
 export interface SandboxStateWriterOptions {
   readonly folder: string;
-  readonly world: SandboxStateManager;
+  readonly world: LiveSandboxState;
   readonly identity: SandboxInstanceIdentity;
   /** The end of the journal when the folder was read; absent for an empty folder. */
   readonly from: { readonly journal: number; readonly record: number; readonly validBytes: number } | undefined;
@@ -50,13 +50,13 @@ export async function startSandboxStateWriter(options: SandboxStateWriterOptions
   /** Creates the next journal before the snapshot that names this journal, and removes the old journal last. */
   async function writeSnapshot(): Promise<void> {
     const checkpoint: SandboxStateCheckpoint = {
-      format: SANDBOX_STATE_FORMAT,
+      format: SANDBOX_STATE_FORMAT_NAME,
       version: 1,
       journal: number + 1,
       record,
       identity,
       seed: world.seed,
-      world: toSandboxState(world.state),
+      world: captureRunningSandboxState(world.state),
     };
     const bytes = encodeSandboxStateRecord(JSON.stringify(checkpoint));
     const next = await openSandboxJournalFile(buildSandboxJournalPath(folder, number + 1), 0);
@@ -75,7 +75,7 @@ export async function startSandboxStateWriter(options: SandboxStateWriterOptions
       return writeSnapshot();
     }
     await journal.append(
-      encodeSandboxStateRecord(`{"record":${record + 1},"patch":${encodeSandboxStatePatch(written, world.state)}}`),
+      encodeSandboxStateRecord(`{"record":${record + 1},"patch":${encodeSandboxJournalPatch(written, world.state)}}`),
     );
     record += 1;
   }
@@ -114,11 +114,11 @@ export async function startSandboxStateWriter(options: SandboxStateWriterOptions
   }
 
   world.onChange((part, key) => {
-    recordSandboxStateChange(changes, part, key);
+    addPendingSandboxStateChange(changes, part, key);
     scheduleWrite();
   });
   if (journal === undefined || needsSnapshot) {
-    recordSandboxStateChange(changes, 'everything', undefined);
+    addPendingSandboxStateChange(changes, 'everything', undefined);
     scheduleWrite();
     await pending;
   }

@@ -3,7 +3,7 @@ import { createSandboxGrantStore, type SandboxGrantStore } from '../grant-store.
 import { createSandboxMigrationStore, type SandboxMigrationStore } from '../migration-store.ts';
 import type { AuthorizationConsentMode } from '../records.ts';
 import type { SandboxSeedData } from '../seed-data.ts';
-import { UNCHANGED_CLOCK, type VirtualClock } from '../virtual-clock.ts';
+import { SYSTEM_TIME_CLOCK, type VirtualClock } from '../virtual-clock.ts';
 import {
   createSandboxStateTables,
   EMPTY_SANDBOX_STATE_ROWS,
@@ -45,14 +45,19 @@ export function createRunningSandboxState(
   };
 }
 
-export function toSandboxState({ clock, consent, tables, dropletStore }: Readonly<MutableSandboxState>): SandboxState {
+export function captureRunningSandboxState({
+  clock,
+  consent,
+  tables,
+  dropletStore,
+}: Readonly<MutableSandboxState>): SandboxState {
   return { clock, consent, nextId: dropletStore.nextId, ...listSandboxStateRows(tables) };
 }
 
 /** The state of a new sandbox, and of a sandbox after a reset. */
 export function initialSandboxState(seed: SandboxSeedData, now: number): SandboxState {
   const empty: SandboxState = {
-    clock: UNCHANGED_CLOCK,
+    clock: SYSTEM_TIME_CLOCK,
     consent: { mode: 'ask' },
     nextId: seed.firstId,
     ...EMPTY_SANDBOX_STATE_ROWS,
@@ -61,5 +66,5 @@ export function initialSandboxState(seed: SandboxSeedData, now: number): Sandbox
   for (const { account, name, age, ...spec } of seed.droplets) {
     addSandboxDroplet(state.dropletStore, account, name, { ...spec, features: [] }, now - age);
   }
-  return toSandboxState(state);
+  return captureRunningSandboxState(state);
 }

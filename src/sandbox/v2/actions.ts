@@ -2,7 +2,7 @@ import type { SandboxHandlerContext } from '../handler-context.ts';
 import type { HttpRequest } from '../http/http-request.ts';
 import type { ApiCaller } from './api-caller.ts';
 import { notFoundReply } from './api-errors.ts';
-import { type ApiReply, apiReplyOfJson } from './api-reply.ts';
+import { type ApiReply, apiReplyOfJsonText } from './api-reply.ts';
 import { readIdFromRequestPath } from './id-in-path.ts';
 import { buildListReply, readListPageRequest, sliceListPage } from './paging.ts';
 import { serializeAction } from './resource-json.ts';
@@ -28,5 +28,5 @@ export function handleGetActionRequest(
 ): ApiReply {
   const action = world.action(readIdFromRequestPath(request) ?? 0);
   if (action === undefined || action.account !== caller.account) return notFoundReply();
-  return apiReplyOfJson(200, `{"action":${serializeAction(action, world.now())}}`);
+  return apiReplyOfJsonText(200, `{"action":${serializeAction(action, world.now())}}`);
 }

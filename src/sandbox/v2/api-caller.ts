@@ -40,7 +40,7 @@ export function readBearerToken(request: HttpRequest): string | undefined {
 }
 
 /** The scope that a request needs when no route matches it. */
-export function determineRequiredOAuthScope(method: string): SandboxOAuthScope {
+export function getDefaultOAuthScopeOfMethod(method: string): SandboxOAuthScope {
   return method === 'GET' || method === 'HEAD' ? 'read' : 'read write';
 }
 

@@ -12,6 +12,6 @@ export function apiReply(status: number, value: object | undefined): ApiReply {
 }
 
 /** Creates a reply from JSON text, so that the constant parts of a long list are serialized only once. */
-export function apiReplyOfJson(status: number, json: string): ApiReply {
+export function apiReplyOfJsonText(status: number, json: string): ApiReply {
   return { status, value: undefined, json, headers: {} };
 }

@@ -3,7 +3,7 @@ import type { HttpRequest } from '../http/http-request.ts';
 import type { SandboxDroplet } from '../records.ts';
 import type { ApiCaller } from './api-caller.ts';
 import { notFoundReply, unprocessableReply } from './api-errors.ts';
-import { type ApiReply, apiReply, apiReplyOfJson } from './api-reply.ts';
+import { type ApiReply, apiReply, apiReplyOfJsonText } from './api-reply.ts';
 import { decodeDropletCreationRequest } from './droplet-creation.ts';
 import { readIdFromRequestPath } from './id-in-path.ts';
 import { readApiJsonRequest } from './json-request.ts';
@@ -43,7 +43,7 @@ export function handleGetDropletRequest(
   const droplet = ownDroplet(request, world, caller);
   return droplet === undefined
     ? notFoundReply()
-    : apiReplyOfJson(200, `{"droplet":${serializeDroplet(droplet, world.now())}}`);
+    : apiReplyOfJsonText(200, `{"droplet":${serializeDroplet(droplet, world.now())}}`);
 }
 
 /** Creates a droplet for every name in the request, or for none of them. */
@@ -69,7 +69,7 @@ export function handlePostDropletsRequest(
     return { id: action.id, rel: 'create', href: `${request.linkOrigin}/v2/actions/${action.id}` };
   });
   const droplets = isSingle ? `"droplet":${views[0]}` : `"droplets":[${views.join(',')}]`;
-  return apiReplyOfJson(202, `{${droplets},"links":${JSON.stringify({ actions })}}`);
+  return apiReplyOfJsonText(202, `{${droplets},"links":${JSON.stringify({ actions })}}`);
 }
 
 export function handleDeleteDropletRequest(

@@ -1,6 +1,6 @@
 import type { DatabaseMigrationState, MigrationState } from '../../engine/migration-state.ts';
 import type { SandboxHandlerContext } from '../handler-context.ts';
-import { getSandboxMigrationDeadline, getSandboxMigrationOutcome } from '../migration-store.ts';
+import { getSandboxMigrationDeadline, getSandboxMigrationStatusAtTime } from '../migration-store.ts';
 import { formatClusterDatabaseServerAddress } from '../ready-line.ts';
 import type { SandboxCluster, SandboxMigration } from '../records.ts';
 import { formatTimestamp } from './resource-json.ts';
@@ -22,7 +22,7 @@ export function getCurrentSandboxMigrationState(
   migration: SandboxMigration,
   { world, planes }: Pick<SandboxHandlerContext, 'world' | 'planes'>,
 ): CurrentSandboxMigrationState {
-  const { status, stop } = getSandboxMigrationOutcome(migration, world.now());
+  const { status, stop } = getSandboxMigrationStatusAtTime(migration, world.now());
   const live = planes.stateOf(migration);
   return {
     status: status === 'running' ? (live?.status ?? status) : status,

@@ -1,6 +1,6 @@
 import type { HttpRequest } from '../http/http-request.ts';
 import { unprocessableReply } from './api-errors.ts';
-import { type ApiReply, apiReplyOfJson } from './api-reply.ts';
+import { type ApiReply, apiReplyOfJsonText } from './api-reply.ts';
 
 export interface ListPageRequest {
   readonly page: number;
@@ -78,7 +78,7 @@ export function buildListReply(
     ...(page < last ? { next: link(page + 1), last: link(last) } : {}),
   };
   const links = JSON.stringify(Object.keys(pages).length === 0 ? {} : { pages });
-  return apiReplyOfJson(200, `{"${key}":[${views.join(',')}],"links":${links},"meta":{"total":${total}}}`);
+  return apiReplyOfJsonText(200, `{"${key}":[${views.join(',')}],"links":${links},"meta":{"total":${total}}}`);
 }
 
 function readNumber(request: HttpRequest, name: string, fallback: number, highest: number): number | undefined {

@@ -1,4 +1,4 @@
-import { walSenderOf } from './choose-slots.ts';
+import { findWalSenderOfSlot } from './choose-slots.ts';
 import {
   findWatchedSlot,
   type MigrationWatchRuleInput,
@@ -61,7 +61,7 @@ function secondsOfSilence(
   { senders, walPosition }: WatchedServerFacts,
   slot: NonNullable<TrackedReplicationSlot['slot']>,
 ) {
-  const sender = slot.active ? walSenderOf(slot, senders) : undefined;
+  const sender = slot.active ? findWalSenderOfSlot(slot, senders) : undefined;
   const isBehind = (slot.flushed ?? 0) < (walPosition ?? 0);
   return isBehind ? sender?.replyAge : undefined;
 }

@@ -64,7 +64,7 @@ function isEngineName(name: string): boolean {
 }
 
 /** Finds the WAL sender of a slot by process id or by its replication command. */
-export function walSenderOf(
+export function findWalSenderOfSlot(
   slot: Pick<WatchedSlot, 'name' | 'pid'>,
   senders: readonly WatchedWalSender[],
 ): WatchedWalSender | undefined {
@@ -82,7 +82,7 @@ function slotInCommand(command: string): string | undefined {
 }
 
 /** Parses the publications in the replication command of a WAL sender. */
-export function parsePublicationsInCommand(command: string): readonly string[] {
+export function parsePublicationsOfReplicationCommand(command: string): readonly string[] {
   const list = /publication_names '((?:[^']|'')*)'/.exec(command)?.[1]?.replaceAll("''", "'") ?? '';
   return [...list.matchAll(/"((?:[^"]|"")*)"/g)].map(([, name]) => name!.replaceAll('""', '"'));
 }

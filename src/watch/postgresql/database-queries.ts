@@ -1,7 +1,7 @@
 import { firstNormalObjectId } from '../../postgresql/catalog-oids.ts';
 import { parsePostgresqlArray } from '../../postgresql/nested-text.ts';
 import { quoteLiteral } from '../../postgresql/quote.ts';
-import { readColumnText, readRowInteger, readRowTextOrUndefined } from './row-values.ts';
+import { readColumnText, readRowIntegerOrZero, readRowTextOrUndefined } from './row-values.ts';
 import type { TableDefinitions, WatchedColumnDefinition, WatchedTable } from './server-facts.ts';
 import type { MigrationWatchQuery } from './watch-query.ts';
 
@@ -17,13 +17,13 @@ export const watchedTableStatsQuery: MigrationWatchQuery<readonly WatchedTable[]
     WHERE c.relkind = 'r' AND c.relpersistence = 'p'`,
   decode: (rows) =>
     rows.map((row) => ({
-      oid: readRowInteger(row, 'relid'),
+      oid: readRowIntegerOrZero(row, 'relid'),
       name: `${readColumnText(row, 'schemaname')}.${readColumnText(row, 'relname')}`,
-      seqScans: readRowInteger(row, 'seq_scan'),
-      seqRows: readRowInteger(row, 'seq_tup_read'),
-      rows: readRowInteger(row, 'live'),
-      changed: readRowInteger(row, 'changed'),
-      inserted: readRowInteger(row, 'inserted'),
+      seqScans: readRowIntegerOrZero(row, 'seq_scan'),
+      seqRows: readRowIntegerOrZero(row, 'seq_tup_read'),
+      rows: readRowIntegerOrZero(row, 'live'),
+      changed: readRowIntegerOrZero(row, 'changed'),
+      inserted: readRowIntegerOrZero(row, 'inserted'),
     })),
   fallback: [],
 };
@@ -148,7 +148,7 @@ export const watchedTableSizesQuery: MigrationWatchQuery<ReadonlyMap<number, num
     SELECT oid,
       CASE WHEN rank <= 1000 AND oid NOT IN (SELECT relation FROM locked) THEN pg_table_size(oid) ELSE estimate END AS bytes
     FROM ranked`,
-  decode: (rows) => new Map(rows.map((row) => [readRowInteger(row, 'oid'), readRowInteger(row, 'bytes')])),
+  decode: (rows) => new Map(rows.map((row) => [readRowIntegerOrZero(row, 'oid'), readRowIntegerOrZero(row, 'bytes')])),
   fallback: new Map(),
 };
 

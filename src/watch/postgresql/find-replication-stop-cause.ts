@@ -2,7 +2,7 @@ import type { ReplicationStopCause, ReplicationStopCauseFix, WatchRuleViolation 
 import { detectStoppedReplicationApply, type StoppedReplicationApply } from './apply-stop.ts';
 import { findSchemaChanges } from './find-schema-changes.ts';
 import type { MigrationWatchRuleInput, TrackedReplicationSlot } from './rule-input.ts';
-import { candidateCausesOfApplyStop, targetDiagnosisFix } from './rules/apply-failure-rule.ts';
+import { applyStopDiagnosisQuery, candidateCausesOfApplyStop } from './rules/apply-failure-rule.ts';
 import { buildSchemaChangeViolation } from './rules/schema-rule.ts';
 
 /**
@@ -118,4 +118,4 @@ const groupCandidates: Readonly<Record<string, readonly string[]>> = {
   'slot-missing': ['slot-dropped', 'migration-ended', 'not-started'],
 };
 
-const defaultFix: ReplicationStopCauseFix = targetDiagnosisFix;
+const defaultFix: ReplicationStopCauseFix = applyStopDiagnosisQuery;

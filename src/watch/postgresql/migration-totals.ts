@@ -95,7 +95,7 @@ export function buildDatabaseStatusSample(
 }
 
 /** Returns the end of a migration that cannot continue because all its slots are dropped or lost. */
-export function detectWatchedMigrationEnd(
+export function detectMigrationEndByLostSlots(
   { databases }: PostgresWatchState,
   violations: readonly WatchRuleViolation[],
 ): { ending?: WatchedMigrationEnd } {

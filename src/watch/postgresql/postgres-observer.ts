@@ -190,7 +190,7 @@ async function readServerFacts(
     slots: read(ofServer.watchedSlotsQuery),
     senders: read(ofServer.watchedWalSendersQuery),
     copies: read(ofServer.watchedCopyProgressQuery),
-    dumps: read(ofServer.pgDumpedDatabasesQuery),
+    dumps: read(ofServer.databasesBeingDumpedQuery),
     settings: new Map(settings.map(([name, setting]) => [name, { ...setting, inFile: inFile.get(name) }])),
     hostRules: read(ofServer.hostRulesQuery),
     role:

@@ -1,5 +1,5 @@
 import type { MigrationWatchRule } from './rule-input.ts';
-import { applyFailureWatchRule } from './rules/apply-failure-rule.ts';
+import { replicationApplyFailureWatchRule } from './rules/apply-failure-rule.ts';
 import { blockedCommitsWatchRule, rollbackRateWatchRule } from './rules/commit-rules.ts';
 import {
   changedConnectionSettingsWatchRule,
@@ -20,7 +20,7 @@ export const postgresWatchRules: readonly MigrationWatchRule[] = [
   replicationSlotWatchRule,
   missingSlotRule,
   publicationChangeWatchRule,
-  applyFailureWatchRule,
+  replicationApplyFailureWatchRule,
   copyFailureWatchRule,
   retainedWalWatchRule,
   blockedCommitsWatchRule,

@@ -9,7 +9,7 @@ export function readRowTextOrUndefined(row: PostgresqlRow | undefined, column: s
   return row?.[column] ?? undefined;
 }
 
-export function readRowInteger(row: PostgresqlRow | undefined, column: string): number {
+export function readRowIntegerOrZero(row: PostgresqlRow | undefined, column: string): number {
   return readRowIntegerOrUndefined(row, column) ?? 0;
 }
 

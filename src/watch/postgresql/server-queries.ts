@@ -2,8 +2,8 @@ import { firstNormalObjectId } from '../../postgresql/catalog-oids.ts';
 import {
   readColumnText,
   readRowBoolean,
-  readRowInteger,
   readRowIntegerOrUndefined,
+  readRowIntegerOrZero,
   readRowTextOrUndefined,
 } from './row-values.ts';
 import type {
@@ -76,7 +76,7 @@ export const watchedWalSendersQuery: MigrationWatchQuery<readonly WatchedWalSend
     LEFT JOIN pg_stat_activity a USING (pid)`,
   decode: (rows) =>
     rows.map((row) => ({
-      pid: readRowInteger(row, 'pid'),
+      pid: readRowIntegerOrZero(row, 'pid'),
       database: readRowTextOrUndefined(row, 'datname'),
       application: readColumnText(row, 'application_name'),
       state: readColumnText(row, 'state'),
@@ -108,17 +108,17 @@ export const watchedCopyProgressQuery: MigrationWatchQuery<readonly WatchedCopyP
         WHERE p.command = 'COPY TO'`,
   decode: (rows) =>
     rows.map((row) => ({
-      pid: readRowInteger(row, 'pid'),
+      pid: readRowIntegerOrZero(row, 'pid'),
       database: readColumnText(row, 'datname'),
       table: readRowIntegerOrUndefined(row, 'relid') ?? readColumnText(row, 'name').replaceAll('"', ''),
-      rows: readRowInteger(row, 'tuples_processed'),
-      bytes: readRowInteger(row, 'bytes_processed'),
+      rows: readRowIntegerOrZero(row, 'tuples_processed'),
+      bytes: readRowIntegerOrZero(row, 'bytes_processed'),
       dump: readRowBoolean(row, 'dump'),
     })),
   fallback: [],
 };
 
-export const pgDumpedDatabasesQuery: MigrationWatchQuery<readonly string[]> = {
+export const databasesBeingDumpedQuery: MigrationWatchQuery<readonly string[]> = {
   id: 'dumps',
   sql: () => `
     SELECT DISTINCT a.datname
@@ -201,8 +201,8 @@ export const watchedTransactionCountsQuery: MigrationWatchQuery<readonly Watched
   decode: (rows) =>
     rows.map((row) => ({
       name: readColumnText(row, 'datname'),
-      commits: readRowInteger(row, 'xact_commit'),
-      rollbacks: readRowInteger(row, 'xact_rollback'),
+      commits: readRowIntegerOrZero(row, 'xact_commit'),
+      rollbacks: readRowIntegerOrZero(row, 'xact_rollback'),
     })),
   fallback: [],
 };
@@ -214,6 +214,6 @@ export const watchedBlockedCommitsQuery: MigrationWatchQuery<{ commits: number; 
       coalesce(max(extract(epoch FROM clock_timestamp() - query_start)), 0) AS seconds
     FROM pg_stat_activity
     WHERE wait_event = 'SyncRep'`,
-  decode: ([row]) => ({ commits: readRowInteger(row, 'commits'), seconds: readRowInteger(row, 'seconds') }),
+  decode: ([row]) => ({ commits: readRowIntegerOrZero(row, 'commits'), seconds: readRowIntegerOrZero(row, 'seconds') }),
   fallback: { commits: 0, seconds: 0 },
 };

@@ -1,7 +1,12 @@
 import { computeMigrationPercentInPhase } from '../compute-migration-percent-in-phase.ts';
 import type { MigrationWatchLimits } from '../migration-watch-limits.ts';
 import type { MigrationWatchPhase } from '../status-sample.ts';
-import { isTableSyncSender, isTableSyncSlot, parsePublicationsInCommand, walSenderOf } from './choose-slots.ts';
+import {
+  findWalSenderOfSlot,
+  isTableSyncSender,
+  isTableSyncSlot,
+  parsePublicationsOfReplicationCommand,
+} from './choose-slots.ts';
 import { decideWatchedDatabasePhase } from './decide-phase.ts';
 import type { WatchedDatabaseFacts, WatchedServerFacts, WatchedSlot } from './server-facts.ts';
 import { trackTableDefinitionChanges } from './track-table-definition-changes.ts';
@@ -44,10 +49,10 @@ export function updateWatchedDatabaseState(
           copies: copiesOf(previous.name, server),
           copying: copiedAt !== undefined,
         });
-  const sender = slot === undefined ? undefined : walSenderOf(slot, server.senders);
+  const sender = slot === undefined ? undefined : findWalSenderOfSlot(slot, server.senders);
   const applied = slot?.flushed;
   const written = confirmedWrites(previous, server, poll.facts, applied);
-  const read = sender === undefined ? [] : parsePublicationsInCommand(sender.command);
+  const read = sender === undefined ? [] : parsePublicationsOfReplicationCommand(sender.command);
   const next: WatchedDatabaseState = {
     ...previous,
     facts,
@@ -96,7 +101,7 @@ export function getWatchedDatabasePhaseAfterPoll(
     wasActive: state.firstActiveAt !== undefined,
     copying: isInitialCopyRunning(state, server.at, limits),
     dumped: server.dumps.includes(state.name),
-    sender: slot === undefined ? undefined : walSenderOf(slot, server.senders)?.state,
+    sender: slot === undefined ? undefined : findWalSenderOfSlot(slot, server.senders)?.state,
     stopped,
     streamingLag: limits.streamingLag,
   });

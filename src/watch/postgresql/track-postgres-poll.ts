@@ -19,7 +19,7 @@ import {
   buildDatabaseStatusSample,
   computeMigrationPercent,
   databaseLagBytes,
-  detectWatchedMigrationEnd,
+  detectMigrationEndByLostSlots,
   estimateMigrationEta,
   isInitialCopyFinished,
   selectDatabasesForMigrationTotals,
@@ -178,7 +178,7 @@ function trackFacts(
     },
     idlePolls: state.idlePolls,
     caughtUpPolls: state.caughtUpPolls,
-    ...detectWatchedMigrationEnd(state, violations),
+    ...detectMigrationEndByLostSlots(state, violations),
   };
 }
 

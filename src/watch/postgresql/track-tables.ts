@@ -13,7 +13,7 @@ export interface WatchedTableState {
 
 export type WatchedTableStates = ReadonlyMap<number, WatchedTableState>;
 
-export interface WatchedTablesPoll {
+export interface WatchedTablesPollResult {
   readonly tables: readonly WatchedTable[];
   /** Size of the table in bytes; undefined if not measured in this poll. */
   readonly sizes: ReadonlyMap<number, number> | undefined;
@@ -32,7 +32,7 @@ export interface WatchedTablesPoll {
  */
 export function updateWatchedTableStates(
   before: WatchedTableStates,
-  { tables, sizes, copies, copying }: WatchedTablesPoll,
+  { tables, sizes, copies, copying }: WatchedTablesPollResult,
 ): WatchedTableStates {
   return new Map(
     tables.map((table): [number, WatchedTableState] => {

@@ -2,7 +2,7 @@ import type { PostgresqlSession } from '../../postgresql/connection.ts';
 import type { PostgresqlRow } from '../../postgresql/postgresql-row.ts';
 import { PostgresqlQueryError } from '../../postgresql/query-error.ts';
 import {
-  buildReadOnlyTransaction,
+  buildReadOnlyTransactionSql,
   omitTransactionControlResults,
   type SearchPathSafeSql,
   searchPathSafeRollbackSql,
@@ -102,7 +102,7 @@ async function send(
 
 /** The read-only transaction waits at most 500 ms for locks. */
 function pollMessage(queries: readonly string[], version: number): SearchPathSafeSql {
-  return buildReadOnlyTransaction(queries, {
+  return buildReadOnlyTransactionSql(queries, {
     // A short transaction_timeout of the role would end the session during a poll.
     ...(version < 170_000 ? {} : { transaction_timeout: '0' }),
     statement_timeout: '5s',
@@ -121,4 +121,4 @@ export async function queryWatchedServerVersion({
   return Number((await session.query(versionMessage, limit)).flat()[0]?.version ?? 0);
 }
 
-const versionMessage = buildReadOnlyTransaction(["SELECT current_setting('server_version_num') AS version"]);
+const versionMessage = buildReadOnlyTransactionSql(["SELECT current_setting('server_version_num') AS version"]);

@@ -1,7 +1,7 @@
 import {
   type KeyspaceEntry,
   parseKeyspace,
-  parseRedisInfoFields,
+  parseRedisInfoValueParts,
   type RedisInfo,
   readRedisInfoNumber,
 } from '../../redis/info.ts';
@@ -92,7 +92,7 @@ export function parseWatchedRedisFacts(
 function parseReplicas(info: RedisInfo): readonly ConnectedReplica[] {
   return [...info].flatMap(([name, value]) => {
     if (!/^slave\d+$/.test(name)) return [];
-    const fields = parseRedisInfoFields(value);
+    const fields = parseRedisInfoValueParts(value);
     const number = (field: string) => Number(fields.get(field) ?? 0) || 0;
     const ip = fields.get('ip') ?? '';
     return [

@@ -8,8 +8,8 @@ import type {
   MigrationWatchPhase,
   TableStatusSample,
 } from '../status-sample.ts';
-import { formatByteCount, formatElapsed } from '../units.ts';
-import { stopCauseFixLocationLabels, timeLeftText, watchPhaseLabels } from './status-text.ts';
+import { formatBytesInUnitsOf1024, formatElapsed } from '../units.ts';
+import { formatMigrationTimeLeft, stopCauseFixLocationLabels, watchPhaseLabels } from './status-text.ts';
 
 export interface StatusScreenOptions {
   /** Width and height of the terminal in characters. */
@@ -74,12 +74,15 @@ function headerLines(
   const cells = Math.min(40, Math.max(10, width - 34));
   const filled = progressBar(percent / 100, cells);
   const amounts = ruler.truncate(
-    [total === 0 ? '' : `${formatByteCount(done)} of ${formatByteCount(total)}`, timeLeftText(sample)]
+    [
+      total === 0 ? '' : `${formatBytesInUnitsOf1024(done)} of ${formatBytesInUnitsOf1024(total)}`,
+      formatMigrationTimeLeft(sample),
+    ]
       .filter((part) => part !== '')
       .join(', '),
     width - cells - 2,
   );
-  const lagText = `${formatByteCount(lag)} behind`;
+  const lagText = `${formatBytesInUnitsOf1024(lag)} behind`;
   const room = Math.min(cells, width - lagText.length - 2);
   const lagGraph = sparkline(lags, room);
   return [
@@ -140,7 +143,7 @@ function databaseLines(
   const each = expanded.length === 0 ? 0 : Math.max(0, Math.floor(spare / expanded.length));
   const lines = databases.flatMap((database) => {
     const state = `${watchPhaseLabels[database.phase].padEnd(11)} ${`${database.percent.toFixed(1)} %`.padStart(7)}`;
-    const lagText = database.phase === 'waiting' ? '' : `  ${formatByteCount(database.lag_bytes)} behind`;
+    const lagText = database.phase === 'waiting' ? '' : `  ${formatBytesInUnitsOf1024(database.lag_bytes)} behind`;
     const name = ruler.pad(ruler.truncate(sanitizeReportLine(database.name), nameWidth(width)), nameWidth(width));
     const row = `${paint.bold(name)} ${phaseColor(database.phase, paint)(state)}${ruler.truncate(lagText, Math.max(0, width - nameWidth(width) - 20))}`;
     return [row, ...(expanded.includes(database) ? tableLines(database.tables, options, width, each) : [])];
@@ -186,7 +189,7 @@ function tableLine(table: TableStatusSample, { paint, ruler }: StatusScreenOptio
   const part = table.state === 'done' ? 1 : table.bytes_total === 0 ? 0 : table.bytes_done / table.bytes_total;
   const drawn = progressBar(part, 11);
   const percent = `${Math.floor(part * 100)} %`.padStart(7);
-  const size = `  ${formatByteCount(table.bytes_total)}`;
+  const size = `  ${formatBytesInUnitsOf1024(table.bytes_total)}`;
   const rows = table.rows_done > 0 ? `, ${table.rows_done.toLocaleString('en')} rows` : '';
   const tail = ruler.truncate(`${size}${rows}`, Math.max(0, width - nameWidth(width) - 20));
   return `${name} ${paint.cyan(drawn.full)}${paint.dim(drawn.empty)} ${percent}${paint.dim(tail)}`;

@@ -4,7 +4,7 @@ import type {
   ReplicationStopCauseFix,
   WatchRuleViolation,
 } from '../status-sample.ts';
-import { formatByteCount, formatElapsed } from '../units.ts';
+import { formatBytesInUnitsOf1024, formatElapsed } from '../units.ts';
 
 export const watchPhaseLabels: Readonly<Record<MigrationWatchPhase, string>> = {
   waiting: 'waiting',
@@ -16,7 +16,7 @@ export const watchPhaseLabels: Readonly<Record<MigrationWatchPhase, string>> = {
 };
 
 /** The estimated remaining time, such as `3 min left`; empty if there is no estimate, or if nothing is left. */
-export function timeLeftText({ phase, eta_seconds: eta }: MigrationStatusSample): string {
+export function formatMigrationTimeLeft({ phase, eta_seconds: eta }: MigrationStatusSample): string {
   if (phase !== 'copying' && phase !== 'catching_up') return '';
   if (eta !== undefined) return `${formatElapsed(eta)} left`;
   return phase === 'catching_up' ? 'not catching up' : '';
@@ -26,9 +26,9 @@ export function formatWatchStatusSummary(sample: MigrationStatusSample): string 
   const { at, phase, percent, bytes_done: done, bytes_total: total, lag_bytes: lag } = sample;
   const parts = [
     `${watchPhaseLabels[phase]} ${percent.toFixed(1)} %`,
-    ...(total === 0 ? [] : [`${formatByteCount(done)} of ${formatByteCount(total)}`]),
-    `${formatByteCount(lag)} behind`,
-    timeLeftText(sample),
+    ...(total === 0 ? [] : [`${formatBytesInUnitsOf1024(done)} of ${formatBytesInUnitsOf1024(total)}`]),
+    `${formatBytesInUnitsOf1024(lag)} behind`,
+    formatMigrationTimeLeft(sample),
     ...(sample.notes ?? []),
   ];
   return `${at.slice(0, 19)}Z ${parts.filter((part) => part !== '').join(', ')}`;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   batchLookupTag,
-  countTagsAddedByBatch,
+  countBatchTagsOnEachDroplet,
   deriveBatchFromId,
   isBatchTag,
   readBatchId,
@@ -30,7 +30,7 @@ describe('the tags of a batch with --batch-id', () => {
     expect(shared).toMatchObject({ id: 'x', mark: true });
     expect(shared?.attributes.extra.tags).toEqual(['web', 'cloudctl:x', `cloudctl:x:${shared?.content_hash}`]);
     expect(`cloudctl:${'x'.repeat(40)}:${shared?.content_hash}`).toMatch(/^[A-Za-z0-9:_-]{1,255}$/);
-    expect(shared && countTagsAddedByBatch(shared)).toBe(2);
+    expect(shared && countBatchTagsOnEachDroplet(shared)).toBe(2);
   });
 
   it('are equal for the same names and attributes in another order', () => {

@@ -10,7 +10,7 @@ import { encodeBatchLedgerEvent } from '../../../src/batch/ledger/batch-ledger-e
 import { createDropletFinder } from '../../../src/batch/lookup/droplet-finder.ts';
 import {
   createTaggedBatchReconciler,
-  reportDuplicateDroplets,
+  findAndRecordDuplicateDroplets,
 } from '../../../src/batch/lookup/tagged-batch-reconciler.ts';
 import { defaultBatchTimeLimits } from '../../../src/batch/sending/batch-time-limits.ts';
 import { createRateLimitedSender } from '../../../src/batch/sending/send-lane.ts';
@@ -258,7 +258,7 @@ describe('what an earlier run may have sent', () => {
     ]);
     await run.tagged.begin();
     await run.tagged.resolveMissing();
-    expect(await reportDuplicateDroplets(run.deps)).toEqual({ names: ['a'], hasTagged: true });
+    expect(await findAndRecordDuplicateDroplets(run.deps)).toEqual({ names: ['a'], hasTagged: true });
     expect([...run.state.rows()]).toMatchObject([
       { name: 'a', status: 'unknown', error: expect.stringMatching(/1, 7/) },
       { name: 'b', status: 'created', id: 2 },
@@ -280,7 +280,9 @@ describe('what an earlier run may have sent', () => {
       failures -= 1;
       return failures < 0 ? lane.request(sent) : batchResponse(500);
     };
-    expect(await reportDuplicateDroplets({ ...run.deps, lane: { ...lane, request } })).toMatchObject({ names: ['a'] });
+    expect(await findAndRecordDuplicateDroplets({ ...run.deps, lane: { ...lane, request } })).toMatchObject({
+      names: ['a'],
+    });
     expect(run.clock.slept.slice(-2)).toEqual([15_000, 15_000]);
   });
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   nextUncertainRequestStep,
-  type RequestGroupLookup,
+  type RequestGroupLookupResult,
   type UncertainRequest,
   type UncertainRequestStep,
 } from '../../../src/batch/lookup/uncertain-request-step.ts';
@@ -25,7 +25,7 @@ function doubt(changes: Partial<UncertainRequest> = {}): UncertainRequest {
 }
 
 /** What was seen at a second: `a1 b2` are ids by name, `a1@90` was created at the 90th second of the server. */
-function look(at: number, seen: string, conclusive = true): RequestGroupLookup {
+function look(at: number, seen: string, conclusive = true): RequestGroupLookupResult {
   const found = new Map<string, { id: number; createdAt: number }[]>();
   for (const word of seen.split(' ').filter((one) => one !== '')) {
     const [, name = '', id, time = '0'] = /^([a-z])(\d+)(?:@(\d+))?$/.exec(word) ?? [];
@@ -45,75 +45,74 @@ function told(verdict: UncertainRequestStep): string {
 const open = { closedAt: undefined };
 
 describe('the next step about a group in doubt', () => {
-  const rows: readonly (readonly [string, Partial<UncertainRequest>, readonly RequestGroupLookup[], number, string])[] =
+  const rows: readonly (readonly [
+    string,
+    Partial<UncertainRequest>,
+    readonly RequestGroupLookupResult[],
+    number,
+    string,
+  ])[] = [
+    ['is to look at once', {}, [], 0, 'look at 0'],
+    ['is to take one droplet for each name', {}, [look(0, 'a1 b2')], 0, 'adopt a1 b2'],
+    ['is not to believe an early look that found nothing', {}, [look(0, '')], 0, 'look at 15'],
     [
-      ['is to look at once', {}, [], 0, 'look at 0'],
-      ['is to take one droplet for each name', {}, [look(0, 'a1 b2')], 0, 'adopt a1 b2'],
-      ['is not to believe an early look that found nothing', {}, [look(0, '')], 0, 'look at 15'],
-      [
-        'is a second look a quarter of a minute after the first late one',
-        {},
-        [look(0, ''), look(15, '')],
-        15,
-        'look at 30',
-      ],
-      ['is not to count looks that are close together', {}, [look(15, ''), look(16, '')], 16, 'look at 30'],
-      [
-        'is to send again after two late looks found nothing',
-        {},
-        [look(0, ''), look(15, ''), look(30, '')],
-        30,
-        'send',
-      ],
-      ['is to give up after three sends', { sends: 3 }, [look(15, ''), look(30, '')], 30, 'unknown (resend)'],
-      ['is not to send again what was partly done', { resend: false }, [look(15, ''), look(30, '')], 30, 'unknown'],
-      ['is to look again for the rest', {}, [look(0, 'a1')], 0, 'look at 15'],
-      ['is to take what was found within a minute', {}, [look(0, 'a1'), look(60, 'a1')], 60, 'unknown a1'],
-      ['is to take the rest when it appears', {}, [look(0, 'a1'), look(45, 'a1 b2')], 45, 'adopt a1 b2'],
-      ['is never to send again what was once seen', {}, [look(0, 'a1'), look(30, ''), look(60, '')], 60, 'unknown'],
-      ['is not to guess between two', {}, [look(0, 'a1 a2 b3')], 0, 'unknown'],
-      ['is not to take droplets that were not made together', {}, [look(0, 'a1@0 b2@61')], 0, 'unknown'],
-      ['is to take them a minute apart', {}, [look(0, 'a1@0 b2@60')], 0, 'adopt a1 b2'],
-      ['is to take marked ones made at any time', { marked: true }, [look(0, 'a1@0 b2@999')], 0, 'adopt a1 b2'],
-      ['is to look again when a look was not conclusive', {}, [look(0, '', false)], 0, 'look at 15'],
-      ['is to look a third time', {}, [look(0, '', false), look(15, '', false)], 15, 'look at 30'],
-      [
-        'is to stay undecided after three inconclusive looks',
-        {},
-        [look(0, '', false), look(15, '', false), look(30, '', false)],
-        30,
-        'unknown (resend)',
-      ],
-      ['is not to trust an inconclusive look that found all', {}, [look(0, 'a1 b2', false)], 0, 'look at 15'],
-      ['is to look while the answer is awaited', open, [look(0, '')], 0, 'look at 15'],
-      [
-        'is not to send again while the answer is awaited',
-        open,
-        [look(15, ''), look(30, ''), look(45, '')],
-        45,
-        'look at 60',
-      ],
-      ['is to let the answer decide a little longer', open, [look(0, 'a1 b2')], 0, 'wait until 10'],
-      ['is to take what was found when no answer came then', open, [look(0, 'a1 b2')], 10, 'adopt a1 b2'],
-      ['is to wait on while two could be meant', open, [look(0, 'a1 a2 b3')], 0, 'look at 15'],
-      ['is to give up an answer after five minutes', open, [look(0, ''), look(299, '')], 300, 'unknown (resend)'],
-      ['is to take what was found by then', open, [look(0, ''), look(299, 'a1')], 300, 'unknown a1'],
-      ['is not to guess by then', open, [look(0, ''), look(299, 'a1 a2')], 300, 'unknown'],
-      [
-        'is to begin again when the connection ends late',
-        { closedAt: 100 * second },
-        [look(0, ''), look(15, ''), look(30, '')],
-        100,
-        'look at 115',
-      ],
-      [
-        'is not to count looks from before the end as inconclusive ones',
-        { closedAt: 50 * second },
-        [look(0, '', false), look(15, '', false), look(30, '', false)],
-        50,
-        'look at 50',
-      ],
-    ];
+      'is a second look a quarter of a minute after the first late one',
+      {},
+      [look(0, ''), look(15, '')],
+      15,
+      'look at 30',
+    ],
+    ['is not to count looks that are close together', {}, [look(15, ''), look(16, '')], 16, 'look at 30'],
+    ['is to send again after two late looks found nothing', {}, [look(0, ''), look(15, ''), look(30, '')], 30, 'send'],
+    ['is to give up after three sends', { sends: 3 }, [look(15, ''), look(30, '')], 30, 'unknown (resend)'],
+    ['is not to send again what was partly done', { resend: false }, [look(15, ''), look(30, '')], 30, 'unknown'],
+    ['is to look again for the rest', {}, [look(0, 'a1')], 0, 'look at 15'],
+    ['is to take what was found within a minute', {}, [look(0, 'a1'), look(60, 'a1')], 60, 'unknown a1'],
+    ['is to take the rest when it appears', {}, [look(0, 'a1'), look(45, 'a1 b2')], 45, 'adopt a1 b2'],
+    ['is never to send again what was once seen', {}, [look(0, 'a1'), look(30, ''), look(60, '')], 60, 'unknown'],
+    ['is not to guess between two', {}, [look(0, 'a1 a2 b3')], 0, 'unknown'],
+    ['is not to take droplets that were not made together', {}, [look(0, 'a1@0 b2@61')], 0, 'unknown'],
+    ['is to take them a minute apart', {}, [look(0, 'a1@0 b2@60')], 0, 'adopt a1 b2'],
+    ['is to take marked ones made at any time', { marked: true }, [look(0, 'a1@0 b2@999')], 0, 'adopt a1 b2'],
+    ['is to look again when a look was not conclusive', {}, [look(0, '', false)], 0, 'look at 15'],
+    ['is to look a third time', {}, [look(0, '', false), look(15, '', false)], 15, 'look at 30'],
+    [
+      'is to stay undecided after three inconclusive looks',
+      {},
+      [look(0, '', false), look(15, '', false), look(30, '', false)],
+      30,
+      'unknown (resend)',
+    ],
+    ['is not to trust an inconclusive look that found all', {}, [look(0, 'a1 b2', false)], 0, 'look at 15'],
+    ['is to look while the answer is awaited', open, [look(0, '')], 0, 'look at 15'],
+    [
+      'is not to send again while the answer is awaited',
+      open,
+      [look(15, ''), look(30, ''), look(45, '')],
+      45,
+      'look at 60',
+    ],
+    ['is to let the answer decide a little longer', open, [look(0, 'a1 b2')], 0, 'wait until 10'],
+    ['is to take what was found when no answer came then', open, [look(0, 'a1 b2')], 10, 'adopt a1 b2'],
+    ['is to wait on while two could be meant', open, [look(0, 'a1 a2 b3')], 0, 'look at 15'],
+    ['is to give up an answer after five minutes', open, [look(0, ''), look(299, '')], 300, 'unknown (resend)'],
+    ['is to take what was found by then', open, [look(0, ''), look(299, 'a1')], 300, 'unknown a1'],
+    ['is not to guess by then', open, [look(0, ''), look(299, 'a1 a2')], 300, 'unknown'],
+    [
+      'is to begin again when the connection ends late',
+      { closedAt: 100 * second },
+      [look(0, ''), look(15, ''), look(30, '')],
+      100,
+      'look at 115',
+    ],
+    [
+      'is not to count looks from before the end as inconclusive ones',
+      { closedAt: 50 * second },
+      [look(0, '', false), look(15, '', false), look(30, '', false)],
+      50,
+      'look at 50',
+    ],
+  ];
 
   it.each(rows)('%s', (_what, changes, looks, at, expected) => {
     expect(

@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
-import { jsonDocument } from '../../../src/cli/formats/json.ts';
+import { formatJsonDocument } from '../../../src/cli/formats/json.ts';
 
 test('JSON is indented by two blanks and ends with a newline', () => {
-  expect(jsonDocument([{ b: 1, a: null }])).toBe('[\n  {\n    "b": 1,\n    "a": null\n  }\n]\n');
-  expect(jsonDocument([])).toBe('[]\n');
-  expect(jsonDocument(undefined)).toBe('null\n');
+  expect(formatJsonDocument([{ b: 1, a: null }])).toBe('[\n  {\n    "b": 1,\n    "a": null\n  }\n]\n');
+  expect(formatJsonDocument([])).toBe('[]\n');
+  expect(formatJsonDocument(undefined)).toBe('null\n');
 });
 
 test('characters that act on a terminal are escaped, and the data is the same', () => {
   const data = { name: 'a\u009b31m\u202eb\u001b[0m' };
-  expect(jsonDocument(data)).toContain('a\\u009b31m\\u202eb\\u001b[0m');
-  expect(JSON.parse(jsonDocument(data))).toEqual(data);
+  expect(formatJsonDocument(data)).toContain('a\\u009b31m\\u202eb\\u001b[0m');
+  expect(JSON.parse(formatJsonDocument(data))).toEqual(data);
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { SandboxServers } from '../../../src/sandbox/sandbox.ts';
-import { readAccountFile } from '../../../src/session/account.ts';
+import { readLoggedInAccountFile } from '../../../src/session/account.ts';
 import { profilePaths } from '../../../src/session/profile-paths.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { memoryKeychain, type TestHost, testHost } from '../../fixtures/host.ts';
@@ -228,7 +228,7 @@ describe('a session that is replaced', () => {
     const host = await createSandboxHost(sandbox, { env: { CLOUDCTL_CLIENT_SECRET: sandbox.ready.client_secret } });
     const { access_token: token } = await tokenFor(sandbox, { user: MAYA });
     await runCloudctl(host, words, { stdin: token });
-    expect(readAccountFile(host.folders.config, 'default')).toMatchObject({ flow: 'token' });
+    expect(readLoggedInAccountFile(host.folders.config, 'default')).toMatchObject({ flow: 'token' });
     expect((await runLogin(host)).code).toBe(0);
     expect((await callApi(sandbox, token, 'GET', '/v2/actions')).status).toBe(200);
     await runCloudctl(host, words, { stdin: token });

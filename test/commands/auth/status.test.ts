@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { recordStartedSandbox } from '../../../src/config/sandbox-connection-details.ts';
+import { recordStartedSandbox } from '../../../src/config/sandbox-urls-and-credentials.ts';
 import { encodeCredentialRecord } from '../../../src/session/credential-record.ts';
 import { createFileCredentialStore } from '../../../src/session/file-store.ts';
 import { keychainAccount } from '../../../src/session/profile-paths.ts';

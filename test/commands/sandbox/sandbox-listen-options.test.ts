@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readKnownSandboxes, readLastSandbox } from '../../../src/config/sandbox-connection-details.ts';
+import { readKnownSandboxes, readLastSandbox } from '../../../src/config/sandbox-urls-and-credentials.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { testHost } from '../../fixtures/host.ts';
 import { runCloudctl, stableText, startCloudctl } from '../run-cloudctl.ts';

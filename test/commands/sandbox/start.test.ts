@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { readLastSandbox, recordStartedSandbox } from '../../../src/config/sandbox-connection-details.ts';
+import { readLastSandbox, recordStartedSandbox } from '../../../src/config/sandbox-urls-and-credentials.ts';
 import { readStoredClientSecret } from '../../../src/session/client-secret.ts';
 import { createFileCredentialStore } from '../../../src/session/file-store.ts';
 import { profilePaths } from '../../../src/session/profile-paths.ts';

@@ -5,7 +5,7 @@ import { copyRolesToTarget } from '../../../src/engine/postgresql/copy-roles-to-
 import {
   createTargetDatabase,
   listSourceDatabases,
-} from '../../../src/engine/postgresql/create-database-properties.ts';
+} from '../../../src/engine/postgresql/database-creation-properties.ts';
 import { querySingleValue, withEngineDatabaseSession } from '../../../src/engine/postgresql/engine-session.ts';
 import { replicationObjectName } from '../../../src/engine/postgresql/replication-object-names.ts';
 import { readSourceReplicationStatus } from '../../../src/engine/postgresql/replication-status.ts';

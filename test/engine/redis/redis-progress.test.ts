@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createMigrationProgress, toMigrationState } from '../../../src/engine/migration-progress.ts';
+import { createEmptyMigrationProgress, toMigrationState } from '../../../src/engine/migration-progress.ts';
 import { recordRedisMigrationOutage, recordRedisReplicationStatus } from '../../../src/engine/redis/redis-progress.ts';
 import type { RedisReplicationStatus } from '../../../src/engine/redis/redis-replication-status.ts';
 
@@ -13,7 +13,7 @@ const status: Omit<RedisReplicationStatus, 'databases'> = {
 };
 
 test('databases that neither server lists any more do not keep the phase of an outage', () => {
-  const progress = createMigrationProgress();
+  const progress = createEmptyMigrationProgress();
   recordRedisMigrationOutage(progress, 'source_unreachable', 'no route');
   expect(toMigrationState(progress)).toMatchObject({ status: 'running', reason: 'db0: no route' });
   recordRedisReplicationStatus(progress, {

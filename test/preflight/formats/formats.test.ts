@@ -2,7 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { renderHtmlPreflightReport } from '../../../src/preflight/formats/html-report.ts';
 import { renderMarkdownPreflightReport } from '../../../src/preflight/formats/markdown-report.ts';
 import { preflightReportFileExtensions, renderPreflightReport } from '../../../src/preflight/formats/render-report.ts';
-import { formatBytes, formatRowReadSummaryLines, formatSeconds } from '../../../src/preflight/formats/report-text.ts';
+import {
+  formatBytesInUnitsOf1000,
+  formatRowReadSummaryLines,
+  formatSeconds,
+} from '../../../src/preflight/formats/report-text.ts';
 import { renderTextPreflightReport } from '../../../src/preflight/formats/text-report.ts';
 import type { PreflightReport } from '../../../src/preflight/report.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
@@ -103,7 +107,7 @@ describe('numbers with units', () => {
     [1_000, '1.0 kB'],
     [123_456, '123 kB'],
     [52_300_000_000, '52.3 GB'],
-  ])('%i bytes are %s', (bytes, text) => expect(formatBytes(bytes)).toBe(text));
+  ])('%i bytes are %s', (bytes, text) => expect(formatBytesInUnitsOf1000(bytes)).toBe(text));
 
   it.each([
     [0.2, '1 s'],

@@ -1,12 +1,15 @@
 import { expect, it } from 'vitest';
-import { checksWithDatabaseManualPage, databaseManualPageOfCheck } from '../../../src/preflight/formats/manual-page.ts';
+import {
+  databaseManualPageOfCheck,
+  idsOfChecksExplainedInDatabaseManual,
+} from '../../../src/preflight/formats/manual-page.ts';
 import { postgresqlChecks } from '../../../src/preflight/postgresql/checks.ts';
 import { redisChecks } from '../../../src/preflight/redis/checks.ts';
 
 it('every check with a page of a manual exists, and has one page', () => {
   const ids = new Set([...postgresqlChecks, ...redisChecks].map(({ id }) => id));
-  expect(checksWithDatabaseManualPage.filter((id) => !ids.has(id))).toEqual([]);
-  expect(new Set(checksWithDatabaseManualPage).size).toBe(checksWithDatabaseManualPage.length);
+  expect(idsOfChecksExplainedInDatabaseManual.filter((id) => !ids.has(id))).toEqual([]);
+  expect(new Set(idsOfChecksExplainedInDatabaseManual).size).toBe(idsOfChecksExplainedInDatabaseManual.length);
 });
 
 it.each([

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { PreflightCheckOutcome } from '../../../src/preflight/finding.ts';
-import type { NonOrdinaryRelations } from '../../../src/preflight/postgresql/queries/relations.ts';
+import type { RelationsWithUnusualProperties } from '../../../src/preflight/postgresql/queries/relations.ts';
 import type { PostgresqlSourceFacts } from '../../../src/preflight/postgresql/source-facts.ts';
 import type { PreflightOptions } from '../../../src/preflight/preflight-options.ts';
 import { expectOutcomeText } from './expect-text.ts';
@@ -45,7 +45,9 @@ export function forBothMethods<V>(
 }
 
 /** The result of the relations query for a database without any but the given. */
-export function relations(more: Partial<NonOrdinaryRelations> = {}): { readonly relations: NonOrdinaryRelations } {
+export function relations(more: Partial<RelationsWithUnusualProperties> = {}): {
+  readonly relations: RelationsWithUnusualProperties;
+} {
   const none = { unlogged: [], foreign: [], temporary: [], partitioned: [], matviews: [], secured: [], placed: [] };
   return { relations: { ...none, ...more } };
 }

@@ -19,7 +19,7 @@ import { objectsNamedInFunctionBodiesQuery } from '../../../src/preflight/postgr
 import { hashIndexesWithoutNullRowsQuery } from '../../../src/preflight/postgresql/queries/nullable-hash-index-columns.ts';
 import { publicationsQuery } from '../../../src/preflight/postgresql/queries/publications.ts';
 import { regprocColumnsQuery } from '../../../src/preflight/postgresql/queries/regproc-columns.ts';
-import { nonOrdinaryRelationsQuery } from '../../../src/preflight/postgresql/queries/relations.ts';
+import { relationsWithUnusualPropertiesQuery } from '../../../src/preflight/postgresql/queries/relations.ts';
 import { removedTypeUsesQuery } from '../../../src/preflight/postgresql/queries/removed-type-uses.ts';
 import {
   noEqualityOperatorColumnsQuery,
@@ -32,14 +32,14 @@ import { serverSpecificColumnsQuery } from '../../../src/preflight/postgresql/qu
 import { sessionDependentConstraintsQuery } from '../../../src/preflight/postgresql/queries/session-dependent-constraints.ts';
 import { getPostgresqlSetting, postgresqlSettingsQuery } from '../../../src/preflight/postgresql/queries/settings.ts';
 import { settingsDependentConstraintsQuery } from '../../../src/preflight/postgresql/queries/settings-dependent-constraints.ts';
-import { rolesInStoredSettingsQuery } from '../../../src/preflight/postgresql/queries/stored-roles.ts';
+import { rolesNamedInStoredSettingsQuery } from '../../../src/preflight/postgresql/queries/stored-roles.ts';
 import {
   eventTriggersQuery,
   subscriptionApplyTriggersQuery,
 } from '../../../src/preflight/postgresql/queries/triggers.ts';
 import {
+  failedConfigLinesQuery,
   pgFileSettingsRestartError,
-  unappliedConfigLinesQuery,
 } from '../../../src/preflight/postgresql/queries/unapplied-config-lines.ts';
 import { unreadableObjectsQuery } from '../../../src/preflight/postgresql/queries/unreadable-objects.ts';
 import { unvalidatedConstraintsQuery } from '../../../src/preflight/postgresql/queries/unvalidated-constraints.ts';
@@ -115,7 +115,7 @@ const cases: readonly Case[] = [
   },
   {
     id: 'stored-role',
-    returned: [roleSetting('role', 'bare'), returns(rolesInStoredSettingsQuery, new Map([['bare', false]]))],
+    returned: [roleSetting('role', 'bare'), returns(rolesNamedInStoredSettingsQuery, new Map([['bare', false]]))],
   },
   { id: 'role-readonly', returned: [roleSetting('default_transaction_read_only', 'on')] },
   { id: 'role-timeouts', returned: [roleSetting('statement_timeout', '5s')] },
@@ -151,8 +151,8 @@ const cases: readonly Case[] = [
     id: 'rls',
     returned: [
       returns(migrationRoleQuery, plain),
-      returns(nonOrdinaryRelationsQuery, {
-        ...nonOrdinaryRelationsQuery.absent,
+      returns(relationsWithUnusualPropertiesQuery, {
+        ...relationsWithUnusualPropertiesQuery.absent,
         secured: [{ name: 'public.t', forced: false }],
       }),
     ],
@@ -199,7 +199,10 @@ const cases: readonly Case[] = [
   {
     id: 'unlogged',
     returned: [
-      returns(nonOrdinaryRelationsQuery, { ...nonOrdinaryRelationsQuery.absent, unlogged: ['public.t'] }),
+      returns(relationsWithUnusualPropertiesQuery, {
+        ...relationsWithUnusualPropertiesQuery.absent,
+        unlogged: ['public.t'],
+      }),
       returns(replicaIdentitiesQuery, [{ ...table, unlogged: true }]),
     ],
   },
@@ -362,7 +365,7 @@ test('every fix with statements is simulated here or in the test of its check, o
 test('a restart that activates a lower wal_level is not written', () => {
   const { findings, after } = simulated([
     setting({ max_replication_slots: '1' }),
-    returns(unappliedConfigLinesQuery, [
+    returns(failedConfigLinesQuery, [
       {
         name: 'wal_level',
         value: 'replica',

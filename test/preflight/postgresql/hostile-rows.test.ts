@@ -6,7 +6,7 @@ import { sequencesQuery } from '../../../src/preflight/postgresql/queries/sequen
 import {
   listRehearsalTables,
   readSequenceStates,
-  readTableContents,
+  readTableContentDigests,
 } from '../../../src/rehearsal/postgresql/rehearsal-tables.ts';
 import { postgresEndpointOf } from '../../engine/engine-servers.ts';
 import { type Postgres, ready, startPostgres } from '../../fixtures/postgres.ts';
@@ -139,7 +139,7 @@ describe.each([14, 15, 16, 17, 18] as const)('a hostile owner of a database of P
     );
     try {
       const tables = await listRehearsalTables(session);
-      const contents = await readTableContents(session, tables, {
+      const contents = await readTableContentDigests(session, tables, {
         ...{ limit: 10_000, oldest: 140_000 },
         onFailure: (name, error) => expect.unreachable(`${name}: ${error.message}`),
       });

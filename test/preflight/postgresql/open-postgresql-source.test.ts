@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { connectPostgresql } from '../../../src/postgresql/connection.ts';
-import { buildReadOnlyTransaction } from '../../../src/postgresql/search-path-safe-sql.ts';
+import { buildReadOnlyTransactionSql } from '../../../src/postgresql/search-path-safe-sql.ts';
 import type { PostgresqlSource } from '../../../src/postgresql/source.ts';
 import { postgresqlStartupSettings } from '../../../src/postgresql/startup-settings.ts';
 import type { PreflightCheckOutcome } from '../../../src/preflight/finding.ts';
@@ -77,7 +77,7 @@ async function look(source: PostgresqlSource, more: Partial<PreflightOptions> = 
             marks: managedPostgresqlMarkersQuery.decode(
               (
                 await session.query(
-                  buildReadOnlyTransaction([
+                  buildReadOnlyTransactionSql([
                     managedPostgresqlMarkersQuery.sql(150000, { inRecovery: false, superuser: true }) ?? '',
                   ]),
                 )
@@ -412,7 +412,7 @@ describe('something else', () => {
   });
 
   test('that is another product is connected to and named', async () => {
-    const pinned = (query: string) => (query === 'ROLLBACK' ? query : buildReadOnlyTransaction([query]));
+    const pinned = (query: string) => (query === 'ROLLBACK' ? query : buildReadOnlyTransactionSql([query]));
     const answers: Readonly<Record<string, Buffer>> = {
       ROLLBACK: wire.message('C', Buffer.from('ROLLBACK\0')),
       'SELECT pg_backend_pid() AS pid': wire.row('pid', '4711'),

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { SandboxServers } from '../../../src/sandbox/sandbox.ts';
-import { parseSandboxSnapshot } from '../../../src/sandbox/state/snapshot.ts';
+import { decodeSandboxSnapshot } from '../../../src/sandbox/state/snapshot.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { admin, callApi, errorOf, grantFor, refreshWith, sandboxFor, tokenFor } from '../requests.ts';
 import { makeFolder } from '../state/state-folders.ts';
@@ -83,8 +83,8 @@ describe('a snapshot', () => {
   });
 
   it.each([null, 7, 'text', undefined])('is refused when it is %j', (value) => {
-    expect(parseSandboxSnapshot(value)).toBe(parseSandboxSnapshot({}));
-    expectGolden('sandbox', String(parseSandboxSnapshot(value)));
+    expect(decodeSandboxSnapshot(value)).toBe(decodeSandboxSnapshot({}));
+    expectGolden('sandbox', String(decodeSandboxSnapshot(value)));
   });
 
   it('can be restored after an edit when its digest is removed and its references are valid', async () => {

@@ -2,8 +2,8 @@ import { cpSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import { LiveSandboxState } from '../../../src/sandbox/live-sandbox-state.ts';
 import { seededRandom, systemRandom } from '../../../src/sandbox/random.ts';
-import { SandboxStateManager } from '../../../src/sandbox/sandbox-state-manager.ts';
 import { generateSandboxSeedData } from '../../../src/sandbox/seed-data.ts';
 import type { SandboxState } from '../../../src/sandbox/state/sandbox-state.ts';
 import type { SandboxInstanceIdentity } from '../../../src/sandbox/state/saved-state.ts';
@@ -25,7 +25,7 @@ export const SEED = generateSandboxSeedData(seededRandom(7), [
 ]);
 
 export interface OpenedWorld {
-  readonly world: SandboxStateManager;
+  readonly world: LiveSandboxState;
   readonly writer: SandboxStateWriter;
   readonly folder: string;
   /** Path of the current journal. */
@@ -39,7 +39,7 @@ export async function openWorld(
   { compactAt = 1_000_000, systemTime = () => 1_000_000 }: { compactAt?: number; systemTime?: () => number } = {},
 ): Promise<OpenedWorld> {
   const state = openSandboxStateFolder(folder, compactAt);
-  const world = new SandboxStateManager(state.saved?.seed ?? SEED, systemRandom(), systemTime, state.saved?.world);
+  const world = new LiveSandboxState(state.saved?.seed ?? SEED, systemRandom(), systemTime, state.saved?.world);
   const writer = await state.startWriter(world, IDENTITY);
   const close = async (): Promise<void> => {
     await writer.close();

@@ -2,7 +2,7 @@ import { cpSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { parseSandboxSnapshot } from '../../../src/sandbox/state/snapshot.ts';
+import { decodeSandboxSnapshot } from '../../../src/sandbox/state/snapshot.ts';
 import { openSandboxStateFolder } from '../../../src/sandbox/state/state-folder.ts';
 import { admin, callApi, errorOf, refreshWith, sandboxFor } from '../requests.ts';
 import { makeFolder } from './state-folders.ts';
@@ -46,7 +46,7 @@ describe('a state folder written by commit 4baafe7', () => {
 
 describe('a snapshot taken by commit 4baafe7', () => {
   it('is restored, digest included', async () => {
-    expect(parseSandboxSnapshot(SNAPSHOT)).toEqual(SNAPSHOT);
+    expect(decodeSandboxSnapshot(SNAPSHOT)).toEqual(SNAPSHOT);
     const sandbox = await sandboxFor();
     expect((await admin(sandbox, 'POST', '/_sandbox/restore', SNAPSHOT)).status).toBe(200);
     expect(JSON.parse((await admin(sandbox, 'GET', '/_sandbox/snapshot')).body)).toEqual(SNAPSHOT);

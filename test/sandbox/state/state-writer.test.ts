@@ -2,7 +2,7 @@ import { appendFileSync, readdirSync, readFileSync, rmSync, statSync, truncateSy
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { toSandboxState } from '../../../src/sandbox/state/world-state.ts';
+import { captureRunningSandboxState } from '../../../src/sandbox/state/world-state.ts';
 import { journalOf, makeFolder, openWorld, readAfterKill, readFolder, SEED } from './state-folders.ts';
 import { WORLD_CHANGES } from './world-changes.ts';
 
@@ -22,17 +22,17 @@ describe('the state folder', { timeout: 60_000 + runs * 500 }, () => {
           WORLD_CHANGES[change]?.(opened.world, pick);
           if (isAwaited) {
             await opened.writer.whenSaved();
-            expect(readAfterKill(folder)).toEqual(toSandboxState(opened.world.state));
+            expect(readAfterKill(folder)).toEqual(captureRunningSandboxState(opened.world.state));
           }
           if (at === restartAt) {
-            const before = toSandboxState(opened.world.state);
+            const before = captureRunningSandboxState(opened.world.state);
             await opened.close();
             opened = await openWorld(folder, { compactAt });
-            expect(toSandboxState(opened.world.state)).toEqual(before);
+            expect(captureRunningSandboxState(opened.world.state)).toEqual(before);
           }
         }
         await opened.writer.whenSaved();
-        expect(readAfterKill(folder)).toEqual(toSandboxState(opened.world.state));
+        expect(readAfterKill(folder)).toEqual(captureRunningSandboxState(opened.world.state));
         await opened.close();
         rmSync(folder, { recursive: true });
       }),
@@ -44,11 +44,11 @@ describe('the state folder', { timeout: 60_000 + runs * 500 }, () => {
     await fc.assert(
       fc.asyncProperty(steps, fc.infiniteStream(fc.nat(3)), async (plan, pauses) => {
         const opened = await openWorld(makeFolder());
-        const history = [toSandboxState(opened.world.state)];
+        const history = [captureRunningSandboxState(opened.world.state)];
         let answered = 0;
         for (const { change, pick, isAwaited } of plan.filter((step) => step.change !== 'reset')) {
           WORLD_CHANGES[change]?.(opened.world, pick);
-          history.push(toSandboxState(opened.world.state));
+          history.push(captureRunningSandboxState(opened.world.state));
           const now = history.length - 1;
           void Promise.resolve(opened.writer.whenSaved()).then(() => {
             answered = Math.max(answered, now);
@@ -72,7 +72,7 @@ describe('the state folder', { timeout: 60_000 + runs * 500 }, () => {
     }
     await first.close();
     const second = await openWorld(folder);
-    const { pairs, authorizations, migrations } = toSandboxState(first.world.state);
+    const { pairs, authorizations, migrations } = captureRunningSandboxState(first.world.state);
     expect(pairs.length * authorizations.length * migrations.length).toBeGreaterThan(0);
     for (const { person, clientId } of authorizations)
       expect(second.world.latestAuthorization(person, clientId)).toEqual(
@@ -94,11 +94,11 @@ describe('the state folder', { timeout: 60_000 + runs * 500 }, () => {
     WORLD_CHANGES.authorize?.(world, 8);
     WORLD_CHANGES.issueCode?.(world, 0);
     await writer.whenSaved();
-    const before = toSandboxState(world.state);
+    const before = captureRunningSandboxState(world.state);
     const start = statSync(journal()).size;
     WORLD_CHANGES.exchange?.(world, 0);
     await writer.whenSaved();
-    const after = toSandboxState(world.state);
+    const after = captureRunningSandboxState(world.state);
     await close();
     const bytes = readFileSync(journal());
     expect(bytes.length).toBeGreaterThan(start + 100);
@@ -111,13 +111,13 @@ describe('the state folder', { timeout: 60_000 + runs * 500 }, () => {
     expect(statSync(journal()).size).toBe(start);
     WORLD_CHANGES.signIn?.(again.world, 0);
     await again.close();
-    expect(readAfterKill(folder)).toEqual(toSandboxState(again.world.state));
+    expect(readAfterKill(folder)).toEqual(captureRunningSandboxState(again.world.state));
   });
 
   it('treats a last line with zeros, as of an unwritten sector, as torn', async () => {
     const { folder, world, writer, journal, close } = await openWorld(makeFolder());
     await writer.whenSaved();
-    const before = toSandboxState(world.state);
+    const before = captureRunningSandboxState(world.state);
     WORLD_CHANGES.signIn?.(world, 0);
     await close();
     const bytes = readFileSync(journal());
@@ -204,7 +204,7 @@ describe('the state folder', { timeout: 60_000 + runs * 500 }, () => {
     writeFileSync(join(folder, 'journal.9999'), '');
     appendFileSync(join(folder, 'journal.1'), 'old');
     const again = await openWorld(folder);
-    expect(toSandboxState(again.world.state)).toEqual(toSandboxState(opened.world.state));
+    expect(captureRunningSandboxState(again.world.state)).toEqual(captureRunningSandboxState(opened.world.state));
     await again.close();
     expect(readdirSync(folder).sort()).toEqual(names);
   });

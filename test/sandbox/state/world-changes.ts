@@ -1,28 +1,28 @@
+import type { LiveSandboxState } from '../../../src/sandbox/live-sandbox-state.ts';
 import {
   addSandboxMigration,
   findLatestSandboxMigration,
   markSandboxMigrationStopped,
 } from '../../../src/sandbox/migration-store.ts';
-import type { SandboxStateManager } from '../../../src/sandbox/sandbox-state-manager.ts';
-import { toSandboxState } from '../../../src/sandbox/state/world-state.ts';
+import { captureRunningSandboxState } from '../../../src/sandbox/state/world-state.ts';
 import { advanceClock, freezeClock, resumeClock } from '../../../src/sandbox/virtual-clock.ts';
 
 /** One change of the world. The number selects what is changed; nothing happens when there is nothing to change. */
-export type WorldChange = (world: SandboxStateManager, pick: number) => void;
+export type WorldChange = (world: LiveSandboxState, pick: number) => void;
 
 /** A change for every method of World that changes its state. */
 export const WORLD_CHANGES: Readonly<Record<string, WorldChange>> = {
   signIn: (world, pick) => void world.signIn(one(world.seed.people, pick)?.uuid ?? ''),
   signOut: (world, pick) => {
-    const session = one(toSandboxState(world.state).sessions, pick);
+    const session = one(captureRunningSandboxState(world.state).sessions, pick);
     if (session !== undefined) world.signOut(session.id);
   },
   openForm: (world, pick) => {
-    const session = one(toSandboxState(world.state).sessions, pick);
+    const session = one(captureRunningSandboxState(world.state).sessions, pick);
     if (session !== undefined) world.issueCsrfToken(session, `form ${pick % 3}`);
   },
   closeForm: (world, pick) => {
-    const session = one(toSandboxState(world.state).sessions, pick);
+    const session = one(captureRunningSandboxState(world.state).sessions, pick);
     const form = one(session?.forms ?? [], pick);
     if (session !== undefined && form !== undefined) world.consumeCsrfToken(session, form.form, form.token);
   },
@@ -38,38 +38,38 @@ export const WORLD_CHANGES: Readonly<Record<string, WorldChange>> = {
     });
   },
   withdraw: (world, pick) => {
-    const authorization = one(toSandboxState(world.state).authorizations, pick);
+    const authorization = one(captureRunningSandboxState(world.state).authorizations, pick);
     if (authorization !== undefined) world.revokeAuthorization(authorization);
   },
   issueCode: (world, pick) => {
-    const authorization = one(toSandboxState(world.state).authorizations, pick);
+    const authorization = one(captureRunningSandboxState(world.state).authorizations, pick);
     if (authorization === undefined) return;
     const challenge = pick % 2 === 0 ? undefined : 'c'.repeat(43);
     world.issueCode({ ...authorization, authorization: authorization.id }, 'http://127.0.0.1/callback', challenge);
   },
   exchange: (world, pick) => {
-    const code = one(toSandboxState(world.state).codes, pick);
+    const code = one(captureRunningSandboxState(world.state).codes, pick);
     if (code !== undefined && world.codeState(code) === 'valid') world.exchange(code);
   },
   implicit: (world, pick) => {
-    const authorization = one(toSandboxState(world.state).authorizations, pick);
+    const authorization = one(captureRunningSandboxState(world.state).authorizations, pick);
     if (authorization !== undefined) world.issuePair({ ...authorization, authorization: authorization.id }, 'implicit');
   },
   refresh: (world, pick) => {
-    const pair = one(toSandboxState(world.state).pairs, pick);
+    const pair = one(captureRunningSandboxState(world.state).pairs, pick);
     if (pair?.refreshToken !== undefined && pair.end === undefined)
       world.refresh(pair, { by: 'refresh', client: pair.clientId });
   },
   revoke: (world, pick) => {
-    const pair = one(toSandboxState(world.state).pairs, pick);
+    const pair = one(captureRunningSandboxState(world.state).pairs, pick);
     if (pair !== undefined) world.revoke(pair);
   },
   revokeDescendants: (world, pick) => {
-    const pair = one(toSandboxState(world.state).pairs, pick);
+    const pair = one(captureRunningSandboxState(world.state).pairs, pick);
     if (pair !== undefined) world.revokeSuccessors(pair.accessToken);
   },
   expire: (world, pick) => {
-    const pair = one(toSandboxState(world.state).pairs, pick);
+    const pair = one(captureRunningSandboxState(world.state).pairs, pick);
     if (pair !== undefined) world.expire(pair);
   },
   createDroplets: (world, pick) => {
@@ -78,7 +78,7 @@ export const WORLD_CHANGES: Readonly<Record<string, WorldChange>> = {
     world.createDroplets(account, ['a', 'b', 'ü"\\'].slice(0, (pick % 3) + 1), spec);
   },
   deleteDroplet: (world, pick) => {
-    const droplet = one(toSandboxState(world.state).droplets, pick);
+    const droplet = one(captureRunningSandboxState(world.state).droplets, pick);
     if (droplet !== undefined) world.deleteDroplet(droplet);
   },
   startMigration: (world, pick) => {

@@ -5,7 +5,7 @@ import { redactErrorReason } from '../../../src/engine/migration-error.ts';
 import { defaultMigrationEngineLimits } from '../../../src/engine/migration-job.ts';
 import { createMemoryMigrationJournal } from '../../../src/engine/migration-journal.ts';
 import {
-  createDatabaseMigrationProgress,
+  createInitialDatabaseMigrationState,
   type DatabaseMigrationState,
   hasMigrationEnded,
   type MigrationState,
@@ -15,7 +15,7 @@ import { copyRolesToTarget } from '../../../src/engine/postgresql/copy-roles-to-
 import {
   createTargetDatabase,
   listSourceDatabases,
-} from '../../../src/engine/postgresql/create-database-properties.ts';
+} from '../../../src/engine/postgresql/database-creation-properties.ts';
 import { withEngineDatabaseSession } from '../../../src/engine/postgresql/engine-session.ts';
 import {
   readPostgresqlServerIdentity,
@@ -192,7 +192,7 @@ async function copyPointInTime(plan: MigrationPlan): Promise<MigrationResult> {
         if (copied.kind === 'refused') throw new Error(`the schema cannot be copied: ${copied.objects.join(', ')}`);
         await copyDatabaseRows(
           { source, target: sink, deps: ports, signal, name: 'truth' },
-          createDatabaseMigrationProgress(dbname),
+          createInitialDatabaseMigrationState(dbname),
         );
       }
     }

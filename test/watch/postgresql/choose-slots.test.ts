@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import {
   chooseMigrationSlots,
+  findWalSenderOfSlot,
   isTableSyncSender,
   isTableSyncSlot,
-  parsePublicationsInCommand,
-  walSenderOf,
+  parsePublicationsOfReplicationCommand,
 } from '../../../src/watch/postgresql/choose-slots.ts';
 import { makeSlot, makeWalSender } from './make-facts.ts';
 
@@ -46,13 +46,17 @@ it('slots and workers of initial copies are told by their names, up to 13 by bei
 
 it('the consumer of a slot is the process that holds it, or the one whose command names it', () => {
   const other = makeWalSender({ pid: 8, command: 'START_REPLICATION SLOT "a""b" LOGICAL 0/0' });
-  expect(walSenderOf(makeSlot(), [other, makeWalSender()])?.pid).toBe(7);
-  expect(walSenderOf(makeSlot({ name: 'a"b', pid: undefined }), [makeWalSender(), other])?.pid).toBe(8);
-  expect(walSenderOf(makeSlot({ pid: undefined, name: 'x' }), [makeWalSender(), other])).toBeUndefined();
+  expect(findWalSenderOfSlot(makeSlot(), [other, makeWalSender()])?.pid).toBe(7);
+  expect(findWalSenderOfSlot(makeSlot({ name: 'a"b', pid: undefined }), [makeWalSender(), other])?.pid).toBe(8);
+  expect(findWalSenderOfSlot(makeSlot({ pid: undefined, name: 'x' }), [makeWalSender(), other])).toBeUndefined();
 });
 
 it('the publications that are read stand in the command, quoted twice', () => {
-  expect(parsePublicationsInCommand(makeWalSender().command)).toEqual(['p']);
-  expect(parsePublicationsInCommand(`… publication_names '"p","it''s","a""b"')`)).toEqual(['p', "it's", 'a"b']);
-  expect(parsePublicationsInCommand('COPY public.t TO STDOUT')).toEqual([]);
+  expect(parsePublicationsOfReplicationCommand(makeWalSender().command)).toEqual(['p']);
+  expect(parsePublicationsOfReplicationCommand(`… publication_names '"p","it''s","a""b"')`)).toEqual([
+    'p',
+    "it's",
+    'a"b',
+  ]);
+  expect(parsePublicationsOfReplicationCommand('COPY public.t TO STDOUT')).toEqual([]);
 });

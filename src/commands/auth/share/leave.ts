@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { CommandSpec } from '../../../cli/command.ts';
-import type { ProfileReference, ProfileSettings } from '../../../config/settings.ts';
+import type { ProfileReference, ResolvedProfileSettings } from '../../../config/settings.ts';
 import type { CommandContext } from '../../../context.ts';
 import { CliError, exitCodes, usageError } from '../../../errors.ts';
 import { credentialStoreUnavailableError } from '../../../session/credential-store.ts';
@@ -49,7 +49,7 @@ export const shareLeaveCommand: CommandSpec<CommandContext> = {
  */
 export async function leaveShare(
   context: CommandContext,
-  settings: ProfileSettings,
+  settings: ResolvedProfileSettings,
   { publishes }: { readonly publishes: boolean },
 ): Promise<void> {
   const place = context.profilePaths(settings.profileName);
@@ -68,7 +68,7 @@ export async function leaveShare(
 }
 
 /** Stores what only this machine knows of the session in the shared store, if the store can be reached. */
-async function publishSession(context: CommandContext, settings: ProfileSettings): Promise<void> {
+async function publishSession(context: CommandContext, settings: ResolvedProfileSettings): Promise<void> {
   if (listRefreshJournalFiles(context.profilePaths(settings.profileName)).length > 0) {
     try {
       // Loading the session stores a refresh that an interrupted command left in its journal.
@@ -84,7 +84,7 @@ async function publishSession(context: CommandContext, settings: ProfileSettings
  * Throws if this machine has a newer session than the store, or if that is not known. Called with the lock: another command of
  * this machine may have changed the session since it was published, and not have reached the store.
  */
-async function requireNothingUnpublished(context: CommandContext, settings: ProfileSettings): Promise<void> {
+async function requireNothingUnpublished(context: CommandContext, settings: ResolvedProfileSettings): Promise<void> {
   const { profile, profileName } = settings;
   const { journal } = await context.store(settings);
   const failure = await withOpenSharedStore(
@@ -103,7 +103,7 @@ async function requireNothingUnpublished(context: CommandContext, settings: Prof
 
 function readCopyOrThrow(
   context: CommandContext,
-  { profile, profileName }: ProfileSettings,
+  { profile, profileName }: ResolvedProfileSettings,
   share: string,
 ): SharedSessionCopy | undefined {
   try {

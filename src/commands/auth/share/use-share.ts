@@ -1,4 +1,4 @@
-import type { ProfileSettings } from '../../../config/settings.ts';
+import type { ResolvedProfileSettings } from '../../../config/settings.ts';
 import type { SharedProfileAccess } from '../../../context/shared-profile.ts';
 import type { CommandContext } from '../../../context.ts';
 import { usageError } from '../../../errors.ts';
@@ -15,7 +15,7 @@ import type { SharedSessionStore } from '../../../shared-store/shared-session.ts
 export async function requireSharedProfile(
   context: CommandContext,
   settings = context.settings(),
-): Promise<{ readonly settings: ProfileSettings; readonly share: SharedProfileAccess }> {
+): Promise<{ readonly settings: ResolvedProfileSettings; readonly share: SharedProfileAccess }> {
   if (settings.values.credential_store !== 'shared')
     throw usageError(
       `the credential store of profile "${settings.profileName}" is not shared`,
@@ -25,7 +25,7 @@ export async function requireSharedProfile(
 }
 
 export interface OpenedShare {
-  readonly settings: ProfileSettings;
+  readonly settings: ResolvedProfileSettings;
   readonly share: SharedProfileAccess;
   readonly found: FoundShareEncryptionKeys;
   readonly store: SharedSessionStore;
@@ -55,7 +55,10 @@ export async function withOpenSharedStore<T>(
 }
 
 /** Runs `work`. When the server of the shared store is not available, throws a CliError with the code `unreachable`. */
-export async function mapShareErrorsToUnreachable<T>(settings: ProfileSettings, work: () => Promise<T>): Promise<T> {
+export async function mapShareErrorsToUnreachable<T>(
+  settings: ResolvedProfileSettings,
+  work: () => Promise<T>,
+): Promise<T> {
   const result = await catchSharedStoreUnavailable('the server of CLOUDCTL_STORE_URL', async () => ({
     kind: 'done' as const,
     value: await work(),

@@ -9,7 +9,7 @@ import { profileOptionArgs } from '../../../batch/report/resume-command.ts';
 import type { CommandSpec } from '../../../cli/command.ts';
 import { describeCurrentAccount, readCurrentAccountIdentity } from '../../../context/current-identity.ts';
 import type { CommandContext } from '../../../context.ts';
-import { buildRefusedRequestHints } from '../../../session/session-binding.ts';
+import { buildRefusedRequestHints } from '../../../session/session-server-binding.ts';
 import { createRateLimitPause, showRateLimitWait } from '../../rate-limit-pause.ts';
 import { batchLedgerLoginHint, requireProfileOfLedger } from '../ledger-profile.ts';
 import { batchSendOptionSpecs, readBatchSendOptions } from '../send-options.ts';

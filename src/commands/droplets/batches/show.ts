@@ -2,7 +2,7 @@ import type { Droplet } from '../../../api/droplets.ts';
 import { readPublicDropletAddress } from '../../../api/droplets.ts';
 import { createBatchIo } from '../../../batch/batch-io.ts';
 import { readBatchDroplets } from '../../../batch/deletion/batch-droplets.ts';
-import { dropletDeletedMessage } from '../../../batch/ledger/batch-ledger-event.ts';
+import { dropletDeletedWithBatchErrorText } from '../../../batch/ledger/batch-ledger-event.ts';
 import type { BatchResultRow, BatchState } from '../../../batch/ledger/batch-state.ts';
 import { requireAccountOfBatchLedger } from '../../../batch/ledger/ledger-account.ts';
 import { readBatchLedger } from '../../../batch/ledger/read-batch-ledger.ts';
@@ -14,7 +14,7 @@ import { readCurrentAccountIdentity } from '../../../context/current-identity.ts
 import type { CommandContext } from '../../../context.ts';
 import { CliError } from '../../../errors.ts';
 import { readStringField } from '../../../json.ts';
-import { buildRefusedRequestHints } from '../../../session/session-binding.ts';
+import { buildRefusedRequestHints } from '../../../session/session-server-binding.ts';
 import { createRateLimitPause, showRateLimitWait } from '../../rate-limit-pause.ts';
 import { batchLedgerLoginHint, requireProfileOfLedger } from '../ledger-profile.ts';
 
@@ -75,9 +75,10 @@ function* rows(state: BatchState, droplets: ReadonlyMap<number, Droplet> | undef
   for (const row of state.rows('')) {
     const { name } = row;
     const id = 'id' in row ? row.id : undefined;
-    const error = 'error' in row && row.error !== '' && row.error !== dropletDeletedMessage ? row.error : undefined;
+    const error =
+      'error' in row && row.error !== '' && row.error !== dropletDeletedWithBatchErrorText ? row.error : undefined;
     const isMissing = row.status === 'failed' && row.error === '';
-    const isDeleted = row.status === 'failed' && row.error === dropletDeletedMessage;
+    const isDeleted = row.status === 'failed' && row.error === dropletDeletedWithBatchErrorText;
     const status = isMissing ? 'missing' : isDeleted ? 'deleted' : row.status;
     const found = id === undefined || droplets === undefined ? {} : describeDroplet(state, droplets.get(id));
     yield { name, status, id, ...found, error };

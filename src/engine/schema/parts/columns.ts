@@ -39,7 +39,7 @@ function notNullClause({ from, to }: SourceAndTargetVersions): string {
 /**
  * NOT NULL constraints that CREATE TABLE cannot contain: on inherited columns of a child table alone, and NOT VALID ones.
  */
-export function buildNotNullStatementsOfTableSql({ from }: SourceAndTargetVersions): string {
+export function buildNotNullStatementsAfterCreateTableSql({ from }: SourceAndTargetVersions): string {
   if (from >= 180_000) {
     return `ARRAY(SELECT format('ALTER TABLE ONLY %I.%I ADD CONSTRAINT %I %s', n.nspname, c.relname, k.conname,
         pg_get_constraintdef(k.oid))

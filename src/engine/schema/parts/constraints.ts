@@ -29,7 +29,7 @@ export const checkConstraintCreationQuery: SchemaObjectDefinitionQuery = {
 };
 
 /** A constraint that is NOT VALID on the parent can be valid on a child that was created later. */
-export const constraintValidationsQuery: SchemaObjectDefinitionQuery = {
+export const constraintValidationStatementsQuery: SchemaObjectDefinitionQuery = {
   kind: 'setting',
   sql: ({ from }) => `SELECT 'validation:' || k.oid AS id,
       format('constraint %s of %s.%s', k.conname, n.nspname, c.relname) AS name,

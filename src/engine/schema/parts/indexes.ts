@@ -16,7 +16,7 @@ const statisticsTargetStatements = `ARRAY(SELECT format('ALTER INDEX %I.%I ALTER
     a.attnum, a.attstattarget)
   FROM pg_attribute a WHERE a.attrelid = x.oid AND a.attstattarget >= 0 AND NOT a.attisdropped ORDER BY a.attnum)`;
 
-export const indexPartitionCreationQuery: SchemaObjectDefinitionQuery = {
+export const indexPartitionAttachmentQuery: SchemaObjectDefinitionQuery = {
   kind: 'index partition',
   sql: () => `SELECT 'attach:' || x.oid AS id, format('index %s.%s', xn.nspname, x.relname) AS name,
       ${sqlTextArray(`'pg_class:' || x.oid`, `'pg_class:' || p.oid`)} AS depends_on,

@@ -2,7 +2,7 @@ import type { SchemaObjectDefinitionQuery, SourceAndTargetVersions } from '../sc
 import { buildStorageParametersSql, sqlTextArrayConcat, userRelationsFromClauseSql } from '../sql-fragments.ts';
 import {
   buildAlterColumnSettingsSql,
-  buildNotNullStatementsOfTableSql,
+  buildNotNullStatementsAfterCreateTableSql,
   columnDefinitionsSql,
   identityColumnStatementsSql,
 } from './columns.ts';
@@ -18,7 +18,7 @@ export const tableCreationQuery: SchemaObjectDefinitionQuery = {
       ${sqlTextArrayConcat(
         `ARRAY[${createTable(versions)}, ${attachPartition}, ${typedTable}, ${toastOptions}]`,
         identityColumnStatementsSql(),
-        buildNotNullStatementsOfTableSql(versions),
+        buildNotNullStatementsAfterCreateTableSql(versions),
       )} AS statements
     FROM ${userRelationsFromClauseSql('rp')}`,
 };

@@ -20,7 +20,7 @@ export const triggerCreationQuery: SchemaObjectDefinitionQuery = {
 };
 
 /** Triggers of partitions whose enabled state differs from the parent's. */
-export const partitionTriggerCreationQuery: SchemaObjectDefinitionQuery = {
+export const partitionTriggerStateQuery: SchemaObjectDefinitionQuery = {
   kind: 'rule',
   sql: (versions) => `SELECT 'state:' || t.oid AS id,
       format('trigger %s of %s.%s', t.tgname, n.nspname, c.relname) AS name,
@@ -79,7 +79,7 @@ export const rowPolicyCreationQuery: SchemaObjectDefinitionQuery = {
     FROM ${userRelationsFromClauseSql('rp')} JOIN pg_policy p ON p.polrelid = c.oid`,
 };
 
-export const extendedStatisticsQuery: SchemaObjectDefinitionQuery = {
+export const extendedStatisticsCreationQuery: SchemaObjectDefinitionQuery = {
   kind: 'statistics',
   sql: ({
     from,

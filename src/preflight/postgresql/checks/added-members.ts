@@ -1,10 +1,10 @@
 import { requoteQualifiedName, requoteSignature } from '../../../postgresql/requote.ts';
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
-import { buildRowRemovalEffect } from '../../fix-effect.ts';
+import { buildRowRemovalFixEffect } from '../../fix-effect.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { type AddedExtensionMember, addedExtensionMembersQuery } from '../queries/added-members.ts';
-import { pluralize } from '../units.ts';
+import { formatNumberWithNoun } from '../units.ts';
 
 export const addedExtensionMembersCheck = declareDatabasePreflightCheck({
   id: 'added-members',
@@ -25,13 +25,13 @@ export const addedExtensionMembersCheck = declareDatabasePreflightCheck({
       fix: {
         review: named.map(statement('DROP')),
         undoReview: named.map(statement('ADD')),
-        effects: [buildRowRemovalEffect(addedExtensionMembersQuery, named)],
+        effects: [buildRowRemovalFixEffect(addedExtensionMembersQuery, named)],
         database,
         by: 'the owner of the extension, or a superuser',
         text: 'Remove the functions from the extension (ALTER EXTENSION … DROP FUNCTION). They continue to exist, and a dump then contains them.',
       },
     };
-    const observed = pluralize(named.length, 'function');
+    const observed = formatNumberWithNoun(named.length, 'function');
     return needed.length > 0 ? failOutcome(['continuous', 'dump'], observed, more) : warnOutcome(observed, more);
   },
 });

@@ -1,11 +1,11 @@
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import { requoteQualifiedName } from '../../../postgresql/requote.ts';
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
-import { buildRowRemovalEffect } from '../../fix-effect.ts';
+import { buildRowRemovalFixEffect } from '../../fix-effect.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { subscriptionApplyTriggersQuery } from '../queries/triggers.ts';
-import { pluralize } from '../units.ts';
+import { formatNumberWithNoun } from '../units.ts';
 
 export const alwaysTriggersCheck = declareDatabasePreflightCheck({
   id: 'always-triggers',
@@ -34,7 +34,7 @@ export const alwaysTriggersCheck = declareDatabasePreflightCheck({
         undo: applyTriggers.map(({ table, name, always }) =>
           statement(table, always ? 'ENABLE ALWAYS' : 'ENABLE REPLICA', name),
         ),
-        effects: [buildRowRemovalEffect(subscriptionApplyTriggersQuery, applyTriggers)],
+        effects: [buildRowRemovalFixEffect(subscriptionApplyTriggersQuery, applyTriggers)],
         database,
         by: 'the owner of the tables, or a superuser',
         text: 'Change ENABLE ALWAYS triggers to ordinary triggers and disable ENABLE REPLICA triggers before the schema is copied. Restore the triggers on source and target after the cut-over. Do not change the triggers if this server is itself a subscriber that needs them.',
@@ -42,10 +42,10 @@ export const alwaysTriggersCheck = declareDatabasePreflightCheck({
     };
     // A trigger function that only returns the row has no effect, however often it is called.
     return acting.length === 0
-      ? warnOutcome(pluralize(applyTriggers.length, 'trigger'), more)
+      ? warnOutcome(formatNumberWithNoun(applyTriggers.length, 'trigger'), more)
       : failOutcome(
           ['continuous'],
-          `${pluralize(applyTriggers.length, 'trigger')}, ${acting.length} with side effects`,
+          `${formatNumberWithNoun(applyTriggers.length, 'trigger')}, ${acting.length} with side effects`,
           more,
         );
   },

@@ -1,6 +1,6 @@
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import { passOutcome, warnOutcome } from '../../finding.ts';
-import { buildQueryResultFixEffect, buildRoleChangeEffect } from '../../fix-effect.ts';
+import { buildQueryResultFixEffect, buildRoleChangeFixEffect } from '../../fix-effect.ts';
 import { declareServerPreflightCheck } from '../check.ts';
 import { databasesQuery } from '../queries/databases.ts';
 import { migrationRoleQuery } from '../queries/migration-role.ts';
@@ -50,7 +50,9 @@ export const authConnlimitCheck = declareServerPreflightCheck({
         sql: tight.map(({ alter }) => `ALTER ${alter} CONNECTION LIMIT -1`),
         undo: tight.map(({ alter, limit }) => `ALTER ${alter} CONNECTION LIMIT ${limit}`),
         effects: [
-          ...(tight.some(({ database }) => database === undefined) ? [buildRoleChangeEffect({ unlimited: true })] : []),
+          ...(tight.some(({ database }) => database === undefined)
+            ? [buildRoleChangeFixEffect({ unlimited: true })]
+            : []),
           buildQueryResultFixEffect(databasesQuery, (all) =>
             all.map((one) =>
               tight.some(({ database }) => database === one.name) ? { ...one, connectionLimit: -1 } : one,

@@ -1,6 +1,6 @@
 import { quoteIdentifier, quoteLiteral } from '../../../postgresql/quote.ts';
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
-import { buildRoleChangeEffect } from '../../fix-effect.ts';
+import { buildRoleChangeFixEffect } from '../../fix-effect.ts';
 import { declareServerPreflightCheck } from '../check.ts';
 import { estimatePostgresqlCopyTime, maxMigrationSeconds } from '../copy-time-estimate.ts';
 import { migrationRoleQuery } from '../queries/migration-role.ts';
@@ -24,7 +24,7 @@ export const authExpiryWindowCheck = declareServerPreflightCheck({
       fix: {
         sql: [`ALTER ROLE ${name} VALID UNTIL 'infinity'`],
         undo: [`ALTER ROLE ${name} VALID UNTIL ${quoteLiteral(role.validUntil)}`],
-        effects: [buildRoleChangeEffect({ neverExpires: true })],
+        effects: [buildRoleChangeFixEffect({ neverExpires: true })],
         text: 'Extend the validity of the password until the migration has finished.',
       },
     };

@@ -1,11 +1,11 @@
 import { requoteQualifiedName } from '../../../postgresql/requote.ts';
 import { failOutcome, infoOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
-import { buildRowRemovalEffect } from '../../fix-effect.ts';
+import { buildRowRemovalFixEffect } from '../../fix-effect.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { suggestValueQueriesForTableOwner } from '../owner-queries.ts';
 import { type RegprocColumn, regprocColumnsQuery } from '../queries/regproc-columns.ts';
-import { pluralize } from '../units.ts';
+import { formatNumberWithNoun } from '../units.ts';
 
 export const ambiguousCallableNamesCheck = declareDatabasePreflightCheck({
   id: 'callable-names',
@@ -18,7 +18,7 @@ export const ambiguousCallableNamesCheck = declareDatabasePreflightCheck({
     const ambiguous = callableColumns.filter(({ rows }) => rows === 'violate');
     const unseen = callableColumns.filter(({ rows }) => rows === 'unseen');
     const named = ambiguous.length > 0 ? ambiguous : unseen.length > 0 ? unseen : callableColumns;
-    const observed = pluralize(named.length, 'column');
+    const observed = formatNumberWithNoun(named.length, 'column');
     const objects = limitFindingObjects(named).map(({ table, column, type }) => `${column} of ${table} (${type})`);
     const changed = named.filter(({ isInside, type }) => !isInside && /^reg(proc|oper)(\[\])?$/.test(type));
     const more = {
@@ -29,7 +29,7 @@ export const ambiguousCallableNamesCheck = declareDatabasePreflightCheck({
         // role that runs the statement.
         review: changed.map((one) => alterType(one, preciseType(one.type))),
         undoReview: changed.map((one) => alterType(one, one.type)),
-        effects: [buildRowRemovalEffect(regprocColumnsQuery, changed)],
+        effects: [buildRowRemovalFixEffect(regprocColumnsQuery, changed)],
         database,
         by: 'the owner of the tables, or a superuser',
         text: `Each statement rewrites its table under an ACCESS EXCLUSIVE lock.${changed.length === named.length ? '' : ' A domain or a composite type must be re-created with regprocedure or regoperator.'}`,

@@ -10,7 +10,7 @@ import {
   type FunctionNeedingSuperuserOrLocale,
   functionsNeedingSuperuserOrLocaleQuery,
 } from '../queries/superuser-created-functions.ts';
-import { pluralize } from '../units.ts';
+import { formatNumberWithNoun } from '../units.ts';
 
 export const collationCheck = declareDatabasePreflightCheck({
   id: 'collation',
@@ -75,7 +75,7 @@ function localeSettings(found: readonly FunctionNeedingSuperuserOrLocale[]): Pre
   const [name, value] = setting.split('=');
   return {
     ...unknownOutcome(
-      `${pluralize(found.length, 'function')} with a locale in SET; it is not known whether the target provides it`,
+      `${formatNumberWithNoun(found.length, 'function')} with a locale in SET; it is not known whether the target provides it`,
     ),
     headline: 'A function sets a locale that the target may not provide',
     premise: 'the target provides the locales that functions set',

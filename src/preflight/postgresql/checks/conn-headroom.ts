@@ -6,7 +6,7 @@ import { migrationRoleQuery } from '../queries/migration-role.ts';
 import { postgresqlSettingsQuery } from '../queries/settings.ts';
 import { computeReplicationSlotDemand } from '../slot-demand.ts';
 import { getSourceServerVersion } from '../source-facts.ts';
-import { pluralize } from '../units.ts';
+import { formatNumberWithNoun } from '../units.ts';
 
 export const connHeadroomCheck = declareServerPreflightCheck({
   id: 'conn-headroom',
@@ -22,7 +22,7 @@ export const connHeadroomCheck = declareServerPreflightCheck({
     const databases = facts.databases.length;
     // Before PostgreSQL 12, WAL senders counted towards max_connections.
     const needed = getSourceServerVersion(facts) < 120_000 ? computeReplicationSlotDemand(databases).full + 4 : 4;
-    const observed = `${pluralize(free, 'connection')} free of ${max} (${used} used${kept === 0 ? '' : `, ${kept} reserved`})`;
+    const observed = `${formatNumberWithNoun(free, 'connection')} free of ${max} (${used} used${kept === 0 ? '' : `, ${kept} reserved`})`;
     if (free >= needed) return passOutcome(observed, { required: String(needed) });
     return warnOutcome(observed, {
       required: String(needed),

@@ -5,7 +5,7 @@ import { explainRefusedPostgresqlLogin } from '../login-step-outcomes.ts';
 import { explainCatalogLocks } from '../queries/catalog-locks.ts';
 import { databasesQuery } from '../queries/databases.ts';
 import type { DatabaseAccessResult } from '../source-facts.ts';
-import { pluralize } from '../units.ts';
+import { formatNumberWithNoun } from '../units.ts';
 
 export const dbNoconnectCheck = declareDatabasePreflightCheck({
   id: 'db-noconnect',
@@ -82,7 +82,7 @@ export const dbNoconnectCheck = declareDatabasePreflightCheck({
     if (reach?.kind === 'lost' && limit >= 0 && bound) {
       return failOutcome(['continuous', 'dump'], `could not connect: ${reach.message}`, {
         required: 'a connection',
-        detail: `The database allows ${pluralize(limit, 'connection')} at a time (CONNECTION LIMIT), for all roles except superusers together.`,
+        detail: `The database allows ${formatNumberWithNoun(limit, 'connection')} at a time (CONNECTION LIMIT), for all roles except superusers together.`,
         fix: {
           sql: [`ALTER DATABASE ${name} CONNECTION LIMIT -1`],
           undo: [`ALTER DATABASE ${name} CONNECTION LIMIT ${limit}`],

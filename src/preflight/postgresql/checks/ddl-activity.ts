@@ -3,7 +3,7 @@ import { declareDatabasePreflightCheck } from '../check.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { installedExtensionsQuery } from '../queries/extensions.ts';
 import { recentDdlQuery } from '../queries/recent-ddl.ts';
-import { pluralize } from '../units.ts';
+import { formatNumberWithNoun } from '../units.ts';
 
 export const ddlActivityCheck = declareDatabasePreflightCheck({
   id: 'ddl-activity',
@@ -17,7 +17,7 @@ export const ddlActivityCheck = declareDatabasePreflightCheck({
     const parts = [
       ...(recentDdl.length === 0
         ? []
-        : [`${pluralize(recentDdl.length, 'table')} created or altered in the last 24 hours`]),
+        : [`${formatNumberWithNoun(recentDdl.length, 'table')} created or altered in the last 24 hours`]),
       ...(makers.length === 0 ? [] : [makers.join(', ')]),
     ];
     const observed = parts.join('; ');

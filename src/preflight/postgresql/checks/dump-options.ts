@@ -3,15 +3,15 @@ import { passOutcome, unknownOutcome } from '../../finding.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { changedBuiltInFunctionPrivilegesQuery } from '../queries/built-in-grants.ts';
-import { systemUserKeywordUsesQuery } from '../queries/system-user-keyword-uses.ts';
-import { pluralize } from '../units.ts';
+import { unquotedSystemUserNameUsesQuery } from '../queries/system-user-keyword-uses.ts';
+import { formatNumberWithNoun } from '../units.ts';
 
 export const dumpOptionsCheck = declareDatabasePreflightCheck({
   id: 'dump-options',
   title: 'the target version accepts a dump with the default options of pg_dump',
   headline: 'The target version rejects a dump with the default options of pg_dump',
   severity: { continuous: 'blocker', dump: 'blocker' },
-  queries: { systemUserNames: systemUserKeywordUsesQuery, builtInGrants: changedBuiltInFunctionPrivilegesQuery },
+  queries: { systemUserNames: unquotedSystemUserNameUsesQuery, builtInGrants: changedBuiltInFunctionPrivilegesQuery },
   evaluate({ systemUserNames, builtInGrants }, database, _facts, { targetVersion }) {
     const target = targetVersion === undefined ? undefined : parsePostgresqlMajorVersion(targetVersion);
     const isReserved = target === undefined || target >= 160_000;
@@ -22,7 +22,9 @@ export const dumpOptionsCheck = declareDatabasePreflightCheck({
     if (names.length + grants.length === 0) return passOutcome('yes');
     const objects = [...names, ...grants.map((signature) => `privileges on ${signature}`)];
     return {
-      ...unknownOutcome(`${pluralize(objects.length, 'object')}, and the options of the service are not known`),
+      ...unknownOutcome(
+        `${formatNumberWithNoun(objects.length, 'object')}, and the options of the service are not known`,
+      ),
       premise: `the service ${[
         ...(names.length === 0 ? [] : ['quotes all names (pg_dump --quote-all-identifiers)']),
         ...(grants.length === 0 ? [] : ['leaves out privileges (pg_dump --no-privileges)']),

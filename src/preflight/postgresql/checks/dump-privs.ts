@@ -1,13 +1,13 @@
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import { requoteQualifiedName } from '../../../postgresql/requote.ts';
 import { type FindingFix, failOutcome, passOutcome } from '../../finding.ts';
-import { buildQueryResultFixEffect, buildRoleChangeEffect, buildRowRemovalEffect } from '../../fix-effect.ts';
+import { buildQueryResultFixEffect, buildRoleChangeFixEffect, buildRowRemovalFixEffect } from '../../fix-effect.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { unreadableLargeObjectsQuery } from '../queries/large-objects.ts';
 import { type MigrationRole, migrationRoleQuery } from '../queries/migration-role.ts';
 import { type UnreadableObject, unreadableObjectsQuery } from '../queries/unreadable-objects.ts';
-import { pluralize } from '../units.ts';
+import { formatNumberWithNoun } from '../units.ts';
 
 export const dumpPrivsCheck = declareDatabasePreflightCheck({
   id: 'dump-privs',
@@ -28,17 +28,21 @@ export const dumpPrivsCheck = declareDatabasePreflightCheck({
     const names = [...closed.objects.map(described), ...closedLargeObjects.map((oid) => `large object ${oid}`)];
     const all = parts.reduce((sum, [, number]) => sum + number, 0);
     const version = connection.kind === 'entered' ? connection.version : 0;
-    return failOutcome(['dump'], `no access to ${parts.map(([one, number]) => pluralize(number, one)).join(', ')}`, {
-      required: 'CONNECT, USAGE on all schemas, SELECT on all tables and sequences',
-      detail: `pg_dump stops at the first object that it cannot read: "${permissionError(closed.objects[0], closedLargeObjects[0])}".${buildUnlistedObjectsNote(all)}`,
-      objects: limitFindingObjects(names),
-      fix: fixOf(closed.objects, closedLargeObjects, {
-        database,
-        member: role,
-        role: quoteIdentifier(username),
-        version,
-      }),
-    });
+    return failOutcome(
+      ['dump'],
+      `no access to ${parts.map(([one, number]) => formatNumberWithNoun(number, one)).join(', ')}`,
+      {
+        required: 'CONNECT, USAGE on all schemas, SELECT on all tables and sequences',
+        detail: `pg_dump stops at the first object that it cannot read: "${permissionError(closed.objects[0], closedLargeObjects[0])}".${buildUnlistedObjectsNote(all)}`,
+        objects: limitFindingObjects(names),
+        fix: fixOf(closed.objects, closedLargeObjects, {
+          database,
+          member: role,
+          role: quoteIdentifier(username),
+          version,
+        }),
+      },
+    );
   },
 });
 
@@ -63,7 +67,7 @@ function fixOf(closed: readonly UnreadableObject[], objects: readonly string[], 
     return {
       sql: [`GRANT pg_read_all_data TO ${role}`],
       undo: [`REVOKE pg_read_all_data FROM ${role}`],
-      effects: [buildRoleChangeEffect({ memberOf: 'pg_read_all_data' })],
+      effects: [buildRoleChangeFixEffect({ memberOf: 'pg_read_all_data' })],
       text: 'Allow the role to read all data in all databases for the duration of the migration.',
     };
   }
@@ -87,7 +91,7 @@ function fixOf(closed: readonly UnreadableObject[], objects: readonly string[], 
     undo: rights.map((right) => `REVOKE ${right} FROM ${role}`),
     effects: [
       buildQueryResultFixEffect(unreadableObjectsQuery, () => unreadableObjectsQuery.absent),
-      buildRowRemovalEffect(unreadableLargeObjectsQuery, objects),
+      buildRowRemovalFixEffect(unreadableLargeObjectsQuery, objects),
     ],
     database,
     by: 'the owner of the objects, or a superuser',
@@ -108,14 +112,14 @@ function inheritingFix({ role, version }: Granting, hasIt: boolean): FindingFix 
     return {
       sql: [`${grant} WITH INHERIT TRUE`],
       undo: [hasIt ? `${grant} WITH INHERIT FALSE` : revoke],
-      effects: [buildRoleChangeEffect({ memberOf: 'pg_read_all_data' })],
+      effects: [buildRoleChangeFixEffect({ memberOf: 'pg_read_all_data' })],
       text,
     };
   }
   return {
     sql: [`ALTER ROLE ${role} INHERIT`, ...(hasIt ? [] : [grant])],
     undo: [...(hasIt ? [] : [revoke]), `ALTER ROLE ${role} NOINHERIT`],
-    effects: [buildRoleChangeEffect({ inherits: true, memberOf: 'pg_read_all_data' })],
+    effects: [buildRoleChangeFixEffect({ inherits: true, memberOf: 'pg_read_all_data' })],
     text,
   };
 }

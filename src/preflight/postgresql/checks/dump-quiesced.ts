@@ -1,7 +1,7 @@
 import { infoOutcome, passOutcome, skipOutcome, warnOutcome } from '../../finding.ts';
 import { declareServerPreflightCheck } from '../check.ts';
 import { openTransactionsQuery } from '../queries/open-transactions.ts';
-import { binarySizeText, pluralize, timeSpanText } from '../units.ts';
+import { binarySizeText, formatNumberWithNoun, timeSpanText } from '../units.ts';
 
 export const dumpQuiescedCheck = declareServerPreflightCheck({
   id: 'dump-quiesced',
@@ -18,7 +18,7 @@ export const dumpQuiescedCheck = declareServerPreflightCheck({
       if (facts.walRate === undefined) return skipOutcome('the WAL position could not be read');
       return passOutcome(`${binarySizeText(written)} of WAL in ${span}`, { detail: `${snapshotText} ${sampleText}` });
     }
-    const observed = `${binarySizeText(written)} of WAL in ${span}, ${pluralize(transactions.length, 'open transaction')}`;
+    const observed = `${binarySizeText(written)} of WAL in ${span}, ${formatNumberWithNoun(transactions.length, 'open transaction')}`;
     if (options.method !== 'dump') return infoOutcome(observed, { detail: snapshotText });
     return warnOutcome(observed, {
       required: 'no writes',

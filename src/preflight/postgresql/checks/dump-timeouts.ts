@@ -4,7 +4,7 @@ import { computeEffectiveRoleSettings } from '../effective-role-settings.ts';
 import { migrationRoleQuery } from '../queries/migration-role.ts';
 import { roleSettingsQuery } from '../queries/role-settings.ts';
 import { postgresqlSettingsQuery } from '../queries/settings.ts';
-import { buildSetRoleSettingFix, combinePreflightFixes } from '../role-setting-fix.ts';
+import { buildSetRoleSettingFix, combineRoleSettingFixes } from '../role-setting-fix.ts';
 import { parsePostgresqlDuration, timeSpanText } from '../units.ts';
 
 /** The timeouts that pg_dump sets to 0 first, but that can cancel even the statement that sets them. */
@@ -42,7 +42,7 @@ export const dumpTimeoutsCheck = declareServerPreflightCheck({
         detail:
           'In a new session even the statement that sets the timeout to 0 takes longer than the timeout: "canceling statement due to statement timeout" or "terminating connection due to transaction timeout". Neither replication nor a dump can read data.',
         only: [...new Set(found.map(({ database }) => database))],
-        fix: combinePreflightFixes(
+        fix: combineRoleSettingFixes(
           names.map((name) =>
             buildSetRoleSettingFix(
               name,

@@ -1,12 +1,12 @@
 import { failOutcome, infoOutcome, type PreflightCheckOutcome, passOutcome } from '../../finding.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
 import type { UncheckedUniqueIndex } from '../deep/comparable-keys.ts';
-import { buildIncompleteScanOutcome, getDatabaseScanOrOutcome } from '../deep/get-database-scan-or-outcome.ts';
+import { buildIncompleteScanOutcome, getRowScanOrCheckOutcome } from '../deep/get-row-scan-or-check-outcome.ts';
 import type { DuplicateUniqueKeys } from '../deep/scanned-rows.ts';
 import { formatReasonAsWords } from '../deep/table-unread-reason.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { suggestQueriesForDuplicateKeys } from '../owner-queries.ts';
-import { pluralize } from '../units.ts';
+import { formatNumberWithNoun } from '../units.ts';
 
 export const duplicateKeysCheck = declareDatabasePreflightCheck({
   id: 'duplicate-keys',
@@ -16,12 +16,12 @@ export const duplicateKeysCheck = declareDatabasePreflightCheck({
   queries: {},
   readsRows: true,
   evaluate(_values, database, facts, options) {
-    const read = getDatabaseScanOrOutcome(database, facts, options);
+    const read = getRowScanOrCheckOutcome(database, facts, options);
     if ('outcome' in read) return read.outcome;
     const { duplicates, unchecked, comparedKeys } = read.scan;
     if (duplicates.length > 0) return found(duplicates, unchecked, database);
     const incomplete = buildIncompleteScanOutcome(read.scan);
-    const compared = pluralize(comparedKeys, 'unique index', 'unique indexes');
+    const compared = formatNumberWithNoun(comparedKeys, 'unique index', 'unique indexes');
     if (incomplete !== undefined) return { ...incomplete, ...listed(unchecked) };
     if (unchecked.length === 0) return passOutcome(compared);
     return infoOutcome(`${compared} compared, ${unchecked.length} not compared`, {
@@ -37,11 +37,12 @@ function found(
   database: string,
 ): PreflightCheckOutcome {
   const other = listed(unchecked).detail;
-  return failOutcome(['continuous', 'dump'], pluralize(duplicates.length, 'index', 'indexes'), {
+  return failOutcome(['continuous', 'dump'], formatNumberWithNoun(duplicates.length, 'index', 'indexes'), {
     required: 'none',
     detail: `The index does not contain all rows, so the source did not reject them. The target does, on every attempt: "duplicate key value violates unique constraint".${suggestQueriesForDuplicateKeys(duplicates)}${buildUnlistedObjectsNote(duplicates)}${other === undefined ? '' : ` ${other}`}`,
     objects: limitFindingObjects(duplicates).map(
-      ({ index, table, keys, rows }) => `${index} on ${table} (${pluralize(keys, 'key')} in ${pluralize(rows, 'row')})`,
+      ({ index, table, keys, rows }) =>
+        `${index} on ${table} (${formatNumberWithNoun(keys, 'key')} in ${formatNumberWithNoun(rows, 'row')})`,
     ),
     fix: {
       database,

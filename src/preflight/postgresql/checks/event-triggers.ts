@@ -2,22 +2,22 @@ import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import { failOutcome, type PreflightCheckOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { buildQueryResultFixEffect, type PreflightFixEffect } from '../../fix-effect.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
-import { classifyFunctionExceptions } from '../function-body/function-exceptions.ts';
+import { estimateFunctionExceptionFrequency } from '../function-body/function-exceptions.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
-import { nonOrdinaryRelationsQuery } from '../queries/relations.ts';
+import { relationsWithUnusualPropertiesQuery } from '../queries/relations.ts';
 import { type EventTrigger, eventTriggersQuery } from '../queries/triggers.ts';
-import { pluralize } from '../units.ts';
+import { formatNumberWithNoun } from '../units.ts';
 
 export const eventTriggersCheck = declareDatabasePreflightCheck({
   id: 'event-triggers',
   title: 'the database has no event triggers',
   headline: 'The database has event triggers',
   severity: { continuous: 'blocker', dump: 'blocker' },
-  queries: { eventTriggers: eventTriggersQuery, relations: nonOrdinaryRelationsQuery },
+  queries: { eventTriggers: eventTriggersQuery, relations: relationsWithUnusualPropertiesQuery },
   evaluate({ eventTriggers, relations }, database) {
     if (eventTriggers.length === 0) return passOutcome('none');
-    const ofKind = (how: ReturnType<typeof classifyFunctionExceptions>) =>
-      eventTriggers.filter(({ body }) => body !== undefined && classifyFunctionExceptions(body) === how);
+    const ofKind = (how: ReturnType<typeof estimateFunctionExceptionFrequency>) =>
+      eventTriggers.filter(({ body }) => body !== undefined && estimateFunctionExceptionFrequency(body) === how);
     const rejecting = ofKind('always');
     if (rejecting.length > 0) return rejectingDdl(rejecting, database);
     const writing = eventTriggers.filter(({ atLogin }) => atLogin !== undefined && writes(atLogin, relations.unlogged));
@@ -28,7 +28,7 @@ export const eventTriggersCheck = declareDatabasePreflightCheck({
       conditional.length === 0
         ? ''
         : ` ${limitFindingObjects(conditional).join(', ')} can raise an exception: make sure that CREATE PUBLICATION on the source and CREATE SUBSCRIPTION on the target succeed.`;
-    return warnOutcome(pluralize(names.length, 'event trigger'), {
+    return warnOutcome(formatNumberWithNoun(names.length, 'event trigger'), {
       required: 'none',
       detail: `Only a superuser can create event triggers. On a managed target the restore reports "permission denied to create event trigger" and continues without the event triggers.${hint}${buildUnlistedObjectsNote(names)}`,
       objects: limitFindingObjects(names),
@@ -52,20 +52,24 @@ function writes(body: string, unlogged: readonly string[]): boolean {
 }
 
 function loginWriters(found: readonly EventTrigger[], database: string): PreflightCheckOutcome {
-  return failOutcome(['continuous', 'dump'], `${pluralize(found.length, 'event trigger')} writing at every login`, {
-    headline: 'An event trigger writes data at every login',
-    required: 'no login event trigger that writes into a replicated table',
-    detail: `After the restore these event triggers write on the target at every login, before the rows of the same table are copied: "duplicate key value violates unique constraint", or rows that do not exist on the source.${buildUnlistedObjectsNote(found.map(({ name }) => name))}`,
-    objects: limitFindingObjects(found.map(({ name }) => name)),
-    fix: {
-      sql: alterStatements(found, 'DISABLE'),
-      undo: alterStatements(found, 'ENABLE'),
-      effects: [disables(found)],
-      database,
-      by: 'a superuser',
-      text: 'Disable the event triggers until the cut-over; a disabled event trigger is also disabled on the target.',
+  return failOutcome(
+    ['continuous', 'dump'],
+    `${formatNumberWithNoun(found.length, 'event trigger')} writing at every login`,
+    {
+      headline: 'An event trigger writes data at every login',
+      required: 'no login event trigger that writes into a replicated table',
+      detail: `After the restore these event triggers write on the target at every login, before the rows of the same table are copied: "duplicate key value violates unique constraint", or rows that do not exist on the source.${buildUnlistedObjectsNote(found.map(({ name }) => name))}`,
+      objects: limitFindingObjects(found.map(({ name }) => name)),
+      fix: {
+        sql: alterStatements(found, 'DISABLE'),
+        undo: alterStatements(found, 'ENABLE'),
+        effects: [disables(found)],
+        database,
+        by: 'a superuser',
+        text: 'Disable the event triggers until the cut-over; a disabled event trigger is also disabled on the target.',
+      },
     },
-  });
+  );
 }
 
 function alterStatements(found: readonly EventTrigger[], how: 'DISABLE' | 'ENABLE'): readonly string[] {
@@ -79,7 +83,7 @@ function disables(found: readonly EventTrigger[]): PreflightFixEffect {
 }
 
 function rejectingDdl(found: readonly EventTrigger[], database: string): PreflightCheckOutcome {
-  return failOutcome(['continuous'], `${pluralize(found.length, 'event trigger')} rejecting DDL`, {
+  return failOutcome(['continuous'], `${formatNumberWithNoun(found.length, 'event trigger')} rejecting DDL`, {
     headline: 'An event trigger rejects DDL of the migration',
     required: 'no event trigger that raises an exception at CREATE PUBLICATION or CREATE SUBSCRIPTION',
     detail: `These event triggers fire for CREATE PUBLICATION on the source and, after the restore, for CREATE SUBSCRIPTION on the target, and both statements fail.${buildUnlistedObjectsNote(found)}`,

@@ -1,18 +1,18 @@
 import { infoOutcome, passOutcome } from '../../finding.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
-import { nonOrdinaryRelationsQuery } from '../queries/relations.ts';
-import { pluralize } from '../units.ts';
+import { relationsWithUnusualPropertiesQuery } from '../queries/relations.ts';
+import { formatNumberWithNoun } from '../units.ts';
 
 export const foreignTablesCheck = declareDatabasePreflightCheck({
   id: 'foreign-tables',
   title: 'the database has no foreign tables',
   headline: 'The database has foreign tables',
   severity: { continuous: 'info', dump: 'info' },
-  queries: { relations: nonOrdinaryRelationsQuery },
+  queries: { relations: relationsWithUnusualPropertiesQuery },
   evaluate({ relations: { foreign } }) {
     if (foreign.length === 0) return passOutcome('none');
-    return infoOutcome(pluralize(foreign.length, 'table'), {
+    return infoOutcome(formatNumberWithNoun(foreign.length, 'table'), {
       detail: `Only the definitions are migrated, not the rows on the foreign server. The target needs the extension of the foreign-data wrapper, network access to the foreign server, and the passwords of the user mappings.${buildUnlistedObjectsNote(foreign)}`,
       objects: limitFindingObjects(foreign),
     });

@@ -17,7 +17,7 @@ import {
   replicaIdentityFix,
 } from '../replica-identity-fix.ts';
 import { getSourceServerVersion } from '../source-facts.ts';
-import { pluralize } from '../units.ts';
+import { formatNumberWithNoun } from '../units.ts';
 
 export const fullWithoutEqCheck = declareDatabasePreflightCheck({
   id: 'full-without-eq',
@@ -40,8 +40,9 @@ export const fullWithoutEqCheck = declareDatabasePreflightCheck({
             full.some(({ name }) => name === table),
           );
     if (missed.length > 0) return missedRows(missed, database);
-    if (found.length === 0) return passOutcome(full.length === 0 ? 'no such table' : pluralize(full.length, 'table'));
-    return failOutcome(['continuous'], pluralize(found.length, 'table'), {
+    if (found.length === 0)
+      return passOutcome(full.length === 0 ? 'no such table' : formatNumberWithNoun(full.length, 'table'));
+    return failOutcome(['continuous'], formatNumberWithNoun(found.length, 'table'), {
       required: 'a primary key, or only columns whose types have an equality operator',
       detail: `The first UPDATE or DELETE stops the replication of the whole database, not only of the table: "could not identify an equality operator for type ${firstType(found, unequal)}".${buildUnlistedObjectsNote(found)}`,
       objects: limitFindingObjects(found).map(({ name }) => `${name} (${unequal.get(name)?.join(', ')})`),
@@ -69,7 +70,7 @@ function missedRows(missed: readonly NullableHashIndexColumn[], database: string
         .join('; ')}.`,
     },
   };
-  const observed = pluralize(named.length, 'table');
+  const observed = formatNumberWithNoun(named.length, 'table');
   return certain.length > 0 ? failOutcome(['continuous'], observed, more) : warnOutcome(observed, more);
 }
 

@@ -3,7 +3,7 @@ import { declareDatabasePreflightCheck } from '../check.ts';
 import { findContextDependentWord } from '../function-body/find-context-dependent-word.ts';
 import {
   createFunctionRelationReader,
-  type FunctionReadDependencies,
+  type RelationsReadByFunction,
 } from '../function-body/function-relation-reader.ts';
 import { findUnresolvedFunctionBodyNames } from '../function-body/unresolved-function-body-names.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
@@ -11,7 +11,7 @@ import { functionBodiesQuery } from '../queries/function-bodies.ts';
 import { type UserFunctionUse, userFunctionUsesQuery } from '../queries/function-uses.ts';
 import { objectsNamedInFunctionBodiesQuery } from '../queries/named-objects.ts';
 import { searchPathOperatorsQuery } from '../queries/search-path-operators.ts';
-import { pluralize } from '../units.ts';
+import { formatNumberWithNoun } from '../units.ts';
 
 export const functionResultsCheck = declareDatabasePreflightCheck({
   id: 'function-results',
@@ -43,7 +43,9 @@ export const functionResultsCheck = declareDatabasePreflightCheck({
     const objects = [...new Set(found)];
     if (objects.length === 0) return passOutcome('all');
     return {
-      ...unknownOutcome(`${pluralize(objects.length, 'use')} of functions that depend on more than their arguments`),
+      ...unknownOutcome(
+        `${formatNumberWithNoun(objects.length, 'use')} of functions that depend on more than their arguments`,
+      ),
       premise: 'these functions return the same values on the target as they did when the rows were stored',
       required: 'functions that depend on their arguments only',
       detail: `The target calls these functions again for every copied row, with its own settings, roles, object ids and an empty search_path. A generated column then has another value without an error; a row that violates a constraint there is not copied: "new row for relation … violates check constraint", "duplicate key value violates unique constraint".${buildUnlistedObjectsNote(objects)}`,
@@ -72,7 +74,7 @@ const storedKinds: ReadonlySet<UserFunctionUse['kind']> = new Set([
 
 const exceptionHandler = /\bexception\s+when\b/i;
 
-function environmentUseOf({ bodies, reads }: FunctionReadDependencies): string | undefined {
+function environmentUseOf({ bodies, reads }: RelationsReadByFunction): string | undefined {
   for (const { text, bound } of bodies) {
     const word = findContextDependentWord(`${text} ${bound}`);
     if (word !== undefined) return word;

@@ -5,7 +5,7 @@ import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects
 import { type FunctionBody, functionBodiesQuery } from '../queries/function-bodies.ts';
 import { type UserFunctionUse, userFunctionUsesQuery } from '../queries/function-uses.ts';
 import { generatedColumnsQuery } from '../queries/generated-columns.ts';
-import { pluralize } from '../units.ts';
+import { formatNumberWithNoun } from '../units.ts';
 
 export const generatedColumnsCheck = declareDatabasePreflightCheck({
   id: 'generated-columns',
@@ -46,7 +46,7 @@ function volatileColumns(uses: readonly UserFunctionUse[], bodies: readonly Func
 function differingValues(volatile: readonly VolatileColumn[], database: string): PreflightCheckOutcome {
   const certain = volatile.filter(({ how }) => how === 'surely');
   const named = certain.length > 0 ? certain : volatile;
-  const observed = `${pluralize(named.length, 'column')} computed by a function that uses the current time or a random value`;
+  const observed = `${formatNumberWithNoun(named.length, 'column')} computed by a function that uses the current time or a random value`;
   const more = {
     headline: 'A generated column can have other values on the target',
     required: 'generated columns with functions that return the same value for the same row',

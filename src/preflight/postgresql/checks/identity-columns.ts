@@ -2,7 +2,7 @@ import { infoOutcome, passOutcome } from '../../finding.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { generatedColumnsQuery } from '../queries/generated-columns.ts';
-import { pluralize } from '../units.ts';
+import { formatNumberWithNoun } from '../units.ts';
 
 export const identityColumnsCheck = declareDatabasePreflightCheck({
   id: 'identity-columns',
@@ -12,7 +12,7 @@ export const identityColumnsCheck = declareDatabasePreflightCheck({
   queries: { columns: generatedColumnsQuery },
   evaluate({ columns: { identity } }) {
     if (identity.length === 0) return passOutcome('none');
-    return infoOutcome(pluralize(identity.length, 'column'), {
+    return infoOutcome(formatNumberWithNoun(identity.length, 'column'), {
       detail: `The values of identity columns are replicated, the values of their sequences are not: set these sequences at the cut-over, as all sequences.${buildUnlistedObjectsNote(identity)}`,
       objects: limitFindingObjects(identity),
     });

@@ -1,9 +1,9 @@
 import { failOutcome, infoOutcome, passOutcome } from '../../finding.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
 import { classifyEncodingByAcceptedBytes } from '../deep/byte-validator.ts';
-import { buildIncompleteScanOutcome, getDatabaseScanOrOutcome } from '../deep/get-database-scan-or-outcome.ts';
+import { buildIncompleteScanOutcome, getRowScanOrCheckOutcome } from '../deep/get-row-scan-or-check-outcome.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
-import { pluralize } from '../units.ts';
+import { formatNumberWithNoun } from '../units.ts';
 
 export const invalidBytesCheck = declareDatabasePreflightCheck({
   id: 'invalid-bytes',
@@ -13,7 +13,7 @@ export const invalidBytesCheck = declareDatabasePreflightCheck({
   queries: {},
   readsRows: true,
   evaluate(_values, database, facts, options) {
-    const read = getDatabaseScanOrOutcome(database, facts, options);
+    const read = getRowScanOrCheckOutcome(database, facts, options);
     if ('outcome' in read) return read.outcome;
     const { encoding, invalid, rows } = read.scan;
     const kind = classifyEncodingByAcceptedBytes(encoding);
@@ -22,12 +22,13 @@ export const invalidBytesCheck = declareDatabasePreflightCheck({
       return infoOutcome(`no check for the encoding ${encoding}`, {
         headline: 'It is not known whether texts are valid in the encoding of the database',
       });
-    if (invalid.length === 0) return buildIncompleteScanOutcome(read.scan) ?? passOutcome(pluralize(rows, 'row'));
-    return failOutcome(['continuous', 'dump'], pluralize(invalid.length, 'column'), {
+    if (invalid.length === 0)
+      return buildIncompleteScanOutcome(read.scan) ?? passOutcome(formatNumberWithNoun(rows, 'row'));
+    return failOutcome(['continuous', 'dump'], formatNumberWithNoun(invalid.length, 'column'), {
       required: 'none',
       detail: `The source stores these bytes, but no server accepts them as input: "invalid byte sequence for encoding "${encoding}"". The copy fails there on every attempt. Such bytes come from old releases, from functions in C and from casts without a function.${buildUnlistedObjectsNote(invalid)}`,
       objects: limitFindingObjects(invalid).map(
-        ({ table, column, rows: count }) => `${column} of ${table} (${pluralize(count, 'row')})`,
+        ({ table, column, rows: count }) => `${column} of ${table} (${formatNumberWithNoun(count, 'row')})`,
       ),
       fix: { database, by: 'the data owner', text: 'Correct the texts, or delete the rows, before the migration.' },
     });

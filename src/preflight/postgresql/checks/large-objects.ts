@@ -1,7 +1,7 @@
 import { infoOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
 import { largeObjectCountLimit, largeObjectsQuery } from '../queries/large-objects.ts';
-import { pluralize } from '../units.ts';
+import { formatNumberWithNoun } from '../units.ts';
 
 export const largeObjectsCheck = declareDatabasePreflightCheck({
   id: 'large-objects',
@@ -14,7 +14,7 @@ export const largeObjectsCheck = declareDatabasePreflightCheck({
     const observed =
       largeObjects > largeObjectCountLimit
         ? `more than ${largeObjectCountLimit} large objects`
-        : pluralize(largeObjects, 'large object');
+        : formatNumberWithNoun(largeObjects, 'large object');
     if (method === 'dump') return infoOutcome(observed, { detail: 'A dump contains large objects.' });
     return warnOutcome(observed, {
       required: 'none',

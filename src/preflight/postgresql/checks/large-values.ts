@@ -1,11 +1,11 @@
 import { failOutcome, type PreflightCheckOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
-import { buildIncompleteScanOutcome } from '../deep/get-database-scan-or-outcome.ts';
+import { buildIncompleteScanOutcome } from '../deep/get-row-scan-or-check-outcome.ts';
 import type { UnreadTable } from '../deep/scanned-rows.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { describeRowLengthQueriesForOwner } from '../owner-queries.ts';
 import { largeValuesQuery } from '../queries/large-values.ts';
-import { binarySizeText, pluralize } from '../units.ts';
+import { binarySizeText, formatNumberWithNoun } from '../units.ts';
 
 export const largeValuesCheck = declareDatabasePreflightCheck({
   id: 'large-values',
@@ -24,7 +24,7 @@ export const largeValuesCheck = declareDatabasePreflightCheck({
     const large = scan?.failure === undefined ? suspected.filter(({ table }) => isUnread(table)) : suspected;
     if (large.length === 0) return passOutcome('no long row, according to the sizes of TOAST tables');
     return {
-      ...unknownOutcome(`${pluralize(large.length, 'table')} with long values, and the rows were not read`),
+      ...unknownOutcome(`${formatNumberWithNoun(large.length, 'table')} with long values, and the rows were not read`),
       premise: 'no row is longer than 1 GB',
       settledBy: '--deep',
       required: 'rows shorter than 1 GB in text format, in which a bytea value needs two characters for each byte',
@@ -43,11 +43,15 @@ const splitValues =
   'Before the migration, split values that make a row longer than 1 GB into several rows, or move them to files.';
 
 function tooLargeRows(tables: readonly UnreadTable[], database: string): PreflightCheckOutcome {
-  return failOutcome(['continuous', 'dump'], `${pluralize(tables.length, 'table')} with a row that is too long`, {
-    headline: 'A row is longer than 1 GB',
-    required: 'rows shorter than 1 GB in text format, in which a bytea value needs two characters for each byte',
-    detail: `The server cannot send the row, and reading stopped there: there may be more. The copy fails on every attempt.${buildUnlistedObjectsNote(tables)}`,
-    objects: limitFindingObjects(tables).map(({ table, message }) => `${table} (${message})`),
-    fix: { database, by: 'the owner of the tables', text: splitValues },
-  });
+  return failOutcome(
+    ['continuous', 'dump'],
+    `${formatNumberWithNoun(tables.length, 'table')} with a row that is too long`,
+    {
+      headline: 'A row is longer than 1 GB',
+      required: 'rows shorter than 1 GB in text format, in which a bytea value needs two characters for each byte',
+      detail: `The server cannot send the row, and reading stopped there: there may be more. The copy fails on every attempt.${buildUnlistedObjectsNote(tables)}`,
+      objects: limitFindingObjects(tables).map(({ table, message }) => `${table} (${message})`),
+      fix: { database, by: 'the owner of the tables', text: splitValues },
+    },
+  );
 }

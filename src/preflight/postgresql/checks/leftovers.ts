@@ -1,6 +1,6 @@
 import { quoteIdentifier, quoteLiteral } from '../../../postgresql/quote.ts';
 import { type FindingFix, failOutcome, infoOutcome, passOutcome, warnOutcome } from '../../finding.ts';
-import { buildQueryResultFixEffect, buildRowRemovalEffect } from '../../fix-effect.ts';
+import { buildQueryResultFixEffect, buildRowRemovalFixEffect } from '../../fix-effect.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
 import { isMigrationPublication } from '../is-migration-publication.ts';
 import { publicationsQuery } from '../queries/publications.ts';
@@ -10,7 +10,7 @@ import {
   type ReplicationSlot,
   replicationSlotsQuery,
 } from '../queries/replication-slots.ts';
-import { binarySizeText, pluralize } from '../units.ts';
+import { binarySizeText, formatNumberWithNoun } from '../units.ts';
 
 export const leftoversCheck = declareDatabasePreflightCheck({
   id: 'leftovers',
@@ -32,7 +32,7 @@ export const leftoversCheck = declareDatabasePreflightCheck({
       const busy = oldSlots.filter(({ active }) => active);
       return failOutcome(
         ['continuous'],
-        `${pluralize(oldSlots.length, 'slot')}, ${pluralize(oldPublications.length, 'publication')}`,
+        `${formatNumberWithNoun(oldSlots.length, 'slot')}, ${formatNumberWithNoun(oldPublications.length, 'publication')}`,
         {
           ...(busy.length === 0 ? {} : { headline: 'A migration of this source seems to be running' }),
           required: 'none',
@@ -48,7 +48,7 @@ export const leftoversCheck = declareDatabasePreflightCheck({
     }
     if (idle.length === 0) return passOutcome('none');
     const headline = 'Inactive replication slots exist';
-    const observed = pluralize(idle.length, 'inactive slot');
+    const observed = formatNumberWithNoun(idle.length, 'inactive slot');
     const detail = `Inactive replication slots have no consumer.${retainedText(idle)} Inactive slots count towards max_replication_slots.`;
     const text = `If they are no longer needed: ${idle.map(({ name }) => `SELECT pg_catalog.pg_drop_replication_slot(${quoteLiteral(name)})`).join('; ')}. The WAL that they retain is then removed.`;
     const pinned = idle.reduce((sum, { retained }) => sum + (retained ?? 0), 0);
@@ -74,7 +74,7 @@ function dropFix(slots: readonly ReplicationSlot[], names: readonly string[], da
       ...names.map(dropIdlePublication),
     ],
     effects: [
-      buildRowRemovalEffect(
+      buildRowRemovalFixEffect(
         replicationSlotsQuery,
         slots.filter(({ active }) => !active),
       ),

@@ -4,7 +4,7 @@ import { declareDatabasePreflightCheck } from '../check.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { maxOpenTransactionSeconds } from '../open-transactions.ts';
 import { exclusiveTableLocksQuery, type TableLock } from '../queries/table-locks.ts';
-import { pluralize, timeSpanText } from '../units.ts';
+import { formatNumberWithNoun, timeSpanText } from '../units.ts';
 
 export const lockedTablesCheck = declareDatabasePreflightCheck({
   id: 'locked-tables',
@@ -25,7 +25,7 @@ export const lockedTablesCheck = declareDatabasePreflightCheck({
         text: `Wait until the transaction that holds the lock ends, or end it: ${[...new Set(locks.map(endStatement))].slice(0, 5).join('; ')}.`,
       },
     };
-    const observed = pluralize(tables.length, 'table');
+    const observed = formatNumberWithNoun(tables.length, 'table');
     return lasting.length === 0 ? warnOutcome(observed, more) : failOutcome(['continuous', 'dump'], observed, more);
   },
 });

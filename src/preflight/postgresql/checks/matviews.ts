@@ -1,20 +1,20 @@
 import { infoOutcome, passOutcome } from '../../finding.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
-import { nonOrdinaryRelationsQuery } from '../queries/relations.ts';
-import { pluralize } from '../units.ts';
+import { relationsWithUnusualPropertiesQuery } from '../queries/relations.ts';
+import { formatNumberWithNoun } from '../units.ts';
 
 export const matviewsCheck = declareDatabasePreflightCheck({
   id: 'matviews',
   title: 'the database has no materialized views',
   headline: 'The database has materialized views',
   severity: { continuous: 'info', dump: 'info' },
-  queries: { relations: nonOrdinaryRelationsQuery },
+  queries: { relations: relationsWithUnusualPropertiesQuery },
   evaluate({ relations: { matviews } }) {
     if (matviews.length === 0) return passOutcome('none');
     const empty = matviews.filter(({ populated }) => !populated);
     const [first] = matviews;
-    return infoOutcome(pluralize(matviews.length, 'materialized view'), {
+    return infoOutcome(formatNumberWithNoun(matviews.length, 'materialized view'), {
       detail: `Rows of materialized views are not replicated: until a materialized view is refreshed, the target reports "materialized view … has not been populated".${empty.length === 0 ? '' : ` ${empty.length} of them ${empty.length === 1 ? 'is' : 'are'} not populated on the source either.`}${buildUnlistedObjectsNote(matviews)}`,
       objects: limitFindingObjects(matviews).map(({ name, populated }) =>
         populated ? name : `${name} (not populated)`,

@@ -3,7 +3,7 @@ import { failOutcome, passOutcome } from '../../finding.ts';
 import { declareServerPreflightCheck } from '../check.ts';
 import { describeOpenTransaction } from '../open-transactions.ts';
 import { openTransactionsQuery } from '../queries/open-transactions.ts';
-import { pluralize } from '../units.ts';
+import { formatNumberWithNoun } from '../units.ts';
 
 export const preparedXactsCheck = declareServerPreflightCheck({
   id: 'prepared-xacts',
@@ -15,7 +15,7 @@ export const preparedXactsCheck = declareServerPreflightCheck({
   evaluate({ transactions }) {
     const prepared = transactions.filter(({ kind }) => kind === 'prepared');
     if (prepared.length === 0) return passOutcome('none');
-    return failOutcome(['continuous'], pluralize(prepared.length, 'prepared transaction'), {
+    return failOutcome(['continuous'], formatNumberWithNoun(prepared.length, 'prepared transaction'), {
       required: 'none',
       detail:
         'A prepared transaction survives its session and a restart. Until a prepared transaction ends, no replication slot can be created, and its changes are replicated only after its commit.',

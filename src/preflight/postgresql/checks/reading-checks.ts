@@ -1,11 +1,11 @@
 import { passOutcome, unknownOutcome } from '../../finding.ts';
-import { buildRowRemovalEffect } from '../../fix-effect.ts';
+import { buildRowRemovalFixEffect } from '../../fix-effect.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
 import { buildAddConstraintNotValidSql, buildDropConstraintSql } from '../constraint-sql.ts';
 import {
   createFunctionRelationReader,
-  type FunctionReadDependencies,
   type FunctionRelationRead,
+  type RelationsReadByFunction,
 } from '../function-body/function-relation-reader.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { functionBodiesQuery } from '../queries/function-bodies.ts';
@@ -14,7 +14,7 @@ import {
   functionCallingConstraintsQuery,
 } from '../queries/function-calling-constraints.ts';
 
-import { pluralize } from '../units.ts';
+import { formatNumberWithNoun } from '../units.ts';
 
 export const readingChecksCheck = declareDatabasePreflightCheck({
   id: 'reading-checks',
@@ -27,7 +27,9 @@ export const readingChecksCheck = declareDatabasePreflightCheck({
     const [first] = found;
     if (first === undefined) return passOutcome('none');
     return {
-      ...unknownOutcome(`${pluralize(found.length, 'constraint')}, and it is not known whether the rows satisfy them`),
+      ...unknownOutcome(
+        `${formatNumberWithNoun(found.length, 'constraint')}, and it is not known whether the rows satisfy them`,
+      ),
       premise: 'no CHECK constraint requires rows that are copied later',
       required: 'no CHECK constraint that reads its own table, or a table whose CHECK constraint reads this table',
       detail: `A CHECK constraint is evaluated for every copied row, when the rows that its function reads may not be copied yet; rows of its own table that are copied together are not visible to the constraint. If the constraint requires such rows, the copy fails on every attempt: "new row for relation … violates check constraint ${first.name}". If the constraint requires that such rows do not exist, the copy succeeds.${buildUnlistedObjectsNote(found)}`,
@@ -35,7 +37,7 @@ export const readingChecksCheck = declareDatabasePreflightCheck({
       fix: {
         sql: found.map((one) => buildDropConstraintSql({ ...one, owner: one.table, ofDomain: false })),
         undoReview: found.map((one) => buildAddConstraintNotValidSql({ ...one, owner: one.table, ofDomain: false })),
-        effects: [buildRowRemovalEffect(functionCallingConstraintsQuery, found)],
+        effects: [buildRowRemovalFixEffect(functionCallingConstraintsQuery, found)],
         database,
         by: 'the owner of the tables, or a superuser',
         text: 'Drop the CHECK constraints until the cut-over, or replace them with a trigger, which does not fire during the copy. Run `cloudctl db rehearse` to see whether the rows satisfy the CHECK constraints.',
@@ -50,7 +52,7 @@ export const readingChecksCheck = declareDatabasePreflightCheck({
  */
 function circularChecks(
   checks: readonly FunctionCallingConstraint[],
-  reach: (oid: string) => FunctionReadDependencies,
+  reach: (oid: string) => RelationsReadByFunction,
 ): readonly FunctionCallingConstraint[] {
   const byFunction = new Map([...new Set(checks.map(({ calls }) => calls))].map((oid) => [oid, reach(oid).reads]));
   const read = new Map(

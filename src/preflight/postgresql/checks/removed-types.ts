@@ -2,7 +2,7 @@ import { formatSingleLinePsqlStatement } from '../../../postgresql/psql-script.t
 import { requoteQualifiedName } from '../../../postgresql/requote.ts';
 import { parsePostgresqlMajorVersion } from '../../../postgresql/version.ts';
 import { failOutcome, type PreflightCheckOutcome, passOutcome, warnOutcome } from '../../finding.ts';
-import { buildRowRemovalEffect } from '../../fix-effect.ts';
+import { buildRowRemovalFixEffect } from '../../fix-effect.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { versionIncompatibleCallsQuery } from '../queries/incompatible-calls.ts';
@@ -12,7 +12,7 @@ import type { VersionIncompatibleObject } from '../queries/incompatible-object.t
 import { uncreatableOperatorsAndAggregatesQuery } from '../queries/incompatible-operators.ts';
 import { versionIncompatibleViewsQuery } from '../queries/incompatible-views.ts';
 import { type RemovedTypeUse, removedTypeUsesQuery } from '../queries/removed-type-uses.ts';
-import { pluralize } from '../units.ts';
+import { formatNumberWithNoun } from '../units.ts';
 
 export const removedTypesCheck = declareDatabasePreflightCheck({
   id: 'removed-types',
@@ -57,7 +57,7 @@ export const removedTypesCheck = declareDatabasePreflightCheck({
         text: `Save the definitions, drop the objects before the migration${dropExamples(objects)}, and create them on the target in a form that its version supports.${alterHints(found)}`,
       },
     };
-    const observed = pluralize(objects.length, 'object');
+    const observed = formatNumberWithNoun(objects.length, 'object');
     // Without the version of the target it is not known which of the objects the target rejects.
     const isKnown = target !== undefined || found.some(({ since }) => since === 0);
     return isKnown ? failOutcome(['continuous', 'dump'], observed, more) : warnOutcome(observed, more);
@@ -101,14 +101,14 @@ function removedTypeUses(removedUses: readonly RemovedTypeUse[], database: strin
   const withOids = removedUses.filter(({ column }) => column === undefined);
   const oids = withOids.map(({ table }) => table);
   const names = removedUses.map(({ table, column }) => `${table} (${column ?? 'WITH OIDS'})`);
-  return failOutcome(['continuous', 'dump'], pluralize(removedUses.length, 'use'), {
+  return failOutcome(['continuous', 'dump'], formatNumberWithNoun(removedUses.length, 'use'), {
     required:
       'no tables WITH OIDS and no columns of the types abstime, reltime and tinterval, which PostgreSQL 12 and newer do not support',
     detail: `The target cannot create the listed tables: "tables declared WITH OIDS are not supported", "type "abstime" does not exist".${buildUnlistedObjectsNote(names)}`,
     objects: limitFindingObjects(names),
     fix: {
       sql: oids.map((table) => `ALTER TABLE ${requoteQualifiedName(table)} SET WITHOUT OIDS`),
-      effects: [buildRowRemovalEffect(removedTypeUsesQuery, withOids)],
+      effects: [buildRowRemovalFixEffect(removedTypeUsesQuery, withOids)],
       database,
       by: 'the owner of the tables, or a superuser',
       text: 'SET WITHOUT OIDS removes the OIDs permanently. Change columns of a removed type to timestamptz or interval: ALTER TABLE … ALTER COLUMN … TYPE ….',

@@ -1,6 +1,6 @@
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import { type FindingFix, failOutcome, type PreflightCheckOutcome, passOutcome, skipOutcome } from '../../finding.ts';
-import { buildRoleChangeEffect } from '../../fix-effect.ts';
+import { buildRoleChangeFixEffect } from '../../fix-effect.ts';
 import { declareServerPreflightCheck } from '../check.ts';
 
 export const replConnectionCheck = declareServerPreflightCheck({
@@ -29,7 +29,7 @@ function replicationFix(code: string, username: string): { readonly detail: stri
         fix: {
           sql: [`ALTER ROLE ${role} REPLICATION`],
           undo: [`ALTER ROLE ${role} NOREPLICATION`],
-          effects: [buildRoleChangeEffect({ replication: true })],
+          effects: [buildRoleChangeFixEffect({ replication: true })],
           text: `Give the role REPLICATION (on Amazon RDS: GRANT rds_replication TO ${role}).`,
         },
       };

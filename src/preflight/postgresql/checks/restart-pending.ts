@@ -10,9 +10,9 @@ import {
 } from '../queries/settings.ts';
 import { serverStartTimeQuery } from '../queries/start-time.ts';
 import {
+  failedConfigLinesQuery,
   pgFileSettingsRestartError,
   type UnappliedConfigLine,
-  unappliedConfigLinesQuery,
 } from '../queries/unapplied-config-lines.ts';
 
 /** The settings that a migration depends on. */
@@ -33,7 +33,7 @@ export const restartPendingCheck = declareServerPreflightCheck({
   needs: 'connection',
   queries: {
     settings: postgresqlSettingsQuery,
-    pending: unappliedConfigLinesQuery,
+    pending: failedConfigLinesQuery,
     started: serverStartTimeQuery,
     activity: roleSessionActivityQuery,
   },

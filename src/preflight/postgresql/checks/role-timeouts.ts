@@ -5,7 +5,7 @@ import { computeEffectiveRoleSettings } from '../effective-role-settings.ts';
 import { migrationRoleQuery } from '../queries/migration-role.ts';
 import { roleSettingsQuery } from '../queries/role-settings.ts';
 import { postgresqlSettingsQuery } from '../queries/settings.ts';
-import { buildSetRoleSettingFix, combinePreflightFixes, describeEffectiveRoleSetting } from '../role-setting-fix.ts';
+import { buildSetRoleSettingFix, combineRoleSettingFixes, describeEffectiveRoleSetting } from '../role-setting-fix.ts';
 import type { PostgresqlSourceFacts } from '../source-facts.ts';
 import { parsePostgresqlDuration, timeSpanText } from '../units.ts';
 
@@ -49,7 +49,7 @@ export const roleTimeoutsCheck = declareServerPreflightCheck({
     const more = {
       required: 'none',
       objects: found.slice(0, 20).map((one) => `${one.name} ${describeEffectiveRoleSetting(one)}`),
-      fix: combinePreflightFixes(
+      fix: combineRoleSettingFixes(
         fixes.filter(({ set }) => set.length > 0).map(({ name, set }) => buildSetRoleSettingFix(name, '0', set, role)),
         `After this change, new sessions of ${role.name} have no such timeout. pg_dump sets these timeouts to 0 itself.`,
       ),

@@ -1,5 +1,5 @@
 import { failOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
-import { buildRowRemovalEffect } from '../../fix-effect.ts';
+import { buildRowRemovalFixEffect } from '../../fix-effect.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
 import { buildAddConstraintNotValidSql, buildDropConstraintSql } from '../constraint-sql.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
@@ -8,7 +8,7 @@ import {
   type SessionDependentConstraint,
   sessionDependentConstraintsQuery,
 } from '../queries/session-dependent-constraints.ts';
-import { pluralize } from '../units.ts';
+import { formatNumberWithNoun } from '../units.ts';
 
 export const sessionChecksCheck = declareDatabasePreflightCheck({
   id: 'session-checks',
@@ -21,7 +21,7 @@ export const sessionChecksCheck = declareDatabasePreflightCheck({
     const broken = unseen.filter(({ definition }) => customSetting.test(definition));
     const named = broken.length > 0 ? broken : unseen;
     if (named.length === 0) return passOutcome(sessionChecks.length === 0 ? 'none' : 'none in tables with rows');
-    const observed = pluralize(named.length, 'constraint');
+    const observed = formatNumberWithNoun(named.length, 'constraint');
     const more = {
       required: 'no such constraint in tables with rows',
       detail: `A CHECK constraint is evaluated for every copied or applied row, on another server of a newer version, by another role, with an empty search_path and without the settings of the application: "new row for relation … violates check constraint", "unrecognized configuration parameter", "relation … does not exist". The copy fails on the target on every attempt.${buildUnlistedObjectsNote(named)}`,
@@ -29,7 +29,7 @@ export const sessionChecksCheck = declareDatabasePreflightCheck({
       fix: {
         sql: named.map(buildDropConstraintSql),
         undoReview: named.map(buildAddConstraintNotValidSql),
-        effects: [buildRowRemovalEffect(sessionDependentConstraintsQuery, named)],
+        effects: [buildRowRemovalFixEffect(sessionDependentConstraintsQuery, named)],
         database,
         by: 'the owner of the tables, or a superuser',
         text: 'Drop the CHECK constraints until the cut-over, or replace them with a trigger, which does not fire during the copy.',

@@ -1,6 +1,6 @@
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import { failOutcome, type PreflightCheckOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
-import { buildRowRemovalEffect } from '../../fix-effect.ts';
+import { buildRowRemovalFixEffect } from '../../fix-effect.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
 import { buildAddConstraintNotValidSql, buildDropConstraintSql } from '../constraint-sql.ts';
 import { computeEffectiveRoleSettings } from '../effective-role-settings.ts';
@@ -11,7 +11,7 @@ import { type FunctionBody, functionBodiesQuery } from '../queries/function-bodi
 import { type UserFunctionUse, userFunctionUsesQuery } from '../queries/function-uses.ts';
 import { type RoleSetting, roleSettingsQuery } from '../queries/role-settings.ts';
 import {
-  getPostgresqlSettingKeys,
+  getKeysThatAreSettingNames,
   type PostgresqlServerSettings,
   postgresqlSettingsQuery,
 } from '../queries/settings.ts';
@@ -21,7 +21,7 @@ import {
   settingsDependentConstraintsQuery,
 } from '../queries/settings-dependent-constraints.ts';
 import type { PostgresqlSourceFacts } from '../source-facts.ts';
-import { pluralize } from '../units.ts';
+import { formatNumberWithNoun } from '../units.ts';
 
 export const settingDependentChecksCheck = declareDatabasePreflightCheck({
   id: 'setting-checks',
@@ -45,14 +45,14 @@ export const settingDependentChecksCheck = declareDatabasePreflightCheck({
     const isOwn = (...names: readonly string[]) => own.some(({ name }) => names.includes(name));
     const broken = found.filter(({ readsDates }) => readsDates && isOwn('DateStyle'));
     const settingTexts = own.map(({ name, value }) => `${name} ${value}`).join(', ');
-    const observed = `${pluralize(found.length, 'constraint')}${settingTexts === '' ? '' : `; ${settingTexts}`}`;
+    const observed = `${formatNumberWithNoun(found.length, 'constraint')}${settingTexts === '' ? '' : `; ${settingTexts}`}`;
     const more = (named: readonly SettingsDependentConstraint[]) => ({
       required: 'no dependence on session settings, or default settings',
       objects: limitFindingObjects(named).map(({ name, owner, definition }) => `${name} on ${owner} ${definition}`),
       fix: {
         sql: named.map(buildDropConstraintSql),
         undoReview: named.map(buildAddConstraintNotValidSql),
-        effects: [buildRowRemovalEffect(settingsDependentConstraintsQuery, named)],
+        effects: [buildRowRemovalFixEffect(settingsDependentConstraintsQuery, named)],
         database,
         by: 'the owner of the tables, or a superuser',
         text: `Drop the constraints until the cut-over, or rewrite them with an explicit time zone (AT TIME ZONE 'UTC'). A target with the same settings accepts the rows: run ALTER DATABASE ${quoteIdentifier(database)} SET … on the target, or change the settings of the role that applies changes, then use --accept setting-checks.`,
@@ -114,7 +114,7 @@ const rowNeutralUses: ReadonlySet<UserFunctionUse['kind']> = new Set(['index', '
 
 function zoneDependentOutcome(uses: readonly ZoneDependentUse[], zone: string): PreflightCheckOutcome {
   const isCheckOnly = uses.every(({ kind }) => kind === 'check' || kind === 'domain');
-  const observed = `${pluralize(uses.length, 'use')} of functions that depend on TimeZone ${zone}`;
+  const observed = `${formatNumberWithNoun(uses.length, 'use')} of functions that depend on TimeZone ${zone}`;
   const more = {
     required: 'functions with an explicit time zone',
     detail: `These functions are declared IMMUTABLE but depend on the time zone. The time zone of the source is not migrated, so the target computes other values, keys or partitions for the same rows: the values differ without an error, or the copy fails with "duplicate key value violates unique constraint", "new row for relation … violates partition constraint".${buildUnlistedObjectsNote(uses)}`,
@@ -137,7 +137,7 @@ function ownSettings(
   settingsOfRoles: readonly RoleSetting[],
   facts: PostgresqlSourceFacts,
 ): readonly { readonly name: string; readonly value: string }[] {
-  return getPostgresqlSettingKeys(defaultTargetFormatSettings).flatMap((name) => {
+  return getKeysThatAreSettingNames(defaultTargetFormatSettings).flatMap((name) => {
     const value = computeEffectiveRoleSettings(name, settings, settingsOfRoles, { ...facts, databases: [database] })[0]
       ?.value;
     return value === undefined || (defaultValues[name] ?? /^$/).test(value) ? [] : [{ name, value }];

@@ -1,7 +1,7 @@
 import { failOutcome, infoOutcome, skipOutcome, warnOutcome } from '../../finding.ts';
 import { declareServerPreflightCheck } from '../check.ts';
 import { copyRateRangeOfOneWorker, estimatePostgresqlCopyTime, maxMigrationSeconds } from '../copy-time-estimate.ts';
-import { binarySizeText, pluralize, timeSpanText } from '../units.ts';
+import { binarySizeText, formatNumberWithNoun, timeSpanText } from '../units.ts';
 
 export const sizeEstimateCheck = declareServerPreflightCheck({
   id: 'size-estimate',
@@ -21,11 +21,11 @@ export const sizeEstimateCheck = declareServerPreflightCheck({
     const unseen =
       copy.unseen.length === 0
         ? ''
-        : ` ${pluralize(copy.unseen.length, 'database')} without known sizes: ${copy.unseen.slice(0, 10).join(', ')}.`;
+        : ` ${formatNumberWithNoun(copy.unseen.length, 'database')} without known sizes: ${copy.unseen.slice(0, 10).join(', ')}.`;
     const rates = `${copyRateRangeOfOneWorker.slow / 1e6} to ${copyRateRangeOfOneWorker.fast / 1e6} MB/s`;
     const more = {
       required: 'an initial copy that takes at most two weeks',
-      detail: `${binarySizeText(copy.bytes)} in ${pluralize(copy.tables, 'table')}${largest}. One worker copies one table, and two workers run at a time: ${timeSpanText(low * 1000)} to ${timeSpanText(high * 1000)} at ${rates}. The target needs 25% to 50% more space for indexes and WAL.${unseen}`,
+      detail: `${binarySizeText(copy.bytes)} in ${formatNumberWithNoun(copy.tables, 'table')}${largest}. One worker copies one table, and two workers run at a time: ${timeSpanText(low * 1000)} to ${timeSpanText(high * 1000)} at ${rates}. The target needs 25% to 50% more space for indexes and WAL.${unseen}`,
     };
     const observed = `${binarySizeText(copy.bytes)}, ${timeSpanText(low * 1000)} to ${timeSpanText(high * 1000)}`;
     const fix = {

@@ -2,7 +2,7 @@ import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { declareServerPreflightCheck } from '../check.ts';
 import { describeOpenTransaction, maxOpenTransactionSeconds } from '../open-transactions.ts';
 import { openTransactionsQuery } from '../queries/open-transactions.ts';
-import { pluralize, timeSpanText } from '../units.ts';
+import { formatNumberWithNoun, timeSpanText } from '../units.ts';
 
 export const slotBlockersCheck = declareServerPreflightCheck({
   id: 'slot-blockers',
@@ -16,7 +16,7 @@ export const slotBlockersCheck = declareServerPreflightCheck({
     if (open.length === 0) return passOutcome('none');
     const oldest = Math.max(...open.map(({ seconds }) => seconds ?? 0));
     const hidden = open.some(({ seconds }) => seconds === undefined);
-    const observed = `${pluralize(open.length, 'transaction')} with writes, ${hidden && oldest === 0 ? 'of unknown age' : `the oldest ${timeSpanText(oldest * 1000)} old`}`;
+    const observed = `${formatNumberWithNoun(open.length, 'transaction')} with writes, ${hidden && oldest === 0 ? 'of unknown age' : `the oldest ${timeSpanText(oldest * 1000)} old`}`;
     const more = {
       required: `none older than ${timeSpanText(maxOpenTransactionSeconds * 1000)}`,
       detail:

@@ -6,7 +6,7 @@ import { databasesQuery } from '../queries/databases.ts';
 import { replicationSlotsQuery } from '../queries/replication-slots.ts';
 import { getNumericPostgresqlSetting, postgresqlSettingsQuery } from '../queries/settings.ts';
 import { buildRaiseReplicationSlotsFix } from '../slot-demand.ts';
-import { pluralize } from '../units.ts';
+import { formatNumberWithNoun } from '../units.ts';
 
 /**
  * Checks the minimum of max_replication_slots in the specification (section 4.6). Every database of the server counts,
@@ -31,7 +31,7 @@ export const slotsVsDbsCheck = declareServerPreflightCheck({
     if (max >= least) return passOutcome(String(max), { required: String(least) });
     return failOutcome(['continuous'], String(max), {
       required: String(least),
-      detail: `max_replication_slots is ${max}, and the server has ${pluralize(least, 'database')} (without templates, including ignored ones). ${describeRestartImpact(activity)}`,
+      detail: `max_replication_slots is ${max}, and the server has ${formatNumberWithNoun(least, 'database')} (without templates, including ignored ones). ${describeRestartImpact(activity)}`,
       fix: buildRaiseReplicationSlotsFix(settings, slots, facts.databases.length, least),
     });
   },

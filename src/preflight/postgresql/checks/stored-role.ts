@@ -3,7 +3,7 @@ import { declareServerPreflightCheck } from '../check.ts';
 import { listStoredRoleSettings } from '../effective-role-settings.ts';
 import { migrationRoleQuery } from '../queries/migration-role.ts';
 import { roleSettingsQuery } from '../queries/role-settings.ts';
-import { rolesInStoredSettingsQuery } from '../queries/stored-roles.ts';
+import { rolesNamedInStoredSettingsQuery } from '../queries/stored-roles.ts';
 import { buildSetRoleSettingFix, describeEffectiveRoleSetting } from '../role-setting-fix.ts';
 
 export const storedRoleCheck = declareServerPreflightCheck({
@@ -12,7 +12,7 @@ export const storedRoleCheck = declareServerPreflightCheck({
   headline: 'Sessions of the role switch to another role',
   severity: { continuous: 'blocker', dump: 'warning' },
   needs: 'connection',
-  queries: { roleSettings: roleSettingsQuery, stored: rolesInStoredSettingsQuery, role: migrationRoleQuery },
+  queries: { roleSettings: roleSettingsQuery, stored: rolesNamedInStoredSettingsQuery, role: migrationRoleQuery },
   evaluate({ roleSettings, stored, role }, facts) {
     const all = listStoredRoleSettings('role', roleSettings, facts);
     const weaker = all.filter(({ value }) => value !== role.name && stored.get(value) === false);

@@ -1,6 +1,6 @@
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
-import { buildRoleChangeEffect } from '../../fix-effect.ts';
+import { buildRoleChangeFixEffect } from '../../fix-effect.ts';
 import { declareServerPreflightCheck } from '../check.ts';
 import { migrationRoleQuery } from '../queries/migration-role.ts';
 
@@ -32,7 +32,7 @@ export const superuserCheck = declareServerPreflightCheck({
       fix: {
         sql: [`ALTER ROLE ${name} SUPERUSER`],
         undo: [`ALTER ROLE ${name} NOSUPERUSER`],
-        effects: [buildRoleChangeEffect({ superuser: true })],
+        effects: [buildRoleChangeFixEffect({ superuser: true })],
         text: 'Make the role a superuser for the duration of the migration; on Amazon RDS: GRANT rds_superuser, rds_replication. As an alternative, migrate with a dump, which needs fewer privileges.',
       },
     });

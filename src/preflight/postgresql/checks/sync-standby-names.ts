@@ -5,7 +5,7 @@ import { declareServerPreflightCheck } from '../check.ts';
 import { getPostgresqlSetting, type PostgresqlServerSettings, postgresqlSettingsQuery } from '../queries/settings.ts';
 import { storedSynchronousCommitQuery } from '../queries/stored-synchronous-commit.ts';
 import { type WalSender, walSendersQuery } from '../queries/wal-senders.ts';
-import { pluralize } from '../units.ts';
+import { formatNumberWithNoun } from '../units.ts';
 
 export const syncStandbyNamesCheck = declareServerPreflightCheck({
   id: 'sync-standby-names',
@@ -23,7 +23,7 @@ export const syncStandbyNamesCheck = declareServerPreflightCheck({
         detail: 'No COMMIT waits for a standby, unless a session sets synchronous_commit itself.',
       });
     }
-    if (!matchesAnyStandby(observed)) return evaluateNames(observed, settings, senders);
+    if (!hasAnyStandbyWildcard(observed)) return evaluateNames(observed, settings, senders);
     const named = standbysOf(senders);
     const counted = /^\s*((?:any|first)\s+)?(\d+)\s*\(/i.exec(observed);
     const list = named.map(quoteIdentifier).join(', ');
@@ -56,10 +56,10 @@ function evaluateNames(
   if (isHidden || confirming >= wanted) return passOutcome(observed);
   return failOutcome(
     ['continuous'],
-    `${observed}; ${pluralize(confirming, 'standby', 'standbys')} of ${wanted} connected`,
+    `${observed}; ${formatNumberWithNoun(confirming, 'standby', 'standbys')} of ${wanted} connected`,
     {
       headline: 'COMMIT waits for a standby that is not connected',
-      required: `${pluralize(wanted, 'standby', 'standbys')} connected`,
+      required: `${formatNumberWithNoun(wanted, 'standby', 'standbys')} connected`,
       detail:
         'Every COMMIT on this server waits for standbys that are not connected: the application already waits, and so would CREATE PUBLICATION and the creation of the first slot.',
       fix: alterSystemFix(
@@ -85,7 +85,7 @@ function commitsWait(settings: PostgresqlServerSettings, stored: readonly string
 const localModes: ReadonlySet<string> = new Set(['off', 'local', 'false', 'no', '0']);
 
 /** Whether the list of standby names contains `*`; a quoted `"*"` is a name. */
-export function matchesAnyStandby(value: string): boolean {
+export function hasAnyStandbyWildcard(value: string): boolean {
   return /(^|[\s,(])\*($|[\s,)])/.test(value.replace(/"(?:[^"]|"")*"/g, 'x'));
 }
 

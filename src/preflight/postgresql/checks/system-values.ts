@@ -1,12 +1,12 @@
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import { failOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
-import { buildRowRemovalEffect } from '../../fix-effect.ts';
+import { buildRowRemovalFixEffect } from '../../fix-effect.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { suggestValueQueriesForTableOwner } from '../owner-queries.ts';
 import { migrationRoleQuery } from '../queries/migration-role.ts';
 import { type ServerSpecificColumn, serverSpecificColumnsQuery } from '../queries/server-specific-columns.ts';
-import { pluralize } from '../units.ts';
+import { formatNumberWithNoun } from '../units.ts';
 
 export const systemValuesCheck = declareDatabasePreflightCheck({
   id: 'system-values',
@@ -20,7 +20,7 @@ export const systemValuesCheck = declareDatabasePreflightCheck({
     const named = found.length > 0 ? found : unseen;
     if (named.length === 0) return passOutcome('none');
     const money = named.filter(isMoney);
-    const observed = pluralize(named.length, 'column');
+    const observed = formatNumberWithNoun(named.length, 'column');
     const kinds = [...new Set(named.map(kindOf))];
     const settings = `ALTER ROLE ${quoteIdentifier(role.name)} IN DATABASE ${quoteIdentifier(database)}`;
     const more = {
@@ -35,7 +35,7 @@ export const systemValuesCheck = declareDatabasePreflightCheck({
               undo: [`${settings} RESET lc_monetary`],
               effects: [
                 { kind: 'role-setting', role: role.name, database, name: 'lc_monetary', value: 'C' } as const,
-                buildRowRemovalEffect(serverSpecificColumnsQuery, money),
+                buildRowRemovalFixEffect(serverSpecificColumnsQuery, money),
               ],
             }),
         database,

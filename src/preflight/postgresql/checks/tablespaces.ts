@@ -1,16 +1,16 @@
 import { passOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
-import { nonOrdinaryRelationsQuery } from '../queries/relations.ts';
+import { relationsWithUnusualPropertiesQuery } from '../queries/relations.ts';
 import { tablespacesQuery } from '../queries/tablespaces.ts';
-import { pluralize } from '../units.ts';
+import { formatNumberWithNoun } from '../units.ts';
 
 export const tablespacesCheck = declareDatabasePreflightCheck({
   id: 'tablespaces',
   title: 'all objects are in the tablespace pg_default',
   headline: 'Objects are in another tablespace than pg_default',
   severity: { continuous: 'blocker', dump: 'blocker' },
-  queries: { relations: nonOrdinaryRelationsQuery, tablespaces: tablespacesQuery },
+  queries: { relations: relationsWithUnusualPropertiesQuery, tablespaces: tablespacesQuery },
   evaluate({ relations: { placed }, tablespaces: { names, databases } }, database) {
     const whole = databases.get(database);
     if (placed.length === 0 && whole === undefined) return passOutcome('pg_default');
@@ -22,7 +22,7 @@ export const tablespacesCheck = declareDatabasePreflightCheck({
     ];
     const more = {
       required: 'pg_default',
-      detail: `${whole === undefined ? '' : `The default tablespace of the database is "${whole}". `}${pluralize(placed.length, 'table or index', 'tables and indexes')} in other tablespaces. A managed target does not have these tablespaces: "tablespace "${spaces[0]}" does not exist". If the restore continues, the objects are created in pg_default.${buildUnlistedObjectsNote(placed)}`,
+      detail: `${whole === undefined ? '' : `The default tablespace of the database is "${whole}". `}${formatNumberWithNoun(placed.length, 'table or index', 'tables and indexes')} in other tablespaces. A managed target does not have these tablespaces: "tablespace "${spaces[0]}" does not exist". If the restore continues, the objects are created in pg_default.${buildUnlistedObjectsNote(placed)}`,
       objects: limitFindingObjects(placed).map(
         ({ name, tablespace }) => `${name} (${names.get(tablespace) ?? tablespace})`,
       ),

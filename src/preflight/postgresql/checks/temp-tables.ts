@@ -1,18 +1,18 @@
 import { infoOutcome, passOutcome } from '../../finding.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
-import { nonOrdinaryRelationsQuery } from '../queries/relations.ts';
-import { pluralize } from '../units.ts';
+import { relationsWithUnusualPropertiesQuery } from '../queries/relations.ts';
+import { formatNumberWithNoun } from '../units.ts';
 
 export const tempTablesCheck = declareDatabasePreflightCheck({
   id: 'temp-tables',
   title: 'the database has no temporary tables',
   headline: 'The database has temporary tables',
   severity: { continuous: 'info', dump: 'info' },
-  queries: { relations: nonOrdinaryRelationsQuery },
+  queries: { relations: relationsWithUnusualPropertiesQuery },
   evaluate({ relations: { temporary } }) {
     if (temporary.length === 0) return passOutcome('none');
-    return infoOutcome(pluralize(temporary.length, 'table'), {
+    return infoOutcome(formatNumberWithNoun(temporary.length, 'table'), {
       detail: `Temporary tables belong to a session and are not migrated; the application creates them on the target.${buildUnlistedObjectsNote(temporary)}`,
       objects: limitFindingObjects(temporary),
     });

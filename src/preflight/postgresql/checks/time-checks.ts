@@ -1,5 +1,5 @@
 import { failOutcome, passOutcome } from '../../finding.ts';
-import { buildRowRemovalEffect } from '../../fix-effect.ts';
+import { buildRowRemovalFixEffect } from '../../fix-effect.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
 import {
   buildAddConstraintNotValidSql,
@@ -8,7 +8,7 @@ import {
 } from '../constraint-sql.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { type TimeDependentConstraint, timeDependentConstraintsQuery } from '../queries/constraints.ts';
-import { pluralize } from '../units.ts';
+import { formatNumberWithNoun } from '../units.ts';
 
 export const timeChecksCheck = declareDatabasePreflightCheck({
   id: 'time-checks',
@@ -22,14 +22,14 @@ export const timeChecksCheck = declareDatabasePreflightCheck({
       return passOutcome(
         clockChecks.length === 0 ? 'none' : 'constraints use the current time, but none requires a future time',
       );
-    return failOutcome(['continuous', 'dump'], pluralize(found.length, 'constraint'), {
+    return failOutcome(['continuous', 'dump'], formatNumberWithNoun(found.length, 'constraint'), {
       required: 'no such constraint in tables with rows',
       detail: `A CHECK constraint is evaluated when a row is written, and again on the target. A row whose time is no longer in the future makes the copy fail on every attempt: "new row for relation … violates check constraint ${quoteConstraintNameForMessage(found[0]!.name)}".${buildUnlistedObjectsNote(found)}`,
       objects: limitFindingObjects(found).map(({ name, owner, definition }) => `${name} on ${owner} ${definition}`),
       fix: {
         sql: found.map(buildDropConstraintSql),
         undoReview: found.map(buildAddConstraintNotValidSql),
-        effects: [buildRowRemovalEffect(timeDependentConstraintsQuery, found)],
+        effects: [buildRowRemovalFixEffect(timeDependentConstraintsQuery, found)],
         database,
         by: 'the owner of the tables, or a superuser',
         text: 'Drop the CHECK constraints until the cut-over, or replace them with a trigger, which does not fire during the copy. If the time of every row stays in the future for the next two weeks, use --accept time-checks.',

@@ -6,7 +6,7 @@ import { findColumnsWithNullsMissedByHashIndex } from '../find-columns-with-null
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { type UnloggedForeignKey, unloggedForeignKeysQuery } from '../queries/constraints.ts';
 import { hashIndexesWithoutNullRowsQuery } from '../queries/nullable-hash-index-columns.ts';
-import { nonOrdinaryRelationsQuery } from '../queries/relations.ts';
+import { relationsWithUnusualPropertiesQuery } from '../queries/relations.ts';
 import { noEqualityOperatorColumnsQuery, replicaIdentitiesQuery } from '../queries/replica-identities.ts';
 import {
   buildReplicaIdentityFixEffect,
@@ -17,7 +17,7 @@ import {
   mustRunAsTableOwner,
   replicaIdentityStatement,
 } from '../replica-identity-fix.ts';
-import { pluralize } from '../units.ts';
+import { formatNumberWithNoun } from '../units.ts';
 
 export const unloggedCheck = declareDatabasePreflightCheck({
   id: 'unlogged',
@@ -25,7 +25,7 @@ export const unloggedCheck = declareDatabasePreflightCheck({
   headline: 'The database has unlogged tables',
   severity: { continuous: 'blocker', dump: 'info' },
   queries: {
-    relations: nonOrdinaryRelationsQuery,
+    relations: relationsWithUnusualPropertiesQuery,
     identities: replicaIdentitiesQuery,
     unequalColumns: noEqualityOperatorColumnsQuery,
     unloggedReferences: unloggedForeignKeysQuery,
@@ -39,7 +39,7 @@ export const unloggedCheck = declareDatabasePreflightCheck({
   ) {
     const tables = relations.unlogged;
     if (tables.length === 0) return passOutcome('none');
-    const observed = pluralize(tables.length, 'table');
+    const observed = formatNumberWithNoun(tables.length, 'table');
     if (options.method === 'dump') {
       return infoOutcome(observed, {
         detail: 'A dump contains the rows of unlogged tables.',
@@ -71,7 +71,7 @@ export const unloggedCheck = declareDatabasePreflightCheck({
       required: 'none',
       detail: `Unlogged tables are not written to the WAL and not replicated, without an error: the tables exist on the target, but are empty.${buildUnlistedObjectsNote(tables)}${truncateImpact(outward, truncated)}`,
       objects: limitFindingObjects(tables),
-      dataLoss: `the rows of ${pluralize(tables.length, 'unlogged table')}`,
+      dataLoss: `the rows of ${formatNumberWithNoun(tables.length, 'unlogged table')}`,
       fix: {
         sql: [
           ...keys.map(({ table, identity }) => replicaIdentityStatement(table, identity)),
@@ -108,7 +108,7 @@ function staysUnlogged(table: string, stuck: readonly string[], references: read
 function becomeLogged(tables: readonly string[]): readonly PreflightFixEffect[] {
   const logged = new Set(tables);
   return [
-    buildQueryResultFixEffect(nonOrdinaryRelationsQuery, (all) => ({
+    buildQueryResultFixEffect(relationsWithUnusualPropertiesQuery, (all) => ({
       ...all,
       unlogged: all.unlogged.filter((name) => !logged.has(name)),
     })),

@@ -1,10 +1,10 @@
 import { type PreflightCheckOutcome, passOutcome, skipOutcome, unknownOutcome } from '../../finding.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
-import { getDatabaseScanOrOutcome } from '../deep/get-database-scan-or-outcome.ts';
+import { getRowScanOrCheckOutcome } from '../deep/get-row-scan-or-check-outcome.ts';
 import type { UnreadTable } from '../deep/scanned-rows.ts';
 import { formatReasonAsWords, isTableUncopyable, type TableUnreadReason } from '../deep/table-unread-reason.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
-import { pluralize } from '../units.ts';
+import { formatNumberWithNoun } from '../units.ts';
 
 export const unreadTablesCheck = declareDatabasePreflightCheck({
   id: 'unread-tables',
@@ -14,15 +14,17 @@ export const unreadTablesCheck = declareDatabasePreflightCheck({
   queries: {},
   readsRows: true,
   evaluate(_values, database, facts, options) {
-    const read = getDatabaseScanOrOutcome(database, facts, options);
+    const read = getRowScanOrCheckOutcome(database, facts, options);
     if ('outcome' in read) return read.outcome;
     const { failure, unread, tables, rows } = read.scan;
     if (failure !== undefined) return { ...unknownOutcome(failure, readAgain), settledBy: '--deep' };
     const others = unread.filter(({ reason }) => !isTableUncopyable(reason));
     if (others.length > 0) return notRead(others);
     if (unread.length > 0)
-      return skipOutcome(`${pluralize(unread.length, 'table')} with rows that are damaged or too large to read`);
-    return passOutcome(`${pluralize(rows, 'row')} of ${pluralize(tables, 'table')}`);
+      return skipOutcome(
+        `${formatNumberWithNoun(unread.length, 'table')} with rows that are damaged or too large to read`,
+      );
+    return passOutcome(`${formatNumberWithNoun(rows, 'row')} of ${formatNumberWithNoun(tables, 'table')}`);
   },
 });
 
@@ -31,9 +33,12 @@ const readAgain = { text: 'Run the preflight again with --deep.' };
 function notRead(tables: readonly UnreadTable[]): PreflightCheckOutcome {
   const reasons = [...new Set(tables.map(({ reason }) => reason))];
   return {
-    ...unknownOutcome(`${pluralize(tables.length, 'table')}: ${reasons.map(formatReasonAsWords).join(', ')}`, {
-      text: [...new Set(reasons.map((reason) => fixes[reason] ?? readAgain.text))].join(' '),
-    }),
+    ...unknownOutcome(
+      `${formatNumberWithNoun(tables.length, 'table')}: ${reasons.map(formatReasonAsWords).join(', ')}`,
+      {
+        text: [...new Set(reasons.map((reason) => fixes[reason] ?? readAgain.text))].join(' '),
+      },
+    ),
     premise: 'the tables that were not read can be copied',
     settledBy: '--deep',
     required: 'every table',

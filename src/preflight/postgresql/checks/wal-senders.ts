@@ -12,7 +12,7 @@ import {
 import { walSendersQuery } from '../queries/wal-senders.ts';
 import { computeReplicationSlotDemand } from '../slot-demand.ts';
 import { getSourceServerVersion } from '../source-facts.ts';
-import { pluralize } from '../units.ts';
+import { formatNumberWithNoun } from '../units.ts';
 
 export const walSendersCheck = declareServerPreflightCheck({
   id: 'wal-senders',
@@ -31,11 +31,13 @@ export const walSendersCheck = declareServerPreflightCheck({
     const used = senders.length;
     const free = Math.max(0, max - used);
     const { needed, full, sum } = computeReplicationSlotDemand(facts.databases.length);
-    const observed = `${pluralize(free, 'sender')} free of ${max} (${used} used)`;
+    const observed = `${formatNumberWithNoun(free, 'sender')} free of ${max} (${used} used)`;
     const required = `${needed} free, ${full} for full speed`;
     const away = slots.filter(({ kind, active }) => kind === 'physical' && !active).length;
     const standbys =
-      away === 0 ? '' : ` ${pluralize(away, 'standby')} with an inactive slot can reconnect and use one each.`;
+      away === 0
+        ? ''
+        : ` ${formatNumberWithNoun(away, 'standby')} with an inactive slot can reconnect and use one each.`;
     const detail = `${observed}; ${sum}.${standbys}`;
     if (free >= full) return passOutcome(observed, { required, detail });
     const fix = alterSystemFix(settings, {

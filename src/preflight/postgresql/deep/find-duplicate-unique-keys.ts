@@ -9,7 +9,7 @@ import type { UniqueKeyHashes, UniqueKeyHashSet } from './unique-key-hashes.ts';
  */
 export type UniqueKeyRereader = (onKey: CopyRowScannerOptions['onKey']) => Promise<boolean>;
 
-export interface UniqueKeyComparison {
+export interface DuplicateUniqueKeySearchResult {
   readonly duplicates: readonly DuplicateUniqueKeys[];
   readonly unchecked: readonly UncheckedUniqueIndex[];
 }
@@ -26,11 +26,11 @@ export async function findDuplicateUniqueKeys(
   keys: readonly ComparableUniqueKey[],
   hashes: readonly UniqueKeyHashes[],
   readKeys: UniqueKeyRereader,
-): Promise<UniqueKeyComparison> {
+): Promise<DuplicateUniqueKeySearchResult> {
   let repeated = hashes.map((one) => one.repeated());
   const tooMany = keys.filter((_, key) => repeated[key] === undefined);
   const isOpen = (set: UniqueKeyHashSet | undefined): boolean => set !== undefined && set.size > 0;
-  const unread = (): UniqueKeyComparison => ({
+  const unread = (): DuplicateUniqueKeySearchResult => ({
     duplicates: [],
     unchecked: listUncheckedUniqueIndexes(table, keys, 'table_not_read'),
   });

@@ -15,9 +15,9 @@ import {
   type ScannedRows,
 } from './copy-row-scanner.ts';
 import {
+  type DuplicateUniqueKeySearchResult,
   findDuplicateUniqueKeys,
   listUncheckedUniqueIndexes,
-  type UniqueKeyComparison,
   type UniqueKeyRereader,
 } from './find-duplicate-unique-keys.ts';
 import type { TableScanResult } from './scanned-rows.ts';
@@ -89,7 +89,7 @@ export async function scanTableRows(
     await read(plan.columns.slice(0, keyColumns), { keyColumns, keys, onKey }, joinCopyRowParts);
     return error === undefined;
   };
-  const compared: UniqueKeyComparison =
+  const compared: DuplicateUniqueKeySearchResult =
     error === undefined
       ? await findDuplicateUniqueKeys(table.table, keys, hashes, readKeys)
       : { duplicates: [], unchecked: listUncheckedUniqueIndexes(table.table, keys, 'table_not_read') };

@@ -1,7 +1,7 @@
 import type { SqlToken } from './tokenize.ts';
 
 /** Tracks the control flow of a function body while its tokens are read in order. */
-export interface FunctionBodyControlFlow {
+export interface SqlFunctionControlFlowTracker {
   /**
    * Must be called with every token of the function body, in order. `isOuter`: whether the token is outside of
    * parentheses.
@@ -17,12 +17,12 @@ export interface FunctionBodyControlFlow {
 }
 
 /** Control flow of a body in the language SQL, which has no branches. */
-export function createSqlFunctionBodyControlFlow(): FunctionBodyControlFlow {
+export function createSqlFunctionBodyControlFlow(): SqlFunctionControlFlowTracker {
   return { take() {}, isReached: () => true, isDynamic: () => false, isStart: () => false, isDeclaring: () => false };
 }
 
 /** Control flow of a PL/pgSQL body, which begins with a block or with declarations. */
-export function createPlpgsqlFunctionBodyControlFlow(): FunctionBodyControlFlow {
+export function createPlpgsqlFunctionBodyControlFlow(): SqlFunctionControlFlowTracker {
   /**
    * Open blocks, branches and loops of a function body. `armed`: the condition of the branch or loop has been read, so
    * the statements that follow may not run.

@@ -1,7 +1,7 @@
 import { isSqlKeywordToken, type SqlToken, tokenizeSqlFunctionBody } from './tokenize.ts';
 
 /** How often a PL/pgSQL function raises an exception: in every call, in some cases, or never. */
-export function classifyFunctionExceptions(body: string): 'always' | 'sometimes' | 'never' {
+export function estimateFunctionExceptionFrequency(body: string): 'always' | 'sometimes' | 'never' {
   const tokens = tokenizeSqlFunctionBody(body);
   const found = tokens.some((token, at) => isSqlKeywordToken(token, 'raise') && isError(tokens[at + 1]));
   if (!found) return 'never';

@@ -4,7 +4,7 @@ import { type FunctionBodyNameReference, findFunctionBodyNameReferences } from '
 /** A relation that a function body names; a name without a schema stands for every relation with that name. */
 export type FunctionRelationRead = Pick<FunctionBodyNameReference, 'schema' | 'name' | 'certain'>;
 
-export interface FunctionReadDependencies {
+export interface RelationsReadByFunction {
   readonly reads: readonly FunctionRelationRead[];
   /** The body of the function, and the bodies of the functions and views that it uses. */
   readonly bodies: readonly FunctionBody[];
@@ -16,7 +16,7 @@ export interface FunctionReadDependencies {
  */
 export function createFunctionRelationReader(
   bodies: readonly FunctionBody[],
-): (oid: string) => FunctionReadDependencies {
+): (oid: string) => RelationsReadByFunction {
   const byOid = new Map(bodies.map((body) => [body.oid, body]));
   const byName = new Map<string, FunctionBody[]>();
   for (const body of bodies) byName.set(body.name, [...(byName.get(body.name) ?? []), body]);

@@ -3,9 +3,9 @@ import {
   clockFunctionOidPattern,
   firstNormalObjectId,
   oidsOfCatalogs,
-  serverStateFunctionOidPattern,
-  sessionFunctionOidPattern,
-  settingsFunctionOidPattern,
+  serverStateDependentFunctionOidPattern,
+  sessionDependentFunctionOidPattern,
+  settingDependentFunctionOidPattern,
 } from '../../../postgresql/catalog-oids.ts';
 
 /**
@@ -41,7 +41,7 @@ export const dependsOnUserFunctionSql = `
  * Condition for a permanent table (alias `c`) that a user created in a system schema: a publication FOR ALL TABLES
  * includes such a table, a dump does not. Temporary tables are in a system schema too, but have another persistence.
  */
-export const isSystemSchemaTableSql = `
+export const isUserTableInSystemSchemaSql = `
   c.oid >= '${firstNormalObjectId}'
     AND (c.relkind = 'r' OR c.relkind = 'p')
     AND c.relpersistence = 'p'
@@ -57,16 +57,16 @@ export const isSystemSchemaTableSql = `
 export const clockDependenceNodeTreePattern = `:funcid (${clockFunctionOidPattern}) |SQLVALUEFUNCTION`;
 
 /** The numbers after `:op` in the pattern are values of enum SQLValueFunctionOp: CURRENT_USER and similar functions. */
-export const sessionDependenceNodeTreePattern = `funcid (${sessionFunctionOidPattern}|${serverStateFunctionOidPattern}) |SQLVALUEFUNCTION :op (9|1[0-24]) `;
+export const sessionDependenceNodeTreePattern = `funcid (${sessionDependentFunctionOidPattern}|${serverStateDependentFunctionOidPattern}) |SQLVALUEFUNCTION :op (9|1[0-24]) `;
 
 /** COERCEVIAIO converts a value through its text form, which depends on settings such as DateStyle. */
-export const settingsDependenceNodeTreePattern = `funcid (${settingsFunctionOidPattern}) |COERCEVIAIO`;
+export const settingsDependenceNodeTreePattern = `funcid (${settingDependentFunctionOidPattern}) |COERCEVIAIO`;
 
 /**
  * Matches the system column tableoid in an expression, or a constant with an object id (`'t'::regclass`). PostgreSQL 12
  * removed the system column oid, so the attribute number of tableoid changed from -7 to -6.
  */
-export function tableOidDependenceNodeTreePattern(version: number): string {
+export function buildOidDependenceNodeTreePattern(version: number): string {
   return `:varattno -${version < 120_000 ? 7 : 6} |:consttype (24|220[2-6]|4089|4096|4191) `;
 }
 
@@ -97,7 +97,7 @@ export const checkConstraintDependsOnSettingsSql = `k.oid >= '${firstNormalObjec
  * SQL condition: the relation (alias `c`) is not an ordinary table or index: it is partitioned, foreign, a materialized
  * view, temporary or unlogged, has row-level security, or is in a tablespace other than pg_default.
  */
-export const isNotOrdinaryTableSql = `
+export const hasUncommonRelationFeatureSql = `
   (
     c.relkind = 'p'
       OR c.relkind = 'm'

@@ -5,7 +5,7 @@ import { whenDatabaseHasFeature } from './database-overview.ts';
 import { decodeBooleanColumn, decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 import {
-  constraintHasRowsSql,
+  constraintAppliesToStoredRowsSql,
   decodeSearchedTable,
   hasRowsSql,
   type RowScanDependentResult,
@@ -82,7 +82,7 @@ export const timeDependentConstraintsQuery: PostgresqlPreflightQuery<readonly Ti
       k.contypid <> '0' AS of_domain,
       pg_get_constraintdef(k.oid) AS definition
     FROM pg_constraint k
-    WHERE ${checkConstraintDependsOnClockSql} AND ${constraintHasRowsSql(version)}
+    WHERE ${checkConstraintDependsOnClockSql} AND ${constraintAppliesToStoredRowsSql(version)}
     ORDER BY 2, 1
   `,
   decode: (rows) =>

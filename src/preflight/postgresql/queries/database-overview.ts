@@ -2,21 +2,21 @@ import {
   builtinSchemaOids,
   firstNormalObjectId,
   oidsOfCatalogs,
-  regprocTypes,
+  regprocAndRegoperTypeOids,
   serverSpecificTypeOids,
 } from '../../../postgresql/catalog-oids.ts';
-import type { PostgresqlPreflightQuery, ReadPreflightQueryValue } from '../query.ts';
+import type { PostgresqlPreflightQuery, PreflightQueryValueReader } from '../query.ts';
 import {
+  buildOidDependenceNodeTreePattern,
   clockDependenceNodeTreePattern,
   dependsOnUserFunctionSql,
   hasPrimaryKeySql,
-  isNotOrdinaryTableSql,
+  hasUncommonRelationFeatureSql,
   isOneOfSql,
-  isSystemSchemaTableSql,
+  isUserTableInSystemSchemaSql,
   sessionDependenceNodeTreePattern,
   settingsDependenceNodeTreePattern,
   tableHasGeneratedColumnsSql,
-  tableOidDependenceNodeTreePattern,
 } from './catalog-predicates.ts';
 import { decodeNumberColumn, decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
@@ -70,7 +70,7 @@ export const databaseFeatureOverviewQuery: PostgresqlPreflightQuery<DatabaseFeat
 /** A condition for `when`: true if the database has one of the features, or if its features are not known. */
 export function whenDatabaseHasFeature(
   ...wanted: readonly DatabaseSchemaFeature[]
-): (known: ReadPreflightQueryValue) => boolean {
+): (known: PreflightQueryValueReader) => boolean {
   return (known) => {
     const seen = known(databaseFeatureOverviewQuery);
     return seen === undefined || wanted.some((thing) => seen.present.has(thing));
@@ -140,7 +140,7 @@ const databaseFeatures = [
 
 export type DatabaseSchemaFeature = (typeof databaseFeatures)[number];
 
-const featureTypes = [...regprocTypes, ...serverSpecificTypeOids];
+const featureTypes = [...regprocAndRegoperTypeOids, ...serverSpecificTypeOids];
 
 const featureTests: Readonly<Record<DatabaseSchemaFeature, (version: number) => string>> = {
   relations: () => `
@@ -148,7 +148,7 @@ const featureTests: Readonly<Record<DatabaseSchemaFeature, (version: number) => 
       SELECT FROM pg_class c
       WHERE c.oid >= '${firstNormalObjectId}'
         AND c.relnamespace <> '${builtinSchemaOids.pg_toast}'
-        AND (${isNotOrdinaryTableSql} OR (c.relkind = 'r' AND (c.relreplident <> 'd' OR NOT ${hasPrimaryKeySql})))
+        AND (${hasUncommonRelationFeatureSql} OR (c.relkind = 'r' AND (c.relreplident <> 'd' OR NOT ${hasPrimaryKeySql})))
     )
   `,
   columns: tableHasGeneratedColumnsSql,
@@ -159,7 +159,7 @@ const featureTests: Readonly<Record<DatabaseSchemaFeature, (version: number) => 
   collations: () => `EXISTS (SELECT FROM pg_collation WHERE oid >= '${firstNormalObjectId}')`,
   'large-objects': () => 'EXISTS (SELECT FROM pg_largeobject_metadata)',
   'invalid-indexes': () => 'EXISTS (SELECT FROM pg_index WHERE NOT indisvalid)',
-  'system-tables': () => `EXISTS (SELECT FROM pg_class c WHERE ${isSystemSchemaTableSql})`,
+  'system-tables': () => `EXISTS (SELECT FROM pg_class c WHERE ${isUserTableInSystemSchemaSql})`,
   'system-objects': () =>
     [
       ['pg_proc', 'pronamespace'],
@@ -191,7 +191,7 @@ const featureTests: Readonly<Record<DatabaseSchemaFeature, (version: number) => 
       WHERE oid >= '${firstNormalObjectId}'
         AND (
           NOT convalidated
-            OR (contype = 'c' AND conbin::text ~ '${clockDependenceNodeTreePattern}|${settingsDependenceNodeTreePattern}|${sessionDependenceNodeTreePattern}|${tableOidDependenceNodeTreePattern(version)}')
+            OR (contype = 'c' AND conbin::text ~ '${clockDependenceNodeTreePattern}|${settingsDependenceNodeTreePattern}|${sessionDependenceNodeTreePattern}|${buildOidDependenceNodeTreePattern(version)}')
         )
     )
   `,

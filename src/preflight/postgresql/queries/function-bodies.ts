@@ -2,7 +2,7 @@ import { firstNormalObjectId, oidsOfCatalogs } from '../../../postgresql/catalog
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { whenDatabaseHasFeature } from './database-overview.ts';
 import { decodeBooleanColumn, decodeTextArrayColumn, decodeTextColumn } from './decode.ts';
-import { isUserFunctionSql, userFunctionDependentsCte } from './function-dependents.ts';
+import { isUserSqlOrPlpgsqlFunctionSql, userFunctionDependentsCte } from './function-dependents.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 /** A function in a language that resolves names when the function runs, or a view. */
 export interface FunctionBody {
@@ -65,7 +65,7 @@ export const functionBodiesQuery: PostgresqlPreflightQuery<readonly FunctionBody
     FROM pg_proc p
     JOIN pg_namespace n ON n.oid = p.pronamespace
     JOIN pg_language l ON l.oid = p.prolang
-    WHERE ${isUserFunctionSql}
+    WHERE ${isUserSqlOrPlpgsqlFunctionSql}
     UNION ALL
     ${viewBodiesSql}
   `,

@@ -39,7 +39,7 @@ export const userFunctionDependentsCte = functionDependentsCte(
  * SQL condition for functions of users in SQL or PL/pgSQL (aliases `p` and `l`). No function matches if `d`, the
  * objects that call such functions, has no rows.
  */
-export const isUserFunctionSql = `
+export const isUserSqlOrPlpgsqlFunctionSql = `
   EXISTS (SELECT FROM d)
     AND p.oid >= '${firstNormalObjectId}'
     AND (l.lanname = 'sql' OR l.lanname = 'plpgsql')

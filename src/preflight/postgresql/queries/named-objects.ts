@@ -2,7 +2,7 @@ import { builtinSchemaOids } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { whenDatabaseHasFeature } from './database-overview.ts';
 import { decodeTextColumn } from './decode.ts';
-import { isUserFunctionSql, userFunctionDependentsCte } from './function-dependents.ts';
+import { isUserSqlOrPlpgsqlFunctionSql, userFunctionDependentsCte } from './function-dependents.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 /** An object outside of pg_catalog to which a name in a function body may refer. */
 export interface ObjectNamedInFunctionBody {
@@ -24,7 +24,7 @@ export const objectsNamedInFunctionBodiesQuery: PostgresqlPreflightQuery<readonl
       SELECT DISTINCT regexp_split_to_table(lower(p.prosrc), '[^[:alnum:]_$]+') AS word
       FROM pg_proc p
       JOIN pg_language l ON l.oid = p.prolang
-      WHERE ${isUserFunctionSql}
+      WHERE ${isUserSqlOrPlpgsqlFunctionSql}
     ), m AS (
       SELECT 'relation' AS kind, c.relnamespace AS home, c.relname::text AS name
       FROM pg_class c

@@ -1,7 +1,7 @@
 import { builtinTypeOids, firstGenbkiObjectId } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlRow } from '../../../postgresql/postgresql-row.ts';
 import { type OrdinaryTable, splitBinaryCopyRow } from '../../../postgresql/table-rows.ts';
-import type { PostgresqlPreflightQuery, TableRowFinder } from '../query.ts';
+import type { PostgresqlPreflightQuery, SourceTableRowSearcher } from '../query.ts';
 import { whenDatabaseHasFeature } from './database-overview.ts';
 import {
   decodeBooleanColumn,
@@ -11,7 +11,7 @@ import {
   decodeTextColumn,
 } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
-import { type TableRowScanResult, tableRowScanSizeLimit } from './row-scan.ts';
+import { maxTableBytesForRowScan, type TableRowScanResult } from './row-scan.ts';
 
 export interface PartitionedTable {
   readonly name: string;
@@ -92,7 +92,7 @@ function decodeLeaves(row: PostgresqlRow): readonly OrdinaryTable[] {
  */
 async function searchLeaves(
   { leaves, numbered }: PartitionedTable,
-  search: TableRowFinder,
+  search: SourceTableRowSearcher,
 ): Promise<TableRowScanResult> {
   if (leaves.length === 0) return numbered;
   const hasOwnId = (row: Uint8Array) =>
@@ -162,7 +162,7 @@ const leavesHaveRows = `
     ${leaves}
     SELECT CASE
       WHEN count(*) = 0 THEN 'none'
-      WHEN sum(pg_relation_size(f.oid)) <= ${tableRowScanSizeLimit}
+      WHEN sum(pg_relation_size(f.oid)) <= ${maxTableBytesForRowScan}
           AND bool_and(has_table_privilege(f.oid, 'SELECT') AND NOT row_security_active(f.oid))
         THEN 'readable'
       ELSE 'unseen'

@@ -1,4 +1,4 @@
-import { builtinTypeOids, regprocTypes } from '../../../postgresql/catalog-oids.ts';
+import { builtinTypeOids, regprocAndRegoperTypeOids } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { whenDatabaseHasFeature } from './database-overview.ts';
 import { decodeTextArrayColumn, decodeTextColumn } from './decode.ts';
@@ -64,7 +64,7 @@ export const regprocColumnsQuery: PostgresqlPreflightQuery<readonly RegprocColum
           END
       END AS ambiguous,
       ${searchedTableColumnsSql(version)}
-    FROM ${columnsContainingTypesSql(version, regprocTypes)} v
+    FROM ${columnsContainingTypesSql(version, regprocAndRegoperTypeOids)} v
     JOIN pg_class c ON c.oid = v.relid
     JOIN pg_attribute a ON a.attrelid = v.relid AND a.attname = v.attname
     ORDER BY 1, 2

@@ -1,7 +1,7 @@
 import { builtinSchemaOids, builtinTablespaceOids, firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlRow } from '../../../postgresql/postgresql-row.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { isNotOrdinaryTableSql } from './catalog-predicates.ts';
+import { hasUncommonRelationFeatureSql } from './catalog-predicates.ts';
 import { whenDatabaseHasFeature } from './database-overview.ts';
 import { decodeBooleanColumn, decodeNumberColumn, decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
@@ -10,7 +10,7 @@ import { buildGrantMonitorRoleStatement } from './grants.ts';
  * Relations other than ordinary tables with a primary key. Ordinary tables with a primary key are left out, because a
  * database may have a hundred thousand of them.
  */
-export interface NonOrdinaryRelations {
+export interface RelationsWithUnusualProperties {
   readonly unlogged: readonly string[];
   readonly foreign: readonly string[];
   /** Temporary tables of sessions, including sessions that crashed. */
@@ -30,7 +30,7 @@ export interface RowSecurityTable {
 }
 
 /** Names are cast from regclass, because with the search_path pg_catalog the server then qualifies and quotes them. */
-export const nonOrdinaryRelationsQuery: PostgresqlPreflightQuery<NonOrdinaryRelations> = {
+export const relationsWithUnusualPropertiesQuery: PostgresqlPreflightQuery<RelationsWithUnusualProperties> = {
   id: 'relations',
   scope: 'database',
   when: whenDatabaseHasFeature('relations'),
@@ -46,7 +46,7 @@ export const nonOrdinaryRelationsQuery: PostgresqlPreflightQuery<NonOrdinaryRela
     FROM pg_class c
     WHERE c.oid >= '${firstNormalObjectId}'
       AND c.relnamespace <> '${builtinSchemaOids.pg_toast}'
-      AND ${isNotOrdinaryTableSql}
+      AND ${hasUncommonRelationFeatureSql}
   `,
   decode: (rows) => {
     const named = (matches: (row: PostgresqlRow) => boolean) =>

@@ -1,6 +1,6 @@
 import type { PostgresqlRow } from '../../../postgresql/postgresql-row.ts';
 import { isCopiedColumnSql, type OrdinaryTable } from '../../../postgresql/table-rows.ts';
-import type { TableRowFinder, TableRowSearchResult } from '../query.ts';
+import type { SourceTableRowSearcher, TableRowSearchResult } from '../query.ts';
 import { containingTypesSql } from './containing-types.ts';
 import { decodeBooleanColumn, decodeTextColumn } from './decode.ts';
 
@@ -11,7 +11,7 @@ import { decodeBooleanColumn, decodeTextColumn } from './decode.ts';
 export type TableRowScanResult = 'none' | TableRowSearchResult;
 
 /** Bytes of the largest table whose rows a preflight reads. */
-export const tableRowScanSizeLimit = 256 * 1024 * 1024;
+export const maxTableBytesForRowScan = 256 * 1024 * 1024;
 
 export const hasRowsSql = (table: string): string =>
   `${table}.relpersistence = 'p' AND pg_relation_size(${table}.oid) > 0`;
@@ -20,7 +20,7 @@ export const hasRowsSql = (table: string): string =>
  * SQL condition for a table whose rows can all be read quickly: the table is small, and the role may read every row.
  */
 export const canReadRowsSql = (table: string): string => `
-  pg_relation_size(${table}.oid) <= ${tableRowScanSizeLimit}
+  pg_relation_size(${table}.oid) <= ${maxTableBytesForRowScan}
     AND has_table_privilege(${table}.oid, 'SELECT')
     AND NOT row_security_active(${table}.oid)
 `;
@@ -58,7 +58,7 @@ export interface RowScanDependentResult {
 /** Searches several tables for rows, one after the other. */
 export async function searchTablesForViolations<T extends RowScanDependentResult>(
   found: readonly T[],
-  search: TableRowFinder,
+  search: SourceTableRowSearcher,
   isViolation: (row: Uint8Array, one: T) => boolean,
 ): Promise<readonly T[]> {
   const scanned: T[] = [];
@@ -121,4 +121,4 @@ const holdsInside = (version: number): string => `
  * SQL condition: stored rows must satisfy the constraint `k`. Its table has rows, or a column of a table with rows has
  * the domain of the constraint, directly or inside another type.
  */
-export const constraintHasRowsSql = (version: number): string => `(${holds} OR (${holdsInside(version)}))`;
+export const constraintAppliesToStoredRowsSql = (version: number): string => `(${holds} OR (${holdsInside(version)}))`;

@@ -2,7 +2,7 @@ import { builtinSchemaOids, builtinTypeOids } from '../../../postgresql/catalog-
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { whenDatabaseHasFeature } from './database-overview.ts';
 import { decodeTextColumn } from './decode.ts';
-import { isUserFunctionSql, userFunctionDependentsCte } from './function-dependents.ts';
+import { isUserSqlOrPlpgsqlFunctionSql, userFunctionDependentsCte } from './function-dependents.ts';
 
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
@@ -31,7 +31,7 @@ export const searchPathOperatorsQuery: PostgresqlPreflightQuery<readonly SearchP
       SELECT p.prosrc, p.proargtypes
       FROM pg_proc p
       JOIN pg_language l ON l.oid = p.prolang
-      WHERE ${isUserFunctionSql}
+      WHERE ${isUserSqlOrPlpgsqlFunctionSql}
     ), o AS (
       SELECT n.nspname, o.oprname, o.oprleft, o.oprright
       FROM pg_operator o

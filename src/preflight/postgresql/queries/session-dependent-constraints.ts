@@ -4,7 +4,7 @@ import { checkConstraintDependsOnSessionSql } from './catalog-predicates.ts';
 import { whenDatabaseHasFeature } from './database-overview.ts';
 import { decodeBooleanColumn, decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
-import { constraintHasRowsSql } from './row-scan.ts';
+import { constraintAppliesToStoredRowsSql } from './row-scan.ts';
 
 /** A CHECK constraint that depends on the session (its role, its settings, its search_path) or on the server. */
 export interface SessionDependentConstraint {
@@ -32,7 +32,7 @@ export const sessionDependentConstraintsQuery: PostgresqlPreflightQuery<readonly
       CASE WHEN k.contypid <> '0' THEN k.contypid::regtype::text ELSE k.conrelid::regclass::text END AS owner,
       k.contypid <> '0' AS of_domain,
       pg_get_constraintdef(k.oid) AS definition,
-      ${constraintHasRowsSql(version)} AS filled
+      ${constraintAppliesToStoredRowsSql(version)} AS filled
     FROM pg_constraint k
     WHERE k.oid >= '${firstNormalObjectId}'
       AND ${checkConstraintDependsOnSessionSql}${version < 180_000 ? '' : ' AND k.conenforced'}

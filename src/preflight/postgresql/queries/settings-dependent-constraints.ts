@@ -4,7 +4,7 @@ import { checkConstraintDependsOnSettingsSql } from './catalog-predicates.ts';
 import { whenDatabaseHasFeature } from './database-overview.ts';
 import { decodeBooleanColumn, decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
-import { constraintHasRowsSql } from './row-scan.ts';
+import { constraintAppliesToStoredRowsSql } from './row-scan.ts';
 
 /** A CHECK constraint that depends on the time zone or the date style of the session. */
 export interface SettingsDependentConstraint {
@@ -55,7 +55,7 @@ export const settingsDependentConstraintsQuery: PostgresqlPreflightQuery<readonl
       k.contypid <> '0' AS of_domain,
       pg_get_constraintdef(k.oid) AS definition,
       k.conbin::text ~ 'COERCEVIAIO.* :resulttype (${dateTimeTypeOidPattern}) ' AS reads_dates,
-      ${constraintHasRowsSql(version)} AS filled
+      ${constraintAppliesToStoredRowsSql(version)} AS filled
     FROM pg_constraint k
     WHERE ${checkConstraintDependsOnSettingsSql}
       AND ${mentionsDatesSql}${version < 180_000 ? '' : ' AND k.conenforced'}

@@ -129,7 +129,7 @@ function decodeSetting(row: PostgresqlRow): PostgresqlServerSetting {
 }
 
 /** Returns the setting names that an object has as keys, typed as setting names. */
-export function getPostgresqlSettingKeys(
+export function getKeysThatAreSettingNames(
   values: Readonly<Partial<Record<PostgresqlSettingName, unknown>>>,
 ): readonly PostgresqlSettingName[] {
   return Object.keys(values).filter(isSettingName);

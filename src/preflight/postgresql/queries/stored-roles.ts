@@ -6,7 +6,7 @@ import { buildGrantMonitorRoleStatement } from './grants.ts';
  * The existing roles that are named in a stored setting `role` (ALTER ROLE or ALTER DATABASE … SET role), and whether
  * they are superusers.
  */
-export const rolesInStoredSettingsQuery: PostgresqlPreflightQuery<ReadonlyMap<string, boolean>> = {
+export const rolesNamedInStoredSettingsQuery: PostgresqlPreflightQuery<ReadonlyMap<string, boolean>> = {
   id: 'stored-roles',
   scope: 'server',
   sql: () => `

@@ -1,6 +1,6 @@
 import { oidsOfCatalogs } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { isSystemSchemaTableSql } from './catalog-predicates.ts';
+import { isUserTableInSystemSchemaSql } from './catalog-predicates.ts';
 import { whenDatabaseHasFeature } from './database-overview.ts';
 import { decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
@@ -25,7 +25,7 @@ export const systemSchemaTablesQuery: PostgresqlPreflightQuery<readonly SystemSc
       'public.' || quote_ident(c.relname) AS moved
     FROM pg_class c
     JOIN pg_namespace n ON n.oid = c.relnamespace
-    WHERE ${isSystemSchemaTableSql}
+    WHERE ${isUserTableInSystemSchemaSql}
       AND NOT EXISTS (
         SELECT FROM pg_depend d
         WHERE d.classid = '${oidsOfCatalogs.pg_class}'

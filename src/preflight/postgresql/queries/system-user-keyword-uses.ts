@@ -8,7 +8,7 @@ import { buildGrantMonitorRoleStatement } from './grants.ts';
  * Objects whose definition, as this server writes it, contains the name `system_user` without quotation marks: PostgreSQL 16
  * made it a reserved word, and a server quotes only the words of its own release.
  */
-export const systemUserKeywordUsesQuery: PostgresqlPreflightQuery<readonly string[]> = {
+export const unquotedSystemUserNameUsesQuery: PostgresqlPreflightQuery<readonly string[]> = {
   id: 'system-user-names',
   scope: 'database',
   when: whenDatabaseHasFeature('system-user-names'),

@@ -1,6 +1,6 @@
 import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { tableOidDependenceNodeTreePattern } from './catalog-predicates.ts';
+import { buildOidDependenceNodeTreePattern } from './catalog-predicates.ts';
 import { whenDatabaseHasFeature } from './database-overview.ts';
 import { decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
@@ -22,7 +22,7 @@ export const tableoidColumnUsesQuery: PostgresqlPreflightQuery<readonly Tableoid
   scope: 'database',
   when: whenDatabaseHasFeature('columns', 'odd-constraints'),
   sql: (version) => {
-    const pattern = tableOidDependenceNodeTreePattern(version);
+    const pattern = buildOidDependenceNodeTreePattern(version);
     const checks = `
         SELECT
           'check' AS kind,

@@ -14,7 +14,7 @@ export interface UnappliedConfigLine {
 /** The `error` in pg_file_settings of a valid line that takes effect after a restart. */
 export const pgFileSettingsRestartError = 'setting could not be applied';
 
-export const unappliedConfigLinesQuery: PostgresqlPreflightQuery<readonly UnappliedConfigLine[]> = {
+export const failedConfigLinesQuery: PostgresqlPreflightQuery<readonly UnappliedConfigLine[]> = {
   id: 'unapplied-config-lines',
   scope: 'server',
   sql: () => `

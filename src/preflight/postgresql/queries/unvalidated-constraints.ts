@@ -4,7 +4,7 @@ import { whenDatabaseHasFeature } from './database-overview.ts';
 import { decodeBooleanColumn, decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 import {
-  constraintHasRowsSql,
+  constraintAppliesToStoredRowsSql,
   decodeSearchedTable,
   domainTypeHasRowsSql,
   type RowScanDependentResult,
@@ -48,7 +48,7 @@ export const unvalidatedConstraintsQuery: PostgresqlPreflightQuery<readonly Unva
         k.contypid <> '0' AS of_domain,
         k.contype = 'f' AS foreign_key,
         ${arrays} AS in_arrays,
-        ${constraintHasRowsSql(version)} AS filled,
+        ${constraintAppliesToStoredRowsSql(version)} AS filled,
         t.*
       FROM pg_constraint k
       LEFT JOIN LATERAL (

@@ -4,7 +4,7 @@ import { getPreflightQueryValueOrDefault, markPreflightQueryOptional } from '../
 import { declareRedisPreflightCheck, redisMigrationMethods } from '../check.ts';
 import { redisAdministratorText } from '../fixes.ts';
 import { buildOutcomeWithoutQueryResult } from '../outcome-without-result.ts';
-import { redisClusterReadsConfigQuery } from '../queries/config.ts';
+import { redisClusterAllowReadsWhenDownConfigQuery } from '../queries/config.ts';
 import { redisInfoQuery } from '../queries/info.ts';
 import {
   type RedisClusterInfoField,
@@ -23,7 +23,7 @@ export const clusterSourceCheck = declareRedisPreflightCheck({
     info: markPreflightQueryOptional(redisInfoQuery),
     cluster: markPreflightQueryOptional(redisClusterInfoQuery),
     nodes: markPreflightQueryOptional(redisClusterNodesQuery),
-    reads: markPreflightQueryOptional(redisClusterReadsConfigQuery),
+    reads: markPreflightQueryOptional(redisClusterAllowReadsWhenDownConfigQuery),
   },
   evaluate({ info, cluster, nodes, reads }) {
     // The check uses CLUSTER INFO, because a user who may not run INFO may still run CLUSTER INFO.

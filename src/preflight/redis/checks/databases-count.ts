@@ -7,7 +7,7 @@ import { redisDatabasesConfigQuery } from '../queries/config.ts';
 import { redisInfoQuery } from '../queries/info.ts';
 
 /** The number of Redis databases in a managed cluster, which is also the default of every Redis server. */
-export const redisTargetDatabaseCount = 16;
+export const managedRedisDatabaseCount = 16;
 
 export const databasesCountCheck = declareRedisPreflightCheck({
   id: 'databases-count',
@@ -17,8 +17,8 @@ export const databasesCountCheck = declareRedisPreflightCheck({
   severity: { continuous: 'blocker', scan: 'blocker' },
   queries: { info: redisInfoQuery, settings: markPreflightQueryOptional(redisDatabasesConfigQuery) },
   evaluate({ info, settings }) {
-    const beyond = parseKeyspace(info).filter(({ index }) => index >= redisTargetDatabaseCount);
-    const required = `keys in databases 0 to ${redisTargetDatabaseCount - 1} only`;
+    const beyond = parseKeyspace(info).filter(({ index }) => index >= managedRedisDatabaseCount);
+    const required = `keys in databases 0 to ${managedRedisDatabaseCount - 1} only`;
     if (beyond.length > 0) {
       const names = beyond.map(({ index }) => `db${index}`);
       return failOutcome(
@@ -26,7 +26,7 @@ export const databasesCountCheck = declareRedisPreflightCheck({
         beyond.map(({ index, keys }) => `db${index}: ${keys} keys`).join(', '),
         {
           required,
-          detail: `The target exits while it loads the copy: \`FATAL: Data file was created with a server configured to handle more than ${redisTargetDatabaseCount} databases\`.`,
+          detail: `The target exits while it loads the copy: \`FATAL: Data file was created with a server configured to handle more than ${managedRedisDatabaseCount} databases\`.`,
           objects: names,
           only: names,
           fix: {
@@ -36,9 +36,9 @@ export const databasesCountCheck = declareRedisPreflightCheck({
       );
     }
     if (settings.kind !== 'known') return buildOutcomeWithoutQueryResult(settings);
-    const configured = Number(settings.value.get('databases') ?? redisTargetDatabaseCount);
-    if (configured <= redisTargetDatabaseCount) return passOutcome(`databases ${configured}`);
-    return warnOutcome(`databases ${configured}, none with keys above ${redisTargetDatabaseCount - 1}`, {
+    const configured = Number(settings.value.get('databases') ?? managedRedisDatabaseCount);
+    if (configured <= managedRedisDatabaseCount) return passOutcome(`databases ${configured}`);
+    return warnOutcome(`databases ${configured}, none with keys above ${managedRedisDatabaseCount - 1}`, {
       required,
       detail:
         'When an application writes to such a database while the migration runs, the target logs `DB index is out of range` and puts the key into its database 0. No client receives an error.',

@@ -5,7 +5,7 @@ import { markPreflightQueryOptional, type PreflightQueryResult } from '../../que
 import { declareRedisPreflightCheck } from '../check.ts';
 import { buildRemoveRenameCommandFix } from '../fixes.ts';
 import { buildOutcomeWithoutQueryResult } from '../outcome-without-result.ts';
-import { type QueriedRedisCommand, redisKnownCommandsQuery } from '../queries/commands.ts';
+import { type NeededRedisCommandName, redisKnownCommandsQuery } from '../queries/commands.ts';
 import { redisInfoQuery } from '../queries/info.ts';
 import { isSentinel, sentinelReason } from '../sentinel.ts';
 
@@ -50,7 +50,7 @@ export const renamedCommandsCheck = declareRedisPreflightCheck({
 });
 
 /** A scan needs SELECT if keys exist outside database 0, or if it is not known which databases have keys. */
-function scanCommands(info: PreflightQueryResult<RedisInfo>): readonly QueriedRedisCommand[] {
+function scanCommands(info: PreflightQueryResult<RedisInfo>): readonly NeededRedisCommandName[] {
   const isDefaultOnly = info.kind === 'known' && parseKeyspace(info.value).every(({ index }) => index === 0);
   return [...(isDefaultOnly ? [] : (['select'] as const)), 'scan', 'dump', 'pttl', 'type'];
 }

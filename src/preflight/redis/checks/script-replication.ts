@@ -4,7 +4,7 @@ import { getPreflightQueryValueOrDefault, markPreflightQueryOptional } from '../
 import { declareRedisPreflightCheck } from '../check.ts';
 import { buildRedisConfigSetFix } from '../fixes.ts';
 import { buildOutcomeWithoutQueryResult } from '../outcome-without-result.ts';
-import { redisScriptReplicationConfigQuery } from '../queries/config.ts';
+import { redisLuaReplicateCommandsConfigQuery } from '../queries/config.ts';
 import { redisCommandCallsQuery, redisInfoQuery } from '../queries/info.ts';
 
 /**
@@ -19,7 +19,7 @@ export const scriptReplicationCheck = declareRedisPreflightCheck({
   severity: { continuous: 'blocker' },
   queries: {
     info: redisInfoQuery,
-    setting: markPreflightQueryOptional(redisScriptReplicationConfigQuery),
+    setting: markPreflightQueryOptional(redisLuaReplicateCommandsConfigQuery),
     calls: markPreflightQueryOptional(redisCommandCallsQuery),
   },
   evaluate({ info, setting, calls }) {

@@ -18,13 +18,13 @@ const commandNames = [
   'type',
 ] as const;
 
-export type QueriedRedisCommand = (typeof commandNames)[number];
+export type NeededRedisCommandName = (typeof commandNames)[number];
 
 /**
  * The commands that exist under their original names; the reply has an empty entry for a command that was renamed or
  * removed.
  */
-export const redisKnownCommandsQuery: RedisPreflightQuery<ReadonlySet<QueriedRedisCommand>> = {
+export const redisKnownCommandsQuery: RedisPreflightQuery<ReadonlySet<NeededRedisCommandName>> = {
   id: `COMMAND INFO ${commandNames.join(' ')}`,
   command: () => ['COMMAND', 'INFO', ...commandNames],
   decode: (reply) => {

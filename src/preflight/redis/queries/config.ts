@@ -48,8 +48,8 @@ export const redisKeyspaceEventsConfigQuery = configQuery<'notify-keyspace-event
 export const redisBulkLengthConfigQuery = configQuery<'proto-max-bulk-len'>('proto-max-bulk-len');
 export const redisDirConfigQuery = configQuery<'dir'>('dir');
 export const redisAclfileConfigQuery = configQuery<'aclfile'>('aclfile');
-export const redisScriptReplicationConfigQuery = configQuery<'lua-replicate-commands'>('lua-replicate-commands');
-export const redisClusterReadsConfigQuery = configQuery<'cluster-allow-reads-when-down'>(
+export const redisLuaReplicateCommandsConfigQuery = configQuery<'lua-replicate-commands'>('lua-replicate-commands');
+export const redisClusterAllowReadsWhenDownConfigQuery = configQuery<'cluster-allow-reads-when-down'>(
   'cluster-allow-reads-when-down',
 );
 
@@ -69,6 +69,6 @@ export const redisConfigQueries: readonly RedisPreflightQuery<RedisConfigValues<
   redisBulkLengthConfigQuery,
   redisDirConfigQuery,
   redisAclfileConfigQuery,
-  redisScriptReplicationConfigQuery,
-  redisClusterReadsConfigQuery,
+  redisLuaReplicateCommandsConfigQuery,
+  redisClusterAllowReadsWhenDownConfigQuery,
 ];

@@ -1,5 +1,5 @@
 import type { RedisReply } from '../../../redis/connection.ts';
-import { parseRedisInfo, parseRedisInfoFields, type RedisInfo } from '../../../redis/info.ts';
+import { parseRedisInfo, parseRedisInfoValueParts, type RedisInfo } from '../../../redis/info.ts';
 import type { RedisPreflightQuery } from '../query.ts';
 
 /**
@@ -21,7 +21,7 @@ export const redisCommandCallsQuery: RedisPreflightQuery<ReadonlyMap<string, num
     new Map(
       [...parseRedisInfo(requireText(reply))].map(([name, value]) => [
         name.replace(/^cmdstat_/, ''),
-        Number(parseRedisInfoFields(value).get('calls') ?? 0),
+        Number(parseRedisInfoValueParts(value).get('calls') ?? 0),
       ]),
     ),
   permission: '+info',

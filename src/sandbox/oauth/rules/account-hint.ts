@@ -1,14 +1,14 @@
 import { redirectWithError } from '../authorization-redirects.ts';
 import type { AuthorizationRequestRule } from '../authorization-rule.ts';
 import { readPromptParameter } from './prompt.ts';
-import { getSupportedResponseType } from './response-type.ts';
+import { readSupportedResponseTypeParameter } from './response-type.ts';
 
 /** The account hint is used only with prompt=none (spec §4.1). */
 export const checkAccountHintParameter: AuthorizationRequestRule = ({ parameters, redirectTo }) => {
   const hint = parameters.get('i');
   if (
     hint === undefined ||
-    getSupportedResponseType(parameters) !== 'code' ||
+    readSupportedResponseTypeParameter(parameters) !== 'code' ||
     readPromptParameter(parameters) !== 'none'
   )
     return undefined;

@@ -1,10 +1,10 @@
 import { redirectWithError } from '../authorization-redirects.ts';
 import type { AuthorizationRequestRule } from '../authorization-rule.ts';
-import { getSupportedResponseType } from './response-type.ts';
+import { readSupportedResponseTypeParameter } from './response-type.ts';
 
 /** Accepts only the PKCE method S256 (RFC 7636 §4.3), because `plain`, the default method, gives no protection. */
 export const checkCodeChallenge: AuthorizationRequestRule = ({ parameters, redirectTo }) => {
-  if (getSupportedResponseType(parameters) !== 'code') return undefined;
+  if (readSupportedResponseTypeParameter(parameters) !== 'code') return undefined;
   const challenge = parameters.get('code_challenge');
   const method = parameters.get('code_challenge_method');
   if (challenge === undefined && method === undefined) return undefined;

@@ -1,14 +1,14 @@
 import type { RequestParameters } from '../../http/request-parameters.ts';
 import { redirectWithError } from '../authorization-redirects.ts';
 import type { AuthorizationRequestRule } from '../authorization-rule.ts';
-import { getSupportedResponseType } from './response-type.ts';
+import { readSupportedResponseTypeParameter } from './response-type.ts';
 
 /**
  * The parameter prompt is a list of words, in which `none` excludes all other words. The implicit flow ignores the parameter
  * prompt (spec §4.1).
  */
 export const checkPromptParameter: AuthorizationRequestRule = ({ parameters, redirectTo }) => {
-  if (getSupportedResponseType(parameters) === 'token' || readPromptParameter(parameters) !== undefined)
+  if (readSupportedResponseTypeParameter(parameters) === 'token' || readPromptParameter(parameters) !== undefined)
     return undefined;
   return redirectWithError(
     redirectTo,

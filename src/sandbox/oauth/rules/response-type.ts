@@ -4,14 +4,14 @@ import type { AuthorizationRequestRule } from '../authorization-rule.ts';
 
 /** A missing response type and an unknown response type have different error codes (RFC 6749 §4.1.2.1). */
 export const checkResponseType: AuthorizationRequestRule = ({ parameters, redirectTo }) => {
-  if (getSupportedResponseType(parameters) !== undefined) return undefined;
+  if (readSupportedResponseTypeParameter(parameters) !== undefined) return undefined;
   if (parameters.get('response_type') === undefined) {
     return redirectWithError(redirectTo, 'invalid_request', 'The response type is missing.');
   }
   return redirectWithError(redirectTo, 'unsupported_response_type', 'The response type must be code or token.');
 };
 
-export function getSupportedResponseType(parameters: RequestParameters): 'code' | 'token' | undefined {
+export function readSupportedResponseTypeParameter(parameters: RequestParameters): 'code' | 'token' | undefined {
   const type = parameters.get('response_type');
   return type === 'code' || type === 'token' ? type : undefined;
 }

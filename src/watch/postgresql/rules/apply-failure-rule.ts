@@ -4,13 +4,13 @@ import { detectStoppedReplicationApply, type StoppedReplicationApply } from '../
 import type { MigrationWatchRule, MigrationWatchRuleInput, TrackedReplicationSlot } from '../rule-input.ts';
 
 /** The rule for a target that repeatedly fails to apply changes, does not apply them, or is not connected. */
-export const applyFailureWatchRule: MigrationWatchRule = (input) =>
+export const replicationApplyFailureWatchRule: MigrationWatchRule = (input) =>
   input.slots.flatMap((seenSlot) => {
     const stop = detectStoppedReplicationApply(seenSlot, input);
     return stop?.isCertain === true ? [applyStopViolation(seenSlot, stop, input)] : [];
   });
 
-/** Rules of `applyFailureWatchRule`, and the causes that each of them can have, most likely first. */
+/** Rules of `replicationApplyFailureWatchRule`, and the causes that each of them can have, most likely first. */
 export const candidateCausesOfApplyStop: Readonly<Record<string, readonly string[]>> = {
   'apply-failing': ['target-conflict', 'target-schema', 'target-lock-timeout', 'target-disk-full', 'target-read-only'],
   'apply-blocked': ['target-lock', 'target-busy'],
@@ -35,7 +35,7 @@ export const candidateCausesOfApplyStop: Readonly<Record<string, readonly string
 };
 
 /** A query for the target that shows which of the candidates is the cause. */
-export const targetDiagnosisFix: ReplicationStopCauseFix = {
+export const applyStopDiagnosisQuery: ReplicationStopCauseFix = {
   run_on: 'target',
   statement:
     "SELECT s.subname, a.state, a.wait_event_type, pg_blocking_pids(s.pid) AS blocked_by, pg_is_in_recovery() AS read_only, current_setting('lock_timeout') AS lock_timeout FROM pg_stat_subscription s LEFT JOIN pg_stat_activity a USING (pid) WHERE s.relid IS NULL;",
@@ -51,7 +51,7 @@ function applyStopViolation(
     database,
     // Tables that were written since the stop; a list of more than three does not help to find the cause.
     object: pending.length > 0 && pending.length <= 3 ? pending.join(', ') : name,
-    fix: targetDiagnosisFix,
+    fix: applyStopDiagnosisQuery,
   };
   const elapsed = formatElapsed(stop.seconds);
   const hintOf = (rule: string): string => candidateText(rule, input.warned);

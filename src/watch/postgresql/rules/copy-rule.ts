@@ -2,7 +2,7 @@ import type { WatchRuleViolation } from '../../status-sample.ts';
 import { formatElapsed } from '../../units.ts';
 import { isTableSyncSlot } from '../choose-slots.ts';
 import { findWatchedSlot, type MigrationWatchRule, selectWatchSamplesSince } from '../rule-input.ts';
-import { targetDiagnosisFix } from './apply-failure-rule.ts';
+import { applyStopDiagnosisQuery } from './apply-failure-rule.ts';
 
 /**
  * The rule for a table whose initial copy fails: its slot remains, but its worker is rarely observed, because each
@@ -22,7 +22,7 @@ export const copyFailureWatchRule: MigrationWatchRule = ({ now, window, limits, 
         database,
         observed: `the initial copy of a table has failed repeatedly for ${formatElapsed((now.at - samples[0]!.at) / 1000)}`,
         object: name,
-        fix: targetDiagnosisFix,
+        fix: applyStopDiagnosisQuery,
         hint: 'empty the table on the target, and check it for missing columns and constraints (rows written there cause duplicate keys)',
       },
     ];

@@ -18,7 +18,7 @@ export const replicationSlotWatchRule: MigrationWatchRule = ({ slots: seenSlot, 
           rule: 'slot-dropped',
           observed: `the replication slot ${name} does not exist any more`,
           hint: `check in the control panel whether the migration was stopped; else ${startAgainHint}`,
-          fix: buildCloudctlDbCommandFix('migrate', cluster),
+          fix: buildCloudctlDbCommandStopCauseFix('migrate', cluster),
         },
       ];
     }
@@ -30,7 +30,7 @@ export const replicationSlotWatchRule: MigrationWatchRule = ({ slots: seenSlot, 
         rule: 'slot-lost',
         observed: `the replication slot ${name} is lost (${why})`,
         hint: `raise max_slot_wal_keep_size on the source, stop the migration, drop the slot; ${startAgainHint}`,
-        fix: buildCloudctlDbCommandFix('stop', cluster),
+        fix: buildCloudctlDbCommandStopCauseFix('stop', cluster),
       },
     ];
   });
@@ -44,7 +44,7 @@ export const missingSlotRule: MigrationWatchRule = ({ slots, now, startedAt, lim
       rule: 'slot-missing',
       observed: 'the source has no replication slot of the migration',
       hint: 'the slot was dropped, the migration has ended, or the service is still copying the schema: check its status',
-      fix: buildCloudctlDbCommandFix('status', cluster),
+      fix: buildCloudctlDbCommandStopCauseFix('status', cluster),
     },
   ];
 };
@@ -59,7 +59,7 @@ export const publicationChangeWatchRule: MigrationWatchRule = ({ databases, slot
     return names.flatMap((publication): readonly WatchRuleViolation[] => {
       const after = now.publications.get(publication);
       if (after !== undefined && after === first.get(publication)) return [];
-      const part = { database: name, object: publication, fix: buildCloudctlDbCommandFix('stop', cluster) };
+      const part = { database: name, object: publication, fix: buildCloudctlDbCommandStopCauseFix('stop', cluster) };
       return [
         after === undefined
           ? {
@@ -104,7 +104,7 @@ function missingPublications(
 }
 
 /** The command for the next step at the service. */
-export function buildCloudctlDbCommandFix(
+export function buildCloudctlDbCommandStopCauseFix(
   command: 'migrate' | 'status' | 'stop',
   cluster: string | undefined,
 ): ReplicationStopCauseFix {

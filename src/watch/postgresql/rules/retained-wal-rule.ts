@@ -1,5 +1,5 @@
 import type { WatchRuleViolation } from '../../status-sample.ts';
-import { formatByteCount, formatElapsed } from '../../units.ts';
+import { formatBytesInUnitsOf1024, formatElapsed } from '../../units.ts';
 import { findWatchedSlot, type MigrationWatchRule } from '../rule-input.ts';
 
 /** The rule for WAL that a slot retains until the slot is lost or the disk is full. */
@@ -12,8 +12,8 @@ export const retainedWalWatchRule: MigrationWatchRule = ({ slots, window, now, f
     const grown = (slot.retained ?? 0) - (findWatchedSlot(before, name)?.retained ?? slot.retained ?? 0);
     const rate = seconds > 0 ? grown / seconds : 0;
     if (slot.walStatus === 'extended' && rate <= 0) return [];
-    const kept = `${formatByteCount(slot.retained ?? 0)} of WAL are retained for the slot ${name} (${slot.walStatus})`;
-    const growing = rate > 0 ? `, growing by ${formatByteCount(rate)}/s` : '';
+    const kept = `${formatBytesInUnitsOf1024(slot.retained ?? 0)} of WAL are retained for the slot ${name} (${slot.walStatus})`;
+    const growing = rate > 0 ? `, growing by ${formatBytesInUnitsOf1024(rate)}/s` : '';
     const lost =
       slot.safeWalBytes === undefined || rate <= 0
         ? ''

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { sortReferencedTablesFirst, unloggedCheck } from '../../../../src/preflight/postgresql/checks/unlogged.ts';
 import type { UnloggedForeignKey } from '../../../../src/preflight/postgresql/queries/constraints.ts';
-import { nonOrdinaryRelationsQuery } from '../../../../src/preflight/postgresql/queries/relations.ts';
+import { relationsWithUnusualPropertiesQuery } from '../../../../src/preflight/postgresql/queries/relations.ts';
 import { ready, startPostgres } from '../../../fixtures/postgres.ts';
 import { relations } from '../database-cases.ts';
 import { expectText } from '../expect-text.ts';
@@ -17,7 +17,7 @@ test.each([
   { what: 'one that was, on 10', is: { truncated: true }, version: 100_023, verdict: 'warn' },
 ])('an unlogged table refers to $what: $verdict', ({ is, version, verdict }) => {
   const facts = {
-    relations: { ...nonOrdinaryRelationsQuery.absent, unlogged: ['public.c'] },
+    relations: { ...relationsWithUnusualPropertiesQuery.absent, unlogged: ['public.c'] },
     identities: [],
     unequalColumns: [],
     hashedNulls: [],

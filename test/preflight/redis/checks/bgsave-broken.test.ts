@@ -1,9 +1,9 @@
 import { bgsaveBrokenCheck } from '../../../../src/preflight/redis/checks/bgsave-broken.ts';
-import type { PsyncCopyResult } from '../../../../src/preflight/redis/source-facts.ts';
+import type { PsyncCopyStartResult } from '../../../../src/preflight/redis/source-facts.ts';
 import { broken, checkCases } from '../check-cases.ts';
 import { healthy } from '../recordings.ts';
 
-const accepted = (copy: PsyncCopyResult) => ({ probe: { kind: 'accepted', reply: '+FULLRESYNC', copy } }) as const;
+const accepted = (copy: PsyncCopyStartResult) => ({ probe: { kind: 'accepted', reply: '+FULLRESYNC', copy } }) as const;
 const byDisk = (more: Readonly<Record<string, string>> = {}, info: Readonly<Record<string, string>> = {}) =>
   healthy({ info, config: { 'repl-diskless-sync': 'no', ...more } });
 

@@ -1,0 +1,45 @@
+import { isEndedMigrationStatus, isFailedMigrationStatus } from '../../api/online-migration.ts';
+import { profileOptionArgs } from '../../batch/report/resume-command.ts';
+import { quoteShellArg } from '../../cli/shell-quote.ts';
+import type { CommandContext } from '../../context.ts';
+import { listStartedMigrations, type StartedMigrationRecord } from '../../watch/list-started-migrations.ts';
+import { undoScriptNote } from './migration-rules.ts';
+
+/** Sentences that tell the user, for a migration with this status, what to do next and with which command. */
+export function describeNextMigrationStep(
+  context: CommandContext,
+  cluster: string,
+  status: string | undefined,
+): readonly string[] {
+  const profile = profileOptionArgs(context.globals, context.settings().profile);
+  const record = listStartedMigrations(context.host.folders.state).find(({ started }) => started.cluster === cluster);
+  const from = recordedSourceOptions(record);
+  const command = (...words: readonly string[]): string => ['cloudctl db', ...words, ...profile].join(' ');
+  const cutover = command('cutover', cluster, ...from, '--target', recordedTarget(record));
+  if (isFailedMigrationStatus(status))
+    return [`Next, find the cause: ${command('preflight', ...from)}`, undoScriptNote];
+  if (isEndedMigrationStatus(status))
+    return [
+      `Next, compare the contents of source and target, and see what is left of the cut-over: ${cutover}`,
+      undoScriptNote,
+    ];
+  return [
+    `Next, follow the migration until the target has caught up: ${command('watch', ...from, '--until-idle')}`,
+    `Then see what is left to do before the cut-over: ${cutover}`,
+  ];
+}
+
+/** Records of earlier program versions lack the user name and the TLS options. */
+function recordedSourceOptions(record: StartedMigrationRecord | undefined): readonly string[] {
+  if (record === undefined) return ['--source', 'URL'];
+  const { engine, source, sourceOptions = [] } = record;
+  if (sourceOptions.length > 0) return sourceOptions.map(quoteShellArg);
+  return ['--source', quoteShellArg(engine === 'redis' ? `redis://${source}` : `postgres://USER@${source}`)];
+}
+
+/** The target is known after `db cutover` has connected to it. */
+function recordedTarget(record: StartedMigrationRecord | undefined): string {
+  if (record === undefined) return 'URL';
+  if (record.target !== undefined) return quoteShellArg(record.target);
+  return record.engine === 'redis' ? 'rediss://HOST' : 'postgres://USER@HOST:PORT/DBNAME';
+}

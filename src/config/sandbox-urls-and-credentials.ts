@@ -1,0 +1,138 @@
+import { join } from 'node:path';
+import { CliError, usageError } from '../errors.ts';
+import { isJsonRecord, parseJson, readStringField } from '../json.ts';
+import { ensureFolder, removeFileDurably } from '../platform/files.ts';
+import type { ProcessEnvironment } from '../platform/host.ts';
+import { readSecretFile, writeSecretFile } from '../platform/secret-file.ts';
+import { readNonEmptyEnvironmentValue } from './settings.ts';
+import { parseOrigin } from './urls.ts';
+
+/** The URLs and credentials of a running sandbox, as stored in sandbox.json in the state folder (mode 0600). */
+export interface SandboxUrlsAndCredentials {
+  readonly auth_url: string;
+  readonly base_url: string;
+  readonly panel_url: string;
+  readonly admin_url: string;
+  readonly admin_token: string;
+  readonly client_id: string;
+  readonly client_secret: string;
+  readonly callback_url: string;
+}
+
+const connectionKeys = [
+  'auth_url',
+  'base_url',
+  'panel_url',
+  'admin_url',
+  'admin_token',
+  'client_id',
+  'client_secret',
+  'callback_url',
+] as const;
+
+export function readLastSandbox(stateFolder: string): SandboxUrlsAndCredentials | undefined {
+  return readKnownSandboxes(stateFolder)[0];
+}
+
+/** Every recorded sandbox; the one that was started last is first. */
+export function readKnownSandboxes(stateFolder: string): readonly SandboxUrlsAndCredentials[] {
+  const text = readConnectionText(connectionPath(stateFolder));
+  const json = text === undefined ? undefined : parseJson(text);
+  const last = json?.ok === true ? decodeSandboxUrlsAndCredentials(json.value) : undefined;
+  if (json?.ok !== true || last === undefined) return [];
+  const earlier = isJsonRecord(json.value) && Array.isArray(json.value.earlier) ? json.value.earlier : [];
+  return [last, ...earlier.flatMap((fields) => decodeSandboxUrlsAndCredentials(fields) ?? [])];
+}
+
+function readConnectionText(path: string): string | undefined {
+  try {
+    return readSecretFile(path);
+  } catch (error) {
+    throw new CliError('config_invalid', `could not read ${path}`, {
+      detail: error instanceof Error ? error.message : String(error),
+      hint: 'remove the file; it only records the running sandboxes',
+      cause: error,
+    });
+  }
+}
+
+/** Records the sandbox as the one that was started last; replaces an older record of the same sandbox. */
+export function recordStartedSandbox(stateFolder: string, place: SandboxUrlsAndCredentials): void {
+  writeConnections(stateFolder, [place, ...readKnownSandboxes(stateFolder).filter(isOtherSandbox(place))]);
+}
+
+/** Removes the record of the given sandbox and keeps the records of other sandboxes. */
+export function forgetSandbox(stateFolder: string, place: SandboxUrlsAndCredentials): void {
+  const known = readKnownSandboxes(stateFolder);
+  const left = known.filter(isOtherSandbox(place));
+  if (left.length < known.length) writeConnections(stateFolder, left);
+}
+
+export interface SandboxAdminAccess {
+  readonly adminUrl: string;
+  readonly adminToken: string;
+}
+
+/**
+ * The admin URL from the option, else from the variable, else of the sandbox that was started last. The recorded admin token is
+ * sent only to the URL that was recorded with it.
+ */
+export function resolveSandboxAdminAccess(
+  stateFolder: string,
+  env: ProcessEnvironment,
+  adminUrl: string | undefined,
+): SandboxAdminAccess | undefined {
+  const place = readLastSandbox(stateFolder);
+  const variable = readNonEmptyEnvironmentValue(env.CLOUDCTL_SANDBOX_ADMIN_URL);
+  const typed = adminUrl ?? variable;
+  const source = adminUrl === undefined ? 'CLOUDCTL_SANDBOX_ADMIN_URL' : '--admin-url';
+  const url = typed === undefined ? place?.admin_url : requireOrigin(typed, source);
+  const token =
+    readNonEmptyEnvironmentValue(env.CLOUDCTL_SANDBOX_ADMIN_TOKEN) ??
+    (url === place?.admin_url ? place?.admin_token : undefined);
+  return url === undefined || token === undefined ? undefined : { adminUrl: url, adminToken: token };
+}
+
+function requireOrigin(text: string, source: string): string {
+  const parsed = parseOrigin(text);
+  if (!parsed.ok)
+    throw usageError(
+      `${source} is ${parsed.reason}`,
+      `pass an origin, such as \`${source}${source.startsWith('--') ? ' ' : '='}http://127.0.0.1:8080\``,
+    );
+  return parsed.origin;
+}
+
+/** Decodes the connection data of a sandbox from sandbox.json or from the admin API. */
+export function decodeSandboxUrlsAndCredentials(fields: unknown): SandboxUrlsAndCredentials | undefined {
+  if (!isJsonRecord(fields)) return undefined;
+  const entries = connectionKeys.map((key) => [key, readStringField(fields, key)] as const);
+  // `entries.every` checks that every value is a string, which the compiler cannot infer.
+  return entries.every(([, value]) => value !== undefined)
+    ? (Object.fromEntries(entries) as unknown as SandboxUrlsAndCredentials)
+    : undefined;
+}
+
+/**
+ * Whether two records are of different sandboxes: compares token and URL, because two sandboxes with the same seed have the
+ * same token.
+ */
+function isOtherSandbox(one: SandboxUrlsAndCredentials): (place: SandboxUrlsAndCredentials) => boolean {
+  return (other) => other.admin_token !== one.admin_token || other.admin_url !== one.admin_url;
+}
+
+function writeConnections(stateFolder: string, [last, ...earlier]: readonly SandboxUrlsAndCredentials[]): void {
+  if (last === undefined) {
+    removeFileDurably(connectionPath(stateFolder));
+    return;
+  }
+  const bare = (place: SandboxUrlsAndCredentials): object =>
+    Object.fromEntries(connectionKeys.map((key) => [key, place[key]]));
+  const json = earlier.length === 0 ? bare(last) : { ...bare(last), earlier: earlier.map(bare) };
+  ensureFolder(stateFolder);
+  writeSecretFile(connectionPath(stateFolder), `${JSON.stringify(json, null, 2)}\n`);
+}
+
+function connectionPath(stateFolder: string): string {
+  return join(stateFolder, 'sandbox.json');
+}

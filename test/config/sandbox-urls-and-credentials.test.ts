@@ -1,0 +1,119 @@
+import { chmodSync, mkdirSync, readFileSync, renameSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import {
+  forgetSandbox,
+  readKnownSandboxes,
+  readLastSandbox,
+  recordStartedSandbox,
+  resolveSandboxAdminAccess,
+  type SandboxUrlsAndCredentials,
+} from '../../src/config/sandbox-urls-and-credentials.ts';
+import { testHost } from '../fixtures/host.ts';
+
+const place: SandboxUrlsAndCredentials = {
+  auth_url: 'http://127.0.0.1:1111',
+  base_url: 'http://127.0.0.1:2222',
+  panel_url: 'http://127.0.0.1:1111/panel',
+  admin_url: 'http://127.0.0.1:1111',
+  admin_token: 'admin-1',
+  client_id: 'c',
+  client_secret: 's',
+  callback_url: 'http://127.0.0.1:3333/callback',
+};
+
+describe('the sandbox started last', () => {
+  it('is remembered for this user alone, with nothing but its addresses and secrets', () => {
+    const { state } = testHost().folders;
+    recordStartedSandbox(state, Object.assign({ users: ['maya'] }, place));
+    expect(readLastSandbox(state)).toEqual(place);
+    expect(statSync(join(state, 'sandbox.json')).mode & 0o777).toBe(0o600);
+  });
+
+  it('is not read from a file that others can read, or read or written through a link', () => {
+    const { state } = testHost().folders;
+    const path = join(state, 'sandbox.json');
+    recordStartedSandbox(state, place);
+    chmodSync(path, 0o644);
+    expect(() => readLastSandbox(state)).toThrow(path);
+    chmodSync(path, 0o600);
+    renameSync(path, join(state, 'planted'));
+    symlinkSync(join(state, 'planted'), path);
+    expect(() => readLastSandbox(state)).toThrow(path);
+    expect(() => recordStartedSandbox(state, { ...place, admin_token: 'admin-2' })).toThrow(path);
+    expect(readFileSync(join(state, 'planted'), 'utf8')).not.toContain('admin-2');
+  });
+
+  it('is forgotten when it ends, unless another was started since', () => {
+    const { state } = testHost().folders;
+    recordStartedSandbox(state, { ...place, admin_token: 'admin-2' });
+    forgetSandbox(state, place);
+    expect(readLastSandbox(state)?.admin_token).toBe('admin-2');
+    forgetSandbox(state, { ...place, admin_token: 'admin-2' });
+    expect(readLastSandbox(state)).toBeUndefined();
+  });
+
+  it('is after its end the one started before it, however many there are and in whatever order they end', () => {
+    const { state } = testHost().folders;
+    const first = { ...place, admin_url: 'http://127.0.0.1:1001' };
+    const second = { ...place, admin_url: 'http://127.0.0.1:1002' };
+    const third = { ...place, admin_url: 'http://127.0.0.1:1003' };
+    for (const one of [first, second, third]) recordStartedSandbox(state, one);
+    expect(readKnownSandboxes(state)).toEqual([third, second, first]);
+    forgetSandbox(state, second);
+    expect(readLastSandbox(state)).toEqual(third);
+    forgetSandbox(state, third);
+    expect(readKnownSandboxes(state)).toEqual([first]);
+    expect(statSync(join(state, 'sandbox.json')).mode & 0o777).toBe(0o600);
+    forgetSandbox(state, first);
+    expect(readKnownSandboxes(state)).toEqual([]);
+  });
+
+  it('that is written down once more stands there once, with its new values', () => {
+    const { state } = testHost().folders;
+    recordStartedSandbox(state, place);
+    recordStartedSandbox(state, { ...place, client_id: 'other' });
+    expect(readKnownSandboxes(state)).toEqual([{ ...place, client_id: 'other' }]);
+  });
+
+  it.each(['', '{', '[]', '{}', '{"auth_url":"x"}'])('that is written down as %j is none', (text) => {
+    const { state } = testHost().folders;
+    mkdirSync(state, { recursive: true });
+    writeFileSync(join(state, 'sandbox.json'), text, { mode: 0o600 });
+    expect(readLastSandbox(state)).toBeUndefined();
+  });
+});
+
+describe('the admin of the sandbox to talk to', () => {
+  const env = { CLOUDCTL_SANDBOX_ADMIN_URL: 'http://127.0.0.1:9009', CLOUDCTL_SANDBOX_ADMIN_TOKEN: 'from-env\n' };
+  const typed = 'http://localhost:7007';
+
+  it.each([
+    ['option and variable', typed, env, { adminUrl: typed, adminToken: 'from-env' }],
+    ['variables', undefined, env, { adminUrl: 'http://127.0.0.1:9009', adminToken: 'from-env' }],
+    ['the one started last', undefined, {}, { adminUrl: place.admin_url, adminToken: 'admin-1' }],
+    ['its own address typed', `${place.admin_url}/`, {}, { adminUrl: place.admin_url, adminToken: 'admin-1' }],
+    ['another address without a token', typed, {}, undefined],
+    ['another address in the environment', undefined, { CLOUDCTL_SANDBOX_ADMIN_URL: typed }, undefined],
+  ])('is found by %s', (_how, adminUrl, environment, expected) => {
+    const { state } = testHost().folders;
+    recordStartedSandbox(state, place);
+    expect(resolveSandboxAdminAccess(state, environment, adminUrl)).toEqual(expected);
+  });
+
+  it('is nobody when none was started', () => {
+    expect(resolveSandboxAdminAccess(testHost().folders.state, {}, undefined)).toBeUndefined();
+  });
+
+  it.each(['http://evil.example', 'ftp://127.0.0.1', 'https://x/y', '127.0.0.1:9', ''])(
+    'is not looked for at %j, and no token goes there',
+    (url) => {
+      const { state } = testHost().folders;
+      expect(() => resolveSandboxAdminAccess(state, env, url)).toThrow(/^--admin-url is /);
+      if (url === '') return;
+      expect(() => resolveSandboxAdminAccess(state, { ...env, CLOUDCTL_SANDBOX_ADMIN_URL: url }, undefined)).toThrow(
+        /^CLOUDCTL_SANDBOX_ADMIN_URL is /,
+      );
+    },
+  );
+});

@@ -1,0 +1,53 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { parseConnectionString } from '../../src/postgresql/connection-string.ts';
+import {
+  findPgServiceConnectionString,
+  parsePgServiceFileSection,
+  quoteConnectionValue,
+} from '../../src/postgresql/find-pg-service-connection-string.ts';
+
+const text = `# services
+[shop]
+host = db1.example.com
+port=5433
+user=mover
+password=it's a \\ secret
+
+[billing]
+host=db2.example.com
+[shop]
+host=later.example.com
+`;
+
+it('a service is the connection string of its first section', () => {
+  const found = parsePgServiceFileSection(text, 'shop') ?? '';
+  expect(Object.fromEntries(parseConnectionString(found, 'x'))).toEqual({
+    host: 'db1.example.com',
+    port: '5433',
+    user: 'mover',
+    password: "it's a \\ secret",
+  });
+  expect(parsePgServiceFileSection(text, 'SHOP')).toBeUndefined();
+  expect(parsePgServiceFileSection('[a]\n[b]\nhost=h', 'a')).toBe('');
+});
+
+it('the file of PGSERVICEFILE comes before that of PGSYSCONFDIR', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'cloudctl-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  writeFileSync(join(folder, 'own'), '[a]\nhost=own');
+  writeFileSync(join(folder, '.pg_service.conf'), '[a]\nhost=home');
+  writeFileSync(join(folder, 'pg_service.conf'), '[a]\nhost=all\n[b]\nhost=all');
+  const env = { PGSERVICEFILE: join(folder, 'own'), PGSYSCONFDIR: folder, HOME: folder };
+  expect(findPgServiceConnectionString('a', env)).toBe("host='own'");
+  expect(findPgServiceConnectionString('b', env)).toBe("host='all'");
+  expect(findPgServiceConnectionString('a', { HOME: folder })).toBe("host='home'");
+  expect(findPgServiceConnectionString('a', {})).toBeUndefined();
+});
+
+it('a quoted value is read back as it was', () => {
+  for (const value of ['', 'a b', "'", '\\', "\\'", 'x=y'])
+    expect(parseConnectionString(`host=${quoteConnectionValue(value)}`, 'x').get('host') ?? '').toBe(value);
+});

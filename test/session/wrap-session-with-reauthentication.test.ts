@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest';
+import { CliError } from '../../src/errors.ts';
+import { Secret } from '../../src/secret.ts';
+import type { ProfileAccessTokenProvider } from '../../src/session/profile-access-token-provider.ts';
+import { wrapSessionWithReauthentication } from '../../src/session/wrap-session-with-reauthentication.ts';
+
+/** A session that has ended until somebody logs in. */
+function ended(code: 'needs_login' | 'unreachable' = 'needs_login') {
+  const state = { isBack: false, asked: 0 };
+  const bearer = async (): Promise<Secret> => {
+    if (!state.isBack) throw new CliError(code, 'it has ended');
+    return new Secret('at-new');
+  };
+  const none = (): Promise<never> => Promise.reject(new CliError(code, 'it has ended'));
+  const session: ProfileAccessTokenProvider = { bearer, renew: bearer, record: none, forceRefresh: none };
+  const reauthenticate = (answer: boolean) => async () => {
+    state.asked += 1;
+    state.isBack = answer;
+    return answer;
+  };
+  return { state, session, reauthenticate };
+}
+
+describe('the way back', () => {
+  it('is offered once to all who ask for a token, and they go on', async () => {
+    const { session, reauthenticate, state } = ended();
+    const offered = wrapSessionWithReauthentication(session, reauthenticate(true));
+    const tokens = await Promise.all([offered.bearer(), offered.renew(new Secret('old')), offered.bearer()]);
+    expect(tokens.map((token) => token.reveal())).toEqual(['at-new', 'at-new', 'at-new']);
+    expect(state.asked).toBe(1);
+  });
+
+  it('that is declined leaves the error, and is not offered again', async () => {
+    const { session, reauthenticate, state } = ended();
+    const offered = wrapSessionWithReauthentication(session, reauthenticate(false));
+    await expect(offered.bearer()).rejects.toMatchObject({ code: 'needs_login' });
+    await expect(offered.record()).rejects.toMatchObject({ code: 'needs_login' });
+    expect(state.asked).toBe(1);
+  });
+
+  it('that fails tells why', async () => {
+    const { session } = ended();
+    const offered = wrapSessionWithReauthentication(session, () =>
+      Promise.reject(new CliError('login_required', 'not signed in')),
+    );
+    await expect(offered.forceRefresh()).rejects.toMatchObject({ code: 'login_required' });
+  });
+
+  it('is not offered for anything else', async () => {
+    const { session, reauthenticate, state } = ended('unreachable');
+    await expect(wrapSessionWithReauthentication(session, reauthenticate(true)).bearer()).rejects.toMatchObject({
+      code: 'unreachable',
+    });
+    expect(state.asked).toBe(0);
+  });
+});
