@@ -1,12 +1,13 @@
+import { interruptedError } from '../platform/defer-signals.ts';
 import type { SignalName, Signals } from '../platform/host.ts';
 import {
   compareSharedSessionVersions,
   type EncryptedSharedSession,
-  type SharedSessionEvent,
   type SharedSessionOperation,
   type SharedSessionOperationResult,
+  type SharedSessionRow,
 } from '../shared-store/shared-session.ts';
-import type { CredentialItemWriteResult, ReplacedSession } from './credential-store.ts';
+import type { CredentialItemWriteResult, CredentialStoreUnavailable, ReplacedSession } from './credential-store.ts';
 import type { LocalSharedSessionCopyAccess } from './known-shared-copy.ts';
 import type { SharedStoreUnavailable } from './refresh-claim.ts';
 import type { SharedStoreClock } from './shared-store-clock.ts';
@@ -21,46 +22,45 @@ export interface CommitSharedSessionDeps {
   readonly commitMs: number;
 }
 
-/** The snapshot after a commit that the store has answered. */
-export interface SharedSessionCommitResult extends SharedSessionOperationResult {
-  /** Whether an earlier attempt of this commit, whose result is not known, may have been applied. */
-  readonly mayBeRepetition: boolean;
-}
-
-/**
- * Repeats a commit that failed, at most for `commitMs` and not after `interrupted`. A refresh is repeated after every failure,
- * another commit if an attempt may have been applied.
- */
+/** Repeats the commit of a refresh that failed, at most for `commitMs`. */
 export async function commitSharedSession(
   { run, location, machine, clock, commitMs }: CommitSharedSessionDeps,
   sealed: EncryptedSharedSession,
-  event: SharedSessionEvent,
-  interrupted?: AbortSignal,
-): Promise<SharedSessionCommitResult | SharedStoreUnavailable> {
+): Promise<SharedSessionOperationResult | SharedStoreUnavailable> {
   const end = clock.elapsed() + commitMs;
-  for (let isRejected = true; ; await clock.sleep(250, interrupted).catch(() => undefined)) {
+  for (let isRejected = true; ; await clock.sleep(250)) {
     const result = await catchSharedStoreUnavailable(location, () =>
-      run({ op: 'commit', by: machine(), event, ...sealed }),
+      run({ op: 'commit', by: machine(), event: 'refresh', ...sealed }),
     );
-    if (!('kind' in result)) return { ...result, mayBeRepetition: !isRejected };
+    if (!('kind' in result)) return result;
     isRejected &&= result.isRejected;
-    const isOver = clock.elapsed() >= end || interrupted?.aborted === true;
-    if (isOver || (isRejected && event !== 'refresh')) return { ...result, isRejected };
+    if (clock.elapsed() >= end) return { ...result, isRejected };
   }
 }
 
 /** A new epoch of the session, which a login or a logout begins. */
 export interface NewSharedSessionEpoch {
   readonly event: 'login' | 'logout';
-  /** Reads the store, and encrypts the session for an epoch that is greater than every known one. */
-  readonly seal: () => Promise<SealedSharedSessionEpoch>;
+  /**
+   * Reads the store, and encrypts the session for an epoch that is greater than every known one, unless it is already
+   * encrypted. Returns a result instead if nothing is to be stored.
+   */
+  readonly prepare: (
+    sealed?: EncryptedSharedSession,
+  ) => Promise<PreparedSharedSessionEpoch | CredentialItemWriteResult>;
+  /** The result if the store has another login or logout that is not older than this one. */
+  readonly onSuperseded: (
+    row: SharedSessionRow | undefined,
+    replaced: ReplacedSession | undefined,
+  ) => CredentialItemWriteResult;
   /** Keeps the session as the copy of this machine; resolves with false if the copy could not be written. */
   readonly keep: LocalSharedSessionCopyAccess['keep'];
   /** The interruption of the command, after which a commit is not repeated. */
   readonly interruption: SharedSessionCommitInterruption;
 }
 
-export interface SealedSharedSessionEpoch {
+export interface PreparedSharedSessionEpoch {
+  readonly row: SharedSessionRow | undefined;
   readonly sealed: EncryptedSharedSession;
   /** The newest session that this machine could decrypt before the commit. */
   readonly replaced: ReplacedSession | undefined;
@@ -73,40 +73,67 @@ export interface SharedSessionCommitInterruption {
 }
 
 /**
- * Stores a new epoch. Another login or logout at the same moment may write the same epoch number, so several are tried; the
- * session of the other one is then the replaced one. Throws the error of the store if nothing was sent.
+ * Stores a new epoch. If the result of a commit is not known, the store is read before the commit is repeated, at most for
+ * `commitMs` and not after an interruption: another machine may have refreshed the session that is replaced. If the store has
+ * another login or logout that is not older, that one stays, and no further epoch is tried: an earlier attempt may have been
+ * stored and replaced. Throws `cancelled` if a signal arrived before anything was sent.
  */
 export async function commitNewSharedSessionEpoch(
-  deps: CommitSharedSessionDeps,
-  { event, seal, keep, interruption }: NewSharedSessionEpoch,
+  { run, location, machine, clock, commitMs }: CommitSharedSessionDeps,
+  { event, prepare, onSuperseded, keep, interruption }: NewSharedSessionEpoch,
 ): Promise<CredentialItemWriteResult> {
-  for (let attempt = 1; ; attempt += 1) {
-    const { sealed, replaced } = await seal();
-    const result = await commitSharedSession(deps, sealed, event, interruption.signal);
-    if ('kind' in result) {
-      if (result.isRejected) return result;
-      const isKept = await keep(sealed, { isUnconfirmed: true });
-      const { why, reason } = result;
-      return {
-        kind: 'unavailable',
-        why,
-        reason,
-        unconfirmed: { event, isKept, replaced, interruptedBy: interruption.name() },
-      };
+  const conclude = async (
+    { applied, row }: Pick<SharedSessionOperationResult, 'applied' | 'row'>,
+    { sealed, replaced }: PreparedSharedSessionEpoch,
+  ): Promise<CredentialItemWriteResult> => {
+    const isStored = applied || (row?.epoch === sealed.epoch && row.sid === sealed.sid);
+    if (isStored) await keep(sealed);
+    const result = isStored ? { kind: 'done' as const, replaced } : onSuperseded(row, replaced);
+    if (result.kind === 'done') return { ...result, interruptedBy: interruption.name() };
+    throwIfInterrupted(interruption);
+    return result;
+  };
+  const end = clock.elapsed() + commitMs;
+  let sent: PreparedSharedSessionEpoch | undefined;
+  for (;;) {
+    const known = sent?.sealed;
+    const prepared = await catchSharedStoreUnavailable(location, () => prepare(known));
+    if (sent === undefined) throwIfInterrupted(interruption);
+    let failure: SharedStoreUnavailable | CredentialStoreUnavailable;
+    if ('kind' in prepared) {
+      if (sent === undefined || prepared.kind === 'done') return prepared;
+      failure = prepared;
+    } else {
+      const { row, sealed } = prepared;
+      const isOlder = row === undefined || compareSharedSessionVersions(row, sealed) === 'older';
+      if (sent !== undefined && !isOlder) return conclude({ applied: false, row }, sent);
+      const committed = await catchSharedStoreUnavailable(location, () =>
+        run({ op: 'commit', by: machine(), event, ...sealed }),
+      );
+      if (!('kind' in committed)) return conclude(committed, prepared);
+      if (sent === undefined && committed.isRejected) {
+        throwIfInterrupted(interruption);
+        return committed;
+      }
+      sent = prepared;
+      failure = committed;
     }
-    const { applied, row, mayBeRepetition } = result;
-    if (applied || (row !== undefined && compareSharedSessionVersions(row, sealed) === 'same')) {
-      await keep(sealed);
-      return { kind: 'done', replaced };
-    }
-    const isSuperseded = mayBeRepetition && row !== undefined && row.epoch > sealed.epoch;
-    // The first attempt was stored, so another login or logout was later than this one, which must not replace it.
-    if (isSuperseded && event === 'logout') return { kind: 'done', replaced };
-    if (isSuperseded || attempt === 5) {
-      const reason = `another login or logout is stored (epoch ${row?.epoch ?? 'unknown'})`;
-      return { kind: 'unavailable', why: 'shared', reason };
-    }
+    const isOver = clock.elapsed() >= end;
+    if (!isOver) await clock.sleep(250, interruption.signal).catch(() => undefined);
+    if (!isOver && !interruption.signal.aborted) continue;
+    const { replaced, sealed } = sent;
+    const isKept = await keep(sealed, {
+      isUnconfirmed: true,
+      ...(replaced === undefined ? {} : { hasReplaced: true }),
+    });
+    const unconfirmed = { event, isKept, replaced, interruptedBy: interruption.name() };
+    return { kind: 'unavailable', why: 'shared', reason: failure.reason, unconfirmed };
   }
+}
+
+function throwIfInterrupted({ name }: SharedSessionCommitInterruption): void {
+  const signal = name();
+  if (signal !== undefined) throw interruptedError(signal);
 }
 
 /** Listens for signals until `stop` is called. */

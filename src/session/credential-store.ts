@@ -48,13 +48,18 @@ export interface ReplacedSession {
 
 export type CredentialItemReadResult =
   | { readonly kind: 'found'; readonly value: Secret }
-  | { readonly kind: 'absent' }
+  /** `isEnded` is true if a shared store says that a logout has ended the session. */
+  | { readonly kind: 'absent'; readonly isEnded?: true }
   | CredentialStoreUnavailable;
 export type CredentialItemWriteResult =
   | {
       readonly kind: 'done';
       /** Only of a shared store: the session that a login or a logout has replaced. */
       readonly replaced?: ReplacedSession | undefined;
+      /** Only of a shared store: another logout has already ended the session, and revokes it. */
+      readonly wasEnded?: true;
+      /** Only of a shared store: the signal that arrived during the commit, which ends the command after its work. */
+      readonly interruptedBy?: SignalName | undefined;
       /** False if a shared store has the record, but the copy on this machine could not be written. */
       readonly hasCopy?: boolean;
     }
@@ -102,8 +107,8 @@ export interface CredentialStore {
   /** Maximum length of an item in UTF-16 units; undefined if the store has no limit. */
   readonly maxLength: number | undefined;
   /**
-   * Returns the reason why the store cannot write a record. Absent for a store in which only the attempt to write shows
-   * whether it is writable.
+   * Returns the reason why the store cannot write the record of a login; a shared store knows it after `synchronize`. Absent
+   * for a store in which only the attempt to write shows whether it is writable.
    */
   readonly checkWritable?: () => CredentialStoreUnavailable | undefined;
   /** The files that protect the item of the store during a refresh. */
@@ -160,7 +165,7 @@ function unconfirmedWriteError(
 ): UnconfirmedWriteError {
   const message = `the shared credential store did not confirm the ${event}`;
   const check = `run ${formatCommandForProfile(profile, 'auth status --check')}`;
-  const repeat = formatCommandForProfile(profile, `auth ${event}`);
+  const repeat = event === 'login' ? 'log in again' : `repeat it: ${formatCommandForProfile(profile, 'auth logout')}`;
   const parts = isKept
     ? {
         detail: `it may be stored, and this machine keeps it (${reason})`,
@@ -168,7 +173,7 @@ function unconfirmedWriteError(
       }
     : {
         detail: `it may be stored, and this machine could not keep it (${reason})`,
-        hint: `${check}; if the store does not have the ${event}, repeat it: ${repeat}`,
+        hint: `${check}; if the store does not have the ${event}, ${repeat}`,
       };
   if (interruptedBy === undefined) return new UnconfirmedWriteError('unreachable', message, parts);
   const { code, message: interruption, exitCode } = interruptedError(interruptedBy);

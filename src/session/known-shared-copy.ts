@@ -14,9 +14,13 @@ export interface LocalSharedSessionCopyAccess {
   read(): KnownSharedCopy;
   /**
    * Stores the record as the copy unless the copy is newer. Resolves with false, after one warning for each command, if the
-   * copy could not be written; without it, this machine cannot publish the record after a restore of the store.
+   * copy could not be written; without it, this machine cannot publish the record after a restore of the store. Warns if the
+   * copy is a login that the store has not confirmed: nobody revokes its tokens.
    */
-  keep(sealed: EncryptedSharedSession, parts?: Pick<SharedSessionCopy, 'isUnconfirmed'>): Promise<boolean>;
+  keep(
+    sealed: EncryptedSharedSession,
+    parts?: Pick<SharedSessionCopy, 'isUnconfirmed' | 'hasReplaced'>,
+  ): Promise<boolean>;
 }
 
 export interface LocalSharedSessionCopyAccessDeps {
@@ -47,6 +51,8 @@ export function createLocalSharedSessionCopyAccess({
         if (copy !== undefined && compareSharedSessionVersions(copy, { epoch, sid, gen }) === 'newer') return true;
         const clockOffset = clock.offset() ?? 0;
         writeLocalCopyOfSharedSession(place, { share, epoch, sid, gen, kid, record, clockOffset, ...parts });
+        if (copy?.isUnconfirmed === true && copy.sid !== sid && sealer.open(copy).kind === 'record')
+          await warn(unusedLoginWarning);
         return true;
       } catch (error) {
         if (!hasWarned) {
@@ -59,3 +65,6 @@ export function createLocalSharedSessionCopyAccess({
     },
   };
 }
+
+const unusedLoginWarning =
+  'the login of this machine that the shared store did not confirm is not used any more; its tokens, or those of the session before it, may be valid: revoke the application in the control panel';

@@ -7,6 +7,7 @@ import {
   processTokenResponse,
   sendTokenRequest,
 } from '../oauth/token-endpoint.ts';
+import { interruptedError } from '../platform/defer-signals.ts';
 import type { HeldFileLock } from '../platform/file-lock.ts';
 import { HttpSendError, type HttpSender } from '../platform/http-sender.ts';
 import type { Secret } from '../secret.ts';
@@ -59,11 +60,9 @@ export async function performLogout(deps: LogoutDeps, local: boolean): Promise<L
     lock.release();
   }
   if (deleted.kind === 'nothing') return deleted;
-  const { session, unconfirmed } = deleted;
+  const { session, error } = deleted;
   const outcome = local || session === undefined ? { kind: 'local' as const } : await endGrant(deps, session);
-  return unconfirmed === undefined
-    ? outcome
-    : { kind: 'unproven', error: buildUnconfirmedLogoutError(unconfirmed, outcome) };
+  return error === undefined ? outcome : { kind: 'unproven', error: addRevocationToError(error, outcome) };
 }
 
 /** Revokes the tokens of a deleted session. */
@@ -87,8 +86,8 @@ type DeletedSession =
   | {
       readonly kind: 'ended';
       readonly session: ReplacedSession | undefined;
-      /** The error if a shared store may not have stored the logout. */
-      readonly unconfirmed: CliError | undefined;
+      /** The error if a shared store may not have stored the logout, or if a signal arrived meanwhile. */
+      readonly error?: CliError | undefined;
     };
 
 /** The item is deleted first, because it contains the key without which the journal files of the session cannot be decrypted. */
@@ -106,11 +105,13 @@ async function deleteSession(
   const known = newest === undefined ? undefined : { record: newest, isRefreshTokenUsed: false };
   if (isCredentialStoreUnavailable(removed) && removed.unconfirmed !== undefined) {
     const { replaced = known } = removed.unconfirmed;
-    return { kind: 'ended', session: replaced, unconfirmed: credentialStoreUnavailableError(removed, profile) };
+    return { kind: 'ended', session: replaced, error: credentialStoreUnavailableError(removed, profile) };
   }
-  const { replaced = known } = requireCredentialStoreAvailable(removed, profile);
+  const { replaced = known, wasEnded = false, interruptedBy } = requireCredentialStoreAvailable(removed, profile);
   if (stored !== undefined) journal.removeSession(stored.sid);
-  return { kind: 'ended', session: replaced, unconfirmed: undefined };
+  if (wasEnded && interruptedBy === undefined) return { kind: 'nothing' };
+  const error = interruptedBy && interruptedError(interruptedBy, { detail: 'the session was ended' });
+  return { kind: 'ended', session: wasEnded ? undefined : replaced, error };
 }
 
 async function revoke(deps: LogoutDeps, record: CredentialRecord): Promise<LogoutOutcome> {
@@ -217,7 +218,7 @@ function grantLeftError(record: CredentialRecord, reason: string, status?: numbe
   });
 }
 
-function buildUnconfirmedLogoutError(error: CliError, outcome: LogoutOutcome): CliError {
+function addRevocationToError(error: CliError, outcome: LogoutOutcome): CliError {
   const revocation =
     outcome.kind === 'revoked'
       ? 'the access token is revoked'

@@ -16,6 +16,8 @@ export interface SharedSessionCopy extends EncryptedSharedSession {
   readonly clockOffset: number;
   /** True if the store has not confirmed the login or logout that created the record. */
   readonly isUnconfirmed?: true;
+  /** True if an unconfirmed login or logout replaced a session that this machine could decrypt. */
+  readonly hasReplaced?: true;
 }
 
 /**
@@ -26,7 +28,19 @@ export function readLocalCopyOfSharedSession(
   { sharedCopyFile }: ProfilePaths,
   share: string,
 ): SharedSessionCopy | undefined {
-  const json = parseJson(readTextIfReadable(sharedCopyFile) ?? '');
+  return parseCopy(readTextIfReadable(sharedCopyFile), share);
+}
+
+/** The same, but throws the error of the operating system if the copy cannot be read: it may be the newest record. */
+export function requireLocalCopyOfSharedSession(
+  { sharedCopyFile }: ProfilePaths,
+  share: string,
+): SharedSessionCopy | undefined {
+  return parseCopy(readTextIfPresent(sharedCopyFile), share);
+}
+
+function parseCopy(text: string | undefined, share: string): SharedSessionCopy | undefined {
+  const json = parseJson(text ?? '');
   if (!json.ok || !isJsonRecord(json.value) || json.value.v !== 1) return undefined;
   const fields = json.value;
   const [epoch, gen, clockOffset] = ['epoch', 'gen', 'clock_offset'].map((name) => readNumberField(fields, name));
@@ -34,7 +48,8 @@ export function readLocalCopyOfSharedSession(
   if (epoch === undefined || gen === undefined || sid === undefined || kid === undefined) return undefined;
   if (record === undefined || readStringField(fields, 'share') !== share) return undefined;
   const unconfirmed = fields.unconfirmed === true ? { isUnconfirmed: true as const } : {};
-  return { share, epoch, gen, sid, kid, record, clockOffset: clockOffset ?? 0, ...unconfirmed };
+  const replaced = fields.has_replaced === true ? { hasReplaced: true as const } : {};
+  return { share, epoch, gen, sid, kid, record, clockOffset: clockOffset ?? 0, ...unconfirmed, ...replaced };
 }
 
 /**
@@ -45,7 +60,8 @@ export function writeLocalCopyOfSharedSession({ folder, sharedCopyFile }: Profil
   const { share, epoch, gen, sid, kid, record, clockOffset, isUnconfirmed: unconfirmed } = copy;
   ensureFolder(folder);
   readTextIfPresent(sharedCopyFile);
-  const fields = { v: 1, share, epoch, gen, sid, kid, record, clock_offset: Math.round(clockOffset), unconfirmed };
+  const version = { v: 1, share, epoch, gen, sid, kid, record };
+  const fields = { ...version, clock_offset: Math.round(clockOffset), unconfirmed, has_replaced: copy.hasReplaced };
   writeFileAtomically(sharedCopyFile, `${JSON.stringify(fields)}\n`);
 }
 

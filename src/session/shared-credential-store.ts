@@ -11,7 +11,7 @@ import {
   credentialStoreUnavailableError,
 } from './credential-store.ts';
 import type { ProfilePaths } from './profile-paths.ts';
-import type { RefreshClaimResult } from './refresh-claim.ts';
+import type { RefreshClaimResult, SharedStoreUnavailable } from './refresh-claim.ts';
 import { createSharedSessionEncryptor } from './sealed-session.ts';
 import { readLocalCopyOfSharedSession } from './shared-copy.ts';
 import { createSharedSessionAccess, type SharedSessionAccess } from './shared-session-access.ts';
@@ -48,6 +48,7 @@ export function createSharedCredentialStore(given: SharedCredentialStoreOptions)
   const { profile, place, local, location } = options;
   const journal = createKeychainRefreshJournal(place);
   let share: string | undefined;
+  let loginFailure: SharedStoreUnavailable | undefined;
   const clock = createSharedStoreClock(options.clock, () =>
     share === undefined ? undefined : readLocalCopyOfSharedSession(place, share)?.clockOffset,
   );
@@ -69,9 +70,12 @@ export function createSharedCredentialStore(given: SharedCredentialStoreOptions)
     maxLength: undefined,
     journal,
     clock,
+    // A missing key is reported before the user signs in in the browser.
+    checkWritable: () => loginFailure,
     synchronize: () =>
       useStore(async (access) => {
-        const read = await access.read({ mayUseCopy: false });
+        const read = await access.read({ mayUseCopy: false, requireConfirmed: true });
+        loginFailure = access.findLoginFailure();
         return read.kind === 'unavailable' ? read : undefined;
       }),
     withItems: (work, lock) =>

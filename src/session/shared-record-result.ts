@@ -16,7 +16,7 @@ export function buildSharedReadResult(
     case 'record':
       return { kind: 'found', value: encodeCredentialRecord(opened.record) };
     case 'tombstone':
-      return { kind: 'absent' };
+      return { kind: 'absent', isEnded: true };
     case 'unknown_key':
       return unknownKeyFailure(kid, profile);
     case 'damaged':

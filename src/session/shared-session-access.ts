@@ -15,7 +15,6 @@ import {
   commitSharedSession,
   listenForCommitInterruption,
   type NewSharedSessionEpoch,
-  type SealedSharedSessionEpoch,
 } from './commit-shared-session.ts';
 import {
   type CredentialRecord,
@@ -29,10 +28,10 @@ import type {
   CredentialItemWriteResult,
 } from './credential-store.ts';
 import { createLocalSharedSessionCopyAccess, type KnownSharedCopy } from './known-shared-copy.ts';
+import { findMissingShareKey, planSharedSessionEpoch } from './plan-shared-session-epoch.ts';
 import type { ProfilePaths } from './profile-paths.ts';
 import type { SharedStoreUnavailable } from './refresh-claim.ts';
 import type { RefreshJournal } from './refresh-journal.ts';
-import { findSessionToReplace } from './replaced-session.ts';
 import { isReadableSharedSession, type SharedSessionEncryptor } from './sealed-session.ts';
 import type { SharedSessionCopy } from './shared-copy.ts';
 import { buildSharedReadResult, findSharedRecordFailure } from './shared-record-result.ts';
@@ -63,9 +62,12 @@ export interface SharedSessionAccess {
   /**
    * The newer record of the store and the local copy. If the copy is newer, it is first written to the store. With
    * `mayUseCopy`, the copy is returned without a request to the store as long as its access token is valid. If the store
-   * cannot be reached, the copy is returned with a warning.
+   * cannot be reached, the copy is returned with a warning; with `requireConfirmed` not if the store has not confirmed it.
    */
-  read(options: { readonly mayUseCopy: boolean }): Promise<CredentialItemReadResult>;
+  read(options: {
+    readonly mayUseCopy: boolean;
+    readonly requireConfirmed?: boolean;
+  }): Promise<CredentialItemReadResult>;
   /** The record of the copy; undefined if there is none, or after a logout. */
   knownRecord(): CredentialRecord | undefined;
   /** Stores the record of a login, with a new epoch. */
@@ -75,6 +77,8 @@ export interface SharedSessionAccess {
   commit(next: CredentialRecord, isRefresh: boolean): Promise<ConditionalCredentialWriteResult>;
   /** Why this machine cannot decrypt the row that the store returned last; undefined if it can. */
   findFailureOfLastRow(): SharedStoreUnavailable | undefined;
+  /** Why a login could not replace the row that the store returned last. */
+  findLoginFailure(): SharedStoreUnavailable | undefined;
 }
 
 export function createSharedSessionAccess(deps: SharedSessionAccessDeps): SharedSessionAccess {
@@ -121,16 +125,25 @@ export function createSharedSessionAccess(deps: SharedSessionAccessDeps): Shared
     // The row is older than the copy if the store did not accept the copy, or if the key of the copy is missing here.
     if (order === 'older' || isUnchanged) return;
     if (copy !== undefined && copy.sid !== row.sid) {
-      // Whoever replaces a login that the store has confirmed revokes its tokens.
-      if (copy.isUnconfirmed === true && opened?.kind === 'record') await deps.warn(unusedLoginWarning);
       journal.removeSession(copy.sid);
+    } else if (copy?.isUnconfirmed === true && copy.hasReplaced === true && opened?.kind === 'record') {
+      await deps.warn(unrevokedSessionWarning);
     }
     await local.keep(row);
   };
 
+  const findFailure = (row: SharedSessionRow | undefined): SharedStoreUnavailable | undefined =>
+    row === undefined ? undefined : findSharedRecordFailure(sealer.open(row), row.kid, profile);
+
   const readStore = async (known: KnownSharedCopy): Promise<CredentialItemReadResult> => {
     const { copy, opened: ofCopy } = known;
-    const row = await publish((await run({ op: 'read' })).row, known);
+    const { row: before } = await run({ op: 'read' });
+    // A login or logout that the store has not confirmed must not replace a session that this machine could not revoke.
+    if (copy?.isUnconfirmed === true && before !== undefined && copy.sid !== before.sid) {
+      const ofRow = sealer.open(before);
+      if (ofRow.kind === 'unknown_key') return buildSharedReadResult(ofRow, before.kid, profile);
+    }
+    const row = await publish(before, known);
     if (copy !== undefined && isReadableSharedSession(ofCopy) && isNewer(copy, row)) {
       await deps.warn(`${location} has not stored the newer session that this machine knows, which is used`);
       return buildSharedReadResult(ofCopy, copy.kid, profile);
@@ -142,35 +155,23 @@ export function createSharedSessionAccess(deps: SharedSessionAccessDeps): Shared
   };
 
   const writeNewEpoch = async (
-    content: Omit<CredentialRecord, 'epoch'> | 'tombstone',
     event: NewSharedSessionEpoch['event'],
+    content: Omit<CredentialRecord, 'epoch'> | 'tombstone',
   ): Promise<CredentialItemWriteResult> => {
-    const sid = content === 'tombstone' ? Buffer.from(deps.random(8)).toString('hex') : content.sid;
-    const seal = async (): Promise<SealedSharedSessionEpoch> => {
-      const { row, nowMs } = await run({ op: 'read' });
-      const known = local.read();
-      const epoch = Math.max(Math.max(row?.epoch ?? 0, known.copy?.epoch ?? 0) + 1, Math.floor(nowMs / 1000));
-      return {
-        sealed: sealer.seal({ epoch, sid, gen: 1 }, content, currentKid()),
-        replaced: findSessionToReplace(row, sealer.open, known, journal),
-      };
-    };
+    const plan = planSharedSessionEpoch({ ...deps, run, readCopy: local.read, currentKid, adopt }, event, content);
     const { interruption, stop } = listenForCommitInterruption(deps.signals);
-    const epoch = { event, seal, keep: local.keep, interruption };
-    return catchSharedStoreUnavailable(location, () => commitNewSharedSessionEpoch(commitDeps, epoch)).finally(stop);
+    return commitNewSharedSessionEpoch(commitDeps, { ...plan, keep: local.keep, interruption }).finally(stop);
   };
-
-  const findFailure = (row: SharedSessionRow | undefined): SharedStoreUnavailable | undefined =>
-    row === undefined ? undefined : findSharedRecordFailure(sealer.open(row), row.kid, profile);
 
   return {
     run,
     findFailureOfLastRow: () => findFailure(lastRow),
+    findLoginFailure: () => lastRow && findMissingShareKey(lastRow, 'login', { sealer, profile }),
     knownRecord() {
       const { opened } = local.read();
       return opened?.kind === 'record' ? opened.record : undefined;
     },
-    async read({ mayUseCopy }) {
+    async read({ mayUseCopy, requireConfirmed = false }) {
       const known = local.read();
       const { opened: ofCopy } = known;
       if (mayUseCopy && ofCopy?.kind === 'record') {
@@ -179,20 +180,21 @@ export function createSharedSessionAccess(deps: SharedSessionAccessDeps): Shared
       }
       const read = await catchSharedStoreUnavailable(location, () => readStore(known));
       if (read.kind !== 'unavailable' || read.why !== 'shared' || ofCopy?.kind !== 'record') return read;
+      if (requireConfirmed && known.copy?.isUnconfirmed === true) return read;
       await deps.warn(`could not read the shared store (${read.reason}); the session that this machine knows is used`);
       return buildSharedReadResult(ofCopy, '', profile);
     },
     async writeLogin(value) {
       const record = decodeCredentialRecord(value.reveal());
       if (record === undefined) throw new Error('the record of the login is damaged');
-      return writeNewEpoch(record, 'login');
+      return writeNewEpoch('login', record);
     },
-    writeTombstone: () => writeNewEpoch('tombstone', 'logout'),
+    writeTombstone: () => writeNewEpoch('logout', 'tombstone'),
     async commit(next, isRefresh) {
       const { epoch = 0, sid, gen } = next;
       const sealed = sealer.seal({ epoch, sid, gen }, next, currentKid());
       const result = isRefresh
-        ? await commitSharedSession(commitDeps, sealed, 'refresh')
+        ? await commitSharedSession(commitDeps, sealed)
         : await catchSharedStoreUnavailable(location, () => publishSealed(sealed));
       if ('kind' in result) return result;
       const { applied, row } = result;
@@ -209,5 +211,5 @@ function isNewer(copy: SharedSessionCopy, row: SharedSessionRow | undefined): bo
   return row === undefined || compareSharedSessionVersions(copy, row) === 'newer';
 }
 
-const unusedLoginWarning =
-  'the shared store has another session than the login of this machine that it did not confirm, which is not used; its tokens may be valid: revoke the application in the control panel';
+const unrevokedSessionWarning =
+  'the shared store has the login of this machine that it did not confirm before; the session that the login replaced was not revoked, so its tokens may be valid: revoke the application in the control panel, then log in again';

@@ -2,7 +2,7 @@ import type { AccountDetails } from '../api/account-details.ts';
 import { splitOAuthScope } from '../oauth/scope.ts';
 import { assumedTokenLifetimeSeconds, getAccountAndTeamOfTokenInfo, type TokenGrant } from '../oauth/token-grant.ts';
 import type { HeldFileLock } from '../platform/file-lock.ts';
-import type { Clock } from '../platform/host.ts';
+import type { Clock, SignalName } from '../platform/host.ts';
 import { Secret } from '../secret.ts';
 import { accountFromGrant, type LoggedInAccount } from './account.ts';
 import {
@@ -45,6 +45,8 @@ export interface LoginResult {
   readonly isAccountKnown: boolean;
   /** The session that the login replaced, if it was at the same servers. */
   readonly replaced: CredentialRecord | undefined;
+  /** The signal that arrived while a shared store stored the session; the command ends with it after the revocation. */
+  readonly interruptedBy: SignalName | undefined;
 }
 
 /**
@@ -58,10 +60,11 @@ export async function storeLoginSession(
 ): Promise<LoginResult> {
   const record = newRecord(deps, grant, scope);
   const account = accountFromGrant(record.sid, grant.info, record.scope, flow);
-  const replaced = await storeRecord(deps, record, account);
+  const { replaced, interruptedBy } = await storeRecord(deps, record, account);
   return {
     record,
     replaced,
+    interruptedBy,
     account,
     isScopeAssumed: grant.scope === undefined,
     isLifetimeAssumed: grant.expiresIn === undefined,
@@ -95,23 +98,36 @@ export async function storeGivenToken(
   // (isSpecServer).
   const names = Object.entries({ name, email, teamName }).filter(([, value]) => value !== undefined);
   const account = accountFromGrant(record.sid, Object.fromEntries(names), record.scope, 'token');
-  const replaced = await storeRecord(deps, record, account);
+  const { replaced, interruptedBy } = await storeRecord(deps, record, account);
   const isAccountKnown = accountUuid !== undefined;
-  return { record, replaced, account, isScopeAssumed: false, isLifetimeAssumed: false, isAccountKnown };
+  return {
+    record,
+    replaced,
+    interruptedBy,
+    account,
+    isScopeAssumed: false,
+    isLifetimeAssumed: false,
+    isAccountKnown,
+  };
 }
 
-/** @returns the session that was replaced, if it was at the same servers */
+interface StoredLoginRecord {
+  /** The session that was replaced, if it was at the same servers. */
+  readonly replaced: CredentialRecord | undefined;
+  readonly interruptedBy: SignalName | undefined;
+}
+
 async function storeRecord(
   deps: StoreLoginSessionDeps,
   record: CredentialRecord,
   account: LoggedInAccount,
-): Promise<CredentialRecord | undefined> {
+): Promise<StoredLoginRecord> {
   requireCredentialRecordLengthLimit(deps.store, record);
   const lock = await deps.lock();
   try {
-    const replaced = await deps.store.withItems((items) => replaceStoredRecord(deps, items, record), lock);
+    const stored = await deps.store.withItems((items) => replaceStoredRecord(deps, items, record), lock);
     writeAccountOrSkip(deps, account);
-    return replaced;
+    return stored;
   } catch (error) {
     // The session may be stored, and this machine uses it.
     if (error instanceof UnconfirmedWriteError) writeAccountOrSkip(deps, account);
@@ -158,16 +174,17 @@ async function replaceStoredRecord(
   { store, binding }: StoreLoginSessionDeps,
   items: CredentialStoreItems,
   record: CredentialRecord,
-): Promise<CredentialRecord | undefined> {
+): Promise<StoredLoginRecord> {
   const before = await items.read('credential');
   const written = requireCredentialStoreAvailable(await writeCredentialRecord(store, items, record), store.profile);
   const stored = before.kind === 'found' ? decodeCredentialRecord(before.value.reveal()) : undefined;
   // Another machine may have changed the session in a shared store after it was read here.
   const old = items.shared === undefined ? stored : (written.replaced?.record ?? stored);
-  if (old === undefined) return undefined;
-  const newest = isCredentialRecordOfServerBinding(old, binding)
+  const { interruptedBy } = written;
+  if (old === undefined) return { replaced: undefined, interruptedBy };
+  const replaced = isCredentialRecordOfServerBinding(old, binding)
     ? findNewestCredentialRecord(store.journal, old)
     : undefined;
   store.journal.removeSession(old.sid);
-  return newest;
+  return { replaced, interruptedBy };
 }

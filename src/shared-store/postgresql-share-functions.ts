@@ -15,6 +15,9 @@ const isVersion = `${isRow} AND s.epoch = p_epoch AND s.sid = p_sid AND s.gen = 
 /** The machines that began a refresh, without the one that reports that it has no newer record. */
 const unreported = `nullif(array_to_string(
       array_remove(string_to_array(concat_ws(',', s.previous_by, s.intent_by), ','), p_by), ','), '')`;
+/** Whether the row already has the version that is committed. */
+const isStored = 's.epoch = excluded.epoch AND s.gen = excluded.gen';
+const ifStored = (column: string, other = 'NULL'): string => `CASE WHEN ${isStored} THEN s.${column} ELSE ${other} END`;
 const respond = 'RETURN cloudctl_share.snapshot(p_share, p_profile, FOUND);';
 const addToLog = (event: string): string =>
   `INSERT INTO cloudctl_share.log (share, profile, at_ms, event, by, epoch, gen)
@@ -84,15 +87,15 @@ export const sharedStoreSqlFunctions: readonly SharedStoreSqlFunction[] = [
     epoch = excluded.epoch,
     sid = excluded.sid,
     gen = excluded.gen,
-    kid = excluded.kid,
-    record = excluded.record,
-    refused_gen = CASE WHEN s.epoch = excluded.epoch AND s.gen = excluded.gen THEN s.refused_gen END,
-    holder = CASE WHEN s.epoch = excluded.epoch AND s.gen = excluded.gen THEN s.holder END,
-    attempt = CASE WHEN s.epoch = excluded.epoch AND s.gen = excluded.gen THEN s.attempt END,
-    lease_ms = CASE WHEN s.epoch = excluded.epoch AND s.gen = excluded.gen THEN s.lease_ms END,
-    intent_gen = CASE WHEN s.epoch = excluded.epoch AND s.gen = excluded.gen THEN s.intent_gen END,
-    intent_by = CASE WHEN s.epoch = excluded.epoch AND s.gen = excluded.gen THEN s.intent_by END,
-    previous_by = CASE WHEN s.epoch = excluded.epoch AND s.gen = excluded.gen THEN s.previous_by END
+    kid = ${ifStored('kid', 'excluded.kid')},
+    record = CASE WHEN ${isStored} AND s.kid <> excluded.kid THEN s.record ELSE excluded.record END,
+    refused_gen = ${ifStored('refused_gen')},
+    holder = ${ifStored('holder')},
+    attempt = ${ifStored('attempt')},
+    lease_ms = ${ifStored('lease_ms')},
+    intent_gen = ${ifStored('intent_gen')},
+    intent_by = ${ifStored('intent_by')},
+    previous_by = ${ifStored('previous_by')}
   WHERE s.epoch < excluded.epoch
     OR (s.epoch = excluded.epoch AND s.sid = excluded.sid AND s.gen <= excluded.gen);
   changed := FOUND;

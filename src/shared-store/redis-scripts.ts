@@ -96,6 +96,8 @@ const commit = scriptOf(`local epoch, gen = tonumber(get('epoch') or '-1'), tonu
 local new_epoch, new_gen = tonumber(ARGV[1]), tonumber(ARGV[3])
 if not (epoch < new_epoch or (epoch == new_epoch and get('sid') == ARGV[2] and gen <= new_gen)) then return reply(false) end
 local is_same = epoch == new_epoch and gen == new_gen
+-- Another machine has encrypted this version with another key.
+if is_same and get('kid') ~= ARGV[4] then return reply(true) end
 set('epoch', ARGV[1]) set('sid', ARGV[2]) set('gen', ARGV[3]) set('kid', ARGV[4]) set('record', ARGV[5])
 redis.call('HSETNX', key, 'active_kid', ARGV[4])
 if not is_same then

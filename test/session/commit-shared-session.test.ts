@@ -7,6 +7,7 @@ import { UnconfirmedWriteError } from '../../src/session/credential-store.ts';
 import { revokeReplacedSession, revokeTokenGrantAndThrow } from '../../src/session/revoke-grant.ts';
 import { readLocalCopyOfSharedSession } from '../../src/session/shared-copy.ts';
 import { type LoginResult, storeLoginSession } from '../../src/session/store-login.ts';
+import { createReconnectingCall } from '../../src/shared-store/create-reconnecting-call.ts';
 import { errorText } from '../fixtures/error-text.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 import { callApi, sandboxFor, tokenFor } from '../sandbox/requests.ts';
@@ -18,9 +19,9 @@ async function twoMachines() {
   const sandbox = await sandboxFor();
   const all = sharedMachines(sandbox);
   const [first, second] = [all.machine('ci-1#a'), all.machine('ci-2#b')];
-  await all.login(first);
+  const s0 = await all.login(first);
   await second.store.synchronize?.();
-  return { sandbox, ...all, first, second };
+  return { sandbox, ...all, first, second, s0 };
 }
 
 const revocations = (sandbox: SandboxServers) => sandbox.requests('POST /v1/oauth/revoke');
@@ -65,9 +66,12 @@ describe('a login whose commit the store does not confirm', () => {
 
   it('is the session of all machines if the store has applied it', async () => {
     const { first, second, tryLogin, server } = await twoMachines();
+    let isAway = false;
     const undo = interceptOperations(server, async (operation, run) => {
+      if (isAway) throw away;
       const snapshot = await run(operation);
-      if (operation.op === 'commit') throw away;
+      isAway = operation.op === 'commit';
+      if (isAway) throw away;
       return snapshot;
     });
     const { record, written } = await tryLogin(first);
@@ -78,7 +82,20 @@ describe('a login whose commit the store does not confirm', () => {
     expect((await second.session().record()).sid).toBe(record.sid);
   });
 
-  it('is stored by the next command of its machine that reads the store', async () => {
+  it('is a success if only the reply of the commit was lost', async () => {
+    const { first, tryLogin, server } = await twoMachines();
+    let commits = 0;
+    interceptOperations(server, async (operation, run) => {
+      const snapshot = await run(operation);
+      if (operation.op === 'commit' && ++commits === 1) throw away;
+      return snapshot;
+    });
+    const { record, written } = await tryLogin(first);
+    expect(written).toMatchObject({ kind: 'done', replaced: { record: { gen: 1 } } });
+    expect([commits, server.row()?.sid]).toEqual([1, record.sid]);
+  });
+
+  it('is stored by the next command of its machine that reads the store: a warning tells what is not revoked', async () => {
     const { first, tryLogin, server } = await twoMachines();
     const undo = interceptOperations(server, async (operation, run) => {
       if (operation.op === 'commit') throw away;
@@ -89,6 +106,23 @@ describe('a login whose commit the store does not confirm', () => {
     undo();
     await first.store.synchronize?.();
     expect(server.row()?.sid).toBe(record.sid);
+    await first.store.synchronize?.();
+    expect(first.deps.warnings).toHaveLength(1);
+    expectGolden('auth-share', first.deps.warnings.join('\n'));
+  });
+
+  it('and that another login of the same machine replaces is named in a warning', async () => {
+    const { first, tryLogin, server } = await twoMachines();
+    interceptOperations(server, async (operation, run) => {
+      if (operation.op === 'commit') throw away;
+      return run(operation);
+    });
+    await tryLogin(first);
+    expect(first.deps.warnings).toEqual([]);
+    const { written } = await tryLogin(first);
+    expect(written).toMatchObject({ unconfirmed: { isKept: true } });
+    expect(first.deps.warnings).toHaveLength(1);
+    expectGolden('auth-share', first.deps.warnings.join('\n'));
   });
 
   it('and that another login replaces is not used any more: a warning tells that its tokens may be valid', async () => {
@@ -105,7 +139,7 @@ describe('a login whose commit the store does not confirm', () => {
     expect(first.deps.warnings).toEqual([expect.stringContaining('control panel')]);
   });
 
-  it('and that is stored later is replaced as any other: without a warning', async () => {
+  it('and that is stored later is replaced as any other: without another warning', async () => {
     const { first, second, login, tryLogin, server } = await twoMachines();
     const undo = interceptOperations(server, async (operation, run) => {
       if (operation.op === 'commit') throw away;
@@ -114,9 +148,10 @@ describe('a login whose commit the store does not confirm', () => {
     await tryLogin(first);
     undo();
     await first.store.synchronize?.();
+    expect(first.deps.warnings).toHaveLength(1);
     await login(second);
     await first.store.synchronize?.();
-    expect(first.deps.warnings).toEqual([]);
+    expect(first.deps.warnings).toHaveLength(1);
   });
 
   it('and whose copy cannot be written either is not said to be kept', async () => {
@@ -174,28 +209,115 @@ it('a login that the store rejects fails at once', async () => {
   expect(readLocalCopyOfSharedSession(first.place, keys.share)).toMatchObject({ sid: before?.sid });
 });
 
-describe('two logins at the same moment', () => {
-  it('the session of one is replaced and revoked', async () => {
+describe('a login whose first commit failed', () => {
+  it('revokes the tokens of a refresh that came before the repetition', async () => {
     const { sandbox, first, second, server } = await twoMachines();
-    const both = await Promise.all([storeGrant(sandbox, first), storeGrant(sandbox, second)]);
-    const sid = server.row()?.sid;
-    for (const { record } of both)
-      expect(await statusAtApi(sandbox, record.accessToken)).toBe(record.sid === sid ? 200 : 404);
-    expect(both.filter(({ record }) => record.sid === sid)).toHaveLength(1);
-  });
-
-  it('a login whose reply was lost does not replace the later one', async () => {
-    const { sandbox, first, second, server } = await twoMachines();
-    let later: LoginResult | undefined;
+    let renewed: Secret | undefined;
     const undo = interceptOperations(server, async (operation, run) => {
-      const snapshot = await run(operation);
-      if (operation.op !== 'commit' || later !== undefined) return snapshot;
+      if (operation.op !== 'commit') return run(operation);
       undo();
-      later = await storeGrant(sandbox, second);
+      renewed = (await second.session().forceRefresh()).accessToken;
       throw away;
     });
+    const { record } = await storeGrant(sandbox, first);
+    if (renewed === undefined) throw new Error('the session was not refreshed');
+    expect(server.row()?.sid).toBe(record.sid);
+    expect(await statusAtApi(sandbox, renewed)).toBe(404);
+  });
+});
+
+describe('a signal during a login', () => {
+  it('before the commit: nothing is sent, and the grant is revoked', async () => {
+    const { sandbox, first, server, s0 } = await twoMachines();
+    const seen: string[] = [];
+    interceptOperations(server, async (operation, run) => {
+      seen.push(operation.op);
+      first.host.signal('SIGINT');
+      return run(operation);
+    });
+    await expect(storeGrant(sandbox, first)).rejects.toMatchObject({ code: 'cancelled', exitCode: 130 });
+    expect(seen).toEqual(['read', 'read']);
+    expect(revocations(sandbox)).toHaveLength(1);
+    expect(server.row()?.sid).toBe(s0.sid);
+  });
+
+  it('during the commit that is stored: the result names it, and the replaced session is revoked', async () => {
+    const { sandbox, first, server, s0 } = await twoMachines();
+    interceptOperations(server, async (operation, run) => {
+      if (operation.op === 'commit') first.host.signal('SIGTERM');
+      return run(operation);
+    });
+    expect(await storeGrant(sandbox, first)).toMatchObject({ interruptedBy: 'SIGTERM' });
+    expect(await statusAtApi(sandbox, s0.accessToken)).toBe(404);
+  });
+
+  it('during the commit that the store rejects: the command is interrupted', async () => {
+    const { sandbox, first, server } = await twoMachines();
+    interceptOperations(server, async (operation, run) => {
+      if (operation.op !== 'commit') return run(operation);
+      first.host.signal('SIGINT');
+      throw new DatabaseError('42501', 'permission denied', false);
+    });
+    await expect(storeGrant(sandbox, first)).rejects.toMatchObject({ code: 'cancelled', exitCode: 130 });
+    expect(revocations(sandbox)).toHaveLength(1);
+  });
+});
+
+describe('two logins at the same moment', () => {
+  it('one of them is stored; the other one is revoked, and reported if it was not replaced', async () => {
+    const { sandbox, first, second, server } = await twoMachines();
+    const both = await Promise.allSettled([storeGrant(sandbox, first), storeGrant(sandbox, second)]);
+    const sid = server.row()?.sid;
+    const stored = both.flatMap((result) => (result.status === 'fulfilled' ? [result.value.record] : []));
+    expect(stored.filter((record) => record.sid === sid)).toHaveLength(1);
+    for (const record of stored)
+      expect(await statusAtApi(sandbox, record.accessToken)).toBe(record.sid === sid ? 200 : 404);
+    // The session that both replace, and the login that is not in the store.
+    expect(revocations(sandbox)).toHaveLength(2);
+  });
+
+  it('a login that meets another one of the same epoch is not stored', async () => {
+    const { sandbox, first, second, server } = await twoMachines();
+    let other: LoginResult | undefined;
+    const undo = interceptOperations(server, async (operation, run) => {
+      if (operation.op !== 'commit') return run(operation);
+      undo();
+      other = await storeGrant(sandbox, second);
+      return run(operation);
+    });
+    const failure = await storeGrant(sandbox, first).then(String, (error: unknown) => error);
+    if (other === undefined) throw new Error('there was no other login');
+    expect(failure).toMatchObject({ code: 'unreachable' });
+    expectGolden('auth-share', errorText(failure).replaceAll(String(server.row()?.epoch), 'EPOCH'));
+    expect(server.row()?.sid).toBe(other.record.sid);
+    expect(await statusAtApi(sandbox, other.record.accessToken)).toBe(200);
+  });
+
+  it.each([
+    ['the program', false],
+    ['the connection', true],
+  ])('a login whose reply was lost and that %s repeats does not replace the later one', async (_name, inside) => {
+    const { sandbox, first, second, server, clockOffset } = await twoMachines();
+    const calls = createReconnectingCall<object>({ connect: async () => ({}), end: () => undefined });
+    let isLater = false;
+    let later: LoginResult | undefined;
+    const commits: boolean[] = [];
+    interceptOperations(server, async (operation, run) => {
+      const work = async () => {
+        const snapshot = await run(operation);
+        if (operation.op !== 'commit') return snapshot;
+        commits.push(snapshot.applied);
+        if (isLater) return snapshot;
+        isLater = true;
+        clockOffset.ms = 6_000;
+        later = await storeGrant(sandbox, second);
+        throw inside ? new DatabaseError('ECONNRESET', 'connection lost', true) : away;
+      };
+      return inside && !isLater ? calls.run(work) : work();
+    });
     await expect(storeGrant(sandbox, first)).rejects.toMatchObject({ code: 'unreachable' });
-    if (later === undefined) throw new Error('there was no second login');
+    if (later === undefined) throw new Error('there was no later login');
+    expect(commits).toEqual(inside ? [true, true, false] : [true, true]);
     expect(server.row()?.sid).toBe(later.record.sid);
     expect(await statusAtApi(sandbox, later.record.accessToken)).toBe(200);
   });

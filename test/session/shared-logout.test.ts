@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { DatabaseConnectError } from '../../src/platform/connect-error.ts';
+import { DatabaseConnectError, DatabaseError } from '../../src/platform/connect-error.ts';
 import type { SandboxServers } from '../../src/sandbox/sandbox.ts';
 import type { CredentialRecord } from '../../src/session/credential-record.ts';
 import type { LogoutOutcome } from '../../src/session/logout.ts';
 import { listRefreshJournalFiles } from '../../src/session/profile-paths.ts';
+import { createReconnectingCall } from '../../src/shared-store/create-reconnecting-call.ts';
 import { errorText } from '../fixtures/error-text.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 import { callApi, refreshWith, sandboxFor } from '../sandbox/requests.ts';
@@ -15,9 +16,9 @@ async function twoMachines() {
   const sandbox = await sandboxFor();
   const all = sharedMachines(sandbox);
   const [first, second] = [all.machine('ci-1#a'), all.machine('ci-2#b')];
-  await all.login(first);
+  const s0 = await all.login(first);
   await second.store.synchronize?.();
-  return { sandbox, ...all, first, second };
+  return { sandbox, ...all, first, second, s0 };
 }
 
 async function isAccepted(sandbox: SandboxServers, { accessToken }: CredentialRecord): Promise<boolean> {
@@ -131,4 +132,107 @@ describe('a logout that the store does not confirm', () => {
     expect(server.row()?.sid).toBe(later.sid);
     expect(await isAccepted(sandbox, later)).toBe(true);
   });
+});
+
+describe('a signal during a logout', () => {
+  it('before the tombstone is sent: the session goes on', async () => {
+    const { sandbox, first, server, s0 } = await twoMachines();
+    const seen: string[] = [];
+    interceptOperations(server, async (operation, run) => {
+      seen.push(operation.op);
+      first.host.signal('SIGINT');
+      return run(operation);
+    });
+    await expect(logoutOn(first)).rejects.toMatchObject({ code: 'cancelled', exitCode: 130 });
+    expect(seen).toEqual(['read', 'read']);
+    expect(await isAccepted(sandbox, s0)).toBe(true);
+  });
+
+  it('while the tombstone is stored: the tokens are revoked before the command ends', async () => {
+    const { sandbox, first, server, s0 } = await twoMachines();
+    interceptOperations(server, async (operation, run) => {
+      if (operation.op === 'commit') first.host.signal('SIGTERM');
+      return run(operation);
+    });
+    const outcome = await logoutOn(first);
+    expect(outcome).toMatchObject({ kind: 'unproven', error: { code: 'cancelled', exitCode: 143 } });
+    expectGolden('auth-share', textOf(outcome, sandbox));
+    expect(await isAccepted(sandbox, s0)).toBe(false);
+  });
+});
+
+describe('two logouts of a shared session', () => {
+  it('at the same moment: both succeed', async () => {
+    const { sandbox, first, second, s0 } = await twoMachines();
+    const outcomes = await Promise.all([logoutOn(first), logoutOn(second)]);
+    expect(outcomes.map(({ kind }) => kind).sort()).toEqual(['nothing', 'revoked']);
+    expect(await isAccepted(sandbox, s0)).toBe(false);
+  });
+
+  it('of which one is complete after the other one has read the session: both succeed', async () => {
+    const { first, second, server } = await twoMachines();
+    let reads = 0;
+    let other: LogoutOutcome | undefined;
+    interceptOperations(server, async (operation, run) => {
+      if (operation.op === 'read' && ++reads === 2) other = await logoutOn(second);
+      return run(operation);
+    });
+    expect([await logoutOn(first), other]).toEqual([{ kind: 'nothing' }, { kind: 'revoked' }]);
+  });
+});
+
+it.each([
+  ['the program', false],
+  ['the connection', true],
+])('a logout whose reply was lost and that %s repeats does not end a later login', async (_name, inside) => {
+  const { sandbox, first, second, login, server, clockOffset } = await twoMachines();
+  const calls = createReconnectingCall<object>({ connect: async () => ({}), end: () => undefined });
+  let isLater = false;
+  let later: CredentialRecord | undefined;
+  interceptOperations(server, async (operation, run) => {
+    const work = async () => {
+      const snapshot = await run(operation);
+      if (operation.op !== 'commit' || isLater) return snapshot;
+      isLater = true;
+      clockOffset.ms = 6_000;
+      later = await login(second);
+      throw inside ? new DatabaseError('ECONNRESET', 'connection lost', true) : away;
+    };
+    return inside && !isLater ? calls.run(work) : work();
+  });
+  expect(await logoutOn(first)).toEqual({ kind: 'revoked' });
+  if (later === undefined) throw new Error('there was no login');
+  expect(server.row()?.sid).toBe(later.sid);
+  expect(await isAccepted(sandbox, later)).toBe(true);
+});
+
+it('a logout whose first commit failed revokes the tokens of a refresh that came before the repetition', async () => {
+  const { sandbox, first, second, server } = await twoMachines();
+  let newest: CredentialRecord | undefined;
+  const undo = interceptOperations(server, async (operation, run) => {
+    if (operation.op !== 'commit') return run(operation);
+    undo();
+    newest = await second.session().forceRefresh();
+    throw away;
+  });
+  expect(await logoutOn(first)).toEqual({ kind: 'revoked' });
+  if (newest === undefined) throw new Error('the session was not refreshed');
+  expect(await isAccepted(sandbox, newest)).toBe(false);
+});
+
+it('after a logout, a machine with a journal file of the session is not logged in, and keeps the file', async () => {
+  const { first, second, server } = await twoMachines();
+  const undo = interceptOperations(server, async (operation, run) => {
+    if (operation.op === 'commit') throw away;
+    return run(operation);
+  });
+  await first.session().forceRefresh();
+  await logoutOn(first);
+  undo();
+  await first.store.synchronize?.();
+  expect(listRefreshJournalFiles(first.place)).toHaveLength(1);
+  for (const machine of [first, second]) {
+    await machine.store.synchronize?.();
+    await expect(machine.session().bearer()).rejects.toMatchObject({ code: 'not_logged_in' });
+  }
 });

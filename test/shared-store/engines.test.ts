@@ -142,6 +142,18 @@ describe.each(engines)('$name', ({ isMissing, start }) => {
     await first.close();
   });
 
+  test.skipIf(isMissing)('a commit of the stored version keeps a record with another key', async () => {
+    const store = engine!.open();
+    const version = { epoch: 1, sid: 'aa', gen: 1 };
+    await store.run({ op: 'commit', by: 'a', event: 'login', kid: 'k1', record: 'r1', ...version });
+    await store.run({ op: 'reseal', by: 'a', oldKid: 'k1', kid: 'k2', record: 'r2', ...version });
+    const late = await store.run({ op: 'commit', by: 'b', event: 'publish', kid: 'k1', record: 'r1', ...version });
+    expect(late).toMatchObject({ applied: true, row: { kid: 'k2', record: 'r2', activeKid: 'k2' } });
+    const again = await store.run({ op: 'commit', by: 'b', event: 'publish', kid: 'k2', record: 'r3', ...version });
+    expect(again).toMatchObject({ applied: true, row: { kid: 'k2', record: 'r3' } });
+    await store.close();
+  });
+
   test.skipIf(isMissing)('the log has the newest entry first', async () => {
     const store = engine!.open();
     await store.run({ op: 'commit', by: 'a', event: 'login', kid: 'k', record: 'r', epoch: 5, sid: 'aa', gen: 1 });

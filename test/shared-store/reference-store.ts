@@ -61,7 +61,8 @@ export function applySharedOperation(
       const { epoch, sid, gen, kid, record, event } = operation;
       const order = row === undefined ? 'newer' : compareSharedSessionVersions(operation, row);
       if (order !== 'newer' && order !== 'same') return rejected;
-      if (row !== undefined && order === 'same') return { applied: true, row: { ...row, kid, record } };
+      if (row !== undefined && order === 'same')
+        return { applied: true, row: row.kid === kid ? { ...row, record } : row };
       const fresh = { epoch, sid, gen, kid, record, activeKid: row?.activeKid ?? kid };
       return { applied: true, row: { ...noLease, ...noIntent, ...fresh, intentMs: row?.intentMs }, event };
     }

@@ -11,6 +11,7 @@ import type { CommandContext } from '../../context.ts';
 import { CliError, type ExitCode, usageError } from '../../errors.ts';
 import { compareAccounts, describeTeam } from '../../identity.ts';
 import { hasOAuthTokenSyntax } from '../../oauth/token-grant.ts';
+import { interruptedError } from '../../platform/defer-signals.ts';
 import { sanitizeLine } from '../../sanitize/terminal-text.ts';
 import { Secret } from '../../secret.ts';
 import { storeLoggedInAccount } from '../../session/account.ts';
@@ -75,6 +76,7 @@ export async function loginWithToken(
     },
     result,
   );
+  if (result.interruptedBy !== undefined) throw interruptedError(result.interruptedBy);
   return 0;
 }
 

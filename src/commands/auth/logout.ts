@@ -50,7 +50,7 @@ async function logoutCurrentProfile(
 
 /**
  * Logs out of every profile in config.json, and of a profile that is defined only by environment variables. An error in one
- * profile does not prevent the logout of the others.
+ * profile does not prevent the logout of the others, but a signal does.
  */
 async function logoutAllProfiles(
   context: CommandContext,
@@ -62,6 +62,8 @@ async function logoutAllProfiles(
     const settings = name === current.profileName ? current : context.storedSettings(name);
     const outcome = await logoutProfile(context, settings, local).catch(unprovenOutcome);
     if (outcome.kind === 'unproven') {
+      // After a signal, the other profiles stay logged in.
+      if (outcome.error.code === 'cancelled') throw outcome.error;
       await context.output.warn(`profile ${name}: ${outcome.error.message}`);
       first ??= outcome.error;
     } else await context.output.note(logoutText(outcome, name));

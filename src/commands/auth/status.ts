@@ -3,6 +3,7 @@ import { readLastSandbox } from '../../config/sandbox-urls-and-credentials.ts';
 import type { CommandContext } from '../../context.ts';
 import { exitCodes } from '../../errors.ts';
 import { readLoggedInAccountFile } from '../../session/account.ts';
+import { credentialStoreUnavailableError } from '../../session/credential-store.ts';
 import {
   buildLoginSessionReport,
   computeTokenSecondsLeftOrZero,
@@ -43,7 +44,8 @@ export const authStatusCommand: CommandSpec<CommandContext> = {
     const store = await context.store(settings);
     if (args.has('check'))
       await (await context.api(settings)).json({ method: 'GET', path: '/v2/actions?page=1&per_page=1' });
-    await store.synchronize?.();
+    const failure = await store.synchronize?.();
+    if (args.has('check') && failure !== undefined) throw credentialStoreUnavailableError(failure, settings.profile);
     const found = requireStoredSession(await loadStoredSession(store, binding), settings.profile, store.location);
     const { record } = found;
     const now = (store.clock ?? context.host.clock).now();

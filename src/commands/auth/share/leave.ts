@@ -3,13 +3,25 @@ import type { CommandSpec } from '../../../cli/command.ts';
 import type { ProfileReference, ResolvedProfileSettings } from '../../../config/settings.ts';
 import type { CommandContext } from '../../../context.ts';
 import { CliError, exitCodes, usageError } from '../../../errors.ts';
-import type { HeldFileLock } from '../../../platform/file-lock.ts';
+import { credentialStoreUnavailableError } from '../../../session/credential-store.ts';
 import { listRefreshJournalFiles } from '../../../session/profile-paths.ts';
+import type { SharedStoreUnavailable } from '../../../session/refresh-claim.ts';
+import type { RefreshJournal } from '../../../session/refresh-journal.ts';
 import { removeSessionFiles } from '../../../session/remove-profile-secrets.ts';
+import {
+  createSharedSessionEncryptor,
+  isReadableSharedSession,
+  type SharedSessionEncryptor,
+} from '../../../session/sealed-session.ts';
 import { removeShareEncryptionKeys, shareEncryptionKeyVariable } from '../../../session/share-key-items.ts';
-import { readLocalCopyOfSharedSession, removeLocalCopyOfSharedSession } from '../../../session/shared-copy.ts';
+import {
+  removeLocalCopyOfSharedSession,
+  requireLocalCopyOfSharedSession,
+  type SharedSessionCopy,
+} from '../../../session/shared-copy.ts';
+import { findSharedRecordFailure } from '../../../session/shared-record-result.ts';
 import { formatCommandForProfile } from '../../../session/suggested-commands.ts';
-import { compareSharedSessionVersions } from '../../../shared-store/shared-session.ts';
+import { compareSharedSessionVersions, type SharedSessionRow } from '../../../shared-store/shared-session.ts';
 import { requireSharedProfile, withOpenSharedStore } from './use-share.ts';
 
 export const shareLeaveCommand: CommandSpec<CommandContext> = {
@@ -46,7 +58,7 @@ export async function leaveShare(
   if (publishes && hasSession()) await publishSession(context, settings);
   const lock = await context.lock(place.lock);
   try {
-    if (publishes && hasSession()) await requireNothingUnpublished(context, settings, lock);
+    if (publishes && hasSession()) await requireNothingUnpublished(context, settings);
     await removeShareEncryptionKeys(keyPlaces);
     removeLocalCopyOfSharedSession(place);
     removeSessionFiles(place);
@@ -69,28 +81,61 @@ async function publishSession(context: CommandContext, settings: ResolvedProfile
 }
 
 /**
- * Throws if this machine has a newer session than the store, or if the store cannot be reached. Called with the lock: another
- * command of this machine may have changed the session since it was published, and not have reached the store.
+ * Throws if this machine has a newer session than the store, or if that is not known. Called with the lock: another command of
+ * this machine may have changed the session since it was published, and not have reached the store.
  */
-async function requireNothingUnpublished(
-  context: CommandContext,
-  settings: ResolvedProfileSettings,
-  lock: HeldFileLock,
-): Promise<void> {
-  const isCopyNewer = await withOpenSharedStore(
+async function requireNothingUnpublished(context: CommandContext, settings: ResolvedProfileSettings): Promise<void> {
+  const { profile, profileName } = settings;
+  const { journal } = await context.store(settings);
+  const failure = await withOpenSharedStore(
     context,
-    async (open) => {
-      // The copy may be the tombstone of a logout, of which there is no record.
-      const copy = readLocalCopyOfSharedSession(context.profilePaths(settings.profileName), open.found.keys.share);
-      const { row } = await open.store.run({ op: 'read' });
-      return copy !== undefined && (row === undefined || compareSharedSessionVersions(copy, row) === 'newer');
+    async ({ found: { keys }, store }) => {
+      const copy = readCopyOrThrow(context, settings, keys.share);
+      const { row } = await store.run({ op: 'read' });
+      const sealer = createSharedSessionEncryptor(keys, profileName, context.host.random);
+      return findUnpublishedSession(copy, row, { profile, open: sealer.open, journal });
     },
     settings,
   );
-  const store = await context.store(settings);
-  const record = await store.withItems(async (items) => items.shared?.knownRecord(), lock);
-  const isJournalNewer = record !== undefined && store.journal.inspect(record).pending;
-  if (isCopyNewer || isJournalNewer) throw unpublishedError(settings.profile);
+  if (failure === 'unpublished') throw unpublishedError(profile);
+  if (failure !== undefined) throw credentialStoreUnavailableError(failure, profile);
+}
+
+function readCopyOrThrow(
+  context: CommandContext,
+  { profile, profileName }: ResolvedProfileSettings,
+  share: string,
+): SharedSessionCopy | undefined {
+  try {
+    return requireLocalCopyOfSharedSession(context.profilePaths(profileName), share);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw credentialStoreUnavailableError({ kind: 'unavailable', why: 'file', reason }, profile);
+  }
+}
+
+interface UnpublishedSessionDeps {
+  readonly profile: ProfileReference;
+  readonly open: SharedSessionEncryptor['open'];
+  readonly journal: RefreshJournal;
+}
+
+/** What may be lost if the copy and the journal are removed; undefined if the store has the newest session. */
+function findUnpublishedSession(
+  copy: SharedSessionCopy | undefined,
+  row: SharedSessionRow | undefined,
+  { profile, open, journal }: UnpublishedSessionDeps,
+): SharedStoreUnavailable | 'unpublished' | undefined {
+  const isCopyUnreadable = copy !== undefined && open(copy).kind === 'unknown_key';
+  // Nobody may have stored anything yet, or the store has lost it: the journal may have the newest grant.
+  if (row === undefined) return copy !== undefined || journal.isOrphaned() ? 'unpublished' : undefined;
+  const opened = open(row);
+  // The version of a row is proven only by its record. A copy with the same missing key is of no use for this machine.
+  if (!isReadableSharedSession(opened))
+    return isCopyUnreadable && copy.kid === row.kid ? undefined : findSharedRecordFailure(opened, row.kid, profile);
+  if (copy !== undefined && compareSharedSessionVersions(copy, row) === 'newer')
+    return isCopyUnreadable ? findSharedRecordFailure({ kind: 'unknown_key' }, copy.kid, profile) : 'unpublished';
+  return opened.kind === 'record' && journal.inspect(opened.record).pending ? 'unpublished' : undefined;
 }
 
 function unpublishedError(profile: ProfileReference): CliError {

@@ -1,18 +1,41 @@
+import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { connect } from 'node:net';
+import { describe, expect, it, vi } from 'vitest';
 import { acquireFileLock } from '../../../../src/platform/file-lock.ts';
 import type { Secret } from '../../../../src/secret.ts';
 import { encodeCredentialRecord } from '../../../../src/session/credential-record.ts';
 import type { CredentialStoreItems } from '../../../../src/session/credential-store.ts';
 import { listRefreshJournalFiles, profilePaths } from '../../../../src/session/profile-paths.ts';
+import type { EncryptedSharedSession } from '../../../../src/shared-store/shared-session.ts';
 import { expectGolden } from '../../../fixtures/golden.ts';
 import type { TestHost } from '../../../fixtures/host.ts';
 import { lacks } from '../../../fixtures/needs.ts';
 import { recordOf } from '../../../fixtures/session.ts';
 import { tokenFor } from '../../../sandbox/requests.ts';
 import { runCloudctl } from '../../run-cloudctl.ts';
-import { shareFixture } from './share-fixture.ts';
+import { type ShareFixture, shareFixture } from './share-fixture.ts';
 import { refreshWithoutStore, storeWithoutCommit } from './store-without-commit.ts';
+
+const fault = vi.hoisted(() => ({ unreadable: '', unwritable: '' }));
+vi.mock('../../../../src/platform/files.ts', async (importOriginal) => {
+  const real = await importOriginal<typeof import('../../../../src/platform/files.ts')>();
+  const requireReadable = (path: string): void => {
+    if (path === fault.unreadable) throw new Error('EACCES: permission denied');
+  };
+  return {
+    ...real,
+    readTextIfReadable: (path: string) => (path === fault.unreadable ? undefined : real.readTextIfReadable(path)),
+    readTextIfPresent: (path: string) => {
+      requireReadable(path);
+      return real.readTextIfPresent(path);
+    },
+    writeFileAtomically: (path: string, text: string) => {
+      if (path === fault.unwritable) throw new Error('ENOSPC: no space left on device');
+      real.writeFileAtomically(path, text);
+    },
+  };
+});
 
 describe.skipIf(lacks('redis-server'))('auth share leave', () => {
   it('removes key and copy from the machine, and the session goes on for the others', async () => {
@@ -108,6 +131,102 @@ describe.skipIf(lacks('redis-server'))('a grant that only this machine has', () 
     expect(existsSync(place.sharedCopyFile)).toBe(false);
   });
 });
+
+/** Replaces the row, whatever its version is, as a restored backup or a hostile member with the rights of Redis does. */
+async function replaceRow(fixture: ShareFixture, host: TestHost, row: EncryptedSharedSession): Promise<void> {
+  const { host: address, port } = fixture.redis;
+  const client = connect(port, address);
+  await once(client, 'connect');
+  client.write('FLUSHALL\r\n');
+  await once(client, 'data');
+  client.destroy();
+  const { epoch, sid, gen, kid, record } = row;
+  await fixture.withStore(host, (store) =>
+    store.run({ op: 'commit', by: 'x', event: 'publish', epoch, sid, gen, kid, record }),
+  );
+}
+
+async function readRow(fixture: ShareFixture, host: TestHost): Promise<EncryptedSharedSession> {
+  const { row } = await fixture.withStore(host, (store) => store.run({ op: 'read' }));
+  if (row === undefined) throw new Error('there is no row');
+  return row;
+}
+
+describe.skipIf(lacks('redis-server'))('a machine does not leave', () => {
+  const leave = ['auth', 'share', 'leave', '-o', 'json'];
+
+  it('with a copy that cannot be read and is newer than the store', async () => {
+    const fixture = await shareFixture();
+    const host = await fixture.first();
+    await fixture.login(host);
+    const third = fixture.machine('ci-3', { CLOUDCTL_STORE_KEY: fixture.keysOf(host) });
+    await runCloudctl(host, ['auth', 'token']);
+    const old = await readRow(fixture, host);
+    await runCloudctl(host, ['auth', 'refresh']);
+    await replaceRow(fixture, host, old);
+    const { sharedCopyFile } = profilePaths(host.folders.state, 'default');
+    fault.unreadable = sharedCopyFile;
+    const ran = await runCloudctl(host, leave);
+    fault.unreadable = '';
+    expect(ran.error()).toMatchObject({ code: 'keychain_unavailable' });
+    expect(existsSync(sharedCopyFile)).toBe(true);
+    expect((await runCloudctl(host, leave)).code).toBe(0);
+    expect((await runCloudctl(third, ['auth', 'share', 'status', '-o', 'json'])).json()).toMatchObject({
+      generation: 2,
+    });
+  });
+
+  it('while the record of the store does not open', async () => {
+    const fixture = await shareFixture();
+    const host = await fixture.first();
+    await fixture.login(host);
+    await runCloudctl(host, ['auth', 'token']);
+    const row = await readRow(fixture, host);
+    await replaceRow(fixture, host, { ...row, epoch: row.epoch + 1_000, sid: 'abcdabcdabcdabcd', record: 'AAAA' });
+    expect((await runCloudctl(host, leave)).error()).toMatchObject({ exit_code: 6 });
+    expect(existsSync(profilePaths(host.folders.state, 'default').sharedCopyFile)).toBe(true);
+  });
+
+  it('while the key of the session is missing, and the hint adds the key', async () => {
+    const fixture = await shareFixture();
+    const host = await fixture.first();
+    await fixture.login(host);
+    const second = fixture.machine('ci-2');
+    await runCloudctl(second, ['auth', 'share', 'join'], { stdin: fixture.keysOf(host) });
+    await runCloudctl(second, ['auth', 'token']);
+    await refreshWithoutStore(fixture, second);
+    await runCloudctl(host, ['auth', 'share', 'rotate-key']);
+    await runCloudctl(host, ['auth', 'share', 'rotate-key', '--activate']);
+    const { epoch } = await readRow(fixture, host);
+    await vi.waitUntil(() => Math.floor(Date.now() / 1_000) > epoch, 3_000);
+    await fixture.login(host);
+    const { kid } = await readRow(fixture, host);
+    const ran = await runCloudctl(second, ['auth', 'share', 'leave']);
+    expect(ran.code).toBe(6);
+    const lines = ran.err.split('\n').filter((line) => !line.startsWith('warning: '));
+    expectGolden('auth-share', lines.join('\n').replaceAll(kid, 'KID'));
+    await runCloudctl(second, ['auth', 'share', 'join'], { stdin: fixture.keysOf(host) });
+    expect((await runCloudctl(second, ['auth', 'share', 'leave'])).code).toBe(0);
+  });
+});
+
+it.skipIf(lacks('redis-server'))(
+  'a machine whose copy could not be written leaves if the store has its record',
+  async () => {
+    const fixture = await shareFixture();
+    const host = await fixture.first();
+    await fixture.login(host);
+    await runCloudctl(host, ['auth', 'token']);
+    const place = profilePaths(host.folders.state, 'default');
+    fault.unwritable = place.sharedCopyFile;
+    expect((await runCloudctl(host, ['auth', 'refresh'])).code).toBe(0);
+    expect(listRefreshJournalFiles(place)).toHaveLength(1);
+    const ran = await runCloudctl(host, ['auth', 'share', 'leave']);
+    fault.unwritable = '';
+    expect(ran.code).toBe(0);
+    expect([existsSync(place.sharedCopyFile), listRefreshJournalFiles(place)]).toEqual([false, []]);
+  },
+);
 
 it.skipIf(lacks('redis-server'))('a machine with the key in the variable stays in the share', async () => {
   const fixture = await shareFixture();

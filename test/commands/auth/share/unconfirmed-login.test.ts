@@ -3,12 +3,13 @@ import { expect, it, onTestFinished } from 'vitest';
 import { expectGolden } from '../../../fixtures/golden.ts';
 import type { TestHost } from '../../../fixtures/host.ts';
 import type { RedisServer } from '../../../fixtures/redis.ts';
-import { admin, MAYA } from '../../../sandbox/requests.ts';
+import { profileOf } from '../../../fixtures/session.ts';
+import { admin, MAYA, tokenFor } from '../../../sandbox/requests.ts';
 import { authorizationLine, followRedirects, runCloudctl, stableText, startCloudctl } from '../../run-cloudctl.ts';
 import { shareFixture } from './share-fixture.ts';
 
-/** Forwards to the server, and cuts each connection that sends the commit of a login. */
-async function proxyThatCutsLogins({ host, port }: RedisServer, onCut: () => void): Promise<string> {
+/** Forwards to the server. `onCommit` is called for each commit of a login or logout; if it returns true, the connection is cut. */
+async function proxyWithCommits({ host, port }: RedisServer, onCommit: () => boolean): Promise<string> {
   const server = createServer((client) => {
     const upstream = connect(port, host);
     const end = (): void => {
@@ -18,8 +19,7 @@ async function proxyThatCutsLogins({ host, port }: RedisServer, onCut: () => voi
     for (const socket of [client, upstream]) socket.on('error', end).on('close', end);
     upstream.pipe(client);
     client.on('data', (data) => {
-      if (!data.includes('\r\nlogin\r\n')) return void upstream.write(data);
-      onCut();
+      if (!/\r\nlog(in|out)\r\n/.test(String(data)) || !onCommit()) return void upstream.write(data);
       end();
     });
   });
@@ -37,7 +37,10 @@ async function loginThatIsCut(onCut: (host: TestHost) => void) {
   const third = fixture.machine('ci-3', { CLOUDCTL_STORE_KEY: fixture.keysOf(host) });
   expect((await runCloudctl(third, ['auth', 'token'])).code).toBe(0);
   await admin(fixture.sandbox, 'POST', '/_sandbox/consent', { mode: 'approve', user: MAYA });
-  const url = await proxyThatCutsLogins(fixture.redis, () => onCut(login.host));
+  const url = await proxyWithCommits(fixture.redis, () => {
+    onCut(login.host);
+    return true;
+  });
   const login = startCloudctl(host, ['auth', 'login', '--force'], {
     env: { CLOUDCTL_STORE_URL: url, CLOUDCTL_CLIENT_SECRET: fixture.sandbox.ready.client_secret },
   });
@@ -64,3 +67,45 @@ it.each([
   },
   60_000,
 );
+
+it('auth status --check exits with 6 while the store is away and the copy is a login that it has not confirmed', async () => {
+  const { host } = await loginThatIsCut((on) => void on.signal('SIGINT'));
+  const env = { CLOUDCTL_STORE_URL: 'redis://127.0.0.1:1/0' };
+  expect((await runCloudctl(host, ['auth', 'status', '--check'], { env })).code).toBe(6);
+  expect((await runCloudctl(host, ['auth', 'status', '--check'])).code).toBe(0);
+});
+
+it('auth login --with-token that SIGTERM meets while it is stored: exit 143, and the session is stored', async () => {
+  const fixture = await shareFixture();
+  const host = await fixture.first();
+  await fixture.login(host);
+  const { access_token: stdin } = await tokenFor(fixture.sandbox);
+  const url = await proxyWithCommits(fixture.redis, () => {
+    run.host.signal('SIGTERM');
+    return false;
+  });
+  const words = ['auth', 'login', '--with-token', '--force'];
+  const run = startCloudctl(host, words, { env: { CLOUDCTL_STORE_URL: url }, stdin });
+  expect((await run.ended).code).toBe(143);
+  expect((await runCloudctl(host, ['auth', 'share', 'log', '--limit', '1'])).out).toContain('ci-1');
+});
+
+it('auth logout --all does not go on to the next profile after Ctrl-C', async () => {
+  const fixture = await shareFixture();
+  const host = await fixture.first();
+  await fixture.login(host);
+  const profile = { ...profileOf(fixture.sandbox), credential_store: 'shared' };
+  host.writeConfig({ current: 'default', profiles: { default: profile, work: profile } });
+  const work = ['--profile', 'work'];
+  await runCloudctl(host, ['auth', 'share', 'join', ...work], { stdin: fixture.keysOf(host) });
+  const { access_token: stdin } = await tokenFor(fixture.sandbox);
+  expect((await runCloudctl(host, ['auth', 'login', '--with-token', ...work], { stdin })).code).toBe(0);
+  const url = await proxyWithCommits(fixture.redis, () => {
+    run.host.signal('SIGINT');
+    return false;
+  });
+  const run = startCloudctl(host, ['auth', 'logout', '--all'], { env: { CLOUDCTL_STORE_URL: url } });
+  expect((await run.ended).code).toBe(130);
+  expect((await runCloudctl(host, ['auth', 'status'])).code).toBe(4);
+  expect((await runCloudctl(host, ['auth', 'status', ...work])).code).toBe(0);
+});

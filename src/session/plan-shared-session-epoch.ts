@@ -1,0 +1,84 @@
+import type { ProfileReference } from '../config/settings.ts';
+import type {
+  SharedSessionOperation,
+  SharedSessionOperationResult,
+  SharedSessionRow,
+} from '../shared-store/shared-session.ts';
+import type { NewSharedSessionEpoch } from './commit-shared-session.ts';
+import type { CredentialRecord } from './credential-record.ts';
+import type { KnownSharedCopy } from './known-shared-copy.ts';
+import type { SharedStoreUnavailable } from './refresh-claim.ts';
+import type { RefreshJournal } from './refresh-journal.ts';
+import { findSessionToReplace } from './replaced-session.ts';
+import type { SharedSessionEncryptor } from './sealed-session.ts';
+import { findSharedRecordFailure } from './shared-record-result.ts';
+import { formatCommandForProfile } from './suggested-commands.ts';
+
+export interface SharedSessionEpochDeps {
+  readonly profile: ProfileReference;
+  readonly sealer: SharedSessionEncryptor;
+  readonly journal: RefreshJournal;
+  readonly random: (bytes: number) => Uint8Array;
+  readonly run: (operation: SharedSessionOperation) => Promise<SharedSessionOperationResult>;
+  readonly readCopy: () => KnownSharedCopy;
+  /** The id of the key for new records. */
+  readonly currentKid: () => string | undefined;
+  /** Keeps the row, which this machine can decrypt, as the copy of this machine. */
+  readonly adopt: (row: SharedSessionRow, known: KnownSharedCopy) => Promise<void>;
+}
+
+/**
+ * Why this machine must not replace the row with a login or a logout: it could not revoke the session, or a machine that was
+ * excluded could read the new session. Undefined if it may.
+ */
+export function findMissingShareKey(
+  row: SharedSessionRow,
+  event: NewSharedSessionEpoch['event'],
+  { sealer, profile }: Pick<SharedSessionEpochDeps, 'sealer' | 'profile'>,
+): SharedStoreUnavailable | undefined {
+  const opened = sealer.open(row);
+  if (opened.kind === 'unknown_key') return findSharedRecordFailure(opened, row.kid, profile);
+  if (event === 'logout' || sealer.findNewestKid([row.activeKid]) !== undefined) return undefined;
+  return findSharedRecordFailure({ kind: 'unknown_key' }, row.activeKid, profile);
+}
+
+/** What a login or a logout stores, and what it does if it does not store anything. */
+export function planSharedSessionEpoch(
+  { profile, sealer, journal, random, run, readCopy, currentKid, adopt }: SharedSessionEpochDeps,
+  event: NewSharedSessionEpoch['event'],
+  content: Omit<CredentialRecord, 'epoch'> | 'tombstone',
+): Pick<NewSharedSessionEpoch, 'event' | 'prepare' | 'onSuperseded'> {
+  const sid = content === 'tombstone' ? Buffer.from(random(8)).toString('hex') : content.sid;
+  return {
+    event,
+    async prepare(sealed) {
+      const { row, nowMs } = await run({ op: 'read' });
+      const known = readCopy();
+      const replaced = findSessionToReplace(row, sealer.open, known, journal);
+      if (sealed !== undefined) return { row, sealed, replaced };
+      const failure = row === undefined ? undefined : findMissingShareKey(row, event, { sealer, profile });
+      if (failure !== undefined) return failure;
+      if (event === 'logout' && row !== undefined && replaced === undefined && sealer.open(row).kind === 'tombstone') {
+        await adopt(row, known);
+        return { kind: 'done', wasEnded: true };
+      }
+      const epoch = Math.max(Math.max(row?.epoch ?? 0, known.copy?.epoch ?? 0) + 1, Math.floor(nowMs / 1000));
+      return { row, sealed: sealer.seal({ epoch, sid, gen: 1 }, content, currentKid()), replaced };
+    },
+    onSuperseded(row, replaced) {
+      const opened = row === undefined ? undefined : sealer.open(row);
+      const failure = row && opened && findSharedRecordFailure(opened, row.kid, profile);
+      if (failure !== undefined) return failure;
+      if (event === 'login') {
+        const reason = `another login or logout is stored (epoch ${row?.epoch ?? 'unknown'})`;
+        return { kind: 'unavailable', why: 'shared', reason, hint: hintOfSupersededLogin };
+      }
+      if (opened?.kind === 'tombstone') return { kind: 'done', wasEnded: true };
+      // The login that is stored may have revoked the same session already.
+      return { kind: 'done', replaced: replaced && { ...replaced, isRefreshTokenUsed: true } };
+    },
+  };
+}
+
+const hintOfSupersededLogin = (profile: ProfileReference): string =>
+  `see the session that is stored: ${formatCommandForProfile(profile, 'auth status')}`;
