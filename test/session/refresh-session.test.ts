@@ -172,6 +172,7 @@ describe('a refresh token that is refused', () => {
     const { origin, seen } = await serverFor(refuses);
     const { deps, stored, host } = await ground(origin, {
       expiresAt: Math.floor(Date.now() / 1000) + 120,
+      obtainedAt: Math.floor(Date.now() / 1000) - 3480,
       accountUuid: 'u-1',
     });
     await expect(refreshStoredSession(deps, due)).rejects.toMatchObject({
