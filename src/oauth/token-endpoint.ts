@@ -6,6 +6,7 @@ import type { ValidatedAuthorizationCode } from './authorization-response.ts';
 import {
   decodePartialTokenGrant,
   decodeTokenGrant,
+  isTokenResponseFieldAbsent,
   type PartialGrantOfInvalidResponse,
   type TokenGrant,
 } from './token-grant.ts';
@@ -129,7 +130,7 @@ export async function sendTokenRequest(
 
 /** The error code in a response with a success status, which some servers send; undefined if the response also contains a token. */
 function errorInSuccess(json: unknown): string | undefined {
-  if (!isJsonRecord(json) || json.access_token !== undefined) return undefined;
+  if (!isJsonRecord(json) || !isTokenResponseFieldAbsent(json.access_token)) return undefined;
   const error = readStringField(json, 'error');
   return error !== undefined && /^[a-z_]{1,64}$/.test(error) ? error : undefined;
 }
@@ -157,7 +158,7 @@ export function processTokenResponse(raw: TokenResponse): TokenEndpointResult {
     return { kind: 'malformed', status, reason: grant.reason, ...(partial === undefined ? {} : { partial }) };
   }
   const error = isJsonRecord(json.value) ? readStringField(json.value, 'error') : undefined;
-  if (error === undefined)
+  if (error === undefined || error === '')
     return { kind: 'malformed', status, reason: `the response has no error code (status ${status})` };
   const description = isJsonRecord(json.value) ? readStringField(json.value, 'error_description') : undefined;
   return { kind: 'refused', status, error, ...(description === undefined ? {} : { description }) };

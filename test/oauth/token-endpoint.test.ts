@@ -229,6 +229,14 @@ describe('an answer of the token endpoint', () => {
     [raw(401, '{"error":"invalid_client"}'), { kind: 'refused', error: 'invalid_client', status: 401 }],
     [raw(500, '{"error":"server_error"}'), { kind: 'refused', error: 'server_error', status: 500 }],
     [raw(200, '{"error":"invalid_grant"}'), { kind: 'refused', error: 'invalid_grant', status: 200 }],
+    ...['null', '""'].flatMap((absent): [TokenResponse, object][] => [
+      [raw(200, granted.replace('{', `{"error":${absent},`)), { kind: 'granted' }],
+      [
+        raw(200, `{"error":"invalid_grant","access_token":${absent}}`),
+        { kind: 'refused', error: 'invalid_grant', status: 200 },
+      ],
+      [raw(400, `{"error":${absent}}`), { kind: 'malformed', status: 400 }],
+    ]),
     // What is not cleared of secrets is not told.
     [raw(200, '{"error":"bad code abc","error_description":"x"}'), { kind: 'malformed', status: 200 }],
     // A token that came is never thrown away for a word beside it.

@@ -295,6 +295,23 @@ describe('an answer with a new refresh token that is no grant', () => {
   });
 });
 
+describe('a server that sends every field in every response', () => {
+  it.each([null, ''])('loses no session by an error %j beside a grant', async (error) => {
+    const { origin } = await serverFor((_, response) => reply(response, 200, { ...granted, error }));
+    const { deps, stored } = await ground(origin);
+    await refreshStoredSession(deps, due);
+    expect([stored()?.gen, stored()?.refreshToken?.reveal()]).toEqual([2, 'rt-2']);
+  });
+
+  it.each([null, ''])('ends a session by invalid_grant beside an access token %j', async (absent) => {
+    const refusal = { access_token: absent, refresh_token: absent, error: 'invalid_grant' };
+    const { origin } = await serverFor((_, response) => reply(response, 200, refusal));
+    const { deps, stored } = await ground(origin);
+    await expect(refreshStoredSession(deps, due)).rejects.toMatchObject({ code: 'needs_login' });
+    expect(stored()).not.toHaveProperty('refreshToken');
+  });
+});
+
 describe('a refresh that was certainly not processed', () => {
   it('is tried three times when nobody listens, and the session is kept', async () => {
     const origin = await closedOrigin();
