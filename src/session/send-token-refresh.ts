@@ -72,7 +72,7 @@ export async function sendTokenRefresh(
       if (isOver && result.kind !== 'granted') return failed(tokenEndpointError(result, errorContext));
     } catch (error) {
       if (!(error instanceof HttpSendError)) throw error;
-      // The response was complete, so an error at the end of its connection has no effect.
+      // The tokens are complete, so an error at the end of the body or of its connection has no effect.
       if (complete !== undefined && isSuccessStatus(complete)) return { kind: 'answered', raw: complete };
       const isOver = error.sent ? ++doubtful > 1 : ++unsent > 2;
       // After a TLS error no further attempt is made, because the certificate would still be invalid.
@@ -114,22 +114,36 @@ async function* observeBody(
   deps: FailpointObserver,
   onComplete: (response: TokenResponse) => void,
 ): AsyncGenerator<Uint8Array> {
+  const complete = (text: string): void =>
+    onComplete({ status, contentType: headers.get('content-type') ?? '', body: text });
   // The Content-Length of a compressed body is not the length of the decompressed body.
   const announced = headers.get('content-encoding') === null ? Number(headers.get('content-length') ?? -1) : -1;
   const chunks: Uint8Array[] = [];
   let size = 0;
-  for await (const chunk of body) {
-    reachFailpoint(deps, 'K6-partial');
-    size += chunk.byteLength;
-    if (size <= announced) chunks.push(chunk);
-    if (size === announced && size <= bodyLimit)
-      onComplete({
-        status,
-        contentType: headers.get('content-type') ?? '',
-        body: Buffer.concat(chunks).toString('utf8'),
-      });
-    yield chunk;
+  try {
+    for await (const chunk of body) {
+      reachFailpoint(deps, 'K6-partial');
+      size += chunk.byteLength;
+      if (size <= bodyLimit) chunks.push(chunk);
+      if (size === announced && size <= bodyLimit) complete(decodeText(chunks));
+      yield chunk;
+    }
+  } catch (error) {
+    // The last chunk or the end of the compression is missing, or the announced length is wrong, but the new tokens may be complete.
+    const text = decodeText(chunks);
+    if (size <= bodyLimit && hasNewTokens({ status, contentType: '', body: text })) complete(text);
+    throw error;
   }
+}
+
+function decodeText(chunks: readonly Uint8Array[]): string {
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+/** Whether the text of an incomplete response is a complete grant, or has at least a new refresh token. */
+function hasNewTokens(response: TokenResponse): boolean {
+  const result = processTokenResponse(response);
+  return result.kind === 'granted' || (result.kind === 'malformed' && result.partial !== undefined);
 }
 
 /** The maximum length of a body that sendTokenRequest reads, in bytes. */

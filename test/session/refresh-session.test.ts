@@ -1,4 +1,5 @@
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import type { HttpRequestInit } from '../../src/platform/http-sender.ts';
 import { HttpSendError } from '../../src/platform/http-sender.ts';
@@ -451,6 +452,52 @@ describe('a signal during a refresh', () => {
     const { deps, stored, host } = await ground(origin);
     await expect(refreshStoredSession(deps, due)).rejects.toMatchObject({ code: 'cancelled', exitCode: 143 });
     expect(stored()?.refreshToken?.reveal()).toBe('rt-1');
+  });
+});
+
+describe('an answer whose end is damaged', () => {
+  const text = JSON.stringify(granted);
+  const damaged: readonly [string, (content: string) => RequestHandler][] = [
+    [
+      'a length that was announced too long',
+      (content) => (_, response) => {
+        response.writeHead(200, { 'content-length': content.length + 7 }).write(content);
+        setTimeout(() => response.destroy(), 10);
+      },
+    ],
+    [
+      'a missing last chunk',
+      (content) => (_, response) => {
+        response.writeHead(200).write(content);
+        setTimeout(() => response.destroy(), 10);
+      },
+    ],
+    [
+      'a compression without its trailer',
+      (content) => (_, response) =>
+        response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(content).subarray(0, -8)),
+    ],
+  ];
+
+  it.each(damaged)('by %s is a grant if its text is complete, and no second request is sent', async (_what, cut) => {
+    const { origin, seen } = await serverFor(cut(text));
+    const { deps, stored } = await ground(origin);
+    await refreshStoredSession(deps, due);
+    expect([stored()?.gen, stored()?.refreshToken?.reveal(), seen.length]).toEqual([2, 'rt-2', 1]);
+  });
+
+  it.each(damaged)('by %s keeps at least the new refresh token', async (_what, cut) => {
+    const { origin, seen } = await serverFor(cut(JSON.stringify({ ...granted, access_token: null })));
+    const { deps, stored } = await ground(origin);
+    await expect(refreshStoredSession(deps, due)).rejects.toMatchObject({ code: 'api_error' });
+    expect([stored()?.gen, stored()?.refreshToken?.reveal(), seen.length]).toEqual([2, 'rt-2', 1]);
+  });
+
+  it.each(damaged)('by %s is lost if its text is not complete', async (_what, cut) => {
+    const { origin, seen } = await serverFor(cut(text.slice(0, -1)));
+    const { deps, stored } = await ground(origin);
+    await expect(refreshStoredSession(deps, due)).rejects.toMatchObject({ code: 'unreachable' });
+    expect([stored()?.gen, stored()?.refreshToken?.reveal(), seen.length]).toEqual([1, 'rt-1', 2]);
   });
 });
 
