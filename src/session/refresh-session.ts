@@ -20,7 +20,7 @@ import {
   type TokenRefreshCause,
   withoutRefreshToken,
 } from './renewed-credential-record.ts';
-import { isSuccessStatus, sendTokenRefresh, sessionKeptMessage } from './send-token-refresh.ts';
+import { isInvalidGrant, isSuccessStatus, sendTokenRefresh, sessionKeptMessage } from './send-token-refresh.ts';
 import type { SessionRefreshDeps } from './session-refresh-deps.ts';
 import {
   buildSessionEndedErrorContext,
@@ -124,7 +124,8 @@ async function refreshIfDue(
       await claim?.release(!sent.inDoubt);
       throw sent.error;
     }
-    const ongoing = { deps, items, cause, errorContext, found, claim, reservation, sentAt, isKept };
+    const context: TokenErrorContext = { ...errorContext, earlierFailure: sent.earlierFailure };
+    const ongoing = { deps, items, cause, errorContext: context, found, claim, reservation, sentAt, isKept };
     return processRefreshResponse(ongoing, sent.raw);
   });
   if (!('wait' in processed)) return processed;
@@ -193,7 +194,7 @@ async function processRefreshResponse(
     if (record.otherGrant !== undefined) throw await endGrantOfOtherAccount(deps, items, record);
     throw tokenEndpointError(result, { ...errorContext, consequence: newTokenKept });
   }
-  const isEnded = result.kind === 'refused' && result.error === 'invalid_grant';
+  const isEnded = isInvalidGrant(result);
   if (isEnded && ongoing.claim !== undefined) {
     const refusal = await ongoing.claim.refuse();
     // If the store does not know the refusal, the file shows later that the intent in the store is of this machine.

@@ -2,6 +2,7 @@ import type { CliError } from '../errors.ts';
 import {
   processTokenResponse,
   sendTokenRequest,
+  type TokenEndpointResult,
   type TokenRequest,
   type TokenResponse,
 } from '../oauth/token-endpoint.ts';
@@ -11,6 +12,7 @@ import { createRunningTimeTimeoutSignal } from '../platform/running-time-signal.
 import { type FailpointObserver, reachFailpoint } from './failpoints.ts';
 import {
   isServerFailureStatus,
+  joinDetails,
   type TokenErrorContext,
   tokenEndpointError,
   tokenRequestWithoutResponseError,
@@ -33,7 +35,12 @@ export interface SendTokenRefreshOptions {
 }
 
 export type SendTokenRefreshResult =
-  | { readonly kind: 'answered'; readonly raw: TokenResponse }
+  | {
+      readonly kind: 'answered';
+      readonly raw: TokenResponse;
+      /** How an earlier attempt failed, if the server may have processed it. */
+      readonly earlierFailure: string | undefined;
+    }
   /** `inDoubt` is true if the server may have processed one of the requests. */
   | { readonly kind: 'failed'; readonly error: CliError; readonly inDoubt: boolean };
 
@@ -50,6 +57,8 @@ export async function sendTokenRefresh(
 ): Promise<SendTokenRefreshResult> {
   let unsent = 0;
   let doubtful = inDoubt ? 1 : 0;
+  let firstFailure: string | undefined;
+  const earlierThan = (failure: string): string | undefined => (failure === firstFailure ? undefined : firstFailure);
   const failed = (error: CliError): SendTokenRefreshResult => ({ kind: 'failed', error, inDoubt: doubtful > 0 });
   for (;;) {
     let complete: TokenResponse | undefined;
@@ -66,26 +75,41 @@ export async function sendTokenRefresh(
         AbortSignal.any([deadline, createRunningTimeTimeoutSignal(30_000)]),
       );
       onComplete(raw);
-      if (raw.status !== 429 && !isServerFailureStatus(raw.status)) return { kind: 'answered', raw };
+      const failure = `an earlier response to the same request had status ${raw.status}`;
+      const earlierFailure = earlierThan(failure);
+      const answered: SendTokenRefreshResult = { kind: 'answered', raw, earlierFailure };
+      if (raw.status !== 429 && !isServerFailureStatus(raw.status)) return answered;
       const isOver = raw.status === 429 ? ++unsent > 2 : ++doubtful > 1;
       const result = processTokenResponse(raw);
-      if (isOver && result.kind !== 'granted') return failed(tokenEndpointError(result, errorContext));
+      // The error code ends the session, whatever the status is, but only when the request was repeated.
+      if (isOver && isInvalidGrant(result)) return answered;
+      if (isOver && result.kind !== 'granted')
+        return failed(tokenEndpointError(result, { ...errorContext, earlierFailure }));
+      if (raw.status !== 429) firstFailure ??= failure;
     } catch (error) {
       if (!(error instanceof HttpSendError)) throw error;
       // The tokens are complete, so an error at the end of the body or of its connection has no effect.
-      if (complete !== undefined && isSuccessStatus(complete)) return { kind: 'answered', raw: complete };
+      if (complete !== undefined && isSuccessStatus(complete))
+        return { kind: 'answered', raw: complete, earlierFailure: firstFailure };
+      const failure = `an earlier response to the same request was lost: ${error.message}`;
       const isOver = error.sent ? ++doubtful > 1 : ++unsent > 2;
       // After a TLS error no further attempt is made, because the certificate would still be invalid.
       if (isOver || error.kind === 'tls')
         return failed(
           tokenRequestWithoutResponseError(error, 'refresh', {
-            detail: doubtful > 0 ? outcomeUnknown : sessionKeptMessage,
+            detail: joinDetails(earlierThan(failure), doubtful > 0 ? outcomeUnknown : sessionKeptMessage),
           }),
         );
+      if (error.sent) firstFailure ??= failure;
     }
     // After the deadline, the next attempt fails immediately with the timeout error.
     await deps.clock.sleep(250 * (unsent + doubtful), deadline).catch(() => undefined);
   }
+}
+
+/** Whether the server rejected the refresh token, which is the only response that ends a session. */
+export function isInvalidGrant(result: TokenEndpointResult): boolean {
+  return result.kind === 'refused' && result.error === 'invalid_grant';
 }
 
 export function isSuccessStatus({ status }: Pick<TokenResponse, 'status'>): boolean {

@@ -20,6 +20,8 @@ export interface TokenErrorContext {
   readonly isSpecServer: boolean;
   /** The command that logs in again, in backquotes. */
   readonly loginCommand: string;
+  /** How an earlier attempt to send the same request failed, if the server may have processed it. */
+  readonly earlierFailure?: string | undefined;
   /** The consequence for the session, which is added to the detail of the error. */
   readonly consequence?: string;
 }
@@ -127,22 +129,26 @@ const operations: Readonly<Record<TokenOperation, { readonly failed: string; rea
 
 /** The error for a response of the token endpoint that contains no grant. */
 export function tokenEndpointError(failure: TokenEndpointFailure, context: TokenErrorContext): CliError {
-  const { operation, consequence } = context;
+  const { operation, earlierFailure, consequence } = context;
+  const detailOf = (reason: string): string => joinDetails(reason, earlierFailure, consequence);
   const row = rowOf(failure, operation);
-  const facts = factsOf(failure, context.origin);
   if (row.code === 'needs_login') {
-    const detail = [row.reason, consequence].filter((part) => part !== undefined).join('; ');
     return new CliError('needs_login', sessionEndedMessage(context.profile), {
-      detail,
+      detail: detailOf(row.reason),
       hint: hints[row.hint](context),
     });
   }
   const isRevocation = operation !== 'exchange' && operation !== 'refresh';
   return new CliError(isRevocation ? 'api_error' : row.code, `${operations[operation].failed}: ${row.reason}`, {
-    detail: consequence === undefined ? facts : `${facts}; ${consequence}`,
+    detail: detailOf(factsOf(failure, context.origin)),
     hint: isRevocation ? revokeInPanelHint : hints[row.hint](context),
     status: failure.status,
   });
+}
+
+/** Joins the parts of the detail of an error. */
+export function joinDetails(...parts: readonly (string | undefined)[]): string {
+  return parts.filter((part) => part !== undefined).join('; ');
 }
 
 /** The error for a token request to which no complete response was received. */

@@ -379,6 +379,59 @@ describe('a refresh that may have been processed', () => {
     await expect(refreshStoredSession(deps, due)).rejects.toMatchObject({ code: 'needs_login' });
   });
 
+  it.each<[string, RequestHandler, string]>([
+    ['a dropped connection', (_, response) => void response.destroy(), 'was lost: no complete response from'],
+    [
+      'headers that are too long',
+      (_, response) => reply(response, 200, granted, { x: 'x'.repeat(20_000) }),
+      'was lost: ',
+    ],
+    ['a 502', (_, response) => reply(response, 502, 'oops'), 'had status 502'],
+  ])('by %s and is refused the second time names how the first answer was lost', async (_what, lose, reason) => {
+    for (const second of [{ error: 'invalid_grant' }, { error: 'invalid_request' }]) {
+      const { origin } = await serverFor((request, response, count) =>
+        count === 1 ? lose(request, response, count) : reply(response, 400, second),
+      );
+      const { deps } = await ground(origin);
+      const error = await refreshStoredSession(deps, due).catch((caught) => caught);
+      expect(error.detail).toContain(`an earlier response to the same request ${reason}`);
+      expectGolden('auth', errorText(error), second.error);
+    }
+  });
+
+  it('and fails in another way the second time names both', async () => {
+    const { origin } = await serverFor((_, response, count) =>
+      count === 1 ? reply(response, 502, 'oops') : void response.destroy(),
+    );
+    const { deps } = await ground(origin);
+    const error = await refreshStoredSession(deps, due).catch((caught) => caught);
+    expect(error).toMatchObject({ code: 'unreachable', detail: expect.stringContaining('had status 502') });
+    expectGolden('auth', errorText(error));
+  });
+
+  it.each([408, 429, 500, 503])(
+    'and is invalid_grant with the status %d to the last ends the session',
+    async (status) => {
+      const { origin, seen } = await serverFor((_, response) => reply(response, status, { error: 'invalid_grant' }));
+      const { deps, stored } = await ground(origin);
+      const error = await refreshStoredSession(deps, due).catch((caught) => caught);
+      expect(error).toMatchObject({ code: 'needs_login', exitCode: 4 });
+      expect(error.detail).not.toContain('was kept');
+      expectGolden('auth', errorText(error));
+      expect(stored()).not.toHaveProperty('refreshToken');
+      expect(seen).toHaveLength(status === 429 ? 3 : 2);
+    },
+  );
+
+  it('and is invalid_grant with the status 500 once, and then granted, goes on', async () => {
+    const { origin } = await serverFor((_, response, count) =>
+      count === 1 ? reply(response, 500, { error: 'invalid_grant' }) : reply(response, 200, granted),
+    );
+    const { deps, stored } = await ground(origin);
+    await refreshStoredSession(deps, due);
+    expect(stored()?.refreshToken?.reveal()).toBe('rt-2');
+  });
+
   it('twice is given up, and the session is kept for the next command', async () => {
     const { origin, seen } = await serverFor((_, response) => void response.destroy());
     const { deps, stored } = await ground(origin);
