@@ -71,10 +71,12 @@ async function refreshIfDue(
   const { record } = found;
   if (record.otherGrant !== undefined) throw await endGrantOfOtherAccount(deps, items, record);
   const deadline = createRunningTimeTimeoutSignal(totalTimeoutMs);
+  let refusal = cause;
   if (found.inDoubt && cause.kind === 'due') {
     const acceptance = await probeAccessToken(deps, record, deadline);
     const isAlive = computeTokenSecondsLeft(record, deps.clock.now()) > 0;
     if (acceptance === 'accepted' || (acceptance === 'unknown' && isAlive)) return found;
+    if (acceptance === 'refused') refusal = { kind: 'refused', token: record.accessToken };
   } else if (!isTokenRefreshDue(record, cause, deps.clock.now())) return found;
   const { refreshToken } = record;
   if (refreshToken === undefined) {
@@ -125,7 +127,7 @@ async function refreshIfDue(
       throw sent.error;
     }
     const context: TokenErrorContext = { ...errorContext, earlierFailure: sent.earlierFailure };
-    const ongoing = { deps, items, cause, errorContext: context, found, claim, reservation, sentAt, isKept };
+    const ongoing = { deps, items, cause: refusal, errorContext: context, found, claim, reservation, sentAt, isKept };
     return processRefreshResponse(ongoing, sent.raw);
   });
   if (!('wait' in processed)) return processed;
