@@ -313,6 +313,21 @@ describe('a server that sends every field in every response', () => {
   });
 });
 
+describe('a server that never says how long a token lives', () => {
+  it('has a lifetime again after an answer without an access token', async () => {
+    const { expires_in: _, ...silent } = granted;
+    const { origin } = await serverFor((_request, response, count) =>
+      reply(response, 200, count === 1 ? { ...silent, access_token: null } : { ...silent, refresh_token: 'rt-3' }),
+    );
+    const { deps, stored } = await ground(origin, { obtainedAt: Math.floor(Date.now() / 1000) - 3600 });
+    await expect(refreshStoredSession(deps, due)).rejects.toMatchObject({ code: 'api_error' });
+    await refreshStoredSession(deps, due);
+    const { expiresAt = 0, obtainedAt = 0 } = stored() ?? {};
+    expect(stored()?.refreshToken?.reveal()).toBe('rt-3');
+    expect(expiresAt - obtainedAt).toBe(30 * 86_400);
+  });
+});
+
 describe('a refresh that was certainly not processed', () => {
   it('is tried three times when nobody listens, and the session is kept', async () => {
     const origin = await closedOrigin();
