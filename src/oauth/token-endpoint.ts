@@ -1,6 +1,7 @@
 import { isJsonRecord, parseJson, readStringField } from '../json.ts';
 import { readResponseBodyText } from '../platform/buffered-response-body.ts';
 import type { HttpResponse, HttpSender } from '../platform/http-sender.ts';
+import { sanitizeLine } from '../sanitize/terminal-text.ts';
 import { redactSecrets, Secret, wrapUrlAsSecret } from '../secret.ts';
 import type { ValidatedAuthorizationCode } from './authorization-response.ts';
 import {
@@ -123,7 +124,7 @@ export async function sendTokenRequest(
     signal,
     redirect: 'manual',
   });
-  const raw = await readTokenResponse(response);
+  const raw = await readTokenResponse(response, request.secrets);
   if (raw.body === undefined || (raw.status >= 200 && raw.status < 300)) return raw;
   return { ...raw, body: redactSecrets(raw.body, request.secrets) };
 }
@@ -138,7 +139,7 @@ function errorInSuccess(json: unknown): string | undefined {
 /** Decodes a response of the token endpoint (https://www.rfc-editor.org/rfc/rfc6749#section-5). */
 export function processTokenResponse(raw: TokenResponse): TokenEndpointResult {
   const { status } = raw;
-  if (status >= 300 && status < 400)
+  if (status >= 300 && status < 400 && status !== 304)
     return { kind: 'malformed', status, reason: `the response is a redirect (status ${status})` };
   if (raw.body === undefined) return { kind: 'malformed', status, reason: 'the response is longer than 1 MiB' };
   const json = parseJson(raw.body);
@@ -218,11 +219,20 @@ function encodeCredential(text: string): string {
     .join('');
 }
 
-async function readTokenResponse(response: HttpResponse): Promise<TokenResponse> {
-  const contentType = (response.headers.get('content-type') ?? '').split(';')[0] ?? '';
+/**
+ * The content type of a response without its parameters and without the secrets of the request, which a server may repeat in any
+ * header, because errors quote it. It has at most 100 characters.
+ */
+export function readContentType({ headers }: Pick<HttpResponse, 'headers'>, secrets: readonly Secret[]): string {
+  // The text is redacted before it is truncated, because a part of a secret is not recognized.
+  const [contentType = ''] = redactSecrets(headers.get('content-type') ?? '', secrets).split(';');
+  return sanitizeLine(contentType, 100);
+}
+
+async function readTokenResponse(response: HttpResponse, secrets: readonly Secret[]): Promise<TokenResponse> {
   return {
     status: response.status,
-    contentType: contentType.trim(),
+    contentType: readContentType(response, secrets),
     body: await readResponseBodyText(response, 1024 * 1024),
   };
 }

@@ -1,6 +1,7 @@
 import type { CliError } from '../errors.ts';
 import {
   processTokenResponse,
+  readContentType,
   sendTokenRequest,
   type TokenEndpointResult,
   type TokenRequest,
@@ -68,7 +69,7 @@ export async function sendTokenRefresh(
       complete = response;
     };
     try {
-      const send = observeResponse(await deps.createSender(), deps, onComplete);
+      const send = observeResponse(await deps.createSender(), deps, request, onComplete);
       const raw = await sendTokenRequest(
         send,
         request,
@@ -120,15 +121,18 @@ export function isSuccessStatus({ status }: Pick<TokenResponse, 'status'>): bool
 function observeResponse(
   send: HttpSender,
   deps: FailpointObserver,
+  { secrets }: TokenRequest,
   onComplete: (response: TokenResponse) => void,
 ): HttpSender {
   return async (url, init) => {
     reachFailpoint(deps, 'K3-sending');
     const response = await send(url, init);
     reachFailpoint(deps, 'K6-answering');
+    const onText = (body: string): void =>
+      onComplete({ status: response.status, contentType: readContentType(response, secrets), body });
     return response.body === null
       ? response
-      : { ...response, body: observeBody(response, response.body, deps, onComplete) };
+      : { ...response, body: observeBody(response, response.body, deps, onText) };
   };
 }
 
@@ -136,10 +140,8 @@ async function* observeBody(
   { status, headers }: HttpResponse,
   body: AsyncIterable<Uint8Array>,
   deps: FailpointObserver,
-  onComplete: (response: TokenResponse) => void,
+  onText: (text: string) => void,
 ): AsyncGenerator<Uint8Array> {
-  const complete = (text: string): void =>
-    onComplete({ status, contentType: headers.get('content-type') ?? '', body: text });
   // The Content-Length of a compressed body is not the length of the decompressed body.
   const announced = headers.get('content-encoding') === null ? Number(headers.get('content-length') ?? -1) : -1;
   const chunks: Uint8Array[] = [];
@@ -149,13 +151,13 @@ async function* observeBody(
       reachFailpoint(deps, 'K6-partial');
       size += chunk.byteLength;
       if (size <= bodyLimit) chunks.push(chunk);
-      if (size === announced && size <= bodyLimit) complete(decodeText(chunks));
+      if (size === announced && size <= bodyLimit) onText(decodeText(chunks));
       yield chunk;
     }
   } catch (error) {
     // The last chunk or the end of the compression is missing, or the announced length is wrong, but the new tokens may be complete.
     const text = decodeText(chunks);
-    if (size <= bodyLimit && hasNewTokens({ status, contentType: '', body: text })) complete(text);
+    if (size <= bodyLimit && hasNewTokens({ status, contentType: '', body: text })) onText(text);
     throw error;
   }
 }

@@ -172,6 +172,17 @@ describe('a request to the token endpoint', () => {
     expect(raw.body).not.toContain(btoa('client-1:shh%2B&'));
   });
 
+  it('keeps secrets and long texts out of the content type, which errors quote', async () => {
+    const secret = new Secret('rt-hunter2-hunter2');
+    const server = await serverFor((_, response) =>
+      reply(response, 200, '<html>', { 'content-type': `text/x-${secret.reveal()}${'y'.repeat(300)}; charset=utf-8` }),
+    );
+    const request = buildTokenRefreshRequest({ ...client, authOrigin: server.origin }, secret);
+    const raw = await sendTokenRequest(await createUndiciSender({ env: {} }), request, AbortSignal.timeout(5_000));
+    expect(raw.contentType).toMatch(/^text\/x-\[secret\]y+/);
+    expect(raw.contentType.length).toBeLessThanOrEqual(100);
+  });
+
   it('names the type of a form', async () => {
     const { server } = await ask((_, response) => reply(response, 200, '{}'), 'body');
     expect(server.seen[0]?.headers['content-type']).toBe('application/x-www-form-urlencoded');
@@ -247,6 +258,7 @@ describe('an answer of the token endpoint', () => {
     [raw(400, '[]'), { kind: 'malformed' }],
     [raw(400, '{"error":7}'), { kind: 'malformed' }],
     [raw(302, granted), { kind: 'malformed', status: 302 }],
+    [raw(304, ''), { kind: 'malformed', status: 304 }],
     [raw(200, undefined), { kind: 'malformed', status: 200 }],
   ])('%j is %j', (answer, expected) => {
     const result = processTokenResponse(answer);
