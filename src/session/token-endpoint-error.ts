@@ -33,6 +33,13 @@ interface TokenErrorRow {
   readonly hint: keyof typeof hints;
 }
 
+/** The error for a server that failed, with an unknown error code or without one. */
+const serverFailure: TokenErrorRow = {
+  code: 'api_error',
+  reason: 'the authorization server failed',
+  hint: 'retryLater',
+};
+
 /**
  * The only table of errors of the token and revocation endpoints: maps the error code (RFC 6749 §5.2, RFC 7009 §2.2.1) to the
  * error that the user sees. An entry for one operation takes precedence over the general entry of the error code.
@@ -78,6 +85,9 @@ const tokenErrors: Readonly<Record<string, TokenErrorRow & Partial<Record<TokenO
     hint: 'sendForm',
   },
   invalid_scope: { code: 'api_error', reason: 'the authorization server rejected the scope', hint: 'retry' },
+  // Some servers return these codes of an authorization response (RFC 6749 §4.1.2.1).
+  server_error: serverFailure,
+  temporarily_unavailable: serverFailure,
 };
 
 const otherError: TokenErrorRow = {
@@ -86,12 +96,6 @@ const otherError: TokenErrorRow = {
   hint: 'retry',
 };
 
-/** The error for a server response without an error code of OAuth. */
-const serverFailure: TokenErrorRow = {
-  code: 'api_error',
-  reason: 'the authorization server failed',
-  hint: 'retryLater',
-};
 const rateLimited: TokenErrorRow = {
   code: 'api_error',
   reason: 'the authorization server limits the number of requests',
@@ -181,13 +185,11 @@ export function isServerFailureStatus(status: number): boolean {
 }
 
 function rowOf(failure: TokenEndpointFailure, operation: TokenOperation): TokenErrorRow {
-  if (failure.kind === 'malformed') {
-    if (isServerFailureStatus(failure.status)) return serverFailure;
-    if (failure.status === 429) return rateLimited;
-    return failure.status < 400 ? malformedResponse : errorWithoutCode;
-  }
+  const { kind, status } = failure;
+  const ofStatus = isServerFailureStatus(status) ? serverFailure : status === 429 ? rateLimited : undefined;
+  if (kind === 'malformed') return ofStatus ?? (status < 400 ? malformedResponse : errorWithoutCode);
   const row = Object.hasOwn(tokenErrors, failure.error) ? tokenErrors[failure.error] : undefined;
-  return row?.[operation] ?? row ?? otherError;
+  return row?.[operation] ?? row ?? ofStatus ?? otherError;
 }
 
 function factsOf(failure: TokenEndpointFailure, origin: string): string {

@@ -394,22 +394,17 @@ describe('a refresh that may have been processed', () => {
     await expect(refreshStoredSession(deps, due)).rejects.toMatchObject({ code: 'needs_login' });
   });
 
-  it.each<[string, RequestHandler, string]>([
-    ['a dropped connection', (_, response) => void response.destroy(), 'was lost: no complete response from'],
-    [
-      'headers that are too long',
-      (_, response) => reply(response, 200, granted, { x: 'x'.repeat(20_000) }),
-      'was lost: ',
-    ],
-    ['a 502', (_, response) => reply(response, 502, 'oops'), 'had status 502'],
-  ])('by %s and is refused the second time names how the first answer was lost', async (_what, lose, reason) => {
+  it.each<[string, RequestHandler]>([
+    ['a dropped connection', (_, response) => void response.destroy()],
+    ['headers that are too long', (_, response) => reply(response, 200, granted, { x: 'x'.repeat(20_000) })],
+    ['a 502', (_, response) => reply(response, 502, 'oops')],
+  ])('by %s and is refused the second time names how the first answer was lost', async (_what, lose) => {
     for (const second of [{ error: 'invalid_grant' }, { error: 'invalid_request' }]) {
       const { origin } = await serverFor((request, response, count) =>
         count === 1 ? lose(request, response, count) : reply(response, 400, second),
       );
       const { deps } = await ground(origin);
       const error = await refreshStoredSession(deps, due).catch((caught) => caught);
-      expect(error.detail).toContain(`an earlier response to the same request ${reason}`);
       expectGolden('auth', errorText(error), second.error);
     }
   });
@@ -420,7 +415,7 @@ describe('a refresh that may have been processed', () => {
     );
     const { deps } = await ground(origin);
     const error = await refreshStoredSession(deps, due).catch((caught) => caught);
-    expect(error).toMatchObject({ code: 'unreachable', detail: expect.stringContaining('had status 502') });
+    expect(error).toMatchObject({ code: 'unreachable' });
     expectGolden('auth', errorText(error));
   });
 
@@ -431,7 +426,6 @@ describe('a refresh that may have been processed', () => {
       const { deps, stored } = await ground(origin);
       const error = await refreshStoredSession(deps, due).catch((caught) => caught);
       expect(error).toMatchObject({ code: 'needs_login', exitCode: 4 });
-      expect(error.detail).not.toContain('was kept');
       expectGolden('auth', errorText(error));
       expect(stored()).not.toHaveProperty('refreshToken');
       expect(seen).toHaveLength(status === 429 ? 3 : 2);
