@@ -48,6 +48,8 @@ const errorCodes = [
   'access_denied',
   'consent_required',
   'login_required',
+  'interaction_required',
+  'account_selection_required',
   'invalid_scope',
   'server_error',
   'temporarily_unavailable',
@@ -55,8 +57,13 @@ const errorCodes = [
   'unauthorized_client',
 ] as const;
 
-/** Error codes of an authorization response (spec.md §7; RFC 6749 §4.1.2.1); any other code becomes `unknown`. */
+/** Error codes of an authorization response (spec.md §7; RFC 6749 §4.1.2.1; OpenID Connect Core §3.1.2.6); any other code becomes `unknown`. */
 export type AuthorizationErrorCode = (typeof errorCodes)[number] | 'unknown';
+
+/** Whether a person must act on a page of the server, for which `prompt=none` leaves no room (OpenID Connect Core §3.1.2.6). */
+export function isPersonRequired(error: AuthorizationErrorCode): boolean {
+  return ['consent_required', 'login_required', 'interaction_required', 'account_selection_required'].includes(error);
+}
 
 type ResponseParameters = ReadonlyMap<string, string>;
 
@@ -81,14 +88,14 @@ export function validateAuthorizationResponse(
   if (expected.issuer !== undefined && issuer !== expected.issuer) {
     return malformed(issuer === undefined ? 'names no issuer' : 'has another issuer than the profile');
   }
-  const results = ['error', 'code', 'access_token'].filter((name) => parameters.has(name));
+  const results = listResults(parameters);
   if (location === 'query' && parameters.has('access_token')) {
     return malformed(tokenInQuery);
   }
   if (results.length > 1) {
     return malformed(`has both ${results.join(' and ')}`);
   }
-  return validateResult(parameters, location, expected.flow);
+  return validateResult(results[0], parameters, location, expected.flow);
 }
 
 const validated: unique symbol = Symbol('judged');
@@ -100,17 +107,24 @@ function isResponse(parameters: ResponseParameters, location: 'query' | 'fragmen
   );
 }
 
+/** The names of the results in a response. Some servers send every parameter: an empty one beside another means that it is absent. */
+function listResults(parameters: ResponseParameters): readonly string[] {
+  const named = ['error', 'code', 'access_token'].filter((name) => parameters.has(name));
+  const filled = named.filter((name) => parameters.get(name) !== '');
+  return filled.length > 0 ? filled : named;
+}
+
 function validateResult(
+  name: string | undefined,
   parameters: ResponseParameters,
   location: 'query' | 'fragment',
   flow: OAuthFlow,
 ): AuthorizationResult {
-  const error = parameters.get('error');
-  if (error !== undefined) {
-    return decodeError(error, parameters.get('error_description'));
+  if (name === 'error') {
+    return decodeError(parameters.get('error') ?? '', parameters.get('error_description'));
   }
   if (flow === 'implicit') {
-    return validateImplicitGrant(parameters);
+    return name === 'code' ? malformed('has a code instead of an access token') : validateImplicitGrant(parameters);
   }
   const code = parameters.get('code') ?? '';
   if (location === 'fragment') {
@@ -136,9 +150,6 @@ function decodeError(written: string, description: string | undefined): Authoriz
  * `refresh_token` is ignored.
  */
 function validateImplicitGrant(parameters: ResponseParameters): AuthorizationResult {
-  if (parameters.has('code')) {
-    return malformed('has a code instead of an access token');
-  }
   const fields = ['access_token', 'token_type', 'expires_in', 'scope'];
   const grant = decodeTokenGrant(Object.fromEntries([...parameters].filter(([name]) => fields.includes(name))));
   return grant.ok

@@ -1,11 +1,13 @@
 import { isJsonRecord, parseJson, readStringField } from '../json.ts';
 import { readResponseBodyText } from '../platform/buffered-response-body.ts';
 import type { HttpResponse, HttpSender } from '../platform/http-sender.ts';
+import { sanitizeLine } from '../sanitize/terminal-text.ts';
 import { redactSecrets, Secret, wrapUrlAsSecret } from '../secret.ts';
 import type { ValidatedAuthorizationCode } from './authorization-response.ts';
 import {
   decodePartialTokenGrant,
   decodeTokenGrant,
+  isTokenResponseFieldAbsent,
   type PartialGrantOfInvalidResponse,
   type TokenGrant,
 } from './token-grant.ts';
@@ -122,14 +124,14 @@ export async function sendTokenRequest(
     signal,
     redirect: 'manual',
   });
-  const raw = await readTokenResponse(response);
+  const raw = await readTokenResponse(response, request.secrets);
   if (raw.body === undefined || (raw.status >= 200 && raw.status < 300)) return raw;
   return { ...raw, body: redactSecrets(raw.body, request.secrets) };
 }
 
 /** The error code in a response with a success status, which some servers send; undefined if the response also contains a token. */
 function errorInSuccess(json: unknown): string | undefined {
-  if (!isJsonRecord(json) || json.access_token !== undefined) return undefined;
+  if (!isJsonRecord(json) || !isTokenResponseFieldAbsent(json.access_token)) return undefined;
   const error = readStringField(json, 'error');
   return error !== undefined && /^[a-z_]{1,64}$/.test(error) ? error : undefined;
 }
@@ -137,7 +139,7 @@ function errorInSuccess(json: unknown): string | undefined {
 /** Decodes a response of the token endpoint (https://www.rfc-editor.org/rfc/rfc6749#section-5). */
 export function processTokenResponse(raw: TokenResponse): TokenEndpointResult {
   const { status } = raw;
-  if (status >= 300 && status < 400)
+  if (status >= 300 && status < 400 && status !== 304)
     return { kind: 'malformed', status, reason: `the response is a redirect (status ${status})` };
   if (raw.body === undefined) return { kind: 'malformed', status, reason: 'the response is longer than 1 MiB' };
   const json = parseJson(raw.body);
@@ -157,7 +159,7 @@ export function processTokenResponse(raw: TokenResponse): TokenEndpointResult {
     return { kind: 'malformed', status, reason: grant.reason, ...(partial === undefined ? {} : { partial }) };
   }
   const error = isJsonRecord(json.value) ? readStringField(json.value, 'error') : undefined;
-  if (error === undefined)
+  if (error === undefined || error === '')
     return { kind: 'malformed', status, reason: `the response has no error code (status ${status})` };
   const description = isJsonRecord(json.value) ? readStringField(json.value, 'error_description') : undefined;
   return { kind: 'refused', status, error, ...(description === undefined ? {} : { description }) };
@@ -217,11 +219,20 @@ function encodeCredential(text: string): string {
     .join('');
 }
 
-async function readTokenResponse(response: HttpResponse): Promise<TokenResponse> {
-  const contentType = (response.headers.get('content-type') ?? '').split(';')[0] ?? '';
+/**
+ * The content type of a response without its parameters and without the secrets of the request, which a server may repeat in any
+ * header, because errors quote it. It has at most 100 characters.
+ */
+export function readContentType({ headers }: Pick<HttpResponse, 'headers'>, secrets: readonly Secret[]): string {
+  // The text is redacted before it is truncated, because a part of a secret is not recognized.
+  const [contentType = ''] = redactSecrets(headers.get('content-type') ?? '', secrets).split(';');
+  return sanitizeLine(contentType, 100);
+}
+
+async function readTokenResponse(response: HttpResponse, secrets: readonly Secret[]): Promise<TokenResponse> {
   return {
     status: response.status,
-    contentType: contentType.trim(),
+    contentType: readContentType(response, secrets),
     body: await readResponseBodyText(response, 1024 * 1024),
   };
 }

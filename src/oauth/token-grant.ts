@@ -61,7 +61,8 @@ export type TokenDecodeResult<T> =
  */
 export function decodeTokenGrant(json: unknown): TokenDecodeResult<TokenGrant> {
   if (!isJsonRecord(json)) return { ok: false, reason: 'the response is not a JSON object' };
-  if (json.error !== undefined) return { ok: false, reason: 'the response has a success status and an error' };
+  if (!isTokenResponseFieldAbsent(json.error))
+    return { ok: false, reason: 'the response has a success status and an error' };
   const accessToken = readStringField(json, 'access_token');
   if (accessToken === undefined || !hasOAuthTokenSyntax(accessToken))
     return { ok: false, reason: 'access_token is missing or not visible ASCII' };
@@ -95,7 +96,7 @@ export function decodeTokenGrant(json: unknown): TokenDecodeResult<TokenGrant> {
 
 /** Returns undefined when the response contains an error or no valid refresh token. */
 export function decodePartialTokenGrant(json: unknown): PartialGrantOfInvalidResponse | undefined {
-  if (!isJsonRecord(json) || json.error !== undefined) return undefined;
+  if (!isJsonRecord(json) || !isTokenResponseFieldAbsent(json.error)) return undefined;
   const [refreshToken, accessToken] = [readStringField(json, 'refresh_token'), readStringField(json, 'access_token')];
   if (refreshToken === undefined || !hasOAuthTokenSyntax(refreshToken)) return undefined;
   const info = isJsonRecord(json.info) ? decodeInfo(json.info) : undefined;
@@ -104,6 +105,11 @@ export function decodePartialTokenGrant(json: unknown): PartialGrantOfInvalidRes
     ...(accessToken === undefined || !hasOAuthTokenSyntax(accessToken) ? {} : { accessToken: new Secret(accessToken) }),
     ...(info === undefined ? {} : { info }),
   };
+}
+
+/** Some servers send every field in every response: null or an empty string then means that the field is absent. */
+export function isTokenResponseFieldAbsent(value: unknown): boolean {
+  return value === undefined || value === null || value === '';
 }
 
 /**
@@ -132,9 +138,11 @@ const maxLifetimeSeconds = 9_999_999_999;
 function decodeLifetime(json: JsonRecord): Pick<TokenGrant, 'expiresIn'> | undefined {
   const value = json.expires_in;
   if (value === undefined || value === null) return {};
-  // Some servers send `expires_in` as a string.
+  // Some servers send `expires_in` as a string, with decimals if they compute it.
   const seconds =
-    typeof value === 'string' && /^\d{1,10}$/.test(value) ? Number(value) : readNumberField(json, 'expires_in');
+    typeof value === 'string' && /^\d{1,10}(\.\d{1,20})?$/.test(value)
+      ? Number(value)
+      : readNumberField(json, 'expires_in');
   return seconds !== undefined && seconds >= 1
     ? { expiresIn: Math.min(Math.floor(seconds), maxLifetimeSeconds) }
     : undefined;

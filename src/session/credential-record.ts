@@ -146,10 +146,15 @@ export function computeTokenSecondsLeft(record: CredentialRecord, nowMs: number)
 }
 
 /**
- * Number of seconds before the expiry from which the access token is refreshed. The access token is not refreshed earlier,
- * because each refresh invalidates the token that other processes use.
+ * Number of seconds before the expiry from which the access token is refreshed: 5 minutes, or a fifth of the lifetime if that is
+ * less. The access token is not refreshed earlier, because each refresh invalidates the token that other processes use.
  */
-export const tokenRefreshMarginSeconds = 300;
+export function computeTokenRefreshMarginSeconds({
+  expiresAt,
+  obtainedAt,
+}: Pick<CredentialRecord, 'expiresAt' | 'obtainedAt'>): number {
+  return Math.min(300, Math.max(0, expiresAt - obtainedAt) / 5);
+}
 
 function optionalFields(
   fields: JsonRecord,

@@ -1,6 +1,6 @@
 import { CliError } from '../errors.ts';
 import type { LoginOutcome } from '../loopback/outcome-page.ts';
-import type { AuthorizationResult } from '../oauth/authorization-response.ts';
+import { type AuthorizationResult, isPersonRequired } from '../oauth/authorization-response.ts';
 import type { TokenGrant } from '../oauth/token-grant.ts';
 import type { HeldFileLock } from '../platform/file-lock.ts';
 import type { Signals } from '../platform/host.ts';
@@ -150,8 +150,7 @@ async function awaitResponse(
 
 /** Whether a login without a page failed because a person must sign in or authorize the application (spec.md §4.1). */
 function needsPerson(result: AuthorizationResult, { prompt }: OAuthLoginOptions): boolean {
-  const isNeeded = result.kind === 'error' && ['consent_required', 'login_required'].includes(result.error);
-  return isNeeded && prompt === 'none';
+  return prompt === 'none' && result.kind === 'error' && isPersonRequired(result.error);
 }
 
 /** Milliseconds for a person to sign in after a login without a page was refused. */

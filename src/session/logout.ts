@@ -181,7 +181,7 @@ interface Revocation {
   readonly isRefreshTokenLeft?: boolean | undefined;
 }
 
-/** Revokes one token; returns the error when the server does not revoke it. */
+/** Revokes one token; returns the error when the server does not revoke it or cannot be reached. */
 async function revokeToken(
   deps: LogoutDeps,
   client: OAuthClient,
@@ -189,7 +189,10 @@ async function revokeToken(
   { operation, token, headers = {}, isRefreshTokenLeft }: Revocation,
 ): Promise<CliError | undefined> {
   const request = buildTokenRevocationRequest(client, token);
-  const response = await sendTokenRequest(await deps.createSender(), request, AbortSignal.timeout(30_000), headers);
+  const sender = await deps.createSender();
+  const response = await sendTokenRequest(sender, request, AbortSignal.timeout(30_000), headers).catch(sendErrorOf);
+  const detail = remainingTokens(record, isRefreshTokenLeft);
+  if (response instanceof HttpSendError) return tokenRequestWithoutResponseError(response, operation, { detail });
   const failure = processRevocationResponse(response);
   if (failure === undefined) return undefined;
   return tokenEndpointError(failure, {
@@ -199,8 +202,13 @@ async function revokeToken(
     tokenParams: client.tokenParams,
     isSpecServer: record.accountUuid !== undefined,
     loginCommand: formatCommandForProfile(deps.store.profile, 'auth login'),
-    consequence: remainingTokens(record, isRefreshTokenLeft),
+    consequence: detail,
   });
+}
+
+function sendErrorOf(error: unknown): HttpSendError {
+  if (error instanceof HttpSendError) return error;
+  throw error;
 }
 
 function revocationError(record: CredentialRecord, error: HttpSendError | CliError): CliError {

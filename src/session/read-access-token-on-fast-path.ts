@@ -8,10 +8,10 @@ import { canBeTerminal } from '../platform/terminal-candidate.ts';
 import type { Secret } from '../secret.ts';
 import {
   buildSessionServerBinding,
+  computeTokenRefreshMarginSeconds,
   computeTokenSecondsLeft,
   decodeCredentialRecord,
   isCredentialRecordOfServerBinding,
-  tokenRefreshMarginSeconds,
 } from './credential-record.ts';
 import {
   listRefreshJournalFiles,
@@ -57,7 +57,9 @@ export async function readAccessTokenOnFastPath(
         : await readKeychainText(readExistingKeychainAccount(place), env, platform, onBlocked);
     const record = text === undefined ? undefined : decodeCredentialRecord(text);
     if (record === undefined || !isCredentialRecordOfServerBinding(record, binding)) return undefined;
-    return computeTokenSecondsLeft(record, nowMs) > tokenRefreshMarginSeconds ? record.accessToken : undefined;
+    return computeTokenSecondsLeft(record, nowMs) > computeTokenRefreshMarginSeconds(record)
+      ? record.accessToken
+      : undefined;
   } catch {
     // The normal path of the command encounters the same error and reports it.
     return undefined;

@@ -20,7 +20,7 @@ import {
   type TokenRefreshCause,
   withoutRefreshToken,
 } from './renewed-credential-record.ts';
-import { isSuccessStatus, sendTokenRefresh, sessionKeptMessage } from './send-token-refresh.ts';
+import { isInvalidGrant, isSuccessStatus, sendTokenRefresh, sessionKeptMessage } from './send-token-refresh.ts';
 import type { SessionRefreshDeps } from './session-refresh-deps.ts';
 import {
   buildSessionEndedErrorContext,
@@ -71,10 +71,12 @@ async function refreshIfDue(
   const { record } = found;
   if (record.otherGrant !== undefined) throw await endGrantOfOtherAccount(deps, items, record);
   const deadline = createRunningTimeTimeoutSignal(totalTimeoutMs);
+  let refusal = cause;
   if (found.inDoubt && cause.kind === 'due') {
     const acceptance = await probeAccessToken(deps, record, deadline);
     const isAlive = computeTokenSecondsLeft(record, deps.clock.now()) > 0;
     if (acceptance === 'accepted' || (acceptance === 'unknown' && isAlive)) return found;
+    if (acceptance === 'refused') refusal = { kind: 'refused', token: record.accessToken };
   } else if (!isTokenRefreshDue(record, cause, deps.clock.now())) return found;
   const { refreshToken } = record;
   if (refreshToken === undefined) {
@@ -124,7 +126,8 @@ async function refreshIfDue(
       await claim?.release(!sent.inDoubt);
       throw sent.error;
     }
-    const ongoing = { deps, items, cause, errorContext, found, claim, reservation, sentAt, isKept };
+    const context: TokenErrorContext = { ...errorContext, earlierFailure: sent.earlierFailure };
+    const ongoing = { deps, items, cause: refusal, errorContext: context, found, claim, reservation, sentAt, isKept };
     return processRefreshResponse(ongoing, sent.raw);
   });
   if (!('wait' in processed)) return processed;
@@ -193,7 +196,7 @@ async function processRefreshResponse(
     if (record.otherGrant !== undefined) throw await endGrantOfOtherAccount(deps, items, record);
     throw tokenEndpointError(result, { ...errorContext, consequence: newTokenKept });
   }
-  const isEnded = result.kind === 'refused' && result.error === 'invalid_grant';
+  const isEnded = isInvalidGrant(result);
   if (isEnded && ongoing.claim !== undefined) {
     const refusal = await ongoing.claim.refuse();
     // If the store does not know the refusal, the file shows later that the intent in the store is of this machine.

@@ -1,6 +1,6 @@
 import { compareAccounts } from '../identity.ts';
 import type { TokenEndpointResult } from '../oauth/token-endpoint.ts';
-import { getAccountAndTeamOfTokenInfo, type TokenGrant } from '../oauth/token-grant.ts';
+import { assumedTokenLifetimeSeconds, getAccountAndTeamOfTokenInfo, type TokenGrant } from '../oauth/token-grant.ts';
 import type { Secret } from '../secret.ts';
 import type { CredentialRecord } from './credential-record.ts';
 import { getTokenFreshness } from './stored-session.ts';
@@ -42,8 +42,10 @@ export function buildRenewedCredentialRecord(
     };
   }
   const refreshToken = grant.refreshToken ?? old.refreshToken;
-  // A response without a lifetime means that the lifetime is unchanged (RFC 6749 §5.1).
-  const expiresIn = grant.expiresIn ?? old.expiresAt - old.obtainedAt;
+  // A response without a lifetime means that the lifetime is unchanged (RFC 6749 §5.1). It is not known after an invalid
+  // response, whose record is marked as expired.
+  const earlierLifetime = old.expiresAt - old.obtainedAt;
+  const expiresIn = grant.expiresIn ?? (earlierLifetime > 0 ? earlierLifetime : assumedTokenLifetimeSeconds);
   return {
     ...old,
     gen: old.gen + 1,

@@ -51,6 +51,8 @@ const authorizationErrors: Readonly<
   access_denied: { code: 'access_denied', message: 'the authorization was denied' },
   consent_required: { code: 'consent_required', message: 'this account has not authorized the application' },
   login_required: { code: 'login_required', message: 'the browser is not signed in to the expected account' },
+  interaction_required: { code: 'login_required', message: 'the authorization server requires an action of the user' },
+  account_selection_required: { code: 'login_required', message: 'the user must select an account' },
   invalid_scope: { code: 'invalid_scope', message: 'the authorization server rejected the requested scope' },
   server_error: { code: 'server_error', message: 'the authorization server failed' },
   temporarily_unavailable: {
@@ -82,9 +84,11 @@ function authorizationHint(
 ): string {
   const { sameRequest, otherFlow } = loginCommands;
   switch (error) {
-    // Some servers return consent_required or login_required when a person declined or did not sign in.
+    // Some servers return these codes when a person declined or did not sign in.
     case 'consent_required':
     case 'login_required':
+    case 'interaction_required':
+    case 'account_selection_required':
       return request.prompt === 'none'
         ? `log in without --prompt none: ${sameRequest}`
         : `start again with ${sameRequest}, then sign in and authorize the application on the page that it opens`;

@@ -1,7 +1,9 @@
 import type { CliError } from '../errors.ts';
 import {
   processTokenResponse,
+  readContentType,
   sendTokenRequest,
+  type TokenEndpointResult,
   type TokenRequest,
   type TokenResponse,
 } from '../oauth/token-endpoint.ts';
@@ -11,6 +13,7 @@ import { createRunningTimeTimeoutSignal } from '../platform/running-time-signal.
 import { type FailpointObserver, reachFailpoint } from './failpoints.ts';
 import {
   isServerFailureStatus,
+  joinDetails,
   type TokenErrorContext,
   tokenEndpointError,
   tokenRequestWithoutResponseError,
@@ -33,7 +36,12 @@ export interface SendTokenRefreshOptions {
 }
 
 export type SendTokenRefreshResult =
-  | { readonly kind: 'answered'; readonly raw: TokenResponse }
+  | {
+      readonly kind: 'answered';
+      readonly raw: TokenResponse;
+      /** How an earlier attempt failed, if the server may have processed it. */
+      readonly earlierFailure: string | undefined;
+    }
   /** `inDoubt` is true if the server may have processed one of the requests. */
   | { readonly kind: 'failed'; readonly error: CliError; readonly inDoubt: boolean };
 
@@ -50,6 +58,8 @@ export async function sendTokenRefresh(
 ): Promise<SendTokenRefreshResult> {
   let unsent = 0;
   let doubtful = inDoubt ? 1 : 0;
+  let firstFailure: string | undefined;
+  const earlierThan = (failure: string): string | undefined => (failure === firstFailure ? undefined : firstFailure);
   const failed = (error: CliError): SendTokenRefreshResult => ({ kind: 'failed', error, inDoubt: doubtful > 0 });
   for (;;) {
     let complete: TokenResponse | undefined;
@@ -59,33 +69,48 @@ export async function sendTokenRefresh(
       complete = response;
     };
     try {
-      const send = observeResponse(await deps.createSender(), deps, onComplete);
+      const send = observeResponse(await deps.createSender(), deps, request, onComplete);
       const raw = await sendTokenRequest(
         send,
         request,
         AbortSignal.any([deadline, createRunningTimeTimeoutSignal(30_000)]),
       );
       onComplete(raw);
-      if (raw.status !== 429 && !isServerFailureStatus(raw.status)) return { kind: 'answered', raw };
+      const failure = `an earlier response to the same request had status ${raw.status}`;
+      const earlierFailure = earlierThan(failure);
+      const answered: SendTokenRefreshResult = { kind: 'answered', raw, earlierFailure };
+      if (raw.status !== 429 && !isServerFailureStatus(raw.status)) return answered;
       const isOver = raw.status === 429 ? ++unsent > 2 : ++doubtful > 1;
       const result = processTokenResponse(raw);
-      if (isOver && result.kind !== 'granted') return failed(tokenEndpointError(result, errorContext));
+      // The error code ends the session, whatever the status is, but only when the request was repeated.
+      if (isOver && isInvalidGrant(result)) return answered;
+      if (isOver && result.kind !== 'granted')
+        return failed(tokenEndpointError(result, { ...errorContext, earlierFailure }));
+      if (raw.status !== 429) firstFailure ??= failure;
     } catch (error) {
       if (!(error instanceof HttpSendError)) throw error;
-      // The response was complete, so an error at the end of its connection has no effect.
-      if (complete !== undefined && isSuccessStatus(complete)) return { kind: 'answered', raw: complete };
+      // The tokens are complete, so an error at the end of the body or of its connection has no effect.
+      if (complete !== undefined && isSuccessStatus(complete))
+        return { kind: 'answered', raw: complete, earlierFailure: firstFailure };
+      const failure = `an earlier response to the same request was lost: ${error.message}`;
       const isOver = error.sent ? ++doubtful > 1 : ++unsent > 2;
       // After a TLS error no further attempt is made, because the certificate would still be invalid.
       if (isOver || error.kind === 'tls')
         return failed(
           tokenRequestWithoutResponseError(error, 'refresh', {
-            detail: doubtful > 0 ? outcomeUnknown : sessionKeptMessage,
+            detail: joinDetails(earlierThan(failure), doubtful > 0 ? outcomeUnknown : sessionKeptMessage),
           }),
         );
+      if (error.sent) firstFailure ??= failure;
     }
     // After the deadline, the next attempt fails immediately with the timeout error.
     await deps.clock.sleep(250 * (unsent + doubtful), deadline).catch(() => undefined);
   }
+}
+
+/** Whether the server rejected the refresh token, which is the only response that ends a session. */
+export function isInvalidGrant(result: TokenEndpointResult): boolean {
+  return result.kind === 'refused' && result.error === 'invalid_grant';
 }
 
 export function isSuccessStatus({ status }: Pick<TokenResponse, 'status'>): boolean {
@@ -96,15 +121,18 @@ export function isSuccessStatus({ status }: Pick<TokenResponse, 'status'>): bool
 function observeResponse(
   send: HttpSender,
   deps: FailpointObserver,
+  { secrets }: TokenRequest,
   onComplete: (response: TokenResponse) => void,
 ): HttpSender {
   return async (url, init) => {
     reachFailpoint(deps, 'K3-sending');
     const response = await send(url, init);
     reachFailpoint(deps, 'K6-answering');
+    const onText = (body: string): void =>
+      onComplete({ status: response.status, contentType: readContentType(response, secrets), body });
     return response.body === null
       ? response
-      : { ...response, body: observeBody(response, response.body, deps, onComplete) };
+      : { ...response, body: observeBody(response, response.body, deps, onText) };
   };
 }
 
@@ -112,24 +140,36 @@ async function* observeBody(
   { status, headers }: HttpResponse,
   body: AsyncIterable<Uint8Array>,
   deps: FailpointObserver,
-  onComplete: (response: TokenResponse) => void,
+  onText: (text: string) => void,
 ): AsyncGenerator<Uint8Array> {
   // The Content-Length of a compressed body is not the length of the decompressed body.
   const announced = headers.get('content-encoding') === null ? Number(headers.get('content-length') ?? -1) : -1;
   const chunks: Uint8Array[] = [];
   let size = 0;
-  for await (const chunk of body) {
-    reachFailpoint(deps, 'K6-partial');
-    size += chunk.byteLength;
-    if (size <= announced) chunks.push(chunk);
-    if (size === announced && size <= bodyLimit)
-      onComplete({
-        status,
-        contentType: headers.get('content-type') ?? '',
-        body: Buffer.concat(chunks).toString('utf8'),
-      });
-    yield chunk;
+  try {
+    for await (const chunk of body) {
+      reachFailpoint(deps, 'K6-partial');
+      size += chunk.byteLength;
+      if (size <= bodyLimit) chunks.push(chunk);
+      if (size === announced && size <= bodyLimit) onText(decodeText(chunks));
+      yield chunk;
+    }
+  } catch (error) {
+    // The last chunk or the end of the compression is missing, or the announced length is wrong, but the new tokens may be complete.
+    const text = decodeText(chunks);
+    if (size <= bodyLimit && hasNewTokens({ status, contentType: '', body: text })) onText(text);
+    throw error;
   }
+}
+
+function decodeText(chunks: readonly Uint8Array[]): string {
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+/** Whether the text of an incomplete response is a complete grant, or has at least a new refresh token. */
+function hasNewTokens(response: TokenResponse): boolean {
+  const result = processTokenResponse(response);
+  return result.kind === 'granted' || (result.kind === 'malformed' && result.partial !== undefined);
 }
 
 /** The maximum length of a body that sendTokenRequest reads, in bytes. */

@@ -18,9 +18,9 @@ import {
 } from './commit-shared-session.ts';
 import {
   type CredentialRecord,
+  computeTokenRefreshMarginSeconds,
   computeTokenSecondsLeft,
   decodeCredentialRecord,
-  tokenRefreshMarginSeconds,
 } from './credential-record.ts';
 import type {
   ConditionalCredentialWriteResult,
@@ -176,7 +176,7 @@ export function createSharedSessionAccess(deps: SharedSessionAccessDeps): Shared
       const { opened: ofCopy } = known;
       if (mayUseCopy && ofCopy?.kind === 'record') {
         const left = computeTokenSecondsLeft(ofCopy.record, clock.now());
-        if (left > tokenRefreshMarginSeconds) return buildSharedReadResult(ofCopy, '', profile);
+        if (left > computeTokenRefreshMarginSeconds(ofCopy.record)) return buildSharedReadResult(ofCopy, '', profile);
       }
       const read = await catchSharedStoreUnavailable(location, () => readStore(known));
       if (read.kind !== 'unavailable' || read.why !== 'shared' || ofCopy?.kind !== 'record') return read;

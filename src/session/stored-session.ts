@@ -2,12 +2,12 @@ import type { ProfileReference } from '../config/settings.ts';
 import { CliError } from '../errors.ts';
 import {
   type CredentialRecord,
+  computeTokenRefreshMarginSeconds,
   computeTokenSecondsLeft,
   decodeCredentialRecord,
   encodeCredentialRecord,
   isCredentialRecordOfServerBinding,
   type SessionServerBinding,
-  tokenRefreshMarginSeconds,
 } from './credential-record.ts';
 import {
   type CredentialItemWriteResult,
@@ -159,7 +159,7 @@ export type AccessTokenExpiryState = 'valid' | 'expires_soon' | 'expired';
 
 export function getTokenFreshness(record: CredentialRecord, nowMs: number): AccessTokenExpiryState {
   const left = computeTokenSecondsLeft(record, nowMs);
-  return left <= 0 ? 'expired' : left < tokenRefreshMarginSeconds ? 'expires_soon' : 'valid';
+  return left <= 0 ? 'expired' : left < computeTokenRefreshMarginSeconds(record) ? 'expires_soon' : 'valid';
 }
 
 /**

@@ -20,6 +20,8 @@ export interface TokenErrorContext {
   readonly isSpecServer: boolean;
   /** The command that logs in again, in backquotes. */
   readonly loginCommand: string;
+  /** How an earlier attempt to send the same request failed, if the server may have processed it. */
+  readonly earlierFailure?: string | undefined;
   /** The consequence for the session, which is added to the detail of the error. */
   readonly consequence?: string;
 }
@@ -30,6 +32,13 @@ interface TokenErrorRow {
   readonly reason: string;
   readonly hint: keyof typeof hints;
 }
+
+/** The error for a server that failed, with an unknown error code or without one. */
+const serverFailure: TokenErrorRow = {
+  code: 'api_error',
+  reason: 'the authorization server failed',
+  hint: 'retryLater',
+};
 
 /**
  * The only table of errors of the token and revocation endpoints: maps the error code (RFC 6749 §5.2, RFC 7009 §2.2.1) to the
@@ -76,6 +85,9 @@ const tokenErrors: Readonly<Record<string, TokenErrorRow & Partial<Record<TokenO
     hint: 'sendForm',
   },
   invalid_scope: { code: 'api_error', reason: 'the authorization server rejected the scope', hint: 'retry' },
+  // Some servers return these codes of an authorization response (RFC 6749 §4.1.2.1).
+  server_error: serverFailure,
+  temporarily_unavailable: serverFailure,
 };
 
 const otherError: TokenErrorRow = {
@@ -84,12 +96,6 @@ const otherError: TokenErrorRow = {
   hint: 'retry',
 };
 
-/** The error for a server response without an error code of OAuth. */
-const serverFailure: TokenErrorRow = {
-  code: 'api_error',
-  reason: 'the authorization server failed',
-  hint: 'retryLater',
-};
 const rateLimited: TokenErrorRow = {
   code: 'api_error',
   reason: 'the authorization server limits the number of requests',
@@ -127,22 +133,26 @@ const operations: Readonly<Record<TokenOperation, { readonly failed: string; rea
 
 /** The error for a response of the token endpoint that contains no grant. */
 export function tokenEndpointError(failure: TokenEndpointFailure, context: TokenErrorContext): CliError {
-  const { operation, consequence } = context;
+  const { operation, earlierFailure, consequence } = context;
+  const detailOf = (reason: string): string => joinDetails(reason, earlierFailure, consequence);
   const row = rowOf(failure, operation);
-  const facts = factsOf(failure, context.origin);
   if (row.code === 'needs_login') {
-    const detail = [row.reason, consequence].filter((part) => part !== undefined).join('; ');
     return new CliError('needs_login', sessionEndedMessage(context.profile), {
-      detail,
+      detail: detailOf(row.reason),
       hint: hints[row.hint](context),
     });
   }
   const isRevocation = operation !== 'exchange' && operation !== 'refresh';
   return new CliError(isRevocation ? 'api_error' : row.code, `${operations[operation].failed}: ${row.reason}`, {
-    detail: consequence === undefined ? facts : `${facts}; ${consequence}`,
+    detail: detailOf(factsOf(failure, context.origin)),
     hint: isRevocation ? revokeInPanelHint : hints[row.hint](context),
     status: failure.status,
   });
+}
+
+/** Joins the parts of the detail of an error. */
+export function joinDetails(...parts: readonly (string | undefined)[]): string {
+  return parts.filter((part) => part !== undefined).join('; ');
 }
 
 /** The error for a token request to which no complete response was received. */
@@ -175,13 +185,11 @@ export function isServerFailureStatus(status: number): boolean {
 }
 
 function rowOf(failure: TokenEndpointFailure, operation: TokenOperation): TokenErrorRow {
-  if (failure.kind === 'malformed') {
-    if (isServerFailureStatus(failure.status)) return serverFailure;
-    if (failure.status === 429) return rateLimited;
-    return failure.status < 400 ? malformedResponse : errorWithoutCode;
-  }
+  const { kind, status } = failure;
+  const ofStatus = isServerFailureStatus(status) ? serverFailure : status === 429 ? rateLimited : undefined;
+  if (kind === 'malformed') return ofStatus ?? (status < 400 ? malformedResponse : errorWithoutCode);
   const row = Object.hasOwn(tokenErrors, failure.error) ? tokenErrors[failure.error] : undefined;
-  return row?.[operation] ?? row ?? otherError;
+  return row?.[operation] ?? row ?? ofStatus ?? otherError;
 }
 
 function factsOf(failure: TokenEndpointFailure, origin: string): string {

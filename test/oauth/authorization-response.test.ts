@@ -44,6 +44,8 @@ describe('an error of the redirect has a kind of its own', () => {
     'access_denied',
     'consent_required',
     'login_required',
+    'interaction_required',
+    'account_selection_required',
     'invalid_scope',
     'server_error',
     'temporarily_unavailable',
@@ -60,11 +62,28 @@ describe('an error of the redirect has a kind of its own', () => {
     expect(judge(`error=${error}&state=${state}`)).toEqual({ kind: 'error', error: 'unknown' });
   });
   test.each([
-    ['error=interaction_required', 'interaction_required'],
+    ['error=request_not_supported', 'request_not_supported'],
     ['error=invalid_request&error_description=PKCE%20is%20required', 'invalid_request: PKCE is required'],
     ['error=__proto__', '__proto__'],
   ])('and is told by its name: %s', (query, description) => {
     expect(judge(`${query}&state=${state}`)).toEqual({ kind: 'error', error: 'unknown', description });
+  });
+});
+
+describe('an empty parameter beside a result is absent', () => {
+  test.each([
+    [`code=c&error=&state=${state}`, { kind: 'code' }],
+    [`code=c&error=&error_description=&state=${state}`, { kind: 'code' }],
+    [`code=&error=access_denied&state=${state}`, { kind: 'error', error: 'access_denied' }],
+    ['code=c&error=&state=x', { kind: 'state_mismatch' }],
+    [`code=&error=&state=${state}`, { kind: 'malformed' }],
+    [`access_token=t&error=&state=${state}`, { kind: 'malformed' }],
+  ])('%s', (query, expected) => {
+    expect(judge(query)).toMatchObject(expected);
+  });
+  test('in the implicit flow', () => {
+    const fragment = `access_token=t0ken&token_type=Bearer&code=&error=&state=${state}`;
+    expect(judge(fragment, { flow: 'implicit' }, 'fragment')?.kind).toBe('implicit_grant');
   });
 });
 

@@ -172,6 +172,17 @@ describe('a request to the token endpoint', () => {
     expect(raw.body).not.toContain(btoa('client-1:shh%2B&'));
   });
 
+  it('keeps secrets and long texts out of the content type, which errors quote', async () => {
+    const secret = new Secret('rt-hunter2-hunter2');
+    const server = await serverFor((_, response) =>
+      reply(response, 200, '<html>', { 'content-type': `text/x-${secret.reveal()}${'y'.repeat(300)}; charset=utf-8` }),
+    );
+    const request = buildTokenRefreshRequest({ ...client, authOrigin: server.origin }, secret);
+    const raw = await sendTokenRequest(await createUndiciSender({ env: {} }), request, AbortSignal.timeout(5_000));
+    expect(raw.contentType).toMatch(/^text\/x-\[secret\]y+/);
+    expect(raw.contentType.length).toBeLessThanOrEqual(100);
+  });
+
   it('names the type of a form', async () => {
     const { server } = await ask((_, response) => reply(response, 200, '{}'), 'body');
     expect(server.seen[0]?.headers['content-type']).toBe('application/x-www-form-urlencoded');
@@ -229,6 +240,14 @@ describe('an answer of the token endpoint', () => {
     [raw(401, '{"error":"invalid_client"}'), { kind: 'refused', error: 'invalid_client', status: 401 }],
     [raw(500, '{"error":"server_error"}'), { kind: 'refused', error: 'server_error', status: 500 }],
     [raw(200, '{"error":"invalid_grant"}'), { kind: 'refused', error: 'invalid_grant', status: 200 }],
+    ...['null', '""'].flatMap((absent): [TokenResponse, object][] => [
+      [raw(200, granted.replace('{', `{"error":${absent},`)), { kind: 'granted' }],
+      [
+        raw(200, `{"error":"invalid_grant","access_token":${absent}}`),
+        { kind: 'refused', error: 'invalid_grant', status: 200 },
+      ],
+      [raw(400, `{"error":${absent}}`), { kind: 'malformed', status: 400 }],
+    ]),
     // What is not cleared of secrets is not told.
     [raw(200, '{"error":"bad code abc","error_description":"x"}'), { kind: 'malformed', status: 200 }],
     // A token that came is never thrown away for a word beside it.
@@ -239,6 +258,7 @@ describe('an answer of the token endpoint', () => {
     [raw(400, '[]'), { kind: 'malformed' }],
     [raw(400, '{"error":7}'), { kind: 'malformed' }],
     [raw(302, granted), { kind: 'malformed', status: 302 }],
+    [raw(304, ''), { kind: 'malformed', status: 304 }],
     [raw(200, undefined), { kind: 'malformed', status: 200 }],
   ])('%j is %j', (answer, expected) => {
     const result = processTokenResponse(answer);

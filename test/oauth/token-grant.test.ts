@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { decodeTokenGrant } from '../../src/oauth/token-grant.ts';
+import { decodePartialTokenGrant, decodeTokenGrant } from '../../src/oauth/token-grant.ts';
 
 const whole = {
   access_token: 'at-hunter2',
@@ -49,6 +49,7 @@ describe('a grant', () => {
     [3600, 3600],
     ['3600', 3600],
     [3600.9, 3600],
+    ['3599.98', 3599],
     [1, 1],
     // A date so far away could not be written down; three hundred years are enough.
     [1e300, 9_999_999_999],
@@ -69,12 +70,26 @@ describe('a grant', () => {
     expect(refusal({ ...whole, access_token: 'a'.repeat(65_537) })).toMatch(/access_token/);
   });
 
-  it.each([0, -1, '0', '-1', '', '1e3', '3600s', ' 3600', '99999999999', true, [], 0.4, Number.NaN])(
-    'with expires_in %j is refused',
-    (expires) => {
-      expect(refusal({ ...whole, expires_in: expires })).toMatch(/expires_in/);
-    },
-  );
+  it.each([
+    0,
+    -1,
+    '0',
+    '-1',
+    '',
+    '1e3',
+    '3600s',
+    '3600.',
+    '.5',
+    '0.5',
+    ' 3600',
+    '99999999999',
+    true,
+    [],
+    0.4,
+    Number.NaN,
+  ])('with expires_in %j is refused', (expires) => {
+    expect(refusal({ ...whole, expires_in: expires })).toMatch(/expires_in/);
+  });
 
   it.each(['mac', '', 'bearer ', null, undefined, 7])('of type %j is refused', (type) => {
     expect(refusal({ ...whole, token_type: type })).toMatch(/token_type/);
@@ -97,6 +112,12 @@ describe('a grant', () => {
 
   it('beside an error is refused, whatever else it holds', () => {
     expect(refusal({ ...whole, error: 'invalid_grant' })).toMatch(/error/);
+  });
+
+  it.each([null, ''])('beside the empty error %j is decoded whole', (error) => {
+    expect(decoded({ error }).refreshToken?.reveal()).toBe('rt-hunter2');
+    expect(decodePartialTokenGrant({ ...whole, access_token: null, error })?.refreshToken.reveal()).toBe('rt-hunter2');
+    expect(decodePartialTokenGrant({ ...whole, error: 'invalid_grant' })).toBeUndefined();
   });
 
   it.each([null, [], 'text', 7, undefined])('that is %j is no object', (json) => {

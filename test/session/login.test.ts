@@ -334,7 +334,7 @@ describe('a grant with another scope than the requested one', () => {
 });
 
 describe('a login without a page that needs a person', () => {
-  it.each(['consent_required', 'login_required'])(
+  it.each(['consent_required', 'login_required', 'interaction_required', 'account_selection_required'])(
     '%s goes on in the same tab, with a new state and PKCE',
     async (error) => {
       const sandbox = await sandboxFor();

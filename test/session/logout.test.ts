@@ -127,6 +127,21 @@ describe('a logout', () => {
     expectOutcomeText(outcome);
   });
 
+  it.each(['rt-1', 'at-1'])('goes on with the other token when the connection for %s is dropped', async (dropped) => {
+    const [host, sandbox] = [testHost(), await sandboxFor()];
+    const { origin, seen } = await serverFor(({ body }, response) =>
+      body.includes(dropped) ? void response.destroy() : reply(response, 200, {}),
+    );
+    const record = { authOrigin: origin, accessToken: new Secret('at-1'), refreshToken: new Secret('rt-1') };
+    await seedSession(host, sandbox, { record });
+    const client = { authOrigin: origin, clientId: 'c', clientSecret: new Secret('shh'), tokenParams: 'body' } as const;
+    const deps = logoutDeps(host, sandbox, { client: async () => client, probe: async () => 'accepted' });
+    const outcome = await performLogout(deps, false);
+    expect(outcome).toMatchObject({ kind: 'unproven', error: { code: 'unreachable', exitCode: 6 } });
+    expect(seen.map(({ body }) => body.split('&')[0])).toEqual(['token=rt-1', 'token=at-1']);
+    expectOutcomeText(outcome);
+  });
+
   it('whose end the resource API did not confirm says no more than that', async () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
     await seedSession(host, sandbox);

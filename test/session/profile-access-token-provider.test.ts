@@ -272,7 +272,7 @@ describe('a login as another team while a command runs', () => {
       const [host, sandbox] = [testHost(), await sandboxFor()];
       const { grant } = await seedSession(host, sandbox, {
         context: 'team',
-        record: { expiresAt: host.clock.now() / 1000 + 400 },
+        record: { expiresAt: host.clock.now() / 1000 + 400, obtainedAt: host.clock.now() / 1000 - 3600 },
       });
       const session = sibling(host, sandbox);
       expect((await session.bearer()).reveal()).toBe(grant.access_token);

@@ -102,10 +102,20 @@ describe('the fast answer of auth token', () => {
 
   it('leaves a token with five minutes or less to the program, which renews it', async () => {
     const host = testHost();
-    await seedSession(host, sandbox, { record: { expiresAt: now() + 299 } });
+    await seedSession(host, sandbox, { record: { expiresAt: now() + 299, obtainedAt: now() - 3600 } });
     expect(fast(host, ['auth', 'token'])).toBe(left);
-    const { grant } = await seedSession(host, sandbox, { record: { expiresAt: now() + 330 } });
+    const { grant } = await seedSession(host, sandbox, {
+      record: { expiresAt: now() + 330, obtainedAt: now() - 3600 },
+    });
     expect(fast(host, ['auth', 'token'])).toBe(grant.access_token);
+  });
+
+  it('leaves a token whose whole lifetime is short to the program only in the last fifth of that time', async () => {
+    const host = testHost();
+    const { grant } = await seedSession(host, sandbox, { record: { expiresAt: now() + 200, obtainedAt: now() - 100 } });
+    expect(fast(host, ['auth', 'token'])).toBe(grant.access_token);
+    await seedSession(host, sandbox, { record: { expiresAt: now() + 50, obtainedAt: now() - 250 } });
+    expect(fast(host, ['auth', 'token'])).toBe(left);
   });
 
   it.each(['default.0123456789abcdef.2.wal', '.default.credential.json.4711.1.tmp'])(

@@ -218,6 +218,11 @@ describe('recovery', () => {
     });
     expect(machine.traces()).toEqual([]);
     expect(machine.stored()).not.toHaveProperty('refreshToken');
+    // The resource API has refused the access token, so later commands neither print nor send it.
+    expect(machine.stored()?.expiresAt).toBeLessThanOrEqual(Date.now() / 1000);
+    await expect(createProfileAccessTokenProvider(machine.deps).bearer()).rejects.toMatchObject({
+      code: 'needs_login',
+    });
     expect(server.seen).toEqual(['/v2/actions', '/v1/oauth/token']);
   });
 

@@ -1,4 +1,5 @@
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import type { HttpRequestInit } from '../../src/platform/http-sender.ts';
 import { HttpSendError } from '../../src/platform/http-sender.ts';
@@ -172,6 +173,7 @@ describe('a refresh token that is refused', () => {
     const { origin, seen } = await serverFor(refuses);
     const { deps, stored, host } = await ground(origin, {
       expiresAt: Math.floor(Date.now() / 1000) + 120,
+      obtainedAt: Math.floor(Date.now() / 1000) - 3480,
       accountUuid: 'u-1',
     });
     await expect(refreshStoredSession(deps, due)).rejects.toMatchObject({
@@ -294,6 +296,38 @@ describe('an answer with a new refresh token that is no grant', () => {
   });
 });
 
+describe('a server that sends every field in every response', () => {
+  it.each([null, ''])('loses no session by an error %j beside a grant', async (error) => {
+    const { origin } = await serverFor((_, response) => reply(response, 200, { ...granted, error }));
+    const { deps, stored } = await ground(origin);
+    await refreshStoredSession(deps, due);
+    expect([stored()?.gen, stored()?.refreshToken?.reveal()]).toEqual([2, 'rt-2']);
+  });
+
+  it.each([null, ''])('ends a session by invalid_grant beside an access token %j', async (absent) => {
+    const refusal = { access_token: absent, refresh_token: absent, error: 'invalid_grant' };
+    const { origin } = await serverFor((_, response) => reply(response, 200, refusal));
+    const { deps, stored } = await ground(origin);
+    await expect(refreshStoredSession(deps, due)).rejects.toMatchObject({ code: 'needs_login' });
+    expect(stored()).not.toHaveProperty('refreshToken');
+  });
+});
+
+describe('a server that never says how long a token lives', () => {
+  it('has a lifetime again after an answer without an access token', async () => {
+    const { expires_in: _, ...silent } = granted;
+    const { origin } = await serverFor((_request, response, count) =>
+      reply(response, 200, count === 1 ? { ...silent, access_token: null } : { ...silent, refresh_token: 'rt-3' }),
+    );
+    const { deps, stored } = await ground(origin, { obtainedAt: Math.floor(Date.now() / 1000) - 3600 });
+    await expect(refreshStoredSession(deps, due)).rejects.toMatchObject({ code: 'api_error' });
+    await refreshStoredSession(deps, due);
+    const { expiresAt = 0, obtainedAt = 0 } = stored() ?? {};
+    expect(stored()?.refreshToken?.reveal()).toBe('rt-3');
+    expect(expiresAt - obtainedAt).toBe(30 * 86_400);
+  });
+});
+
 describe('a refresh that was certainly not processed', () => {
   it('is tried three times when nobody listens, and the session is kept', async () => {
     const origin = await closedOrigin();
@@ -358,6 +392,53 @@ describe('a refresh that may have been processed', () => {
     );
     const { deps } = await ground(origin);
     await expect(refreshStoredSession(deps, due)).rejects.toMatchObject({ code: 'needs_login' });
+  });
+
+  it.each<[string, RequestHandler]>([
+    ['a dropped connection', (_, response) => void response.destroy()],
+    ['headers that are too long', (_, response) => reply(response, 200, granted, { x: 'x'.repeat(20_000) })],
+    ['a 502', (_, response) => reply(response, 502, 'oops')],
+  ])('by %s and is refused the second time names how the first answer was lost', async (_what, lose) => {
+    for (const second of [{ error: 'invalid_grant' }, { error: 'invalid_request' }]) {
+      const { origin } = await serverFor((request, response, count) =>
+        count === 1 ? lose(request, response, count) : reply(response, 400, second),
+      );
+      const { deps } = await ground(origin);
+      const error = await refreshStoredSession(deps, due).catch((caught) => caught);
+      expectGolden('auth', errorText(error), second.error);
+    }
+  });
+
+  it('and fails in another way the second time names both', async () => {
+    const { origin } = await serverFor((_, response, count) =>
+      count === 1 ? reply(response, 502, 'oops') : void response.destroy(),
+    );
+    const { deps } = await ground(origin);
+    const error = await refreshStoredSession(deps, due).catch((caught) => caught);
+    expect(error).toMatchObject({ code: 'unreachable' });
+    expectGolden('auth', errorText(error));
+  });
+
+  it.each([408, 429, 500, 503])(
+    'and is invalid_grant with the status %d to the last ends the session',
+    async (status) => {
+      const { origin, seen } = await serverFor((_, response) => reply(response, status, { error: 'invalid_grant' }));
+      const { deps, stored } = await ground(origin);
+      const error = await refreshStoredSession(deps, due).catch((caught) => caught);
+      expect(error).toMatchObject({ code: 'needs_login', exitCode: 4 });
+      expectGolden('auth', errorText(error));
+      expect(stored()).not.toHaveProperty('refreshToken');
+      expect(seen).toHaveLength(status === 429 ? 3 : 2);
+    },
+  );
+
+  it('and is invalid_grant with the status 500 once, and then granted, goes on', async () => {
+    const { origin } = await serverFor((_, response, count) =>
+      count === 1 ? reply(response, 500, { error: 'invalid_grant' }) : reply(response, 200, granted),
+    );
+    const { deps, stored } = await ground(origin);
+    await refreshStoredSession(deps, due);
+    expect(stored()?.refreshToken?.reveal()).toBe('rt-2');
   });
 
   it('twice is given up, and the session is kept for the next command', async () => {
@@ -433,6 +514,52 @@ describe('a signal during a refresh', () => {
     const { deps, stored, host } = await ground(origin);
     await expect(refreshStoredSession(deps, due)).rejects.toMatchObject({ code: 'cancelled', exitCode: 143 });
     expect(stored()?.refreshToken?.reveal()).toBe('rt-1');
+  });
+});
+
+describe('an answer whose end is damaged', () => {
+  const text = JSON.stringify(granted);
+  const damaged: readonly [string, (content: string) => RequestHandler][] = [
+    [
+      'a length that was announced too long',
+      (content) => (_, response) => {
+        response.writeHead(200, { 'content-length': content.length + 7 }).write(content);
+        setTimeout(() => response.destroy(), 10);
+      },
+    ],
+    [
+      'a missing last chunk',
+      (content) => (_, response) => {
+        response.writeHead(200).write(content);
+        setTimeout(() => response.destroy(), 10);
+      },
+    ],
+    [
+      'a compression without its trailer',
+      (content) => (_, response) =>
+        response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(content).subarray(0, -8)),
+    ],
+  ];
+
+  it.each(damaged)('by %s is a grant if its text is complete, and no second request is sent', async (_what, cut) => {
+    const { origin, seen } = await serverFor(cut(text));
+    const { deps, stored } = await ground(origin);
+    await refreshStoredSession(deps, due);
+    expect([stored()?.gen, stored()?.refreshToken?.reveal(), seen.length]).toEqual([2, 'rt-2', 1]);
+  });
+
+  it.each(damaged)('by %s keeps at least the new refresh token', async (_what, cut) => {
+    const { origin, seen } = await serverFor(cut(JSON.stringify({ ...granted, access_token: null })));
+    const { deps, stored } = await ground(origin);
+    await expect(refreshStoredSession(deps, due)).rejects.toMatchObject({ code: 'api_error' });
+    expect([stored()?.gen, stored()?.refreshToken?.reveal(), seen.length]).toEqual([2, 'rt-2', 1]);
+  });
+
+  it.each(damaged)('by %s is lost if its text is not complete', async (_what, cut) => {
+    const { origin, seen } = await serverFor(cut(text.slice(0, -1)));
+    const { deps, stored } = await ground(origin);
+    await expect(refreshStoredSession(deps, due)).rejects.toMatchObject({ code: 'unreachable' });
+    expect([stored()?.gen, stored()?.refreshToken?.reveal(), seen.length]).toEqual([1, 'rt-1', 2]);
   });
 });
 

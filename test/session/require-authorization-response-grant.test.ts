@@ -25,6 +25,8 @@ it.each([
   ['access_denied', 4],
   ['consent_required', 4],
   ['login_required', 4],
+  ['interaction_required', 4],
+  ['account_selection_required', 4],
   ['invalid_scope', 4],
   ['server_error', 1],
   ['temporarily_unavailable', 1],
@@ -38,7 +40,7 @@ it.each([
   expectGolden('errors', textOf(found));
 });
 
-it.each(['consent_required', 'login_required'] as const)(
+it.each(['consent_required', 'login_required', 'interaction_required', 'account_selection_required'] as const)(
   'after --prompt none %s suggests a login without it',
   (error) => {
     expectGolden('errors', textOf(errorOf({ kind: 'error', error }, 'code', 'none')));

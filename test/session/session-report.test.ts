@@ -21,7 +21,7 @@ import { profileNamed } from '../fixtures/profile.ts';
 const now = Date.parse('2026-01-01T00:00:00Z');
 const { refreshToken: _with, ...bare } = record();
 
-function record(left = 3600): CredentialRecord & { readonly refreshToken: Secret } {
+function record(left = 3600, lifetime = 3600): CredentialRecord & { readonly refreshToken: Secret } {
   return {
     sid: 'sid-1',
     gen: 1,
@@ -29,7 +29,7 @@ function record(left = 3600): CredentialRecord & { readonly refreshToken: Secret
     accessToken: new Secret('at-hunter2'),
     refreshToken: new Secret('rt-hunter2'),
     expiresAt: now / 1000 + left,
-    obtainedAt: now / 1000,
+    obtainedAt: now / 1000 + left - lifetime,
     scope: 'read',
     accountUuid: 'u-1',
     authOrigin: 'https://auth.example',
@@ -51,9 +51,27 @@ describe('how fresh a session is', () => {
     expect(determineReportedSessionState(record(left), now)).toBe(expected);
   });
 
+  it.each([
+    [300, 61, 'valid'],
+    [300, 60, 'valid'],
+    [300, 59, 'expires_soon'],
+    [10, 10, 'valid'],
+    [10, 2, 'valid'],
+    [10, 1, 'expires_soon'],
+    [1500, 300, 'valid'],
+    [1500, 299, 'expires_soon'],
+    [86_400, 299, 'expires_soon'],
+    // A record that was marked as expired at once.
+    [0, 0, 'expired'],
+    [-10, 1, 'valid'],
+  ])('with a lifetime of %d s and %d s left: %s', (lifetime, left, expected) => {
+    expect(getTokenFreshness(record(left, lifetime), now)).toBe(expected);
+  });
+
   it('without a refresh token an expired one needs a login', () => {
     expect(determineReportedSessionState({ ...bare, expiresAt: now / 1000 }, now)).toBe('needs_login');
-    expect(determineReportedSessionState({ ...bare, expiresAt: now / 1000 + 10 }, now)).toBe('expires_soon');
+    const { refreshToken: _none, ...soon } = record(10);
+    expect(determineReportedSessionState(soon, now)).toBe('expires_soon');
   });
 
   it('a refresh in doubt is said, whatever the clock says, but not of a session that has ended', () => {

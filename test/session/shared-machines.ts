@@ -78,10 +78,9 @@ export function sharedMachines(sandbox: SandboxServers): SharedMachines {
   };
   const tryLogin: SharedMachines['tryLogin'] = async ({ host, store }, seconds = 3600) => {
     const grant = await tokenFor(sandbox);
-    const record = recordOf(host, sandbox, grant, {
-      sid: randomBytes(8).toString('hex'),
-      expiresAt: Math.floor((Date.now() + clockOffset.ms) / 1000) + seconds,
-    });
+    const expiresAt = Math.floor((Date.now() + clockOffset.ms) / 1000) + seconds;
+    const times = { expiresAt, obtainedAt: expiresAt - 3600 };
+    const record = recordOf(host, sandbox, grant, { sid: randomBytes(8).toString('hex'), ...times });
     const written = await store.withItems((items) => items.write('credential', encodeCredentialRecord(record)));
     return { record, written };
   };

@@ -36,7 +36,11 @@ const failures: readonly (readonly [string, TokenEndpointFailure])[] = [
     'unsupported_grant_type',
     'invalid_scope',
     'constructor',
+    'server_error',
+    'temporarily_unavailable',
   ].map((error) => [error, refused(error)] as const),
+  ['slow_down with status 429', refused('slow_down', 429)],
+  ['internal with status 500', refused('internal', 500)],
   ...[200, 400, 408, 429, 503].map((status) => [`status ${status}`, malformed(status)] as const),
 ];
 

@@ -112,7 +112,7 @@ describe('auth status', () => {
     const { record, place } = await seedSession(host, sandbox, { values: { credential_store: 'keychain' } });
     items.set(keychainAccount(place, host.random), encodeCredentialRecord(record).reveal());
     const room = createKeychainRefreshJournal(place).reserve(record, {
-      now: Math.floor(Date.now() / 1000),
+      now: Math.floor(Date.now() / 1000) - 3540,
       random: host.random,
     });
     room.persistResponse(
@@ -120,7 +120,7 @@ describe('auth status', () => {
         access_token: 'at-2',
         refresh_token: 'rt-2',
         token_type: 'bearer',
-        expires_in: 60,
+        expires_in: 3600,
         scope: 'read',
       }),
     );
