@@ -70,8 +70,7 @@ async function endGrant(deps: LogoutDeps, session: ReplacedSession): Promise<Log
   const { record } = session;
   try {
     if (deps.store.kind !== 'shared') return await revoke(deps, record);
-    // Backups of the store may contain the refresh token. A refresh token that was already used is worthless, even if the
-    // server does not invalidate it at a revocation.
+    // Backups of the store may contain the refresh token, which a revocation may leave valid; once used, it is worthless.
     const spent = await spendRefreshToken(deps, session);
     const outcome = await revoke(deps, spent.record);
     return spent.error === undefined ? outcome : { kind: 'unproven', error: spent.error };
