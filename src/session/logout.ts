@@ -9,6 +9,7 @@ import {
 } from '../oauth/token-endpoint.ts';
 import type { HeldFileLock } from '../platform/file-lock.ts';
 import { HttpSendError, type HttpSender } from '../platform/http-sender.ts';
+import { timeoutSignal } from '../platform/timeout-signal.ts';
 import type { Secret } from '../secret.ts';
 import { type CredentialRecord, decodeCredentialRecord, isTokenExpiryKnown } from './credential-record.ts';
 import {
@@ -158,7 +159,7 @@ async function spendRefreshToken(
   if (record.refreshToken === undefined) return { record };
   const client = await deps.client(record);
   const request = buildTokenRefreshRequest(client, record.refreshToken);
-  const response = await sendTokenRequest(await deps.createSender(), request, AbortSignal.timeout(30_000));
+  const response = await sendTokenRequest(await deps.createSender(), request, timeoutSignal(30_000));
   const result = processTokenResponse(response);
   const next = buildCredentialRecordOfResponse(record, result, record.obtainedAt);
   if (next !== undefined || result.kind === 'granted') return { record: next ?? record };
@@ -188,7 +189,7 @@ async function revokeToken(
   { operation, token, headers = {}, isRefreshTokenLeft }: Revocation,
 ): Promise<CliError | undefined> {
   const request = buildTokenRevocationRequest(client, token);
-  const response = await sendTokenRequest(await deps.createSender(), request, AbortSignal.timeout(30_000), headers);
+  const response = await sendTokenRequest(await deps.createSender(), request, timeoutSignal(30_000), headers);
   const failure = processRevocationResponse(response);
   if (failure === undefined) return undefined;
   return tokenEndpointError(failure, {
