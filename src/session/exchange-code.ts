@@ -55,6 +55,7 @@ export async function exchangeCodeForTokens(
         tokenParams,
         isSpecServer: deps.isSpecServer(),
         loginCommand,
+        loginCommandAfterSwitch: deps.loginCommands.profileTokenParams,
       });
     } catch (error) {
       if (!(error instanceof HttpSendError)) throw error;

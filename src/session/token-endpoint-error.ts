@@ -20,6 +20,8 @@ export interface TokenErrorContext {
   readonly isSpecServer: boolean;
   /** The command that logs in again, in backquotes. */
   readonly loginCommand: string;
+  /** The command that logs in after `token_params` of the profile was changed (default: `loginCommand`). */
+  readonly loginCommandAfterSwitch?: string;
   /** The consequence for the session, which is added to the detail of the error. */
   readonly consequence?: string;
 }
@@ -230,7 +232,8 @@ function retry({ operation, loginCommand }: TokenErrorContext): string {
 }
 
 function sendForm(context: TokenErrorContext): string {
-  return `run ${formCommand(context)}, then ${retry(context)}`;
+  const { loginCommand, loginCommandAfterSwitch = loginCommand } = context;
+  return `run ${formCommand(context)}, then ${retry({ ...context, loginCommand: loginCommandAfterSwitch })}`;
 }
 
 function formCommand({ profile, tokenParams }: TokenErrorContext): string {
