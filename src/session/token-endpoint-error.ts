@@ -90,7 +90,7 @@ const otherError: TokenErrorRow = {
 const serverFailure: TokenErrorRow = {
   code: 'api_error',
   reason: 'the authorization server failed',
-  hint: 'retryLater',
+  hint: 'retryLaterOrSendForm',
 };
 const rateLimited: TokenErrorRow = {
   code: 'api_error',
@@ -200,6 +200,11 @@ const hints = {
   retry: (context: TokenErrorContext): string => retry(context),
   retryLater: ({ operation, loginCommand }: TokenErrorContext): string =>
     operation === 'exchange' ? `log in again later: ${loginCommand}` : 'run the command again later',
+  /** A server that expects form parameters may fail at an empty body. */
+  retryLaterOrSendForm: (context: TokenErrorContext): string => {
+    const form = context.operation === 'exchange' && mayExpectForm(context) ? sendForm(context) : undefined;
+    return [hints.retryLater(context), ...(form === undefined ? [] : [`if the error persists, ${form}`])].join('; ');
+  },
   /**
    * A refresh with its parameters in the query contains no client credentials (spec.md §5.3), so changing the credentials would
    * not help.
