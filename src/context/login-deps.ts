@@ -20,6 +20,7 @@ export type LoginDepsWithoutInteraction = Omit<
   | 'pastedLines'
   | 'reportRejectedPaste'
   | 'onRefusedPeer'
+  | 'onOversizedRequest'
   | 'report'
 >;
 
