@@ -1,5 +1,5 @@
 // Packages load modules of Node, and parts of themselves, for features that cloudctl does not use. Each costs start-up time.
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, join } from 'node:path';
 
@@ -16,6 +16,12 @@ const unused = {
   'dispatcher/client-h2.js': "module.exports = () => { throw new Error('HTTP/2 was negotiated'); };",
   'web/fetch/body.js': "exports.extractBody = () => { throw new TypeError('the body is not a string'); };",
 };
+
+/**
+ * undici closes the connection after a 100 response that it did not expect. Some servers and proxies send one to every POST,
+ * and a client must accept it (RFC 9110 section 15.2), so it is skipped as 102 and 103 are.
+ */
+const closesAt100 = /\n *if \(statusCode === 100\) \{\n *util\.destroy\([^\n]*\n *return -1\n *\}\n/;
 
 /** Small replacements of modules of Node in undici. */
 const replacements = {
@@ -49,6 +55,11 @@ export function leanPackages(outdir) {
           contents: unused[path.slice(path.indexOf('/undici/lib/') + '/undici/lib/'.length)],
         }),
       );
+      builder.onLoad({ filter: /node_modules\/undici\/lib\/dispatcher\/client-h1\.js$/ }, ({ path }) => {
+        const text = readFileSync(path, 'utf8');
+        if (!closesAt100.test(text)) throw new Error(`${path} no longer closes the connection after a 100 response`);
+        return { contents: text.replace(closesAt100, '\n') };
+      });
       // The parser needs two of some thirty tables, which are computed at the build instead of at each start.
       builder.onLoad({ filter: /node_modules\/undici\/lib\/llhttp\/constants\.js$/ }, ({ path }) => {
         const { ERROR, TYPE } = require(path);

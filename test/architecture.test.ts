@@ -35,6 +35,7 @@ const rules: readonly (readonly [name: string, rule: Rule])[] = [
   ['no source is longer than 250 lines', text.filesAreShort],
   ['a secret is revealed only where its value leaves the process', text.secretsStayInside()],
   ['process.exit is not called', text.processExitIsNotCalled],
+  ['a time limit is a timeoutSignal', text.timeLimitsOutliveGarbageCollection],
   ['every statement to PostgreSQL is sent by one function', text.postgresqlStatementsHaveOnePlace],
   ['no type is cast to any', text.typesAreTight],
   ['no file has a marker of unfinished work', text.nothingIsUnfinished],

@@ -156,8 +156,7 @@ async function sendWithRetries(deps: ApiClientDeps, call: ApiRequest, token: Sec
 
 function requestSignal({ signal, until }: ApiRequest, timeout: number): AbortSignal {
   if (signal !== undefined) return signal;
-  const deadline = timeoutSignal(timeout);
-  return until === undefined ? deadline : AbortSignal.any([until, deadline]);
+  return until === undefined ? timeoutSignal(timeout) : timeoutSignal(timeout, until);
 }
 
 function responseTooLongError({ method, path }: ApiRequest): CliError {

@@ -2,6 +2,7 @@ import { CliError } from '../errors.ts';
 import { isJsonRecord, parseJson, readStringField } from '../json.ts';
 import { readResponseBodyText } from '../platform/buffered-response-body.ts';
 import { HttpSendError, type HttpSender } from '../platform/http-sender.ts';
+import { timeoutSignal } from '../platform/timeout-signal.ts';
 
 export interface SandboxAdminApi {
   /** The decoded response body; undefined for a response without a body. */
@@ -22,7 +23,7 @@ export function createSandboxAdminClient(send: HttpSender, adminUrl: string, adm
           },
           ...(body === undefined ? {} : { body: JSON.stringify(body) }),
           // The sandbox responds to `sandbox requests --wait` within 30 s.
-          signal: AbortSignal.timeout(40_000),
+          signal: timeoutSignal(40_000),
           redirect: 'manual',
         });
         const text = (await readResponseBodyText(answer, 64 * 1024 * 1024)) ?? '';

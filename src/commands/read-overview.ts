@@ -11,6 +11,7 @@ import type { CommandContext } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { compareAccountIdentities, personalTeamValue } from '../identity.ts';
 import { type JsonRecord, readStringField } from '../json.ts';
+import { timeoutSignal } from '../platform/timeout-signal.ts';
 import type { Secret } from '../secret.ts';
 import { readLoggedInAccountFile } from '../session/account.ts';
 import { buildSessionServerBinding } from '../session/credential-record.ts';
@@ -218,7 +219,7 @@ async function createBoundedApi(
   const { clock, folders } = context.host;
   const hints = buildRefusedRequestHints(settings, folders.config);
   const send = await context.send();
-  const deadline = AbortSignal.timeout(limitMs);
+  const deadline = timeoutSignal(limitMs);
   return createApiClient({
     baseOrigin: baseOrigin ?? '',
     send: (url, init) => send(url, { ...init, signal: AbortSignal.any([init.signal, deadline]) }),

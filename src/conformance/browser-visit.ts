@@ -37,7 +37,7 @@ export function createBrowserAuthorization(options: ConformanceBrowserAuthorizat
       random,
       clock,
     });
-    const ended = AbortSignal.any([options.signal, timeoutSignal(limitMs)]);
+    const ended = timeoutSignal(limitMs, options.signal);
     const aborted = new Promise<never>((_, reject) => {
       ended.addEventListener('abort', () => {
         const late = new ConformanceNotTestableError('no redirect was received in time');

@@ -156,7 +156,7 @@ async function sendConformanceRequest(
         ...headers,
       },
       ...(body === undefined ? {} : { body }),
-      signal: AbortSignal.any([signal, timeoutSignal(timeoutMs)]),
+      signal: timeoutSignal(timeoutMs, signal),
       redirect: 'manual',
     });
     const text = await readResponseBodyText(response, bodyLimit);

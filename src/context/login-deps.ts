@@ -20,6 +20,7 @@ export type LoginDepsWithoutInteraction = Omit<
   | 'pastedLines'
   | 'reportRejectedPaste'
   | 'onRefusedPeer'
+  | 'onOversizedRequest'
   | 'report'
 >;
 
@@ -30,6 +31,8 @@ export interface ProfileLoginParameters {
   readonly request: OAuthLoginOptions;
   /** The OAuth flow that the profile configures; a suggested login command with this flow needs no `--flow`. */
   readonly profileFlow: OAuthLoginOptions['flow'] | undefined;
+  /** The typed options that a suggested login command repeats, each with its quoted value. */
+  readonly typedOptions?: readonly string[];
 }
 
 /** Time limit of a connection to the authorization server, in milliseconds. */
@@ -37,7 +40,7 @@ const probeLimitMs = 10_000;
 
 export function createLoginDeps(
   parts: Omit<StoredSessionTokenProviderDeps, 'client' | 'output' | 'prompts'>,
-  { settings, binding, client, request, profileFlow }: ProfileLoginParameters,
+  { settings, binding, client, request, profileFlow, typedOptions }: ProfileLoginParameters,
 ): LoginDepsWithoutInteraction {
   const { host, place, store } = parts;
   const { profileName, values } = settings;
@@ -58,7 +61,7 @@ export function createLoginDeps(
     probeServer: () => probeOrigin(binding.authOrigin, host.env, probeLimitMs),
     unreachableHint: unreachableHint(settings),
     isSpecServer: () => isServerKnownToImplementSpec(host.folders, profileName, binding.authOrigin),
-    loginCommands: buildLoginRetryCommands(settings.profile, request, profileFlow),
+    loginCommands: buildLoginRetryCommands(settings.profile, request, profileFlow, typedOptions),
     writeAccount: (account) => {
       // Removes the cached names for completion, because they belong to the account of the previous session.
       removeCachedCompletionNames(host.folders.state, profileName);

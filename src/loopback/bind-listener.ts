@@ -84,7 +84,8 @@ const missingAddressCodes: readonly string[] = ['EADDRNOTAVAIL', 'EAFNOSUPPORT']
 // By default Node checks connection timeouts only every 30 s. Node's own 400 response for a missing Host header would lack the
 // security headers.
 const limits = {
-  maxHeaderSize: 8 * 1024,
+  // A URL and the cookies of other servers on this host, as long as browsers send them.
+  maxHeaderSize: 64 * 1024,
   headersTimeout: 1000,
   requestTimeout: 5000,
   connectionsCheckingInterval: 250,

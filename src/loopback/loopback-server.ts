@@ -41,6 +41,8 @@ export interface LoopbackOptions<Accepted> {
   readonly listenAddress?: CallbackListenAddress | undefined;
   /** Called with the address of a peer whose connection was closed, because it is not an allowed peer. */
   readonly onRefusedPeer?: ((address: string) => void) | undefined;
+  /** Called when a request was refused because its target and headers are over 64 KiB, or its body is over 16 KiB. */
+  readonly onOversizedRequest?: ((part: 'headers' | 'body') => void) | undefined;
 }
 
 export interface LoopbackServer<Accepted> {
@@ -93,6 +95,7 @@ export async function startLoopbackServer<Accepted>(
     sockets,
     expected: loginExpectations(options, callback),
     authorizationUrl: options.authorizationUrl(callback.href),
+    onOversizedRequest: options.onOversizedRequest,
   };
   const acceptPeer = (address: string | undefined): boolean => {
     const isAllowed = helper.expected.isAllowedPeer(address);
@@ -102,7 +105,7 @@ export async function startLoopbackServer<Accepted>(
   for (const server of servers) {
     attachSecuredRequestListener(
       server,
-      { sockets, acceptPeer },
+      { sockets, acceptPeer, onOversizedHeaders: () => options.onOversizedRequest?.('headers') },
       (message, response) => void respond(helper, message, response, readRequest(message)),
     );
   }
@@ -124,6 +127,7 @@ interface ServerContext<Accepted> {
   readonly sockets: SocketLimiter;
   readonly expected: LoopbackRequestExpectations<Accepted>;
   readonly authorizationUrl: string;
+  readonly onOversizedRequest: LoopbackOptions<Accepted>['onOversizedRequest'];
 }
 
 /** The maximum number of open sockets: more than a browser needs, but few enough to limit the memory. */
@@ -173,6 +177,7 @@ async function respond<Accepted>(
   const decision = decideLoopbackRequest(expected, login.phase(), request);
   switch (decision.kind) {
     case 'refuse':
+      if (decision.reason === 'body_too_large') helper.onOversizedRequest?.('body');
       return sendResponse(response, buildLoopbackRefusalResponse(decision));
     case 'read_body': {
       const body = await readLoopbackRequestBody(message, maxLoopbackRequestBodyBytes);

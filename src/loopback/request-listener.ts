@@ -9,6 +9,8 @@ export interface LoopbackConnectionAcceptOptions {
   readonly sockets: SocketLimiter;
   /** Whether to accept connections from this address; other connections are closed before a request is read. */
   readonly acceptPeer: (address: string | undefined) => boolean;
+  /** Called when target and headers of a request are longer than the server's `maxHeaderSize`. */
+  readonly onOversizedHeaders: () => void;
 }
 
 /**
@@ -17,7 +19,7 @@ export interface LoopbackConnectionAcceptOptions {
  */
 export function attachSecuredRequestListener(
   server: Server,
-  { sockets, acceptPeer }: LoopbackConnectionAcceptOptions,
+  { sockets, acceptPeer, onOversizedHeaders }: LoopbackConnectionAcceptOptions,
   onRequest: RequestListener,
 ): void {
   const answering = new WeakMap<Duplex, ServerResponse>();
@@ -45,6 +47,7 @@ export function attachSecuredRequestListener(
     );
   });
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    if (error.code === 'HPE_HEADER_OVERFLOW') onOversizedHeaders();
     const begun = answering.get(socket)?.headersSent === true;
     if (begun || !socket.writable || hasSentNothing(socket)) {
       socket.destroy();

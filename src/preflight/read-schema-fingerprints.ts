@@ -1,6 +1,7 @@
 import { nearestWord } from '../cli/nearest-word.ts';
 import type { DbSource } from '../db-source/read-source.ts';
 import type { Clock } from '../platform/host.ts';
+import { timeoutSignal } from '../platform/timeout-signal.ts';
 import type { SchemaFingerprints } from './baseline.ts';
 import { schemaFingerprintsQuery } from './postgresql/queries/schema-fingerprints.ts';
 import { runPreflightQueryInEachDatabase } from './postgresql/run-preflight-query-in-each-database.ts';
@@ -20,7 +21,7 @@ export async function readSchemaFingerprints(
   if (source.engine === 'redis' || report.source.server_version === undefined) return undefined;
   const queryOptions = { source: source.source, ignoreDbs: options.ignoreDbs, clock, nearest: nearestWord };
   const results = await runPreflightQueryInEachDatabase(
-    { ...queryOptions, signal: AbortSignal.timeout(60_000) },
+    { ...queryOptions, signal: timeoutSignal(60_000) },
     schemaFingerprintsQuery,
   );
   const entries = results.flatMap((each) => {

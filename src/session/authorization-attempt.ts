@@ -25,6 +25,8 @@ export interface AuthorizationAttemptDeps {
   readonly pastedLines: (signal: AbortSignal) => AsyncIterable<string>;
   /** Called with the address of a peer that may not send the redirect. */
   readonly onRefusedPeer?: (address: string) => void;
+  /** Called when the listener refused a request of which this part is too long. */
+  readonly onOversizedRequest?: (part: 'headers' | 'body') => void;
   readonly reportRejectedPaste: (kind: 'incomplete' | 'unreadable') => Promise<void>;
 }
 
@@ -50,6 +52,7 @@ export function createAuthorizationAttempt(
     clock: deps.clock,
     listenAddress: request.listenAddress,
     onRefusedPeer: deps.onRefusedPeer,
+    onOversizedRequest: deps.onOversizedRequest,
     pkce,
     authorizationUrl: (redirectUri) =>
       buildAuthorizationUrl({

@@ -44,6 +44,7 @@ export interface AuthorizationReceiverOptions {
   /** Where the listener listens (default: at the address of the callback URL). */
   readonly listenAddress?: CallbackListenAddress | undefined;
   readonly onRefusedPeer?: ((address: string) => void) | undefined;
+  readonly onOversizedRequest?: ((part: 'headers' | 'body') => void) | undefined;
 }
 
 /** Binds the loopback listener. Throws `port_in_use` or `config_invalid` when none of the callback URLs can be used. */

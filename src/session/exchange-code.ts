@@ -9,6 +9,7 @@ import {
 } from '../oauth/token-endpoint.ts';
 import type { TokenGrant } from '../oauth/token-grant.ts';
 import { HttpSendError, type HttpSender } from '../platform/http-sender.ts';
+import { timeoutSignal } from '../platform/timeout-signal.ts';
 import type { LoginRetryCommands } from './suggested-commands.ts';
 import { tokenEndpointError, tokenRequestWithoutResponseError } from './token-endpoint-error.ts';
 
@@ -43,7 +44,7 @@ export async function exchangeCodeForTokens(
   const loginCommand = deps.loginCommands.sameRequest;
   for (let attempt = 1; ; attempt++) {
     try {
-      const deadline = AbortSignal.any([signal, AbortSignal.timeout(30_000)]);
+      const deadline = timeoutSignal(30_000, signal);
       const result = processTokenResponse(await sendTokenRequest(await deps.createSender(), request, deadline));
       if (result.kind === 'granted') return result.grant;
       const { authOrigin: origin, tokenParams } = deps.client;
@@ -54,6 +55,7 @@ export async function exchangeCodeForTokens(
         tokenParams,
         isSpecServer: deps.isSpecServer(),
         loginCommand,
+        loginCommandAfterSwitch: deps.loginCommands.profileTokenParams,
       });
     } catch (error) {
       if (!(error instanceof HttpSendError)) throw error;

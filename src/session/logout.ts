@@ -10,6 +10,7 @@ import {
 import { interruptedError } from '../platform/defer-signals.ts';
 import type { HeldFileLock } from '../platform/file-lock.ts';
 import { HttpSendError, type HttpSender } from '../platform/http-sender.ts';
+import { timeoutSignal } from '../platform/timeout-signal.ts';
 import type { Secret } from '../secret.ts';
 import { type CredentialRecord, decodeCredentialRecord, isTokenExpiryKnown } from './credential-record.ts';
 import {
@@ -118,8 +119,7 @@ async function revoke(deps: LogoutDeps, record: CredentialRecord): Promise<Logou
   // The revocation of spec.md §4.4 sends the token itself as bearer token; other servers authenticate the client.
   const isBearer = client.tokenParams === 'query';
   const headers = isBearer ? { authorization: `Bearer ${record.accessToken.reveal()}` } : {};
-  // At other servers the refresh token may remain valid after the access token was revoked, and RFC 7009 §2 requires only the
-  // revocation of refresh tokens.
+  // Other servers may keep the refresh token valid, and RFC 7009 §2 requires only the revocation of refresh tokens.
   const refreshToken = isBearer ? undefined : record.refreshToken;
   const refreshError =
     refreshToken && (await revokeToken(deps, client, record, { operation: 'revokeRefreshToken', token: refreshToken }));
@@ -158,7 +158,7 @@ async function spendRefreshToken(
   if (record.refreshToken === undefined) return { record };
   const client = await deps.client(record);
   const request = buildTokenRefreshRequest(client, record.refreshToken);
-  const response = await sendTokenRequest(await deps.createSender(), request, AbortSignal.timeout(30_000));
+  const response = await sendTokenRequest(await deps.createSender(), request, timeoutSignal(30_000));
   const result = processTokenResponse(response);
   const next = buildCredentialRecordOfResponse(record, result, record.obtainedAt);
   if (next !== undefined || result.kind === 'granted') return { record: next ?? record };
@@ -189,7 +189,7 @@ async function revokeToken(
 ): Promise<CliError | undefined> {
   const request = buildTokenRevocationRequest(client, token);
   const sender = await deps.createSender();
-  const response = await sendTokenRequest(sender, request, AbortSignal.timeout(30_000), headers).catch(sendErrorOf);
+  const response = await sendTokenRequest(sender, request, timeoutSignal(30_000), headers).catch(sendErrorOf);
   const detail = remainingTokens(record, isRefreshTokenLeft);
   if (response instanceof HttpSendError) return tokenRequestWithoutResponseError(response, operation, { detail });
   const failure = processRevocationResponse(response);

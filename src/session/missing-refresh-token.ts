@@ -1,4 +1,5 @@
 import type { CliError } from '../errors.ts';
+import { timeoutSignal } from '../platform/timeout-signal.ts';
 import type { CredentialRecord } from './credential-record.ts';
 import type { CredentialStoreItems } from './credential-store.ts';
 import { type TokenRefreshCause, withoutRefreshToken } from './renewed-credential-record.ts';
@@ -28,5 +29,5 @@ export function probeAccessToken(
   record: CredentialRecord,
   deadline: AbortSignal,
 ): Promise<TokenAcceptance> {
-  return deps.probe(record.accessToken, AbortSignal.any([deadline, AbortSignal.timeout(10_000)]));
+  return deps.probe(record.accessToken, timeoutSignal(10_000, deadline));
 }

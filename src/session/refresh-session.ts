@@ -28,7 +28,8 @@ import {
   waitForNewerCredentialRecord,
 } from './store-ended-session.ts';
 import { formatLoginCommand, sessionNotRenewableError } from './stored-session.ts';
-import { type TokenErrorContext, tokenEndpointError } from './token-endpoint-error.ts';
+import { tokenEndpointError } from './token-endpoint-error.ts';
+import type { TokenErrorContext } from './token-error-hints.ts';
 import { endGrantOfOtherAccount, updateAccountAfterTokenRefresh } from './update-account-after-token-refresh.ts';
 
 /** The session after this or another process refreshed it, or unchanged when no refresh was needed. */

@@ -7,6 +7,7 @@ import {
 } from '../oauth/token-endpoint.ts';
 import type { TokenGrant } from '../oauth/token-grant.ts';
 import { HttpSendError, type HttpSender } from '../platform/http-sender.ts';
+import { timeoutSignal } from '../platform/timeout-signal.ts';
 import { UnconfirmedWriteError } from './credential-store.ts';
 import type { LoginResult } from './store-login.ts';
 
@@ -47,7 +48,7 @@ export async function revokeTokenGrant(
   // At other servers the refresh token may remain valid after its access token was revoked (RFC 7009 §2.1).
   const tokens = isSpecForm || refreshToken === undefined ? [accessToken] : [refreshToken, accessToken];
   const headers = isSpecForm ? { authorization: `Bearer ${accessToken.reveal()}` } : {};
-  const signal = AbortSignal.timeout(5_000);
+  const signal = timeoutSignal(5_000);
   try {
     let isRevoked = true;
     for (const token of tokens) {

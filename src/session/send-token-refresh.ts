@@ -14,10 +14,10 @@ import { type FailpointObserver, reachFailpoint } from './failpoints.ts';
 import {
   isServerFailureStatus,
   joinDetails,
-  type TokenErrorContext,
   tokenEndpointError,
   tokenRequestWithoutResponseError,
 } from './token-endpoint-error.ts';
+import type { TokenErrorContext } from './token-error-hints.ts';
 
 export interface SendTokenRefreshDeps extends FailpointObserver {
   /** Each HttpSender uses a new connection. */

@@ -4,7 +4,7 @@ import { type CredentialStoreItems, isCredentialStoreUnavailable } from './crede
 import type { SessionRecoveryDeps } from './recover-session.ts';
 import type { PreparedRefreshJournalFile } from './refresh-journal.ts';
 import { formatReauthenticateCommand, readStoredSession } from './stored-session.ts';
-import type { TokenErrorContext } from './token-endpoint-error.ts';
+import type { TokenErrorContext } from './token-error-hints.ts';
 import type { AccountUpdateAfterRefreshDeps } from './update-account-after-token-refresh.ts';
 
 /** Milliseconds to wait until another process has stored the response that it has received. */

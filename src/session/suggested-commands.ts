@@ -1,3 +1,4 @@
+import { quoteShellArg } from '../cli/shell-quote.ts';
 import { formatProfileOption, type ProfileReference } from '../config/settings.ts';
 import { personalTeamValue } from '../identity.ts';
 import type { OAuthFlow } from '../oauth/build-authorization-url.ts';
@@ -26,11 +27,15 @@ export function formatTokenParamsSwitchCommand(
   return formatCommandForProfile(profile, `config set token_params ${tokenParams === 'body' ? 'basic' : 'body'}`);
 }
 
-/** The command-line options that request the scope; empty if the scope contains characters that a shell could interpret. */
+/**
+ * The command-line options that request the scope, quoted for a shell; empty if the scope contains characters that a scope
+ * cannot contain (RFC 6749 §3.3), or a backquote, which would end the command within the hint.
+ */
 export function formatScopeOption(scope: string): readonly string[] {
-  if (!/^[\w.: -]+$/.test(scope)) return [];
+  if (!/^[\x20-\x7e]+$/.test(scope) || /["\\`]/.test(scope)) return [];
   const any = isKnownScope(scope) ? [] : ['--any-scope'];
-  return [`--scope ${scope.includes(' ') ? `"${scope}"` : scope}`, ...any];
+  // Double quotes also work in cmd.exe, but protect only from the space.
+  return [`--scope ${/^[\w.: -]* [\w.: -]*$/.test(scope) ? `"${scope}"` : quoteShellArg(scope)}`, ...any];
 }
 
 /** The `--flow` option for a login with the same flow; empty if this flow is already the flow of the profile. */
@@ -62,15 +67,20 @@ export function formatScopeOptionUnlessDefault(scope: string | undefined): reado
 /** Commands that repeat a failed login, in backquotes. */
 export interface LoginRetryCommands {
   readonly flow: OAuthFlow;
-  /** Repeats the login with the same flow and scope. */
+  /** Repeats the login with the same options. */
   readonly sameRequest: string;
+  /** Repeats the login with `token_params` of the profile, for a hint that changes this setting first. */
+  readonly profileTokenParams: string;
   /** Repeats the login and accepts a grant with another scope. */
   readonly acceptAnyScope: string;
   /** Repeats the login with the other flow. */
   readonly otherFlow: string;
 }
 
-/** `profileFlow` is the flow of a login without `--flow`. */
+/**
+ * `profileFlow` is the flow of a login without `--flow`; `typed` are the other options of the login, such as `--no-pkce` and
+ * `--token-params body`, each with its quoted value.
+ */
 export function buildLoginRetryCommands(
   profile: ProfileReference,
   {
@@ -79,24 +89,29 @@ export function buildLoginRetryCommands(
     team,
   }: { readonly flow: OAuthFlow; readonly scope: string | undefined; readonly team?: string | undefined },
   profileFlow: OAuthFlow | undefined,
+  typed: readonly string[] = [],
 ): LoginRetryCommands {
-  const command = (wanted: OAuthFlow, ...more: readonly string[]): string =>
-    formatCommandForProfile(
-      profile,
-      [
-        'auth login',
-        ...formatLoginFlowOption(wanted, profileFlow),
-        ...formatScopeOptionUnlessDefault(scope),
-        ...formatTeamOption(team),
-        ...more,
-      ].join(' '),
-    );
-  const other = flow === 'code' ? 'implicit' : 'code';
+  const command = (wanted: OAuthFlow, options: readonly string[]): string => {
+    const words = [
+      'auth login',
+      ...formatLoginFlowOption(wanted, profileFlow),
+      ...formatScopeOptionUnlessDefault(scope),
+      // The implicit flow has neither `--team` nor `--prompt`.
+      ...(wanted === 'implicit' ? [] : formatTeamOption(team)),
+      ...options.filter((option) => wanted !== 'implicit' || !option.startsWith('--prompt ')),
+    ];
+    return formatCommandForProfile(profile, words.join(' '));
+  };
+  const accept = '--accept-scope';
   return {
     flow,
-    sameRequest: command(flow),
-    acceptAnyScope: command(flow, '--accept-scope'),
-    otherFlow: command(other),
+    sameRequest: command(flow, typed),
+    profileTokenParams: command(
+      flow,
+      typed.filter((option) => !option.startsWith('--token-params ')),
+    ),
+    acceptAnyScope: command(flow, typed.includes(accept) ? typed : [...typed, accept]),
+    otherFlow: command(flow === 'code' ? 'implicit' : 'code', typed),
   };
 }
 

@@ -1,43 +1,23 @@
 import { buildTlsFailureHint } from '../api/client.ts';
-import type { ProfileReference } from '../config/settings.ts';
 import { CliError, type CliErrorCode } from '../errors.ts';
-import type { TokenEndpointFailure, TokenEndpointParameterPlacement } from '../oauth/token-endpoint.ts';
+import type { TokenEndpointFailure } from '../oauth/token-endpoint.ts';
 import { type HttpSendError, readHttpSendErrorCode } from '../platform/http-sender.ts';
 import { sanitizeLine } from '../sanitize/terminal-text.ts';
 import { sessionEndedMessage } from './stored-session.ts';
-import { formatCommandForProfile, formatTokenParamsSwitchCommand } from './suggested-commands.ts';
-
-/** What a request to the token endpoint or the revocation endpoint was sent for. */
-export type TokenOperation = 'exchange' | 'refresh' | 'revokeAccessToken' | 'revokeRefreshToken';
-
-export interface TokenErrorContext {
-  readonly operation: TokenOperation;
-  /** Origin of the authorization server. */
-  readonly origin: string;
-  readonly profile: ProfileReference;
-  readonly tokenParams: TokenEndpointParameterPlacement;
-  /** Whether the server is known to implement spec.md, which sends the parameters in the query (spec.md §4.2). */
-  readonly isSpecServer: boolean;
-  /** The command that logs in again, in backquotes. */
-  readonly loginCommand: string;
-  /** How an earlier attempt to send the same request failed, if the server may have processed it. */
-  readonly earlierFailure?: string | undefined;
-  /** The consequence for the session, which is added to the detail of the error. */
-  readonly consequence?: string;
-}
+import { type TokenErrorContext, type TokenOperation, tokenErrorHints } from './token-error-hints.ts';
 
 interface TokenErrorRow {
   readonly code: CliErrorCode;
   /** The reason completes the sentence "could not <operation>: <reason>". */
   readonly reason: string;
-  readonly hint: keyof typeof hints;
+  readonly hint: keyof typeof tokenErrorHints;
 }
 
 /** The error for a server that failed, with an unknown error code or without one. */
 const serverFailure: TokenErrorRow = {
   code: 'api_error',
   reason: 'the authorization server failed',
-  hint: 'retryLater',
+  hint: 'retryLaterOrSendForm',
 };
 
 /**
@@ -139,13 +119,13 @@ export function tokenEndpointError(failure: TokenEndpointFailure, context: Token
   if (row.code === 'needs_login') {
     return new CliError('needs_login', sessionEndedMessage(context.profile), {
       detail: detailOf(row.reason),
-      hint: hints[row.hint](context),
+      hint: tokenErrorHints[row.hint](context),
     });
   }
   const isRevocation = operation !== 'exchange' && operation !== 'refresh';
   return new CliError(isRevocation ? 'api_error' : row.code, `${operations[operation].failed}: ${row.reason}`, {
     detail: detailOf(factsOf(failure, context.origin)),
-    hint: isRevocation ? revokeInPanelHint : hints[row.hint](context),
+    hint: isRevocation ? revokeInPanelHint : tokenErrorHints[row.hint](context),
     status: failure.status,
   });
 }
@@ -200,51 +180,4 @@ function factsOf(failure: TokenEndpointFailure, origin: string): string {
   const { error, description, status } = failure;
   const text = description === undefined ? error : `${error}: ${description.replace(/\.$/, '')}`;
   return `${sanitizeLine(text)} (status ${status})`;
-}
-
-const hints = {
-  retry: (context: TokenErrorContext): string => retry(context),
-  retryLater: ({ operation, loginCommand }: TokenErrorContext): string =>
-    operation === 'exchange' ? `log in again later: ${loginCommand}` : 'run the command again later',
-  /**
-   * A refresh with its parameters in the query contains no client credentials (spec.md §5.3), so changing the credentials would
-   * not help.
-   */
-  checkClient: (context: TokenErrorContext): string => {
-    const { operation, profile } = context;
-    if (operation === 'refresh' && mayExpectForm(context)) return sendForm(context);
-    const setup = `set the client ID and secret with ${formatCommandForProfile(profile, 'auth setup')}`;
-    // Some servers read the client credentials from one place only (RFC 6749 §2.3.1), and report only that they are missing.
-    const isOnlyWay = context.tokenParams === 'query' && (context.isSpecServer || operation === 'refresh');
-    return isOnlyWay ? setup : `${setup}; if they are correct, ${sendForm(context)}`;
-  },
-  sendForm: (context: TokenErrorContext): string => (mayExpectForm(context) ? sendForm(context) : retry(context)),
-  /** Some servers bind a refresh token to the client credentials (RFC 6749 §6), which the query form does not contain. */
-  sendCredentials: (context: TokenErrorContext): string =>
-    mayExpectForm(context) ? `run ${formCommand(context)}, then ${context.loginCommand}` : context.loginCommand,
-  checkAuthUrl: (context: TokenErrorContext): string => `${checkAuthUrl}, then ${retry(context)}`,
-  checkAuthUrlAndForm: (context: TokenErrorContext): string => {
-    const check = `${checkAuthUrl}, then ${retry(context)}`;
-    return mayExpectForm(context) ? `${check}; if the URL is correct, ${sendForm(context)}` : check;
-  },
-} as const;
-
-const checkAuthUrl = 'check auth_url with `cloudctl config list`';
-
-function retry({ operation, loginCommand }: TokenErrorContext): string {
-  return operation === 'exchange'
-    ? loginCommand
-    : `run the command again; if the error persists, log in: ${loginCommand}`;
-}
-
-function sendForm(context: TokenErrorContext): string {
-  return `run ${formCommand(context)}, then ${retry(context)}`;
-}
-
-function formCommand({ profile, tokenParams }: TokenErrorContext): string {
-  return formatTokenParamsSwitchCommand(profile, tokenParams);
-}
-
-function mayExpectForm({ tokenParams, isSpecServer }: TokenErrorContext): boolean {
-  return tokenParams === 'query' && !isSpecServer;
 }

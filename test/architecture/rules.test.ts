@@ -184,6 +184,13 @@ const samples: readonly Sample[] = [
     says: ['src/entry.ts:1: process.exit(1);'],
   },
   {
+    name: 'a time limit that a garbage collection removes',
+    rule: text.timeLimitsOutliveGarbageCollection,
+    good: { 'src/api/a.ts': 'timeoutSignal(5, until)', 'test/api/a.test.ts': 'AbortSignal.timeout(5)' },
+    bad: { 'src/api/a.ts': 'AbortSignal.any([until, AbortSignal.timeout(5)])' },
+    says: ['src/api/a.ts:1: AbortSignal.any([until, AbortSignal.timeout(5)])'],
+  },
+  {
     name: 'a statement that is sent to PostgreSQL beside the one function',
     rule: text.postgresqlStatementsHaveOnePlace,
     good: {

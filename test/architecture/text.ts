@@ -87,6 +87,13 @@ export const secretsStayInside =
 export const processExitIsNotCalled: Rule = (project) =>
   lines(project.files, /^src\/(?!platform\/create-system-host\.ts$)/, /\bprocess\.exit\s*\(/);
 
+/**
+ * `AbortSignal.any` refers to its signals weakly: in Node 20 a garbage collection removes an `AbortSignal.timeout` from such a
+ * combination, which then never aborts. `timeoutSignal` has a timer that keeps its signal.
+ */
+export const timeLimitsOutliveGarbageCollection: Rule = (project) =>
+  lines(project.files, /^src\//, /\bAbortSignal\.timeout\s*\(/);
+
 /** A later rule about statements, such as a fixed search_path, has one place then. */
 export const postgresqlStatementsHaveOnePlace: Rule = (project) => [
   ...lines(

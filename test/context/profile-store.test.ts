@@ -36,5 +36,5 @@ it('the keychain is used otherwise, with an account of this machine', async () =
   const items = new Map<string, string>();
   const { store } = await storeOn({ keychain: memoryKeychain(items) }, 'keychain');
   expect(store.kind).toBe('keychain');
-  expect(await loadStoredSession(store, bindingTo(await sandboxFor()))).toEqual({ kind: 'absent' });
+  expect(await loadStoredSession(store, bindingTo(await sandboxFor()))).toMatchObject({ kind: 'absent' });
 });

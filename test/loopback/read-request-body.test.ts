@@ -14,15 +14,18 @@ describe('rule 9: the body of the relay', () => {
       ...headers,
     );
 
-  test('announced over 16 KiB: 413 before a byte of it', async () => {
-    const started = await start({ flow: 'implicit' });
+  test('announced over 16 KiB: 413 before a byte of it, and a report', async () => {
+    const parts: string[] = [];
+    const started = await start({ flow: 'implicit', onOversizedRequest: (part) => parts.push(part) });
     const answer = await send(started.port, relay(started, 'Content-Length: 1000000'));
     expect(answer.status).toBe(413);
     protectedAnswer(answer);
+    expect(parts).toEqual(['body']);
   });
 
   test('in chunks without end: 413 and destroyed', async () => {
-    const started = await start({ flow: 'implicit' });
+    const parts: string[] = [];
+    const started = await start({ flow: 'implicit', onOversizedRequest: (part) => parts.push(part) });
     const socket = connect(started.port, '127.0.0.1');
     const heard = hear(socket);
     socket.write(relay(started, 'Transfer-Encoding: chunked'));
@@ -32,6 +35,7 @@ describe('rule 9: the body of the relay', () => {
     clearInterval(pump);
     expect(answer.status).toBe(413);
     expect(socket.bytesWritten).toBeLessThan(1_000_000);
+    expect(parts).toEqual(['body']);
   });
 
   test('a sender that stops in the middle is not waited for', { timeout: 15_000 }, async () => {

@@ -28,8 +28,8 @@ describe('what no HTTP client would send', () => {
     ['a TLS hello', 400, () => '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n'],
     ['a method of our own', 400, (s) => head('BREW', genuine, named(s))],
     ['two lengths', 400, (s) => head('GET', genuine, named(s), 'Content-Length: 1', 'Transfer-Encoding: chunked')],
-    ['rule 8: headers over 8 KiB', 431, (s) => head('GET', genuine, named(s), `X: ${'x'.repeat(9000)}`)],
-    ['rule 8: a target over 8 KiB', 431, (s) => head('GET', `${genuine}&x=${'x'.repeat(9000)}`, named(s))],
+    ['rule 8: headers over 64 KiB', 431, (s) => head('GET', genuine, named(s), `X: ${'x'.repeat(66_000)}`)],
+    ['rule 8: a target over 64 KiB', 431, (s) => head('GET', `${genuine}&x=${'x'.repeat(66_000)}`, named(s))],
     ['a code of a wrong place', 404, (s) => head('GET', '/done/x', named(s))],
   ];
 
@@ -42,6 +42,22 @@ describe('what no HTTP client would send', () => {
     expect(answer.text).not.toContain('the-code');
     expect(started.finishes).toEqual([]);
     expect((await get(started, genuine)).status).toBe(303);
+  });
+
+  test('rule 8: a long code and the cookies of other servers on this host are accepted', async () => {
+    const parts: string[] = [];
+    const started = await start({ onOversizedRequest: (part) => parts.push(part) });
+    const long = head('GET', genuine, named(started), `Cookie: a=${'x'.repeat(50_000)}`);
+    expect((await send(started.port, long)).status).toBe(303);
+    expect(started.finishes).toHaveLength(1);
+    expect(parts).toEqual([]);
+  });
+
+  test('rule 8: headers that are too long are reported', async () => {
+    const parts: string[] = [];
+    const started = await start({ onOversizedRequest: (part) => parts.push(part) });
+    await send(started.port, head('GET', genuine, named(started), `X: ${'x'.repeat(66_000)}`));
+    expect(parts).toEqual(['headers']);
   });
 
   test('noise behind a request on its connection gets no second answer', async () => {

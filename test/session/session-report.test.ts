@@ -157,7 +157,7 @@ describe('what the store holds', () => {
     ['work', undefined, '`cloudctl auth login --profile work`'],
     ['work', 'write read', '`cloudctl auth login --scope "write read" --profile work`'],
     ['default', 'droplet:read', '`cloudctl auth login --scope droplet:read --any-scope`'],
-    ['default', '$(rm -rf ~)', '`cloudctl auth login`'],
+    ['default', '$(rm -rf ~)', "`cloudctl auth login --scope '$(rm -rf ~)' --any-scope`"],
   ])('of %s with scope %s is had again by %s', (profile, scope, command) => {
     expect(formatLoginCommand(profileNamed(profile), scope)).toBe(command);
   });

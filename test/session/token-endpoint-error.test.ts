@@ -4,11 +4,10 @@ import type { TokenEndpointFailure } from '../../src/oauth/token-endpoint.ts';
 import { HttpSendError } from '../../src/platform/http-sender.ts';
 import {
   isServerFailureStatus,
-  type TokenErrorContext,
-  type TokenOperation,
   tokenEndpointError,
   tokenRequestWithoutResponseError,
 } from '../../src/session/token-endpoint-error.ts';
+import type { TokenErrorContext, TokenOperation } from '../../src/session/token-error-hints.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 import { profileNamed } from '../fixtures/profile.ts';
 

@@ -13,7 +13,13 @@ import { canOpenBrowser, openBrowserAndPrintLoginInstructions } from '../../sess
 /** Messages and prompts of a login in the terminal. */
 export type LoginDialog = Pick<
   LoginDeps,
-  'canContinue' | 'onOtherScope' | 'showInstructions' | 'pastedLines' | 'reportRejectedPaste' | 'onRefusedPeer'
+  | 'canContinue'
+  | 'onOtherScope'
+  | 'showInstructions'
+  | 'pastedLines'
+  | 'reportRejectedPaste'
+  | 'onRefusedPeer'
+  | 'onOversizedRequest'
 >;
 
 export interface LoginDialogOptions {
@@ -65,6 +71,7 @@ export function createLoginDialog(
       );
     },
     onRefusedPeer: createRefusedPeerReport(globals.has('trace') ? host.stderr : undefined),
+    onOversizedRequest: createOversizedRequestReport((text) => output.warn(text)),
     reportRejectedPaste: (kind) => output.warn(rejectedPasteTexts[kind]),
   };
 }
@@ -78,6 +85,22 @@ function createRefusedPeerReport(stderr: OutputSink | undefined): (address: stri
     void stderr.write(`refused a connection from ${sanitizeLine(address)}, which --allow-peer does not name\n`);
   };
 }
+
+/** Reports each part once, because any program of this machine could send such requests without end. */
+function createOversizedRequestReport(warn: (text: string) => Promise<void>): (part: 'headers' | 'body') => void {
+  const reported = new Set<string>();
+  return (part) => {
+    if (reported.has(part)) return;
+    reported.add(part);
+    void warn(oversizedRequestTexts[part]);
+  };
+}
+
+const oversizedRequestTexts = {
+  headers:
+    'refused a request to the callback URL, because its URL and headers are longer than 64 KiB: delete the cookies of this host in the browser, and log in again',
+  body: 'refused a response of the authorization server, because it is longer than 16 KiB: press Ctrl-C, and log in with `--flow code`',
+} as const;
 
 const rejectedPasteTexts = {
   incomplete: 'the code was pasted without its state: paste the complete URL, which contains both',

@@ -18,13 +18,14 @@ export async function saveLoginOptionsInProfile(
   settings: ResolvedProfileSettings,
   typed: ProfileSettingOverrides,
 ): Promise<void> {
-  const { auth_url, base_url, credential_store, token_params } = settings.values;
+  const { auth_url, base_url, credential_store, token_params, pkce } = settings.values;
   const globals = context.globals;
   const kept = {
     ...(globals.value('auth-url') === undefined || auth_url === undefined ? {} : { auth_url }),
     ...(globals.value('base-url') === undefined || base_url === undefined ? {} : { base_url }),
     ...(typed.credential_store === undefined || credential_store === undefined ? {} : { credential_store }),
     ...(typed.token_params === undefined || token_params === undefined ? {} : { token_params }),
+    ...(typed.pkce === undefined || pkce === undefined ? {} : { pkce }),
   };
   if (Object.keys(kept).length === 0) return;
   await context.changeConfig((config) => {

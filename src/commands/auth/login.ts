@@ -22,6 +22,7 @@ import { reportLogin, saveLoginOptionsInProfile } from './login-report.ts';
 import { loginWithToken } from './login-with-token.ts';
 import { profileSettingsOptionSpecs, readProfileSettingOverrides } from './profile-options.ts';
 import { resolveOrPromptForLoginSettings } from './resolve-or-prompt-for-login-settings.ts';
+import { formatTypedLoginOptions } from './typed-login-options.ts';
 
 const options: readonly OptionSpec[] = [
   {
@@ -109,6 +110,7 @@ export const authLoginCommand: CommandSpec<CommandContext> = {
     if (request.flow === 'implicit') await context.output.warn(implicitFlowWarning);
     // The OAuth flow of the profile. If the login uses another flow, suggested commands contain `--flow`.
     const profileFlow = context.settings().values.flow;
+    const typedOptions = formatTypedLoginOptions(args, context.globals, options);
     const parts = {
       ...context,
       place: context.profilePaths(settings.profileName),
@@ -116,7 +118,7 @@ export const authLoginCommand: CommandSpec<CommandContext> = {
     };
     await performLogin(
       {
-        ...createLoginDeps(parts, { ...login, request, profileFlow }),
+        ...createLoginDeps(parts, { ...login, request, profileFlow, typedOptions }),
         ...createLoginDialog(context, args, {
           profile: settings.profile,
           listen: request.listen,

@@ -1,3 +1,4 @@
+import { timeoutSignal } from '../../platform/timeout-signal.ts';
 import { quoteIdentifier, quoteLiteral } from '../../postgresql/quote.ts';
 import type { SearchPathSafeSession } from '../../postgresql/search-path-safe-session.ts';
 import { getSqlStateOrSystemCode, redactErrorReason } from '../migration-error.ts';
@@ -18,7 +19,7 @@ export async function removeReplicationObjects(
   entry: PostgresMigrationCleanupEntry,
   deps: MigrationEngineDependencies,
 ): Promise<readonly MigrationLeftoverObject[]> {
-  const signal = AbortSignal.timeout(deps.limits.removalTimeout);
+  const signal = timeoutSignal(deps.limits.removalTimeout);
   const context = { entry, deps, signal };
   const syncSlots: TableSyncSlots = { owner: entry.subscriptionOid ?? 'any', mayExist: true };
   const subscription = await retryUntilTimeout(context, 'target', (session) =>
@@ -76,7 +77,7 @@ export async function restoreTargetDatabaseOwner(
   deps: MigrationEngineDependencies,
 ): Promise<readonly MigrationLeftoverObject[]> {
   if (entry.former === undefined) return [];
-  const signal = AbortSignal.timeout(deps.limits.removalTimeout);
+  const signal = timeoutSignal(deps.limits.removalTimeout);
   let isMissing = true;
   const releaseIn = (dbname: string) =>
     retryUntilTimeout(
@@ -130,7 +131,7 @@ async function retryUntilTimeout(
   for (let attempt = 0; ; attempt++) {
     try {
       // The first attempt has its own time limit, even if an earlier step has used up the shared time limit.
-      const ownSlot = attempt === 0 ? AbortSignal.timeout(deps.limits.removalTimeout) : signal;
+      const ownSlot = attempt === 0 ? timeoutSignal(deps.limits.removalTimeout) : signal;
       await withEngineDatabaseSession(
         entry[side],
         deps,

@@ -1,3 +1,4 @@
+import { timeoutSignal } from '../../platform/timeout-signal.ts';
 import { formatRedisCommand } from '../../redis/quote.ts';
 import { redactErrorReason } from '../migration-error.ts';
 import type { MigrationEngineDependencies } from '../migration-job.ts';
@@ -18,7 +19,7 @@ export async function detachRedisTarget(
   entry: RedisMigrationCleanupEntry,
   deps: MigrationEngineDependencies,
 ): Promise<readonly MigrationLeftoverObject[]> {
-  const signal = AbortSignal.timeout(deps.limits.removalTimeout);
+  const signal = timeoutSignal(deps.limits.removalTimeout);
   for (let attempt = 0; ; attempt++) {
     try {
       await detachOnce(entry, deps);

@@ -10,6 +10,7 @@ import {
 } from '../../engine/postgresql/replication-object-names.ts';
 import { type RunningMigration, startMigrationBetweenServers } from '../../engine/running-migration.ts';
 import { chooseSchemaCopier } from '../../engine/schema/choose-schema-copier.ts';
+import { timeoutSignal } from '../../platform/timeout-signal.ts';
 import { firstNormalObjectId } from '../../postgresql/catalog-oids.ts';
 import { quoteLiteral } from '../../postgresql/quote.ts';
 import type { PostgresqlSource } from '../../postgresql/source.ts';
@@ -203,7 +204,7 @@ async function findCopyErrors(
   );
   const found: TableComparison[] = [];
   for (const table of all.filter(({ table: { schema, name } }) => waiting.has(`${schema}.${name}`))) {
-    const limit = AbortSignal.any([signal, AbortSignal.timeout(60_000)]);
+    const limit = timeoutSignal(60_000, signal);
     const error = found.length < 10 ? await tryTableCopy(endpoints, table, ports, limit) : undefined;
     signal.throwIfAborted();
     const reason = limit.aborted ? undefined : error;

@@ -28,8 +28,13 @@ async function waitFor(
   endpoint: string | undefined,
   count: number,
 ): Promise<HttpReply> {
-  const signal = AbortSignal.any([AbortSignal.timeout(MAX_WAIT_MS), service.closing, request.disconnected()]);
+  const timeLimit = new AbortController();
+  // In Node 20 a garbage collection removes an `AbortSignal.timeout` to which only `AbortSignal.any` refers. This timer keeps its
+  // signal.
+  const timer = setTimeout(() => timeLimit.abort(), MAX_WAIT_MS);
+  const signal = AbortSignal.any([timeLimit.signal, service.closing, request.disconnected()]);
   await service.log.waitFor(endpoint, count, signal);
+  clearTimeout(timer);
   const seen = service.log.list(endpoint).length;
   if (seen >= count) return logView(service, endpoint);
   return buildAdminErrorReply(408, `${seen} of ${count} requests were logged within ${MAX_WAIT_MS / 1000} s.`);

@@ -71,3 +71,10 @@ it('without a terminal no browser is opened', async () => {
   expect(host.opened).toEqual([]);
   expect(host.err()).toContain('\nhttps://cloud.example.com/v1/oauth/authorize\n');
 });
+
+it('a request that is too long is a warning, once for each part', () => {
+  const { dialog, warnings } = dialogWith([], false);
+  for (const part of ['body', 'headers', 'body', 'headers'] as const) dialog.onOversizedRequest?.(part);
+  expect(warnings).toHaveLength(2);
+  expectGolden('auth', warnings.join('\n'));
+});

@@ -352,6 +352,28 @@ describe('a standard authorization server', () => {
     expect(form.get('code_verifier')).toMatch(/^[\w-]{43}$/);
   });
 
+  it('that needs --no-pkce needs it once: the login is repeated with it after an error, and the profile keeps it', async () => {
+    const sandbox = await sandboxFor();
+    let scope = 'other';
+    const { origin, seen } = await serverFor((_, response) =>
+      reply(response, 200, { access_token: 'at-9', token_type: 'Bearer', expires_in: 3600, scope }),
+    );
+    const host = await createSandboxHost(sandbox, {
+      env: { ...sandboxEnvironment(sandbox), CLOUDCTL_AUTH_URL: origin },
+    });
+    const typed = ['--token-params', 'body', '--no-pkce', '--credential-store', 'file'];
+    const visit = (url: string) => answerWith(url, { code: 'c-1' });
+    const refused = await runLogin(host, [...typed, '-o', 'json'], { visit });
+    expect(refused.error()).toMatchObject({ hint: expect.stringContaining(`auth login ${typed.join(' ')}`) });
+    expect(host.readConfig().profiles.get('default')?.pkce).toBeUndefined();
+    scope = 'read';
+    expect((await runLogin(host, typed, { visit })).code).toBe(0);
+    expect(host.readConfig().profiles.get('default')).toMatchObject({ pkce: false, token_params: 'body' });
+    expect((await runLogin(host, ['--force'], { visit })).code).toBe(0);
+    expect(seen.map(({ body }) => new URLSearchParams(body).has('code_verifier'))).not.toContain(true);
+    expect(seen.at(-1)?.url).toBe('/v1/oauth/token');
+  });
+
   it('that answers the exchange with a page is an error that keeps nothing', async () => {
     const sandbox = await sandboxFor();
     const { origin } = await serverFor((_, response) =>
