@@ -74,8 +74,8 @@ function parseKeepingNumbers(text: string): unknown {
 }
 
 /**
- * Builds an object from alternating names and values. Of equal names the last one is used, and `__proto__` is treated as an
- * ordinary name.
+ * Builds the object of a JSON text from alternating names and values. Of equal names the last one is used, and `__proto__` is
+ * treated as an ordinary name.
  */
 function objectFromParts(parts: readonly unknown[]): unknown {
   const entries: [string, unknown][] = [];

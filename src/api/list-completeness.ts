@@ -25,8 +25,8 @@ export function listItemId({ id, raw }: { readonly id: number; readonly raw: Jso
  * list. So one pass over a list is complete when the total never fell, grew by every new item that was read, and at least as
  * many items were read as the first total says.
  *
- * If one pass is not enough, several passes are compared. Two items that were neighbours on a page had no item between them,
- * and new items are added only at the start or the end of the list. When pairs of neighbours form a chain from the start of the
+ * If one pass over the list does not prove that it is complete, the items of several passes are compared. Two items that were
+ * neighbours on a page had no item between them, and new items are added only at the start or the end of the list. When pairs of neighbours form a chain from the start of the
  * list to its end, every item that existed during the whole reading was read, however much the list changes. Also, a pass
  * missed nothing if it read at least as many items as its total and the next pass reads all of these items again.
  */

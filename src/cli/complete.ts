@@ -2,7 +2,7 @@ import type { CommandDescription, CommandGroup, LazyCommand, OptionSpec } from '
 import { describeCommand } from './command-table.ts';
 import { globalOptions, helpOptions } from './global-options.ts';
 import type { HelpTopics } from './help-topic.ts';
-import { type CompletableName, readStoredCompletionNames } from './stored-help.ts';
+import { type CompletableName, readCompletionNamesStoredByBuild } from './stored-help.ts';
 
 /**
  * Processes `__complete -- WORDS…`, which the completion scripts run at each press of Tab. The last word is the one that the
@@ -170,7 +170,7 @@ async function valuesOf<C>(
   if (source === 'column')
     return ((await descriptionOf(cursor)).columns ?? []).map((value) => ({ value, description: '' }));
   if ('from' in source) {
-    const names = readStoredCompletionNames(source.from) ?? (await namesFrom(source.from, cursor.typed));
+    const names = readCompletionNamesStoredByBuild(source.from) ?? (await namesFrom(source.from, cursor.typed));
     return names.map(({ value, description = '' }) => ({ value, description }));
   }
   return source.map((value) => ({ value, description: '' }));

@@ -48,7 +48,7 @@ export interface CompletableName {
  * The completion names of a source that are the same in every run (`fixedNames` of CliProgram); undefined if the build
  * stored none.
  */
-export function readStoredCompletionNames(from: string): readonly CompletableName[] | undefined {
+export function readCompletionNamesStoredByBuild(from: string): readonly CompletableName[] | undefined {
   const found = findStored(buildStoredCompletionNamesKey(from), ({ page }) => page);
   return found === undefined ? undefined : JSON.parse(found.toString());
 }

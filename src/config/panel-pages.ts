@@ -4,7 +4,7 @@ import { readKnownSandboxes, type SandboxUrlsAndCredentials } from './sandbox-ur
 /** Addresses of the control panel of a running sandbox. */
 export interface SandboxPanelUrls {
   readonly home: string;
-  /** The page of a list named `droplets`, `migrations`, `applications`, `requests` or `timeline`. */
+  /** The URL of the panel page with the list `droplets`, `migrations`, `applications`, `requests` or `timeline`. */
   page(name: string): string;
   droplet(id: string): string;
   migration(cluster: string): string;

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { sanitizeLine } from '../sanitize/terminal-text.ts';
 import type { ProcessEnvironment } from './host.ts';
 import {
-  decodeKeychainReply,
+  decodeKeychainHelperReply,
   type KeychainReply,
   type KeychainRequest,
   keychainOperationStartedLine,
@@ -68,7 +68,7 @@ export function startKeychainHelper({
   createInterface({ input: stdout }).on('line', (line) => {
     if (line === keychainOperationStartedLine) return begin();
     waiting?.(
-      decodeKeychainReply(line) ?? {
+      decodeKeychainHelperReply(line) ?? {
         kind: 'unavailable',
         why: 'failed',
         reason: 'the keychain helper sent an invalid reply',

@@ -11,7 +11,7 @@ export type KeychainReply = KeychainItemFound | KeychainItemAbsent | KeychainOpe
 export const keychainOperationStartedLine = 'begun';
 
 /** Decodes one output line of the helper; returns undefined when the line is not a reply. */
-export function decodeKeychainReply(line: string): KeychainReply | undefined {
+export function decodeKeychainHelperReply(line: string): KeychainReply | undefined {
   const reply = parsed(line);
   if (typeof reply !== 'object' || reply === null || !('kind' in reply)) return undefined;
   if (reply.kind === 'absent' || reply.kind === 'done') return { kind: reply.kind };

@@ -14,7 +14,7 @@ import type { ProfilePaths } from './profile-paths.ts';
 import type { RefreshClaimResult, SharedStoreUnavailable } from './refresh-claim.ts';
 import { createSharedSessionEncryptor } from './sealed-session.ts';
 import { readLocalCopyOfSharedSession } from './shared-copy.ts';
-import { createSharedSessionAccess, type SharedSessionAccess } from './shared-session-access.ts';
+import { createSharedSessionClient, type SharedSessionClient } from './shared-session-client.ts';
 import { createSharedStoreClock } from './shared-store-clock.ts';
 import { catchSharedStoreUnavailable } from './shared-store-failure.ts';
 import { createKeychainRefreshJournal } from './write-ahead-journal.ts';
@@ -52,13 +52,13 @@ export function createSharedCredentialStore(given: SharedCredentialStoreOptions)
   const clock = createSharedStoreClock(options.clock, () =>
     share === undefined ? undefined : readLocalCopyOfSharedSession(place, share)?.clockOffset,
   );
-  const useStore = async <T>(work: (access: SharedSessionAccess) => Promise<T>): Promise<T> => {
+  const useStore = async <T>(work: (access: SharedSessionClient) => Promise<T>): Promise<T> => {
     const keys = await options.keys();
     ({ share } = keys);
     const store = await options.open({ share, profile: profile.name });
     const sealer = createSharedSessionEncryptor(keys, profile.name, options.random);
     try {
-      return await work(createSharedSessionAccess({ ...options, share, journal, store, sealer, clock }));
+      return await work(createSharedSessionClient({ ...options, share, journal, store, sealer, clock }));
     } finally {
       await store.close();
     }
@@ -105,7 +105,7 @@ function createMachineNameReader({ machine, profile }: SharedCredentialStoreOpti
 
 function sharedItems(
   { random, machine, timing, location }: SharedCredentialStoreOptions,
-  access: SharedSessionAccess,
+  access: SharedSessionClient,
   localItems: CredentialStoreItems,
   { isLocked, clock }: { readonly isLocked: boolean; readonly clock: ReturnType<typeof createSharedStoreClock> },
 ): CredentialStoreItems {

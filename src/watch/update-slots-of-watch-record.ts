@@ -39,7 +39,7 @@ export function saveWatchedTarget(path: string, cluster: string, target: string)
  * Watches for a few seconds, and records the slots that the service creates, so that a later watch detects if one of these
  * slots was dropped. Ends when every database has a slot, at the latest after `limit` milliseconds.
  */
-export async function recordFirstSlots(
+export async function watchAndRecordNewMigrationSlots(
   path: string,
   source: DbSource,
   { clock, ignoreDbs, limit }: { readonly clock: Clock; readonly ignoreDbs: readonly string[]; readonly limit: number },

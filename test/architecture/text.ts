@@ -46,7 +46,7 @@ const revealing: readonly string[] = [
   'src/session/keychain-store.ts',
   'src/session/sealed-session.ts',
   'src/session/share-key-items.ts',
-  'src/session/shared-session-access.ts',
+  'src/session/shared-session-client.ts',
   'src/shared-store/sealed-record.ts',
   'src/shared-store/share-encryption-keys.ts',
 ];

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { decodeKeychainReply } from '../../src/platform/keychain-wire.ts';
+import { decodeKeychainHelperReply } from '../../src/platform/keychain-wire.ts';
 
 it.each([
   { kind: 'found', value: 'x' },
@@ -7,7 +7,7 @@ it.each([
   { kind: 'done' },
   { kind: 'unavailable', why: 'locked', reason: 'because' },
 ])('a reply of the helper is decoded: %j', (reply) => {
-  expect(decodeKeychainReply(JSON.stringify({ ...reply, more: 1 }))).toEqual(reply);
+  expect(decodeKeychainHelperReply(JSON.stringify({ ...reply, more: 1 }))).toEqual(reply);
 });
 
 it.each([
@@ -20,5 +20,5 @@ it.each([
   '{"kind":"new"}',
   'Segmentation fault',
 ])('what is no reply is never taken for absent: %s', (line) => {
-  expect(decodeKeychainReply(line)).toBeUndefined();
+  expect(decodeKeychainHelperReply(line)).toBeUndefined();
 });

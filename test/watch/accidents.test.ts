@@ -17,7 +17,10 @@ import {
 import { addServiceStatusToMigrationSample } from '../../src/watch/service-migration-status.ts';
 import { observeSourceBeforeMigration } from '../../src/watch/source-before-migration.ts';
 import type { MigrationStatusSample, ReplicationStopCause } from '../../src/watch/status-sample.ts';
-import { getWatchedSourceIdentity, recordFirstSlots } from '../../src/watch/update-slots-of-watch-record.ts';
+import {
+  getWatchedSourceIdentity,
+  watchAndRecordNewMigrationSlots,
+} from '../../src/watch/update-slots-of-watch-record.ts';
 import {
   getMigrationWatchRecordPath,
   readMigrationWatchRecord,
@@ -77,7 +80,7 @@ async function startAccidentRun(accident: Accident, version: (typeof versions)[n
   const migration = beginMigration(job);
   onTestFinished(async () => void (await migration.stop()));
   await waitForState(migration, ({ status }) => status === 'syncing');
-  await recordFirstSlots(path, watched, { clock: systemClock, ignoreDbs, limit: 5000 });
+  await watchAndRecordNewMigrationSlots(path, watched, { clock: systemClock, ignoreDbs, limit: 5000 });
   const name = (await objectsOn(source)).find((one) => one.startsWith('slot '))?.slice('slot '.length) ?? '';
   const place: AccidentPlace = { source, target, database: 'shop', name };
   const startWatch = () => {

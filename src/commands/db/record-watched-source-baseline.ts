@@ -5,7 +5,7 @@ import { runUntilSignal } from '../../platform/until-signal.ts';
 import type { PreflightReport } from '../../preflight/report.ts';
 import { watchedSourceBaselinePath, writeWatchedSourceBaselineFile } from '../../watch/baseline-file.ts';
 import { observeSourceBeforeMigration, type SourceBeforeMigration } from '../../watch/source-before-migration.ts';
-import { getWatchedSourceIdentity, recordFirstSlots } from '../../watch/update-slots-of-watch-record.ts';
+import { getWatchedSourceIdentity, watchAndRecordNewMigrationSlots } from '../../watch/update-slots-of-watch-record.ts';
 import { getMigrationWatchRecordPath } from '../../watch/watch-record.ts';
 
 /**
@@ -56,7 +56,7 @@ export async function recordSlotsOfStartedMigration(
 ): Promise<void> {
   const path = getMigrationWatchRecordPath(host.folders.state, getWatchedSourceIdentity(source));
   const options = { clock: host.clock, ignoreDbs: args.values('ignore-dbs'), limit: slotLimit };
-  await recordFirstSlots(path, source, options);
+  await watchAndRecordNewMigrationSlots(path, source, options);
 }
 
 /** Ids of preflight checks that did not pass; `db watch` ranks likely causes by them. */

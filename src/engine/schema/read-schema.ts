@@ -1,13 +1,13 @@
 import type { SearchPathSafeSession } from '../../postgresql/search-path-safe-session.ts';
 import { implicitCatalogEntriesQuery, multirangesQuery, schemaDependenciesQuery } from './dependency-queries.ts';
 import type { SchemaObjectDependency } from './order-schema-objects.ts';
+import { schemaObjectCreationQueries } from './schema-object-creation-queries.ts';
 import {
   decodeSchemaObjectDefinition,
   removeUnneededIdentifierQuotes,
   type SchemaObjectDefinition,
   type SourceAndTargetVersions,
 } from './schema-object-definition.ts';
-import { schemaObjectDefinitionQueries } from './schema-object-definition-queries.ts';
 import { queryColumnValues, schemaCopyStatementTimeout } from './schema-session.ts';
 import { uncopiedSchemaPropertiesQuery } from './uncopied-schema-properties-query.ts';
 import { unsupportedSchemaObjectsQuery } from './unsupported-objects.ts';
@@ -30,7 +30,7 @@ export async function readSourceSchema(
 ): Promise<SourceSchema> {
   await session.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
   const parts: SchemaObjectDefinition[] = [];
-  for (const { kind, sql } of schemaObjectDefinitionQueries) {
+  for (const { kind, sql } of schemaObjectCreationQueries) {
     const [rows = []] = await session.query(sql(versions), schemaCopyStatementTimeout);
     parts.push(...rows.map((row) => decodeSchemaObjectDefinition(kind, row)));
   }

@@ -30,7 +30,7 @@ export function userRelationsFromClauseSql(letters: string): string {
 }
 
 /** SQL expression: storage options such as `"fillfactor"='70', "toast"."…"='…'`, or null if there are none. */
-export function buildStorageParametersSql(options: string, prefix = ''): string {
+export function storageParametersExpressionSql(options: string, prefix = ''): string {
   return `(SELECT string_agg(format('${prefix}%I=%L', option_name, option_value), ', ')
     FROM pg_options_to_table(${options}))`;
 }

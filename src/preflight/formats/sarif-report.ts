@@ -119,7 +119,7 @@ function messageOf(finding: CheckFinding): { readonly text: string } {
   return { text: withoutLinks(sentences.filter((part) => part !== undefined).join(' ')) };
 }
 
-/** Escapes brackets in names of the source: SARIF messages treat brackets before a parenthesis as a link (§3.11.6). */
+/** Escapes `](`, so that a SARIF viewer does not show a name of the source as a link (§3.11.6). */
 function withoutLinks(text: string): string {
   return text.replaceAll('](', '\\](');
 }

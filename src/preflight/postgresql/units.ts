@@ -27,7 +27,7 @@ export function parsePostgresqlDuration(value: string, unit: string | undefined)
 }
 
 /** Formats bytes as `1.5 GB`, in powers of 1024, as PostgreSQL does. */
-export function binarySizeText(bytes: number): string {
+export function formatBytesAsPostgresql(bytes: number): string {
   const [name, factor] = Object.entries(bytesPerUnit).findLast(([, factor]) => Math.abs(bytes) >= factor) ?? ['B', 1];
   return `${roundedText(bytes / factor)} ${name}`;
 }

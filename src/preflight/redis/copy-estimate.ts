@@ -38,6 +38,6 @@ export function formatRedisWriteRate(
   formatBytesInUnitsOf1000: (bytes: number) => string,
 ): string {
   if (rate?.writes === undefined) return 'the write rate could not be measured';
-  if (rate.writes === 0) return 'no writes were measured';
+  if (rate.writes === 0) return 'the measurement found no writes';
   return `${rate.source === 'network' ? 'at most ' : ''}${formatBytesInUnitsOf1000(rate.writes)}/s written`;
 }

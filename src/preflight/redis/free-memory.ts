@@ -8,7 +8,7 @@ import { type RedisInfo, readRedisInfoNumber } from '../../redis/info.ts';
 export function computeFreeRedisMemory(info: RedisInfo): number | undefined {
   const used = readRedisInfoNumber(info, 'used_memory');
   const limit = readRedisInfoNumber(info, 'maxmemory');
-  const machine = computeFreeMachineMemory(info);
+  const machine = computeFreeMemoryOfRedisHost(info);
   if (used === undefined || limit === undefined) return undefined;
   if (limit === 0) return machine;
   const counted = used - (readRedisInfoNumber(info, 'mem_not_counted_for_evict') ?? 0);
@@ -20,7 +20,7 @@ export function computeFreeRedisMemory(info: RedisInfo): number | undefined {
  * Bytes of memory of the machine that are free for this server, less a reserve; undefined if the server does not report
  * them.
  */
-export function computeFreeMachineMemory(info: RedisInfo): number | undefined {
+export function computeFreeMemoryOfRedisHost(info: RedisInfo): number | undefined {
   const total = readRedisInfoNumber(info, 'total_system_memory');
   const used = Math.max(
     readRedisInfoNumber(info, 'used_memory_rss') ?? 0,

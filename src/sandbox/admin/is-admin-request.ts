@@ -11,8 +11,8 @@ export function isAdminRequest(request: HttpRequest, { settings }: SandboxHandle
 }
 
 /**
- * Whether the request may see the control panel. A sandbox with a public name requires the admin token for it: as the password
- * of Basic authentication (RFC 7617), for which browsers prompt.
+ * Whether the request may see the control panel. On a sandbox with a public name, the control panel requires the admin token
+ * as the password of Basic authentication (RFC 7617), for which browsers prompt.
  */
 export function mayUsePanel(request: HttpRequest, service: SandboxHandlerContext): boolean {
   const { settings } = service;

@@ -13,7 +13,7 @@ export interface MigrationSlotHints {
   readonly otherSlots: readonly string[] | undefined;
 }
 
-export interface ChosenMigrationSlots {
+export interface MigrationSlotSelection {
   readonly slots: readonly WatchedSlot[];
   /**
    * Slots that share a database with other candidates, so that it is not certain which of them belongs to the
@@ -27,9 +27,9 @@ export interface ChosenMigrationSlots {
  * slots given by name; known slots and slots named by a migration engine; pgoutput slots that appeared after the
  * migration started; else all pgoutput slots, which are ambiguous where one database has several.
  */
-export function chooseMigrationSlots(slots: readonly WatchedSlot[], hints: MigrationSlotHints): ChosenMigrationSlots {
+export function chooseMigrationSlots(slots: readonly WatchedSlot[], hints: MigrationSlotHints): MigrationSlotSelection {
   const main = slots.filter((slot) => slot.database !== undefined && !isTableSyncSlot(slot) && !slot.temporary);
-  const certain = (found: readonly WatchedSlot[]): ChosenMigrationSlots => ({ slots: found, ambiguous: [] });
+  const certain = (found: readonly WatchedSlot[]): MigrationSlotSelection => ({ slots: found, ambiguous: [] });
   if (hints.named.length > 0) return certain(main.filter(({ name }) => hints.named.includes(name)));
   const recognized = main.filter(({ name }) => hints.known.includes(name) || isEngineName(name));
   if (recognized.length > 0) return certain(recognized);

@@ -1,11 +1,11 @@
 import type { MigrationWatchPhase } from '../status-sample.ts';
-import type { ChosenMigrationSlots } from './choose-slots.ts';
+import type { MigrationSlotSelection } from './choose-slots.ts';
 import type { WatchedServerFacts } from './server-facts.ts';
 import type { WatchedDatabaseState } from './tracking-state.ts';
 
 /** The notes of a poll: ambiguous slots, queries that the role may not run, and that there is no slot yet. */
 export function buildWatchPollNotes(
-  { ambiguous }: ChosenMigrationSlots,
+  { ambiguous }: MigrationSlotSelection,
   phase: MigrationWatchPhase,
   denied: readonly string[],
 ): { notes?: readonly string[] } {

@@ -8,7 +8,7 @@ import { computeWatchSampleRetentionMs, type MigrationWatchLimits } from '../mig
 import { updateMovingRate } from '../moving-average-rate.ts';
 import type { ReplicationStopCause, WatchRuleViolation } from '../status-sample.ts';
 import type { WatchPollResult } from '../watch-poll-result.ts';
-import { type ChosenMigrationSlots, chooseMigrationSlots, isTableSyncSlot } from './choose-slots.ts';
+import { chooseMigrationSlots, isTableSyncSlot, type MigrationSlotSelection } from './choose-slots.ts';
 import { combineDatabasePhases } from './decide-phase.ts';
 import {
   determineSourceOutageCause,
@@ -230,7 +230,7 @@ function isReplicating({ rule }: ReplicationStopCause): boolean {
 
 /** Slots of other consumers: all slots in the first poll that finds no slot of the migration. */
 function otherSlotsOf(
-  ours: ChosenMigrationSlots['slots'],
+  ours: MigrationSlotSelection['slots'],
   { slots }: WatchedServerFacts,
 ): readonly string[] | undefined {
   if (ours.length > 0) return undefined;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { quoteIdentifier, quoteLiteral } from '../../../src/postgresql/quote.ts';
 import {
-  binarySizeText,
+  formatBytesAsPostgresql,
   formatSizeForPostgresqlSetting,
   parsePostgresqlDuration,
   parsePostgresqlSize,
@@ -28,7 +28,7 @@ test.each([
 });
 
 test('sizes and spans are short', () => {
-  expect([0, 1023, 1536, 5 * 1024 ** 3].map(binarySizeText)).toEqual(['0 B', '1023 B', '1.5 kB', '5 GB']);
+  expect([0, 1023, 1536, 5 * 1024 ** 3].map(formatBytesAsPostgresql)).toEqual(['0 B', '1023 B', '1.5 kB', '5 GB']);
   expect([250, 90_000, 3_600_000, 86_400_000, 1_209_600_000].map(timeSpanText)).toEqual([
     '250 ms',
     '90 s',

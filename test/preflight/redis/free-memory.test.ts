@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { computeFreeMachineMemory, computeFreeRedisMemory } from '../../../src/preflight/redis/free-memory.ts';
+import { computeFreeMemoryOfRedisHost, computeFreeRedisMemory } from '../../../src/preflight/redis/free-memory.ts';
 import { renderFixScript } from '../../../src/preflight/render-fix-script.ts';
 import { lacks } from '../../fixtures/needs.ts';
 import { eventually, type RedisServer } from '../../fixtures/redis.ts';
@@ -29,7 +29,7 @@ test.each([
 });
 
 test('the machine has no room that is known when nothing is reported', () => {
-  expect(computeFreeMachineMemory(new Map())).toBeUndefined();
+  expect(computeFreeMemoryOfRedisHost(new Map())).toBeUndefined();
 });
 
 /** Runs every line of a script, the optional ones too, as a person would who removes their comment marks. */

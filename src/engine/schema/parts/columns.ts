@@ -1,5 +1,5 @@
 import type { SourceAndTargetVersions } from '../schema-object-definition.ts';
-import { buildStorageParametersSql, collateClause, sequenceOptionsSql } from '../sql-fragments.ts';
+import { collateClause, sequenceOptionsSql, storageParametersExpressionSql } from '../sql-fragments.ts';
 
 /** Columns of the relation `c`, as `a`. A partition defines all its columns, an inheriting table only its local ones. */
 const columnsSource = `pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped`;
@@ -71,7 +71,7 @@ export function buildAlterColumnSettingsSql({ from }: SourceAndTargetVersions): 
     `CASE WHEN a.attstorage <> t.typstorage THEN 'SET STORAGE ' || CASE a.attstorage
       WHEN 'p' THEN 'PLAIN' WHEN 'e' THEN 'EXTERNAL' WHEN 'x' THEN 'EXTENDED' ELSE 'MAIN' END END`,
     `CASE WHEN a.attstattarget >= 0 THEN 'SET STATISTICS ' || a.attstattarget END`,
-    `'SET (' || ${buildStorageParametersSql('a.attoptions')} || ')'`,
+    `'SET (' || ${storageParametersExpressionSql('a.attoptions')} || ')'`,
     ...(from >= 140_000
       ? [`CASE a.attcompression WHEN 'l' THEN 'SET COMPRESSION lz4' WHEN 'p' THEN 'SET COMPRESSION pglz' END`]
       : []),

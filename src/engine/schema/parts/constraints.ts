@@ -1,8 +1,8 @@
 import type { SchemaObjectDefinitionQuery } from '../schema-object-definition.ts';
 import {
-  buildStorageParametersSql,
   sqlTextArray,
   sqlTextArrayConcat,
+  storageParametersExpressionSql,
   userRelationsFromClauseSql,
 } from '../sql-fragments.ts';
 
@@ -51,7 +51,7 @@ export const keyConstraintCreationQuery: SchemaObjectDefinitionQuery = {
   sql: () => `SELECT ${constraintColumns}, ${sqlTextArray(`'pg_class:' || c.oid`)} AS depends_on,
       ${sqlTextArrayConcat(`ARRAY[format('ALTER TABLE ONLY %I.%I ADD CONSTRAINT %I %s', n.nspname, c.relname, k.conname,
           pg_get_constraintdef(k.oid)),
-        format('ALTER INDEX %I.%I SET (', n.nspname, x.relname) || ${buildStorageParametersSql('x.reloptions')} || ')']`)} AS statements
+        format('ALTER INDEX %I.%I SET (', n.nspname, x.relname) || ${storageParametersExpressionSql('x.reloptions')} || ')']`)} AS statements
     FROM ${userRelationsFromClauseSql('rp')} JOIN pg_constraint k ON k.conrelid = c.oid AND k.contype IN ('p', 'u', 'x')
     JOIN pg_class x ON x.oid = k.conindid`,
 };

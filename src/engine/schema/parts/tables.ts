@@ -1,5 +1,5 @@
 import type { SchemaObjectDefinitionQuery, SourceAndTargetVersions } from '../schema-object-definition.ts';
-import { buildStorageParametersSql, sqlTextArrayConcat, userRelationsFromClauseSql } from '../sql-fragments.ts';
+import { sqlTextArrayConcat, storageParametersExpressionSql, userRelationsFromClauseSql } from '../sql-fragments.ts';
 import {
   buildAlterColumnSettingsSql,
   buildNotNullStatementsAfterCreateTableSql,
@@ -42,7 +42,7 @@ function createTable(versions: SourceAndTargetVersions): string {
     n.nspname, c.relname, ${columnDefinitionsSql(versions)}, ${inheritsClause},
     CASE c.relkind WHEN 'p' THEN ' PARTITION BY ' || pg_get_partkeydef(c.oid) ELSE '' END,
     coalesce((SELECT format(' USING %I', m.amname) FROM pg_am m WHERE m.oid = c.relam AND m.amname <> 'heap'), ''),
-    coalesce(' WITH (' || ${buildStorageParametersSql('c.reloptions')} || ')', ''))`;
+    coalesce(' WITH (' || ${storageParametersExpressionSql('c.reloptions')} || ')', ''))`;
 }
 
 const inheritsClause = `CASE WHEN c.relispartition THEN '' ELSE coalesce((SELECT format(' INHERITS (%s)',
@@ -59,5 +59,5 @@ const typedTable = `CASE WHEN c.reloftype <> 0 THEN
   format('ALTER TABLE ONLY %I.%I OF %s', n.nspname, c.relname, format_type(c.reloftype, NULL)) END`;
 
 const toastOptions = `(SELECT format('ALTER TABLE ONLY %I.%I SET (%s)', n.nspname, c.relname,
-  ${buildStorageParametersSql('toast.reloptions', 'toast.')}) FROM pg_class toast
+  ${storageParametersExpressionSql('toast.reloptions', 'toast.')}) FROM pg_class toast
   WHERE toast.oid = c.reltoastrelid AND toast.reloptions IS NOT NULL)`;

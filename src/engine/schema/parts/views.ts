@@ -1,11 +1,11 @@
 import type { SchemaObjectDefinitionQuery } from '../schema-object-definition.ts';
-import { buildStorageParametersSql, sqlTextArray, userRelationsFromClauseSql } from '../sql-fragments.ts';
+import { sqlTextArray, storageParametersExpressionSql, userRelationsFromClauseSql } from '../sql-fragments.ts';
 
 export const viewCreationQuery: SchemaObjectDefinitionQuery = {
   kind: 'view',
   sql: () => `SELECT 'pg_class:' || c.oid AS id, format('view %s.%s', n.nspname, c.relname) AS name,
       ${sqlTextArray(`format('CREATE VIEW %I.%I%s AS %s', n.nspname, c.relname,
-        coalesce(' WITH (' || ${buildStorageParametersSql('c.reloptions')} || ')', ''), pg_get_viewdef(c.oid))`)} AS statements
+        coalesce(' WITH (' || ${storageParametersExpressionSql('c.reloptions')} || ')', ''), pg_get_viewdef(c.oid))`)} AS statements
     FROM ${userRelationsFromClauseSql('v')}`,
 };
 
@@ -15,7 +15,7 @@ export const materializedViewCreationQuery: SchemaObjectDefinitionQuery = {
   sql: () => `SELECT 'pg_class:' || c.oid AS id, format('materialized view %s.%s', n.nspname, c.relname) AS name,
       ${sqlTextArray(`format('CREATE MATERIALIZED VIEW %I.%I%s%s AS %s WITH NO DATA', n.nspname, c.relname,
         coalesce((SELECT format(' USING %I', m.amname) FROM pg_am m WHERE m.oid = c.relam AND m.amname <> 'heap'), ''),
-        coalesce(' WITH (' || ${buildStorageParametersSql('c.reloptions')} || ')', ''), rtrim(pg_get_viewdef(c.oid), ';'))`)}
+        coalesce(' WITH (' || ${storageParametersExpressionSql('c.reloptions')} || ')', ''), rtrim(pg_get_viewdef(c.oid), ';'))`)}
         AS statements
     FROM ${userRelationsFromClauseSql('m')}`,
 };

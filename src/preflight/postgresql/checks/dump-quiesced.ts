@@ -1,7 +1,7 @@
 import { infoOutcome, passOutcome, skipOutcome, warnOutcome } from '../../finding.ts';
 import { declareServerPreflightCheck } from '../check.ts';
 import { openTransactionsQuery } from '../queries/open-transactions.ts';
-import { binarySizeText, formatNumberWithNoun, timeSpanText } from '../units.ts';
+import { formatBytesAsPostgresql, formatNumberWithNoun, timeSpanText } from '../units.ts';
 
 export const dumpQuiescedCheck = declareServerPreflightCheck({
   id: 'dump-quiesced',
@@ -16,9 +16,11 @@ export const dumpQuiescedCheck = declareServerPreflightCheck({
     const span = timeSpanText((facts.walRate?.seconds ?? 0) * 1000);
     if (written <= idleBytes && transactions.length === 0) {
       if (facts.walRate === undefined) return skipOutcome('the WAL position could not be read');
-      return passOutcome(`${binarySizeText(written)} of WAL in ${span}`, { detail: `${snapshotText} ${sampleText}` });
+      return passOutcome(`${formatBytesAsPostgresql(written)} of WAL in ${span}`, {
+        detail: `${snapshotText} ${sampleText}`,
+      });
     }
-    const observed = `${binarySizeText(written)} of WAL in ${span}, ${formatNumberWithNoun(transactions.length, 'open transaction')}`;
+    const observed = `${formatBytesAsPostgresql(written)} of WAL in ${span}, ${formatNumberWithNoun(transactions.length, 'open transaction')}`;
     if (options.method !== 'dump') return infoOutcome(observed, { detail: snapshotText });
     return warnOutcome(observed, {
       required: 'no writes',

@@ -5,7 +5,7 @@ import type { UnreadTable } from '../deep/scanned-rows.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { describeRowLengthQueriesForOwner } from '../owner-queries.ts';
 import { largeValuesQuery } from '../queries/large-values.ts';
-import { binarySizeText, formatNumberWithNoun } from '../units.ts';
+import { formatBytesAsPostgresql, formatNumberWithNoun } from '../units.ts';
 
 export const largeValuesCheck = declareDatabasePreflightCheck({
   id: 'large-values',
@@ -19,7 +19,7 @@ export const largeValuesCheck = declareDatabasePreflightCheck({
     const tooLarge = scan?.unread.filter(({ reason }) => reason === 'row_too_large') ?? [];
     if (tooLarge.length > 0) return tooLargeRows(tooLarge, database);
     if (scan !== undefined && buildIncompleteScanOutcome(scan) === undefined)
-      return passOutcome(`no long row, the longest one has ${binarySizeText(scan.longestRow?.bytes ?? 0)}`);
+      return passOutcome(`no long row, the longest one has ${formatBytesAsPostgresql(scan.longestRow?.bytes ?? 0)}`);
     const isUnread = (name: string) => scan?.unread.some(({ table }) => table === name) ?? true;
     const large = scan?.failure === undefined ? suspected.filter(({ table }) => isUnread(table)) : suspected;
     if (large.length === 0) return passOutcome('no long row, according to the sizes of TOAST tables');
@@ -29,7 +29,9 @@ export const largeValuesCheck = declareDatabasePreflightCheck({
       settledBy: '--deep',
       required: 'rows shorter than 1 GB in text format, in which a bytea value needs two characters for each byte',
       detail: `A server cannot send a row of more than 1 GB, so the copy of such a row fails on every attempt: "invalid memory alloc request size", "out of memory … Cannot enlarge string buffer". The TOAST data of the listed tables is large enough for such a row, which does not prove that such a row exists.${describeRowLengthQueriesForOwner(large)}${buildUnlistedObjectsNote(large)}`,
-      objects: limitFindingObjects(large).map(({ table, bytes }) => `${table} (${binarySizeText(bytes)} of TOAST)`),
+      objects: limitFindingObjects(large).map(
+        ({ table, bytes }) => `${table} (${formatBytesAsPostgresql(bytes)} of TOAST)`,
+      ),
       fix: {
         database,
         by: 'the owner of the tables',

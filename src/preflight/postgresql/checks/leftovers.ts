@@ -10,7 +10,7 @@ import {
   type ReplicationSlot,
   replicationSlotsQuery,
 } from '../queries/replication-slots.ts';
-import { binarySizeText, formatNumberWithNoun } from '../units.ts';
+import { formatBytesAsPostgresql, formatNumberWithNoun } from '../units.ts';
 
 export const leftoversCheck = declareDatabasePreflightCheck({
   id: 'leftovers',
@@ -60,7 +60,7 @@ export const leftoversCheck = declareDatabasePreflightCheck({
 
 function retainedText(slots: readonly ReplicationSlot[]): string {
   const bytes = slots.reduce((sum, { retained }) => sum + (retained ?? 0), 0);
-  return bytes === 0 ? '' : ` The slots retain ${binarySizeText(bytes)} of WAL.`;
+  return bytes === 0 ? '' : ` The slots retain ${formatBytesAsPostgresql(bytes)} of WAL.`;
 }
 
 /** The fix has no undo, because replication slots and publications of an earlier migration are of no use. */

@@ -9,7 +9,12 @@ import {
 } from '../queries/settings.ts';
 import { walVolumeSinceResetQuery } from '../queries/wal.ts';
 import { getPostgresqlSizeSetting } from '../setting-values.ts';
-import { binarySizeText, formatSizeForPostgresqlSetting, parsePostgresqlDuration, timeSpanText } from '../units.ts';
+import {
+  formatBytesAsPostgresql,
+  formatSizeForPostgresqlSetting,
+  parsePostgresqlDuration,
+  timeSpanText,
+} from '../units.ts';
 import { estimateWalBytesPerSecond } from '../wal-bytes-per-second.ts';
 
 const day = 86_400;
@@ -61,7 +66,8 @@ export const slotRetentionCheck = declareServerPreflightCheck({
     const needed = Math.ceil(
       Math.max(3 * rate * copy, 2 * day * rate, getPostgresqlSizeSetting(settings, 'max_wal_size')),
     );
-    if (keep >= needed) return passOutcome(binarySizeText(keep), { required: `at least ${binarySizeText(needed)}` });
+    if (keep >= needed)
+      return passOutcome(formatBytesAsPostgresql(keep), { required: `at least ${formatBytesAsPostgresql(needed)}` });
     const kept = Math.max(
       keep,
       settings.has('wal_keep_size') ? getPostgresqlSizeSetting(settings, 'wal_keep_size') : 0,
@@ -72,18 +78,18 @@ export const slotRetentionCheck = declareServerPreflightCheck({
     const behind = rate * seconds;
     const lost = behind >= kept + segment;
     const sum = lost
-      ? `At ${binarySizeText(rate)} of WAL per second a replication slot is ${binarySizeText(behind)} behind after ${timeSpanText(seconds * 1000)}, and the next checkpoint removes all but ${binarySizeText(kept)}. `
+      ? `At ${formatBytesAsPostgresql(rate)} of WAL per second a replication slot is ${formatBytesAsPostgresql(behind)} behind after ${timeSpanText(seconds * 1000)}, and the next checkpoint removes all but ${formatBytesAsPostgresql(kept)}. `
       : '';
     const outcome = lost
       ? (observed: string, more: Parameters<typeof warnOutcome>[1]) => failOutcome(['continuous'], observed, more)
       : warnOutcome;
-    return outcome(`max_slot_wal_keep_size ${binarySizeText(keep)}`, {
-      required: `at least ${binarySizeText(needed)}`,
-      detail: `${sum}${binarySizeText(rate)} of WAL per second x ${timeSpanText(copy * 1000)} of copying x 3, at least two days of WAL and at least max_wal_size: ${binarySizeText(needed)}. A replication slot that is further behind is invalidated: "can no longer get changes from replication slot", and the migration starts again from the beginning.`,
+    return outcome(`max_slot_wal_keep_size ${formatBytesAsPostgresql(keep)}`, {
+      required: `at least ${formatBytesAsPostgresql(needed)}`,
+      detail: `${sum}${formatBytesAsPostgresql(rate)} of WAL per second x ${timeSpanText(copy * 1000)} of copying x 3, at least two days of WAL and at least max_wal_size: ${formatBytesAsPostgresql(needed)}. A replication slot that is further behind is invalidated: "can no longer get changes from replication slot", and the migration starts again from the beginning.`,
       fix:
         needed > sourceDiskFree
           ? {
-              text: `Enlarge the disk of pg_wal first: ${binarySizeText(needed)} of WAL do not fit into the free space.`,
+              text: `Enlarge the disk of pg_wal first: ${formatBytesAsPostgresql(needed)} of WAL do not fit into the free space.`,
             }
           : alterSystemFix(
               settings,

@@ -4,9 +4,9 @@ import { whenDatabaseHasFeature } from './database-overview.ts';
 import { decodeTextArrayColumn, decodeTextColumn } from './decode.ts';
 import {
   columnsContainingTypesSql,
-  extractNestedColumnValues,
+  extractNestedValuesOfType,
   type NestedValueColumn,
-} from './extract-nested-column-values.ts';
+} from './extract-nested-values-of-type.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 import {
   decodeSearchedTable,
@@ -83,7 +83,7 @@ export const regprocColumnsQuery: PostgresqlPreflightQuery<readonly RegprocColum
   searchRows: (found, search) => {
     const ambiguous = new Set(found.flatMap(({ ambiguousNames }) => ambiguousNames));
     return searchTablesForViolations(found, search, (row, column) =>
-      extractNestedColumnValues(row, column).some((value) => ambiguous.has(value)),
+      extractNestedValuesOfType(row, column).some((value) => ambiguous.has(value)),
     );
   },
   absent: [],

@@ -4,9 +4,9 @@ import { whenDatabaseHasFeature } from './database-overview.ts';
 import { decodeBooleanColumn, decodeTextArrayColumn, decodeTextColumn } from './decode.ts';
 import {
   columnsContainingTypesSql,
-  extractNestedColumnValues,
+  extractNestedValuesOfType,
   type NestedValueColumn,
-} from './extract-nested-column-values.ts';
+} from './extract-nested-values-of-type.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 import {
   decodeSearchedTable,
@@ -70,7 +70,7 @@ export const serverSpecificColumnsQuery: PostgresqlPreflightQuery<readonly Serve
     })),
   searchRows: (found, search) =>
     searchTablesForViolations(found, search, (row, column) =>
-      extractNestedColumnValues(row, column).some((value) => isServerSpecific(value, column)),
+      extractNestedValuesOfType(row, column).some((value) => isServerSpecific(value, column)),
     ),
   absent: [],
   grant: buildGrantMonitorRoleStatement,

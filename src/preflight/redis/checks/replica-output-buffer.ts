@@ -6,7 +6,7 @@ import { getPreflightQueryValueOrDefault, markPreflightQueryOptional } from '../
 import { declareRedisPreflightCheck } from '../check.ts';
 import { estimateRedisCopy, formatRedisWriteRate, type RedisCopyEstimate } from '../copy-estimate.ts';
 import { buildRedisConfigSetFix, redisAdministratorText } from '../fixes.ts';
-import { computeFreeMachineMemory } from '../free-memory.ts';
+import { computeFreeMemoryOfRedisHost } from '../free-memory.ts';
 import {
   type RedisConfigValues,
   type RedisReplicationSetting,
@@ -48,7 +48,7 @@ export const replicaOutputBufferCheck = declareRedisPreflightCheck({
 /** Without a limit the output buffer for a stalled target would fill the memory of the machine. */
 function raiseLimit({ name, hard, soft, seconds }: OutputBufferLimit, wanted: number, info: RedisInfo): FindingFix {
   const bytes = Math.max(hard, Math.ceil(wanted / 2 ** 20) * 2 ** 20);
-  const room = computeFreeMachineMemory(info);
+  const room = computeFreeMemoryOfRedisHost(info);
   if (bytes > hard && (room === undefined || bytes > room)) {
     return {
       by: redisAdministratorText,

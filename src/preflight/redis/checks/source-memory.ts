@@ -4,7 +4,7 @@ import { formatBytesInUnitsOf1000 } from '../../formats/report-text.ts';
 import { getPreflightQueryValueOrDefault, markPreflightQueryOptional } from '../../query.ts';
 import { declareRedisPreflightCheck } from '../check.ts';
 import { buildRedisConfigSetFix, redisAdministratorText } from '../fixes.ts';
-import { computeFreeMachineMemory } from '../free-memory.ts';
+import { computeFreeMemoryOfRedisHost } from '../free-memory.ts';
 import { redisMaxmemoryConfigQuery, redisReplicationConfigQuery } from '../queries/config.ts';
 import { redisInfoQuery } from '../queries/info.ts';
 
@@ -59,7 +59,7 @@ export const sourceMemoryCheck = declareRedisPreflightCheck({
 function raiseMaxmemory(info: RedisInfo, limit: number, need: number): FindingFix {
   const text = 'Raise maxmemory for the time of the migration, or reduce repl-backlog-size.';
   const raised = limit + 2 * need;
-  const machine = computeFreeMachineMemory(info);
+  const machine = computeFreeMemoryOfRedisHost(info);
   // The machine needs memory for all of maxmemory, not only for the present use.
   const used = Math.max(
     readRedisInfoNumber(info, 'used_memory') ?? 0,

@@ -87,7 +87,7 @@ export interface NestedValueColumn {
  * The values of the searched types in one row that COPY returned for the column, without NULL. Each element of an array
  * is a separate value.
  */
-export function extractNestedColumnValues(row: Uint8Array, { path, type }: NestedValueColumn): readonly string[] {
+export function extractNestedValuesOfType(row: Uint8Array, { path, type }: NestedValueColumn): readonly string[] {
   const steps = [...path.split(' ').filter((step) => step !== ''), ...(type.endsWith('[]') ? ['array'] : [])];
   let values = withoutNull(splitTextCopyRow(row));
   for (const step of steps) {

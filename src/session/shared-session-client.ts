@@ -38,7 +38,7 @@ import { buildSharedReadResult, findSharedRecordFailure } from './shared-record-
 import type { SharedStoreClock } from './shared-store-clock.ts';
 import { catchSharedStoreUnavailable } from './shared-store-failure.ts';
 
-export interface SharedSessionAccessDeps {
+export interface SharedSessionClientDeps {
   readonly profile: ProfileReference;
   readonly place: ProfilePaths;
   readonly share: string;
@@ -56,7 +56,7 @@ export interface SharedSessionAccessDeps {
 }
 
 /** The session in the shared store, together with the copy on this machine. */
-export interface SharedSessionAccess {
+export interface SharedSessionClient {
   /** Runs an operation, and sets the clock to the time of the store. Throws the error of the store. */
   run(operation: SharedSessionOperation): Promise<SharedSessionOperationResult>;
   /**
@@ -81,7 +81,7 @@ export interface SharedSessionAccess {
   findLoginFailure(): SharedStoreUnavailable | undefined;
 }
 
-export function createSharedSessionAccess(deps: SharedSessionAccessDeps): SharedSessionAccess {
+export function createSharedSessionClient(deps: SharedSessionClientDeps): SharedSessionClient {
   const { profile, store, location, sealer, journal, clock } = deps;
   let activeKid: string | undefined;
   let lastRow: SharedSessionRow | undefined;

@@ -31,7 +31,7 @@ import { columnDefaultCreationQuery, materializedViewCreationQuery, viewCreation
 import type { SchemaObjectDefinitionQuery } from './schema-object-definition.ts';
 
 /** Queries for all objects that can be copied, one per kind. */
-export const schemaObjectDefinitionQueries: readonly SchemaObjectDefinitionQuery[] = [
+export const schemaObjectCreationQueries: readonly SchemaObjectDefinitionQuery[] = [
   namespaceCreationQuery,
   extensionCreationQuery,
   collationCreationQuery,
