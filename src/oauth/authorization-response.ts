@@ -17,7 +17,7 @@ export interface ExpectedAuthorizationResponse {
 
 /**
  * An authorization code from a response whose state parameter was compared. Only `validateAuthorizationResponse` creates a
- * ValidatedCode, and only a ValidatedCode can be exchanged for a grant.
+ * ValidatedAuthorizationCode, and only a ValidatedAuthorizationCode can be exchanged for a grant.
  */
 export interface ValidatedAuthorizationCode {
   readonly [validated]: 'code';

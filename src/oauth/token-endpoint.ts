@@ -106,7 +106,7 @@ export function buildTokenRevocationRequest(client: OAuthClient, token: Secret):
 }
 
 /**
- * Sends the token request and reads the complete response. Throws SendError if no complete response arrives. A redirect counts
+ * Sends the token request and reads the complete response. Throws HttpSendError if no complete response arrives. A redirect counts
  * as a response and is not followed.
  */
 export async function sendTokenRequest(

@@ -57,7 +57,7 @@ export function createHttpConnector(options: HttpConnectorOptions): HttpConnecto
 }
 
 /**
- * Opens a connection to the origin of the URL, through a proxy if one is configured, and closes it. Throws a SendError if the
+ * Opens a connection to the origin of the URL, through a proxy if one is configured, and closes it. Throws a HttpSendError if the
  * connection fails. @param limit milliseconds
  */
 export async function probeOrigin(url: string, env: ProcessEnvironment, limit: number): Promise<void> {

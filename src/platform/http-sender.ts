@@ -46,7 +46,7 @@ export class HttpSendError extends Error {
   }
 }
 
-/** The error code for the user; every SendError has exit code 6. */
+/** The error code for the user; every HttpSendError has exit code 6. */
 export function readHttpSendErrorCode({ kind }: HttpSendError): 'tls' | 'timeout' | 'unreachable' {
   return kind === 'tls' || kind === 'timeout' ? kind : 'unreachable';
 }

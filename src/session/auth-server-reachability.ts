@@ -4,7 +4,7 @@ import { HttpSendError, readHttpSendErrorCode } from '../platform/http-sender.ts
 
 export interface ReachabilityCheckDeps {
   readonly clock: Clock;
-  /** Opens and closes a connection to the authorization server. Throws a SendError if the connection fails. */
+  /** Opens and closes a connection to the authorization server. Throws a HttpSendError if the connection fails. */
   readonly probeServer: () => Promise<void>;
   /** The hint of the error when the server cannot be reached. */
   readonly unreachableHint: string;

@@ -28,13 +28,11 @@ export async function commitSharedSession(
   sealed: EncryptedSharedSession,
 ): Promise<SharedSessionOperationResult | SharedStoreUnavailable> {
   const end = clock.elapsed() + commitMs;
-  for (let isRejected = true; ; await clock.sleep(250)) {
+  for (; ; await clock.sleep(250)) {
     const result = await catchSharedStoreUnavailable(location, () =>
       run({ op: 'commit', by: machine(), event: 'refresh', ...sealed }),
     );
-    if (!('kind' in result)) return result;
-    isRejected &&= result.isRejected;
-    if (clock.elapsed() >= end) return { ...result, isRejected };
+    if (!('kind' in result) || clock.elapsed() >= end) return result;
   }
 }
 

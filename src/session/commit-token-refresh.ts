@@ -4,6 +4,7 @@ import type { CredentialRecord } from './credential-record.ts';
 import {
   type CredentialStoreItems,
   credentialStoreUnavailableError,
+  describeCredentialStore,
   isCredentialStoreUnavailable,
 } from './credential-store.ts';
 import { reachFailpoint } from './failpoints.ts';
@@ -40,17 +41,21 @@ export async function commitTokenRefresh(
     if (isKept && deps.store.kind !== 'file') {
       const consequence = 'an encrypted copy in the state folder is used by later commands';
       await deps.warn(
-        `could not store the refreshed session in the ${storeName(deps)}: ${message}; ${consequence}; ${hint}`,
+        `could not store the refreshed session in the ${describeCredentialStore(deps.store)}: ${message}; ${consequence}; ${hint}`,
       );
       return next;
     }
     const consequence = isKept
       ? `the new tokens are kept in ${reservation.path}, and later commands use them`
       : 'the new tokens are lost with this command, and the next command needs a login';
-    throw new CliError('keychain_unavailable', `could not store the refreshed session in the ${storeName(deps)}`, {
-      detail: `${detail}; ${consequence}`,
-      hint,
-    });
+    throw new CliError(
+      'keychain_unavailable',
+      `could not store the refreshed session in the ${describeCredentialStore(deps.store)}`,
+      {
+        detail: `${detail}; ${consequence}`,
+        hint,
+      },
+    );
   }
   if (written.kind === 'superseded') {
     // No machine may use this grant. If others have refreshed the same session meanwhile, its tokens are already invalid, and a
@@ -65,8 +70,4 @@ export async function commitTokenRefresh(
   if (!('hasCopy' in written) || written.hasCopy !== false) deps.store.journal.removeCommitted(next);
   reachFailpoint(deps, 'K10-cleared');
   return next;
-}
-
-function storeName({ store }: SessionRefreshDeps): string {
-  return { file: 'credential file', keychain: 'keychain', shared: 'shared store' }[store.kind];
 }

@@ -137,6 +137,11 @@ export function requireCredentialStoreAvailable<T extends { readonly kind: strin
   return result as Exclude<T, CredentialStoreUnavailable>;
 }
 
+/** The name of the store in a sentence. */
+export function describeCredentialStore({ kind }: Pick<CredentialStore, 'kind'>): string {
+  return { file: 'credential file', keychain: 'keychain', shared: 'shared store' }[kind];
+}
+
 export function isCredentialStoreUnavailable(result: { readonly kind: string }): result is CredentialStoreUnavailable {
   return result.kind === 'unavailable';
 }

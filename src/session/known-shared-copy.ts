@@ -15,7 +15,7 @@ export interface LocalSharedSessionCopyAccess {
   /**
    * Stores the record as the copy unless the copy is newer. Resolves with false, after one warning for each command, if the
    * copy could not be written; without it, this machine cannot publish the record after a restore of the store. Warns if the
-   * copy is a login that the store has not confirmed: nobody revokes its tokens.
+   * copy is a login that the store has not confirmed: its tokens are not revoked.
    */
   keep(
     sealed: EncryptedSharedSession,

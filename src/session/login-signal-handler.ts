@@ -9,7 +9,7 @@ export interface LoginSignalHandler {
   /** Waits for `work`; rejects immediately when a signal arrives, and with `timeoutError()` after `limit` milliseconds. */
   orInterrupt<T>(work: Promise<T>, limit: number, timeoutError: () => CliError): Promise<T>;
   /** Waits for `work`; after a signal for at most 5 s more (login.md rule 6). `abandoned`: parts of the error after these 5 s. */
-  withGrace<T>(work: Promise<T>, abandoned?: CliErrorParts): Promise<T>;
+  withGrace<T>(work: Promise<T>, abandoned: CliErrorParts): Promise<T>;
   /** Throws `cancelled` (exit code 130, or 143 after SIGTERM) when a signal arrived, because the signal determines the exit code. */
   throwIfInterrupted(): void;
   close(): void;
@@ -51,7 +51,7 @@ export function createLoginSignalHandler({
         done.abort();
       }
     },
-    async withGrace(work, parts = requestAbandoned) {
+    async withGrace(work, parts) {
       const done = new AbortController();
       const abandoned = onceAborted(signal)
         .then(() => sleepOrNever(clock, graceMs, done.signal))
@@ -82,8 +82,3 @@ function sleepOrNever(clock: Clock, ms: number, signal: AbortSignal): Promise<vo
   if (signal.aborted) return new Promise(() => {});
   return clock.sleep(ms, signal).catch(() => new Promise<void>(() => {}));
 }
-
-const requestAbandoned: CliErrorParts = {
-  detail: 'the login was abandoned while a request was in progress',
-  hint: 'start again with `cloudctl auth login`',
-};

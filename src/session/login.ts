@@ -86,7 +86,10 @@ export async function performLogin(deps: LoginDeps, request: OAuthLoginOptions):
 
     const { callbackUrl: redirectUri, showOutcome } = receiver;
     const exchange = { redirectUri, pkce: attempt.pkce, signal: ended.signal };
-    const grant = await interruption.withGrace(obtainGrant(deps, authorized, exchange));
+    const grant = await interruption.withGrace(obtainGrant(deps, authorized, exchange), {
+      detail: 'the login was interrupted during a request',
+      hint: `start again with ${deps.loginCommands.sameRequest}`,
+    });
 
     const revoke = (error: unknown): Promise<never> => revokeTokenGrantAndThrow(deps, grant, error);
     const scope = await confirmGrant(deps, request, grant, signal, showOutcome).catch(revoke);
@@ -106,10 +109,10 @@ export async function performLogin(deps: LoginDeps, request: OAuthLoginOptions):
     return stored;
   } catch (error) {
     receiver?.showOutcome(failureOutcome(error));
+    const isCancelled = error instanceof CliError && error.code === 'cancelled';
     // Its text says that the session may be stored, and its exit code is that of the signal.
     if (!(error instanceof UnconfirmedWriteError)) interruption?.throwIfInterrupted();
     // The login waits for the browser tab only if a tab sent the accepted response.
-    const isCancelled = error instanceof CliError && error.code === 'cancelled';
     if (receiver?.isAccepted() === true && !isCancelled) await receiver.closed;
     throw error;
   } finally {

@@ -6,6 +6,7 @@ import {
   type CredentialStore,
   type CredentialStoreItems,
   credentialStoreUnavailableError,
+  describeCredentialStore,
   isCredentialStoreUnavailable,
 } from './credential-store.ts';
 import { type FailpointObserver, reachFailpoint } from './failpoints.ts';
@@ -34,7 +35,7 @@ export async function recoverStoredSession(
     const written = await writeCredentialUnlessSuperseded(store, items, found.record, found.record);
     if (isCredentialStoreUnavailable(written)) {
       await deps.warn(
-        `could not move the refreshed session into the ${store.kind}: ${credentialStoreUnavailableError(written, deps.profile).message}`,
+        `could not move the refreshed session into the ${describeCredentialStore(store)}: ${credentialStoreUnavailableError(written, deps.profile).message}`,
       );
       return found;
     }

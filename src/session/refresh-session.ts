@@ -209,11 +209,13 @@ async function processRefreshResponse(
   const newer = isEnded ? await waitForNewerCredentialRecord(deps, items, found.record, reservation) : undefined;
   // A malformed response with a success status may contain a grant. The result of an earlier refresh is known only from a
   // grant or from the error invalid_grant.
-  if (newer === undefined && (found.inDoubt || isSuccessStatus(raw))) reservation.close();
+  const hasLostResponse = !isEnded && errorContext.earlierFailure !== undefined;
+  const mayBeProcessed = found.inDoubt || isSuccessStatus(raw) || hasLostResponse;
+  if (newer === undefined && mayBeProcessed) reservation.close();
   else reservation.discard();
   if (newer !== undefined) return { record: newer, inDoubt: false };
   if (!isEnded) {
-    await ongoing.claim?.release(!found.inDoubt && !isSuccessStatus(raw));
+    await ongoing.claim?.release(!mayBeProcessed);
     throw tokenEndpointError(result, errorContext);
   }
   const ended = withoutRefreshToken(found.record, cause, deps.clock.now());

@@ -95,7 +95,7 @@ export async function storeGivenToken(
     isGivenToken: true as const,
   };
   // The account file gets no UUID: a UUID gives the file a `hint`, which means that a grant named the account
-  // (isSpecServer).
+  // (isServerKnownToImplementSpec).
   const names = Object.entries({ name, email, teamName }).filter(([, value]) => value !== undefined);
   const account = accountFromGrant(record.sid, Object.fromEntries(names), record.scope, 'token');
   const { replaced, interruptedBy } = await storeRecord(deps, record, account);

@@ -150,7 +150,7 @@ export function tokenRequestWithoutResponseError(
       code === 'tls' && unreachableHint !== revokeInPanelHint
         ? buildTlsFailureHint(error)
         : `${unreachableHint}${login}`,
-    // The cause is not the SendError itself, because callers would read from it that their own request, which waits for the
+    // The cause is not the HttpSendError itself, because callers would read from it that their own request, which waits for the
     // token, was sent.
     cause: new Error(error.message, { cause: error }),
   });

@@ -36,6 +36,7 @@ const revealing: readonly string[] = [
   'src/session/write-ahead-journal.ts',
   'src/session/revoke-grant.ts',
   'src/session/store-login.ts',
+  'src/session/end-session-grant.ts',
   'src/session/logout.ts',
   'src/session/send-access-token-probe.ts',
   'src/session/credential-record.ts',

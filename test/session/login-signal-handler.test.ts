@@ -33,7 +33,8 @@ function interruptible() {
   });
   const timeoutError = (): CliError => new CliError('login_timeout', 'over');
   const response = (): Promise<string> => quietly(interruption.orInterrupt(work, 300_000, timeoutError));
-  const exchange = (): Promise<string> => quietly(interruption.withGrace(work));
+  const exchange = (): Promise<string> =>
+    quietly(interruption.withGrace(work, { detail: 'the request was interrupted' }));
   return { host, interruption, response, exchange, finish, fail, pass, waits };
 }
 

@@ -7,6 +7,7 @@ import {
 } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
 import { describeTeam } from '../../identity.ts';
+import { UnconfirmedWriteError } from '../../session/credential-store.ts';
 import { buildLoginSessionReport } from '../../session/session-report.ts';
 import type { LoginResult } from '../../session/store-login.ts';
 import { describeTokenLifetime } from '../../session/token-lifetime.ts';
@@ -32,6 +33,20 @@ export async function saveLoginOptionsInProfile(
     const profile = config.profiles.get(settings.profileName) ?? {};
     writeProfile(context.host.folders.config, config, settings.profileName, { ...profile, ...kept });
   });
+}
+
+/**
+ * Saves the options of a login that a shared store did not confirm, because the hint of its error reads that store with the
+ * settings of the profile. Throws the error in any case.
+ */
+export async function saveLoginOptionsIfUnconfirmed(
+  context: CommandContext,
+  settings: ResolvedProfileSettings,
+  typed: ProfileSettingOverrides,
+  error: unknown,
+): Promise<never> {
+  if (error instanceof UnconfirmedWriteError) await saveLoginOptionsInProfile(context, settings, typed);
+  throw error;
 }
 
 /** Reports the login: account, scope and credential store on stderr, and the session on stdout unless the format is `table`. */

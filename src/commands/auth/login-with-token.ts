@@ -23,7 +23,7 @@ import { buildRefusedRequestHints, isServerKnownToImplementSpec } from '../../se
 import { storeGivenToken } from '../../session/store-login.ts';
 import { loadStoredSession } from '../../session/stored-session.ts';
 import { confirmSessionReplacement } from './confirm-replacement.ts';
-import { reportLogin, saveLoginOptionsInProfile } from './login-report.ts';
+import { reportLogin, saveLoginOptionsIfUnconfirmed, saveLoginOptionsInProfile } from './login-report.ts';
 import { missingProfileSettingsError } from './resolve-or-prompt-for-login-settings.ts';
 
 /** Implements `auth login --with-token`: stores an access token that was issued elsewhere, after the resource API has accepted it. */
@@ -65,7 +65,7 @@ export async function loginWithToken(
       },
     },
     { accessToken, account, scope: args.value('scope') ?? '' },
-  );
+  ).catch((error: unknown) => saveLoginOptionsIfUnconfirmed(context, settings, typed, error));
   await saveLoginOptionsInProfile(context, settings, typed);
   await reportLogin(context, settings, result);
   await revokeReplacedSession(

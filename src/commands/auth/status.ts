@@ -3,7 +3,7 @@ import { readLastSandbox } from '../../config/sandbox-urls-and-credentials.ts';
 import type { CommandContext } from '../../context.ts';
 import { exitCodes } from '../../errors.ts';
 import { readLoggedInAccountFile } from '../../session/account.ts';
-import { credentialStoreUnavailableError } from '../../session/credential-store.ts';
+import { credentialStoreUnavailableError, describeCredentialStore } from '../../session/credential-store.ts';
 import {
   buildLoginSessionReport,
   computeTokenSecondsLeftOrZero,
@@ -62,7 +62,7 @@ export const authStatusCommand: CommandSpec<CommandContext> = {
     await context.output.object(report, loginStatusListView);
     if (found.pending)
       await context.output.note(
-        `The last refresh is in the encrypted journal of the state folder, not yet in the ${store.kind}; later commands use the tokens of this refresh.`,
+        `The last refresh is in the encrypted journal of the state folder, not yet in the ${describeCredentialStore(store)}; later commands use the tokens of this refresh.`,
       );
     if (state === 'in_doubt')
       await context.output.note(

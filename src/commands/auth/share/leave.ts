@@ -127,23 +127,18 @@ function findUnpublishedSession(
   { profile, open, journal }: UnpublishedSessionDeps,
 ): SharedStoreUnavailable | 'unpublished' | undefined {
   const isCopyUnreadable = copy !== undefined && open(copy).kind === 'unknown_key';
-  // Nobody may have stored anything yet, or the store has lost it: the journal may have the newest grant.
+  // No machine has stored a session yet, or the store has lost it: then the journal may have the newest grant.
   if (row === undefined) return copy !== undefined || journal.isOrphaned() ? 'unpublished' : undefined;
   const opened = open(row);
-  // The version of a row is proven only by its record. A copy with the same missing key is of no use for this machine.
-  if (!isReadableSharedSession(opened))
-    return isCopyUnreadable && copy.kid === row.kid ? undefined : findSharedRecordFailure(opened, row.kid, profile);
+  // The version of a row is proven only by its record, and what cannot be read may be newer.
+  if (!isReadableSharedSession(opened)) return findSharedRecordFailure(opened, row.kid, profile);
   if (copy !== undefined && compareSharedSessionVersions(copy, row) === 'newer')
     return isCopyUnreadable ? findSharedRecordFailure({ kind: 'unknown_key' }, copy.kid, profile) : 'unpublished';
   return opened.kind === 'record' && journal.inspect(opened.record).pending ? 'unpublished' : undefined;
 }
 
 function unpublishedError(profile: ProfileReference): CliError {
-  return new CliError(
-    'busy',
-    'could not leave the share: the session in the store is older than the copy on this machine',
-    {
-      hint: `run ${formatCommandForProfile(profile, 'auth share leave')} again`,
-    },
-  );
+  return new CliError('busy', 'could not leave the share: this machine may have a newer session than the store', {
+    hint: `run ${formatCommandForProfile(profile, 'auth share leave')} again; to leave without publishing it, run \`cloudctl auth remove ${profile.name} --local\``,
+  });
 }

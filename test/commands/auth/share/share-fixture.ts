@@ -79,7 +79,7 @@ export async function shareMachines(url: string): Promise<ShareMachines> {
       const version = { epoch: Math.floor(Date.now() / 1000), sid: randomBytes(8).toString('hex'), gen: 1 };
       const grant = await tokenFor(sandbox);
       const expiresAt = Math.floor(Date.now() / 1000) + seconds;
-      const record = recordOf(host, sandbox, grant, { sid: version.sid, expiresAt });
+      const record = recordOf(host, sandbox, grant, { sid: version.sid, expiresAt, obtainedAt: expiresAt - 3600 });
       const sealed = createSharedSessionEncryptor(keys, 'default', randomBytes).seal(version, record);
       await withStore(host, (store) => store.run({ op: 'commit', by: 'login', event: 'login', ...sealed }));
     },
