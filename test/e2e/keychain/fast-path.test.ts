@@ -31,7 +31,9 @@ const live = async (bench: Bench): Promise<void> => bench.store(JSON.stringify(a
 const expiring =
   (left: number, more: object = {}) =>
   async (bench: Bench): Promise<void> =>
-    bench.store(JSON.stringify(await bench.record({ expires_at: minutes(left), ...more })));
+    bench.store(
+      JSON.stringify(await bench.record({ expires_at: minutes(left), obtained_at: minutes(left - 60), ...more })),
+    );
 const configOf = ({ fixture }: Bench): string => join(fixture.folders.config, 'config.json');
 const keepConfig = (bench: Bench): void => copyFileSync(configOf(bench), `${configOf(bench)}.kept`);
 const giveBackConfig = (bench: Bench): void => {
