@@ -139,7 +139,7 @@ describe('a login whose commit the store does not confirm', () => {
     expect(first.deps.warnings).toEqual([expect.stringContaining('control panel')]);
   });
 
-  it('and that is stored later is replaced as any other: without another warning', async () => {
+  it('and that is stored later is replaced by another login without a second warning', async () => {
     const { first, second, login, tryLogin, server } = await twoMachines();
     const undo = interceptOperations(server, async (operation, run) => {
       if (operation.op === 'commit') throw away;
