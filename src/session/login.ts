@@ -87,7 +87,7 @@ export async function performLogin(deps: LoginDeps, request: OAuthLoginOptions):
     const { callbackUrl: redirectUri, showOutcome } = receiver;
     const exchange = { redirectUri, pkce: attempt.pkce, signal: ended.signal };
     const grant = await interruption.withGrace(obtainGrant(deps, authorized, exchange), {
-      detail: 'the login was interrupted during a request',
+      detail: 'the token request was abandoned 5 s after the signal; tokens that it may have issued are not stored',
       hint: `start again with ${deps.loginCommands.sameRequest}`,
     });
 
