@@ -409,6 +409,19 @@ describe('a refresh that may have been processed', () => {
     }
   });
 
+  it.each([
+    ['a lost first one', 1],
+    ['none', 0],
+  ])('and is followed by an error that is not invalid_grant, after %s: %i journal is kept', async (_what, lost) => {
+    const { origin } = await serverFor((_, response, count) =>
+      count <= lost ? void response.destroy() : reply(response, 400, { error: 'invalid_request' }),
+    );
+    const { deps, place, stored } = await ground(origin);
+    await expect(refreshStoredSession(deps, due)).rejects.toMatchObject({ code: 'api_error' });
+    expect(stored()?.refreshToken?.reveal()).toBe('rt-1');
+    expect(listTemporaryCredentialFiles(place)).toHaveLength(lost);
+  });
+
   it('and fails in another way the second time names both', async () => {
     const { origin } = await serverFor((_, response, count) =>
       count === 1 ? reply(response, 502, 'oops') : void response.destroy(),

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { describe, expect, it, vi } from 'vitest';
 import { acquireFileLock } from '../../../../src/platform/file-lock.ts';
@@ -132,14 +132,18 @@ describe.skipIf(lacks('redis-server'))('a grant that only this machine has', () 
   });
 });
 
-/** Replaces the row, whatever its version is, as a restored backup or a hostile member with the rights of Redis does. */
-async function replaceRow(fixture: ShareFixture, host: TestHost, row: EncryptedSharedSession): Promise<void> {
-  const { host: address, port } = fixture.redis;
-  const client = connect(port, address);
+/** Removes all rows, as Redis without persistence does when it is restarted. */
+async function removeRows({ redis }: ShareFixture): Promise<void> {
+  const client = connect(redis.port, redis.host);
   await once(client, 'connect');
   client.write('FLUSHALL\r\n');
   await once(client, 'data');
   client.destroy();
+}
+
+/** Replaces the row, whatever its version is, as a restored backup or a hostile member with the rights of Redis does. */
+async function replaceRow(fixture: ShareFixture, host: TestHost, row: EncryptedSharedSession): Promise<void> {
+  await removeRows(fixture);
   const { epoch, sid, gen, kid, record } = row;
   await fixture.withStore(host, (store) =>
     store.run({ op: 'commit', by: 'x', event: 'publish', epoch, sid, gen, kid, record }),
@@ -174,6 +178,27 @@ describe.skipIf(lacks('redis-server'))('a machine does not leave', () => {
     expect((await runCloudctl(third, ['auth', 'share', 'status', '-o', 'json'])).json()).toMatchObject({
       generation: 2,
     });
+  });
+
+  it.each([
+    ['a copy and a journal', true],
+    ['only a journal', false],
+  ])('with %s if the store has lost the session after it was published', async (_what, hasCopy) => {
+    const fixture = await shareFixture();
+    const host = await fixture.first();
+    await fixture.login(host);
+    await runCloudctl(host, ['auth', 'token']);
+    const place = profilePaths(host.folders.state, 'default');
+    const lock = await acquireFileLock(place.lock, { waitMs: 5_000, clock: host.clock, random: host.random });
+    const leaving = runCloudctl(host, leave);
+    // It has published what it knows, and waits for the lock.
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    await refreshWithoutStore(fixture, host, lock);
+    if (!hasCopy) rmSync(place.sharedCopyFile);
+    await removeRows(fixture);
+    lock.release();
+    expect((await leaving).error()).toMatchObject({ code: 'busy' });
+    expect([listRefreshJournalFiles(place).length, existsSync(place.shareFile)]).toEqual([1, true]);
   });
 
   it('while the record of the store does not open', async () => {

@@ -30,7 +30,7 @@ async function proxyWithCommits({ host, port }: RedisServer, onCommit: () => boo
   return `redis://127.0.0.1:${address.port}/0`;
 }
 
-async function loginThatIsCut(onCut: (host: TestHost) => void) {
+async function loginThatIsCut(onCut: (host: TestHost) => void, typed: readonly string[] = []) {
   const fixture = await shareFixture();
   const host = await fixture.first();
   await fixture.login(host);
@@ -41,7 +41,7 @@ async function loginThatIsCut(onCut: (host: TestHost) => void) {
     onCut(login.host);
     return true;
   });
-  const login = startCloudctl(host, ['auth', 'login', '--force'], {
+  const login = startCloudctl(host, ['auth', 'login', '--force', ...typed], {
     env: { CLOUDCTL_STORE_URL: url, CLOUDCTL_CLIENT_SECRET: fixture.sandbox.ready.client_secret },
   });
   const [, address = ''] = await login.waitForOutput(authorizationLine);
@@ -68,6 +68,12 @@ it.each([
   60_000,
 );
 
+it('auth login that the store has not confirmed saves its options, which the command of the hint needs', async () => {
+  const { ran, host } = await loginThatIsCut((on) => on.clock.advance(60_000), ['--token-params', 'body', '--no-pkce']);
+  expect(ran.code).toBe(6);
+  expect(host.readConfig().profiles.get('default')).toMatchObject({ token_params: 'body', pkce: false });
+});
+
 it('auth status --check exits with 6 while the store is away and the copy is a login that it has not confirmed', async () => {
   const { host } = await loginThatIsCut((on) => void on.signal('SIGINT'));
   const env = { CLOUDCTL_STORE_URL: 'redis://127.0.0.1:1/0' };
@@ -75,7 +81,7 @@ it('auth status --check exits with 6 while the store is away and the copy is a l
   expect((await runCloudctl(host, ['auth', 'status', '--check'])).code).toBe(0);
 });
 
-it('auth login --with-token that SIGTERM meets while it is stored: exit 143, and the session is stored', async () => {
+it('auth login --with-token that receives SIGTERM during the commit: exit 143, and the session is stored', async () => {
   const fixture = await shareFixture();
   const host = await fixture.first();
   await fixture.login(host);
