@@ -16,7 +16,7 @@ export interface ApiAction {
 /** Lists actions, page by page. */
 export function listAllActions(
   api: ApiClient,
-  wish: ListOptions<ApiAction> = {},
+  options: ListOptions<ApiAction> = {},
 ): AsyncGenerator<ListPageItems<ApiAction>> {
   return readListPages(api, {
     path: '/v2/actions',
@@ -25,7 +25,7 @@ export function listAllActions(
     decode: decodeAction,
     idOf: listItemId,
     createdAt: ({ raw }) => readStringField(raw, 'started_at'),
-    options: wish,
+    options,
   });
 }
 

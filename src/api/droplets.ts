@@ -20,7 +20,7 @@ export interface DropletFilter {
 export function listDroplets(
   api: ApiClient,
   filter: DropletFilter,
-  wish: ListOptions<Droplet> = {},
+  options: ListOptions<Droplet> = {},
 ): AsyncGenerator<ListPageItems<Droplet>> {
   const query = new URLSearchParams();
   if (filter.name !== undefined) query.set('name', filter.name);
@@ -32,7 +32,7 @@ export function listDroplets(
     decode: decodeDroplet,
     idOf: listItemId,
     createdAt: ({ raw }) => readStringField(raw, 'created_at'),
-    options: wish,
+    options,
   });
 }
 

@@ -60,7 +60,7 @@ export function apiServing(shelf: ChangingList): RecordingApi {
   return api;
 }
 
-export function listThings(api: ApiClient, wish: ListOptions<Thing> = { pageSize: 2 }, path = '/v2/things') {
+export function listThings(api: ApiClient, options: ListOptions<Thing> = { pageSize: 2 }, path = '/v2/things') {
   return readListPages(api, {
     path,
     key: 'things',
@@ -68,7 +68,7 @@ export function listThings(api: ApiClient, wish: ListOptions<Thing> = { pageSize
     decode,
     idOf: ({ id }) => id,
     createdAt: (thing) => thing.created_at,
-    options: wish,
+    options,
   });
 }
 

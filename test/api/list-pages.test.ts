@@ -187,9 +187,9 @@ describe('a limit', () => {
     [{ limit: 100, matches: odd }, 100, ['1:200']],
     [{ limit: 101, matches: odd }, 101, ['1:200', '2:200']],
     [{ limit: 5_000 }, 1_000, ['1:200', '2:200', '3:200', '4:200', '5:200']],
-  ])('of %j is met by as few and as small requests as can be', async (wish, count, asked) => {
+  ])('of %j is met by as few and as small requests as can be', async (options, count, asked) => {
     const api = apiServing(shelfOf(1_000));
-    expect(await ids(listThings(api, wish))).toHaveLength(count);
+    expect(await ids(listThings(api, options))).toHaveLength(count);
     const pages = api.requestedPaths.map((path) => new URL(path, origin).searchParams);
     expect(pages.map((query) => `${query.get('page')}:${query.get('per_page')}`)).toEqual(asked);
   });
@@ -214,8 +214,8 @@ describe('a page', () => {
 
   it('is told of while another follows', async () => {
     const told: unknown[] = [];
-    const wish: ListOptions<Thing> = { pageSize: 2, onProgress: (read, total) => told.push([read, total]) };
-    await ids(listThings(apiServing(shelfOf(5)), wish));
+    const options: ListOptions<Thing> = { pageSize: 2, onProgress: (read, total) => told.push([read, total]) };
+    await ids(listThings(apiServing(shelfOf(5)), options));
     expect(told).toEqual([
       [2, 5],
       [4, 5],

@@ -2,28 +2,28 @@ import { once } from 'node:events';
 import { expect, it } from 'vitest';
 import { createRateLimitRetry } from '../../src/api/rate-limit-retry.ts';
 
-function ground() {
+function setup() {
   const pauses: number[] = [];
   const patience = createRateLimitRetry(async (ms) => void pauses.push(ms));
   return { pauses, refused: async (retryAfter?: number) => patience?.({ retryAfter }) };
 }
 
 it('it waits as long as the server says', async () => {
-  const { pauses, refused } = ground();
+  const { pauses, refused } = setup();
   expect([await refused(7), await refused(30)]).toEqual([true, true]);
   expect(pauses).toEqual([7_000, 30_000]);
 });
 
 it('a server that names no time, or one that has come, is asked less and less often', async () => {
-  const { pauses, refused } = ground();
+  const { pauses, refused } = setup();
   for (const told of [undefined, 0, undefined, 0, undefined, 0, undefined, 0]) await refused(told);
   expect(pauses).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000]);
 });
 
 it('it has an end after a quarter of an hour, told at once or in pieces', async () => {
-  const once = ground();
+  const once = setup();
   expect([await once.refused(900), await once.refused(1)]).toEqual([true, false]);
-  const far = ground();
+  const far = setup();
   expect(await far.refused(901)).toBe(false);
   expect([once.pauses, far.pauses]).toEqual([[900_000], []]);
 });

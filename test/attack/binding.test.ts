@@ -126,29 +126,29 @@ describe('binding and lifetime', () => {
 
   test('rule 8: 200 silent sockets do not keep the genuine redirect out', async () => {
     const victim = await (await startVictimMachine(await authorityFor())).login();
-    const crowd = Array.from({ length: 200 }, () => connect({ port: victim.port, host: '127.0.0.1' }));
-    for (const socket of crowd) socket.on('error', () => undefined);
+    const sockets = Array.from({ length: 200 }, () => connect({ port: victim.port, host: '127.0.0.1' }));
+    for (const socket of sockets) socket.on('error', () => undefined);
     await Promise.all(
-      crowd.map((socket) => new Promise((resolve) => socket.once('connect', resolve).once('close', resolve))),
+      sockets.map((socket) => new Promise((resolve) => socket.once('connect', resolve).once('close', resolve))),
     );
     await victim.completes();
-    for (const socket of crowd) socket.destroy();
+    for (const socket of sockets) socket.destroy();
   });
 
   test('rule 8: above 64 open sockets the one silent longest goes, not the newest', async () => {
     const victim = await (await startVictimMachine(await authorityFor())).login();
     const closed: number[] = [];
-    const crowd = [];
+    const sockets = [];
     for (let at = 0; at < 66; at++) {
       const socket = connect({ port: victim.port, host: '127.0.0.1' });
       socket.on('error', () => undefined);
       socket.once('close', () => closed.push(at));
       await new Promise((resolve) => socket.once('connect', resolve));
-      crowd.push(socket);
+      sockets.push(socket);
     }
     while (!closed.includes(0)) await sleep(10);
     expect(closed).not.toContain(65);
-    for (const socket of crowd) socket.destroy();
+    for (const socket of sockets) socket.destroy();
     await victim.completes();
   });
 

@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest';
 import { createTerminalScreen } from '../../src/cli/screen.ts';
 
-function ground() {
+function setup() {
   const writes: string[] = [];
   return { writes, live: createTerminalScreen({ write: async (text) => void writes.push(String(text)) }) };
 }
 
 it('each redraw is one write that erases the old lines', async () => {
-  const { writes, live } = ground();
+  const { writes, live } = setup();
   await live.draw(['a', 'b']);
   await live.draw(['c']);
   expect(writes).toHaveLength(2);
@@ -16,7 +16,7 @@ it('each redraw is one write that erases the old lines', async () => {
 });
 
 it('the terminal is restored with its cursor, and the last lines stay', async () => {
-  const { writes, live } = ground();
+  const { writes, live } = setup();
   await live.draw(['a']);
   await live.end(['done']);
   expect(writes[0]?.startsWith('\u001b[?1049h\u001b[?25l')).toBe(true);
@@ -24,7 +24,7 @@ it('the terminal is restored with its cursor, and the last lines stay', async ()
 });
 
 it('a terminal that nothing was drawn on is left alone', async () => {
-  const { writes, live } = ground();
+  const { writes, live } = setup();
   await live.end([]);
   expect(writes.join('')).toBe('');
 });

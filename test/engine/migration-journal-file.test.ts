@@ -12,13 +12,13 @@ function place(): string {
   return join(folder, 'engine');
 }
 
-const door = { host: '::1', port: 5432, dbname: 'd "é"', username: 'u', ssl: 'require' } as const;
+const endpoint = { host: '::1', port: 5432, dbname: 'd "é"', username: 'u', ssl: 'require' } as const;
 const verify = { what: 'full', ca: { file: 'ca.pem', pem: 'PEM' } } as const;
 const entry: MigrationCleanupEntry = {
   engine: 'postgresql',
   name: 'cloudctl_1_2',
-  source: { ...door, password: new Secret('pa"ss\nword'), verify },
-  target: { ...door, password: undefined },
+  source: { ...endpoint, password: new Secret('pa"ss\nword'), verify },
+  target: { ...endpoint, password: undefined },
   targetSystem: '7',
 };
 /** Entries of earlier versions have no former owner. */

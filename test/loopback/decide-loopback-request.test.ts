@@ -58,8 +58,8 @@ describe('the order of checks', () => {
       rawHeaders: fc.array(fc.tuple(header, value), { maxLength: 4 }).map((pairs) => ['Host', host, ...pairs.flat()]),
     });
     fc.assert(
-      fc.property(anything, fc.constantFrom(expected(), implicit), (input, ground) => {
-        const decision = decideLoopbackRequest(ground, armed, input);
+      fc.property(anything, fc.constantFrom(expected(), implicit), (input, setup) => {
+        const decision = decideLoopbackRequest(setup, armed, input);
         return (
           decision.kind !== 'taken' ||
           (input.rawTarget === genuine && input.method === 'GET' && input.peerAddress !== '10.0.0.1')

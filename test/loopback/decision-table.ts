@@ -11,9 +11,9 @@ export type Row = readonly [name: string, request: LoopbackHttpRequest, answer: 
 export function word(
   input: LoopbackHttpRequest,
   phase: LoopbackLoginPhase = armed,
-  ground: LoopbackRequestExpectations<AuthorizationResult> = expected(),
+  setup: LoopbackRequestExpectations<AuthorizationResult> = expected(),
 ): string {
-  const decision = decideLoopbackRequest(ground, phase, input);
+  const decision = decideLoopbackRequest(setup, phase, input);
   if (decision.kind === 'taken') return `taken ${decision.accepted.kind}`;
   return decision.kind === 'refuse' ? decision.reason : decision.kind;
 }
@@ -22,9 +22,9 @@ export function word(
 export function table(
   rows: readonly Row[],
   phase: LoopbackLoginPhase = armed,
-  ground: LoopbackRequestExpectations<AuthorizationResult> = expected(),
+  setup: LoopbackRequestExpectations<AuthorizationResult> = expected(),
 ): void {
   test.each(rows)('%s', (_, input, answer) => {
-    expect(word(input, phase, ground)).toBe(answer);
+    expect(word(input, phase, setup)).toBe(answer);
   });
 }

@@ -35,7 +35,7 @@ function settle(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-function ground(finish: (accepted: string) => Promise<LoginOutcome> = () => new Promise(() => undefined)) {
+function setup(finish: (accepted: string) => Promise<LoginOutcome> = () => new Promise(() => undefined)) {
   const clock = handClock();
   let released = 0;
   const calls: string[] = [];
@@ -55,14 +55,14 @@ function ground(finish: (accepted: string) => Promise<LoginOutcome> = () => new 
 const signedIn: LoginOutcome = { kind: 'signed_in', name: 'Sammy' };
 
 test('rule 22: taking latches before anything is awaited', () => {
-  const { login, calls } = ground();
+  const { login, calls } = setup();
   expect([login.take('a', 'tab'), login.take('b', 'tab'), login.take('c', 'elsewhere')]).toEqual([true, false, false]);
   expect(login.phase()).toEqual({ kind: 'taken' });
   expect(calls).toEqual(['a']);
 });
 
 test('a closed login takes nothing, and its start link is not used any more', async () => {
-  const { login, calls, released } = ground();
+  const { login, calls, released } = setup();
   await Promise.all([login.close(), login.close()]);
   expect(login.take('a', 'tab')).toBe(false);
   login.markStarted();
@@ -71,14 +71,14 @@ test('a closed login takes nothing, and its start link is not used any more', as
 });
 
 test('the start link is used up by its first use', () => {
-  const { login } = ground();
+  const { login } = setup();
   expect(login.phase()).toEqual({ kind: 'armed', started: false });
   login.markStarted();
   expect(login.phase()).toEqual({ kind: 'armed', started: true });
 });
 
 test('rule 28: the port closes once the tab was told', async () => {
-  const { login, released } = ground(async () => signedIn);
+  const { login, released } = setup(async () => signedIn);
   login.take('a', 'tab');
   const leave = login.tabWaits();
   expect(await login.outcome()).toEqual(signedIn);
@@ -90,7 +90,7 @@ test('rule 28: the port closes once the tab was told', async () => {
 });
 
 test('rule 28: or after five seconds without a tab', async () => {
-  const { clock, login, released } = ground(async () => signedIn);
+  const { clock, login, released } = setup(async () => signedIn);
   login.take('a', 'tab');
   await clock.pass(4999);
   expect(released()).toBe(0);
@@ -100,7 +100,7 @@ test('rule 28: or after five seconds without a tab', async () => {
 
 test('a tab that waits holds the port as long as the exchange takes', async () => {
   let end: (outcome: LoginOutcome) => void = () => undefined;
-  const { clock, login, released } = ground(
+  const { clock, login, released } = setup(
     () =>
       new Promise((resolve) => {
         end = resolve;
@@ -117,7 +117,7 @@ test('a tab that waits holds the port as long as the exchange takes', async () =
 });
 
 test('a tab is told after a minute that the program is still at work', async () => {
-  const { clock, login } = ground();
+  const { clock, login } = setup();
   login.take('a', 'tab');
   login.tabWaits();
   const outcome = login.outcome();
@@ -126,17 +126,17 @@ test('a tab is told after a minute that the program is still at work', async () 
 });
 
 test('what came another way closes the port as soon as it is finished, or after five seconds', async () => {
-  const quick = ground(async () => signedIn);
+  const quick = setup(async () => signedIn);
   quick.login.take('a', 'elsewhere');
   await quick.login.closed;
-  const slow = ground();
+  const slow = setup();
   slow.login.take('a', 'elsewhere');
   await slow.clock.pass(5000);
   expect(slow.released()).toBe(1);
 });
 
 test('a failure of finish reaches the caller whole and the tab without its words', async () => {
-  const { login } = ground(() => Promise.reject(new Error('inner words')));
+  const { login } = setup(() => Promise.reject(new Error('inner words')));
   login.take('a', 'tab');
   const outcome = await login.outcome();
   expect(outcome.kind).toBe('failed');
@@ -145,7 +145,7 @@ test('a failure of finish reaches the caller whole and the tab without its words
 });
 
 test('rule 5: closing leaves no timer behind', async () => {
-  const { clock, login } = ground();
+  const { clock, login } = setup();
   login.take('a', 'tab');
   login.tabWaits();
   void login.outcome();

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { createResponseBodyStream } from '../../src/platform/response-body-stream.ts';
 
 /** An inflow whose source notes what it is told. */
-function ground() {
+function setup() {
   const told: string[] = [];
   const source = {
     pause: () => void told.push('pause'),
@@ -26,7 +26,7 @@ async function textOf(chunks: AsyncIterable<Uint8Array>): Promise<string> {
 }
 
 it('bytes come out in the order they came in, before and after they are asked for', async () => {
-  const { inflow } = ground();
+  const { inflow } = setup();
   inflow.push(Buffer.from('a'));
   inflow.push(Buffer.from('b'));
   const text = textOf(inflow.chunks);
@@ -37,7 +37,7 @@ it('bytes come out in the order they came in, before and after they are asked fo
 });
 
 it('a failure comes after the bytes that came before it, and the first end counts', async () => {
-  const { inflow, told } = ground();
+  const { inflow, told } = setup();
   inflow.push(Buffer.from('a'));
   inflow.fail(new Error('broken off'));
   inflow.end();
@@ -50,7 +50,7 @@ it('a failure comes after the bytes that came before it, and the first end count
 });
 
 it('a source that is faster than its reader is paused until he has caught up', async () => {
-  const { inflow, told } = ground();
+  const { inflow, told } = setup();
   for (const _ of '12') inflow.push(Buffer.alloc(600 * 1024));
   expect(told).toEqual(['pause']);
   const text = textOf(inflow.chunks);
@@ -65,7 +65,7 @@ it('a reader who leaves off ends the source, but not one that has ended', async 
     [false, [expect.stringMatching(/^abort: /)]],
     [true, []],
   ] as const) {
-    const { inflow, told } = ground();
+    const { inflow, told } = setup();
     inflow.push(Buffer.from('a'));
     if (isOver) inflow.end();
     for await (const _ of inflow.chunks) break;
@@ -74,7 +74,7 @@ it('a reader who leaves off ends the source, but not one that has ended', async 
 });
 
 it('its reader is done once, however it ends', async () => {
-  const [whole, broken, left] = [ground(), ground(), ground()];
+  const [whole, broken, left] = [setup(), setup(), setup()];
   whole.inflow.push(Buffer.from('a'));
   whole.inflow.end();
   await textOf(whole.inflow.chunks);

@@ -28,9 +28,9 @@ afterAll(() => server?.stop());
 
 async function inside<T>(dbname: string, work: (session: SearchPathSafeSession) => Promise<T>): Promise<T> {
   const { host, port } = server;
-  const door = { host, port, dbname, username: 'postgres', password: new Secret(server.password) } as const;
+  const endpoint = { host, port, dbname, username: 'postgres', password: new Secret(server.password) } as const;
   const session = await makeSessionSearchPathSafe(
-    await connectPostgresql({ ...door, ssl: 'disable' }, { dbname, limit: 10_000 }),
+    await connectPostgresql({ ...endpoint, ssl: 'disable' }, { dbname, limit: 10_000 }),
   );
   try {
     return await work(session);

@@ -21,7 +21,7 @@ const stored: CredentialRecord = {
   clientId: 'client-1',
 };
 
-function ground(): ProfilePaths {
+function setup(): ProfilePaths {
   const folders = makeFolders();
   onTestFinished(() => folders.remove());
   return profilePaths(folders.state, 'default');
@@ -34,7 +34,7 @@ function left(place: ProfilePaths, pid: number, content: string): void {
 }
 
 it('a refresh in doubt keeps its trace, and what else was left is removed', () => {
-  const place = ground();
+  const place = setup();
   left(place, 101, '\0'.repeat(4096));
   left(place, 102, '{"torn');
   const journal = createFileRefreshJournal(place);
@@ -47,7 +47,7 @@ it('a refresh in doubt keeps its trace, and what else was left is removed', () =
 });
 
 it('without a refresh token nothing is in doubt, and all that was left is removed', () => {
-  const place = ground();
+  const place = setup();
   left(place, 101, '\0'.repeat(4096));
   const journal = createFileRefreshJournal(place);
   const { refreshToken: _none, ...bare } = stored;

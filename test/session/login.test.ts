@@ -28,7 +28,7 @@ const request: OAuthLoginOptions = {
   limit: 60_000,
 };
 
-interface Ground {
+interface Setup {
   readonly deps: LoginDeps;
   readonly notes: string[];
   readonly accounts: LoggedInAccount[];
@@ -36,7 +36,7 @@ interface Ground {
   paste(...lines: string[]): void;
 }
 
-function ground(host: TestHost, sandbox: SandboxServers, changes: Partial<LoginDeps> = {}): Ground {
+function setup(host: TestHost, sandbox: SandboxServers, changes: Partial<LoginDeps> = {}): Setup {
   const { store, lock, requireSafe } = refreshDeps(host, sandbox);
   const notes: string[] = [];
   const accounts: LoggedInAccount[] = [];
@@ -87,7 +87,7 @@ function ground(host: TestHost, sandbox: SandboxServers, changes: Partial<LoginD
 describe('a login by paste', () => {
   it('takes the whole address of the last page', async () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
-    const { deps, paste, accounts } = ground(host, sandbox);
+    const { deps, paste, accounts } = setup(host, sandbox);
     paste(`${sandbox.ready.callback_url}?code=${await codeFor(sandbox)}&state=STATE`);
     const result = await performLogin(deps, request);
     expect(result.record).toMatchObject({ gen: 1, scope: 'read' });
@@ -97,7 +97,7 @@ describe('a login by paste', () => {
 
   it('takes CODE STATE, and stays armed after lines that are nothing', async () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
-    const { deps, paste, notes } = ground(host, sandbox);
+    const { deps, paste, notes } = setup(host, sandbox);
     const code = await codeFor(sandbox);
     paste('', 'hello there my friend', `${sandbox.ready.callback_url}?code=${code}`, `${code} STATE`);
     await performLogin(deps, request);
@@ -106,18 +106,18 @@ describe('a login by paste', () => {
 
   it('with another state ends, and nothing is exchanged', async () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
-    const { deps, paste } = ground(host, sandbox);
+    const { deps, paste } = setup(host, sandbox);
     const code = await codeFor(sandbox);
     paste(`${code} foreign-state`);
     await expect(performLogin(deps, request)).rejects.toMatchObject({ code: 'state_mismatch', exitCode: 4 });
-    const again = ground(host, sandbox);
+    const again = setup(host, sandbox);
     again.paste(`${code} STATE`);
     await performLogin(again.deps, request);
   });
 
   it('with an error ends with the code of the error', async () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
-    const { deps, paste } = ground(host, sandbox);
+    const { deps, paste } = setup(host, sandbox);
     paste(`${sandbox.ready.callback_url}?error=consent_required&state=STATE`);
     await expect(performLogin(deps, request)).rejects.toMatchObject({ code: 'consent_required', exitCode: 4 });
   });
@@ -126,14 +126,14 @@ describe('a login by paste', () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
     const { authOrigin, clientId } = bindingTo(sandbox);
     const client = { authOrigin, clientId, clientSecret: new Secret('wrong'), tokenParams: 'query' } as const;
-    const { deps, paste } = ground(host, sandbox, { client });
+    const { deps, paste } = setup(host, sandbox, { client });
     paste(`${sandbox.ready.callback_url}?code=${await codeFor(sandbox)}&state=STATE`);
     await expect(performLogin(deps, request)).rejects.toMatchObject({ code: 'invalid_client', exitCode: 4 });
   });
 
   it('whose input ends before a response was pasted is a usage error', async () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
-    const { deps } = ground(host, sandbox, { pastedLines: async function* () {} });
+    const { deps } = setup(host, sandbox, { pastedLines: async function* () {} });
     const error = await performLogin(deps, request).catch((caught) => caught);
     expect(error).toMatchObject({ code: 'usage' });
     expectGolden('auth', errorText(error));
@@ -147,13 +147,13 @@ describe('a login by paste', () => {
       withItems: () => Promise.reject(new CliError('keychain_unavailable', 'locked')),
     };
     await expect(
-      performLogin(ground(host, sandbox, { showInstructions: invite, store }).deps, request),
+      performLogin(setup(host, sandbox, { showInstructions: invite, store }).deps, request),
     ).rejects.toMatchObject({
       code: 'keychain_unavailable',
     });
     const tryLoginLock = () => undefined;
     await expect(
-      performLogin(ground(host, sandbox, { showInstructions: invite, store, tryLoginLock }).deps, request),
+      performLogin(setup(host, sandbox, { showInstructions: invite, store, tryLoginLock }).deps, request),
     ).rejects.toMatchObject({
       code: 'busy',
     });
@@ -166,7 +166,7 @@ describe('a login by paste', () => {
     await store.withItems((items) => items.write('credential', encodeCredentialRecord(record)));
     const others = { ...record, sid: 'fedcba9876543210' };
     for (const left of [record, others]) store.journal.reserve(left, { now: 1, random: host.random }).close();
-    const { deps, paste } = ground(host, sandbox, { store });
+    const { deps, paste } = setup(host, sandbox, { store });
     paste(`${await codeFor(sandbox)} STATE`);
     await performLogin(deps, request);
     expect(store.journal.inspect(record).inDoubt).toBe(false);
@@ -177,7 +177,7 @@ describe('a login by paste', () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
     const records = [];
     for (const _ of [1, 2]) {
-      const { deps, paste } = ground(host, sandbox);
+      const { deps, paste } = setup(host, sandbox);
       paste(`${await codeFor(sandbox)} STATE`);
       records.push((await performLogin(deps, request)).record);
     }
@@ -193,7 +193,7 @@ describe('a login by the redirect', () => {
   it('is stopped by no terminal that cannot be read', async () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
     let reads = 0;
-    const { deps } = ground(host, sandbox, {
+    const { deps } = setup(host, sandbox, {
       callbackUrls: ['http://127.0.0.1:0/callback'],
       showInstructions: async ({ authorizationUrl, callbackUrl }) => {
         const state = new URL(authorizationUrl).searchParams.get('state') ?? '';
@@ -219,7 +219,7 @@ describe('a login that is interrupted', () => {
   it('while the exchange hangs ends its request: nothing keeps the program, and nothing was stored', async () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
     let exchange: AbortSignal | undefined;
-    const { deps, paste } = ground(host, sandbox, {
+    const { deps, paste } = setup(host, sandbox, {
       clock: { now: host.clock.now, sleep: (ms) => (ms <= 5_000 ? Promise.resolve() : new Promise(() => {})) },
       createSender:
         async () =>
@@ -249,7 +249,7 @@ describe('a grant with another scope than the requested one', () => {
   /** The implicit flow with a token of the scope `read`, where `read write` was requested. */
   async function narrowed(changes: Partial<LoginDeps>): Promise<Narrowed> {
     const [host, sandbox] = [testHost(), await sandboxFor()];
-    const { deps, paste } = ground(host, sandbox, changes);
+    const { deps, paste } = setup(host, sandbox, changes);
     const { access_token: token } = await tokenFor(sandbox, { scope: 'read' });
     paste(`http://x#access_token=${token}&token_type=bearer&expires_in=60&scope=read&state=STATE`);
     const login = performLogin(deps, { ...request, flow: 'implicit', scope: 'read write' });
@@ -315,7 +315,7 @@ describe('a grant with another scope than the requested one', () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
     const code = await codeFor(sandbox);
     let page: string | undefined;
-    const { deps } = ground(host, sandbox, {
+    const { deps } = setup(host, sandbox, {
       showInstructions: async ({ authorizationUrl, callbackUrl }) => {
         const state = new URL(authorizationUrl).searchParams.get('state') ?? '';
         setTimeout(
@@ -339,7 +339,7 @@ describe('a login without a page that needs a person', () => {
     async (error) => {
       const sandbox = await sandboxFor();
       const urls: URL[] = [];
-      const { deps } = ground(testHost(), sandbox, {
+      const { deps } = setup(testHost(), sandbox, {
         canContinue: true,
         callbackUrls: [sandbox.ready.callback_url],
         showInstructions: async ({ authorizationUrl }, { isContinued }) => {

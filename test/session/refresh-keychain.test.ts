@@ -14,14 +14,14 @@ import { commitsAndDrops, expectAlive, machineWith, singleUseServer, token, unex
 const due = { kind: 'due' } as const;
 const long = 'x'.repeat(1280);
 
-async function ground(...rest: [Parameters<typeof machineWith>[2]?, Parameters<typeof machineWith>[3]?]) {
+async function setup(...rest: [Parameters<typeof machineWith>[2]?, Parameters<typeof machineWith>[3]?]) {
   const server = await singleUseServer();
   return { server, machine: await machineWith(server, 'keychain', ...rest) };
 }
 
 describe('a refresh with the keychain', () => {
   it('passes its points in the order of the protocol, and leaves nothing but the item', async () => {
-    const { server, machine } = await ground();
+    const { server, machine } = await setup();
     const passed: string[] = [];
     await refreshStoredSession({ ...machine.deps, onFailpoint: (point) => passed.push(point) }, due);
     expect(passed).toEqual([
@@ -43,7 +43,7 @@ describe('a refresh with the keychain', () => {
   });
 
   it('lets the helper of the keychain hold the lock as well, and frees it after the helper', async () => {
-    const { machine } = await ground();
+    const { machine } = await setup();
     const order: string[] = [];
     const lock = async () => {
       const held = await machine.deps.lock();
@@ -70,7 +70,7 @@ describe('a refresh with the keychain', () => {
   });
 
   it('seals at the last byte that was announced, however the connection ends', async () => {
-    const { server, machine } = await ground();
+    const { server, machine } = await setup();
     const body = JSON.stringify({ access_token: 'at-2', refresh_token: 'rt-2', token_type: 'bearer', expires_in: 60 });
     const send = async () => async () => ({
       status: 200,
@@ -88,7 +88,7 @@ describe('a refresh with the keychain', () => {
   });
 
   it('makes one request of many callers and many processes', async () => {
-    const { server, machine } = await ground();
+    const { server, machine } = await setup();
     const sessions = Array.from({ length: 10 }, () => createProfileAccessTokenProvider(machine.sibling()));
     const bearers = await Promise.all(sessions.flatMap((session) => [session.bearer(), session.bearer()]));
     expect(new Set(bearers.map((bearer) => bearer.reveal()))).toEqual(new Set(['at-2']));
@@ -97,7 +97,7 @@ describe('a refresh with the keychain', () => {
   });
 
   it('does not disturb one whose token is good while a sibling refreshes: it waits for the new one', async () => {
-    const { server, machine } = await ground(unexpired());
+    const { server, machine } = await setup(unexpired());
     let other: Promise<unknown> = Promise.resolve();
     const reached = (point: string): void => {
       if (point === 'K7-read') other = createProfileAccessTokenProvider(machine.sibling()).bearer();
@@ -111,7 +111,7 @@ describe('a refresh with the keychain', () => {
 
 describe.each(['hung', 'locked', 'missing', 'failed'] as const)('a keychain that is %s at the commit', (why) => {
   it('costs a warning: the token serves, the next command goes on from the file, and the one after stores it', async () => {
-    const { server, machine } = await ground();
+    const { server, machine } = await setup();
     const reached = (point: string): void => {
       if (point === 'K9-storing') machine.trouble = why;
     };
@@ -131,7 +131,7 @@ describe.each(['hung', 'locked', 'missing', 'failed'] as const)('a keychain that
 
 describe('a write that was given up and lands late', () => {
   it('is what decides: the file is removed beside an item of its generation', async () => {
-    const { server, machine } = await ground();
+    const { server, machine } = await setup();
     const reached = (point: string): void => {
       if (point === 'K9-storing') machine.trouble = 'hung';
     };
@@ -145,7 +145,7 @@ describe('a write that was given up and lands late', () => {
 
 describe('a grant that is too long for a keychain item', () => {
   it('is used and kept sealed, the warning says what to do, and later refreshes go on from it', async () => {
-    const { server, machine } = await ground();
+    const { server, machine } = await setup();
     server.extra = { scope: long };
     const { record } = await refreshStoredSession(machine.deps, due);
     expectAlive(record, server);
@@ -172,7 +172,7 @@ describe('a grant that is too long for a keychain item', () => {
   });
 
   it('is kept whole however long it is', async () => {
-    const { server, machine } = await ground();
+    const { server, machine } = await setup();
     server.extra = { info: { name: 'n'.repeat(50_000) }, scope: long };
     await refreshStoredSession(machine.deps, due);
     const stored = await loadStoredSession(machine.store, machine.deps.binding);
@@ -183,7 +183,7 @@ describe('a grant that is too long for a keychain item', () => {
 
 describe('a refresh in doubt', () => {
   it('asks twice in the first command and once in each later one, until an answer ends it', async () => {
-    const { server, machine } = await ground();
+    const { server, machine } = await setup();
     server.instead.push(
       ...Array.from({ length: 4 }, () => (_: unknown, response: { destroy(): void }) => void response.destroy()),
     );
@@ -207,7 +207,7 @@ describe('a refresh in doubt', () => {
   });
 
   it('that the server had processed is a login, with the command that leads back', async () => {
-    const { server, machine } = await ground({ accountUuid: 'a1b2c3d4-0000', scope: 'read write' });
+    const { server, machine } = await setup({ accountUuid: 'a1b2c3d4-0000', scope: 'read write' });
     server.instead.push(commitsAndDrops(server));
     await expect(createProfileAccessTokenProvider(machine.sibling()).bearer()).rejects.toMatchObject({
       code: 'needs_login',
@@ -225,7 +225,7 @@ describe('a refresh in doubt', () => {
     ['invalid_client', 401, 'invalid_client'],
     ['invalid_request', 400, 'api_error'],
   ])('keeps tokens and doubt at %s', async (error, status, code) => {
-    const { server, machine } = await ground();
+    const { server, machine } = await setup();
     server.expired = 1;
     const drop = (_: unknown, response: { destroy(): void }) => void response.destroy();
     server.instead.push(drop, drop, (_, response) => reply(response, status, { error }));
@@ -239,7 +239,7 @@ describe('a refresh in doubt', () => {
   });
 
   it('of a success that is not understood: the answer stays sealed, the old token is asked for again', async () => {
-    const { server, machine } = await ground();
+    const { server, machine } = await setup();
     server.expired = 1;
     server.instead.push((_, response) => reply(response, 200, '<html>', { 'content-type': 'text/html' }));
     await expect(createProfileAccessTokenProvider(machine.sibling()).bearer()).rejects.toMatchObject({
@@ -254,7 +254,7 @@ describe('a refresh in doubt', () => {
     ['a refusal', 400],
     ['a redirect', 302],
   ])('there is none after %s: the file goes at once', async (_what, status) => {
-    const { server, machine } = await ground();
+    const { server, machine } = await setup();
     server.instead.push((_, response) => reply(response, status, { error: 'invalid_request' }));
     await expect(refreshStoredSession(machine.deps, due)).rejects.toMatchObject({ code: 'api_error' });
     expect(machine.traces()).toEqual([]);
@@ -268,7 +268,7 @@ describe('a signal', () => {
     ['SIGTERM', 143],
   ] as const)('%s between sending and the commit ends with %d, after the commit', async (signal, exitCode) => {
     for (const point of ['K3-sending', 'K6-partial', 'K7-read', 'K8-sealed', 'K9-storing', 'K10-stored']) {
-      const { server, machine } = await ground();
+      const { server, machine } = await setup();
       const reached = (at: string): void => {
         if (at === point) expect(machine.host.signal(signal)).toBe(1);
       };
@@ -283,7 +283,7 @@ describe('a signal', () => {
 
 describe('other commands at the same time', () => {
   it('a logout between a refusal and the lock is not undone', async () => {
-    const { server, machine } = await ground();
+    const { server, machine } = await setup();
     const lock = async () => {
       await performLogout(logoutDeps(machine.sibling()), true);
       return machine.deps.lock();
@@ -294,7 +294,7 @@ describe('other commands at the same time', () => {
   });
 
   it('a logout after an interrupted refresh revokes the newest token, and no file is left to bring it back', async () => {
-    const { machine } = await ground();
+    const { machine } = await setup();
     const reached = (point: string): void => {
       if (point === 'K9-storing') machine.trouble = 'failed';
     };
@@ -321,7 +321,7 @@ describe('other commands at the same time', () => {
   });
 
   it('a login between a refusal and the lock is used, and neither overwritten nor deleted', async () => {
-    const { server, machine } = await ground();
+    const { server, machine } = await setup();
     const old = machine.stored()!;
     const fresh = { ...old, ...unexpired(), sid: 'fedcba9876543210', gen: 1, accessToken: token('at-new') };
     for (const cause of [
@@ -341,7 +341,7 @@ describe('other commands at the same time', () => {
   });
 
   it('another profile keeps its files', async () => {
-    const { machine } = await ground();
+    const { machine } = await setup();
     const other = profilePaths(machine.host.folders.state, 'other');
     const store = keychainStoreOf(machine.host, 'other');
     const theirs = { ...machine.stored()!, sid: 'fedcba9876543210' };

@@ -19,7 +19,7 @@ import { recordOf, refreshDeps, storedRecord } from '../fixtures/session.ts';
 
 const ready = { base_url: 'http://127.0.0.1:1', client_id: 'client-1', callback_url: '' };
 
-interface Ground {
+interface Setup {
   readonly host: TestHost;
   readonly deps: SessionRefreshDeps & { readonly warnings: string[] };
   readonly record: CredentialRecord;
@@ -28,11 +28,11 @@ interface Ground {
 }
 
 /** A session that has expired, at an authorization server of the test. */
-async function ground(
+async function setup(
   origin: string,
   record: Partial<CredentialRecord> = {},
   changes: Partial<SessionRefreshDeps> = {},
-): Promise<Ground> {
+): Promise<Setup> {
   const host = testHost();
   const sandbox = { ready: { ...readyLine, ...ready, auth_url: origin } };
   const grant = {
@@ -65,7 +65,7 @@ const grants: RequestHandler = (_, response) => reply(response, 200, granted);
 describe('a refresh', () => {
   it('stores the new tokens under the next generation of the same session', async () => {
     const { origin, seen } = await serverFor(grants);
-    const { deps, stored, record } = await ground(origin);
+    const { deps, stored, record } = await setup(origin);
     const { record: renewed } = await refreshStoredSession(deps, due);
     expect(seen.map(({ method, url, body }) => [method, url, body])).toEqual([
       ['POST', '/v1/oauth/token?grant_type=refresh_token&refresh_token=rt-1', ''],
@@ -81,7 +81,7 @@ describe('a refresh', () => {
     const { origin } = await serverFor((_, response) =>
       reply(response, 200, { access_token: 'at-2', token_type: 'bearer', expires_in: 60 }),
     );
-    const { deps, stored } = await ground(origin, { accountUuid: 'u-1', scope: 'read write' });
+    const { deps, stored } = await setup(origin, { accountUuid: 'u-1', scope: 'read write' });
     await refreshStoredSession(deps, due);
     expect(stored()?.refreshToken?.reveal()).toBe('rt-1');
     expect(stored()).toMatchObject({ accountUuid: 'u-1', scope: 'read write' });
@@ -91,7 +91,7 @@ describe('a refresh', () => {
     const { expires_in: _, ...silent } = granted;
     const { origin } = await serverFor((_request, response) => reply(response, 200, silent));
     const now = Math.floor(Date.now() / 1000);
-    const { deps, stored } = await ground(origin, { obtainedAt: now - 7300, expiresAt: now - 100 });
+    const { deps, stored } = await setup(origin, { obtainedAt: now - 7300, expiresAt: now - 100 });
     await refreshStoredSession(deps, due);
     const next = stored();
     expect(next).toMatchObject({ gen: 2 });
@@ -100,7 +100,7 @@ describe('a refresh', () => {
 
   it('is not sent when somebody else did it while the lock was awaited', async () => {
     const { origin, seen } = await serverFor(grants);
-    const { deps, record } = await ground(origin);
+    const { deps, record } = await setup(origin);
     const fresh = { ...record, gen: 2, accessToken: new Secret('sibling'), expiresAt: record.expiresAt + 10_000 };
     const lock: SessionRefreshDeps['lock'] = async () => {
       await deps.store.withItems((items) => items.write('credential', encodeCredentialRecord(fresh)));
@@ -124,7 +124,7 @@ describe('a refresh', () => {
       clientSecret: new Secret('shh'),
       tokenParams: 'body',
     } as const;
-    const { deps } = await ground(origin, {}, { client: async () => client });
+    const { deps } = await setup(origin, {}, { client: async () => client });
     await refreshStoredSession(deps, due);
     expect(seen[0]).toMatchObject({
       url: '/v1/oauth/token',
@@ -134,7 +134,7 @@ describe('a refresh', () => {
 
   it('is not sent while the environment would print it', async () => {
     const { origin, seen } = await serverFor(grants);
-    const { deps } = await ground(
+    const { deps } = await setup(
       origin,
       {},
       {
@@ -149,7 +149,7 @@ describe('a refresh', () => {
 
   it('of a session without refresh token is a login, and nothing is sent', async () => {
     const { origin, seen } = await serverFor(grants);
-    const { deps, record, stored } = await ground(origin);
+    const { deps, record, stored } = await setup(origin);
     const { refreshToken: _none, ...bare } = record;
     await deps.store.withItems((items) => items.write('credential', encodeCredentialRecord(bare)));
     await expect(refreshStoredSession(deps, due)).rejects.toMatchObject({ code: 'needs_login', exitCode: 4 });
@@ -159,7 +159,7 @@ describe('a refresh', () => {
 
   it('frees its lock however it ends', async () => {
     const { origin } = await serverFor((_, response) => reply(response, 400, { error: 'invalid_request' }));
-    const { deps } = await ground(origin);
+    const { deps } = await setup(origin);
     await expect(refreshStoredSession(deps, due)).rejects.toThrow();
     (await deps.lock()).release();
   });
@@ -171,7 +171,7 @@ describe('a refresh token that is refused', () => {
 
   it('ends the session, and what is still good stays: the access token', async () => {
     const { origin, seen } = await serverFor(refuses);
-    const { deps, stored, host } = await ground(origin, {
+    const { deps, stored, host } = await setup(origin, {
       expiresAt: Math.floor(Date.now() / 1000) + 120,
       obtainedAt: Math.floor(Date.now() / 1000) - 3480,
       accountUuid: 'u-1',
@@ -189,7 +189,7 @@ describe('a refresh token that is refused', () => {
 
   it('leaves nothing good of a session whose access token was refused as well', async () => {
     const { origin } = await serverFor(refuses);
-    const { deps, stored, host } = await ground(origin, { expiresAt: Math.floor(Date.now() / 1000) + 9_999 });
+    const { deps, stored, host } = await setup(origin, { expiresAt: Math.floor(Date.now() / 1000) + 9_999 });
     await expect(refreshStoredSession(deps, { kind: 'refused', token: new Secret('at-1') })).rejects.toMatchObject({
       code: 'needs_login',
     });
@@ -211,7 +211,7 @@ describe('a server that is not of spec.md, asked in the way of spec.md', () => {
     'that answers %s, for an account %s, is %s, and another way to send the credentials is suggested: %s',
     async (error, accountUuid, code, isSuggested) => {
       const { origin } = await serverFor((_, response) => reply(response, 400, { error }));
-      const { deps } = await ground(origin, accountUuid === undefined ? {} : { accountUuid });
+      const { deps } = await setup(origin, accountUuid === undefined ? {} : { accountUuid });
       const failure = await refreshStoredSession(deps, due).catch((caught) => caught);
       expect(failure).toMatchObject({ code });
       expect(failure.hint.includes('`cloudctl config set token_params body`')).toBe(isSuggested);
@@ -221,7 +221,7 @@ describe('a server that is not of spec.md, asked in the way of spec.md', () => {
 
   it('that misses the credentials in the form may look for them in the header', async () => {
     const { origin } = await serverFor((_, response) => reply(response, 401, { error: 'invalid_client' }));
-    const { deps } = await ground(origin);
+    const { deps } = await setup(origin);
     const client = { authOrigin: origin, clientId: 'c', tokenParams: 'body' } as const;
     const failure = await refreshStoredSession({ ...deps, client: async () => client }, due).catch((caught) => caught);
     expect(failure.hint).toMatch(/ token_params basic`/);
@@ -264,7 +264,7 @@ describe('an answer that is no grant', () => {
     ],
   ])('%s is an error after one request, and the session is kept', async (_what, answerer, expected) => {
     const { origin, seen } = await serverFor(answerer);
-    const { deps, stored } = await ground(origin);
+    const { deps, stored } = await setup(origin);
     await expect(refreshStoredSession(deps, due)).rejects.toMatchObject(expected);
     expect(seen).toHaveLength(1);
     expect(stored()?.refreshToken?.reveal()).toBe('rt-1');
@@ -286,7 +286,7 @@ describe('an answer with a new refresh token that is no grant', () => {
       sent.push(new URL(request.url, 'http://server').searchParams.get('refresh_token'));
       reply(response, 200, sent.length === 1 ? { ...granted, ...changes } : { ...granted, refresh_token: 'rt-3' });
     });
-    const { deps, stored } = await ground(origin);
+    const { deps, stored } = await setup(origin);
     const error = await refreshStoredSession(deps, due).catch((caught) => caught);
     expect(error).toMatchObject({ code: 'api_error', exitCode: 1 });
     if (what === 'without an access token') expectGolden('auth', errorText(error));
@@ -299,7 +299,7 @@ describe('an answer with a new refresh token that is no grant', () => {
 describe('a server that sends every field in every response', () => {
   it.each([null, ''])('loses no session by an error %j beside a grant', async (error) => {
     const { origin } = await serverFor((_, response) => reply(response, 200, { ...granted, error }));
-    const { deps, stored } = await ground(origin);
+    const { deps, stored } = await setup(origin);
     await refreshStoredSession(deps, due);
     expect([stored()?.gen, stored()?.refreshToken?.reveal()]).toEqual([2, 'rt-2']);
   });
@@ -307,7 +307,7 @@ describe('a server that sends every field in every response', () => {
   it.each([null, ''])('ends a session by invalid_grant beside an access token %j', async (absent) => {
     const refusal = { access_token: absent, refresh_token: absent, error: 'invalid_grant' };
     const { origin } = await serverFor((_, response) => reply(response, 200, refusal));
-    const { deps, stored } = await ground(origin);
+    const { deps, stored } = await setup(origin);
     await expect(refreshStoredSession(deps, due)).rejects.toMatchObject({ code: 'needs_login' });
     expect(stored()).not.toHaveProperty('refreshToken');
   });
@@ -319,7 +319,7 @@ describe('a server that never says how long a token lives', () => {
     const { origin } = await serverFor((_request, response, count) =>
       reply(response, 200, count === 1 ? { ...silent, access_token: null } : { ...silent, refresh_token: 'rt-3' }),
     );
-    const { deps, stored } = await ground(origin, { obtainedAt: Math.floor(Date.now() / 1000) - 3600 });
+    const { deps, stored } = await setup(origin, { obtainedAt: Math.floor(Date.now() / 1000) - 3600 });
     await expect(refreshStoredSession(deps, due)).rejects.toMatchObject({ code: 'api_error' });
     await refreshStoredSession(deps, due);
     const { expiresAt = 0, obtainedAt = 0 } = stored() ?? {};
@@ -332,7 +332,7 @@ describe('a refresh that was certainly not processed', () => {
   it('is tried three times when nobody listens, and the session is kept', async () => {
     const origin = await closedOrigin();
     let tries = 0;
-    const { deps, stored, host } = await ground(origin);
+    const { deps, stored, host } = await setup(origin);
     const counting: SessionRefreshDeps['createSender'] = async () => {
       tries += 1;
       return host.createSender({ env: {}, fresh: true });
@@ -349,7 +349,7 @@ describe('a refresh that was certainly not processed', () => {
     const { origin, seen } = await serverFor((_, response, count) =>
       count < 3 ? reply(response, 429, { error: 'slow_down' }) : reply(response, 200, granted),
     );
-    const { deps, stored } = await ground(origin);
+    const { deps, stored } = await setup(origin);
     await refreshStoredSession(deps, due);
     expect(seen).toHaveLength(3);
     expect(stored()?.gen).toBe(2);
@@ -357,7 +357,7 @@ describe('a refresh that was certainly not processed', () => {
 
   it('is given up after three 429', async () => {
     const { origin, seen } = await serverFor((_, response) => reply(response, 429, { error: 'slow_down' }));
-    const { deps, stored } = await ground(origin);
+    const { deps, stored } = await setup(origin);
     await expect(refreshStoredSession(deps, due)).rejects.toMatchObject({ code: 'api_error', status: 429 });
     expect(seen).toHaveLength(3);
     expect(stored()?.refreshToken?.reveal()).toBe('rt-1');
@@ -380,7 +380,7 @@ describe('a refresh that may have been processed', () => {
     const { origin, seen } = await serverFor((request, response, count) =>
       count === 1 ? doubtful(request, response, count) : reply(response, 200, granted),
     );
-    const { deps, stored } = await ground(origin);
+    const { deps, stored } = await setup(origin);
     await refreshStoredSession(deps, due);
     expect(seen.map(({ url }) => url)).toEqual([seen[0]?.url, seen[0]?.url]);
     expect(stored()?.gen).toBe(2);
@@ -390,7 +390,7 @@ describe('a refresh that may have been processed', () => {
     const { origin } = await serverFor((_, response, count) =>
       count === 1 ? void response.destroy() : reply(response, 400, { error: 'invalid_grant' }),
     );
-    const { deps } = await ground(origin);
+    const { deps } = await setup(origin);
     await expect(refreshStoredSession(deps, due)).rejects.toMatchObject({ code: 'needs_login' });
   });
 
@@ -403,7 +403,7 @@ describe('a refresh that may have been processed', () => {
       const { origin } = await serverFor((request, response, count) =>
         count === 1 ? lose(request, response, count) : reply(response, 400, second),
       );
-      const { deps } = await ground(origin);
+      const { deps } = await setup(origin);
       const error = await refreshStoredSession(deps, due).catch((caught) => caught);
       expectGolden('auth', errorText(error), second.error);
     }
@@ -416,7 +416,7 @@ describe('a refresh that may have been processed', () => {
     const { origin } = await serverFor((_, response, count) =>
       count <= lost ? void response.destroy() : reply(response, 400, { error: 'invalid_request' }),
     );
-    const { deps, place, stored } = await ground(origin);
+    const { deps, place, stored } = await setup(origin);
     await expect(refreshStoredSession(deps, due)).rejects.toMatchObject({ code: 'api_error' });
     expect(stored()?.refreshToken?.reveal()).toBe('rt-1');
     expect(listTemporaryCredentialFiles(place)).toHaveLength(lost);
@@ -426,7 +426,7 @@ describe('a refresh that may have been processed', () => {
     const { origin } = await serverFor((_, response, count) =>
       count === 1 ? reply(response, 502, 'oops') : void response.destroy(),
     );
-    const { deps } = await ground(origin);
+    const { deps } = await setup(origin);
     const error = await refreshStoredSession(deps, due).catch((caught) => caught);
     expect(error).toMatchObject({ code: 'unreachable' });
     expectGolden('auth', errorText(error));
@@ -436,7 +436,7 @@ describe('a refresh that may have been processed', () => {
     'and is invalid_grant with the status %d to the last ends the session',
     async (status) => {
       const { origin, seen } = await serverFor((_, response) => reply(response, status, { error: 'invalid_grant' }));
-      const { deps, stored } = await ground(origin);
+      const { deps, stored } = await setup(origin);
       const error = await refreshStoredSession(deps, due).catch((caught) => caught);
       expect(error).toMatchObject({ code: 'needs_login', exitCode: 4 });
       expectGolden('auth', errorText(error));
@@ -449,14 +449,14 @@ describe('a refresh that may have been processed', () => {
     const { origin } = await serverFor((_, response, count) =>
       count === 1 ? reply(response, 500, { error: 'invalid_grant' }) : reply(response, 200, granted),
     );
-    const { deps, stored } = await ground(origin);
+    const { deps, stored } = await setup(origin);
     await refreshStoredSession(deps, due);
     expect(stored()?.refreshToken?.reveal()).toBe('rt-2');
   });
 
   it('twice is given up, and the session is kept for the next command', async () => {
     const { origin, seen } = await serverFor((_, response) => void response.destroy());
-    const { deps, stored } = await ground(origin);
+    const { deps, stored } = await setup(origin);
     await expect(refreshStoredSession(deps, due)).rejects.toMatchObject({ code: 'unreachable', exitCode: 6 });
     expect(seen).toHaveLength(2);
     expect(stored()?.refreshToken?.reveal()).toBe('rt-1');
@@ -466,7 +466,7 @@ describe('a refresh that may have been processed', () => {
     const { origin, seen } = await serverFor((_, response) =>
       reply(response, status, { error: 'temporarily_unavailable' }),
     );
-    const { deps } = await ground(origin);
+    const { deps } = await setup(origin);
     await expect(refreshStoredSession(deps, due)).rejects.toMatchObject({ code: 'api_error', status });
     expect(seen).toHaveLength(2);
   });
@@ -475,7 +475,7 @@ describe('a refresh that may have been processed', () => {
     const { origin, seen } = await serverFor((_, response, count) =>
       count === 1 ? void response.writeHead(408).end() : reply(response, 200, granted),
     );
-    const { deps } = await ground(origin);
+    const { deps } = await setup(origin);
     await refreshStoredSession(deps, due);
     expect(seen).toHaveLength(2);
   });
@@ -483,14 +483,14 @@ describe('a refresh that may have been processed', () => {
   it.each(['tls', 'timeout'] as const)('ends with the code of %s', async (kind) => {
     const failing = async () => async (_url: string, _init: HttpRequestInit) =>
       Promise.reject(new HttpSendError(kind, true, 'no'));
-    const { deps } = await ground('http://127.0.0.1:1', {}, { createSender: failing });
+    const { deps } = await setup('http://127.0.0.1:1', {}, { createSender: failing });
     const error = await refreshStoredSession(deps, due).catch((caught) => caught);
     expect(error).toMatchObject({ code: kind, exitCode: 6 });
     expectGolden('auth', errorText(error));
   });
 
   it('and whose time is over is an error with words, not a bug', async () => {
-    const { deps, host } = await ground(
+    const { deps, host } = await setup(
       'http://127.0.0.1:1',
       {},
       {
@@ -512,7 +512,7 @@ describe('a signal during a refresh', () => {
       expect(host.signal(signal)).toBe(1);
       setTimeout(() => reply(response, 200, granted), 30);
     });
-    const { deps, stored, host } = await ground(origin);
+    const { deps, stored, host } = await setup(origin);
     await expect(refreshStoredSession(deps, due)).rejects.toMatchObject({ code: 'cancelled', exitCode });
     expect(stored()?.gen).toBe(2);
     expect(stored()?.refreshToken?.reveal()).toBe('rt-2');
@@ -524,7 +524,7 @@ describe('a signal during a refresh', () => {
       host.signal('SIGTERM');
       reply(response, 400, { error: 'invalid_request' });
     });
-    const { deps, stored, host } = await ground(origin);
+    const { deps, stored, host } = await setup(origin);
     await expect(refreshStoredSession(deps, due)).rejects.toMatchObject({ code: 'cancelled', exitCode: 143 });
     expect(stored()?.refreshToken?.reveal()).toBe('rt-1');
   });
@@ -556,21 +556,21 @@ describe('an answer whose end is damaged', () => {
 
   it.each(damaged)('by %s is a grant if its text is complete, and no second request is sent', async (_what, cut) => {
     const { origin, seen } = await serverFor(cut(text));
-    const { deps, stored } = await ground(origin);
+    const { deps, stored } = await setup(origin);
     await refreshStoredSession(deps, due);
     expect([stored()?.gen, stored()?.refreshToken?.reveal(), seen.length]).toEqual([2, 'rt-2', 1]);
   });
 
   it.each(damaged)('by %s keeps at least the new refresh token', async (_what, cut) => {
     const { origin, seen } = await serverFor(cut(JSON.stringify({ ...granted, access_token: null })));
-    const { deps, stored } = await ground(origin);
+    const { deps, stored } = await setup(origin);
     await expect(refreshStoredSession(deps, due)).rejects.toMatchObject({ code: 'api_error' });
     expect([stored()?.gen, stored()?.refreshToken?.reveal(), seen.length]).toEqual([2, 'rt-2', 1]);
   });
 
   it.each(damaged)('by %s is lost if its text is not complete', async (_what, cut) => {
     const { origin, seen } = await serverFor(cut(text.slice(0, -1)));
-    const { deps, stored } = await ground(origin);
+    const { deps, stored } = await setup(origin);
     await expect(refreshStoredSession(deps, due)).rejects.toMatchObject({ code: 'unreachable' });
     expect([stored()?.gen, stored()?.refreshToken?.reveal(), seen.length]).toEqual([1, 'rt-1', 2]);
   });
@@ -581,14 +581,14 @@ describe('the commit of a refresh', () => {
     const { origin } = await serverFor((_, response) =>
       reply(response, 200, { ...granted, access_token: 'x'.repeat(4_000) }),
     );
-    const { deps, stored } = await ground(origin);
+    const { deps, stored } = await setup(origin);
     await refreshStoredSession(deps, due);
     expect(stored()?.accessToken.reveal()).toHaveLength(4_000);
     expect(deps.warnings).toEqual([]);
   });
 
   it('is made at the last byte that was announced, before the connection tells its end', async () => {
-    const { deps, stored } = await ground(await closedOrigin());
+    const { deps, stored } = await setup(await closedOrigin());
     const body = JSON.stringify(granted);
     const seen: unknown[] = [];
     const send = async () => async () => ({
@@ -607,7 +607,7 @@ describe('the commit of a refresh', () => {
 
   it('that the prepared file refuses is made a second time', async () => {
     const { origin } = await serverFor(grants);
-    const { deps, stored, place } = await ground(origin);
+    const { deps, stored, place } = await setup(origin);
     await refreshStoredSession(
       { ...deps, store: createFileCredentialStore(place, createFileRefreshJournal(place, failing(1))) },
       due,
@@ -620,7 +620,7 @@ describe('the commit of a refresh', () => {
     'that has no place on a disk with %s is known before anything is sent',
     async (code) => {
       const { origin, seen } = await serverFor(grants);
-      const { deps, stored, place } = await ground(origin);
+      const { deps, stored, place } = await setup(origin);
       const full = createFileRefreshJournal(place, () => {
         throw Object.assign(new Error(`${code}: no`), { code });
       });
@@ -637,14 +637,14 @@ describe('the commit of a refresh', () => {
 
   it('leaves no temporary file behind', async () => {
     const { origin } = await serverFor(grants);
-    const { deps, host } = await ground(origin);
+    const { deps, host } = await setup(origin);
     await refreshStoredSession(deps, due);
     expect(readdirSync(`${host.folders.state}/sessions`).sort()).toEqual(['default.credential.json', 'default.lock']);
   });
 
   it('that cannot be put in its place is an error, and the grant is used by the next command', async () => {
     const { origin, seen } = await serverFor(grants);
-    const { deps, stored, place, host, record } = await ground(origin);
+    const { deps, stored, place, host, record } = await setup(origin);
     const stuck = createFileRefreshJournal(place, (path, reserve) => {
       const real = prepareSecretFileReplacement(path, reserve);
       const commit: typeof real.commit = (text) => {
@@ -680,7 +680,7 @@ describe('the commit of a refresh', () => {
       mkdirSync(`${host.folders.state}/sessions/default.credential.json/x`, { recursive: true });
       reply(response, 200, granted);
     });
-    const { deps, host } = await ground(origin);
+    const { deps, host } = await setup(origin);
     await expect(refreshStoredSession(deps, due)).rejects.toMatchObject({ code: 'keychain_unavailable', exitCode: 1 });
   });
 });

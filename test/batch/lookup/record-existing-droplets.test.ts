@@ -14,7 +14,7 @@ const both = [
   { id: 8, name: 'z' },
 ];
 
-async function ground(list: (request: ApiRequest, at: number) => ApiResponse) {
+async function setup(list: (request: ApiRequest, at: number) => ApiResponse) {
   const ledger = await ledgerFor(batchOf(names));
   const [api, clock, ending] = [apiOf(() => batchResponse(500), list), instantClock(), new AbortController().signal];
   const line = createRateLimitedSender({
@@ -32,7 +32,7 @@ async function ground(list: (request: ApiRequest, at: number) => ApiResponse) {
 
 describe('a baseline', () => {
   it('holds the ids that bear one of the names, and is taken only once', async () => {
-    const { take, api } = await ground(() => batchResponse(200, { droplets: both, meta: { total: 2 } }));
+    const { take, api } = await setup(() => batchResponse(200, { droplets: both, meta: { total: 2 } }));
     const taken = await take();
     expect(taken.existing).toEqual({ b: [7] });
     const asked = api.read.length;
@@ -41,7 +41,7 @@ describe('a baseline', () => {
   });
 
   it('is not taken from a list that does not say how long it is, and that is told instead of tried again', async () => {
-    const { take, api } = await ground(() => batchResponse(200, { droplets: both }));
+    const { take, api } = await setup(() => batchResponse(200, { droplets: both }));
     await expect(take()).rejects.toMatchObject({
       code: 'incomplete_list',
       detail: expect.stringContaining('`meta.total`'),
@@ -51,7 +51,7 @@ describe('a baseline', () => {
   });
 
   it('is not taken from a list that changes whenever it is read', async () => {
-    const { take } = await ground((_, at) => batchResponse(200, { droplets: both, meta: { total: 3 + at } }));
+    const { take } = await setup((_, at) => batchResponse(200, { droplets: both, meta: { total: 3 + at } }));
     await expect(take()).rejects.toMatchObject({ code: 'incomplete_list' });
   });
 });

@@ -4,7 +4,7 @@ import { startBatchRowStream } from '../../../src/batch/report/row-stream.ts';
 const tick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** A stream whose reader notes what it is given, and waits after each until it is told to go on. */
-function ground(most?: number) {
+function setup(most?: number) {
   const given: (readonly number[])[] = [];
   const pauses: (() => void)[] = [];
   const stream = startBatchRowStream<number>(
@@ -24,7 +24,7 @@ function ground(most?: number) {
 }
 
 it('the first rows are given at once, and those that come during the pause together after it', async () => {
-  const { given, stream, goOn } = ground();
+  const { given, stream, goOn } = setup();
   await stream.push([1]);
   await tick();
   await stream.push([2, 3]);
@@ -37,17 +37,17 @@ it('the first rows are given at once, and those that come during the pause toget
 });
 
 it('the end cuts the pause short and leaves no row behind', async () => {
-  const { given, stream } = ground();
+  const { given, stream } = setup();
   await stream.push([1]);
   await tick();
   await stream.push([2]);
   await stream.end();
   expect(given).toEqual([[1], [2]]);
-  await ground().stream.end();
+  await setup().stream.end();
 });
 
 it('rows that come faster than the pauses cut them short', async () => {
-  const { given, stream } = ground(4);
+  const { given, stream } = setup(4);
   await stream.push([1]);
   await tick();
   await stream.push([2]);
@@ -59,7 +59,7 @@ it('rows that come faster than the pauses cut them short', async () => {
 });
 
 it('a pause that rows did not wait for holds for those after them, and its end brings them', async () => {
-  const { given, stream, goOn } = ground(4);
+  const { given, stream, goOn } = setup(4);
   await stream.push([1]);
   await tick();
   await stream.push([2, 3]);

@@ -88,14 +88,14 @@ describe('droplets delete', () => {
     ['n', ['a', 'b'], 130],
     ['y', ['b'], 0],
   ])('asks on a terminal, also with JSON: %s', async (answer, left, code) => {
-    const ground = await accountWith(['a', 'b']);
-    const started = startCloudctl(ground.host, ['droplets', 'delete', 'a', '-o', 'json'], { terminal: 80 });
+    const setup = await accountWith(['a', 'b']);
+    const started = startCloudctl(setup.host, ['droplets', 'delete', 'a', '-o', 'json'], { terminal: 80 });
     await new Promise((resolve) => started.host.screen.once('data', resolve));
     await new Promise((resolve) => setTimeout(resolve, 50));
-    expect(started.host.err()).toContain(ground.id('a'));
+    expect(started.host.err()).toContain(setup.id('a'));
     started.host.stdin.emit('data', `${answer}\r`);
     expect((await started.ended).code).toBe(code);
-    expect(ground.left()).toEqual(left);
+    expect(setup.left()).toEqual(left);
   });
 
   it('without a terminal needs --yes, before any request', async () => {
@@ -137,14 +137,14 @@ describe('droplets delete', () => {
   });
 
   it('deletes nothing when a name or a number is ambiguous', async () => {
-    const ground = await accountWith(['a', 'same', 'same']);
-    ground.sandbox.world.createDroplets(ground.account, [ground.id('a')], spec);
-    for (const word of ['same', ground.id('a')]) {
-      const ran = await ground.run('a', word, '--yes');
+    const setup = await accountWith(['a', 'same', 'same']);
+    setup.sandbox.world.createDroplets(setup.account, [setup.id('a')], spec);
+    for (const word of ['same', setup.id('a')]) {
+      const ran = await setup.run('a', word, '--yes');
       expect(ran).toMatchObject({ code: 2, out: '' });
       expectGolden('droplets', stable(ran.err), word === 'same' ? word : 'number');
     }
-    expect(ground.left()).toHaveLength(4);
+    expect(setup.left()).toHaveLength(4);
   });
 
   it('takes a number for a name when no droplet has this id', async () => {
@@ -216,17 +216,17 @@ describe('droplets delete', () => {
   });
 
   it('ends an interrupted run with what is left', async () => {
-    const ground = await accountWith(['a', 'b', 'c']);
-    ground.fault('delay', { delay: 400 });
-    const started = startCloudctl(ground.host, ['droplets', 'delete', '*', '--yes', '--concurrency', '1']);
+    const setup = await accountWith(['a', 'b', 'c']);
+    setup.fault('delay', { delay: 400 });
+    const started = startCloudctl(setup.host, ['droplets', 'delete', '*', '--yes', '--concurrency', '1']);
     for (;;) {
-      if (ground.sandbox.faults.list().some(({ applied }) => applied > 0)) break;
+      if (setup.sandbox.faults.list().some(({ applied }) => applied > 0)) break;
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
     started.host.signal('SIGINT');
     const ran = await started.ended;
     expect(ran.code).toBe(130);
-    expect(ground.left()).toEqual(['b', 'c']);
+    expect(setup.left()).toEqual(['b', 'c']);
     expectGolden('droplets', stable(`${ran.out}---\n${ran.err}`));
   });
 

@@ -21,11 +21,11 @@ async function loggedIn() {
 
 describe('the rate limit', () => {
   const many = async () => {
-    const ground = await loggedIn();
+    const setup = await loggedIn();
     const names = Array.from({ length: 500 }, (_, at) => `many-${at}`);
     const blueprint = { region: 'nyc3', size: 's-1vcpu-1gb', image: 155_133_621, tags: [], features: [] };
-    ground.sandbox.world.createDroplets(userOf(ground.sandbox, MAYA).uuid, names, blueprint);
-    return { ...ground, names };
+    setup.sandbox.world.createDroplets(userOf(setup.sandbox, MAYA).uuid, names, blueprint);
+    return { ...setup, names };
   };
   const match = { method: 'GET', path: '/v2/droplets' };
 

@@ -133,13 +133,13 @@ export interface CompleteOptions {
 
 /** Runs a batch and resumes it until exit 0, or until so many runs were made. */
 export async function runUntilComplete(
-  ground: BatchSetup,
+  setup: BatchSetup,
   first: readonly string[],
   { kill = () => undefined, runs = 12 }: CompleteOptions = {},
 ): Promise<Ended> {
   let words = ['droplets', 'create', ...first];
   for (let run = 1; ; run++) {
-    const running = ground.start([...words, '--timeout', '1s', '-o', 'ndjson']);
+    const running = setup.start([...words, '--timeout', '1s', '-o', 'ndjson']);
     running.child.stdin?.end();
     const after = kill(run);
     if (after !== undefined) {

@@ -5,7 +5,7 @@ import { addRandomFaults, type BatchSetup, ledgerOf, type Row, setUpBatch, sizeA
 const full = fileURLToPath(new URL('./full.cjs', import.meta.url));
 const names = Array.from({ length: 12 }, (_, at) => `n-${at + 1}`);
 
-function fill(ground: BatchSetup, at: string) {
+function fill(setup: BatchSetup, at: string) {
   const env = { NODE_OPTIONS: `--require ${full}`, TEST_FULL_AT: at };
   const words = [
     'droplets',
@@ -19,7 +19,7 @@ function fill(ground: BatchSetup, at: string) {
     '-o',
     'json',
   ];
-  return ground.run(words, { env });
+  return setup.run(words, { env });
 }
 
 it.each([
@@ -32,17 +32,17 @@ it.each([
 ])(
   'a disk that is full when a line is written (%s) stops the batch, and --resume ends it with each name once',
   async (what, at) => {
-    const ground = await setUpBatch();
+    const setup = await setUpBatch();
     if (what === 'failed')
-      addRandomFaults(ground, [{ action: 'status', status: 422 }], { times: 1, among: 1, chance: () => 0 });
-    const ran = await fill(ground, at);
-    const there = ground.counts(names);
+      addRandomFaults(setup, [{ action: 'status', status: 422 }], { times: 1, among: 1, chance: () => 0 });
+    const ran = await fill(setup, at);
+    const there = setup.counts(names);
     expect(ran.stderr).toContain('ENOSPC');
     expect(ran.code).toBe(there.includes(1) ? 5 : 1);
     // What was created is told, though the ledger does not know of it.
     expect(ran.json<Row[]>().map(({ status }) => Number(status === 'created'))).toEqual(there);
-    const resumed = await ground.run(['droplets', 'create', '--resume', ledgerOf(ran.stdout), '-o', 'json']);
+    const resumed = await setup.run(['droplets', 'create', '--resume', ledgerOf(ran.stdout), '-o', 'json']);
     expect(resumed.code).toBe(0);
-    expect(ground.counts(names)).toEqual(names.map(() => 1));
+    expect(setup.counts(names)).toEqual(names.map(() => 1));
   },
 );

@@ -24,7 +24,7 @@ export const scheduleSeeds: readonly number[] = Array.from(
 
 /** Adds the row to the table that `npm run test:batch` prints at its end. */
 export function recordSchedule(
-  ground: Pick<BatchSetup, 'counts'>,
+  setup: Pick<BatchSetup, 'counts'>,
   names: readonly string[],
   {
     schedule,
@@ -33,7 +33,7 @@ export function recordSchedule(
     unknown = 0,
   }: Pick<ScheduleRow, 'schedule' | 'seed' | 'runs'> & { readonly unknown?: number },
 ): ScheduleRow {
-  const counts = ground.counts(names);
+  const counts = setup.counts(names);
   const row: ScheduleRow = {
     schedule,
     seed,

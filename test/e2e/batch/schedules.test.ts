@@ -29,7 +29,7 @@ const personal = { user: TOMAS, context: 'personal' } as const;
 const team = { user: TOMAS, context: 'team' } as const;
 
 /** A server that normalises every creation, whose lists lag, and that commits some creations late; and other faults. */
-function misbehave(ground: BatchSetup, chance: () => number): void {
+function misbehave(setup: BatchSetup, chance: () => number): void {
   const late = (): number => 100 + Math.floor(chance() * (longestLateness - 100));
   const creations: readonly Pick<FaultSpec, 'action' | 'delay' | 'status'>[] = [
     { action: 'commit_late', delay: late() },
@@ -46,15 +46,15 @@ function misbehave(ground: BatchSetup, chance: () => number): void {
   ];
   const creation = { method: 'POST', path: '/v2/droplets' };
   const list = { method: 'GET', path: '/v2/droplets' };
-  addRandomFaults(ground, creations, { times: 12, among: names.length / 10, chance });
+  addRandomFaults(setup, creations, { times: 12, among: names.length / 10, chance });
   for (const action of ['status', 'reset', 'bad_json'] as const)
-    ground.sandbox.faults.add({ match: list, action, nth: 2 + Math.floor(chance() * 30) });
-  ground.sandbox.faults.add({ match: creation, action: 'normalize_attributes', times: 1_000_000 });
-  ground.sandbox.faults.add({ match: list, action: 'lag_lists', delay: late(), times: 1_000_000 });
+    setup.sandbox.faults.add({ match: list, action, nth: 2 + Math.floor(chance() * 30) });
+  setup.sandbox.faults.add({ match: creation, action: 'normalize_attributes', times: 1_000_000 });
+  setup.sandbox.faults.add({ match: list, action: 'lag_lists', delay: late(), times: 1_000_000 });
 }
 
 interface Schedule {
-  readonly ground: BatchSetup;
+  readonly setup: BatchSetup;
   readonly seed: number;
   readonly chance: () => number;
   /** Odd seeds. */
@@ -65,18 +65,18 @@ interface Schedule {
 
 async function setUpSchedule(seed: number): Promise<Schedule> {
   const chance = seededRandom(seed);
-  const ground = await setUpBatch({ seed: personal, acceleration });
-  misbehave(ground, chance);
-  return { ground, seed, chance, mark: seed % 2 === 1, longest: 1_500 };
+  const setup = await setUpBatch({ seed: personal, acceleration });
+  misbehave(setup, chance);
+  return { setup, seed, chance, mark: seed % 2 === 1, longest: 1_500 };
 }
 
 /** Runs the command and kills it after a random time. */
 async function killedRun(
-  { ground, chance, longest }: Schedule,
+  { setup, chance, longest }: Schedule,
   words: readonly string[],
   env: Environment = {},
 ): Promise<Ran> {
-  const running = ground.start(words, { env });
+  const running = setup.start(words, { env });
   running.child.stdin?.end();
   await running.waitFor('stderr', /^ledger: /m).catch(() => undefined);
   await sleep(chance() * longest);
@@ -92,12 +92,12 @@ async function tokenInEnvironment({ sandbox }: BatchSetup, grant: { readonly tea
 
 /** Resumes until nothing is left to send: names whose droplet differs from the request stay unknown. */
 async function finish(
-  ground: BatchSetup,
+  setup: BatchSetup,
   words: readonly string[],
   env: Environment = {},
 ): Promise<{ readonly rows: readonly Row[]; readonly runs: number }> {
   for (let runs = 1; ; runs++) {
-    const ran = await ground.run(words, { env });
+    const ran = await setup.run(words, { env });
     const rows = ndjsonRows(ran.stdout);
     expect([0, 5], ran.stderr).toContain(ran.code);
     if (rows.length === names.length && rows.every(({ status }) => status === 'created' || status === 'unknown'))
@@ -108,58 +108,58 @@ async function finish(
 
 /** Each name has one droplet, and its row says which. With `--mark` no name is unknown. */
 function expectExactlyOnce(
-  { ground, seed, mark }: Schedule,
+  { setup, seed, mark }: Schedule,
   schedule: string,
   rows: readonly Row[],
   runs: number,
 ): void {
   const unknown = rows.filter(({ status }) => status === 'unknown');
-  const row = recordSchedule(ground, names, { schedule, seed, runs, unknown: unknown.length });
+  const row = recordSchedule(setup, names, { schedule, seed, runs, unknown: unknown.length });
   expect(row).toMatchObject({ duplicates: 0, missing: 0 });
   expect(rows.map(({ name }) => name).toSorted()).toEqual(names.toSorted());
   for (const { name, status, id, error = '' } of rows) {
-    if (status === 'created') expect([name, id]).toEqual([name, ground.ids(name)[0]]);
-    else expect(error).toContain(`${name}: ${ground.ids(name)[0]}, region nyc3 instead of nyc1`);
+    if (status === 'created') expect([name, id]).toEqual([name, setup.ids(name)[0]]);
+    else expect(error).toContain(`${name}: ${setup.ids(name)[0]}, region nyc3 instead of nyc1`);
   }
   if (mark) expect(unknown).toEqual([]);
 }
 
 const printed = ['--timeout', '1s', '-o', 'ndjson'];
 
-function creation({ ground, mark }: Schedule): readonly string[] {
-  return ['droplets', 'create', ...namesFile(ground, names), ...aliases, ...(mark ? ['--mark'] : []), ...printed];
+function creation({ setup, mark }: Schedule): readonly string[] {
+  return ['droplets', 'create', ...namesFile(setup, names), ...aliases, ...(mark ? ['--mark'] : []), ...printed];
 }
 
 describe('a server that normalises attributes, lags and commits late: every name of a killed batch exactly once', () => {
   it.each(scheduleSeeds)('resumed under another token (schedule %i)', async (seed) => {
     const schedule = await setUpSchedule(seed);
-    const { ground } = schedule;
+    const { setup } = schedule;
     const resume = resumption(await killedRun(schedule, creation(schedule)));
-    expect(await ground.run(['auth', 'refresh'])).toMatchObject({ code: 0 });
+    expect(await setup.run(['auth', 'refresh'])).toMatchObject({ code: 0 });
     await killedRun(schedule, resume);
-    await killedRun(schedule, resume, await tokenInEnvironment(ground, {}));
-    expect(await ground.run(['auth', 'refresh'])).toMatchObject({ code: 0 });
-    const { rows, runs } = await finish(ground, resume);
+    await killedRun(schedule, resume, await tokenInEnvironment(setup, {}));
+    expect(await setup.run(['auth', 'refresh'])).toMatchObject({ code: 0 });
+    const { rows, runs } = await finish(setup, resume);
     expectExactlyOnce(schedule, 'another token', rows, runs + 3);
   });
 
   it.each(scheduleSeeds)('resumed in another context, which is refused, and in its own (schedule %i)', async (seed) => {
     const schedule = await setUpSchedule(1_000 + seed);
-    const { ground } = schedule;
+    const { setup } = schedule;
     const resume = resumption(await killedRun(schedule, creation(schedule)));
-    const other = userOf(ground.sandbox, TOMAS).teams[0]?.uuid ?? '';
-    const droplets = ground.sandbox.world.droplets(other).length;
-    await ground.logIn(team);
-    for (const env of [{}, await tokenInEnvironment(ground, { team: other })]) {
-      const refused = await ground.run(resume, { env });
+    const other = userOf(setup.sandbox, TOMAS).teams[0]?.uuid ?? '';
+    const droplets = setup.sandbox.world.droplets(other).length;
+    await setup.logIn(team);
+    for (const env of [{}, await tokenInEnvironment(setup, { team: other })]) {
+      const refused = await setup.run(resume, { env });
       expect(refused, refused.stderr).toMatchObject({ code: 4, stdout: '' });
       expect(refused.stderr).toContain('personal');
       expect(refused.stderr).toContain(other);
-      expect(ground.sandbox.world.droplets(other)).toHaveLength(droplets);
-      await ground.logIn(personal);
+      expect(setup.sandbox.world.droplets(other)).toHaveLength(droplets);
+      await setup.logIn(personal);
       await killedRun(schedule, resume);
     }
-    const { rows, runs } = await finish(ground, resume);
+    const { rows, runs } = await finish(setup, resume);
     expectExactlyOnce(schedule, 'another context', rows, runs + 3);
   });
 
@@ -167,24 +167,24 @@ describe('a server that normalises attributes, lags and commits late: every name
     'continued by --batch-id on another machine, without its ledger (schedule %i)',
     async (seed) => {
       const schedule = { ...(await setUpSchedule(2_000 + seed)), mark: true, longest: 3_000 };
-      const { ground } = schedule;
+      const { setup } = schedule;
       const words = [...creation({ ...schedule, mark: false }), '--batch-id', `Nightly-${seed}`];
-      const machines = await Promise.all([1, 2].map((number) => anotherMachine(ground, number)));
+      const machines = await Promise.all([1, 2].map((number) => anotherMachine(setup, number)));
       await killedRun(schedule, words);
       for (const env of machines) await killedRun(schedule, words, env);
-      const { rows, runs } = await finish(ground, words, await anotherMachine(ground, 3));
+      const { rows, runs } = await finish(setup, words, await anotherMachine(setup, 3));
       expectExactlyOnce(schedule, 'no ledger, another state folder', rows, runs + 3);
       // The ledger of the first machine knows little of what the others did.
-      expectExactlyOnce(schedule, 'again on the first machine', (await finish(ground, words)).rows, 1);
+      expectExactlyOnce(schedule, 'again on the first machine', (await finish(setup, words)).rows, 1);
     },
   );
 });
 
 /** Another machine of the same account: a state folder of its own, and another access token. */
-async function anotherMachine(ground: BatchSetup, number: number): Promise<Environment> {
+async function anotherMachine(setup: BatchSetup, number: number): Promise<Environment> {
   return {
-    ...(await tokenInEnvironment(ground, {})),
-    CLOUDCTL_STATE_DIR: join(ground.work, `state-${number}`),
+    ...(await tokenInEnvironment(setup, {})),
+    CLOUDCTL_STATE_DIR: join(setup.work, `state-${number}`),
   };
 }
 

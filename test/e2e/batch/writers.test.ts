@@ -13,28 +13,28 @@ const names = Array.from({ length: 200 }, (_, at) => `n-${at}`);
 const harmful = creationFaults.filter(({ action }) => action !== 'slow_drip' && action !== 'delay');
 describe('two people who create the same names at the same moment', () => {
   it('have two droplets of each with --mark, each the own ones, and nothing is unknown', async () => {
-    const ground = await setUpBatch();
-    addRandomFaults(ground, harmful, { times: 10, among: 40, chance: seededRandom(3) });
-    const words = [...namesFile(ground, names), ...sizeAndImage, '--mark', '--if-exists', 'create'];
-    const ended = await Promise.all([runUntilComplete(ground, words), runUntilComplete(ground, words)]);
+    const setup = await setUpBatch();
+    addRandomFaults(setup, harmful, { times: 10, among: 40, chance: seededRandom(3) });
+    const words = [...namesFile(setup, names), ...sizeAndImage, '--mark', '--if-exists', 'create'];
+    const ended = await Promise.all([runUntilComplete(setup, words), runUntilComplete(setup, words)]);
     expect(ended.map(({ code }) => code)).toEqual([0, 0]);
-    expect(ground.counts(names).filter((count) => count !== 2)).toEqual([]);
+    expect(setup.counts(names).filter((count) => count !== 2)).toEqual([]);
     const ids = ended.flatMap(({ rows }) => rows.map(({ id }) => id));
     expect(new Set(ids).size).toBe(2 * names.length);
   });
 
   it('have at most two droplets of each without it: some may be adopted by the other or stay unknown', async () => {
-    const ground = await setUpBatch();
-    addRandomFaults(ground, harmful, { times: 10, among: 40, chance: seededRandom(4) });
-    const words = [...namesFile(ground, names), ...sizeAndImage, '--if-exists', 'create'];
+    const setup = await setUpBatch();
+    addRandomFaults(setup, harmful, { times: 10, among: 40, chance: seededRandom(4) });
+    const words = [...namesFile(setup, names), ...sizeAndImage, '--if-exists', 'create'];
     const ended = await Promise.all([
-      runUntilComplete(ground, words, { runs: 3 }),
-      runUntilComplete(ground, words, { runs: 3 }),
+      runUntilComplete(setup, words, { runs: 3 }),
+      runUntilComplete(setup, words, { runs: 3 }),
     ]);
-    expect(ground.counts(names).filter((count) => count < 1 || count > 2)).toEqual([]);
+    expect(setup.counts(names).filter((count) => count < 1 || count > 2)).toEqual([]);
     for (const { name, status, id } of ended.flatMap(({ rows }) => rows)) {
       expect(status).toMatch(/^(created|unknown)$/);
-      if (status === 'created') expect(ground.ids(name)).toContain(id);
+      if (status === 'created') expect(setup.ids(name)).toContain(id);
     }
   });
 });

@@ -63,8 +63,8 @@ export interface Tokens {
 /** Tokens of the authorization code flow, which the consent script approves. */
 export async function logIn(ready: Ready): Promise<Tokens> {
   const application = { client_id: ready.client_id, redirect_uri: ready.callback_url };
-  const wish = new URLSearchParams({ ...application, response_type: 'code', state: randomBytes(8).toString('hex') });
-  const answer = await fetch(`${ready.auth_url}/v1/oauth/authorize?${wish}`, { redirect: 'manual' });
+  const options = new URLSearchParams({ ...application, response_type: 'code', state: randomBytes(8).toString('hex') });
+  const answer = await fetch(`${ready.auth_url}/v1/oauth/authorize?${options}`, { redirect: 'manual' });
   const code = new URL(answer.headers.get('location') ?? '').searchParams.get('code') ?? '';
   const body = { ...application, grant_type: 'authorization_code', code, client_secret: ready.client_secret };
   return (await post(ready, body)).body;

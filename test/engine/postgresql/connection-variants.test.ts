@@ -26,8 +26,8 @@ test('17 to 18 over TLS on IPv6, where the source lets nobody in without', async
     startTarget({ version: 18 }),
   ]);
   await source.query(table);
-  const door = postgresEndpointOf(source, { host: '::1', ssl: 'require' });
-  const migration = beginMigration(makePostgresJob(door, postgresEndpointOf(target)));
+  const endpoint = postgresEndpointOf(source, { host: '::1', ssl: 'require' });
+  const migration = beginMigration(makePostgresJob(endpoint, postgresEndpointOf(target)));
   await waitForState(migration, ({ status }) => status === 'syncing');
   expect(await target.query('SELECT id FROM t')).toEqual([{ id: 1 }]);
   expect(await source.query('SELECT DISTINCT s.ssl FROM pg_stat_ssl s JOIN pg_stat_replication r USING (pid)')).toEqual(

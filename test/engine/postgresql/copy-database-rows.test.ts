@@ -26,8 +26,8 @@ async function reader(database: string): Promise<string> {
 
 async function dumpOf(database: string, role: string) {
   const { source, job } = servers();
-  const door = postgresEndpointOf(source, { username: role, password: new Secret('readersword') });
-  return beginMigration(await job([database], { source: door }));
+  const endpoint = postgresEndpointOf(source, { username: role, password: new Secret('readersword') });
+  return beginMigration(await job([database], { source: endpoint }));
 }
 
 test('a role that may not replicate gets a dump with a warning, which ends by itself', async () => {
@@ -138,8 +138,8 @@ test('a slow target slows the source down instead of filling the memory', async 
   });
   const { source, job } = servers();
   const role = await reader('wide');
-  const door = postgresEndpointOf(source, { username: role, password: new Secret('readersword') });
-  const state = await beginMigration(await job(['wide'], { source: door }), ports).ended;
+  const endpoint = postgresEndpointOf(source, { username: role, password: new Secret('readersword') });
+  const state = await beginMigration(await job(['wide'], { source: endpoint }), ports).ended;
   clearInterval(timer);
   expect(state).toMatchObject({ status: 'done' });
   // 115 MB went through.

@@ -66,14 +66,14 @@ test('settings of the role do not apply to a session, and it is closed after a f
   await source.query(
     "ALTER ROLE postgres SET statement_timeout = '1s'; ALTER ROLE postgres SET search_path = 'odd'; ALTER ROLE postgres SET datestyle = 'SQL, DMY'",
   );
-  const door = postgresEndpointOf(source);
-  const found = await withEngineDatabaseSession(door, testEngineDependencies(), { name }, async (session) => [
+  const endpoint = postgresEndpointOf(source);
+  const found = await withEngineDatabaseSession(endpoint, testEngineDependencies(), { name }, async (session) => [
     await querySingleValue(session, 'SHOW statement_timeout'),
     await querySingleValue(session, 'SHOW search_path'),
     await querySingleValue(session, "SELECT DATE '2020-02-01'::text"),
   ]);
   expect(found).toEqual(['0', 'pg_catalog, pg_temp', '2020-02-01']);
-  const failure = withEngineDatabaseSession(door, testEngineDependencies(), { name }, () =>
+  const failure = withEngineDatabaseSession(endpoint, testEngineDependencies(), { name }, () =>
     Promise.reject(new Error('broken')),
   );
   await expect(failure).rejects.toThrow('broken');

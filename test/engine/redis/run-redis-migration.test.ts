@@ -57,8 +57,8 @@ describe.skipIf(lacks('redis-server', 'valkey-server'))('a Redis migration', () 
     const speak = (...words: readonly string[]) => source.cli('--no-auth-warning', '-a', `de'f"ault~p`, ...words);
     speak('SET', 'a', '1');
     speak('-n', '3', 'SET', 'b', '2');
-    const door = redisEndpointOf(source, { username: 'mover', password: new Secret('mo"ver\\word') });
-    const migration = beginMigration(makeRedisJob(door, redisEndpointOf(target)));
+    const endpoint = redisEndpointOf(source, { username: 'mover', password: new Secret('mo"ver\\word') });
+    const migration = beginMigration(makeRedisJob(endpoint, redisEndpointOf(target)));
     await waitForState(migration, ({ status, databases }) => status === 'syncing' && databases.length === 2);
     speak('-n', '3', 'SET', 'c', 'later');
     await waitUntil(async () => target.cli('-n', '3', 'GET', 'c') === 'later', 'the key');

@@ -65,8 +65,8 @@ test('a role without more than its login can read a schema', async () => {
   const [source, target] = [await createEmptyDatabase(server), await createEmptyDatabase(server)];
   await server.query(`CREATE ROLE reader LOGIN PASSWORD 'reads'`);
   await runStatements(server, source, [`CREATE SCHEMA closed`, `CREATE TABLE closed.t (a int DEFAULT 3)`]);
-  const door = { ...databaseEndpointOf(server, source), username: 'reader', password: new Secret('reads') };
-  const result = await copySchemaFromCatalog(door, databaseEndpointOf(server, target), AbortSignal.timeout(30_000));
+  const endpoint = { ...databaseEndpointOf(server, source), username: 'reader', password: new Secret('reads') };
+  const result = await copySchemaFromCatalog(endpoint, databaseEndpointOf(server, target), AbortSignal.timeout(30_000));
   expect(result).toMatchObject({ kind: 'copied' });
   expect(await schemaSnapshot(server, target, 17)).toEqual(await schemaSnapshot(server, source, 17));
 });

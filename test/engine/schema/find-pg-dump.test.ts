@@ -89,10 +89,10 @@ describe('the script of a pg_dump', () => {
 });
 
 test('a CA that libpq cannot take leaves the copy to the catalog', () => {
-  const door = { host: 'h', port: 1, dbname: 'd', username: 'u', password: undefined, ssl: 'require' } as const;
-  expect(canConnectByPgDump(door)).toBe(true);
-  expect(canConnectByPgDump({ ...door, verify: { what: 'full' } })).toBe(false);
-  expect(canConnectByPgDump({ ...door, verify: { what: 'full', ca: { file: 'f', pem: 'p' } } })).toBe(true);
+  const endpoint = { host: 'h', port: 1, dbname: 'd', username: 'u', password: undefined, ssl: 'require' } as const;
+  expect(canConnectByPgDump(endpoint)).toBe(true);
+  expect(canConnectByPgDump({ ...endpoint, verify: { what: 'full' } })).toBe(false);
+  expect(canConnectByPgDump({ ...endpoint, verify: { what: 'full', ca: { file: 'f', pem: 'p' } } })).toBe(true);
 });
 
 describe.skipIf(lacks('pg_dump'))('copying by pg_dump', () => {
@@ -127,13 +127,13 @@ describe.skipIf(lacks('pg_dump'))('copying by pg_dump', () => {
     );
     const seen: { words: string[]; files: string[] } = { words: [], files: [] };
     const copy = chooseSchemaCopier({ env: process.env, run: spied(seen) });
-    const door = {
+    const endpoint = {
       ...databaseEndpointOf(server, source),
       ssl: 'require',
       verify: { what: 'full', ca: server.ca! },
       host: 'localhost',
     } as const;
-    expect(await copy(door, databaseEndpointOf(server, target), signal())).toEqual({
+    expect(await copy(endpoint, databaseEndpointOf(server, target), signal())).toEqual({
       kind: 'copied',
       by: expect.stringMatching(/^pg_dump \d+$/),
       warnings: [],
@@ -186,9 +186,9 @@ describe.skipIf(lacks('pg_dump'))('copying by pg_dump', () => {
     const [source, target] = [await createEmptyDatabase(server), await createEmptyDatabase(younger)];
     await server.query(`CREATE ROLE poor LOGIN PASSWORD 'poor-password'`);
     await runStatements(server, source, ['CREATE TABLE t (a int)']);
-    const door = { ...databaseEndpointOf(server, source), username: 'poor', password: new Secret('poor-password') };
+    const endpoint = { ...databaseEndpointOf(server, source), username: 'poor', password: new Secret('poor-password') };
     const copy = chooseSchemaCopier({ env: process.env });
-    await expect(copy(door, databaseEndpointOf(younger, target), signal())).rejects.toThrow(/denied .*table t\b/);
+    await expect(copy(endpoint, databaseEndpointOf(younger, target), signal())).rejects.toThrow(/denied .*table t\b/);
   });
 
   /** Sorted, because heirs have columns in another order; and without the words for psql, which are others each time. */

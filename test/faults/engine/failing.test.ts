@@ -20,8 +20,8 @@ const servers = useServerPair();
 /** Every session counts its statements together with the others, and the nth of them fails. */
 function failingAt(nth: number, how: 'refused' | 'cut') {
   let count = 0;
-  const failing = async (...[door, options]: Parameters<typeof connectPostgresql>): Promise<PostgresqlSession> => {
-    const session = await connectPostgresql(door, options);
+  const failing = async (...[endpoint, options]: Parameters<typeof connectPostgresql>): Promise<PostgresqlSession> => {
+    const session = await connectPostgresql(endpoint, options);
     return {
       ...session,
       async query(text, limit) {

@@ -13,7 +13,7 @@ export interface Relay {
 /** Stands before a server that looks at the Host header, which it therefore rewrites. */
 export async function startRelay(target: string, test: Pick<TestContext, 'onTestFinished'>): Promise<Relay> {
   const sockets = new Set<Socket>();
-  let wish: (() => void) | undefined;
+  let options: (() => void) | undefined;
   let cut = 0;
   const { host, hostname, port } = new URL(target);
   const server = createServer((client) => {
@@ -23,9 +23,9 @@ export async function startRelay(target: string, test: Pick<TestContext, 'onTest
       const request = Buffer.from(head.toString('latin1').replace(/^host: .*$/im, `host: ${host}`), 'latin1');
       upstream.on('close', () => client.destroy());
       client.on('close', () => upstream.destroy());
-      if (wish !== undefined) {
-        const then = wish;
-        wish = undefined;
+      if (options !== undefined) {
+        const then = options;
+        options = undefined;
         upstream.write(request.subarray(0, request.length / 2), () => {
           cut += 1;
           then();
@@ -49,7 +49,7 @@ export async function startRelay(target: string, test: Pick<TestContext, 'onTest
   return {
     origin: `http://127.0.0.1:${address.port}`,
     halve: (then) => {
-      wish = then;
+      options = then;
     },
     halves: () => cut,
   };

@@ -29,7 +29,7 @@ test.each([12, 18] as const)(
       found(
         await preflightServer({
           port: server.port,
-          wish: { targetVersion, ...(targetExtensions === undefined ? {} : { targetExtensions }) },
+          options: { targetVersion, ...(targetExtensions === undefined ? {} : { targetExtensions }) },
         }),
         id,
         'postgres',
@@ -60,7 +60,7 @@ test('FULL is no fix for a table with NULL in a hash index', async () => {
   for (const statement of ['CREATE TABLE t (a int)', 'CREATE INDEX ON t USING hash (a)', 'CREATE TABLE u (a int)'])
     await server.query(statement);
   const { fix } = found(
-    await preflightServer({ port: server.port, wish: { targetVersion: '17' } }),
+    await preflightServer({ port: server.port, options: { targetVersion: '17' } }),
     'replica-identity',
     'postgres',
   );

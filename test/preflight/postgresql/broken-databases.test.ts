@@ -237,7 +237,7 @@ describe.each([14, 18] as const)('on PostgreSQL %i', (version) => {
     const only = (name: string) => ({
       ignoreDbs: report.databases.map((one) => one.name).filter((one) => one !== name),
     });
-    const bare = await preflightServer({ ...server, dbname: 'closed', username: 'bare', wish: only('closed') });
+    const bare = await preflightServer({ ...server, dbname: 'closed', username: 'bare', options: only('closed') });
     const denied = found(bare, 'dump-privs', 'closed');
     expect(short(denied)).toBe('fail dump');
     expect(denied.objects?.toSorted()).toEqual([
@@ -248,10 +248,10 @@ describe.each([14, 18] as const)('on PostgreSQL %i', (version) => {
     ]);
     expect(denied.observed).toMatch(/\b2 tables, 1 sequence, 1 large object$/);
     for (const sql of denied.fix?.sql ?? []) await server.query(sql, 'closed');
-    const granted = await preflightServer({ ...server, dbname: 'closed', username: 'bare', wish: only('closed') });
+    const granted = await preflightServer({ ...server, dbname: 'closed', username: 'bare', options: only('closed') });
     expect(found(granted, 'dump-privs', 'closed').status).toBe('pass');
     for (const sql of denied.fix?.undo ?? []) await server.query(sql, 'closed');
-    const again = await preflightServer({ ...server, dbname: 'closed', username: 'bare', wish: only('closed') });
+    const again = await preflightServer({ ...server, dbname: 'closed', username: 'bare', options: only('closed') });
     expect(found(again, 'dump-privs', 'closed').objects).toEqual(denied.objects);
   }, 60_000);
 

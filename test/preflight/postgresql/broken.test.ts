@@ -53,7 +53,7 @@ interface Break {
   readonly found: string;
   readonly database?: string;
   readonly as?: string;
-  readonly wish?: ServerAddress['wish'];
+  readonly options?: ServerAddress['options'];
   /** Only the statements that mend what the cure does not, and what had to be made for the case. */
   readonly mend?: readonly string[];
 }
@@ -107,7 +107,7 @@ const breaks: readonly Break[] = [
     id: 'listen-addresses',
     what: 'the own machine only',
     break: ["ALTER SYSTEM SET listen_addresses = 'localhost'", 'restart'],
-    wish: { isOverInternet: true },
+    options: { isOverInternet: true },
     found: 'fail continuous+dump',
   },
   {
@@ -152,7 +152,7 @@ const breaks: readonly Break[] = [
     id: 'hba-rule',
     what: 'the own machine only',
     break: ['rules host all all 127.0.0.1/32 scram-sha-256'],
-    wish: { isOverInternet: true },
+    options: { isOverInternet: true },
     found: 'fail continuous+dump',
   },
   {
@@ -291,7 +291,7 @@ const breaks: readonly Break[] = [
     id: 'dump-quiesced',
     what: 'a transaction that wrote',
     break: ['open'],
-    wish: { method: 'dump' },
+    options: { method: 'dump' },
     found: 'warn',
     mend: ['close'],
   },
@@ -369,10 +369,10 @@ describe.each([14, 18] as const)('PostgreSQL %i', (version) => {
   }, 60_000);
   afterAll(() => server.stop());
 
-  const judge = async ({ id, as = 'postgres', wish, database }: Break): Promise<CheckFinding> => {
+  const judge = async ({ id, as = 'postgres', options, database }: Break): Promise<CheckFinding> => {
     const checks = postgresqlChecks.filter((check) => check.id === id);
     const password = as === 'postgres' ? server.password : 'secret';
-    const report = await preflightServer({ port: server.port, password, username: as, wish }, { checks });
+    const report = await preflightServer({ port: server.port, password, username: as, options }, { checks });
     return found(report, id, database);
   };
 
@@ -412,7 +412,7 @@ describe.each([14, 18] as const)('PostgreSQL %i', (version) => {
 
   test('a healthy server is met with silence', async () => {
     const checks = postgresqlChecks.filter(({ id }) => own.includes(id));
-    const report = await preflightServer({ ...server, wish: { isOverInternet: true } }, { checks });
+    const report = await preflightServer({ ...server, options: { isOverInternet: true } }, { checks });
     expect(
       report.findings.filter(({ status }) => status !== 'pass').map(({ id, status }) => `${id} ${status}`),
     ).toEqual([

@@ -33,7 +33,7 @@ test.each([14, 15, 16, 17, 18] as const)(
 test('an extension that a later release no longer ships is a premise until the version is known, then a blocker', async () => {
   const server = await startPostgres({ version: 15, settings: ready, setup: ['CREATE EXTENSION adminpack'] });
   const verdictFor = async (targetVersion: string | undefined) => {
-    const { verdict, proven, premises, databases } = await preflightServer({ ...server, wish: { targetVersion } });
+    const { verdict, proven, premises, databases } = await preflightServer({ ...server, options: { targetVersion } });
     return {
       verdict,
       proven,
@@ -49,6 +49,6 @@ test('an extension that a later release no longer ships is a premise until the v
   });
   expect(await verdictFor('17')).toEqual({ verdict: 'blocked', proven: true, premises: [], reasons: ['extensions'] });
   expect(await verdictFor('16')).toMatchObject({ verdict: 'continuous', premises: ['extensions'] });
-  const told = await preflightServer({ ...server, wish: { targetVersion: '16', targetExtensions: ['adminpack'] } });
+  const told = await preflightServer({ ...server, options: { targetVersion: '16', targetExtensions: ['adminpack'] } });
   expect(told).toMatchObject({ verdict: 'continuous', proven: true, premises: [] });
 });

@@ -123,7 +123,7 @@ describe.each([14, 15, 16, 17, 18] as const)('a hostile owner of a database of P
     const deep = { bytesPerSecond: 1e9, timeout: undefined };
     const report = await preflightServer({
       ...{ port: server.port, password: server.password, dbname: 'hostile' },
-      wish: { deep, ignoreDbs: ['postgres'] },
+      options: { deep, ignoreDbs: ['postgres'] },
     });
     expect(report.rows).toMatchObject({ state: 'read' });
     expect(report.rows.state === 'not_read' ? 0 : report.rows.rows).toBeGreaterThan(3);

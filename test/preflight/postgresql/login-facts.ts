@@ -51,18 +51,18 @@ export function refusedFacts(
 /** Of a check that asks nothing. */
 export function outcomeOf(
   check: PostgresqlServerPreflightCheck,
-  ground: PostgresqlSourceFacts,
-  wish: Partial<PreflightOptions> = {},
+  setup: PostgresqlSourceFacts,
+  options: Partial<PreflightOptions> = {},
 ): PreflightCheckOutcome {
-  return check.evaluate({}, ground, { ...healthyWish, ...wish });
+  return check.evaluate({}, setup, { ...healthyWish, ...options });
 }
 
 export function idsThatFail(
   checks: readonly PostgresqlServerPreflightCheck[],
-  ground: PostgresqlSourceFacts,
-  wish: Partial<PreflightOptions> = {},
+  setup: PostgresqlSourceFacts,
+  options: Partial<PreflightOptions> = {},
 ): readonly string[] {
   return checks
-    .filter((check) => outcomeOf(check, ground, wish).status === 'fail')
+    .filter((check) => outcomeOf(check, setup, options).status === 'fail')
     .map(({ id }: PostgresqlCheck) => id);
 }

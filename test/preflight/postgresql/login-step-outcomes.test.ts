@@ -65,14 +65,14 @@ describe('a refusal', () => {
       { ...healthyFacts, connection: { kind: 'refused', code: '08P01', message: 'x', pooler: 'PgBouncer 1.18.0' } },
       'pooler-detected',
     ],
-  ])('for %s is reported by exactly one check: %s', (_why, ground, id) => {
-    expect(idsThatFail(gates, ground)).toEqual([id]);
+  ])('for %s is reported by exactly one check: %s', (_why, setup, id) => {
+    expect(idsThatFail(gates, setup)).toEqual([id]);
   });
 
   test('skips the later steps, with the reason, and passes the earlier ones', () => {
-    const ground = refusedFacts('28P01', 'failed for "u"');
-    expect(outcomeOf(authHbaCheck, ground).status).toBe('pass');
-    expect(outcomeOf(dbExistsCheck, ground)).toMatchObject({
+    const setup = refusedFacts('28P01', 'failed for "u"');
+    expect(outcomeOf(authHbaCheck, setup).status).toBe('pass');
+    expect(outcomeOf(dbExistsCheck, setup)).toMatchObject({
       status: 'skip',
       observed: expect.stringMatching(/^auth-password .*failed for "u"$/),
     });

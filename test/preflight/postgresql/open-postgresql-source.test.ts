@@ -45,7 +45,7 @@ const connectionCheckIds = new Set([
 const connectionChecks = postgresqlChecks.filter(({ id }) => connectionCheckIds.has(id));
 
 interface Seen {
-  readonly ground: PostgresqlSourceFacts;
+  readonly setup: PostgresqlSourceFacts;
   readonly sent: readonly string[];
   readonly outcomes: ReadonlyMap<string, PreflightCheckOutcome>;
   /** `id: status` of everything that is neither silent nor skipped. */
@@ -61,8 +61,8 @@ async function look(source: PostgresqlSource, more: Partial<PreflightOptions> = 
     timeouts: { address: 1000, connect: 1000 },
     onSend: (_database, text) => sent.push(text),
   });
-  const { facts: ground, session } = found;
-  const wish: PreflightOptions = {
+  const { facts: setup, session } = found;
+  const preflightOptions: PreflightOptions = {
     ...healthyWish,
     isOverInternet: false,
     now: Date.now(),
@@ -87,13 +87,13 @@ async function look(source: PostgresqlSource, more: Partial<PreflightOptions> = 
     const outcomes = new Map<string, PreflightCheckOutcome>();
     for (const check of connectionChecks) {
       if (check.scope !== 'server') continue;
-      if (check.needs === 'connection' && ground.connection.kind !== 'entered') continue;
-      outcomes.set(check.id, check.evaluate(values, ground, wish));
+      if (check.needs === 'connection' && setup.connection.kind !== 'entered') continue;
+      outcomes.set(check.id, check.evaluate(values, setup, preflightOptions));
     }
     const said = [...outcomes]
       .filter(([, { status }]) => status !== 'pass' && status !== 'skip')
       .map(([id, { status }]) => `${id}: ${status}`);
-    return { ground, sent, outcomes, said };
+    return { setup, sent, outcomes, said };
   } finally {
     await session?.end();
   }
@@ -126,8 +126,8 @@ describe.each([14, 18] as const)('PostgreSQL %d', (version) => {
   });
 
   test('the connection has the facts of the server', async () => {
-    const { ground } = await look(source);
-    expect(ground.connection).toMatchObject({
+    const { setup } = await look(source);
+    expect(setup.connection).toMatchObject({
       kind: 'entered',
       superuser: true,
       inRecovery: false,
@@ -135,10 +135,8 @@ describe.each([14, 18] as const)('PostgreSQL %d', (version) => {
       ssl: true,
       serverPort: server.ownPort,
     });
-    expect(ground.connection.kind === 'entered' && Math.floor(ground.connection.version / 10_000)).toBe(
-      Number(version),
-    );
-    expect(ground).toMatchObject({ replication: { kind: 'entered' }, tls: { offered: 'yes', version: 'TLSv1.3' } });
+    expect(setup.connection.kind === 'entered' && Math.floor(setup.connection.version / 10_000)).toBe(Number(version));
+    expect(setup).toMatchObject({ replication: { kind: 'entered' }, tls: { offered: 'yes', version: 'TLSv1.3' } });
   });
 
   test('what is sent are three pinned read-only messages and IDENTIFY_SYSTEM', async () => {
@@ -172,9 +170,9 @@ describe.each([14, 18] as const)('PostgreSQL %d', (version) => {
     await server.query("ALTER SYSTEM SET ssl = 'off'");
     await server.rules('host all all 127.0.0.1/32 scram-sha-256');
     try {
-      const { said, ground, outcomes } = await look(source);
+      const { said, setup, outcomes } = await look(source);
       expect(said).toEqual(['tls-negotiate: fail']);
-      expect(ground.tls).toEqual({ offered: 'no', plaintext: 'accepted' });
+      expect(setup.tls).toEqual({ offered: 'no', plaintext: 'accepted' });
       expect(outcomes.get('tls-negotiate')?.observed).toContain('SSL');
       expect((await look({ ...source, ssl: 'disable' })).said).toEqual([]);
     } finally {
@@ -315,8 +313,8 @@ describe.each([14, 18] as const)('PostgreSQL %d', (version) => {
     ])('the report says that it $what the settings of the login', async ({ ignored }) => {
       await server.query('ALTER DATABASE postgres SET search_path = public');
       try {
-        const { ground, outcomes } = await look(await behind('transaction', ignored));
-        expect(ground.connection).toMatchObject({ kind: 'entered', startupRefusal: expect.stringMatching(/./) });
+        const { setup, outcomes } = await look(await behind('transaction', ignored));
+        expect(setup.connection).toMatchObject({ kind: 'entered', startupRefusal: expect.stringMatching(/./) });
         expectGolden('postgresql-pooler', outcomes.get('pooler-detected')?.detail ?? '');
       } finally {
         await server.query('ALTER DATABASE postgres RESET search_path');
@@ -380,9 +378,9 @@ describe('something else', () => {
       if (text.length === 8) return Buffer.from('N');
       return wire.isStartup(text) ? wire.message('R', wire.int32(3)) : wire.hello;
     });
-    const { ground, said } = await look({ ...source, ssl: 'require' });
+    const { setup, said } = await look({ ...source, ssl: 'require' });
     expect(said).toEqual(['tls-negotiate: fail']);
-    expect(ground.tls).toEqual({ offered: 'no', plaintext: 'accepted' });
+    expect(setup.tls).toEqual({ offered: 'no', plaintext: 'accepted' });
     expect(sent).toHaveLength(2);
     expect(sent.join()).not.toContain('s3cret');
   });
@@ -426,10 +424,10 @@ describe('something else', () => {
         wire.ready,
       ]);
     });
-    const { facts: ground, session } = await openPostgresqlSource(source, { signal: AbortSignal.timeout(5000) });
+    const { facts: setup, session } = await openPostgresqlSource(source, { signal: AbortSignal.timeout(5000) });
     await session?.end();
-    expect(ground.connection).toMatchObject({ kind: 'entered', version: 130000, versionText: '' });
-    expect(notPostgresCheck.evaluate({}, ground, healthyWish)).toMatchObject({
+    expect(setup.connection).toMatchObject({ kind: 'entered', version: 130000, versionText: '' });
+    expect(notPostgresCheck.evaluate({}, setup, healthyWish)).toMatchObject({
       status: 'fail',
       blocks: ['continuous'],
     });

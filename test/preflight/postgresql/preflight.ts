@@ -15,7 +15,7 @@ export interface ServerAddress {
   readonly password?: string;
   readonly username?: string;
   readonly dbname?: string;
-  readonly wish?: Parameters<typeof preflightOptions>[0];
+  readonly options?: Parameters<typeof preflightOptions>[0];
 }
 
 /** A run against a server of this machine, without TLS and without the five seconds between two readings of the WAL position. */
@@ -32,7 +32,7 @@ export async function preflightServer(
       password: new Secret((isOwner(where) ? where.password : undefined) ?? 'secret'),
       ssl: 'disable',
     },
-    options: preflightOptions({ disableSsl: true, isOverInternet: false, ...where.wish }),
+    options: preflightOptions({ disableSsl: true, isOverInternet: false, ...where.options }),
     clock: systemClock,
     nearest: nearestWord,
     walInterval: 1,

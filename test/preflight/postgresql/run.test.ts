@@ -26,7 +26,7 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 test('every database but the templates and the ignored ones is queried and counts for the verdict', async () => {
-  const report = await preflightServer({ ...server, wish: { ignoreDbs: ['My-DB'] } });
+  const report = await preflightServer({ ...server, options: { ignoreDbs: ['My-DB'] } });
   expect(report.databases).toMatchObject([
     { name: 'd1', verdict: 'continuous', tables: 0, reasons: [] },
     { name: 'd2', verdict: 'continuous' },
@@ -215,7 +215,7 @@ describe('with twelve databases', () => {
 });
 
 test('a misspelt database in ignore_dbs ends the run with the closest name', async () => {
-  await expect(preflightServer({ ...server, wish: { ignoreDbs: ['d3'] } })).rejects.toMatchObject({
+  await expect(preflightServer({ ...server, options: { ignoreDbs: ['d3'] } })).rejects.toMatchObject({
     code: 'usage',
     exitCode: 2,
     message: expect.stringContaining('"d3"'),
@@ -223,7 +223,7 @@ test('a misspelt database in ignore_dbs ends the run with the closest name', asy
 });
 
 test('an unknown id in --accept ends the run before anything is sent', async () => {
-  await expect(preflightServer({ port: 1, wish: { accept: ['wal-levle'] } })).rejects.toMatchObject({
+  await expect(preflightServer({ port: 1, options: { accept: ['wal-levle'] } })).rejects.toMatchObject({
     code: 'usage',
     hint: expect.stringContaining('"wal-level"'),
   });
@@ -270,12 +270,12 @@ describe('databases that refuse', () => {
       reasons: ['db-noconnect'],
     });
     expect(report).toMatchObject({ verdict: 'blocked', advice: { ignore_dbs: ['d1'], verdict: 'continuous' } });
-    expect((await preflightServer({ ...server, wish: { ignoreDbs: ['d1'] } })).verdict).toBe('continuous');
+    expect((await preflightServer({ ...server, options: { ignoreDbs: ['d1'] } })).verdict).toBe('continuous');
   });
 });
 
 test('a check that decides by the current writes waits for the second reading, which does not count as duration', async () => {
-  const report = await preflightServer({ ...server, wish: { method: 'dump' } }, { walInterval: 1500 });
+  const report = await preflightServer({ ...server, options: { method: 'dump' } }, { walInterval: 1500 });
   expect(found(report, 'dump-quiesced').observed).toMatch(/of WAL in [12](\.\d)? s/);
   expect(report.duration_ms).toBeLessThan(1500);
 });

@@ -139,7 +139,7 @@ test('functions that a newer version rejects are altered or listed to be dropped
   await server.query('CREATE DATABASE d1');
   for (const statement of setup) await server.query(statement, 'd1');
   const to = async (targetVersion: string) =>
-    (await preflightServer({ port: server.port, wish: { targetVersion } })).findings.find(
+    (await preflightServer({ port: server.port, options: { targetVersion } })).findings.find(
       ({ id }) => id === 'removed-types',
     );
   const { status, objects, fix } = (await to('17')) ?? {};

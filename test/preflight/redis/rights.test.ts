@@ -131,9 +131,9 @@ describe.skipIf(lacks('redis-server', 'valkey-server', 'redis-cli'))('a user wit
 
 /** Whether the engine migrates, with what was written meanwhile. */
 async function follows(source: RedisServer, target: RedisServer): Promise<boolean> {
-  const door = redisSourceOf(source, { ssl: 'disable', ...mover });
+  const endpoint = redisSourceOf(source, { ssl: 'disable', ...mover });
   const plan = {
-    connection: door,
+    connection: endpoint,
     target,
     into: redisClientOptions(target),
     primaries: [redisClientOptions(source)],

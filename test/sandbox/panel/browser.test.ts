@@ -55,9 +55,9 @@ describe('rule 10: a browser completes the pages of a login', () => {
         },
         [url, method, token, json === undefined ? undefined : JSON.stringify(json)] as const,
       );
-    const wish = { name: 'from-a-page', size: 's-1vcpu-1gb', image: 'ubuntu-24-04-x64' };
+    const options = { name: 'from-a-page', size: 's-1vcpu-1gb', image: 'ubuntu-24-04-x64' };
     expect(await request(`${base_url}/v2/droplets`, 'GET')).toEqual([200, expect.any(String)]);
-    expect(await request(`${base_url}/v2/droplets`, 'POST', wish)).toEqual([202, expect.any(String)]);
+    expect(await request(`${base_url}/v2/droplets`, 'POST', options)).toEqual([202, expect.any(String)]);
     expect(await request(`${auth_url}/v1/oauth/revoke?token=${token}`, 'POST')).toEqual([200, expect.any(String)]);
     expect(await request(`${base_url}/v2/droplets`, 'GET')).toEqual([404, expect.any(String)]);
     await expect(request(`${auth_url}/v1/oauth/token?grant_type=refresh_token`, 'POST')).rejects.toThrow();

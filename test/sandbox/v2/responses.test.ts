@@ -52,8 +52,8 @@ describe('every response of the resource API', () => {
   it('one trailing slash is ignored', async () => {
     const sandbox = await sandboxFor();
     const { access_token } = await tokenFor(sandbox, { scope: 'read write' });
-    const wish = { name: 'slash', size: 's-1vcpu-1gb', image: 'ubuntu-24-04-x64' };
-    const made = await callApi(sandbox, access_token, 'POST', '/v2/droplets/', wish);
+    const options = { name: 'slash', size: 's-1vcpu-1gb', image: 'ubuntu-24-04-x64' };
+    const made = await callApi(sandbox, access_token, 'POST', '/v2/droplets/', options);
     expect(made.status).toBe(202);
     const { id } = JSON.parse(made.body).droplet;
     const one = await callApi(sandbox, access_token, 'GET', `/v2/droplets/${id}/`);

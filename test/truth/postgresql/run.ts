@@ -28,7 +28,7 @@ export async function runCase(one: PostgresCase, yard: ServerPool, patience: num
   try {
     await build(one, source);
     prepared = await one.before?.(source, target);
-    const door = {
+    const endpoint = {
       ...postgresEndpointOf(source),
       dbname: databases[0] ?? 'postgres',
       ...one.connection,
@@ -37,7 +37,7 @@ export async function runCase(one: PostgresCase, yard: ServerPool, patience: num
     const ignored = (await source.query('SELECT datname FROM pg_database'))
       .map(({ datname }) => String(datname))
       .filter((name) => !databases.includes(name));
-    const preflight = () => judge(one, door, target, ignored);
+    const preflight = () => judge(one, endpoint, target, ignored);
     const first = await preflight();
     const { report, remarks }: FixedSource =
       one.fixes === undefined
@@ -47,7 +47,7 @@ export async function runCase(one: PostgresCase, yard: ServerPool, patience: num
       source,
       target,
       targetVersion: one.to ?? 17,
-      connection: { ...door, host: one.migrationHost ?? door.host },
+      connection: { ...endpoint, host: one.migrationHost ?? endpoint.host },
       databases,
       ignored,
       quiet: one.quiet ?? [],
@@ -100,18 +100,18 @@ async function differencesAfter(
 
 async function judge(
   one: PostgresCase,
-  door: PostgresqlSource,
+  endpoint: PostgresqlSource,
   target: Postgres,
   ignoreDbs: readonly string[],
 ): Promise<PreflightReport> {
   const offered = await target.query('SELECT name FROM pg_available_extensions');
   const report = await runPostgresqlPreflight({
-    source: door,
+    source: endpoint,
     options: preflightOptions({
       targetVersion: String(one.to ?? 17),
       targetExtensions: offered.map(({ name }) => String(name)),
       ignoreDbs,
-      disableSsl: door.ssl === 'disable',
+      disableSsl: endpoint.ssl === 'disable',
       isOverInternet: false,
       now: Date.now(),
       ...one.options,

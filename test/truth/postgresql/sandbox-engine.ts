@@ -40,7 +40,7 @@ import {
 export const sandboxEngine: TruthEngine = { start: startMigration, dump: copyPointInTime };
 
 async function startMigration(plan: MigrationPlan): Promise<StartedMigration> {
-  const { source, target, connection: door, databases, timeLimit: patience } = plan;
+  const { source, target, connection: endpoint, databases, timeLimit: patience } = plan;
   const logged = target.log().length;
   const engine = createMigrationEngine({
     now: Date.now,
@@ -64,7 +64,7 @@ async function startMigration(plan: MigrationPlan): Promise<StartedMigration> {
     const plane = await engine.openDataPlane(
       `postgres://postgres:secret@127.0.0.1:${target.port}/postgres?sslmode=disable`,
     );
-    const { host, port, dbname, username } = door;
+    const { host, port, dbname, username } = endpoint;
     const migration = engine.start({
       id: plan.id ?? randomUUID(),
       dataPlane: plane,
@@ -73,8 +73,8 @@ async function startMigration(plan: MigrationPlan): Promise<StartedMigration> {
         port,
         dbname,
         username,
-        disableSsl: door.ssl === 'disable',
-        ...(door.password === undefined ? {} : { password: door.password.reveal() }),
+        disableSsl: endpoint.ssl === 'disable',
+        ...(endpoint.password === undefined ? {} : { password: endpoint.password.reveal() }),
       },
       ignoreDbs: plan.ignored,
       deadline: Number.POSITIVE_INFINITY,
@@ -159,7 +159,7 @@ function stood({ phase, tables, warnings }: DatabaseMigrationState): string {
 
 /** Copies a point in time with the parts of the engine, which takes this way by itself only where it may not replicate. */
 async function copyPointInTime(plan: MigrationPlan): Promise<MigrationResult> {
-  const { connection: door, target, databases, ignored, timeLimit: patience } = plan;
+  const { connection: endpoint, target, databases, ignored, timeLimit: patience } = plan;
   const to = postgresEndpointOf(target);
   const ports = createMigrationEngineDependencies({
     now: Date.now,
@@ -169,7 +169,7 @@ async function copyPointInTime(plan: MigrationPlan): Promise<MigrationResult> {
   const signal = AbortSignal.timeout(patience * 2);
   const opening = { name: 'truth', signal };
   try {
-    const found = await withEngineDatabaseSession(door, ports, opening, (from) =>
+    const found = await withEngineDatabaseSession(endpoint, ports, opening, (from) =>
       withEngineDatabaseSession(to, ports, opening, async (session) => {
         requireDistinctServers(await readPostgresqlServerIdentity(from), await readPostgresqlServerIdentity(session));
         await copyRolesToTarget(from, session, ports.random);
@@ -184,7 +184,7 @@ async function copyPointInTime(plan: MigrationPlan): Promise<MigrationResult> {
       async function move(dbname: string): Promise<void> {
         if (database === undefined) return;
         const [source, sink] = [
-          { ...door, dbname },
+          { ...endpoint, dbname },
           { ...to, dbname },
         ];
         await withEngineDatabaseSession(to, ports, opening, (session) => createTargetDatabase(session, database));
@@ -198,7 +198,7 @@ async function copyPointInTime(plan: MigrationPlan): Promise<MigrationResult> {
     }
     return { problems: ways, remarks: [] };
   } catch (error) {
-    return all(databases, [redactErrorReason(error, door.password)]);
+    return all(databases, [redactErrorReason(error, endpoint.password)]);
   }
 }
 

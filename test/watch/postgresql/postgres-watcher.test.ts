@@ -13,7 +13,7 @@ let pair: WatchedPair;
 afterEach(() => pair?.stop());
 
 /** Two databases; the copy of the big table is slowed down on the target, so that it can be watched. */
-async function ground(version: 12 | 13 | 14 | 15 | 16 | 17 | 18, rows = 60_000): Promise<void> {
+async function setup(version: 12 | 13 | 14 | 15 | 16 | 17 | 18, rows = 60_000): Promise<void> {
   pair = await startWatchedPair(version);
   await makeDatabase(pair, 'shop', ddl);
   await pair.source.query(
@@ -31,7 +31,7 @@ const insert = (table: string, value: number) => pair.source.query(`INSERT INTO 
 it.each([13, 18] as const)(
   'a healthy migration of PostgreSQL %i waits, copies, streams, and is idle in the end',
   async (version) => {
-    await ground(version);
+    await setup(version);
     const watch = startWatchRun(watchedPostgres(pair.source, 'postgres'));
     const waiting = await watch.untilPhase('waiting');
     expect(waiting).toMatchObject({ percent: 0, deadline: null, violations: [] });
@@ -59,7 +59,7 @@ it.each([13, 18] as const)(
 it.each([14, 17] as const)(
   'on PostgreSQL %i an apply that fails on a conflict and a target that is stopped have different names',
   async (version) => {
-    await ground(version, 10);
+    await setup(version, 10);
     await pair.replicate('shop');
     const watch = startWatchRun(watchedPostgres(pair.source, 'shop'));
     await watch.until('an end of the copy', (_sample, { idlePolls }) => idlePolls > 0);
@@ -81,7 +81,7 @@ it.each([14, 17] as const)(
 );
 
 it('a table that was written on the target before its copy is told, and the rest does not count as streaming', async () => {
-  await ground(16, 10);
+  await setup(16, 10);
   await pair.target.query('INSERT INTO small VALUES (1)', 'shop');
   await pair.replicate('shop');
   const watch = startWatchRun(watchedPostgres(pair.source, 'shop'));
@@ -93,7 +93,7 @@ it('a table that was written on the target before its copy is told, and the rest
 });
 
 it('what is altered on the source is named within two looks', async () => {
-  await ground(16, 10);
+  await setup(16, 10);
   await pair.replicate('shop');
   const watch = startWatchRun(watchedPostgres(pair.source, 'shop'));
   await watch.until('an end of the copy', (_sample, { idlePolls }) => idlePolls > 0);
@@ -122,7 +122,7 @@ it('what is altered on the source is named within two looks', async () => {
 });
 
 it('a source that stops is waited for, and one that comes back is followed again', async () => {
-  await ground(18, 10);
+  await setup(18, 10);
   await pair.replicate('shop');
   const watch = startWatchRun(watchedPostgres(pair.source, 'shop'));
   await watch.until('an end of the copy', (_sample, { idlePolls }) => idlePolls > 0);
@@ -139,7 +139,7 @@ it('a source that stops is waited for, and one that comes back is followed again
 });
 
 it('a slot that is dropped ends the watch, and says what to do', async () => {
-  await ground(15, 10);
+  await setup(15, 10);
   await pair.replicate('shop');
   const watch = startWatchRun(watchedPostgres(pair.source, 'shop'));
   await watch.until('an end of the copy', (_sample, { idlePolls }) => idlePolls > 0);

@@ -16,7 +16,7 @@ import {
 import { expectGolden } from '../../fixtures/golden.ts';
 import { describeViolations } from '../describe-violations.ts';
 
-const door = { addresses: '10.0.0.1', certificate: undefined, refused: undefined };
+const endpoint = { addresses: '10.0.0.1', certificate: undefined, refused: undefined };
 const replica = { name: '10.0.0.9:6379', state: 'online', offset: 1000, lag: 0 };
 const facts = (more: Partial<WatchedRedisFacts> = {}): WatchedRedisFacts => ({
   at: 0,
@@ -36,7 +36,7 @@ const facts = (more: Partial<WatchedRedisFacts> = {}): WatchedRedisFacts => ({
     ['maxmemory', '0'],
     ['repl-timeout', '60'],
   ]),
-  connection: door,
+  connection: endpoint,
   ...more,
 });
 
@@ -68,7 +68,11 @@ it.each<[string, Partial<WatchedRedisFacts>, string]>([
   ['another maxmemory', { config: new Map([['maxmemory', '100']]) }, 'maxmemory-changed'],
   ['another limit of buffers', { config: new Map([['repl-timeout', '5']]) }, 'repl-timeout-changed'],
   ['logins that are refused', { deniedLogins: 2 }, 'login-refused'],
-  ['a refused connection', { connection: { ...door, refused: { code: 'WRONGPASS', message: 'no' } } }, 'login-refused'],
+  [
+    'a refused connection',
+    { connection: { ...endpoint, refused: { code: 'WRONGPASS', message: 'no' } } },
+    'login-refused',
+  ],
   ['half of the keys gone', { keyspace: [] }, 'keys-dropped'],
 ])('%s is reported', (_what, more, rule) => {
   const violations = judge(more);

@@ -53,7 +53,7 @@ it('full copies that never come to an end are a loop', async () => {
   expectGolden('db-watch', loop?.hint.replace(/now: [^)]+/, 'now: LIMITS') ?? '');
 });
 
-it('a password that is changed shuts the door, and a source that ends is waited for', async () => {
+it('a password that is changed ends the connection, and a source that ends is waited for', async () => {
   const source = await server({ config: ['requirepass old'] });
   const watch = startWatchRun(watchedRedis(source, 'old'));
   await watch.untilPhase('waiting');

@@ -42,7 +42,7 @@ describe.each([12, 15] as const)('on PostgreSQL %i', (version) => {
       ],
     });
     const { objects = [] } =
-      found(await preflightServer({ ...server, wish: { targetVersion: '17' } }), 'dump-options') ?? {};
+      found(await preflightServer({ ...server, options: { targetVersion: '17' } }), 'dump-options') ?? {};
     expect(objects.filter((object) => !object.includes('view'))).toEqual([
       'constraint r_system_user_fkey on public.r',
       'constraint t_system_user_check on public.t',

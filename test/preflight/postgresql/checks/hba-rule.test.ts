@@ -29,11 +29,11 @@ function rule(text: string, line = 1): HbaRule {
 interface Case {
   readonly lines: readonly string[];
   readonly client?: string;
-  readonly wish?: Parameters<typeof preflightOptions>[0];
+  readonly options?: Parameters<typeof preflightOptions>[0];
   readonly member?: readonly string[];
 }
 
-function judge({ lines, client, wish: wanted, member }: Case) {
+function judge({ lines, client, options: wanted, member }: Case) {
   const facts = {
     hostRules: lines.map((line, at) => rule(line, at + 1)),
     clientAddress: client,
@@ -116,7 +116,7 @@ test.each([
   {
     what: 'TLS, which it does not use',
     lines: ['hostssl all all 0.0.0.0/0 md5'],
-    wish: { disableSsl: true },
+    options: { disableSsl: true },
     verdict: blocked,
   },
 ] satisfies readonly (Case & { what: string; verdict: string })[])('$what: $verdict', ({ verdict, ...one }) => {
@@ -139,10 +139,10 @@ test('the detail of a narrow rule lists the allowed addresses', () => {
 
 test('from near, only the address that is used decides, and the missing rule is a warning', () => {
   const near = { isOverInternet: false };
-  expect(short(judge({ lines: ['host all all 10.0.0.0/8 md5'], client: '10.1.2.3', wish: near }))).toBe('warn');
-  expect(short(judge({ lines: ['host all all 10.0.0.0/8 reject'], client: '10.1.2.3', wish: near }))).toBe(blocked);
-  expect(short(judge({ lines: ['host all all 0.0.0.0/0 md5'], client: '10.1.2.3', wish: near }))).toBe('pass');
-  expect(short(judge({ lines: ['host all all ::1/0 md5'], client: '::1', wish: near }))).toBe('warn');
+  expect(short(judge({ lines: ['host all all 10.0.0.0/8 md5'], client: '10.1.2.3', options: near }))).toBe('warn');
+  expect(short(judge({ lines: ['host all all 10.0.0.0/8 reject'], client: '10.1.2.3', options: near }))).toBe(blocked);
+  expect(short(judge({ lines: ['host all all 0.0.0.0/0 md5'], client: '10.1.2.3', options: near }))).toBe('pass');
+  expect(short(judge({ lines: ['host all all ::1/0 md5'], client: '::1', options: near }))).toBe('warn');
 });
 
 test('an invalid line blocks, because the active rules are unknown', () => {

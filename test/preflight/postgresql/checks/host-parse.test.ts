@@ -4,6 +4,6 @@ import { healthyAddress } from '../../network/sample.ts';
 import { healthyFacts, outcomeOf } from '../login-facts.ts';
 
 test('contradictions block both methods', () => {
-  const ground = { ...healthyFacts, address: { ...healthyAddress, contradictions: ['x'] } };
-  expect(outcomeOf(hostParseConflictCheck, ground)).toMatchObject({ status: 'fail', blocks: ['continuous', 'dump'] });
+  const setup = { ...healthyFacts, address: { ...healthyAddress, contradictions: ['x'] } };
+  expect(outcomeOf(hostParseConflictCheck, setup)).toMatchObject({ status: 'fail', blocks: ['continuous', 'dump'] });
 });

@@ -4,8 +4,8 @@ import { literal } from '../../network/sample.ts';
 import { healthyFacts, outcomeOf } from '../login-facts.ts';
 
 test('a private address blocks both methods', () => {
-  const ground = { ...healthyFacts, address: literal('10.0.0.5') };
-  expect(outcomeOf(postgresqlHostPublicAddressCheck, ground)).toMatchObject({
+  const setup = { ...healthyFacts, address: literal('10.0.0.5') };
+  expect(outcomeOf(postgresqlHostPublicAddressCheck, setup)).toMatchObject({
     status: 'fail',
     blocks: ['continuous', 'dump'],
   });

@@ -5,8 +5,8 @@ import { expectText } from '../expect-text.ts';
 import { entered, healthyFacts } from '../login-facts.ts';
 
 function judged(marks: readonly string[], host = 'db.example.com', superuser = false) {
-  const ground = { ...healthyFacts, address: { ...healthyAddress, host }, connection: { ...entered, superuser } };
-  return managedSourceCheck.evaluate({ marks }, ground, healthyWish);
+  const setup = { ...healthyFacts, address: { ...healthyAddress, host }, connection: { ...entered, superuser } };
+  return managedSourceCheck.evaluate({ marks }, setup, healthyWish);
 }
 
 test.each([

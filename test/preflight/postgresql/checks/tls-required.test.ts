@@ -6,8 +6,8 @@ const off = { disableSsl: true };
 
 describe('tls-required', () => {
   test('names the option to leave out', () => {
-    const ground = refusedFacts('28000', 'no pg_hba.conf entry', { tls: { offered: 'yes', plaintext: 'refused' } });
-    expect(outcomeOf(tlsRequiredCheck, ground, off)).toMatchObject({ status: 'fail', blocks: ['continuous', 'dump'] });
-    expect(outcomeOf(tlsRequiredCheck, ground, off).fix?.text).toContain('--disable-ssl');
+    const setup = refusedFacts('28000', 'no pg_hba.conf entry', { tls: { offered: 'yes', plaintext: 'refused' } });
+    expect(outcomeOf(tlsRequiredCheck, setup, off)).toMatchObject({ status: 'fail', blocks: ['continuous', 'dump'] });
+    expect(outcomeOf(tlsRequiredCheck, setup, off).fix?.text).toContain('--disable-ssl');
   });
 });

@@ -27,7 +27,7 @@ describe.each([14, 18] as const)('on PostgreSQL %i', (version) => {
       setup: ['CREATE DATABASE d1', 'CREATE DATABASE "Old"'],
     });
     const outcome = async (ignoreDbs: readonly string[] = []) =>
-      found(await preflightServer({ ...server, wish: { ignoreDbs } }), 'xid-wraparound');
+      found(await preflightServer({ ...server, options: { ignoreDbs } }), 'xid-wraparound');
     expect((await outcome()).status).toBe('pass');
     // The ids wrap around, so this one is 2,100 million transactions old.
     const [row] = await server.query('SELECT (txid_current() + 4294967296 - 2100000000) % 4294967296 AS xid');

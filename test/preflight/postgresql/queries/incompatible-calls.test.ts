@@ -15,7 +15,7 @@ test('operators and functions that a newer release took away are found wherever 
     await server.query(statement);
   }
   const to = async (targetVersion: string) =>
-    found(await preflightServer({ port: server.port, wish: { targetVersion } }), 'removed-types', 'postgres');
+    found(await preflightServer({ port: server.port, options: { targetVersion } }), 'removed-types', 'postgres');
   const { status, objects, fix } = await to('17');
   expect(status).toBe('fail');
   expect(objects?.map((one) => one.split(' (')[0])).toEqual([

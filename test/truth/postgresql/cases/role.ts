@@ -1,6 +1,6 @@
 import type { PostgresCase } from '../case.ts';
 
-const door = { username: 'someone' };
+const endpoint = { username: 'someone' };
 const plain = "CREATE ROLE someone LOGIN PASSWORD 'secret'";
 const root = "CREATE ROLE someone LOGIN SUPERUSER PASSWORD 'secret'";
 const reader = 'GRANT pg_read_all_data TO someone';
@@ -14,21 +14,21 @@ export const roleCases: readonly PostgresCase[] = [
     reasons: ['superuser'],
     quick: true,
     first: [plain, reader],
-    connection: door,
+    connection: endpoint,
   },
   {
     name: 'a role that may replicate and read everything',
     verdict: 'dump',
     reasons: ['superuser'],
     first: [`${plain} REPLICATION`, reader],
-    connection: door,
+    connection: endpoint,
   },
   {
     name: 'a role whose session ends with the first error',
     verdict: 'dump',
     reasons: ['superuser'],
     first: [plain, 'GRANT pg_read_all_data TO someone', 'ALTER ROLE someone SET exit_on_error = on'],
-    connection: door,
+    connection: endpoint,
   },
   {
     name: 'a role without rights',
@@ -36,7 +36,7 @@ export const roleCases: readonly PostgresCase[] = [
     reasons: ['superuser', 'dump-privs'],
     quick: true,
     first: [plain],
-    connection: door,
+    connection: endpoint,
   },
   {
     name: 'a role that may not use a schema',
@@ -48,7 +48,7 @@ export const roleCases: readonly PostgresCase[] = [
       'CREATE TABLE hidden.t (a int PRIMARY KEY)',
       'GRANT SELECT ON hidden.t, base TO someone',
     ],
-    connection: door,
+    connection: endpoint,
   },
   {
     name: 'a role that may not connect to one database',
@@ -57,7 +57,7 @@ export const roleCases: readonly PostgresCase[] = [
     databases: ['d1', 'd2'],
     first: [plain, reader],
     last: ['REVOKE CONNECT ON DATABASE d2 FROM PUBLIC'],
-    connection: door,
+    connection: endpoint,
   },
   {
     name: 'row-level security that is forced, for a superuser',
@@ -81,7 +81,7 @@ export const roleCases: readonly PostgresCase[] = [
       'ALTER TABLE held ENABLE ROW LEVEL SECURITY',
       'CREATE POLICY few ON held USING (a > 1)',
     ],
-    connection: door,
+    connection: endpoint,
   },
   {
     name: 'row-level security that the role may bypass',
@@ -93,14 +93,14 @@ export const roleCases: readonly PostgresCase[] = [
       'ALTER TABLE held ENABLE ROW LEVEL SECURITY',
       'CREATE POLICY few ON held USING (a > 1)',
     ],
-    connection: door,
+    connection: endpoint,
   },
   {
     name: 'a role that is read-only',
     verdict: 'dump',
     reasons: ['role-readonly'],
     first: [root, 'ALTER ROLE someone SET default_transaction_read_only = on'],
-    connection: door,
+    connection: endpoint,
   },
   {
     name: 'a database that is read-only',
@@ -113,7 +113,7 @@ export const roleCases: readonly PostgresCase[] = [
     name: 'a statement_timeout of an hour',
     verdict: 'continuous',
     first: [root, "ALTER ROLE someone SET statement_timeout = '1h'"],
-    connection: door,
+    connection: endpoint,
   },
   {
     name: 'a statement_timeout shorter than the biggest copy',
@@ -122,7 +122,7 @@ export const roleCases: readonly PostgresCase[] = [
     first: [root, "ALTER ROLE someone SET statement_timeout = '60ms'"],
     setup: [big],
     quiet: ['big'],
-    connection: door,
+    connection: endpoint,
   },
   {
     name: 'a transaction_timeout shorter than the biggest copy',
@@ -133,14 +133,14 @@ export const roleCases: readonly PostgresCase[] = [
     first: [root, "ALTER ROLE someone SET transaction_timeout = '60ms'"],
     setup: [big],
     quiet: ['big'],
-    connection: door,
+    connection: endpoint,
   },
   {
     name: 'a statement_timeout that ends every statement',
     verdict: 'blocked',
     reasons: ['dump-timeouts'],
     first: [root, "ALTER ROLE someone SET statement_timeout = '1ms'"],
-    connection: door,
+    connection: endpoint,
   },
   {
     // Luck decides whether a session gets in at all, and so the reason.
@@ -149,7 +149,7 @@ export const roleCases: readonly PostgresCase[] = [
     from: 17,
     to: 18,
     first: [root, "ALTER ROLE someone SET transaction_timeout = '1ms'"],
-    connection: door,
+    connection: endpoint,
   },
   {
     name: 'timeouts of idle sessions of one second',
@@ -160,20 +160,20 @@ export const roleCases: readonly PostgresCase[] = [
       "ALTER ROLE someone SET idle_in_transaction_session_timeout = '1s'",
       "ALTER ROLE someone SET lock_timeout = '1s'",
     ],
-    connection: door,
+    connection: endpoint,
   },
   {
     name: 'a role with one connection',
     verdict: 'continuous',
     first: [`${root} CONNECTION LIMIT 1`],
-    connection: door,
+    connection: endpoint,
   },
   {
     name: 'a role with no connection',
     verdict: 'blocked',
     reasons: ['tcp-connect'],
     first: [`${plain} CONNECTION LIMIT 0`, reader],
-    connection: door,
+    connection: endpoint,
   },
   {
     name: 'a search_path that leads astray',
@@ -185,7 +185,7 @@ export const roleCases: readonly PostgresCase[] = [
       'CREATE TABLE astray.base (id int PRIMARY KEY, other int)',
       "CREATE FUNCTION astray.current_database() RETURNS name LANGUAGE sql AS $$SELECT 'astray'::name$$",
     ],
-    connection: door,
+    connection: endpoint,
   },
   {
     name: 'settings that change how values are written',
@@ -206,13 +206,13 @@ export const roleCases: readonly PostgresCase[] = [
       'CREATE TABLE kinds (id int PRIMARY KEY, d date, i interval, f float8, b bytea, t text, z timestamptz)',
       "INSERT INTO kinds VALUES (1, '2026-02-03', '-1 day 02:03:04', 0.1::float8 + 0.2::float8, '\\\\x00ff27', '日本 ☃ \\\\n ''x''', '2026-02-03 04:05:06.789+00')",
     ],
-    connection: door,
+    connection: endpoint,
   },
   {
     name: 'a role that becomes another one at once',
     verdict: 'dump',
     reasons: ['stored-role'],
     first: [root, 'CREATE ROLE weak', 'GRANT pg_read_all_data TO weak', 'ALTER ROLE someone SET role = weak'],
-    connection: door,
+    connection: endpoint,
   },
 ];

@@ -1,6 +1,6 @@
 import type { PostgresCase } from '../case.ts';
 
-const door = { username: 'someone' };
+const endpoint = { username: 'someone' };
 const plain = "CREATE ROLE someone LOGIN PASSWORD 'secret'";
 const half = 'CREATE TABLE half (a int PRIMARY KEY, b int, c text)';
 
@@ -22,14 +22,14 @@ export const unusualServerCases: readonly PostgresCase[] = [
     verdict: 'blocked',
     reasons: ['dump-privs'],
     first: [`${plain} NOINHERIT`, 'GRANT pg_read_all_data TO someone'],
-    connection: door,
+    connection: endpoint,
   },
   {
     name: 'a member of a superuser',
     verdict: 'dump',
     reasons: ['superuser'],
     first: [plain, 'GRANT postgres TO someone'],
-    connection: door,
+    connection: endpoint,
   },
   {
     name: 'event triggers are off on the source alone',
