@@ -74,7 +74,7 @@ async function compare(ready, agent) {
 
 /** Targets of the token endpoint, each with a code that is still unused. */
 async function exchanges({ auth_url, client_id, client_secret, callback_url }, agent, count) {
-  const query = new URLSearchParams({
+  const authorization = new URLSearchParams({
     client_id,
     redirect_uri: callback_url,
     response_type: 'code',
@@ -82,7 +82,7 @@ async function exchanges({ auth_url, client_id, client_secret, callback_url }, a
   });
   const targets = [];
   for (let at = 0; at < count; at++) {
-    const { headers } = await ask(agent, auth_url, 'GET', `/v1/oauth/authorize?${query}`);
+    const { headers } = await ask(agent, auth_url, 'GET', `/v1/oauth/authorize?${authorization}`);
     const code = new URL(headers.location).searchParams.get('code');
     const query = { grant_type: 'authorization_code', code, client_id, client_secret, redirect_uri: callback_url };
     targets.push(`/v1/oauth/token?${new URLSearchParams(query)}`);

@@ -2,28 +2,28 @@ import type { ApiClient } from './api/client.ts';
 import { createSandboxAdminClient, type SandboxAdminApi } from './api/sandbox-admin.ts';
 import { isColorEnabled } from './cli/color.ts';
 import type { ParsedArgs } from './cli/command.ts';
-import { parseDurationOrThrow } from './cli/duration.ts';
-import { createOutputFieldSelector } from './cli/field-query.ts';
+import { parseDurationToMillisecondsOrThrow } from './cli/duration.ts';
 import { areHyperlinksShown } from './cli/hyperlink.ts';
 import { compileJmespath } from './cli/jmespath-query.ts';
 import { type CommandOutputWriter, createCommandOutput } from './cli/output.ts';
+import { createOutputFieldSelector } from './cli/output-field-selector.ts';
 import { createPagerPrinter } from './cli/pager-printer.ts';
 import { createProgressReporter, type ProgressReporter } from './cli/progress.ts';
 import { createPrompts, type Prompts } from './cli/prompts.ts';
 import { type ConfigFile, configLockPath, readConfigFile, readConfigFileIfHomeExists } from './config/config-file.ts';
 import { resolveSandboxAdminAccess } from './config/sandbox-urls-and-credentials.ts';
 import {
-  type ProfileSettingOverrides,
+  buildProfileReference,
+  type ProfileSettingsFromOptions,
   type ResolvedProfileSettings,
-  resolveProfileReference,
   resolveProfileSettings,
 } from './config/settings.ts';
-import { readGlobalSettingOverrides, resolveOutputFormat } from './context/global-overrides.ts';
-import type { ProfileServices } from './context/profile-services.ts';
-import type { SharedProfileAccess } from './context/shared-profile.ts';
+import { readGlobalSettingsFromOptions, resolveOutputFormat } from './context/global-overrides.ts';
+import type { ProfileSessionServices } from './context/profile-session-services.ts';
+import type { SharedProfileStoreAndKeys } from './context/shared-profile.ts';
 import { CliError, usageError } from './errors.ts';
-import type { OAuthClient } from './oauth/token-endpoint.ts';
-import { createHttpSenderWithDeadline } from './platform/create-http-sender-with-deadline.ts';
+import type { RegisteredOAuthClient } from './oauth/token-endpoint.ts';
+import { createHttpSenderWithRequestTimeout } from './platform/create-http-sender-with-request-timeout.ts';
 import { acquireFileLock, type HeldFileLock } from './platform/file-lock.ts';
 import type { HostSystem, HttpSenderOptions, OutputSink } from './platform/host.ts';
 import type { HttpSender } from './platform/http-sender.ts';
@@ -36,7 +36,7 @@ import { type ProfilePaths, profilePaths } from './session/profile-paths.ts';
 
 /**
  * The services, settings and output that a command uses. Each service is created on first use. Only context.ts and
- * context/profile-services.ts create services.
+ * context/profile-session-services.ts create services.
  */
 export interface CommandContext {
   readonly host: HostSystem;
@@ -48,7 +48,7 @@ export interface CommandContext {
   /** The content of config.json. Throws DamagedConfigError. */
   readonly config: () => ConfigFile;
   /** The settings of this run; `options` are those of the command and have the highest precedence. */
-  readonly settings: (options?: ProfileSettingOverrides) => ResolvedProfileSettings;
+  readonly settings: (options?: ProfileSettingsFromOptions) => ResolvedProfileSettings;
   /** The settings of a stored profile without the options of this run, for commands that list profiles. */
   readonly storedSettings: (profile: string) => ResolvedProfileSettings;
   /** Reads config.json under its lock, applies `change` and discards the cached content. */
@@ -57,14 +57,14 @@ export interface CommandContext {
   /** `limit`: milliseconds to wait for the keychain. */
   readonly store: (settings: ResolvedProfileSettings, limit?: number) => Promise<CredentialStore>;
   /** The shared part of a profile with `credential_store: shared`, for the commands of `auth share`. */
-  readonly share: (settings: ResolvedProfileSettings) => Promise<SharedProfileAccess>;
+  readonly share: (settings: ResolvedProfileSettings) => Promise<SharedProfileStoreAndKeys>;
   /** The access token for the resource API: the stored session, or `CLOUDCTL_ACCESS_TOKEN`. */
   readonly session: (settings: ResolvedProfileSettings) => Promise<ProfileAccessTokenProvider>;
   readonly api: (settings: ResolvedProfileSettings) => Promise<ApiClient>;
   readonly send: (options?: Pick<HttpSenderOptions, 'fresh'>) => Promise<HttpSender>;
   /** The admin API of the running sandbox. */
   readonly sandbox: (adminUrl: string | undefined) => Promise<SandboxAdminApi>;
-  readonly client: (settings: ResolvedProfileSettings, binding: SessionServerBinding) => Promise<OAuthClient>;
+  readonly client: (settings: ResolvedProfileSettings, binding: SessionServerBinding) => Promise<RegisteredOAuthClient>;
   readonly lock: (path: string) => Promise<HeldFileLock>;
   /** Throws if an environment variable would expose secrets of requests, such as NODE_DEBUG=http. */
   readonly requireSafe: () => void;
@@ -76,15 +76,15 @@ export async function createCommandContext(host: HostSystem, globals: ParsedArgs
   const query = globals.value('query');
   const selected = query === undefined ? undefined : await compileJmespath(query);
   const compiled = globals.has('json') ? createOutputFieldSelector(globals.values('json'), selected) : selected;
-  const timeout = parseDurationOrThrow(globals.value('timeout') ?? '30s', '--timeout', 1000);
+  const timeout = parseDurationToMillisecondsOrThrow(globals.value('timeout') ?? '30s', '--timeout', 1000);
   let known: ConfigFile | undefined;
   const config = (): ConfigFile => (known ??= readConfigFileIfHomeExists(host.folders));
-  const settings = (options: ProfileSettingOverrides = {}): ResolvedProfileSettings =>
+  const settings = (options: ProfileSettingsFromOptions = {}): ResolvedProfileSettings =>
     resolveProfileSettings({
       env: host.env,
       config: config(),
       profile: globals.value('profile'),
-      overrides: { ...readGlobalSettingOverrides(globals), ...options },
+      overrides: { ...readGlobalSettingsFromOptions(globals), ...options },
     });
   const isColored = (sink: OutputSink) => isColorEnabled({ sink, env: host.env, noColor: globals.has('no-color') });
   const quiet = globals.has('quiet');
@@ -119,7 +119,7 @@ export async function createCommandContext(host: HostSystem, globals: ParsedArgs
     const sending = await host.createSender({ env: host.env, trace, ...options });
     // Requests to the token endpoint have a fixed time limit, which --timeout can only shorten.
     const isShortened = options.fresh === true && globals.value('timeout') !== undefined;
-    return isShortened ? createHttpSenderWithDeadline(sending, timeout) : sending;
+    return isShortened ? createHttpSenderWithRequestTimeout(sending, timeout) : sending;
   };
   const place = (profile: string) => profilePaths(host.folders.state, profile);
   const lock = (path: string): Promise<HeldFileLock> =>
@@ -139,7 +139,7 @@ export async function createCommandContext(host: HostSystem, globals: ParsedArgs
       config: config(),
       profile,
     }),
-    profile: resolveProfileReference(profile, host.env, config()),
+    profile: buildProfileReference(profile, host.env, config()),
   });
   const prompts = createPrompts({
     streams: () => ({ input: host.stdin, output: host.screen }),
@@ -150,10 +150,10 @@ export async function createCommandContext(host: HostSystem, globals: ParsedArgs
     // No progress is shown during a prompt, because its text would be drawn over the prompt.
     before: () => progress.stop(),
   });
-  let loaded: Promise<ProfileServices> | undefined;
-  const services = (): Promise<ProfileServices> => {
-    loaded ??= import('./context/profile-services.ts').then(({ createProfileServices }) =>
-      createProfileServices({
+  let loaded: Promise<ProfileSessionServices> | undefined;
+  const services = (): Promise<ProfileSessionServices> => {
+    loaded ??= import('./context/profile-session-services.ts').then(({ createProfileSessionServices }) =>
+      createProfileSessionServices({
         ...{ host, output, prompts, stderr, send, lock, requireSafe, config, timeout },
         profilePaths: place,
       }),

@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs';
 import { readStoredHelpPage } from './cli/stored-help.ts';
-import { canBeTerminal } from './platform/terminal-candidate.ts';
+import { canDescriptorBeTerminal } from './platform/can-descriptor-be-terminal.ts';
 import type { ProgramBundle } from './platform/v8-code-cache.ts';
 import { programVersion } from './version.ts';
 
@@ -18,7 +18,8 @@ declare global {
 async function start(argv: readonly string[]): Promise<void> {
   if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) return print(`${programVersion}\n`);
   // On a terminal, help has colours and the width of the terminal.
-  const page = process.env.FORCE_COLOR === undefined && !canBeTerminal(1) ? readStoredHelpPage(argv) : undefined;
+  const page =
+    process.env.FORCE_COLOR === undefined && !canDescriptorBeTerminal(1) ? readStoredHelpPage(argv) : undefined;
   if (page !== undefined) return print(page);
   let isBlocked = false;
   if (argv.includes('auth') && argv.includes('token')) {

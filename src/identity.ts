@@ -2,7 +2,7 @@
  * Who sends requests to a service: the account, its context (personal or team), the application, and the servers. An absent
  * property means "unknown": it neither equals nor differs from another value.
  */
-export interface AccountIdentity extends AccountAndTeam {
+export interface AccountAndServers extends AccountAndTeam {
   /** Origin of the authorization server. */
   readonly authOrigin?: string | undefined;
   /** Origin of the resource API. */
@@ -26,13 +26,13 @@ export const personalTeamValue = 'personal';
  * Two identities are the `same` only when account and team are known on both sides and equal. UUIDs are compared without case
  * (RFC 9562 §4).
  */
-export type AccountIdentityComparison = 'same' | 'different' | 'unknown';
+export type AccountComparison = 'same' | 'different' | 'unknown';
 
 /**
  * Whether two identities own the same droplets and migrations. The client ID is not compared, because an application may be
  * registered again under another client ID.
  */
-export function compareAccountIdentities(one: AccountIdentity, other: AccountIdentity): AccountIdentityComparison {
+export function compareAccountsAndServers(one: AccountAndServers, other: AccountAndServers): AccountComparison {
   const results = [
     compareKnown(one.baseOrigin, other.baseOrigin),
     compareKnown(one.authOrigin, other.authOrigin),
@@ -43,7 +43,7 @@ export function compareAccountIdentities(one: AccountIdentity, other: AccountIde
   return results[2] ?? 'unknown';
 }
 
-export function compareAccounts(one: AccountAndTeam, other: AccountAndTeam): AccountIdentityComparison {
+export function compareAccounts(one: AccountAndTeam, other: AccountAndTeam): AccountComparison {
   const results = [
     compareKnown(one.accountUuid?.toLowerCase(), other.accountUuid?.toLowerCase()),
     compareKnown(one.team?.toLowerCase(), other.team?.toLowerCase()),
@@ -53,7 +53,7 @@ export function compareAccounts(one: AccountAndTeam, other: AccountAndTeam): Acc
 }
 
 /** Describes an identity in a message, such as `account 1b4e…, team 9c2f… at https://api.example.com`. */
-export function describeAccountIdentity(identity: AccountIdentity): string {
+export function describeAccountAndServers(identity: AccountAndServers): string {
   const at = identity.baseOrigin === undefined ? '' : ` at ${identity.baseOrigin}`;
   return `${describeAccount(identity)}${at}`;
 }
@@ -68,7 +68,7 @@ export function describeTeam(team: string | undefined): string {
   return team === personalTeamValue ? 'personal context' : `team ${team}`;
 }
 
-function compareKnown(one: string | undefined, other: string | undefined): AccountIdentityComparison {
+function compareKnown(one: string | undefined, other: string | undefined): AccountComparison {
   if (one === undefined || other === undefined) return 'unknown';
   return one === other ? 'same' : 'different';
 }

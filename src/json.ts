@@ -14,12 +14,12 @@ export type ParsedJson =
 export const maxJsonDepth = 500;
 
 /** Parses JSON from outside the program. The parsed value has type `unknown` until a decoder has checked it. */
-export function parseJson(text: string): ParsedJson {
+export function tryParseJson(text: string): ParsedJson {
   return parseWith((json) => JSON.parse(json), text);
 }
 
 /** Parses JSON that is printed again: numbers that a double cannot represent keep their digits. */
-export function parseExactJson(text: string): ParsedJson {
+export function tryParseExactJson(text: string): ParsedJson {
   return parseWith(parseExactJsonOrThrow, text);
 }
 

@@ -1,7 +1,7 @@
 import { isColorEnabled } from './cli/color.ts';
 import { isJsonErrorOutput, printError, toCliError } from './cli/error-output.ts';
 import { createPagerPrinter } from './cli/pager-printer.ts';
-import { runCommandLine } from './cli/program.ts';
+import { runCommandLine } from './cli/run-command-line.ts';
 import { commandTree, programOverviewCommand } from './commands/index.ts';
 import { DamagedConfigError } from './config/config-file.ts';
 import type { CliError, ExitCode } from './errors.ts';
@@ -63,8 +63,8 @@ export const programExamples = [
 
 async function toDescribedError(thrown: unknown): Promise<CliError> {
   if (!(thrown instanceof DamagedConfigError)) return toCliError(thrown);
-  const { explainDamagedConfig } = await import('./config/explain-damaged-config.ts');
-  return explainDamagedConfig(thrown);
+  const { createDamagedConfigError } = await import('./config/damaged-config-error.ts');
+  return createDamagedConfigError(thrown);
 }
 
 /** Whether the command is `sandbox start`. The word `sandbox` alone proves nothing: a profile can have this name. */

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { getAsset } from 'node:sea';
 import { fileURLToPath } from 'node:url';
 import { compileFunction } from 'node:vm';
+import { extractFileToPrivateFolder } from './platform/extract-file-to-private-folder.ts';
 import { fileErrorCode } from './platform/files.ts';
-import { resolveProgramFolders } from './platform/folders.ts';
+import { resolveConfigAndStateFolders } from './platform/folders.ts';
 import { requireOwnFolder } from './platform/own-folder.ts';
-import { extractFileToPrivateFolder } from './platform/unpacked-file.ts';
 import { programVersion } from './version.ts';
 
 /** A CommonJS file of dist/ as a function. */
@@ -97,7 +97,7 @@ function createLockLibrary(binding: object): { tryLock(descriptor: number): bool
 function loadNativeModule(name: string): object {
   const known = loaded.get(name);
   if (known !== undefined) return known.exports;
-  const { state } = resolveProgramFolders(process.env, process.platform);
+  const { state } = resolveConfigAndStateFolders(process.env, process.platform);
   requireOwnFolder(state);
   const path = extractFileToPrivateFolder(join(state, `native-${standaloneBuild}`), name, Buffer.from(getAsset(name)));
   const created = { exports: {} };

@@ -13,7 +13,7 @@ import { renderTextPreflightReport } from '../src/preflight/formats/text-report.
 import { renderFixScript, renderUndoScript } from '../src/preflight/render-fix-script.ts';
 import type { PreflightReport } from '../src/preflight/report.ts';
 import type { DatabaseComparisonReport } from '../src/rehearsal/comparison-report.ts';
-import { formatDatabaseComparison } from '../src/rehearsal/comparison-text.ts';
+import { formatDatabaseComparison } from '../src/rehearsal/format-database-comparison.ts';
 import type { RehearsalReport } from '../src/rehearsal/rehearsal-report.ts';
 import { renderRehearsalReportText } from '../src/rehearsal/render-rehearsal-report-text.ts';
 import type { MigrationStatusSample } from '../src/watch/status-sample.ts';

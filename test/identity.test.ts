@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { compareAccountIdentities, compareAccounts, describeAccountIdentity, describeTeam } from '../src/identity.ts';
+import {
+  compareAccounts,
+  compareAccountsAndServers,
+  describeAccountAndServers,
+  describeTeam,
+} from '../src/identity.ts';
 import { expectGolden } from './fixtures/golden.ts';
 
 const team = '0f0e0d0c-0b0a-4908-8706-050403020100';
@@ -34,14 +39,14 @@ describe('identities', () => {
     ['unknown', { team: undefined }],
     ['unknown', { accountUuid: undefined, team: undefined }],
   ] as const)('are %s with %j', (expected, change) => {
-    expect(compareAccountIdentities(known, { ...known, ...change })).toBe(expected);
+    expect(compareAccountsAndServers(known, { ...known, ...change })).toBe(expected);
   });
 
   it('are described with what is known of them', () => {
     const lines = [
-      describeAccountIdentity(known),
-      describeAccountIdentity({ accountUuid: 'u', team }),
-      describeAccountIdentity({}),
+      describeAccountAndServers(known),
+      describeAccountAndServers({ accountUuid: 'u', team }),
+      describeAccountAndServers({}),
       describeTeam(team),
     ];
     expectGolden('auth', lines.join('\n'));

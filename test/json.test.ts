@@ -2,22 +2,22 @@ import { describe, expect, it } from 'vitest';
 import {
   isJsonRecord,
   maxJsonDepth,
-  parseExactJson,
-  parseJson,
   readNumberField,
   readStringField,
+  tryParseExactJson,
+  tryParseJson,
 } from '../src/json.ts';
 
 it('a text that is no JSON fails without a message that quotes it', () => {
   const notJson = { ok: false, reason: expect.not.stringContaining('hunter2'), isTooDeep: false };
-  expect(parseJson('{"access_token": hunter2}')).toEqual(notJson);
-  expect(parseJson('')).toEqual(notJson);
-  expect(parseJson('null')).toEqual({ ok: true, value: null });
-  expect(parseJson('\uFEFF{"a":1}')).toEqual({ ok: true, value: { a: 1 } });
-  expect(parseJson('\uFEFF\uFEFF{}')).toEqual(notJson);
+  expect(tryParseJson('{"access_token": hunter2}')).toEqual(notJson);
+  expect(tryParseJson('')).toEqual(notJson);
+  expect(tryParseJson('null')).toEqual({ ok: true, value: null });
+  expect(tryParseJson('\uFEFF{"a":1}')).toEqual({ ok: true, value: { a: 1 } });
+  expect(tryParseJson('\uFEFF\uFEFF{}')).toEqual(notJson);
 });
 
-describe.each([parseJson, parseExactJson])('the depth of JSON that is parsed by %o', (parse) => {
+describe.each([tryParseJson, tryParseExactJson])('the depth of JSON that is parsed by %o', (parse) => {
   it.each([1, 200, maxJsonDepth])('%i levels are parsed', (levels) => {
     expect(parse(`${'['.repeat(levels)}1.0${']'.repeat(levels)}`).ok).toBe(true);
     expect(parse(`${'{"a":'.repeat(levels)}"[{"${'}'.repeat(levels)}`).ok).toBe(true);

@@ -1,8 +1,8 @@
 import { type AccountAndTeam, personalTeamValue } from '../identity.ts';
-import { isJsonRecord, parseJson, readStringField } from '../json.ts';
+import { isJsonRecord, readStringField, tryParseJson } from '../json.ts';
 import { type ApiResponse, type RefusedRequestHints, toApiError } from './api-response.ts';
 import type { ApiClient } from './client.ts';
-import type { RateLimitRetry } from './rate-limit-retry.ts';
+import type { RateLimitWaitFunction } from './rate-limit-wait.ts';
 
 /** An account with the names of the account and its team for display. */
 export interface AccountDetails extends AccountAndTeam {
@@ -34,7 +34,7 @@ export async function fetchAccountOfToken(api: ApiClient, loginHints: RefusedReq
 export async function fetchAccountDetails(
   api: ApiClient,
   loginHints: RefusedRequestHints,
-  rateLimitRetry?: RateLimitRetry,
+  rateLimitRetry?: RateLimitWaitFunction,
 ): Promise<AccountDetails> {
   let response = await api.request({ method: 'GET', path });
   while (response.status === 429 && (await rateLimitRetry?.(response)) === true)
@@ -48,7 +48,7 @@ export async function fetchAccountDetails(
 const missingStatuses: ReadonlySet<number> = new Set([400, 403, 404, 405, 410, 421, 501]);
 
 function decodeAccount(response: Pick<ApiResponse, 'text'>): AccountDetails {
-  const json = parseJson(response.text());
+  const json = tryParseJson(response.text());
   const account = json.ok && isJsonRecord(json.value) ? json.value.account : undefined;
   if (!isJsonRecord(account)) return {};
   const team = isJsonRecord(account.team) ? account.team : undefined;

@@ -1,9 +1,9 @@
 import { CliError } from '../errors.ts';
 import { isJsonRecord, type JsonRecord, readNumberField, readStringField } from '../json.ts';
 import type { ApiClient } from './client.ts';
-import { listItemId } from './list-completeness.ts';
-import { type ListOptions, type ListPageItems, readListPages } from './list-pages.ts';
-import { createRateLimitRetry, type DelayFunction } from './rate-limit-retry.ts';
+import { listItemId } from './list-completeness-tracker.ts';
+import { type ListPageItems, type ListReadOptions, readListPages } from './list-pages.ts';
+import { createRateLimitWaitFunction, type DelayFunction } from './rate-limit-wait.ts';
 
 /** An action (a task of the service on a resource) as the API returned it, with the decoded fields that this program uses. */
 export interface ApiAction {
@@ -16,7 +16,7 @@ export interface ApiAction {
 /** Lists actions, page by page. */
 export function listAllActions(
   api: ApiClient,
-  options: ListOptions<ApiAction> = {},
+  options: ListReadOptions<ApiAction> = {},
 ): AsyncGenerator<ListPageItems<ApiAction>> {
   return readListPages(api, {
     path: '/v2/actions',
@@ -36,7 +36,12 @@ export async function fetchActionById(
   { pause, signal }: { readonly pause?: DelayFunction; readonly signal?: AbortSignal },
 ): Promise<ApiAction> {
   const path = `/v2/actions/${id}`;
-  const json = await api.json({ method: 'GET', path, until: signal, rateLimitRetry: createRateLimitRetry(pause) });
+  const json = await api.json({
+    method: 'GET',
+    path,
+    until: signal,
+    rateLimitRetry: createRateLimitWaitFunction(pause),
+  });
   const action = isJsonRecord(json) ? decodeAction(json.action) : undefined;
   if (action?.id === id) return action;
   throw new CliError('api_error', `could not parse the response of GET ${path}: it is not action ${id}`, {

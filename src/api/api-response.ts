@@ -1,5 +1,5 @@
 import { CliError } from '../errors.ts';
-import { isJsonRecord, parseJson, readStringField } from '../json.ts';
+import { isJsonRecord, readStringField, tryParseJson } from '../json.ts';
 import type { BufferedResponseBody } from '../platform/buffered-response-body.ts';
 import { formatWaitingTime } from '../platform/waiting-time.ts';
 import { sanitizeLine } from '../sanitize/terminal-text.ts';
@@ -32,7 +32,7 @@ export interface ApiErrorBody {
 }
 
 export function readApiErrorBody(response: Pick<ApiResponse, 'text'>): ApiErrorBody {
-  const json = parseJson(response.text());
+  const json = tryParseJson(response.text());
   if (!json.ok || !isJsonRecord(json.value)) return {};
   const id = readStringField(json.value, 'id');
   const message = readStringField(json.value, 'message');
@@ -56,7 +56,7 @@ export function isAccessTokenRefused(response: Pick<ApiResponse, 'status' | 'tex
  * A 404 for one resource, with `id=not_found` or without a body (HEAD), means that the resource does not exist or that the
  * token is unknown.
  */
-export function mayBeTokenRefused(response: ApiResponse, path: string): boolean {
+export function mayNotFoundMeanRefusedToken(response: ApiResponse, path: string): boolean {
   if (response.status !== 404 || isCollection(path)) return false;
   return response.text() === '' || readApiErrorBody(response).id === 'not_found';
 }
@@ -158,7 +158,7 @@ function retryHint(requestId: string | undefined): string {
     : `try again; if it fails again, report the request id ${requestId} to the provider`;
 }
 
-/** The error for a response that `parseJson` refused: most likely a web page from a proxy. */
+/** The error for a response that `tryParseJson` refused: most likely a web page from a proxy. */
 export function notJsonError(
   response: ApiResponse,
   method: string,

@@ -1,26 +1,26 @@
 import { CliError } from '../errors.ts';
-import { parseExactJson } from '../json.ts';
+import { tryParseExactJson } from '../json.ts';
 import { type BufferedResponseBody, bufferResponseBody } from '../platform/buffered-response-body.ts';
 import type { Clock } from '../platform/host.ts';
 import {
+  getCliNetworkErrorCode,
   type HttpRequestInit,
   type HttpResponse,
   HttpSendError,
   type HttpSender,
-  readHttpSendErrorCode,
 } from '../platform/http-sender.ts';
 import { timeoutSignal } from '../platform/timeout-signal.ts';
 import { redactSecrets, type Secret } from '../secret.ts';
 import {
   type ApiResponse,
   isAccessTokenRefused,
-  mayBeTokenRefused,
+  mayNotFoundMeanRefusedToken,
   notJsonError,
   type RefusedRequestHints,
   toApiError,
 } from './api-response.ts';
-import type { RateLimitRetry } from './rate-limit-retry.ts';
-import { readRateLimitHeaders, readResponseDate, readRetryAfter } from './response-headers.ts';
+import type { RateLimitWaitFunction } from './rate-limit-wait.ts';
+import { readApiRateLimit, readRateLimitWaitSeconds, readResponseDate } from './response-headers.ts';
 
 export interface ApiClientDeps {
   readonly baseOrigin: string;
@@ -44,7 +44,7 @@ export interface ApiRequest {
   /** Secrets in the request body, which an error response of the server may repeat. */
   readonly secrets?: readonly Secret[] | undefined;
   /** The wait after a 429 response, used by the functions `success` and `json`; if undefined, a 429 response is an error. */
-  readonly rateLimitRetry?: RateLimitRetry | undefined;
+  readonly rateLimitRetry?: RateLimitWaitFunction | undefined;
   /** A signal that aborts the request, and is used instead of the default time limit. */
   readonly signal?: AbortSignal | undefined;
   /** Aborts the request before its time limit. An aborted request throws the abort reason instead of a CliError. */
@@ -75,7 +75,7 @@ export function createApiClient(deps: ApiClientDeps): ApiClient {
     let token = await deps.bearer();
     for (let renewals = 0; ; renewals++) {
       const response = await sendWithRetries(deps, call, token);
-      const asked = mayBeTokenRefused(response, call.path) ? probeRequest : call;
+      const asked = mayNotFoundMeanRefusedToken(response, call.path) ? probeRequest : call;
       const proof = asked === call ? response : await sendWithRetries(deps, asked, token);
       // A probe response with status 429 or 5xx proves nothing about the token, so the caller waits or retries.
       if (asked !== call && (proof.status === 429 || proof.status >= 500)) return proof;
@@ -102,7 +102,7 @@ export function createApiClient(deps: ApiClientDeps): ApiClient {
     json: async (call) => {
       const response = await success(call);
       if (response.raw.size === 0) return undefined;
-      const json = parseExactJson(response.text());
+      const json = tryParseExactJson(response.text());
       if (!json.ok) throw notJsonError(response, call.method, withoutQuery(call.path), json);
       return json.value;
     },
@@ -196,9 +196,9 @@ function toApiResponse(
       const id = response.headers.get('x-request-id');
       return id === null ? undefined : redactSecrets(id, hidden);
     },
-    retryAfter: readRetryAfter(response, date ?? now),
+    retryAfter: readRateLimitWaitSeconds(response, date ?? now),
     date,
-    limit: readRateLimitHeaders(response),
+    limit: readApiRateLimit(response),
     // The text of an error response may be printed, so its secrets are redacted.
     text: () => (response.status < 400 ? textOf(raw) : redactSecrets(textOf(raw), hidden)),
     raw,
@@ -215,17 +215,18 @@ function withoutQuery(path: string): string {
 
 /** The hint for a failed TLS handshake. A TLS handshake usually fails because the server certificate is not trusted. */
 export function buildTlsFailureHint({ noTls }: HttpSendError): string {
-  if (!noTls) return untrustedCertificateHint;
+  if (!noTls) return untrustedHttpsCertificateHint;
   return 'check the port with `cloudctl config list`; use `http://` for a server on this machine';
 }
 
-export const untrustedCertificateHint = 'use a certificate for this host name, or add its CA with NODE_EXTRA_CA_CERTS';
+export const untrustedHttpsCertificateHint =
+  'use a certificate for this host name, or add its CA with NODE_EXTRA_CA_CERTS';
 
 const checkNetworkHint = 'check the network and the address with `cloudctl config list`';
 
 /** The error for a request that received no response (exit code 6). */
 export function buildNoResponseError(error: HttpSendError, unreachable = checkNetworkHint): CliError {
-  const code = readHttpSendErrorCode(error);
+  const code = getCliNetworkErrorCode(error);
   const hints = {
     tls: buildTlsFailureHint(error),
     timeout: 'try again, or raise the limit with `--timeout 60s`',

@@ -1,7 +1,7 @@
 import { CliError } from '../errors.ts';
 import { isJsonRecord, type JsonRecord, readStringField } from '../json.ts';
 import type { ApiClient } from './client.ts';
-import { type ListOptions, type ListPageItems, readListPages } from './list-pages.ts';
+import { type ListPageItems, type ListReadOptions, readListPages } from './list-pages.ts';
 
 /** A database cluster as the API sent it, with the decoded fields that the program needs. */
 export interface ListedCluster {
@@ -15,7 +15,7 @@ export interface ListedCluster {
  */
 export async function* listClusters(
   api: ApiClient,
-  options: ListOptions<ListedCluster> = {},
+  options: ListReadOptions<ListedCluster> = {},
 ): AsyncGenerator<ListPageItems<ListedCluster>> {
   try {
     yield* readListPages(api, {

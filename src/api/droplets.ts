@@ -1,8 +1,8 @@
-import { isJsonRecord, type JsonRecord, parseJson, readNumberField, readStringField } from '../json.ts';
+import { isJsonRecord, type JsonRecord, readNumberField, readStringField, tryParseJson } from '../json.ts';
 import type { ApiClient } from './client.ts';
 import { createJsonListSplitter } from './json-list-splitter.ts';
-import { listItemId } from './list-completeness.ts';
-import { type ListOptions, type ListPageItems, readListPages } from './list-pages.ts';
+import { listItemId } from './list-completeness-tracker.ts';
+import { type ListPageItems, type ListReadOptions, readListPages } from './list-pages.ts';
 
 /** A droplet as the API returned it, with the decoded fields that this program uses. */
 export interface Droplet {
@@ -20,7 +20,7 @@ export interface DropletFilter {
 export function listDroplets(
   api: ApiClient,
   filter: DropletFilter,
-  options: ListOptions<Droplet> = {},
+  options: ListReadOptions<Droplet> = {},
 ): AsyncGenerator<ListPageItems<Droplet>> {
   const query = new URLSearchParams();
   if (filter.name !== undefined) query.set('name', filter.name);
@@ -71,7 +71,7 @@ const splitCreatedDroplets = createJsonListSplitter('droplets', ['id', 'name']);
 export function parseCreatedDroplets(bytes: Buffer): CreatedDroplets | undefined {
   // A batch reads thousands of droplets but needs only two members of each, so the other members are not parsed.
   const split = splitCreatedDroplets(bytes);
-  const json = parseJson(split?.rest ?? bytes.toString('utf8'));
+  const json = tryParseJson(split?.rest ?? bytes.toString('utf8'));
   return json.ok && isJsonRecord(json.value) ? decodeCreatedDroplets(json.value, split?.partialItems ?? []) : undefined;
 }
 

@@ -3,7 +3,7 @@ import { stringifyExact } from '../exact.ts';
 import { isJsonRecord, type JsonRecord } from '../json.ts';
 import type { ApiClient } from './client.ts';
 import { incompleteListError, nextPagePath, readListTotal } from './list-page.ts';
-import { createRateLimitRetry, type DelayFunction } from './rate-limit-retry.ts';
+import { createRateLimitWaitFunction, type DelayFunction } from './rate-limit-wait.ts';
 
 /** After this number of consecutive pages without new items, reading the list ends with an error. */
 const maxUnchangedPages = 10;
@@ -29,7 +29,7 @@ export async function fetchAllListItems(
     const page = await api.json({
       method: 'GET',
       path: next,
-      rateLimitRetry: isFirst ? undefined : createRateLimitRetry(pause),
+      rateLimitRetry: isFirst ? undefined : createRateLimitWaitFunction(pause),
     });
     const list = findList(page);
     if (!isJsonRecord(page) || list === undefined) {

@@ -1,5 +1,4 @@
-import { type JsonRecord, parseExactJson } from '../json.ts';
-import { type ByteSpanCache, createByteSpanCache } from './byte-span-cache.ts';
+import { type JsonRecord, tryParseExactJson } from '../json.ts';
 import {
   type JsonMemberVisitor,
   noJsonValue,
@@ -7,7 +6,8 @@ import {
   skipJsonObject,
   skipJsonValue,
   skipJsonWhitespace,
-} from './json-value-scanner.ts';
+} from './json-value-end-finder.ts';
+import { createScannedJsonTextCache, type ScannedJsonTextCache } from './scanned-json-text-cache.ts';
 
 /** The text of a JSON object, with the positions of the objects in one of its lists. */
 export interface SplitJsonList {
@@ -31,8 +31,8 @@ export type JsonListSplitter = (bytes: Buffer) => SplitJsonList | undefined;
  * occurs twice, where JSON.parse would use the last one.
  */
 export function createJsonListSplitter(key: string, members: readonly string[]): JsonListSplitter {
-  const caches: ByteSpanCache[] = [];
-  const tails = createByteSpanCache();
+  const caches: ScannedJsonTextCache[] = [];
+  const tails = createScannedJsonTextCache();
   const [keyAt, memberAt] = [namesAt([key]), namesAt(members)];
   const quotedKey = Buffer.from(JSON.stringify(key));
   return (bytes) => {
@@ -43,7 +43,7 @@ export function createJsonListSplitter(key: string, members: readonly string[]):
       memberAt: (from, end) => memberAt(bytes, from, end, isEscaped),
       valueAt: (from, end) => valueAt(bytes, from, end, isEscaped),
       wanted: members.length,
-      cacheAt: (length) => (caches[length] ??= createByteSpanCache()),
+      cacheAt: (length) => (caches[length] ??= createScannedJsonTextCache()),
       tails,
     });
   };
@@ -60,9 +60,9 @@ interface SplitOptions {
   readonly valueAt: (from: number, end: number) => unknown;
   /** How many members of each JSON object the caller requested. */
   readonly wanted: number;
-  readonly cacheAt: (nameLength: number) => ByteSpanCache;
+  readonly cacheAt: (nameLength: number) => ScannedJsonTextCache;
   /** Caches the end of each object: the JSON text after its last requested member. */
-  readonly tails: ByteSpanCache;
+  readonly tails: ScannedJsonTextCache;
 }
 
 function splitList(bytes: Buffer, splitting: SplitOptions): SplitJsonList | undefined {
@@ -119,7 +119,7 @@ function splitList(bytes: Buffer, splitting: SplitOptions): SplitJsonList | unde
   return { spans, partialItems, rest };
 }
 
-function skipCachedValue(caches: ByteSpanCache, bytes: Buffer, from: number): number {
+function skipCachedValue(caches: ScannedJsonTextCache, bytes: Buffer, from: number): number {
   const known = caches.matchEnd(bytes, from);
   if (known !== noJsonValue) return known;
   const end = skipJsonValue(bytes, from, 2);
@@ -132,7 +132,7 @@ function valueAt(bytes: Buffer, from: number, end: number, isEscaped: boolean): 
   if (bytes[from] === quote && !isEscaped) return bytes.toString('utf8', from + 1, end - 1);
   const whole = end - from <= longestNumber ? digitsAt(bytes, from, end) : noJsonValue;
   if (whole !== noJsonValue) return whole;
-  const json = parseExactJson(bytes.toString('utf8', from, end));
+  const json = tryParseExactJson(bytes.toString('utf8', from, end));
   return json.ok ? json.value : undefined;
 }
 

@@ -1,6 +1,13 @@
 import { CliError } from '../errors.ts';
 import { parseExactJsonOrThrow, stringifyExact } from '../exact.ts';
-import { isJsonRecord, type JsonRecord, parseExactJson, parseJson, readNumberField, readStringField } from '../json.ts';
+import {
+  isJsonRecord,
+  type JsonRecord,
+  readNumberField,
+  readStringField,
+  tryParseExactJson,
+  tryParseJson,
+} from '../json.ts';
 import type { BufferedResponseBody } from '../platform/buffered-response-body.ts';
 import { type ApiResponse, notJsonError } from './api-response.ts';
 import type { JsonListSplitter } from './json-list-splitter.ts';
@@ -29,7 +36,7 @@ export function parseListPage(
   splitter: JsonListSplitter,
 ): ListPage {
   const split = splitItems(response.raw.bytes(), splitter);
-  const json = response.raw.size === 0 ? undefined : parseExactJson(split?.rest ?? response.text());
+  const json = response.raw.size === 0 ? undefined : tryParseExactJson(split?.rest ?? response.text());
   const [plainPath = path] = path.split('?');
   if (json?.ok === false) throw notJsonError(response, 'GET', plainPath, json);
   const page = json?.value;
@@ -67,7 +74,7 @@ export function readNextPagePathFromTail(
 ): string | undefined {
   const tail = body.end(maxTailLength);
   const at = tail.lastIndexOf('"links":');
-  const json = at === -1 ? undefined : parseJson(`{${tail.toString('utf8', at)}`);
+  const json = at === -1 ? undefined : tryParseJson(`{${tail.toString('utf8', at)}`);
   return json?.ok === true && isJsonRecord(json.value) ? nextPagePath(baseOrigin, json.value.links, path) : undefined;
 }
 

@@ -1,15 +1,19 @@
 import { setTimeout } from 'node:timers/promises';
 import { CliError } from '../errors.ts';
 import { stringifyExact } from '../exact.ts';
-import { parseJson } from '../json.ts';
+import { tryParseJson } from '../json.ts';
 import type { ApiResponse } from './api-response.ts';
 import type { ApiClient } from './client.ts';
 import { createJsonListSplitter } from './json-list-splitter.ts';
-import { createListCompleteness, type ListCompleteness, type ListItemId } from './list-completeness.ts';
+import {
+  createListCompletenessTracker,
+  type ListCompletenessTracker,
+  type ListItemId,
+} from './list-completeness-tracker.ts';
 import { incompleteListError, type ListPage, parseListPage, readNextPagePathFromTail } from './list-page.ts';
-import { createRateLimitRetry, type DelayFunction } from './rate-limit-retry.ts';
+import { createRateLimitWaitFunction, type DelayFunction } from './rate-limit-wait.ts';
 
-export interface ListRequest<T> {
+export interface WholeListRequest<T> {
   /** The path of the list without `page` and `per_page`; it may have other query parameters. */
   readonly path: string;
   /** The name of the JSON member that contains the items. */
@@ -23,11 +27,11 @@ export interface ListRequest<T> {
   readonly idOf: (item: T) => ListItemId;
   /** The creation time of an item in ISO 8601. */
   readonly createdAt: (item: T) => string | undefined;
-  readonly options: ListOptions<T>;
+  readonly options: ListReadOptions<T>;
 }
 
 /** Options of a list request. */
-export interface ListOptions<T> {
+export interface ListReadOptions<T> {
   /** The maximum number of items; reading stops when it is reached. */
   readonly limit?: number | undefined;
   /** The number of items per page, 1 to 200 (default: 200). */
@@ -64,11 +68,11 @@ const clockToleranceMs = 5_000;
 /**
  * Reads every item of a list, page after page; the next page is requested while the current one is processed. Items that other
  * users create or delete during the reading may be missing. Items that exist during the whole reading are returned exactly
- * once. Throws `incomplete_list` when the list may have been read incompletely; list-completeness.ts explains how this is
+ * once. Throws `incomplete_list` when the list may have been read incompletely; list-completeness-tracker.ts explains how this is
  * determined.
  */
-export async function* readListPages<T>(api: ApiClient, list: ListRequest<T>): AsyncGenerator<ListPageItems<T>> {
-  const completeness = createListCompleteness();
+export async function* readListPages<T>(api: ApiClient, list: WholeListRequest<T>): AsyncGenerator<ListPageItems<T>> {
+  const completeness = createListCompletenessTracker();
   const demand: RemainingDemand = { left: list.options.limit ?? Number.POSITIVE_INFINITY };
   for (const size of pageSizes(list.options)) {
     yield* readOnePass(api, list, size, completeness, demand);
@@ -102,7 +106,7 @@ interface RemainingDemand {
 }
 
 /** The first pass uses the requested page size; later passes have other page boundaries. */
-function pageSizes({ limit, pageSize = 200, matches }: ListOptions<never>): readonly number[] {
+function pageSizes({ limit, pageSize = 200, matches }: ListReadOptions<never>): readonly number[] {
   // Matching items may be far from the start of the list, so small pages would need many requests.
   const first = limit === undefined || matches !== undefined ? pageSize : smallestPageSize(limit, pageSize);
   // The page size does not decrease by one from pass to pass, because with one deletion per pass the same two items would be at
@@ -120,9 +124,9 @@ function smallestPageSize(limit: number, most: number): number {
 
 async function* readOnePass<T>(
   api: ApiClient,
-  list: ListRequest<T>,
+  list: WholeListRequest<T>,
   size: number,
-  completeness: ListCompleteness,
+  completeness: ListCompletenessTracker,
   demand: RemainingDemand,
 ): AsyncGenerator<ListPageItems<T>> {
   const { pause } = list.options;
@@ -186,7 +190,7 @@ async function parseOrReadAgain(
       return parse(response);
     } catch (error) {
       // A web page from a proxy is not requested again, because the second response would be the same.
-      const json = parseJson(response.text());
+      const json = tryParseJson(response.text());
       const isBroken = response.contentType() === 'application/json' && !json.ok && !json.isTooDeep;
       if (!isBroken || attempt === maxPageReads) throw error;
     }
@@ -203,7 +207,7 @@ interface RequestedPage {
 }
 
 async function requestPage(api: ApiClient, path: string, pause?: DelayFunction): Promise<RequestedPage> {
-  const answer = api.success({ method: 'GET', path, rateLimitRetry: createRateLimitRetry(pause) });
+  const answer = api.success({ method: 'GET', path, rateLimitRetry: createRateLimitWaitFunction(pause) });
   /**
    * The caller may stop before this page and never await its response. Without this handler, a failed request would then end
    * the program.
@@ -216,9 +220,9 @@ async function requestPage(api: ApiClient, path: string, pause?: DelayFunction):
 
 /** Positions of items on the page that are new and match the filter. */
 function newItemPositions<T>(
-  list: ListRequest<T>,
+  list: WholeListRequest<T>,
   page: ListPage,
-  completeness: ListCompleteness,
+  completeness: ListCompletenessTracker,
   { since, left }: RemainingDemand,
 ): readonly number[] {
   const { matches } = list.options;
@@ -235,7 +239,7 @@ function newItemPositions<T>(
   return fresh.slice(0, left);
 }
 
-function decodeItem<T>({ decode, path, key }: ListRequest<T>, json: unknown): T {
+function decodeItem<T>({ decode, path, key }: WholeListRequest<T>, json: unknown): T {
   const item = decode(json);
   if (item !== undefined) return item;
   const [plainPath = path] = path.split('?');

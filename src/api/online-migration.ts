@@ -1,6 +1,6 @@
 import { CliError } from '../errors.ts';
 import { isExactNumber } from '../exact.ts';
-import { isJsonRecord, type JsonRecord, parseExactJson } from '../json.ts';
+import { isJsonRecord, type JsonRecord, tryParseExactJson } from '../json.ts';
 import { sanitizeLine } from '../sanitize/terminal-text.ts';
 import { redactSecrets, type Secret } from '../secret.ts';
 import type { ApiResponse } from './api-response.ts';
@@ -71,7 +71,7 @@ export function decodeOnlineMigration(
   response: Pick<ApiResponse, 'text'>,
   secrets: readonly Secret[],
 ): OnlineMigration | undefined {
-  const json = parseExactJson(response.text());
+  const json = tryParseExactJson(response.text());
   if (!json.ok || !isJsonRecord(json.value)) return undefined;
   const { online_migration: inner = json.value } = json.value;
   if (!isJsonRecord(inner)) return undefined;

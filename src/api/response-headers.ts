@@ -2,7 +2,7 @@ import type { HttpResponse } from '../platform/http-sender.ts';
 import type { ApiResponse } from './api-response.ts';
 
 /** Waiting time in whole seconds: Retry-After (RFC 9110 §10.2.3), else `ratelimit-reset` in epoch seconds. @param now in ms */
-export function readRetryAfter(response: HttpResponse, now: number): number | undefined {
+export function readRateLimitWaitSeconds(response: HttpResponse, now: number): number | undefined {
   if (response.status !== 429) return undefined;
   const after = response.headers.get('retry-after');
   if (after !== null && /^\d+$/.test(after)) return Number(after);
@@ -17,7 +17,7 @@ export function readResponseDate({ headers }: HttpResponse): number | undefined 
   return Number.isNaN(time) ? undefined : time;
 }
 
-export function readRateLimitHeaders({ headers }: HttpResponse): ApiResponse['limit'] {
+export function readApiRateLimit({ headers }: HttpResponse): ApiResponse['limit'] {
   const remaining = headers.get('ratelimit-remaining') ?? '';
   const reset = headers.get('ratelimit-reset') ?? '';
   const isTold = /^\d+$/.test(remaining) && /^\d+$/.test(reset);

@@ -1,5 +1,5 @@
 import { CliError } from '../errors.ts';
-import { isJsonRecord, parseJson, readStringField } from '../json.ts';
+import { isJsonRecord, readStringField, tryParseJson } from '../json.ts';
 import { readResponseBodyText } from '../platform/buffered-response-body.ts';
 import { HttpSendError, type HttpSender } from '../platform/http-sender.ts';
 import { timeoutSignal } from '../platform/timeout-signal.ts';
@@ -27,7 +27,7 @@ export function createSandboxAdminClient(send: HttpSender, adminUrl: string, adm
           redirect: 'manual',
         });
         const text = (await readResponseBodyText(answer, 64 * 1024 * 1024)) ?? '';
-        const json = text === '' ? undefined : parseJson(text);
+        const json = text === '' ? undefined : tryParseJson(text);
         if (answer.status < 200 || answer.status >= 300)
           throw refusedError(answer.status, json?.ok === true ? json.value : undefined);
         if (json?.ok === false)

@@ -1,5 +1,5 @@
 import { CliError } from '../errors.ts';
-import { parseExactJson } from '../json.ts';
+import { tryParseExactJson } from '../json.ts';
 import { HttpSendError } from '../platform/http-sender.ts';
 import type { Secret } from '../secret.ts';
 import {
@@ -77,7 +77,7 @@ export async function startOnlineMigration(
   }
   const { status } = response;
   if (status >= 200 && status < 300) {
-    const json = parseExactJson(response.text());
+    const json = tryParseExactJson(response.text());
     if (response.raw.size > 0 && !json.ok) return adoptMigration(target, notJsonError(response, 'PUT', path, json));
     const told = decodeOnlineMigration(response, secrets);
     const shown = told?.id !== undefined && told.status !== undefined ? undefined : await readMigration(target);
@@ -107,7 +107,7 @@ function toStarted({
 }
 
 /** Whether a request that failed with this error may have reached the service. */
-export function wasMigrationRequestSent(error: unknown): boolean {
+export function mayFailedMigrationRequestHaveArrived(error: unknown): boolean {
   if (error instanceof MigrationStartUnknownError || wasSent(error)) return true;
   return error instanceof CliError && error.status !== undefined;
 }

@@ -9,7 +9,7 @@ const nothing = async (): Promise<void> => {};
  * With `-o json`, stderr is empty or has one error object, so that a script can parse it; notices are omitted, and progress is
  * shown only on a terminal.
  */
-export function createBatchIo({ host, output, progress }: BatchIo): BatchIo {
+export function omitBatchNoticesForJson({ host, output, progress }: BatchIo): BatchIo {
   if (output.format !== 'json') return { host, output, progress };
   return {
     host,

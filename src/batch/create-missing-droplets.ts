@@ -1,6 +1,5 @@
 import { CliError } from '../errors.ts';
-import type { BatchState, UncertainRequestGroup } from './ledger/batch-state.ts';
-import { createInFlightRequestAborter } from './sending/abort-scope.ts';
+import type { BatchLedgerState, UncertainRequestGroup } from './ledger/batch-ledger-state.ts';
 import {
   type DropletRequestGroupDeps,
   sendDropletRequestGroup,
@@ -12,6 +11,7 @@ import {
   type DropletRequestGroupQueueOptions,
   recordUnsentRequestGroups,
 } from './sending/group-queue.ts';
+import { createInFlightRequestAborter } from './sending/in-flight-request-aborter.ts';
 import { createLateResponseDetector } from './sending/late-response-detector.ts';
 
 /**
@@ -19,7 +19,7 @@ import { createLateResponseDetector } from './sending/late-response-detector.ts'
  * kernel may still send data of the ended process for some time after each request.
  */
 export function latestArrivalOfEarlierRequests(
-  state: Pick<BatchState, 'uncertainGroups'>,
+  state: Pick<BatchLedgerState, 'uncertainGroups'>,
   { clock, timings }: Pick<DropletRequestGroupDeps, 'clock' | 'timings'>,
 ): number {
   const now = clock.now();

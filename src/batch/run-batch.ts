@@ -3,25 +3,25 @@ import { CliError, type ExitCode } from '../errors.ts';
 import { listenForBatchInterruption } from './batch-interruption.ts';
 import type { BatchIo } from './batch-io.ts';
 import type { BatchLedger } from './ledger/batch-ledger.ts';
-import type { BatchResultRow, BatchState } from './ledger/batch-state.ts';
-import { createDropletFinder } from './lookup/droplet-finder.ts';
+import type { BatchLedgerState, BatchResultRow } from './ledger/batch-ledger-state.ts';
+import { createDropletByNameFinder } from './lookup/droplet-by-name-finder.ts';
 import { findAndRecordDuplicateDroplets } from './lookup/tagged-batch-reconciler.ts';
 import type { DropletUserData } from './options/user-data.ts';
 import { startBatchReporter } from './report/batch-reporter.ts';
 import { reportBatchEnd } from './report/batch-run-result.ts';
-import { startBatchWaitingNotice } from './report/batch-waiting-notice.ts';
-import { readBatchTimeLimits } from './sending/batch-time-limits.ts';
-import { createRateLimitedSender, type SendLaneOptions } from './sending/send-lane.ts';
-import { sendMissingDroplets } from './sending/send-missing.ts';
+import { startBatchWaitingNoticePrinter } from './report/batch-waiting-notice-printer.ts';
+import { getBatchTimeLimitsFromEnvironment } from './sending/batch-time-limits.ts';
+import { createRateLimitedSender, type RateLimitedSenderOptions } from './sending/rate-limited-sender.ts';
+import { reconcileAndCreateMissingDroplets } from './sending/reconcile-and-create-missing-droplets.ts';
 import {
-  deleteSingleDropletLedgerOrPrintPath,
+  deleteProvenLedgerOrPrintPath,
   isDropletCreationProven,
   printBatchLedgerPath,
 } from './single-droplet-creation.ts';
 import { createDropletWaitResults } from './waiting/wait-results.ts';
 import { waitUntilDropletsActive } from './waiting/wait-until-droplets-active.ts';
 
-export interface RunBatchOptions extends Pick<SendLaneOptions, 'loginHints' | 'onPause'> {
+export interface RunBatchOptions extends Pick<RateLimitedSenderOptions, 'loginHints' | 'onPause'> {
   readonly api: ApiClient;
   readonly userData?: DropletUserData | undefined;
   /** The ledger is deleted when the result of its only name is proven; the path of the ledger is printed only if the file stays. */
@@ -44,13 +44,13 @@ export interface RunBatchOptions extends Pick<SendLaneOptions, 'loginHints' | 'o
 
 /** Creates the remaining droplets of a batch, prints rows, progress and summary, and resolves with the exit code. */
 export async function runBatch(commandIo: BatchIo, ledger: BatchLedger, options: RunBatchOptions): Promise<ExitCode> {
-  const notice = startBatchWaitingNotice(commandIo);
+  const notice = startBatchWaitingNoticePrinter(commandIo);
   const { io } = notice;
   const { progress, output, host } = io;
   const { clock } = host;
   const { api, loginHints, wait, resume, profileOptions } = options;
   const results = createDropletWaitResults();
-  const timings = readBatchTimeLimits(host.env);
+  const timings = getBatchTimeLimitsFromEnvironment(host.env);
   const onPause = (ms: number): Promise<void> => {
     notice.pausing(ms);
     return options.onPause(ms);
@@ -58,7 +58,7 @@ export async function runBatch(commandIo: BatchIo, ledger: BatchLedger, options:
   const lane = createRateLimitedSender({ api, loginHints, clock, maxPause: options.maxWait, onPause });
   const interruption = listenForBatchInterruption(host, timings.interruptLimit);
   const { ending, ended } = interruption;
-  const deps = { ledger, lane, lookup: createDropletFinder(lane), clock, timings, ending, ended, loginHints };
+  const deps = { ledger, lane, lookup: createDropletByNameFinder(lane), clock, timings, ending, ended, loginHints };
   const { state } = ledger;
   let stopped: CliError | undefined;
   let outputError: CliError | undefined;
@@ -72,7 +72,7 @@ export async function runBatch(commandIo: BatchIo, ledger: BatchLedger, options:
     const reporter = await startBatchReporter(io, ledger, wait ? results : undefined, isLedgerKept);
     try {
       if (isBatchFinished(state)) await output.note('The batch is complete: there is nothing left to send.');
-      else ({ stopped, lastLookupAt } = await sendMissingDroplets(notice, reporter, deps, options));
+      else ({ stopped, lastLookupAt } = await reconcileAndCreateMissingDroplets(notice, reporter, deps, options));
       if (wait && !ending.aborted) {
         notice.awaiting(() => 'waiting until the droplets are active');
         await waitUntilDropletsActive(state, {
@@ -113,12 +113,12 @@ export async function runBatch(commandIo: BatchIo, ledger: BatchLedger, options:
   const signal = interruption.receivedSignal();
   const failure = stopped ?? outputError ?? signal;
   if (options.isSingle === true)
-    await deleteSingleDropletLedgerOrPrintPath(io, ledger, failure === undefined && results.failures.size === 0);
+    await deleteProvenLedgerOrPrintPath(io, ledger, failure === undefined && results.failures.size === 0);
   return reportBatchEnd(io, { state, results, stopped, outputError, signal, resume, wait, profileOptions });
 }
 
 /** The batch has no droplets left to create. */
-export function isBatchFinished(state: BatchState): boolean {
+export function isBatchFinished(state: BatchLedgerState): boolean {
   const { missing, failed, unknown } = state.counts();
   return state.baseline() !== undefined && missing + failed + unknown === 0;
 }

@@ -2,13 +2,13 @@ import { existsSync } from 'node:fs';
 import type { ParsedArgs } from '../cli/command.ts';
 import type { BatchIo } from './batch-io.ts';
 import type { BatchLedger } from './ledger/batch-ledger.ts';
-import type { BatchResultRow } from './ledger/batch-state.ts';
+import type { BatchResultRow } from './ledger/batch-ledger-state.ts';
 
 /**
  * A creation of one droplet without batch options: the ledger is deleted once the result is proven, and its path is printed
  * only if the file stays.
  */
-export function isSingleDropletCreation({ state }: Pick<BatchLedger, 'state'>, args: ParsedArgs): boolean {
+export function isSingleCreationWithoutBatchOptions({ state }: Pick<BatchLedger, 'state'>, args: ParsedArgs): boolean {
   const named = ['resume', 'ledger', 'batch-id', 'mark'];
   return state.batch.names.length === 1 && !named.some((option) => args.has(option));
 }
@@ -27,7 +27,7 @@ export async function printBatchLedgerPath(
 }
 
 /** @param hasSucceeded no error stopped the run, and the row of the droplet was printed */
-export async function deleteSingleDropletLedgerOrPrintPath(
+export async function deleteProvenLedgerOrPrintPath(
   io: Pick<BatchIo, 'output'>,
   ledger: BatchLedger,
   hasSucceeded: boolean,

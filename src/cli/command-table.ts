@@ -1,10 +1,10 @@
 import type { CommandDescription, CommandGroup, CommandSpec, CommandTree, LazyCommand, OptionSpec } from './command.ts';
 import { selectEnvironmentVariableSpecs } from './environment-variables.ts';
-import { globalOptions, helpOptions } from './global-options.ts';
+import { globalOptions, helpAndVersionOptions } from './global-options.ts';
 import { readStoredCommandDescription } from './stored-help.ts';
 import { formatSynopsis } from './synopsis.ts';
 
-export interface CommandTable {
+export interface CommandDescriptionTable {
   readonly globalOptions: readonly OptionSpec[];
   /** Describes the program itself first, and each group before its commands. */
   readonly commands: readonly CommandDescription[];
@@ -53,8 +53,11 @@ export async function describeCommand<C>(
 }
 
 /** Describes every command of the tree; loads the file of every command. */
-export async function createCommandTable<C>(name: string, root: CommandGroup<C>): Promise<CommandTable> {
-  return { globalOptions: [...globalOptions, ...helpOptions], commands: await describeBelow([name], root) };
+export async function createCommandDescriptionTable<C>(
+  name: string,
+  root: CommandGroup<C>,
+): Promise<CommandDescriptionTable> {
+  return { globalOptions: [...globalOptions, ...helpAndVersionOptions], commands: await describeBelow([name], root) };
 }
 
 async function describeBelow<C>(

@@ -1,6 +1,6 @@
 import type { CommandDescription, CommandGroup, LazyCommand, OptionSpec } from './command.ts';
 import { describeCommand } from './command-table.ts';
-import { globalOptions, helpOptions } from './global-options.ts';
+import { globalOptions, helpAndVersionOptions } from './global-options.ts';
 import type { HelpTopics } from './help-topic.ts';
 import { type CompletableName, readCompletionNamesStoredByBuild } from './stored-help.ts';
 
@@ -136,7 +136,7 @@ async function descriptionOf<C>({ node, path }: SelectedNode<C>): Promise<Comman
 }
 
 async function optionsOf<C>(selected: SelectedNode<C>): Promise<readonly OptionSpec[]> {
-  return [...globalOptions, ...helpOptions, ...(await descriptionOf(selected)).options];
+  return [...globalOptions, ...helpAndVersionOptions, ...(await descriptionOf(selected)).options];
 }
 
 async function findOption<C>(selected: SelectedNode<C>, flag: string): Promise<OptionSpec | undefined> {

@@ -6,7 +6,7 @@ export { formatWaitingTime } from '../platform/waiting-time.ts';
 const unitMilliseconds: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 /** The milliseconds of a duration such as `30s`, `5m`, `2h` or `30d`; undefined when the text is not a duration. */
-export function parseDuration(text: string): number | undefined {
+export function parseDurationToMilliseconds(text: string): number | undefined {
   const found = /^(\d{1,9})([smhd])$/.exec(text);
   return found === null ? undefined : Number(found[1]) * unitMilliseconds[found[2]!]!;
 }
@@ -15,8 +15,8 @@ export function parseDuration(text: string): number | undefined {
  * Parses the duration in `text` to milliseconds; `source` names the option or setting in errors (`--timeout`). Throws a usage
  * error for text that is not a duration, and for a duration below `min` milliseconds.
  */
-export function parseDurationOrThrow(text: string, source: string, min = 0): number {
-  const ms = parseDuration(text);
+export function parseDurationToMillisecondsOrThrow(text: string, source: string, min = 0): number {
+  const ms = parseDurationToMilliseconds(text);
   if (ms === undefined) {
     const unit = /^\d+$/.test(text) ? `${text}s` : '30s';
     throw usageError(

@@ -2,7 +2,7 @@ import { buildErrorJson, CliError } from '../errors.ts';
 import type { OutputSink, ProcessEnvironment } from '../platform/host.ts';
 import { indentContinuationLines, sanitizeLine, sanitizeLines } from '../sanitize/terminal-text.ts';
 import { createTerminalStyles } from './color.ts';
-import { wrapForTerminal } from './wrap-text.ts';
+import { wrapForTerminal } from './wrap-for-terminal.ts';
 
 export interface ErrorOutputStyle {
   readonly stderr: OutputSink;

@@ -37,7 +37,7 @@ export const globalOptions: readonly OptionSpec[] = [
 ];
 
 /** The help options, which every group and command accepts and the parser processes itself. */
-export const helpOptions: readonly OptionSpec[] = [
+export const helpAndVersionOptions: readonly OptionSpec[] = [
   { name: 'help', short: 'h', description: 'print help' },
   { name: 'version', short: 'V', description: 'print the version' },
 ];

@@ -1,6 +1,6 @@
 import type { CommandGroup, LazyCommand } from './command.ts';
 import { describeCommand } from './command-table.ts';
-import { type HelpStyle, renderHelp, renderHelpTopic } from './help.ts';
+import { type HelpRenderOptions, renderHelp, renderHelpTopic } from './help.ts';
 import type { HelpTopics } from './help-topic.ts';
 import { buildStoredCompletionNamesKey, type CompletableName, type UnencodedStoredHelpEntry } from './stored-help.ts';
 
@@ -14,7 +14,7 @@ export async function createHelpFileEntries<C>(
   topics: HelpTopics,
   fixedNames: Readonly<Record<string, readonly CompletableName[]>> = {},
 ): Promise<readonly UnencodedStoredHelpEntry[]> {
-  const style: HelpStyle = { columns: undefined, color: false };
+  const style: HelpRenderOptions = { columns: undefined, color: false };
   const below = async (
     words: readonly string[],
     path: readonly string[],

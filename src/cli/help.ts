@@ -7,13 +7,13 @@ import type { HelpTopicPage, HelpTopics } from './help-topic.ts';
 import { formatOptionTerm } from './synopsis.ts';
 import { wrapWords } from './wrap-words.ts';
 
-export interface HelpSubject<C> {
+export interface CommandHelpSubject<C> {
   /** The words of the command, beginning with the program's name. */
   readonly path: readonly string[];
   readonly node: CommandGroup<C> | LazyCommand<C>;
 }
 
-export interface HelpStyle {
+export interface HelpRenderOptions {
   /** The width of the terminal in columns; undefined when the output is not a terminal. */
   readonly columns: number | undefined;
   readonly color: boolean;
@@ -21,8 +21,8 @@ export interface HelpStyle {
 
 /** The help of a group or a command, ready to print. Loads only the file of the command whose help is shown. */
 export async function renderHelp<C>(
-  { path, node }: HelpSubject<C>,
-  style: HelpStyle,
+  { path, node }: CommandHelpSubject<C>,
+  style: HelpRenderOptions,
   topics: HelpTopics = {},
 ): Promise<string> {
   const page = await layoutOf(style);
@@ -30,13 +30,13 @@ export async function renderHelp<C>(
 }
 
 /** Renders the help page of a topic (`cloudctl help NAME`). */
-export async function renderHelpTopic({ text, sections = [], examples = [] }: HelpTopicPage, style: HelpStyle) {
+export async function renderHelpTopic({ text, sections = [], examples = [] }: HelpTopicPage, style: HelpRenderOptions) {
   const page = await layoutOf(style);
   const entries = sections.map((section) => entriesSection(section.title, section.entries, page));
   return joinSections([paragraphs(text, page), ...entries, examplesSection(examples, page)]);
 }
 
-async function layoutOf({ columns, color }: HelpStyle): Promise<HelpLayout> {
+async function layoutOf({ columns, color }: HelpRenderOptions): Promise<HelpLayout> {
   return { width: Math.min(Math.max(columns ?? 80, 40), 100), paint: await createTerminalStyles(color) };
 }
 

@@ -1,7 +1,7 @@
 import type { JSONValue } from '@jmespath-community/jmespath';
 import { usageError } from '../errors.ts';
 import { sanitizeLine } from '../sanitize/terminal-text.ts';
-import { replaceExactNumbersWithDoubles } from './number-placeholders.ts';
+import { replaceExactNumbersWithDoubles } from './replace-exact-numbers.ts';
 
 /** A compiled JMESPath expression (https://jmespath.site), called with the data to query. */
 export interface JmespathQuery {

@@ -17,19 +17,19 @@ import {
 import {
   createSafeCsvRecordEncoder,
   type OutputFormat,
-  type PreparedOutputView,
+  type PreparedOutputDisplayOptions,
   type PrintOutputOptions,
   printPreparedOutput,
   renderTerminalTable,
 } from './print-prepared-output.ts';
-import { wrapForTerminal } from './wrap-text.ts';
+import { wrapForTerminal } from './wrap-for-terminal.ts';
 import type { OutputRowPages } from './write-list.ts';
 import {
   collectOutputTableRows,
   streamCsv,
   streamNdjson,
-  writeBufferedYaml,
   writeRowsAsJsonArray,
+  writeRowsAsYamlSequence,
 } from './write-list.ts';
 
 export interface CommandOutputOptions extends PrintOutputOptions {
@@ -96,7 +96,7 @@ export function createCommandOutput(options: CommandOutputOptions): CommandOutpu
   const { stdout, stderr, format, columns, query, quiet, color } = options;
   const wanted = columns === undefined || columns.length === 0 ? undefined : columns;
   const paged = options.paged ?? ((print) => print(stdout));
-  const printPaged = (presented: PreparedOutput, view?: PreparedOutputView): Promise<void> =>
+  const printPaged = (presented: PreparedOutput, view?: PreparedOutputDisplayOptions): Promise<void> =>
     paged((sink) => printPreparedOutput(presented, { ...options, stdout: sink }, view));
   const note: CommandOutputWriter['note'] = async (text, max) => {
     if (!quiet) await stderr.write(await noticeLines(text, widthOf(stderr), max));
@@ -134,7 +134,7 @@ export function createCommandOutput(options: CommandOutputOptions): CommandOutpu
       case 'json':
         return paged((sink) => writeRowsAsJsonArray(rows, { ...listing, write: sink.write }));
       case 'yaml':
-        return paged((sink) => writeBufferedYaml(rows, { ...listing, write: sink.write }));
+        return paged((sink) => writeRowsAsYamlSequence(rows, { ...listing, write: sink.write }));
       case 'table': {
         const names = listing.picked.map(({ name }) => name);
         const cells = await collectOutputTableRows(rows, listing);

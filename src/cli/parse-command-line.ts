@@ -1,6 +1,6 @@
 import { Command, CommanderError, Option } from 'commander';
 import type { CommandGroup, CommandSpec, OptionSpec } from './command.ts';
-import { globalOptions, helpOptions } from './global-options.ts';
+import { globalOptions, helpAndVersionOptions } from './global-options.ts';
 import { likelyIntendedWord } from './nearest-word.ts';
 import {
   findOptionValueError,
@@ -11,9 +11,9 @@ import {
   unknownCommandError,
   unknownOptionError,
 } from './parse-errors.ts';
-import type { HelpRequest, ParsedCommand } from './parsed-command.ts';
-import type { CliRootCommandGroup } from './program-group.ts';
-import { type CommandGroupWithPath, resolveHelp } from './resolve-help.ts';
+import { type CommandGroupWithPath, parseHelpOrVersionCommand } from './parse-help-or-version-command.ts';
+import type { HelpRequest, ParsedCommandLine } from './parsed-command-line.ts';
+import type { CliRootCommandGroup } from './root-command-group.ts';
 
 /**
  * Parses the command line with commander. Groups and commands are configured when the parser reaches them, so that only the
@@ -23,7 +23,7 @@ export async function parseCommandLine<C>(
   name: string,
   root: CliRootCommandGroup<C>,
   argv: readonly string[],
-): Promise<ParsedCommand<C>> {
+): Promise<ParsedCommandLine<C>> {
   const end = argv.indexOf('--');
   const options = end === -1 ? argv : argv.slice(0, end);
   const state: ParseState<C> = {
@@ -54,7 +54,7 @@ interface ParseState<C> {
   isHelpRequested: boolean;
   readonly occurrences: Map<string, string[]>;
   /** The result of parsing; until parsing ends, the help of the last group or command that was reached. */
-  outcome: ParsedCommand<C> | undefined;
+  outcome: ParsedCommandLine<C> | undefined;
 }
 
 function configureGroup<C>(
@@ -74,7 +74,7 @@ function configureGroup<C>(
     command.addCommand(child, { isDefault: name === group.defaultCommand });
   }
   command.on('command:*', (operands: readonly string[]) => {
-    state.outcome = resolveHelp(operands, { group, path }, state.root);
+    state.outcome = parseHelpOrVersionCommand(operands, { group, path }, state.root);
   });
   command.hook('preSubcommand', async (_, child) => {
     const chosen = [child.name(), ...child.aliases()].includes(command.args[0] ?? '');
@@ -101,7 +101,7 @@ function configureCommand<C>(
   command.action(() => {
     const args = command.args;
     if (defaultedFrom !== undefined && args[0] === 'help') {
-      state.outcome = resolveHelp(args, defaultedFrom, state.root);
+      state.outcome = parseHelpOrVersionCommand(args, defaultedFrom, state.root);
       return;
     }
     const fault =
@@ -119,7 +119,7 @@ function configureOptions<C>(
   state: ParseState<C>,
   passesOn: (operands: readonly string[]) => boolean,
 ): void {
-  for (const spec of [...specs, ...helpOptions]) {
+  for (const spec of [...specs, ...helpAndVersionOptions]) {
     for (const name of [spec.name, ...(spec.aliases ?? [])]) {
       const flags = `${spec.short === undefined || name !== spec.name ? '' : `-${spec.short}, `}--${name}`;
       command.addOption(new Option(spec.valueName === undefined ? flags : `${flags} <${spec.valueName}>`));
@@ -141,7 +141,7 @@ function recordOption<C>(spec: OptionSpec, value: string | undefined, state: Par
   if (!state.isHelpRequested) {
     if (spec.name === 'version') state.outcome = { kind: 'version' };
     // The search for `--help` and `-h` before parsing does not find a flag in combined short options such as `-qh`.
-    if (helpOptions.includes(spec)) {
+    if (helpAndVersionOptions.includes(spec)) {
       state.isHelpRequested = spec.name === 'help';
       throw stopParsing();
     }

@@ -24,13 +24,13 @@ export interface PrintOutputOptions {
   readonly now: () => number;
 }
 
-export type PreparedOutputView = Pick<ListView<never>, 'isReport' | 'untruncated'>;
+export type PreparedOutputDisplayOptions = Pick<ListView<never>, 'isReport' | 'untruncated'>;
 
 /** Prints output that was prepared for printing, in the format of the options. */
 export async function printPreparedOutput(
   presented: PreparedOutput,
   options: PrintOutputOptions,
-  { isReport, untruncated }: PreparedOutputView = {},
+  { isReport, untruncated }: PreparedOutputDisplayOptions = {},
 ): Promise<void> {
   const { stdout, format, header } = options;
   switch (format) {

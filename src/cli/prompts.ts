@@ -3,9 +3,9 @@ import { sanitizeLine, sanitizeLines } from '../sanitize/terminal-text.ts';
 import { Secret } from '../secret.ts';
 import type { PromptStreams } from './prompt-streams.ts';
 import { createColorlessPromptOutput, runCancellablePrompt } from './prompt-streams.ts';
-import { wrapForTerminal } from './wrap-text.ts';
+import { wrapForTerminal } from './wrap-for-terminal.ts';
 
-export interface PromptOptions {
+export interface CreatePromptsOptions {
   /** Returns the streams of the prompts. Called only when a prompt is drawn, because creating a stream takes long. */
   readonly streams: () => PromptStreams;
   /** Whether input and output are terminals. */
@@ -48,7 +48,7 @@ export interface PromptChoice<V> {
   readonly value: V;
 }
 
-export interface ConfirmQuestion {
+export interface YesNoQuestion {
   readonly message: string;
   readonly default?: boolean;
   /** The option that confirms without a terminal (default: `--yes`). */
@@ -63,14 +63,14 @@ export interface Prompts {
   /** Prompts for a text with hidden input. */
   askSecret(question: TextQuestion): Promise<Secret>;
   choose<V>(question: PromptQuestionWithChoices<V>): Promise<V>;
-  confirm(confirmation: ConfirmQuestion): Promise<boolean>;
+  confirm(confirmation: YesNoQuestion): Promise<boolean>;
 }
 
 /**
  * Shows prompts on the terminal. Without a terminal, and with `--no-input`, a prompt throws a usage error that names the option
  * or variable to use instead. Ctrl-C, Ctrl-D and the end of the input throw CliError `cancelled`.
  */
-export function createPrompts({ streams, isTerminal, noInput, yes, color, before }: PromptOptions): Prompts {
+export function createPrompts({ streams, isTerminal, noInput, yes, color, before }: CreatePromptsOptions): Prompts {
   const isInteractive = (): boolean => !noInput && isTerminal();
   const reason = noInput ? '--no-input was given' : 'standard input or standard error is not a terminal';
 

@@ -68,7 +68,7 @@ export async function writeRowsAsJsonArray<T>(
 }
 
 /** Prints all rows as one YAML sequence after the last page has arrived. */
-export async function writeBufferedYaml<T>(
+export async function writeRowsAsYamlSequence<T>(
   pages: OutputRowPages<T>,
   { picked, wanted, write }: ListWriteOptions<T>,
 ): Promise<void> {

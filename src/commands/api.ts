@@ -5,9 +5,9 @@ import { fetchAllListItems } from '../api/fetch-all-list-items.ts';
 import type { CommandSpec, ParsedArgs } from '../cli/command.ts';
 import type { CommandContext } from '../context.ts';
 import { usageError } from '../errors.ts';
-import { parseExactJson, parseJson } from '../json.ts';
+import { tryParseExactJson, tryParseJson } from '../json.ts';
 import { buildRefusedRequestHints } from '../session/session-server-binding.ts';
-import { createRateLimitPause } from './rate-limit-pause.ts';
+import { createRateLimitDelayWithProgress } from './rate-limit-pause.ts';
 import { cacheCompletionNamesOfResponse } from './remember-names.ts';
 
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
@@ -72,7 +72,7 @@ export const apiCommand: CommandSpec<CommandContext> = {
     const settings = context.settings();
     const client = await context.api(settings);
     if (args.has('paginate')) {
-      const items = await fetchAllListItems(client, path, createRateLimitPause(context));
+      const items = await fetchAllListItems(client, path, createRateLimitDelayWithProgress(context));
       if (items === undefined)
         throw usageError(`cannot paginate ${path.split('?')[0]}: the response is not a list`, 'remove `--paginate`');
       cacheCompletionNamesOfResponse(context, settings, path, items);
@@ -91,7 +91,7 @@ export const apiCommand: CommandSpec<CommandContext> = {
       await context.output.note(`${answer.status}, no body.`);
       return 0;
     }
-    const json = parseExactJson(answer.text());
+    const json = tryParseExactJson(answer.text());
     if (!json.ok) throw notJsonError(answer, method, path.split('?')[0] ?? path, json);
     if (method === 'GET') cacheCompletionNamesOfResponse(context, settings, path, json.value);
     await context.output.data(json.value);
@@ -154,7 +154,7 @@ async function bodyOf(
 ): Promise<string | undefined> {
   if (option === undefined || data === undefined) return undefined;
   const text = await readBody(context, option, data);
-  const json = parseJson(text);
+  const json = tryParseJson(text);
   if (!json.ok) throw usageError(`--${option} ${json.reason}`, 'pass JSON, such as `--data \'{"name":"web-01"}\'`');
   return text;
 }

@@ -2,8 +2,8 @@ import type { ListView } from '../cli/columns.ts';
 import type { CommandSpec } from '../cli/command.ts';
 import { wrapWords } from '../cli/wrap-words.ts';
 import { DamagedConfigError } from '../config/config-file.ts';
-import { explainDamagedConfig } from '../config/explain-damaged-config.ts';
-import { type ResolvedProfileSettings, requireKnownProfile } from '../config/settings.ts';
+import { createDamagedConfigError } from '../config/damaged-config-error.ts';
+import { type ResolvedProfileSettings, requireNamedProfileExists } from '../config/settings.ts';
 import type { CommandContext } from '../context.ts';
 import { checkBrowser, checkBrowserPortReachability, checkEnvironmentVariables } from '../doctor/check-browser.ts';
 import { checkLoginCallbackPorts } from '../doctor/check-login-callback-ports.ts';
@@ -21,10 +21,10 @@ import { proxyFor } from '../platform/proxy.ts';
 import { findUnsafeEnvironmentVariable } from '../platform/unsafe-environment-variable.ts';
 import { sanitizeLine } from '../sanitize/terminal-text.ts';
 import { readLoggedInAccountFile } from '../session/account.ts';
-import { buildSessionServerBinding } from '../session/credential-record.ts';
+import { findProfileServerBinding } from '../session/credential-record.ts';
 import { determineReportedSessionState, formatTokenExpiry } from '../session/session-report.ts';
-import { formatLoginCommand, loadStoredSession } from '../session/stored-session.ts';
-import { formatCommandForProfile, formatLoginFlowOption } from '../session/suggested-commands.ts';
+import { loadStoredSession } from '../session/stored-session.ts';
+import { formatCommandForProfile, formatLoginCommand, formatLoginFlowOption } from '../session/suggested-commands.ts';
 
 const view: ListView<DoctorFinding> = {
   isReport: true,
@@ -131,10 +131,10 @@ async function checkConfigFile(
   try {
     const config = context.config();
     const value = context.settings();
-    requireKnownProfile(value, config);
+    requireNamedProfileExists(value, config);
     return { finding: { id, status: 'ok', observed: config.path }, value };
   } catch (error) {
-    const reported = error instanceof DamagedConfigError ? await explainDamagedConfig(error) : error;
+    const reported = error instanceof DamagedConfigError ? await createDamagedConfigError(error) : error;
     // Wrong arguments of `cloudctl doctor` are reported as errors, as for every command.
     if (!(reported instanceof CliError) || reported.code !== 'config_invalid') throw reported;
     return { finding: buildFailedDoctorFinding(id, reported), value: undefined };
@@ -189,7 +189,7 @@ async function checkSession(
   settings: ResolvedProfileSettings,
   storeAnswers: boolean,
 ): Promise<readonly DoctorFinding[]> {
-  const binding = buildSessionServerBinding(settings);
+  const binding = findProfileServerBinding(settings);
   if (binding === undefined) return [];
   const flow = formatLoginFlowOption(
     readLoggedInAccountFile(context.host.folders.config, settings.profileName)?.flow,

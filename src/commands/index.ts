@@ -263,5 +263,5 @@ export const commandTree: CommandTree<CommandContext> = {
 /** The command that runs when the user types `cloudctl` without arguments. */
 export const programOverviewCommand = lazyCommand(
   'show the session, the actions in progress and the next command',
-  async () => (await import('./overview.ts')).overviewCommand,
+  async () => (await import('./overview.ts')).defaultOverviewCommand,
 );

@@ -5,14 +5,14 @@ import {
 } from '../batch/lookup/find-droplets-by-id-or-name.ts';
 import type { CommandSpec } from '../cli/command.ts';
 import { shortenInputForError } from '../cli/shorten-input-for-error.ts';
-import { findSandboxPanelUrls, type SandboxPanelUrls } from '../config/panel-pages.ts';
+import { findSandboxPanelUrls, type SandboxPanelUrls } from '../config/sandbox-panel-urls.ts';
 import type { ResolvedProfileSettings } from '../config/settings.ts';
 import type { CommandContext } from '../context.ts';
 import { CliError, usageError } from '../errors.ts';
 import { detectBrowserEnvironment } from '../platform/browser-environment.ts';
 import { canOpenBrowser } from '../session/login-instructions.ts';
 import { isClusterUuid, readClusterUuid } from './db/cluster-argument.ts';
-import { createRateLimitPause } from './rate-limit-pause.ts';
+import { createRateLimitDelayWithProgress } from './rate-limit-pause.ts';
 
 const lists = ['droplets', 'migrations', 'applications', 'requests', 'timeline'];
 
@@ -122,7 +122,7 @@ async function findDropletId(
   settings: ResolvedProfileSettings,
   name: string,
 ): Promise<number> {
-  const reader = { api: await context.api(settings), pause: createRateLimitPause(context) };
+  const reader = { api: await context.api(settings), pause: createRateLimitDelayWithProgress(context) };
   const found = (await findDropletsByIdOrName([name], reader).finally(() => context.progress.stop())).get(name);
   const droplet = found === undefined ? undefined : requireUnambiguousDroplet(name, found, 'GET');
   if (droplet !== undefined) return droplet.id;

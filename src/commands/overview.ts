@@ -1,4 +1,4 @@
-import { profileOptionArgs } from '../batch/report/resume-command.ts';
+import { formatProfileAndServerOptions } from '../batch/report/resume-command.ts';
 import type { ListView } from '../cli/columns.ts';
 import type { CommandSpec } from '../cli/command.ts';
 import type { CommandContext } from '../context.ts';
@@ -6,7 +6,7 @@ import { resourceActionListView } from './actions/list.ts';
 import { type ProfileOverview, readProfileOverview } from './read-overview.ts';
 
 /** Runs when `cloudctl` is typed without a command, so the overview has no command name and no help page. */
-export const overviewCommand: CommandSpec<CommandContext> = {
+export const defaultOverviewCommand: CommandSpec<CommandContext> = {
   run: async (context) => {
     const { output, globals } = context;
     const isPage =
@@ -21,7 +21,7 @@ export const overviewCommand: CommandSpec<CommandContext> = {
       await output.text('');
       await output.list(actions.slice(0, shownActions), resourceActionListView);
     }
-    const list = ['cloudctl db list', ...profileOptionArgs(globals, context.settings().profile)].join(' ');
+    const list = ['cloudctl db list', ...formatProfileAndServerOptions(globals, context.settings().profile)].join(' ');
     await output.note([
       hasSession
         ? `Database clusters, to migrate into: \`${list}\`; how to migrate: \`cloudctl help migration\``

@@ -1,6 +1,6 @@
 import type { ApiClient } from '../api/client.ts';
-import type { ListOptions, ListPageItems } from '../api/list-pages.ts';
-import type { DelayFunction } from '../api/rate-limit-retry.ts';
+import type { ListPageItems, ListReadOptions } from '../api/list-pages.ts';
+import type { DelayFunction } from '../api/rate-limit-wait.ts';
 import type { ListView } from '../cli/columns.ts';
 import type { OptionSpec, ParsedArgs } from '../cli/command.ts';
 import { requireWholeNumber } from '../cli/whole-number.ts';
@@ -8,7 +8,7 @@ import type { OutputRowPages } from '../cli/write-list.ts';
 import type { CommandContext } from '../context.ts';
 import type { ExitCode } from '../errors.ts';
 import type { JsonRecord } from '../json.ts';
-import { createRateLimitPause } from './rate-limit-pause.ts';
+import { createRateLimitDelayWithProgress } from './rate-limit-pause.ts';
 import {
   type CompletionListKey,
   type CompletionNameCollector,
@@ -27,7 +27,7 @@ export interface PrintResourceListOptions<T> {
   readonly view: ListView<JsonRecord>;
   /** The name of the resource in the plural for the progress line, such as `droplets`. */
   readonly resource: string;
-  readonly list: (api: ApiClient, options: ListOptions<T>) => AsyncIterable<ListPageItems<T>>;
+  readonly list: (api: ApiClient, options: ListReadOptions<T>) => AsyncIterable<ListPageItems<T>>;
   /** The options that filter items; the notice about an empty list names them. */
   readonly filters?: readonly string[];
   /** The list of completion names to which the names of the printed objects are added. */
@@ -47,10 +47,10 @@ export async function printResourceList<T extends { readonly raw: JsonRecord }>(
 ): Promise<ExitCode> {
   const text = args.value('limit');
   const limit = text === undefined ? undefined : requireWholeNumber(text, '--limit', { min: 1 });
-  const options: ListOptions<T> = {
+  const options: ListReadOptions<T> = {
     limit,
     onProgress: context.progress.count(resource),
-    pause: createRateLimitPause(context),
+    pause: createRateLimitDelayWithProgress(context),
   };
   context.output.checkColumns(view);
   const interval = reread === undefined ? undefined : readListWatchInterval(context, args);

@@ -1,4 +1,4 @@
-import type { DelayFunction } from '../api/rate-limit-retry.ts';
+import type { DelayFunction } from '../api/rate-limit-wait.ts';
 import { formatWaitingTime } from '../cli/duration.ts';
 import type { CommandContext } from '../context.ts';
 
@@ -8,7 +8,7 @@ export function showRateLimitWait({ progress }: Pick<CommandContext, 'progress'>
 }
 
 /** Creates the function that waits when the server's rate limit is reached: it shows the wait and sleeps. */
-export function createRateLimitPause(context: Pick<CommandContext, 'progress' | 'host'>): DelayFunction {
+export function createRateLimitDelayWithProgress(context: Pick<CommandContext, 'progress' | 'host'>): DelayFunction {
   return async (ms) => {
     await showRateLimitWait(context, ms);
     await context.host.clock.sleep(ms);

@@ -3,28 +3,28 @@ import { listAllActions } from '../api/actions.ts';
 import { type ApiClient, createApiClient } from '../api/client.ts';
 import { fetchOnlineMigration, isEndedMigrationStatus } from '../api/online-migration.ts';
 import { listStoredBatches } from '../batch/ledger/stored-batches.ts';
-import { profileOptionArgs } from '../batch/report/resume-command.ts';
+import { formatProfileAndServerOptions } from '../batch/report/resume-command.ts';
 import { quoteShellArg } from '../cli/shell-quote.ts';
-import { type ResolvedProfileSettings, requireKnownProfile } from '../config/settings.ts';
-import { readStoredAccountIdentity } from '../context/current-identity.ts';
+import { type ResolvedProfileSettings, requireNamedProfileExists } from '../config/settings.ts';
+import { readStoredAccountAndServers } from '../context/current-identity.ts';
 import type { CommandContext } from '../context.ts';
 import { CliError } from '../errors.ts';
-import { compareAccountIdentities, personalTeamValue } from '../identity.ts';
+import { compareAccountsAndServers, personalTeamValue } from '../identity.ts';
 import { type JsonRecord, readStringField } from '../json.ts';
 import { timeoutSignal } from '../platform/timeout-signal.ts';
 import type { Secret } from '../secret.ts';
 import { readLoggedInAccountFile } from '../session/account.ts';
-import { buildSessionServerBinding } from '../session/credential-record.ts';
+import { findProfileServerBinding } from '../session/credential-record.ts';
 import {
   buildLoginSessionReport,
-  computeTokenSecondsLeftOrZero,
+  computeReportedTokenSecondsLeft,
   determineReportedSessionState,
   type LoginSessionReport,
   type ReportedSessionState,
 } from '../session/session-report.ts';
 import { buildRefusedRequestHints } from '../session/session-server-binding.ts';
-import { formatReauthenticateCommand, loadStoredSession } from '../session/stored-session.ts';
-import { formatLoginFlowOption } from '../session/suggested-commands.ts';
+import { loadStoredSession } from '../session/stored-session.ts';
+import { formatLoginFlowOption, formatReauthenticateCommand } from '../session/suggested-commands.ts';
 import { listStartedMigrations } from '../watch/list-started-migrations.ts';
 
 /** The output of `cloudctl` without a command. It contains no token. */
@@ -67,8 +67,8 @@ export async function readProfileOverview(context: CommandContext): Promise<Prof
   const settings = context.settings();
   const { profileName: profile, accessToken } = settings;
   if (accessToken !== undefined) return readWithToken(context, settings, accessToken);
-  requireKnownProfile(settings, context.config());
-  const binding = buildSessionServerBinding(settings);
+  requireNamedProfileExists(settings, context.config());
+  const binding = findProfileServerBinding(settings);
   if (binding === undefined)
     return {
       profile,
@@ -95,7 +95,7 @@ export async function readProfileOverview(context: CommandContext): Promise<Prof
     flow,
     ...report
   } = buildLoginSessionReport(profile, record, account, store.kind);
-  const left = computeTokenSecondsLeftOrZero(record, now);
+  const left = computeReportedTokenSecondsLeft(record, now);
   const session = { ...report, state, expires_in: left, days_left: left === null ? null : Math.floor(left / 86_400) };
   const login = formatReauthenticateCommand(
     settings.profile,
@@ -171,10 +171,10 @@ async function readMigrations(
 ): Promise<readonly MigrationInProgress[]> {
   const recorded = listStartedMigrations(context.host.folders.state);
   if (recorded.length === 0) return [];
-  const current = await readStoredAccountIdentity(context, settings);
+  const current = await readStoredAccountAndServers(context, settings);
   const own = recorded.filter(
     ({ started: { identity } }) =>
-      identity === undefined || compareAccountIdentities(identity, current) !== 'different',
+      identity === undefined || compareAccountsAndServers(identity, current) !== 'different',
   );
   const shown = own.slice(0, maxMigrations).map(async ({ started: { cluster } }) => {
     const migration = await fetchOnlineMigration(api, cluster).catch(() => undefined);
@@ -202,7 +202,7 @@ function unreachableNext(context: CommandContext, settings: ResolvedProfileSetti
 }
 
 function command(context: CommandContext, settings: ResolvedProfileSettings, words: string): string {
-  return ['cloudctl', words, ...profileOptionArgs(context.globals, settings.profile)].join(' ');
+  return ['cloudctl', words, ...formatProfileAndServerOptions(context.globals, settings.profile)].join(' ');
 }
 
 /**

@@ -1,9 +1,9 @@
 import { setMaxListeners } from 'node:events';
 import type { ApiClient } from '../api/client.ts';
-import type { DelayFunction } from '../api/rate-limit-retry.ts';
+import type { DelayFunction } from '../api/rate-limit-wait.ts';
 import type { ListView } from '../cli/columns.ts';
 import type { OptionSpec, ParsedArgs } from '../cli/command.ts';
-import { parseDurationOrThrow } from '../cli/duration.ts';
+import { parseDurationToMillisecondsOrThrow } from '../cli/duration.ts';
 import { createTerminalScreen } from '../cli/screen.ts';
 import type { OutputRowPages } from '../cli/write-list.ts';
 import type { CommandContext } from '../context.ts';
@@ -39,7 +39,7 @@ export interface WatchResourceListOptions {
 
 /** The interval in milliseconds; undefined without `--watch`. Throws a usage error for options that `--watch` does not go with. */
 export function readListWatchInterval({ globals, output }: CommandContext, args: ParsedArgs): number | undefined {
-  const interval = parseDurationOrThrow(args.value('interval') ?? '5s', '--interval', 1000);
+  const interval = parseDurationToMillisecondsOrThrow(args.value('interval') ?? '5s', '--interval', 1000);
   if (!args.has('watch')) {
     if (args.has('interval')) throw usageError('cannot use --interval without --watch', 'add `--watch`');
     return undefined;

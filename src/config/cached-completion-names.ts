@@ -1,6 +1,6 @@
 import { closeSync, lstatSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isJsonRecord, parseJson, readStringField } from '../json.ts';
+import { isJsonRecord, readStringField, tryParseJson } from '../json.ts';
 import { createTemporaryFile, ensureFolder } from '../platform/files.ts';
 import { replaceUnprintable } from '../sanitize/unprintable-characters.ts';
 
@@ -39,7 +39,7 @@ export function readCachedCompletionNames(
   profile: string,
   baseOrigin: string | undefined,
 ): CachedCompletionNames {
-  const json = parseJson(readCacheText(cachePath(stateFolder, profile)));
+  const json = tryParseJson(readCacheText(cachePath(stateFolder, profile)));
   if (!json.ok || !isJsonRecord(json.value) || baseOrigin === undefined || json.value.base_url !== baseOrigin)
     return emptyCachedCompletionNames;
   const { value } = json;

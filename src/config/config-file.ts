@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { CliError } from '../errors.ts';
-import { isJsonRecord, type JsonRecord, parseJson } from '../json.ts';
+import { isJsonRecord, type JsonRecord, tryParseJson } from '../json.ts';
 import { ensureFolder, readTextIfPresent, writeFileAtomically } from '../platform/files.ts';
-import type { ProgramFolders } from '../platform/host.ts';
+import type { ConfigAndStateFolders } from '../platform/host.ts';
 import { requireOwnFolder } from '../platform/own-folder.ts';
 import { decodeProfile, isProfileName, isProfileSettingKey, type Profile, profileNameRule } from './profile.ts';
 
@@ -35,7 +35,7 @@ export function readConfigFile(folder: string): ConfigFile {
   requireOwnFolder(folder);
   const text = readConfigText(path);
   if (text === undefined) return { path, current: undefined, profiles: new Map(), raw: {} };
-  const json = parseJson(text);
+  const json = tryParseJson(text);
   if (!json.ok) throw new DamagedConfigError(path, text, [], json.isTooDeep ? `it ${json.reason}` : undefined);
   if (!isJsonRecord(json.value)) throw new DamagedConfigError(path, text, [], 'it is not an object');
   const { current, profiles = {} } = json.value;
@@ -86,7 +86,7 @@ export function writeCurrentProfile(folder: string, config: ConfigFile, current:
 }
 
 /**
- * The error for a damaged config.json. `explainDamagedConfig` finds line and column with a parser that is loaded only for this
+ * The error for a damaged config.json. `createDamagedConfigError` finds line and column with a parser that is loaded only for this
  * error.
  */
 export class DamagedConfigError extends Error {
@@ -137,7 +137,7 @@ function writeConfig(folder: string, json: JsonRecord): void {
 }
 
 /** If the user has no home folder there is no config.json; variables and options can supply every setting of a command. */
-export function readConfigFileIfHomeExists(folders: Pick<ProgramFolders, 'config'>): ConfigFile {
+export function readConfigFileIfHomeExists(folders: Pick<ConfigAndStateFolders, 'config'>): ConfigFile {
   let folder: string;
   try {
     folder = folders.config;

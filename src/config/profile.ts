@@ -23,7 +23,7 @@ export type ProfileParseResult<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly reason: string };
 
-interface ProfileKeySpec {
+interface ProfileSettingSpec {
   readonly description: string;
   readonly variable?: string;
   /** An example value for hints, quoted for a shell. */
@@ -33,7 +33,7 @@ interface ProfileKeySpec {
 }
 
 /** Every key of a profile, with its environment variable and its parser. */
-export const profileSettingKeys: Readonly<Record<ProfileSettingKey, ProfileKeySpec>> = {
+export const profileSettingSpecs: Readonly<Record<ProfileSettingKey, ProfileSettingSpec>> = {
   auth_url: {
     description: 'origin of the authorization server',
     variable: 'CLOUDCTL_AUTH_URL',
@@ -102,7 +102,7 @@ export const profileSettingKeys: Readonly<Record<ProfileSettingKey, ProfileKeySp
 };
 
 export function isProfileSettingKey(key: string): key is ProfileSettingKey {
-  return Object.hasOwn(profileSettingKeys, key);
+  return Object.hasOwn(profileSettingSpecs, key);
 }
 
 /** A profile name is also a file name and a keychain account; it is lower case, because some file systems ignore case. */
@@ -120,7 +120,7 @@ export function decodeProfile(json: unknown): ProfileParseResult<Profile> & { re
     // Unknown keys come from a newer version: the program ignores them, and keeps them when it writes the file.
     if (!isProfileSettingKey(key)) continue;
     const text = toText(value);
-    const parsed = text === undefined ? undefined : profileSettingKeys[key].parse(text);
+    const parsed = text === undefined ? undefined : profileSettingSpecs[key].parse(text);
     const isWrongType = parsed?.ok === true && typeof value === 'number' && typeof parsed.value !== 'number';
     if (parsed === undefined || isWrongType) return { ok: false, key, reason: `${key} has the wrong type` };
     if (!parsed.ok) return { ok: false, key, reason: `${key} is ${parsed.reason}` };

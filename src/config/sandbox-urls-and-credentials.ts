@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { CliError, usageError } from '../errors.ts';
-import { isJsonRecord, parseJson, readStringField } from '../json.ts';
+import { isJsonRecord, readStringField, tryParseJson } from '../json.ts';
 import { ensureFolder, removeFileDurably } from '../platform/files.ts';
 import type { ProcessEnvironment } from '../platform/host.ts';
 import { readSecretFile, writeSecretFile } from '../platform/secret-file.ts';
-import { readNonEmptyEnvironmentValue } from './settings.ts';
+import { normalizeEnvironmentVariableValue } from './settings.ts';
 import { parseOrigin } from './urls.ts';
 
 /** The URLs and credentials of a running sandbox, as stored in sandbox.json in the state folder (mode 0600). */
@@ -37,7 +37,7 @@ export function readLastSandbox(stateFolder: string): SandboxUrlsAndCredentials 
 /** Every recorded sandbox; the one that was started last is first. */
 export function readKnownSandboxes(stateFolder: string): readonly SandboxUrlsAndCredentials[] {
   const text = readConnectionText(connectionPath(stateFolder));
-  const json = text === undefined ? undefined : parseJson(text);
+  const json = text === undefined ? undefined : tryParseJson(text);
   const last = json?.ok === true ? decodeSandboxUrlsAndCredentials(json.value) : undefined;
   if (json?.ok !== true || last === undefined) return [];
   const earlier = isJsonRecord(json.value) && Array.isArray(json.value.earlier) ? json.value.earlier : [];
@@ -83,12 +83,12 @@ export function resolveSandboxAdminAccess(
   adminUrl: string | undefined,
 ): SandboxAdminAccess | undefined {
   const place = readLastSandbox(stateFolder);
-  const variable = readNonEmptyEnvironmentValue(env.CLOUDCTL_SANDBOX_ADMIN_URL);
+  const variable = normalizeEnvironmentVariableValue(env.CLOUDCTL_SANDBOX_ADMIN_URL);
   const typed = adminUrl ?? variable;
   const source = adminUrl === undefined ? 'CLOUDCTL_SANDBOX_ADMIN_URL' : '--admin-url';
   const url = typed === undefined ? place?.admin_url : requireOrigin(typed, source);
   const token =
-    readNonEmptyEnvironmentValue(env.CLOUDCTL_SANDBOX_ADMIN_TOKEN) ??
+    normalizeEnvironmentVariableValue(env.CLOUDCTL_SANDBOX_ADMIN_TOKEN) ??
     (url === place?.admin_url ? place?.admin_token : undefined);
   return url === undefined || token === undefined ? undefined : { adminUrl: url, adminToken: token };
 }

@@ -8,7 +8,7 @@ import {
   type Profile,
   type ProfileSettingKey,
   profileNameRule,
-  profileSettingKeys,
+  profileSettingSpecs,
 } from './profile.ts';
 
 /** The resolved settings of this run. Precedence of settings: option > environment > profile > default. */
@@ -40,18 +40,18 @@ export function formatProfileOption({ name, isDefault }: ProfileReference): read
   return isDefault ? [] : ['--profile', name];
 }
 
-export function resolveProfileReference(
+export function buildProfileReference(
   name: string,
   env: ProcessEnvironment,
   config: Pick<ConfigFile, 'current'>,
 ): ProfileReference {
   const isSelected =
-    readNonEmptyEnvironmentValue(env.CLOUDCTL_PROFILE) === undefined && name === (config.current ?? 'default');
+    normalizeEnvironmentVariableValue(env.CLOUDCTL_PROFILE) === undefined && name === (config.current ?? 'default');
   return { name, isDefault: isSelected };
 }
 
 /** Settings that were given as options, by profile key. An error in such a setting names the option. */
-export type ProfileSettingOverrides = Readonly<
+export type ProfileSettingsFromOptions = Readonly<
   Partial<Record<ProfileSettingKey, { readonly option: string; readonly text: string }>>
 >;
 
@@ -59,7 +59,7 @@ export interface ProfileSettingsInput {
   readonly env: ProcessEnvironment;
   readonly config: ConfigFile;
   readonly profile?: string | undefined;
-  readonly overrides?: ProfileSettingOverrides;
+  readonly overrides?: ProfileSettingsFromOptions;
 }
 
 /**
@@ -67,7 +67,7 @@ export interface ProfileSettingsInput {
  * the fast path of `auth token` uses it.
  */
 export function resolveProfileSettings(input: ProfileSettingsInput): ResolvedProfileSettings {
-  const named = input.profile ?? readNonEmptyEnvironmentValue(input.env.CLOUDCTL_PROFILE) ?? input.config.current;
+  const named = input.profile ?? normalizeEnvironmentVariableValue(input.env.CLOUDCTL_PROFILE) ?? input.config.current;
   const profileName = named ?? 'default';
   if (!isProfileName(profileName))
     throw usageError(
@@ -77,12 +77,12 @@ export function resolveProfileSettings(input: ProfileSettingsInput): ResolvedPro
     );
   const stored = input.config.profiles.get(profileName);
   const values: [string, unknown][] = Object.entries(stored ?? {});
-  for (const key of Object.keys(profileSettingKeys)) {
+  for (const key of Object.keys(profileSettingSpecs)) {
     if (!isProfileSettingKey(key)) continue;
     const typed = input.overrides?.[key];
-    const { variable, parse, example } = profileSettingKeys[key];
+    const { variable, parse, example } = profileSettingSpecs[key];
     const text =
-      typed?.text ?? (variable === undefined ? undefined : readNonEmptyEnvironmentValue(input.env[variable]));
+      typed?.text ?? (variable === undefined ? undefined : normalizeEnvironmentVariableValue(input.env[variable]));
     if (text === undefined) continue;
     const parsed = parse(text);
     if (!parsed.ok) {
@@ -91,8 +91,8 @@ export function resolveProfileSettings(input: ProfileSettingsInput): ResolvedPro
     }
     values.push([key, parsed.value]);
   }
-  const clientSecret = readNonEmptyEnvironmentValue(input.env.CLOUDCTL_CLIENT_SECRET);
-  const accessToken = readNonEmptyEnvironmentValue(input.env.CLOUDCTL_ACCESS_TOKEN);
+  const clientSecret = normalizeEnvironmentVariableValue(input.env.CLOUDCTL_CLIENT_SECRET);
+  const accessToken = normalizeEnvironmentVariableValue(input.env.CLOUDCTL_ACCESS_TOKEN);
   if (accessToken !== undefined && !/^[\x21-\x7e]+$/.test(accessToken))
     throw usageError(
       'CLOUDCTL_ACCESS_TOKEN is not visible ASCII text',
@@ -100,7 +100,7 @@ export function resolveProfileSettings(input: ProfileSettingsInput): ResolvedPro
     );
   return {
     profileName,
-    profile: resolveProfileReference(profileName, input.env, input.config),
+    profile: buildProfileReference(profileName, input.env, input.config),
     isProfileStored: stored !== undefined,
     isProfileNamed: named !== undefined,
     // The parser of each key has checked its value, either here or when config.json was read.
@@ -111,7 +111,7 @@ export function resolveProfileSettings(input: ProfileSettingsInput): ResolvedPro
 }
 
 /** Throws `profile_unknown` if the user selected the profile by name but config.json does not contain it. */
-export function requireKnownProfile(settings: ResolvedProfileSettings, config: ConfigFile): void {
+export function requireNamedProfileExists(settings: ResolvedProfileSettings, config: ConfigFile): void {
   if (settings.isProfileStored || !settings.isProfileNamed) return;
   const names = [...config.profiles.keys()];
   throw new CliError('profile_unknown', `unknown profile "${settings.profileName}"`, {
@@ -125,7 +125,7 @@ export function requireKnownProfile(settings: ResolvedProfileSettings, config: C
 }
 
 /** Throws `profile_unknown` if config.json does not contain the profile. */
-export function requireStoredProfile(config: ConfigFile, name: string): void {
+export function requireProfileExists(config: ConfigFile, name: string): void {
   if (config.profiles.has(name)) return;
   const known = [...config.profiles.keys()].join(', ');
   throw new CliError('profile_unknown', `unknown profile "${name}"`, {
@@ -141,7 +141,7 @@ export function requireStoredProfile(config: ConfigFile, name: string): void {
  * The value of an environment variable without the final line break that a secret read from a file may have; undefined if it is
  * empty.
  */
-export function readNonEmptyEnvironmentValue(value: string | undefined): string | undefined {
+export function normalizeEnvironmentVariableValue(value: string | undefined): string | undefined {
   const text = value?.replace(/\r?\n$/, '');
   return text === '' ? undefined : text;
 }

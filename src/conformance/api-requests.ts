@@ -4,15 +4,15 @@ import { ConformanceNotTestableError } from './conformance-difference-error.ts';
 import {
   type ConformanceResponse,
   isSuccessfulResponse,
-  readJsonBody,
+  readConformanceResponseJson,
   requireResponseCondition,
 } from './conformance-response.ts';
-import { firstSandboxPerson, stopMigrationsInPanel } from './sandbox-people.ts';
+import { requireFirstSandboxUser, stopAllMigrationsThroughPanel } from './sandbox-people.ts';
 import type { ServerUnderTest } from './server-under-test.ts';
 import { obtainReadWriteToken } from './tokens.ts';
 
 /** The specification does not show response bodies, so a body in an unknown format proves no difference from it. */
-export function requireKnownResponseFormat(
+export function requireTestableResponseFormat(
   server: ServerUnderTest,
   isKnown: boolean,
   response: ConformanceResponse,
@@ -61,7 +61,7 @@ export async function withTestDroplets<T>(
 
 /** The droplets in the response to a creation request. */
 export function readCreatedDroplets(response: ConformanceResponse): readonly JsonRecord[] {
-  const json = readJsonBody(response) ?? {};
+  const json = readConformanceResponseJson(response) ?? {};
   const list = Array.isArray(json.droplets) ? json.droplets : [json.droplet];
   return isSuccessfulResponse(response) ? list.filter(isJsonRecord) : [];
 }
@@ -80,7 +80,7 @@ export async function fetchAllDropletNames(server: ServerUnderTest, token: Secre
   for (let page = 1; page <= 50; page += 1) {
     const query = { page: String(page), per_page: '200' };
     const response = await sendTestApiRequest(server, token, { method: 'GET', path: '/v2/droplets', query });
-    requireKnownResponseFormat(server, Array.isArray(readJsonBody(response)?.droplets), response);
+    requireTestableResponseFormat(server, Array.isArray(readConformanceResponseJson(response)?.droplets), response);
     const items = requireListItemsOfResponse(response, 'droplets');
     names.push(...items.map((item) => readStringField(item, 'name') ?? ''));
     if (items.length < 200) break;
@@ -90,7 +90,7 @@ export async function fetchAllDropletNames(server: ServerUnderTest, token: Secre
 
 /** The items of a list response; throws ConformanceDifferenceError when there is no list. */
 export function requireListItemsOfResponse(response: ConformanceResponse, key: string): readonly JsonRecord[] {
-  const list = readJsonBody(response)?.[key];
+  const list = readConformanceResponseJson(response)?.[key];
   requireResponseCondition(isSuccessfulResponse(response) && Array.isArray(list), `a list of ${key}`, response);
   return Array.isArray(list) ? list.filter(isJsonRecord) : [];
 }
@@ -106,7 +106,7 @@ export function requireTestedCluster(server: ServerUnderTest): string {
 }
 
 /** A migration source in a domain that is reserved for examples (RFC 2606), so that a started migration reads no data. */
-export const exampleMigrationSource = {
+export const conformanceMigrationSource = {
   host: 'source.example.com',
   port: 5432,
   dbname: 'shop',
@@ -133,7 +133,7 @@ export async function withTestMigration<T>(
 async function stopMigration(server: ServerUnderTest, token: Secret, path: string): Promise<void> {
   const response = await sendTestApiRequest(server, token, { method: 'DELETE', path });
   if (isSuccessfulResponse(response)) return;
-  if (server.admin !== undefined) await stopMigrationsInPanel(server, firstSandboxPerson(server));
+  if (server.admin !== undefined) await stopAllMigrationsThroughPanel(server, requireFirstSandboxUser(server));
   else server.left.push(`the migration into cluster ${requireTestedCluster(server)}`);
 }
 
@@ -142,7 +142,7 @@ export function buildOnlineMigrationApiPath(cluster: string): string {
 }
 
 /** The status of the latest migration of the cluster, as GET of its path reports it. */
-export async function readMigrationStatus(server: ServerUnderTest): Promise<ConformanceResponse> {
+export async function sendTestMigrationStatusRequest(server: ServerUnderTest): Promise<ConformanceResponse> {
   const path = buildOnlineMigrationApiPath(requireTestedCluster(server));
   const response = await sendTestApiRequest(server, await obtainReadWriteToken(server), { method: 'GET', path });
   // The specification has no request for the status of a migration.
@@ -163,12 +163,12 @@ export function requireCreatedDropletCount(
   number: number,
 ): void {
   const created = readCreatedDroplets(response);
-  requireKnownResponseFormat(server, created.length > 0, response);
+  requireTestableResponseFormat(server, created.length > 0, response);
   requireResponseCondition(isSuccessfulResponse(response) && created.length === number, `${number} created`, response);
 }
 
 /** Region, size and image of a droplet as slugs; in a response, each can be an object with the member `slug`. */
-export function readDropletAttributeSlugs(droplet: JsonRecord): JsonRecord {
+export function readRegionSizeAndImageSlugs(droplet: JsonRecord): JsonRecord {
   return Object.fromEntries(
     ['region', 'size', 'image'].map((name) => {
       const value = droplet[name];

@@ -1,17 +1,17 @@
 import {
   type AuthorizationRedirect,
   authorizeTestedClient,
-  buildAuthorizationRequestParameters,
+  buildTestedClientAuthorizationParameters,
   oauthStateWithSpecialCharacters,
 } from './authorize-tested-client.ts';
-import { type AuthorizationRequestOutcome, leadsToCallback, sendConformanceAuthorizationRequest } from './browse.ts';
+import { type AuthorizationPageOrRedirect, leadsToCallback, sendConformanceAuthorizationRequest } from './browse.ts';
 import { ConformanceDifferenceError } from './conformance-difference-error.ts';
 import { extractResponsePlainText, requireResponseCondition } from './conformance-response.ts';
 import { setSandboxConsent } from './sandbox-people.ts';
 import { computeOncePerServer, type RequestParameterValues, type ServerUnderTest } from './server-under-test.ts';
 
 /** Authorizes once with the implicit flow. Several statements check the same result. */
-export function implicitAuthorization(server: ServerUnderTest): Promise<AuthorizationRedirect> {
+export function authorizeOnceByImplicitFlow(server: ServerUnderTest): Promise<AuthorizationRedirect> {
   const state = server.visit === undefined ? { state: oauthStateWithSpecialCharacters } : {};
   return computeOncePerServer(server, 'implicit', () => authorizeTestedClient(server, { flow: 'implicit', ...state }));
 }
@@ -20,18 +20,18 @@ export function implicitAuthorization(server: ServerUnderTest): Promise<Authoriz
 export function sendInvalidAuthorizationRequest(
   server: ServerUnderTest,
   changes: RequestParameterValues,
-): Promise<AuthorizationRequestOutcome> {
-  return sendConformanceAuthorizationRequest(server, buildAuthorizationRequestParameters(server, changes));
+): Promise<AuthorizationPageOrRedirect> {
+  return sendConformanceAuthorizationRequest(server, buildTestedClientAuthorizationParameters(server, changes));
 }
 
 /** Sends an authorization request of a browser without a signed-in user. */
 export async function sendSignedOutAuthorizationRequest(
   server: ServerUnderTest,
   changes: RequestParameterValues = {},
-): Promise<AuthorizationRequestOutcome> {
+): Promise<AuthorizationPageOrRedirect> {
   // The consent script of a sandbox would sign a user in, so the script is switched off.
   if (server.admin !== undefined) await setSandboxConsent(server, { mode: 'ask' });
-  return sendConformanceAuthorizationRequest(server, buildAuthorizationRequestParameters(server, changes));
+  return sendConformanceAuthorizationRequest(server, buildTestedClientAuthorizationParameters(server, changes));
 }
 
 /** Sends an authorization request as a browser in which a user is signed in. The consent script is switched off. */
@@ -39,13 +39,13 @@ export async function sendSignedInAuthorizationRequest(
   server: ServerUnderTest,
   cookies: Map<string, string>,
   changes: RequestParameterValues = {},
-): Promise<AuthorizationRequestOutcome> {
+): Promise<AuthorizationPageOrRedirect> {
   await setSandboxConsent(server, { mode: 'ask' });
-  const parameters = buildAuthorizationRequestParameters(server, { state: server.unique(), ...changes });
+  const parameters = buildTestedClientAuthorizationParameters(server, { state: server.unique(), ...changes });
   return sendConformanceAuthorizationRequest(server, parameters, cookies);
 }
 
-export function requirePageInsteadOfRedirect(end: AuthorizationRequestOutcome, expected: string): void {
+export function requirePageInsteadOfRedirect(end: AuthorizationPageOrRedirect, expected: string): void {
   const { status } = end.response;
   requireResponseCondition(end.location === undefined && status >= 200 && status < 300, expected, end.response);
 }
@@ -55,7 +55,7 @@ export function requirePageInsteadOfRedirect(end: AuthorizationRequestOutcome, e
  * page.
  */
 export function requireErrorPage(
-  { location, response }: AuthorizationRequestOutcome,
+  { location, response }: AuthorizationPageOrRedirect,
   message: RegExp,
   expected: string,
 ): void {
@@ -64,7 +64,7 @@ export function requireErrorPage(
 }
 
 /** Throws unless the server refused the request, with an error page or with a redirect that contains an error. */
-export function requireRefusal(server: ServerUnderTest, end: AuthorizationRequestOutcome): void {
+export function requireRefusal(server: ServerUnderTest, end: AuthorizationPageOrRedirect): void {
   const expected = 'an error page, or a redirect with an error';
   const { status } = end.response;
   const isPage = end.location === undefined && status >= 400 && status < 500;
@@ -74,7 +74,7 @@ export function requireRefusal(server: ServerUnderTest, end: AuthorizationReques
   requireResponseCondition(!granted, expected, end.response);
 }
 
-export function requireRedirectError(server: ServerUnderTest, end: AuthorizationRequestOutcome, code: string): void {
+export function requireRedirectHasError(server: ServerUnderTest, end: AuthorizationPageOrRedirect, code: string): void {
   requireResponseCondition(
     leadsToCallback(server, end) && end.query.get('error') === code && !end.query.has('code'),
     `a redirect to redirect_uri with error=${code}`,
@@ -82,7 +82,7 @@ export function requireRedirectError(server: ServerUnderTest, end: Authorization
   );
 }
 
-export function requireAuthorizationCodeInRedirect(server: ServerUnderTest, end: AuthorizationRequestOutcome): void {
+export function requireRedirectHasAuthorizationCode(server: ServerUnderTest, end: AuthorizationPageOrRedirect): void {
   requireResponseCondition(
     leadsToCallback(server, end) && end.query.has('code'),
     'a redirect with a code',

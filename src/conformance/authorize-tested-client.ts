@@ -1,11 +1,11 @@
 import { createPkce } from '../oauth/pkce.ts';
 import type { Secret } from '../secret.ts';
-import { type AuthorizationRequestOutcome, leadsToCallback, sendConformanceAuthorizationRequest } from './browse.ts';
+import { type AuthorizationPageOrRedirect, leadsToCallback, sendConformanceAuthorizationRequest } from './browse.ts';
 import { ConformanceDifferenceError, ConformanceNotTestableError } from './conformance-difference-error.ts';
-import { firstSandboxPerson, setSandboxConsent } from './sandbox-people.ts';
+import { requireFirstSandboxUser, setSandboxConsent } from './sandbox-people.ts';
 import {
-  createRedactedSecret,
   type RequestParameterValues,
+  registerRedactedSecret,
   type ServerUnderTest,
   type TestedClient,
   type TestedPerson,
@@ -51,7 +51,7 @@ export function requireTestedClient(server: ServerUnderTest): TestedClient {
 }
 
 /** The parameters of a valid authorization request; `changes` replaces or removes some of them. */
-export function buildAuthorizationRequestParameters(
+export function buildTestedClientAuthorizationParameters(
   server: ServerUnderTest,
   changes: RequestParameterValues = {},
   client: TestedClient = requireTestedClient(server),
@@ -81,9 +81,9 @@ export async function authorizeTestedClient(
   const challenge = pkce === undefined ? {} : { code_challenge: pkce.challenge, code_challenge_method: 'S256' };
   const verifier = pkce?.verifier;
   const changes = { response_type: flow === 'code' ? 'code' : 'token', scope, state, ...challenge, ...more };
-  const parameters = buildAuthorizationRequestParameters(server, changes, client);
+  const parameters = buildTestedClientAuthorizationParameters(server, changes, client);
   if (server.admin === undefined) return authorizeInBrowser(server, parameters, order, verifier);
-  const { person = firstSandboxPerson(server), team } = order;
+  const { person = requireFirstSandboxUser(server), team } = order;
   await setSandboxConsent(
     server,
     decision === 'deny'
@@ -119,17 +119,17 @@ async function authorizeInBrowser(
   return { response, ...end, isFromBrowser: true, verifier };
 }
 
-function isRedirectTo(server: ServerUnderTest, client: TestedClient, end: AuthorizationRequestOutcome): boolean {
+function isRedirectTo(server: ServerUnderTest, client: TestedClient, end: AuthorizationPageOrRedirect): boolean {
   return leadsToCallback({ ...server, client }, end);
 }
 
 function rememberParameters(
   server: ServerUnderTest,
-  { query, fragment }: Pick<AuthorizationRequestOutcome, 'query' | 'fragment'>,
+  { query, fragment }: Pick<AuthorizationPageOrRedirect, 'query' | 'fragment'>,
 ): void {
   for (const parameters of [query, fragment])
     for (const name of ['code', 'access_token', 'refresh_token']) {
       const value = parameters.get(name);
-      if (value !== null) createRedactedSecret(server, value, name === 'code' ? '[code]' : '[token]');
+      if (value !== null) registerRedactedSecret(server, value, name === 'code' ? '[code]' : '[token]');
     }
 }

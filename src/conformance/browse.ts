@@ -6,7 +6,7 @@ import type { RequestParameterValues, ServerUnderTest } from './server-under-tes
 export type CookieJar = Map<string, string>;
 
 /** Where an authorization request ended: at a page of the server, or at a redirect to another address. */
-export interface AuthorizationRequestOutcome {
+export interface AuthorizationPageOrRedirect {
   readonly response: ConformanceResponse;
   /** The target of the redirect; undefined for a page. */
   readonly location: string | undefined;
@@ -22,7 +22,7 @@ export async function sendConformanceAuthorizationRequest(
   server: ServerUnderTest,
   parameters: RequestParameterValues,
   cookies: CookieJar = new Map(),
-): Promise<AuthorizationRequestOutcome> {
+): Promise<AuthorizationPageOrRedirect> {
   let response = await browse(server, '/v1/oauth/authorize', cookies, parameters);
   for (let count = 0; count < maxRedirects; count += 1) {
     const location = response.header('location');
@@ -61,7 +61,7 @@ export async function sendWithCookies(
   return response;
 }
 
-function endOf(response: ConformanceResponse): AuthorizationRequestOutcome {
+function endOf(response: ConformanceResponse): AuthorizationPageOrRedirect {
   const location = response.status >= 300 && response.status < 400 ? response.header('location') : undefined;
   const [, query = '', fragment = ''] = /^[^?#]*(?:\?([^#]*))?(?:#(.*))?$/s.exec(location ?? '') ?? [];
   return {
@@ -84,7 +84,7 @@ function isCallback({ client }: ServerUnderTest, location: string | undefined): 
 }
 
 /** Whether the redirect leads to the callback URL of the client, whatever its parameters are. */
-export function leadsToCallback(server: ServerUnderTest, { location }: AuthorizationRequestOutcome): boolean {
+export function leadsToCallback(server: ServerUnderTest, { location }: AuthorizationPageOrRedirect): boolean {
   const callback = server.client?.callbackUrl ?? '';
   if (location === undefined || !location.startsWith(callback)) return false;
   return ['', '?', '&', '#'].includes(location.charAt(callback.length));

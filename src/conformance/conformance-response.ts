@@ -1,4 +1,4 @@
-import { isJsonRecord, type JsonRecord, parseJson, readStringField } from '../json.ts';
+import { isJsonRecord, type JsonRecord, readStringField, tryParseJson } from '../json.ts';
 import { ConformanceDifferenceError } from './conformance-difference-error.ts';
 
 /** One request that was sent, and the response to it. Both descriptions are shown when a statement does not hold. */
@@ -37,14 +37,14 @@ export function createConformanceResponse(raw: RawConformanceResponse): Conforma
 }
 
 /** The body as a JSON object; undefined for anything else. */
-export function readJsonBody({ body }: ConformanceResponse): JsonRecord | undefined {
-  const json = parseJson(body);
+export function readConformanceResponseJson({ body }: ConformanceResponse): JsonRecord | undefined {
+  const json = tryParseJson(body);
   return json.ok && isJsonRecord(json.value) ? json.value : undefined;
 }
 
 /** The error code of the authorization server or the resource API; undefined if the response has none. */
 export function readConformanceErrorCode(response: ConformanceResponse): string | undefined {
-  const json = readJsonBody(response) ?? {};
+  const json = readConformanceResponseJson(response) ?? {};
   return readStringField(json, 'error') ?? readStringField(json, 'id');
 }
 
@@ -59,7 +59,7 @@ export function requireResponseCondition(condition: boolean, expected: string, r
 
 /** Throws ConformanceDifferenceError unless the response is an OAuth error with this code and a description (spec §2, §7). */
 export function requireOAuthError(response: ConformanceResponse, code: string): void {
-  const json = readJsonBody(response) ?? {};
+  const json = readConformanceResponseJson(response) ?? {};
   requireResponseCondition(
     !isSuccessfulResponse(response) && readStringField(json, 'error') === code,
     `a JSON body with error=${code}`,
@@ -74,7 +74,7 @@ export function requireOAuthError(response: ConformanceResponse, code: string): 
 
 /** Throws ConformanceDifferenceError unless the response is the not-found error of the resource API (spec §2, §5.7, §7). */
 export function requireNotFoundError(response: ConformanceResponse): void {
-  const json = readJsonBody(response) ?? {};
+  const json = readConformanceResponseJson(response) ?? {};
   requireResponseCondition(
     !isSuccessfulResponse(response) && readStringField(json, 'id') === 'not_found',
     'a JSON body with id=not_found',
@@ -102,7 +102,7 @@ const plainMember = /^(token_type|error|error_description|code_challenge_method)
 
 function describeBody(body: string): string {
   if (body === '') return '';
-  const json = parseJson(body);
+  const json = tryParseJson(body);
   if (json.ok) return cut(JSON.stringify(hideSecretMembers(json.value, 0)));
   return cut(textOfPage(body));
 }

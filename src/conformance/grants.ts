@@ -11,13 +11,13 @@ import { ConformanceDifferenceError, ConformanceNotTestableError } from './confo
 import {
   type ConformanceResponse,
   isSuccessfulResponse,
-  readJsonBody,
+  readConformanceResponseJson,
   requireResponseCondition,
 } from './conformance-response.ts';
 import {
   type ConformanceRequest,
-  createRedactedSecret,
   type RequestParameterValues,
+  registerRedactedSecret,
   type ServerUnderTest,
   type TestedClient,
 } from './server-under-test.ts';
@@ -46,7 +46,7 @@ export async function requestTestAuthorizationCode(
   const code = authorization.query.get('code');
   if (code === null)
     throw new ConformanceDifferenceError('a redirect with the query parameter code', authorization.response);
-  return { code: createRedactedSecret(server, code, '[code]'), verifier: authorization.verifier, authorization };
+  return { code: registerRedactedSecret(server, code, '[code]'), verifier: authorization.verifier, authorization };
 }
 
 /** The parameters that exchange a code for tokens (spec §4.2); `changes` replaces or removes some of them. */
@@ -71,7 +71,7 @@ export function buildCodeExchangeParameters(
  * Sends a request to the token endpoint or the revocation endpoint, with the parameters in the query (spec §4.2) unless the
  * profile of the server says otherwise.
  */
-export function sendTokenOrRevocationRequest(
+export function sendTestOAuthRequest(
   server: ServerUnderTest,
   path: string,
   parameters: RequestParameterValues,
@@ -91,16 +91,19 @@ export function sendTokenOrRevocationRequest(
   });
 }
 
-export function postTokenRequest(
+export function sendTestTokenRequest(
   server: ServerUnderTest,
   parameters: RequestParameterValues,
 ): Promise<ConformanceResponse> {
-  return sendTokenOrRevocationRequest(server, '/v1/oauth/token', parameters);
+  return sendTestOAuthRequest(server, '/v1/oauth/token', parameters);
 }
 
 /** Reads a token response (spec §2). Throws ConformanceDifferenceError when the response contains no access token. */
-export function readGrantedTokens(server: ServerUnderTest, response: ConformanceResponse): TokensOfTestedServer {
-  const body = readJsonBody(response);
+export function requireTokensOfTestedServer(
+  server: ServerUnderTest,
+  response: ConformanceResponse,
+): TokensOfTestedServer {
+  const body = readConformanceResponseJson(response);
   const accessToken = body === undefined ? undefined : readStringField(body, 'access_token');
   const refreshToken = body === undefined ? undefined : readStringField(body, 'refresh_token');
   requireResponseCondition(
@@ -111,14 +114,14 @@ export function readGrantedTokens(server: ServerUnderTest, response: Conformance
   return {
     response,
     body: body ?? {},
-    accessToken: createRedactedSecret(server, accessToken ?? '', '[access token]'),
+    accessToken: registerRedactedSecret(server, accessToken ?? '', '[access token]'),
     refreshToken:
-      refreshToken === undefined ? undefined : createRedactedSecret(server, refreshToken, '[refresh token]'),
+      refreshToken === undefined ? undefined : registerRedactedSecret(server, refreshToken, '[refresh token]'),
   };
 }
 
 /** Obtains a code that another test needs. If the server issues no code, that test is not testable. */
-export function requestAuthorizationCode(
+export function obtainPrerequisiteAuthorizationCode(
   server: ServerUnderTest,
   order: TestedClientAuthorizationOptions = {},
 ): Promise<UnusedAuthorizationCode> {
@@ -126,7 +129,7 @@ export function requestAuthorizationCode(
 }
 
 /** Obtains tokens that another test needs. If the server issues no tokens, that test is not testable. */
-export function obtainGrantedTokens(
+export function obtainPrerequisiteTokens(
   server: ServerUnderTest,
   order: TestedClientAuthorizationOptions = {},
 ): Promise<TokensOfTestedServer> {
@@ -152,23 +155,23 @@ export async function obtainGrantedTokensOrThrowDifference(
   const canAuthorize = server.admin !== undefined || server.visit !== undefined;
   const given = server.chain.refreshToken;
   if (!canAuthorize && given !== undefined && !('scope' in order))
-    return readGrantedTokens(server, await sendRefresh(server, given));
+    return requireTokensOfTestedServer(server, await sendConformanceRefreshRequest(server, given));
   const code = await requestTestAuthorizationCode(server, { state: server.unique(), ...order });
   const client = order.client ?? requireTestedClient(server);
   const credentials = { client_id: client.id, client_secret: client.secret, redirect_uri: client.callbackUrl };
-  return readGrantedTokens(
+  return requireTokensOfTestedServer(
     server,
-    await postTokenRequest(server, buildCodeExchangeParameters(server, code, credentials)),
+    await sendTestTokenRequest(server, buildCodeExchangeParameters(server, code, credentials)),
   );
 }
 
 /** A refresh with the two parameters of the specification (§4.3); other servers also need the client credentials. */
-export async function sendRefresh(
+export async function sendConformanceRefreshRequest(
   server: ServerUnderTest,
   refreshToken: Secret | undefined,
 ): Promise<ConformanceResponse> {
   if (refreshToken === undefined) throw new ConformanceNotTestableError('the grant has no refresh token');
-  const response = await postTokenRequest(server, { grant_type: 'refresh_token', refresh_token: refreshToken });
+  const response = await sendTestTokenRequest(server, { grant_type: 'refresh_token', refresh_token: refreshToken });
   replaceUsedGivenRefreshToken(server, refreshToken, response);
   return response;
 }
@@ -179,19 +182,19 @@ export function replaceUsedGivenRefreshToken(
   used: Secret | undefined,
   response: ConformanceResponse,
 ): void {
-  const next = readStringField(readJsonBody(response) ?? {}, 'refresh_token');
+  const next = readStringField(readConformanceResponseJson(response) ?? {}, 'refresh_token');
   if (next !== undefined && used !== undefined && server.chain.refreshToken?.reveal() === used.reveal())
-    server.chain.refreshToken = createRedactedSecret(server, next, '[refresh token]');
+    server.chain.refreshToken = registerRedactedSecret(server, next, '[refresh token]');
 }
 
-export function sendRevocation(
+export function sendTestRevocationRequest(
   server: ServerUnderTest,
   token: Secret | undefined,
   bearer?: Secret,
 ): Promise<ConformanceResponse> {
   // Revoking an access token may also revoke its refresh token, so the refresh token given by the user is not used again.
   server.chain.refreshToken = undefined;
-  return sendTokenOrRevocationRequest(server, '/v1/oauth/revoke', { token }, { bearer });
+  return sendTestOAuthRequest(server, '/v1/oauth/revoke', { token }, { bearer });
 }
 
 /** Requests the list of actions, which every scope may read and which always exists. */
@@ -199,7 +202,7 @@ export function requestActionList(server: ServerUnderTest, bearer: Secret): Prom
   return server.request({ origin: 'api', method: 'GET', path: '/v2/actions', query: { per_page: '1' }, bearer });
 }
 
-export function readTokenResponseInfo({ body }: TokensOfTestedServer): JsonRecord {
+export function readAccountInfoOfTokenResponse({ body }: TokensOfTestedServer): JsonRecord {
   return isJsonRecord(body.info) ? body.info : {};
 }
 
@@ -215,6 +218,6 @@ function basicHeader(server: ServerUnderTest, id: ParameterValue, secret: Parame
     if (typeof value === 'string') return encodeURIComponent(value);
     return 'reveal' in value ? encodeURIComponent(value.reveal()) : '';
   };
-  const pair = createRedactedSecret(server, Buffer.from(`${text(id)}:${text(secret)}`).toString('base64'), '[basic]');
+  const pair = registerRedactedSecret(server, Buffer.from(`${text(id)}:${text(secret)}`).toString('base64'), '[basic]');
   return `Basic ${pair.reveal()}`;
 }

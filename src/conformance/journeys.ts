@@ -3,15 +3,15 @@ import { ConformanceNotTestableError } from './conformance-difference-error.ts';
 import { type ConformanceResponse, isSuccessfulResponse } from './conformance-response.ts';
 import {
   buildCodeExchangeParameters,
-  obtainGrantedTokens,
   obtainGrantedTokensOrThrowDifference,
-  postTokenRequest,
-  readGrantedTokens,
+  obtainPrerequisiteAuthorizationCode,
+  obtainPrerequisiteTokens,
   requestActionList,
-  requestAuthorizationCode,
   requestTestAuthorizationCode,
-  sendRefresh,
-  sendRevocation,
+  requireTokensOfTestedServer,
+  sendConformanceRefreshRequest,
+  sendTestRevocationRequest,
+  sendTestTokenRequest,
   type TokensOfTestedServer,
   type UnusedAuthorizationCode,
 } from './grants.ts';
@@ -23,7 +23,7 @@ import { computeOncePerServer, type ServerUnderTest } from './server-under-test.
  */
 
 /** Obtains an authorization code for the scope `read write`; the `state` parameter contains special characters. */
-export function obtainTestAuthorizationCode(server: ServerUnderTest): Promise<UnusedAuthorizationCode> {
+export function obtainTestAuthorizationCodeOnce(server: ServerUnderTest): Promise<UnusedAuthorizationCode> {
   return computeOncePerServer(server, 'issued code', () =>
     requestTestAuthorizationCode(server, {
       scope: 'read write',
@@ -32,33 +32,36 @@ export function obtainTestAuthorizationCode(server: ServerUnderTest): Promise<Un
   );
 }
 
-/** The tokens for the authorization code of `obtainTestAuthorizationCode`, or for the refresh token that the user gave. */
-export function obtainTokensOfTestedServer(server: ServerUnderTest): Promise<TokensOfTestedServer> {
+/** The tokens for the authorization code of `obtainTestAuthorizationCodeOnce`, or for the refresh token that the user gave. */
+export function obtainTokensOfTestedServerOnce(server: ServerUnderTest): Promise<TokensOfTestedServer> {
   return computeOncePerServer(server, 'issued grant', async () => {
     if (server.admin === undefined && server.visit === undefined) return obtainGrantedTokensOrThrowDifference(server);
-    const code = await obtainTestAuthorizationCode(server);
-    return readGrantedTokens(server, await postTokenRequest(server, buildCodeExchangeParameters(server, code)));
+    const code = await obtainTestAuthorizationCodeOnce(server);
+    return requireTokensOfTestedServer(
+      server,
+      await sendTestTokenRequest(server, buildCodeExchangeParameters(server, code)),
+    );
   });
 }
 
 /** The list of actions, requested with the access token of the test login. */
-export function listActionsWithTokensOfTestedServer(server: ServerUnderTest): Promise<ConformanceResponse> {
+export function listActionsWithTestTokensOnce(server: ServerUnderTest): Promise<ConformanceResponse> {
   return computeOncePerServer(server, 'actions', async () =>
-    requestActionList(server, (await obtainTokensOfTestedServer(server)).accessToken),
+    requestActionList(server, (await obtainTokensOfTestedServerOnce(server)).accessToken),
   );
 }
 
 /** The response to the first refresh of the test login. */
-export function refreshTokensOfTestedServerOnce(server: ServerUnderTest): Promise<ConformanceResponse> {
+export function obtainFirstRefreshResponse(server: ServerUnderTest): Promise<ConformanceResponse> {
   return computeOncePerServer(server, 'first refresh', async () => {
-    await listActionsWithTokensOfTestedServer(server);
-    return sendRefresh(server, (await obtainTokensOfTestedServer(server)).refreshToken);
+    await listActionsWithTestTokensOnce(server);
+    return sendConformanceRefreshRequest(server, (await obtainTokensOfTestedServerOnce(server)).refreshToken);
   });
 }
 
-export function obtainRefreshedTokensOfTestedServer(server: ServerUnderTest): Promise<TokensOfTestedServer> {
+export function obtainRefreshedTokensOfTestedServerOnce(server: ServerUnderTest): Promise<TokensOfTestedServer> {
   return computeOncePerServer(server, 'refreshed grant', async () =>
-    readGrantedTokens(server, await refreshTokensOfTestedServerOnce(server)),
+    requireTokensOfTestedServer(server, await obtainFirstRefreshResponse(server)),
   );
 }
 
@@ -67,9 +70,9 @@ export function useAccessTokensAfterRefresh(
   server: ServerUnderTest,
 ): Promise<{ readonly before: ConformanceResponse; readonly after: ConformanceResponse }> {
   return computeOncePerServer(server, 'access after refresh', async () => {
-    const renewed = await obtainRefreshedTokensOfTestedServer(server);
+    const renewed = await obtainRefreshedTokensOfTestedServerOnce(server);
     return {
-      before: await requestActionList(server, (await obtainTokensOfTestedServer(server)).accessToken),
+      before: await requestActionList(server, (await obtainTokensOfTestedServerOnce(server)).accessToken),
       after: await requestActionList(server, renewed.accessToken),
     };
   });
@@ -86,9 +89,9 @@ export function revokeAndReuseNewestTestToken(server: ServerUnderTest): Promise<
     const before = await requestActionList(server, grant.accessToken);
     if (!isSuccessfulResponse(before))
       throw new ConformanceNotTestableError(`the token is refused before the revocation: ${before.received}`);
-    const response = await sendRevocation(server, grant.accessToken);
+    const response = await sendTestRevocationRequest(server, grant.accessToken);
     const use = await requestActionList(server, grant.accessToken);
-    return { response, use, refresh: await sendRefresh(server, grant.refreshToken) };
+    return { response, use, refresh: await sendConformanceRefreshRequest(server, grant.refreshToken) };
   });
 }
 
@@ -96,10 +99,10 @@ export function revokeAndReuseNewestTestToken(server: ServerUnderTest): Promise<
  * The tokens after a refresh, or the first tokens if the server cannot refresh. Given a refresh token, its newest successor.
  */
 async function newestGrant(server: ServerUnderTest): Promise<TokensOfTestedServer> {
-  if (server.admin === undefined && server.visit === undefined) return obtainGrantedTokens(server);
+  if (server.admin === undefined && server.visit === undefined) return obtainPrerequisiteTokens(server);
   return useAccessTokensAfterRefresh(server).then(
-    () => obtainRefreshedTokensOfTestedServer(server),
-    () => obtainTokensOfTestedServer(server),
+    () => obtainRefreshedTokensOfTestedServerOnce(server),
+    () => obtainTokensOfTestedServerOnce(server),
   );
 }
 
@@ -108,9 +111,12 @@ export function replayAuthorizationCode(
   server: ServerUnderTest,
 ): Promise<{ readonly response: ConformanceResponse; readonly use: ConformanceResponse }> {
   return computeOncePerServer(server, 'code replay', async () => {
-    const code = await requestAuthorizationCode(server, { state: server.unique() });
-    const grant = readGrantedTokens(server, await postTokenRequest(server, buildCodeExchangeParameters(server, code)));
-    const response = await postTokenRequest(server, buildCodeExchangeParameters(server, code));
+    const code = await obtainPrerequisiteAuthorizationCode(server, { state: server.unique() });
+    const grant = requireTokensOfTestedServer(
+      server,
+      await sendTestTokenRequest(server, buildCodeExchangeParameters(server, code)),
+    );
+    const response = await sendTestTokenRequest(server, buildCodeExchangeParameters(server, code));
     return { response, use: await requestActionList(server, grant.accessToken) };
   });
 }
@@ -120,9 +126,11 @@ export function sendSameRefreshTokenRepeatedly(
   server: ServerUnderTest,
 ): Promise<{ readonly parallel: readonly ConformanceResponse[]; readonly late: ConformanceResponse }> {
   return computeOncePerServer(server, 'refresh replay', async () => {
-    const { refreshToken } = await obtainGrantedTokens(server);
-    const parallel = await Promise.all(Array.from({ length: 10 }, () => sendRefresh(server, refreshToken)));
-    return { parallel, late: await sendRefresh(server, refreshToken) };
+    const { refreshToken } = await obtainPrerequisiteTokens(server);
+    const parallel = await Promise.all(
+      Array.from({ length: 10 }, () => sendConformanceRefreshRequest(server, refreshToken)),
+    );
+    return { parallel, late: await sendConformanceRefreshRequest(server, refreshToken) };
   });
 }
 
@@ -131,9 +139,12 @@ export function exchangeCodeWithWrongRedirectUri(
   server: ServerUnderTest,
 ): Promise<{ readonly wrong: ConformanceResponse; readonly right: ConformanceResponse }> {
   return computeOncePerServer(server, 'mismatched exchange', async () => {
-    const code = await requestAuthorizationCode(server, { state: server.unique() });
+    const code = await obtainPrerequisiteAuthorizationCode(server, { state: server.unique() });
     const other = `${server.client?.callbackUrl}/other`;
-    const wrong = await postTokenRequest(server, buildCodeExchangeParameters(server, code, { redirect_uri: other }));
-    return { wrong, right: await postTokenRequest(server, buildCodeExchangeParameters(server, code)) };
+    const wrong = await sendTestTokenRequest(
+      server,
+      buildCodeExchangeParameters(server, code, { redirect_uri: other }),
+    );
+    return { wrong, right: await sendTestTokenRequest(server, buildCodeExchangeParameters(server, code)) };
   });
 }

@@ -3,12 +3,12 @@ import type { Secret } from '../secret.ts';
 import {
   type ConformanceResponse,
   isSuccessfulResponse,
-  readJsonBody,
+  readConformanceResponseJson,
   requireResponseCondition,
 } from './conformance-response.ts';
-import { buildCodeExchangeParameters, postTokenRequest, requestAuthorizationCode } from './grants.ts';
+import { buildCodeExchangeParameters, obtainPrerequisiteAuthorizationCode, sendTestTokenRequest } from './grants.ts';
 import { advanceSandboxClock, withFrozenClock } from './sandbox-people.ts';
-import { createRedactedSecret, type RequestParameterValues, type ServerUnderTest } from './server-under-test.ts';
+import { type RequestParameterValues, registerRedactedSecret, type ServerUnderTest } from './server-under-test.ts';
 
 export const codeExchangeParameterNames = ['grant_type', 'code', 'client_id', 'client_secret', 'redirect_uri'] as const;
 
@@ -26,24 +26,24 @@ export function exchangeMadeUpCode(
   changes: RequestParameterValues = {},
 ): Promise<ConformanceResponse> {
   const code = { code: createMadeUpSecret(server, '[code]'), verifier: undefined };
-  return postTokenRequest(server, buildCodeExchangeParameters(server, code, changes));
+  return sendTestTokenRequest(server, buildCodeExchangeParameters(server, code, changes));
 }
 
 export function createMadeUpSecret(server: ServerUnderTest, shown: string): Secret {
-  return createRedactedSecret(server, `madeup${server.unique()}${server.unique()}`, shown);
+  return registerRedactedSecret(server, `madeup${server.unique()}${server.unique()}`, shown);
 }
 
 /** Advances the virtual clock between the issue of a code and its exchange. */
 export function exchangeCodeAfterClockAdvance(server: ServerUnderTest, step: string): Promise<ConformanceResponse> {
   return withFrozenClock(server, async () => {
-    const code = await requestAuthorizationCode(server);
+    const code = await obtainPrerequisiteAuthorizationCode(server);
     await advanceSandboxClock(server, step);
-    return postTokenRequest(server, buildCodeExchangeParameters(server, code));
+    return sendTestTokenRequest(server, buildCodeExchangeParameters(server, code));
   });
 }
 
 /** Throws ConformanceDifferenceError unless the response is an error with any code. */
-export function requireTokenError(response: ConformanceResponse): void {
-  const error = readStringField(readJsonBody(response) ?? {}, 'error') ?? '';
+export function requireResponseIsTokenError(response: ConformanceResponse): void {
+  const error = readStringField(readConformanceResponseJson(response) ?? {}, 'error') ?? '';
   requireResponseCondition(!isSuccessfulResponse(response) && error !== '', 'a JSON body with an error', response);
 }

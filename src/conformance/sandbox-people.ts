@@ -4,7 +4,7 @@ import { Secret } from '../secret.ts';
 import { type CookieJar, sendWithCookies } from './browse.ts';
 import { ConformanceNotTestableError } from './conformance-difference-error.ts';
 import {
-  createRedactedSecret,
+  registerRedactedSecret,
   type SandboxTestResources,
   type ServerUnderTest,
   type TestedClient,
@@ -37,18 +37,18 @@ export async function readSandboxTestResources(admin: SandboxAdminApi): Promise<
 }
 
 /** The first user of the sandbox, to whom its clusters belong. */
-export function firstSandboxPerson(server: ServerUnderTest): TestedPerson {
+export function requireFirstSandboxUser(server: ServerUnderTest): TestedPerson {
   return requireFound(server.people?.users[0], 'the sandbox has no user');
 }
 
 /** A user with a team. */
-export function findSandboxUserWithTeam(server: ServerUnderTest): TestedPerson {
+export function requireSandboxUserInAnyTeam(server: ServerUnderTest): TestedPerson {
   const member = server.people?.users.find(({ teams }) => teams.length > 0);
   return requireFound(member, 'the sandbox has no user with a team');
 }
 
 /** A registered application of the sandbox that is not the tested application. */
-export function findSandboxApplicationNotUnderTest(server: ServerUnderTest): TestedClient {
+export function requireSandboxApplicationNotUnderTest(server: ServerUnderTest): TestedClient {
   const other = server.people?.applications.find(({ id }) => id !== server.client?.id);
   return requireFound(other, 'the sandbox has only one application');
 }
@@ -76,7 +76,7 @@ export async function setSandboxConsent(
 }
 
 /** Signs in on the sign-in page and returns the cookies. */
-export async function signInAtSandbox(server: ServerUnderTest, person: TestedPerson): Promise<CookieJar> {
+export async function signInAtSandboxPanel(server: ServerUnderTest, person: TestedPerson): Promise<CookieJar> {
   const cookies: CookieJar = new Map();
   const form = { email: person.email, password: person.password, next: '/panel' };
   const response = await sendWithCookies(server, cookies, { method: 'POST', path: '/panel/sign-in', form });
@@ -86,14 +86,14 @@ export async function signInAtSandbox(server: ServerUnderTest, person: TestedPer
 }
 
 /** Revokes the access of every application of a user, on the applications page of the control panel. */
-export async function revokeApplicationsInPanel(server: ServerUnderTest, person: TestedPerson): Promise<void> {
-  const cookies = await signInAtSandbox(server, person);
+export async function revokeAllApplicationsThroughPanel(server: ServerUnderTest, person: TestedPerson): Promise<void> {
+  const cookies = await signInAtSandboxPanel(server, person);
   await submitPanelForms(server, cookies, '/panel/applications', '/panel/applications/revoke');
 }
 
 /** Stops every running migration of a user, on the migrations page of the control panel. */
-export async function stopMigrationsInPanel(server: ServerUnderTest, person: TestedPerson): Promise<void> {
-  const cookies = await signInAtSandbox(server, person);
+export async function stopAllMigrationsThroughPanel(server: ServerUnderTest, person: TestedPerson): Promise<void> {
+  const cookies = await signInAtSandboxPanel(server, person);
   await submitPanelForms(server, cookies, '/panel/migrations', '/panel/migrations/stop');
 }
 
@@ -109,7 +109,7 @@ async function submitPanelForms(
   )) {
     if (target !== action) continue;
     const fields = [...content.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)"/g)].map(
-      ([, name = '', value = '']) => [name, createRedactedSecret(server, value, '[form field]')] as const,
+      ([, name = '', value = '']) => [name, registerRedactedSecret(server, value, '[form field]')] as const,
     );
     const headers = { origin: server.authUrl };
     await sendWithCookies(server, cookies, {

@@ -33,7 +33,7 @@ export interface SandboxTestResources {
 }
 
 /** Opens an authorization URL in the browser of a person and waits for the redirect to the callback URL. */
-export type BrowserAuthorization = (visit: {
+export type BrowserAuthorizer = (visit: {
   readonly url: string;
   /** The `state` parameter of the authorization URL. */
   readonly state: string;
@@ -56,7 +56,7 @@ export interface ServerUnderTestOptions {
   readonly pkce: boolean;
   readonly cluster: string | undefined;
   readonly allowWrites: boolean;
-  readonly visit: BrowserAuthorization | undefined;
+  readonly visit: BrowserAuthorizer | undefined;
   /** The admin API, when the server is a sandbox. */
   readonly admin: SandboxAdminApi | undefined;
   readonly people: SandboxTestResources | undefined;
@@ -97,7 +97,7 @@ export interface ServerUnderTest extends ServerUnderTestOptions {
 
 const bodyLimit = 1024 * 1024;
 
-export function createServerUnderTest(options: ServerUnderTestOptions): ServerUnderTest {
+export function createServerUnderTestClient(options: ServerUnderTestOptions): ServerUnderTest {
   const known = [options.client?.secret, options.accessToken, options.refreshToken];
   const secrets = new Set<Secret>(known.filter((secret) => secret !== undefined));
   return {
@@ -126,7 +126,7 @@ export function computeOncePerServer<T>(server: ServerUnderTest, name: string, c
 }
 
 /** Creates a secret and registers it, so that the report redacts it. */
-export function createRedactedSecret(server: ServerUnderTest, value: string, shown: string): Secret {
+export function registerRedactedSecret(server: ServerUnderTest, value: string, shown: string): Secret {
   const secret = new Secret(value, shown);
   server.secrets.add(secret);
   return secret;

@@ -5,20 +5,20 @@ import { apiWriteSpecGapProbes } from './choices/write-choices.ts';
 import type { ConformanceStatement, SpecGapProbe } from './statement.ts';
 import { apiConformanceStatements } from './statements/api-statements.ts';
 import { authorizationRefusalConformanceStatements } from './statements/authorization-refusals.ts';
-import { authorizationConformanceStatements } from './statements/authorization-statements.ts';
+import { authorizationRedirectConformanceStatements } from './statements/authorization-statements.ts';
 import { authorizationCodeConformanceStatements } from './statements/code-statements.ts';
 import { dropletConformanceStatements } from './statements/droplet-statements.ts';
-import { tokenResponseConformanceStatements } from './statements/grant-statements.ts';
 import { migrationConformanceStatements } from './statements/migration-statements.ts';
 import { consentPromptConformanceStatements } from './statements/prompt-statements.ts';
 import { refreshConformanceStatements } from './statements/refresh-statements.ts';
 import { revocationConformanceStatements } from './statements/revocation-statements.ts';
+import { tokenResponseConformanceStatements } from './statements/token-response-statements.ts';
 import { untestableConformanceStatements } from './statements/untestable-statements.ts';
 
 /** Every statement of the specification, in the order of the numbers. */
 export const conformanceStatements: readonly ConformanceStatement[] = [
   ...authorizationRefusalConformanceStatements,
-  ...authorizationConformanceStatements,
+  ...authorizationRedirectConformanceStatements,
   ...consentPromptConformanceStatements,
   ...tokenResponseConformanceStatements,
   ...authorizationCodeConformanceStatements,

@@ -1,6 +1,6 @@
 import type { Secret } from '../secret.ts';
 import { ConformanceNotTestableError } from './conformance-difference-error.ts';
-import { obtainGrantedTokens } from './grants.ts';
+import { obtainPrerequisiteTokens } from './grants.ts';
 import { computeOncePerServer, type ServerUnderTest } from './server-under-test.ts';
 
 /** An access token with read access: the given token, or a token of a new grant. No test invalidates the token. */
@@ -17,11 +17,15 @@ export function obtainReadWriteToken(server: ServerUnderTest): Promise<Secret> {
   return computeOncePerServer(server, 'write token', async () => {
     if (!server.allowWrites) throw new ConformanceNotTestableError('needs --allow-writes');
     if (server.admin === undefined && server.accessToken !== undefined) return server.accessToken;
-    return (await obtainGrantedTokens(server, { scope: 'read write' })).accessToken;
+    return (await obtainPrerequisiteTokens(server, { scope: 'read write' })).accessToken;
   });
 }
 
 /** An access token with the scope `read` only. */
 export function obtainReadOnlyTestToken(server: ServerUnderTest): Promise<Secret> {
-  return computeOncePerServer(server, 'read-only token', async () => (await obtainGrantedTokens(server)).accessToken);
+  return computeOncePerServer(
+    server,
+    'read-only token',
+    async () => (await obtainPrerequisiteTokens(server)).accessToken,
+  );
 }

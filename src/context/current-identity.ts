@@ -1,9 +1,9 @@
 import { fetchAccountDetails } from '../api/account-details.ts';
-import { createRateLimitRetry } from '../api/rate-limit-retry.ts';
+import { createRateLimitWaitFunction } from '../api/rate-limit-wait.ts';
 import type { ResolvedProfileSettings } from '../config/settings.ts';
 import type { CommandContext } from '../context.ts';
 import { CliError } from '../errors.ts';
-import type { AccountIdentity } from '../identity.ts';
+import type { AccountAndServers } from '../identity.ts';
 import { runUntilSignal } from '../platform/until-signal.ts';
 import { readLoggedInAccountFile } from '../session/account.ts';
 import { buildRefusedRequestHints } from '../session/session-server-binding.ts';
@@ -20,20 +20,20 @@ export interface RateLimitWaitOptions {
  * Reads which account, team and application the requests of this command use. The stored session is read first; if it lacks the
  * account or the team (implicit flow, CLOUDCTL_ACCESS_TOKEN), `GET /v2/account` is sent.
  */
-export async function readCurrentAccountIdentity(
+export async function readCurrentAccountAndServers(
   context: CommandContext,
   settings: ResolvedProfileSettings,
   { maxWait, onPause }: RateLimitWaitOptions,
   signal?: AbortSignal,
-): Promise<AccountIdentity> {
-  const known = await readStoredAccountIdentity(context, settings);
+): Promise<AccountAndServers> {
+  const known = await readStoredAccountAndServers(context, settings);
   if (known.accountUuid !== undefined && known.team !== undefined) return known;
   const hints = buildRefusedRequestHints(settings, context.host.folders.config);
   const pause = async (ms: number): Promise<void> => {
     await onPause(ms);
     await context.host.clock.sleep(ms, signal);
   };
-  const retry = createRateLimitRetry(pause, maxWait);
+  const retry = createRateLimitWaitFunction(pause, maxWait);
   const answered = await fetchAccountDetails(await context.api(settings), hints, retry).catch(asBatchError);
   return {
     ...known,
@@ -46,19 +46,19 @@ export async function readCurrentAccountIdentity(
  * Reads the identity for the start of a batch. A batch can start without the identity, so the identity stays unknown if
  * the server does not respond.
  */
-export async function readAccountIdentityIfAvailable(
+export async function readAccountAndServersIfAvailable(
   context: CommandContext,
   settings: ResolvedProfileSettings,
   wait: RateLimitWaitOptions,
-): Promise<AccountIdentity> {
+): Promise<AccountAndServers> {
   // A profile without a valid base_url, or without a session, is an error.
   await context.api(settings);
-  const stored = await readStoredAccountIdentity(context, settings);
+  const stored = await readStoredAccountAndServers(context, settings);
   if (stored.accountUuid !== undefined && stored.team !== undefined) return stored;
   return runUntilSignal(context.host.signals, 'interrupted before the batch was started', async (signal) => {
     const aborted = new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
     try {
-      return await Promise.race([readCurrentAccountIdentity(context, settings, wait, signal), aborted]);
+      return await Promise.race([readCurrentAccountAndServers(context, settings, wait, signal), aborted]);
     } catch (error) {
       if (error instanceof CliError && ['unreachable', 'timeout', 'tls', 'api_error'].includes(error.code))
         return stored;
@@ -78,10 +78,10 @@ function asBatchError(error: unknown): never {
  * The identity that is known without a request: from the stored session, or with CLOUDCTL_ACCESS_TOKEN only the origin of the
  * API.
  */
-export async function readStoredAccountIdentity(
+export async function readStoredAccountAndServers(
   context: CommandContext,
   settings: ResolvedProfileSettings,
-): Promise<AccountIdentity> {
+): Promise<AccountAndServers> {
   if (settings.accessToken !== undefined) return { baseOrigin: settings.values.base_url };
   const { sid, accountUuid, team, authOrigin, baseOrigin, clientId } = await (await context.session(settings)).record();
   // Session records of earlier versions have no team; the file with the account names has one.
@@ -94,7 +94,7 @@ export async function readStoredAccountIdentity(
 export function describeCurrentAccount(
   context: CommandContext,
   settings: ResolvedProfileSettings,
-  identity: AccountIdentity,
+  identity: AccountAndServers,
 ): string {
   const account =
     settings.accessToken === undefined

@@ -1,10 +1,10 @@
 import type { ParsedArgs } from '../cli/command.ts';
 import type { OutputFormat } from '../cli/print-prepared-output.ts';
 import { DamagedConfigError } from '../config/config-file.ts';
-import type { ProfileSettingOverrides, ResolvedProfileSettings } from '../config/settings.ts';
+import type { ProfileSettingsFromOptions, ResolvedProfileSettings } from '../config/settings.ts';
 
 /** The global options that override settings of the profile. */
-export function readGlobalSettingOverrides(globals: Pick<ParsedArgs, 'value'>): ProfileSettingOverrides {
+export function readGlobalSettingsFromOptions(globals: Pick<ParsedArgs, 'value'>): ProfileSettingsFromOptions {
   const authUrl = globals.value('auth-url');
   const baseUrl = globals.value('base-url');
   return {

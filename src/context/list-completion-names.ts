@@ -3,7 +3,7 @@ import { type CachedCompletionNames, readCachedCompletionNames } from '../config
 import { readConfigFileIfHomeExists } from '../config/config-file.ts';
 import { resolveProfileSettings } from '../config/settings.ts';
 import type { HostSystem } from '../platform/host.ts';
-import { readGlobalSettingOverrides } from './global-overrides.ts';
+import { readGlobalSettingsFromOptions } from './global-overrides.ts';
 
 /** Maps the name of a completion source (`droplet`) to the property of the cache that has its names (`droplets`). */
 const cachedKinds: Readonly<Record<string, keyof CachedCompletionNames>> = {
@@ -30,7 +30,7 @@ export async function listCompletionNames(
     if (from === 'profile') return [...config.profiles.keys()].map((value) => ({ value }));
     const kind = Object.hasOwn(cachedKinds, from) ? cachedKinds[from] : undefined;
     if (kind === undefined) return [];
-    const overrides = readGlobalSettingOverrides({ value: (name) => typed.get(name) });
+    const overrides = readGlobalSettingsFromOptions({ value: (name) => typed.get(name) });
     const { profileName, values } = resolveProfileSettings({
       env: host.env,
       config,

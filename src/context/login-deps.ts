@@ -1,6 +1,6 @@
 import { removeCachedCompletionNames } from '../config/cached-completion-names.ts';
 import type { ResolvedProfileSettings } from '../config/settings.ts';
-import type { OAuthClient } from '../oauth/token-endpoint.ts';
+import type { RegisteredOAuthClient } from '../oauth/token-endpoint.ts';
 import { probeOrigin } from '../platform/connector.ts';
 import { tryAcquireFileLock } from '../platform/file-lock.ts';
 import { storeLoggedInAccount } from '../session/account.ts';
@@ -9,7 +9,7 @@ import type { LoginDeps } from '../session/login.ts';
 import type { OAuthLoginOptions } from '../session/oauth-login-options.ts';
 import { isServerKnownToImplementSpec, unreachableHint } from '../session/session-server-binding.ts';
 import { buildLoginRetryCommands } from '../session/suggested-commands.ts';
-import type { StoredSessionTokenProviderDeps } from './stored-session.ts';
+import type { StoredSessionTokenProviderDeps } from './stored-session-token-provider.ts';
 
 /** The dependencies of a login, without those for questions, instructions and reports to the user. */
 export type LoginDepsWithoutInteraction = Omit<
@@ -27,7 +27,7 @@ export type LoginDepsWithoutInteraction = Omit<
 export interface ProfileLoginParameters {
   readonly settings: ResolvedProfileSettings;
   readonly binding: SessionServerBinding;
-  readonly client: OAuthClient;
+  readonly client: RegisteredOAuthClient;
   readonly request: OAuthLoginOptions;
   /** The OAuth flow that the profile configures; a suggested login command with this flow needs no `--flow`. */
   readonly profileFlow: OAuthLoginOptions['flow'] | undefined;

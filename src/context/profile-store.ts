@@ -5,9 +5,9 @@ import { requireOwnFolder } from '../platform/own-folder.ts';
 import type { CredentialStore } from '../session/credential-store.ts';
 import { createFileCredentialStore } from '../session/file-store.ts';
 import { createKeychainStore } from '../session/keychain-store.ts';
-import { keychainAccount, type ProfilePaths } from '../session/profile-paths.ts';
-import { createKeychainRefreshJournal } from '../session/write-ahead-journal.ts';
-import type { SharedProfileAccess } from './shared-profile.ts';
+import { type ProfilePaths, readOrCreateKeychainAccount } from '../session/profile-paths.ts';
+import { createWriteAheadFileJournal } from '../session/write-ahead-journal.ts';
+import type { SharedProfileStoreAndKeys } from './shared-profile.ts';
 
 export interface ProfileCredentialStoreDeps {
   readonly host: HostSystem;
@@ -38,11 +38,11 @@ export async function createProfileCredentialStore(
 export async function createSharedProfileAccess(
   deps: ProfileCredentialStoreDeps,
   settings: ResolvedProfileSettings,
-): Promise<SharedProfileAccess> {
+): Promise<SharedProfileStoreAndKeys> {
   const { host, place, warn } = deps;
   // The module is loaded only for a shared profile: few profiles are shared, and loading the module delays the start.
-  const { buildSharedProfileAccess } = await import('./shared-profile.ts');
-  return buildSharedProfileAccess(
+  const { buildSharedProfileStoreAndKeys } = await import('./shared-profile.ts');
+  return buildSharedProfileStoreAndKeys(
     { host, place, warn, keychain: createProfileKeychainStore(deps, settings) },
     settings,
   );
@@ -56,13 +56,13 @@ export function createProfileKeychainStore(
   return createKeychainStore({
     profile,
     keychain: host.keychain,
-    account: lazy(() => keychainAccount(place, host.random)),
+    account: lazy(() => readOrCreateKeychainAccount(place, host.random)),
     limit,
     onWaiting: () => {
       if (prompts.interactive) void stderr.write('waiting for the keychain to be unlocked\n');
     },
     platform: host.platform,
-    journal: createKeychainRefreshJournal(place),
+    journal: createWriteAheadFileJournal(place),
   });
 }
 

@@ -7,9 +7,9 @@ import { performLogin } from '../session/login.ts';
 import { canOpenBrowser, openBrowserAndPrintLoginInstructions } from '../session/login-instructions.ts';
 import type { OAuthLoginOptions } from '../session/oauth-login-options.ts';
 import { loadStoredSession } from '../session/stored-session.ts';
-import { buildAuthorizationAccountHint } from '../session/suggested-commands.ts';
+import { buildAuthorizationAccountPrefix } from '../session/suggested-commands.ts';
 import { createLoginDeps } from './login-deps.ts';
-import type { Reauthenticate } from './stored-session.ts';
+import type { Reauthenticate } from './stored-session-token-provider.ts';
 
 /** Time limit of a login through the browser without user input, in milliseconds. */
 const loginLimitMs = 120_000;
@@ -74,7 +74,7 @@ function silentRequest(
   account: LoggedInAccount | undefined,
   pkce: boolean,
 ): OAuthLoginOptions | undefined {
-  const hint = buildAuthorizationAccountHint(record?.accountUuid ?? account?.hint);
+  const hint = buildAuthorizationAccountPrefix(record?.accountUuid ?? account?.hint);
   const scope = record?.scope ?? account?.scope;
   if (hint === undefined || scope === undefined || record?.isGivenToken === true) return undefined;
   if (account?.flow === 'implicit' || account?.flow === 'token') return undefined;

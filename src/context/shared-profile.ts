@@ -1,10 +1,10 @@
 import { hostname } from 'node:os';
-import { type ResolvedProfileSettings, readNonEmptyEnvironmentValue } from '../config/settings.ts';
+import { normalizeEnvironmentVariableValue, type ResolvedProfileSettings } from '../config/settings.ts';
 import { readTextIfPresent } from '../platform/files.ts';
 import type { HostSystem } from '../platform/host.ts';
 import type { CredentialStore } from '../session/credential-store.ts';
 import { createFileCredentialStore } from '../session/file-store.ts';
-import { formatMachineName } from '../session/machine-name.ts';
+import { buildSharedStoreMachineName } from '../session/machine-name.ts';
 import { type ProfilePaths, readExistingKeychainAccount, readOrCreateStateFolderId } from '../session/profile-paths.ts';
 import {
   type FoundShareEncryptionKeys,
@@ -13,11 +13,11 @@ import {
 } from '../session/share-key-items.ts';
 import { createSharedCredentialStore } from '../session/shared-credential-store.ts';
 import { openSharedStore } from '../shared-store/open-shared-store.ts';
-import type { SharedSessionRowKey, SharedSessionStore } from '../shared-store/shared-session.ts';
+import type { SharedSessionEntryKey, SharedSessionStore } from '../shared-store/shared-session.ts';
 import { parseSharedStoreUrl, type SharedStoreAddress, storeUrlVariable } from '../shared-store/store-url.ts';
 
 /** The parts of a profile that several machines share. */
-export interface SharedProfileAccess {
+export interface SharedProfileStoreAndKeys {
   readonly store: CredentialStore;
   readonly keyPlaces: ShareEncryptionKeyLocations;
   /** Reads the encryption keys of the shared store; throws a CliError when this machine has none. */
@@ -28,20 +28,20 @@ export interface SharedProfileAccess {
   readonly machine: () => string;
   /** Throws a CliError (usage) for a missing or wrong CLOUDCTL_STORE_URL. */
   readonly address: () => SharedStoreAddress;
-  readonly open: (key: SharedSessionRowKey) => Promise<SharedSessionStore>;
+  readonly open: (key: SharedSessionEntryKey) => Promise<SharedSessionStore>;
 }
 
-export interface SharedProfileDeps {
+export interface SharedProfileStoreAndKeysDeps {
   readonly host: HostSystem;
   readonly place: ProfilePaths;
   readonly keychain: CredentialStore;
   readonly warn: (text: string) => Promise<void>;
 }
 
-export function buildSharedProfileAccess(
-  { host, place, keychain, warn }: SharedProfileDeps,
+export function buildSharedProfileStoreAndKeys(
+  { host, place, keychain, warn }: SharedProfileStoreAndKeysDeps,
   { profile }: ResolvedProfileSettings,
-): SharedProfileAccess {
+): SharedProfileStoreAndKeys {
   const local = createFileCredentialStore(place, undefined, profile);
   const keyPlaces = {
     env: host.env,
@@ -49,12 +49,12 @@ export function buildSharedProfileAccess(
     keychain: readExistingKeychainAccount(place) === undefined ? undefined : keychain,
   };
   const machine = (): string => {
-    const given = readNonEmptyEnvironmentValue(host.env.CLOUDCTL_MACHINE_NAME);
-    return formatMachineName(given, hostname(), readOrCreateStateFolderId(place, host.random));
+    const given = normalizeEnvironmentVariableValue(host.env.CLOUDCTL_MACHINE_NAME);
+    return buildSharedStoreMachineName(given, hostname(), readOrCreateStateFolderId(place, host.random));
   };
   const address = (): SharedStoreAddress =>
-    parseSharedStoreUrl(readNonEmptyEnvironmentValue(host.env[storeUrlVariable]), readTextIfPresent);
-  const open = async (key: SharedSessionRowKey): Promise<SharedSessionStore> =>
+    parseSharedStoreUrl(normalizeEnvironmentVariableValue(host.env[storeUrlVariable]), readTextIfPresent);
+  const open = async (key: SharedSessionEntryKey): Promise<SharedSessionStore> =>
     openSharedStore(address(), key, {
       onUnconfirmed: (missing) => void warn(`the shared store has not confirmed that the session is in ${missing}`),
     });

@@ -1,12 +1,12 @@
 import { text as readAll } from 'node:stream/consumers';
 import type { OptionSpec, ParsedArgs } from '../cli/command.ts';
 import type { CommandIo } from '../cli/command-io.ts';
-import { readInputFile } from '../cli/input-file.ts';
-import { readNonEmptyEnvironmentValue } from '../config/settings.ts';
+import { readFileNamedByUser } from '../cli/read-file-named-by-user.ts';
+import { normalizeEnvironmentVariableValue } from '../config/settings.ts';
 import { usageError } from '../errors.ts';
+import { type PostgresqlEndpoint, parsePostgresqlEndpoint } from '../postgresql/endpoint.ts';
 import { findPasswordInPgpasswordOrPgpass } from '../postgresql/pgpass.ts';
-import { type PostgresqlSource, parsePostgresqlSource } from '../postgresql/source.ts';
-import { addPromptedRedisPassword, parseRedisSource, type RedisSource } from '../redis/source.ts';
+import { addPasswordToRedisSource, parseRedisEndpoint, type RedisEndpoint } from '../redis/endpoint.ts';
 import { Secret } from '../secret.ts';
 
 const sourceOptions: readonly OptionSpec[] = [
@@ -41,8 +41,8 @@ export const sourceOptionSpecs = sourceOptions.map((option) => ({ ...option, sec
 
 /** A source database. A migration has one source; the target of a rehearsal has the same type. */
 export type DbSource =
-  | { readonly engine: 'postgresql'; readonly source: PostgresqlSource }
-  | { readonly engine: 'redis'; readonly source: RedisSource };
+  | { readonly engine: 'postgresql'; readonly source: PostgresqlEndpoint }
+  | { readonly engine: 'redis'; readonly source: RedisEndpoint };
 
 /**
  * The source that the command-line options or CLOUDCTL_SOURCE name. The password of the source comes from its URL,
@@ -50,7 +50,7 @@ export type DbSource =
  */
 export async function readDbSourceFromOptions(io: CommandIo, args: ParsedArgs): Promise<DbSource> {
   const environment =
-    args.value('host') === undefined ? readNonEmptyEnvironmentValue(io.host.env.CLOUDCTL_SOURCE) : undefined;
+    args.value('host') === undefined ? normalizeEnvironmentVariableValue(io.host.env.CLOUDCTL_SOURCE) : undefined;
   const engine = readEngine(args.value('engine'), args.value('source') ?? args.value('host') ?? environment);
   if (engine === 'postgresql') return { engine, source: await readPostgresDbSource(io, args) };
   if (args.values('ignore-dbs').length > 0) {
@@ -108,12 +108,12 @@ function engineOfScheme(address: string): DbSource['engine'] | undefined {
   return found[1];
 }
 
-async function readPostgresDbSource(io: CommandIo, args: ParsedArgs): Promise<PostgresqlSource> {
+async function readPostgresDbSource(io: CommandIo, args: ParsedArgs): Promise<PostgresqlEndpoint> {
   const { env, platform } = io.host;
-  const read = parsePostgresqlSource(
+  const read = parsePostgresqlEndpoint(
     {
       source: args.value('source'),
-      environment: readNonEmptyEnvironmentValue(env.CLOUDCTL_SOURCE),
+      environment: normalizeEnvironmentVariableValue(env.CLOUDCTL_SOURCE),
       host: args.value('host'),
       port: args.value('port'),
       dbname: args.value('dbname'),
@@ -122,7 +122,7 @@ async function readPostgresDbSource(io: CommandIo, args: ParsedArgs): Promise<Po
       caFile: args.value('ca-file'),
       allowCleartextPassword: args.has('allow-cleartext-password'),
     },
-    readInputFile,
+    readFileNamedByUser,
   );
   for (const note of read.notes) await io.output.warn(note);
   if (read.passwordInUrl) await warnAboutPasswordInUrl(io);
@@ -137,13 +137,13 @@ async function readRedisDbSource(
   io: CommandIo,
   args: ParsedArgs,
   environment: string | undefined,
-): Promise<RedisSource> {
+): Promise<RedisEndpoint> {
   const port = args.value('port');
   if (port !== undefined && !/^\d{1,5}$/.test(port))
     throw usageError('--port is not a number from 1 to 65535', 'write it as in `--port 6379`');
   const url = args.value('source') ?? environment;
   const caFile = args.value('ca-file');
-  const read = parseRedisSource({
+  const read = parseRedisEndpoint({
     url,
     host: args.value('host'),
     port: port === undefined ? undefined : Number(port),
@@ -162,7 +162,7 @@ async function readRedisDbSource(
   // A missing password for Redis is prompted for in a terminal and is no error elsewhere, because many Redis servers
   // have none.
   if (read.source.password !== undefined || !io.prompts.interactive) return read.source;
-  return addPromptedRedisPassword(read, await promptForDbPassword(io, 'REDISCLI_AUTH'));
+  return addPasswordToRedisSource(read, await promptForDbPassword(io, 'REDISCLI_AUTH'));
 }
 
 function warnAboutPasswordInUrl(io: CommandIo): Promise<void> {
@@ -202,7 +202,7 @@ async function readPasswordFromStdin(io: CommandIo): Promise<Secret> {
 }
 
 function readCertificates(file: string): string {
-  const pem = readInputFile(file);
+  const pem = readFileNamedByUser(file);
   if (pem === undefined)
     throw usageError(
       `could not read the CA certificates: ${file} does not exist`,

@@ -1,5 +1,8 @@
-import { databaseConnectErrorCodes } from '../platform/connect-error.ts';
-import { buildQuotedSourceOptionArgs, type MoreSourceOptions } from './build-quoted-source-option-args.ts';
+import { clientSideDatabaseErrorCodes } from '../platform/connect-error.ts';
+import {
+  buildQuotedSourceOptionArgs,
+  type SuggestedCommandAdditionalOptions,
+} from './build-quoted-source-option-args.ts';
 import type { DbSource } from './read-source.ts';
 
 /**
@@ -9,9 +12,9 @@ import type { DbSource } from './read-source.ts';
 export function unreachableSourceHint(
   source: DbSource,
   code: string | undefined,
-  more: MoreSourceOptions = {},
+  more: SuggestedCommandAdditionalOptions = {},
 ): string {
-  if (code === databaseConnectErrorCodes.noTls) {
+  if (code === clientSideDatabaseErrorCodes.noTls) {
     return source.engine === 'postgresql'
       ? 'the source does not support SSL: add `--disable-ssl`, or enable SSL on the source'
       : 'the source does not support TLS: write its address with redis:// instead of rediss://';

@@ -1,5 +1,5 @@
-import type { MigrationEngineDependencies } from './migration-job.ts';
-import type { MigrationLeftoverObject } from './migration-state.ts';
+import type { MigrationLeftoverObject } from './engine-migration-state.ts';
+import type { MigrationEngineDependencies } from './migration-engine-input.ts';
 import { removeReplicationObjects, restoreTargetDatabaseOwner } from './postgresql/remove-replication-objects.ts';
 import { detachRedisTarget } from './redis/detach-target.ts';
 

@@ -3,7 +3,7 @@ import { systemClock } from '../platform/clock.ts';
 import { createDatabaseResponseMemoryLimit } from '../platform/response-memory.ts';
 import { connectPostgresql } from '../postgresql/connection.ts';
 import { connectRedis } from '../redis/connection.ts';
-import { defaultMigrationEngineLimits, type MigrationEngineDependencies } from './migration-job.ts';
+import { defaultMigrationEngineTimeLimits, type MigrationEngineDependencies } from './migration-engine-input.ts';
 
 /** The engine dependencies of the real system: clock, random bytes and connections. */
 export function createMigrationEngineDependencies(
@@ -15,7 +15,7 @@ export function createMigrationEngineDependencies(
     random: randomBytes,
     connectPostgres: (source, options) => connectPostgresql(source, { memory, ...options }),
     connectRedis,
-    limits: defaultMigrationEngineLimits,
+    limits: defaultMigrationEngineTimeLimits,
     ...given,
   };
 }

@@ -1,21 +1,22 @@
 import type { ProcessEnvironment } from '../platform/host.ts';
 import { cleanUpFromMigrationJournal } from './clean-up-from-migration-journal.ts';
-import {
-  type ConnectedClusterDatabaseServer,
-  connectClusterDatabaseServer,
-} from './connected-cluster-database-server.ts';
 import { createMigrationEngineDependencies } from './engine-dependencies.ts';
-import { defaultMigrationEngineLimits, type MigrationEngineDependencies, type MigrationJob } from './migration-job.ts';
+import type { MigrationLeftoverObject } from './engine-migration-state.ts';
+import {
+  defaultMigrationEngineTimeLimits,
+  type MigrationEngineDependencies,
+  type MigrationEngineInput,
+} from './migration-engine-input.ts';
 import { createMemoryMigrationJournal } from './migration-journal.ts';
 import { openMigrationJournal } from './migration-journal-file.ts';
-import type { MigrationLeftoverObject } from './migration-state.ts';
+import { type ProbedClusterDatabaseServer, probeClusterDatabaseServer } from './probe-cluster-database-server.ts';
 import {
   parseRequestedPostgresSource,
   parseRequestedRedisSource,
   type RequestedMigrationSource,
 } from './requested-migration-source.ts';
-import { type RunningMigration, startMigrationBetweenServers } from './running-migration.ts';
 import { chooseSchemaCopier } from './schema/choose-schema-copier.ts';
+import { type MigrationEngineRun, startEngineMigration } from './start-engine-migration.ts';
 
 export interface MigrationEngineOptions {
   /** Path of the journal file; absent: created objects are remembered only until the process ends. */
@@ -29,7 +30,7 @@ export interface MigrationEngineOptions {
 
 export interface MigrationEngineStartOptions {
   readonly id: string;
-  readonly dataPlane: ConnectedClusterDatabaseServer;
+  readonly dataPlane: ProbedClusterDatabaseServer;
   readonly source: RequestedMigrationSource;
   readonly ignoreDbs: readonly string[];
   readonly deadline: number;
@@ -44,9 +45,9 @@ export interface MigrationEngineStartOptions {
 
 /** Starts migrations between real servers, for callers without knowledge of PostgreSQL or Redis. */
 export interface MigrationEngine {
-  openDataPlane(url: string): Promise<ConnectedClusterDatabaseServer>;
+  openDataPlane(url: string): Promise<ProbedClusterDatabaseServer>;
   /** Returns an error message if the migration request is not valid. */
-  start(order: MigrationEngineStartOptions): RunningMigration | string;
+  start(order: MigrationEngineStartOptions): MigrationEngineRun | string;
   /**
    * Removes the objects that earlier processes created and did not remove. Resolves with the objects that could not be
    * removed.
@@ -69,17 +70,17 @@ export function createMigrationEngine({
     schemaCopy: chooseSchemaCopier({ env }),
     ...replaced,
   });
-  const planes: ConnectedClusterDatabaseServer[] = [];
-  const running = new Set<RunningMigration>();
-  const startJob = (job: MigrationJob, after: Promise<unknown> | undefined): RunningMigration => {
-    const migration = startMigrationBetweenServers(job, deps, after);
+  const planes: ProbedClusterDatabaseServer[] = [];
+  const running = new Set<MigrationEngineRun>();
+  const startJob = (job: MigrationEngineInput, after: Promise<unknown> | undefined): MigrationEngineRun => {
+    const migration = startEngineMigration(job, deps, after);
     running.add(migration);
     void migration.ended.then(() => running.delete(migration));
     return migration;
   };
   return {
     async openDataPlane(url) {
-      const plane = await connectClusterDatabaseServer(url, deps);
+      const plane = await probeClusterDatabaseServer(url, deps);
       planes.push(plane);
       return plane;
     },
@@ -113,4 +114,4 @@ export function createMigrationEngine({
  * The removal of old objects has a time limit, because a source that no longer exists must not delay the start; the
  * next start tries again.
  */
-const startupRemovalTimeout = Math.min(defaultMigrationEngineLimits.removalTimeout, 5000);
+const startupRemovalTimeout = Math.min(defaultMigrationEngineTimeLimits.removalTimeout, 5000);

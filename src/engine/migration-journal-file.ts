@@ -1,7 +1,14 @@
-import { isJsonRecord, type JsonRecord, parseJson, readNumberField, readStringField, readStringList } from '../json.ts';
+import {
+  isJsonRecord,
+  type JsonRecord,
+  readNumberField,
+  readStringField,
+  readStringList,
+  tryParseJson,
+} from '../json.ts';
 import { openAppendableTextFile } from '../platform/appendable-text-file.ts';
-import type { PostgresqlSource } from '../postgresql/source.ts';
-import type { RedisSource } from '../redis/source.ts';
+import type { PostgresqlEndpoint } from '../postgresql/endpoint.ts';
+import type { RedisEndpoint } from '../redis/endpoint.ts';
 import { Secret } from '../secret.ts';
 import type {
   GrantedTargetPrivilege,
@@ -53,7 +60,7 @@ export function openMigrationJournal(path: string): MigrationJournalFile {
   };
 }
 
-function withPlainPassword(endpoint: PostgresqlSource | RedisSource): object {
+function withPlainPassword(endpoint: PostgresqlEndpoint | RedisEndpoint): object {
   return { ...endpoint, password: endpoint.password?.reveal() };
 }
 
@@ -62,7 +69,7 @@ type JournalLine =
   | { readonly kind: 'cleared'; readonly name: string };
 
 function parseLine(line: string): JournalLine | undefined {
-  const parsed = parseJson(line);
+  const parsed = tryParseJson(line);
   if (!parsed.ok || !isJsonRecord(parsed.value)) return undefined;
   const cleared = readStringField(parsed.value, 'cleared');
   if (cleared !== undefined) return { kind: 'cleared', name: cleared };
@@ -80,11 +87,11 @@ function parseEntry(record: JsonRecord): MigrationCleanupEntry | undefined {
     const former = parseTargetStateBeforeMigration(record.former);
     return {
       ...{ engine, name, source, target, targetSystem },
-      ...parseSubscriptionOid(record),
+      ...decodeSubscriptionOidField(record),
       ...(former === undefined ? {} : { former }),
     };
   }
-  const [source, target] = [parseRedisSource(record.source), parseRedisSource(record.target)];
+  const [source, target] = [parseRedisEndpoint(record.source), parseRedisEndpoint(record.target)];
   if (engine !== 'redis' || source === undefined || target === undefined || !isJsonRecord(record.settings))
     return undefined;
   const settings = Object.entries(record.settings).flatMap(([key, value]) =>
@@ -94,7 +101,7 @@ function parseEntry(record: JsonRecord): MigrationCleanupEntry | undefined {
 }
 
 /** Only the digits of the oid are used, because the oid becomes part of a pattern in SQL. */
-export function parseSubscriptionOid(record: JsonRecord): Pick<PostgresMigrationCleanupEntry, 'subscriptionOid'> {
+export function decodeSubscriptionOidField(record: JsonRecord): Pick<PostgresMigrationCleanupEntry, 'subscriptionOid'> {
   const subscriptionOid = readStringField(record, 'subscriptionOid');
   return subscriptionOid !== undefined && /^\d{1,10}$/.test(subscriptionOid) ? { subscriptionOid } : {};
 }
@@ -122,7 +129,7 @@ function parsePrivilege(value: unknown): readonly GrantedTargetPrivilege[] {
   return [{ kind, grantee, privilege, grantable: value.grantable === true }];
 }
 
-function parsePostgresSource(record: JsonRecord): PostgresqlSource | undefined {
+function parsePostgresSource(record: JsonRecord): PostgresqlEndpoint | undefined {
   const shared = parseCommonFields(record);
   const [dbname, username] = [readStringField(record, 'dbname'), readStringField(record, 'username')];
   if (shared === undefined || dbname === undefined || username === undefined) return undefined;
@@ -130,7 +137,7 @@ function parsePostgresSource(record: JsonRecord): PostgresqlSource | undefined {
   return { ...shared, dbname, username, ...(verify === undefined ? {} : { verify }) };
 }
 
-function parseVerify(record: JsonRecord): PostgresqlSource['verify'] {
+function parseVerify(record: JsonRecord): PostgresqlEndpoint['verify'] {
   const [file, pem] = isJsonRecord(record.ca)
     ? [readStringField(record.ca, 'file'), readStringField(record.ca, 'pem')]
     : [];
@@ -138,7 +145,7 @@ function parseVerify(record: JsonRecord): PostgresqlSource['verify'] {
   return { what: readStringField(record, 'what') === 'chain' ? 'chain' : 'full', ...ca };
 }
 
-function parseRedisSource(record: JsonRecord): RedisSource | undefined {
+function parseRedisEndpoint(record: JsonRecord): RedisEndpoint | undefined {
   const shared = parseCommonFields(record);
   return shared === undefined ? undefined : { ...shared, username: readStringField(record, 'username'), db: undefined };
 }

@@ -1,5 +1,5 @@
-import type { PostgresqlSource } from '../postgresql/source.ts';
-import type { RedisSource } from '../redis/source.ts';
+import type { PostgresqlEndpoint } from '../postgresql/endpoint.ts';
+import type { RedisEndpoint } from '../redis/endpoint.ts';
 
 /** The properties of a target database that a migration changes until it ends. */
 export interface TargetStateBeforeMigration {
@@ -34,8 +34,8 @@ export interface PostgresMigrationCleanupEntry {
    * application_name of every session that creates them.
    */
   readonly name: string;
-  readonly source: PostgresqlSource;
-  readonly target: PostgresqlSource;
+  readonly source: PostgresqlEndpoint;
+  readonly target: PostgresqlEndpoint;
   /** System identifier of the target; the names of its table synchronization slots end with this identifier. */
   readonly targetSystem: string;
   /**
@@ -51,8 +51,8 @@ export interface PostgresMigrationCleanupEntry {
 export interface RedisMigrationCleanupEntry {
   readonly engine: 'redis';
   readonly name: string;
-  readonly source: RedisSource;
-  readonly target: RedisSource;
+  readonly source: RedisEndpoint;
+  readonly target: RedisEndpoint;
   readonly settings: Readonly<Record<string, string>>;
 }
 

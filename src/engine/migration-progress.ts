@@ -1,13 +1,13 @@
-import type { MigrationStopReason } from './migration-job.ts';
 import {
   areAllDatabasesStreaming,
   type DatabaseMigrationProgress,
   determineOverallTransferMethod,
-  hasMigrationEnded,
+  type EngineMigrationState,
+  hasDatabaseMigrationEnded,
   type MigrationLeftoverObject,
-  type MigrationState,
   snapshotDatabaseMigrationProgress,
-} from './migration-state.ts';
+} from './engine-migration-state.ts';
+import type { MigrationStopReason } from './migration-engine-input.ts';
 
 /** The state of a running migration, as the engine updates it. */
 export interface MigrationProgress {
@@ -26,7 +26,7 @@ export function createEmptyMigrationProgress(): MigrationProgress {
   return { databases: [], leftovers: [], warnings: [], failure: undefined, stopReason: undefined, isOver: false };
 }
 
-export function toMigrationState(progress: MigrationProgress): MigrationState {
+export function snapshotMigrationProgress(progress: MigrationProgress): EngineMigrationState {
   const { status, reason } = overallStatus(progress);
   return {
     status,
@@ -38,7 +38,7 @@ export function toMigrationState(progress: MigrationProgress): MigrationState {
   };
 }
 
-function overallStatus(progress: MigrationProgress): Pick<MigrationState, 'status' | 'reason'> {
+function overallStatus(progress: MigrationProgress): Pick<EngineMigrationState, 'status' | 'reason'> {
   const { databases, stopReason, failure } = progress;
   if (stopReason !== undefined) return { status: 'canceled', reason: stopReason };
   if (failure !== undefined) return { status: 'error', reason: failure };
@@ -53,6 +53,6 @@ function overallStatus(progress: MigrationProgress): Pick<MigrationState, 'statu
   const counted = withTables.length === 0 ? databases : withTables;
   // A failed database does not stop the others, but the status of the migration is that of the worst database.
   if (counted.some(({ error }) => error !== undefined)) return { status: 'error', reason };
-  if (databases.length > 0 && databases.every(hasMigrationEnded)) return { status: 'done', reason };
+  if (databases.length > 0 && databases.every(hasDatabaseMigrationEnded)) return { status: 'done', reason };
   return { status: areAllDatabasesStreaming(counted) ? 'syncing' : 'running', reason };
 }

@@ -1,7 +1,7 @@
 import { CliError } from '../errors.ts';
 import { isLoopbackHost } from '../platform/loopback-host.ts';
-import { type PostgresqlSource, parsePostgresqlSource as readPostgres } from '../postgresql/source.ts';
-import { type RedisSource, parseRedisSource as readRedis } from '../redis/source.ts';
+import { type PostgresqlEndpoint, parsePostgresqlEndpoint as readPostgres } from '../postgresql/endpoint.ts';
+import { type RedisEndpoint, parseRedisEndpoint as readRedis } from '../redis/endpoint.ts';
 import { Secret } from '../secret.ts';
 
 /** The source of an online migration request (spec §2), field by field as it was sent. */
@@ -20,7 +20,7 @@ export type RequestedMigrationSourceResult<S> =
 
 export function parseRequestedPostgresSource(
   requested: RequestedMigrationSource,
-): RequestedMigrationSourceResult<PostgresqlSource> {
+): RequestedMigrationSourceResult<PostgresqlEndpoint> {
   return parseSource(requested, (password) => {
     const { host, port, dbname, username, disableSsl } = requested;
     const options = { host, port: port === undefined ? undefined : String(port), dbname, username, disableSsl };
@@ -31,7 +31,7 @@ export function parseRequestedPostgresSource(
 
 export function parseRequestedRedisSource(
   requested: RequestedMigrationSource,
-): RequestedMigrationSourceResult<RedisSource> {
+): RequestedMigrationSourceResult<RedisEndpoint> {
   return parseSource(requested, (password) => {
     const { host, port, username, disableSsl } = requested;
     // A source URL determines whether TLS is used; `disable_ssl` is an error only if it contradicts the URL.

@@ -1,7 +1,7 @@
-import type { PostgresqlSource } from '../postgresql/source.ts';
+import type { PostgresqlEndpoint } from '../postgresql/endpoint.ts';
 
 /** A PostgreSQL database with the options of the connection to it. */
-export type SchemaCopyEndpoint = PostgresqlSource;
+export type SchemaCopyEndpoint = PostgresqlEndpoint;
 
 /** A superuser of the target, for objects that the login of the copy cannot create. */
 export interface TargetSuperuserLogin {

@@ -1,5 +1,5 @@
 import { environmentVariableSpecs } from '../cli/environment-variables.ts';
-import { globalOptions, helpOptions } from '../cli/global-options.ts';
+import { globalOptions, helpAndVersionOptions } from '../cli/global-options.ts';
 import { buildOptionHelpEntries } from '../cli/help.ts';
 import type { HelpTopicPage } from '../cli/help-topic.ts';
 import { type CliErrorCode, exitCodes } from '../errors.ts';
@@ -7,7 +7,7 @@ import { cliErrorCodeMeanings } from './cli-error-code-meanings.ts';
 
 export const optionsHelpTopic: HelpTopicPage = {
   text: 'Every command has these options. Options may stand before or after the command. An option on the command line precedes an environment variable, which precedes the profile.',
-  sections: [{ title: 'Options', entries: buildOptionHelpEntries([...globalOptions, ...helpOptions]) }],
+  sections: [{ title: 'Options', entries: buildOptionHelpEntries([...globalOptions, ...helpAndVersionOptions]) }],
 };
 
 export const environmentHelpTopic: HelpTopicPage = {

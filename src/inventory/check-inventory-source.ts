@@ -9,6 +9,7 @@ import type { PreflightReport } from '../preflight/report.ts';
 import { runPreflight } from '../preflight/run.ts';
 import { Secret } from '../secret.ts';
 import type { InventoryFileFailures } from './inventory-file-failures.ts';
+import type { InventorySourceConnectionResult } from './inventory-source-connection-result.ts';
 import {
   buildUncheckedSourceOutcome,
   condensePreflightReport,
@@ -18,14 +19,13 @@ import {
   describeBaselineChanges,
   type PerSourceFileFolder,
   readPreflightBaselineOfSource,
-  writeSourceReport,
+  writeInventorySourceReport,
 } from './per-source-file-folder.ts';
+import type { PostgresqlPreflightEngineFactory } from './postgresql-preflight-engine-factory.ts';
+import type { RedisPreflightEngineFactory } from './redis-preflight-engine-factory.ts';
 import { createResultCache, type ResultCache } from './result-cache.ts';
+import type { ServerConcurrencySlot } from './run-for-each-source-within-limits.ts';
 import { type PasswordCommandResult, runPasswordCommand } from './run-password-command.ts';
-import type { ServerConcurrencySlot } from './run-with-server-concurrency-slots.ts';
-import type { PostgresqlPreflightEngineFactory } from './shared-postgresql.ts';
-import type { RedisPreflightEngineFactory } from './shared-redis.ts';
-import type { SourceConnectionObservation } from './source-connection-observation.ts';
 import type { SourceInventoryEntry } from './source-inventory-entry.ts';
 
 export interface InventorySourceCheckDeps {
@@ -45,7 +45,7 @@ export interface InventorySourceCheckDeps {
 }
 
 /** Creates a cache of schema fingerprints, so that they are read once for all sources on the same server. */
-export function createSchemaFingerprintCache(): InventorySourceCheckDeps['schemas'] {
+export function createInventorySchemaFingerprintCache(): InventorySourceCheckDeps['schemas'] {
   return createResultCache((schemas) => Object.keys(schemas ?? {}).length, 100_000);
 }
 
@@ -69,11 +69,11 @@ export async function checkInventorySource(
     return { outcome: buildUncheckedSourceOutcome(origin, reason), lacksPassword: true };
   }
   const source = entry.withPassword(found.password);
-  const seen: SourceConnectionObservation = { server: undefined, unreachable: undefined, lacksPassword: false };
+  const seen: InventorySourceConnectionResult = { server: undefined, unreachable: undefined, lacksPassword: false };
   const report = await runSource(entry, source, slot, seen, checker).catch(failureReason);
   if (typeof report === 'string') return { outcome: buildUncheckedSourceOutcome(origin, report), lacksPassword: false };
   const { reports, files } = checker;
-  if (reports !== undefined) files.attempt(() => writeSourceReport(reports, entry.name, report));
+  if (reports !== undefined) files.attempt(() => writeInventorySourceReport(reports, entry.name, report));
   if (seen.unreachable !== undefined || seen.lacksPassword) {
     const reason = seen.lacksPassword ? 'the server requires a password, and there is none' : (seen.unreachable ?? '');
     return { outcome: buildUncheckedSourceOutcome(origin, reason, report), lacksPassword: seen.lacksPassword };
@@ -111,7 +111,7 @@ function runSource(
   entry: SourceInventoryEntry,
   source: DbSource,
   slot: ServerConcurrencySlot,
-  seen: SourceConnectionObservation,
+  seen: InventorySourceConnectionResult,
   checker: InventorySourceCheckDeps,
 ): Promise<PreflightReport> {
   const { clock, deadline, signal } = checker;
@@ -133,7 +133,7 @@ async function compareWithBaseline(
   entry: SourceInventoryEntry,
   source: DbSource,
   report: PreflightReport,
-  seen: SourceConnectionObservation,
+  seen: InventorySourceConnectionResult,
   { baselines, clock, files, schemas }: InventorySourceCheckDeps,
 ): Promise<readonly string[] | undefined> {
   if (baselines === undefined) return undefined;
@@ -148,7 +148,7 @@ async function compareWithBaseline(
   const { value } = await schemas(key, read, (all) => all !== undefined);
   const own = value === undefined ? undefined : schemasOfDatabases(value, report);
   if (baseline !== undefined) return describeBaselineChanges(baseline, report, own);
-  files.attempt(() => writeSourceReport(baselines, entry.name, { ...report, schemas: own }));
+  files.attempt(() => writeInventorySourceReport(baselines, entry.name, { ...report, schemas: own }));
   return undefined;
 }
 

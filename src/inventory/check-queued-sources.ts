@@ -1,11 +1,11 @@
 import type { Clock } from '../platform/host.ts';
 import type { InventorySourceCheckResult } from './check-inventory-source.ts';
 import type { InventorySourceOutcome } from './inventory-source-outcome.ts';
-import type { ServerConcurrencyLimits, ServerConcurrencySlot } from './run-with-server-concurrency-slots.ts';
-import type { ClaimedInventorySource, SourceInventoryQueue } from './source-inventory-queue.ts';
+import type { ServerConcurrencySlot, SourceCheckConcurrencyLimits } from './run-for-each-source-within-limits.ts';
+import type { ClaimedInventorySource, SharedInventoryQueue } from './shared-inventory-queue.ts';
 
-export interface SourceInventoryQueueWorkerOptions extends ServerConcurrencyLimits {
-  readonly queue: SourceInventoryQueue;
+export interface SharedInventoryQueueWorkerOptions extends SourceCheckConcurrencyLimits {
+  readonly queue: SharedInventoryQueue;
   readonly clock: Clock;
   readonly signal: AbortSignal;
   /** Milliseconds. */
@@ -23,7 +23,7 @@ export interface SourceInventoryQueueWorkerOptions extends ServerConcurrencyLimi
  * no password for a source, it returns the source to the queue once. If no other machine takes the source within the time of
  * a lease, this machine stores an outcome for the source.
  */
-export async function checkQueuedSources(work: SourceInventoryQueueWorkerOptions): Promise<void> {
+export async function checkQueuedSources(work: SharedInventoryQueueWorkerOptions): Promise<void> {
   const { queue, clock, signal, lease, onProgress } = work;
   const state: WorkerState = { held: new Map(), busy: new Map(), returned: new Map(), failure: undefined };
   const stopRenewing = renewLeases(work, state);
@@ -61,7 +61,7 @@ interface WorkerState {
 }
 
 function excluded(
-  { perServer, clock, lease }: SourceInventoryQueueWorkerOptions,
+  { perServer, clock, lease }: SharedInventoryQueueWorkerOptions,
   { held, busy, returned }: WorkerState,
 ) {
   const waiting = [...returned].filter(([, at]) => clock.now() - at < lease).map(([line]) => line);
@@ -72,7 +72,7 @@ function excluded(
 }
 
 function runClaim(
-  work: SourceInventoryQueueWorkerOptions,
+  work: SharedInventoryQueueWorkerOptions,
   state: WorkerState,
   claim: ClaimedInventorySource,
 ): Promise<void> {
@@ -92,7 +92,7 @@ function runClaim(
 }
 
 async function checkClaim(
-  work: SourceInventoryQueueWorkerOptions,
+  work: SharedInventoryQueueWorkerOptions,
   { returned }: WorkerState,
   claim: ClaimedInventorySource,
 ): Promise<void> {
@@ -113,7 +113,7 @@ async function checkClaim(
 /** Limits nothing: the queue itself limits the sources of one server, by the address in each row. */
 const noSharedLimit: ServerConcurrencySlot = { identify: () => {}, pause: (waiting) => waiting() };
 
-function renewLeases({ queue, clock, lease }: SourceInventoryQueueWorkerOptions, { held }: WorkerState): () => void {
+function renewLeases({ queue, clock, lease }: SharedInventoryQueueWorkerOptions, { held }: WorkerState): () => void {
   const end = new AbortController();
   const run = async () => {
     for (;;) {

@@ -1,16 +1,19 @@
 import { checkInventorySource, type InventorySourceCheckDeps } from './check-inventory-source.ts';
 import type { InventorySourceOutcome } from './inventory-source-outcome.ts';
-import { runWithServerConcurrencySlots, type ServerConcurrencyLimits } from './run-with-server-concurrency-slots.ts';
+import {
+  runForEachSourceWithinLimits,
+  type SourceCheckConcurrencyLimits,
+} from './run-for-each-source-within-limits.ts';
 import type { SourceInventoryEntry } from './source-inventory-entry.ts';
 
 /** Checks all sources within the limits, and calls `onOutcome` as soon as one is checked. */
 export function checkSourceInventory(
   entries: readonly SourceInventoryEntry[],
   checker: InventorySourceCheckDeps,
-  limits: ServerConcurrencyLimits,
+  limits: SourceCheckConcurrencyLimits,
   onOutcome: (outcome: InventorySourceOutcome) => Promise<void>,
 ): Promise<void> {
-  return runWithServerConcurrencySlots(entries, buildInventoryServerAddress, limits, async (entry, slot) => {
+  return runForEachSourceWithinLimits(entries, buildInventoryServerAddress, limits, async (entry, slot) => {
     if (checker.signal.aborted) return;
     await onOutcome((await checkInventorySource(entry, slot, checker)).outcome);
   });

@@ -1,12 +1,23 @@
-import { isJsonRecord, type JsonRecord, parseJson, readNumberField, readStringField, readStringList } from '../json.ts';
+import {
+  isJsonRecord,
+  type JsonRecord,
+  readNumberField,
+  readStringField,
+  readStringList,
+  tryParseJson,
+} from '../json.ts';
 import type { PreflightFindingStatus } from '../preflight/finding.ts';
-import type { CondensedFinding, CondensedFix, InventorySourceOutcome } from './inventory-source-outcome.ts';
+import type {
+  InventoryFindingGroup,
+  InventoryFindingGroupFix,
+  InventorySourceOutcome,
+} from './inventory-source-outcome.ts';
 import type { SourceInventoryInputCells } from './source-inventory-input-columns.ts';
 import { sourceInventoryInputColumns } from './source-inventory-input-columns.ts';
 
 /** Decodes the outcome of a source that another machine has stored; undefined if the text is invalid. */
 export function decodeInventorySourceOutcome(text: string): InventorySourceOutcome | undefined {
-  const json = parseJson(text);
+  const json = tryParseJson(text);
   if (!json.ok || !isJsonRecord(json.value)) return undefined;
   const record = json.value;
   const [name, url] = [readStringField(record, 'name'), readStringField(record, 'url')];
@@ -41,7 +52,7 @@ export function decodeInventorySourceOutcome(text: string): InventorySourceOutco
 
 /** Decodes the inventory cells of a source from JSON; undefined if the text is invalid. */
 export function decodeSourceInventoryCellsFromJson(text: string): SourceInventoryInputCells | undefined {
-  const json = parseJson(text);
+  const json = tryParseJson(text);
   if (!json.ok || !isJsonRecord(json.value)) return undefined;
   const known = new Set(sourceInventoryInputColumns.map(({ name }) => name));
   const cells = Object.entries(json.value);
@@ -52,7 +63,7 @@ export function decodeSourceInventoryCellsFromJson(text: string): SourceInventor
 
 const statuses: readonly PreflightFindingStatus[] = ['pass', 'fail', 'warn', 'info', 'skip', 'unknown'];
 
-function decodeFinding(json: unknown): CondensedFinding | undefined {
+function decodeFinding(json: unknown): InventoryFindingGroup | undefined {
   if (!isJsonRecord(json)) return undefined;
   const [id, title, observed] = ['id', 'title', 'observed'].map((key) => readStringField(json, key));
   const status = oneOf(json.status, statuses);
@@ -74,7 +85,7 @@ function decodeFinding(json: unknown): CondensedFinding | undefined {
   };
 }
 
-function decodeFix(json: unknown): CondensedFix | undefined {
+function decodeFix(json: unknown): InventoryFindingGroupFix | undefined {
   if (!isJsonRecord(json)) return undefined;
   const text = readStringField(json, 'text');
   if (text === undefined) return undefined;

@@ -1,8 +1,8 @@
 import type { PreflightFindingStatus } from '../preflight/finding.ts';
-import type { CondensedFinding, CondensedFix } from './inventory-source-outcome.ts';
+import type { InventoryFindingGroup, InventoryFindingGroupFix } from './inventory-source-outcome.ts';
 
 /** The findings of one check and status over all sources. */
-export interface SourceInventoryFinding {
+export interface SourceInventoryFindingGroup {
   readonly id: string;
   readonly status: PreflightFindingStatus;
   readonly scope: 'server' | 'database';
@@ -14,7 +14,7 @@ export interface SourceInventoryFinding {
   readonly places: readonly SourceInventoryFindingPlace[];
   /** All places; `places` has at most 100. */
   readonly place_count: number;
-  readonly fix?: CondensedFix;
+  readonly fix?: InventoryFindingGroupFix;
   /** The server whose fix is shown, set if other places have another fix. */
   readonly fix_example_of?: string;
 }
@@ -26,14 +26,14 @@ export interface SourceInventoryFindingPlace {
 }
 
 /** Findings are kept once for each server and list of databases, however many sources have them. */
-export interface InventoryFindingGroups {
+export interface InventoryFindingCollector {
   /** @param server identifies the server */
-  readonly add: (finding: CondensedFinding, server: string) => void;
+  readonly add: (finding: InventoryFindingGroup, server: string) => void;
   /** Blockers first; within them, those of the most sources first. */
-  readonly finish: (labelOf: (server: string) => string) => readonly SourceInventoryFinding[];
+  readonly finish: (labelOf: (server: string) => string) => readonly SourceInventoryFindingGroup[];
 }
 
-export function createInventoryFindingGroups(): InventoryFindingGroups {
+export function createInventoryFindingCollector(): InventoryFindingCollector {
   const groups = new Map<string, FindingGroup>();
   return {
     add: (finding, server) => addFinding(groups, finding, server),
@@ -44,7 +44,7 @@ export function createInventoryFindingGroups(): InventoryFindingGroups {
 const shownPlaces = 100;
 
 interface FindingGroup {
-  readonly first: CondensedFinding;
+  readonly first: InventoryFindingGroup;
   readonly places: Map<string, SourceInventoryFindingPlace>;
   readonly servers: Set<string>;
   isBlocker: boolean;
@@ -56,7 +56,7 @@ interface FindingGroup {
   readonly seen: Set<string>;
 }
 
-function addFinding(groups: Map<string, FindingGroup>, finding: CondensedFinding, server: string): void {
+function addFinding(groups: Map<string, FindingGroup>, finding: InventoryFindingGroup, server: string): void {
   const key = JSON.stringify([finding.id, finding.status, finding.accepted === true, finding.title]);
   const group = groups.get(key) ?? {
     first: finding,
@@ -86,7 +86,7 @@ function addFinding(groups: Map<string, FindingGroup>, finding: CondensedFinding
 function toFinding(
   { first, places, servers, isBlocker, sources, seen, server, hasOtherFixes }: FindingGroup,
   labelOf: (server: string) => string,
-): SourceInventoryFinding {
+): SourceInventoryFindingGroup {
   return {
     id: first.id,
     status: first.status,
@@ -108,8 +108,8 @@ function placeKey({ server, databases = [] }: SourceInventoryFindingPlace): stri
   return JSON.stringify([server, databases]);
 }
 
-function sortFindings(all: readonly SourceInventoryFinding[]): readonly SourceInventoryFinding[] {
-  const rank = ({ is_blocker: isBlocker, status }: SourceInventoryFinding) =>
+function sortFindings(all: readonly SourceInventoryFindingGroup[]): readonly SourceInventoryFindingGroup[] {
+  const rank = ({ is_blocker: isBlocker, status }: SourceInventoryFindingGroup) =>
     isBlocker ? 0 : 1 + ['fail', 'unknown', 'warn'].indexOf(status);
   return all.toSorted((a, b) => rank(a) - rank(b) || b.sources - a.sources);
 }

@@ -24,7 +24,7 @@ export interface InventorySourceOutcome {
   /** Ids of the checks that block the requested method. */
   readonly blocked_by: readonly string[];
   /** Findings that a person must know: failures, warnings and unknown results. */
-  readonly findings: readonly CondensedFinding[];
+  readonly findings: readonly InventoryFindingGroup[];
   readonly databases: number;
   readonly size_bytes?: number;
   readonly queries: number;
@@ -34,7 +34,7 @@ export interface InventorySourceOutcome {
 }
 
 /** The findings of one check and status in all databases of a source. */
-export interface CondensedFinding {
+export interface InventoryFindingGroup {
   readonly id: string;
   readonly scope: 'server' | 'database';
   readonly status: PreflightFindingStatus;
@@ -47,10 +47,10 @@ export interface CondensedFinding {
   readonly database_count: number;
   /** The first observed value. */
   readonly observed: string;
-  readonly fix?: CondensedFix;
+  readonly fix?: InventoryFindingGroupFix;
 }
 
-export interface CondensedFix {
+export interface InventoryFindingGroupFix {
   readonly text: string;
   /** The first statements. */
   readonly sql: readonly string[];
@@ -102,7 +102,7 @@ export function condensePreflightReport(
     ok: report.ok,
     proven: report.proven,
     blocked_by: [...new Set([...blocking].map(({ first }) => first.id))],
-    findings: known.map((group): CondensedFinding => {
+    findings: known.map((group): InventoryFindingGroup => {
       const { first, title, databases } = group;
       return {
         id: first.id,

@@ -8,7 +8,7 @@ import {
 import { type SourceInventoryInputCells, sourceInventoryInputColumns } from './source-inventory-input-columns.ts';
 import {
   type BadSourcesFileLine,
-  parseSourcesFileRecord,
+  parseSourcesFileLineFields,
   type SourcesFileLine,
   splitSourcesFileLines,
 } from './split-sources-file-lines.ts';
@@ -76,7 +76,7 @@ type Header = { readonly columns: readonly string[] } | { readonly reason: strin
 /** A first line is a header if it names a column of a source; undefined for a list of URLs and services. */
 function readHeader({ text }: SourcesFileLine): Header | undefined {
   if (text.includes('://')) return undefined;
-  const record = parseSourcesFileRecord(text);
+  const record = parseSourcesFileLineFields(text);
   if ('reason' in record) return undefined;
   const columns = record.map((name) => name.toLowerCase());
   if (!columns.some((name) => ['url', 'service', 'host'].includes(name))) {
@@ -96,7 +96,7 @@ function cellsOfRecord(
   columns: readonly string[],
   text: string,
 ): { readonly cells: SourceInventoryInputCells } | { readonly reason: string } {
-  const fields = parseSourcesFileRecord(text);
+  const fields = parseSourcesFileLineFields(text);
   if ('reason' in fields) return fields;
   if (fields.length !== columns.length)
     return { reason: `has ${fields.length} fields, and the header has ${columns.length}` };

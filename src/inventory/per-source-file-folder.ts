@@ -10,7 +10,7 @@ import {
 } from '../preflight/baseline.ts';
 import type { PreflightReport } from '../preflight/report.ts';
 import { fileWriteError, readPreflightBaseline } from '../preflight/write-report-file.ts';
-import { escapeUnprintable } from '../sanitize/json-text.ts';
+import { escapeUnprintable } from '../sanitize/escape-unprintable.ts';
 
 /** A folder with one JSON file (a report or a baseline) for each source. */
 export interface PerSourceFileFolder {
@@ -43,7 +43,7 @@ export function perSourceFileName(name: string): string {
   return `${readable}-${hash}.json`;
 }
 
-export function writeSourceReport({ path }: PerSourceFileFolder, name: string, report: object): void {
+export function writeInventorySourceReport({ path }: PerSourceFileFolder, name: string, report: object): void {
   const file = join(path, perSourceFileName(name));
   try {
     writeFileAtomically(file, `${escapeUnprintable(JSON.stringify(report, null, 2))}\n`);

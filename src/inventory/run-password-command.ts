@@ -1,5 +1,5 @@
 import { usageError } from '../errors.ts';
-import { parseJson } from '../json.ts';
+import { tryParseJson } from '../json.ts';
 import { type ExternalProgramRunner, runExternalProgram } from '../platform/external-program.ts';
 import type { ProcessEnvironment } from '../platform/host.ts';
 import { timeoutSignal } from '../platform/timeout-signal.ts';
@@ -13,7 +13,7 @@ const passwordCommandLimit = 10_000;
 /** The program and its arguments; undefined if no command is given. Throws a CliError (usage). */
 export function parsePasswordCommand(text: string | undefined): readonly string[] | undefined {
   if (text === undefined) return undefined;
-  const json = parseJson(text);
+  const json = tryParseJson(text);
   const words: readonly unknown[] = json.ok && Array.isArray(json.value) ? json.value : [];
   const isText = (word: unknown): word is string => typeof word === 'string' && !word.includes('\0');
   if (words.length === 0 || !words.every(isText) || words[0] === '')

@@ -4,7 +4,8 @@ import { CliError, usageError } from '../errors.ts';
 import { runUntilSignal } from '../platform/until-signal.ts';
 import { requireWritableFile, writeReportFile } from '../preflight/write-report-file.ts';
 import { maxSanitizedTextLength } from '../sanitize/terminal-text.ts';
-import { createSchemaFingerprintCache, type InventorySourceCheckDeps } from './check-inventory-source.ts';
+import { createCertificateFileReader } from './certificate-file-reader.ts';
+import { createInventorySchemaFingerprintCache, type InventorySourceCheckDeps } from './check-inventory-source.ts';
 import { checkSourceInventory } from './check-source-inventory.ts';
 import { countedNoun } from './formats/inventory-text.ts';
 import { renderSourceInventoryReport } from './formats/render-source-inventory-report.ts';
@@ -12,17 +13,16 @@ import { createInventoryFileFailures, type InventoryFileFailures } from './inven
 import type { InventorySourceOutcome } from './inventory-source-outcome.ts';
 import { parseSourceInventory } from './parse-source-inventory.ts';
 import { openPerSourceFileFolder } from './per-source-file-folder.ts';
-import { createCertificateFileReader } from './read-certificate-file.ts';
-import { readSourceInventoryFile } from './read-source-inventory-file.ts';
-import { createPostgresqlPreflightEngineFactory } from './shared-postgresql.ts';
-import { createRedisPreflightEngineFactory } from './shared-redis.ts';
+import { createPostgresqlPreflightEngineFactory } from './postgresql-preflight-engine-factory.ts';
+import { readSourcesFile } from './read-sources-file.ts';
+import { createRedisPreflightEngineFactory } from './redis-preflight-engine-factory.ts';
 import type { SourceInventoryEntry, SourceInventoryEntryInput } from './source-inventory-entry.ts';
 import { createSourceInventoryReportBuilder, type SourceInventoryReport } from './source-inventory-report.ts';
 import type { RunSourceInventoryInput } from './source-inventory-settings.ts';
 import type { BadSourcesFileLine } from './split-sources-file-lines.ts';
 import { streamPushedItems } from './stream-pushed-items.ts';
 
-export interface InventoryRun {
+export interface SourceInventoryRunResult {
   readonly report: SourceInventoryReport;
   /** The error for files that could not be read or written; undefined if there are none. */
   readonly fileError: CliError | undefined;
@@ -32,7 +32,7 @@ export interface InventoryRun {
  * Checks all sources of an inventory, shows the progress, and writes the files that the options name. In ndjson and csv each source
  * is printed as soon as it is checked; when their reader has closed the pipe, and there are no files to write, the checks end.
  */
-export async function runSourceInventory(input: RunSourceInventoryInput): Promise<InventoryRun> {
+export async function runSourceInventory(input: RunSourceInventoryInput): Promise<SourceInventoryRunResult> {
   const { io, inventory } = input;
   for (const file of inventory.reports) requireWritableFile(file);
   const { entries, entryInput } = await readEntries(input);
@@ -49,9 +49,9 @@ export async function runSourceInventory(input: RunSourceInventoryInput): Promis
       const showCount = createCountProgress(io, entries?.length);
       const outcomes = streamPushedItems<InventorySourceOutcome>(async (push) => {
         if (inventory.queue !== undefined) {
-          const { runSourceInventoryQueue } = await import('./run-source-inventory-queue.ts');
+          const { runSharedInventoryQueue } = await import('./run-shared-inventory-queue.ts');
           const common = { input, signal, entries, entryInput, builder, onOutcome: push, onProgress: showCount };
-          await runSourceInventoryQueue({ ...common, createChecker });
+          await runSharedInventoryQueue({ ...common, createChecker });
           return;
         }
         let done = 0;
@@ -95,7 +95,7 @@ function readerGone({ host }: CommandIo): AbortSignal {
 
 async function readEntries({ io, args, settings, inventory }: RunSourceInventoryInput) {
   const { sources: path, queue } = inventory;
-  const file = path === undefined ? undefined : await readSourceInventoryFile(path, io.host);
+  const file = path === undefined ? undefined : await readSourcesFile(path, io.host);
   const entryInput: SourceInventoryEntryInput = {
     passwordRefusal:
       queue === undefined ? file?.passwordRefusal : 'the URL has a password, and a queue stores no secrets',
@@ -149,7 +149,7 @@ function createSourceChecker(
     baselines: baseline === undefined ? undefined : openPerSourceFileFolder(baseline, '--baseline'),
     reports: reportDir === undefined ? undefined : openPerSourceFileFolder(reportDir, '--report-dir'),
     files,
-    schemas: createSchemaFingerprintCache(),
+    schemas: createInventorySchemaFingerprintCache(),
     onQuery(name, place, text) {
       if (args.has('show-queries'))
         void output.show(`query sent to ${name}, ${place}: ${text}`, maxSanitizedTextLength);
@@ -217,7 +217,7 @@ const outcomeView: ListView<InventorySourceOutcome> = {
 };
 
 /** The error of an inventory with sources that are not possible or were not checked; undefined if all are possible. */
-export function buildSourceInventoryRunError({
+export function buildNotPossibleSourcesError({
   summary,
   fix_first: [first],
 }: SourceInventoryReport): CliError | undefined {

@@ -5,23 +5,23 @@ import { buildSourceUrlWithoutPassword } from '../db-source/build-source-url-wit
 import type { DbSource } from '../db-source/read-source.ts';
 import { usageError } from '../errors.ts';
 import type { ProcessEnvironment } from '../platform/host.ts';
+import { type PostgresqlEndpointOptions, parsePostgresqlEndpoint } from '../postgresql/endpoint.ts';
 import {
   findPgServiceConnectionString,
   quoteConnectionValue,
 } from '../postgresql/find-pg-service-connection-string.ts';
-import { type PostgresqlSourceOptions, parsePostgresqlSource } from '../postgresql/source.ts';
 import { readPreflightOptions } from '../preflight/option-specs.ts';
 import { postgresqlChecks } from '../preflight/postgresql/checks.ts';
 import type { PreflightOptions } from '../preflight/preflight-options.ts';
 import { redisChecks } from '../preflight/redis/checks.ts';
 import { rejectUnknownCheckIds } from '../preflight/unknown-check-ids.ts';
-import { parseRedisSource, type RedisSourceInput } from '../redis/source.ts';
+import { parseRedisEndpoint, type RedisEndpointInput } from '../redis/endpoint.ts';
 import type { Secret } from '../secret.ts';
 import { parsePasswordCommand } from './run-password-command.ts';
 import { type SourceInventoryInputCells, sourceInventoryInputColumns } from './source-inventory-input-columns.ts';
 
 /** `server`: all databases that are not ignored, as with `--source`; `database`: only the one that the source names. */
-export type SourceInventoryScope = 'server' | 'database';
+export type InventoryDatabaseScope = 'server' | 'database';
 
 /** One source of an inventory. */
 export interface SourceInventoryEntry {
@@ -32,7 +32,7 @@ export interface SourceInventoryEntry {
   /** The values of the source by CSV column, with which another machine builds the same entry. */
   readonly cells: SourceInventoryInputCells;
   readonly options: PreflightOptions;
-  readonly scope: SourceInventoryScope;
+  readonly scope: InventoryDatabaseScope;
   readonly passwordCommand: readonly string[] | undefined;
   /** Returns the source with the password of its URL; if the URL has no password, with the given password. */
   readonly withPassword: (password: Secret | undefined) => DbSource;
@@ -115,13 +115,13 @@ function parsePostgresqlCells(
   input: SourceInventoryEntryInput,
 ): SourceInventoryEntry['withPassword'] {
   const { args, env } = input;
-  const options: PostgresqlSourceOptions = {
+  const options: PostgresqlEndpointOptions = {
     source: cells.url ?? serviceOf(cells, env) ?? connectionString(cells),
     caFile: cells.ca_file ?? args.value('ca-file'),
     disableSsl: args.has('disable-ssl') ? true : undefined,
     allowCleartextPassword: args.has('allow-cleartext-password'),
   };
-  const { source } = parsePostgresqlSource(options, input.readText);
+  const { source } = parsePostgresqlEndpoint(options, input.readText);
   return (password) => ({ engine: 'postgresql', source: { ...source, password: source.password ?? password } });
 }
 
@@ -150,7 +150,7 @@ function parseRedisCells(
   if (caFile !== undefined && pem === undefined) throw usageError('the CA file does not exist');
   if (cells.port !== undefined && !/^\d{1,5}$/.test(cells.port))
     throw usageError('the port is not a number from 1 to 65535');
-  const given: RedisSourceInput = {
+  const given: RedisEndpointInput = {
     url: cells.url,
     host: cells.host,
     port: cells.port === undefined ? undefined : Number(cells.port),
@@ -158,11 +158,11 @@ function parseRedisCells(
     disableSsl: cells.sslmode === 'disable' || args.has('disable-ssl') ? true : undefined,
     ca: caFile === undefined || pem === undefined ? undefined : { file: caFile, pem },
   };
-  const { source } = parseRedisSource(given);
-  // A password in the URL takes precedence here, but parseRedisSource would prefer the given password.
+  const { source } = parseRedisEndpoint(given);
+  // A password in the URL takes precedence here, but parseRedisEndpoint would prefer the given password.
   return (password) => ({
     engine: 'redis',
-    source: source.password === undefined ? parseRedisSource({ ...given, password }).source : source,
+    source: source.password === undefined ? parseRedisEndpoint({ ...given, password }).source : source,
   });
 }
 
@@ -170,7 +170,7 @@ function readScope(
   text: string | undefined,
   cells: SourceInventoryInputCells,
   engine: DbSource['engine'],
-): SourceInventoryScope {
+): InventoryDatabaseScope {
   if (text !== undefined && text !== 'server' && text !== 'database')
     throw usageError('the scope is neither server nor database');
   if (text !== 'database') return 'server';

@@ -1,6 +1,6 @@
 import type { PreflightVerdict } from '../preflight/report.ts';
-import { createInventoryFindingGroups, type SourceInventoryFinding } from './inventory-findings.ts';
-import type { CondensedFinding, InventorySourceOutcome } from './inventory-source-outcome.ts';
+import { createInventoryFindingCollector, type SourceInventoryFindingGroup } from './inventory-findings.ts';
+import type { InventoryFindingGroup, InventorySourceOutcome } from './inventory-source-outcome.ts';
 import {
   orderSourceInventoryFixes,
   type SourceInventoryFixStep,
@@ -16,8 +16,8 @@ export interface SourceInventoryReport {
   readonly duration_ms: number;
   readonly summary: SourceInventorySummary;
   readonly fix_first: readonly SourceInventoryFixStep[];
-  readonly servers: readonly SourceInventoryServer[];
-  readonly findings: readonly SourceInventoryFinding[];
+  readonly servers: readonly SourceInventoryReportServer[];
+  readonly findings: readonly SourceInventoryFindingGroup[];
   readonly sources: readonly SourceInventoryReportRow[];
 }
 
@@ -34,7 +34,7 @@ export interface SourceInventorySummary {
   readonly queries: number;
 }
 
-export interface SourceInventoryServer {
+export interface SourceInventoryReportServer {
   /** The first address under which the server was reached. */
   readonly server: string;
   readonly version?: string;
@@ -58,7 +58,7 @@ export interface SourceInventoryReportBuilder {
 
 export function createSourceInventoryReportBuilder(): SourceInventoryReportBuilder {
   const rows: SourceInventoryReportRow[] = [];
-  const groups = createInventoryFindingGroups();
+  const groups = createInventoryFindingCollector();
   const blocked: SourceWithBlockers[] = [];
   const servers = new Map<string, ReachedServer>();
   const addServer = ({ server, server_version: version, url, line }: InventorySourceOutcome): string => {
@@ -128,7 +128,7 @@ interface ReachedServer {
 }
 
 /** The databases that the blockers of a source concern. */
-function blockedDatabases(findings: readonly CondensedFinding[], server: string): SourceWithBlockers['databases'] {
+function blockedDatabases(findings: readonly InventoryFindingGroup[], server: string): SourceWithBlockers['databases'] {
   const blockers = findings.filter(({ is_blocker: isBlocker }) => isBlocker);
   return blockers.flatMap(({ id, databases, database_count: count }) => {
     const unnamed = count - databases.length;

@@ -1,10 +1,10 @@
 import type { OptionSpec, ParsedArgs } from '../cli/command.ts';
 import type { CommandIo } from '../cli/command-io.ts';
-import { parseDurationOrThrow } from '../cli/duration.ts';
+import { parseDurationToMillisecondsOrThrow } from '../cli/duration.ts';
 import { requireWholeNumber } from '../cli/whole-number.ts';
 import type { ResolvedProfileSettings } from '../config/settings.ts';
 import { usageError } from '../errors.ts';
-import type { ServerConcurrencyLimits } from './run-with-server-concurrency-slots.ts';
+import type { SourceCheckConcurrencyLimits } from './run-for-each-source-within-limits.ts';
 
 const section = 'Options for many sources';
 
@@ -59,7 +59,7 @@ export const sourceInventoryOptionSpecs: readonly OptionSpec[] = [
   },
 ];
 
-export interface SourceInventorySettings extends ServerConcurrencyLimits {
+export interface SourceInventorySettings extends SourceCheckConcurrencyLimits {
   /**
    * The path of the inventory, or `-` for standard input; undefined if this machine only takes sources from a queue that
    * another machine has filled.
@@ -136,8 +136,8 @@ export function readSourceInventorySettings(args: ParsedArgs): SourceInventorySe
   return {
     sources,
     queue,
-    lease: parseDurationOrThrow(args.value('lease') ?? '60s', '--lease', 1000),
-    deadline: parseDurationOrThrow(args.value('deadline') ?? '60s', '--deadline', 1000),
+    lease: parseDurationToMillisecondsOrThrow(args.value('lease') ?? '60s', '--lease', 1000),
+    deadline: parseDurationToMillisecondsOrThrow(args.value('deadline') ?? '60s', '--deadline', 1000),
     parallel,
     perServer: requireWholeNumber(args.value('parallel-per-server') ?? '2', '--parallel-per-server', {
       min: 1,

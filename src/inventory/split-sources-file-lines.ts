@@ -1,4 +1,4 @@
-import { escapeUnprintable } from '../sanitize/json-text.ts';
+import { escapeUnprintable } from '../sanitize/escape-unprintable.ts';
 
 /** A line of an inventory that cannot be used, with the reason as a clause that quotes no part of the line. */
 export interface BadSourcesFileLine {
@@ -43,7 +43,7 @@ export function splitSourcesFileLines(bytes: Uint8Array): SourcesFileLines {
 }
 
 /** The fields of a CSV record (RFC 4180) of one line, or why there are none. A line break in a field is not possible. */
-export function parseSourcesFileRecord(text: string): readonly string[] | { readonly reason: string } {
+export function parseSourcesFileLineFields(text: string): readonly string[] | { readonly reason: string } {
   const fields: string[] = [];
   for (let at = 0; ; ) {
     if (text[at] === '"') {

@@ -2,13 +2,13 @@ import { readFileSync } from 'node:fs';
 import { nearestWord } from '../cli/nearest-word.ts';
 import { CliError } from '../errors.ts';
 import { systemClock } from '../platform/clock.ts';
-import { parsePostgresqlSource } from '../postgresql/source.ts';
+import { parsePostgresqlEndpoint } from '../postgresql/endpoint.ts';
 import { isTargetVersionOptionValue } from '../preflight/option-specs.ts';
 import { runPostgresqlPreflight } from '../preflight/postgresql/run.ts';
 import type { PreflightOptions } from '../preflight/preflight-options.ts';
 import { createRedisPreflightEngine } from '../preflight/redis/engine.ts';
 import { runPreflight } from '../preflight/run.ts';
-import { parseRedisSource } from '../redis/source.ts';
+import { parseRedisEndpoint } from '../redis/endpoint.ts';
 import { Secret } from '../secret.ts';
 import type { PreflightMethod, PreflightResult } from './preflight-result.ts';
 
@@ -87,10 +87,10 @@ async function run(source: string, options: PreflightRunOptions): Promise<Prefli
   if (isRedis) {
     const ca =
       options.caFile === undefined ? undefined : { file: options.caFile, pem: readFileSync(options.caFile, 'utf8') };
-    const parsed = parseRedisSource({ url: source, password: secret, ca, disableSsl: disableTls });
+    const parsed = parseRedisEndpoint({ url: source, password: secret, ca, disableSsl: disableTls });
     return runPreflight(createRedisPreflightEngine(), { ...common, source: parsed.source });
   }
-  const { source: parsed } = parsePostgresqlSource(
+  const { source: parsed } = parsePostgresqlEndpoint(
     { source, caFile: options.caFile, disableSsl: disableTls },
     readTextFile,
   );

@@ -1,11 +1,11 @@
-import { decodeSandboxPersonInTeam, type SandboxPersonInTeam } from '../sandbox/admin/people.ts';
+import { decodeRequestedPersonInTeam, type SandboxPersonInTeam } from '../sandbox/admin/person-in-team.ts';
 import type { LiveSandboxState } from '../sandbox/live-sandbox-state.ts';
 import { buildSandboxGrantOfAuthorization } from '../sandbox/oauth/authorization-response.ts';
-import type { TokenPair } from '../sandbox/records.ts';
+import type { IssuedTokenPair } from '../sandbox/records.ts';
 import type { SandboxTokenOperations, SandboxTokenPair } from './sandbox-types.ts';
 
 export function createSandboxTokenOperations(world: LiveSandboxState): SandboxTokenOperations {
-  const pairOf = (token: string): TokenPair => {
+  const pairOf = (token: string): IssuedTokenPair => {
     const pair = world.pair(token) ?? world.pairByRefreshToken(token);
     if (pair === undefined) throw new RangeError('the token was not issued by this sandbox');
     return pair;
@@ -28,13 +28,13 @@ export function createSandboxTokenOperations(world: LiveSandboxState): SandboxTo
   };
 }
 
-function tokenPairOf({ accessToken, refreshToken = '', scope, expiresAt }: TokenPair): SandboxTokenPair {
+function tokenPairOf({ accessToken, refreshToken = '', scope, expiresAt }: IssuedTokenPair): SandboxTokenPair {
   return { accessToken, refreshToken, scope, expiresAt: new Date(expiresAt) };
 }
 
 /** Finds a user and one of the user's teams. Throws a RangeError if the user or the team is unknown. */
 export function findPersonInTeam(user: string, team: string | undefined, world: LiveSandboxState): SandboxPersonInTeam {
-  const found = decodeSandboxPersonInTeam(
+  const found = decodeRequestedPersonInTeam(
     new Map(Object.entries({ user, ...(team === undefined ? {} : { team }) })),
     world,
   );

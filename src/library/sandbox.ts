@@ -1,7 +1,7 @@
 import { decodeFault } from '../sandbox/faults/decode-fault.ts';
 import type { LiveSandboxState } from '../sandbox/live-sandbox-state.ts';
 import { type SandboxServers, startSandboxServers } from '../sandbox/sandbox.ts';
-import { advanceClock, freezeClock, resumeClock } from '../sandbox/virtual-clock.ts';
+import { advanceVirtualClock, freezeVirtualClock, resumeVirtualClock } from '../sandbox/virtual-clock.ts';
 import { createSandboxTokenOperations, findPersonInTeam } from './sandbox-tokens.ts';
 import type { Sandbox, SandboxConsent, SandboxOptions } from './sandbox-types.ts';
 
@@ -17,7 +17,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     now: () => Date.now() + offset,
   });
   try {
-    if (options.clock?.isFrozen === true) servers.world.setClock(freezeClock);
+    if (options.clock?.isFrozen === true) servers.world.setClock(freezeVirtualClock);
     const sandbox = sandboxOf(servers);
     for (const fault of options.faults ?? []) sandbox.faults.add(fault);
     if (options.consent !== undefined) servers.world.firstConsent = consentScript(options.consent, servers.world);
@@ -59,10 +59,10 @@ function sandboxOf({ ready, world, faults, requests, reset, close }: SandboxServ
       now: () => new Date(world.now()),
       advance: (milliseconds) => {
         if (!Number.isFinite(milliseconds) || milliseconds < 0) throw new RangeError('milliseconds must be 0 or more');
-        world.setClock((clock) => advanceClock(clock, milliseconds));
+        world.setClock((clock) => advanceVirtualClock(clock, milliseconds));
       },
-      freeze: () => world.setClock(freezeClock),
-      resume: () => world.setClock(resumeClock),
+      freeze: () => world.setClock(freezeVirtualClock),
+      resume: () => world.setClock(resumeVirtualClock),
     },
     faults: {
       add: (fault) => {

@@ -1,4 +1,4 @@
-import { isJsonRecord, parseJson, readNumberField, readStringField } from '../json.ts';
+import { isJsonRecord, readNumberField, readStringField, tryParseJson } from '../json.ts';
 
 /** Tokens from the token endpoint. */
 export interface Tokens {
@@ -50,7 +50,7 @@ export function encodeStoredTokens({ id, generation, journalKey, ...tokens }: St
 
 /** Decodes the tokens of a store; undefined if the text is damaged, or was written by a newer version of this program. */
 export function decodeStoredTokens(text: string): StoredTokens | undefined {
-  const json = parseJson(text);
+  const json = tryParseJson(text);
   if (!json.ok || !isJsonRecord(json.value) || json.value.v !== 1) return undefined;
   const fields = json.value;
   const [id, journalKey, accessToken] = ['id', 'journal_key', 'accessToken'].map((name) =>

@@ -24,7 +24,7 @@ export interface CallbackListenAddress {
 }
 
 /** Binds the first callback URL that can be bound. Throws `port_in_use` when no callback URL can be bound. */
-export async function bindFirstCallback(
+export async function bindFirstAvailableCallbackUrl(
   callbacks: readonly LoopbackCallbackUrl[],
   listenAddress?: CallbackListenAddress,
 ): Promise<BoundListener> {

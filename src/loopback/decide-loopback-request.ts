@@ -1,5 +1,5 @@
 import { type LoopbackHttpRequest, readRawRequestPath } from './loopback-http-request.ts';
-import { refuseLoopbackRequest } from './refusal.ts';
+import { buildLoopbackRefusal } from './refusal.ts';
 import type {
   LoopbackLoginPhase,
   LoopbackRequestCheck,
@@ -9,7 +9,7 @@ import type {
 import { checkHostHeader, checkLoopbackHttpMethod, checkPeerAddress, checkPeerUser } from './rules/connection.ts';
 import { decideCallbackRequest } from './rules/decide-callback.ts';
 import { decideFragmentRelayRequest } from './rules/decide-fragment-relay-request.ts';
-import { checkCallbackOrigin, checkRelaySender, checkTopLevelNavigation } from './rules/origin.ts';
+import { checkCallbackOriginHeader, checkRelaySender, checkTopLevelNavigation } from './rules/origin.ts';
 import {
   checkLoopbackBodySize,
   checkLoopbackPath,
@@ -40,10 +40,10 @@ export function decideLoopbackRequest<Accepted>(
     case expected.paths.relay:
       return decideFragmentRelayRequest(expected, phase, request);
     case expected.paths.start:
-      if (phase.kind !== 'armed') return refuseLoopbackRequest('already_started');
+      if (phase.kind !== 'armed') return buildLoopbackRefusal('already_started');
       return { kind: phase.started ? 'start_again' : 'start' };
     default:
-      return phase.kind === 'taken' ? { kind: 'done' } : refuseLoopbackRequest('not_found');
+      return phase.kind === 'taken' ? { kind: 'done' } : buildLoopbackRefusal('not_found');
   }
 }
 
@@ -58,6 +58,6 @@ const checks: readonly LoopbackRequestCheck[] = [
   checkNoExpectHeader,
   checkNoRepeatedParameter,
   checkTopLevelNavigation,
-  checkCallbackOrigin,
+  checkCallbackOriginHeader,
   checkRelaySender,
 ];

@@ -3,7 +3,7 @@ import { CliError } from '../errors.ts';
 import type { Clock } from '../platform/host.ts';
 import { isLoopbackPeer } from '../platform/loopback-host.ts';
 import { isPeerInAllowedNetworks } from './allowed-callback-client-network.ts';
-import { bindFirstCallback, type CallbackListenAddress, closeLoopbackListener } from './bind-listener.ts';
+import { bindFirstAvailableCallbackUrl, type CallbackListenAddress, closeLoopbackListener } from './bind-listener.ts';
 import { renderImplicitFlowBridgePage } from './bridge-page.ts';
 import { decideLoopbackRequest } from './decide-loopback-request.ts';
 import { isOtherUserSocket } from './is-other-user-socket.ts';
@@ -19,7 +19,7 @@ import {
 } from './loopback-http-response.ts';
 import { type BrowserTabResponse, renderLoginOutcomePage } from './outcome-page.ts';
 import { maxLoopbackRequestBodyBytes, readLoopbackRequestBody } from './read-request-body.ts';
-import { refuseLoopbackRequest } from './refusal.ts';
+import { buildLoopbackRefusal } from './refusal.ts';
 import type { AuthorizationResponseValidator, LoopbackRequestExpectations } from './request-decision.ts';
 import { attachSecuredRequestListener } from './request-listener.ts';
 import { createSocketLimiter, type SocketLimiter } from './socket-limiter.ts';
@@ -76,7 +76,7 @@ export interface LoopbackServer<Accepted> {
 export async function startLoopbackServer<Accepted>(
   options: LoopbackOptions<Accepted>,
 ): Promise<LoopbackServer<Accepted>> {
-  const { callback, servers, open } = await bindFirstCallback(
+  const { callback, servers, open } = await bindFirstAvailableCallbackUrl(
     options.callbackUrls.map(parseConfiguredCallbackUrl),
     options.listenAddress,
   );
@@ -188,7 +188,7 @@ async function respond<Accepted>(
       return sendResponse(response, buildLoopbackRedirectResponse(helper.authorizationUrl));
     case 'start_again':
       login.fail(startedTwiceError());
-      return sendResponse(response, buildLoopbackRefusalResponse(refuseLoopbackRequest('already_started')));
+      return sendResponse(response, buildLoopbackRefusalResponse(buildLoopbackRefusal('already_started')));
     case 'bridge':
       return sendResponse(
         response,

@@ -23,10 +23,10 @@ export const loopbackRefusalStatusCodes = {
 
 export type LoopbackRefusalReason = keyof typeof loopbackRefusalStatusCodes;
 
-export function refuseLoopbackRequest(page: Exclude<LoopbackRefusalReason, 'method_not_allowed'>): LoopbackRefusal {
+export function buildLoopbackRefusal(page: Exclude<LoopbackRefusalReason, 'method_not_allowed'>): LoopbackRefusal {
   return { kind: 'refuse', reason: page };
 }
 
-export function refuseLoopbackHttpMethod(allow: 'GET' | 'POST'): LoopbackRefusal {
+export function buildLoopbackHttpMethodRefusal(allow: 'GET' | 'POST'): LoopbackRefusal {
   return { kind: 'refuse', reason: 'method_not_allowed', allow };
 }

@@ -2,7 +2,7 @@ import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'n
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { buildLoopbackRefusalResponse, serializeLoopbackResponse } from './loopback-http-response.ts';
-import { refuseLoopbackHttpMethod, refuseLoopbackRequest } from './refusal.ts';
+import { buildLoopbackHttpMethodRefusal, buildLoopbackRefusal } from './refusal.ts';
 import type { SocketLimiter } from './socket-limiter.ts';
 
 export interface LoopbackConnectionAcceptOptions {
@@ -42,7 +42,7 @@ export function attachSecuredRequestListener(
   // Without a listener for the event `connect`, Node would close the connection without a response.
   server.on('connect', (_, socket) => {
     socket.on('error', () => socket.destroy());
-    socket.end(serializeLoopbackResponse(buildLoopbackRefusalResponse(refuseLoopbackHttpMethod('GET'))), () =>
+    socket.end(serializeLoopbackResponse(buildLoopbackRefusalResponse(buildLoopbackHttpMethodRefusal('GET'))), () =>
       socket.destroy(),
     );
   });
@@ -55,7 +55,7 @@ export function attachSecuredRequestListener(
     }
     socket.end(
       serializeLoopbackResponse(
-        buildLoopbackRefusalResponse(refuseLoopbackRequest(parserErrors[error.code ?? ''] ?? 'not_a_response')),
+        buildLoopbackRefusalResponse(buildLoopbackRefusal(parserErrors[error.code ?? ''] ?? 'not_a_response')),
       ),
       () => socket.destroy(),
     );

@@ -17,9 +17,9 @@ export interface ExpectedAuthorizationResponse {
 
 /**
  * An authorization code from a response whose state parameter was compared. Only `validateAuthorizationResponse` creates a
- * ValidatedAuthorizationCode, and only a ValidatedAuthorizationCode can be exchanged for a grant.
+ * StateCheckedAuthorizationCode, and only a StateCheckedAuthorizationCode can be exchanged for a grant.
  */
-export interface ValidatedAuthorizationCode {
+export interface StateCheckedAuthorizationCode {
   readonly [validated]: 'code';
   readonly code: Secret;
 }
@@ -35,7 +35,7 @@ export interface ValidatedImplicitGrant {
 
 /** The result of validating an authorization response. */
 export type AuthorizationResult =
-  | { readonly kind: 'code'; readonly code: ValidatedAuthorizationCode }
+  | { readonly kind: 'code'; readonly code: StateCheckedAuthorizationCode }
   | { readonly kind: 'implicit_grant'; readonly grant: ValidatedImplicitGrant }
   /** `description` is the text of the server and must be sanitized before it is printed. */
   | { readonly kind: 'error'; readonly error: AuthorizationErrorCode; readonly description?: string }
@@ -61,7 +61,7 @@ const errorCodes = [
 export type AuthorizationErrorCode = (typeof errorCodes)[number] | 'unknown';
 
 /** Whether a person must act on a page of the server, for which `prompt=none` leaves no room (OpenID Connect Core §3.1.2.6). */
-export function isPersonRequired(error: AuthorizationErrorCode): boolean {
+export function isInteractionRequiredError(error: AuthorizationErrorCode): boolean {
   return ['consent_required', 'login_required', 'interaction_required', 'account_selection_required'].includes(error);
 }
 

@@ -1,9 +1,9 @@
-import { isJsonRecord, parseJson, readStringField } from '../json.ts';
+import { isJsonRecord, readStringField, tryParseJson } from '../json.ts';
 import { readResponseBodyText } from '../platform/buffered-response-body.ts';
 import type { HttpResponse, HttpSender } from '../platform/http-sender.ts';
 import { sanitizeLine } from '../sanitize/terminal-text.ts';
 import { redactSecrets, Secret, wrapUrlAsSecret } from '../secret.ts';
-import type { ValidatedAuthorizationCode } from './authorization-response.ts';
+import type { StateCheckedAuthorizationCode } from './authorization-response.ts';
 import {
   decodePartialTokenGrant,
   decodeTokenGrant,
@@ -13,7 +13,7 @@ import {
 } from './token-grant.ts';
 
 /** The registered application, which is the OAuth client (RFC 6749 §2). */
-export interface OAuthClient {
+export interface RegisteredOAuthClient {
   readonly authOrigin: string;
   readonly clientId: string;
   readonly clientSecret?: Secret | undefined;
@@ -48,7 +48,7 @@ export type TokenEndpointFailure =
  * A response of the token endpoint that was read completely and is not yet decoded. A refresh stores the response body in its
  * journal before decoding it.
  */
-export interface TokenResponse {
+export interface UndecodedTokenResponse {
   readonly status: number;
   readonly contentType: string;
   /** The response body; undefined if it is longer than 1 MiB. */
@@ -71,8 +71,8 @@ type TokenParameters = readonly (readonly [string, string | Secret | undefined])
  * https://www.rfc-editor.org/rfc/rfc6749#section-4.1.3).
  */
 export function buildCodeExchangeRequest(
-  client: OAuthClient,
-  code: ValidatedAuthorizationCode,
+  client: RegisteredOAuthClient,
+  code: StateCheckedAuthorizationCode,
   redirectUri: string,
   verifier: Secret | undefined,
 ): TokenRequest {
@@ -89,7 +89,7 @@ export function buildCodeExchangeRequest(
  * Creates the request that redeems a single-use refresh token (spec.md §4.3); in the query form it has no client credentials
  * (spec.md §5.3).
  */
-export function buildTokenRefreshRequest(client: OAuthClient, refreshToken: Secret): TokenRequest {
+export function buildTokenRefreshRequest(client: RegisteredOAuthClient, refreshToken: Secret): TokenRequest {
   return tokenRequest(client, '/v1/oauth/token', [
     ['grant_type', 'refresh_token'],
     ['refresh_token', refreshToken],
@@ -98,7 +98,7 @@ export function buildTokenRefreshRequest(client: OAuthClient, refreshToken: Secr
 }
 
 /** Creates the request that revokes an access token (spec.md §4.4; https://www.rfc-editor.org/rfc/rfc7009#section-2.1). */
-export function buildTokenRevocationRequest(client: OAuthClient, token: Secret): TokenRequest {
+export function buildTokenRevocationRequest(client: RegisteredOAuthClient, token: Secret): TokenRequest {
   return tokenRequest(client, '/v1/oauth/revoke', [
     ['token', token],
     ...(client.tokenParams === 'query' ? [] : clientCredentials(client)),
@@ -114,7 +114,7 @@ export async function sendTokenRequest(
   request: TokenRequest,
   signal: AbortSignal,
   headers: Readonly<Record<string, string>> = {},
-): Promise<TokenResponse> {
+): Promise<UndecodedTokenResponse> {
   const form = request.body === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded' };
   const basic = request.basic === undefined ? {} : { authorization: `Basic ${request.basic.reveal()}` };
   const response = await send(request.url.reveal(), {
@@ -137,12 +137,12 @@ function errorInSuccess(json: unknown): string | undefined {
 }
 
 /** Decodes a response of the token endpoint (https://www.rfc-editor.org/rfc/rfc6749#section-5). */
-export function processTokenResponse(raw: TokenResponse): TokenEndpointResult {
+export function processTokenResponse(raw: UndecodedTokenResponse): TokenEndpointResult {
   const { status } = raw;
   if (status >= 300 && status < 400 && status !== 304)
     return { kind: 'malformed', status, reason: `the response is a redirect (status ${status})` };
   if (raw.body === undefined) return { kind: 'malformed', status, reason: 'the response is longer than 1 MiB' };
-  const json = parseJson(raw.body);
+  const json = tryParseJson(raw.body);
   if (!json.ok)
     return {
       kind: 'malformed',
@@ -166,7 +166,7 @@ export function processTokenResponse(raw: TokenResponse): TokenEndpointResult {
 }
 
 /** Returns undefined if the token was revoked (spec.md §4.4; https://www.rfc-editor.org/rfc/rfc7009#section-2.2). */
-export function processRevocationResponse(raw: TokenResponse): TokenEndpointFailure | undefined {
+export function processRevocationResponse(raw: UndecodedTokenResponse): TokenEndpointFailure | undefined {
   // RFC 7009 §2.2 specifies only status 200, but some servers respond with 204 because the body is empty.
   if (raw.status === 200 || raw.status === 204) return undefined;
   const result = processTokenResponse(raw);
@@ -175,7 +175,7 @@ export function processRevocationResponse(raw: TokenResponse): TokenEndpointFail
 }
 
 /** The client credentials as request parameters. A client without a secret always sends its client ID. */
-function clientCredentials(client: OAuthClient): TokenParameters {
+function clientCredentials(client: RegisteredOAuthClient): TokenParameters {
   if (basicCredentials(client) !== undefined) return [];
   return [
     ['client_id', client.clientId],
@@ -183,7 +183,7 @@ function clientCredentials(client: OAuthClient): TokenParameters {
   ];
 }
 
-function tokenRequest(client: OAuthClient, path: string, parameters: TokenParameters): TokenRequest {
+function tokenRequest(client: RegisteredOAuthClient, path: string, parameters: TokenParameters): TokenRequest {
   const url = new URL(path, client.authOrigin);
   const form = new URLSearchParams();
   for (const [name, value] of parameters) {
@@ -200,7 +200,7 @@ function tokenRequest(client: OAuthClient, path: string, parameters: TokenParame
   return { url: wrapUrlAsSecret(url), body, basic, secrets: basic === undefined ? secrets : [...secrets, ...known] };
 }
 
-function basicCredentials({ tokenParams, clientId, clientSecret }: OAuthClient): Secret | undefined {
+function basicCredentials({ tokenParams, clientId, clientSecret }: RegisteredOAuthClient): Secret | undefined {
   if (tokenParams !== 'basic' || clientSecret === undefined) return undefined;
   const pair = [clientId, clientSecret.reveal()].map(encodeCredential).join(':');
   return new Secret(Buffer.from(pair).toString('base64'), '[basic]');
@@ -229,7 +229,7 @@ export function readContentType({ headers }: Pick<HttpResponse, 'headers'>, secr
   return sanitizeLine(contentType, 100);
 }
 
-async function readTokenResponse(response: HttpResponse, secrets: readonly Secret[]): Promise<TokenResponse> {
+async function readTokenResponse(response: HttpResponse, secrets: readonly Secret[]): Promise<UndecodedTokenResponse> {
   return {
     status: response.status,
     contentType: readContentType(response, secrets),

@@ -11,7 +11,7 @@ export type DatabaseConnectPhase = 'network' | 'tls' | 'startup';
  * Error codes of this program, in addition to the codes of the server (SQLSTATE, or the first word of a Redis error) and of the
  * operating system.
  */
-export const databaseConnectErrorCodes = {
+export const clientSideDatabaseErrorCodes = {
   /** The server does not support TLS on this port. */
   noTls: 'NO_TLS',
   /** The server requires TLS, but the connection was made without TLS. */
@@ -46,7 +46,7 @@ export const databaseConnectErrorCodes = {
 export class DatabaseConnectError extends Error {
   override readonly name = 'ConnectError';
   readonly phase: DatabaseConnectPhase;
-  /** An error code of the server or the operating system, or one of `databaseConnectErrorCodes`. */
+  /** An error code of the server or the operating system, or one of `clientSideDatabaseErrorCodes`. */
   readonly code: string;
   /** The negotiated TLS parameters if the server refused the connection later; undefined if no TLS handshake was completed. */
   readonly tls: TlsConnectionInfo | undefined;
@@ -61,7 +61,7 @@ export class DatabaseConnectError extends Error {
 
 /** The error for a statement or command that returned no result. */
 export class DatabaseError extends Error {
-  /** An error code of the server or the operating system, or one of `databaseConnectErrorCodes`. */
+  /** An error code of the server or the operating system, or one of `clientSideDatabaseErrorCodes`. */
   readonly code: string;
   /** Whether the database session can no longer be used. */
   readonly lost: boolean;

@@ -1,7 +1,7 @@
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { sanitizeLine } from '../sanitize/terminal-text.ts';
-import { buildNetworkFailureError, buildTlsFailureError } from './build-network-failure-error.ts';
+import { buildNetworkHttpSendError, buildTlsHttpSendError } from './build-network-http-send-error.ts';
 import type { ProcessEnvironment } from './host.ts';
 import { HttpSendError } from './http-sender.ts';
 import { type HttpProxy, proxyFor } from './proxy.ts';
@@ -87,7 +87,7 @@ interface HostAndPort {
 function tcp(place: HostAndPort, name: string, signal: AbortSignal): Promise<Socket> {
   const socket = connectTcp({ ...place, noDelay: true, keepAlive: true, keepAliveInitialDelay: 60_000 });
   return waitForSocket(socket, 'connect', signal, (error) =>
-    buildNetworkFailureError(error, `could not connect to ${name}`),
+    buildNetworkHttpSendError(error, `could not connect to ${name}`),
   );
 }
 
@@ -102,7 +102,7 @@ function tls(raw: Socket, host: string, name: string, ca: string | undefined, si
     ...(ca === undefined ? {} : { ca }),
   });
   return waitForSocket(socket, 'secureConnect', signal, (error) =>
-    buildTlsFailureError(error, `could not connect to ${name}`),
+    buildTlsHttpSendError(error, `could not connect to ${name}`),
   );
 }
 

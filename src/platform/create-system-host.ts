@@ -1,5 +1,5 @@
 import { systemClock } from './clock.ts';
-import { resolveProgramFolders } from './folders.ts';
+import { resolveConfigAndStateFolders } from './folders.ts';
 import { createHelperKeychain } from './helper-keychain.ts';
 import type { HostSystem } from './host.ts';
 import { startPager } from './pager.ts';
@@ -38,7 +38,7 @@ export function createSystemHost(options: SystemHostOptions = {}): HostSystem {
     }),
     clock: systemClock,
     random: (bytes) => crypto.getRandomValues(new Uint8Array(bytes)),
-    folders: resolveProgramFolders(env, platform),
+    folders: resolveConfigAndStateFolders(env, platform),
     async bootId(folder) {
       const { readMachineBootId } = await import('./read-machine-boot-id.ts');
       return readMachineBootId(folder, platform);

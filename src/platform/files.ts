@@ -17,7 +17,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { replaceFile } from './replace-file.ts';
+import { renameOverExistingFile } from './rename-over-existing-file.ts';
 
 /**
  * Creates the folder and its parents with mode 0700. The folder is not created with the option `recursive`, which never ends on
@@ -70,7 +70,7 @@ export function writeFileAtomically(path: string, text: string): void {
   try {
     writeFileSync(descriptor, text);
     fsyncSync(descriptor);
-    replaceFile(temporary, target);
+    renameOverExistingFile(temporary, target);
   } catch (error) {
     closeSync(descriptor);
     rmSync(temporary, { force: true });
@@ -143,7 +143,7 @@ export function removeFileDurably(path: string): void {
 
 /** Renames a file durably within its folder; replaces an existing file. */
 export function renameFileDurably(from: string, to: string): void {
-  replaceFile(from, to);
+  renameOverExistingFile(from, to);
   fsyncFolder(dirname(to));
 }
 

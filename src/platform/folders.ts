@@ -1,14 +1,17 @@
 import { homedir, userInfo } from 'node:os';
 import { posix, win32 } from 'node:path';
 import { CliError } from '../errors.ts';
-import type { ProcessEnvironment, ProgramFolders } from './host.ts';
+import type { ConfigAndStateFolders, ProcessEnvironment } from './host.ts';
 
 /**
  * The folders of the program: `$CLOUDCTL_CONFIG_DIR` and `$CLOUDCTL_STATE_DIR`, else the standard folders of the platform. The
  * standard folders are those of the npm package env-paths 4. The package env-paths itself is not used, because it reads
  * process.env when it is imported and has no state folder (its folder for state is `log` on Linux and `data` elsewhere).
  */
-export function resolveProgramFolders(env: ProcessEnvironment, platform: NodeJS.Platform): ProgramFolders {
+export function resolveConfigAndStateFolders(
+  env: ProcessEnvironment,
+  platform: NodeJS.Platform,
+): ConfigAndStateFolders {
   const standard = tables[platform === 'win32' || platform === 'darwin' ? platform : 'other'];
   const home = (): string => homeFolder(platform === 'win32' ? env.USERPROFILE : env.HOME);
   return {
@@ -58,7 +61,10 @@ const tables = {
     config: (env, home) => posix.join(xdg(env.XDG_CONFIG_HOME) ?? posix.join(home(), '.config'), name),
     state: (env, home) => posix.join(xdg(env.XDG_STATE_HOME) ?? posix.join(home(), '.local', 'state'), name),
   },
-} satisfies Record<string, Record<keyof ProgramFolders, (env: ProcessEnvironment, home: () => string) => string>>;
+} satisfies Record<
+  string,
+  Record<keyof ConfigAndStateFolders, (env: ProcessEnvironment, home: () => string) => string>
+>;
 
 /** A relative path in an XDG variable is invalid and is ignored (XDG Base Directory Specification 0.8, Basics). */
 function xdg(folder: string | undefined): string | undefined {

@@ -13,7 +13,7 @@ export interface HostSystem {
   readonly clock: Clock;
   /** Returns cryptographically secure random bytes. */
   readonly random: (bytes: number) => Uint8Array;
-  readonly folders: ProgramFolders;
+  readonly folders: ConfigAndStateFolders;
   /** The boot ID, if the file system of the folder keeps all written data until the next boot; otherwise undefined. */
   readonly bootId: (folder: string) => Promise<string | undefined>;
   /**
@@ -54,7 +54,7 @@ export interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
-export interface ProgramFolders {
+export interface ConfigAndStateFolders {
   /** Contains config.json. */
   readonly config: string;
   /** The state folder contains locks, write-ahead files, ledgers, baselines and the file store. */

@@ -47,6 +47,6 @@ export class HttpSendError extends Error {
 }
 
 /** The error code for the user; every HttpSendError has exit code 6. */
-export function readHttpSendErrorCode({ kind }: HttpSendError): 'tls' | 'timeout' | 'unreachable' {
+export function getCliNetworkErrorCode({ kind }: HttpSendError): 'tls' | 'timeout' | 'unreachable' {
   return kind === 'tls' || kind === 'timeout' ? kind : 'unreachable';
 }

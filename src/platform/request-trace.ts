@@ -4,7 +4,11 @@ import { HttpSendError, type HttpSender } from './http-sender.ts';
  * Prints one line for each HTTP request: method, URL with the names of its parameters but without their values, result and
  * duration.
  */
-export function withRequestTrace(send: HttpSender, trace: (line: string) => void, now: () => number): HttpSender {
+export function createTracingHttpSender(
+  send: HttpSender,
+  trace: (line: string) => void,
+  now: () => number,
+): HttpSender {
   return async (url, init) => {
     const start = now();
     const print = (end: string) => trace(`${init.method} ${redactUrl(url)} ${end} ${Math.round(now() - start)} ms`);

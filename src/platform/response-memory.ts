@@ -1,4 +1,4 @@
-import { DatabaseConnectError, databaseConnectErrorCodes } from './connect-error.ts';
+import { clientSideDatabaseErrorCodes, DatabaseConnectError } from './connect-error.ts';
 import { limitHeapGrowth } from './v8-flags.ts';
 
 /** Limits the memory that the responses of one or several database sessions use. */
@@ -41,9 +41,10 @@ export function createDatabaseResponseMemoryLimit(
         add(bytes) {
           own += bytes;
           total += bytes;
-          if (own > maxMemory) throw tooLarge(databaseConnectErrorCodes.protocol, 'the response is larger than 64 MiB');
+          if (own > maxMemory)
+            throw tooLarge(clientSideDatabaseErrorCodes.protocol, 'the response is larger than 64 MiB');
           if (total > maxMemory) {
-            throw tooLarge(databaseConnectErrorCodes.memory, 'the responses of all sessions are larger than 64 MiB');
+            throw tooLarge(clientSideDatabaseErrorCodes.memory, 'the responses of all sessions are larger than 64 MiB');
           }
         },
         nextStatement() {

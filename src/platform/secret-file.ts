@@ -14,7 +14,7 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { createTemporaryFile, fileErrorCode, fsyncFolder, writeAllBytesAt } from './files.ts';
-import { replaceFile } from './replace-file.ts';
+import { renameOverExistingFile } from './rename-over-existing-file.ts';
 
 /** The error for a file or folder with secrets that another user could have created, read or changed. */
 export class InsecureFileError extends Error {
@@ -80,7 +80,7 @@ export function prepareSecretFileReplacement(path: string, reserve: number): Pre
     ftruncateSync(descriptor, reserve);
     fsyncSync(descriptor);
     requireSameMount(path, created);
-    replaceFile(created, temporary);
+    renameOverExistingFile(created, temporary);
     fsyncFolder(dirname(path));
   } catch (error) {
     close();
@@ -100,7 +100,7 @@ export function prepareSecretFileReplacement(path: string, reserve: number): Pre
         fsyncSync(descriptor);
         onStage?.('synced');
         if (mayReplace?.() === false) return false;
-        replaceFile(temporary, path);
+        renameOverExistingFile(temporary, path);
       } finally {
         close();
       }
@@ -128,7 +128,7 @@ export function writeSecretFile(path: string, text: string, isKept = false): voi
     writeFileSync(descriptor, text);
     hasText = true;
     syncIfPossible(descriptor);
-    replaceFile(temporary, path);
+    renameOverExistingFile(temporary, path);
   } catch (error) {
     if (!hasText || isKept) rmSync(temporary, { force: true });
     throw error;
@@ -155,7 +155,7 @@ export function renameTemporarySecretFile(temporary: string, path: string, text:
     // Removes the zero bytes after the text: space that was reserved and not used.
     ftruncateSync(descriptor, Buffer.byteLength(text));
     syncIfPossible(descriptor);
-    replaceFile(temporary, path);
+    renameOverExistingFile(temporary, path);
   } finally {
     closeSync(descriptor);
   }

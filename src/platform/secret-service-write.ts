@@ -2,12 +2,12 @@ import type { DbusConnection } from './dbus-connection.ts';
 import type { DbusWriter } from './dbus-wire.ts';
 import type { KeychainOperationDone, KeychainUnavailable, ProcessEnvironment } from './host.ts';
 import {
+  findKeyringPathByAlias,
   findSecretServiceItem,
   openSecretServiceSession,
-  readKeyringAlias,
   requireDbusSignature,
   type SecretServiceAttributes,
-  secretServiceName,
+  secretServiceBusName,
   withSecretService,
   writeSecretServiceAttributes,
 } from './secret-service.ts';
@@ -34,7 +34,7 @@ export function writeSecretServiceItem(
     if (typeof path === 'object') return path;
     if (path === undefined) return createItem(bus, item, session);
     const call = {
-      destination: secretServiceName,
+      destination: secretServiceBusName,
       path,
       interface: 'org.freedesktop.Secret.Item',
       member: 'SetSecret',
@@ -53,7 +53,12 @@ export function removeSecretServiceItem(
     const path = await findSecretServiceItem(bus, attributes);
     if (typeof path === 'object') return path;
     if (path === undefined) return { kind: 'done' };
-    const call = { destination: secretServiceName, path, interface: 'org.freedesktop.Secret.Item', member: 'Delete' };
+    const call = {
+      destination: secretServiceBusName,
+      path,
+      interface: 'org.freedesktop.Secret.Item',
+      member: 'Delete',
+    };
     return resultOfPrompt(requireDbusSignature(await bus.call(call), 'o').body.string());
   });
 }
@@ -63,10 +68,10 @@ async function createItem(
   item: SecretServiceItem,
   session: string,
 ): Promise<KeychainOperationDone | KeychainUnavailable> {
-  const path = await readKeyringAlias(bus, 'default');
+  const path = await findKeyringPathByAlias(bus, 'default');
   if (path === nullPath) return { kind: 'unavailable', why: 'missing', reason: 'no default keyring exists' };
   const call = {
-    destination: secretServiceName,
+    destination: secretServiceBusName,
     path,
     interface: 'org.freedesktop.Secret.Collection',
     member: 'CreateItem',

@@ -39,9 +39,9 @@ export async function withSecretService<Outcome>(
   }
 }
 
-export const secretServiceName = 'org.freedesktop.secrets';
+export const secretServiceBusName = 'org.freedesktop.secrets';
 const root = {
-  destination: secretServiceName,
+  destination: secretServiceBusName,
   path: '/org/freedesktop/secrets',
   interface: 'org.freedesktop.Secret.Service',
 };
@@ -53,11 +53,11 @@ const root = {
  */
 async function registerClient(bus: DbusConnection): Promise<void> {
   // The result of the ReadAlias call is ignored; if the service is missing, the next call reports it.
-  await readKeyringAlias(bus, '').catch(() => undefined);
+  await findKeyringPathByAlias(bus, '').catch(() => undefined);
 }
 
 /** Returns the path of the collection with this alias; `/` when there is none. */
-export async function readKeyringAlias(bus: DbusConnection, alias: string): Promise<string> {
+export async function findKeyringPathByAlias(bus: DbusConnection, alias: string): Promise<string> {
   const call = { ...root, member: 'ReadAlias', signature: 's' };
   const reply = await bus.call({ ...call, body: (writer) => writer.string(alias) });
   return requireDbusSignature(reply, 'o').body.string();
@@ -131,7 +131,7 @@ export async function openSecretServiceSession(bus: DbusConnection): Promise<str
 
 async function getSecret(bus: DbusConnection, item: string, session: string): Promise<string> {
   const reply = await bus.call({
-    destination: secretServiceName,
+    destination: secretServiceBusName,
     path: item,
     interface: 'org.freedesktop.Secret.Item',
     member: 'GetSecret',

@@ -3,15 +3,15 @@ import { programVersion } from '../version.ts';
 import { type AbortObserver, addAbortObserver, removeAbortObserver } from './abort-observer.ts';
 import type { HttpRequestInit, HttpResponse } from './http-sender.ts';
 import {
-  createResponseBodyStream,
-  type ResponseBodyEndHandlers,
-  type ResponseBodyStream,
-} from './response-body-stream.ts';
+  createReceivedResponseBodyStream,
+  type ReceivedResponseBodyEndHandlers,
+  type ReceivedResponseBodyStream,
+} from './received-response-body-stream.ts';
 
 /** A response with a decompressed body; the body is null where the method or the status allows none. */
 export type DecompressedResponse = Pick<HttpResponse, 'status' | 'headers' | 'body'>;
 
-export interface HttpDispatchAttempt extends ResponseBodyEndHandlers {
+export interface HttpDispatchAttempt extends ReceivedResponseBodyEndHandlers {
   /**
    * Whether undici has begun to write the request. Error codes do not show whether a request was sent, because each code occurs
    * both before and after sending.
@@ -65,7 +65,7 @@ interface RequestInProgress extends AbortObserver, Dispatcher.DispatchHandler {
   readonly resolve: (response: DecompressedResponse) => void;
   readonly reject: (error: unknown) => void;
   controller: Dispatcher.DispatchController | undefined;
-  bodyStream: ResponseBodyStream | undefined;
+  bodyStream: ReceivedResponseBodyStream | undefined;
 }
 
 /** The promise of a request also rejects while the dispatcher still waits for a connection. */
@@ -90,7 +90,7 @@ function onResponseStart(
   let body: HttpResponse['body'] = null;
   if (this.method !== 'HEAD' && status !== 204 && status !== 205 && status !== 304) {
     const decompressor = decompressors.get(textOf(headers['content-encoding'])?.trim().toLowerCase());
-    this.bodyStream = createResponseBodyStream(
+    this.bodyStream = createReceivedResponseBodyStream(
       controller,
       decompressor === undefined ? this.attempt : compressedBodyHandler,
     );
@@ -162,15 +162,15 @@ const decompressors = new Map<string | undefined, Decompressor>([
 type Decompressor = 'createGunzip' | 'createInflate' | 'createBrotliDecompress';
 
 /** Compressed data needs no error mapping here, because `decompress` maps the errors. */
-const compressedBodyHandler: ResponseBodyEndHandlers = {
+const compressedBodyHandler: ReceivedResponseBodyEndHandlers = {
   failure: (error) => (error instanceof Error ? error : new Error(String(error))),
   done: async () => {},
 };
 
 async function* decompress(
   decompressor: Decompressor,
-  bodyStream: ResponseBodyStream,
-  { failure, done }: ResponseBodyEndHandlers,
+  bodyStream: ReceivedResponseBodyStream,
+  { failure, done }: ReceivedResponseBodyEndHandlers,
 ): AsyncGenerator<Uint8Array> {
   const [{ pipeline }, zlib] = await Promise.all([import('node:stream'), import('node:zlib')]);
   try {

@@ -1,7 +1,7 @@
 import type { WriteStream } from 'node:tty';
 import { CliError } from '../errors.ts';
+import { canDescriptorBeTerminal } from './can-descriptor-be-terminal.ts';
 import type { OutputSink } from './host.ts';
-import { canBeTerminal } from './terminal-candidate.ts';
 
 export interface StreamSinkOptions {
   /** The file descriptor of the output stream. */
@@ -31,7 +31,7 @@ export function streamSink(stream: () => Output, options: StreamSinkOptions): Ou
   let candidate: boolean | undefined;
   // The descriptor alone shows that the output is a pipe or a file, so isTerminal does not open the stream in these cases.
   const isTerminal = (): boolean => {
-    candidate ??= output !== undefined || canBeTerminal(options.descriptor);
+    candidate ??= output !== undefined || canDescriptorBeTerminal(options.descriptor);
     return candidate && opened().isTTY === true;
   };
   const onFailure = (error: Error): CliError | undefined => {

@@ -1,8 +1,8 @@
-import { describeIncompleteResponse } from './build-network-failure-error.ts';
+import { describeIncompleteResponse } from './build-network-http-send-error.ts';
 import type { HttpSenderOptions } from './host.ts';
 import { type HttpResponse, HttpSendError, type HttpSender } from './http-sender.ts';
 import { proxyFor } from './proxy.ts';
-import { withRequestTrace } from './request-trace.ts';
+import { createTracingHttpSender } from './request-trace.ts';
 import type { DecompressedResponse } from './send-http-request-once.ts';
 
 export interface UndiciSenderOptions extends HttpSenderOptions {
@@ -55,7 +55,7 @@ export async function createUndiciSender(options: UndiciSenderOptions): Promise<
       throw failure(error);
     }
   };
-  return options.trace === undefined ? send : withRequestTrace(send, options.trace, options.now ?? Date.now);
+  return options.trace === undefined ? send : createTracingHttpSender(send, options.trace, options.now ?? Date.now);
 }
 
 /** Sends requests with the given `fetch`, which does not report whether a request was sent, so each failed request counts as sent. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Script } from 'node:vm';
 import { crc32 } from 'node:zlib';
 import { isCi } from './browser-environment.ts';
-import { resolveProgramFolders } from './folders.ts';
+import { resolveConfigAndStateFolders } from './folders.ts';
 import type { ProcessEnvironment } from './host.ts';
 import { requireOwnFolder } from './own-folder.ts';
 
@@ -123,7 +123,7 @@ function codeCacheFolder(env: ProcessEnvironment): string | undefined {
   // Windows has no owner and mode to check.
   if (process.geteuid === undefined || (choice ? choice !== 'on' : isCi(env))) return undefined;
   try {
-    const { state } = resolveProgramFolders(env, process.platform);
+    const { state } = resolveConfigAndStateFolders(env, process.platform);
     if (!statSync(state).isDirectory()) return undefined;
     requireOwnFolder(state);
     const folder = join(state, 'code-cache');

@@ -1,6 +1,6 @@
-import { DatabaseConnectError, databaseConnectErrorCodes } from '../platform/connect-error.ts';
+import { clientSideDatabaseErrorCodes, DatabaseConnectError } from '../platform/connect-error.ts';
 import { isLoopbackPeer } from '../platform/loopback-host.ts';
-import type { PostgresqlSource } from './source.ts';
+import type { PostgresqlEndpoint } from './endpoint.ts';
 import { verifiesServerIdentity } from './ssl-options.ts';
 
 /** How the server requested the password; `none`: the server did not request it. */
@@ -20,11 +20,11 @@ interface AuthenticationGuard {
 /**
  * Checks that the authentication requests of a server have an order that the protocol allows.
  * https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-START-UP
- * @param mayUseCleartext false: a request for the password in clear text is refused
+ * @param maySendCleartextPassword false: a request for the password in clear text is refused
  * @param bindsChannel SCRAM-SHA-256-PLUS is used where the server offers it
  */
 export function createPostgresqlAuthenticationGuard(
-  mayUseCleartext: () => boolean,
+  maySendCleartextPassword: () => boolean,
   bindsChannel: boolean,
 ): AuthenticationGuard {
   let method: PostgresqlAuthenticationMethod = 'none';
@@ -38,7 +38,7 @@ export function createPostgresqlAuthenticationGuard(
       last = code;
       if (!(allowedAfter.get(before) ?? noCodes).includes(code) && isKnown(code)) throw outOfOrder(before);
       if (code === codes.cleartext) {
-        if (!mayUseCleartext()) throw cleartextRefused();
+        if (!maySendCleartextPassword()) throw cleartextRefused();
         method = 'password';
       }
       if (code === codes.md5) method = 'md5';
@@ -54,7 +54,7 @@ export function createPostgresqlAuthenticationGuard(
  * Whether the password may be sent in clear text: only to a server whose identity is certain.
  * @param peer the address that the socket is connected to
  */
-export function mayUseCleartext(source: PostgresqlSource, peer: string | undefined): boolean {
+export function maySendCleartextPassword(source: PostgresqlEndpoint, peer: string | undefined): boolean {
   const isVerified = source.ssl === 'require' && verifiesServerIdentity(source.verify);
   return source.password === undefined || source.allowCleartextPassword === true || isVerified || isLoopbackPeer(peer);
 }
@@ -64,9 +64,9 @@ export function mayUseCleartext(source: PostgresqlSource, peer: string | undefin
  * undefined if clear text is allowed.
  * https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNECT-REQUIRE-AUTH
  */
-export function getLibpqRequireAuthValue(source: PostgresqlSource): string | undefined {
+export function getLibpqRequireAuthValue(source: PostgresqlEndpoint): string | undefined {
   const peer = source.address ?? (source.host === 'localhost' ? '127.0.0.1' : source.host);
-  return mayUseCleartext(source, peer) ? undefined : '!password';
+  return maySendCleartextPassword(source, peer) ? undefined : '!password';
 }
 
 const codes = { ok: 0, cleartext: 3, md5: 5, sasl: 10, saslContinue: 11, saslFinal: 12 } as const;
@@ -92,12 +92,12 @@ function outOfOrder(before: number | undefined): DatabaseConnectError {
   return isScram
     ? new DatabaseConnectError(
         'startup',
-        databaseConnectErrorCodes.serverProof,
+        clientSideDatabaseErrorCodes.serverProof,
         'the server did not prove that it knows the password (SCRAM)',
       )
     : new DatabaseConnectError(
         'startup',
-        databaseConnectErrorCodes.protocol,
+        clientSideDatabaseErrorCodes.protocol,
         'the server repeats its authentication request',
       );
 }
@@ -105,7 +105,7 @@ function outOfOrder(before: number | undefined): DatabaseConnectError {
 function cleartextRefused(): DatabaseConnectError {
   return new DatabaseConnectError(
     'startup',
-    databaseConnectErrorCodes.cleartextPassword,
+    clientSideDatabaseErrorCodes.cleartextPassword,
     'the server requests the password in clear text, and its certificate was not verified',
   );
 }

@@ -1,12 +1,15 @@
 import { usageError } from '../errors.ts';
-import type { ConnectionParameters } from './connection-string.ts';
+import type { PostgresqlConnectionParameters } from './connection-string.ts';
 
 /**
  * Checks the parameters of a connection string, and returns notes about those that a migration does not use. Throws a
  * CliError for parameters that a migration cannot support, and for unknown parameters, because a misspelt sslmode must
  * not be ignored.
  */
-export function validateConnectionStringParameters(parameters: ConnectionParameters, what: string): readonly string[] {
+export function validatePostgresqlConnectionStringParameters(
+  parameters: PostgresqlConnectionParameters,
+  what: string,
+): readonly string[] {
   for (const name of parameters.keys()) {
     const reason = refused[name];
     if (reason !== undefined) throw usageError(`the parameter ${name} of ${what} is not supported: ${reason}`);

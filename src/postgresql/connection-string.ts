@@ -4,10 +4,10 @@ import { usageError } from '../errors.ts';
  * The parameters of a connection string by their libpq names, in order; of several values of a parameter, the last one
  * applies.
  */
-export type ConnectionParameters = ReadonlyMap<string, string>;
+export type PostgresqlConnectionParameters = ReadonlyMap<string, string>;
 
 /** Whether libpq would parse the text as a connection string, not as a database name. */
-export function isConnectionString(text: string): boolean {
+export function isPostgresqlConnectionString(text: string): boolean {
   return isUri(text) || text.includes('=');
 }
 
@@ -16,7 +16,7 @@ export function isConnectionString(text: string): boolean {
  * Throws a CliError that quotes no part of the text, which may contain a password.
  * @param what where the text came from: `--source`
  */
-export function parseConnectionString(text: string, what: string): ConnectionParameters {
+export function parsePostgresqlConnectionString(text: string, what: string): PostgresqlConnectionParameters {
   // White space is removed, because a text from a file ends in a newline, and a URI contains no bare space.
   const trimmed = text.trim();
   return isUri(trimmed) ? parseUri(trimmed, what) : parseKeyValuePairs(text, what);
@@ -26,7 +26,7 @@ function isUri(text: string): boolean {
   return /^[a-z][a-z0-9+.-]*:\/\//i.test(text);
 }
 
-function parseUri(text: string, what: string): ConnectionParameters {
+function parseUri(text: string, what: string): PostgresqlConnectionParameters {
   const scheme = /^postgres(?:ql)?:\/\//.exec(text);
   if (scheme === null) throw usageError(`${what} is not a PostgreSQL URL`, 'begin the URL with postgres://');
   const found = new Map<string, string>();
@@ -93,7 +93,7 @@ const known = new Set(['user', 'password', 'host', 'port', 'dbname']);
  * Parses the keyword/value format: `host=db port=5432 password='it\'s'`: a quoted value may contain spaces, and a
  * backslash escapes the next character.
  */
-function parseKeyValuePairs(text: string, what: string): ConnectionParameters {
+function parseKeyValuePairs(text: string, what: string): PostgresqlConnectionParameters {
   const found = new Map<string, string>();
   const pair = /\s*([^\s=]+)\s*=\s*(?:'((?:[^'\\]|\\.)*)'(?=\s|$)|((?:[^\s'\\]|\\.)(?:[^\s\\]|\\.)*)?(?=\s|$))\s*/sy;
   while (pair.lastIndex < text.length) {

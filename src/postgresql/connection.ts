@@ -1,18 +1,19 @@
 import { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import {
+  clientSideDatabaseErrorCodes,
   DatabaseConnectError,
   type DatabaseConnectPhase,
-  databaseConnectErrorCodes,
 } from '../platform/connect-error.ts';
 import { createDatabaseResponseMemoryLimit, type DatabaseResponseMemoryLimit } from '../platform/response-memory.ts';
 import { readTlsInfoOfSocket, type TlsConnectionInfo } from '../platform/tls-connection-info.ts';
 import {
   createPostgresqlAuthenticationGuard,
-  mayUseCleartext,
+  maySendCleartextPassword,
   type PostgresqlAuthenticationMethod,
 } from './authentication-guard.ts';
-import { type CopyFromStdinSink, type ReceiveCopyToStdout, receiveCopyToStdout, startCopyFromStdin } from './copy.ts';
+import { type CopyFromStdinSink, type CopyToStdoutMethod, receiveCopyToStdout, startCopyFromStdin } from './copy.ts';
+import type { PostgresqlEndpoint } from './endpoint.ts';
 import { createPostgresqlMessageReader, type PostgresqlMessageReader } from './message-reader.ts';
 import type { Client } from './pg.ts';
 import { createPostgresqlMessageStream } from './postgresql-message-stream.ts';
@@ -20,8 +21,7 @@ import type { PostgresqlRow } from './postgresql-row.ts';
 import { toPostgresqlConnectError, toPostgresqlQueryError } from './query-error.ts';
 import type { SearchPathSafeSql } from './search-path-safe-sql.ts';
 import { sendPostgresqlStatement } from './send-postgresql-statement.ts';
-import type { PostgresqlSource } from './source.ts';
-import { isStartupSettingRefusal, postgresqlStartupSettings } from './startup-settings.ts';
+import { isStartupMessageParameterRefusal, postgresqlStartupMessageParameters } from './startup-settings.ts';
 import { postgresqlTlsOptions } from './tls.ts';
 import { withTimeout } from './with-timeout.ts';
 
@@ -34,7 +34,7 @@ export interface PostgresqlConnectOptions {
   readonly replication?: boolean;
   /** application_name, as pg_stat_activity shows it (default: `cloudctl-preflight`). */
   readonly applicationName?: string;
-  /** Sends no `postgresqlStartupSettings`, which a pooler refuses; each message sets what it needs (`buildReadWriteTransactionSql`). */
+  /** Sends no `postgresqlStartupMessageParameters`, which a pooler refuses; each message sets what it needs (`buildReadWriteTransactionSql`). */
   readonly withoutStartupSettings?: boolean;
   /** A common memory limit for sessions whose responses are in memory at the same time (default: a limit per response). */
   readonly memory?: DatabaseResponseMemoryLimit | undefined;
@@ -47,7 +47,7 @@ export interface PostgresqlSession {
   readonly tls: TlsConnectionInfo | undefined;
   /** With the method `trust` in pg_hba.conf the server does not request, and so does not verify, the password. */
   readonly authentication: PostgresqlAuthenticationMethod;
-  /** The message with which a pooler rejected `postgresqlStartupSettings`; undefined if the settings are in force. */
+  /** The message with which a pooler rejected `postgresqlStartupMessageParameters`; undefined if the settings are in force. */
   readonly startupRefusal: string | undefined;
   /**
    * Sends one message of the simple query protocol. Returns the rows of each statement, in order.
@@ -59,7 +59,7 @@ export interface PostgresqlSession {
    * Sends a message with one `COPY … TO STDOUT` (https://www.postgresql.org/docs/current/sql-copy.html). If the
    * response is not read to its end, the session is closed. Throws a QueryError.
    */
-  copyOut: ReceiveCopyToStdout<SearchPathSafeSql>;
+  copyOut: CopyToStdoutMethod<SearchPathSafeSql>;
   /** Runs `COPY … FROM STDIN`. Throws a QueryError. */
   copyIn(message: SearchPathSafeSql): Promise<CopyFromStdinSink>;
   /** Closes the session within a second; never throws. */
@@ -68,23 +68,23 @@ export interface PostgresqlSession {
 
 /** Opens a session. Throws a ConnectError, and then leaves no socket open. */
 export async function connectPostgresql(
-  source: PostgresqlSource,
+  source: PostgresqlEndpoint,
   options: PostgresqlConnectOptions,
 ): Promise<PostgresqlSession> {
   if (options.withoutStartupSettings === true)
     return { ...(await openSession(source, options, {})), startupRefusal: undefined };
   const begin = performance.now();
   try {
-    return { ...(await openSession(source, options, postgresqlStartupSettings)), startupRefusal: undefined };
+    return { ...(await openSession(source, options, postgresqlStartupMessageParameters)), startupRefusal: undefined };
   } catch (error) {
-    if (!(error instanceof DatabaseConnectError) || !isStartupSettingRefusal(error)) throw error;
+    if (!(error instanceof DatabaseConnectError) || !isStartupMessageParameterRefusal(error)) throw error;
     const limit = Math.max(1, options.limit - (performance.now() - begin));
     return { ...(await openSession(source, { ...options, limit }, {})), startupRefusal: error.message };
   }
 }
 
 async function openSession(
-  source: PostgresqlSource,
+  source: PostgresqlEndpoint,
   options: PostgresqlConnectOptions,
   settings: Readonly<Record<string, string>>,
 ): Promise<Omit<PostgresqlSession, 'startupRefusal'>> {
@@ -116,7 +116,7 @@ async function openSession(
     ...settings,
   });
   const guard = createPostgresqlAuthenticationGuard(
-    () => mayUseCleartext(source, socket.remoteAddress),
+    () => maySendCleartextPassword(source, socket.remoteAddress),
     source.ssl === 'require',
   );
   const memory = options.memory ?? createDatabaseResponseMemoryLimit('statement');
@@ -131,7 +131,9 @@ async function openSession(
     const failure = toPostgresqlConnectError(error, step, options.limit);
     const { phase, code, message, tls } = failure;
     const isBinding = guard.isScramOpen() && code === '28000';
-    throw isBinding ? new DatabaseConnectError(phase, databaseConnectErrorCodes.channelBinding, message, tls) : failure;
+    throw isBinding
+      ? new DatabaseConnectError(phase, clientSideDatabaseErrorCodes.channelBinding, message, tls)
+      : failure;
   }
   return { ...createPostgresqlSession(client, connection, options.signal), authentication: guard.method() };
 }
@@ -230,19 +232,17 @@ function watchConnection(
   };
 }
 
-function passwordOf(source: PostgresqlSource): string {
+function passwordOf(source: PostgresqlEndpoint): string {
   const password = source.password?.reveal() ?? '';
-  if (password === '')
-    throw new DatabaseConnectError('startup', databaseConnectErrorCodes.noPassword, 'the server requires a password');
+  if (password === '') throw startupError('noPassword', 'the server requires a password');
   return password;
 }
 
 /** NUL is refused, because it ends a text of the startup message, and the server would parse the rest as a parameter. */
 function refuseNul(what: string, text: string): void {
-  if (text.includes('\0'))
-    throw new DatabaseConnectError(
-      'startup',
-      databaseConnectErrorCodes.protocol,
-      `the ${what} contains a NUL character`,
-    );
+  if (text.includes('\0')) throw startupError('protocol', `the ${what} contains a NUL character`);
+}
+
+function startupError(code: keyof typeof clientSideDatabaseErrorCodes, message: string): DatabaseConnectError {
+  return new DatabaseConnectError('startup', clientSideDatabaseErrorCodes[code], message);
 }

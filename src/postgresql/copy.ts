@@ -9,7 +9,7 @@ import { type PostgresqlCopyMessageHandler, sendPostgresqlStatement } from './se
  * no more rows are read. The bytes of a row are valid only until `take` returns. Resolves with the number of rows.
  * @param messages `rows` (default): a row of more than 16 MiB is an error; `parts`: a large row is passed in parts
  */
-export type ReceiveCopyToStdout<Text extends string> = (
+export type CopyToStdoutMethod<Text extends string> = (
   text: Text,
   take: TakeCopyData,
   messages?: CopyRowDeliveryMode,

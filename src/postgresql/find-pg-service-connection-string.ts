@@ -14,14 +14,14 @@ export function findPgServiceConnectionString(
   const files = [own, PGSYSCONFDIR === '' ? undefined : join(PGSYSCONFDIR, 'pg_service.conf')];
   for (const file of files) {
     const text = file === undefined ? undefined : readTextIfPresent(file);
-    const found = text === undefined ? undefined : parsePgServiceFileSection(text, name);
+    const found = text === undefined ? undefined : convertPgServiceToConnectionString(text, name);
     if (found !== undefined) return found;
   }
   return undefined;
 }
 
 /** The section of a service file as a connection string; undefined if there is no such section. */
-export function parsePgServiceFileSection(text: string, name: string): string | undefined {
+export function convertPgServiceToConnectionString(text: string, name: string): string | undefined {
   let pairs: string[] | undefined;
   for (const line of text.split(/\r?\n/).map((each) => each.trim())) {
     if (line === '' || line.startsWith('#')) continue;

@@ -1,5 +1,5 @@
 import type { DatabaseResponseMemoryLimit } from '../platform/response-memory.ts';
-import { checkPostgresqlMessageBody } from './check-postgresql-message-body.ts';
+import { checkMessageAndEstimateMemory } from './check-message-and-estimate-memory.ts';
 
 /**
  * How the rows of a COPY are delivered. `rows`: each row is delivered as one message. `parts`: a large row is delivered
@@ -76,7 +76,7 @@ export function createPostgresqlMessageReader(
     if (kind === copyData && copy !== undefined) return;
     const body = message.subarray(5);
     if (kind === authentication) onAuthentication(body.length < 4 ? -1 : body.readInt32BE(0), body.subarray(4));
-    const cost = checkPostgresqlMessageBody(kind, body);
+    const cost = checkMessageAndEstimateMemory(kind, body);
     if (isLoggedIn) use.add(cost);
     else loginBytes += message.length;
     if (loginBytes > maxLogin) throw new Error('the server sends more than 1 MiB before the login');

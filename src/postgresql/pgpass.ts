@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { readTextIfPresent } from '../platform/files.ts';
 import type { ProcessEnvironment } from '../platform/host.ts';
 import { Secret } from '../secret.ts';
-import type { PostgresqlSource } from './source.ts';
+import type { PostgresqlEndpoint } from './endpoint.ts';
 
-export interface PostgresqlPasswordLookup {
+export interface PostgresqlPasswordLookupResult {
   /** The password; undefined if neither the environment nor a password file has one. */
   readonly password: Secret | undefined;
   /** Why a password file was ignored, as a message for the user. */
@@ -18,10 +18,10 @@ export interface PostgresqlPasswordLookup {
  * (https://www.postgresql.org/docs/current/libpq-pgpass.html), like psql.
  */
 export function findPasswordInPgpasswordOrPgpass(
-  source: PostgresqlSource,
+  source: PostgresqlEndpoint,
   env: ProcessEnvironment,
   platform: NodeJS.Platform,
-): PostgresqlPasswordLookup {
+): PostgresqlPasswordLookupResult {
   const { PGPASSWORD = '' } = env;
   if (PGPASSWORD !== '') return { password: new Secret(PGPASSWORD), warning: undefined };
   const path = passwordFile(env, platform);
@@ -37,7 +37,7 @@ export function findPasswordInPgpasswordOrPgpass(
  */
 export function findPgpassPassword(
   text: string,
-  { host, port, dbname, username }: Pick<PostgresqlSource, 'host' | 'port' | 'dbname' | 'username'>,
+  { host, port, dbname, username }: Pick<PostgresqlEndpoint, 'host' | 'port' | 'dbname' | 'username'>,
 ): string | undefined {
   const wanted = [host, String(port), dbname, username];
   for (const line of text.split(/\r?\n/)) {

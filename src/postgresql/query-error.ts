@@ -1,11 +1,11 @@
 import { isJsonRecord, readStringField } from '../json.ts';
-import { systemErrorReason } from '../platform/build-network-failure-error.ts';
+import { systemErrorReason } from '../platform/build-network-http-send-error.ts';
 import {
+  clientSideDatabaseErrorCodes,
   closedDuringTlsHandshakeMessage,
   DatabaseConnectError,
   type DatabaseConnectPhase,
   DatabaseError,
-  databaseConnectErrorCodes,
   tlsErrorReason,
 } from '../platform/connect-error.ts';
 import type { TlsConnectionInfo } from '../platform/tls-connection-info.ts';
@@ -17,7 +17,7 @@ export class PostgresqlQueryError extends DatabaseError {
 }
 
 /** The phase in which a connection failed. */
-export interface PostgresqlConnectFailurePhase {
+export interface PostgresqlConnectFailureContext {
   readonly phase: DatabaseConnectPhase;
   readonly tls: TlsConnectionInfo | undefined;
   /** Whether the server had sent any bytes before the error. */
@@ -27,27 +27,27 @@ export interface PostgresqlConnectFailurePhase {
 /** @param limit time limit of the connection in milliseconds */
 export function toPostgresqlConnectError(
   error: unknown,
-  { phase, tls, answered }: PostgresqlConnectFailurePhase,
+  { phase, tls, answered }: PostgresqlConnectFailureContext,
   limit: number,
 ): DatabaseConnectError {
   const { code, message: said, server } = read(error, limit);
-  const isUnfinished = code === databaseConnectErrorCodes.timeout || code === databaseConnectErrorCodes.aborted;
-  const when = code === databaseConnectErrorCodes.timeout ? `within ${limit / 1000} s` : 'before the deadline';
+  const isUnfinished = code === clientSideDatabaseErrorCodes.timeout || code === clientSideDatabaseErrorCodes.aborted;
+  const when = code === clientSideDatabaseErrorCodes.timeout ? `within ${limit / 1000} s` : 'before the deadline';
   const message = isUnfinished && !server && phase !== 'network' ? unfinishedLogin(phase, answered, when) : said;
   if (
     server ||
     phase !== 'tls' ||
-    code === databaseConnectErrorCodes.timeout ||
-    code === databaseConnectErrorCodes.aborted
+    code === clientSideDatabaseErrorCodes.timeout ||
+    code === clientSideDatabaseErrorCodes.aborted
   ) {
-    return new DatabaseConnectError(phase, code ?? databaseConnectErrorCodes.protocol, message, tls);
+    return new DatabaseConnectError(phase, code ?? clientSideDatabaseErrorCodes.protocol, message, tls);
   }
   const known = tlsAnswers[message];
   if (known !== undefined) return new DatabaseConnectError('tls', known.code, known.message);
-  const closed = code === databaseConnectErrorCodes.closed;
+  const closed = code === clientSideDatabaseErrorCodes.closed;
   return new DatabaseConnectError(
     'tls',
-    databaseConnectErrorCodes.tls,
+    clientSideDatabaseErrorCodes.tls,
     closed ? closedDuringTlsHandshakeMessage : tlsErrorReason(error),
   );
 }
@@ -62,28 +62,28 @@ function unfinishedLogin(phase: DatabaseConnectPhase, answered: boolean, when: s
 /** The error messages of the package pg for the response to its TLS request (SSLRequest). */
 const tlsAnswers: Readonly<Record<string, { readonly code: string; readonly message: string }>> = {
   'The server does not support SSL connections': {
-    code: databaseConnectErrorCodes.noTls,
+    code: clientSideDatabaseErrorCodes.noTls,
     message: 'The server does not support SSL connections',
   },
   'There was an error establishing an SSL connection': {
-    code: databaseConnectErrorCodes.protocol,
+    code: clientSideDatabaseErrorCodes.protocol,
     message: 'the response is not of the PostgreSQL protocol',
   },
 };
 
 export function toPostgresqlQueryError(error: unknown, limit: number): PostgresqlQueryError {
   const { code, message, server } = read(error, limit);
-  return new PostgresqlQueryError(code ?? databaseConnectErrorCodes.protocol, message, !server || ends(error));
+  return new PostgresqlQueryError(code ?? clientSideDatabaseErrorCodes.protocol, message, !server || ends(error));
 }
 
 /** `server`: the message is from the server, and `code` is its SQLSTATE. */
 function read(error: unknown, limit: number): { code: string | undefined; message: string; server: boolean } {
   if (error instanceof DOMException && error.name === 'TimeoutError') {
-    return { code: databaseConnectErrorCodes.timeout, message: `no answer within ${limit / 1000} s`, server: false };
+    return { code: clientSideDatabaseErrorCodes.timeout, message: `no answer within ${limit / 1000} s`, server: false };
   }
   if (error instanceof DOMException && error.name === 'AbortError') {
     return {
-      code: databaseConnectErrorCodes.aborted,
+      code: clientSideDatabaseErrorCodes.aborted,
       message: 'the deadline passed before the server answered',
       server: false,
     };
@@ -95,8 +95,8 @@ function read(error: unknown, limit: number): { code: string | undefined; messag
   if (readStringField(parts, 'severity') !== undefined) return { code, message: sanitizeLine(message), server: true };
   if (message.startsWith('Connection terminated')) {
     return {
-      code: databaseConnectErrorCodes.closed,
-      message: systemErrorReason(databaseConnectErrorCodes.closed),
+      code: clientSideDatabaseErrorCodes.closed,
+      message: systemErrorReason(clientSideDatabaseErrorCodes.closed),
       server: false,
     };
   }
@@ -105,7 +105,7 @@ function read(error: unknown, limit: number): { code: string | undefined; messag
   if (first !== undefined) return read(first, limit);
   if (/Unknown authenticationOk message|^SASL: Only mechanism/.test(message)) {
     return {
-      code: databaseConnectErrorCodes.authentication,
+      code: clientSideDatabaseErrorCodes.authentication,
       message: 'it asks for an authentication other than a password',
       server: false,
     };

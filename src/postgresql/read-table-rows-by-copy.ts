@@ -1,4 +1,4 @@
-import { databaseConnectErrorCodes } from '../platform/connect-error.ts';
+import { clientSideDatabaseErrorCodes } from '../platform/connect-error.ts';
 import type { PostgresqlSession } from './connection.ts';
 import { PostgresqlQueryError } from './query-error.ts';
 import {
@@ -47,7 +47,7 @@ export async function readTableRowsByCopy(
     const end = await readTableRows(session, message, visitAll, limits);
     if (end === 'complete') return undefined;
     const reason = `the rows of ${table.schema}.${table.name} were not read within ${(time ?? 0) / 1000} s`;
-    throw new PostgresqlQueryError(databaseConnectErrorCodes.timeout, reason, true);
+    throw new PostgresqlQueryError(clientSideDatabaseErrorCodes.timeout, reason, true);
   } catch (error) {
     if (!(error instanceof PostgresqlQueryError) || error.lost) throw error;
     await session.query(searchPathSafeRollbackSql);

@@ -1,11 +1,11 @@
-import { databaseConnectErrorCodes } from '../platform/connect-error.ts';
+import { clientSideDatabaseErrorCodes } from '../platform/connect-error.ts';
 import type { PostgresqlSession } from './connection.ts';
-import type { CopyFromStdinSink, ReceiveCopyToStdout } from './copy.ts';
+import type { CopyFromStdinSink, CopyToStdoutMethod } from './copy.ts';
 import type { PostgresqlRow } from './postgresql-row.ts';
 import { PostgresqlQueryError } from './query-error.ts';
 import {
   buildReadOnlyTransactionSql,
-  buildSearchPathSafeSql,
+  markSqlAsSearchPathSafe,
   searchPathSafeSessionSetupSql,
 } from './search-path-safe-sql.ts';
 
@@ -14,7 +14,7 @@ export interface SearchPathSafeSession extends Omit<PostgresqlSession, 'query' |
   /** Like the method `query` of PostgresqlSession, but for any SQL text. */
   query(text: string, limit?: number): Promise<readonly (readonly PostgresqlRow[])[]>;
   /** Runs `COPY … TO STDOUT`. If the response is not read to its end, the session is closed. Throws a QueryError. */
-  copyOut: ReceiveCopyToStdout<string>;
+  copyOut: CopyToStdoutMethod<string>;
   /** Runs `COPY … FROM STDIN`. Throws a QueryError. */
   copyIn(text: string): Promise<CopyFromStdinSink>;
 }
@@ -29,9 +29,9 @@ export async function makeSessionSearchPathSafe(session: PostgresqlSession): Pro
   await session.query(searchPathSafeSessionSetupSql);
   return {
     ...session,
-    query: (text, limit) => session.query(buildSearchPathSafeSql(text), limit),
-    copyOut: (text, take, messages) => session.copyOut(buildSearchPathSafeSql(text), take, messages),
-    copyIn: (text) => session.copyIn(buildSearchPathSafeSql(text)),
+    query: (text, limit) => session.query(markSqlAsSearchPathSafe(text), limit),
+    copyOut: (text, take, messages) => session.copyOut(markSqlAsSearchPathSafe(text), take, messages),
+    copyIn: (text) => session.copyIn(markSqlAsSearchPathSafe(text)),
   };
 }
 
@@ -44,7 +44,7 @@ async function refusePooler(session: PostgresqlSession): Promise<void> {
   const pid = sets.flat()[0]?.pid;
   if (session.startupRefusal === undefined && pid === String(session.processId)) return;
   throw new PostgresqlQueryError(
-    databaseConnectErrorCodes.protocol,
+    clientSideDatabaseErrorCodes.protocol,
     'the connection goes through a connection pooler, and a direct connection is required',
     false,
   );

@@ -73,7 +73,7 @@ export const searchPathSafeSessionSetupSql = join([
 ]);
 
 /** Only `makeSessionSearchPathSafe` may use this function, because its sessions have sent `searchPathSafeSessionSetupSql`. */
-export function buildSearchPathSafeSql(text: string): SearchPathSafeSql {
+export function markSqlAsSearchPathSafe(text: string): SearchPathSafeSql {
   return join([text]);
 }
 

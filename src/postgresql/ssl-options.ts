@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { usageError } from '../errors.ts';
-import type { ConnectionParameters } from './connection-string.ts';
+import type { PostgresqlConnectionParameters } from './connection-string.ts';
 
 /** How the certificate of the server is verified. */
 export interface CertificateVerification {
@@ -29,7 +29,7 @@ export interface ParsedSslOptions {
  * each other.
  */
 export function parseSslOptions(
-  parameters: ConnectionParameters,
+  parameters: PostgresqlConnectionParameters,
   options: { readonly disableSsl?: boolean | undefined; readonly caFile?: string | undefined },
   readText: (path: string) => string | undefined,
 ): ParsedSslOptions {
@@ -54,7 +54,7 @@ export function parseSslOptions(
 const modes = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full'] as const;
 type Mode = (typeof modes)[number];
 
-function sslModeOf(parameters: ConnectionParameters): Mode | undefined {
+function sslModeOf(parameters: PostgresqlConnectionParameters): Mode | undefined {
   const text = parameters.get('sslmode');
   const explicit = text === undefined ? undefined : (modes.find((mode) => mode === text) ?? unknownSslMode());
   const flag = parseSslFlag(parameters.get('ssl'));

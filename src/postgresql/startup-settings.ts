@@ -7,7 +7,7 @@ import type { DatabaseConnectError } from '../platform/connect-error.ts';
  * contain no setting that a check reads: the reset_val of that setting would be the value from this list.
  * https://www.postgresql.org/docs/current/protocol-message-formats.html#PROTOCOL-MESSAGE-FORMATS-STARTUPMESSAGE
  */
-export const postgresqlStartupSettings = {
+export const postgresqlStartupMessageParameters = {
   default_transaction_deferrable: 'off',
   default_transaction_isolation: 'read committed',
   role: 'none',
@@ -16,11 +16,11 @@ export const postgresqlStartupSettings = {
 } as const;
 
 /**
- * Whether the login may succeed without `postgresqlStartupSettings`. A PostgreSQL server knows all these settings; a pooler
+ * Whether the login may succeed without `postgresqlStartupMessageParameters`. A PostgreSQL server knows all these settings; a pooler
  * rejects a parameter that it does not track as a protocol violation, other products as an unknown parameter, a wrong
  * value or an unsupported feature.
  */
-export function isStartupSettingRefusal({ phase, code }: DatabaseConnectError): boolean {
+export function isStartupMessageParameterRefusal({ phase, code }: DatabaseConnectError): boolean {
   return phase === 'startup' && refusalCodes.has(code);
 }
 

@@ -1,5 +1,5 @@
 import { maxTimerMs } from '../platform/timeout-signal.ts';
-import type { ReceiveCopyToStdout } from './copy.ts';
+import type { CopyToStdoutMethod } from './copy.ts';
 import type { CopyRowDeliveryMode } from './message-reader.ts';
 import { quoteIdentifier } from './quote.ts';
 
@@ -54,7 +54,7 @@ function knowsRelationKindLimit(version: number): boolean {
 }
 
 /** SQL condition: COPY includes the column `a` (pg_attribute). Generated columns cannot be copied. */
-export function isCopiedColumnSql(version: number): string {
+export function isColumnReadByCopySql(version: number): string {
   return `a.attnum > 0 AND NOT a.attisdropped${version < 120_000 ? '' : " AND a.attgenerated = ''"}`;
 }
 
@@ -77,7 +77,7 @@ export type ReadTableRowsResult = 'complete' | 'stopped' | 'limit';
  * kept in memory. The session is closed unless the result is `complete`. Throws a QueryError.
  */
 export async function readTableRows<Message extends string>(
-  session: { readonly copyOut: ReceiveCopyToStdout<Message>; end(): Promise<void> },
+  session: { readonly copyOut: CopyToStdoutMethod<Message>; end(): Promise<void> },
   message: Message,
   visit: (row: Uint8Array) => boolean,
   { time, bytes = Number.POSITIVE_INFINITY, messages, pace }: ReadTableRowsLimits,
@@ -119,7 +119,7 @@ export function splitTextCopyRow(row: Uint8Array): readonly (string | null)[] {
 }
 
 /** Whether the single field of a row in the text format is NULL. */
-export function isNullCopyField(row: Uint8Array): boolean {
+export function isNullTextCopyField(row: Uint8Array): boolean {
   return row[0] === 0x5c && row[1] === 0x4e && (row.length === 2 || (row.length === 3 && row[2] === 0x0a));
 }
 

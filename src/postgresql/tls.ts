@@ -1,11 +1,11 @@
 import { isIP } from 'node:net';
 import { type ConnectionOptions, checkServerIdentity } from 'node:tls';
-import type { PostgresqlSource } from './source.ts';
+import type { PostgresqlEndpoint } from './endpoint.ts';
 
 /**
  * TLS options that encrypt without verifying the certificate, like sslmode=require of libpq, unless `verify` is set.
  */
-export function postgresqlTlsOptions({ host, verify }: PostgresqlSource): ConnectionOptions {
+export function postgresqlTlsOptions({ host, verify }: PostgresqlEndpoint): ConnectionOptions {
   const name = host.replace(/\.$/, '');
   return {
     host: name,

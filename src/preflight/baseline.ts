@@ -1,4 +1,4 @@
-import { isJsonRecord, parseJson, readStringField } from '../json.ts';
+import { isJsonRecord, readStringField, tryParseJson } from '../json.ts';
 import type { PreflightFindingStatus } from './finding.ts';
 import type { PreflightReport } from './report.ts';
 
@@ -32,7 +32,7 @@ export interface PreflightBaselineChange {
 
 /** Decodes a saved preflight report; undefined if the text is not a preflight report. */
 export function decodePreflightBaseline(text: string): PreflightBaseline | undefined {
-  const json = parseJson(text);
+  const json = tryParseJson(text);
   if (!json.ok || !isJsonRecord(json.value) || json.value.schema_version !== 1) return undefined;
   const { source, findings } = json.value;
   const engine = readStringField(json.value, 'engine');

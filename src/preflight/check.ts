@@ -2,7 +2,7 @@ import type { CheckFinding, MigrationMethod, PreflightCheckOutcome } from './fin
 import type { PreflightOptions } from './preflight-options.ts';
 import type { CheckQueryResults, PreflightCheckQueries } from './query.ts';
 
-export type PreflightCheckSeverity = Readonly<Partial<Record<MigrationMethod, 'blocker' | 'warning' | 'info'>>>;
+export type PreflightSeverityByMethod = Readonly<Partial<Record<MigrationMethod, 'blocker' | 'warning' | 'info'>>>;
 
 declare const __TEST_BUILD__: boolean | undefined;
 
@@ -21,7 +21,7 @@ export interface PreflightCheckDescription {
   /**
    * The most severe outcome of the check for each migration method; methods that the check never concerns are left out.
    */
-  readonly severity: PreflightCheckSeverity;
+  readonly severity: PreflightSeverityByMethod;
   /** The migration methods that a `fail` of the check can block, derived from `severity`. */
   readonly mayBlock: readonly MigrationMethod[];
 }
@@ -52,8 +52,8 @@ export interface DatabasePreflightCheck<Facts, Q extends PreflightCheckQueries> 
 }
 
 /** The migration methods that a check of this severity can block. */
-export function selectBlockableMethods(
-  severity: PreflightCheckSeverity,
+export function selectBlockableMigrationMethods(
+  severity: PreflightSeverityByMethod,
   methods: readonly MigrationMethod[],
 ): readonly MigrationMethod[] {
   return methods.filter((method) => severity[method] === 'blocker');

@@ -1,5 +1,5 @@
 import type { OptionSpec, ParsedArgs } from '../cli/command.ts';
-import { parseDurationOrThrow } from '../cli/duration.ts';
+import { parseDurationToMillisecondsOrThrow } from '../cli/duration.ts';
 import { shortenInputForError } from '../cli/shorten-input-for-error.ts';
 import type { ResolvedProfileSettings } from '../config/settings.ts';
 import { usageError } from '../errors.ts';
@@ -40,7 +40,7 @@ function readDeepOptions(args: ParsedArgs, engine: 'postgresql' | 'redis'): Deep
   const timeout = args.value('deep-timeout');
   return {
     bytesPerSecond: readMegabytes(args.value('deep-rate') ?? '50') * 1_000_000,
-    timeout: timeout === undefined ? undefined : parseDurationOrThrow(timeout, '--deep-timeout', 1000),
+    timeout: timeout === undefined ? undefined : parseDurationToMillisecondsOrThrow(timeout, '--deep-timeout', 1000),
   };
 }
 

@@ -1,4 +1,4 @@
-import { readInputFile } from '../cli/input-file.ts';
+import { readFileNamedByUser } from '../cli/read-file-named-by-user.ts';
 import type { DbSource } from '../db-source/read-source.ts';
 import { usageError } from '../errors.ts';
 import { fixScriptPurposes, formatFixScriptSourceLine } from './render-fix-script.ts';
@@ -13,7 +13,7 @@ export function readEarlierFixScript(
   option: 'fix-sql' | 'undo-sql',
   { source }: DbSource,
 ): string | undefined {
-  const text = file === undefined ? undefined : readInputFile(file);
+  const text = file === undefined ? undefined : readFileNamedByUser(file);
   if (file === undefined || text === undefined || text === '') return undefined;
   const [purpose = '', origin = ''] = text.split('\n', 2).map((line) => line.replace(/^(--|#) /, ''));
   const isOwn = purpose === fixScriptPurposes[option] && origin.startsWith(formatFixScriptSourceLine(source));

@@ -125,4 +125,4 @@ export function unknownOutcome(reason: string, fix?: FindingFix): PreflightCheck
 }
 
 /** Who runs the fix for a managed service: the person who restarts the instance in the console of the service. */
-export const instanceAdministrator = 'the administrator of the instance';
+export const managedInstanceAdministrator = 'the administrator of the instance';

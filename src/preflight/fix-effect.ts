@@ -54,7 +54,7 @@ export function buildQueryResultFixEffect<T>(query: PreflightQuery<T>, change: (
 }
 
 /** The effect of statements that remove the given rows from the result of a query. */
-export function buildRowRemovalFixEffect<T>(
+export function buildQueryRowRemovalFixEffect<T>(
   query: PreflightQuery<readonly T[]>,
   rows: readonly T[],
 ): PreflightFixEffect {

@@ -1,4 +1,4 @@
-import { type CheckFinding, type FindingFix, instanceAdministrator, type MigrationMethod } from './finding.ts';
+import { type CheckFinding, type FindingFix, type MigrationMethod, managedInstanceAdministrator } from './finding.ts';
 import type { PreflightReport } from './report.ts';
 
 /** One section of a fix script: its statements, who runs them and in which database. */
@@ -157,14 +157,14 @@ function closingSections(
   isOptional: boolean,
 ): readonly SectionOfFindings[] {
   const restarts = pieces.filter(({ fix }) => fix.restart === true);
-  const reloads = pieces.filter(({ fix }) => fix.reload === true && fix.by !== instanceAdministrator);
+  const reloads = pieces.filter(({ fix }) => fix.reload === true && fix.by !== managedInstanceAdministrator);
   if (restarts.length > 0) {
-    const isManaged = restarts.every(({ fix }) => fix.by === instanceAdministrator);
+    const isManaged = restarts.every(({ fix }) => fix.by === managedInstanceAdministrator);
     return [
       {
         kind: 'restart',
         title: 'one restart for all changes',
-        by: isManaged ? instanceAdministrator : 'the administrator of the server',
+        by: isManaged ? managedInstanceAdministrator : 'the administrator of the server',
         lines: [
           isManaged
             ? '# restart (reboot) the instance in the console of the service'

@@ -10,7 +10,7 @@ export interface FixEffectInDatabase {
 }
 
 /** The findings that change when the given effects are applied, with the result of `buildFindingKey` as the key. */
-export interface EvaluatedFixEffects {
+export interface FindingsChangedByFixEffects {
   readonly changed: ReadonlyMap<string, CheckFinding>;
   /** Why the server would not start after the restart; undefined if it would start. */
   readonly cannotStart?: string | undefined;

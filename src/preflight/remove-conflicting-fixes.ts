@@ -1,7 +1,7 @@
 import type { CheckFinding } from './finding.ts';
 import {
   buildFindingKey,
-  type EvaluatedFixEffects,
+  type FindingsChangedByFixEffects,
   type FixEffectInDatabase,
   type FixSimulationProblem,
   type PreflightFixWithEffects,
@@ -14,7 +14,7 @@ import {
 export function removeConflictingFixes(
   fixes: readonly PreflightFixWithEffects[],
   isOptional: (fix: PreflightFixWithEffects) => boolean,
-  evaluate: (effects: readonly FixEffectInDatabase[]) => EvaluatedFixEffects,
+  evaluate: (effects: readonly FixEffectInDatabase[]) => FindingsChangedByFixEffects,
   harms: Map<CheckFinding, FixSimulationProblem>,
 ): readonly PreflightFixWithEffects[] {
   const kept = new Set<PreflightFixWithEffects>();

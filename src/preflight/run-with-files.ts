@@ -1,11 +1,11 @@
 import type { OptionSpec, ParsedArgs } from '../cli/command.ts';
 import type { CommandIo } from '../cli/command-io.ts';
-import { parseDurationOrThrow } from '../cli/duration.ts';
+import { parseDurationToMillisecondsOrThrow } from '../cli/duration.ts';
 import { nearestWord } from '../cli/nearest-word.ts';
 import type { DbSource } from '../db-source/read-source.ts';
 import { CliError, usageError } from '../errors.ts';
 import { runUntilSignal } from '../platform/until-signal.ts';
-import { escapeUnprintable } from '../sanitize/json-text.ts';
+import { escapeUnprintable } from '../sanitize/escape-unprintable.ts';
 import { maxSanitizedTextLength } from '../sanitize/terminal-text.ts';
 import { programVersion } from '../version.ts';
 import { findPreflightChangesSinceBaseline, type PreflightBaselineChange } from './baseline.ts';
@@ -65,7 +65,7 @@ export const preflightReportOptionSpecs: readonly OptionSpec[] = [
   },
 ];
 
-export interface PreflightOutcome {
+export interface PreflightReportWithChanges {
   readonly report: PreflightReport;
   /** The changes since the baseline; undefined without `--baseline`. */
   readonly changes?: readonly PreflightBaselineChange[];
@@ -80,7 +80,7 @@ export async function runPreflightWithFiles(
   args: ParsedArgs,
   source: DbSource,
   options: PreflightOptions,
-): Promise<PreflightOutcome> {
+): Promise<PreflightReportWithChanges> {
   const files = args.values('report');
   const odd = files.find(
     (file) => !preflightReportFileExtensions.some((ending) => file.toLowerCase().endsWith(ending)),
@@ -166,7 +166,7 @@ async function runWithProgress(
   const { host, progress, output } = io;
   const common = {
     options,
-    deadline: parseDurationOrThrow(args.value('deadline') ?? '60s', '--deadline', 1000),
+    deadline: parseDurationToMillisecondsOrThrow(args.value('deadline') ?? '60s', '--deadline', 1000),
     clock: host.clock,
     nearest: nearestWord,
     onProgress: (done: number, total: number) =>

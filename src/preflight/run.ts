@@ -4,12 +4,12 @@ import { timeoutSignal } from '../platform/timeout-signal.ts';
 import type { PreflightCheckDescription } from './check.ts';
 import type { CheckFinding, MigrationMethod } from './finding.ts';
 import type { SourceAddressFacts } from './network/network-facts.ts';
-import type { EvaluatedFixEffects, FixEffectInDatabase } from './preflight-fix-with-effects.ts';
+import type { FindingsChangedByFixEffects, FixEffectInDatabase } from './preflight-fix-with-effects.ts';
 import type { PreflightOptions } from './preflight-options.ts';
 import type { DatabasePreflightVerdict, IgnoreDatabasesAdvice, PreflightReport } from './report.ts';
 import { simulatePreflightFixes } from './simulate-preflight-fixes.ts';
 import { type NearestWordFinder, rejectUnknownCheckIds } from './unknown-check-ids.ts';
-import { derivePreflightVerdict, type PreflightConclusion } from './verdict.ts';
+import { derivePreflightConclusion, type PreflightConclusion } from './verdict.ts';
 import { buildVerdictAfterFixes } from './verdict-after-fixes.ts';
 
 /** The input of a preflight of either engine. */
@@ -108,7 +108,7 @@ export interface PreflightEngine<Source, Opened, Facts extends CollectedSourceFa
   readonly effectsEvaluator: (
     facts: Facts,
     options: PreflightOptions,
-  ) => (effects: readonly FixEffectInDatabase[]) => EvaluatedFixEffects;
+  ) => (effects: readonly FixEffectInDatabase[]) => FindingsChangedByFixEffects;
   /**
    * Finds the databases that must be ignored so that a migration method becomes possible. `conclude` returns the
    * verdict for the databases that are not ignored.
@@ -213,7 +213,7 @@ function concludeFindings<Source, Opened, Facts extends CollectedSourceFacts, Ex
   options: PreflightOptions,
 ): PreflightConclusion {
   const blockable = new Map(checks.map(({ id, mayBlock }) => [id, mayBlock]));
-  return derivePreflightVerdict({
+  return derivePreflightConclusion({
     ...evaluated,
     methods,
     method: options.method,

@@ -3,7 +3,7 @@ import type { PreflightFixEffect } from './fix-effect.ts';
 import { isInFixScript, isOptionalFix } from './fix-sections.ts';
 import {
   buildFindingKey,
-  type EvaluatedFixEffects,
+  type FindingsChangedByFixEffects,
   type FixEffectInDatabase,
   type FixSimulationProblem,
   type PreflightFixWithEffects,
@@ -29,7 +29,7 @@ export interface PreflightFixSimulation {
 export function simulatePreflightFixes(
   findings: readonly CheckFinding[],
   method: MigrationMethod,
-  evaluate: (effects: readonly FixEffectInDatabase[]) => EvaluatedFixEffects,
+  evaluate: (effects: readonly FixEffectInDatabase[]) => FindingsChangedByFixEffects,
 ): PreflightFixSimulation {
   const observed = new Map(findings.map((finding) => [buildFindingKey(finding), finding]));
   const written = findings.filter(isInFixScript);
@@ -103,7 +103,7 @@ function harmOfAll(
   observed: ReadonlyMap<string, CheckFinding>,
   expected: ReadonlyMap<string, CheckFinding>,
   fixes: readonly PreflightFixWithEffects[],
-  evaluated: EvaluatedFixEffects,
+  evaluated: FindingsChangedByFixEffects,
 ): FixSimulationProblem | undefined {
   if (evaluated.cannotStart !== undefined) return { kind: 'start', why: evaluated.cannotStart };
   const keys = fixes.map(({ finding }) => buildFindingKey(finding));
@@ -118,7 +118,7 @@ function harmOfAll(
  */
 function worsened(
   observed: ReadonlyMap<string, CheckFinding>,
-  { changed }: EvaluatedFixEffects,
+  { changed }: FindingsChangedByFixEffects,
   except?: CheckFinding,
 ): readonly CheckFinding[] {
   return [...changed].flatMap(([key, after]) => {
@@ -151,7 +151,7 @@ function dropHarmfulAdditions(
   observed: ReadonlyMap<string, CheckFinding>,
   expected: ReadonlyMap<string, CheckFinding>,
   fixes: readonly PreflightFixWithEffects[],
-  evaluate: (effects: readonly FixEffectInDatabase[]) => EvaluatedFixEffects,
+  evaluate: (effects: readonly FixEffectInDatabase[]) => FindingsChangedByFixEffects,
   harms: Map<CheckFinding, FixSimulationProblem>,
 ): void {
   const harmOf = (some: readonly PreflightFixWithEffects[]) =>

@@ -6,7 +6,7 @@ import type {
   PreflightVerdictCondition,
 } from './report.ts';
 
-export interface PreflightVerdictInput {
+export interface PreflightConclusionInput {
   readonly findings: readonly CheckFinding[];
   /** The databases to migrate; empty if they are not known. */
   readonly databases: readonly string[];
@@ -30,7 +30,7 @@ export type PreflightConclusion = Pick<
 >;
 
 /** Derives the verdict from all findings: the best method that no finding blocks, for each database and for all together. */
-export function derivePreflightVerdict(weighing: PreflightVerdictInput): PreflightConclusion {
+export function derivePreflightConclusion(weighing: PreflightConclusionInput): PreflightConclusion {
   const { databases, methods, method, strict, accept } = weighing;
   const findings = weighing.findings.map((finding) => markAccepted(finding, accept));
   const blockers = findings.filter(({ status, accepted }) => status === 'fail' && accepted !== true);
@@ -103,7 +103,7 @@ function premisesOf(findings: readonly CheckFinding[]): readonly PreflightVerdic
 function leavesVerdictUnproven(
   { status, id }: CheckFinding,
   verdict: PreflightVerdict,
-  { mayBlock }: PreflightVerdictInput,
+  { mayBlock }: PreflightConclusionInput,
 ): boolean {
   if (status !== 'unknown' || verdict === 'blocked') return false;
   return mayBlock(id).includes(verdict);

@@ -1,6 +1,6 @@
 import { accessSync, constants, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { readInputFile } from '../cli/input-file.ts';
+import { readFileNamedByUser } from '../cli/read-file-named-by-user.ts';
 import { type CliError, usageError } from '../errors.ts';
 import { decodePreflightBaseline, type PreflightBaseline } from './baseline.ts';
 
@@ -29,7 +29,7 @@ export function fileWriteError(file: string, error: unknown): CliError {
 }
 
 export function readPreflightBaseline(file: string): PreflightBaseline | undefined {
-  const text = readInputFile(file);
+  const text = readFileNamedByUser(file);
   if (text === undefined) return undefined;
   const baseline = decodePreflightBaseline(text);
   if (baseline === undefined)

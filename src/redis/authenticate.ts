@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net';
-import { DatabaseConnectError, databaseConnectErrorCodes } from '../platform/connect-error.ts';
-import { parseRedisErrorCode, redactServerMessage } from './command-error.ts';
+import { clientSideDatabaseErrorCodes, DatabaseConnectError } from '../platform/connect-error.ts';
+import { parseRedisErrorCode, redactRedisServerMessage } from './command-error.ts';
+import type { RedisEndpoint } from './endpoint.ts';
 import { requestRedisReplyLine } from './resp.ts';
 import type { RedisCommand, RedisConnectOptions } from './send-redis-command.ts';
-import type { RedisSource } from './source.ts';
 
 export interface RedisAuthOutcome {
   /**
@@ -23,7 +23,7 @@ export interface RedisAuthOutcome {
  */
 export async function authenticateRedisConnection(
   socket: Socket,
-  source: RedisSource,
+  source: RedisEndpoint,
   options: RedisConnectOptions,
 ): Promise<RedisAuthOutcome> {
   const password = source.password?.reveal() ?? '';
@@ -31,17 +31,17 @@ export async function authenticateRedisConnection(
   const reply = await requestRedisReplyLine(socket, ['PING'], options);
   const authentication: RedisAuthOutcome = auth ?? { auth: 'open' };
   if (!reply.startsWith('-')) return authentication;
-  const message = redactServerMessage(reply.slice(1), source);
+  const message = redactRedisServerMessage(reply.slice(1), source);
   const code = /^ERR operation not permitted/i.test(message) ? 'NOAUTH' : parseRedisErrorCode(message);
   if (loginErrors.has(code)) throw new DatabaseConnectError('startup', code, message);
   return { ...authentication, notice: { code, message } };
 }
 
-const loginErrors: ReadonlySet<string> = new Set(['NOAUTH', 'DENIED', databaseConnectErrorCodes.maxClients]);
+const loginErrors: ReadonlySet<string> = new Set(['NOAUTH', 'DENIED', clientSideDatabaseErrorCodes.maxClients]);
 
 async function sendAuth(
   socket: Socket,
-  source: RedisSource,
+  source: RedisEndpoint,
   password: string,
   options: RedisConnectOptions,
 ): Promise<RedisAuthOutcome> {
@@ -49,7 +49,7 @@ async function sendAuth(
     source.username === undefined ? ['AUTH', password] : ['AUTH', source.username, password];
   const reply = await requestRedisReplyLine(socket, command, options);
   if (!reply.startsWith('-')) return { auth: 'password' };
-  const message = redactServerMessage(reply.slice(1), source);
+  const message = redactRedisServerMessage(reply.slice(1), source);
   if (/no password is set|without any password configured/i.test(message)) {
     return { auth: 'needless', authReply: message };
   }

@@ -1,14 +1,14 @@
-import { systemErrorCode, systemErrorReason } from '../platform/build-network-failure-error.ts';
+import { systemErrorCode, systemErrorReason } from '../platform/build-network-http-send-error.ts';
 import {
+  clientSideDatabaseErrorCodes,
   closedDuringTlsHandshakeMessage,
   DatabaseConnectError,
   type DatabaseConnectPhase,
   DatabaseError,
-  databaseConnectErrorCodes,
   tlsErrorReason,
 } from '../platform/connect-error.ts';
 import { sanitizeLine } from '../sanitize/terminal-text.ts';
-import type { RedisSource } from './source.ts';
+import type { RedisEndpoint } from './endpoint.ts';
 
 /**
  * The reason why a Redis command has no reply. `code` is the first word of the error (NOPERM, LOADING, ERR) if the
@@ -20,7 +20,7 @@ export class RedisCommandError extends DatabaseError {
 
 /** The error code in an error reply: `NOAUTH` of `NOAUTH Authentication required.`; `ERR` if the reply has none. */
 export function parseRedisErrorCode(message: string): string {
-  if (/max number of clients/i.test(message)) return databaseConnectErrorCodes.maxClients;
+  if (/max number of clients/i.test(message)) return clientSideDatabaseErrorCodes.maxClients;
   return /^[A-Z][A-Z_0-9]+(?=\s|$)/.exec(message)?.[0] ?? 'ERR';
 }
 
@@ -28,7 +28,7 @@ export function parseRedisErrorCode(message: string): string {
  * A message of the server without the password. A server that does not know AUTH repeats the arguments of the command,
  * which include the password, in its error.
  */
-export function redactServerMessage(text: string, source: RedisSource): string {
+export function redactRedisServerMessage(text: string, source: RedisEndpoint): string {
   const password = source.password?.reveal() ?? '';
   const cut = text.replace(/,? with args beginning with.*$/s, '');
   return sanitizeLine(password.length < 4 ? cut : cut.replaceAll(password, '[secret]'));
@@ -38,8 +38,8 @@ export function redactServerMessage(text: string, source: RedisSource): string {
 export function toRedisConnectError(phase: DatabaseConnectPhase, error: unknown): DatabaseConnectError {
   if (error instanceof DatabaseConnectError) return error;
   if (error instanceof DOMException)
-    return new DatabaseConnectError(phase, databaseConnectErrorCodes.aborted, getRedisCommandAbortReason(error));
-  const code = systemErrorCode(error) ?? databaseConnectErrorCodes.closed;
+    return new DatabaseConnectError(phase, clientSideDatabaseErrorCodes.aborted, describeRedisAbortError(error));
+  const code = systemErrorCode(error) ?? clientSideDatabaseErrorCodes.closed;
   if (phase === 'network' && /^(ENOTFOUND|EAI_)/.test(code)) {
     return new DatabaseConnectError(phase, code, 'the host name is unknown');
   }
@@ -50,7 +50,7 @@ export function toRedisConnectError(phase: DatabaseConnectPhase, error: unknown)
 }
 
 /** Why a signal aborted the command: the deadline of the run, or the user. */
-export function getRedisCommandAbortReason(error: DOMException): string {
+export function describeRedisAbortError(error: DOMException): string {
   return error.name === 'TimeoutError' ? 'no response before the deadline' : 'cancelled';
 }
 
@@ -60,15 +60,15 @@ function tlsError(code: string, error: unknown): DatabaseConnectError {
   if (code === 'ERR_SSL_WRONG_VERSION_NUMBER' || code === 'ERR_SSL_PACKET_LENGTH_TOO_LONG') {
     return new DatabaseConnectError(
       'tls',
-      databaseConnectErrorCodes.noTls,
+      clientSideDatabaseErrorCodes.noTls,
       'the server does not support TLS on this port (wrong version number)',
     );
   }
   if (code === 'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED' || code === 'ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE') {
-    return new DatabaseConnectError('tls', databaseConnectErrorCodes.tls, redisClientCertificateRequiredText);
+    return new DatabaseConnectError('tls', clientSideDatabaseErrorCodes.tls, redisClientCertificateRequiredText);
   }
-  if (code === databaseConnectErrorCodes.closed) {
-    return new DatabaseConnectError('tls', databaseConnectErrorCodes.tls, closedDuringTlsHandshakeMessage);
+  if (code === clientSideDatabaseErrorCodes.closed) {
+    return new DatabaseConnectError('tls', clientSideDatabaseErrorCodes.tls, closedDuringTlsHandshakeMessage);
   }
-  return new DatabaseConnectError('tls', databaseConnectErrorCodes.tls, tlsErrorReason(error));
+  return new DatabaseConnectError('tls', clientSideDatabaseErrorCodes.tls, tlsErrorReason(error));
 }

@@ -1,23 +1,23 @@
 import type { Socket } from 'node:net';
-import { DatabaseConnectError, databaseConnectErrorCodes } from '../platform/connect-error.ts';
+import { clientSideDatabaseErrorCodes, DatabaseConnectError } from '../platform/connect-error.ts';
 import { createDatabaseResponseMemoryLimit } from '../platform/response-memory.ts';
 import type { TlsConnectionInfo } from '../platform/tls-connection-info.ts';
 import { authenticateRedisConnection, type RedisAuthOutcome } from './authenticate.ts';
 import {
-  getRedisCommandAbortReason,
+  describeRedisAbortError,
   parseRedisErrorCode,
   RedisCommandError,
-  redactServerMessage,
+  redactRedisServerMessage,
   toRedisConnectError,
 } from './command-error.ts';
-import { explainRedisConnectError } from './explain-connect-error.ts';
+import type { RedisEndpoint } from './endpoint.ts';
 import { guardRedisReplyStream } from './guard-redis-reply-stream.ts';
 import type { Client } from './ioredis.ts';
-import { type OpenRedisSocket, openRedisSocket } from './redis-socket.ts';
-import { createRedisReplyReader } from './reply-reader.ts';
+import { probeCauseOfRedisConnectError } from './probe-cause-of-connect-error.ts';
+import { type ConnectedRedisSocket, openRedisSocket } from './redis-socket.ts';
+import { createRedisReplyValidator } from './reply-validator.ts';
 import { type RedisCommand, type RedisConnectOptions, sendRedisCommand } from './send-redis-command.ts';
-import type { RedisSource } from './source.ts';
-import { withTimeLimit } from './time-limit.ts';
+import { withTimeLimit } from './time-limit-options.ts';
 
 /** A reply in RESP2. */
 export type RedisReply = string | number | null | Uint8Array | readonly RedisReply[];
@@ -40,15 +40,15 @@ export interface RedisConnection {
  * Opens a Redis session with TCP, TLS, AUTH and PING only. The session never reconnects and never
  * queues commands. Throws a ConnectError, and then leaves no socket open.
  */
-export async function connectRedis(source: RedisSource, options: RedisConnectOptions): Promise<RedisConnection> {
+export async function connectRedis(source: RedisEndpoint, options: RedisConnectOptions): Promise<RedisConnection> {
   try {
     return await open(source, options);
   } catch (error) {
-    throw error instanceof DatabaseConnectError ? await explainRedisConnectError(error, source, options) : error;
+    throw error instanceof DatabaseConnectError ? await probeCauseOfRedisConnectError(error, source, options) : error;
   }
 }
 
-async function open(source: RedisSource, options: RedisConnectOptions): Promise<RedisConnection> {
+async function open(source: RedisEndpoint, options: RedisConnectOptions): Promise<RedisConnection> {
   const connection = await openRedisSocket(source, options);
   try {
     const authentication = await authenticateRedisConnection(connection.socket, source, options);
@@ -61,9 +61,9 @@ async function open(source: RedisSource, options: RedisConnectOptions): Promise<
 }
 
 async function createSession(
-  { socket, tls }: OpenRedisSocket,
+  { socket, tls }: ConnectedRedisSocket,
   authentication: RedisAuthOutcome,
-  source: RedisSource,
+  source: RedisEndpoint,
   options: RedisConnectOptions,
 ): Promise<RedisConnection> {
   const { Client: RedisClient, ReplyError } = await import('./ioredis.ts');
@@ -82,7 +82,7 @@ async function createSession(
   // ioredis prints errors if no listener for `error` exists. This listener is empty, because callers receive the errors
   // with the replies.
   client.on('error', () => {});
-  const reader = createRedisReplyReader(options.memory ?? createDatabaseResponseMemoryLimit('statement'));
+  const reader = createRedisReplyValidator(options.memory ?? createDatabaseResponseMemoryLimit('statement'));
   const replyFailure = guardRedisReplyStream(socket, reader);
   await client.connect();
   const drop = () => {
@@ -93,12 +93,12 @@ async function createSession(
     if (error instanceof RedisCommandError) return error;
     const refused = replyFailure();
     if (refused instanceof Error)
-      return new RedisCommandError(databaseConnectErrorCodes.protocol, refused.message, true);
+      return new RedisCommandError(clientSideDatabaseErrorCodes.protocol, refused.message, true);
     if (error instanceof DOMException)
-      return new RedisCommandError(databaseConnectErrorCodes.aborted, getRedisCommandAbortReason(error), true);
+      return new RedisCommandError(clientSideDatabaseErrorCodes.aborted, describeRedisAbortError(error), true);
     if (!(error instanceof ReplyError))
-      return new RedisCommandError(databaseConnectErrorCodes.closed, closedByServer, true);
-    const message = redactServerMessage(error.message, source);
+      return new RedisCommandError(clientSideDatabaseErrorCodes.closed, closedByServer, true);
+    const message = redactRedisServerMessage(error.message, source);
     return new RedisCommandError(parseRedisErrorCode(message), message, false);
   };
   options.signal?.addEventListener('abort', drop);
@@ -148,7 +148,7 @@ async function awaitReply(
   { limit, signal, drop, toError }: ReplyOptions,
 ): Promise<RedisReply> {
   const late = () =>
-    new RedisCommandError(databaseConnectErrorCodes.timeout, `no response within ${limit / 1000} s`, true);
+    new RedisCommandError(clientSideDatabaseErrorCodes.timeout, `no response within ${limit / 1000} s`, true);
   try {
     return await withTimeLimit<RedisReply>({ limit }, late, (resolve, reject) => {
       call().then((value) => resolve(decodeReply(value)), reject);

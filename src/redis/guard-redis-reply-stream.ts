@@ -1,13 +1,13 @@
 import type { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
-import type { RedisReplyReader } from './reply-reader.ts';
+import type { RedisReplyValidator } from './reply-validator.ts';
 
 /**
  * Passes only bytes that the reader accepts to the listener that ioredis adds to the socket; other bytes end the
  * connection.
  * @returns the error of the reader; undefined if there was none
  */
-export function guardRedisReplyStream(socket: Socket, reader: Pick<RedisReplyReader, 'read'>): () => unknown {
+export function guardRedisReplyStream(socket: Socket, reader: Pick<RedisReplyValidator, 'read'>): () => unknown {
   let failure: unknown;
   const events: EventEmitter = socket;
   const prependListener = events.prependListener.bind(socket);

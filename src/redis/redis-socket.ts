@@ -1,17 +1,17 @@
 import { Socket } from 'node:net';
 import { connect as connectTls, rootCertificates, type TLSSocket } from 'node:tls';
 import {
+  clientSideDatabaseErrorCodes,
   closedDuringTlsHandshakeMessage,
   DatabaseConnectError,
-  databaseConnectErrorCodes,
 } from '../platform/connect-error.ts';
 import { readTlsInfoOfSocket, type TlsConnectionInfo } from '../platform/tls-connection-info.ts';
 import { toRedisConnectError } from './command-error.ts';
-import type { RedisSource } from './source.ts';
-import { type TimeLimit, withTimeLimit } from './time-limit.ts';
+import type { RedisEndpoint } from './endpoint.ts';
+import { type TimeLimitOptions, withTimeLimit } from './time-limit-options.ts';
 import { redisTlsOptions } from './tls.ts';
 
-export interface OpenRedisSocket {
+export interface ConnectedRedisSocket {
   readonly socket: Socket;
   /** undefined: not encrypted. */
   readonly tls: TlsConnectionInfo | undefined;
@@ -21,7 +21,10 @@ export interface OpenRedisSocket {
  * Connects by TCP, and by TLS when the source requires it. Sends no command. Throws a ConnectError, and then leaves no
  * socket open.
  */
-export async function openRedisSocket(source: RedisSource, timeLimit: TimeLimit): Promise<OpenRedisSocket> {
+export async function openRedisSocket(
+  source: RedisEndpoint,
+  timeLimit: TimeLimitOptions,
+): Promise<ConnectedRedisSocket> {
   const began = performance.now();
   const socket = await connectTcp(source, timeLimit);
   if (source.ssl === 'disable') return { socket, tls: undefined };
@@ -42,15 +45,15 @@ export async function openRedisSocket(source: RedisSource, timeLimit: TimeLimit)
  * With a CA file, the server counts as publicly trusted if the file contains the root certificate of a public certificate
  * authority.
  */
-function isPubliclyTrusted(secure: TLSSocket, { ca }: RedisSource): boolean {
+function isPubliclyTrusted(secure: TLSSocket, { ca }: RedisEndpoint): boolean {
   if (ca !== undefined) return rootCertificates.some((root) => ca.pem.includes(root));
   // A Redis replica verifies the certificate chain, but not the host name.
   return secure.authorized || `${secure.authorizationError}` === 'ERR_TLS_CERT_ALTNAME_INVALID';
 }
 
-async function connectTcp(source: RedisSource, timeLimit: TimeLimit): Promise<Socket> {
+async function connectTcp(source: RedisEndpoint, timeLimit: TimeLimitOptions): Promise<Socket> {
   const socket = new Socket();
-  const late = () => new DatabaseConnectError('network', databaseConnectErrorCodes.timeout, 'no response');
+  const late = () => new DatabaseConnectError('network', clientSideDatabaseErrorCodes.timeout, 'no response');
   try {
     return await withTimeLimit<Socket>(timeLimit, late, (resolve, reject) => {
       const done = () => resolve(socket);
@@ -66,14 +69,14 @@ async function connectTcp(source: RedisSource, timeLimit: TimeLimit): Promise<So
   }
 }
 
-async function startTls(socket: Socket, source: RedisSource, timeLimit: TimeLimit): Promise<TLSSocket> {
+async function startTls(socket: Socket, source: RedisEndpoint, timeLimit: TimeLimitOptions): Promise<TLSSocket> {
   const secure = connectTls({ socket, ...redisTlsOptions(source) });
-  const late = () => new DatabaseConnectError('tls', databaseConnectErrorCodes.tls, noTlsHandshakeResponseText);
+  const late = () => new DatabaseConnectError('tls', clientSideDatabaseErrorCodes.tls, unansweredTlsHandshakeMessage);
   try {
     return await withTimeLimit<TLSSocket>(timeLimit, late, (resolve, reject) => {
       const done = () => resolve(secure);
       const closed = () =>
-        reject(new DatabaseConnectError('tls', databaseConnectErrorCodes.tls, closedDuringTlsHandshakeMessage));
+        reject(new DatabaseConnectError('tls', clientSideDatabaseErrorCodes.tls, closedDuringTlsHandshakeMessage));
       secure.once('secureConnect', done).once('error', reject).once('close', closed);
       return () =>
         void secure.off('secureConnect', done).off('error', reject).off('close', closed).on('error', ignoreError);
@@ -84,7 +87,7 @@ async function startTls(socket: Socket, source: RedisSource, timeLimit: TimeLimi
   }
 }
 
-export const noTlsHandshakeResponseText = 'no response to the TLS handshake';
+export const unansweredTlsHandshakeMessage = 'no response to the TLS handshake';
 
 /**
  * The listener is empty: the next read or write reports the error, and without a listener an error event would end the

@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
-import { DatabaseConnectError, databaseConnectErrorCodes } from '../platform/connect-error.ts';
+import { clientSideDatabaseErrorCodes, DatabaseConnectError } from '../platform/connect-error.ts';
 import { toRedisConnectError } from './command-error.ts';
 import { type RedisCommand, type RedisConnectOptions, sendRedisCommand } from './send-redis-command.ts';
-import { withTimeLimit } from './time-limit.ts';
+import { withTimeLimit } from './time-limit-options.ts';
 
 /** Encodes a command as an array of bulk strings (https://redis.io/docs/latest/develop/reference/protocol-spec/). */
 export function encodeRedisCommand(command: RedisCommand): Buffer {
@@ -23,7 +23,7 @@ export async function requestRedisReplyLine(
   options: RedisConnectOptions,
 ): Promise<string> {
   const late = () =>
-    new DatabaseConnectError('startup', databaseConnectErrorCodes.timeout, 'connected, but no response');
+    new DatabaseConnectError('startup', clientSideDatabaseErrorCodes.timeout, 'connected, but no response');
   try {
     return await withTimeLimit<string>(options, late, (resolve, reject) => {
       let received = Buffer.alloc(0);
@@ -40,7 +40,7 @@ export async function requestRedisReplyLine(
       };
       const closed = () =>
         reject(
-          new DatabaseConnectError('startup', databaseConnectErrorCodes.closed, 'the server closed the connection'),
+          new DatabaseConnectError('startup', clientSideDatabaseErrorCodes.closed, 'the server closed the connection'),
         );
       socket.on('data', take).once('error', reject).once('close', closed).resume();
       if (socket.destroyed) closed();
@@ -60,7 +60,7 @@ function nonRedisError(received: Buffer): DatabaseConnectError | undefined {
   if (first === 0x15 && (received.length === 1 || received[1] === 0x03)) {
     return new DatabaseConnectError(
       'startup',
-      databaseConnectErrorCodes.onlyTls,
+      clientSideDatabaseErrorCodes.onlyTls,
       'the server requires TLS on this port',
     );
   }
@@ -68,7 +68,7 @@ function nonRedisError(received: Buffer): DatabaseConnectError | undefined {
   if (isReply && received.length < 65_536) return undefined;
   return new DatabaseConnectError(
     'startup',
-    databaseConnectErrorCodes.protocol,
+    clientSideDatabaseErrorCodes.protocol,
     'the service on this port does not use the Redis protocol',
   );
 }

@@ -1,10 +1,10 @@
 import type { DatabaseResponseMemoryLimit } from '../platform/response-memory.ts';
-import type { TimeLimit } from './time-limit.ts';
+import type { TimeLimitOptions } from './time-limit-options.ts';
 
 /** The name of a command and its arguments, which may be bytes because keys need not be text. */
 export type RedisCommand = readonly [name: string, ...rest: readonly (string | Uint8Array)[]];
 
-export interface RedisConnectOptions extends TimeLimit {
+export interface RedisConnectOptions extends TimeLimitOptions {
   /**
    * Memory limit shared by sessions whose replies are kept at the same time (default: a limit for each reply alone).
    */

@@ -1,12 +1,12 @@
 import { isIP } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
-import type { RedisSource } from './source.ts';
+import type { RedisEndpoint } from './endpoint.ts';
 
 /**
  * TLS options that encrypt without verifying the certificate, like the service, which accepts no CA certificate. With
  * `ca` or `isVerified` the certificate chain and the host name are verified.
  */
-export function redisTlsOptions(source: RedisSource): ConnectionOptions {
+export function redisTlsOptions(source: RedisEndpoint): ConnectionOptions {
   return {
     host: source.host,
     // SNI may contain only host names (RFC 6066 §3).

@@ -1,10 +1,10 @@
 import {
   areAllDatabasesStreaming,
-  hasMigrationEnded,
-  type MigrationState,
+  type EngineMigrationState,
+  hasDatabaseMigrationEnded,
   type TableSyncState,
-} from '../engine/migration-state.ts';
-import type { RunningMigration } from '../engine/running-migration.ts';
+} from '../engine/engine-migration-state.ts';
+import type { MigrationEngineRun } from '../engine/start-engine-migration.ts';
 import type { Clock } from '../platform/host.ts';
 
 export interface RehearsalCatchUpResult {
@@ -24,12 +24,12 @@ export interface RehearsalCatchUpOptions {
   readonly poll: number;
   /** Milliseconds without progress of the copy after which the wait ends. */
   readonly stallTimeout: number;
-  readonly onState?: (state: MigrationState) => void;
+  readonly onState?: (state: EngineMigrationState) => void;
 }
 
 /** Waits until every table of every running database is replicated. Rejects when the signal aborts. */
 export async function waitForRehearsalCatchUp(
-  migration: RunningMigration,
+  migration: MigrationEngineRun,
   { clock, signal, poll, stallTimeout, onState }: RehearsalCatchUpOptions,
 ): Promise<RehearsalCatchUpResult> {
   const startedAt = clock.now();
@@ -61,15 +61,15 @@ export async function waitForRehearsalCatchUp(
  * The status of the migration is `error` as soon as one database has failed, while the migration of the others
  * continues.
  */
-function isOver({ status, databases }: MigrationState): boolean {
-  if (status === 'error') return databases.every(hasMigrationEnded);
+function isOver({ status, databases }: EngineMigrationState): boolean {
+  if (status === 'error') return databases.every(hasDatabaseMigrationEnded);
   return status === 'done' || status === 'canceled';
 }
 
 const settledPhases: ReadonlySet<string> = new Set(['streaming', 'done', 'stopped', 'error']);
 
 /** Detects progress beyond the best state so far, so that a copy which fails and restarts makes no progress. */
-function createProgressTracker(): (state: MigrationState) => boolean {
+function createProgressTracker(): (state: EngineMigrationState) => boolean {
   const stages: readonly TableSyncState[] = ['i', 'd', 'f', 's', 'r'];
   const best = new Map<string, number>();
   return ({ databases }) => {

@@ -4,7 +4,7 @@ import type { DbSource } from '../db-source/read-source.ts';
 import { unreachableSourceHint } from '../db-source/unreachable-source-hint.ts';
 import { redactErrorReason } from '../engine/migration-error.ts';
 import { CliError } from '../errors.ts';
-import { DatabaseConnectError, databaseConnectErrorCodes } from '../platform/connect-error.ts';
+import { clientSideDatabaseErrorCodes, DatabaseConnectError } from '../platform/connect-error.ts';
 import type { Clock } from '../platform/host.ts';
 import { PostgresqlQueryError } from '../postgresql/query-error.ts';
 import { RedisCommandError } from '../redis/command-error.ts';
@@ -111,7 +111,7 @@ async function readTargetFailure({
     return {
       targetFailure: redactErrorReason(error, target.source.password),
       targetHint: targetLoginHint(error, migrationTargetInputNames),
-      isTargetWithoutTls: error instanceof DatabaseConnectError && error.code === databaseConnectErrorCodes.noTls,
+      isTargetWithoutTls: error instanceof DatabaseConnectError && error.code === clientSideDatabaseErrorCodes.noTls,
     };
   }
 }

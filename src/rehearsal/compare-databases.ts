@@ -1,6 +1,6 @@
 import type { DbSource } from '../db-source/read-source.ts';
 import { usageError } from '../errors.ts';
-import type { DatabaseComparisonLimits, DatabaseComparisonReport } from './comparison-report.ts';
+import type { DatabaseComparisonOptions, DatabaseComparisonReport } from './comparison-report.ts';
 import { comparePostgresqlServerContents } from './postgresql/compare-postgresql.ts';
 import { compareRedisServerContents } from './redis/compare-redis.ts';
 
@@ -9,13 +9,13 @@ export interface CompareDatabasesOptions {
   readonly target: DbSource;
   /** Databases of the source that are not compared (PostgreSQL). */
   readonly ignoreDbs: readonly string[];
-  readonly clock: DatabaseComparisonLimits['clock'];
-  readonly signal: DatabaseComparisonLimits['signal'];
+  readonly clock: DatabaseComparisonOptions['clock'];
+  readonly signal: DatabaseComparisonOptions['signal'];
   /** Default: 3. */
   readonly maxRounds?: number;
   /** Default: 10,000. */
   readonly catchUpTimeout?: number;
-  readonly onProgress?: DatabaseComparisonLimits['onProgress'];
+  readonly onProgress?: DatabaseComparisonOptions['onProgress'];
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { TableContentDigest } from '../postgresql/table-digest.ts';
-import type { SequenceComparison, TableComparison, TableComparisonState } from './rehearsal-report.ts';
+import type { SequenceComparison, TableComparison, TableComparisonResult } from './rehearsal-report.ts';
 
 /** Row counts by table name. */
 export type RowCounts = ReadonlyMap<string, number>;
@@ -59,7 +59,7 @@ function rowCounts(contents: ReadonlyMap<string, TableContentDigest>): RowCounts
   return new Map([...contents].map(([name, { rows }]) => [name, rows]));
 }
 
-function comparisonState(before: number, target: number | null, after: number | null): TableComparisonState {
+function comparisonState(before: number, target: number | null, after: number | null): TableComparisonResult {
   if (target === null) return 'differs';
   if (after === null) return 'not_comparable';
   if (after === before) return target === before ? 'equal' : 'differs';

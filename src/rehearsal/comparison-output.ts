@@ -3,7 +3,7 @@ import type { CommandIo } from '../cli/command-io.ts';
 import { CliError } from '../errors.ts';
 import { sanitizeReportLine } from '../sanitize/terminal-text.ts';
 import type { DatabaseComparisonReport } from './comparison-report.ts';
-import { formatDatabaseComparison } from './comparison-text.ts';
+import { formatDatabaseComparison } from './format-database-comparison.ts';
 
 /**
  * Prints the comparison report: as text for the output format table, as one row per table and sequence for csv and

@@ -1,7 +1,7 @@
 import type { Clock } from '../platform/host.ts';
 import type { RehearsalServer, SequenceComparison, TableComparison } from './rehearsal-report.ts';
 
-export interface DatabaseComparisonLimits {
+export interface DatabaseComparisonOptions {
   readonly clock: Clock;
   /** The signal that aborts the comparison; the comparison then rejects. */
   readonly signal: AbortSignal;

@@ -1,11 +1,12 @@
 import { createMigrationEngineDependencies } from '../engine/engine-dependencies.ts';
-import { defaultMigrationEngineLimits } from '../engine/migration-job.ts';
+import { defaultMigrationEngineTimeLimits } from '../engine/migration-engine-input.ts';
 import { createMemoryMigrationJournal } from '../engine/migration-journal.ts';
 import { replicationObjectName } from '../engine/postgresql/replication-object-names.ts';
 import { chooseSchemaCopier } from '../engine/schema/choose-schema-copier.ts';
-import type { PostgresqlSource } from '../postgresql/source.ts';
+import type { PostgresqlEndpoint } from '../postgresql/endpoint.ts';
 import { formatPostgresqlVersion } from '../postgresql/version.ts';
-import type { RedisSource } from '../redis/source.ts';
+import type { RedisEndpoint } from '../redis/endpoint.ts';
+import type { MigrationTargetServer } from './migration-target-server.ts';
 import { cleanUpPostgresqlRehearsal } from './postgresql/clean-up.ts';
 import {
   inspectPostgresRehearsalTarget,
@@ -23,7 +24,6 @@ import {
 import type { RehearsalTargetFacts } from './rehearsal-preflight.ts';
 import type { RehearsalRecordFile } from './rehearsal-record.ts';
 import type { RehearsalLeftover } from './rehearsal-report.ts';
-import type { RehearsalTarget } from './rehearsal-target.ts';
 import type { RehearsalRunParams, RehearsalRunResult } from './run-params.ts';
 
 /**
@@ -62,8 +62,8 @@ export interface PlannedRehearsalChanges {
 }
 
 export function createPostgresqlRehearsalDriver(
-  source: PostgresqlSource,
-  rehearsalTarget: Extract<RehearsalTarget, { engine: 'postgresql' }>,
+  source: PostgresqlEndpoint,
+  rehearsalTarget: Extract<MigrationTargetServer, { engine: 'postgresql' }>,
   ignoreDbs: readonly string[],
   deps: RehearsalEngineDriverDeps,
 ): RehearsalEngineDriver {
@@ -71,7 +71,7 @@ export function createPostgresqlRehearsalDriver(
     now: () => deps.clock.now(),
     journal: createMemoryMigrationJournal(),
     schemaCopy: chooseSchemaCopier({ env: deps.env }),
-    limits: defaultMigrationEngineLimits,
+    limits: defaultMigrationEngineTimeLimits,
   });
   let targetState: RehearsalTargetBeforeChanges | undefined;
   let plan: RehearsalPlan | undefined;
@@ -119,8 +119,8 @@ export function createPostgresqlRehearsalDriver(
 }
 
 export function createRedisRehearsalDriver(
-  source: RedisSource,
-  target: RedisSource,
+  source: RedisEndpoint,
+  target: RedisEndpoint,
   deps: RehearsalEngineDriverDeps,
 ): RehearsalEngineDriver {
   const endpoints = { source, target };

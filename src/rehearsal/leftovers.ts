@@ -22,7 +22,7 @@ export function lockRehearsal(path: string): HeldFileLock {
 /**
  * Warns about interrupted rehearsals with other sources or targets, and prints the commands that remove their objects.
  */
-export async function warnAboutRehearsalLeftovers(
+export async function warnAboutOtherRehearsalLeftovers(
   { host, output }: Pick<CommandIo, 'host' | 'output'>,
   currentPath: string,
 ): Promise<void> {

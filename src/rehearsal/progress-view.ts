@@ -1,12 +1,12 @@
 import type { CommandIo } from '../cli/command-io.ts';
 import type { DbSource } from '../db-source/read-source.ts';
-import type { MigrationState } from '../engine/migration-state.ts';
+import type { EngineMigrationState } from '../engine/engine-migration-state.ts';
 import type { RehearsalRuleViolation } from './rehearsal-report.ts';
 import { startRehearsalWatch } from './rehearsal-watch.ts';
 
 /** Shows the progress of a rehearsal on stderr. */
 export interface RehearsalProgressView {
-  readonly onState: (state: MigrationState) => void;
+  readonly onState: (state: EngineMigrationState) => void;
   /** Ends the display. Resolves with the rules of the service that were violated during the rehearsal, each once. */
   stop(): Promise<readonly RehearsalRuleViolation[]>;
 }

@@ -9,7 +9,7 @@ import type { PreflightOptions } from '../preflight/preflight-options.ts';
 import type { PreflightReport } from '../preflight/report.ts';
 import { buildMigrationMethodBlockedError, runPreflightWithFiles } from '../preflight/run-with-files.ts';
 import { maxSanitizedTextLength } from '../sanitize/terminal-text.ts';
-import type { RehearsalTarget } from './rehearsal-target.ts';
+import type { MigrationTargetServer } from './migration-target-server.ts';
 
 /** Options of `db preflight` whose values a rehearsal reads from the target itself. */
 export const preflightOptionsReadFromTarget: readonly string[] = [
@@ -36,7 +36,7 @@ export function rehearsalPreflightOptions(
   args: ParsedArgs,
   settings: ResolvedProfileSettings,
   now: number,
-  { source: { host, port }, engine }: RehearsalTarget,
+  { source: { host, port }, engine }: MigrationTargetServer,
   { version, extensions }: RehearsalTargetFacts,
 ): PreflightOptions {
   return {

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { TargetStateBeforeMigration } from '../engine/migration-journal.ts';
-import { parseSubscriptionOid, parseTargetStateBeforeMigration } from '../engine/migration-journal-file.ts';
-import { isJsonRecord, type JsonRecord, parseJson, readStringField, readStringList } from '../json.ts';
+import { decodeSubscriptionOidField, parseTargetStateBeforeMigration } from '../engine/migration-journal-file.ts';
+import { isJsonRecord, type JsonRecord, readStringField, readStringList, tryParseJson } from '../json.ts';
 import { ensureFolder, readTextIfPresent, writeFileAtomically } from '../platform/files.ts';
 import type { EmptyDatabaseSnapshot } from './postgresql/existing-objects.ts';
 
@@ -96,7 +96,7 @@ export function readRehearsalRecord(path: string): RehearsalRecord | 'damaged' |
     return 'damaged';
   }
   if (text === undefined) return undefined;
-  const json = parseJson(text);
+  const json = tryParseJson(text);
   return (json.ok && isJsonRecord(json.value) ? decodeRecord(json.value) : undefined) ?? 'damaged';
 }
 
@@ -129,7 +129,7 @@ function decodeRecord(json: JsonRecord): RehearsalRecord | undefined {
       const [name, database] = [readStringField(one, 'name'), readStringField(one, 'database')];
       const former = parseTargetStateBeforeMigration(one.former);
       if (name === undefined || database === undefined) return [];
-      return [{ name, database, ...parseSubscriptionOid(one), ...(former === undefined ? {} : { former }) }];
+      return [{ name, database, ...decodeSubscriptionOidField(one), ...(former === undefined ? {} : { former }) }];
     }),
     ...(isJsonRecord(settings) ? { settings: textEntries(settings) } : {}),
   };

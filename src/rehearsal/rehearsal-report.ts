@@ -3,7 +3,7 @@
  * `not_comparable`: the source table was written to, the target had not received all changes, or the rows cannot be
  * read.
  */
-export type TableComparisonState =
+export type TableComparisonResult =
   | 'equal'
   | 'partly_equal'
   | 'not_comparable'
@@ -15,14 +15,14 @@ export type TableComparisonState =
  * `not_comparable`: the sequence was used during the comparison, or the role may not read it. `not_compared`: a server
  * before PostgreSQL 18 does not return the value of a sequence that was not used yet.
  */
-export type SequenceComparisonState = 'equal' | 'not_comparable' | 'differs' | 'not_compared';
+export type SequenceComparisonResult = 'equal' | 'not_comparable' | 'differs' | 'not_compared';
 
 export interface TableComparison {
   /** The name of the table as `schema.table`; `keys` for a Redis database. */
   readonly name: string;
   readonly rows_source: number | null;
   readonly rows_target: number | null;
-  readonly state: TableComparisonState;
+  readonly state: TableComparisonResult;
   /** The error message of the target for rows of the table, or the reason why the rows cannot be compared. */
   readonly error?: string;
   /** Generated columns. */
@@ -35,10 +35,10 @@ export interface SequenceComparison {
   readonly source: string | null;
   /** The value of the sequence; null if it is not known, or if there is no such sequence. */
   readonly target: string | null;
-  readonly state: SequenceComparisonState;
+  readonly state: SequenceComparisonResult;
 }
 
-export interface DatabaseRehearsal {
+export interface DatabaseRehearsalResult {
   readonly name: string;
   readonly method: 'continuous' | 'dump' | null;
   /** Seconds until all rows were replicated, or until the rehearsal failed. */
@@ -86,7 +86,7 @@ export interface RehearsalReport {
   readonly method: 'continuous' | 'dump';
   readonly source: RehearsalServer;
   readonly target: RehearsalServer;
-  readonly databases: readonly DatabaseRehearsal[];
+  readonly databases: readonly DatabaseRehearsalResult[];
   readonly failures: readonly RehearsalFailure[];
   /** As nouns. */
   readonly not_compared: readonly string[];
@@ -104,7 +104,7 @@ export interface RehearsalReport {
 }
 
 /** The failures that the rehearsal found and that a migration would have had, in the order of the databases. */
-export function rehearsalFailuresOf(databases: readonly DatabaseRehearsal[]): readonly RehearsalFailure[] {
+export function rehearsalFailuresOf(databases: readonly DatabaseRehearsalResult[]): readonly RehearsalFailure[] {
   return databases.flatMap(({ name: database, errors, tables, sequences }) => [
     ...errors.map((reason) => ({ database, reason })),
     ...tables.flatMap((table) => failureOf(database, table)),

@@ -15,7 +15,8 @@ import {
   type PlannedRehearsalChanges,
   type RehearsalEngineDriver,
 } from './engine-driver.ts';
-import { lockRehearsal, warnAboutRehearsalLeftovers } from './leftovers.ts';
+import { lockRehearsal, warnAboutOtherRehearsalLeftovers } from './leftovers.ts';
+import type { MigrationTargetServer } from './migration-target-server.ts';
 import { startRehearsalProgressView } from './progress-view.ts';
 import type { RehearsalTargetFacts } from './rehearsal-preflight.ts';
 import {
@@ -25,13 +26,12 @@ import {
   readRehearsalRecord,
 } from './rehearsal-record.ts';
 import type { RehearsalLeftover, RehearsalRuleViolation } from './rehearsal-report.ts';
-import type { RehearsalTarget } from './rehearsal-target.ts';
 import { formatRehearsalLeftover } from './render-rehearsal-report-text.ts';
 import type { RehearsalRunResult } from './run-params.ts';
 
 export interface RehearsalRunOptions {
   readonly source: DbSource;
-  readonly target: RehearsalTarget;
+  readonly target: MigrationTargetServer;
   readonly args: ParsedArgs;
   /** Ends the rehearsal; the objects that it created are removed even then. */
   readonly signal: AbortSignal;
@@ -89,7 +89,7 @@ export async function openRehearsalRun(io: CommandIo, options: RehearsalRunOptio
   };
   return {
     async inspectTarget() {
-      await warnAboutRehearsalLeftovers(io, path);
+      await warnAboutOtherRehearsalLeftovers(io, path);
       await driver.connectTarget();
       await cleanUpEarlierRun(io, driver, path);
       const facts = await driver.inspectTarget();
@@ -177,7 +177,7 @@ function serverName({ engine, source: { host, port } }: DbSource): string {
 }
 
 /** The command line of this rehearsal, without passwords. */
-function rehearseAgainCommand(source: DbSource, target: RehearsalTarget, args: ParsedArgs): string {
+function rehearseAgainCommand(source: DbSource, target: MigrationTargetServer, args: ParsedArgs): string {
   const caFile = args.value('ca-file');
   const ignoreDbs = args.values('ignore-dbs');
   const options = [

@@ -4,7 +4,7 @@ import { createTerminalScreen } from '../cli/screen.ts';
 import { createTextMeasurer } from '../cli/text-measurer.ts';
 import type { DbSource } from '../db-source/read-source.ts';
 import type { MigrationStatusSample } from '../watch/status-sample.ts';
-import { getWatchedSourceIdentity } from '../watch/update-slots-of-watch-record.ts';
+import { getWatchedSourceAddress } from '../watch/update-slots-of-watch-record.ts';
 import { buildNextWatchLogLines, type LastLoggedWatchState } from '../watch/view/log-lines.ts';
 import { renderStatusScreenLines } from '../watch/view/status-screen.ts';
 import { formatSourceName } from '../watch/watch-record.ts';
@@ -36,7 +36,7 @@ export async function startRehearsalWatch(
 ): Promise<RehearsalWatch> {
   const stopping = new AbortController();
   const violations = new Map<string, RehearsalRuleViolation>();
-  const screen = await openRehearsalScreen(io, formatSourceName(getWatchedSourceIdentity(source)));
+  const screen = await openRehearsalScreen(io, formatSourceName(getWatchedSourceAddress(source)));
   const watching = (async () => {
     const options = { clock: io.host.clock, signal: stopping.signal, ignoreDbs, slots };
     for await (const { sample } of pollSourceContinuously(source, interval, options)) {

@@ -1,6 +1,6 @@
 import { sanitizeReportLine } from '../sanitize/terminal-text.ts';
 import type {
-  DatabaseRehearsal,
+  DatabaseRehearsalResult,
   RehearsalFailure,
   RehearsalLeftover,
   RehearsalReport,
@@ -76,7 +76,7 @@ export function formatRehearsalServersLine({
 }
 
 /** The text gives the number of equal tables, and one line for each table that is not equal. */
-function databaseLines({ name, method, seconds, tables, sequences }: DatabaseRehearsal): string {
+function databaseLines({ name, method, seconds, tables, sequences }: DatabaseRehearsalResult): string {
   const [rows, onTarget] = [sum(tables, 'rows_source'), sum(tables, 'rows_target')];
   const what =
     tables.length > 0 && tables.every((table) => table.name === 'keys')

@@ -3,7 +3,7 @@ import { createTerminalStyles, isColorEnabled } from '../cli/color.ts';
 import type { CommandIo } from '../cli/command-io.ts';
 import { CliError, usageError } from '../errors.ts';
 import type { PreflightReport } from '../preflight/report.ts';
-import { escapeUnprintable } from '../sanitize/json-text.ts';
+import { escapeUnprintable } from '../sanitize/escape-unprintable.ts';
 import { sanitizeReportLine } from '../sanitize/terminal-text.ts';
 import { dataExcludedFromComparison } from './comparison-report.ts';
 import {

@@ -1,6 +1,6 @@
-import type { MigrationState } from '../engine/migration-state.ts';
+import type { EngineMigrationState } from '../engine/engine-migration-state.ts';
 import type { Clock, ProcessEnvironment } from '../platform/host.ts';
-import type { DatabaseRehearsal } from './rehearsal-report.ts';
+import type { DatabaseRehearsalResult } from './rehearsal-report.ts';
 
 /** The parameters of a rehearsal that both engines share. */
 export interface RehearsalRunParams {
@@ -15,13 +15,13 @@ export interface RehearsalRunParams {
   readonly maxRounds: number;
   /** Whether objects of PostgreSQL that only a superuser can create are created on the target. */
   readonly allowSuperuserObjects: boolean;
-  readonly onState: (state: MigrationState) => void;
+  readonly onState: (state: EngineMigrationState) => void;
   /** Called after all data is compared, before the migration of the rehearsal is stopped. */
   readonly onCompared: () => void;
 }
 
 export interface RehearsalRunResult {
-  readonly databases: readonly DatabaseRehearsal[];
+  readonly databases: readonly DatabaseRehearsalResult[];
   /** Why the migration of the rehearsal could not start. */
   readonly errors: readonly string[];
   readonly warnings: readonly string[];

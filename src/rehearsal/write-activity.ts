@@ -1,9 +1,9 @@
 import type { DbSource } from '../db-source/read-source.ts';
 import { readRedisServerInfo } from '../engine/redis/replica.ts';
 import { connectPostgresql } from '../postgresql/connection.ts';
-import type { PostgresqlSource } from '../postgresql/source.ts';
+import type { PostgresqlEndpoint } from '../postgresql/endpoint.ts';
 import { connectRedis } from '../redis/connection.ts';
-import type { RedisSource } from '../redis/source.ts';
+import type { RedisEndpoint } from '../redis/endpoint.ts';
 import { queryCatalogRows } from './postgresql/rehearsal-tables.ts';
 
 /** A reading of how much was written to a server so far. */
@@ -42,7 +42,7 @@ export function countWritesBetweenReadings(before: ServerWriteActivity, after: S
  * PostgreSQL assigns a transaction id when a transaction first writes. Transactions of the server itself, such as
  * autovacuum, count too.
  */
-async function readPostgresActivity(source: PostgresqlSource, signal: AbortSignal): Promise<ServerWriteActivity> {
+async function readPostgresActivity(source: PostgresqlEndpoint, signal: AbortSignal): Promise<ServerWriteActivity> {
   const session = await connectPostgresql(source, { dbname: source.dbname, limit, signal, applicationName });
   try {
     const [next] = await queryCatalogRows(session, 'SELECT txid_snapshot_xmax(txid_current_snapshot())::text AS next');
@@ -59,7 +59,7 @@ async function readPostgresActivity(source: PostgresqlSource, signal: AbortSigna
   }
 }
 
-async function readRedisActivity(source: RedisSource, signal: AbortSignal): Promise<ServerWriteActivity> {
+async function readRedisActivity(source: RedisEndpoint, signal: AbortSignal): Promise<ServerWriteActivity> {
   const session = await connectRedis(source, { limit, signal });
   try {
     const info = await readRedisServerInfo(session);

@@ -1,5 +1,5 @@
 /** Throws unless the URL is absolute, ASCII, without a fragment (RFC 6749 §3.1.2), and http, https or a private-use scheme (RFC 8252 §7.1). */
-export function assertCallbackUrl(text: string): void {
+export function requireRegistrableCallbackUrl(text: string): void {
   const problem = problemOf(text);
   if (problem !== undefined) throw new Error(`callback URL ${JSON.stringify(text)} ${problem}`);
 }

@@ -1,7 +1,11 @@
 import type { SandboxBrowserSession } from './records.ts';
 
 /** Adds a CSRF token that is valid for one submission of the form. A browser session keeps its latest 64 CSRF tokens. */
-export function addCsrfToken(session: SandboxBrowserSession, form: string, token: string): SandboxBrowserSession {
+export function addCsrfTokenToSession(
+  session: SandboxBrowserSession,
+  form: string,
+  token: string,
+): SandboxBrowserSession {
   return { ...session, forms: [...session.forms, { token, form }].slice(-MAX_TOKENS) };
 }
 

@@ -1,6 +1,12 @@
 import { createHash } from 'node:crypto';
 import { type Random, randomString } from './random.ts';
-import type { ApplicationAuthorization, AuthorizationCode, SandboxGrant, TokenIssuance, TokenPair } from './records.ts';
+import type {
+  ApplicationAuthorization,
+  AuthorizationCode,
+  IssuedTokenPair,
+  SandboxGrant,
+  TokenIssuance,
+} from './records.ts';
 import type { SandboxStateTable } from './state/state-table.ts';
 
 /** Stores authorizations, and the codes and tokens that were issued under them. */
@@ -13,7 +19,7 @@ export interface SandboxGrantStore {
   readonly authorizationIds: Map<string, string>;
   readonly codes: SandboxStateTable<AuthorizationCode>;
   /** The token pairs, by their access token. */
-  readonly pairs: SandboxStateTable<TokenPair>;
+  readonly pairs: SandboxStateTable<IssuedTokenPair>;
   /** Access tokens by the refresh token that was issued with them. */
   readonly refreshTokens: Map<string, string>;
 }
@@ -99,7 +105,7 @@ export function saveApplicationAuthorization(
  * Revokes every code and token that was issued under the authorization, because they are valid only while the authorization
  * exists.
  */
-export function deleteApplicationAuthorization(
+export function revokeApplicationAuthorizationInStore(
   store: SandboxGrantStore,
   authorization: ApplicationAuthorization,
 ): void {
@@ -117,7 +123,7 @@ export function getAuthorizationCodeStatus(
   return now < code.expiresAt ? 'valid' : 'expired';
 }
 
-export function getIssuedTokenPairState(store: SandboxGrantStore, pair: TokenPair, now: number): TokenPairState {
+export function getIssuedTokenPairState(store: SandboxGrantStore, pair: IssuedTokenPair, now: number): TokenPairState {
   if (pair.end !== undefined) return pair.end;
   if (!store.authorizations.has(pair.authorization)) return 'revoked';
   return now < pair.expiresAt ? 'valid' : 'expired';
@@ -150,9 +156,9 @@ export function addTokenPair(
   random: Random,
   grant: SandboxGrant,
   { issue, now }: { readonly issue: Omit<TokenIssuance, 'chain'> & Partial<TokenIssuance>; readonly now: number },
-): TokenPair {
+): IssuedTokenPair {
   const accessToken = randomToken(random);
-  const pair: TokenPair = {
+  const pair: IssuedTokenPair = {
     ...pickGrant(grant),
     accessToken,
     ...(issue.by === 'implicit' ? {} : { refreshToken: randomToken(random) }),
@@ -166,12 +172,12 @@ export function addTokenPair(
 }
 
 /** Issues tokens for an authorization code and marks the code as used. */
-export function useAuthorizationCode(
+export function issueTokensForAuthorizationCode(
   store: SandboxGrantStore,
   random: Random,
   code: AuthorizationCode,
   now: number,
-): TokenPair {
+): IssuedTokenPair {
   const issue = { by: 'code', client: code.clientId, chain: secretFingerprint(code.code) } as const;
   const pair = addTokenPair(store, random, code, { issue, now });
   store.codes.put({ ...code, usedFor: pair.accessToken });
@@ -182,9 +188,9 @@ export function useAuthorizationCode(
 export function replaceTokenPair(
   store: SandboxGrantStore,
   random: Random,
-  pair: TokenPair,
+  pair: IssuedTokenPair,
   { issue, now }: { readonly issue: Omit<TokenIssuance, 'chain'>; readonly now: number },
-): TokenPair {
+): IssuedTokenPair {
   const successor = addTokenPair(store, random, pair, {
     issue: { ...issue, chain: getRefreshChainIdOfTokenPair(pair) },
     now,
@@ -197,7 +203,10 @@ export function replaceTokenPair(
  * The newest token pair that was issued by refreshing this token pair, directly or in several steps; the token pair itself
  * if it was not refreshed.
  */
-export function findLatestTokenPairSuccessor(store: SandboxGrantStore, accessToken: string): TokenPair | undefined {
+export function findLatestTokenPairSuccessor(
+  store: SandboxGrantStore,
+  accessToken: string,
+): IssuedTokenPair | undefined {
   let pair = store.pairs.get(accessToken);
   while (pair?.successor !== undefined) pair = store.pairs.get(pair.successor);
   return pair;
@@ -209,7 +218,7 @@ export function secretFingerprint(secret: string): string {
 }
 
 /** A fingerprint that is the same for a token pair and for all token pairs that were issued by refreshing it. */
-export function getRefreshChainIdOfTokenPair({ issue, accessToken }: TokenPair): string {
+export function getRefreshChainIdOfTokenPair({ issue, accessToken }: IssuedTokenPair): string {
   return issue?.chain ?? secretFingerprint(accessToken);
 }
 

@@ -1,19 +1,19 @@
-import type { ClusterDatabaseServers } from './cluster-database-servers.ts';
+import type { SandboxClusterMigrator } from './cluster-migrator.ts';
 import type { FaultList } from './faults/fault-list.ts';
 import type { LiveSandboxState } from './live-sandbox-state.ts';
-import type { SandboxReadyLine } from './ready-line.ts';
-import type { RequestLog } from './request-log.ts';
-import type { RateLimiter } from './v2/rate-limit.ts';
+import type { SandboxAccessDetails } from './ready-line.ts';
+import type { SandboxRequestLog } from './request-log.ts';
+import type { SandboxRateLimiter } from './v2/rate-limit.ts';
 
 /** The dependencies that every request handler receives. */
 export interface SandboxHandlerContext {
   readonly world: LiveSandboxState;
-  readonly log: RequestLog;
-  readonly limiter: RateLimiter;
+  readonly log: SandboxRequestLog;
+  readonly limiter: SandboxRateLimiter;
   readonly faults: FaultList;
-  readonly planes: ClusterDatabaseServers;
+  readonly planes: SandboxClusterMigrator;
   readonly settings: SandboxSettings;
-  readonly ready: SandboxReadyLine;
+  readonly ready: SandboxAccessDetails;
   /** A signal that is aborted when the sandbox closes. */
   readonly closing: AbortSignal;
 }

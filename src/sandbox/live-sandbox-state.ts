@@ -1,4 +1,4 @@
-import { addCsrfToken, consumeCsrfToken } from './csrf-token.ts';
+import { addCsrfTokenToSession, consumeCsrfToken } from './csrf-token.ts';
 import {
   addSandboxDroplet,
   type CreatedSandboxDroplet,
@@ -12,30 +12,30 @@ import {
   addAuthorizationCode,
   addTokenPair,
   authorizationsOfPerson,
-  deleteApplicationAuthorization,
   findLatestAuthorizationOfPerson,
   findLatestTokenPairSuccessor,
   getAuthorizationCodeStatus,
   getIssuedTokenPairState,
+  issueTokensForAuthorizationCode,
   replaceTokenPair,
+  revokeApplicationAuthorizationInStore,
   saveApplicationAuthorization,
   type TokenPairState,
-  useAuthorizationCode,
 } from './grant-store.ts';
 import { type Random, randomString, randomUuid } from './random.ts';
 import type {
   ApplicationAuthorization,
   AuthorizationCode,
   AuthorizationConsentMode,
+  IssuedTokenPair,
   SandboxBrowserSession,
   SandboxDroplet,
   SandboxDropletAction,
   SandboxGrant,
   TokenIssuance,
-  TokenPair,
 } from './records.ts';
-import { createSandboxSeedDataIndex, type SandboxSeedDataIndex } from './registry.ts';
 import type { SandboxSeedData } from './seed-data.ts';
+import { createSandboxSeedDataIndex, type SandboxSeedDataIndex } from './seed-data-index.ts';
 import type { SandboxState } from './state/sandbox-state.ts';
 import {
   createRunningSandboxState,
@@ -43,7 +43,7 @@ import {
   type MutableSandboxState,
   type SandboxStateChangeListener,
 } from './state/world-state.ts';
-import { readVirtualTime, resumeClock, type VirtualClock } from './virtual-clock.ts';
+import { readVirtualTime, resumeVirtualClock, type VirtualClockState } from './virtual-clock.ts';
 
 /** The state of the sandbox and all changes of the state. Every method is synchronous, so no request can see a partial change. */
 export class LiveSandboxState {
@@ -86,7 +86,7 @@ export class LiveSandboxState {
   restore(seed: SandboxSeedData, image: SandboxState, takenAt: number): void {
     this.#seed = seed;
     this.#registry = createSandboxSeedDataIndex(seed);
-    const clock = resumeClock({ offset: 0, frozenAt: takenAt }, this.#systemTime());
+    const clock = resumeVirtualClock({ offset: 0, frozenAt: takenAt }, this.#systemTime());
     this.#state = this.#createState({ ...image, clock: image.clock.frozenAt === null ? clock : image.clock });
     this.#notify('everything');
   }
@@ -103,12 +103,12 @@ export class LiveSandboxState {
     return readVirtualTime(this.#state.clock, this.#systemTime());
   }
 
-  get clock(): VirtualClock {
+  get clock(): VirtualClockState {
     return this.#state.clock;
   }
 
   /** Advances, freezes or resumes the virtual clock. */
-  setClock(change: (clock: VirtualClock, systemTime: number) => VirtualClock): void {
+  setClock(change: (clock: VirtualClockState, systemTime: number) => VirtualClockState): void {
     this.#state.clock = change(this.#state.clock, this.#systemTime());
     this.#notify('clock');
   }
@@ -140,7 +140,7 @@ export class LiveSandboxState {
   issueCsrfToken({ id }: SandboxBrowserSession, form: string): string {
     const token = randomString(this.#random, 32);
     const session = this.session(id);
-    if (session !== undefined) this.#state.tables.sessions.put(addCsrfToken(session, form, token));
+    if (session !== undefined) this.#state.tables.sessions.put(addCsrfTokenToSession(session, form, token));
     return token;
   }
 
@@ -165,7 +165,7 @@ export class LiveSandboxState {
   }
 
   revokeAuthorization(authorization: ApplicationAuthorization): void {
-    deleteApplicationAuthorization(this.#state.grantStore, authorization);
+    revokeApplicationAuthorizationInStore(this.#state.grantStore, authorization);
   }
 
   issueCode(grant: SandboxGrant, redirectUri: string, challenge: string | undefined): AuthorizationCode {
@@ -181,31 +181,31 @@ export class LiveSandboxState {
     return getAuthorizationCodeStatus(this.#state.grantStore, code, this.now());
   }
 
-  exchange(code: AuthorizationCode): TokenPair {
-    return useAuthorizationCode(this.#state.grantStore, this.#random, code, this.now());
+  exchange(code: AuthorizationCode): IssuedTokenPair {
+    return issueTokensForAuthorizationCode(this.#state.grantStore, this.#random, code, this.now());
   }
 
-  issuePair(grant: SandboxGrant, by: 'implicit' | 'admin_issue'): TokenPair {
+  issuePair(grant: SandboxGrant, by: 'implicit' | 'admin_issue'): IssuedTokenPair {
     return addTokenPair(this.#state.grantStore, this.#random, grant, { issue: { by }, now: this.now() });
   }
 
-  pair(accessToken: string): TokenPair | undefined {
+  pair(accessToken: string): IssuedTokenPair | undefined {
     return this.#state.tables.pairs.get(accessToken);
   }
 
-  pairByRefreshToken(refreshToken: string): TokenPair | undefined {
+  pairByRefreshToken(refreshToken: string): IssuedTokenPair | undefined {
     return this.pair(this.#state.grantStore.refreshTokens.get(refreshToken) ?? '');
   }
 
-  pairState(pair: TokenPair): TokenPairState {
+  pairState(pair: IssuedTokenPair): TokenPairState {
     return getIssuedTokenPairState(this.#state.grantStore, pair, this.now());
   }
 
-  refresh(pair: TokenPair, issue: Omit<TokenIssuance, 'chain'>): TokenPair {
+  refresh(pair: IssuedTokenPair, issue: Omit<TokenIssuance, 'chain'>): IssuedTokenPair {
     return replaceTokenPair(this.#state.grantStore, this.#random, pair, { issue, now: this.now() });
   }
 
-  revoke(pair: TokenPair): void {
+  revoke(pair: IssuedTokenPair): void {
     if (pair.end === undefined) this.#state.tables.pairs.put({ ...pair, end: 'revoked' });
   }
 
@@ -214,7 +214,7 @@ export class LiveSandboxState {
     if (pair !== undefined) this.revoke(pair);
   }
 
-  expire(pair: TokenPair): void {
+  expire(pair: IssuedTokenPair): void {
     this.#state.tables.pairs.put({ ...pair, expiresAt: Math.min(pair.expiresAt, this.now()) });
   }
 

@@ -1,4 +1,4 @@
-import type { LoggedRequest, LoggedRequestWithTrace, SandboxLoginCorrelation } from './request-log.ts';
+import type { LoggedRequest, LoggedRequestWithLoginCorrelation, SandboxLoginCorrelation } from './request-log.ts';
 
 /** The steps of one login by one person with one application, from the authorization request to the last API call. */
 export interface LoginTimeline {
@@ -27,7 +27,7 @@ export interface LoginTimelineStep {
  * timeline of their own.
  */
 export function buildLoginTimelines(
-  requests: readonly LoggedRequestWithTrace[],
+  requests: readonly LoggedRequestWithLoginCorrelation[],
   clientId: string,
 ): readonly LoginTimeline[] {
   const logins: LoginDraft[] = [];

@@ -2,16 +2,16 @@ import { createHash } from 'node:crypto';
 import { getRefreshChainIdOfTokenPair, secretFingerprint } from './grant-store.ts';
 import type { SandboxHandlerContext } from './handler-context.ts';
 import { toAsciiUrlQuery } from './http/ascii-query.ts';
-import type { HttpReply } from './http/http-reply.ts';
-import type { HttpRequest } from './http/http-request.ts';
+import type { SandboxHttpReply } from './http/http-reply.ts';
+import type { SandboxHttpRequest } from './http/http-request.ts';
 import { readRequestParameters } from './http/request-parameters.ts';
 import { findPanelSession } from './panel/panel-session.ts';
-import type { AuthorizationCode, TokenPair } from './records.ts';
+import type { AuthorizationCode, IssuedTokenPair } from './records.ts';
 import type { SandboxLoginCorrelation } from './request-log.ts';
 
 /** The record that connects the requests of one login in the panel, for a request whose query is an authorization request. */
 export function findLoginCorrelationOfAuthorizationRequest(
-  request: HttpRequest,
+  request: SandboxHttpRequest,
   query: string,
   service: SandboxHandlerContext,
 ): SandboxLoginCorrelation | undefined {
@@ -31,7 +31,9 @@ export function findLoginCorrelationOfAuthorizationCode(
 }
 
 /** The login trace of a request with an access token or a refresh token. */
-export function createLoginCorrelationOfTokenPair(pair: TokenPair | undefined): SandboxLoginCorrelation | undefined {
+export function createLoginCorrelationOfTokenPair(
+  pair: IssuedTokenPair | undefined,
+): SandboxLoginCorrelation | undefined {
   return pair === undefined
     ? undefined
     : { clientId: pair.clientId, person: pair.person, chain: getRefreshChainIdOfTokenPair(pair) };
@@ -40,7 +42,7 @@ export function createLoginCorrelationOfTokenPair(pair: TokenPair | undefined): 
 /** Adds the redirect in the reply to the trace of the login. */
 export function addRedirectToLoginCorrelation(
   trace: SandboxLoginCorrelation | undefined,
-  { headers: { location } }: HttpReply,
+  { headers: { location } }: SandboxHttpReply,
 ): SandboxLoginCorrelation | undefined {
   if (trace?.login === undefined || location === undefined || location.startsWith('/')) return trace;
   const url = new URL(location);

@@ -59,7 +59,7 @@ export function isSandboxMigrationRunning(migrations: SandboxMigrationStore, clu
 }
 
 /** Adds the migration; returns undefined when another migration into the cluster is running. */
-export function addSandboxMigration(
+export function addSandboxMigrationUnlessOneRuns(
   migrations: SandboxMigrationStore,
   migration: SandboxMigration,
 ): SandboxMigration | undefined {

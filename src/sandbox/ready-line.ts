@@ -1,8 +1,8 @@
 import type { SandboxCluster } from './records.ts';
-import { findSandboxClusterOwner, type SandboxSeedData } from './seed-data.ts';
+import { findSandboxClusterOwnerUuid, type SandboxSeedData } from './seed-data.ts';
 
 /** The JSON line that a sandbox prints after its start: addresses, credentials and users. */
-export interface SandboxReadyLine {
+export interface SandboxAccessDetails {
   readonly auth_url: string;
   readonly base_url: string;
   readonly panel_url: string;
@@ -11,18 +11,18 @@ export interface SandboxReadyLine {
   readonly client_id: string;
   readonly client_secret: string;
   readonly callback_url: string;
-  readonly users: readonly SandboxReadyLineUser[];
-  readonly clusters: readonly SandboxReadyLineCluster[];
+  readonly users: readonly SandboxAccessDetailsUser[];
+  readonly clusters: readonly SandboxAccessDetailsCluster[];
 }
 
-export interface SandboxReadyLineUser {
+export interface SandboxAccessDetailsUser {
   readonly email: string;
   readonly password: string;
   readonly uuid: string;
   readonly teams: readonly { readonly uuid: string; readonly name: string }[];
 }
 
-export interface SandboxReadyLineCluster {
+export interface SandboxAccessDetailsCluster {
   readonly uuid: string;
   readonly name: string;
   readonly engine: 'postgresql' | 'redis';
@@ -34,7 +34,7 @@ export interface SandboxReadyLineCluster {
   readonly connection: { readonly port: number };
 }
 
-export interface SandboxReadyLineInput {
+export interface SandboxAccessDetailsInput {
   readonly authUrl: string;
   readonly baseUrl: string;
   readonly adminToken: string;
@@ -48,10 +48,10 @@ export interface ClusterDatabaseServerAddress {
   readonly version: string;
 }
 
-export function buildSandboxReadyLine(
+export function buildSandboxAccessDetails(
   seed: SandboxSeedData,
-  { authUrl, baseUrl, adminToken, planeOf }: SandboxReadyLineInput,
-): SandboxReadyLine {
+  { authUrl, baseUrl, adminToken, planeOf }: SandboxAccessDetailsInput,
+): SandboxAccessDetails {
   const [first] = seed.applications;
   return {
     auth_url: authUrl,
@@ -69,7 +69,7 @@ export function buildSandboxReadyLine(
       teams: seed.teams.filter((team) => teams.includes(team.uuid)),
     })),
     clusters: seed.clusters.map((cluster) =>
-      readyCluster(cluster, findSandboxClusterOwner(cluster, seed), planeOf(cluster)),
+      readyCluster(cluster, findSandboxClusterOwnerUuid(cluster, seed), planeOf(cluster)),
     ),
   };
 }
@@ -78,7 +78,7 @@ function readyCluster(
   cluster: SandboxCluster,
   owner: string,
   plane: ClusterDatabaseServerAddress | undefined,
-): SandboxReadyLineCluster {
+): SandboxAccessDetailsCluster {
   return {
     ...cluster,
     owner,

@@ -69,7 +69,7 @@ export interface AuthorizationCode extends SandboxGrant {
 }
 
 /** An access token with the refresh token that was issued together with it; the implicit flow issues no refresh token. */
-export interface TokenPair extends SandboxGrant {
+export interface IssuedTokenPair extends SandboxGrant {
   readonly accessToken: string;
   readonly refreshToken?: string;
   readonly issuedAt: number;

@@ -38,7 +38,7 @@ export interface SandboxLoginCorrelation {
 }
 
 /** An entry of the request log with its login trace, for the control panel. */
-export interface LoggedRequestWithTrace {
+export interface LoggedRequestWithLoginCorrelation {
   readonly entry: LoggedRequest;
   readonly trace: SandboxLoginCorrelation | undefined;
 }
@@ -47,12 +47,12 @@ export interface LoggedRequestWithTrace {
  * Keeps the latest requests and counts all requests. An `endpoint` is `METHOD path`, where the path is either the path of the
  * request or the path pattern of the route.
  */
-export interface RequestLog {
+export interface SandboxRequestLog {
   /** Returns a function that the caller calls after delivering the reply to a request to which a fault applied. */
   readonly add: (entry: LoggedRequest, endpoint: string, trace?: SandboxLoginCorrelation) => () => void;
   readonly list: (endpoint: string | undefined) => readonly LoggedRequest[];
   /** Every logged request that is still kept, oldest first. */
-  readonly traced: () => readonly LoggedRequestWithTrace[];
+  readonly traced: () => readonly LoggedRequestWithLoginCorrelation[];
   readonly counts: () => Readonly<Record<string, number>>;
   readonly clear: () => void;
   /** Resolves when at least `count` logged requests match, or when the signal is aborted. */
@@ -61,7 +61,7 @@ export interface RequestLog {
 
 const LOG_LIMIT = 10_000;
 
-export function createRequestLog(): RequestLog {
+export function createSandboxRequestLog(): SandboxRequestLog {
   const entries: LogEntry[] = [];
   const counts = new Map<string, number>();
   const waiting = new Set<() => void>();

@@ -6,16 +6,16 @@ import { handleResetSandbox } from './admin/reset.ts';
 import { handleRestoreSandboxSnapshot } from './admin/restore-snapshot.ts';
 import { handleGetSandboxDescription } from './admin/sandbox-description.ts';
 import { handleGetSandboxSnapshot } from './admin/snapshot.ts';
-import { handleGetUnspecifiedBehaviors } from './admin/spec-gaps.ts';
 import {
-  handleExpireAccessToken,
-  handleIssueTokenPair,
-  handleRefreshTokenPairAsOtherClient,
-  handleRevokeTokenPair,
+  handleAdminExpireAccessToken,
+  handleAdminIssueTokenPair,
+  handleAdminRefreshAsOtherClient,
+  handleAdminRevokeTokenPair,
 } from './admin/tokens.ts';
+import { handleGetUnspecifiedBehaviors } from './admin/unspecified-behaviors.ts';
 import type { SandboxHandlerContext } from './handler-context.ts';
-import type { HttpReply } from './http/http-reply.ts';
-import type { HttpRequest } from './http/http-request.ts';
+import type { SandboxHttpReply } from './http/http-reply.ts';
+import type { SandboxHttpRequest } from './http/http-request.ts';
 import {
   findLoginCorrelationOfAuthorizeEndpoint,
   getLogFieldsOfAuthorizationRequest,
@@ -57,7 +57,7 @@ import type { RequestLogFields, SandboxLoginCorrelation } from './request-log.ts
 import { handleGetAccountRequest } from './v2/account.ts';
 import { handleGetActionRequest, handleGetActionsRequest } from './v2/actions.ts';
 import type { ApiCaller } from './v2/api-caller.ts';
-import type { ApiReply } from './v2/api-reply.ts';
+import type { SandboxApiReply } from './v2/api-reply.ts';
 import { handleGetImagesRequest, handleGetRegionsRequest, handleGetSizesRequest } from './v2/catalogue-lists.ts';
 import { handleGetDatabasesRequest } from './v2/databases.ts';
 import {
@@ -80,15 +80,25 @@ export type AuthServerRoute = Endpoint &
   (
     | {
         readonly scope: 'public' | 'admin';
-        readonly handle: (request: HttpRequest, service: SandboxHandlerContext) => HttpReply | Promise<HttpReply>;
+        readonly handle: (
+          request: SandboxHttpRequest,
+          service: SandboxHandlerContext,
+        ) => SandboxHttpReply | Promise<SandboxHttpReply>;
         /** Fields for the request log that are known before the reply exists. */
-        readonly logFields?: (request: HttpRequest) => RequestLogFields;
+        readonly logFields?: (request: SandboxHttpRequest) => RequestLogFields;
         /** The application and the login to which the request belongs. */
-        readonly trace?: (request: HttpRequest, service: SandboxHandlerContext) => SandboxLoginCorrelation | undefined;
+        readonly trace?: (
+          request: SandboxHttpRequest,
+          service: SandboxHandlerContext,
+        ) => SandboxLoginCorrelation | undefined;
       }
     | {
         readonly scope: 'session';
-        readonly handle: (request: HttpRequest, service: SandboxHandlerContext, session: PanelSession) => HttpReply;
+        readonly handle: (
+          request: SandboxHttpRequest,
+          service: SandboxHandlerContext,
+          session: PanelSession,
+        ) => SandboxHttpReply;
         readonly logFields?: undefined;
         readonly trace?: undefined;
       }
@@ -96,7 +106,7 @@ export type AuthServerRoute = Endpoint &
 
 export type ApiServerRoute = Endpoint & {
   readonly scope: SandboxOAuthScope;
-  readonly handle: (request: HttpRequest, service: SandboxHandlerContext, caller: ApiCaller) => ApiReply;
+  readonly handle: (request: SandboxHttpRequest, service: SandboxHandlerContext, caller: ApiCaller) => SandboxApiReply;
 };
 
 export type SandboxRoute = AuthServerRoute | ApiServerRoute;
@@ -185,10 +195,10 @@ export const SANDBOX_ROUTES: { readonly auth: readonly AuthServerRoute[]; readon
     { method: 'POST', path: '/_sandbox/reset', scope: 'admin', handle: handleResetSandbox },
     { method: 'POST', path: '/_sandbox/restore', scope: 'admin', handle: handleRestoreSandboxSnapshot },
     { method: 'GET', path: '/_sandbox/snapshot', scope: 'admin', handle: handleGetSandboxSnapshot },
-    { method: 'POST', path: '/_sandbox/tokens', scope: 'admin', handle: handleIssueTokenPair },
-    { method: 'POST', path: '/_sandbox/tokens/expire', scope: 'admin', handle: handleExpireAccessToken },
-    { method: 'POST', path: '/_sandbox/tokens/refresh', scope: 'admin', handle: handleRefreshTokenPairAsOtherClient },
-    { method: 'POST', path: '/_sandbox/tokens/revoke', scope: 'admin', handle: handleRevokeTokenPair },
+    { method: 'POST', path: '/_sandbox/tokens', scope: 'admin', handle: handleAdminIssueTokenPair },
+    { method: 'POST', path: '/_sandbox/tokens/expire', scope: 'admin', handle: handleAdminExpireAccessToken },
+    { method: 'POST', path: '/_sandbox/tokens/refresh', scope: 'admin', handle: handleAdminRefreshAsOtherClient },
+    { method: 'POST', path: '/_sandbox/tokens/revoke', scope: 'admin', handle: handleAdminRevokeTokenPair },
     { method: 'GET', path: '/_sandbox/world', scope: 'admin', handle: handleGetSandboxDescription },
   ],
   api: [

@@ -1,27 +1,26 @@
 import type { IncomingMessage } from 'node:http';
 import { determineRequestBodyLimit } from './admin/body-limit.ts';
 import { resetSandboxState } from './admin/reset.ts';
-import { assertCallbackUrl } from './callback-url.ts';
+import { requireRegistrableCallbackUrl } from './callback-url.ts';
 import {
-  type ClusterDatabaseServers,
-  connectToClusterDatabaseServers,
+  createSandboxClusterMigrator,
   type SandboxClusterDatabaseServer,
-} from './cluster-database-servers.ts';
+  type SandboxClusterMigrator,
+} from './cluster-migrator.ts';
 import { createFaultList, type FaultList } from './faults/fault-list.ts';
+import { handleSandboxRequest, type SandboxOriginHandlers } from './handle-sandbox-request.ts';
 import type { SandboxHandlerContext } from './handler-context.ts';
-import type { HttpReply } from './http/http-reply.ts';
 import { DEFAULT_BODY_LIMIT, type HttpHandler } from './http/http-server.ts';
-import { type ListeningOrigin, listenOnOrigin } from './http/listening-origin.ts';
+import { type ListeningHttpServers, startListeningHttpServers } from './http/listening-http-servers.ts';
 import {
   isLoopbackListenHost,
   type SandboxPublicAddress,
-  type SandboxServerOrigin,
-} from './http/sandbox-server-origin.ts';
+  type SandboxServerOriginAndHosts,
+} from './http/sandbox-server-origin-and-hosts.ts';
 import { LiveSandboxState } from './live-sandbox-state.ts';
 import { randomString, systemRandom } from './random.ts';
-import { buildSandboxReadyLine, type SandboxReadyLine } from './ready-line.ts';
-import { createRequestLog, type LoggedRequest } from './request-log.ts';
-import { handleSandboxRequest, type SandboxOriginHandlers } from './request-pipeline.ts';
+import { buildSandboxAccessDetails, type SandboxAccessDetails } from './ready-line.ts';
+import { createSandboxRequestLog, type LoggedRequest } from './request-log.ts';
 import type { SandboxRoute } from './routes.ts';
 import { applyStartOptionsToSeedData, createSandboxSeedDataFromOptions } from './seed-options.ts';
 import { sandboxApiOriginHandlers } from './servers/api-server.ts';
@@ -30,7 +29,7 @@ import { replyWhenSaved } from './state/reply-when-saved.ts';
 import type { SavedSandboxState } from './state/saved-state.ts';
 import { openSandboxStateFolder } from './state/state-folder.ts';
 import type { SandboxStateWriter } from './state/state-writer.ts';
-import { createRateLimiter, parseRateLimitRules, type RateLimiter } from './v2/rate-limit.ts';
+import { createSandboxRateLimiter, parseSandboxRateLimitRules, type SandboxRateLimiter } from './v2/rate-limit.ts';
 
 export interface SandboxServerOptions {
   /**
@@ -82,7 +81,7 @@ export interface SandboxServerOptions {
 }
 
 export interface SandboxServers {
-  readonly ready: SandboxReadyLine;
+  readonly ready: SandboxAccessDetails;
   /** The origin of the admin API at which this machine reaches it, whatever the public name is. */
   readonly localAdminUrl: string;
   /** Warnings about the state folder or about database objects of earlier migrations, one per line. */
@@ -103,17 +102,18 @@ export interface SandboxServers {
  * the members `code` (such as EADDRINUSE) and `port` when a port cannot be used.
  */
 export async function startSandboxServers(options: SandboxServerOptions = {}): Promise<SandboxServers> {
-  const limiter = createRateLimiter(
-    options.rateLimit === undefined ? undefined : parseRateLimitRules(options.rateLimit),
+  const limiter = createSandboxRateLimiter(
+    options.rateLimit === undefined ? undefined : parseSandboxRateLimitRules(options.rateLimit),
   );
   const { callbackUrls = [], apps = [] } = options;
-  for (const url of [...callbackUrls, ...apps.map(({ callbackUrl }) => callbackUrl)]) assertCallbackUrl(url);
+  for (const url of [...callbackUrls, ...apps.map(({ callbackUrl }) => callbackUrl)])
+    requireRegistrableCallbackUrl(url);
 
   const state = options.state === undefined ? undefined : openSandboxStateFolder(options.state, options.compactAt);
   const closing = new AbortController();
-  const origins: ListeningOrigin[] = [];
+  const origins: ListeningHttpServers[] = [];
   let writer: SandboxStateWriter | undefined;
-  let planes: ClusterDatabaseServers | undefined;
+  let planes: SandboxClusterMigrator | undefined;
   const close = async (): Promise<void> => {
     closing.abort();
     await planes?.close();
@@ -124,9 +124,9 @@ export async function startSandboxServers(options: SandboxServerOptions = {}): P
   let service: SandboxHandlerContext | undefined;
   const serve =
     <R extends SandboxRoute>(server: SandboxOriginHandlers<R>) =>
-    (names: SandboxServerOrigin): HttpHandler => {
+    (names: SandboxServerOriginAndHosts): HttpHandler => {
       return (message, body) => {
-        if (service === undefined) return STARTING;
+        if (service === undefined) return { status: 503, headers: { 'retry-after': '1' }, body: '' };
         const reply = handleSandboxRequest(server, service, names, message, body);
         return writer === undefined ? reply : replyWhenSaved(reply, writer);
       };
@@ -143,14 +143,14 @@ export async function startSandboxServers(options: SandboxServerOptions = {}): P
     const publicHost = publicName?.host;
     // Clients must be able to know both ports beforehand, because containers publish ports by number.
     const [port, apiPort] = publicName === undefined ? [] : [publicName.port, publicName.port + 1];
-    planes = await connectToClusterDatabaseServers({ ...options, now: () => service?.world.now() ?? 0 });
-    const auth = await listenOnOrigin(host, options.port ?? port ?? savedIdentity?.port ?? 0, {
+    planes = await createSandboxClusterMigrator({ ...options, now: () => service?.world.now() ?? 0 });
+    const auth = await startListeningHttpServers(host, options.port ?? port ?? savedIdentity?.port ?? 0, {
       publicHost,
       handlerOf: serve(sandboxAuthOriginHandlers),
       limitOf,
     });
     origins.push(auth);
-    const api = await listenOnOrigin(host, options.apiPort ?? apiPort ?? savedIdentity?.apiPort ?? 0, {
+    const api = await startListeningHttpServers(host, options.apiPort ?? apiPort ?? savedIdentity?.apiPort ?? 0, {
       publicHost,
       handlerOf: serve(sandboxApiOriginHandlers),
     });
@@ -196,12 +196,12 @@ export async function startSandboxServers(options: SandboxServerOptions = {}): P
 }
 
 interface ServiceParts {
-  readonly limiter: RateLimiter;
-  readonly auth: ListeningOrigin;
-  readonly api: ListeningOrigin;
+  readonly limiter: SandboxRateLimiter;
+  readonly auth: ListeningHttpServers;
+  readonly api: ListeningHttpServers;
   readonly saved: SavedSandboxState | undefined;
   readonly closing: AbortSignal;
-  readonly planes: ClusterDatabaseServers;
+  readonly planes: SandboxClusterMigrator;
 }
 
 async function createService(
@@ -218,14 +218,19 @@ async function createService(
   const world = new LiveSandboxState(seed, random, options.now ?? Date.now, saved?.world);
   return {
     world,
-    log: createRequestLog(),
+    log: createSandboxRequestLog(),
     limiter,
     faults: createFaultList(),
     planes,
     // The ready line is computed at each use, because restoring a snapshot may change people and applications.
     get ready() {
       const { origin: authUrl } = auth;
-      return buildSandboxReadyLine(world.seed, { authUrl, baseUrl: api.origin, adminToken, planeOf: planes.planeOf });
+      return buildSandboxAccessDetails(world.seed, {
+        authUrl,
+        baseUrl: api.origin,
+        adminToken,
+        planeOf: planes.planeOf,
+      });
     },
     closing,
     settings: {
@@ -241,5 +246,3 @@ async function createService(
     },
   };
 }
-
-const STARTING: HttpReply = { status: 503, headers: { 'retry-after': '1' }, body: '' };

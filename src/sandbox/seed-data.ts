@@ -59,7 +59,7 @@ export function generateSandboxSeedData(
 }
 
 /** The UUID of the account that owns a cluster; for clusters in states of earlier versions this is the first person. */
-export function findSandboxClusterOwner(
+export function findSandboxClusterOwnerUuid(
   { owner }: SandboxCluster,
   { people }: Pick<SandboxSeedData, 'people'>,
 ): string {

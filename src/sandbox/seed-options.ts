@@ -1,4 +1,4 @@
-import { findFreePorts } from './http/listening-origin.ts';
+import { findFreePorts } from './http/listening-http-servers.ts';
 import { type Random, randomString, seededRandom } from './random.ts';
 import type { RegisteredApplication } from './records.ts';
 import {
@@ -7,7 +7,7 @@ import {
   type NewSandboxCluster,
   type SandboxSeedData,
 } from './seed-data.ts';
-import type { SandboxInstanceIdentity } from './state/saved-state.ts';
+import type { PersistedSandboxServerSettings } from './state/saved-state.ts';
 import { SandboxStateFolderError } from './state/state-error.ts';
 
 /** The start options that change the seed data. */
@@ -43,7 +43,7 @@ export async function createSandboxSeedDataFromOptions(
  * StateError if the saved state was created with another seed.
  */
 export function applyStartOptionsToSeedData(
-  saved: { readonly seed: SandboxSeedData; readonly identity: Pick<SandboxInstanceIdentity, 'seedNumber'> },
+  saved: { readonly seed: SandboxSeedData; readonly identity: Pick<PersistedSandboxServerSettings, 'seedNumber'> },
   options: SandboxSeedOptions,
   random: Random,
 ): SandboxSeedData {

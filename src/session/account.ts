@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { isJsonRecord, parseJson, readStringField } from '../json.ts';
+import { isJsonRecord, readStringField, tryParseJson } from '../json.ts';
 import type { OAuthFlow } from '../oauth/build-authorization-url.ts';
 import type { TokenAccountInfo } from '../oauth/token-grant.ts';
 import { ensureFolder, readTextIfReadable, removeFileDurably, writeFileAtomically } from '../platform/files.ts';
@@ -66,7 +66,7 @@ export function updateStoredAccountInfo(
 
 /** Reads the account file; undefined when the file is missing, unreadable or damaged, because it is used for display only. */
 export function readLoggedInAccountFile(configFolder: string, profile: string): LoggedInAccount | undefined {
-  const json = parseJson(readTextIfReadable(accountPath(configFolder, profile)) ?? '');
+  const json = tryParseJson(readTextIfReadable(accountPath(configFolder, profile)) ?? '');
   if (!json.ok || !isJsonRecord(json.value)) return undefined;
   const fields = json.value;
   const sid = readStringField(fields, 'sid');

@@ -1,7 +1,7 @@
 import { CliError } from '../errors.ts';
 import { createRunningTimeTimeoutSignal } from '../platform/running-time-signal.ts';
 import { type CredentialRecord, computeTokenSecondsLeft } from './credential-record.ts';
-import { type CredentialStoreItems, credentialStoreUnavailableError } from './credential-store.ts';
+import { credentialStoreUnavailableError, type OpenCredentialStore } from './credential-store.ts';
 import { probeAccessToken } from './missing-refresh-token.ts';
 import type {
   MachinesWithUnreportedRefresh,
@@ -38,7 +38,7 @@ export interface AnnounceRefreshInput {
  */
 export async function announceRefresh(
   deps: SessionRefreshDeps,
-  items: CredentialStoreItems,
+  items: OpenCredentialStore,
   refresh: AnnounceRefreshInput,
 ): Promise<RefreshAnnouncementResult> {
   const { found, cause, reservation, earlierAttempts } = refresh;

@@ -3,24 +3,24 @@ import { evaluatePastedAuthorizationResponse } from '../loopback/evaluate-pasted
 import { type AuthorizationResult, validateAuthorizationResponse } from '../oauth/authorization-response.ts';
 import { buildAuthorizationUrl, createOAuthState } from '../oauth/build-authorization-url.ts';
 import { createPkce, type Pkce } from '../oauth/pkce.ts';
-import type { OAuthClient } from '../oauth/token-endpoint.ts';
+import type { RegisteredOAuthClient } from '../oauth/token-endpoint.ts';
 import type { Clock } from '../platform/host.ts';
 import type { AuthorizationReceiver, AuthorizationReceiverOptions, LoginUrls } from './authorization-receiver.ts';
 import type { OAuthLoginOptions } from './oauth-login-options.ts';
 
-export interface LoginTabRedirectOptions {
+export interface AuthorizationUrlRedirectState {
   /** Whether a browser tab was already redirected to the authorization URL. */
   readonly isContinued: boolean;
 }
 
 export interface AuthorizationAttemptDeps {
-  readonly client: OAuthClient;
+  readonly client: RegisteredOAuthClient;
   readonly callbackUrls: readonly string[];
   readonly issuer: string | undefined;
   readonly clock: Clock;
   readonly random: (bytes: number) => Uint8Array;
   /** Prints the authorization URL and opens the browser; called once the listener is bound. */
-  readonly showInstructions: (addresses: LoginUrls, options: LoginTabRedirectOptions) => Promise<void>;
+  readonly showInstructions: (addresses: LoginUrls, options: AuthorizationUrlRedirectState) => Promise<void>;
   /** The lines that the user pastes, until `signal` is aborted. */
   readonly pastedLines: (signal: AbortSignal) => AsyncIterable<string>;
   /** Called with the address of a peer that may not send the redirect. */
@@ -72,9 +72,9 @@ export function createAuthorizationAttempt(
 }
 
 /** Shows the instructions, then waits for the redirect or a pasted response, whichever is accepted first. */
-export async function receiveAuthorizationResponse(
+export async function showInstructionsAndReceiveAuthorization(
   deps: AuthorizationAttemptDeps,
-  { listen, isContinued }: Pick<OAuthLoginOptions, 'listen'> & LoginTabRedirectOptions,
+  { listen, isContinued }: Pick<OAuthLoginOptions, 'listen'> & AuthorizationUrlRedirectState,
   receiver: AuthorizationReceiver,
   authorization: AuthorizationAttempt,
   signal: AbortSignal,

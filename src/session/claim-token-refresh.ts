@@ -1,16 +1,16 @@
 import {
-  findRefreshClaimObstacle,
+  determineRefreshClaimObstacle,
   listMachinesWithUnreportedRefresh,
   refreshLeaseMs,
+  type SharedSessionEntry,
   type SharedSessionOperationResult,
-  type SharedSessionRow,
   type SharedSessionStore,
 } from '../shared-store/shared-session.ts';
 import type {
   CredentialVersionOfRefreshClaim,
+  RecordedRefreshRefusal,
   RefreshClaim,
   RefreshClaimResult,
-  RefreshRefusal,
   RefreshRefusalWaitResult,
   SharedStoreUnavailable,
 } from './refresh-claim.ts';
@@ -73,7 +73,7 @@ export async function claimTokenRefresh(
     });
     if (snapshot.applied)
       return { kind: 'claimed', claim: createClaim(deps, { version, attempt, claimedAt }, snapshot.row) };
-    const obstacle = findRefreshClaimObstacle(snapshot.row, version);
+    const obstacle = determineRefreshClaimObstacle(snapshot.row, version);
     if (obstacle === 'changed') return { kind: 'changed' };
     if (obstacle === 'refused') return waitAfterRefusal(deps, version, await reportNothing(deps, version, snapshot));
     if (deps.elapsed() >= end) return { kind: 'busy', holder: snapshot.row?.holder ?? 'another machine' };
@@ -86,7 +86,7 @@ interface ClaimedRefresh {
   readonly claim: Omit<RefreshClaim, 'refuse'> & { refuse(): Promise<RecordedRefusal> };
 }
 
-interface RecordedRefusal extends RefreshRefusal {
+interface RecordedRefusal extends RecordedRefreshRefusal {
   readonly wait: () => Promise<RefreshRefusalWaitResult>;
 }
 
@@ -99,7 +99,7 @@ interface ClaimState {
 function createClaim(
   deps: ClaimTokenRefreshDeps,
   { version, attempt, claimedAt }: ClaimState,
-  row: SharedSessionRow | undefined,
+  row: SharedSessionEntry | undefined,
 ): ClaimedRefresh['claim'] {
   const { store, machine, timing = refreshClaimTiming } = deps;
   const { leaseMs } = timing;
@@ -169,7 +169,7 @@ async function waitAfterRefusal(
   let snapshot = first;
   for (let pauses = 0; ; pauses += 1) {
     const { row, nowMs } = snapshot;
-    if (row === undefined || findRefreshClaimObstacle(row, version) === 'changed') return { kind: 'changed' };
+    if (row === undefined || determineRefreshClaimObstacle(row, version) === 'changed') return { kind: 'changed' };
     const machines = listMachinesWithUnreportedRefresh(row);
     // The time of a refusal stays in the row when a newer record is stored.
     const refusedMs = row.refusedGen === row.gen ? (row.refusedMs ?? nowMs) : nowMs;
@@ -183,7 +183,7 @@ async function waitAfterRefusal(
 /** Whether another machine with the same name, whose state folder is a copy, announced an earlier refresh. */
 function hasNamesake(
   { machine, hasUnfinishedRefresh }: ClaimTokenRefreshDeps,
-  row: SharedSessionRow | undefined,
+  row: SharedSessionEntry | undefined,
 ): boolean {
   return !hasUnfinishedRefresh && row?.previousBy?.split(',').includes(machine) === true;
 }

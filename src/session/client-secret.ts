@@ -1,4 +1,4 @@
-import { isJsonRecord, parseJson, readStringField } from '../json.ts';
+import { isJsonRecord, readStringField, tryParseJson } from '../json.ts';
 import { Secret } from '../secret.ts';
 import { type CredentialStore, requireCredentialStoreAvailable } from './credential-store.ts';
 
@@ -15,7 +15,7 @@ export async function readStoredClientSecret(
 ): Promise<Secret | undefined> {
   const item = requireCredentialStoreAvailable(await store.withItems((items) => items.read('client')), store.profile);
   if (item.kind === 'absent') return undefined;
-  const json = parseJson(item.value.reveal());
+  const json = tryParseJson(item.value.reveal());
   if (!json.ok || !isJsonRecord(json.value)) return undefined;
   const secret = readStringField(json.value, 'client_secret');
   const ours =

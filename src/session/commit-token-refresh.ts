@@ -1,22 +1,22 @@
 import { CliError } from '../errors.ts';
-import { writeCredentialUnlessSuperseded } from './conditional-credential-write.ts';
 import type { CredentialRecord } from './credential-record.ts';
 import {
-  type CredentialStoreItems,
   credentialStoreUnavailableError,
   describeCredentialStore,
   isCredentialStoreUnavailable,
+  type OpenCredentialStore,
 } from './credential-store.ts';
 import { reachFailpoint } from './failpoints.ts';
 import type { PreparedRefreshJournalFile } from './refresh-journal.ts';
 import { revokeTokenGrant } from './revoke-grant.ts';
 import type { SessionRefreshDeps } from './session-refresh-deps.ts';
 import { type FoundStoredSession, readStoredSession, requireStoredSession } from './stored-session.ts';
+import { writeCredentialUnlessSuperseded } from './write-credential-unless-superseded.ts';
 
 /** A refresh whose response was received. */
 export interface TokenRefreshWithResponse {
   readonly deps: SessionRefreshDeps;
-  readonly items: CredentialStoreItems;
+  readonly items: OpenCredentialStore;
   readonly found: FoundStoredSession;
   readonly reservation: PreparedRefreshJournalFile;
   /** Whether the journal file contains the token response, so that the new tokens survive a crash. */

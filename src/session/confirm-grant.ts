@@ -15,7 +15,7 @@ export type ScopeMismatchPolicy =
   | 'refuse'
   | ((requested: string, granted: string, signal: AbortSignal) => Promise<boolean>);
 
-export interface ConfirmTokenGrantOptions {
+export interface ConfirmGrantedOAuthScopeOptions {
   readonly request: OAuthLoginOptions;
   readonly loginCommands: LoginRetryCommands;
   readonly onOtherScope: ScopeMismatchPolicy;
@@ -63,7 +63,10 @@ function requireRequestedTeam(
  * Returns the scope that is stored with a grant. A grant without a scope has the requested scope (RFC 6749 §5.1). Throws
  * `scope_mismatch` when the granted scope differs from the requested one and is not accepted.
  */
-export async function requireAcceptedOAuthScope(grant: TokenGrant, options: ConfirmTokenGrantOptions): Promise<string> {
+export async function confirmGrantedOAuthScope(
+  grant: TokenGrant,
+  options: ConfirmGrantedOAuthScopeOptions,
+): Promise<string> {
   const { request, loginCommands, onOtherScope, onQuestion, signal } = options;
   const requested = request.scope ?? 'read';
   const granted = grant.scope ?? requested;

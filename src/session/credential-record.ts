@@ -1,5 +1,5 @@
 import type { ResolvedProfileSettings } from '../config/settings.ts';
-import { isJsonRecord, type JsonRecord, parseJson, readNumberField, readStringField } from '../json.ts';
+import { isJsonRecord, type JsonRecord, readNumberField, readStringField, tryParseJson } from '../json.ts';
 import { Secret } from '../secret.ts';
 
 /** A session in its stored form: one item of the credential store, so that one write commits it (docs/sessions.md). */
@@ -91,7 +91,7 @@ export function encodeCredentialRecord(record: CredentialRecord): Secret {
 
 /** Decodes a session record; undefined when the text is damaged or was written by a newer version. */
 export function decodeCredentialRecord(text: string): CredentialRecord | undefined {
-  const json = parseJson(text);
+  const json = tryParseJson(text);
   if (!json.ok || !isJsonRecord(json.value) || json.value.v !== 1) return undefined;
   const fields = json.value;
   const texts = ['sid', 'seal', 'access_token', 'scope', 'auth_origin', 'base_origin', 'client_id'].map((key) =>
@@ -180,7 +180,7 @@ function accountFields(fields: JsonRecord): Pick<GrantOfOtherAccount, 'accountUu
  * Bytes of disk space to reserve for the response to a refresh: 4 KiB, or more blocks if twice the size of the session record
  * needs them.
  */
-export function computeJournalReservationBytes(record: CredentialRecord): number {
+export function computeRefreshJournalReservationBytes(record: CredentialRecord): number {
   const block = 4096;
   return block * Math.ceil((2 * encodeCredentialRecord(record).reveal().length) / block);
 }
@@ -189,7 +189,7 @@ export function computeJournalReservationBytes(record: CredentialRecord): number
  * The servers and the application of a profile; undefined when a setting is missing. The function is in this file,
  * because the fast path of `auth token` needs it.
  */
-export function buildSessionServerBinding(
+export function findProfileServerBinding(
   settings: Pick<ResolvedProfileSettings, 'values'>,
 ): SessionServerBinding | undefined {
   const { auth_url: authOrigin, base_url: baseOrigin, client_id: clientId } = settings.values;

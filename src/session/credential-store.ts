@@ -26,11 +26,11 @@ export interface CredentialStoreUnavailable {
   /** A hint that replaces the general hint for the reason `why`; a function if it suggests a command for the profile. */
   readonly hint?: StoreErrorHint;
   /** Present if a shared store may have applied the login or logout nevertheless. */
-  readonly unconfirmed?: UnconfirmedWrite;
+  readonly unconfirmed?: UnconfirmedLoginOrLogout;
 }
 
 /** A login or logout that a shared store may or may not have stored. */
-export interface UnconfirmedWrite {
+export interface UnconfirmedLoginOrLogout {
   readonly event: 'login' | 'logout';
   /** Whether this machine keeps the record as its copy, which a later command publishes. */
   readonly isKept: boolean;
@@ -73,7 +73,7 @@ export type ConditionalCredentialWriteResult =
   | { readonly kind: 'superseded'; readonly isEnded?: boolean };
 
 /** The credential store items of a profile, accessible while the store is open. */
-export interface CredentialStoreItems {
+export interface OpenCredentialStore {
   read(item: CredentialStoreItemName): Promise<CredentialItemReadResult>;
   /** The result `done` means that the item was read back and has the written value. */
   write(item: CredentialStoreItemName, value: Secret): Promise<CredentialItemWriteResult>;
@@ -125,7 +125,7 @@ export interface CredentialStore {
    * ended when the returned promise settles. To write, the caller passes the lock of the profile. The helper process inherits
    * the lock, so that a write that continues after this process was killed still excludes other writers.
    */
-  withItems<T>(work: (items: CredentialStoreItems) => Promise<T>, lock?: HeldFileLock): Promise<T>;
+  withItems<T>(work: (items: OpenCredentialStore) => Promise<T>, lock?: HeldFileLock): Promise<T>;
 }
 
 /** Throws `keychain_unavailable` for a store that failed, so that callers do not treat it as an empty store. */
@@ -147,7 +147,7 @@ export function isCredentialStoreUnavailable(result: { readonly kind: string }):
 }
 
 /** The error for a login or logout that the store may have stored, so that its tokens must not be revoked. */
-export class UnconfirmedWriteError extends CliError {}
+export class UnconfirmedLoginOrLogoutError extends CliError {}
 
 /** Creates the error `keychain_unavailable` (exit code 1), or `unreachable` (6) for a shared store, with the hint for the reason. */
 export function credentialStoreUnavailableError(
@@ -164,10 +164,10 @@ export function credentialStoreUnavailableError(
 }
 
 function unconfirmedWriteError(
-  { event, isKept, interruptedBy }: UnconfirmedWrite,
+  { event, isKept, interruptedBy }: UnconfirmedLoginOrLogout,
   reason: string,
   profile: ProfileReference,
-): UnconfirmedWriteError {
+): UnconfirmedLoginOrLogoutError {
   const message = `the shared credential store did not confirm the ${event}`;
   const check = `run ${formatCommandForProfile(profile, 'auth status --check')}`;
   const repeat = event === 'login' ? 'log in again' : `repeat it: ${formatCommandForProfile(profile, 'auth logout')}`;
@@ -180,9 +180,13 @@ function unconfirmedWriteError(
         detail: `it may be stored, and this machine could not keep it (${reason})`,
         hint: `${check}; if the store does not have the ${event}, ${repeat}`,
       };
-  if (interruptedBy === undefined) return new UnconfirmedWriteError('unreachable', message, parts);
+  if (interruptedBy === undefined) return new UnconfirmedLoginOrLogoutError('unreachable', message, parts);
   const { code, message: interruption, exitCode } = interruptedError(interruptedBy);
-  return new UnconfirmedWriteError(code, interruption, { ...parts, detail: `${message}; ${parts.detail}`, exitCode });
+  return new UnconfirmedLoginOrLogoutError(code, interruption, {
+    ...parts,
+    detail: `${message}; ${parts.detail}`,
+    exitCode,
+  });
 }
 
 interface StoreErrorText {

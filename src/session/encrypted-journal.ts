@@ -1,4 +1,4 @@
-import { isJsonRecord, parseJson, readNumberField, readStringField } from '../json.ts';
+import { isJsonRecord, readNumberField, readStringField, tryParseJson } from '../json.ts';
 import { Secret } from '../secret.ts';
 
 /**
@@ -76,7 +76,7 @@ export function decryptRefreshJournal(bytes: Buffer, key: Secret): DecryptedRefr
 }
 
 function decodeJournalHeader(line: string): RefreshJournalHeader | undefined {
-  const json = parseJson(line);
+  const json = tryParseJson(line);
   if (!json.ok || !isJsonRecord(json.value) || json.value.op !== 'refresh') return undefined;
   const fields = json.value;
   const [sid, proof] = [readStringField(fields, 'sid'), readStringField(fields, 'proof')];

@@ -2,12 +2,12 @@ import { CliError, type CliErrorCode } from '../errors.ts';
 import {
   buildTokenRefreshRequest,
   buildTokenRevocationRequest,
-  type OAuthClient,
   processRevocationResponse,
   processTokenResponse,
+  type RegisteredOAuthClient,
   sendTokenRequest,
 } from '../oauth/token-endpoint.ts';
-import { HttpSendError, type HttpSender, readHttpSendErrorCode } from '../platform/http-sender.ts';
+import { getCliNetworkErrorCode, HttpSendError, type HttpSender } from '../platform/http-sender.ts';
 import { timeoutSignal } from '../platform/timeout-signal.ts';
 import type { Secret } from '../secret.ts';
 import { type CredentialRecord, isTokenExpiryKnown } from './credential-record.ts';
@@ -21,7 +21,7 @@ export interface EndSessionGrantDeps {
   readonly store: CredentialStore;
   readonly createSender: () => Promise<HttpSender>;
   /** The application to which this session record was issued. */
-  readonly client: (record: CredentialRecord) => Promise<OAuthClient>;
+  readonly client: (record: CredentialRecord) => Promise<RegisteredOAuthClient>;
   /** Checks with the resource API of this record whether the access token is still accepted. */
   readonly probe: (record: CredentialRecord) => Promise<TokenAcceptance>;
 }
@@ -93,7 +93,7 @@ async function spendRefreshToken(
   const request = buildTokenRefreshRequest(client, record.refreshToken);
   const response = await sendTokenRequest(await deps.createSender(), request, timeoutSignal(30_000)).catch(sendErrorOf);
   if (response instanceof HttpSendError) {
-    const code = readHttpSendErrorCode(response);
+    const code = getCliNetworkErrorCode(response);
     return { record, error: grantLeftError(record, `${spendingFailed}: ${response.message}`, { code }) };
   }
   const result = processTokenResponse(response);
@@ -119,7 +119,7 @@ interface Revocation {
 /** Revokes one token; returns the error when the server does not revoke it or cannot be reached. */
 async function revokeToken(
   deps: EndSessionGrantDeps,
-  client: OAuthClient,
+  client: RegisteredOAuthClient,
   record: CredentialRecord,
   { operation, token, headers = {}, isRefreshTokenLeft }: Revocation,
 ): Promise<CliError | undefined> {

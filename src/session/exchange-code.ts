@@ -1,10 +1,10 @@
 import type { ProfileReference } from '../config/settings.ts';
-import type { ValidatedAuthorizationCode } from '../oauth/authorization-response.ts';
+import type { StateCheckedAuthorizationCode } from '../oauth/authorization-response.ts';
 import type { Pkce } from '../oauth/pkce.ts';
 import {
   buildCodeExchangeRequest,
-  type OAuthClient,
   processTokenResponse,
+  type RegisteredOAuthClient,
   sendTokenRequest,
 } from '../oauth/token-endpoint.ts';
 import type { TokenGrant } from '../oauth/token-grant.ts';
@@ -14,7 +14,7 @@ import type { LoginRetryCommands } from './suggested-commands.ts';
 import { tokenEndpointError, tokenRequestWithoutResponseError } from './token-endpoint-error.ts';
 
 export interface AuthorizationCodeExchangeDeps {
-  readonly client: OAuthClient;
+  readonly client: RegisteredOAuthClient;
   /** Each HttpSender uses a new connection. */
   readonly createSender: () => Promise<HttpSender>;
   readonly profile: ProfileReference;
@@ -23,8 +23,8 @@ export interface AuthorizationCodeExchangeDeps {
   readonly isSpecServer: () => boolean;
 }
 
-export interface AuthorizationCodeExchange {
-  readonly code: ValidatedAuthorizationCode;
+export interface AuthorizationCodeExchangeInput {
+  readonly code: StateCheckedAuthorizationCode;
   readonly redirectUri: string;
   readonly pkce: Pkce | undefined;
   /** Aborts the token request. */
@@ -38,7 +38,7 @@ export interface AuthorizationCodeExchange {
  */
 export async function exchangeCodeForTokens(
   deps: AuthorizationCodeExchangeDeps,
-  { code, redirectUri, pkce, signal }: AuthorizationCodeExchange,
+  { code, redirectUri, pkce, signal }: AuthorizationCodeExchangeInput,
 ): Promise<TokenGrant> {
   const request = buildCodeExchangeRequest(deps.client, code, redirectUri, pkce?.verifier);
   const loginCommand = deps.loginCommands.sameRequest;

@@ -7,7 +7,7 @@ import {
 } from '../platform/secret-file.ts';
 import {
   type CredentialRecord,
-  computeJournalReservationBytes,
+  computeRefreshJournalReservationBytes,
   decodeCredentialRecord,
   encodeCredentialRecord,
 } from './credential-record.ts';
@@ -19,7 +19,7 @@ import type {
   RefreshJournalReservationOptions,
   RefreshJournalState,
 } from './refresh-journal.ts';
-import { buildCredentialRecordOfResponse, canReplaceCredentialRecord } from './renewed-credential-record.ts';
+import { buildCredentialRecordOfResponse, canRefreshReplaceCredentialRecord } from './renewed-credential-record.ts';
 
 /** Creates the temporary file that replaces the session file; tests pass a function that fails. */
 export type SecretFileReplacementFactory = (path: string, reserve: number) => PreparedSecretFileReplacement;
@@ -28,7 +28,7 @@ export type SecretFileReplacementFactory = (path: string, reserve: number) => Pr
  * The refresh journal of the file store. The file store needs no write-ahead file: the temporary file that replaces the session
  * file exists on the disk before a refresh is sent, and later commands find it after an interruption.
  */
-export function createFileRefreshJournal(
+export function createFileStoreRefreshJournal(
   place: ProfilePaths,
   prepare: SecretFileReplacementFactory = prepareSecretFileReplacement,
 ): RefreshJournal {
@@ -41,7 +41,7 @@ export function createFileRefreshJournal(
       for (const path of listTemporaryCredentialFiles(place)) readSecretFile(path);
       return reservationOf(
         place,
-        prepare(place.credentialFile, computeJournalReservationBytes(record)),
+        prepare(place.credentialFile, computeRefreshJournalReservationBytes(record)),
         record,
         options,
       );
@@ -124,7 +124,7 @@ function reservationOf(
     const isReplaced = replacement.commit(
       text,
       (stage) => reachFailpoint(options, stage === 'written' ? 'K7-written' : 'K8-sealed'),
-      () => canReplaceCredentialRecord(readStoredRecord(place), old),
+      () => canRefreshReplaceCredentialRecord(readStoredRecord(place), old),
     );
     if (isReplaced) state = 'committed';
     else replacement.abandon();

@@ -9,7 +9,7 @@ import {
 } from '../platform/secret-file.ts';
 import { Secret } from '../secret.ts';
 import type { CredentialStore, CredentialStoreItemName, CredentialStoreUnavailable } from './credential-store.ts';
-import { createFileRefreshJournal, findTemporaryCredentialFilesWithText } from './file-store-journal.ts';
+import { createFileStoreRefreshJournal, findTemporaryCredentialFilesWithText } from './file-store-journal.ts';
 import type { ProfilePaths } from './profile-paths.ts';
 import type { RefreshJournal } from './refresh-journal.ts';
 
@@ -19,7 +19,7 @@ import type { RefreshJournal } from './refresh-journal.ts';
  */
 export function createFileCredentialStore(
   place: ProfilePaths,
-  journal: RefreshJournal = createFileRefreshJournal(place),
+  journal: RefreshJournal = createFileStoreRefreshJournal(place),
   profile: ProfileReference = { name: place.profile, isDefault: false },
 ): CredentialStore {
   const pathOf = (item: CredentialStoreItemName): string =>

@@ -1,34 +1,37 @@
 import { CliError } from '../errors.ts';
 import type { LoginOutcome } from '../loopback/outcome-page.ts';
-import { type AuthorizationResult, isPersonRequired } from '../oauth/authorization-response.ts';
+import { type AuthorizationResult, isInteractionRequiredError } from '../oauth/authorization-response.ts';
 import type { TokenGrant } from '../oauth/token-grant.ts';
 import type { HeldFileLock } from '../platform/file-lock.ts';
 import type { Signals } from '../platform/host.ts';
-import { type ReachabilityCheckDeps, throwOnceAuthServerUnreachable } from './auth-server-reachability.ts';
 import {
   type AuthorizationAttempt,
   type AuthorizationAttemptDeps,
   createAuthorizationAttempt,
-  receiveAuthorizationResponse,
+  showInstructionsAndReceiveAuthorization,
 } from './authorization-attempt.ts';
 import {
   type AuthorizationReceiver,
   bindAuthorizationReceiver,
   createPastedAuthorizationReceiver,
 } from './authorization-receiver.ts';
-import { requireAcceptedOAuthScope, requireRequestedAccount, type ScopeMismatchPolicy } from './confirm-grant.ts';
+import { confirmGrantedOAuthScope, requireRequestedAccount, type ScopeMismatchPolicy } from './confirm-grant.ts';
 import {
   credentialStoreUnavailableError,
   requireCredentialStoreAvailable,
-  UnconfirmedWriteError,
+  UnconfirmedLoginOrLogoutError,
 } from './credential-store.ts';
 import {
-  type AuthorizationCodeExchange,
   type AuthorizationCodeExchangeDeps,
+  type AuthorizationCodeExchangeInput,
   exchangeCodeForTokens,
 } from './exchange-code.ts';
 import { createLoginSignalHandler, type LoginSignalHandler } from './login-signal-handler.ts';
 import type { OAuthLoginOptions } from './oauth-login-options.ts';
+import {
+  type AuthServerReachabilityCheckDeps,
+  rejectWhenAuthServerUnreachable,
+} from './reject-when-auth-server-unreachable.ts';
 import { requireAuthorizationResponseGrant } from './require-authorization-response-grant.ts';
 import { revokeReplacedSession, revokeTokenGrantAndThrow } from './revoke-grant.ts';
 import { type LoginResult, type StoreLoginSessionDeps, storeLoginSession } from './store-login.ts';
@@ -37,7 +40,7 @@ import { formatCommandForProfile } from './suggested-commands.ts';
 export interface LoginDeps
   extends AuthorizationCodeExchangeDeps,
     StoreLoginSessionDeps,
-    ReachabilityCheckDeps,
+    AuthServerReachabilityCheckDeps,
     AuthorizationAttemptDeps {
   readonly signals: Signals;
   /** Acquires the lock for the whole login; returns undefined when another login of this profile is running. */
@@ -56,7 +59,7 @@ export interface LoginDeps
 
 /**
  * Logs in through the browser (https://www.rfc-editor.org/rfc/rfc8252): one login has one state parameter, one code exchange
- * and one stored session. Throws a CliError, in which case no session is stored, or UnconfirmedWriteError.
+ * and one stored session. Throws a CliError, in which case no session is stored, or UnconfirmedLoginOrLogoutError.
  */
 export async function performLogin(deps: LoginDeps, request: OAuthLoginOptions): Promise<LoginResult> {
   deps.requireSafe();
@@ -111,7 +114,7 @@ export async function performLogin(deps: LoginDeps, request: OAuthLoginOptions):
     receiver?.showOutcome(failureOutcome(error));
     const isCancelled = error instanceof CliError && error.code === 'cancelled';
     // Its text says that the session may be stored, and its exit code is that of the signal.
-    if (!(error instanceof UnconfirmedWriteError)) interruption?.throwIfInterrupted();
+    if (!(error instanceof UnconfirmedLoginOrLogoutError)) interruption?.throwIfInterrupted();
     // The login waits for the browser tab only if a tab sent the accepted response.
     if (receiver?.isAccepted() === true && !isCancelled) await receiver.closed;
     throw error;
@@ -146,14 +149,14 @@ async function awaitResponse(
   { attempt, receiver, interruption, ended, isContinued = false }: OpenAttempt,
 ): Promise<AuthorizationResult> {
   const { listen, limit } = request;
-  const response = receiveAuthorizationResponse(deps, { listen, isContinued }, receiver, attempt, ended);
-  const orUnreachable = Promise.race([response, throwOnceAuthServerUnreachable(deps, ended)]);
+  const response = showInstructionsAndReceiveAuthorization(deps, { listen, isContinued }, receiver, attempt, ended);
+  const orUnreachable = Promise.race([response, rejectWhenAuthServerUnreachable(deps, ended)]);
   return interruption.orInterrupt(orUnreachable, limit, () => loginTimeoutError(deps));
 }
 
 /** Whether a login without a page failed because a person must sign in or authorize the application (spec.md §4.1). */
 function needsPerson(result: AuthorizationResult, { prompt }: OAuthLoginOptions): boolean {
-  return prompt === 'none' && result.kind === 'error' && isPersonRequired(result.error);
+  return prompt === 'none' && result.kind === 'error' && isInteractionRequiredError(result.error);
 }
 
 /** Milliseconds for a person to sign in after a login without a page was refused. */
@@ -179,7 +182,7 @@ async function requireUsableStore({ store, profile }: LoginDeps): Promise<void> 
 async function obtainGrant(
   deps: LoginDeps,
   authorized: ReturnType<typeof requireAuthorizationResponseGrant>,
-  exchange: Omit<AuthorizationCodeExchange, 'code'>,
+  exchange: Omit<AuthorizationCodeExchangeInput, 'code'>,
 ): Promise<TokenGrant> {
   return 'grant' in authorized ? authorized.grant : exchangeCodeForTokens(deps, { ...authorized, ...exchange });
 }
@@ -193,7 +196,7 @@ async function confirmGrant(
 ): Promise<string> {
   requireRequestedAccount(grant, request, loginCommands);
   const onQuestion = (): void => showOutcome({ kind: 'unfinished' });
-  return requireAcceptedOAuthScope(grant, { request, loginCommands, onOtherScope, onQuestion, signal });
+  return confirmGrantedOAuthScope(grant, { request, loginCommands, onOtherScope, onQuestion, signal });
 }
 
 function signedInOutcome({ info }: TokenGrant): LoginOutcome {

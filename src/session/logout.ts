@@ -4,14 +4,14 @@ import type { HeldFileLock } from '../platform/file-lock.ts';
 import { decodeCredentialRecord } from './credential-record.ts';
 import {
   type CredentialStore,
-  type CredentialStoreItems,
   credentialStoreUnavailableError,
   isCredentialStoreUnavailable,
+  type OpenCredentialStore,
   type ReplacedSession,
   requireCredentialStoreAvailable,
 } from './credential-store.ts';
 import { type EndSessionGrantDeps, endSessionGrant, type SessionGrantEnd } from './end-session-grant.ts';
-import { findNewestCredentialRecord } from './stored-session.ts';
+import { readJournaledOrStoredCredentialRecord } from './stored-session.ts';
 
 export interface LogoutDeps extends EndSessionGrantDeps {
   readonly lock: () => Promise<HeldFileLock>;
@@ -53,14 +53,14 @@ type DeletedSession =
 /** The item is deleted first, because it contains the key without which the journal files of the session cannot be decrypted. */
 async function deleteSession(
   { journal, profile }: CredentialStore,
-  items: CredentialStoreItems,
+  items: OpenCredentialStore,
 ): Promise<DeletedSession> {
   const item = requireCredentialStoreAvailable(await items.read('credential'), profile);
   if (item.kind === 'absent') return { kind: 'nothing' };
   // A record in the shared store that cannot be decrypted does not keep a machine from revoking the session that it knows.
   const stored = decodeCredentialRecord(item.value.reveal()) ?? items.shared?.knownRecord();
   // The newest record is revoked, because the tokens of older records are already invalid.
-  const newest = stored === undefined ? undefined : findNewestCredentialRecord(journal, stored);
+  const newest = stored === undefined ? undefined : readJournaledOrStoredCredentialRecord(journal, stored);
   const removed = await items.remove('credential');
   const known = newest === undefined ? undefined : { record: newest, isRefreshTokenUsed: false };
   if (isCredentialStoreUnavailable(removed) && removed.unconfirmed !== undefined) {

@@ -1,15 +1,15 @@
 import type { ProfileReference } from '../config/settings.ts';
 import type {
+  SharedSessionEntry,
   SharedSessionOperation,
   SharedSessionOperationResult,
-  SharedSessionRow,
 } from '../shared-store/shared-session.ts';
-import type { NewSharedSessionEpoch } from './commit-shared-session.ts';
+import type { NewSharedSessionEpoch } from './commit-shared-session-refresh.ts';
 import type { CredentialRecord } from './credential-record.ts';
-import type { KnownSharedCopy } from './known-shared-copy.ts';
+import { findSessionToReplace } from './find-session-to-replace.ts';
+import type { DecryptedLocalSessionCopy } from './local-shared-session-copy.ts';
 import type { SharedStoreUnavailable } from './refresh-claim.ts';
 import type { RefreshJournal } from './refresh-journal.ts';
-import { findSessionToReplace } from './replaced-session.ts';
 import type { SharedSessionEncryptor } from './sealed-session.ts';
 import { findSharedRecordFailure } from './shared-record-result.ts';
 import { formatCommandForProfile } from './suggested-commands.ts';
@@ -20,19 +20,19 @@ export interface SharedSessionEpochDeps {
   readonly journal: RefreshJournal;
   readonly random: (bytes: number) => Uint8Array;
   readonly run: (operation: SharedSessionOperation) => Promise<SharedSessionOperationResult>;
-  readonly readCopy: () => KnownSharedCopy;
+  readonly readCopy: () => DecryptedLocalSessionCopy;
   /** The id of the key for new records. */
   readonly currentKid: () => string | undefined;
   /** Keeps the row, which this machine can decrypt, as the copy of this machine. */
-  readonly adopt: (row: SharedSessionRow, known: KnownSharedCopy) => Promise<void>;
+  readonly adopt: (row: SharedSessionEntry, known: DecryptedLocalSessionCopy) => Promise<void>;
 }
 
 /**
  * Why this machine must not replace the row with a login or a logout: it could not revoke the session, or a machine that was
  * excluded could read the new session. Undefined if it may.
  */
-export function findMissingShareKey(
-  row: SharedSessionRow,
+export function findSharedSessionReplacementFailure(
+  row: SharedSessionEntry,
   event: NewSharedSessionEpoch['event'],
   { sealer, profile }: Pick<SharedSessionEpochDeps, 'sealer' | 'profile'>,
 ): SharedStoreUnavailable | undefined {
@@ -56,7 +56,8 @@ export function planSharedSessionEpoch(
       const known = readCopy();
       const replaced = findSessionToReplace(row, sealer.open, known, journal);
       if (sealed !== undefined) return { row, sealed, replaced };
-      const failure = row === undefined ? undefined : findMissingShareKey(row, event, { sealer, profile });
+      const failure =
+        row === undefined ? undefined : findSharedSessionReplacementFailure(row, event, { sealer, profile });
       if (failure !== undefined) return failure;
       if (event === 'logout' && row !== undefined && replaced === undefined && sealer.open(row).kind === 'tombstone') {
         await adopt(row, known);

@@ -85,7 +85,7 @@ export function listTemporaryCredentialFiles(place: ProfilePaths): readonly stri
  * The account name of the keychain items of a profile, `<profile>#<id>`. The id is stored in the folder of the lock files: the
  * locks of another state folder do not exclude this process, so each state folder must use separate keychain items.
  */
-export function keychainAccount(place: ProfilePaths, random: (bytes: number) => Uint8Array): string {
+export function readOrCreateKeychainAccount(place: ProfilePaths, random: (bytes: number) => Uint8Array): string {
   return `${place.profile}#${keychainId(place.folder, random)}`;
 }
 

@@ -1,16 +1,16 @@
 import { readConfigFile } from '../config/config-file.ts';
 import { resolveProfileSettings } from '../config/settings.ts';
-import { resolveProgramFolders } from '../platform/folders.ts';
+import { canDescriptorBeTerminal } from '../platform/can-descriptor-be-terminal.ts';
+import { resolveConfigAndStateFolders } from '../platform/folders.ts';
 import type { ProcessEnvironment } from '../platform/host.ts';
 import { requireOwnFolder } from '../platform/own-folder.ts';
 import { readSecretFile } from '../platform/secret-file.ts';
-import { canBeTerminal } from '../platform/terminal-candidate.ts';
 import type { Secret } from '../secret.ts';
 import {
-  buildSessionServerBinding,
   computeTokenRefreshMarginSeconds,
   computeTokenSecondsLeft,
   decodeCredentialRecord,
+  findProfileServerBinding,
   isCredentialRecordOfServerBinding,
 } from './credential-record.ts';
 import {
@@ -40,11 +40,11 @@ export async function readAccessTokenOnFastPath(
 ): Promise<Secret | undefined> {
   const typed = parseTokenArguments(argv);
   // If the output is a terminal, the normal path runs, because it prints a warning before the token.
-  if (typed === undefined || env.CLOUDCTL_ACCESS_TOKEN || canBeTerminal(1)) return undefined;
+  if (typed === undefined || env.CLOUDCTL_ACCESS_TOKEN || canDescriptorBeTerminal(1)) return undefined;
   try {
-    const folders = resolveProgramFolders(env, platform);
+    const folders = resolveConfigAndStateFolders(env, platform);
     const settings = resolveProfileSettings({ env, config: readConfigFile(folders.config), profile: typed.profile });
-    const binding = buildSessionServerBinding(settings);
+    const binding = findProfileServerBinding(settings);
     if (binding === undefined) return undefined;
     if (settings.values.credential_store === 'shared') return undefined;
     const place = profilePaths(folders.state, settings.profileName);

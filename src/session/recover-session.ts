@@ -1,16 +1,16 @@
 import type { ProfileReference } from '../config/settings.ts';
 import type { Clock } from '../platform/host.ts';
-import { writeCredentialUnlessSuperseded } from './conditional-credential-write.ts';
 import type { CredentialRecord, SessionServerBinding } from './credential-record.ts';
 import {
   type CredentialStore,
-  type CredentialStoreItems,
   credentialStoreUnavailableError,
   describeCredentialStore,
   isCredentialStoreUnavailable,
+  type OpenCredentialStore,
 } from './credential-store.ts';
 import { type FailpointObserver, reachFailpoint } from './failpoints.ts';
 import { type FoundStoredSession, readStoredSession, requireStoredSession } from './stored-session.ts';
+import { writeCredentialUnlessSuperseded } from './write-credential-unless-superseded.ts';
 
 export interface SessionRecoveryDeps extends FailpointObserver {
   readonly profile: ProfileReference;
@@ -26,7 +26,7 @@ export interface SessionRecoveryDeps extends FailpointObserver {
  */
 export async function recoverStoredSession(
   deps: SessionRecoveryDeps,
-  items: CredentialStoreItems,
+  items: OpenCredentialStore,
 ): Promise<FoundStoredSession> {
   const { store } = deps;
   const found = requireStoredSession(await readStoredSession(store, items, deps.binding), deps.profile, store.location);
@@ -54,7 +54,7 @@ export async function recoverStoredSession(
  * Whether the journal is not needed for this record. With a shared store, the copy on this machine must have the record too,
  * because the machine publishes it after a restore of the store.
  */
-function hasCopy({ shared }: CredentialStoreItems, { sid, gen }: CredentialRecord): boolean {
+function hasCopy({ shared }: OpenCredentialStore, { sid, gen }: CredentialRecord): boolean {
   if (shared === undefined) return true;
   const known = shared.knownRecord();
   return known?.sid === sid && known.gen >= gen;

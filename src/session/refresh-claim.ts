@@ -42,11 +42,11 @@ export interface RefreshClaim {
   /** Ends the lease. With `isUnsent` the intent is removed, because the server certainly did not process the refresh. */
   release(isUnsent: boolean): Promise<void>;
   /** Called when the server has refused the refresh token: no machine sends it again. */
-  refuse(): Promise<RefreshRefusal | SharedStoreUnavailable>;
+  refuse(): Promise<RecordedRefreshRefusal | SharedStoreUnavailable>;
 }
 
 /** A refusal that the store knows. */
-export interface RefreshRefusal {
+export interface RecordedRefreshRefusal {
   readonly kind: 'recorded';
   /** Waits for a machine that may still publish the next record. @returns `changed` when there is a newer record */
   readonly wait: () => Promise<RefreshRefusalWaitResult | SharedStoreUnavailable>;

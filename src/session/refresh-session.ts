@@ -1,5 +1,9 @@
 import { CliError } from '../errors.ts';
-import { buildTokenRefreshRequest, processTokenResponse, type TokenResponse } from '../oauth/token-endpoint.ts';
+import {
+  buildTokenRefreshRequest,
+  processTokenResponse,
+  type UndecodedTokenResponse,
+} from '../oauth/token-endpoint.ts';
 import { deferSignals } from '../platform/defer-signals.ts';
 import { fileErrorCode } from '../platform/files.ts';
 import { createRunningTimeTimeoutSignal } from '../platform/running-time-signal.ts';
@@ -7,18 +11,18 @@ import { InsecureFileError } from '../platform/secret-file.ts';
 import { announceRefresh, requireNewerSharedRecord } from './announce-refresh.ts';
 import { commitTokenRefresh, type TokenRefreshWithResponse } from './commit-token-refresh.ts';
 import { type CredentialRecord, computeTokenSecondsLeft } from './credential-record.ts';
-import { type CredentialStoreItems, credentialStoreUnavailableError } from './credential-store.ts';
+import { credentialStoreUnavailableError, type OpenCredentialStore } from './credential-store.ts';
 import { reachFailpoint } from './failpoints.ts';
-import { missingRefreshTokenError, probeAccessToken } from './missing-refresh-token.ts';
+import { endRefusedSessionWithoutRefreshToken, probeAccessToken } from './missing-refresh-token.ts';
 import { recoverStoredSession } from './recover-session.ts';
-import type { RefreshClaim, RefreshRefusal } from './refresh-claim.ts';
+import type { RecordedRefreshRefusal, RefreshClaim } from './refresh-claim.ts';
 import type { PreparedRefreshJournalFile } from './refresh-journal.ts';
 import {
   buildCredentialRecordOfResponse,
+  buildRecordAfterRefreshRejection,
   buildRenewedCredentialRecord,
   isTokenRefreshDue,
   type TokenRefreshCause,
-  withoutRefreshToken,
 } from './renewed-credential-record.ts';
 import { isInvalidGrant, isSuccessStatus, sendTokenRefresh, sessionKeptMessage } from './send-token-refresh.ts';
 import type { SessionRefreshDeps } from './session-refresh-deps.ts';
@@ -27,7 +31,8 @@ import {
   storeEndedSession,
   waitForNewerCredentialRecord,
 } from './store-ended-session.ts';
-import { formatLoginCommand, sessionNotRenewableError } from './stored-session.ts';
+import { sessionNotRenewableError } from './stored-session.ts';
+import { formatLoginCommand } from './suggested-commands.ts';
 import { tokenEndpointError } from './token-endpoint-error.ts';
 import type { TokenErrorContext } from './token-error-hints.ts';
 import { endGrantOfOtherAccount, updateAccountAfterTokenRefresh } from './update-account-after-token-refresh.ts';
@@ -64,7 +69,7 @@ export async function refreshStoredSession(
 
 async function refreshIfDue(
   deps: SessionRefreshDeps,
-  items: CredentialStoreItems,
+  items: OpenCredentialStore,
   cause: TokenRefreshCause,
   earlierAttempts = 0,
 ): Promise<SessionRefreshResult> {
@@ -84,7 +89,7 @@ async function refreshIfDue(
     if (cause.kind === 'forced' && computeTokenSecondsLeft(record, deps.clock.now()) > 0)
       throw sessionNotRenewableError(deps.profile, record, deps.flowOption(record.sid), deps.clock.now());
     if (cause.kind === 'due' && computeTokenSecondsLeft(record, deps.clock.now()) > 0) return found;
-    throw await missingRefreshTokenError(deps, items, record, cause, deadline);
+    throw await endRefusedSessionWithoutRefreshToken(deps, items, record, cause, deadline);
   }
   const client = await deps.client();
   const { authOrigin: origin, tokenParams } = client;
@@ -178,8 +183,8 @@ interface RefreshInProgress extends TokenRefreshWithResponse {
  */
 async function processRefreshResponse(
   ongoing: RefreshInProgress,
-  raw: TokenResponse,
-): Promise<SessionRefreshResult | RefreshRefusal> {
+  raw: UndecodedTokenResponse,
+): Promise<SessionRefreshResult | RecordedRefreshRefusal> {
   const { deps, items, cause, errorContext, found, reservation } = ongoing;
   const result = processTokenResponse(raw);
   if (result.kind === 'granted') {
@@ -218,7 +223,7 @@ async function processRefreshResponse(
     await ongoing.claim?.release(!mayBeProcessed);
     throw tokenEndpointError(result, errorContext);
   }
-  const ended = withoutRefreshToken(found.record, cause, deps.clock.now());
+  const ended = buildRecordAfterRefreshRejection(found.record, cause, deps.clock.now());
   await storeEndedSession(deps, items, ended, found.record);
   throw tokenEndpointError(result, buildSessionEndedErrorContext(deps, ended, errorContext));
 }

@@ -17,7 +17,7 @@ export async function removeStoredClientSecret(store: CredentialStore, lock: Hel
  * pattern matches no file of another profile. The lock files are not deleted: they contain no secret, and another process may
  * have locked them.
  */
-export function removeSessionFiles(place: ProfilePaths): void {
+export function removeJournalAndTemporaryFiles(place: ProfilePaths): void {
   const { folder, profile } = place;
   const journal = [
     ...listRefreshJournalFiles(place).map(({ path }) => path),

@@ -79,7 +79,10 @@ export function buildCredentialRecordOfResponse(
  * Whether a refresh that sent the refresh token of `sent` may replace the stored record. On a network file system that does not
  * share locks, another process may have stored a newer grant or another session, which must not be overwritten.
  */
-export function canReplaceCredentialRecord(stored: CredentialRecord | undefined, sent: CredentialRecord): boolean {
+export function canRefreshReplaceCredentialRecord(
+  stored: CredentialRecord | undefined,
+  sent: CredentialRecord,
+): boolean {
   if (stored?.sid !== sent.sid || stored.gen > sent.gen) return false;
   // A grant may replace a record that is marked as ended: another process sent the same refresh token and was refused.
   const isEnded = stored.refreshToken === undefined;
@@ -90,7 +93,7 @@ export function canReplaceCredentialRecord(stored: CredentialRecord | undefined,
  * The record after the server rejected the refresh token: the access token stays valid until it expires, unless the API refused
  * it.
  */
-export function withoutRefreshToken(
+export function buildRecordAfterRefreshRejection(
   record: CredentialRecord,
   cause: TokenRefreshCause,
   nowMs: number,

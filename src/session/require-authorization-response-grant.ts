@@ -2,7 +2,7 @@ import { CliError, type CliErrorCode } from '../errors.ts';
 import type {
   AuthorizationErrorCode,
   AuthorizationResult,
-  ValidatedAuthorizationCode,
+  StateCheckedAuthorizationCode,
 } from '../oauth/authorization-response.ts';
 import type { TokenGrant } from '../oauth/token-grant.ts';
 import { sanitizeLine } from '../sanitize/terminal-text.ts';
@@ -21,7 +21,7 @@ export interface AuthorizationErrorContext {
 export function requireAuthorizationResponseGrant(
   result: AuthorizationResult,
   context: AuthorizationErrorContext,
-): { readonly code: ValidatedAuthorizationCode } | { readonly grant: TokenGrant } {
+): { readonly code: StateCheckedAuthorizationCode } | { readonly grant: TokenGrant } {
   const { sameRequest } = context.loginCommands;
   switch (result.kind) {
     case 'code':

@@ -1,18 +1,18 @@
 import { CliError } from '../errors.ts';
 import {
   buildTokenRevocationRequest,
-  type OAuthClient,
   processRevocationResponse,
+  type RegisteredOAuthClient,
   sendTokenRequest,
 } from '../oauth/token-endpoint.ts';
 import type { TokenGrant } from '../oauth/token-grant.ts';
 import { HttpSendError, type HttpSender } from '../platform/http-sender.ts';
 import { timeoutSignal } from '../platform/timeout-signal.ts';
-import { UnconfirmedWriteError } from './credential-store.ts';
+import { UnconfirmedLoginOrLogoutError } from './credential-store.ts';
 import type { LoginResult } from './store-login.ts';
 
 export interface RevokeTokenGrantDeps {
-  readonly client: OAuthClient;
+  readonly client: RegisteredOAuthClient;
   readonly createSender: () => Promise<HttpSender>;
 }
 
@@ -25,7 +25,7 @@ export async function revokeTokenGrantAndThrow(
   grant: TokenGrant,
   error: unknown,
 ): Promise<never> {
-  if (error instanceof UnconfirmedWriteError) throw error;
+  if (error instanceof UnconfirmedLoginOrLogoutError) throw error;
   const isRevoked = await revokeTokenGrant(deps, grant);
   if (!(error instanceof CliError)) throw error;
   const outcome = isRevoked

@@ -1,6 +1,6 @@
 import { Secret } from '../secret.ts';
 import { decryptSharedRecord, encryptSharedRecord } from '../shared-store/sealed-record.ts';
-import { findShareEncryptionKey, type ShareEncryptionKeys } from '../shared-store/share-encryption-keys.ts';
+import { type ShareEncryptionKeys, selectShareEncryptionKeyById } from '../shared-store/share-encryption-keys.ts';
 import type { EncryptedSharedSession, SharedSessionVersion } from '../shared-store/shared-session.ts';
 import { type CredentialRecord, decodeCredentialRecord, encodeCredentialRecord } from './credential-record.ts';
 
@@ -37,7 +37,7 @@ export function createSharedSessionEncryptor(
       return { ...version, record: encryptSharedRecord(place, version, active.key, text, random) };
     },
     open(sealed) {
-      const key = findShareEncryptionKey(keys, sealed.kid);
+      const key = selectShareEncryptionKeyById(keys, sealed.kid);
       if (key === undefined) return { kind: 'unknown_key' };
       const text = decryptSharedRecord(place, sealed, key)?.reveal();
       if (text === undefined) return { kind: 'damaged' };

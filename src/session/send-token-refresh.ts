@@ -5,7 +5,7 @@ import {
   sendTokenRequest,
   type TokenEndpointResult,
   type TokenRequest,
-  type TokenResponse,
+  type UndecodedTokenResponse,
 } from '../oauth/token-endpoint.ts';
 import type { Clock } from '../platform/host.ts';
 import { type HttpResponse, HttpSendError, type HttpSender } from '../platform/http-sender.ts';
@@ -38,7 +38,7 @@ export interface SendTokenRefreshOptions {
 export type SendTokenRefreshResult =
   | {
       readonly kind: 'answered';
-      readonly raw: TokenResponse;
+      readonly raw: UndecodedTokenResponse;
       /** How an earlier attempt failed, if the server may have processed it. */
       readonly earlierFailure: string | undefined;
     }
@@ -62,8 +62,8 @@ export async function sendTokenRefresh(
   const earlierThan = (failure: string): string | undefined => (failure === firstFailure ? undefined : firstFailure);
   const failed = (error: CliError): SendTokenRefreshResult => ({ kind: 'failed', error, inDoubt: doubtful > 0 });
   for (;;) {
-    let complete: TokenResponse | undefined;
-    const onComplete = (response: TokenResponse): void => {
+    let complete: UndecodedTokenResponse | undefined;
+    const onComplete = (response: UndecodedTokenResponse): void => {
       if (complete === undefined && isSuccessStatus(response) && response.body !== undefined)
         persistResponse(response.body);
       complete = response;
@@ -113,7 +113,7 @@ export function isInvalidGrant(result: TokenEndpointResult): boolean {
   return result.kind === 'refused' && result.error === 'invalid_grant';
 }
 
-export function isSuccessStatus({ status }: Pick<TokenResponse, 'status'>): boolean {
+export function isSuccessStatus({ status }: Pick<UndecodedTokenResponse, 'status'>): boolean {
   return status >= 200 && status < 300;
 }
 
@@ -122,7 +122,7 @@ function observeResponse(
   send: HttpSender,
   deps: FailpointObserver,
   { secrets }: TokenRequest,
-  onComplete: (response: TokenResponse) => void,
+  onComplete: (response: UndecodedTokenResponse) => void,
 ): HttpSender {
   return async (url, init) => {
     reachFailpoint(deps, 'K3-sending');
@@ -167,7 +167,7 @@ function decodeText(chunks: readonly Uint8Array[]): string {
 }
 
 /** Whether the text of an incomplete response is a complete grant, or has at least a new refresh token. */
-function hasNewTokens(response: TokenResponse): boolean {
+function hasNewTokens(response: UndecodedTokenResponse): boolean {
   const result = processTokenResponse(response);
   return result.kind === 'granted' || (result.kind === 'malformed' && result.partial !== undefined);
 }

@@ -1,4 +1,4 @@
-import type { OAuthClient } from '../oauth/token-endpoint.ts';
+import type { RegisteredOAuthClient } from '../oauth/token-endpoint.ts';
 import type { HeldFileLock } from '../platform/file-lock.ts';
 import type { Signals } from '../platform/host.ts';
 import type { Secret } from '../secret.ts';
@@ -9,7 +9,7 @@ import type { AccountUpdateAfterRefreshDeps } from './update-account-after-token
 
 export interface SessionRefreshDeps extends SessionRecoveryDeps, SendTokenRefreshDeps, AccountUpdateAfterRefreshDeps {
   /** The OAuth client; it has its client secret only for a server that requires the secret in a refresh. */
-  readonly client: () => Promise<OAuthClient>;
+  readonly client: () => Promise<RegisteredOAuthClient>;
   readonly lock: () => Promise<HeldFileLock>;
   readonly random: (bytes: number) => Uint8Array;
   readonly signals: Signals;

@@ -75,7 +75,7 @@ export function determineReportedSessionState(
   return inDoubt ? 'in_doubt' : state;
 }
 
-export function computeTokenSecondsLeftOrZero(record: CredentialRecord, nowMs: number): number | null {
+export function computeReportedTokenSecondsLeft(record: CredentialRecord, nowMs: number): number | null {
   if (!isTokenExpiryKnown(record)) return null;
   return Math.max(0, computeTokenSecondsLeft(record, nowMs));
 }

@@ -1,26 +1,25 @@
 import type { RefusedRequestHints } from '../api/api-response.ts';
 import type { ConfigFile } from '../config/config-file.ts';
 import { readKnownSandboxes } from '../config/sandbox-urls-and-credentials.ts';
-import { type ResolvedProfileSettings, requireKnownProfile } from '../config/settings.ts';
+import { type ResolvedProfileSettings, requireNamedProfileExists } from '../config/settings.ts';
 import { CliError } from '../errors.ts';
 import type { HostSystem } from '../platform/host.ts';
 import { isLoopbackHost } from '../platform/loopback-host.ts';
 import type { Secret } from '../secret.ts';
 import { readLoggedInAccountFile } from './account.ts';
-import { buildSessionServerBinding, type SessionServerBinding } from './credential-record.ts';
+import { findProfileServerBinding, type SessionServerBinding } from './credential-record.ts';
 import type { ProfileAccessTokenProvider } from './profile-access-token-provider.ts';
-import { formatLoginCommand } from './stored-session.ts';
-import { formatCommandForProfile, formatLoginFlowOption } from './suggested-commands.ts';
+import { formatCommandForProfile, formatLoginCommand, formatLoginFlowOption } from './suggested-commands.ts';
 
 /** The servers and the application of a profile. Throws `not_logged_in` or `profile_unknown` when a required setting is missing. */
-export function requireSessionServerBinding(
+export function requireProfileServerBinding(
   settings: ResolvedProfileSettings,
   config: ConfigFile,
   configFolder: string,
 ): SessionServerBinding {
-  const binding = buildSessionServerBinding(settings);
+  const binding = findProfileServerBinding(settings);
   if (binding !== undefined) return binding;
-  requireKnownProfile(settings, config);
+  requireNamedProfileExists(settings, config);
   const missing = ['auth_url', 'base_url', 'client_id'].filter((key) => !Object.hasOwn(settings.values, key));
   throw new CliError('not_logged_in', `profile "${settings.profileName}" is not logged in`, {
     detail: `missing settings: ${missing.join(', ')}`,

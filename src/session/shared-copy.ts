@@ -1,4 +1,4 @@
-import { isJsonRecord, parseJson, readNumberField, readStringField } from '../json.ts';
+import { isJsonRecord, readNumberField, readStringField, tryParseJson } from '../json.ts';
 import {
   ensureFolder,
   readTextIfPresent,
@@ -40,7 +40,7 @@ export function requireLocalCopyOfSharedSession(
 }
 
 function parseCopy(text: string | undefined, share: string): SharedSessionCopy | undefined {
-  const json = parseJson(text ?? '');
+  const json = tryParseJson(text ?? '');
   if (!json.ok || !isJsonRecord(json.value) || json.value.v !== 1) return undefined;
   const fields = json.value;
   const [epoch, gen, clockOffset] = ['epoch', 'gen', 'clock_offset'].map((name) => readNumberField(fields, name));

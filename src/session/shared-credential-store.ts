@@ -2,13 +2,14 @@ import type { ProfileReference } from '../config/settings.ts';
 import { CliError } from '../errors.ts';
 import type { Clock, Signals } from '../platform/host.ts';
 import type { ShareEncryptionKeys } from '../shared-store/share-encryption-keys.ts';
-import type { SharedSessionRowKey, SharedSessionStore } from '../shared-store/shared-session.ts';
+import type { SharedSessionEntryKey, SharedSessionStore } from '../shared-store/shared-session.ts';
+import { catchSharedStoreUnavailable } from './catch-shared-store-unavailable.ts';
 import { claimTokenRefresh, type RefreshClaimTiming } from './claim-token-refresh.ts';
 import {
   type CredentialItemReadResult,
   type CredentialStore,
-  type CredentialStoreItems,
   credentialStoreUnavailableError,
+  type OpenCredentialStore,
 } from './credential-store.ts';
 import type { ProfilePaths } from './profile-paths.ts';
 import type { RefreshClaimResult, SharedStoreUnavailable } from './refresh-claim.ts';
@@ -16,8 +17,7 @@ import { createSharedSessionEncryptor } from './sealed-session.ts';
 import { readLocalCopyOfSharedSession } from './shared-copy.ts';
 import { createSharedSessionClient, type SharedSessionClient } from './shared-session-client.ts';
 import { createSharedStoreClock } from './shared-store-clock.ts';
-import { catchSharedStoreUnavailable } from './shared-store-failure.ts';
-import { createKeychainRefreshJournal } from './write-ahead-journal.ts';
+import { createWriteAheadFileJournal } from './write-ahead-journal.ts';
 
 export interface SharedCredentialStoreOptions {
   readonly profile: ProfileReference;
@@ -25,7 +25,7 @@ export interface SharedCredentialStoreOptions {
   /** The keys of the share. Throws a CliError when this machine has not joined. */
   readonly keys: () => Promise<ShareEncryptionKeys>;
   /** Throws a CliError for a missing or wrong CLOUDCTL_STORE_URL. */
-  readonly open: (key: SharedSessionRowKey) => Promise<SharedSessionStore>;
+  readonly open: (key: SharedSessionEntryKey) => Promise<SharedSessionStore>;
   /** The store of this machine for the client secret. */
   readonly local: CredentialStore;
   readonly location: string;
@@ -46,7 +46,7 @@ export interface SharedCredentialStoreOptions {
 export function createSharedCredentialStore(given: SharedCredentialStoreOptions): CredentialStore {
   const options = { ...given, machine: createMachineNameReader(given) };
   const { profile, place, local, location } = options;
-  const journal = createKeychainRefreshJournal(place);
+  const journal = createWriteAheadFileJournal(place);
   let share: string | undefined;
   let loginFailure: SharedStoreUnavailable | undefined;
   const clock = createSharedStoreClock(options.clock, () =>
@@ -106,9 +106,9 @@ function createMachineNameReader({ machine, profile }: SharedCredentialStoreOpti
 function sharedItems(
   { random, machine, timing, location }: SharedCredentialStoreOptions,
   access: SharedSessionClient,
-  localItems: CredentialStoreItems,
+  localItems: OpenCredentialStore,
   { isLocked, clock }: { readonly isLocked: boolean; readonly clock: ReturnType<typeof createSharedStoreClock> },
-): CredentialStoreItems {
+): OpenCredentialStore {
   const claimDeps = {
     store: access,
     sleep: (ms: number) => clock.sleep(ms),

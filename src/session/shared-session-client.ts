@@ -4,18 +4,19 @@ import type { Secret } from '../secret.ts';
 import {
   compareSharedSessionVersions,
   type EncryptedSharedSession,
+  type SharedSessionEntry,
   type SharedSessionOperation,
   type SharedSessionOperationResult,
-  type SharedSessionRow,
   type SharedSessionStore,
 } from '../shared-store/shared-session.ts';
+import { catchSharedStoreUnavailable } from './catch-shared-store-unavailable.ts';
 import { type RefreshClaimTiming, refreshClaimTiming } from './claim-token-refresh.ts';
 import {
   commitNewSharedSessionEpoch,
-  commitSharedSession,
+  commitSharedSessionRefresh,
   listenForCommitInterruption,
   type NewSharedSessionEpoch,
-} from './commit-shared-session.ts';
+} from './commit-shared-session-refresh.ts';
 import {
   type CredentialRecord,
   computeTokenRefreshMarginSeconds,
@@ -27,8 +28,8 @@ import type {
   CredentialItemReadResult,
   CredentialItemWriteResult,
 } from './credential-store.ts';
-import { createLocalSharedSessionCopyAccess, type KnownSharedCopy } from './known-shared-copy.ts';
-import { findMissingShareKey, planSharedSessionEpoch } from './plan-shared-session-epoch.ts';
+import { createLocalSharedSessionCopyAccess, type DecryptedLocalSessionCopy } from './local-shared-session-copy.ts';
+import { findSharedSessionReplacementFailure, planSharedSessionEpoch } from './plan-shared-session-epoch.ts';
 import type { ProfilePaths } from './profile-paths.ts';
 import type { SharedStoreUnavailable } from './refresh-claim.ts';
 import type { RefreshJournal } from './refresh-journal.ts';
@@ -36,7 +37,6 @@ import { isReadableSharedSession, type SharedSessionEncryptor } from './sealed-s
 import type { SharedSessionCopy } from './shared-copy.ts';
 import { buildSharedReadResult, findSharedRecordFailure } from './shared-record-result.ts';
 import type { SharedStoreClock } from './shared-store-clock.ts';
-import { catchSharedStoreUnavailable } from './shared-store-failure.ts';
 
 export interface SharedSessionClientDeps {
   readonly profile: ProfileReference;
@@ -84,7 +84,7 @@ export interface SharedSessionClient {
 export function createSharedSessionClient(deps: SharedSessionClientDeps): SharedSessionClient {
   const { profile, store, location, sealer, journal, clock } = deps;
   let activeKid: string | undefined;
-  let lastRow: SharedSessionRow | undefined;
+  let lastRow: SharedSessionEntry | undefined;
 
   const run = async (operation: SharedSessionOperation): Promise<SharedSessionOperationResult> => {
     const snapshot = await store.run(operation);
@@ -109,16 +109,16 @@ export function createSharedSessionClient(deps: SharedSessionClientDeps): Shared
    * written, because its keys may have been replaced. @returns the row of the store afterwards
    */
   const publish = async (
-    row: SharedSessionRow | undefined,
-    { copy, opened }: KnownSharedCopy,
-  ): Promise<SharedSessionRow | undefined> => {
+    row: SharedSessionEntry | undefined,
+    { copy, opened }: DecryptedLocalSessionCopy,
+  ): Promise<SharedSessionEntry | undefined> => {
     if (copy === undefined || !isReadableSharedSession(opened) || !isNewer(copy, row)) return row;
     const { epoch, sid, gen, kid, record } = copy;
     return (await publishSealed({ epoch, sid, gen, kid, record })).row;
   };
 
   /** Stores the row of the store, which this machine can decrypt, as the local copy unless the copy is newer. */
-  const adopt = async (row: SharedSessionRow, { copy, opened }: KnownSharedCopy): Promise<void> => {
+  const adopt = async (row: SharedSessionEntry, { copy, opened }: DecryptedLocalSessionCopy): Promise<void> => {
     const order = copy === undefined ? 'newer' : compareSharedSessionVersions(row, copy);
     const hasNewerKey = row.kid !== copy?.kid && sealer.findNewestKid([row.kid, copy?.kid]) === row.kid;
     const isUnchanged = order === 'same' && !hasNewerKey && copy?.isUnconfirmed !== true;
@@ -132,10 +132,10 @@ export function createSharedSessionClient(deps: SharedSessionClientDeps): Shared
     await local.keep(row);
   };
 
-  const findFailure = (row: SharedSessionRow | undefined): SharedStoreUnavailable | undefined =>
+  const findFailure = (row: SharedSessionEntry | undefined): SharedStoreUnavailable | undefined =>
     row === undefined ? undefined : findSharedRecordFailure(sealer.open(row), row.kid, profile);
 
-  const readStore = async (known: KnownSharedCopy): Promise<CredentialItemReadResult> => {
+  const readStore = async (known: DecryptedLocalSessionCopy): Promise<CredentialItemReadResult> => {
     const { copy, opened: ofCopy } = known;
     const { row: before } = await run({ op: 'read' });
     // A login or logout that the store has not confirmed must not replace a session that this machine could not revoke.
@@ -166,7 +166,7 @@ export function createSharedSessionClient(deps: SharedSessionClientDeps): Shared
   return {
     run,
     findFailureOfLastRow: () => findFailure(lastRow),
-    findLoginFailure: () => lastRow && findMissingShareKey(lastRow, 'login', { sealer, profile }),
+    findLoginFailure: () => lastRow && findSharedSessionReplacementFailure(lastRow, 'login', { sealer, profile }),
     knownRecord() {
       const { opened } = local.read();
       return opened?.kind === 'record' ? opened.record : undefined;
@@ -194,7 +194,7 @@ export function createSharedSessionClient(deps: SharedSessionClientDeps): Shared
       const { epoch = 0, sid, gen } = next;
       const sealed = sealer.seal({ epoch, sid, gen }, next, currentKid());
       const result = isRefresh
-        ? await commitSharedSession(commitDeps, sealed)
+        ? await commitSharedSessionRefresh(commitDeps, sealed)
         : await catchSharedStoreUnavailable(location, () => publishSealed(sealed));
       if ('kind' in result) return result;
       const { applied, row } = result;
@@ -207,7 +207,7 @@ export function createSharedSessionClient(deps: SharedSessionClientDeps): Shared
   };
 }
 
-function isNewer(copy: SharedSessionCopy, row: SharedSessionRow | undefined): boolean {
+function isNewer(copy: SharedSessionCopy, row: SharedSessionEntry | undefined): boolean {
   return row === undefined || compareSharedSessionVersions(copy, row) === 'newer';
 }
 

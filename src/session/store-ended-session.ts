@@ -1,11 +1,12 @@
-import { writeCredentialUnlessSuperseded } from './conditional-credential-write.ts';
 import type { CredentialRecord } from './credential-record.ts';
-import { type CredentialStoreItems, isCredentialStoreUnavailable } from './credential-store.ts';
+import { isCredentialStoreUnavailable, type OpenCredentialStore } from './credential-store.ts';
 import type { SessionRecoveryDeps } from './recover-session.ts';
 import type { PreparedRefreshJournalFile } from './refresh-journal.ts';
-import { formatReauthenticateCommand, readStoredSession } from './stored-session.ts';
+import { readStoredSession } from './stored-session.ts';
+import { formatReauthenticateCommand } from './suggested-commands.ts';
 import type { TokenErrorContext } from './token-error-hints.ts';
 import type { AccountUpdateAfterRefreshDeps } from './update-account-after-token-refresh.ts';
+import { writeCredentialUnlessSuperseded } from './write-credential-unless-superseded.ts';
 
 /** Milliseconds to wait until another process has stored the response that it has received. */
 const rivalTimeoutMs = 2_000;
@@ -17,7 +18,7 @@ const rivalTimeoutMs = 2_000;
  */
 export async function waitForNewerCredentialRecord(
   { store, binding, clock }: Pick<SessionRecoveryDeps, 'store' | 'binding' | 'clock'>,
-  items: CredentialStoreItems,
+  items: OpenCredentialStore,
   sent: CredentialRecord,
   reservation: PreparedRefreshJournalFile,
 ): Promise<CredentialRecord | undefined> {
@@ -37,7 +38,7 @@ export async function waitForNewerCredentialRecord(
 /** Stores that the session has ended, unless the store has a newer record than the one with the rejected refresh token. */
 export async function storeEndedSession(
   { store }: Pick<SessionRecoveryDeps, 'store'>,
-  items: CredentialStoreItems,
+  items: OpenCredentialStore,
   ended: CredentialRecord,
   sent: CredentialRecord,
 ): Promise<void> {

@@ -14,13 +14,13 @@ import {
 } from './credential-record.ts';
 import {
   type CredentialStore,
-  type CredentialStoreItems,
+  type OpenCredentialStore,
   requireCredentialStoreAvailable,
-  UnconfirmedWriteError,
+  UnconfirmedLoginOrLogoutError,
 } from './credential-store.ts';
 import type { OAuthLoginOptions } from './oauth-login-options.ts';
 import {
-  findNewestCredentialRecord,
+  readJournaledOrStoredCredentialRecord,
   requireCredentialRecordLengthLimit,
   writeCredentialRecord,
 } from './stored-session.ts';
@@ -51,7 +51,7 @@ export interface LoginResult {
 
 /**
  * Stores a grant as a new session, which replaces the stored one. Throws `keychain_unavailable` or `busy` when the session
- * cannot be stored, and UnconfirmedWriteError when a shared store may have stored it.
+ * cannot be stored, and UnconfirmedLoginOrLogoutError when a shared store may have stored it.
  */
 export async function storeLoginSession(
   deps: StoreLoginSessionDeps,
@@ -73,7 +73,7 @@ export async function storeLoginSession(
 }
 
 /** The access token of `auth login --with-token`, and the account that the resource API returned for it. */
-export interface UserSuppliedAccessToken {
+export interface LoginWithTokenInput {
   readonly accessToken: Secret;
   readonly account: AccountDetails;
   /** The scope that the user stated; empty if it is not known. */
@@ -83,7 +83,7 @@ export interface UserSuppliedAccessToken {
 /** Stores the access token of `auth login --with-token` as a new session, which cannot be renewed (docs/sessions.md). */
 export async function storeGivenToken(
   deps: StoreLoginSessionDeps,
-  { accessToken, account: { accountUuid, team, name, email, teamName }, scope }: UserSuppliedAccessToken,
+  { accessToken, account: { accountUuid, team, name, email, teamName }, scope }: LoginWithTokenInput,
 ): Promise<LoginResult> {
   const known = { ...(accountUuid === undefined ? {} : { accountUuid }), ...(team === undefined ? {} : { team }) };
   const expiresAt = unknownTokenExpiry;
@@ -130,7 +130,7 @@ async function storeRecord(
     return stored;
   } catch (error) {
     // The session may be stored, and this machine uses it.
-    if (error instanceof UnconfirmedWriteError) writeAccountOrSkip(deps, account);
+    if (error instanceof UnconfirmedLoginOrLogoutError) writeAccountOrSkip(deps, account);
     throw error;
   } finally {
     lock.release();
@@ -172,7 +172,7 @@ function newRecord(
 /** Replacing the item deletes the key of the previous session's journal, so its journal files are removed as well. */
 async function replaceStoredRecord(
   { store, binding }: StoreLoginSessionDeps,
-  items: CredentialStoreItems,
+  items: OpenCredentialStore,
   record: CredentialRecord,
 ): Promise<StoredLoginRecord> {
   const before = await items.read('credential');
@@ -183,7 +183,7 @@ async function replaceStoredRecord(
   const { interruptedBy } = written;
   if (old === undefined) return { replaced: undefined, interruptedBy };
   const replaced = isCredentialRecordOfServerBinding(old, binding)
-    ? findNewestCredentialRecord(store.journal, old)
+    ? readJournaledOrStoredCredentialRecord(store.journal, old)
     : undefined;
   store.journal.removeSession(old.sid);
   return { replaced, interruptedBy };

@@ -12,9 +12,9 @@ import {
 import {
   type CredentialItemWriteResult,
   type CredentialStore,
-  type CredentialStoreItems,
   type CredentialStoreUnavailable,
   credentialStoreUnavailableError,
+  type OpenCredentialStore,
   requireCredentialStoreAvailable,
 } from './credential-store.ts';
 import {
@@ -23,17 +23,15 @@ import {
   isCredentialRecordWithinLengthLimit,
 } from './record-length.ts';
 import {
-  buildAuthorizationAccountHint,
-  formatCommandForProfile,
-  formatScopeOption,
-  formatScopeOptionUnlessDefault,
-  formatTeamOption,
+  type EndedSession,
+  formatLoginCommand,
+  formatReauthenticateCommand,
   tokenInputOptionName,
 } from './suggested-commands.ts';
 import { describeTokenLifetime } from './token-lifetime.ts';
 
 /** The stored session of a profile, compared with the current settings of the profile. */
-export type StoredSession =
+export type StoredSessionReadResult =
   | FoundStoredSession
   /** `orphaned` is true if journal files of a refresh exist, but the item of their session is missing. */
   | { readonly kind: 'absent'; readonly orphaned?: boolean }
@@ -57,9 +55,9 @@ export interface FoundStoredSession {
 /** Reads the newest record of the session by the rule that applies to every reader (docs/sessions.md), without a lock. */
 export async function readStoredSession(
   store: CredentialStore,
-  items: CredentialStoreItems,
+  items: OpenCredentialStore,
   binding: SessionServerBinding,
-): Promise<StoredSession> {
+): Promise<StoredSessionReadResult> {
   const item = await items.read('credential');
   if (item.kind === 'unavailable') return item;
   try {
@@ -80,7 +78,7 @@ export async function readStoredSession(
 
 /** Returns the stored session; throws `not_logged_in`, `needs_login` or `keychain_unavailable` when there is no usable session. */
 export function requireStoredSession(
-  stored: StoredSession,
+  stored: StoredSessionReadResult,
   profile: ProfileReference,
   location: string,
 ): FoundStoredSession {
@@ -113,7 +111,7 @@ export function requireStoredSession(
  * The newest record of the session; if its journal cannot be read, the stored record, so that a login or logout can still
  * complete.
  */
-export function findNewestCredentialRecord(
+export function readJournaledOrStoredCredentialRecord(
   journal: CredentialStore['journal'],
   stored: CredentialRecord,
 ): CredentialRecord {
@@ -125,7 +123,7 @@ export function findNewestCredentialRecord(
 }
 
 export function requireCredentialRecord(
-  stored: StoredSession,
+  stored: StoredSessionReadResult,
   profile: ProfileReference,
   location: string,
 ): CredentialRecord {
@@ -135,7 +133,7 @@ export function requireCredentialRecord(
 /** Writes the session record and reads it back. If the result is `unavailable`, the previous item may still be stored. */
 export async function writeCredentialRecord(
   store: CredentialStore,
-  items: CredentialStoreItems,
+  items: OpenCredentialStore,
   record: CredentialRecord,
 ): Promise<CredentialItemWriteResult> {
   return isCredentialRecordWithinLengthLimit(store, record)
@@ -209,42 +207,9 @@ export function sessionEndedMessage(profile: ProfileReference): string {
   return `the session of profile "${profile.name}" has ended`;
 }
 
-/** The known properties of a session that has ended. */
-export interface EndedSession {
-  readonly isGivenToken?: true;
-  readonly scope: string;
-  readonly accountUuid?: string | undefined;
-  readonly team?: string | undefined;
-}
-
-/**
- * The command that logs in again with the same scope. If the account is known, as after a login with the code flow, it has
- * options with which the server shows no page (spec.md §4.1).
- */
-export function formatReauthenticateCommand(
-  profile: ProfileReference,
-  session: EndedSession | undefined,
-  flow: readonly string[],
-): string {
-  if (session?.isGivenToken === true) return formatLoginCommand(profile, undefined, [tokenInputOptionName]);
-  const hint = buildAuthorizationAccountHint(session?.accountUuid);
-  if (session === undefined || hint === undefined) return formatLoginCommand(profile, session?.scope, flow);
-  const words = [
-    'auth login',
-    ...flow,
-    '--prompt none',
-    `--account-hint ${hint}`,
-    ...formatTeamOption(session.team),
-    ...formatScopeOption(session.scope),
-  ];
-  return formatCommandForProfile(profile, words.join(' '));
-}
-
-/** Formats the command that logs in. The command contains `scope` only if it differs from the default scope. */
-export function formatLoginCommand(profile: ProfileReference, scope?: string, flow: readonly string[] = []): string {
-  return formatCommandForProfile(profile, ['auth login', ...flow, ...formatScopeOptionUnlessDefault(scope)].join(' '));
-}
-
-export async function loadStoredSession(store: CredentialStore, binding: SessionServerBinding): Promise<StoredSession> {
+export async function loadStoredSession(
+  store: CredentialStore,
+  binding: SessionServerBinding,
+): Promise<StoredSessionReadResult> {
   return store.withItems((items) => readStoredSession(store, items, binding));
 }

@@ -51,11 +51,11 @@ export const tokenInputOptionName = '--with-token';
 
 /** The option that requires a context, `personal` or the UUID of a team; empty if the context is not known. */
 export function formatTeamOption(team: string | undefined): readonly string[] {
-  return team !== undefined && isTeamId(team) ? [`--team ${team}`] : [];
+  return team !== undefined && isTeamIdOrPersonal(team) ? [`--team ${team}`] : [];
 }
 
 /** A context is `personal` or a UUID (RFC 9562 §4). */
-export function isTeamId(text: string): boolean {
+export function isTeamIdOrPersonal(text: string): boolean {
   return text === personalTeamValue || /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
 }
 
@@ -116,7 +116,43 @@ export function buildLoginRetryCommands(
 }
 
 /** The first 6 characters of an account's UUID (spec.md §4.1, parameter i). */
-export function buildAuthorizationAccountHint(uuid: string | undefined): string | undefined {
+export function buildAuthorizationAccountPrefix(uuid: string | undefined): string | undefined {
   const hint = uuid?.slice(0, 6).toLowerCase();
   return hint !== undefined && /^[0-9a-f]{6}$/.test(hint) ? hint : undefined;
+}
+
+/** The known properties of a session that has ended. */
+export interface EndedSession {
+  readonly isGivenToken?: true;
+  readonly scope: string;
+  readonly accountUuid?: string | undefined;
+  readonly team?: string | undefined;
+}
+
+/**
+ * The command that logs in again with the same scope. If the account is known, as after a login with the code flow, it has
+ * options with which the server shows no page (spec.md §4.1).
+ */
+export function formatReauthenticateCommand(
+  profile: ProfileReference,
+  session: EndedSession | undefined,
+  flow: readonly string[],
+): string {
+  if (session?.isGivenToken === true) return formatLoginCommand(profile, undefined, [tokenInputOptionName]);
+  const hint = buildAuthorizationAccountPrefix(session?.accountUuid);
+  if (session === undefined || hint === undefined) return formatLoginCommand(profile, session?.scope, flow);
+  const words = [
+    'auth login',
+    ...flow,
+    '--prompt none',
+    `--account-hint ${hint}`,
+    ...formatTeamOption(session.team),
+    ...formatScopeOption(session.scope),
+  ];
+  return formatCommandForProfile(profile, words.join(' '));
+}
+
+/** Formats the command that logs in. The command contains `scope` only if it differs from the default scope. */
+export function formatLoginCommand(profile: ProfileReference, scope?: string, flow: readonly string[] = []): string {
+  return formatCommandForProfile(profile, ['auth login', ...flow, ...formatScopeOptionUnlessDefault(scope)].join(' '));
 }

@@ -1,7 +1,7 @@
 import { buildTlsFailureHint } from '../api/client.ts';
 import { CliError, type CliErrorCode } from '../errors.ts';
 import type { TokenEndpointFailure } from '../oauth/token-endpoint.ts';
-import { type HttpSendError, readHttpSendErrorCode } from '../platform/http-sender.ts';
+import { getCliNetworkErrorCode, type HttpSendError } from '../platform/http-sender.ts';
 import { sanitizeLine } from '../sanitize/terminal-text.ts';
 import { sessionEndedMessage } from './stored-session.ts';
 import { type TokenErrorContext, type TokenOperation, tokenErrorHints } from './token-error-hints.ts';
@@ -141,7 +141,7 @@ export function tokenRequestWithoutResponseError(
   operation: TokenOperation,
   parts: { readonly detail?: string; readonly loginCommand?: string } = {},
 ): CliError {
-  const code = readHttpSendErrorCode(error);
+  const code = getCliNetworkErrorCode(error);
   const { failed, unreachableHint } = operations[operation];
   const login = operation === 'exchange' && parts.loginCommand !== undefined ? `: ${parts.loginCommand}` : '';
   return new CliError(code, `${failed}: ${error.message}`, {

@@ -2,19 +2,19 @@ import type { ProfileReference } from '../config/settings.ts';
 import type { CliError } from '../errors.ts';
 import { describeAccount } from '../identity.ts';
 import { splitOAuthScope } from '../oauth/scope.ts';
-import type { OAuthClient } from '../oauth/token-endpoint.ts';
+import type { RegisteredOAuthClient } from '../oauth/token-endpoint.ts';
 import type { TokenAccountInfo, TokenGrant } from '../oauth/token-grant.ts';
 import { sanitizeLine } from '../sanitize/terminal-text.ts';
-import { writeCredentialUnlessSuperseded } from './conditional-credential-write.ts';
 import type { CredentialRecord } from './credential-record.ts';
-import { type CredentialStore, type CredentialStoreItems, isCredentialStoreUnavailable } from './credential-store.ts';
+import { type CredentialStore, isCredentialStoreUnavailable, type OpenCredentialStore } from './credential-store.ts';
 import { type RevokeTokenGrantDeps, revokeTokenGrant } from './revoke-grant.ts';
 import { needsLoginError } from './stored-session.ts';
+import { writeCredentialUnlessSuperseded } from './write-credential-unless-superseded.ts';
 
 export interface AccountUpdateAfterRefreshDeps extends Pick<RevokeTokenGrantDeps, 'createSender'> {
   readonly profile: ProfileReference;
   readonly store: CredentialStore;
-  readonly client: () => Promise<OAuthClient>;
+  readonly client: () => Promise<RegisteredOAuthClient>;
   /** The option of `auth login` that selects the flow of this session. */
   readonly flowOption: (sid: string) => readonly string[];
   readonly warn: (text: string) => Promise<void>;
@@ -28,7 +28,7 @@ export interface AccountUpdateAfterRefreshDeps extends Pick<RevokeTokenGrantDeps
  */
 export async function endGrantOfOtherAccount(
   deps: AccountUpdateAfterRefreshDeps,
-  items: CredentialStoreItems,
+  items: OpenCredentialStore,
   record: CredentialRecord,
 ): Promise<CliError> {
   const { otherGrant } = record;

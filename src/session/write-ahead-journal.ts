@@ -8,7 +8,7 @@ import {
   removeFileDurably,
   renameFileDurably,
 } from '../platform/files.ts';
-import { type CredentialRecord, computeJournalReservationBytes } from './credential-record.ts';
+import { type CredentialRecord, computeRefreshJournalReservationBytes } from './credential-record.ts';
 import {
   type DecryptedRefreshJournal,
   decryptRefreshJournal,
@@ -52,7 +52,7 @@ const realDisk: RefreshJournalFileOperations = {
 const keepDays = 35;
 
 /** The refresh journal of the keychain store: files `<profile>.<sid>.<gen>.wal` in the state folder (docs/sessions.md). */
-export function createKeychainRefreshJournal(
+export function createWriteAheadFileJournal(
   place: ProfilePaths,
   disk: RefreshJournalFileOperations = realDisk,
 ): RefreshJournal {
@@ -179,7 +179,7 @@ function reserve(
     sentAt: options.now,
     pid,
   });
-  const size = computeJournalReservationBytes(record);
+  const size = computeRefreshJournalReservationBytes(record);
   ensureFolder(place.folder);
   const isPrepared = hasWriteAheadFile(place, path);
   // Throws if an existing write-ahead file cannot be read, because it may contain the newest record.

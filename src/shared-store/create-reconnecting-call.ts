@@ -1,7 +1,7 @@
-import { DatabaseConnectError, DatabaseError, databaseConnectErrorCodes } from '../platform/connect-error.ts';
+import { clientSideDatabaseErrorCodes, DatabaseConnectError, DatabaseError } from '../platform/connect-error.ts';
 
 /** Time limits in milliseconds, by the clock of this machine. */
-export const sharedStoreLimits = { connectMs: 3_000, statementMs: 5_000 } as const;
+export const sharedStoreTimeLimits = { connectMs: 3_000, statementMs: 5_000 } as const;
 
 export interface ReconnectingCallConnector<T> {
   readonly connect: (limit: number) => Promise<T>;
@@ -30,10 +30,10 @@ export function createReconnectingCall<T>({ connect, end }: ReconnectingCallConn
   /** Connects once more after a timeout, because a busy machine or server may need longer than the time limit. */
   const connectTwice = async (): Promise<T> => {
     try {
-      return await connect(sharedStoreLimits.connectMs);
+      return await connect(sharedStoreTimeLimits.connectMs);
     } catch (error) {
-      if (!(error instanceof DatabaseConnectError) || error.code !== databaseConnectErrorCodes.timeout) throw error;
-      return connect(sharedStoreLimits.connectMs);
+      if (!(error instanceof DatabaseConnectError) || error.code !== clientSideDatabaseErrorCodes.timeout) throw error;
+      return connect(sharedStoreTimeLimits.connectMs);
     }
   };
   const attempt = async <R>(operation: (session: T) => Promise<R>): Promise<R> => {

@@ -1,5 +1,5 @@
 import { isJsonRecord, type JsonRecord, readNumberField, readStringField } from '../json.ts';
-import type { SharedSessionLogEntry, SharedSessionOperationResult, SharedSessionRow } from './shared-session.ts';
+import type { SharedSessionEntry, SharedSessionLogEntry, SharedSessionOperationResult } from './shared-session.ts';
 
 /**
  * Decodes the reply of a store; undefined if it is not one. Numbers may be text, as Redis returns them. The reply is not
@@ -14,7 +14,7 @@ export function decodeSharedSessionOperationResult(value: unknown): SharedSessio
   return row === undefined ? undefined : { applied: value.applied, nowMs, row };
 }
 
-function decodeRow(fields: JsonRecord): SharedSessionRow | undefined {
+function decodeRow(fields: JsonRecord): SharedSessionEntry | undefined {
   const [epoch, gen] = [readInteger(fields, 'epoch'), readInteger(fields, 'gen')];
   const [sid, kid] = [readId(fields, 'sid'), readId(fields, 'kid')];
   const record = readStringField(fields, 'record');
@@ -55,7 +55,7 @@ function readId(fields: JsonRecord, name: string): string | undefined {
 }
 
 /**
- * The name of a machine, which errors and tables show. Characters that `formatMachineName` never uses are replaced, so that
+ * The name of a machine, which errors and tables show. Characters that `buildSharedStoreMachineName` never uses are replaced, so that
  * a store cannot put commands or control characters into them.
  */
 function readMachine(fields: JsonRecord, name: string): string | undefined {

@@ -1,4 +1,4 @@
-import type { SharedSessionRowKey, SharedSessionStore } from './shared-session.ts';
+import type { SharedSessionEntryKey, SharedSessionStore } from './shared-session.ts';
 import type { SharedStoreAddress } from './store-url.ts';
 
 export interface OpenSharedStoreOptions {
@@ -9,7 +9,7 @@ export interface OpenSharedStoreOptions {
 /** The shared store at an address; it connects with its first operation. Only the package of its engine is loaded. */
 export async function openSharedStore(
   address: SharedStoreAddress,
-  key: SharedSessionRowKey,
+  key: SharedSessionEntryKey,
   options: OpenSharedStoreOptions = {},
 ): Promise<SharedSessionStore> {
   if (address.engine === 'postgresql') {

@@ -1,5 +1,5 @@
 import { quoteIdentifier, quoteLiteral } from '../postgresql/quote.ts';
-import { type SharedStoreSqlFunction, sharedStoreSqlFunctions } from './postgresql-share-functions.ts';
+import { type SharedStoreSqlFunction, sharedStoreSqlFunctions } from './shared-store-sql-functions.ts';
 
 /** The version of the schema that this program creates. A newer schema stays usable, because upgrades only add. */
 export const sharedStoreSchemaVersion = 1;

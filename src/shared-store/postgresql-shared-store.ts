@@ -1,18 +1,21 @@
-import { parseJson } from '../json.ts';
-import { DatabaseError, databaseConnectErrorCodes } from '../platform/connect-error.ts';
+import { tryParseJson } from '../json.ts';
+import { clientSideDatabaseErrorCodes, DatabaseError } from '../platform/connect-error.ts';
 import { connectPostgresql, type PostgresqlSession } from '../postgresql/connection.ts';
+import type { PostgresqlEndpoint } from '../postgresql/endpoint.ts';
 import { quoteLiteral } from '../postgresql/quote.ts';
 import { buildReadWriteTransactionSql } from '../postgresql/search-path-safe-sql.ts';
-import type { PostgresqlSource } from '../postgresql/source.ts';
-import { createReconnectingCall, sharedStoreLimits } from './create-reconnecting-call.ts';
+import { createReconnectingCall, sharedStoreTimeLimits } from './create-reconnecting-call.ts';
 import { decodeSharedLogEntry, decodeSharedSessionOperationResult } from './decode-shared-session.ts';
-import type { SharedSessionOperation, SharedSessionRowKey, SharedSessionStore } from './shared-session.ts';
+import type { SharedSessionEntryKey, SharedSessionOperation, SharedSessionStore } from './shared-session.ts';
 
 /**
  * The shared store in PostgreSQL. Every operation is one call of a function of the schema `cloudctl_share`, in one message that
  * is one transaction, so it works behind pgbouncer in transaction mode. No transaction is open between two operations.
  */
-export function createPostgresqlSharedStore(source: PostgresqlSource, key: SharedSessionRowKey): SharedSessionStore {
+export function createPostgresqlSharedStore(
+  source: PostgresqlEndpoint,
+  key: SharedSessionEntryKey,
+): SharedSessionStore {
   const { share, profile } = key;
   const calls = createReconnectingCall<PostgresqlSession>({
     connect: (limit) => connectPostgresql(source, { dbname: source.dbname, limit, ...connectOptions }),
@@ -23,7 +26,7 @@ export function createPostgresqlSharedStore(source: PostgresqlSource, key: Share
       const statement = `SELECT cloudctl_share.${name}(${[share, profile, ...args].map(literal).join(', ')}) AS result`;
       const sets = await session.query(
         buildReadWriteTransactionSql([statement], transactionSettings),
-        sharedStoreLimits.statementMs,
+        sharedStoreTimeLimits.statementMs,
       );
       return decodeResult(sets.flat()[0]?.result);
     });
@@ -47,7 +50,7 @@ const connectOptions = { applicationName: 'cloudctl-share', withoutStartupSettin
 
 /** A commit must be on the disk of the server, even if the role or the database has the setting synchronous_commit = off. */
 const transactionSettings = {
-  statement_timeout: `${sharedStoreLimits.statementMs}`,
+  statement_timeout: `${sharedStoreTimeLimits.statementMs}`,
   synchronous_commit: 'on',
 };
 
@@ -87,10 +90,14 @@ function literal(value: string | number | boolean): string {
 }
 
 function decodeResult(text: string | null | undefined): unknown {
-  const json = parseJson(text ?? '');
+  const json = tryParseJson(text ?? '');
   return json.ok ? json.value : undefined;
 }
 
 function malformedReply(): DatabaseError {
-  return new DatabaseError(databaseConnectErrorCodes.protocol, 'the reply of the function has an unknown form', false);
+  return new DatabaseError(
+    clientSideDatabaseErrorCodes.protocol,
+    'the reply of the function has an unknown form',
+    false,
+  );
 }

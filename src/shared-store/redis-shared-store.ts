@@ -1,10 +1,10 @@
-import { DatabaseError, databaseConnectErrorCodes } from '../platform/connect-error.ts';
+import { clientSideDatabaseErrorCodes, DatabaseError } from '../platform/connect-error.ts';
 import { connectRedis, type RedisConnection, type RedisReply } from '../redis/connection.ts';
-import type { RedisSource } from '../redis/source.ts';
-import { createReconnectingCall, sharedStoreLimits } from './create-reconnecting-call.ts';
+import type { RedisEndpoint } from '../redis/endpoint.ts';
+import { createReconnectingCall, sharedStoreTimeLimits } from './create-reconnecting-call.ts';
 import { decodeSharedLogEntry, decodeSharedSessionOperationResult } from './decode-shared-session.ts';
-import { buildRedisScriptCall } from './redis-scripts.ts';
-import type { SharedSessionRowKey, SharedSessionStore } from './shared-session.ts';
+import type { SharedSessionEntryKey, SharedSessionStore } from './shared-session.ts';
+import { buildSharedStoreScriptCall } from './shared-store-script-call.ts';
 
 export interface RedisSharedStoreCallbacks {
   /** Called after a commit that the server has not confirmed to be on its disk, or on a replica. */
@@ -13,8 +13,8 @@ export interface RedisSharedStoreCallbacks {
 
 /** The shared store in Redis: a hash without expiry for each profile, and a stream as its log. Each operation is one script. */
 export function createRedisSharedStore(
-  source: RedisSource,
-  { share, profile }: SharedSessionRowKey,
+  source: RedisEndpoint,
+  { share, profile }: SharedSessionEntryKey,
   { onUnconfirmed }: RedisSharedStoreCallbacks = {},
 ): SharedSessionStore {
   const keys = [`cloudctl:{${share}}:${profile}`, `cloudctl:{${share}}:${profile}:log`];
@@ -27,7 +27,7 @@ export function createRedisSharedStore(
         throw new DatabaseError(notice.code, notice.message, false);
       }
       if (source.db !== undefined && source.db !== 0)
-        await session.send(['SELECT', String(source.db)], sharedStoreLimits.statementMs);
+        await session.send(['SELECT', String(source.db)], sharedStoreTimeLimits.statementMs);
       return session;
     },
     end: (session) => session.end(),
@@ -36,8 +36,8 @@ export function createRedisSharedStore(
     location: `Redis ${source.host}:${source.port}/${source.db ?? 0}`,
     run: (operation) =>
       calls.run(async (session) => {
-        const { script, args } = buildRedisScriptCall(operation);
-        const reply = await session.send(['EVAL', script, '2', ...keys, ...args], sharedStoreLimits.statementMs);
+        const { script, args } = buildSharedStoreScriptCall(operation);
+        const reply = await session.send(['EVAL', script, '2', ...keys, ...args], sharedStoreTimeLimits.statementMs);
         const snapshot = decodeSharedSessionOperationResult(recordOfReply(reply));
         if (snapshot === undefined) throw malformedReply();
         if (operation.op === 'commit' && snapshot.applied) {
@@ -65,9 +65,9 @@ const confirmationMs = 1_000;
  */
 async function findMissingConfirmation(session: RedisConnection): Promise<string | undefined> {
   try {
-    const info = String(await session.send(['INFO', 'replication'], sharedStoreLimits.statementMs));
+    const info = String(await session.send(['INFO', 'replication'], sharedStoreTimeLimits.statementMs));
     const replicas = Math.min(1, Number(/^connected_slaves:(\d+)/m.exec(info)?.[1] ?? 0));
-    const limit = confirmationMs + sharedStoreLimits.statementMs;
+    const limit = confirmationMs + sharedStoreTimeLimits.statementMs;
     try {
       const done = await session.send(['WAITAOF', '1', String(replicas), String(confirmationMs)], limit);
       const [local, remote] = Array.isArray(done) ? done : [];
@@ -106,5 +106,5 @@ function pairs(reply: RedisReply | undefined): Readonly<Record<string, unknown>>
 }
 
 function malformedReply(): DatabaseError {
-  return new DatabaseError(databaseConnectErrorCodes.protocol, 'the reply of the script has an unknown form', false);
+  return new DatabaseError(clientSideDatabaseErrorCodes.protocol, 'the reply of the script has an unknown form', false);
 }

@@ -1,5 +1,5 @@
 import { Secret } from '../secret.ts';
-import type { EncryptedSharedSession, SharedSessionRowKey } from './shared-session.ts';
+import type { EncryptedSharedSession, SharedSessionEntryKey } from './shared-session.ts';
 
 const [nonceLength, tagLength] = [12, 16];
 
@@ -9,7 +9,7 @@ const [nonceLength, tagLength] = [12, 16];
  * record, but not read it or store it under another version.
  */
 export function encryptSharedRecord(
-  place: SharedSessionRowKey,
+  place: SharedSessionEntryKey,
   version: Omit<EncryptedSharedSession, 'record'>,
   key: Secret,
   text: Secret,
@@ -24,7 +24,7 @@ export function encryptSharedRecord(
 
 /** Decrypts a record; undefined when it was damaged, forged, or stored under another version than it was encrypted for. */
 export function decryptSharedRecord(
-  place: SharedSessionRowKey,
+  place: SharedSessionEntryKey,
   sealed: EncryptedSharedSession,
   key: Secret,
 ): Secret | undefined {
@@ -46,13 +46,13 @@ export function decryptSharedRecord(
  * Derives a key for each profile (HKDF, RFC 5869), so that a record of one profile cannot be decrypted as a record of
  * another profile.
  */
-function deriveKey({ share, profile }: SharedSessionRowKey, key: Secret): Buffer {
+function deriveKey({ share, profile }: SharedSessionEntryKey, key: Secret): Buffer {
   const bytes = Buffer.from(key.reveal(), 'base64url');
   return Buffer.from(crypto().hkdfSync('sha256', bytes, share, `cloudctl session ${profile}`, 32));
 }
 
 function additionalData(
-  { share, profile }: SharedSessionRowKey,
+  { share, profile }: SharedSessionEntryKey,
   { epoch, gen, sid, kid }: Omit<EncryptedSharedSession, 'record'>,
 ): Buffer {
   return Buffer.from(JSON.stringify(['cloudctl-session-1', share, profile, epoch, gen, sid, kid]), 'utf8');

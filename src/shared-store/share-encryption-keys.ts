@@ -12,7 +12,7 @@ export interface ShareEncryptionKeys {
   readonly keys: readonly [ShareEncryptionKey, ...ShareEncryptionKey[]];
 }
 
-export function createShareEncryptionKeys(random: (bytes: number) => Uint8Array): ShareEncryptionKeys {
+export function generateShareEncryptionKeys(random: (bytes: number) => Uint8Array): ShareEncryptionKeys {
   return { share: Buffer.from(random(8)).toString('hex'), keys: [createShareKey(random)] };
 }
 
@@ -60,7 +60,7 @@ export function decodeShareEncryptionKeys(text: string): ShareEncryptionKeys | u
   return { share, keys: [first, ...rest] };
 }
 
-export function findShareEncryptionKey({ keys }: ShareEncryptionKeys, kid: string): Secret | undefined {
+export function selectShareEncryptionKeyById({ keys }: ShareEncryptionKeys, kid: string): Secret | undefined {
   return keys.find((one) => one.kid === kid)?.key;
 }
 

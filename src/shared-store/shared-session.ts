@@ -17,7 +17,7 @@ export interface EncryptedSharedSession extends SharedSessionVersion {
 }
 
 /** The row of a profile in the shared store. All times are milliseconds since the epoch by the clock of the store. */
-export interface SharedSessionRow extends EncryptedSharedSession {
+export interface SharedSessionEntry extends EncryptedSharedSession {
   /** The id of the key with which new records are encrypted. */
   readonly activeKid: string;
   /** The generation whose refresh token the authorization server has refused. */
@@ -38,7 +38,7 @@ export interface SharedSessionRow extends EncryptedSharedSession {
 export interface SharedSessionOperationResult {
   readonly applied: boolean;
   readonly nowMs: number;
-  readonly row: SharedSessionRow | undefined;
+  readonly row: SharedSessionEntry | undefined;
 }
 
 /** The events that the log of a shared store contains. */
@@ -95,7 +95,7 @@ export interface SharedSessionStore {
 }
 
 /** The key of a row in the shared store: the share and the profile. */
-export interface SharedSessionRowKey {
+export interface SharedSessionEntryKey {
   readonly share: string;
   readonly profile: string;
 }
@@ -126,8 +126,8 @@ export type RefreshClaimObstacle =
   /** Another machine refreshes the session: wait for it. */
   | 'held';
 
-export function findRefreshClaimObstacle(
-  row: SharedSessionRow | undefined,
+export function determineRefreshClaimObstacle(
+  row: SharedSessionEntry | undefined,
   wanted: SharedSessionVersion,
 ): RefreshClaimObstacle {
   if (row === undefined || compareSharedSessionVersions(row, wanted) !== 'same') return 'changed';
@@ -139,7 +139,7 @@ export function findRefreshClaimObstacle(
  * would claim now. The claim in SQL and Lua decides the same way.
  */
 export function isRefreshLeaseHeld(
-  { holder, leaseMs }: Pick<SharedSessionRow, 'holder' | 'leaseMs'>,
+  { holder, leaseMs }: Pick<SharedSessionEntry, 'holder' | 'leaseMs'>,
   nowMs: number,
   newLeaseMs: number = refreshLeaseMs,
 ): boolean {
@@ -148,7 +148,7 @@ export function isRefreshLeaseHeld(
 }
 
 /** The machines that began a refresh of the current generation and have not reported. */
-export function listMachinesWithUnreportedRefresh(row: SharedSessionRow): readonly string[] {
+export function listMachinesWithUnreportedRefresh(row: SharedSessionEntry): readonly string[] {
   if (row.intentGen !== row.gen) return [];
   const names = [row.previousBy, row.intentBy].flatMap((text) => text?.split(',') ?? []);
   return [...new Set(names)];

@@ -1,16 +1,16 @@
 import { CliError, usageError } from '../errors.ts';
 import { isLoopbackHost } from '../platform/loopback-host.ts';
-import { validateConnectionStringParameters } from '../postgresql/connection-parameters.ts';
-import { parseConnectionString } from '../postgresql/connection-string.ts';
-import type { PostgresqlSource } from '../postgresql/source.ts';
+import { validatePostgresqlConnectionStringParameters } from '../postgresql/connection-parameters.ts';
+import { parsePostgresqlConnectionString } from '../postgresql/connection-string.ts';
+import type { PostgresqlEndpoint } from '../postgresql/endpoint.ts';
 import { parseSslOptions } from '../postgresql/ssl-options.ts';
-import { parseRedisSource, type RedisSource } from '../redis/source.ts';
+import { parseRedisEndpoint, type RedisEndpoint } from '../redis/endpoint.ts';
 import { Secret } from '../secret.ts';
 
 /** The server of the shared store, from CLOUDCTL_STORE_URL. */
 export type SharedStoreAddress =
-  | { readonly engine: 'postgresql'; readonly source: PostgresqlSource }
-  | { readonly engine: 'redis'; readonly source: RedisSource };
+  | { readonly engine: 'postgresql'; readonly source: PostgresqlEndpoint }
+  | { readonly engine: 'redis'; readonly source: RedisEndpoint };
 
 /**
  * The environment variable with the URL of the shared store. There is no setting for this URL, because other users may be
@@ -40,9 +40,9 @@ export function parseSharedStoreUrl(
   );
 }
 
-function parsePostgresqlStore(url: string, readText: (path: string) => string | undefined): PostgresqlSource {
-  const parameters = parseConnectionString(url, storeUrlVariable);
-  validateConnectionStringParameters(parameters, storeUrlVariable);
+function parsePostgresqlStore(url: string, readText: (path: string) => string | undefined): PostgresqlEndpoint {
+  const parameters = parsePostgresqlConnectionString(url, storeUrlVariable);
+  validatePostgresqlConnectionStringParameters(parameters, storeUrlVariable);
   const [host, username, password] = ['host', 'user', 'password'].map((name) => parameters.get(name));
   const port = Number(parameters.get('port') ?? '5432');
   if (host === undefined || host.startsWith('/') || username === undefined)
@@ -68,16 +68,16 @@ function parsePostgresqlStore(url: string, readText: (path: string) => string | 
   return { ...base, ssl, verify: { what: 'full', ...(verify?.ca === undefined ? {} : { ca: verify.ca }) } };
 }
 
-function parseRedisStore(url: string): RedisSource {
+function parseRedisStore(url: string): RedisEndpoint {
   const source = parseRedisStoreSource(url);
   if (isLoopback(source.host)) return source;
   if (source.ssl === 'disable') throw plainTextError('redis://', 'write rediss://');
   return { ...source, isVerified: true };
 }
 
-function parseRedisStoreSource(url: string): RedisSource {
+function parseRedisStoreSource(url: string): RedisEndpoint {
   try {
-    return parseRedisSource({ url }).source;
+    return parseRedisEndpoint({ url }).source;
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
     throw usageError(`could not parse ${storeUrlVariable}: ${error.message}`, error.hint, error.detail);

@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto';
 import { dirname, join } from 'node:path';
-import { isJsonRecord, parseJson, readNumberField } from '../json.ts';
+import { isJsonRecord, readNumberField, tryParseJson } from '../json.ts';
 import { ensureFolder, readTextIfReadable, removeFileDurably, writeFileAtomically } from '../platform/files.ts';
 import {
   decodeWatchedSourceBaseline,
   encodeWatchedSourceBaseline,
   type WatchedSourceBaseline,
 } from './postgresql/watched-source-baseline.ts';
-import { formatSourceName, type WatchedSourceIdentity } from './watch-record.ts';
+import { formatSourceName, type WatchedSourceAddress } from './watch-record.ts';
 
 /** `migrations/baseline-<fingerprint>.json` in the state folder: one for each source and target cluster. */
-export function watchedSourceBaselinePath(stateFolder: string, source: WatchedSourceIdentity, cluster: string): string {
+export function watchedSourceBaselinePath(stateFolder: string, source: WatchedSourceAddress, cluster: string): string {
   const fingerprint = createHash('sha256')
     .update(`${source.engine} ${formatSourceName(source)} ${cluster}`)
     .digest('hex')
@@ -23,7 +23,7 @@ export function watchedSourceBaselinePath(stateFolder: string, source: WatchedSo
  * as the baseline.
  */
 export function readWatchedSourceBaselineFile(path: string): WatchedSourceBaseline | undefined {
-  const json = parseJson(readTextIfReadable(path) ?? '');
+  const json = tryParseJson(readTextIfReadable(path) ?? '');
   if (!json.ok || !isJsonRecord(json.value) || readNumberField(json.value, 'version') !== 1) return undefined;
   return decodeWatchedSourceBaseline(json.value);
 }

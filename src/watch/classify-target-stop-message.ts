@@ -1,5 +1,5 @@
 import { quoteLiteral } from '../postgresql/quote.ts';
-import { quoteReportedObjectName } from './quote-reported-object-name.ts';
+import { quoteServerReportedName } from './quote-server-reported-name.ts';
 import type { ReplicationStopCauseFix } from './status-sample.ts';
 
 /** What a message of the target, in its log or in the status of the service, says about the cause of a stop. */
@@ -64,7 +64,7 @@ const patterns: readonly (readonly [RegExp, (match: RegExpExecArray, text: strin
     /due to (lock|statement) timeout|role "[^"]+" has (?:lock|statement)_timeout=/,
     (_match, text) => {
       const [, role, setting] = /role "([^"]+)" has (\w+_timeout)=/.exec(text) ?? [];
-      const fix = role === undefined ? undefined : `ALTER ROLE ${quoteReportedObjectName(role)} RESET ${setting};`;
+      const fix = role === undefined ? undefined : `ALTER ROLE ${quoteServerReportedName(role)} RESET ${setting};`;
       return { rule: 'target-lock-timeout', object: role ?? relationIn(text), fix: onTarget(fix) };
     },
   ],
@@ -81,7 +81,7 @@ const patterns: readonly (readonly [RegExp, (match: RegExpExecArray, text: strin
     ([, name = 'x']) => ({
       rule: 'subscription-disabled',
       object: name,
-      fix: onTarget(`ALTER SUBSCRIPTION ${quoteReportedObjectName(name)} ENABLE;`),
+      fix: onTarget(`ALTER SUBSCRIPTION ${quoteServerReportedName(name)} ENABLE;`),
     }),
   ],
   [
@@ -134,7 +134,7 @@ function deleteKey(relation: string | undefined, text: string): string | undefin
   const [, column, value] = /Key \(([^(),"]+)\)=\(([^()]*)\)/.exec(text) ?? [];
   const [schema, table, ...rest] = relation?.split('.') ?? [];
   if (!column || value === undefined || !schema || !table || rest.length > 0) return undefined;
-  return `DELETE FROM ${quoteReportedObjectName(schema)}.${quoteReportedObjectName(table)} WHERE ${quoteReportedObjectName(column)} = ${quoteLiteral(value)};`;
+  return `DELETE FROM ${quoteServerReportedName(schema)}.${quoteServerReportedName(table)} WHERE ${quoteServerReportedName(column)} = ${quoteLiteral(value)};`;
 }
 
 function onTarget(statement: string | undefined): ReplicationStopCauseFix | undefined {

@@ -13,7 +13,7 @@ export interface SourceConnectionProbeResult {
   readonly refused: { readonly code: string; readonly message: string } | undefined;
 }
 
-export function compareSourceConnectionProbeResults(
+export function findSourceConnectionProbeViolations(
   before: SourceConnectionProbeResult | undefined,
   after: SourceConnectionProbeResult | undefined,
 ): readonly WatchRuleViolation[] {

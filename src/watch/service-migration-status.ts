@@ -3,7 +3,7 @@ import { isEndedMigrationStatus, isFailedMigrationStatus } from '../api/online-m
 import { CliError } from '../errors.ts';
 import { isJsonRecord, readStringField, readStringList } from '../json.ts';
 import { sanitizeLine } from '../sanitize/terminal-text.ts';
-import { selectStopCauseNamedByTarget, type TargetServerMessage } from './select-stop-cause-named-by-target.ts';
+import { replaceStopCauseInStatusSample, type ServiceMigrationMessage } from './replace-stop-cause-in-status-sample.ts';
 import type { MigrationStatusSample, WatchRuleViolation } from './status-sample.ts';
 
 /** What the service reports about the migration that is watched. */
@@ -91,7 +91,7 @@ export function addServiceStatusToMigrationSample(
   const violation = violationOf(status, cluster);
   const server = status.kind === 'known' ? status.migration.status : undefined;
   const narrowed =
-    status.kind === 'known' ? selectStopCauseNamedByTarget(sample, messagesOf(status.migration)) : sample;
+    status.kind === 'known' ? replaceStopCauseInStatusSample(sample, messagesOf(status.migration)) : sample;
   return {
     ...narrowed,
     ...(server === undefined ? {} : { server_status: server }),
@@ -114,7 +114,7 @@ function violationOf(
 }
 
 /** Everything that the service tells about the state of each database. */
-function messagesOf({ raw }: OnlineMigration): readonly TargetServerMessage[] {
+function messagesOf({ raw }: OnlineMigration): readonly ServiceMigrationMessage[] {
   const databases = Array.isArray(raw.databases) ? raw.databases.filter(isJsonRecord) : [];
   // The reason of the whole migration repeats the reasons of its databases, so it is left out if there are databases.
   const parts = databases.length === 0 ? [raw] : databases.slice(0, 1000);

@@ -1,7 +1,14 @@
 import { createHash } from 'node:crypto';
 import { dirname, join } from 'node:path';
-import type { AccountIdentity } from '../identity.ts';
-import { isJsonRecord, type JsonRecord, parseJson, readNumberField, readStringField, readStringList } from '../json.ts';
+import type { AccountAndServers } from '../identity.ts';
+import {
+  isJsonRecord,
+  type JsonRecord,
+  readNumberField,
+  readStringField,
+  readStringList,
+  tryParseJson,
+} from '../json.ts';
 import {
   ensureFolder,
   listFolder,
@@ -10,12 +17,12 @@ import {
   writeFileAtomically,
 } from '../platform/files.ts';
 import {
-  decodeAccountIdentity,
+  decodeAccountAndServers,
   formatSourceName,
   getMigrationWatchRecordPath,
   type MigrationWatchRecord,
   type RecordedMigrationStart,
-  type WatchedSourceIdentity,
+  type WatchedSourceAddress,
   writeMigrationWatchRecord,
 } from './watch-record.ts';
 
@@ -31,8 +38,8 @@ export interface UnconfirmedMigrationRequest {
   readonly cluster: string;
   /** Origin of the resource API. */
   readonly baseOrigin: string;
-  readonly source: WatchedSourceIdentity;
-  readonly identity?: AccountIdentity;
+  readonly source: WatchedSourceAddress;
+  readonly identity?: AccountAndServers;
   /**
    * Slots or replicas of other consumers, which existed before the migration. This field, `warned` and `sourceOptions` are
    * kept for the watch record.
@@ -62,7 +69,7 @@ export function readUnconfirmedMigrationRequest(
 /** The requests to migrate this source, sent to any API, whose results are not known. */
 export function findUnconfirmedMigrationRequests(
   stateFolder: string,
-  source: WatchedSourceIdentity,
+  source: WatchedSourceAddress,
 ): readonly UnconfirmedMigrationRequest[] {
   const folder = join(stateFolder, migrationsFolder);
   return listFolder(folder)
@@ -94,7 +101,7 @@ export function settleUnconfirmedMigrationRequest(
   removeFileDurably(sentStartPath(stateFolder, baseOrigin, cluster));
 }
 
-export function isSameWatchedSource(one: WatchedSourceIdentity, other: WatchedSourceIdentity): boolean {
+export function isSameWatchedSource(one: WatchedSourceAddress, other: WatchedSourceAddress): boolean {
   return one.engine === other.engine && formatSourceName(one) === formatSourceName(other);
 }
 
@@ -111,7 +118,7 @@ function sentStartPath(stateFolder: string, baseOrigin: string, cluster: string)
  * migration into a cluster.
  */
 function decodeSentStart(path: string): UnconfirmedMigrationRequest | undefined {
-  const json = parseJson(readTextIfReadable(path) ?? '');
+  const json = tryParseJson(readTextIfReadable(path) ?? '');
   if (!json.ok || !isJsonRecord(json.value) || readNumberField(json.value, 'version') !== 1) return undefined;
   const { value } = json;
   const at = Date.parse(readStringField(value, 'at') ?? '');
@@ -123,14 +130,14 @@ function decodeSentStart(path: string): UnconfirmedMigrationRequest | undefined 
     cluster,
     baseOrigin,
     source,
-    ...(isJsonRecord(value.identity) ? { identity: decodeAccountIdentity(value.identity) } : {}),
+    ...(isJsonRecord(value.identity) ? { identity: decodeAccountAndServers(value.identity) } : {}),
     ...(Array.isArray(value.before) ? { before: readStringList(value.before) } : {}),
     ...(Array.isArray(value.warned) ? { warned: readStringList(value.warned) } : {}),
     ...(Array.isArray(value.sourceOptions) ? { sourceOptions: readStringList(value.sourceOptions) } : {}),
   };
 }
 
-function decodeSource(json: JsonRecord): WatchedSourceIdentity | undefined {
+function decodeSource(json: JsonRecord): WatchedSourceAddress | undefined {
   const [engine, host] = [readStringField(json, 'engine'), readStringField(json, 'host')];
   const [port, dbname] = [readNumberField(json, 'port'), readStringField(json, 'dbname')];
   if ((engine !== 'postgresql' && engine !== 'redis') || host === undefined || port === undefined) return undefined;

@@ -4,13 +4,13 @@ import type { WatchedSourcePollResult } from './source-watcher.ts';
 import {
   formatSourceName,
   readMigrationWatchRecord,
-  type WatchedSourceIdentity,
+  type WatchedSourceAddress,
   writeMigrationWatchRecord,
 } from './watch-record.ts';
 import { pollSourceContinuously } from './watch-source.ts';
 
 /** The identity under which the watch record of a source is stored. */
-export function getWatchedSourceIdentity({ engine, source }: DbSource): WatchedSourceIdentity {
+export function getWatchedSourceAddress({ engine, source }: DbSource): WatchedSourceAddress {
   const { host, port } = source;
   return { engine, host, port, ...('dbname' in source ? { dbname: source.dbname } : {}) };
 }
@@ -62,7 +62,7 @@ export async function watchAndRecordNewMigrationSlots(
 function saveRecord(path: string, source: DbSource, { activeSlots, ending, sample }: WatchedSourcePollResult): void {
   const record = readMigrationWatchRecord(path) ?? {
     engine: source.engine,
-    source: formatSourceName(getWatchedSourceIdentity(source)),
+    source: formatSourceName(getWatchedSourceAddress(source)),
   };
   if (ending !== undefined) {
     const { slots: _slots, firstSeen: _firstSeen, ...rest } = record;

@@ -17,7 +17,7 @@ import {
 } from './service-migration-status.ts';
 import type { WatchedSourcePollResult } from './source-watcher.ts';
 import type { MigrationStatusSample } from './status-sample.ts';
-import { getWatchedSourceIdentity, updateSlotsOfWatchRecord } from './update-slots-of-watch-record.ts';
+import { getWatchedSourceAddress, updateSlotsOfWatchRecord } from './update-slots-of-watch-record.ts';
 import { openMigrationWatchScreen } from './view/watch-screen.ts';
 import {
   formatSourceName,
@@ -65,10 +65,10 @@ export async function watchMigration(
   });
   // A closed stdout ends the watch, because no process reads its output any more.
   host.stdout.closed?.addEventListener('abort', () => stopping.abort());
-  const path = getMigrationWatchRecordPath(host.folders.state, getWatchedSourceIdentity(source));
+  const path = getMigrationWatchRecordPath(host.folders.state, getWatchedSourceAddress(source));
   const screen = await openMigrationWatchScreen(
     io,
-    formatSourceName(getWatchedSourceIdentity(source)),
+    formatSourceName(getWatchedSourceAddress(source)),
     options.showQueries,
   );
   let lastPoll: WatchedSourcePollResult | undefined;
@@ -82,7 +82,7 @@ export async function watchMigration(
     started === undefined
       ? undefined
       : readWatchedSourceBaselineFile(
-          watchedSourceBaselinePath(host.folders.state, getWatchedSourceIdentity(source), started.cluster),
+          watchedSourceBaselinePath(host.folders.state, getWatchedSourceAddress(source), started.cluster),
         );
   const cluster = started?.cluster;
   const poller =

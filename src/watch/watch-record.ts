@@ -1,7 +1,14 @@
 import { createHash } from 'node:crypto';
 import { dirname, join } from 'node:path';
-import type { AccountIdentity } from '../identity.ts';
-import { isJsonRecord, type JsonRecord, parseJson, readNumberField, readStringField, readStringList } from '../json.ts';
+import type { AccountAndServers } from '../identity.ts';
+import {
+  isJsonRecord,
+  type JsonRecord,
+  readNumberField,
+  readStringField,
+  readStringList,
+  tryParseJson,
+} from '../json.ts';
 import { ensureFolder, readTextIfReadable, writeFileAtomically } from '../platform/files.ts';
 import { type KnownMigrationStart, migrationTimeLimit } from './migration-deadline.ts';
 
@@ -43,10 +50,10 @@ export interface RecordedMigrationStart {
   /** Id of the migration at the service. */
   readonly id: string;
   /** The account that started the migration; absent in records of earlier versions. */
-  readonly identity?: AccountIdentity;
+  readonly identity?: AccountAndServers;
 }
 
-export interface WatchedSourceIdentity {
+export interface WatchedSourceAddress {
   readonly engine: 'postgresql' | 'redis';
   readonly host: string;
   readonly port: number;
@@ -54,13 +61,13 @@ export interface WatchedSourceIdentity {
   readonly dbname?: string | undefined;
 }
 
-export function formatSourceName({ host, port, dbname }: WatchedSourceIdentity): string {
+export function formatSourceName({ host, port, dbname }: WatchedSourceAddress): string {
   const place = host.includes(':') ? `[${host}]` : host.toLowerCase();
   return `${place}:${port}${dbname === undefined ? '' : `/${dbname}`}`;
 }
 
 /** Path of the watch record: `migrations/<fingerprint>.json` in the state folder. */
-export function getMigrationWatchRecordPath(stateFolder: string, source: WatchedSourceIdentity): string {
+export function getMigrationWatchRecordPath(stateFolder: string, source: WatchedSourceAddress): string {
   const fingerprint = createHash('sha256')
     .update(`${source.engine} ${formatSourceName(source)}`)
     .digest('hex')
@@ -73,7 +80,7 @@ export function getMigrationWatchRecordPath(stateFolder: string, source: Watched
  * observes the facts of the migration again.
  */
 export function readMigrationWatchRecord(path: string): MigrationWatchRecord | undefined {
-  const json = parseJson(readTextIfReadable(path) ?? '');
+  const json = tryParseJson(readTextIfReadable(path) ?? '');
   return json.ok && isJsonRecord(json.value) ? decodeRecord(json.value) : undefined;
 }
 
@@ -127,11 +134,11 @@ function decodeStarted(json: JsonRecord): RecordedMigrationStart | undefined {
     at,
     cluster,
     id,
-    ...(isJsonRecord(json.identity) ? { identity: decodeAccountIdentity(json.identity) } : {}),
+    ...(isJsonRecord(json.identity) ? { identity: decodeAccountAndServers(json.identity) } : {}),
   };
 }
 
-export function decodeAccountIdentity(json: JsonRecord): AccountIdentity {
+export function decodeAccountAndServers(json: JsonRecord): AccountAndServers {
   const keys = ['authOrigin', 'baseOrigin', 'clientId', 'accountUuid', 'team'] as const;
   return Object.fromEntries(
     keys.flatMap((key) => (readStringField(json, key) === undefined ? [] : [[key, json[key]]])),

@@ -1,13 +1,13 @@
-import type { PostgresqlSource } from '../postgresql/source.ts';
-import type { RedisSource } from '../redis/source.ts';
+import type { PostgresqlEndpoint } from '../postgresql/endpoint.ts';
+import type { RedisEndpoint } from '../redis/endpoint.ts';
 import { defaultMigrationWatchLimits, type MigrationWatchLimits } from './migration-watch-limits.ts';
 import { createPostgresWatcher } from './postgresql/postgres-watcher.ts';
 import { createRedisWatcher } from './redis/redis-watcher.ts';
 import type { SourceWatchOptions, WatchedSourcePollResult } from './source-watcher.ts';
 
 export type WatchedSource =
-  | { readonly engine: 'postgresql'; readonly source: PostgresqlSource }
-  | { readonly engine: 'redis'; readonly source: RedisSource };
+  | { readonly engine: 'postgresql'; readonly source: PostgresqlEndpoint }
+  | { readonly engine: 'redis'; readonly source: RedisEndpoint };
 
 /**
  * Polls the source of a migration, without writing to it, until the signal is aborted or the migration cannot continue.

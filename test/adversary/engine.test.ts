@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { hasMigrationEnded } from '../../src/engine/migration-state.ts';
+import { hasDatabaseMigrationEnded } from '../../src/engine/engine-migration-state.ts';
 import { chooseSchemaCopier } from '../../src/engine/schema/choose-schema-copier.ts';
 import {
   beginMigration,
@@ -36,7 +36,7 @@ test('the engine runs nothing as a superuser', async () => {
   const job = makePostgresJob(postgresEndpointOf(source), postgresEndpointOf(target), { ignoreDbs });
   const migration = beginMigration(job, dependencies);
   const state = await waitForState(migration, ({ databases: [one] }) =>
-    one === undefined ? false : one.phase === 'streaming' || hasMigrationEnded(one),
+    one === undefined ? false : one.phase === 'streaming' || hasDatabaseMigrationEnded(one),
   );
   expect(state.databases[0]?.phase).toBe('streaming');
   await migration.stop('stopped_by_user');

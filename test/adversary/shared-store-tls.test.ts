@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { prepareSharedStore } from '../../src/shared-store/prepare-shared-store.ts';
+import { initializeSharedStore } from '../../src/shared-store/initialize-shared-store.ts';
 import { parseSharedStoreUrl } from '../../src/shared-store/store-url.ts';
 import { createFleet } from '../faults/fleet/fleet.ts';
 import type { Machine } from '../faults/fleet/fleet-machine.ts';
@@ -70,7 +70,7 @@ describe.skipIf(lacksNetwork)('PostgreSQL on the network', () => {
     const files = { 'server.crt': own.certificate, 'server.key': own.key };
     server = await startPostgres({ direct: true, settings, files });
     const owner = `postgres://postgres:${server.password}@127.0.0.1:${server.port}/postgres`;
-    await prepareSharedStore(
+    await initializeSharedStore(
       parseSharedStoreUrl(owner, () => undefined),
       'members',
     );

@@ -2,7 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createShareEncryptionKeys, encodeShareEncryptionKeys } from '../../src/shared-store/share-encryption-keys.ts';
+import {
+  encodeShareEncryptionKeys,
+  generateShareEncryptionKeys,
+} from '../../src/shared-store/share-encryption-keys.ts';
 import { type Folders, makeFolders } from '../fixtures/folders.ts';
 import { type HostileBehavior, hostileBehaviors, startHostileServer } from '../fixtures/hostile-postgres.ts';
 import { hostileRedisBehaviors } from '../fixtures/hostile-redis.ts';
@@ -12,7 +15,7 @@ import { endsWell, type MeasuredRun, measuredRun } from './measured-run.ts';
 
 /** The commands of a shared session against whoever can write to its store, or answers in its place. */
 const password = 'S3cret-of-the-member';
-const keys = encodeShareEncryptionKeys(createShareEncryptionKeys(randomBytes)).reveal();
+const keys = encodeShareEncryptionKeys(generateShareEncryptionKeys(randomBytes)).reveal();
 
 let folders: Folders;
 beforeAll(() => {

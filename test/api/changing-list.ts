@@ -1,5 +1,5 @@
 import type { ApiClient } from '../../src/api/client.ts';
-import { type ListOptions, readListPages } from '../../src/api/list-pages.ts';
+import { type ListReadOptions, readListPages } from '../../src/api/list-pages.ts';
 import { CliError } from '../../src/errors.ts';
 import { testResponse } from './test-response.ts';
 
@@ -60,7 +60,7 @@ export function apiServing(shelf: ChangingList): RecordingApi {
   return api;
 }
 
-export function listThings(api: ApiClient, options: ListOptions<Thing> = { pageSize: 2 }, path = '/v2/things') {
+export function listThings(api: ApiClient, options: ListReadOptions<Thing> = { pageSize: 2 }, path = '/v2/things') {
   return readListPages(api, {
     path,
     key: 'things',

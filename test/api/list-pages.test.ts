@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ListOptions } from '../../src/api/list-pages.ts';
+import type { ListReadOptions } from '../../src/api/list-pages.ts';
 import { CliError } from '../../src/errors.ts';
 import { apiOf as apiBy, apiServing, idsOf as ids, listThings, type Thing } from './changing-list.ts';
 
@@ -178,7 +178,7 @@ function shelfOf(count: number) {
 const odd = ({ id }: Thing): boolean => id % 2 === 1;
 
 describe('a limit', () => {
-  it.each<[ListOptions<Thing>, number, readonly string[]]>([
+  it.each<[ListReadOptions<Thing>, number, readonly string[]]>([
     [{ limit: 1 }, 1, ['1:1']],
     [{ limit: 200 }, 200, ['1:200']],
     [{ limit: 250 }, 250, ['1:125', '2:125']],
@@ -214,7 +214,7 @@ describe('a page', () => {
 
   it('is told of while another follows', async () => {
     const told: unknown[] = [];
-    const options: ListOptions<Thing> = { pageSize: 2, onProgress: (read, total) => told.push([read, total]) };
+    const options: ListReadOptions<Thing> = { pageSize: 2, onProgress: (read, total) => told.push([read, total]) };
     await ids(listThings(apiServing(shelfOf(5)), options));
     expect(told).toEqual([
       [2, 5],

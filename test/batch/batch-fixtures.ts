@@ -4,14 +4,17 @@ import { onTestFinished } from 'vitest';
 import type { ApiResponse } from '../../src/api/api-response.ts';
 import type { ApiClient, ApiRequest } from '../../src/api/client.ts';
 import { type BatchLedger, createBatchLedgerAtPath } from '../../src/batch/ledger/batch-ledger.ts';
-import type { BatchDescriptionEvent } from '../../src/batch/ledger/batch-ledger-event.ts';
+import type { BatchDescriptionLedgerEvent } from '../../src/batch/ledger/batch-ledger-event.ts';
 import type { Clock } from '../../src/platform/host.ts';
 import { testResponse } from '../api/test-response.ts';
 import { makeFolders } from '../fixtures/folders.ts';
 import type { TestClock } from '../fixtures/host.ts';
 
 /** The first line of a ledger. */
-export function batchOf(names: readonly string[], changes: Partial<BatchDescriptionEvent> = {}): BatchDescriptionEvent {
+export function batchOf(
+  names: readonly string[],
+  changes: Partial<BatchDescriptionLedgerEvent> = {},
+): BatchDescriptionLedgerEvent {
   return {
     event: 'batch',
     v: 1,
@@ -28,7 +31,7 @@ export function batchOf(names: readonly string[], changes: Partial<BatchDescript
 }
 
 /** A ledger in a folder of the test's own. */
-export async function ledgerFor(batch: BatchDescriptionEvent): Promise<BatchLedger> {
+export async function ledgerFor(batch: BatchDescriptionLedgerEvent): Promise<BatchLedger> {
   const ledger = await createBatchLedgerAtPath(testLedgerPath(), batch, testBootId);
   onTestFinished(() => ledger.close());
   return ledger;

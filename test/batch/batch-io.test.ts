@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createBatchIo } from '../../src/batch/batch-io.ts';
+import { omitBatchNoticesForJson } from '../../src/batch/batch-io.ts';
 import { CliError } from '../../src/errors.ts';
 import { commandIo } from '../fixtures/command-io.ts';
 import { testHost } from '../fixtures/host.ts';
@@ -10,7 +10,7 @@ it.each([
   ['table', 'a\nb\nwarning: c\n'],
 ] as const)('notices of a batch with -o %s: %j', async (format, printed) => {
   const io = commandIo(testHost(), format);
-  const { output } = createBatchIo(io);
+  const { output } = omitBatchNoticesForJson(io);
   await output.show('a');
   await output.note('b');
   await output.warn('c');

@@ -5,15 +5,15 @@ import type { ApiRequest } from '../../src/api/client.ts';
 import { createMissingDroplets } from '../../src/batch/create-missing-droplets.ts';
 import type { BatchLedger } from '../../src/batch/ledger/batch-ledger.ts';
 import {
-  type BatchDescriptionEvent,
+  type BatchDescriptionLedgerEvent,
   type BatchLedgerEvent,
   decodeBatchLedgerEvent,
 } from '../../src/batch/ledger/batch-ledger-event.ts';
-import type { BatchResultRow } from '../../src/batch/ledger/batch-state.ts';
-import { createDropletFinder } from '../../src/batch/lookup/droplet-finder.ts';
+import type { BatchResultRow } from '../../src/batch/ledger/batch-ledger-state.ts';
+import { createDropletByNameFinder } from '../../src/batch/lookup/droplet-by-name-finder.ts';
 import { expandDropletNames } from '../../src/batch/options/expand-droplet-names.ts';
 import { defaultBatchTimeLimits } from '../../src/batch/sending/batch-time-limits.ts';
-import { createRateLimitedSender } from '../../src/batch/sending/send-lane.ts';
+import { createRateLimitedSender } from '../../src/batch/sending/rate-limited-sender.ts';
 import { CliError } from '../../src/errors.ts';
 import { HttpSendError } from '../../src/platform/http-sender.ts';
 import { workLoginHints } from '../api/login-hints.ts';
@@ -35,7 +35,7 @@ interface Changes {
   readonly concurrency?: number;
   readonly ahead?: number;
   readonly ending?: AbortSignal;
-  readonly batch?: Partial<BatchDescriptionEvent>;
+  readonly batch?: Partial<BatchDescriptionLedgerEvent>;
   readonly clock?: ReturnType<typeof instantClock>;
   /** What an earlier process left in the ledger. */
   readonly left?: readonly BatchLedgerEvent[];
@@ -65,7 +65,7 @@ async function create(api: ScriptedApi, names: readonly string[], changes: Chang
   const stopped = await createMissingDroplets({
     ledger: { ...ledger, record, commit },
     lane: line,
-    lookup: createDropletFinder(line),
+    lookup: createDropletByNameFinder(line),
     clock,
     timings: defaultBatchTimeLimits,
     timeout: 30_000,

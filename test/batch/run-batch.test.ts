@@ -3,8 +3,8 @@ import { listenForBatchInterruption } from '../../src/batch/batch-interruption.t
 import { readBatchDropletNames, readDropletAttributes } from '../../src/batch/options/create-args.ts';
 import { batchResultListView } from '../../src/batch/report/batch-reporter.ts';
 import { reportBatchEnd } from '../../src/batch/report/batch-run-result.ts';
-import { buildBatchDryRunRequests } from '../../src/batch/report/dry-run.ts';
-import { formatBatchResumeCommand, profileOptionArgs } from '../../src/batch/report/resume-command.ts';
+import { buildBatchDryRunHttpRequests } from '../../src/batch/report/dry-run.ts';
+import { formatBatchResumeCommand, formatProfileAndServerOptions } from '../../src/batch/report/resume-command.ts';
 import { type RunBatchOptions, runBatch } from '../../src/batch/run-batch.ts';
 import { createDropletWaitResults } from '../../src/batch/waiting/wait-results.ts';
 import { workLoginHints } from '../api/login-hints.ts';
@@ -93,7 +93,9 @@ it('the first signal ends the sending, the second one the waiting', () => {
 it('the resume command repeats sizes, --wait, profile and servers', () => {
   const args = argsFrom({ 'batch-size': ['2'], wait: [''] });
   const globals = argsFrom({ 'base-url': ['https://api.example'] });
-  expect(formatBatchResumeCommand('/a b.jsonl', args, profileOptionArgs(globals, profileNamed('work')))).toBe(
+  expect(
+    formatBatchResumeCommand('/a b.jsonl', args, formatProfileAndServerOptions(globals, profileNamed('work'))),
+  ).toBe(
     "cloudctl droplets create --resume '/a b.jsonl' --batch-size 2 --wait --profile work --base-url https://api.example",
   );
 });
@@ -107,7 +109,7 @@ it('names and attributes are read from arguments and options', async () => {
 it('a dry run has one request for each group, with its curl command', () => {
   const attributes = { size: 's', image: 'i', extra: {} };
   const requests = [
-    ...buildBatchDryRunRequests(['a', 'b', 'c'], attributes, {
+    ...buildBatchDryRunHttpRequests(['a', 'b', 'c'], attributes, {
       batchSize: 2,
       baseUrl: 'https://h',
       profileOptions: [],

@@ -4,16 +4,16 @@ import type { ApiClient, ApiRequest } from '../../src/api/client.ts';
 import { createMissingDroplets } from '../../src/batch/create-missing-droplets.ts';
 import { type BatchLedger, possiblySentRequestGroups } from '../../src/batch/ledger/batch-ledger.ts';
 import {
-  type BatchDescriptionEvent,
+  type BatchDescriptionLedgerEvent,
   type BatchLedgerEvent,
   decodeBatchLedgerEvent,
   encodeBatchLedgerEvent,
 } from '../../src/batch/ledger/batch-ledger-event.ts';
-import { type BatchState, createBatchState } from '../../src/batch/ledger/batch-state.ts';
-import { createDropletFinder } from '../../src/batch/lookup/droplet-finder.ts';
+import { type BatchLedgerState, createBatchLedgerState } from '../../src/batch/ledger/batch-ledger-state.ts';
+import { createDropletByNameFinder } from '../../src/batch/lookup/droplet-by-name-finder.ts';
 import { recordExistingDroplets } from '../../src/batch/lookup/record-existing-droplets.ts';
 import { defaultBatchTimeLimits } from '../../src/batch/sending/batch-time-limits.ts';
-import { createRateLimitedSender } from '../../src/batch/sending/send-lane.ts';
+import { createRateLimitedSender } from '../../src/batch/sending/rate-limited-sender.ts';
 import { CliError } from '../../src/errors.ts';
 import type { Clock } from '../../src/platform/host.ts';
 import { HttpSendError } from '../../src/platform/http-sender.ts';
@@ -60,7 +60,7 @@ export interface Kill {
 }
 
 export interface Outcome {
-  readonly roster: BatchState;
+  readonly roster: BatchLedgerState;
   /** Ids by name, as the server has them. */
   readonly made: ReadonlyMap<string, readonly number[]>;
   readonly runs: number;
@@ -88,7 +88,7 @@ export async function simulate(scenario: Scenario): Promise<Outcome> {
   const world = createWorld(scenario);
   const { names, mark } = scenario;
   const attributes = { size: 's', image: 'i', extra: mark ? { tags: ['cloudctl-b'] } : {} };
-  const batch: BatchDescriptionEvent = {
+  const batch: BatchDescriptionLedgerEvent = {
     event: 'batch',
     v: 1,
     id: 'b',
@@ -120,14 +120,14 @@ function bootAt({ kills }: Scenario, run: number): string {
   return `boot-${kills.slice(0, run).filter(({ power }) => power).length}`;
 }
 
-function rosterOf(text: string): BatchState {
+function rosterOf(text: string): BatchLedgerState {
   const events = text
     .split('\n')
     .slice(0, -1)
     .map((line) => decodeBatchLedgerEvent(line));
   const [first] = events;
   if (first?.event !== 'batch') throw new Error('the first line is no batch');
-  const roster = createBatchState(first);
+  const roster = createBatchLedgerState(first);
   for (const event of events) {
     if (event === undefined) throw new Error('a whole line is no event');
     roster.apply(event);
@@ -136,7 +136,7 @@ function rosterOf(text: string): BatchState {
 }
 
 interface Left {
-  readonly roster: BatchState;
+  readonly roster: BatchLedgerState;
   /** The whole lines of the ledger. */
   readonly lines: string;
   /** What is recorded first of all. */
@@ -196,7 +196,7 @@ async function oneRun(scenario: Scenario, world: World, run: number, left: Left)
   const means = {
     ledger,
     lane: line,
-    lookup: createDropletFinder(line),
+    lookup: createDropletByNameFinder(line),
     clock,
     timings: defaultBatchTimeLimits,
     ending,

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import { createCommandTable, describeCommand } from '../../src/cli/command-table.ts';
+import { createCommandDescriptionTable, describeCommand } from '../../src/cli/command-table.ts';
 import { testTree } from './tree.ts';
 
 const root = (loaded: string[] = []) => ({ kind: 'group', summary: 'the cloud', children: testTree(loaded) }) as const;
 
 test('the table has a row for the program, for each group and for each command', async () => {
   const loaded: string[] = [];
-  const { commands, globalOptions } = await createCommandTable('cloudctl', root(loaded));
+  const { commands, globalOptions } = await createCommandDescriptionTable('cloudctl', root(loaded));
   expect(commands.map(({ words }) => words.slice(1).join(' '))).toEqual([
     '',
     'auth',
@@ -26,7 +26,7 @@ test('the table has a row for the program, for each group and for each command',
 });
 
 test('a row is plain data that JSON keeps whole', async () => {
-  const { commands } = await createCommandTable('cloudctl', root());
+  const { commands } = await createCommandDescriptionTable('cloudctl', root());
   expect(JSON.parse(JSON.stringify(commands))).toMatchObject(JSON.parse(JSON.stringify(commands)));
   expect(commands.find(({ words }) => words.join(' ') === 'cloudctl droplets create')).toMatchObject({
     synopsis: 'cloudctl droplets create [NAME...] [OPTIONS]',

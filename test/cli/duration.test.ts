@@ -1,6 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { formatDuration, parseDuration, parseDurationOrThrow } from '../../src/cli/duration.ts';
+import {
+  formatDuration,
+  parseDurationToMilliseconds,
+  parseDurationToMillisecondsOrThrow,
+} from '../../src/cli/duration.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 import { thrownText } from './error-text.ts';
 
@@ -11,18 +15,18 @@ test.each([
   ['30d', 2_592_000_000],
   ['0s', 0],
 ])('%s is %i ms', (text, ms) => {
-  expect(parseDuration(text)).toBe(ms);
+  expect(parseDurationToMilliseconds(text)).toBe(ms);
 });
 
 test.each(['', '30', '30 s', '1.5h', '-5m', '5M', 's', '1h30m', '9999999999s', '５m'])(
   '%j is not a duration',
   (text) => {
-    expect(parseDuration(text)).toBeUndefined();
+    expect(parseDurationToMilliseconds(text)).toBeUndefined();
   },
 );
 
 test('the error of a number without a unit names the option and shows the unit', () => {
-  const text = thrownText(() => parseDurationOrThrow('90', '--timeout'));
+  const text = thrownText(() => parseDurationToMillisecondsOrThrow('90', '--timeout'));
   expect(text).toContain('`--timeout 90s`');
   expectGolden('errors', text);
 });
@@ -30,15 +34,15 @@ test('the error of a number without a unit names the option and shows the unit',
 test('a duration below the minimum is refused', () => {
   expectGolden(
     'errors',
-    thrownText(() => parseDurationOrThrow('0s', '--interval', 1000)),
+    thrownText(() => parseDurationToMillisecondsOrThrow('0s', '--interval', 1000)),
   );
-  expect(parseDurationOrThrow('1s', '--interval', 1000)).toBe(1000);
+  expect(parseDurationToMillisecondsOrThrow('1s', '--interval', 1000)).toBe(1000);
 });
 
 test('a formatted duration parses to the same value', () => {
   fc.assert(
     fc.property(fc.nat(10_000_000), (seconds) => {
-      expect(parseDuration(formatDuration(seconds * 1000))).toBe(seconds * 1000);
+      expect(parseDurationToMilliseconds(formatDuration(seconds * 1000))).toBe(seconds * 1000);
     }),
   );
   expect([formatDuration(120_000), formatDuration(90_000), formatDuration(1), formatDuration(-5)]).toEqual([

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { globalOptions, helpOptions } from '../../src/cli/global-options.ts';
+import { globalOptions, helpAndVersionOptions } from '../../src/cli/global-options.ts';
 
 test('no two global options share a name', () => {
-  const flags = [...globalOptions, ...helpOptions].flatMap(({ name, short }) => [
+  const flags = [...globalOptions, ...helpAndVersionOptions].flatMap(({ name, short }) => [
     name,
     ...(short === undefined ? [] : [short]),
   ]);

@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from 'vitest';
-import { createPrompts, type PromptOptions } from '../../src/cli/prompts.ts';
+import { type CreatePromptsOptions, createPrompts } from '../../src/cli/prompts.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 import { errorText } from './error-text.ts';
 import { keyboard } from './keyboard.ts';
@@ -10,7 +10,7 @@ const controlC = '\u0003';
 const controlD = '\u0004';
 const clientId = { name: 'client ID', option: '--client-id', variable: 'CLOUDCTL_CLIENT_ID', message: 'Client ID' };
 
-function promptsOn(terminal = keyboard(), options: Partial<PromptOptions> = {}) {
+function promptsOn(terminal = keyboard(), options: Partial<CreatePromptsOptions> = {}) {
   return {
     terminal,
     prompts: createPrompts({

@@ -1,5 +1,5 @@
 import type { CommandSpec, CommandTree, LazyCommand, ParsedArgs } from '../../src/cli/command.ts';
-import { runCommandLine } from '../../src/cli/program.ts';
+import { runCommandLine } from '../../src/cli/run-command-line.ts';
 import { CliError } from '../../src/errors.ts';
 import { fakeSink } from './sink.ts';
 

@@ -4,8 +4,8 @@ import {
   type OutputRowPages,
   streamCsv,
   streamNdjson,
-  writeBufferedYaml,
   writeRowsAsJsonArray,
+  writeRowsAsYamlSequence,
 } from '../../src/cli/write-list.ts';
 
 interface Row {
@@ -50,7 +50,7 @@ it('csv prints its header first and each page as it comes', async () => {
 
 it.each([
   [writeRowsAsJsonArray, '[\n  {\n    "id": 1\n  },\n  {\n    "id": 2\n  },\n  {\n    "id": 3\n  }\n]\n'],
-  [writeBufferedYaml, '- id: 1\n- id: 2\n- id: 3\n'],
+  [writeRowsAsYamlSequence, '- id: 1\n- id: 2\n- id: 3\n'],
 ])('%o prints one document, and nothing before its end', async (hold, document) => {
   const [written, seen]: [string[], { first?: string }] = [[], {}];
   const { pages, options } = listing(written, seen);
@@ -58,7 +58,7 @@ it.each([
   expect([seen.first, written.join('')]).toEqual(['', document]);
 });
 
-it.each([writeRowsAsJsonArray, writeBufferedYaml])('%o of nothing is an empty array', async (hold) => {
+it.each([writeRowsAsJsonArray, writeRowsAsYamlSequence])('%o of nothing is an empty array', async (hold) => {
   const written: string[] = [];
   async function* none(): OutputRowPages<Row> {
     yield { rows: () => [] };

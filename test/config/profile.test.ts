@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { decodeProfile, isProfileName, isProfileSettingKey, profileSettingKeys } from '../../src/config/profile.ts';
+import { decodeProfile, isProfileName, isProfileSettingKey, profileSettingSpecs } from '../../src/config/profile.ts';
 
 describe('a profile name', () => {
   it.each(['default', 'a', '0', 'work-1', 'my_team', 'x'.repeat(64)])('%s can be one', (name) => {
@@ -16,7 +16,7 @@ describe('a profile name', () => {
 
 describe('the keys of a profile', () => {
   it('are those of the contract, the output format and the days of ledgers', () => {
-    expect(Object.keys(profileSettingKeys).sort()).toEqual(
+    expect(Object.keys(profileSettingSpecs).sort()).toEqual(
       [
         'auth_url',
         'base_url',
@@ -37,7 +37,7 @@ describe('the keys of a profile', () => {
   });
 
   it('have the environment variables of the contract', () => {
-    const variables = Object.values(profileSettingKeys).flatMap(({ variable }) => variable ?? []);
+    const variables = Object.values(profileSettingSpecs).flatMap(({ variable }) => variable ?? []);
     expect(variables.sort()).toEqual(
       [
         'AUTH_URL',
@@ -68,7 +68,7 @@ describe('the keys of a profile', () => {
     ['credential_store', 'file', 'file'],
     ['output', 'yaml', 'yaml'],
   ] as const)('%s takes %j', (key, text, value) => {
-    expect(profileSettingKeys[key].parse(text)).toEqual({ ok: true, value });
+    expect(profileSettingSpecs[key].parse(text)).toEqual({ ok: true, value });
   });
 
   it.each([
@@ -93,7 +93,7 @@ describe('the keys of a profile', () => {
     ['credential_store', 'memory'],
     ['output', 'xml'],
   ] as const)('%s refuses %j', (key, text) => {
-    expect(profileSettingKeys[key].parse(text).ok).toBe(false);
+    expect(profileSettingSpecs[key].parse(text).ok).toBe(false);
   });
 });
 

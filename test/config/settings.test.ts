@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { ConfigFile } from '../../src/config/config-file.ts';
-import { type ProfileSettingKey, profileSettingKeys } from '../../src/config/profile.ts';
+import { type ProfileSettingKey, profileSettingSpecs } from '../../src/config/profile.ts';
 import {
+  buildProfileReference,
   formatProfileOption,
-  readNonEmptyEnvironmentValue,
-  requireKnownProfile,
-  resolveProfileReference,
+  normalizeEnvironmentVariableValue,
+  requireNamedProfileExists,
   resolveProfileSettings,
 } from '../../src/config/settings.ts';
 import { thrownText } from '../cli/error-text.ts';
@@ -34,16 +34,16 @@ const texts: Readonly<Record<ProfileSettingKey, readonly [string, string, string
 const keys = Object.entries(texts).flatMap(([key, values]) => (isKey(key) ? [[key, values] as const] : []));
 
 function isKey(key: string): key is ProfileSettingKey {
-  return key in profileSettingKeys;
+  return key in profileSettingSpecs;
 }
 
 function parsed(key: ProfileSettingKey, text: string): unknown {
-  const result = profileSettingKeys[key].parse(text);
+  const result = profileSettingSpecs[key].parse(text);
   return result.ok ? result.value : undefined;
 }
 
 describe.each(keys)('%s', (key, [option, env, profile]) => {
-  const { variable } = profileSettingKeys[key];
+  const { variable } = profileSettingSpecs[key];
   const config = configOf({ default: { [key]: parsed(key, profile) } });
   const environment = variable === undefined ? {} : { [variable]: env };
   const options = { [key]: { option: '--x', text: option } };
@@ -93,7 +93,7 @@ describe('the profile in use', () => {
 
   it('that is named but not stored is profile_unknown, with the stored ones', () => {
     const settings = resolveProfileSettings({ profile: 'nope', env: {}, config });
-    const text = thrownText(() => requireKnownProfile(settings, config));
+    const text = thrownText(() => requireNamedProfileExists(settings, config));
     expect(text).toMatch(/^profile_unknown \(exit 2\)/);
     expect(text).toContain('work, home');
     expect(text).toContain('`cloudctl auth setup --profile nope`');
@@ -101,8 +101,8 @@ describe('the profile in use', () => {
   });
 
   it('that is known, or not named at all, is fine', () => {
-    requireKnownProfile(resolveProfileSettings({ env: {}, config }), config);
-    requireKnownProfile(resolveProfileSettings({ env: {}, config: configOf() }), configOf());
+    requireNamedProfileExists(resolveProfileSettings({ env: {}, config }), config);
+    requireNamedProfileExists(resolveProfileSettings({ env: {}, config: configOf() }), configOf());
   });
 });
 
@@ -137,9 +137,9 @@ it('secrets of the environment do not print', () => {
 
 it('an empty variable counts as not set', () => {
   expect([
-    readNonEmptyEnvironmentValue(undefined),
-    readNonEmptyEnvironmentValue(''),
-    readNonEmptyEnvironmentValue('0'),
+    normalizeEnvironmentVariableValue(undefined),
+    normalizeEnvironmentVariableValue(''),
+    normalizeEnvironmentVariableValue('0'),
   ]).toEqual([undefined, undefined, '0']);
 });
 
@@ -152,7 +152,7 @@ it.each([
   ['work', { CLOUDCTL_PROFILE: 'work' }, 'work', false],
   ['default', { CLOUDCTL_PROFILE: 'work' }, undefined, false],
 ] as const)('a command without --profile selects %s, with %j and current %s: %s', (name, env, current, expected) => {
-  const profile = resolveProfileReference(name, env, { current });
+  const profile = buildProfileReference(name, env, { current });
   expect(profile).toEqual({ name, isDefault: expected });
   expect(formatProfileOption(profile)).toEqual(expected ? [] : ['--profile', name]);
 });

@@ -4,7 +4,7 @@ import type { ConformanceReport } from '../../src/conformance/conformance-report
 import { runConformance, type SpecGapWithSandboxChoice } from '../../src/conformance/run-conformance.ts';
 import { readSandboxTestResources } from '../../src/conformance/sandbox-people.ts';
 import {
-  createServerUnderTest,
+  createServerUnderTestClient,
   type ServerUnderTest,
   type ServerUnderTestOptions,
 } from '../../src/conformance/server-under-test.ts';
@@ -22,7 +22,7 @@ export async function testedSandbox(
 ): Promise<ServerUnderTest> {
   const send = await createUndiciSender({ env: {} });
   const admin = createSandboxAdminClient(send, ready.admin_url, ready.admin_token);
-  return createServerUnderTest({
+  return createServerUnderTestClient({
     authUrl: ready.auth_url,
     baseUrl: ready.base_url,
     client: {

@@ -3,7 +3,7 @@ import { createParsedArgs } from '../../src/cli/create-parsed-args.ts';
 import { globalOptions as specs } from '../../src/cli/global-options.ts';
 import { DamagedConfigError } from '../../src/config/config-file.ts';
 import type { ResolvedProfileSettings } from '../../src/config/settings.ts';
-import { readGlobalSettingOverrides, resolveOutputFormat } from '../../src/context/global-overrides.ts';
+import { readGlobalSettingsFromOptions, resolveOutputFormat } from '../../src/context/global-overrides.ts';
 import { profileNamed } from '../fixtures/profile.ts';
 
 function typed(given: Readonly<Record<string, string>> = {}) {
@@ -23,8 +23,8 @@ function settings(values: ResolvedProfileSettings['values'] = {}): ResolvedProfi
 }
 
 it('URLs given as options override those of the profile', () => {
-  expect(readGlobalSettingOverrides(typed())).toEqual({});
-  expect(readGlobalSettingOverrides(typed({ 'auth-url': 'a', 'base-url': 'b' }))).toEqual({
+  expect(readGlobalSettingsFromOptions(typed())).toEqual({});
+  expect(readGlobalSettingsFromOptions(typed({ 'auth-url': 'a', 'base-url': 'b' }))).toEqual({
     auth_url: { option: '--auth-url', text: 'a' },
     base_url: { option: '--base-url', text: 'b' },
   });

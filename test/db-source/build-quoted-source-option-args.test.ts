@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import { buildQuotedSourceOptionArgs } from '../../src/db-source/build-quoted-source-option-args.ts';
-import { parsePostgresqlSource } from '../../src/postgresql/source.ts';
+import { parsePostgresqlEndpoint } from '../../src/postgresql/endpoint.ts';
 
 const sourceOf = (options: object) =>
-  ({ engine: 'postgresql', source: parsePostgresqlSource(options, () => undefined).source }) as const;
+  ({ engine: 'postgresql', source: parsePostgresqlEndpoint(options, () => undefined).source }) as const;
 
 it('names the source without its password, and the options that change the connection', () => {
   const source = sourceOf({ source: 'postgres://u:hunter2@h/d', disableSsl: true, allowCleartextPassword: true });

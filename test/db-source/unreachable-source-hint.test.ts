@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { DbSource } from '../../src/db-source/read-source.ts';
 import { unreachableSourceHint } from '../../src/db-source/unreachable-source-hint.ts';
-import { databaseConnectErrorCodes } from '../../src/platform/connect-error.ts';
+import { clientSideDatabaseErrorCodes } from '../../src/platform/connect-error.ts';
 
 const address = { host: 'db.example.com', username: 'mover', password: undefined, ssl: 'require' } as const;
 const postgresql: DbSource = { engine: 'postgresql', source: { ...address, port: 5432, dbname: 'shop' } };
@@ -16,5 +16,5 @@ it.each([
   [postgresql, '--disable-ssl'],
   [redis, 'redis://'],
 ] as const)('the hint for a server without TLS has what turns TLS off (%#)', (source, expected) => {
-  expect(unreachableSourceHint(source, databaseConnectErrorCodes.noTls)).toContain(expected);
+  expect(unreachableSourceHint(source, clientSideDatabaseErrorCodes.noTls)).toContain(expected);
 });

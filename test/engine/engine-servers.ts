@@ -1,20 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { vi } from 'vitest';
 import { createMigrationEngineDependencies } from '../../src/engine/engine-dependencies.ts';
+import type { EngineMigrationState } from '../../src/engine/engine-migration-state.ts';
 import type {
   MigrationEngineDependencies,
-  PostgresMigrationJob,
-  RedisMigrationJob,
-} from '../../src/engine/migration-job.ts';
-import { defaultMigrationEngineLimits } from '../../src/engine/migration-job.ts';
+  PostgresMigrationEngineInput,
+  RedisMigrationEngineInput,
+} from '../../src/engine/migration-engine-input.ts';
+import { defaultMigrationEngineTimeLimits } from '../../src/engine/migration-engine-input.ts';
 import { createMemoryMigrationJournal } from '../../src/engine/migration-journal.ts';
-import type { MigrationState } from '../../src/engine/migration-state.ts';
-import { type RunningMigration, startMigrationBetweenServers } from '../../src/engine/running-migration.ts';
 import type { SchemaCopier } from '../../src/engine/schema-copier.ts';
+import { type MigrationEngineRun, startEngineMigration } from '../../src/engine/start-engine-migration.ts';
 import { connectPostgresql } from '../../src/postgresql/connection.ts';
+import type { PostgresqlEndpoint } from '../../src/postgresql/endpoint.ts';
 import { makeSessionSearchPathSafe } from '../../src/postgresql/search-path-safe-session.ts';
-import type { PostgresqlSource } from '../../src/postgresql/source.ts';
-import type { RedisSource } from '../../src/redis/source.ts';
+import type { RedisEndpoint } from '../../src/redis/endpoint.ts';
 import { Secret } from '../../src/secret.ts';
 import { type Postgres, type PostgresOptions, ready, startPostgres } from '../fixtures/postgres.ts';
 import type { RedisServer } from '../fixtures/redis.ts';
@@ -45,7 +45,7 @@ export function startTarget(options: PostgresOptions = {}): Promise<Postgres> {
   });
 }
 
-export function postgresEndpointOf(server: Postgres, more: Partial<PostgresqlSource> = {}): PostgresqlSource {
+export function postgresEndpointOf(server: Postgres, more: Partial<PostgresqlEndpoint> = {}): PostgresqlEndpoint {
   return {
     host: '127.0.0.1',
     port: server.port,
@@ -57,7 +57,7 @@ export function postgresEndpointOf(server: Postgres, more: Partial<PostgresqlSou
   };
 }
 
-export function redisEndpointOf(server: RedisServer, more: Partial<RedisSource> = {}): RedisSource {
+export function redisEndpointOf(server: RedisServer, more: Partial<RedisEndpoint> = {}): RedisEndpoint {
   return {
     host: server.host,
     port: server.port,
@@ -71,7 +71,7 @@ export function redisEndpointOf(server: RedisServer, more: Partial<RedisSource> 
 
 /** Waits that a test can sit out. */
 export const shortEngineLimits = {
-  ...defaultMigrationEngineLimits,
+  ...defaultMigrationEngineTimeLimits,
   pollInterval: 100,
   obstacleDelay: 500,
   outageTimeout: 15_000,
@@ -89,10 +89,10 @@ export function testEngineDependencies(more: Partial<MigrationEngineDependencies
 }
 
 export function makePostgresJob(
-  source: PostgresqlSource,
-  target: PostgresqlSource,
-  more: Partial<PostgresMigrationJob> = {},
-): PostgresMigrationJob {
+  source: PostgresqlEndpoint,
+  target: PostgresqlEndpoint,
+  more: Partial<PostgresMigrationEngineInput> = {},
+): PostgresMigrationEngineInput {
   return {
     engine: 'postgresql',
     id: randomUUID(),
@@ -106,10 +106,10 @@ export function makePostgresJob(
 }
 
 export function makeRedisJob(
-  source: RedisSource,
-  target: RedisSource,
-  more: Partial<RedisMigrationJob> = {},
-): RedisMigrationJob {
+  source: RedisEndpoint,
+  target: RedisEndpoint,
+  more: Partial<RedisMigrationEngineInput> = {},
+): RedisMigrationEngineInput {
   return {
     engine: 'redis',
     id: randomUUID(),
@@ -122,18 +122,18 @@ export function makeRedisJob(
 }
 
 export function beginMigration(
-  job: PostgresMigrationJob | RedisMigrationJob,
+  job: PostgresMigrationEngineInput | RedisMigrationEngineInput,
   ports = testEngineDependencies(),
-): RunningMigration {
-  return startMigrationBetweenServers(job, ports);
+): MigrationEngineRun {
+  return startEngineMigration(job, ports);
 }
 
 /** Waits until the migration stands so, 60 s at most, and not longer than it lives. */
 export async function waitForState(
-  migration: RunningMigration,
-  holds: (state: MigrationState) => boolean,
+  migration: MigrationEngineRun,
+  holds: (state: EngineMigrationState) => boolean,
   limit = 60_000,
-): Promise<MigrationState> {
+): Promise<EngineMigrationState> {
   let over = false;
   void migration.ended.then(() => {
     over = true;

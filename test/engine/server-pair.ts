@@ -1,5 +1,5 @@
 import { afterAll, beforeAll } from 'vitest';
-import type { PostgresMigrationJob } from '../../src/engine/migration-job.ts';
+import type { PostgresMigrationEngineInput } from '../../src/engine/migration-engine-input.ts';
 import type { Postgres, PostgresOptions } from '../fixtures/postgres.ts';
 import { makePostgresJob, postgresEndpointOf, startSource, startTarget } from './engine-servers.ts';
 
@@ -9,7 +9,10 @@ export interface EngineServerPair {
   /** Makes a database of that name on the source, which is not on the target, and fills it. */
   fresh(name: string, ...setup: readonly string[]): Promise<void>;
   /** A job that moves these databases of the source alone. */
-  job(databases: readonly string[], more?: Partial<PostgresMigrationJob>): Promise<PostgresMigrationJob>;
+  job(
+    databases: readonly string[],
+    more?: Partial<PostgresMigrationEngineInput>,
+  ): Promise<PostgresMigrationEngineInput>;
 }
 
 /** Two servers for all tests of a file. */

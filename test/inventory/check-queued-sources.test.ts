@@ -3,10 +3,10 @@ import { expect, it } from 'vitest';
 import type { InventorySourceCheckResult } from '../../src/inventory/check-inventory-source.ts';
 import {
   checkQueuedSources,
-  type SourceInventoryQueueWorkerOptions,
+  type SharedInventoryQueueWorkerOptions,
 } from '../../src/inventory/check-queued-sources.ts';
 import { buildUncheckedSourceOutcome } from '../../src/inventory/inventory-source-outcome.ts';
-import type { ClaimedInventorySource, SourceInventoryQueue } from '../../src/inventory/source-inventory-queue.ts';
+import type { ClaimedInventorySource, SharedInventoryQueue } from '../../src/inventory/shared-inventory-queue.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 
 interface Row {
@@ -19,7 +19,7 @@ interface Row {
 function memoryQueue(
   rows: Map<number, Row>,
   addressOf: (line: number) => string,
-): SourceInventoryQueue & { released: number[] } {
+): SharedInventoryQueue & { released: number[] } {
   const released: number[] = [];
   const free = (line: number, row: Row) => row.outcome === undefined && row.holder === undefined && line > 0;
   return {
@@ -67,8 +67,8 @@ const checked = (line: number, lacksPassword = false): InventorySourceCheckResul
 
 function work(
   count: number,
-  check: SourceInventoryQueueWorkerOptions['check'],
-  more: Partial<SourceInventoryQueueWorkerOptions> = {},
+  check: SharedInventoryQueueWorkerOptions['check'],
+  more: Partial<SharedInventoryQueueWorkerOptions> = {},
 ) {
   const rows = new Map(Array.from({ length: count }, (_, at): [number, Row] => [at + 1, { fence: 0 }]));
   const addressOf = (line: number) => `h${line % 2}`;

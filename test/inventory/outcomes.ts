@@ -1,6 +1,6 @@
 import {
   buildUncheckedSourceOutcome,
-  type CondensedFinding,
+  type InventoryFindingGroup,
   type InventorySourceOutcome,
 } from '../../src/inventory/inventory-source-outcome.ts';
 import type { SourceInventoryReport } from '../../src/inventory/source-inventory-report.ts';
@@ -10,7 +10,7 @@ import { createSourceInventoryReportBuilder } from '../../src/inventory/source-i
 export function outcome(
   line: number,
   server: string,
-  findings: readonly CondensedFinding[] = [],
+  findings: readonly InventoryFindingGroup[] = [],
 ): InventorySourceOutcome {
   const blockedBy = findings.filter(({ is_blocker: isBlocker }) => isBlocker).map(({ id }) => id);
   return {
@@ -34,7 +34,7 @@ export function outcome(
   };
 }
 
-export function serverFinding(id: string, more: Partial<CondensedFinding> = {}): CondensedFinding {
+export function serverFinding(id: string, more: Partial<InventoryFindingGroup> = {}): InventoryFindingGroup {
   return {
     id,
     scope: 'server',
@@ -49,7 +49,11 @@ export function serverFinding(id: string, more: Partial<CondensedFinding> = {}):
   };
 }
 
-export function databaseFinding(id: string, name: string, more: Partial<CondensedFinding> = {}): CondensedFinding {
+export function databaseFinding(
+  id: string,
+  name: string,
+  more: Partial<InventoryFindingGroup> = {},
+): InventoryFindingGroup {
   const { fix: _fix, ...finding } = serverFinding(id, { scope: 'database', databases: [name], database_count: 1 });
   return { ...finding, observed: '1 table', ...more };
 }

@@ -6,7 +6,7 @@ import {
   openPerSourceFileFolder,
   perSourceFileName,
   readPreflightBaselineOfSource,
-  writeSourceReport,
+  writeInventorySourceReport,
 } from '../../src/inventory/per-source-file-folder.ts';
 import { report } from '../preflight/sample.ts';
 
@@ -28,7 +28,7 @@ it('a report can be the baseline later', () => {
   const path = join(folder(), 'new');
   const opened = openPerSourceFileFolder(path, '--baseline');
   expect(readPreflightBaselineOfSource(opened, 'a')).toBeUndefined();
-  writeSourceReport(opened, 'a', report);
+  writeInventorySourceReport(opened, 'a', report);
   expect(readPreflightBaselineOfSource(opened, 'a')).toMatchObject({ engine: report.engine });
   expect(readdirSync(path)).toEqual([perSourceFileName('a')]);
   expect(statSync(path).mode & 0o077).toBe(0);

@@ -1,7 +1,7 @@
 import { expect, it, test } from 'vitest';
 import {
   maxSourcesFileLineBytes,
-  parseSourcesFileRecord,
+  parseSourcesFileLineFields,
   splitSourcesFileLines,
 } from '../../src/inventory/split-sources-file-lines.ts';
 
@@ -40,9 +40,9 @@ test.each([
   { text: '"say ""hi""",', fields: ['say "hi"', ''] },
   { text: '"",""', fields: ['', ''] },
 ])('the record $text', ({ text, fields }) => {
-  expect(parseSourcesFileRecord(text)).toEqual(fields);
+  expect(parseSourcesFileLineFields(text)).toEqual(fields);
 });
 
 test.each(['"a', 'a"b,c', '"a"b,c', '"a,b'])('the record %s is refused', (text) => {
-  expect(parseSourcesFileRecord(text)).toMatchObject({ reason: expect.any(String) });
+  expect(parseSourcesFileLineFields(text)).toMatchObject({ reason: expect.any(String) });
 });

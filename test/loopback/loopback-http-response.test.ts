@@ -7,12 +7,12 @@ import {
   serializeLoopbackResponse,
 } from '../../src/loopback/loopback-http-response.ts';
 import { renderLoginOutcomePage } from '../../src/loopback/outcome-page.ts';
-import { refuseLoopbackHttpMethod, refuseLoopbackRequest } from '../../src/loopback/refusal.ts';
+import { buildLoopbackHttpMethodRefusal, buildLoopbackRefusal } from '../../src/loopback/refusal.ts';
 
 const answers = [
   buildLoopbackPageResponse(renderLoginOutcomePage({ kind: 'signed_in', name: 'Zoë' })),
-  buildLoopbackRefusalResponse(refuseLoopbackRequest('not_found')),
-  buildLoopbackRefusalResponse(refuseLoopbackHttpMethod('GET')),
+  buildLoopbackRefusalResponse(buildLoopbackRefusal('not_found')),
+  buildLoopbackRefusalResponse(buildLoopbackHttpMethodRefusal('GET')),
   buildLoopbackRedirectResponse('/done/x'),
   buildLoopbackJsonResponse({ next: '/done/x' }),
 ];

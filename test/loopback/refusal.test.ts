@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import {
+  buildLoopbackHttpMethodRefusal,
+  buildLoopbackRefusal,
   loopbackRefusalStatusCodes,
-  refuseLoopbackHttpMethod,
-  refuseLoopbackRequest,
 } from '../../src/loopback/refusal.ts';
 
 test('every refusal has a status of its kind: the client was wrong', () => {
@@ -13,6 +13,10 @@ test('every refusal has a status of its kind: the client was wrong', () => {
 });
 
 test('rule 10: a refused method names the one that is allowed, no other refusal does', () => {
-  expect(refuseLoopbackHttpMethod('POST')).toEqual({ kind: 'refuse', reason: 'method_not_allowed', allow: 'POST' });
-  expect(refuseLoopbackRequest('not_found')).toEqual({ kind: 'refuse', reason: 'not_found' });
+  expect(buildLoopbackHttpMethodRefusal('POST')).toEqual({
+    kind: 'refuse',
+    reason: 'method_not_allowed',
+    allow: 'POST',
+  });
+  expect(buildLoopbackRefusal('not_found')).toEqual({ kind: 'refuse', reason: 'not_found' });
 });

@@ -4,11 +4,11 @@ import {
   buildCodeExchangeRequest,
   buildTokenRefreshRequest,
   buildTokenRevocationRequest,
-  type OAuthClient,
   processRevocationResponse,
   processTokenResponse,
+  type RegisteredOAuthClient,
   sendTokenRequest,
-  type TokenResponse,
+  type UndecodedTokenResponse,
 } from '../../src/oauth/token-endpoint.ts';
 import { HttpSendError } from '../../src/platform/http-sender.ts';
 import { createUndiciSender } from '../../src/platform/undici-sender.ts';
@@ -16,13 +16,13 @@ import { Secret } from '../../src/secret.ts';
 import { type RequestHandler, reply, serverFor } from '../fixtures/fake-server.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 
-const client: OAuthClient = {
+const client: RegisteredOAuthClient = {
   authOrigin: 'https://cloud.example',
   clientId: 'client-1',
   clientSecret: new Secret('shh+&'),
   tokenParams: 'query',
 };
-const body: OAuthClient = { ...client, tokenParams: 'body' };
+const body: RegisteredOAuthClient = { ...client, tokenParams: 'body' };
 const redirectUri = 'http://127.0.0.1:8765/callback';
 const token = new Secret('rt/1');
 
@@ -86,7 +86,7 @@ describe('parameters in a form', () => {
   });
 
   it('of a public client hold no secret', () => {
-    const open: OAuthClient = { authOrigin: client.authOrigin, clientId: 'client-1', tokenParams: 'body' };
+    const open: RegisteredOAuthClient = { authOrigin: client.authOrigin, clientId: 'client-1', tokenParams: 'body' };
     expect(buildTokenRefreshRequest(open, token).body?.reveal()).toBe(
       'grant_type=refresh_token&refresh_token=rt%2F1&client_id=client-1',
     );
@@ -94,7 +94,12 @@ describe('parameters in a form', () => {
 });
 
 describe('credentials in the Authorization header', () => {
-  const odd: OAuthClient = { ...client, clientId: 'a:b c', clientSecret: new Secret('s+1é%/=~'), tokenParams: 'basic' };
+  const odd: RegisteredOAuthClient = {
+    ...client,
+    clientId: 'a:b c',
+    clientSecret: new Secret('s+1é%/=~'),
+    tokenParams: 'basic',
+  };
   it.each([
     [
       'exchange',
@@ -117,7 +122,7 @@ describe('credentials in the Authorization header', () => {
   );
 
   it('of a public client are its name in the form', () => {
-    const open: OAuthClient = { authOrigin: client.authOrigin, clientId: 'client-1', tokenParams: 'basic' };
+    const open: RegisteredOAuthClient = { authOrigin: client.authOrigin, clientId: 'client-1', tokenParams: 'basic' };
     const request = buildTokenRefreshRequest(open, token);
     expect(request.basic).toBeUndefined();
     expect(request.body?.reveal()).toBe('grant_type=refresh_token&refresh_token=rt%2F1&client_id=client-1');
@@ -127,7 +132,7 @@ describe('credentials in the Authorization header', () => {
 describe('a request to the token endpoint', () => {
   async function ask(
     answerer: RequestHandler,
-    tokenParams: OAuthClient['tokenParams'] = 'query',
+    tokenParams: RegisteredOAuthClient['tokenParams'] = 'query',
     signal = AbortSignal.timeout(5_000),
     headers: Readonly<Record<string, string>> = { authorization: 'Bearer x' },
   ) {
@@ -223,7 +228,7 @@ describe('a request to the token endpoint', () => {
 
 describe('an answer of the token endpoint', () => {
   const granted = '{"access_token":"a","token_type":"Bearer","expires_in":"60"}';
-  const raw = (status: number, text: string | undefined, contentType = 'application/json'): TokenResponse => ({
+  const raw = (status: number, text: string | undefined, contentType = 'application/json'): UndecodedTokenResponse => ({
     status,
     contentType,
     body: text,
@@ -240,7 +245,7 @@ describe('an answer of the token endpoint', () => {
     [raw(401, '{"error":"invalid_client"}'), { kind: 'refused', error: 'invalid_client', status: 401 }],
     [raw(500, '{"error":"server_error"}'), { kind: 'refused', error: 'server_error', status: 500 }],
     [raw(200, '{"error":"invalid_grant"}'), { kind: 'refused', error: 'invalid_grant', status: 200 }],
-    ...['null', '""'].flatMap((absent): [TokenResponse, object][] => [
+    ...['null', '""'].flatMap((absent): [UndecodedTokenResponse, object][] => [
       [raw(200, granted.replace('{', `{"error":${absent},`)), { kind: 'granted' }],
       [
         raw(200, `{"error":"invalid_grant","access_token":${absent}}`),

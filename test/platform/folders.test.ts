@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { resolveProgramFolders } from '../../src/platform/folders.ts';
+import { resolveConfigAndStateFolders } from '../../src/platform/folders.ts';
 
 describe('the folders', () => {
   it.each([
@@ -29,11 +29,11 @@ describe('the folders', () => {
     ['linux', { HOME: '/h', CLOUDCTL_CONFIG_DIR: '/x', CLOUDCTL_STATE_DIR: '/y' }, '/x', '/y'],
     ['linux', { HOME: '/h', CLOUDCTL_CONFIG_DIR: '', CLOUDCTL_STATE_DIR: '/y' }, '/h/.config/cloudctl', '/y'],
   ] as const)('on %s with %j are %s and %s', (platform, env, config, state) => {
-    expect(resolveProgramFolders(env, platform)).toEqual({ config, state });
+    expect(resolveConfigAndStateFolders(env, platform)).toEqual({ config, state });
   });
 
   it('are told from the root, so that what is printed of them holds in every other folder', () => {
-    const { config, state } = resolveProgramFolders(
+    const { config, state } = resolveConfigAndStateFolders(
       { HOME: '/h', CLOUDCTL_CONFIG_DIR: 'c', CLOUDCTL_STATE_DIR: '../s' },
       'linux',
     );

@@ -1,6 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { createPostgresqlAuthenticationGuard, mayUseCleartext } from '../../src/postgresql/authentication-guard.ts';
-import type { PostgresqlSource } from '../../src/postgresql/source.ts';
+import {
+  createPostgresqlAuthenticationGuard,
+  maySendCleartextPassword,
+} from '../../src/postgresql/authentication-guard.ts';
+import type { PostgresqlEndpoint } from '../../src/postgresql/endpoint.ts';
 import { Secret } from '../../src/secret.ts';
 
 const offered = (...names: readonly string[]) => Buffer.from(`${names.join('\0')}\0\0`);
@@ -8,11 +11,11 @@ const [ok, cleartext, md5, sasl, saslContinue, saslFinal] = [0, 3, 5, 10, 11, 12
 
 function methodAfter(
   codes: readonly number[],
-  mayUseCleartext = false,
+  maySendCleartextPassword = false,
   bindsChannel = true,
   names = ['SCRAM-SHA-256'],
 ) {
-  const guard = createPostgresqlAuthenticationGuard(() => mayUseCleartext, bindsChannel);
+  const guard = createPostgresqlAuthenticationGuard(() => maySendCleartextPassword, bindsChannel);
   for (const code of codes) guard.check(code, code === sasl ? offered(...names) : Buffer.alloc(0));
   return guard.method();
 }
@@ -61,7 +64,7 @@ test('a request without a code is refused, and an unknown one left to pg', () =>
 });
 
 describe('the password in clear text', () => {
-  const source = (more: Partial<PostgresqlSource> = {}): PostgresqlSource => ({
+  const source = (more: Partial<PostgresqlEndpoint> = {}): PostgresqlEndpoint => ({
     host: 'db.example.com',
     port: 5432,
     dbname: 'd',
@@ -81,7 +84,7 @@ describe('the password in clear text', () => {
     ['a certificate of the given CA', source({ verify: { what: 'chain', ca } }), elsewhere],
     ['whoever answers, when that is allowed', source({ allowCleartextPassword: true }), elsewhere],
     ['whoever answers, when there is none', source({ password: undefined }), elsewhere],
-  ])('may be sent to %s', (_to, from, peer) => expect(mayUseCleartext(from, peer)).toBe(true));
+  ])('may be sent to %s', (_to, from, peer) => expect(maySendCleartextPassword(from, peer)).toBe(true));
 
   test.each([
     ['a self-signed certificate', source(), elsewhere],
@@ -89,5 +92,5 @@ describe('the password in clear text', () => {
     ['a connection without TLS', source({ ssl: 'disable', verify: { what: 'full' } }), elsewhere],
     ['a name that only looks local', source(), '127.0.0.1.example.com'],
     ['a socket without an address', source(), undefined],
-  ])('is not sent to %s', (_to, from, peer) => expect(mayUseCleartext(from, peer)).toBe(false));
+  ])('is not sent to %s', (_to, from, peer) => expect(maySendCleartextPassword(from, peer)).toBe(false));
 });

@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { connectPostgresql } from '../../src/postgresql/connection.ts';
-import type { PostgresqlSource } from '../../src/postgresql/source.ts';
+import type { PostgresqlEndpoint } from '../../src/postgresql/endpoint.ts';
 import { type Postgres, startPostgres } from '../fixtures/postgres.ts';
 import { type Interceptor, interceptTls } from '../fixtures/tls-interceptor.ts';
 import { sourceOf } from './source-of.ts';
 
 const options = { dbname: 'postgres', limit: 5000 };
-const logIn = async (source: PostgresqlSource) => {
+const logIn = async (source: PostgresqlEndpoint) => {
   const session = await connectPostgresql(source, options);
   await session.end();
   return session.authentication;
@@ -51,7 +51,7 @@ test.each([
 
 describe.each([14, 18] as const)('PostgreSQL %d', (version) => {
   let server: Postgres;
-  let source: PostgresqlSource;
+  let source: PostgresqlEndpoint;
   const interceptors: Interceptor[] = [];
   beforeAll(async () => {
     server = await startPostgres({

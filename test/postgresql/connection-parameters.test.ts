@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import { validateConnectionStringParameters } from '../../src/postgresql/connection-parameters.ts';
+import { validatePostgresqlConnectionStringParameters } from '../../src/postgresql/connection-parameters.ts';
 
 it('a parameter without effect is a note', () => {
   expect(
-    validateConnectionStringParameters(
+    validatePostgresqlConnectionStringParameters(
       new Map([
         ['host', 'db'],
         ['connect_timeout', '3'],
@@ -14,7 +14,7 @@ it('a parameter without effect is a note', () => {
 });
 
 it.each(['sslcert', 'sslmodee'])('the parameter %s is refused', (name) => {
-  expect(() => validateConnectionStringParameters(new Map([[name, 'x']]), 'URL')).toThrow(
+  expect(() => validatePostgresqlConnectionStringParameters(new Map([[name, 'x']]), 'URL')).toThrow(
     expect.objectContaining({ code: 'usage' }),
   );
 });

@@ -2,9 +2,9 @@ import type { Socket } from 'node:net';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { DatabaseConnectError } from '../../src/platform/connect-error.ts';
 import { connectPostgresql } from '../../src/postgresql/connection.ts';
+import type { PostgresqlEndpoint } from '../../src/postgresql/endpoint.ts';
 import { PostgresqlQueryError } from '../../src/postgresql/query-error.ts';
-import type { PostgresqlSource } from '../../src/postgresql/source.ts';
-import { postgresqlStartupSettings } from '../../src/postgresql/startup-settings.ts';
+import { postgresqlStartupMessageParameters } from '../../src/postgresql/startup-settings.ts';
 import { Secret } from '../../src/secret.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 import { anyMessage } from './any-message.ts';
@@ -20,14 +20,14 @@ afterEach(async () => {
   expect(unhandled).not.toHaveBeenCalled();
 });
 
-async function serve(answer: Parameters<typeof serveMessages>[0]): Promise<PostgresqlSource> {
+async function serve(answer: Parameters<typeof serveMessages>[0]): Promise<PostgresqlEndpoint> {
   const server = await serveMessages(answer);
   servers.push(server);
   return server.source;
 }
 
 const options = { dbname: 'd', limit: 1000 };
-const failing = (source: PostgresqlSource, more = {}) =>
+const failing = (source: PostgresqlEndpoint, more = {}) =>
   connectPostgresql(source, { ...options, ...more }).then(
     async (session) => {
       await session.end();
@@ -77,7 +77,7 @@ describe('the startup message', () => {
       "My-DB'",
       'application_name',
       'cloudctl-preflight',
-      ...Object.entries(postgresqlStartupSettings).flat(),
+      ...Object.entries(postgresqlStartupMessageParameters).flat(),
       'client_encoding',
       'UTF8',
     ]);
@@ -206,7 +206,7 @@ describe('a connection that fails', () => {
 describe('a query', () => {
   const query = (reply: (socket: Socket) => Buffer | undefined) =>
     serve((text, socket) => (isStartup(text) ? hello : text[0] === 0x51 ? reply(socket) : undefined));
-  const failed = async (source: PostgresqlSource, limit = 1000): Promise<PostgresqlQueryError> => {
+  const failed = async (source: PostgresqlEndpoint, limit = 1000): Promise<PostgresqlQueryError> => {
     const session = await connectPostgresql(source, options);
     const error = await session.query(anyMessage('SELECT 1'), limit).catch((reason: unknown) => reason);
     await session.end();

@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { parseConnectionString } from '../../src/postgresql/connection-string.ts';
+import { parsePostgresqlConnectionString } from '../../src/postgresql/connection-string.ts';
 import {
+  convertPgServiceToConnectionString,
   findPgServiceConnectionString,
-  parsePgServiceFileSection,
   quoteConnectionValue,
 } from '../../src/postgresql/find-pg-service-connection-string.ts';
 
@@ -23,15 +23,15 @@ host=later.example.com
 `;
 
 it('a service is the connection string of its first section', () => {
-  const found = parsePgServiceFileSection(text, 'shop') ?? '';
-  expect(Object.fromEntries(parseConnectionString(found, 'x'))).toEqual({
+  const found = convertPgServiceToConnectionString(text, 'shop') ?? '';
+  expect(Object.fromEntries(parsePostgresqlConnectionString(found, 'x'))).toEqual({
     host: 'db1.example.com',
     port: '5433',
     user: 'mover',
     password: "it's a \\ secret",
   });
-  expect(parsePgServiceFileSection(text, 'SHOP')).toBeUndefined();
-  expect(parsePgServiceFileSection('[a]\n[b]\nhost=h', 'a')).toBe('');
+  expect(convertPgServiceToConnectionString(text, 'SHOP')).toBeUndefined();
+  expect(convertPgServiceToConnectionString('[a]\n[b]\nhost=h', 'a')).toBe('');
 });
 
 it('the file of PGSERVICEFILE comes before that of PGSYSCONFDIR', () => {
@@ -49,5 +49,5 @@ it('the file of PGSERVICEFILE comes before that of PGSYSCONFDIR', () => {
 
 it('a quoted value is read back as it was', () => {
   for (const value of ['', 'a b', "'", '\\', "\\'", 'x=y'])
-    expect(parseConnectionString(`host=${quoteConnectionValue(value)}`, 'x').get('host') ?? '').toBe(value);
+    expect(parsePostgresqlConnectionString(`host=${quoteConnectionValue(value)}`, 'x').get('host') ?? '').toBe(value);
 });

@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DatabaseConnectError } from '../../src/platform/connect-error.ts';
 import { connectPostgresql } from '../../src/postgresql/connection.ts';
+import type { PostgresqlEndpoint } from '../../src/postgresql/endpoint.ts';
 import { quoteIdentifier, quoteLiteral } from '../../src/postgresql/quote.ts';
-import type { PostgresqlSource } from '../../src/postgresql/source.ts';
-import { postgresqlStartupSettings } from '../../src/postgresql/startup-settings.ts';
+import { postgresqlStartupMessageParameters } from '../../src/postgresql/startup-settings.ts';
 import { Secret } from '../../src/secret.ts';
 import { type Postgres, startPostgres } from '../fixtures/postgres.ts';
 import { anyMessage } from './any-message.ts';
@@ -12,7 +12,7 @@ import { sourceOf } from './source-of.ts';
 
 describe.each([14, 18] as const)('PostgreSQL %d', (version) => {
   let server: Postgres;
-  let source: PostgresqlSource;
+  let source: PostgresqlEndpoint;
   beforeAll(async () => {
     // The messages of these tests are not those of the program.
     server = await startPostgres({ version, direct: true, tls: 20, settings: { wal_level: 'logical' } });
@@ -26,7 +26,7 @@ describe.each([14, 18] as const)('PostgreSQL %d', (version) => {
   afterAll(() => server?.stop());
 
   const options = { dbname: 'postgres', limit: 5000 };
-  const enter = async (into: PostgresqlSource, dbname = 'postgres') => {
+  const enter = async (into: PostgresqlEndpoint, dbname = 'postgres') => {
     const session = await connectPostgresql(into, { ...options, dbname });
     await session.end();
   };
@@ -89,7 +89,7 @@ describe.each([14, 18] as const)('PostgreSQL %d', (version) => {
         { name: 'application_name', setting: 'cloudctl-preflight' },
         { name: 'client_encoding', setting: 'UTF8' },
         // pg_settings does not list the role.
-        ...Object.entries(postgresqlStartupSettings)
+        ...Object.entries(postgresqlStartupMessageParameters)
           .filter(([name]) => name !== 'role')
           .map(([name, setting]) => ({ name, setting })),
       ]);
@@ -104,7 +104,7 @@ describe.each([14, 18] as const)('PostgreSQL %d', (version) => {
     await enter({ ...source, verify: { what: 'full', ca } });
     await enter({ ...source, host: 'source.example', address: '127.0.0.1' });
     await enter({ ...source, host: 'source.example', address: '127.0.0.1', verify: { what: 'chain', ca } });
-    const failing = (into: PostgresqlSource) =>
+    const failing = (into: PostgresqlEndpoint) =>
       enter(into).then(
         () => undefined,
         (error: unknown) => (error instanceof DatabaseConnectError ? [error.phase, error.code, error.message] : error),

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { connectPostgresql } from '../../src/postgresql/connection.ts';
+import type { PostgresqlEndpoint } from '../../src/postgresql/endpoint.ts';
 import { makeSessionSearchPathSafe } from '../../src/postgresql/search-path-safe-session.ts';
-import type { PostgresqlSource } from '../../src/postgresql/source.ts';
 import { lacks } from '../fixtures/needs.ts';
 import { startPgbouncer } from '../fixtures/pgbouncer.ts';
 import { type Postgres, startPostgres } from '../fixtures/postgres.ts';
 import { sourceOf } from './source-of.ts';
 
 let server: Postgres;
-let source: PostgresqlSource;
+let source: PostgresqlEndpoint;
 const options = { dbname: 'postgres', limit: 5000 };
 
 beforeAll(async () => {

@@ -51,7 +51,7 @@ test('only pinned sessions send any text, and only the connection uses the clien
   const files = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.ts'));
   const using = (text: string) =>
     files.filter((path) => readFileSync(join('src', path), 'utf8').includes(text)).toSorted();
-  expect(using('buildSearchPathSafeSql')).toEqual([
+  expect(using('markSqlAsSearchPathSafe')).toEqual([
     'postgresql/search-path-safe-session.ts',
     'postgresql/search-path-safe-sql.ts',
   ]);

@@ -1,4 +1,4 @@
-import type { PostgresqlSource } from '../../src/postgresql/source.ts';
+import type { PostgresqlEndpoint } from '../../src/postgresql/endpoint.ts';
 import { Secret } from '../../src/secret.ts';
 
 /** The superuser of a server of the fixtures, with TLS. */
@@ -6,7 +6,7 @@ export function sourceOf(server: {
   readonly host: string;
   readonly port: number;
   readonly password: string;
-}): PostgresqlSource {
+}): PostgresqlEndpoint {
   return {
     host: server.host,
     port: server.port,

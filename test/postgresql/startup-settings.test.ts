@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest';
-import { DatabaseConnectError, databaseConnectErrorCodes } from '../../src/platform/connect-error.ts';
+import { clientSideDatabaseErrorCodes, DatabaseConnectError } from '../../src/platform/connect-error.ts';
 import { connectPostgresql } from '../../src/postgresql/connection.ts';
-import { isStartupSettingRefusal, postgresqlStartupSettings } from '../../src/postgresql/startup-settings.ts';
+import {
+  isStartupMessageParameterRefusal,
+  postgresqlStartupMessageParameters,
+} from '../../src/postgresql/startup-settings.ts';
 import * as wire from './wire.ts';
 
 test.each([
@@ -9,12 +12,12 @@ test.each([
   { phase: 'startup', code: '42704', again: true },
   { phase: 'startup', code: '28P01', again: false },
   { phase: 'startup', code: '3D000', again: false },
-  { phase: 'startup', code: databaseConnectErrorCodes.closed, again: false },
+  { phase: 'startup', code: clientSideDatabaseErrorCodes.closed, again: false },
   { phase: 'tls', code: '08P01', again: false },
 ] as const)(
   'a login that failed with $code ($phase) is tried without the settings: $again',
   ({ phase, code, again }) => {
-    expect(isStartupSettingRefusal(new DatabaseConnectError(phase, code, 'no'))).toBe(again);
+    expect(isStartupMessageParameterRefusal(new DatabaseConnectError(phase, code, 'no'))).toBe(again);
   },
 );
 
@@ -32,7 +35,7 @@ test('a pooler that rejects the settings is connected to without them, and its m
     await session.end();
     expect(session.startupRefusal).toBe(refusal);
     expect(logins).toHaveLength(2);
-    expect(Object.keys(postgresqlStartupSettings).filter((name) => logins[1]?.includes(name))).toEqual([]);
+    expect(Object.keys(postgresqlStartupMessageParameters).filter((name) => logins[1]?.includes(name))).toEqual([]);
   } finally {
     await server.stop();
   }
@@ -49,7 +52,7 @@ test('a session whose messages pin themselves sends no settings at the login', a
     const session = await connectPostgresql(server.source, { dbname: 'd', limit: 5000, withoutStartupSettings: true });
     await session.end();
     expect(logins).toHaveLength(1);
-    expect(Object.keys(postgresqlStartupSettings).filter((name) => logins[0]?.includes(name))).toEqual([]);
+    expect(Object.keys(postgresqlStartupMessageParameters).filter((name) => logins[0]?.includes(name))).toEqual([]);
   } finally {
     await server.stop();
   }

@@ -4,7 +4,7 @@ import { buildReadOnlyTransactionSql } from '../../src/postgresql/search-path-sa
 import {
   buildCopyTableStatement,
   buildCopyTableTransaction,
-  isNullCopyField,
+  isNullTextCopyField,
   readTableRows,
   splitBinaryCopyRow,
   splitTextCopyRow,
@@ -77,7 +77,7 @@ test.each([14, 18] as const)('rows of PostgreSQL %i are decoded', async (version
     ['', 'pg_class'],
   ]);
   const first = await read(server, version, { columns: ['a'] });
-  expect(first.rows.map(isNullCopyField)).toEqual([false, true, false, false]);
+  expect(first.rows.map(isNullTextCopyField)).toEqual([false, true, false, false]);
   const binary = await read(server, version, { columns: ['The "b'], format: 'binary' });
   expect(
     binary.rows.flatMap((row) => splitBinaryCopyRow(row).map((field) => field && Buffer.from(field).readUInt32BE())),

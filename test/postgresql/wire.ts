@@ -1,9 +1,9 @@
 import { createServer, type Server, type Socket } from 'node:net';
-import type { PostgresqlSource } from '../../src/postgresql/source.ts';
+import type { PostgresqlEndpoint } from '../../src/postgresql/endpoint.ts';
 import { Secret } from '../../src/secret.ts';
 
 export interface FakeServer {
-  readonly source: PostgresqlSource;
+  readonly source: PostgresqlEndpoint;
   stop(): Promise<void>;
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { PreflightCheckSeverity } from '../../src/preflight/check.ts';
+import type { PreflightSeverityByMethod } from '../../src/preflight/check.ts';
 import { failOutcome, type MigrationMethod } from '../../src/preflight/finding.ts';
 import { declareDatabasePreflightCheck, declareServerPreflightCheck } from '../../src/preflight/postgresql/check.ts';
 import { declareRedisPreflightCheck } from '../../src/preflight/redis/check.ts';
@@ -13,7 +13,7 @@ const needs = 'address' as const;
 
 /** Each evaluates a check of this severity that blocks these methods. */
 const kinds = {
-  'PostgreSQL server': (severity: PreflightCheckSeverity, blocks: readonly MigrationMethod[]) =>
+  'PostgreSQL server': (severity: PreflightSeverityByMethod, blocks: readonly MigrationMethod[]) =>
     declareServerPreflightCheck({
       ...words,
       severity,
@@ -21,14 +21,14 @@ const kinds = {
       queries,
       evaluate: () => failOutcome(blocks, 'x'),
     }).evaluate({}, sourceFacts(), preflightOptions()),
-  'PostgreSQL database': (severity: PreflightCheckSeverity, blocks: readonly MigrationMethod[]) =>
+  'PostgreSQL database': (severity: PreflightSeverityByMethod, blocks: readonly MigrationMethod[]) =>
     declareDatabasePreflightCheck({ ...words, severity, queries, evaluate: () => failOutcome(blocks, 'x') }).evaluate(
       {},
       'd1',
       sourceFacts(),
       preflightOptions(),
     ),
-  Redis: (severity: PreflightCheckSeverity, blocks: readonly MigrationMethod[]) =>
+  Redis: (severity: PreflightSeverityByMethod, blocks: readonly MigrationMethod[]) =>
     declareRedisPreflightCheck({
       ...words,
       severity,

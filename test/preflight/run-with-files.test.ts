@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { PreflightReport } from '../../src/preflight/report.ts';
 import {
   buildMigrationMethodBlockedError,
-  type PreflightOutcome,
+  type PreflightReportWithChanges,
   preflightReportOptionSpecs,
   runPreflightWithFiles,
 } from '../../src/preflight/run-with-files.ts';
@@ -21,7 +21,7 @@ function run(
   host: TestHost,
   port: number,
   files: Readonly<Record<string, readonly string[]>>,
-): Promise<PreflightOutcome> {
+): Promise<PreflightReportWithChanges> {
   const args = argsFrom(files, [], [...preflightReportOptionSpecs, deadlineSpec]);
   const credentials = { username: undefined, password: undefined, db: undefined };
   const source = { host: '127.0.0.1', port, ssl: 'disable', ...credentials } as const;

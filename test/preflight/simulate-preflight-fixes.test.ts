@@ -2,14 +2,14 @@ import { expect, test } from 'vitest';
 import type { CheckFinding, FindingFix } from '../../src/preflight/finding.ts';
 import {
   buildFindingKey,
-  type EvaluatedFixEffects,
+  type FindingsChangedByFixEffects,
   type FixEffectInDatabase,
 } from '../../src/preflight/preflight-fix-with-effects.ts';
 import { simulatePreflightFixes } from '../../src/preflight/simulate-preflight-fixes.ts';
 
 function simulate(
   findings: readonly CheckFinding[],
-  evaluate: (effects: readonly FixEffectInDatabase[]) => EvaluatedFixEffects,
+  evaluate: (effects: readonly FixEffectInDatabase[]) => FindingsChangedByFixEffects,
 ) {
   return simulatePreflightFixes(findings, 'continuous', evaluate);
 }

@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
 import type { CheckFinding, PreflightCheckOutcome } from '../../src/preflight/finding.ts';
 import { failOutcome, infoOutcome, passOutcome, unknownOutcome, warnOutcome } from '../../src/preflight/finding.ts';
-import { derivePreflightVerdict, type PreflightVerdictInput } from '../../src/preflight/verdict.ts';
+import { derivePreflightConclusion, type PreflightConclusionInput } from '../../src/preflight/verdict.ts';
 
 function finding(id: string, outcome: PreflightCheckOutcome, database?: string): CheckFinding {
   const scope = database === undefined ? 'server' : 'database';
   return { id, title: id, headline: id, scope, ...(database === undefined ? {} : { database }), ...outcome };
 }
 
-function weigh(findings: readonly CheckFinding[], more: Partial<PreflightVerdictInput> = {}) {
-  return derivePreflightVerdict({
+function weigh(findings: readonly CheckFinding[], more: Partial<PreflightConclusionInput> = {}) {
+  return derivePreflightConclusion({
     findings,
     databases: ['d1', 'd2'],
     methods: ['continuous', 'dump'],

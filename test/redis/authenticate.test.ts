@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { authenticateRedisConnection } from '../../src/redis/authenticate.ts';
+import { parseRedisEndpoint } from '../../src/redis/endpoint.ts';
 import { openRedisSocket } from '../../src/redis/redis-socket.ts';
-import { parseRedisSource } from '../../src/redis/source.ts';
 import { Secret } from '../../src/secret.ts';
 import { listen } from './listen.ts';
 
@@ -48,7 +48,7 @@ test.each<readonly [string, string, string | undefined, object]>([
 });
 
 async function tried(port: number, password: string | undefined) {
-  const { source } = parseRedisSource({
+  const { source } = parseRedisEndpoint({
     host: '127.0.0.1',
     port,
     disableSsl: true,

@@ -1,13 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { parseRedisErrorCode, RedisCommandError, redactServerMessage } from '../../src/redis/command-error.ts';
+import { parseRedisErrorCode, RedisCommandError, redactRedisServerMessage } from '../../src/redis/command-error.ts';
 import { connectRedis } from '../../src/redis/connection.ts';
-import { parseRedisSource, type RedisSourceInput } from '../../src/redis/source.ts';
+import { parseRedisEndpoint, type RedisEndpointInput } from '../../src/redis/endpoint.ts';
 import { Secret } from '../../src/secret.ts';
 import { lacks } from '../fixtures/needs.ts';
 import { type RedisServer, startRedis } from '../fixtures/redis.ts';
 import { listen } from './listen.ts';
 
-const source = (parts: RedisSourceInput) => parseRedisSource({ host: '127.0.0.1', disableSsl: true, ...parts }).source;
+const source = (parts: RedisEndpointInput) =>
+  parseRedisEndpoint({ host: '127.0.0.1', disableSsl: true, ...parts }).source;
 const bound = { limit: 2000 };
 
 describe.skipIf(lacks('redis-server', 'redis-cli'))('with a real server', () => {
@@ -125,11 +126,11 @@ test('a closed port and an unknown name fail in the network phase', async () => 
 
 test('the password is removed from a message that quotes it', () => {
   const own = source({ host: 'db', password: new Secret('open-sesame') });
-  expect(redactServerMessage("ERR unknown command 'AUTH', with args beginning with: 'open-sesame' ", own)).toBe(
+  expect(redactRedisServerMessage("ERR unknown command 'AUTH', with args beginning with: 'open-sesame' ", own)).toBe(
     "ERR unknown command 'AUTH'",
   );
-  expect(redactServerMessage('ERR bad open-sesame here', own)).toBe('ERR bad [secret] here');
-  expect(redactServerMessage('ERR a\x1b[2J\r\nb', own)).toBe('ERR a b');
+  expect(redactRedisServerMessage('ERR bad open-sesame here', own)).toBe('ERR bad [secret] here');
+  expect(redactRedisServerMessage('ERR a\x1b[2J\r\nb', own)).toBe('ERR a b');
 });
 
 test('the code of an error is its first word', () => {

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
+import { parseRedisEndpoint } from '../../src/redis/endpoint.ts';
 import { openRedisSocket } from '../../src/redis/redis-socket.ts';
 import { encodeRedisCommand, requestRedisReplyLine } from '../../src/redis/resp.ts';
-import { parseRedisSource } from '../../src/redis/source.ts';
 import { listen } from './listen.ts';
 
 const bound = { limit: 1000 };
-const source = (port: number) => parseRedisSource({ host: '127.0.0.1', port, disableSsl: true }).source;
+const source = (port: number) => parseRedisEndpoint({ host: '127.0.0.1', port, disableSsl: true }).source;
 
 test('a command is counted in bytes, not in characters', () => {
   expect(encodeRedisCommand(['GET', 'ü\r\n']).toString('utf8')).toBe('*2\r\n$3\r\nGET\r\n$4\r\nü\r\n\r\n');

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { parseRedisEndpoint } from '../../src/redis/endpoint.ts';
 import { openRedisSocket } from '../../src/redis/redis-socket.ts';
-import { parseRedisSource } from '../../src/redis/source.ts';
 import { redisTlsOptions } from '../../src/redis/tls.ts';
 import { lacks } from '../fixtures/needs.ts';
 import { startRedis } from '../fixtures/redis.ts';
@@ -8,22 +8,22 @@ import { startRedis } from '../fixtures/redis.ts';
 const ca = { file: 'ca.pem', pem: 'PEM' };
 
 test('a name is told to the server, an address is not', () => {
-  expect(redisTlsOptions(parseRedisSource({ host: 'db.example.com' }).source)).toMatchObject({
+  expect(redisTlsOptions(parseRedisEndpoint({ host: 'db.example.com' }).source)).toMatchObject({
     servername: 'db.example.com',
   });
-  expect(redisTlsOptions(parseRedisSource({ host: '::1' }).source)).not.toHaveProperty('servername');
+  expect(redisTlsOptions(parseRedisEndpoint({ host: '::1' }).source)).not.toHaveProperty('servername');
 });
 
 test('with a CA the server is verified, without one only encrypted', () => {
-  expect(redisTlsOptions(parseRedisSource({ host: 'db' }).source)).toMatchObject({ rejectUnauthorized: false });
-  expect(redisTlsOptions(parseRedisSource({ host: 'db', ca }).source)).toMatchObject({
+  expect(redisTlsOptions(parseRedisEndpoint({ host: 'db' }).source)).toMatchObject({ rejectUnauthorized: false });
+  expect(redisTlsOptions(parseRedisEndpoint({ host: 'db', ca }).source)).toMatchObject({
     rejectUnauthorized: true,
     ca: 'PEM',
   });
 });
 
 test('the server of a shared store is verified with the authorities of Node.js', () => {
-  const { source } = parseRedisSource({ host: 'db' });
+  const { source } = parseRedisEndpoint({ host: 'db' });
   const options = redisTlsOptions({ ...source, isVerified: true });
   expect(options).toMatchObject({ rejectUnauthorized: true });
   expect(options).not.toHaveProperty('ca');
@@ -34,12 +34,12 @@ describe.skipIf(lacks('redis-server', 'openssl'))('with a real server', () => {
     const server = await startRedis({ tls: true });
     const parts = { port: server.port, ca: server.ca };
     try {
-      const { socket, tls } = await openRedisSocket(parseRedisSource({ host: 'localhost', ...parts }).source, {
+      const { socket, tls } = await openRedisSocket(parseRedisEndpoint({ host: 'localhost', ...parts }).source, {
         limit: 2000,
       });
       expect(tls?.certificate).toMatchObject({ subject: 'CN=localhost', issuer: 'CN=Test CA', selfSigned: false });
       socket.destroy();
-      const other = parseRedisSource({ host: 'other.example.com', ...parts }).source;
+      const other = parseRedisEndpoint({ host: 'other.example.com', ...parts }).source;
       await expect(openRedisSocket({ ...other, address: '127.0.0.1' }, { limit: 2000 })).rejects.toMatchObject({
         phase: 'tls',
         code: 'TLS',

@@ -1,14 +1,16 @@
 import { expect, it } from 'vitest';
-import type { MigrationState } from '../../src/engine/migration-state.ts';
+import type { EngineMigrationState } from '../../src/engine/engine-migration-state.ts';
 import { waitForRehearsalCatchUp } from '../../src/rehearsal/catch-up.ts';
 import { instantClock } from '../batch/batch-fixtures.ts';
 
-type Change = Pick<MigrationState, 'status'> & { readonly phase: MigrationState['databases'][number]['phase'] };
+type Change = Pick<EngineMigrationState, 'status'> & {
+  readonly phase: EngineMigrationState['databases'][number]['phase'];
+};
 
 /** Waits for a migration of one database that goes through these states; the last one stays. */
 function waitFor(changes: readonly Change[]) {
   let polls = 0;
-  const state = (): MigrationState => {
+  const state = (): EngineMigrationState => {
     const { status, phase } = changes[Math.min(polls++, changes.length - 1)] ?? { status: 'running', phase: 'waiting' };
     return {
       status,
@@ -16,7 +18,7 @@ function waitFor(changes: readonly Change[]) {
       databases: [
         { name: 'shop', phase, method: 'continuous', tables: [], lagBytes: 0, error: undefined, warnings: [] },
       ],
-    } as unknown as MigrationState;
+    } as unknown as EngineMigrationState;
   };
   const migration = { state } as unknown as Parameters<typeof waitForRehearsalCatchUp>[0];
   const signal = new AbortController().signal;

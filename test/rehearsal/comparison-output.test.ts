@@ -5,7 +5,7 @@ import {
   type DatabaseComparisonReport,
   pickWorstComparisonResult,
 } from '../../src/rehearsal/comparison-report.ts';
-import { formatDatabaseComparison } from '../../src/rehearsal/comparison-text.ts';
+import { formatDatabaseComparison } from '../../src/rehearsal/format-database-comparison.ts';
 import { commandIo } from '../fixtures/command-io.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 import { testHost } from '../fixtures/host.ts';

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { expect, it } from 'vitest';
-import { lockRehearsal, warnAboutRehearsalLeftovers } from '../../src/rehearsal/leftovers.ts';
+import { lockRehearsal, warnAboutOtherRehearsalLeftovers } from '../../src/rehearsal/leftovers.ts';
 import { rehearsalPreflightOptions } from '../../src/rehearsal/rehearsal-preflight.ts';
 import { createRehearsalRecordFile, getRehearsalRecordPath } from '../../src/rehearsal/rehearsal-record.ts';
 import { openRehearsalRun } from '../../src/rehearsal/rehearsal-run.ts';
@@ -60,7 +60,7 @@ it('interrupted rehearsals of other pairs are a warning with their command, runn
   for (const path of [interrupted, running])
     createRehearsalRecordFile(path ?? '', { ...record, command: `again ${path}` });
   const lock = lockRehearsal(running ?? '');
-  await warnAboutRehearsalLeftovers(commandIo(host), 'current');
+  await warnAboutOtherRehearsalLeftovers(commandIo(host), 'current');
   lock.release();
   expect(host.err()).toContain(`again ${interrupted}`);
   expect(host.err()).not.toContain(`again ${running}`);

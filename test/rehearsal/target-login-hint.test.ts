@@ -1,17 +1,17 @@
 import { expect, it } from 'vitest';
-import { DatabaseConnectError, databaseConnectErrorCodes } from '../../src/platform/connect-error.ts';
+import { clientSideDatabaseErrorCodes, DatabaseConnectError } from '../../src/platform/connect-error.ts';
 import {
   migrationTargetInputNames,
-  rehearsalTargetOptionNames,
+  rehearsalTargetInputNames,
   targetLoginHint,
 } from '../../src/rehearsal/target-login-hint.ts';
 
 const failed = (code: string): Error => new DatabaseConnectError('startup', code, 'no');
 
 it.each([
-  [databaseConnectErrorCodes.noTls, 'sslmode=disable'],
-  [databaseConnectErrorCodes.cleartextPassword, 'sslmode=verify-full'],
-  [databaseConnectErrorCodes.noPassword, 'CLOUDCTL_TARGET_PASSWORD'],
+  [clientSideDatabaseErrorCodes.noTls, 'sslmode=disable'],
+  [clientSideDatabaseErrorCodes.cleartextPassword, 'sslmode=verify-full'],
+  [clientSideDatabaseErrorCodes.noPassword, 'CLOUDCTL_TARGET_PASSWORD'],
   ['28P01', 'CLOUDCTL_TARGET_PASSWORD'],
   ['WRONGPASS', 'CLOUDCTL_TARGET_PASSWORD'],
   ['ECONNREFUSED', '--target'],
@@ -20,6 +20,6 @@ it.each([
 });
 
 it('names the option and the variable of the command', () => {
-  expect(targetLoginHint(failed('28P01'), rehearsalTargetOptionNames)).toContain('CLOUDCTL_REHEARSE_INTO_PASSWORD');
-  expect(targetLoginHint(new Error('x'), rehearsalTargetOptionNames)).toContain('--into');
+  expect(targetLoginHint(failed('28P01'), rehearsalTargetInputNames)).toContain('CLOUDCTL_REHEARSE_INTO_PASSWORD');
+  expect(targetLoginHint(new Error('x'), rehearsalTargetInputNames)).toContain('--into');
 });

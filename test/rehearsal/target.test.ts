@@ -11,8 +11,8 @@ import {
   readEmptyDatabaseSnapshot,
 } from '../../src/rehearsal/postgresql/existing-objects.ts';
 import {
-  listRehearsalTables,
-  readSequenceStates,
+  listTablesWithCopiedColumns,
+  readSequenceStatesAsText,
   readTableContentDigests,
 } from '../../src/rehearsal/postgresql/rehearsal-tables.ts';
 import { Secret } from '../../src/secret.ts';
@@ -89,7 +89,7 @@ test('rows are counted where they are, and sequences tell whether they were give
     'counted',
   );
   await inside('counted', async (session) => {
-    const tables = await listRehearsalTables(session);
+    const tables = await listTablesWithCopiedColumns(session);
     expect(tables.map(({ name, isUnlogged }) => [name, isUnlogged])).toEqual([
       ['public.odd name', true],
       ['public.part_1', false],
@@ -108,7 +108,7 @@ test('rows are counted where they are, and sequences tell whether they were give
       ['public.odd name', 0],
       ['public.part_1', 2],
     ]);
-    expect([...(await readSequenceStates(session)).keys()]).toEqual(['public.odd name_id_seq']);
+    expect([...(await readSequenceStatesAsText(session)).keys()]).toEqual(['public.odd name_id_seq']);
     // A table that cannot be read in time counts as not read, not as empty.
     await inside('counted', async (locking) => {
       await locking.query('BEGIN; LOCK TABLE public.part_1 IN ACCESS EXCLUSIVE MODE');

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
-  createRequestLog,
+  createSandboxRequestLog,
   getLastTokenCharacters,
   type LoggedRequest,
   redactLoggedRequest,
@@ -12,7 +12,7 @@ function entry(status: number): LoggedRequest {
 
 describe('the request log', () => {
   it('keeps the latest 10 000 and counts all of them', () => {
-    const log = createRequestLog();
+    const log = createSandboxRequestLog();
     for (let i = 0; i < 25_000; i += 1) log.add(entry(i), 'GET /a');
     const kept = log.list(undefined);
     expect([kept.length, kept[0]?.status, kept.at(-1)?.status]).toEqual([10_000, 15_000, 24_999]);
@@ -20,7 +20,7 @@ describe('the request log', () => {
   });
 
   it('waiting ends when the signal aborts', async () => {
-    const log = createRequestLog();
+    const log = createSandboxRequestLog();
     log.add(entry(200), 'GET /a');
     await log.waitFor('GET /a', 2, AbortSignal.timeout(20));
     await log.waitFor('GET /a', 2, AbortSignal.abort());

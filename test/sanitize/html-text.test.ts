@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { escapeHtml, escapeHtmlLines } from '../../src/sanitize/html-text.ts';
+import { escapeHtml, escapeHtmlKeepingLineBreaks } from '../../src/sanitize/html-text.ts';
 import { replaceUnprintable } from '../../src/sanitize/unprintable-characters.ts';
 import { hostileTexts, rawUnprintable } from '../fixtures/hostile-text.ts';
 
@@ -20,5 +20,5 @@ it.each(Object.entries(hostileTexts))('%s is text for a browser, between tags an
 });
 
 it('a script keeps its lines', () => {
-  expect(escapeHtmlLines('a <b>\n\tc\r')).toBe('a &lt;b&gt;\n\tc\ufffd');
+  expect(escapeHtmlKeepingLineBreaks('a <b>\n\tc\r')).toBe('a &lt;b&gt;\n\tc\ufffd');
 });

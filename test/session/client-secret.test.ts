@@ -4,7 +4,7 @@ import { readStoredClientSecret, writeClientSecret } from '../../src/session/cli
 import { createFileCredentialStore } from '../../src/session/file-store.ts';
 import { createKeychainStore } from '../../src/session/keychain-store.ts';
 import { profilePaths } from '../../src/session/profile-paths.ts';
-import { createKeychainRefreshJournal } from '../../src/session/write-ahead-journal.ts';
+import { createWriteAheadFileJournal } from '../../src/session/write-ahead-journal.ts';
 import { memoryKeychain, testHost } from '../fixtures/host.ts';
 import { profileNamed } from '../fixtures/profile.ts';
 
@@ -34,7 +34,7 @@ describe('a client secret', () => {
       limit: 1,
       onWaiting: () => undefined,
       platform: 'linux',
-      journal: createKeychainRefreshJournal(profilePaths(testHost().folders.state, 'work')),
+      journal: createWriteAheadFileJournal(profilePaths(testHost().folders.state, 'work')),
     });
     await expect(readStoredClientSecret(store, binding)).rejects.toMatchObject({
       code: 'keychain_unavailable',

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { TokenGrant } from '../../src/oauth/token-grant.ts';
 import { Secret } from '../../src/secret.ts';
 import {
-  requireAcceptedOAuthScope,
+  confirmGrantedOAuthScope,
   requireRequestedAccount,
   type ScopeMismatchPolicy,
 } from '../../src/session/confirm-grant.ts';
@@ -28,7 +28,7 @@ async function confirm(grant: Partial<TokenGrant>, scope: string | undefined, on
   const onQuestion = (): void => void questions++;
   const signal = new AbortController().signal;
   const options = { request: requestOf({ scope }), loginCommands: commands, onOtherScope, onQuestion, signal };
-  return { scope: await requireAcceptedOAuthScope(grantOf(grant), options), questions };
+  return { scope: await confirmGrantedOAuthScope(grantOf(grant), options), questions };
 }
 
 it('a granted scope that is the requested one, in any order, is stored without a question', async () => {

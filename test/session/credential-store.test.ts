@@ -9,8 +9,12 @@ import {
 } from '../../src/session/credential-store.ts';
 import { createFileCredentialStore } from '../../src/session/file-store.ts';
 import { createKeychainStore } from '../../src/session/keychain-store.ts';
-import { keychainAccount, profilePaths, readExistingKeychainAccount } from '../../src/session/profile-paths.ts';
-import { createKeychainRefreshJournal } from '../../src/session/write-ahead-journal.ts';
+import {
+  profilePaths,
+  readExistingKeychainAccount,
+  readOrCreateKeychainAccount,
+} from '../../src/session/profile-paths.ts';
+import { createWriteAheadFileJournal } from '../../src/session/write-ahead-journal.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 import { memoryKeychain, testHost } from '../fixtures/host.ts';
 import { profileNamed } from '../fixtures/profile.ts';
@@ -32,7 +36,7 @@ function keychainStore(
     limit: 3_000,
     onWaiting: () => undefined,
     platform: 'linux',
-    journal: createKeychainRefreshJournal(profilePaths(testHost().folders.state, 'work')),
+    journal: createWriteAheadFileJournal(profilePaths(testHost().folders.state, 'work')),
   });
 }
 
@@ -119,7 +123,7 @@ describe('the keychain store', () => {
       limit: 1,
       onWaiting: () => undefined,
       platform: 'darwin',
-      journal: createKeychainRefreshJournal(profilePaths(testHost().folders.state, 'a')),
+      journal: createWriteAheadFileJournal(profilePaths(testHost().folders.state, 'a')),
     });
     await expect(store.withItems(() => Promise.reject(new Error('bug')))).rejects.toThrow('bug');
     expect(closed).toBe(1);
@@ -173,19 +177,19 @@ describe('the id of a state folder', () => {
     const host = testHost();
     const place = profilePaths(host.folders.state, 'work');
     expect(readExistingKeychainAccount(place)).toBeUndefined();
-    const account = keychainAccount(place, host.random);
+    const account = readOrCreateKeychainAccount(place, host.random);
     expect(account).toMatch(/^work#[\w-]{8}$/);
-    expect(keychainAccount(place, host.random)).toBe(account);
+    expect(readOrCreateKeychainAccount(place, host.random)).toBe(account);
     expect(readExistingKeychainAccount(place)).toBe(account);
-    expect(keychainAccount(profilePaths(host.folders.state, 'home'), host.random)).toBe(
+    expect(readOrCreateKeychainAccount(profilePaths(host.folders.state, 'home'), host.random)).toBe(
       account.replace('work', 'home'),
     );
   });
 
   it('is another one in another folder', () => {
     const [a, b] = [testHost(), testHost()];
-    expect(keychainAccount(profilePaths(a.folders.state, 'p'), a.random)).not.toBe(
-      keychainAccount(profilePaths(b.folders.state, 'p'), b.random),
+    expect(readOrCreateKeychainAccount(profilePaths(a.folders.state, 'p'), a.random)).not.toBe(
+      readOrCreateKeychainAccount(profilePaths(b.folders.state, 'p'), b.random),
     );
   });
 
@@ -197,7 +201,7 @@ describe('the id of a state folder', () => {
       writeFileSync(`${place.folder}/keychain-id`, 'FIRSTONE\n');
       return host.random(bytes);
     };
-    expect(keychainAccount(place, racing)).toBe('work#FIRSTONE');
+    expect(readOrCreateKeychainAccount(place, racing)).toBe('work#FIRSTONE');
     expect(existsSync(`${place.folder}/keychain-id.${process.pid}`)).toBe(false);
   });
 });

@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { Secret } from '../../src/secret.ts';
 import type { CredentialRecord } from '../../src/session/credential-record.ts';
-import { createFileRefreshJournal } from '../../src/session/file-store-journal.ts';
+import { createFileStoreRefreshJournal } from '../../src/session/file-store-journal.ts';
 import { listTemporaryCredentialFiles, type ProfilePaths, profilePaths } from '../../src/session/profile-paths.ts';
 import { makeFolders } from '../fixtures/folders.ts';
 
@@ -37,7 +37,7 @@ it('a refresh in doubt keeps its trace, and what else was left is removed', () =
   const place = setup();
   left(place, 101, '\0'.repeat(4096));
   left(place, 102, '{"torn');
-  const journal = createFileRefreshJournal(place);
+  const journal = createFileStoreRefreshJournal(place);
   expect(journal.inspect(stored)).toMatchObject({ inDoubt: true, hasObsoleteFiles: true });
   journal.removeObsolete(stored, 0);
   expect(listTemporaryCredentialFiles(place).map((path) => basename(path))).toEqual([
@@ -49,7 +49,7 @@ it('a refresh in doubt keeps its trace, and what else was left is removed', () =
 it('without a refresh token nothing is in doubt, and all that was left is removed', () => {
   const place = setup();
   left(place, 101, '\0'.repeat(4096));
-  const journal = createFileRefreshJournal(place);
+  const journal = createFileStoreRefreshJournal(place);
   const { refreshToken: _none, ...bare } = stored;
   expect(journal.inspect(bare)).toMatchObject({ inDoubt: false });
   journal.removeObsolete(bare, 0);

@@ -12,7 +12,7 @@ import { profilePaths, readExistingKeychainAccount } from '../../src/session/pro
 import { recoverStoredSession } from '../../src/session/recover-session.ts';
 import { buildLoginSessionReport } from '../../src/session/session-report.ts';
 import { loadStoredSession } from '../../src/session/stored-session.ts';
-import { createKeychainRefreshJournal } from '../../src/session/write-ahead-journal.ts';
+import { createWriteAheadFileJournal } from '../../src/session/write-ahead-journal.ts';
 import { runCloudctl } from '../commands/run-cloudctl.ts';
 import { memoryKeychain, type TestHost, testHost } from '../fixtures/host.ts';
 import { profileNamed } from '../fixtures/profile.ts';
@@ -49,7 +49,7 @@ function machineWith(fixture: string): {
       limit: 1_000,
       onWaiting: () => undefined,
       platform: 'linux',
-      journal: createKeychainRefreshJournal(paths),
+      journal: createWriteAheadFileJournal(paths),
     });
   };
   return { host, store };

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { OAuthClient } from '../../src/oauth/token-endpoint.ts';
+import type { RegisteredOAuthClient } from '../../src/oauth/token-endpoint.ts';
 import type { SandboxServers } from '../../src/sandbox/sandbox.ts';
 import { Secret } from '../../src/secret.ts';
 import { type LogoutDeps, type LogoutOutcome, performLogout } from '../../src/session/logout.ts';
@@ -18,7 +18,11 @@ function logoutDeps(host: TestHost, sandbox: SandboxServers, changes: Partial<Lo
     lock,
     requireSafe,
     createSender: () => host.createSender({ env: {}, fresh: true }),
-    client: async ({ authOrigin, clientId }): Promise<OAuthClient> => ({ authOrigin, clientId, tokenParams: 'query' }),
+    client: async ({ authOrigin, clientId }): Promise<RegisteredOAuthClient> => ({
+      authOrigin,
+      clientId,
+      tokenParams: 'query',
+    }),
     removeAccount: () => undefined,
     probe: async ({ accessToken }) =>
       (await callApi(sandbox, accessToken.reveal(), 'GET', '/v2/actions')).status === 200 ? 'accepted' : 'refused',

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { formatMachineName } from '../../src/session/machine-name.ts';
+import { buildSharedStoreMachineName } from '../../src/session/machine-name.ts';
 
 it.each([
   [undefined, 'ci-7.example.com', 'ci-7.example.com#id'],
@@ -7,5 +7,5 @@ it.each([
   ['', 'host', 'machine#id'],
   ['a'.repeat(100), 'host', `${'a'.repeat(64)}#id`],
 ])('the name %j on host %j is %j', (given, host, expected) => {
-  expect(formatMachineName(given, host, 'id')).toBe(expected);
+  expect(buildSharedStoreMachineName(given, host, 'id')).toBe(expected);
 });

@@ -7,7 +7,7 @@ import type { SandboxServers } from '../../src/sandbox/sandbox.ts';
 import { startSandboxServers } from '../../src/sandbox/sandbox.ts';
 import { encodeCredentialRecord, unknownTokenExpiry } from '../../src/session/credential-record.ts';
 import { createFileCredentialStore } from '../../src/session/file-store.ts';
-import { keychainAccount, profilePaths } from '../../src/session/profile-paths.ts';
+import { profilePaths, readOrCreateKeychainAccount } from '../../src/session/profile-paths.ts';
 import { environment } from '../fixtures/folders.ts';
 import { memoryKeychain, type TestHost, testHost } from '../fixtures/host.ts';
 import { type Seeded, seedSession } from '../fixtures/session.ts';
@@ -143,7 +143,7 @@ describe('the fast answer of auth token', () => {
     const host = testHost({ keychain: memoryKeychain() });
     await seedSession(host, sandbox, { values: { credential_store: 'keychain' } });
     expect(fast(host, ['auth', 'token'])).toBe(left);
-    keychainAccount(profilePaths(host.folders.state, 'default'), host.random);
+    readOrCreateKeychainAccount(profilePaths(host.folders.state, 'default'), host.random);
     expect(fast(host, ['auth', 'token'])).toBe(left);
   });
 });

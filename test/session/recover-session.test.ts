@@ -13,7 +13,7 @@ import { buildRefreshJournalFilePath } from '../../src/session/profile-paths.ts'
 import { refreshStoredSession } from '../../src/session/refresh-session.ts';
 import { loadStoredSession } from '../../src/session/stored-session.ts';
 import {
-  createKeychainRefreshJournal,
+  createWriteAheadFileJournal,
   type RefreshJournalFileOperations,
 } from '../../src/session/write-ahead-journal.ts';
 import { errorText } from '../fixtures/error-text.ts';
@@ -301,7 +301,7 @@ describe('a disk that fails', () => {
   };
   const withDisk = (machine: SessionMachine, disk: RefreshJournalFileOperations) => ({
     ...machine.deps,
-    store: { ...machine.store, place: '', journal: createKeychainRefreshJournal(machine.place, disk) },
+    store: { ...machine.store, place: '', journal: createWriteAheadFileJournal(machine.place, disk) },
   });
 
   it.each(['ENOSPC', 'EROFS', 'EACCES', 'EDQUOT', 'EIO'])(

@@ -7,7 +7,10 @@ import { prepareSecretFileReplacement } from '../../src/platform/secret-file.ts'
 import { Secret } from '../../src/secret.ts';
 import { type CredentialRecord, encodeCredentialRecord } from '../../src/session/credential-record.ts';
 import { createFileCredentialStore } from '../../src/session/file-store.ts';
-import { createFileRefreshJournal, type SecretFileReplacementFactory } from '../../src/session/file-store-journal.ts';
+import {
+  createFileStoreRefreshJournal,
+  type SecretFileReplacementFactory,
+} from '../../src/session/file-store-journal.ts';
 import { listTemporaryCredentialFiles, type ProfilePaths, profilePaths } from '../../src/session/profile-paths.ts';
 import { refreshStoredSession } from '../../src/session/refresh-session.ts';
 import type { SessionRefreshDeps } from '../../src/session/session-refresh-deps.ts';
@@ -609,7 +612,7 @@ describe('the commit of a refresh', () => {
     const { origin } = await serverFor(grants);
     const { deps, stored, place } = await setup(origin);
     await refreshStoredSession(
-      { ...deps, store: createFileCredentialStore(place, createFileRefreshJournal(place, failing(1))) },
+      { ...deps, store: createFileCredentialStore(place, createFileStoreRefreshJournal(place, failing(1))) },
       due,
     );
     expect(stored()?.gen).toBe(2);
@@ -621,7 +624,7 @@ describe('the commit of a refresh', () => {
     async (code) => {
       const { origin, seen } = await serverFor(grants);
       const { deps, stored, place } = await setup(origin);
-      const full = createFileRefreshJournal(place, () => {
+      const full = createFileStoreRefreshJournal(place, () => {
         throw Object.assign(new Error(`${code}: no`), { code });
       });
       const failure = refreshStoredSession({ ...deps, store: createFileCredentialStore(place, full) }, due);
@@ -645,7 +648,7 @@ describe('the commit of a refresh', () => {
   it('that cannot be put in its place is an error, and the grant is used by the next command', async () => {
     const { origin, seen } = await serverFor(grants);
     const { deps, stored, place, host, record } = await setup(origin);
-    const stuck = createFileRefreshJournal(place, (path, reserve) => {
+    const stuck = createFileStoreRefreshJournal(place, (path, reserve) => {
       const real = prepareSecretFileReplacement(path, reserve);
       const commit: typeof real.commit = (text) => {
         // As with a file that was mounted in the meantime.

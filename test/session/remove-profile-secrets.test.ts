@@ -2,12 +2,12 @@ import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { profilePaths } from '../../src/session/profile-paths.ts';
-import { removeSessionFiles } from '../../src/session/remove-profile-secrets.ts';
+import { removeJournalAndTemporaryFiles } from '../../src/session/remove-profile-secrets.ts';
 import { testHost } from '../fixtures/host.ts';
 
 it('removes the files of interrupted commands, of this profile alone, and no lock', () => {
   const paths = profilePaths(testHost().folders.state, 'work');
-  removeSessionFiles(paths);
+  removeJournalAndTemporaryFiles(paths);
   mkdirSync(paths.folder, { recursive: true });
   const kept = ['work.lock', 'work.login-lock', 'work-2.0123456789abcdef.2.wal', '.work-2.credential.json.1.tmp'];
   const removed = [
@@ -17,6 +17,6 @@ it('removes the files of interrupted commands, of this profile alone, and no loc
     '.work.credential.json.1.tmp',
   ];
   for (const name of [...kept, ...removed, '.work.client.json.9.tmp']) writeFileSync(join(paths.folder, name), '');
-  removeSessionFiles(paths);
+  removeJournalAndTemporaryFiles(paths);
   expect(readdirSync(paths.folder).sort()).toEqual(kept.sort());
 });

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { Secret } from '../../src/secret.ts';
 import type { CredentialRecord } from '../../src/session/credential-record.ts';
 import { createSharedSessionEncryptor } from '../../src/session/sealed-session.ts';
-import { addShareEncryptionKey, createShareEncryptionKeys } from '../../src/shared-store/share-encryption-keys.ts';
+import { addShareEncryptionKey, generateShareEncryptionKeys } from '../../src/shared-store/share-encryption-keys.ts';
 
 const version = { epoch: 1_790_000_000, sid: '0123456789abcdef', gen: 3 };
 const record: CredentialRecord = {
@@ -18,7 +18,7 @@ const record: CredentialRecord = {
   baseOrigin: 'https://api.example.com',
   clientId: 'client',
 };
-const keys = createShareEncryptionKeys(randomBytes);
+const keys = generateShareEncryptionKeys(randomBytes);
 const sealer = createSharedSessionEncryptor(keys, 'default', randomBytes);
 
 it('a record is opened with its epoch, and a tombstone is no record', () => {

@@ -4,16 +4,16 @@ import { accountFromGrant } from '../../src/session/account.ts';
 import type { CredentialRecord } from '../../src/session/credential-record.ts';
 import {
   buildLoginSessionReport,
-  computeTokenSecondsLeftOrZero,
+  computeReportedTokenSecondsLeft,
   determineReportedSessionState,
 } from '../../src/session/session-report.ts';
 import {
-  formatLoginCommand,
   getTokenFreshness,
   needsLoginError,
   requireCredentialRecord,
   requireCredentialRecordLengthLimit,
 } from '../../src/session/stored-session.ts';
+import { formatLoginCommand } from '../../src/session/suggested-commands.ts';
 import { errorText } from '../fixtures/error-text.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 import { profileNamed } from '../fixtures/profile.ts';
@@ -81,8 +81,8 @@ describe('how fresh a session is', () => {
   });
 
   it('never has less than no seconds', () => {
-    expect(computeTokenSecondsLeftOrZero(record(-50), now)).toBe(0);
-    expect(computeTokenSecondsLeftOrZero(record(50), now + 999)).toBe(50);
+    expect(computeReportedTokenSecondsLeft(record(-50), now)).toBe(0);
+    expect(computeReportedTokenSecondsLeft(record(50), now + 999)).toBe(50);
   });
 });
 

@@ -4,13 +4,13 @@ import { recordStartedSandbox, type SandboxUrlsAndCredentials } from '../../src/
 import { resolveProfileSettings } from '../../src/config/settings.ts';
 import { Secret } from '../../src/secret.ts';
 import { storeLoggedInAccount } from '../../src/session/account.ts';
-import { buildSessionServerBinding } from '../../src/session/credential-record.ts';
+import { findProfileServerBinding } from '../../src/session/credential-record.ts';
 import {
   buildRefusedRequestHints,
   createFixedTokenSession,
   findLoggedInProfiles,
   isServerKnownToImplementSpec,
-  requireSessionServerBinding,
+  requireProfileServerBinding,
 } from '../../src/session/session-server-binding.ts';
 import { workLoginHints } from '../api/login-hints.ts';
 import { testHost } from '../fixtures/host.ts';
@@ -26,7 +26,7 @@ describe('what a profile points to', () => {
     const config = configOf({ default: whole });
     const binding = { authOrigin: 'https://a.example', baseOrigin: 'https://b.example', clientId: 'c' };
     expect(
-      requireSessionServerBinding(resolveProfileSettings({ env: {}, config }), config, testHost().folders.config),
+      requireProfileServerBinding(resolveProfileSettings({ env: {}, config }), config, testHost().folders.config),
     ).toEqual(binding);
   });
 
@@ -34,8 +34,8 @@ describe('what a profile points to', () => {
     const { [key]: _gone, ...rest }: Record<string, string> = whole;
     const config = configOf({ default: rest });
     const settings = resolveProfileSettings({ env: {}, config });
-    expect(buildSessionServerBinding(settings)).toBeUndefined();
-    expect(() => requireSessionServerBinding(settings, config, testHost().folders.config)).toThrow(
+    expect(findProfileServerBinding(settings)).toBeUndefined();
+    expect(() => requireProfileServerBinding(settings, config, testHost().folders.config)).toThrow(
       expect.objectContaining({ code: 'not_logged_in', exitCode: 4, detail: expect.stringContaining(key) }),
     );
   });
@@ -43,7 +43,7 @@ describe('what a profile points to', () => {
   it('of an unknown profile is an unknown profile, unless the environment says it all', () => {
     const config = configOf({});
     expect(() =>
-      requireSessionServerBinding(
+      requireProfileServerBinding(
         resolveProfileSettings({ profile: 'x', env: {}, config }),
         config,
         testHost().folders.config,
@@ -51,7 +51,7 @@ describe('what a profile points to', () => {
     ).toThrow(expect.objectContaining({ code: 'profile_unknown' }));
     const env = { CLOUDCTL_AUTH_URL: whole.auth_url, CLOUDCTL_BASE_URL: whole.base_url, CLOUDCTL_CLIENT_ID: 'c' };
     expect(
-      requireSessionServerBinding(
+      requireProfileServerBinding(
         resolveProfileSettings({ profile: 'x', env, config }),
         config,
         testHost().folders.config,
@@ -72,7 +72,7 @@ it.each([
     storeLoggedInAccount(folder, name, { sid: '0', scope: 'read', scope_verified: false, flow: 'code' });
   expect(findLoggedInProfiles(config, folder)).toEqual(names);
   const settings = resolveProfileSettings({ env: {}, config });
-  expect(() => requireSessionServerBinding(settings, config, folder)).toThrow(
+  expect(() => requireProfileServerBinding(settings, config, folder)).toThrow(
     expect.objectContaining({ code: 'not_logged_in', hint: expect.stringContaining(expected) }),
   );
 });

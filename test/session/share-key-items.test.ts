@@ -9,7 +9,10 @@ import {
   removeShareEncryptionKeys,
   writeShareEncryptionKeys,
 } from '../../src/session/share-key-items.ts';
-import { createShareEncryptionKeys, encodeShareEncryptionKeys } from '../../src/shared-store/share-encryption-keys.ts';
+import {
+  encodeShareEncryptionKeys,
+  generateShareEncryptionKeys,
+} from '../../src/shared-store/share-encryption-keys.ts';
 import { memoryKeychain, testHost } from '../fixtures/host.ts';
 import { keychainStoreOf } from '../fixtures/session.ts';
 
@@ -20,7 +23,7 @@ function placesOf(env: Readonly<Record<string, string>> = {}) {
 }
 
 it('the keys are in the variable, else in a file of mode 0600, else in the keychain', async () => {
-  const [first, second, third] = [1, 2, 3].map(() => createShareEncryptionKeys(randomBytes));
+  const [first, second, third] = [1, 2, 3].map(() => generateShareEncryptionKeys(randomBytes));
   const places = placesOf();
   await expect(readShareEncryptionKeys(places)).rejects.toMatchObject({ code: 'not_logged_in' });
   await writeShareEncryptionKeys(places.keychain, third!);
@@ -44,7 +47,7 @@ it('damaged keys are an error and never a missing key', async () => {
 });
 
 it('a machine without a keychain has no key in it, and a locked keychain keeps the key file', async () => {
-  const keys = createShareEncryptionKeys(randomBytes);
+  const keys = generateShareEncryptionKeys(randomBytes);
   let trouble: 'missing' | 'locked' = 'missing';
   const host = testHost({ keychain: memoryKeychain(new Map(), () => trouble) });
   const place = profilePaths(host.folders.state, 'default');

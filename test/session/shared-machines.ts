@@ -13,7 +13,7 @@ import { type ProfilePaths, profilePaths } from '../../src/session/profile-paths
 import { sendAccessTokenProbe } from '../../src/session/send-access-token-probe.ts';
 import type { SessionRefreshDeps } from '../../src/session/session-refresh-deps.ts';
 import { createSharedCredentialStore } from '../../src/session/shared-credential-store.ts';
-import { createShareEncryptionKeys, type ShareEncryptionKeys } from '../../src/shared-store/share-encryption-keys.ts';
+import { generateShareEncryptionKeys, type ShareEncryptionKeys } from '../../src/shared-store/share-encryption-keys.ts';
 import type { SharedSessionOperation, SharedSessionOperationResult } from '../../src/shared-store/shared-session.ts';
 import { type TestHost, testHost } from '../fixtures/host.ts';
 import { profileNamed } from '../fixtures/profile.ts';
@@ -49,7 +49,7 @@ export interface SharedMachines {
 export function sharedMachines(sandbox: SandboxServers): SharedMachines {
   const clockOffset = { ms: 0 };
   const server = createReferenceStore(() => Date.now() + clockOffset.ms);
-  const keys = createShareEncryptionKeys(randomBytes);
+  const keys = generateShareEncryptionKeys(randomBytes);
   const machine: SharedMachines['machine'] = (name, changes = {}, own = keys) => {
     const host = testHost();
     const place = profilePaths(host.folders.state, 'default');

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { initializeSharedStore } from '../../src/shared-store/initialize-shared-store.ts';
 import { createPostgresqlSharedStore } from '../../src/shared-store/postgresql-shared-store.ts';
-import { prepareSharedStore } from '../../src/shared-store/prepare-shared-store.ts';
 import { createRedisSharedStore } from '../../src/shared-store/redis-shared-store.ts';
 import type { SharedSessionOperation, SharedSessionStore } from '../../src/shared-store/shared-session.ts';
 import { parseSharedStoreUrl } from '../../src/shared-store/store-url.ts';
@@ -27,7 +27,7 @@ const engines: readonly Engine[] = [
       const server = await startPostgres();
       const url = (user: string, password: string): string =>
         `postgres://${user}:${password}@127.0.0.1:${server.port}/postgres`;
-      await prepareSharedStore(
+      await initializeSharedStore(
         parseSharedStoreUrl(url('postgres', server.password), () => undefined),
         'fleet',
       );

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { initializeSharedStore } from '../../src/shared-store/initialize-shared-store.ts';
 import { buildShareSchemaSql } from '../../src/shared-store/postgresql-schema.ts';
-import { prepareSharedStore } from '../../src/shared-store/prepare-shared-store.ts';
 import { parseSharedStoreUrl } from '../../src/shared-store/store-url.ts';
 import { type Postgres, startPostgres } from '../fixtures/postgres.ts';
 import { runPsql } from '../fixtures/psql.ts';
@@ -17,7 +17,7 @@ const address = (user: string, password: string) =>
 it('a role that may not create the schema gets SQL, which psql runs, twice, also with a strange role name', async () => {
   await server!.query("CREATE ROLE guest LOGIN PASSWORD 'guest'");
   const role = `it's "a" $$ role\\`;
-  const prepared = await prepareSharedStore(address('guest', 'guest'), role);
+  const prepared = await initializeSharedStore(address('guest', 'guest'), role);
   if (prepared.kind !== 'forbidden') throw new Error(prepared.kind);
   for (const _run of [1, 2]) expect(runPsql(server!, prepared.sql)).toMatchObject({ code: 0 });
   const [granted] = await server!.query(
@@ -25,11 +25,11 @@ it('a role that may not create the schema gets SQL, which psql runs, twice, also
   );
   expect(granted).toEqual({ rolname: role, may: true });
   await server!.query(`GRANT "it's ""a"" $$ role\\" TO guest`);
-  expect(await prepareSharedStore(address('guest', 'guest'), role)).toEqual({ kind: 'ready' });
+  expect(await initializeSharedStore(address('guest', 'guest'), role)).toEqual({ kind: 'ready' });
 });
 
 it('a member can execute the functions and nothing else', async () => {
-  await prepareSharedStore(address('postgres', server!.password), 'members');
+  await initializeSharedStore(address('postgres', server!.password), 'members');
   await server!.query('CREATE ROLE ci IN ROLE members');
   const asMember = async (sql: string): Promise<unknown> =>
     server!.query(`SET ROLE ci; ${sql}`).catch((error: unknown) => error);
@@ -67,7 +67,7 @@ it('the schema of another role is not changed, and nothing in it is executed wit
   ])
     await server!.query(`SET ROLE mallory; ${sql}`, 'trap');
   const url = `postgres://postgres:${server!.password}@127.0.0.1:${server!.port}/trap`;
-  const prepared = await prepareSharedStore(
+  const prepared = await initializeSharedStore(
     parseSharedStoreUrl(url, () => undefined),
     'members',
   );
@@ -79,18 +79,18 @@ it('the schema of another role is not changed, and nothing in it is executed wit
 
 it('a schema with a session is upgraded without a change of its rows, also from an earlier version', async () => {
   const owner = address('postgres', server!.password);
-  await prepareSharedStore(owner, 'members');
+  await initializeSharedStore(owner, 'members');
   await server!.query("SELECT cloudctl_share.commit_session('s', 'p', 1, 'aa', 1, 'k', 'r', 'ci-1#a', 'login')");
   await server!.query('UPDATE cloudctl_share.meta SET version = 0');
   const contents = () =>
     server!.query(`SELECT (SELECT json_agg(s) FROM cloudctl_share.session s)::text AS sessions,
       (SELECT json_agg(l) FROM cloudctl_share.log l)::text AS log`);
   const before = await contents();
-  expect(await prepareSharedStore(owner, 'members')).toEqual({ kind: 'ready' });
+  expect(await initializeSharedStore(owner, 'members')).toEqual({ kind: 'ready' });
   expect(await contents()).toEqual(before);
   // A newer version stays as it is.
   await server!.query('UPDATE cloudctl_share.meta SET version = 99');
-  expect(await prepareSharedStore(owner, 'members')).toEqual({ kind: 'ready' });
+  expect(await initializeSharedStore(owner, 'members')).toEqual({ kind: 'ready' });
   expect(await server!.query('SELECT version FROM cloudctl_share.meta')).toEqual([{ version: 99 }]);
 });
 

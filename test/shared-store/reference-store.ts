@@ -1,15 +1,15 @@
 import {
   compareSharedSessionVersions,
   isRefreshLeaseHeld,
+  type SharedSessionEntry,
   type SharedSessionLogEntry,
   type SharedSessionOperation,
   type SharedSessionOperationResult,
-  type SharedSessionRow,
   type SharedSessionStore,
 } from '../../src/shared-store/shared-session.ts';
 
 /** A row with the id of the attempt, which the store does not return. */
-export interface ReferenceRow extends SharedSessionRow {
+export interface ReferenceRow extends SharedSessionEntry {
   readonly attempt: string | undefined;
   readonly intentAttempt: string | undefined;
 }

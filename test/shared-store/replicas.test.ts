@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { catchSharedStoreUnavailable } from '../../src/session/shared-store-failure.ts';
+import { catchSharedStoreUnavailable } from '../../src/session/catch-shared-store-unavailable.ts';
+import { initializeSharedStore } from '../../src/shared-store/initialize-shared-store.ts';
 import { openSharedStore } from '../../src/shared-store/open-shared-store.ts';
-import { prepareSharedStore } from '../../src/shared-store/prepare-shared-store.ts';
 import { parseSharedStoreUrl } from '../../src/shared-store/store-url.ts';
 import { lacks } from '../fixtures/needs.ts';
 import { startPostgres } from '../fixtures/postgres.ts';
@@ -37,7 +37,7 @@ describe('a replica is never read, because it may be behind its primary', () => 
     const primary = await startPostgres({ direct: true, settings: { wal_level: 'replica', max_wal_senders: 4 } });
     const url = (port: number) => `postgres://postgres:${primary.password}@127.0.0.1:${port}/postgres`;
     const owner = parseSharedStoreUrl(url(primary.port), () => undefined);
-    await prepareSharedStore(owner, 'members');
+    await initializeSharedStore(owner, 'members');
     const store = await storeAt(url(primary.port));
     await store.run({ op: 'commit', by: 'a', event: 'login', ...session });
     await store.close();

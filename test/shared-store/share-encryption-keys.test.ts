@@ -2,18 +2,18 @@ import { randomBytes } from 'node:crypto';
 import { expect, it } from 'vitest';
 import {
   addShareEncryptionKey,
-  createShareEncryptionKeys,
   decodeShareEncryptionKeys,
   encodeShareEncryptionKeys,
-  findShareEncryptionKey,
+  generateShareEncryptionKeys,
   mergeShareEncryptionKeys,
+  selectShareEncryptionKeyById,
 } from '../../src/shared-store/share-encryption-keys.ts';
 
 const revealed = (keys: Parameters<typeof encodeShareEncryptionKeys>[0]): string =>
   encodeShareEncryptionKeys(keys).reveal();
 
 it('the text of the keys is decoded to the same keys, the newest first', () => {
-  const first = createShareEncryptionKeys(randomBytes);
+  const first = generateShareEncryptionKeys(randomBytes);
   const second = addShareEncryptionKey(first, randomBytes);
   const decoded = decodeShareEncryptionKeys(`${revealed(second)}\n`);
   expect(decoded?.share).toBe(first.share);
@@ -22,22 +22,22 @@ it('the text of the keys is decoded to the same keys, the newest first', () => {
 });
 
 it('keys of two texts are merged without doubles', () => {
-  const first = createShareEncryptionKeys(randomBytes);
+  const first = generateShareEncryptionKeys(randomBytes);
   const second = addShareEncryptionKey(first, randomBytes);
   expect(revealed(mergeShareEncryptionKeys(second, first))).toBe(revealed(second));
-  expect(findShareEncryptionKey(second, first.keys[0].kid)).toBeDefined();
-  expect(findShareEncryptionKey(first, second.keys[0].kid)).toBeUndefined();
+  expect(selectShareEncryptionKeyById(second, first.keys[0].kid)).toBeDefined();
+  expect(selectShareEncryptionKeyById(first, second.keys[0].kid)).toBeUndefined();
 });
 
 it('an old key file does not make an old key the newest one, and keys that two machines added are both in front', () => {
-  const first = createShareEncryptionKeys(randomBytes);
+  const first = generateShareEncryptionKeys(randomBytes);
   const [second, third] = [addShareEncryptionKey(first, randomBytes), addShareEncryptionKey(first, randomBytes)];
   const kids = (keys: typeof first) => keys.keys.map(({ kid }) => kid);
   const [old, one, other] = [first.keys[0].kid, second.keys[0].kid, third.keys[0].kid];
   expect(kids(mergeShareEncryptionKeys(first, second))).toEqual([one, old]);
   expect(kids(mergeShareEncryptionKeys(third, second))).toEqual([other, one, old]);
   expect(kids(mergeShareEncryptionKeys(first, mergeShareEncryptionKeys(third, second)))).toEqual([other, one, old]);
-  expect(kids(mergeShareEncryptionKeys(createShareEncryptionKeys(randomBytes), first))).toHaveLength(2);
+  expect(kids(mergeShareEncryptionKeys(generateShareEncryptionKeys(randomBytes), first))).toHaveLength(2);
 });
 
 it.each(['', 'cloudctl-share-1', 'cloudctl-share-1.0123456789abcdef', 'cloudctl-share-2.0123456789abcdef.x:y'])(
@@ -48,5 +48,5 @@ it.each(['', 'cloudctl-share-1', 'cloudctl-share-1.0123456789abcdef', 'cloudctl-
 );
 
 it('a text that was cut off is no text of keys', () => {
-  expect(decodeShareEncryptionKeys(revealed(createShareEncryptionKeys(randomBytes)).slice(0, -1))).toBeUndefined();
+  expect(decodeShareEncryptionKeys(revealed(generateShareEncryptionKeys(randomBytes)).slice(0, -1))).toBeUndefined();
 });

@@ -7,7 +7,7 @@ import {
   type ExpectedCause,
   logSettings,
 } from '../../scripts/accidents.mjs';
-import type { MigrationState } from '../../src/engine/migration-state.ts';
+import type { EngineMigrationState } from '../../src/engine/engine-migration-state.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import {
   readWatchedSourceBaselineFile,
@@ -18,7 +18,7 @@ import { addServiceStatusToMigrationSample } from '../../src/watch/service-migra
 import { observeSourceBeforeMigration } from '../../src/watch/source-before-migration.ts';
 import type { MigrationStatusSample, ReplicationStopCause } from '../../src/watch/status-sample.ts';
 import {
-  getWatchedSourceIdentity,
+  getWatchedSourceAddress,
   watchAndRecordNewMigrationSlots,
 } from '../../src/watch/update-slots-of-watch-record.ts';
 import {
@@ -65,9 +65,9 @@ async function startAccidentRun(accident: Accident, version: (typeof versions)[n
     limit: 20_000,
     signal: new AbortController().signal,
   });
-  const file = watchedSourceBaselinePath(folders.state, getWatchedSourceIdentity(watched), cluster);
+  const file = watchedSourceBaselinePath(folders.state, getWatchedSourceAddress(watched), cluster);
   writeWatchedSourceBaselineFile(file, before.baseline);
-  const path = getMigrationWatchRecordPath(folders.state, getWatchedSourceIdentity(watched));
+  const path = getMigrationWatchRecordPath(folders.state, getWatchedSourceAddress(watched));
   writeMigrationWatchRecord(path, {
     engine: 'postgresql',
     source: 'x',
@@ -98,7 +98,7 @@ const isCause = (cause: ReplicationStopCause | undefined, { rule, object }: Expe
   cause?.rule === rule && (object === undefined || cause.object === object.replace('NAME', name));
 
 /** The sample with what the service tells about the migration at that moment. */
-const joined = (sample: MigrationStatusSample, state: MigrationState): MigrationStatusSample =>
+const joined = (sample: MigrationStatusSample, state: EngineMigrationState): MigrationStatusSample =>
   addServiceStatusToMigrationSample(
     sample,
     { kind: 'known', migration: { status: state.status, raw: { ...state } } },

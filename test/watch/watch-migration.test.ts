@@ -6,7 +6,7 @@ import { CliError } from '../../src/errors.ts';
 import { Secret } from '../../src/secret.ts';
 import { defaultMigrationWatchLimits } from '../../src/watch/migration-watch-limits.ts';
 import type { WatchedSourcePollResult } from '../../src/watch/source-watcher.ts';
-import { getWatchedSourceIdentity } from '../../src/watch/update-slots-of-watch-record.ts';
+import { getWatchedSourceAddress } from '../../src/watch/update-slots-of-watch-record.ts';
 import { type WatchMigrationOptions, watchMigration } from '../../src/watch/watch-migration.ts';
 import {
   getMigrationWatchRecordPath,
@@ -54,8 +54,7 @@ function follow(host: TestHost, watch: typeof pollSourceContinuously, more: Part
   return watchMigration(commandIo(host, 'ndjson'), { source, ...options, ...more }, watch);
 }
 
-const recordPath = (host: TestHost) =>
-  getMigrationWatchRecordPath(host.folders.state, getWatchedSourceIdentity(source));
+const recordPath = (host: TestHost) => getMigrationWatchRecordPath(host.folders.state, getWatchedSourceAddress(source));
 const idle = poll({ caughtUpPolls: defaultMigrationWatchLimits.idlePolls });
 const unreachable = poll({ reached: false, outage: 'ECONNREFUSED' });
 const ended = poll({ ending: { message: 'the slot s1 was dropped', hint: 'start the migration again' } });
@@ -230,10 +229,10 @@ describe('the record of the migration', () => {
 });
 
 it('a source is identified by engine, address and database', () => {
-  expect(getWatchedSourceIdentity(source)).toEqual({ engine: 'redis', host: 'redis.example.com', port: 6379 });
+  expect(getWatchedSourceAddress(source)).toEqual({ engine: 'redis', host: 'redis.example.com', port: 6379 });
   const address = { host: 'h', port: 5432, dbname: 'shop' };
   const postgres = { ...address, username: 'u', password: undefined, ssl: 'require' } as const;
-  expect(getWatchedSourceIdentity({ engine: 'postgresql', source: postgres })).toEqual({
+  expect(getWatchedSourceAddress({ engine: 'postgresql', source: postgres })).toEqual({
     engine: 'postgresql',
     ...address,
   });

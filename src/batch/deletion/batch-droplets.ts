@@ -2,7 +2,7 @@ import type { Droplet } from '../../api/droplets.ts';
 import { usageError } from '../../errors.ts';
 import { sanitizeLine } from '../../sanitize/terminal-text.ts';
 import { batchLookupTag } from '../ledger/batch-id.ts';
-import type { BatchState } from '../ledger/batch-state.ts';
+import type { BatchLedgerState } from '../ledger/batch-ledger-state.ts';
 import { hasDropletTag } from '../lookup/droplet-tags.ts';
 import {
   type DropletReadOptions,
@@ -13,7 +13,7 @@ import { type DropletToDelete, toDropletToDelete } from './deletion-rows.ts';
 
 /** Reads the droplets whose ids the ledger contains, indexed by id. */
 export async function readBatchDroplets(
-  state: BatchState,
+  state: BatchLedgerState,
   reader: DropletReadOptions,
 ): Promise<ReadonlyMap<number, Droplet>> {
   const ids = [...state.rows()].flatMap((row) => ('id' in row && row.id !== undefined ? [row.id] : []));
@@ -36,7 +36,7 @@ export async function readBatchDroplets(
  * address.
  */
 export async function findDropletsCreatedByBatch(
-  state: BatchState,
+  state: BatchLedgerState,
   reader: DropletReadOptions,
 ): Promise<readonly DropletToDelete[]> {
   const rows = [...state.rows()].flatMap((row) => (row.status === 'created' ? [row] : []));

@@ -2,21 +2,21 @@ import { type RefusedRequestHints, readApiErrorBody } from '../../api/api-respon
 import { CliError } from '../../errors.ts';
 import type { Clock } from '../../platform/host.ts';
 import type { BatchTimeLimits } from '../sending/batch-time-limits.ts';
+import type { RateLimitedSender } from '../sending/rate-limited-sender.ts';
 import {
   type CreationRequestOutcome,
   determineCreationRequestOutcome,
   determineOutcomeOfFailedRequest,
 } from '../sending/request-outcome.ts';
-import type { SendLane } from '../sending/send-lane.ts';
 
 /** The result of the deletion of one droplet. */
-export type DropletDeletionResult =
+export type SingleDropletDeletionResult =
   /** `already_gone`: another request deleted the droplet after it was shown. */
   | { readonly status: 'deleted'; readonly already_gone?: true }
   | { readonly status: 'failed' | 'unknown'; readonly error: string };
 
 export interface DropletDeletionDeps {
-  readonly lane: SendLane;
+  readonly lane: RateLimitedSender;
   readonly clock: Clock;
   readonly timings: BatchTimeLimits;
   readonly loginHints: RefusedRequestHints;
@@ -30,7 +30,7 @@ export interface DropletDeletionDeps {
 
 export interface DropletDeletionOutcome {
   /** The result of the deletion; undefined when no request was sent. */
-  readonly result: DropletDeletionResult | undefined;
+  readonly result: SingleDropletDeletionResult | undefined;
   /** An error after which every other request would fail, too. */
   readonly stop?: CliError;
 }
@@ -104,9 +104,16 @@ async function sendDeletion(id: number, { lane, loginHints, ended }: DropletDele
 const unexpectedResponse = 'could not parse the response';
 
 /** Looks up a droplet whose deletion was sent without a clear result. */
-async function settleDeletion(id: number, error: string, deps: DropletDeletionDeps): Promise<DropletDeletionResult> {
+async function settleDeletion(
+  id: number,
+  error: string,
+  deps: DropletDeletionDeps,
+): Promise<SingleDropletDeletionResult> {
   const { lane, ended } = deps;
-  const unknown = (reason: string): DropletDeletionResult => ({ status: 'unknown', error: `${error}; ${reason}` });
+  const unknown = (reason: string): SingleDropletDeletionResult => ({
+    status: 'unknown',
+    error: `${error}; ${reason}`,
+  });
   try {
     for (;;) {
       await lane.waitForTurn(ended);

@@ -3,7 +3,7 @@ import { isSafeDropletId } from '../../api/droplets.ts';
 import type { ListView } from '../../cli/columns.ts';
 import { CliError } from '../../errors.ts';
 import { isJsonRecord, readStringField } from '../../json.ts';
-import type { DropletDeletionResult } from './delete-droplet-by-id.ts';
+import type { SingleDropletDeletionResult } from './delete-droplet-by-id.ts';
 
 /** A droplet to delete, with the fields that are shown before the deletion. */
 export interface DropletToDelete {
@@ -14,7 +14,7 @@ export interface DropletToDelete {
   readonly created_at?: string | undefined;
 }
 
-export type DropletDeletionRow = DropletToDelete & DropletDeletionResult;
+export type DropletDeletionRow = DropletToDelete & SingleDropletDeletionResult;
 
 /** The columns that identify a droplet in the confirmation and in `--dry-run`. */
 export const dropletToDeleteListView: ListView<DropletToDelete> = {

@@ -3,7 +3,7 @@ import type { ParsedArgs } from '../../cli/command.ts';
 import { usageError } from '../../errors.ts';
 import { isJsonRecord } from '../../json.ts';
 import { addTagToDropletAttributes, batchTag, type DropletAttributes } from '../sending/droplet-creation-requests.ts';
-import type { BatchDescriptionEvent } from './batch-ledger-event.ts';
+import type { BatchDescriptionLedgerEvent } from './batch-ledger-event.ts';
 
 /** Reads the id of `--batch-id` in lower case, because services compare tags case-insensitively. */
 export function readBatchId(args: ParsedArgs): string | undefined {
@@ -25,7 +25,7 @@ export function deriveBatchFromId(
   id: string,
   names: readonly string[],
   typed: DropletAttributes,
-): Pick<BatchDescriptionEvent, 'id' | 'content_hash' | 'mark' | 'attributes'> | undefined {
+): Pick<BatchDescriptionLedgerEvent, 'id' | 'content_hash' | 'mark' | 'attributes'> | undefined {
   const content_hash = contentHash(names, typed);
   const found = addTagToDropletAttributes(typed, sharedBatchTag(id));
   const attributes = found === undefined ? undefined : addTagToDropletAttributes(found, contentTag(id, content_hash));
@@ -33,11 +33,11 @@ export function deriveBatchFromId(
 }
 
 /** The tag that only droplets of this batch have; undefined without `--mark` and `--batch-id`. */
-export function uniqueBatchTag({
+export function getExclusiveBatchTag({
   id,
   mark,
   content_hash,
-}: Pick<BatchDescriptionEvent, 'id' | 'mark' | 'content_hash'>) {
+}: Pick<BatchDescriptionLedgerEvent, 'id' | 'mark' | 'content_hash'>) {
   if (!mark) return undefined;
   return content_hash === undefined ? batchTag(id) : contentTag(id, content_hash);
 }
@@ -46,12 +46,12 @@ export function uniqueBatchTag({
  * The tag with which the droplets of a batch are listed. With `--batch-id`, droplets with other names and attributes also have
  * this tag.
  */
-export function batchLookupTag({ id, content_hash }: Pick<BatchDescriptionEvent, 'id' | 'content_hash'>): string {
+export function batchLookupTag({ id, content_hash }: Pick<BatchDescriptionLedgerEvent, 'id' | 'content_hash'>): string {
   return content_hash === undefined ? batchTag(id) : sharedBatchTag(id);
 }
 
 /** The number of tags that `--mark` or `--batch-id` added to the tags of the user. */
-export function countBatchTagsOnEachDroplet({ content_hash }: Pick<BatchDescriptionEvent, 'content_hash'>): number {
+export function countTagsAddedByBatch({ content_hash }: Pick<BatchDescriptionLedgerEvent, 'content_hash'>): number {
   return content_hash === undefined ? 1 : 2;
 }
 

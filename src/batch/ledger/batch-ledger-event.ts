@@ -1,25 +1,25 @@
 import { isSafeDropletId } from '../../api/droplets.ts';
-import { isJsonRecord, type JsonRecord, parseJson, readNumberField, readStringField } from '../../json.ts';
+import { isJsonRecord, type JsonRecord, readNumberField, readStringField, tryParseJson } from '../../json.ts';
 import type { Clock } from '../../platform/host.ts';
 import { decodeDropletUserDataDigest } from '../options/user-data.ts';
 import type { DropletAttributes } from '../sending/droplet-creation-requests.ts';
 
 /** One line of a ledger. `at` is the local time, `server_date` the last Date header before the event (ISO 8601). */
 export type BatchLedgerEvent =
-  | BatchDescriptionEvent
-  | DropletsBeforeBatchEvent
-  | RequestGroupsAnnouncedEvent
-  | RequestGroupSendingEvent
-  | DropletsCreatedEvent
-  | RequestGroupFailedEvent
-  | DropletsDeletedEvent
-  | RequestGroupOutcomeUnknownEvent;
+  | BatchDescriptionLedgerEvent
+  | DropletsBeforeBatchLedgerEvent
+  | RequestGroupsAnnouncedLedgerEvent
+  | RequestGroupSendingLedgerEvent
+  | DropletsCreatedLedgerEvent
+  | RequestGroupFailedLedgerEvent
+  | DropletsDeletedLedgerEvent
+  | RequestGroupOutcomeUnknownLedgerEvent;
 
 export const existingNameChoices = ['fail', 'skip', 'create'] as const;
 export type ExistingNamePolicy = (typeof existingNameChoices)[number];
 
 /** The first line of a ledger describes the batch. The attributes include the tags of `--mark` and `--batch-id`. */
-export interface BatchDescriptionEvent {
+export interface BatchDescriptionLedgerEvent {
   readonly event: 'batch';
   readonly v: 1;
   readonly id: string;
@@ -42,7 +42,7 @@ export interface BatchDescriptionEvent {
 }
 
 /** Existing droplets with names of the batch. `differences`: how the first droplet of a name differs from the batch. */
-export interface DropletsBeforeBatchEvent {
+export interface DropletsBeforeBatchLedgerEvent {
   readonly event: 'baseline';
   readonly at: string;
   readonly server_date?: string | undefined;
@@ -55,7 +55,7 @@ export interface DropletsBeforeBatchEvent {
  * announced groups need no sync, because a written line survives a crash of the process while the machine keeps running. If an
  * announced group has no `sending` line, it was not sent.
  */
-export interface RequestGroupsAnnouncedEvent {
+export interface RequestGroupsAnnouncedLedgerEvent {
   readonly event: 'announced';
   readonly at: string;
   /** The boot id of the machine. After a reboot, the result of every announced group is unknown. */
@@ -70,7 +70,7 @@ export interface AnnouncedRequestGroupNames {
 }
 
 /** Recorded before the creation request of a group is sent; synced to the disk unless the group was announced. */
-export interface RequestGroupSendingEvent {
+export interface RequestGroupSendingLedgerEvent {
   readonly event: 'sending';
   readonly at: string;
   readonly group: number;
@@ -85,7 +85,7 @@ export interface LedgerCreatedDroplet {
 }
 
 /** `adopted` is true if a lookup found the droplets, and absent if the response named them. */
-export interface DropletsCreatedEvent {
+export interface DropletsCreatedLedgerEvent {
   readonly event: 'created';
   readonly at: string;
   readonly group: number;
@@ -94,7 +94,7 @@ export interface DropletsCreatedEvent {
 }
 
 /** The server did not create the droplets of the group. */
-export interface RequestGroupFailedEvent {
+export interface RequestGroupFailedLedgerEvent {
   readonly event: 'failed';
   readonly at: string;
   readonly group: number;
@@ -103,7 +103,7 @@ export interface RequestGroupFailedEvent {
 }
 
 /** The command `droplets batches delete` deleted the listed droplets. */
-export interface DropletsDeletedEvent {
+export interface DropletsDeletedLedgerEvent {
   readonly event: 'deleted';
   readonly at: string;
   readonly rows: readonly LedgerCreatedDroplet[];
@@ -113,7 +113,7 @@ export interface DropletsDeletedEvent {
 export const dropletDeletedWithBatchErrorText = 'deleted by `droplets batches delete`';
 
 /** Names whose droplets may exist. `resend`: a later run may send them again after lookups prove that no droplet exists. */
-export interface RequestGroupOutcomeUnknownEvent {
+export interface RequestGroupOutcomeUnknownLedgerEvent {
   readonly event: 'unknown';
   readonly at: string;
   readonly group: number;
@@ -149,7 +149,7 @@ export function encodeBatchLedgerEvent(event: BatchLedgerEvent): string {
 
 /** Decodes one line of a ledger; returns undefined if the line is not an event that this version knows. */
 export function decodeBatchLedgerEvent(line: string): BatchLedgerEvent | undefined {
-  const json = parseJson(line);
+  const json = tryParseJson(line);
   if (!json.ok || !isJsonRecord(json.value)) return undefined;
   const record = json.value;
   const at = readStringField(record, 'at');
@@ -166,7 +166,7 @@ export function decodeBatchLedgerEvent(line: string): BatchLedgerEvent | undefin
   return group === undefined ? undefined : decodeGroupEvent(record, at, group);
 }
 
-function decodeAnnounced(record: JsonRecord, at: string): RequestGroupsAnnouncedEvent | undefined {
+function decodeAnnounced(record: JsonRecord, at: string): RequestGroupsAnnouncedLedgerEvent | undefined {
   const boot = readStringField(record, 'boot');
   const { groups } = record;
   if (boot === undefined || !Array.isArray(groups) || !groups.every(isAnnouncedGroup)) return undefined;
@@ -187,7 +187,7 @@ function decodeGroupEvent(record: JsonRecord, at: string, group: number): BatchL
   return event === 'unknown' && typeof resend === 'boolean' ? { event, at, group, names, error, resend } : undefined;
 }
 
-function decodeBatch(record: JsonRecord, at: string): BatchDescriptionEvent | undefined {
+function decodeBatch(record: JsonRecord, at: string): BatchDescriptionLedgerEvent | undefined {
   const id = readStringField(record, 'id');
   const profile = readStringField(record, 'profile');
   const base_url = readStringField(record, 'base_url');

@@ -6,7 +6,7 @@ import { requireNonEmptyValue } from '../../cli/require-non-empty-value.ts';
 import { usageError } from '../../errors.ts';
 import { readBatchId } from './batch-id.ts';
 import { buildBatchLedgerPath } from './batch-ledger.ts';
-import type { BatchDescriptionEvent } from './batch-ledger-event.ts';
+import type { BatchDescriptionLedgerEvent } from './batch-ledger-event.ts';
 import { isResumableBatchLedger } from './batch-ledger-file.ts';
 
 /** The ledger that a run uses: an existing one to resume, or a new one. */
@@ -56,7 +56,7 @@ const hints: Readonly<Record<string, string>> = {
 /** The path of the ledger for a batch with `--batch-id`; each profile and server has a separate path. */
 export function buildLedgerPathOfUserBatchId(
   stateFolder: string,
-  { id, profile, base_url }: BatchDescriptionEvent,
+  { id, profile, base_url }: BatchDescriptionLedgerEvent,
 ): string {
   const server = createHash('sha256')
     .update(JSON.stringify([profile, base_url]))

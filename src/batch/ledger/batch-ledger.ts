@@ -14,19 +14,19 @@ import { CliError, usageError } from '../../errors.ts';
 import { type HeldFileLock, tryAcquireFileLock } from '../../platform/file-lock.ts';
 import { createPreallocatedFile } from '../../platform/files.ts';
 import {
-  type BatchDescriptionEvent,
+  type BatchDescriptionLedgerEvent,
   type BatchLedgerEvent,
   encodeBatchLedgerEvent,
-  type RequestGroupSendingEvent,
+  type RequestGroupSendingLedgerEvent,
 } from './batch-ledger-event.ts';
 import { batchLedgerWriteError, isResumableBatchLedger, openBatchLedgerFile } from './batch-ledger-file.ts';
-import { type BatchState, createBatchState } from './batch-state.ts';
-import { readBatchLedger, readBatchLedgerIfValid } from './read-batch-ledger.ts';
+import { type BatchLedgerState, createBatchLedgerState } from './batch-ledger-state.ts';
+import { readBatchLedger, readBatchStateIfLedgerValid } from './read-batch-ledger.ts';
 
 /** The ledger file of a batch, locked by this process until it is closed. */
 export interface BatchLedger {
   readonly path: string;
-  readonly state: BatchState;
+  readonly state: BatchLedgerState;
   /**
    * The boot id of the machine; undefined if a written line of the ledger file could be lost when this process crashes.
    * Groups of names are announced in the ledger only if the boot id is known.
@@ -48,7 +48,7 @@ export interface BatchLedger {
    * The state of the earlier run with the same `--batch-id`, whose ledger this ledger replaces; undefined without an earlier
    * run.
    */
-  readonly replaced?: BatchState | undefined;
+  readonly replaced?: BatchLedgerState | undefined;
 }
 
 export function buildBatchLedgerPath(stateFolder: string, batchId: string): string {
@@ -61,7 +61,7 @@ type ReadBootId = (folder: string) => Promise<string | undefined>;
 /** Creates a ledger whose first line is synced to the disk. */
 export async function createBatchLedgerAtPath(
   path: string,
-  batch: BatchDescriptionEvent,
+  batch: BatchDescriptionLedgerEvent,
   bootOf: ReadBootId,
 ): Promise<BatchLedger> {
   // Acquiring the lock creates the folder of the ledger.
@@ -70,7 +70,7 @@ export async function createBatchLedgerAtPath(
     // A symbolic link is not removed, so creating the ledger file fails.
     if (!isResumableBatchLedger(path) && lstatSync(path, { throwIfNoEntry: false })?.isFile() === true) rmSync(path);
     createPreallocatedFile(path, encodeBatchLedgerEvent(batch), 0).close();
-    return await openedLedger(path, lock, createBatchState(batch), bootOf);
+    return await openedLedger(path, lock, createBatchLedgerState(batch), bootOf);
   } catch (error) {
     lock.release();
     throw batchLedgerWriteError(path, error);
@@ -81,21 +81,21 @@ export async function createBatchLedgerAtPath(
  * Creates a new ledger for a batch with `--batch-id`; the ledger of the earlier run is kept until this run has recorded its
  * baseline.
  */
-export async function replaceBatchLedger(
+export async function createReplacementBatchLedger(
   path: string,
-  batch: BatchDescriptionEvent,
+  batch: BatchDescriptionLedgerEvent,
   bootOf: ReadBootId,
 ): Promise<BatchLedger> {
   const lock = acquireLedgerLock(path);
   const previous = previousPath(path);
   try {
     // The ledger of a run that was killed before its baseline contains less than the ledger of the run before it.
-    const hasBegun = readBatchLedgerIfValid(path)?.baseline() !== undefined;
+    const hasBegun = readBatchStateIfLedgerValid(path)?.baseline() !== undefined;
     if (existsSync(path) && (hasBegun || !existsSync(previous))) renameSync(path, previous);
     rmSync(path, { force: true });
-    const replaced = readBatchLedgerIfValid(previous);
+    const replaced = readBatchStateIfLedgerValid(previous);
     createPreallocatedFile(path, encodeBatchLedgerEvent(batch), 0).close();
-    const ledger = await openedLedger(path, lock, createBatchState(batch), bootOf);
+    const ledger = await openedLedger(path, lock, createBatchLedgerState(batch), bootOf);
     const restore = (): void => {
       if (ledger.state.baseline() === undefined && existsSync(previous)) renameSync(previous, path);
     };
@@ -130,10 +130,10 @@ function previousPath(path: string): string {
  * A run with `--batch-id` that was killed before its baseline was recorded sent no request. The ledger of the earlier run is
  * then restored.
  */
-function restorePrevious(path: string, { batch, baseline }: BatchState): boolean {
+function restorePrevious(path: string, { batch, baseline }: BatchLedgerState): boolean {
   if (batch.content_hash === undefined || baseline() !== undefined) return false;
   const previous = previousPath(path);
-  if (readBatchLedgerIfValid(previous) === undefined) return false;
+  if (readBatchStateIfLedgerValid(previous) === undefined) return false;
   renameSync(previous, path);
   return true;
 }
@@ -165,9 +165,9 @@ export async function openExistingBatchLedger(named: string, bootOf: ReadBootId)
 
 /** The announced groups that may have been sent, because a reboot can lose their `sending` lines. */
 export function possiblySentRequestGroups(
-  state: BatchState,
+  state: BatchLedgerState,
   boot: string | undefined,
-): readonly RequestGroupSendingEvent[] {
+): readonly RequestGroupSendingLedgerEvent[] {
   return state.announced().flatMap((one) => (one.boot === boot ? [] : [one.sending]));
 }
 
@@ -190,7 +190,7 @@ function requireReadable(path: string): void {
 async function openedLedger(
   path: string,
   lock: HeldFileLock,
-  state: BatchState,
+  state: BatchLedgerState,
   bootOf: ReadBootId,
 ): Promise<BatchLedger> {
   const boot = await bootOf(dirname(realpathSync(path)));

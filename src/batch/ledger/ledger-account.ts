@@ -1,9 +1,9 @@
 import { type RefusedRequestHints, toApiError } from '../../api/api-response.ts';
 import type { ApiClient } from '../../api/client.ts';
 import { CliError } from '../../errors.ts';
-import { type AccountIdentity, compareAccountIdentities, describeAccountIdentity } from '../../identity.ts';
-import type { BatchDescriptionEvent } from './batch-ledger-event.ts';
-import type { BatchState } from './batch-state.ts';
+import { type AccountAndServers, compareAccountsAndServers, describeAccountAndServers } from '../../identity.ts';
+import type { BatchDescriptionLedgerEvent } from './batch-ledger-event.ts';
+import type { BatchLedgerState } from './batch-ledger-state.ts';
 
 /** The members in a ledger's first line that identify the account that started the batch. */
 export function buildBatchLedgerAccountFields({
@@ -11,26 +11,26 @@ export function buildBatchLedgerAccountFields({
   clientId,
   accountUuid,
   team,
-}: AccountIdentity): Partial<BatchDescriptionEvent> {
+}: AccountAndServers): Partial<BatchDescriptionLedgerEvent> {
   const fields = { account: accountUuid, team, auth_url: authOrigin, client_id: clientId };
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
 
-export function readAccountIdentityOfBatchLedger({
+export function readAccountAndServersOfBatchLedger({
   account,
   team,
   auth_url,
   base_url,
   client_id,
-}: BatchDescriptionEvent): AccountIdentity {
+}: BatchDescriptionLedgerEvent): AccountAndServers {
   return { accountUuid: account, team, authOrigin: auth_url, baseOrigin: base_url, clientId: client_id };
 }
 
 export interface BatchLedgerAccountCheckDeps {
   readonly api: ApiClient;
-  readonly state: BatchState;
+  readonly state: BatchLedgerState;
   /** The account that would continue the batch. */
-  readonly current: AccountIdentity;
+  readonly current: AccountAndServers;
   /** The command that logs in as the account that started the batch. */
   readonly loginHint: string;
   readonly loginHints: RefusedRequestHints;
@@ -43,10 +43,10 @@ export interface BatchLedgerAccountCheckDeps {
  * droplet of the batch and all names would be created again. If one of the two accounts is not known, the check succeeds when a
  * droplet in the ledger can be read. Throws `needs_login` if the check fails.
  */
-export async function requireAccountOfBatchLedger(proof: BatchLedgerAccountCheckDeps): Promise<void> {
+export async function requireAccountMatchesBatchLedger(proof: BatchLedgerAccountCheckDeps): Promise<void> {
   const { api, state, current, isSkipped } = proof;
-  const recorded = readAccountIdentityOfBatchLedger(state.batch);
-  const comparison = compareAccountIdentities(recorded, current);
+  const recorded = readAccountAndServersOfBatchLedger(state.batch);
+  const comparison = compareAccountsAndServers(recorded, current);
   if (comparison === 'different') throw otherIdentityError(proof, recorded);
   if (comparison === 'same' || isSkipped || !wasAnythingSent(state)) return;
   for (const id of recentIds(state)) {
@@ -57,19 +57,22 @@ export async function requireAccountOfBatchLedger(proof: BatchLedgerAccountCheck
       throw toApiError(response, 'GET', '/v2/droplets/ID', proof.loginHints);
   }
   throw new CliError('needs_login', 'could not verify that the ledger belongs to this account', {
-    detail: `the batch was started by ${describeAccountIdentity(recorded)}; this command acts as ${describeAccountIdentity(current)}; no droplet of the ledger could be read`,
+    detail: `the batch was started by ${describeAccountAndServers(recorded)}; this command acts as ${describeAccountAndServers(current)}; no droplet of the ledger could be read`,
     hint: 'with another account all names would be created again; if the account is the same, add `--skip-account-check`',
   });
 }
 
-function otherIdentityError({ current, loginHint }: BatchLedgerAccountCheckDeps, recorded: AccountIdentity): CliError {
+function otherIdentityError(
+  { current, loginHint }: BatchLedgerAccountCheckDeps,
+  recorded: AccountAndServers,
+): CliError {
   return new CliError('needs_login', 'the ledger belongs to another account or team', {
-    detail: `the batch was started by ${describeAccountIdentity(recorded)}; this command acts as ${describeAccountIdentity(current)}`,
+    detail: `the batch was started by ${describeAccountAndServers(recorded)}; this command acts as ${describeAccountAndServers(current)}`,
     hint: loginHint,
   });
 }
 
-function wasAnythingSent(state: BatchState): boolean {
+function wasAnythingSent(state: BatchLedgerState): boolean {
   const { created, unknown } = state.counts();
   /**
    * Recording a baseline already reads droplets of the account that started the batch, so the account must not change
@@ -80,7 +83,7 @@ function wasAnythingSent(state: BatchState): boolean {
 }
 
 /** The newest droplet ids of the ledger are read, because new droplets are the least likely to be deleted. */
-function recentIds(state: BatchState): readonly number[] {
+function recentIds(state: BatchLedgerState): readonly number[] {
   const ids: number[] = [];
   for (let at = state.batch.names.length - 1; at >= 0 && ids.length < maxReadIds; at--) {
     const row = state.rowAt(at);

@@ -1,4 +1,4 @@
-export interface DropletNameIndex {
+export interface DropletNamePositions {
   /** The index of the first occurrence of the name in the list; -1 if the list does not contain the name. */
   readonly positionOf: (name: string) => number;
   /** Names that occur more than once in the list; each is returned once. */
@@ -9,7 +9,7 @@ export interface DropletNameIndex {
  * Indexes the names of a list with eight bytes per name, where a Map would need seventy, because a batch may have a million
  * names.
  */
-export function indexDropletNames(names: readonly string[]): DropletNameIndex {
+export function indexDropletNamePositions(names: readonly string[]): DropletNamePositions {
   const slots = new Int32Array(2 ** Math.ceil(Math.log2(2 * names.length + 2))).fill(-1);
   const repeated = new Set<string>();
   /** The slot of the hash table that contains the name, or the free slot for it. */

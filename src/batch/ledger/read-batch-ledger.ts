@@ -1,12 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { CliError } from '../../errors.ts';
 import { decodeBatchLedgerEvent } from './batch-ledger-event.ts';
-import { type BatchState, createBatchState } from './batch-state.ts';
+import { type BatchLedgerState, createBatchLedgerState } from './batch-ledger-state.ts';
 
 /** The content of a ledger file. */
 export interface BatchLedgerContent {
   /** The state of the batch, computed from all complete lines of the file. */
-  readonly state: BatchState;
+  readonly state: BatchLedgerState;
   /** The length of all complete lines in bytes. */
   readonly length: number;
   /** The length of the file in bytes, which is greater when the last line is incomplete. */
@@ -17,7 +17,7 @@ export interface BatchLedgerContent {
 export function readBatchLedger(path: string): BatchLedgerContent {
   const bytes = readFileSync(path);
   const end = bytes.lastIndexOf(0x0a) + 1;
-  let state: BatchState | undefined;
+  let state: BatchLedgerState | undefined;
   let number = 0;
   for (let from = 0; from < end; ) {
     const to = bytes.indexOf(0x0a, from);
@@ -25,7 +25,7 @@ export function readBatchLedger(path: string): BatchLedgerContent {
     number += 1;
     from = to + 1;
     if (event === undefined || (event.event === 'batch') !== (number === 1)) throw damagedLedgerError(path, number);
-    if (event.event === 'batch') state = createBatchState(event);
+    if (event.event === 'batch') state = createBatchLedgerState(event);
     else state?.apply(event);
   }
   if (state === undefined) throw damagedLedgerError(path, 1);
@@ -33,7 +33,7 @@ export function readBatchLedger(path: string): BatchLedgerContent {
 }
 
 /** The state of the batch in a ledger; undefined when the file is missing, cannot be read or is damaged. */
-export function readBatchLedgerIfValid(path: string): BatchState | undefined {
+export function readBatchStateIfLedgerValid(path: string): BatchLedgerState | undefined {
   try {
     return existsSync(path) ? readBatchLedger(path).state : undefined;
   } catch {

@@ -7,8 +7,8 @@ import { listFolder } from '../../platform/files.ts';
 import { isBatchFinished } from '../run-batch.ts';
 import { buildBatchLedgerLockPath, buildBatchLedgerPath } from './batch-ledger.ts';
 import { dropletDeletedWithBatchErrorText } from './batch-ledger-event.ts';
-import type { BatchState, BatchStatusCounts } from './batch-state.ts';
-import { readBatchLedgerIfValid } from './read-batch-ledger.ts';
+import type { BatchLedgerState, BatchStatusCounts } from './batch-ledger-state.ts';
+import { readBatchStateIfLedgerValid } from './read-batch-ledger.ts';
 
 /** A ledger in the state folder. For a damaged ledger only `id`, `state` and `path` are known. */
 export interface StoredBatch extends Partial<BatchStatusCounts> {
@@ -33,7 +33,7 @@ export function listStoredBatches(stateFolder: string): readonly StoredBatch[] {
  * Returns the path of the ledger that an argument names, by batch id or as a file path. Throws a usage error when no ledger has
  * this id or path.
  */
-export function findBatchLedger(stateFolder: string, text: string): string {
+export function findBatchLedgerPath(stateFolder: string, text: string): string {
   // A file in the current folder can have the same name as a batch id.
   const found = /^[\w-]+$/.test(text) ? ledgersWithId(stateFolder, text) : [];
   const [first, ...others] = found;
@@ -53,7 +53,7 @@ export function findBatchLedger(stateFolder: string, text: string): string {
 function ledgersWithId(stateFolder: string, id: string): readonly string[] {
   const named = buildBatchLedgerPath(stateFolder, id);
   if (isFile(named)) return [named];
-  return ledgerFiles(stateFolder).filter((path) => readBatchLedgerIfValid(path)?.batch.id === id.toLowerCase());
+  return ledgerFiles(stateFolder).filter((path) => readBatchStateIfLedgerValid(path)?.batch.id === id.toLowerCase());
 }
 
 /** Deletes the ledgers of batches that ended before the given time, but not of running, unfinished or damaged batches. */
@@ -82,12 +82,12 @@ function pruneLedger(path: string, endedBefore: number): void {
 }
 
 function isPrunable(path: string): boolean {
-  const state = readBatchLedgerIfValid(path);
+  const state = readBatchStateIfLedgerValid(path);
   return state !== undefined && (isBatchFinished(state) || isDeleted(state));
 }
 
 function describeBatch(path: string): StoredBatch {
-  const state = readBatchLedgerIfValid(path);
+  const state = readBatchStateIfLedgerValid(path);
   const isRunning = isLocked(path);
   if (state === undefined) return { id: basename(path, extension), state: isRunning ? 'running' : 'damaged', path };
   const { id, at, profile, names } = state.batch;
@@ -98,7 +98,7 @@ function describeBatch(path: string): StoredBatch {
 }
 
 /** Whether every droplet of the batch was deleted together with the batch, and no name is left to create. */
-function isDeleted(state: BatchState): boolean {
+function isDeleted(state: BatchLedgerState): boolean {
   let deleted = 0;
   for (const row of state.rows()) {
     if (row.status === 'failed' && row.error === dropletDeletedWithBatchErrorText) deleted += 1;

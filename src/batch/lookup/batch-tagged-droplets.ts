@@ -2,12 +2,12 @@ import type { Droplet } from '../../api/droplets.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { readStringField } from '../../json.ts';
 import { sanitizeLine } from '../../sanitize/terminal-text.ts';
-import { batchLookupTag, uniqueBatchTag } from '../ledger/batch-id.ts';
-import type { BatchState } from '../ledger/batch-state.ts';
-import type { SendLane } from '../sending/send-lane.ts';
+import { batchLookupTag, getExclusiveBatchTag } from '../ledger/batch-id.ts';
+import type { BatchLedgerState } from '../ledger/batch-ledger-state.ts';
+import type { RateLimitedSender } from '../sending/rate-limited-sender.ts';
 import { describeDropletDifference } from './candidate-droplets.ts';
 import { readLowerCaseDropletTags } from './droplet-tags.ts';
-import { scanDropletPages } from './scan-droplets.ts';
+import { readDropletPages } from './scan-droplets.ts';
 
 /** A droplet with the tag of the same `--batch-id` that has a name outside the batch or other attributes. */
 export interface ForeignTaggedDroplet {
@@ -31,7 +31,7 @@ export interface BatchTaggedDropletLookupResult {
   readonly droplets: BatchTaggedDroplets;
 }
 
-type TaggedState = Pick<BatchState, 'batch' | 'hasName' | 'positionOf'>;
+type TaggedState = Pick<BatchLedgerState, 'batch' | 'hasName' | 'positionOf'>;
 
 /**
  * Reads the droplets that have a tag of the batch with the filter `?tag_name=`. A server that ignores the filter returns all
@@ -39,7 +39,7 @@ type TaggedState = Pick<BatchState, 'batch' | 'hasName' | 'positionOf'>;
  * list is read without it.
  */
 export async function findBatchTaggedDroplets(
-  lane: SendLane,
+  lane: RateLimitedSender,
   state: TaggedState,
   signal: AbortSignal,
 ): Promise<BatchTaggedDropletLookupResult> {
@@ -54,7 +54,7 @@ export async function findBatchTaggedDroplets(
 
 /** Only the ids are kept in memory, because a batch may have a million names. */
 async function scanTagged(
-  lane: SendLane,
+  lane: RateLimitedSender,
   state: TaggedState,
   filter: string,
   signal: AbortSignal,
@@ -62,10 +62,10 @@ async function scanTagged(
   const ids = new Set<number>();
   const droplets = createEmptyBatchTaggedDroplets();
   const totals: (number | undefined)[] = [];
-  for await (const page of scanDropletPages(lane, `/v2/droplets${filter}`, signal)) {
+  for await (const page of readDropletPages(lane, `/v2/droplets${filter}`, signal)) {
     totals.push(page.total);
     for (const droplet of page.droplets) {
-      if (!ids.has(droplet.id)) addBatchTaggedDroplet(state, droplets, droplet);
+      if (!ids.has(droplet.id)) addDropletIfBatchTagged(state, droplets, droplet);
       ids.add(droplet.id);
     }
   }
@@ -79,12 +79,12 @@ export function createEmptyBatchTaggedDroplets(): BatchTaggedDroplets {
 }
 
 /** Adds a droplet if it has a tag of the batch; returns whether the droplet was added. */
-export function addBatchTaggedDroplet(state: TaggedState, tagged: BatchTaggedDroplets, droplet: Droplet): boolean {
+export function addDropletIfBatchTagged(state: TaggedState, tagged: BatchTaggedDroplets, droplet: Droplet): boolean {
   const { id, name, raw } = droplet;
   const tags = readLowerCaseDropletTags(raw);
   if (!tags.includes(batchLookupTag(state.batch))) return false;
   const at = state.positionOf(name);
-  if (at === -1 || !tags.includes(uniqueBatchTag(state.batch) ?? '')) {
+  if (at === -1 || !tags.includes(getExclusiveBatchTag(state.batch) ?? '')) {
     tagged.foreign.push({ id, name, difference: describeForeign(state, droplet) });
     return true;
   }
@@ -102,7 +102,7 @@ function describeForeign({ batch, hasName }: TaggedState, { name, raw }: Droplet
   if (difference !== '') return difference;
   const tag = readLowerCaseDropletTags(raw).find((one) => one.startsWith(`${batchLookupTag(batch)}:`));
   const found = tag === undefined ? 'missing' : sanitizeLine(tag);
-  return `the droplet was created with other names or attributes (tag ${found} instead of ${uniqueBatchTag(batch)})`;
+  return `the droplet was created with other names or attributes (tag ${found} instead of ${getExclusiveBatchTag(batch)})`;
 }
 
 /** The error for a `--batch-id` whose tag is on droplets of another batch. */

@@ -1,8 +1,8 @@
 import type { Droplet } from '../../api/droplets.ts';
 import { isJsonRecord, type JsonRecord, readStringField } from '../../json.ts';
 import { sanitizeLine } from '../../sanitize/terminal-text.ts';
-import { isBatchTag, uniqueBatchTag } from '../ledger/batch-id.ts';
-import type { BatchState } from '../ledger/batch-state.ts';
+import { getExclusiveBatchTag, isBatchTag } from '../ledger/batch-id.ts';
+import type { BatchLedgerState } from '../ledger/batch-ledger-state.ts';
 import type { DropletAttributes } from '../sending/droplet-creation-requests.ts';
 import { readLowerCaseDropletTags } from './droplet-tags.ts';
 
@@ -24,14 +24,14 @@ export interface CandidateDropletCriteria {
 
 /** @param sentAfter the newest server time, in milliseconds, that was known before the names were sent for the first time */
 export function buildCandidateDropletCriteria(
-  { batch, baseline, ownsId }: BatchState,
+  { batch, baseline, ownsId }: BatchLedgerState,
   sentAfter: number | undefined,
 ): CandidateDropletCriteria {
   const { attributes } = batch;
   const existing = baseline()?.existing ?? {};
   return {
     attributes,
-    mark: uniqueBatchTag(batch),
+    mark: getExclusiveBatchTag(batch),
     sentAfter,
     existing: (name) => (Object.hasOwn(existing, name) ? (existing[name] ?? []) : []),
     belongsToBatch: ownsId,

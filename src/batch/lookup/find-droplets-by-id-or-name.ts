@@ -1,7 +1,7 @@
 import type { ApiClient } from '../../api/client.ts';
 import { type Droplet, type DropletFilter, decodeDroplet, listDroplets } from '../../api/droplets.ts';
 import { readListTotal } from '../../api/list-page.ts';
-import { createRateLimitRetry, type DelayFunction } from '../../api/rate-limit-retry.ts';
+import { createRateLimitWaitFunction, type DelayFunction } from '../../api/rate-limit-wait.ts';
 import { shortenInputForError } from '../../cli/shorten-input-for-error.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { isJsonRecord } from '../../json.ts';
@@ -34,7 +34,7 @@ export async function readMatchingDroplets(
   const waiting: ApiClient = {
     ...api,
     success: (request) =>
-      api.success({ ...request, rateLimitRetry: request.rateLimitRetry ?? createRateLimitRetry(pause) }),
+      api.success({ ...request, rateLimitRetry: request.rateLimitRetry ?? createRateLimitWaitFunction(pause) }),
   };
   for await (const { items } of listDroplets(waiting, filter, { matches, pause, onProgress }))
     for (const droplet of items()) droplets.push(droplet);
@@ -99,7 +99,7 @@ async function countPages({ api, pause }: DropletReadOptions): Promise<number> {
   const page = await api.json({
     method: 'GET',
     path: '/v2/droplets?page=1&per_page=1',
-    rateLimitRetry: createRateLimitRetry(pause),
+    rateLimitRetry: createRateLimitWaitFunction(pause),
   });
   const total = isJsonRecord(page) ? readListTotal(page) : undefined;
   // Without a total in the response, the number of pages is not known.
@@ -130,7 +130,7 @@ async function lookUpEach(
 async function readDroplet(id: string, { api, pause }: DropletReadOptions): Promise<Droplet | undefined> {
   const path = `/v2/droplets/${id}`;
   try {
-    const json = await api.json({ method: 'GET', path, rateLimitRetry: createRateLimitRetry(pause) });
+    const json = await api.json({ method: 'GET', path, rateLimitRetry: createRateLimitWaitFunction(pause) });
     const droplet = isJsonRecord(json) ? decodeDroplet(json.droplet) : undefined;
     if (droplet !== undefined && String(droplet.id) === id) return droplet;
   } catch (error) {

@@ -3,19 +3,19 @@ import { CliError } from '../../errors.ts';
 import type { Clock } from '../../platform/host.ts';
 import type { BatchLedger } from '../ledger/batch-ledger.ts';
 import {
-  type BatchDescriptionEvent,
-  type DropletsBeforeBatchEvent,
+  type BatchDescriptionLedgerEvent,
+  type DropletsBeforeBatchLedgerEvent,
   formatBatchLedgerTimestamp,
 } from '../ledger/batch-ledger-event.ts';
-import type { SendLane } from '../sending/send-lane.ts';
+import type { RateLimitedSender } from '../sending/rate-limited-sender.ts';
 import { describeDropletDifference } from './candidate-droplets.ts';
-import type { DropletFinder } from './droplet-finder.ts';
-import type { DropletLookupResult } from './shared-droplet-scan.ts';
+import type { DropletByNameFinder } from './droplet-by-name-finder.ts';
+import type { DropletsByNameLookupResult } from './shared-droplet-scan.ts';
 
 export interface RecordExistingDropletsDeps {
   readonly ledger: Pick<BatchLedger, 'commit' | 'state'>;
-  readonly lane: SendLane;
-  readonly lookup: DropletFinder;
+  readonly lane: RateLimitedSender;
+  readonly lookup: DropletByNameFinder;
   readonly clock: Clock;
   readonly ending: AbortSignal;
 }
@@ -32,7 +32,7 @@ export async function recordExistingDroplets({
   lookup,
   clock,
   ending,
-}: RecordExistingDropletsDeps): Promise<DropletsBeforeBatchEvent> {
+}: RecordExistingDropletsDeps): Promise<DropletsBeforeBatchLedgerEvent> {
   const { batch, baseline, hasName } = ledger.state;
   const known = baseline();
   if (known !== undefined) return known;
@@ -50,8 +50,8 @@ export function buildExistingDropletsEvent(
     clock,
     lane,
     batch,
-  }: Pick<RecordExistingDropletsDeps, 'clock' | 'lane'> & { readonly batch: BatchDescriptionEvent },
-): DropletsBeforeBatchEvent {
+  }: Pick<RecordExistingDropletsDeps, 'clock' | 'lane'> & { readonly batch: BatchDescriptionLedgerEvent },
+): DropletsBeforeBatchLedgerEvent {
   const existing = [...droplets].filter(([, found]) => found.length > 0);
   return {
     event: 'baseline',
@@ -64,7 +64,7 @@ export function buildExistingDropletsEvent(
 
 function differencesOf(
   existing: readonly (readonly [string, readonly Droplet[]])[],
-  { attributes }: BatchDescriptionEvent,
+  { attributes }: BatchDescriptionLedgerEvent,
 ) {
   const texts = existing.map(
     ([name, [first]]) => [name, describeDropletDifference(first?.raw ?? {}, attributes)] as const,
@@ -73,9 +73,9 @@ function differencesOf(
 }
 
 /** Repeats a lookup until it is conclusive, and returns its result. Throws `incomplete_list` when no lookup is conclusive. */
-export async function repeatLookupUntilConclusive<T extends Pick<DropletLookupResult, 'conclusive' | 'hasTotal'>>(
-  find: () => Promise<T>,
-): Promise<T> {
+export async function repeatLookupUntilConclusive<
+  T extends Pick<DropletsByNameLookupResult, 'conclusive' | 'hasTotal'>,
+>(find: () => Promise<T>): Promise<T> {
   for (let attempt = 1; attempt <= maxAttempts; attempt++) {
     const found = await find();
     if (!found.hasTotal) throw missingTotalError();

@@ -10,7 +10,7 @@ import {
   findDropletsOlderThanRequest,
   findDropletsWithOtherAttributes,
 } from './candidate-droplets.ts';
-import type { DropletFinder } from './droplet-finder.ts';
+import type { DropletByNameFinder } from './droplet-by-name-finder.ts';
 import {
   nextUncertainRequestStep,
   type RequestGroupLookupResult,
@@ -18,7 +18,7 @@ import {
 } from './uncertain-request-step.ts';
 
 export interface ResolveUncertainRequestDeps {
-  readonly lookup: DropletFinder;
+  readonly lookup: DropletByNameFinder;
   readonly ledger: Pick<BatchLedger, 'record' | 'commit' | 'state' | 'bootId' | 'flush'>;
   readonly clock: Clock;
   readonly timings: BatchTimeLimits;
@@ -80,7 +80,8 @@ export async function resolveUncertainRequest(
     );
     if (outcome !== undefined && outcome.kind !== 'uncertain')
       return { kind: 'answered', outcome, names: current.names };
-    if (outcome !== undefined) forbidResendOfDropletRequest({ id: current.group, names: current.names }, outcome, deps);
+    if (outcome !== undefined)
+      forbidResendIfRequestProcessed({ id: current.group, names: current.names }, outcome, deps);
     if (outcome !== undefined)
       current = { ...current, response: undefined, closedAt: clock.now(), error: outcome.error };
     else if (step.kind === 'look-up' && !ending.aborted) lookups.push(await lookUpGroup(current, deps));
@@ -88,7 +89,7 @@ export async function resolveUncertainRequest(
 }
 
 /** Records that the server carried out at least a part of the request, so that no run may send it again. */
-export function forbidResendOfDropletRequest(
+export function forbidResendIfRequestProcessed(
   { id, names }: { readonly id: number; readonly names: readonly string[] },
   { error, isDone }: Extract<CreationRequestOutcome, { kind: 'uncertain' }>,
   { ledger, clock }: Pick<ResolveUncertainRequestDeps, 'ledger' | 'clock'>,

@@ -2,8 +2,8 @@ import { type ApiResponse, toApiError } from '../../api/api-response.ts';
 import { type Droplet, decodeDroplet, isSafeDropletId } from '../../api/droplets.ts';
 import { nextPagePath, readListTotal } from '../../api/list-page.ts';
 import { CliError } from '../../errors.ts';
-import { isJsonRecord, parseJson } from '../../json.ts';
-import type { SendLane } from '../sending/send-lane.ts';
+import { isJsonRecord, tryParseJson } from '../../json.ts';
+import type { RateLimitedSender } from '../sending/rate-limited-sender.ts';
 
 export interface DropletPage {
   readonly droplets: readonly Droplet[];
@@ -19,8 +19,8 @@ export const dropletPageSize = 200;
  * Reads every page of a list of droplets and waits for the rate limit between pages. The caller checks whether the pages form a
  * complete list.
  */
-export async function* scanDropletPages(
-  lane: SendLane,
+export async function* readDropletPages(
+  lane: RateLimitedSender,
   path: string,
   signal: AbortSignal,
 ): AsyncGenerator<DropletPage> {
@@ -36,7 +36,11 @@ export async function* scanDropletPages(
 }
 
 /** A page that is not a valid list is requested again, like a response with status 502. */
-export async function fetchDropletPage(lane: SendLane, path: string, signal: AbortSignal): Promise<DropletPage> {
+export async function fetchDropletPage(
+  lane: RateLimitedSender,
+  path: string,
+  signal: AbortSignal,
+): Promise<DropletPage> {
   for (let attempt = 1; ; attempt++) {
     const response = await requestPage(lane, path, signal);
     const page = decodePage(response, lane, path);
@@ -53,7 +57,7 @@ export async function fetchDropletPage(lane: SendLane, path: string, signal: Abo
 
 const maxAttempts = 3;
 
-async function requestPage(lane: SendLane, path: string, signal: AbortSignal): Promise<ApiResponse> {
+async function requestPage(lane: RateLimitedSender, path: string, signal: AbortSignal): Promise<ApiResponse> {
   let response: ApiResponse;
   do {
     await lane.waitForTurn(signal);
@@ -64,8 +68,8 @@ async function requestPage(lane: SendLane, path: string, signal: AbortSignal): P
   return response;
 }
 
-function decodePage(response: ApiResponse, lane: SendLane, path: string): DropletPage | undefined {
-  const json = parseJson(response.text());
+function decodePage(response: ApiResponse, lane: RateLimitedSender, path: string): DropletPage | undefined {
+  const json = tryParseJson(response.text());
   const body = json.ok && isJsonRecord(json.value) ? json.value : undefined;
   const items = body?.droplets;
   const droplets = Array.isArray(items) ? items.map(decodeExactDroplet) : undefined;

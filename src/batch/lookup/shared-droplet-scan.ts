@@ -1,10 +1,10 @@
 import type { Droplet } from '../../api/droplets.ts';
-import type { SendLane } from '../sending/send-lane.ts';
+import type { RateLimitedSender } from '../sending/rate-limited-sender.ts';
 import { hasDropletTag } from './droplet-tags.ts';
-import { scanDropletPages } from './scan-droplets.ts';
+import { readDropletPages } from './scan-droplets.ts';
 
 /** The droplets with the requested names, as one lookup found them. */
-export interface DropletLookupResult {
+export interface DropletsByNameLookupResult {
   /** Whether the lookup read every droplet, so that a name without a result certainly has no droplet. */
   readonly conclusive: boolean;
   /** Whether the list response has the member `meta.total`. Without a total, no lookup is conclusive. */
@@ -26,7 +26,7 @@ export interface SharedDropletScanLookup {
  * The result of a scan. `stopped`: the scan ended because looking up single names needs fewer requests. `unfiltered`: the
  * server ignores `?tag_name=`.
  */
-export type DropletScanOutcome = DropletLookupResult | 'stopped' | 'unfiltered';
+export type DropletScanOutcome = DropletsByNameLookupResult | 'stopped' | 'unfiltered';
 
 /** Reads all pages of a list of droplets once for all lookups that wait for it. */
 export interface SharedDropletScan {
@@ -36,7 +36,7 @@ export interface SharedDropletScan {
 }
 
 /** @param tag restricts the scan to droplets with this tag; without it all droplets of the account are read */
-export function createSharedDropletScan(lane: SendLane, tag: string | undefined): SharedDropletScan {
+export function createSharedDropletScan(lane: RateLimitedSender, tag: string | undefined): SharedDropletScan {
   const path = tag === undefined ? '/v2/droplets' : `/v2/droplets?tag_name=${encodeURIComponent(tag)}`;
   let pages: number | undefined;
   let waiting: SharedDropletScanLookup[] = [];
@@ -52,7 +52,7 @@ export function createSharedDropletScan(lane: SendLane, tag: string | undefined)
     const droplets = new Map<string, Droplet[]>();
     const totals: (number | undefined)[] = [];
     const isWanted = (name: string): boolean => queries.some(({ has }) => has(name));
-    for await (const page of scanDropletPages(lane, path, signal)) {
+    for await (const page of readDropletPages(lane, path, signal)) {
       totals.push(page.total);
       for (const droplet of page.droplets) {
         if (tag !== undefined && !hasDropletTag(droplet, tag)) return 'unfiltered';

@@ -3,24 +3,24 @@ import { CliError } from '../../errors.ts';
 import { latestArrivalOfEarlierRequests } from '../create-missing-droplets.ts';
 import type { BatchLedger } from '../ledger/batch-ledger.ts';
 import { formatBatchLedgerTimestamp, type LedgerCreatedDroplet } from '../ledger/batch-ledger-event.ts';
-import type { BatchState } from '../ledger/batch-state.ts';
-import type { SendLane } from '../sending/send-lane.ts';
+import type { BatchLedgerState } from '../ledger/batch-ledger-state.ts';
+import type { RateLimitedSender } from '../sending/rate-limited-sender.ts';
 import {
-  addBatchTaggedDroplet,
+  addDropletIfBatchTagged,
   type BatchTaggedDropletLookupResult,
   type BatchTaggedDroplets,
   createEmptyBatchTaggedDroplets,
   differentBatchError,
   findBatchTaggedDroplets,
 } from './batch-tagged-droplets.ts';
-import type { DropletFinder } from './droplet-finder.ts';
+import type { DropletByNameFinder } from './droplet-by-name-finder.ts';
 import { buildExistingDropletsEvent, repeatLookupUntilConclusive } from './record-existing-droplets.ts';
 import type { ResolveUncertainRequestDeps } from './resolve-uncertain.ts';
 
 export interface TaggedBatchReconcilerDeps extends Omit<ResolveUncertainRequestDeps, 'ledger'> {
   readonly ledger: BatchLedger;
-  readonly lane: SendLane;
-  readonly lookup: DropletFinder;
+  readonly lane: RateLimitedSender;
+  readonly lookup: DropletByNameFinder;
   /** Called with names whose droplet was found by the tag of the batch and recorded as created (adopted). */
   readonly onAdopted: (names: readonly string[]) => Promise<void>;
   /**
@@ -61,7 +61,7 @@ export function createTaggedBatchReconciler(deps: TaggedBatchReconcilerDeps): Ta
     const droplets = await repeatLookupUntilConclusive(() => lookup.find({ names, has: state.hasName }, ending));
     const untagged = new Map<string, readonly Droplet[]>();
     for (const [name, found] of droplets.droplets) {
-      const left = found.filter((droplet) => !addBatchTaggedDroplet(state, tagged, droplet));
+      const left = found.filter((droplet) => !addDropletIfBatchTagged(state, tagged, droplet));
       if (left.length > 0) untagged.set(name, left);
     }
     return untagged;
@@ -155,7 +155,7 @@ async function findTaggedAtEnd({
 }
 
 /** Adds the droplet id of the ledger row to the ids that a lookup found, because an outdated list may lack that droplet. */
-function withRowId(state: BatchState, at: number, ids: readonly number[]): readonly number[] {
+function withRowId(state: BatchLedgerState, at: number, ids: readonly number[]): readonly number[] {
   const row = state.rowAt(at);
   return row.status === 'created' && !ids.includes(row.id) ? [...ids, row.id] : ids;
 }

@@ -6,10 +6,10 @@ import type { CommandIo } from '../../cli/command-io.ts';
 import { requireNonEmptyValue } from '../../cli/require-non-empty-value.ts';
 import { type CliError, usageError } from '../../errors.ts';
 import { isExactNumber } from '../../exact.ts';
-import { parseExactJson, parseJson } from '../../json.ts';
-import { countBatchTagsOnEachDroplet } from '../ledger/batch-id.ts';
+import { tryParseExactJson, tryParseJson } from '../../json.ts';
+import { countTagsAddedByBatch } from '../ledger/batch-id.ts';
 import {
-  type BatchDescriptionEvent,
+  type BatchDescriptionLedgerEvent,
   type ExistingNamePolicy,
   existingNameChoices,
 } from '../ledger/batch-ledger-event.ts';
@@ -54,10 +54,10 @@ export function readExistingNamePolicy(args: ParsedArgs): ExistingNamePolicy {
 }
 
 /** A resumed batch keeps its names and attributes, so options that repeat them must have the recorded values. */
-export async function requireOptionsOfBatchLedger(
+export async function requireOptionsMatchBatchLedger(
   io: Pick<CommandIo, 'host'>,
   args: ParsedArgs,
-  batch: BatchDescriptionEvent,
+  batch: BatchDescriptionLedgerEvent,
 ): Promise<void> {
   const names = await readBatchDropletNames(io, args);
   const { size, image, region, given } = readTypedAttributes(args);
@@ -82,10 +82,10 @@ export async function requireOptionsOfBatchLedger(
 }
 
 /** The additional attributes without the tags that --mark or --batch-id added. */
-function recordedExtra(batch: BatchDescriptionEvent): Readonly<Record<string, unknown>> {
+function recordedExtra(batch: BatchDescriptionLedgerEvent): Readonly<Record<string, unknown>> {
   const { extra } = batch.attributes;
   return batch.mark && Array.isArray(extra.tags)
-    ? { ...extra, tags: extra.tags.slice(0, -countBatchTagsOnEachDroplet(batch)) }
+    ? { ...extra, tags: extra.tags.slice(0, -countTagsAddedByBatch(batch)) }
     : extra;
 }
 
@@ -132,7 +132,7 @@ function parseSetOption(text: string): readonly [string, unknown] {
   const at = text.indexOf('=');
   const key = text.slice(0, Math.max(at, 0));
   const reserved = ['name', 'names', 'size', 'image', 'region'];
-  const json = parseJson(text.slice(at + 1));
+  const json = tryParseJson(text.slice(at + 1));
   if (!/^[a-z][a-z0-9_]*$/.test(key) || !json.ok)
     throw usageError(
       '--set is not KEY=JSON',
@@ -143,7 +143,7 @@ function parseSetOption(text: string): readonly [string, unknown] {
       `cannot use --set for ${key}`,
       key.startsWith('name') ? 'give names as arguments' : `use \`--${key}\``,
     );
-  const exact = parseExactJson(text.slice(at + 1));
+  const exact = tryParseExactJson(text.slice(at + 1));
   const inexact = exact.ok ? findInexactNumber(exact.value) : undefined;
   if (inexact !== undefined)
     throw usageError(

@@ -1,5 +1,5 @@
 import { usageError } from '../../errors.ts';
-import { indexDropletNames } from '../ledger/name-index.ts';
+import { indexDropletNamePositions } from '../ledger/name-index.ts';
 
 /** The pattern of names that the service accepts for a droplet. */
 const namePattern = /^[a-zA-Z0-9]([a-zA-Z0-9.-]*[a-zA-Z0-9])?$/;
@@ -23,7 +23,7 @@ export function expandDropletNames(patterns: readonly string[]): readonly string
   }
   if (names.length > maxNames) throw usageError(`too many names: more than ${maxNames}`, fewerNamesHint);
   const invalid = names.filter((name) => !namePattern.test(name) || name.length > maxNameLength);
-  const twice = indexDropletNames(names).repeated.filter((name) => name !== '');
+  const twice = indexDropletNamePositions(names).repeated.filter((name) => name !== '');
   if (invalid.length > 0) {
     const listed = formatNames(invalid.map((name) => (name === '' ? '(blank)' : name)));
     throw usageError(

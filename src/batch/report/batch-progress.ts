@@ -13,7 +13,7 @@ export interface BatchProgress {
 const barWidth = 20;
 
 /** Formats progress as one line for a terminal: progress bar, created/total, rate and remaining time. */
-export function progressBarLine(progress: BatchProgress): string {
+export function formatBatchProgressBarLine(progress: BatchProgress): string {
   const filled = progress.total === 0 ? 0 : Math.floor((barWidth * progress.created) / progress.total);
   return `${'█'.repeat(filled)}${'░'.repeat(barWidth - filled)} ${formatBatchProgressText(progress)}`;
 }

@@ -2,9 +2,9 @@ import type { ListView } from '../../cli/columns.ts';
 import type { OutputRowPages } from '../../cli/write-list.ts';
 import type { BatchIo } from '../batch-io.ts';
 import type { BatchLedger } from '../ledger/batch-ledger.ts';
-import type { BatchResultRow } from '../ledger/batch-state.ts';
+import type { BatchResultRow } from '../ledger/batch-ledger-state.ts';
 import { batchRowAfterWait, type DropletWaitResults } from '../waiting/wait-results.ts';
-import { crossesTenPercentStep, formatBatchProgressText, progressBarLine } from './batch-progress.ts';
+import { crossesTenPercentStep, formatBatchProgressBarLine, formatBatchProgressText } from './batch-progress.ts';
 import { startBatchRowStream } from './row-stream.ts';
 
 export const batchResultListView: ListView<BatchResultRow> = {
@@ -88,7 +88,9 @@ export async function startBatchReporter(
   const showProgress = (previous: number): Promise<void> | undefined => {
     if (!host.stderr.isTTY && !crossesTenPercentStep(previous, created, total)) return undefined;
     const state = { created, total, fresh: created - createdBefore, elapsed: host.clock.now() - startedAt };
-    return host.stderr.isTTY ? progress.show(progressBarLine(state)) : output.note(formatBatchProgressText(state));
+    return host.stderr.isTTY
+      ? progress.show(formatBatchProgressBarLine(state))
+      : output.note(formatBatchProgressText(state));
   };
   const isAwaited = (at: number): boolean => results !== undefined && state.rowAt(at).status === 'created';
   await printWhere((at) => state.isPresent(at) && !isAwaited(at));

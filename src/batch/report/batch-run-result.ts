@@ -2,12 +2,12 @@ import type { CommandIo } from '../../cli/command-io.ts';
 import { CliError, type ExitCode } from '../../errors.ts';
 import { interruptedError } from '../../platform/defer-signals.ts';
 import type { SignalName } from '../../platform/host.ts';
-import type { BatchState } from '../ledger/batch-state.ts';
+import type { BatchLedgerState } from '../ledger/batch-ledger-state.ts';
 import { DropletLimitError } from '../sending/droplet-limit.ts';
 import { applyWaitFailuresToStatusCounts, type DropletWaitResults } from '../waiting/wait-results.ts';
 
 export interface BatchRunResult {
-  readonly state: BatchState;
+  readonly state: BatchLedgerState;
   readonly results: DropletWaitResults;
   /** The error that stopped the batch before every name was processed. */
   readonly stopped: CliError | undefined;
@@ -115,7 +115,7 @@ function withHint({ code, message, detail, status, requestId, exitCode, cause }:
 }
 
 /** The server refused every request of the batch, and would refuse the same requests again. */
-function noneCreatedError(state: BatchState): CliError {
+function noneCreatedError(state: BatchLedgerState): CliError {
   return new CliError('api_error', 'no droplet was created', {
     detail: distinctErrors(state, 5).join('; '),
     hint: 'correct the options that the server refused, and run the command again',
@@ -123,7 +123,7 @@ function noneCreatedError(state: BatchState): CliError {
 }
 
 /** The error messages of the rows, each message once, because the rows themselves may have been written to a file. */
-function distinctErrors(state: BatchState, max: number): readonly string[] {
+function distinctErrors(state: BatchLedgerState, max: number): readonly string[] {
   const errors = new Set<string>();
   for (const row of state.rows()) if ('error' in row) errors.add(row.error);
   return [...errors].slice(0, max);

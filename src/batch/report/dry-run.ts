@@ -1,18 +1,18 @@
 import type { ListView } from '../../cli/columns.ts';
 import { quoteShellArg } from '../../cli/shell-quote.ts';
-import { isJsonRecord, parseJson } from '../../json.ts';
+import { isJsonRecord, tryParseJson } from '../../json.ts';
 import { type DropletUserData, describeDropletUserData } from '../options/user-data.ts';
 import { buildDropletCreationRequests, type DropletAttributes } from '../sending/droplet-creation-requests.ts';
 
 /** A request that `--dry-run` prints instead of sending, with a curl command that gets the access token when it runs. */
-export interface BatchDryRunRequest {
+export interface BatchDryRunHttpRequest {
   readonly method: string;
   readonly path: string;
   readonly body: unknown;
   readonly curl: string;
 }
 
-export const batchDryRunListView: ListView<BatchDryRunRequest> = {
+export const batchDryRunListView: ListView<BatchDryRunHttpRequest> = {
   columns: [
     { name: 'Method', value: (row) => row.method },
     { name: 'Path', value: (row) => row.path },
@@ -31,16 +31,16 @@ export interface BatchDryRunOptions {
   readonly userData?: DropletUserData | undefined;
 }
 
-export function* buildBatchDryRunRequests(
+export function* buildBatchDryRunHttpRequests(
   names: readonly string[],
   attributes: DropletAttributes,
   { batchSize, baseUrl, profileOptions, userData }: BatchDryRunOptions,
-): Generator<BatchDryRunRequest> {
+): Generator<BatchDryRunHttpRequest> {
   // For a profile without base_url, the curl command uses the shell variable CLOUDCTL_BASE_URL.
   const base = baseUrl === undefined ? '"$CLOUDCTL_BASE_URL"' : quoteShellArg(baseUrl);
   const token = ['cloudctl auth token', ...profileOptions].join(' ');
   for (const { method, path, body } of buildDropletCreationRequests(names, attributes, batchSize)) {
-    const json = parseJson(body);
+    const json = tryParseJson(body);
     const value = json.ok ? json.value : undefined;
     const preview = userData === undefined ? {} : { user_data: `[${describeDropletUserData(userData)}]` };
     const curl = [

@@ -1,15 +1,15 @@
 import type { Droplet } from '../../api/droplets.ts';
 import type { ListView } from '../../cli/columns.ts';
-import type { BatchResultRow, BatchState } from '../ledger/batch-state.ts';
+import type { BatchLedgerState, BatchResultRow } from '../ledger/batch-ledger-state.ts';
 import {
-  addBatchTaggedDroplet,
+  addDropletIfBatchTagged,
   createEmptyBatchTaggedDroplets,
   findBatchTaggedDroplets,
 } from '../lookup/batch-tagged-droplets.ts';
 import { describeDropletDifference } from '../lookup/candidate-droplets.ts';
-import type { DropletFinder } from '../lookup/droplet-finder.ts';
+import type { DropletByNameFinder } from '../lookup/droplet-by-name-finder.ts';
 import { repeatLookupUntilConclusive } from '../lookup/record-existing-droplets.ts';
-import type { SendLane } from '../sending/send-lane.ts';
+import type { RateLimitedSender } from '../sending/rate-limited-sender.ts';
 
 /** The action that a batch would take for one name. */
 export interface BatchPlanRow {
@@ -29,8 +29,8 @@ export const batchPlanListView: ListView<BatchPlanRow> = {
 };
 
 export interface BatchPlanDeps {
-  readonly lane: SendLane;
-  readonly lookup: DropletFinder;
+  readonly lane: RateLimitedSender;
+  readonly lookup: DropletByNameFinder;
   readonly signal: AbortSignal;
 }
 
@@ -39,7 +39,7 @@ export interface BatchPlanDeps {
  * in the batch get additional rows at the end.
  */
 export async function previewBatchActions(
-  state: BatchState,
+  state: BatchLedgerState,
   { lane, lookup, signal }: BatchPlanDeps,
 ): Promise<readonly BatchPlanRow[]> {
   const { batch, hasName } = state;
@@ -53,7 +53,7 @@ export async function previewBatchActions(
   for (const [name, droplets] of found.droplets)
     untagged.set(
       name,
-      droplets.filter((droplet) => !isShared || !addBatchTaggedDroplet(state, tagged, droplet)),
+      droplets.filter((droplet) => !isShared || !addDropletIfBatchTagged(state, tagged, droplet)),
     );
   const foreign = new Map(tagged.foreign.map((one) => [one.id, one]));
   const rows = batch.names.map((name, at): BatchPlanRow => {
@@ -75,7 +75,7 @@ function ownRow(name: string, ids: readonly number[]): BatchPlanRow {
   return { name, status: 'differs', id, difference: `several droplets have the tag of this batch: ${ids.join(', ')}` };
 }
 
-function untaggedRow({ batch }: BatchState, row: BatchResultRow, droplets: readonly Droplet[]): BatchPlanRow {
+function untaggedRow({ batch }: BatchLedgerState, row: BatchResultRow, droplets: readonly Droplet[]): BatchPlanRow {
   const { name } = row;
   if (row.status === 'created') {
     if (droplets.some(({ id }) => id === row.id)) return { name, status: 'exists', id: row.id };

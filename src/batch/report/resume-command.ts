@@ -24,7 +24,7 @@ export function formatBatchResumeCommand(
 }
 
 /** Options with which another command selects the same profile and servers, quoted for a shell. */
-export function profileOptionArgs(globals: ParsedArgs, profile: ProfileReference): readonly string[] {
+export function formatProfileAndServerOptions(globals: ParsedArgs, profile: ProfileReference): readonly string[] {
   const urls = ['auth-url', 'base-url'].flatMap((option) => {
     const value = globals.value(option);
     return value === undefined ? [] : [`--${option}`, quoteShellArg(value)];

@@ -1,4 +1,4 @@
-import type { DropletsBeforeBatchEvent } from '../ledger/batch-ledger-event.ts';
+import type { DropletsBeforeBatchLedgerEvent } from '../ledger/batch-ledger-event.ts';
 
 /**
  * The row of a name that was skipped because of `--if-exists skip`. `difference` describes how the existing droplet differs
@@ -15,7 +15,7 @@ export interface SkippedExistingDropletRow {
 export function skippedDropletRow(
   name: string,
   id: number,
-  baseline: DropletsBeforeBatchEvent | undefined,
+  baseline: DropletsBeforeBatchLedgerEvent | undefined,
 ): SkippedExistingDropletRow {
   const differences = baseline?.differences ?? {};
   const difference = Object.hasOwn(differences, name) ? differences[name] : undefined;

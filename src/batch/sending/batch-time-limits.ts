@@ -48,7 +48,7 @@ export const defaultBatchTimeLimits: BatchTimeLimits = {
  * Returns the time limits and intervals of a run. In a test build `CLOUDCTL_TEST_HASTE=100` divides all times by 100; a release
  * build ignores the variable.
  */
-export function readBatchTimeLimits(env: Readonly<Record<string, string | undefined>>): BatchTimeLimits {
+export function getBatchTimeLimitsFromEnvironment(env: Readonly<Record<string, string | undefined>>): BatchTimeLimits {
   if (typeof __TEST_BUILD__ === 'undefined' || !__TEST_BUILD__) return defaultBatchTimeLimits;
   return accelerateBatchTimeLimits(Number(env.CLOUDCTL_TEST_HASTE ?? 1));
 }

@@ -12,7 +12,7 @@ export interface DropletAttributes {
 }
 
 /** A creation request of the batch, with the names of its droplets. */
-export interface BatchCreationRequest extends ApiRequest {
+export interface DropletCreationApiRequest extends ApiRequest {
   readonly names: readonly string[];
   readonly body: string;
 }
@@ -22,7 +22,7 @@ export function buildDropletCreationRequests(
   names: readonly string[],
   attributes: DropletAttributes,
   batchSize: number,
-): readonly BatchCreationRequest[] {
+): readonly DropletCreationApiRequest[] {
   return splitIntoGroups(names, batchSize).map((group) => buildDropletCreationRequest(group, attributes));
 }
 
@@ -31,7 +31,7 @@ export function buildDropletCreationRequest(
   names: readonly string[],
   attributes: DropletAttributes,
   { signal, userData }: { readonly signal?: AbortSignal; readonly userData?: DropletUserData | undefined } = {},
-): BatchCreationRequest {
+): DropletCreationApiRequest {
   const named = JSON.stringify(names.length === 1 ? { name: names[0] } : { names });
   const body = `${named.slice(0, -1)},${attributesToJson(attributes, userData).slice(1)}`;
   return { names, method: 'POST', path: '/v2/droplets', body, signal, secrets: userData?.secrets };

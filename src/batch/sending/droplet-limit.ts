@@ -14,7 +14,7 @@ export class DropletLimitError extends CliError {
 }
 
 /** Adds the number of droplets that can still be created to the error, if the server provides it. */
-export async function addRemainingDropletCountToError(
+export async function addCreatableDropletCountToError(
   error: DropletLimitError,
   api: Pick<ApiClient, 'json'>,
   until: AbortSignal,

@@ -1,26 +1,26 @@
 import type { RefusedRequestHints } from '../../api/api-response.ts';
 import { CliError } from '../../errors.ts';
-import { formatBatchLedgerTimestamp, type RequestGroupSendingEvent } from '../ledger/batch-ledger-event.ts';
-import type { UncertainRequestGroup } from '../ledger/batch-state.ts';
+import { formatBatchLedgerTimestamp, type RequestGroupSendingLedgerEvent } from '../ledger/batch-ledger-event.ts';
+import type { UncertainRequestGroup } from '../ledger/batch-ledger-state.ts';
 import {
-  forbidResendOfDropletRequest,
+  forbidResendIfRequestProcessed,
   type ResolveUncertainRequestDeps,
   resolveUncertainRequest,
   type UncertainRequestNames,
 } from '../lookup/resolve-uncertain.ts';
 import type { DropletUserData } from '../options/user-data.ts';
-import type { InFlightRequestAborter } from './abort-scope.ts';
 import { buildDropletCreationRequest } from './droplet-creation-requests.ts';
+import type { InFlightRequestAborter } from './in-flight-request-aborter.ts';
 import type { LateResponseDetector } from './late-response-detector.ts';
+import type { RateLimitedSender } from './rate-limited-sender.ts';
 import {
   type CreationRequestOutcome,
   determineCreationRequestOutcome,
   determineOutcomeOfFailedRequest,
 } from './request-outcome.ts';
-import type { SendLane } from './send-lane.ts';
 
 export interface DropletRequestGroupDeps extends ResolveUncertainRequestDeps {
-  readonly lane: SendLane;
+  readonly lane: RateLimitedSender;
   readonly lateResponses: LateResponseDetector;
   /** Aborts the request of the worker that processes the group. */
   readonly abortScope: InFlightRequestAborter;
@@ -94,7 +94,7 @@ export async function sendDropletRequestGroup(
     const left = outcome.kind === 'created' ? recordCreated(group, outcome, names, deps) : names;
     if (left.length === 0) return undefined;
     const error = outcome.kind === 'uncertain' ? outcome.error : 'the response does not contain the droplet';
-    if (outcome.kind === 'uncertain') forbidResendOfDropletRequest(group, outcome, deps);
+    if (outcome.kind === 'uncertain') forbidResendIfRequestProcessed(group, outcome, deps);
     uncertainNames = { ...uncertainNamesOf(group, left, sends, clock.now()), error };
   }
 }
@@ -122,7 +122,7 @@ const notFoundText = 'lookups found no droplet with this name';
 function sendingEvent(
   { id, names }: DropletRequestGroup,
   { clock, lane }: DropletRequestGroupDeps,
-): RequestGroupSendingEvent {
+): RequestGroupSendingLedgerEvent {
   return { event: 'sending', at: formatBatchLedgerTimestamp(clock), group: id, server_date: lane.serverTime(), names };
 }
 

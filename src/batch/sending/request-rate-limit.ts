@@ -1,5 +1,5 @@
 import type { Clock } from '../../platform/host.ts';
-import type { SendLane } from './send-lane.ts';
+import type { RateLimitedSender } from './rate-limited-sender.ts';
 
 export interface RequestRateLimit {
   /** The number of requests that are allowed within `window` milliseconds. */
@@ -14,11 +14,11 @@ const attemptsOfFailure = 2;
  * Wraps a send lane with an additional rate limit: within each time window it sends at most the number of requests in the
  * budget. The lane sends only one request at a time.
  */
-export function limitRequestRateOfSendLane(
-  lane: SendLane,
+export function limitRequestRateOfSender(
+  lane: RateLimitedSender,
   clock: Clock,
   { requests, window }: RequestRateLimit,
-): SendLane {
+): RateLimitedSender {
   /** The times at which the latest requests were sent or answered, oldest first. */
   let times: number[] = [];
   const takeTurn = async (signal: AbortSignal): Promise<void> => {

@@ -1,4 +1,4 @@
-import type { BatchResultRow, BatchStatusCounts } from '../ledger/batch-state.ts';
+import type { BatchResultRow, BatchStatusCounts } from '../ledger/batch-ledger-state.ts';
 
 /** The results of `--wait` for created droplets, by droplet id. In the ledger these droplets keep the status `created`. */
 export interface DropletWaitResults {

@@ -3,16 +3,16 @@ import { formatWaitingTime } from '../../cli/duration.ts';
 import { CliError } from '../../errors.ts';
 import { type JsonRecord, readStringField } from '../../json.ts';
 import type { Clock } from '../../platform/host.ts';
-import { uniqueBatchTag } from '../ledger/batch-id.ts';
-import type { BatchState } from '../ledger/batch-state.ts';
+import { getExclusiveBatchTag } from '../ledger/batch-id.ts';
+import type { BatchLedgerState } from '../ledger/batch-ledger-state.ts';
 import type { BatchTimeLimits } from '../sending/batch-time-limits.ts';
-import { limitRequestRateOfSendLane } from '../sending/request-rate-limit.ts';
-import type { SendLane } from '../sending/send-lane.ts';
-import { createDropletPoller, fetchDropletOrAction } from './droplet-poller.ts';
+import type { RateLimitedSender } from '../sending/rate-limited-sender.ts';
+import { limitRequestRateOfSender } from '../sending/request-rate-limit.ts';
+import { createBatchDropletReader, fetchDropletOrAction } from './batch-droplet-reader.ts';
 import type { DropletWaitResults } from './wait-results.ts';
 
 export interface WaitUntilDropletsActiveOptions {
-  readonly lane: SendLane;
+  readonly lane: RateLimitedSender;
   readonly clock: Clock;
   readonly timings: Pick<BatchTimeLimits, 'firstPoll' | 'pollInterval' | 'pollWindow'>;
   /** `--wait-timeout` in milliseconds. */
@@ -47,13 +47,13 @@ interface WaitingDroplet {
  * the time limit.
  */
 export async function waitUntilDropletsActive(
-  state: BatchState,
+  state: BatchLedgerState,
   options: WaitUntilDropletsActiveOptions,
 ): Promise<void> {
   const { clock, results, timings } = options;
   const budget = { requests: requestsPerWindow, window: timings.pollWindow };
   let requests = 0;
-  const lane = limitRequestRateOfSendLane(
+  const lane = limitRequestRateOfSender(
     countRequests(options.lane, () => requests++),
     clock,
     budget,
@@ -70,7 +70,7 @@ export async function waitUntilDropletsActive(
   };
   const deadline = startDeadline(clock, options.timeout);
   const signal = AbortSignal.any([options.signal, deadline.signal]);
-  const poller = createDropletPoller(lane, uniqueBatchTag(state.batch));
+  const poller = createBatchDropletReader(lane, getExclusiveBatchTag(state.batch));
   const applyDroplet = (id: number, raw: JsonRecord): void => {
     const one = waiting.get(id);
     if (one === undefined) return;
@@ -136,7 +136,7 @@ export async function waitUntilDropletsActive(
   }
 }
 
-function countRequests(lane: SendLane, onRequest: () => void): SendLane {
+function countRequests(lane: RateLimitedSender, onRequest: () => void): RateLimitedSender {
   return {
     ...lane,
     request: (request) => {
@@ -155,7 +155,11 @@ function startDeadline(clock: Clock, ms: number): { readonly signal: AbortSignal
   return { signal: over.signal, close: () => closed.abort() };
 }
 
-async function hasActionFailed(lane: SendLane, action: number | undefined, signal: AbortSignal): Promise<boolean> {
+async function hasActionFailed(
+  lane: RateLimitedSender,
+  action: number | undefined,
+  signal: AbortSignal,
+): Promise<boolean> {
   if (action === undefined) return false;
   const raw = await fetchDropletOrAction(lane, `/v2/actions/${action}`, 'action', signal);
   return raw !== undefined && readStringField(raw, 'status') === 'errored';

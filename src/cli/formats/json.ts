@@ -1,5 +1,5 @@
 import { stringifyExact } from '../../exact.ts';
-import { escapeUnprintable } from '../../sanitize/json-text.ts';
+import { escapeUnprintable } from '../../sanitize/escape-unprintable.ts';
 
 /**
  * Formats data as JSON with an indentation of two spaces and a final newline. Characters that control a terminal are written as

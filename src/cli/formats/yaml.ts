@@ -1,6 +1,6 @@
 import { Document, Scalar, visit } from 'yaml';
 import { isExactNumber, parseExactJsonOrThrow, stringifyExact } from '../../exact.ts';
-import { escapeUnprintable } from '../../sanitize/json-text.ts';
+import { escapeUnprintable } from '../../sanitize/escape-unprintable.ts';
 
 /** Formats the data as a YAML 1.2 document. */
 export function formatYamlDocument(data: unknown): string {

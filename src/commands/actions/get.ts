@@ -1,10 +1,10 @@
 import { type ApiAction, fetchActionById } from '../../api/actions.ts';
 import type { ApiClient } from '../../api/client.ts';
-import { createBatchIo } from '../../batch/batch-io.ts';
-import { profileOptionArgs } from '../../batch/report/resume-command.ts';
-import { readBatchTimeLimits } from '../../batch/sending/batch-time-limits.ts';
+import { omitBatchNoticesForJson } from '../../batch/batch-io.ts';
+import { formatProfileAndServerOptions } from '../../batch/report/resume-command.ts';
+import { getBatchTimeLimitsFromEnvironment } from '../../batch/sending/batch-time-limits.ts';
 import type { CommandSpec } from '../../cli/command.ts';
-import { formatWaitingTime, parseDurationOrThrow } from '../../cli/duration.ts';
+import { formatWaitingTime, parseDurationToMillisecondsOrThrow } from '../../cli/duration.ts';
 import { shortenInputForError } from '../../cli/shorten-input-for-error.ts';
 import type { CommandContext } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
@@ -29,7 +29,7 @@ export const actionsGetCommand: CommandSpec<CommandContext> = {
   columns: resourceActionListView.columns,
   run: async (context, args) => {
     const id = requireActionId(args.positionals[0] ?? '');
-    const timeout = parseDurationOrThrow(args.value('wait-timeout') ?? '15m', '--wait-timeout', 1000);
+    const timeout = parseDurationToMillisecondsOrThrow(args.value('wait-timeout') ?? '15m', '--wait-timeout', 1000);
     if (args.has('wait-timeout') && !args.has('wait')) throw usageError('--wait-timeout needs --wait', 'add `--wait`');
     context.output.checkColumns(resourceActionListView);
     const settings = context.settings();
@@ -45,7 +45,12 @@ export const actionsGetCommand: CommandSpec<CommandContext> = {
     const what = action === undefined ? `action ${id}` : `action ${id} (${action.type})`;
     if (action?.status === 'errored')
       throw new CliError('api_error', `${what} ended with an error`, { detail: describeResource(action) });
-    const again = ['cloudctl actions get', id, '--wait', ...profileOptionArgs(context.globals, settings.profile)];
+    const again = [
+      'cloudctl actions get',
+      id,
+      '--wait',
+      ...formatProfileAndServerOptions(context.globals, settings.profile),
+    ];
     throw new CliError('timeout', `${what} is not completed after ${formatWaitingTime(timeout)}`, {
       detail:
         action === undefined ? 'the action could not be read' : `the action still has the status ${action.status}`,
@@ -79,8 +84,8 @@ async function waitForAction(
   timeout: number,
 ): Promise<ApiAction | undefined> {
   const { clock, env, signals } = context.host;
-  const { progress } = createBatchIo(context);
-  const { pollInterval } = readBatchTimeLimits(env);
+  const { progress } = omitBatchNoticesForJson(context);
+  const { pollInterval } = getBatchTimeLimitsFromEnvironment(env);
   const [deadline, over] = [new AbortController(), new AbortController()];
   clock.sleep(timeout, over.signal).then(
     () => deadline.abort(),

@@ -4,7 +4,7 @@ import type { ResolvedProfileSettings } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import { readLoggedInAccountFile } from '../../session/account.ts';
-import { buildSessionServerBinding } from '../../session/credential-record.ts';
+import { findProfileServerBinding } from '../../session/credential-record.ts';
 import { determineReportedSessionState, type ReportedSessionState } from '../../session/session-report.ts';
 import { loadStoredSession } from '../../session/stored-session.ts';
 
@@ -62,7 +62,7 @@ async function profileRow(context: CommandContext, profile: string, current: boo
 }
 
 async function profileState(context: CommandContext, settings: ResolvedProfileSettings): Promise<ProfileRow['state']> {
-  const binding = buildSessionServerBinding(settings);
+  const binding = findProfileServerBinding(settings);
   if (binding === undefined) return 'logged_out';
   const store = await context.store(settings);
   const stored = await loadStoredSession(store, binding).catch(unknownIfCliError);

@@ -2,12 +2,12 @@ import { quoteShellArg } from '../../cli/shell-quote.ts';
 import { writeProfile } from '../../config/config-file.ts';
 import {
   formatProfileOption,
-  type ProfileSettingOverrides,
+  type ProfileSettingsFromOptions,
   type ResolvedProfileSettings,
 } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
 import { describeTeam } from '../../identity.ts';
-import { UnconfirmedWriteError } from '../../session/credential-store.ts';
+import { UnconfirmedLoginOrLogoutError } from '../../session/credential-store.ts';
 import { buildLoginSessionReport } from '../../session/session-report.ts';
 import type { LoginResult } from '../../session/store-login.ts';
 import { describeTokenLifetime } from '../../session/token-lifetime.ts';
@@ -17,7 +17,7 @@ import { loginSessionListView } from './session-view.ts';
 export async function saveLoginOptionsInProfile(
   context: CommandContext,
   settings: ResolvedProfileSettings,
-  typed: ProfileSettingOverrides,
+  typed: ProfileSettingsFromOptions,
 ): Promise<void> {
   const { auth_url, base_url, credential_store, token_params, pkce } = settings.values;
   const globals = context.globals;
@@ -39,13 +39,13 @@ export async function saveLoginOptionsInProfile(
  * Saves the options of a login that a shared store did not confirm, because the hint of its error reads that store with the
  * settings of the profile. Throws the error in any case.
  */
-export async function saveLoginOptionsIfUnconfirmed(
+export async function saveUnconfirmedLoginOptionsAndRethrow(
   context: CommandContext,
   settings: ResolvedProfileSettings,
-  typed: ProfileSettingOverrides,
+  typed: ProfileSettingsFromOptions,
   error: unknown,
 ): Promise<never> {
-  if (error instanceof UnconfirmedWriteError) await saveLoginOptionsInProfile(context, settings, typed);
+  if (error instanceof UnconfirmedLoginOrLogoutError) await saveLoginOptionsInProfile(context, settings, typed);
   throw error;
 }
 

@@ -3,9 +3,9 @@ import { createApiClient } from '../../api/client.ts';
 import type { ParsedArgs } from '../../cli/command.ts';
 import { removeCachedCompletionNames } from '../../config/cached-completion-names.ts';
 import {
-  type ProfileSettingOverrides,
+  type ProfileSettingsFromOptions,
   type ResolvedProfileSettings,
-  requireKnownProfile,
+  requireNamedProfileExists,
 } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
 import { CliError, type ExitCode, usageError } from '../../errors.ts';
@@ -16,21 +16,21 @@ import { sanitizeLine } from '../../sanitize/terminal-text.ts';
 import { Secret } from '../../secret.ts';
 import { storeLoggedInAccount } from '../../session/account.ts';
 import type { SessionServerBinding } from '../../session/credential-record.ts';
-import { buildSessionServerBinding } from '../../session/credential-record.ts';
+import { findProfileServerBinding } from '../../session/credential-record.ts';
 import { requireCredentialStoreAvailable } from '../../session/credential-store.ts';
 import { revokeReplacedSession } from '../../session/revoke-grant.ts';
 import { buildRefusedRequestHints, isServerKnownToImplementSpec } from '../../session/session-server-binding.ts';
 import { storeGivenToken } from '../../session/store-login.ts';
 import { loadStoredSession } from '../../session/stored-session.ts';
 import { confirmSessionReplacement } from './confirm-replacement.ts';
-import { reportLogin, saveLoginOptionsIfUnconfirmed, saveLoginOptionsInProfile } from './login-report.ts';
+import { reportLogin, saveLoginOptionsInProfile, saveUnconfirmedLoginOptionsAndRethrow } from './login-report.ts';
 import { missingProfileSettingsError } from './resolve-or-prompt-for-login-settings.ts';
 
 /** Implements `auth login --with-token`: stores an access token that was issued elsewhere, after the resource API has accepted it. */
 export async function loginWithToken(
   context: CommandContext,
   args: ParsedArgs,
-  typed: ProfileSettingOverrides,
+  typed: ProfileSettingsFromOptions,
 ): Promise<ExitCode> {
   refuseBrowserOptions(args);
   const settings = context.settings(typed);
@@ -65,7 +65,7 @@ export async function loginWithToken(
       },
     },
     { accessToken, account, scope: args.value('scope') ?? '' },
-  ).catch((error: unknown) => saveLoginOptionsIfUnconfirmed(context, settings, typed, error));
+  ).catch((error: unknown) => saveUnconfirmedLoginOptionsAndRethrow(context, settings, typed, error));
   await saveLoginOptionsInProfile(context, settings, typed);
   await reportLogin(context, settings, result);
   await revokeReplacedSession(
@@ -88,9 +88,9 @@ function refuseBrowserOptions(args: ParsedArgs): void {
 }
 
 function requireBinding(context: CommandContext, settings: ResolvedProfileSettings): SessionServerBinding {
-  const binding = buildSessionServerBinding(settings);
+  const binding = findProfileServerBinding(settings);
   if (binding !== undefined) return binding;
-  requireKnownProfile(settings, context.config());
+  requireNamedProfileExists(settings, context.config());
   const keys = (['auth_url', 'base_url', 'client_id'] as const).filter((key) => settings.values[key] === undefined);
   throw missingProfileSettingsError(keys, settings.profile, 'a session is bound to its servers and its application');
 }

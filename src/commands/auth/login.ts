@@ -1,5 +1,5 @@
 import type { CommandSpec, OptionSpec, ParsedArgs } from '../../cli/command.ts';
-import { parseDurationOrThrow } from '../../cli/duration.ts';
+import { parseDurationToMillisecondsOrThrow } from '../../cli/duration.ts';
 import type { ResolvedProfileSettings } from '../../config/settings.ts';
 import { createLoginDeps } from '../../context/login-deps.ts';
 import type { CommandContext } from '../../context.ts';
@@ -9,8 +9,8 @@ import { isCi } from '../../platform/browser-environment.ts';
 import { sanitizeLine } from '../../sanitize/terminal-text.ts';
 import { performLogin } from '../../session/login.ts';
 import type { OAuthLoginOptions } from '../../session/oauth-login-options.ts';
-import { loadStoredSession, type StoredSession } from '../../session/stored-session.ts';
-import { isTeamId } from '../../session/suggested-commands.ts';
+import { loadStoredSession, type StoredSessionReadResult } from '../../session/stored-session.ts';
+import { isTeamIdOrPersonal } from '../../session/suggested-commands.ts';
 import {
   callbackListenOptionSpecs,
   exposedListenerWarning,
@@ -18,9 +18,9 @@ import {
 } from './callback-listen-options.ts';
 import { confirmSessionReplacement } from './confirm-replacement.ts';
 import { createLoginDialog } from './login-dialog.ts';
-import { reportLogin, saveLoginOptionsIfUnconfirmed, saveLoginOptionsInProfile } from './login-report.ts';
+import { reportLogin, saveLoginOptionsInProfile, saveUnconfirmedLoginOptionsAndRethrow } from './login-report.ts';
 import { loginWithToken } from './login-with-token.ts';
-import { profileSettingsOptionSpecs, readProfileSettingOverrides } from './profile-options.ts';
+import { profileSettingsOptionSpecs, readProfileSettingsFromOptions } from './profile-options.ts';
 import { resolveOrPromptForLoginSettings } from './resolve-or-prompt-for-login-settings.ts';
 import { formatTypedLoginOptions } from './typed-login-options.ts';
 
@@ -80,13 +80,13 @@ export const authLoginCommand: CommandSpec<CommandContext> = {
     },
   ],
   run: async (context, args) => {
-    const typed = readProfileSettingOverrides(args, options);
+    const typed = readProfileSettingsFromOptions(args, options);
     checkOptions(context.settings(typed), args);
     const listenAddress = readCallbackListenOptions(args);
     if (args.has('with-token')) return loginWithToken(context, args, typed);
     refuseWithoutPerson(context, args);
     const limitText = args.value('login-timeout') ?? '5m';
-    const limit = parseDurationOrThrow(limitText, '--login-timeout', 1000);
+    const limit = parseDurationToMillisecondsOrThrow(limitText, '--login-timeout', 1000);
     const login = await resolveOrPromptForLoginSettings(context, typed);
     const { settings } = login;
     const stored = await loadStoredSession(await context.store(settings), login.binding);
@@ -131,7 +131,7 @@ export const authLoginCommand: CommandSpec<CommandContext> = {
         },
       },
       request,
-    ).catch((error: unknown) => saveLoginOptionsIfUnconfirmed(context, settings, typed, error));
+    ).catch((error: unknown) => saveUnconfirmedLoginOptionsAndRethrow(context, settings, typed, error));
     return 0;
   },
 };
@@ -162,7 +162,7 @@ function checkOptions(settings: ResolvedProfileSettings, args: ParsedArgs): void
     );
   }
   const team = args.value('team');
-  if (team !== undefined && !isTeamId(team))
+  if (team !== undefined && !isTeamIdOrPersonal(team))
     throw usageError('--team is neither a UUID nor personal', 'pass the UUID of the team, or `--team personal`');
   if (team !== undefined && flow === 'implicit')
     throw usageError(
@@ -183,7 +183,7 @@ async function chooseScope(
   { prompts }: CommandContext,
   args: ParsedArgs,
   { values }: ResolvedProfileSettings,
-  stored: StoredSession,
+  stored: StoredSessionReadResult,
 ): Promise<string | undefined> {
   const kept = stored.kind === 'found' && stored.record.scope !== '' ? stored.record.scope : undefined;
   if (args.value('scope') !== undefined || kept === undefined || isSameOAuthScope(kept, values.scope))

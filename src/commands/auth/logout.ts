@@ -2,13 +2,13 @@ import { isAccessTokenRefused } from '../../api/api-response.ts';
 import { createApiClient } from '../../api/client.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { removeCachedCompletionNames } from '../../config/cached-completion-names.ts';
-import { type ResolvedProfileSettings, requireKnownProfile } from '../../config/settings.ts';
+import { type ResolvedProfileSettings, requireNamedProfileExists } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
 import { CliError, type ExitCode, usageError } from '../../errors.ts';
-import type { OAuthClient } from '../../oauth/token-endpoint.ts';
+import type { RegisteredOAuthClient } from '../../oauth/token-endpoint.ts';
 import { removeLoggedInAccountFile } from '../../session/account.ts';
 import type { CredentialRecord } from '../../session/credential-record.ts';
-import { buildSessionServerBinding } from '../../session/credential-record.ts';
+import { findProfileServerBinding } from '../../session/credential-record.ts';
 import { performLogout as endSession, type LogoutOutcome } from '../../session/logout.ts';
 import type { TokenAcceptance } from '../../session/send-access-token-probe.ts';
 import { buildRefusedRequestHints } from '../../session/session-server-binding.ts';
@@ -43,8 +43,8 @@ async function logoutCurrentProfile(
   const outcome = await logoutProfile(context, settings, local);
   if (outcome.kind === 'unproven') throw outcome.error;
   // A missing profile without a session is probably a typing error; a session whose profile was removed can still be ended.
-  if (outcome.kind === 'nothing' && buildSessionServerBinding(settings) === undefined)
-    requireKnownProfile(settings, context.config());
+  if (outcome.kind === 'nothing' && findProfileServerBinding(settings) === undefined)
+    requireNamedProfileExists(settings, context.config());
   await context.output.note(logoutText(outcome, settings.profileName));
 }
 
@@ -111,7 +111,7 @@ async function revocationClient(
   context: CommandContext,
   settings: ResolvedProfileSettings,
   record: CredentialRecord,
-): Promise<OAuthClient> {
+): Promise<RegisteredOAuthClient> {
   if ((settings.values.token_params ?? 'query') !== 'query') return context.client(settings, record);
   return { authOrigin: record.authOrigin, clientId: record.clientId, tokenParams: 'query' };
 }

@@ -1,6 +1,6 @@
 import type { OptionSpec, ParsedArgs } from '../../cli/command.ts';
 import type { ProfileSettingKey } from '../../config/profile.ts';
-import type { ProfileSettingOverrides } from '../../config/settings.ts';
+import type { ProfileSettingsFromOptions } from '../../config/settings.ts';
 
 /** Options for the server and the credential store, which `auth setup` and `auth login` share. */
 export const profileSettingsOptionSpecs: readonly OptionSpec[] = [
@@ -22,10 +22,10 @@ export const profileSettingsOptionSpecs: readonly OptionSpec[] = [
 ];
 
 /** The options of a command that override settings of the profile, as the user typed them. */
-export function readProfileSettingOverrides(
+export function readProfileSettingsFromOptions(
   args: ParsedArgs,
   declared: readonly OptionSpec[],
-): ProfileSettingOverrides {
+): ProfileSettingsFromOptions {
   const entries = declared.flatMap(({ name, valueName: value, multiple: many }) => {
     const key = profileKeyByOption[name];
     // `--no-pkce` is the only flag among these options, and sets the value false.

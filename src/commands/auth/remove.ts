@@ -1,11 +1,11 @@
 import type { CommandSpec } from '../../cli/command.ts';
 import { removeProfile } from '../../config/config-file.ts';
-import { type ResolvedProfileSettings, requireStoredProfile } from '../../config/settings.ts';
+import { type ResolvedProfileSettings, requireProfileExists } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import type { LogoutOutcome } from '../../session/logout.ts';
 import { readExistingKeychainAccount } from '../../session/profile-paths.ts';
-import { removeSessionFiles, removeStoredClientSecret } from '../../session/remove-profile-secrets.ts';
+import { removeJournalAndTemporaryFiles, removeStoredClientSecret } from '../../session/remove-profile-secrets.ts';
 import { logoutProfile, logoutText } from './logout.ts';
 import { leaveShare } from './share/leave.ts';
 
@@ -33,7 +33,7 @@ export const authRemoveCommand: CommandSpec<CommandContext> = {
     const typed = context.globals.value('profile');
     if (typed !== undefined && typed !== name)
       throw usageError('cannot use --profile with another PROFILE', 'remove `--profile`');
-    requireStoredProfile(context.config(), name);
+    requireProfileExists(context.config(), name);
     const settings = context.storedSettings(name);
     if (!(await confirmRemoval(context, name))) {
       await context.output.note(`Profile ${name} was not changed.`);
@@ -73,7 +73,7 @@ async function removeSecrets(
   // If no keychain account id is stored, the profile never used the keychain.
   const mayHaveOther = other === 'file' || readExistingKeychainAccount(paths) !== undefined;
   const left = mayHaveOther ? await removeFromOtherStore(context, settings, other, local) : undefined;
-  removeSessionFiles(paths);
+  removeJournalAndTemporaryFiles(paths);
   return outcome.kind === 'nothing' && left !== undefined ? left : outcome;
 }
 

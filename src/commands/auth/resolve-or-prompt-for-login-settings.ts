@@ -1,10 +1,10 @@
-import type { ProfileReference, ProfileSettingOverrides, ResolvedProfileSettings } from '../../config/settings.ts';
-import { requireKnownProfile } from '../../config/settings.ts';
+import type { ProfileReference, ProfileSettingsFromOptions, ResolvedProfileSettings } from '../../config/settings.ts';
+import { requireNamedProfileExists } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
 import { usageError } from '../../errors.ts';
-import type { OAuthClient } from '../../oauth/token-endpoint.ts';
+import type { RegisteredOAuthClient } from '../../oauth/token-endpoint.ts';
 import type { SessionServerBinding } from '../../session/credential-record.ts';
-import { buildSessionServerBinding } from '../../session/credential-record.ts';
+import { findProfileServerBinding } from '../../session/credential-record.ts';
 import { formatCommandForProfile } from '../../session/suggested-commands.ts';
 import { runProfileSetup } from './setup.ts';
 
@@ -12,7 +12,7 @@ import { runProfileSetup } from './setup.ts';
 export interface LoginSettings {
   readonly settings: ResolvedProfileSettings;
   readonly binding: SessionServerBinding;
-  readonly client: OAuthClient;
+  readonly client: RegisteredOAuthClient;
 }
 
 /**
@@ -21,13 +21,13 @@ export interface LoginSettings {
  */
 export async function resolveOrPromptForLoginSettings(
   context: CommandContext,
-  typed: ProfileSettingOverrides,
+  typed: ProfileSettingsFromOptions,
 ): Promise<LoginSettings> {
   const first = await readLoginSettings(context, context.settings(typed));
   if (first.complete !== undefined) return first.complete;
   const settings = context.settings(typed);
   if (!context.prompts.interactive) {
-    requireKnownProfile(settings, context.config());
+    requireNamedProfileExists(settings, context.config());
     throw missingProfileSettingsError(first.missing, settings.profile);
   }
   await context.output.note(`Profile ${settings.profileName} is not complete yet.`);
@@ -45,7 +45,7 @@ async function readLoginSettings(
   context: CommandContext,
   settings: ResolvedProfileSettings,
 ): Promise<LoginSettingsResult> {
-  const binding = buildSessionServerBinding(settings);
+  const binding = findProfileServerBinding(settings);
   const { values } = settings;
   const keys = (['auth_url', 'base_url', 'client_id', 'callback_urls'] as const).filter(
     (key) => values[key] === undefined,

@@ -1,16 +1,16 @@
 import { text as readAll } from 'node:stream/consumers';
 import type { CommandSpec, OptionSpec } from '../../cli/command.ts';
 import { writeProfile } from '../../config/config-file.ts';
-import type { ProfileSettingOverrides, ResolvedProfileSettings } from '../../config/settings.ts';
+import type { ProfileSettingsFromOptions, ResolvedProfileSettings } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { Secret } from '../../secret.ts';
 import { readStoredClientSecret, writeClientSecret } from '../../session/client-secret.ts';
-import { buildSessionServerBinding } from '../../session/credential-record.ts';
+import { findProfileServerBinding } from '../../session/credential-record.ts';
 import { requireCredentialStoreAvailable } from '../../session/credential-store.ts';
 import { formatCommandForProfile } from '../../session/suggested-commands.ts';
-import { profileSettingsOptionSpecs, readProfileSettingOverrides } from './profile-options.ts';
-import { askProfileValues } from './setup-questions.ts';
+import { askProfileValues } from './ask-profile-values.ts';
+import { profileSettingsOptionSpecs, readProfileSettingsFromOptions } from './profile-options.ts';
 
 const options: readonly OptionSpec[] = [
   { name: 'client-id', valueName: 'ID', description: 'client ID of the registered application' },
@@ -46,13 +46,13 @@ export const authSetupCommand: CommandSpec<CommandContext> = {
   ],
   run: async (context, args) => {
     const secret = args.has('client-secret-stdin') ? await readSecretFromStdin(context) : undefined;
-    await runProfileSetup(context, { typed: readProfileSettingOverrides(args, options), secret, again: true });
+    await runProfileSetup(context, { typed: readProfileSettingsFromOptions(args, options), secret, again: true });
     return 0;
   },
 };
 
 export interface ProfileSetupInput {
-  readonly typed: ProfileSettingOverrides;
+  readonly typed: ProfileSettingsFromOptions;
   readonly secret?: Secret | undefined;
   /** Whether to prompt also for values that the profile already has, so that the user can change them. */
   readonly again?: boolean;
@@ -128,7 +128,7 @@ async function askClientSecret(
 ): Promise<Secret | undefined> {
   const given = typed ?? settings.clientSecret;
   if (given !== undefined) return given;
-  const binding = buildSessionServerBinding(settings);
+  const binding = findProfileServerBinding(settings);
   const stored =
     binding === undefined ? undefined : await readStoredClientSecret(await context.store(settings), binding);
   if (stored !== undefined && !asking) return undefined;

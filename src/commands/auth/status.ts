@@ -6,13 +6,13 @@ import { readLoggedInAccountFile } from '../../session/account.ts';
 import { credentialStoreUnavailableError, describeCredentialStore } from '../../session/credential-store.ts';
 import {
   buildLoginSessionReport,
-  computeTokenSecondsLeftOrZero,
+  computeReportedTokenSecondsLeft,
   determineReportedSessionState,
   type LoginStatusReport,
 } from '../../session/session-report.ts';
-import { requireSessionServerBinding } from '../../session/session-server-binding.ts';
-import { formatReauthenticateCommand, loadStoredSession, requireStoredSession } from '../../session/stored-session.ts';
-import { formatLoginFlowOption } from '../../session/suggested-commands.ts';
+import { requireProfileServerBinding } from '../../session/session-server-binding.ts';
+import { loadStoredSession, requireStoredSession } from '../../session/stored-session.ts';
+import { formatLoginFlowOption, formatReauthenticateCommand } from '../../session/suggested-commands.ts';
 import { printEnvironmentTokenStatus } from './environment-token.ts';
 import { loginStatusListView } from './session-view.ts';
 
@@ -40,7 +40,7 @@ export const authStatusCommand: CommandSpec<CommandContext> = {
       await printEnvironmentTokenStatus(context, settings);
       return 0;
     }
-    const binding = requireSessionServerBinding(settings, context.config(), context.host.folders.config);
+    const binding = requireProfileServerBinding(settings, context.config(), context.host.folders.config);
     const store = await context.store(settings);
     if (args.has('check'))
       await (await context.api(settings)).json({ method: 'GET', path: '/v2/actions?page=1&per_page=1' });
@@ -55,7 +55,7 @@ export const authStatusCommand: CommandSpec<CommandContext> = {
       ...buildLoginSessionReport(settings.profileName, record, account, store.kind),
       state,
       pending_write: found.pending,
-      expires_in: computeTokenSecondsLeftOrZero(record, now),
+      expires_in: computeReportedTokenSecondsLeft(record, now),
       store_place: store.location,
       sandbox: readLastSandbox(context.host.folders.state)?.auth_url === record.authOrigin,
     };

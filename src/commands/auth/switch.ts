@@ -1,6 +1,6 @@
 import type { CommandSpec } from '../../cli/command.ts';
 import { writeCurrentProfile } from '../../config/config-file.ts';
-import { requireStoredProfile } from '../../config/settings.ts';
+import { requireProfileExists } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
 
 export const authSwitchCommand: CommandSpec<CommandContext> = {
@@ -16,7 +16,7 @@ export const authSwitchCommand: CommandSpec<CommandContext> = {
   run: async (context, args) => {
     const [name = ''] = args.positionals;
     await context.changeConfig((config) => {
-      requireStoredProfile(config, name);
+      requireProfileExists(config, name);
       writeCurrentProfile(context.host.folders.config, config, name);
     });
     await context.output.note(`The current profile is now ${name}.`);

@@ -1,14 +1,14 @@
 import type { CommandSpec } from '../../cli/command.ts';
-import { isProfileSettingKey, type ProfileSettingKey, profileSettingKeys } from '../../config/profile.ts';
-import { requireKnownProfile } from '../../config/settings.ts';
+import { isProfileSettingKey, type ProfileSettingKey, profileSettingSpecs } from '../../config/profile.ts';
+import { requireNamedProfileExists } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 
 export const profileSettingKeyArgument = {
   name: 'KEY',
-  description: Object.keys(profileSettingKeys).join(', '),
+  description: Object.keys(profileSettingSpecs).join(', '),
   required: true,
-  choices: Object.keys(profileSettingKeys),
+  choices: Object.keys(profileSettingSpecs),
 } as const;
 
 export const configGetCommand: CommandSpec<CommandContext> = {
@@ -19,11 +19,11 @@ export const configGetCommand: CommandSpec<CommandContext> = {
   run: async (context, args) => {
     const key = requireProfileSettingKey(args.positionals[0]);
     const settings = context.settings();
-    requireKnownProfile(settings, context.config());
+    requireNamedProfileExists(settings, context.config());
     const value = settings.values[key];
     if (value === undefined) {
       throw new CliError('not_found', `${key} is not set for profile "${settings.profileName}"`, {
-        hint: `\`cloudctl config set ${key} ${profileSettingKeys[key].example}\``,
+        hint: `\`cloudctl config set ${key} ${profileSettingSpecs[key].example}\``,
       });
     }
     if (context.output.format !== 'table') await context.output.data(value);
@@ -34,5 +34,5 @@ export const configGetCommand: CommandSpec<CommandContext> = {
 
 export function requireProfileSettingKey(word: string | undefined): ProfileSettingKey {
   if (word !== undefined && isProfileSettingKey(word)) return word;
-  throw usageError(`unknown key "${word}"`, `use one of ${Object.keys(profileSettingKeys).join(', ')}`);
+  throw usageError(`unknown key "${word}"`, `use one of ${Object.keys(profileSettingSpecs).join(', ')}`);
 }

@@ -1,7 +1,7 @@
 import type { ListView } from '../../cli/columns.ts';
 import type { CommandSpec } from '../../cli/command.ts';
-import { isProfileSettingKey, profileSettingKeys } from '../../config/profile.ts';
-import { readNonEmptyEnvironmentValue, requireKnownProfile } from '../../config/settings.ts';
+import { isProfileSettingKey, profileSettingSpecs } from '../../config/profile.ts';
+import { normalizeEnvironmentVariableValue, requireNamedProfileExists } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
 
 interface SettingRow {
@@ -25,7 +25,7 @@ export const configListCommand: CommandSpec<CommandContext> = {
   columns: view.columns,
   run: async (context) => {
     const settings = context.settings();
-    requireKnownProfile(settings, context.config());
+    requireNamedProfileExists(settings, context.config());
     const rows: SettingRow[] = [
       { key: 'profile', value: settings.profileName, source: profileSource(context, settings.isProfileNamed) },
     ];
@@ -42,18 +42,18 @@ export const configListCommand: CommandSpec<CommandContext> = {
   },
 };
 
-function settingSource(context: CommandContext, key: keyof typeof profileSettingKeys): string {
+function settingSource(context: CommandContext, key: keyof typeof profileSettingSpecs): string {
   const option =
     key === 'auth_url' ? 'auth-url' : key === 'base_url' ? 'base-url' : key === 'output' ? 'output' : undefined;
   if (option !== undefined && context.globals.value(option) !== undefined) return `--${option}`;
-  const { variable } = profileSettingKeys[key];
-  return variable !== undefined && readNonEmptyEnvironmentValue(context.host.env[variable]) !== undefined
+  const { variable } = profileSettingSpecs[key];
+  return variable !== undefined && normalizeEnvironmentVariableValue(context.host.env[variable]) !== undefined
     ? variable
     : 'profile';
 }
 
 function profileSource(context: CommandContext, named: boolean): string {
   if (context.globals.value('profile') !== undefined) return '--profile';
-  if (readNonEmptyEnvironmentValue(context.host.env.CLOUDCTL_PROFILE) !== undefined) return 'CLOUDCTL_PROFILE';
+  if (normalizeEnvironmentVariableValue(context.host.env.CLOUDCTL_PROFILE) !== undefined) return 'CLOUDCTL_PROFILE';
   return named ? 'current' : 'default';
 }

@@ -1,8 +1,8 @@
 import type { CommandSpec } from '../../cli/command.ts';
 import { shortenInputForError } from '../../cli/shorten-input-for-error.ts';
 import { writeProfile } from '../../config/config-file.ts';
-import { profileSettingKeys } from '../../config/profile.ts';
-import { requireKnownProfile } from '../../config/settings.ts';
+import { profileSettingSpecs } from '../../config/profile.ts';
+import { requireNamedProfileExists } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { isKnownScope } from '../../oauth/scope.ts';
@@ -25,7 +25,7 @@ export const configSetCommand: CommandSpec<CommandContext> = {
   ],
   run: async (context, args) => {
     const key = requireProfileSettingKey(args.positionals[0]);
-    const { parse, example } = profileSettingKeys[key];
+    const { parse, example } = profileSettingSpecs[key];
     const parsed = parse(args.positionals[1] ?? '');
     if (!parsed.ok)
       throw usageError(
@@ -40,7 +40,7 @@ export const configSetCommand: CommandSpec<CommandContext> = {
         'to set a scope of another kind of server, add --any-scope',
       );
     const settings = context.settings();
-    requireKnownProfile(settings, context.config());
+    requireNamedProfileExists(settings, context.config());
     const name = settings.profileName;
     await context.changeConfig((config) =>
       writeProfile(context.host.folders.config, config, name, { ...config.profiles.get(name), [key]: parsed.value }),

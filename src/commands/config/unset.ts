@@ -1,6 +1,6 @@
 import type { CommandSpec } from '../../cli/command.ts';
 import { writeProfile } from '../../config/config-file.ts';
-import { requireKnownProfile } from '../../config/settings.ts';
+import { requireNamedProfileExists } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
 import { profileSettingKeyArgument, requireProfileSettingKey } from './get.ts';
 
@@ -10,7 +10,7 @@ export const configUnsetCommand: CommandSpec<CommandContext> = {
   run: async (context, args) => {
     const key = requireProfileSettingKey(args.positionals[0]);
     const settings = context.settings();
-    requireKnownProfile(settings, context.config());
+    requireNamedProfileExists(settings, context.config());
     const name = settings.profileName;
     await context.changeConfig((config) => {
       const { [key]: _removed, ...rest } = config.profiles.get(name) ?? {};

@@ -4,7 +4,7 @@ import { readDbSourceFromOptions, sourceOptionSpecs } from '../../db-source/read
 import { runUntilSignal } from '../../platform/until-signal.ts';
 import { compareDatabases } from '../../rehearsal/compare-databases.ts';
 import { buildDatabaseComparisonError, printDatabaseComparison } from '../../rehearsal/comparison-output.ts';
-import { readMigrationTargetOption } from '../../rehearsal/rehearsal-target.ts';
+import { readMigrationTargetServer } from '../../rehearsal/migration-target-server.ts';
 import { sanitizeReportLine } from '../../sanitize/terminal-text.ts';
 
 export const dbCompareCommand: CommandSpec<CommandContext> = {
@@ -34,7 +34,7 @@ export const dbCompareCommand: CommandSpec<CommandContext> = {
     const { host, output, progress } = context;
     const { clock, signals } = host;
     const source = await readDbSourceFromOptions(context, args);
-    const target = await readMigrationTargetOption(context, {
+    const target = await readMigrationTargetServer(context, {
       typed: args.value('target'),
       engine: source.engine,
       allowCleartextPassword: args.has('allow-cleartext-password'),

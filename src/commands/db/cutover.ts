@@ -1,4 +1,4 @@
-import { profileOptionArgs } from '../../batch/report/resume-command.ts';
+import { formatProfileAndServerOptions } from '../../batch/report/resume-command.ts';
 import type { ListView } from '../../cli/columns.ts';
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
 import { quoteShellArg } from '../../cli/shell-quote.ts';
@@ -15,11 +15,11 @@ import {
   cutoverChecklist,
   findFirstOpenCutoverLine,
 } from '../../rehearsal/cutover-checklist.ts';
-import { formatCutoverChecklist } from '../../rehearsal/cutover-text.ts';
-import { readMigrationTargetOption } from '../../rehearsal/rehearsal-target.ts';
+import { formatCutoverChecklist } from '../../rehearsal/format-cutover-checklist.ts';
+import { readMigrationTargetServer } from '../../rehearsal/migration-target-server.ts';
 import { targetPsqlCommand } from '../../rehearsal/target-psql-command.ts';
 import { maxSanitizedTextLength, sanitizeReportLine } from '../../sanitize/terminal-text.ts';
-import { getWatchedSourceIdentity, saveWatchedTarget } from '../../watch/update-slots-of-watch-record.ts';
+import { getWatchedSourceAddress, saveWatchedTarget } from '../../watch/update-slots-of-watch-record.ts';
 import { getMigrationWatchRecordPath, readMigrationWatchRecord } from '../../watch/watch-record.ts';
 import { clusterArgument, readClusterUuid } from './cluster-argument.ts';
 import { resolveInterruptedMigrationRequest } from './interrupted-start.ts';
@@ -63,14 +63,14 @@ export const dbCutoverCommand: CommandSpec<CommandContext> = {
     output.checkColumns(view);
     const settings = context.settings();
     const source = await readDbSourceFromOptions(context, args);
-    const target = await readMigrationTargetOption(context, {
+    const target = await readMigrationTargetServer(context, {
       typed: args.value('target'),
       engine: source.engine,
       allowCleartextPassword: args.has('allow-cleartext-password'),
     });
     const api = await context.api(settings);
     await resolveInterruptedMigrationRequest(context, api, cluster);
-    const recordPath = getMigrationWatchRecordPath(host.folders.state, getWatchedSourceIdentity(source));
+    const recordPath = getMigrationWatchRecordPath(host.folders.state, getWatchedSourceAddress(source));
     const facts = await runUntilSignal(host.signals, 'the checks were interrupted; nothing was changed', (signal) =>
       checkCutover(api, {
         ...{ cluster, source, target, clock: host.clock, signal },
@@ -146,7 +146,7 @@ function commandsOf(
   source: DbSource,
   target: DbSource,
 ): NextCommands {
-  const profile = profileOptionArgs(context.globals, context.settings().profile);
+  const profile = formatProfileAndServerOptions(context.globals, context.settings().profile);
   const from = buildQuotedSourceOptionArgs(source, {
     ignoreDbs: args.values('ignore-dbs'),
     caFile: args.value('ca-file'),

@@ -1,5 +1,5 @@
 import { isEndedMigrationStatus, isFailedMigrationStatus } from '../../api/online-migration.ts';
-import { profileOptionArgs } from '../../batch/report/resume-command.ts';
+import { formatProfileAndServerOptions } from '../../batch/report/resume-command.ts';
 import { quoteShellArg } from '../../cli/shell-quote.ts';
 import type { CommandContext } from '../../context.ts';
 import { listStartedMigrations, type StartedMigrationRecord } from '../../watch/list-started-migrations.ts';
@@ -11,7 +11,7 @@ export function describeNextMigrationStep(
   cluster: string,
   status: string | undefined,
 ): readonly string[] {
-  const profile = profileOptionArgs(context.globals, context.settings().profile);
+  const profile = formatProfileAndServerOptions(context.globals, context.settings().profile);
   const record = listStartedMigrations(context.host.folders.state).find(({ started }) => started.cluster === cluster);
   const from = recordedSourceOptions(record);
   const command = (...words: readonly string[]): string => ['cloudctl db', ...words, ...profile].join(' ');

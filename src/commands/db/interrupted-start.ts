@@ -1,16 +1,16 @@
 import type { ApiClient } from '../../api/client.ts';
 import { fetchOnlineMigration, type OnlineMigration } from '../../api/online-migration.ts';
-import { readStoredAccountIdentity } from '../../context/current-identity.ts';
+import { readStoredAccountAndServers } from '../../context/current-identity.ts';
 import type { CommandContext } from '../../context.ts';
 import type { DbSource } from '../../db-source/read-source.ts';
 import { CliError } from '../../errors.ts';
-import { compareAccountIdentities } from '../../identity.ts';
+import { compareAccountsAndServers } from '../../identity.ts';
 import {
   resolveUnconfirmedMigrationRequest,
   type UnconfirmedMigrationRequestOutcome,
 } from '../../watch/resolve-unconfirmed-migration-request.ts';
 import { findUnconfirmedMigrationRequests } from '../../watch/unconfirmed-migration-request.ts';
-import { getWatchedSourceIdentity } from '../../watch/update-slots-of-watch-record.ts';
+import { getWatchedSourceAddress } from '../../watch/update-slots-of-watch-record.ts';
 import type { RecordedMigrationStart } from '../../watch/watch-record.ts';
 
 /** Determines and prints the result of a request to migrate into this cluster whose run was interrupted. Throws a CliError. */
@@ -20,7 +20,7 @@ export async function resolveInterruptedMigrationRequest(
   cluster: string,
 ): Promise<UnconfirmedMigrationRequestOutcome | undefined> {
   const { host, output } = context;
-  const identity = await readStoredAccountIdentity(context, context.settings());
+  const identity = await readStoredAccountAndServers(context, context.settings());
   const now = host.clock.now();
   const resolved = await resolveUnconfirmedMigrationRequest(
     { api, stateFolder: host.folders.state, now, identity },
@@ -39,8 +39,8 @@ export function createStatusFetcherOfRecordedMigration(
 ): (started: RecordedMigrationStart, signal: AbortSignal) => Promise<OnlineMigration | undefined> {
   return async ({ cluster, identity }, until) => {
     const settings = context.settings();
-    const current = await readStoredAccountIdentity(context, settings);
-    if (identity !== undefined && compareAccountIdentities(identity, current) === 'different')
+    const current = await readStoredAccountAndServers(context, settings);
+    if (identity !== undefined && compareAccountsAndServers(identity, current) === 'different')
       throw new CliError('usage', 'the profile is not the one that started the migration');
     return fetchOnlineMigration(await context.api(settings), cluster, { until });
   };
@@ -51,7 +51,7 @@ export function createStatusFetcherOfRecordedMigration(
  * watch continues, because it needs only the source.
  */
 export async function resolveInterruptedMigrationRequests(context: CommandContext, source: DbSource): Promise<void> {
-  const starts = findUnconfirmedMigrationRequests(context.host.folders.state, getWatchedSourceIdentity(source));
+  const starts = findUnconfirmedMigrationRequests(context.host.folders.state, getWatchedSourceAddress(source));
   for (const { cluster, baseOrigin, at } of starts) {
     try {
       const settings = context.settings();

@@ -1,7 +1,7 @@
 import { listClusters } from '../../api/clusters.ts';
 import { addLinksToOutputColumn, type ListView } from '../../cli/columns.ts';
 import type { CommandSpec } from '../../cli/command.ts';
-import { findSandboxPanelUrls } from '../../config/panel-pages.ts';
+import { findSandboxPanelUrls } from '../../config/sandbox-panel-urls.ts';
 import type { CommandContext } from '../../context.ts';
 import { type JsonRecord, readStringField } from '../../json.ts';
 import { limitOption, printResourceList } from '../print-list.ts';

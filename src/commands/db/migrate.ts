@@ -1,8 +1,8 @@
 import { describeOnlineMigration } from '../../api/online-migration.ts';
-import { type StartedOnlineMigration, wasMigrationRequestSent } from '../../api/start-online-migration.ts';
-import { profileOptionArgs } from '../../batch/report/resume-command.ts';
+import { mayFailedMigrationRequestHaveArrived, type StartedOnlineMigration } from '../../api/start-online-migration.ts';
+import { formatProfileAndServerOptions } from '../../batch/report/resume-command.ts';
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
-import { describeCurrentAccount, readStoredAccountIdentity } from '../../context/current-identity.ts';
+import { describeCurrentAccount, readStoredAccountAndServers } from '../../context/current-identity.ts';
 import type { CommandContext } from '../../context.ts';
 import {
   buildQuotedSourceOptionArgs,
@@ -11,13 +11,13 @@ import {
 import { type DbSource, readDbSourceFromOptions, sourceOptionSpecs } from '../../db-source/read-source.ts';
 import { CliError, type ExitCode, usageError } from '../../errors.ts';
 import { hasWriteScope } from '../../oauth/scope.ts';
-import { askTargetVersion } from '../../preflight/ask-target-version.ts';
 import { deepPreflightOptionSpecs, readDeepPreflightOptions } from '../../preflight/deep-preflight-options.ts';
 import { renderTextPreflightReport } from '../../preflight/formats/text-report.ts';
+import { promptForMissingTargetVersion } from '../../preflight/prompt-for-missing-target-version.ts';
 import type { PreflightReport } from '../../preflight/report.ts';
 import {
   buildMigrationMethodBlockedError,
-  type PreflightOutcome,
+  type PreflightReportWithChanges,
   preflightReportOptionSpecs,
   runPreflightWithFiles,
 } from '../../preflight/run-with-files.ts';
@@ -28,7 +28,7 @@ import { migrationTimeLimit } from '../../watch/migration-deadline.ts';
 import type { UnconfirmedMigrationRequestOutcome } from '../../watch/resolve-unconfirmed-migration-request.ts';
 import { pickPlausibleMigrationStartTime, startAndRecordMigration } from '../../watch/start-and-record-migration.ts';
 import { isSameWatchedSource } from '../../watch/unconfirmed-migration-request.ts';
-import { getWatchedSourceIdentity } from '../../watch/update-slots-of-watch-record.ts';
+import { getWatchedSourceAddress } from '../../watch/update-slots-of-watch-record.ts';
 import { watchMigration } from '../../watch/watch-migration.ts';
 import { formatSourceName } from '../../watch/watch-record.ts';
 import { clusterArgument, readClusterUuid } from './cluster-argument.ts';
@@ -37,9 +37,9 @@ import { buildMigrationRequest, methodNotStartableError } from './migration-requ
 import { describeRestrictionsDuringMigration } from './migration-rules.ts';
 import {
   listWarnedOrFailedCheckIds,
-  type RecordedWatchedSourceBaseline,
   recordSlotsOfStartedMigration,
   recordWatchedSourceBaseline,
+  type WatchedSourceBaselineRecordingResult,
 } from './record-watched-source-baseline.ts';
 import { readWatchArgs, watchMigrationOptionSpecs } from './watch.ts';
 
@@ -94,7 +94,7 @@ export const dbMigrateCommand: CommandSpec<CommandContext> = {
     const source = await readDbSourceFromOptions(context, args);
     const read = readDeepPreflightOptions(args, source.engine, settings, host.clock.now());
     await requireWrite(context);
-    const identity = await readStoredAccountIdentity(context, settings);
+    const identity = await readStoredAccountAndServers(context, settings);
     const api = await context.api(settings);
     const interrupted = await resolveInterruptedMigrationRequest(context, api, cluster);
     if (interrupted?.migration !== undefined && !interrupted.hasEnded) {
@@ -102,7 +102,9 @@ export const dbMigrateCommand: CommandSpec<CommandContext> = {
       const { id = '', status = 'running', createdAt = '' } = interrupted.migration;
       return finish(context, args, source, { id, status, createdAt }, {});
     }
-    const options = args.has('skip-preflight') ? read : await askTargetVersion(context, source.engine, read);
+    const options = args.has('skip-preflight')
+      ? read
+      : await promptForMissingTargetVersion(context, source.engine, read);
     const preflight = args.has('skip-preflight')
       ? undefined
       : await runPreflightWithFiles(context, args, source, options);
@@ -124,7 +126,7 @@ export const dbMigrateCommand: CommandSpec<CommandContext> = {
       {
         cluster,
         baseOrigin: api.baseOrigin,
-        source: getWatchedSourceIdentity(source),
+        source: getWatchedSourceAddress(source),
         identity,
         sourceOptions: buildUnquotedSourceOptionArgs(source, {
           ignoreDbs: args.values('ignore-dbs'),
@@ -137,7 +139,7 @@ export const dbMigrateCommand: CommandSpec<CommandContext> = {
     ).catch(async (error: unknown) => {
       // With -o json, standard error contains only the error.
       const isText = output.format !== 'json' && output.format !== 'ndjson';
-      if (isText && wasMigrationRequestSent(error))
+      if (isText && mayFailedMigrationRequestHaveArrived(error))
         await output.note(describeRestrictionsDuringMigration(source.engine));
       throw error;
     });
@@ -157,7 +159,7 @@ async function finish(
   {
     preflight,
     before,
-  }: { readonly preflight?: PreflightReport | undefined; readonly before?: RecordedWatchedSourceBaseline },
+  }: { readonly preflight?: PreflightReport | undefined; readonly before?: WatchedSourceBaselineRecordingResult },
 ): Promise<ExitCode> {
   const { output, host } = context;
   const startedAt = pickPlausibleMigrationStartTime(createdAt, host.clock.now());
@@ -174,7 +176,7 @@ async function finish(
     return watchMigration(context, { ...options, fetchStatus: createStatusFetcherOfRecordedMigration(context) });
   }
   if (before?.baseline !== undefined) await recordSlotsOfStartedMigration(context, args, source);
-  const profile = profileOptionArgs(context.globals, context.settings().profile);
+  const profile = formatProfileAndServerOptions(context.globals, context.settings().profile);
   const named = buildQuotedSourceOptionArgs(source, {
     ignoreDbs: args.values('ignore-dbs'),
     caFile: args.value('ca-file'),
@@ -190,7 +192,7 @@ function requireSameStartSource(
   { start, migration }: UnconfirmedMigrationRequestOutcome,
   source: DbSource,
 ): void {
-  if (isSameWatchedSource(start.source, getWatchedSourceIdentity(source))) return;
+  if (isSameWatchedSource(start.source, getWatchedSourceAddress(source))) return;
   const command = (words: string): string =>
     formatCommandForProfile(context.settings().profile, `${words} ${start.cluster}`);
   throw new CliError('api_error', 'cannot start the migration: an earlier run started one into this cluster', {
@@ -220,7 +222,7 @@ async function requireWrite(context: CommandContext): Promise<void> {
 
 async function showPreflight(
   context: CommandContext,
-  { report, changes }: PreflightOutcome,
+  { report, changes }: PreflightReportWithChanges,
   fixFile: string | undefined,
 ): Promise<void> {
   const plain = (text: string): string => text;

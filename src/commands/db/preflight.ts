@@ -1,4 +1,4 @@
-import { profileOptionArgs } from '../../batch/report/resume-command.ts';
+import { formatProfileAndServerOptions } from '../../batch/report/resume-command.ts';
 import { createTerminalStyles, isColorEnabled, type TerminalStyles } from '../../cli/color.ts';
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
 import { quoteShellArg } from '../../cli/shell-quote.ts';
@@ -6,7 +6,7 @@ import type { CommandContext } from '../../context.ts';
 import { readDbSourceFromOptions, sourceOptionSpecs } from '../../db-source/read-source.ts';
 import type { ExitCode } from '../../errors.ts';
 import { renderTextSourceInventory } from '../../inventory/formats/render-text-source-inventory.ts';
-import { buildSourceInventoryRunError, runSourceInventory } from '../../inventory/run-source-inventory.ts';
+import { buildNotPossibleSourcesError, runSourceInventory } from '../../inventory/run-source-inventory.ts';
 import {
   readSourceInventorySettings,
   type SourceInventorySettings,
@@ -17,7 +17,7 @@ import type { CheckFinding } from '../../preflight/finding.ts';
 import { renderTextPreflightReport } from '../../preflight/formats/text-report.ts';
 import {
   buildMigrationMethodBlockedError,
-  type PreflightOutcome,
+  type PreflightReportWithChanges,
   preflightReportOptionSpecs,
   runPreflightWithFiles,
 } from '../../preflight/run-with-files.ts';
@@ -88,7 +88,7 @@ async function checkManySources(
   if (output.format === 'table' && isPlain)
     await output.prose(renderTextSourceInventory(report, await createReportStyles(context)));
   else if (output.format !== 'ndjson' && output.format !== 'csv') await output.data(report);
-  const error = fileError ?? buildSourceInventoryRunError(report);
+  const error = fileError ?? buildNotPossibleSourcesError(report);
   if (error !== undefined) throw error;
   return 0;
 }
@@ -100,7 +100,7 @@ function createReportStyles({ host, globals }: CommandContext): Promise<Terminal
 /** Prints the preflight report: as text in the table format, as one row per finding in csv and ndjson. */
 async function showReport(
   context: CommandContext,
-  { report, changes }: PreflightOutcome,
+  { report, changes }: PreflightReportWithChanges,
   fixFile: string | undefined,
 ): Promise<void> {
   const { output, globals } = context;
@@ -133,7 +133,7 @@ function nextMigrationCommand(context: CommandContext): string {
   const [only, ...more] = loggedIn;
   const profile =
     isUsable || only === undefined || more.length > 0
-      ? profileOptionArgs(globals, settings.profile)
+      ? formatProfileAndServerOptions(globals, settings.profile)
       : ['--profile', quoteShellArg(only)];
   const command = (words: string): string => `\`${['cloudctl db', words, ...profile].join(' ')}\``;
   return `${command('migrate CLUSTER_UUID')} with the options of this command; ${command('list')} prints the UUID`;

@@ -5,7 +5,7 @@ import { runUntilSignal } from '../../platform/until-signal.ts';
 import type { PreflightReport } from '../../preflight/report.ts';
 import { watchedSourceBaselinePath, writeWatchedSourceBaselineFile } from '../../watch/baseline-file.ts';
 import { observeSourceBeforeMigration, type SourceBeforeMigration } from '../../watch/source-before-migration.ts';
-import { getWatchedSourceIdentity, watchAndRecordNewMigrationSlots } from '../../watch/update-slots-of-watch-record.ts';
+import { getWatchedSourceAddress, watchAndRecordNewMigrationSlots } from '../../watch/update-slots-of-watch-record.ts';
 import { getMigrationWatchRecordPath } from '../../watch/watch-record.ts';
 
 /**
@@ -15,7 +15,7 @@ const readLimit = 20_000;
 const slotLimit = 5000;
 
 /** `note` tells the user why no baseline was recorded. */
-export type RecordedWatchedSourceBaseline = SourceBeforeMigration & { readonly note?: string };
+export type WatchedSourceBaselineRecordingResult = SourceBeforeMigration & { readonly note?: string };
 
 /**
  * Records the source as it is before the migration, so that `db watch` can name what changed later. A source that cannot be read
@@ -26,7 +26,7 @@ export async function recordWatchedSourceBaseline(
   args: ParsedArgs,
   source: DbSource,
   cluster: string,
-): Promise<RecordedWatchedSourceBaseline> {
+): Promise<WatchedSourceBaselineRecordingResult> {
   const before = await runUntilSignal(host.signals, 'the migration was not started', (signal) =>
     observeSourceBeforeMigration(source, {
       ignoreDbs: args.values('ignore-dbs'),
@@ -38,7 +38,7 @@ export async function recordWatchedSourceBaseline(
   if (source.engine === 'redis') return before;
   // If the baseline is undefined, `saveBaseline` removes the baseline of an earlier migration.
   const unsaved = saveBaseline(
-    watchedSourceBaselinePath(host.folders.state, getWatchedSourceIdentity(source), cluster),
+    watchedSourceBaselinePath(host.folders.state, getWatchedSourceAddress(source), cluster),
     before,
   );
   const reason = before.failure ?? unsaved;
@@ -54,7 +54,7 @@ export async function recordSlotsOfStartedMigration(
   args: ParsedArgs,
   source: DbSource,
 ): Promise<void> {
-  const path = getMigrationWatchRecordPath(host.folders.state, getWatchedSourceIdentity(source));
+  const path = getMigrationWatchRecordPath(host.folders.state, getWatchedSourceAddress(source));
   const options = { clock: host.clock, ignoreDbs: args.values('ignore-dbs'), limit: slotLimit };
   await watchAndRecordNewMigrationSlots(path, source, options);
 }

@@ -1,5 +1,5 @@
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
-import { parseDurationOrThrow } from '../../cli/duration.ts';
+import { parseDurationToMillisecondsOrThrow } from '../../cli/duration.ts';
 import type { CommandContext } from '../../context.ts';
 import { type DbSource, readDbSourceFromOptions, sourceOptionSpecs } from '../../db-source/read-source.ts';
 import { MigrationError, redactErrorReason } from '../../engine/migration-error.ts';
@@ -12,13 +12,13 @@ import { preflightOptionSpecs } from '../../preflight/option-specs.ts';
 import type { PreflightReport } from '../../preflight/report.ts';
 import { preflightReportOptionSpecs } from '../../preflight/run-with-files.ts';
 import { RedisCommandError } from '../../redis/command-error.ts';
+import { type MigrationTargetServer, readRehearsalTarget } from '../../rehearsal/migration-target-server.ts';
 import {
   preflightOptionsReadFromTarget,
   rehearsalPreflightOptions,
   runRehearsalPreflight,
 } from '../../rehearsal/rehearsal-preflight.ts';
 import { openRehearsalRun, type RehearsalRun } from '../../rehearsal/rehearsal-run.ts';
-import { type RehearsalTarget, readRehearsalTarget } from '../../rehearsal/rehearsal-target.ts';
 import { formatRehearsalLeftover } from '../../rehearsal/render-rehearsal-report-text.ts';
 import {
   buildRehearsalReport,
@@ -128,7 +128,7 @@ const removeLeftoversHint = 'run the same command again to remove the remaining 
  * A server that closes a connection or refuses a statement is not a bug of this program, so the error is reported without the
  * code `internal`.
  */
-function toRehearsalError(error: unknown, { source }: DbSource, target: RehearsalTarget): unknown {
+function toRehearsalError(error: unknown, { source }: DbSource, target: MigrationTargetServer): unknown {
   const serverErrors = [DatabaseConnectError, PostgresqlQueryError, RedisCommandError, MigrationError];
   if (!serverErrors.some((kind) => error instanceof kind)) return error;
   const reason = redactErrorReason(error, source.password, target.source.password);
@@ -152,8 +152,8 @@ function readRehearseArgs(args: ParsedArgs): RehearseArgs {
   }
   return {
     keep: args.has('keep'),
-    stallTimeout: parseDurationOrThrow(args.value('stall-timeout') ?? '60s', '--stall-timeout', 1000),
-    interval: parseDurationOrThrow(args.value('interval') ?? '1s', '--interval', 1000),
+    stallTimeout: parseDurationToMillisecondsOrThrow(args.value('stall-timeout') ?? '60s', '--stall-timeout', 1000),
+    interval: parseDurationToMillisecondsOrThrow(args.value('interval') ?? '1s', '--interval', 1000),
     reportFile,
   };
 }
@@ -168,7 +168,7 @@ async function confirm({ prompts, output }: CommandContext, plan: readonly strin
 
 interface ReportedRun extends RehearseArgs {
   readonly report: PreflightReport;
-  readonly target: RehearsalTarget;
+  readonly target: MigrationTargetServer;
   readonly method: 'continuous' | 'dump';
 }
 
@@ -195,7 +195,7 @@ async function runAndReport(
   return 0;
 }
 
-function serversOf({ source }: PreflightReport, { source: { host, port } }: RehearsalTarget, version: string) {
+function serversOf({ source }: PreflightReport, { source: { host, port } }: MigrationTargetServer, version: string) {
   return {
     source: { host: source.host, port: source.port, version: source.server_version ?? 'unknown' },
     target: { host, port, version },

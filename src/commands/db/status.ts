@@ -7,7 +7,7 @@ import {
   isFailedMigrationStatus,
 } from '../../api/online-migration.ts';
 import type { CommandSpec } from '../../cli/command.ts';
-import { parseDurationOrThrow } from '../../cli/duration.ts';
+import { parseDurationToMillisecondsOrThrow } from '../../cli/duration.ts';
 import type { CommandContext } from '../../context.ts';
 import { CliError, type ExitCode, usageError } from '../../errors.ts';
 import { type JsonRecord, readStringField } from '../../json.ts';
@@ -40,7 +40,7 @@ export const dbStatusCommand: CommandSpec<CommandContext> = {
   ],
   run: async (context, args) => {
     const cluster = readClusterUuid(args);
-    const interval = parseDurationOrThrow(args.value('interval') ?? '5s', '--interval', 1000);
+    const interval = parseDurationToMillisecondsOrThrow(args.value('interval') ?? '5s', '--interval', 1000);
     if (args.has('interval') && !args.has('watch'))
       throw usageError('cannot use --interval without --watch', 'add `--watch`');
     const { output } = context;

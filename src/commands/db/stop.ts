@@ -1,9 +1,9 @@
 import type { RefusedRequestHints } from '../../api/api-response.ts';
 import { describeOnlineMigration, fetchOnlineMigration, isEndedMigrationStatus } from '../../api/online-migration.ts';
 import { stopOnlineMigration } from '../../api/stop-online-migration.ts';
-import { profileOptionArgs } from '../../batch/report/resume-command.ts';
+import { formatProfileAndServerOptions } from '../../batch/report/resume-command.ts';
 import type { CommandSpec } from '../../cli/command.ts';
-import { describeCurrentAccount, readStoredAccountIdentity } from '../../context/current-identity.ts';
+import { describeCurrentAccount, readStoredAccountAndServers } from '../../context/current-identity.ts';
 import type { CommandContext } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { maxSanitizedTextLength } from '../../sanitize/terminal-text.ts';
@@ -26,7 +26,7 @@ export const dbStopCommand: CommandSpec<CommandContext> = {
     const { host, output, prompts, globals } = context;
     output.checkColumns(migrationListView);
     const settings = context.settings();
-    const profile = profileOptionArgs(globals, settings.profile);
+    const profile = formatProfileAndServerOptions(globals, settings.profile);
     if (!prompts.interactive && !globals.has('yes')) {
       throw usageError(
         'the stop is not confirmed, and there is no terminal for a prompt',
@@ -35,7 +35,7 @@ export const dbStopCommand: CommandSpec<CommandContext> = {
       );
     }
     const api = await context.api(settings);
-    const identity = await readStoredAccountIdentity(context, settings);
+    const identity = await readStoredAccountAndServers(context, settings);
     await resolveInterruptedMigrationRequest(context, api, cluster);
     const migration = await fetchOnlineMigration(api, cluster);
     if (migration === undefined) throw noMigrationError(cluster);

@@ -1,5 +1,5 @@
 import type { CommandSpec, OptionSpec, ParsedArgs } from '../../cli/command.ts';
-import { parseDurationOrThrow } from '../../cli/duration.ts';
+import { parseDurationToMillisecondsOrThrow } from '../../cli/duration.ts';
 import type { CommandContext } from '../../context.ts';
 import { type DbSource, readDbSourceFromOptions, sourceOptionSpecs } from '../../db-source/read-source.ts';
 import { type WatchMigrationOptions, watchMigration } from '../../watch/watch-migration.ts';
@@ -50,7 +50,7 @@ export const dbWatchCommand: CommandSpec<CommandContext> = {
 export function readWatchArgs(args: ParsedArgs, source: DbSource, showQueries: boolean): WatchMigrationOptions {
   return {
     source,
-    interval: parseDurationOrThrow(args.value('interval') ?? '2s', '--interval', 1000),
+    interval: parseDurationToMillisecondsOrThrow(args.value('interval') ?? '2s', '--interval', 1000),
     untilIdle: args.has('until-idle'),
     ignoreDbs: args.values('ignore-dbs'),
     slots: args.values('slot'),

@@ -1,27 +1,30 @@
-import { createBatchIo } from '../../batch/batch-io.ts';
+import { omitBatchNoticesForJson } from '../../batch/batch-io.ts';
 import { openExistingBatchLedger } from '../../batch/ledger/batch-ledger.ts';
 import { existingNameChoices } from '../../batch/ledger/batch-ledger-event.ts';
 import { readBatchLedgerSelection } from '../../batch/ledger/batch-ledger-selection.ts';
-import { createBatchState } from '../../batch/ledger/batch-state.ts';
-import { readAccountIdentityOfBatchLedger, requireAccountOfBatchLedger } from '../../batch/ledger/ledger-account.ts';
+import { createBatchLedgerState } from '../../batch/ledger/batch-ledger-state.ts';
+import {
+  readAccountAndServersOfBatchLedger,
+  requireAccountMatchesBatchLedger,
+} from '../../batch/ledger/ledger-account.ts';
 import { dropletAttributeOptionSpecs } from '../../batch/options/attribute-options.ts';
-import { requireOptionsOfBatchLedger } from '../../batch/options/create-args.ts';
+import { requireOptionsMatchBatchLedger } from '../../batch/options/create-args.ts';
 import { readDropletUserData, requireSameDropletUserData } from '../../batch/options/user-data.ts';
 import { batchResultListView } from '../../batch/report/batch-reporter.ts';
-import { batchDryRunListView, buildBatchDryRunRequests } from '../../batch/report/dry-run.ts';
+import { batchDryRunListView, buildBatchDryRunHttpRequests } from '../../batch/report/dry-run.ts';
 import { batchPlanListView } from '../../batch/report/plan-batch.ts';
-import { formatBatchResumeCommand, profileOptionArgs } from '../../batch/report/resume-command.ts';
+import { formatBatchResumeCommand, formatProfileAndServerOptions } from '../../batch/report/resume-command.ts';
 import { isBatchFinished, runBatch } from '../../batch/run-batch.ts';
-import { isSingleDropletCreation } from '../../batch/single-droplet-creation.ts';
+import { isSingleCreationWithoutBatchOptions } from '../../batch/single-droplet-creation.ts';
 import type { CommandSpec } from '../../cli/command.ts';
-import { parseDurationOrThrow } from '../../cli/duration.ts';
+import { parseDurationToMillisecondsOrThrow } from '../../cli/duration.ts';
 import { requireWholeNumber } from '../../cli/whole-number.ts';
-import { describeCurrentAccount, readCurrentAccountIdentity } from '../../context/current-identity.ts';
+import { describeCurrentAccount, readCurrentAccountAndServers } from '../../context/current-identity.ts';
 import type { CommandContext } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { buildRefusedRequestHints } from '../../session/session-server-binding.ts';
 import { showRateLimitWait } from '../rate-limit-pause.ts';
-import { batchLedgerLoginHint, requireProfileOfLedger } from './ledger-profile.ts';
+import { batchLedgerLoginHint, requireProfileMatchesLedger } from './ledger-profile.ts';
 import { buildBatchDescriptionEvent, createBatchLedger } from './new-batch.ts';
 import { printBatchPlan } from './print-plan.ts';
 import { batchSendOptionSpecs, readBatchSendOptions } from './send-options.ts';
@@ -130,9 +133,9 @@ export const dropletsCreateCommand: CommandSpec<CommandContext> = {
     const { output } = context;
     const batchSize = requireWholeNumber(args.value('batch-size') ?? '10', '--batch-size', { min: 1, max: 10 });
     const { concurrency, maxWait } = readBatchSendOptions(args);
-    const io = createBatchIo(context);
+    const io = omitBatchNoticesForJson(context);
     const onPause = (ms: number): Promise<void> => showRateLimitWait(io, ms);
-    const waitTimeout = parseDurationOrThrow(args.value('wait-timeout') ?? '15m', '--wait-timeout', 1000);
+    const waitTimeout = parseDurationToMillisecondsOrThrow(args.value('wait-timeout') ?? '15m', '--wait-timeout', 1000);
     if (args.value('wait-timeout') !== undefined && !args.has('wait'))
       throw usageError('--wait-timeout needs --wait', 'add `--wait`');
     const { resumed: path, created } = readBatchLedgerSelection(args);
@@ -146,14 +149,14 @@ export const dropletsCreateCommand: CommandSpec<CommandContext> = {
     if (path === undefined && isDryRun) {
       const settings = context.settings();
       const { attributes, names } = await buildBatchDescriptionEvent(context, args, settings, userData);
-      const profileOptions = profileOptionArgs(context.globals, settings.profile);
+      const profileOptions = formatProfileAndServerOptions(context.globals, settings.profile);
       const options = { batchSize, baseUrl: settings.values.base_url, profileOptions, userData };
-      await output.list(buildBatchDryRunRequests(names, attributes, options), batchDryRunListView);
+      await output.list(buildBatchDryRunHttpRequests(names, attributes, options), batchDryRunListView);
       return 0;
     }
     if (path === undefined && isPlan) {
       const settings = context.settings();
-      const state = createBatchState(await buildBatchDescriptionEvent(context, args, settings, userData));
+      const state = createBatchLedgerState(await buildBatchDescriptionEvent(context, args, settings, userData));
       return printBatchPlan(context, state, { api: await context.api(settings), settings, maxWait });
     }
     const ledger = await (path === undefined
@@ -162,14 +165,14 @@ export const dropletsCreateCommand: CommandSpec<CommandContext> = {
     try {
       const { batch, missing } = ledger.state;
       const isOver = isBatchFinished(ledger.state);
-      if (path !== undefined) await requireOptionsOfBatchLedger(context, args, batch);
+      if (path !== undefined) await requireOptionsMatchBatchLedger(context, args, batch);
       requireSameDropletUserData(userData, batch.attributes.user_data, isOver);
       const settings = context.settings();
-      requireProfileOfLedger(settings, batch);
-      const profileOptions = profileOptionArgs(context.globals, settings.profile);
+      requireProfileMatchesLedger(settings, batch);
+      const profileOptions = formatProfileAndServerOptions(context.globals, settings.profile);
       if (isDryRun) {
         const options = { batchSize, baseUrl: batch.base_url, profileOptions, userData };
-        await output.list(buildBatchDryRunRequests(missing(), batch.attributes, options), batchDryRunListView);
+        await output.list(buildBatchDryRunHttpRequests(missing(), batch.attributes, options), batchDryRunListView);
         return 0;
       }
       const api = await context.api(settings);
@@ -177,11 +180,11 @@ export const dropletsCreateCommand: CommandSpec<CommandContext> = {
       const isContinued = path !== undefined && (!isOver || args.has('wait') || isPlan);
       const hints = buildRefusedRequestHints(settings, context.host.folders.config);
       const current = isContinued
-        ? await readCurrentAccountIdentity(context, settings, { maxWait, onPause })
-        : readAccountIdentityOfBatchLedger(batch);
+        ? await readCurrentAccountAndServers(context, settings, { maxWait, onPause })
+        : readAccountAndServersOfBatchLedger(batch);
       if (isContinued) {
         const [isSkipped, loginHint] = [args.has('skip-account-check'), batchLedgerLoginHint(settings, batch)];
-        await requireAccountOfBatchLedger({
+        await requireAccountMatchesBatchLedger({
           api,
           state: ledger.state,
           current,
@@ -193,7 +196,7 @@ export const dropletsCreateCommand: CommandSpec<CommandContext> = {
       if (isPlan) return await printBatchPlan(context, ledger.state, { api, settings, maxWait });
       if (context.prompts.interactive && !isOver)
         await io.output.note(`Creates droplets as ${describeCurrentAccount(context, settings, current)}.`);
-      const isSingle = isSingleDropletCreation(ledger, args);
+      const isSingle = isSingleCreationWithoutBatchOptions(ledger, args);
       if (!isSingle) await io.output.show(`ledger: ${ledger.path}`);
       return await runBatch(io, ledger, {
         api,

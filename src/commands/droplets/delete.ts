@@ -1,7 +1,10 @@
 import type { Droplet } from '../../api/droplets.ts';
 import { createGlobMatcher } from '../../api/glob-matcher.ts';
-import { createBatchIo } from '../../batch/batch-io.ts';
-import { deleteDroplets, requireDropletDeletionPreconditions } from '../../batch/deletion/delete-droplets.ts';
+import { omitBatchNoticesForJson } from '../../batch/batch-io.ts';
+import {
+  confirmAndDeleteDroplets,
+  requireConfirmableAndPrintableDeletion,
+} from '../../batch/deletion/confirm-and-delete-droplets.ts';
 import { toDropletToDelete } from '../../batch/deletion/deletion-rows.ts';
 import { hasDropletTag } from '../../batch/lookup/droplet-tags.ts';
 import {
@@ -11,15 +14,15 @@ import {
   readMatchingDroplets,
   requireUnambiguousDroplet,
 } from '../../batch/lookup/find-droplets-by-id-or-name.ts';
-import { profileOptionArgs } from '../../batch/report/resume-command.ts';
+import { formatProfileAndServerOptions } from '../../batch/report/resume-command.ts';
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
 import { requireNonEmptyValue } from '../../cli/require-non-empty-value.ts';
 import { shortenInputForError } from '../../cli/shorten-input-for-error.ts';
-import { describeCurrentAccount, readStoredAccountIdentity } from '../../context/current-identity.ts';
+import { describeCurrentAccount, readStoredAccountAndServers } from '../../context/current-identity.ts';
 import type { CommandContext } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { buildRefusedRequestHints } from '../../session/session-server-binding.ts';
-import { createRateLimitPause, showRateLimitWait } from '../rate-limit-pause.ts';
+import { createRateLimitDelayWithProgress, showRateLimitWait } from '../rate-limit-pause.ts';
 import { batchSendOptionSpecs, readBatchSendOptions } from './send-options.ts';
 
 export const dropletsDeleteCommand: CommandSpec<CommandContext> = {
@@ -53,11 +56,11 @@ export const dropletsDeleteCommand: CommandSpec<CommandContext> = {
     const [texts, tag] = readSelection(args);
     const { concurrency, maxWait } = readBatchSendOptions(args);
     const isDryRun = args.has('dry-run');
-    requireDropletDeletionPreconditions(context, isDryRun);
+    requireConfirmableAndPrintableDeletion(context, isDryRun);
     const settings = context.settings();
     const api = await context.api(settings);
-    const io = { ...context, ...createBatchIo(context) };
-    const reader = { api, pause: createRateLimitPause(io), onProgress: io.progress.count('droplets') };
+    const io = { ...context, ...omitBatchNoticesForJson(context) };
+    const reader = { api, pause: createRateLimitDelayWithProgress(io), onProgress: io.progress.count('droplets') };
     const droplets = await selectDroplets(texts, tag, args, reader).finally(() => io.progress.stop());
     const unmatched = tag === undefined ? texts.filter((text) => isPattern(text) && !matchesAny(text, droplets)) : [];
     if (unmatched.length > 0)
@@ -65,16 +68,16 @@ export const dropletsDeleteCommand: CommandSpec<CommandContext> = {
     if (tag !== undefined && droplets.length === 0)
       await io.output.note(`No droplet has the tag ${shortenInputForError(tag)}.`);
     const actor = context.prompts.interactive
-      ? describeCurrentAccount(context, settings, await readStoredAccountIdentity(context, settings))
+      ? describeCurrentAccount(context, settings, await readStoredAccountAndServers(context, settings))
       : undefined;
-    return deleteDroplets(context, api, droplets.map(toDropletToDelete), {
+    return confirmAndDeleteDroplets(context, api, droplets.map(toDropletToDelete), {
       loginHints: buildRefusedRequestHints(settings, context.host.folders.config),
       concurrency,
       maxWait,
       onPause: (ms) => showRateLimitWait(io, ms),
       isDryRun,
       ...(actor === undefined ? {} : { actor }),
-      profileOptions: profileOptionArgs(context.globals, settings.profile),
+      profileOptions: formatProfileAndServerOptions(context.globals, settings.profile),
     });
   },
 };

@@ -8,7 +8,7 @@ import { quoteShellArg } from '../../cli/shell-quote.ts';
 import { shortenInputForError } from '../../cli/shorten-input-for-error.ts';
 import type { CommandContext } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
-import { createRateLimitPause } from '../rate-limit-pause.ts';
+import { createRateLimitDelayWithProgress } from '../rate-limit-pause.ts';
 import { createCompletionNameCollector } from '../remember-names.ts';
 import { createLinkedDropletListView, dropletListView } from './list.ts';
 
@@ -32,7 +32,7 @@ export const dropletsGetCommand: CommandSpec<CommandContext> = {
     context.output.checkColumns(dropletListView);
     const settings = context.settings();
     const api = await context.api(settings);
-    const reader = { api, pause: createRateLimitPause(context) };
+    const reader = { api, pause: createRateLimitDelayWithProgress(context) };
     const found = await findDropletsByIdOrName([text], reader).finally(() => context.progress.stop());
     const matches = found.get(text);
     const droplet = matches === undefined ? undefined : requireUnambiguousDroplet(text, matches, 'GET');

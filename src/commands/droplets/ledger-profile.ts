@@ -1,13 +1,13 @@
-import type { BatchDescriptionEvent } from '../../batch/ledger/batch-ledger-event.ts';
+import type { BatchDescriptionLedgerEvent } from '../../batch/ledger/batch-ledger-event.ts';
 import { quoteShellArg } from '../../cli/shell-quote.ts';
 import type { ResolvedProfileSettings } from '../../config/settings.ts';
 import { usageError } from '../../errors.ts';
-import { formatReauthenticateCommand } from '../../session/stored-session.ts';
+import { formatReauthenticateCommand } from '../../session/suggested-commands.ts';
 
 /** The hint that explains how to continue a batch that another account or team started. */
 export function batchLedgerLoginHint(
   { accessToken, profile }: ResolvedProfileSettings,
-  { account, team }: BatchDescriptionEvent,
+  { account, team }: BatchDescriptionLedgerEvent,
 ): string {
   if (accessToken !== undefined) return 'set CLOUDCTL_ACCESS_TOKEN to a token of the account that started the batch';
   const ended = {
@@ -19,9 +19,9 @@ export function batchLedgerLoginHint(
 }
 
 /** On another server the lookups would find no droplet of the batch, and all droplets would be created again. */
-export function requireProfileOfLedger(
+export function requireProfileMatchesLedger(
   settings: ResolvedProfileSettings,
-  { profile, base_url }: BatchDescriptionEvent,
+  { profile, base_url }: BatchDescriptionLedgerEvent,
 ): void {
   const detail = `the batch was started with profile "${profile}" at ${base_url}`;
   if (settings.profileName !== profile)

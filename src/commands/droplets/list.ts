@@ -11,7 +11,7 @@ import { hasDropletTag } from '../../batch/lookup/droplet-tags.ts';
 import { addLinksToOutputColumn, type ListView, type OutputCellValue } from '../../cli/columns.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { requireNonEmptyValue } from '../../cli/require-non-empty-value.ts';
-import { findSandboxPanelUrls } from '../../config/panel-pages.ts';
+import { findSandboxPanelUrls } from '../../config/sandbox-panel-urls.ts';
 import type { CommandContext } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { isJsonRecord, type JsonRecord, readExactNumberField, readStringField } from '../../json.ts';

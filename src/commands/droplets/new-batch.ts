@@ -3,9 +3,9 @@ import {
   type BatchLedger,
   buildBatchLedgerPath,
   createBatchLedgerAtPath,
-  replaceBatchLedger,
+  createReplacementBatchLedger,
 } from '../../batch/ledger/batch-ledger.ts';
-import type { BatchDescriptionEvent } from '../../batch/ledger/batch-ledger-event.ts';
+import type { BatchDescriptionLedgerEvent } from '../../batch/ledger/batch-ledger-event.ts';
 import { buildLedgerPathOfUserBatchId } from '../../batch/ledger/batch-ledger-selection.ts';
 import { buildBatchLedgerAccountFields } from '../../batch/ledger/ledger-account.ts';
 import { deleteOldBatchLedgers } from '../../batch/ledger/stored-batches.ts';
@@ -19,7 +19,7 @@ import type { DropletUserData } from '../../batch/options/user-data.ts';
 import { addTagToDropletAttributes, batchTag } from '../../batch/sending/droplet-creation-requests.ts';
 import type { ParsedArgs } from '../../cli/command.ts';
 import type { ResolvedProfileSettings } from '../../config/settings.ts';
-import { type RateLimitWaitOptions, readAccountIdentityIfAvailable } from '../../context/current-identity.ts';
+import { type RateLimitWaitOptions, readAccountAndServersIfAvailable } from '../../context/current-identity.ts';
 import type { CommandContext } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 
@@ -29,7 +29,7 @@ export async function buildBatchDescriptionEvent(
   args: ParsedArgs,
   settings: ResolvedProfileSettings,
   userData: DropletUserData | undefined,
-): Promise<BatchDescriptionEvent> {
+): Promise<BatchDescriptionLedgerEvent> {
   const names = await readBatchDropletNames(context, args);
   if (names.length === 0) throw noDropletNamesError(args);
   const typed = readDropletAttributes(args, userData);
@@ -72,12 +72,12 @@ export async function createBatchLedger(
   const settings = context.settings();
   const batch = await buildBatchDescriptionEvent(context, args, settings, userData);
   // A missing or invalid base_url is reported here, before the ledger is created.
-  const identity = await readAccountIdentityIfAvailable(context, settings, wait);
+  const identity = await readAccountAndServersIfAvailable(context, settings, wait);
   const { folders, bootId } = context.host;
   const days = settings.values.batch_ledger_days ?? 30;
   if (days > 0) deleteOldBatchLedgers(folders.state, context.host.clock.now() - days * 86_400_000);
   const started = { ...batch, ...buildBatchLedgerAccountFields(identity) };
   if (batch.content_hash !== undefined)
-    return replaceBatchLedger(buildLedgerPathOfUserBatchId(folders.state, batch), started, bootId);
+    return createReplacementBatchLedger(buildLedgerPathOfUserBatchId(folders.state, batch), started, bootId);
   return createBatchLedgerAtPath(path ?? buildBatchLedgerPath(folders.state, batch.id), started, bootId);
 }

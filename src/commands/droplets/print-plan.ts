@@ -1,9 +1,9 @@
 import type { ApiClient } from '../../api/client.ts';
-import { createBatchIo } from '../../batch/batch-io.ts';
-import type { BatchState } from '../../batch/ledger/batch-state.ts';
-import { createDropletFinder } from '../../batch/lookup/droplet-finder.ts';
+import { omitBatchNoticesForJson } from '../../batch/batch-io.ts';
+import type { BatchLedgerState } from '../../batch/ledger/batch-ledger-state.ts';
+import { createDropletByNameFinder } from '../../batch/lookup/droplet-by-name-finder.ts';
 import { batchPlanListView, previewBatchActions } from '../../batch/report/plan-batch.ts';
-import { createRateLimitedSender } from '../../batch/sending/send-lane.ts';
+import { createRateLimitedSender } from '../../batch/sending/rate-limited-sender.ts';
 import type { ResolvedProfileSettings } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
 import type { ExitCode } from '../../errors.ts';
@@ -20,11 +20,11 @@ export interface PrintBatchPlanOptions {
 /** Prints what `droplets create` would do for each name. Only reads. */
 export async function printBatchPlan(
   context: CommandContext,
-  state: BatchState,
+  state: BatchLedgerState,
   { api, settings, maxWait }: PrintBatchPlanOptions,
 ): Promise<ExitCode> {
   const { host, output } = context;
-  const io = createBatchIo(context);
+  const io = omitBatchNoticesForJson(context);
   const lane = createRateLimitedSender({
     api,
     loginHints: buildRefusedRequestHints(settings, host.folders.config),
@@ -33,7 +33,7 @@ export async function printBatchPlan(
     onPause: (ms) => showRateLimitWait(io, ms),
   });
   const signal = new AbortController().signal;
-  const rows = await previewBatchActions(state, { lane, lookup: createDropletFinder(lane), signal });
+  const rows = await previewBatchActions(state, { lane, lookup: createDropletByNameFinder(lane), signal });
   await io.progress.stop();
   await output.list(rows, batchPlanListView);
   return 0;

@@ -1,5 +1,5 @@
 import type { OptionSpec, ParsedArgs } from '../../cli/command.ts';
-import { parseDurationOrThrow } from '../../cli/duration.ts';
+import { parseDurationToMillisecondsOrThrow } from '../../cli/duration.ts';
 import { requireWholeNumber } from '../../cli/whole-number.ts';
 
 /** Options that are shared by commands that send many requests. */
@@ -21,6 +21,6 @@ export interface BatchSendOptions {
 export function readBatchSendOptions(args: ParsedArgs): BatchSendOptions {
   return {
     concurrency: requireWholeNumber(args.value('concurrency') ?? '4', '--concurrency', { min: 1, max: 32 }),
-    maxWait: parseDurationOrThrow(args.value('max-wait') ?? '15m', '--max-wait'),
+    maxWait: parseDurationToMillisecondsOrThrow(args.value('max-wait') ?? '15m', '--max-wait'),
   };
 }

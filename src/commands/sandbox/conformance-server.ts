@@ -1,23 +1,27 @@
 import { createSandboxAdminClient } from '../../api/sandbox-admin.ts';
 import type { ParsedArgs } from '../../cli/command.ts';
-import { parseDurationOrThrow } from '../../cli/duration.ts';
+import { parseDurationToMillisecondsOrThrow } from '../../cli/duration.ts';
 import { readKnownSandboxes, resolveSandboxAdminAccess } from '../../config/sandbox-urls-and-credentials.ts';
-import { type ResolvedProfileSettings, readNonEmptyEnvironmentValue } from '../../config/settings.ts';
-import { createBrowserAuthorization } from '../../conformance/browser-visit.ts';
+import { normalizeEnvironmentVariableValue, type ResolvedProfileSettings } from '../../config/settings.ts';
+import { createBrowserAuthorization } from '../../conformance/browser-authorization.ts';
 import { readSandboxTestResources } from '../../conformance/sandbox-people.ts';
-import { createServerUnderTest, type ServerUnderTest, type TestedClient } from '../../conformance/server-under-test.ts';
+import {
+  createServerUnderTestClient,
+  type ServerUnderTest,
+  type TestedClient,
+} from '../../conformance/server-under-test.ts';
 import type { CommandContext } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { isCi } from '../../platform/browser-environment.ts';
 import { Secret } from '../../secret.ts';
-import { buildSessionServerBinding } from '../../session/credential-record.ts';
+import { findProfileServerBinding } from '../../session/credential-record.ts';
 import { getTokenFreshness, loadStoredSession } from '../../session/stored-session.ts';
 
 /**
  * Creates the server under test from the options and the profile. Its credentials come from the environment, the profile or
  * the sandbox. Only the admin API of a sandbox receives requests.
  */
-export async function createServerUnderTestFromArgs(
+export async function createServerUnderTestClientFromArgs(
   context: CommandContext,
   args: ParsedArgs,
   signal: AbortSignal,
@@ -35,7 +39,7 @@ export async function createServerUnderTestFromArgs(
   const admin = access === undefined ? undefined : createSandboxAdminClient(send, access.adminUrl, access.adminToken);
   const people = admin === undefined ? undefined : await readSandboxTestResources(admin);
   const client = (await readClient(context, settings)) ?? people?.applications[0];
-  const refreshToken = readNonEmptyEnvironmentValue(context.host.env.CLOUDCTL_REFRESH_TOKEN);
+  const refreshToken = normalizeEnvironmentVariableValue(context.host.env.CLOUDCTL_REFRESH_TOKEN);
   const allowWrites = args.has('allow-writes');
   if (client !== undefined && /:0+(?=[/?]|$)/.test(client.callbackUrl))
     throw usageError(
@@ -47,7 +51,7 @@ export async function createServerUnderTestFromArgs(
       `cannot use --browser without ${allowWrites ? 'a client ID' : '--allow-writes'}`,
       allowWrites ? 'set CLOUDCTL_CLIENT_ID and CLOUDCTL_CALLBACK_URL' : 'add `--allow-writes`',
     );
-  return createServerUnderTest({
+  return createServerUnderTestClient({
     authUrl,
     baseUrl,
     client,
@@ -92,7 +96,7 @@ async function readClient(
 ): Promise<TestedClient | undefined> {
   const { client_id: id, callback_urls: callbackUrls = [], auth_url: authOrigin } = settings.values;
   const [callbackUrl] = callbackUrls;
-  const binding = buildSessionServerBinding(settings);
+  const binding = findProfileServerBinding(settings);
   if (id === undefined || callbackUrl === undefined || binding === undefined || authOrigin === undefined)
     return undefined;
   // Without a stored profile there is no stored secret, and the keychain is not opened.
@@ -105,7 +109,7 @@ async function readAccessToken(
   context: CommandContext,
   settings: ResolvedProfileSettings,
 ): Promise<Secret | undefined> {
-  const binding = buildSessionServerBinding(settings);
+  const binding = findProfileServerBinding(settings);
   if (settings.accessToken !== undefined || !settings.isProfileStored || binding === undefined)
     return settings.accessToken;
   const stored = await loadStoredSession(await context.store(settings), binding);
@@ -120,7 +124,7 @@ function visitOf(context: CommandContext, args: ParsedArgs, { callbackUrl }: Tes
     callbackUrl,
     clock: host.clock,
     random: host.random,
-    limitMs: parseDurationOrThrow(args.value('login-timeout') ?? '5m', '--login-timeout', 1000),
+    limitMs: parseDurationToMillisecondsOrThrow(args.value('login-timeout') ?? '5m', '--login-timeout', 1000),
     signal,
     show: async ({ startUrl, authorizationUrl, request }) => {
       const isOpened = !isCi(host.env) && (await host.browser.open(startUrl));

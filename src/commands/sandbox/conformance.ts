@@ -13,8 +13,8 @@ import { CliError, usageError } from '../../errors.ts';
 import { runUntilSignal } from '../../platform/until-signal.ts';
 import { requireWritableFile, writeReportFile } from '../../preflight/write-report-file.ts';
 import { SPEC_GAPS } from '../../sandbox/spec-gaps.ts';
-import { escapeUnprintable } from '../../sanitize/json-text.ts';
-import { createServerUnderTestFromArgs, requireConformanceServersRespond } from './conformance-server.ts';
+import { escapeUnprintable } from '../../sanitize/escape-unprintable.ts';
+import { createServerUnderTestClientFromArgs, requireConformanceServersRespond } from './conformance-server.ts';
 
 export const sandboxConformanceCommand: CommandSpec<CommandContext> = {
   description:
@@ -65,7 +65,7 @@ export const sandboxConformanceCommand: CommandSpec<CommandContext> = {
     for (const file of files) requireReportName(file);
     context.output.checkColumns(resultView);
     const report = await runUntilSignal(context.host.signals, 'the test was cancelled', async (signal) => {
-      const server = await createServerUnderTestFromArgs(context, args, signal);
+      const server = await createServerUnderTestClientFromArgs(context, args, signal);
       await requireConformanceServersRespond(server);
       try {
         return await runConformance({

@@ -4,7 +4,7 @@ import {
   readLastSandbox,
   type SandboxUrlsAndCredentials,
 } from '../../config/sandbox-urls-and-credentials.ts';
-import { readNonEmptyEnvironmentValue } from '../../config/settings.ts';
+import { normalizeEnvironmentVariableValue } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 
@@ -46,7 +46,7 @@ async function readConnection(
   adminUrl: string | undefined,
 ): Promise<SandboxUrlsAndCredentials | undefined> {
   const { env, folders } = context.host;
-  if (adminUrl === undefined && readNonEmptyEnvironmentValue(env.CLOUDCTL_SANDBOX_ADMIN_URL) === undefined)
+  if (adminUrl === undefined && normalizeEnvironmentVariableValue(env.CLOUDCTL_SANDBOX_ADMIN_URL) === undefined)
     return readLastSandbox(folders.state);
   return decodeSandboxUrlsAndCredentials(await (await context.sandbox(adminUrl)).call('GET', '/world'));
 }

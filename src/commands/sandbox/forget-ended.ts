@@ -2,7 +2,7 @@ import { createSandboxAdminClient } from '../../api/sandbox-admin.ts';
 import { forgetSandbox, readKnownSandboxes } from '../../config/sandbox-urls-and-credentials.ts';
 import type { CommandContext } from '../../context.ts';
 import { CliError } from '../../errors.ts';
-import { createHttpSenderWithDeadline } from '../../platform/create-http-sender-with-deadline.ts';
+import { createHttpSenderWithRequestTimeout } from '../../platform/create-http-sender-with-request-timeout.ts';
 
 /** Time limit of a request in milliseconds; a sandbox on this machine responds faster. */
 const responseLimitMs = 2000;
@@ -13,7 +13,7 @@ const responseLimitMs = 2000;
  */
 export async function forgetEndedSandboxes(context: CommandContext): Promise<void> {
   const { state } = context.host.folders;
-  const send = createHttpSenderWithDeadline(await context.send(), responseLimitMs);
+  const send = createHttpSenderWithRequestTimeout(await context.send(), responseLimitMs);
   for (const place of readKnownSandboxes(state)) {
     try {
       await createSandboxAdminClient(send, place.admin_url, place.admin_token).call('GET', '/clock');

@@ -35,7 +35,7 @@ export function recordStartedSandboxOrWarn(
  * Writes the profile `sandbox`, which uses the file store so that no keychain is needed, and removes the session of an earlier
  * sandbox.
  */
-export async function writeSandboxProfile(context: CommandContext, ready: SandboxReady): Promise<void> {
+export async function replaceSandboxProfile(context: CommandContext, ready: SandboxReady): Promise<void> {
   const binding = { authOrigin: ready.auth_url, baseOrigin: ready.base_url, clientId: ready.client_id };
   const values = {
     auth_url: ready.auth_url,

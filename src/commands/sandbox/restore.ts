@@ -8,7 +8,7 @@ import {
 } from '../../config/sandbox-urls-and-credentials.ts';
 import type { CommandContext } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
-import { isJsonRecord, parseJson } from '../../json.ts';
+import { isJsonRecord, tryParseJson } from '../../json.ts';
 
 export const sandboxRestoreCommand: CommandSpec<CommandContext> = {
   description:
@@ -59,7 +59,7 @@ async function readSnapshot(context: CommandContext, file: string): Promise<stri
 }
 
 function decodeSnapshot(file: string, text: string): object {
-  const json = parseJson(text);
+  const json = tryParseJson(text);
   if (!json.ok) throw invalidSnapshotError(file, `The file ${json.reason}.`);
   if (!isJsonRecord(json.value)) throw invalidSnapshotError(file, 'The file is not a JSON object.');
   return json.value;

@@ -2,14 +2,14 @@ import { isIP } from 'node:net';
 import type { OptionSpec, ParsedArgs } from '../../cli/command.ts';
 import { requireWholeNumber } from '../../cli/whole-number.ts';
 import { browserBlockedPorts } from '../../config/blocked-ports.ts';
-import { readNonEmptyEnvironmentValue } from '../../config/settings.ts';
+import { normalizeEnvironmentVariableValue } from '../../config/settings.ts';
 import { usageError } from '../../errors.ts';
 import type { ProcessEnvironment } from '../../platform/host.ts';
 import {
   isLoopbackListenHost,
   parseSandboxPublicAddress,
   type SandboxPublicAddress,
-} from '../../sandbox/http/sandbox-server-origin.ts';
+} from '../../sandbox/http/sandbox-server-origin-and-hosts.ts';
 import type { SandboxServerOptions } from '../../sandbox/sandbox.ts';
 import { sanitizeLine } from '../../sanitize/terminal-text.ts';
 
@@ -126,7 +126,7 @@ function requirePublicPorts(name: SandboxPublicAddress, port: number | undefined
  * command are visible to other users.
  */
 function readAdminToken(env: ProcessEnvironment): string | undefined {
-  const token = readNonEmptyEnvironmentValue(env.CLOUDCTL_SANDBOX_ADMIN_TOKEN);
+  const token = normalizeEnvironmentVariableValue(env.CLOUDCTL_SANDBOX_ADMIN_TOKEN);
   if (token === undefined || /^[A-Za-z0-9_-]{16,256}$/.test(token)) return token;
   throw usageError(
     'CLOUDCTL_SANDBOX_ADMIN_TOKEN is not 16 to 256 letters, digits, hyphens or underscores',

@@ -2,7 +2,7 @@ import type { CommandSpec } from '../../cli/command.ts';
 import type { CommandContext } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { writeFileAtomically } from '../../platform/files.ts';
-import { escapeUnprintable } from '../../sanitize/json-text.ts';
+import { escapeUnprintable } from '../../sanitize/escape-unprintable.ts';
 
 export const sandboxSnapshotCommand: CommandSpec<CommandContext> = {
   description:

@@ -1,6 +1,6 @@
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
 import { requireWholeNumber } from '../../cli/whole-number.ts';
-import { wrapForTerminal } from '../../cli/wrap-text.ts';
+import { wrapForTerminal } from '../../cli/wrap-for-terminal.ts';
 import { forgetSandbox } from '../../config/sandbox-urls-and-credentials.ts';
 import { parseOrigin } from '../../config/urls.ts';
 import type { CommandContext } from '../../context.ts';
@@ -8,16 +8,16 @@ import { CliError, usageError } from '../../errors.ts';
 import type { ProcessEnvironment } from '../../platform/host.ts';
 import { type SandboxServers, startSandboxServers } from '../../sandbox/sandbox.ts';
 import { SandboxStateFolderError } from '../../sandbox/state/state-error.ts';
-import { exposedPasswordWarning, readSandboxClusterServerOptions } from './cluster-servers.ts';
-import { setAuthorizationConsentMode } from './consent-script.ts';
+import { findClusterOptionPasswordWarning, readSandboxClusterServerUrls } from './cluster-servers.ts';
 import { forgetEndedSandboxes } from './forget-ended.ts';
-import { recordStartedSandboxOrWarn, writeSandboxProfile } from './record-start.ts';
+import { recordStartedSandboxOrWarn, replaceSandboxProfile } from './record-start.ts';
 import {
   exposedSandboxWarning,
   readSandboxListenOptions,
   type SandboxListenOptions,
   sandboxListenOptionSpecs,
 } from './sandbox-listen-options.ts';
+import { setAuthorizationConsentMode } from './set-authorization-consent-mode.ts';
 
 type SandboxReady = SandboxServers['ready'];
 
@@ -79,7 +79,10 @@ export const sandboxStartCommand: CommandSpec<CommandContext> = {
   run: async (context, args) => {
     const listen = readSandboxListenOptions(args, context.host.env);
     const sandbox = await startFromOptions(args, context.host.env, listen);
-    const warnings = [exposedPasswordWarning(args), exposedSandboxWarning(listen, args.value('seed') !== undefined)];
+    const warnings = [
+      findClusterOptionPasswordWarning(args),
+      exposedSandboxWarning(listen, args.value('seed') !== undefined),
+    ];
     for (const warning of warnings) if (warning !== undefined) await context.output.warn(warning);
     const { ready } = sandbox;
     // Commands on this machine reach the admin API without resolving the public name.
@@ -97,7 +100,7 @@ export const sandboxStartCommand: CommandSpec<CommandContext> = {
     try {
       const consent = args.value('consent');
       if (consent !== undefined) await setAuthorizationConsentMode(await context.send(), local, consent);
-      if (hasProfile) await writeSandboxProfile(context, ready);
+      if (hasProfile) await replaceSandboxProfile(context, ready);
       isRecorded = recordStartedSandboxOrWarn(context, local, !hasProfile);
       const { isTTY, columns } = host.stdout;
       await output.text(
@@ -143,7 +146,7 @@ async function startFromOptions(
       ...(state === undefined ? {} : { state }),
       ...(dropletLimit === undefined ? {} : { dropletLimit }),
       ...(callbackUrls.length === 0 ? {} : { callbackUrls }),
-      clusters: readSandboxClusterServerOptions(args, env),
+      clusters: readSandboxClusterServerUrls(args, env),
       env,
       finishWhenIdle: args.has('finish-when-idle'),
       allowSuperuserObjects: args.has('allow-superuser-objects'),

@@ -1,10 +1,10 @@
 import { isJsonRecord, type JsonRecord, readNumberField, readStringField } from '../../json.ts';
 import type { Secret } from '../../secret.ts';
 import { requireListItemsOfResponse, sendTestApiRequest } from '../api-requests.ts';
-import { isSuccessfulResponse, readJsonBody, summarizeResponse } from '../conformance-response.ts';
-import { obtainGrantedTokens } from '../grants.ts';
+import { isSuccessfulResponse, readConformanceResponseJson, summarizeResponse } from '../conformance-response.ts';
+import { obtainPrerequisiteTokens } from '../grants.ts';
 import { createMadeUpSecret } from '../made-up-codes.ts';
-import { findSandboxUserWithTeam } from '../sandbox-people.ts';
+import { requireSandboxUserInAnyTeam } from '../sandbox-people.ts';
 import type { ServerUnderTest } from '../server-under-test.ts';
 import type { SpecGapProbe } from '../statement.ts';
 import { obtainReadOnlyTestToken, obtainTokenThatCanRead } from '../tokens.ts';
@@ -15,9 +15,9 @@ export const apiSpecGapProbes: readonly SpecGapProbe[] = [
     id: 'team-resources',
     needs: ['client', 'secret', 'sandbox'],
     observe: async (server) => {
-      const person = findSandboxUserWithTeam(server);
-      const team = await obtainGrantedTokens(server, { person, team: person.teams[0]?.uuid ?? '' });
-      const personal = await obtainGrantedTokens(server, { person });
+      const person = requireSandboxUserInAnyTeam(server);
+      const team = await obtainPrerequisiteTokens(server, { person, team: person.teams[0]?.uuid ?? '' });
+      const personal = await obtainPrerequisiteTokens(server, { person });
       const [ofTeam, own] = [
         await dropletIds(server, team.accessToken),
         await dropletIds(server, personal.accessToken),
@@ -31,7 +31,7 @@ export const apiSpecGapProbes: readonly SpecGapProbe[] = [
     needs: ['token'],
     observe: async (server) => {
       const response = await get(server, '/v2/account');
-      const { account } = readJsonBody(response) ?? {};
+      const { account } = readConformanceResponseJson(response) ?? {};
       const team = isJsonRecord(account) && account.team === null ? 'null' : 'present or absent';
       return { 'GET /v2/account': summarizeResponse(response), 'team of a personal token': team };
     },
@@ -92,7 +92,7 @@ export const apiSpecGapProbes: readonly SpecGapProbe[] = [
     needs: ['token'],
     observe: async (server) => {
       const unknown = await get(server, '/v2/no-such-path');
-      const json = readJsonBody(unknown) ?? {};
+      const json = readConformanceResponseJson(unknown) ?? {};
       const members = ['id', 'message', 'request_id'].filter((name) => readStringField(json, name) !== undefined);
       return {
         'unknown path': summarizeResponse(unknown),
@@ -197,7 +197,7 @@ async function comparePages(server: ServerUnderTest): Promise<string> {
   let total = 0;
   for (let page = 1; page <= 100; page += 1) {
     const response = await get(server, `/v2/actions?per_page=1&page=${page}`);
-    const { meta } = readJsonBody(response) ?? {};
+    const { meta } = readConformanceResponseJson(response) ?? {};
     total = (isJsonRecord(meta) ? readNumberField(meta, 'total') : undefined) ?? -1;
     const items = isSuccessfulResponse(response) ? requireListItemsOfResponse(response, 'actions') : [];
     for (const { id } of items) ids.add(id);

@@ -1,29 +1,29 @@
 import { sendInvalidAuthorizationRequest, sendSignedInAuthorizationRequest } from '../authorization-requests.ts';
 import {
   authorizeTestedClient,
-  buildAuthorizationRequestParameters,
+  buildTestedClientAuthorizationParameters,
   examplePkceChallenge,
 } from '../authorize-tested-client.ts';
-import type { AuthorizationRequestOutcome } from '../browse.ts';
+import type { AuthorizationPageOrRedirect } from '../browse.ts';
 import { sendConformanceAuthorizationRequest } from '../browse.ts';
 import { summarizeResponse } from '../conformance-response.ts';
 import {
   buildCodeExchangeParameters,
-  obtainGrantedTokens,
-  postTokenRequest,
-  requestAuthorizationCode,
+  obtainPrerequisiteAuthorizationCode,
+  obtainPrerequisiteTokens,
+  sendTestTokenRequest,
 } from '../grants.ts';
 import {
   advanceSandboxClock,
-  findSandboxUserWithTeam,
-  firstSandboxPerson,
-  revokeApplicationsInPanel,
+  requireFirstSandboxUser,
+  requireSandboxUserInAnyTeam,
+  revokeAllApplicationsThroughPanel,
   setSandboxConsent,
-  signInAtSandbox,
+  signInAtSandboxPanel,
 } from '../sandbox-people.ts';
 import type { RequestParameterValues, ServerUnderTest } from '../server-under-test.ts';
 import type { SpecGapObservations, SpecGapProbe } from '../statement.ts';
-import { summarizeAuthorizationRequestOutcome } from './choice-cases.ts';
+import { summarizeAuthorizationPageOrRedirect } from './authorization-page-or-redirect.ts';
 
 const verifier = 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk';
 
@@ -80,7 +80,7 @@ export const authorizationSpecGapProbes: readonly SpecGapProbe[] = [
     id: 'scope-order',
     needs: ['client', 'secret', 'sandbox'],
     observe: async (server) => ({
-      'scope `write read`': String((await obtainGrantedTokens(server, { scope: 'write read' })).body.scope),
+      'scope `write read`': String((await obtainPrerequisiteTokens(server, { scope: 'write read' })).body.scope),
       ...(await observeRefusals(server, { 'scope `read read`': { scope: 'read read' } })),
     }),
   },
@@ -89,9 +89,9 @@ export const authorizationSpecGapProbes: readonly SpecGapProbe[] = [
     needs: ['client', 'secret', 'sandbox'],
     observe: async (server) => {
       const exchange = async (more: RequestParameterValues, code_verifier: string | undefined): Promise<string> => {
-        const code = await requestAuthorizationCode(server, { more });
+        const code = await obtainPrerequisiteAuthorizationCode(server, { more });
         return summarizeResponse(
-          await postTokenRequest(server, buildCodeExchangeParameters(server, code, { code_verifier })),
+          await sendTestTokenRequest(server, buildCodeExchangeParameters(server, code, { code_verifier })),
         );
       };
       return {
@@ -117,15 +117,15 @@ export const authorizationSpecGapProbes: readonly SpecGapProbe[] = [
     id: 'prompt-none-scope',
     needs: ['client', 'secret', 'sandbox'],
     observe: async (server) => {
-      const person = findSandboxUserWithTeam(server);
-      await revokeApplicationsInPanel(server, person);
-      await obtainGrantedTokens(server, { person });
-      const cookies = await signInAtSandbox(server, person);
+      const person = requireSandboxUserInAnyTeam(server);
+      await revokeAllApplicationsThroughPanel(server, person);
+      await obtainPrerequisiteTokens(server, { person });
+      const cookies = await signInAtSandboxPanel(server, person);
       const wider = await sendSignedInAuthorizationRequest(server, cookies, { prompt: 'none', scope: 'read write' });
       const same = await sendSignedInAuthorizationRequest(server, cookies, { prompt: 'none', scope: 'read' });
       return {
-        'wider scope': summarizeAuthorizationRequestOutcome(server, wider),
-        'authorized scope': summarizeAuthorizationRequestOutcome(server, same),
+        'wider scope': summarizeAuthorizationPageOrRedirect(server, wider),
+        'authorized scope': summarizeAuthorizationPageOrRedirect(server, same),
       };
     },
   },
@@ -133,12 +133,12 @@ export const authorizationSpecGapProbes: readonly SpecGapProbe[] = [
     id: 'prompt-none-hint',
     needs: ['client', 'sandbox'],
     observe: async (server) => {
-      await obtainGrantedTokens(server);
-      const person = firstSandboxPerson(server);
+      await obtainPrerequisiteTokens(server);
+      const person = requireFirstSandboxUser(server);
       const hint = person.uuid.slice(0, 6);
-      const cookies = await signInAtSandbox(server, person);
+      const cookies = await signInAtSandboxPanel(server, person);
       const send = async (i: string, prompt?: string): Promise<string> =>
-        summarizeAuthorizationRequestOutcome(
+        summarizeAuthorizationPageOrRedirect(
           server,
           await sendSignedInAuthorizationRequest(server, cookies, { prompt, i }),
         );
@@ -154,7 +154,7 @@ export const authorizationSpecGapProbes: readonly SpecGapProbe[] = [
     id: 'state-of-a-denial',
     needs: ['client'],
     observe: async (server) => {
-      const stateOf = ({ query, fragment }: AuthorizationRequestOutcome, state: string): string => {
+      const stateOf = ({ query, fragment }: AuthorizationPageOrRedirect, state: string): string => {
         const returned = query.get('state') ?? fragment.get('state');
         return returned === null ? 'no state' : returned === state ? 'the state' : 'another state';
       };
@@ -168,9 +168,9 @@ export const authorizationSpecGapProbes: readonly SpecGapProbe[] = [
     id: 'head-authorize',
     needs: ['client', 'sandbox'],
     observe: async (server) => {
-      const { email } = firstSandboxPerson(server);
+      const { email } = requireFirstSandboxUser(server);
       await setSandboxConsent(server, { mode: 'approve', user: email });
-      const query = buildAuthorizationRequestParameters(server, { state: server.unique() });
+      const query = buildTestedClientAuthorizationParameters(server, { state: server.unique() });
       const response = await server.request({ method: 'HEAD', path: '/v1/oauth/authorize', query });
       await setSandboxConsent(server, { mode: 'ask' });
       const hasCode = /[?&]code=[^&]/.test(response.header('location') ?? '');
@@ -193,11 +193,11 @@ export const authorizationSpecGapProbes: readonly SpecGapProbe[] = [
     id: 'browser-session',
     needs: ['client', 'sandbox'],
     observe: async (server) => {
-      await obtainGrantedTokens(server);
-      const cookies = await signInAtSandbox(server, firstSandboxPerson(server));
+      await obtainPrerequisiteTokens(server);
+      const cookies = await signInAtSandboxPanel(server, requireFirstSandboxUser(server));
       await advanceSandboxClock(server, '365d');
       const end = await sendSignedInAuthorizationRequest(server, cookies, { prompt: 'none' });
-      return { 'prompt=none a year after the sign-in': summarizeAuthorizationRequestOutcome(server, end) };
+      return { 'prompt=none a year after the sign-in': summarizeAuthorizationPageOrRedirect(server, end) };
     },
   },
   {
@@ -217,8 +217,11 @@ async function observeRefusals(
 ): Promise<SpecGapObservations> {
   const observed: [string, string][] = [];
   for (const [name, changes] of Object.entries(cases)) {
-    const end = await sendConformanceAuthorizationRequest(server, buildAuthorizationRequestParameters(server, changes));
-    observed.push([name, summarizeAuthorizationRequestOutcome(server, end)]);
+    const end = await sendConformanceAuthorizationRequest(
+      server,
+      buildTestedClientAuthorizationParameters(server, changes),
+    );
+    observed.push([name, summarizeAuthorizationPageOrRedirect(server, end)]);
   }
   return Object.fromEntries(observed);
 }

@@ -2,12 +2,12 @@ import { sendSignedInAuthorizationRequest } from '../authorization-requests.ts';
 import { isSuccessfulResponse, readConformanceErrorCode, summarizeResponse } from '../conformance-response.ts';
 import {
   buildCodeExchangeParameters,
-  obtainGrantedTokens,
-  postTokenRequest,
-  readGrantedTokens,
+  obtainPrerequisiteTokens,
   requestActionList,
-  sendRefresh,
-  sendTokenOrRevocationRequest,
+  requireTokensOfTestedServer,
+  sendConformanceRefreshRequest,
+  sendTestOAuthRequest,
+  sendTestTokenRequest,
 } from '../grants.ts';
 import {
   exchangeCodeWithWrongRedirectUri,
@@ -17,13 +17,13 @@ import {
 import { createMadeUpSecret, exchangeMadeUpCode } from '../made-up-codes.ts';
 import {
   advanceSandboxClock,
-  findSandboxApplicationNotUnderTest,
-  findSandboxUserWithTeam,
-  revokeApplicationsInPanel,
-  signInAtSandbox,
+  requireSandboxApplicationNotUnderTest,
+  requireSandboxUserInAnyTeam,
+  revokeAllApplicationsThroughPanel,
+  signInAtSandboxPanel,
 } from '../sandbox-people.ts';
 import type { SpecGapProbe } from '../statement.ts';
-import { summarizeAuthorizationRequestOutcome } from './choice-cases.ts';
+import { summarizeAuthorizationPageOrRedirect } from './authorization-page-or-redirect.ts';
 
 /** The functions that observe open choices about tokens and their revocation. */
 export const tokenSpecGapProbes: readonly SpecGapProbe[] = [
@@ -91,16 +91,16 @@ export const tokenSpecGapProbes: readonly SpecGapProbe[] = [
     id: 'refresh-credentials',
     needs: ['client', 'secret', 'sandbox'],
     observe: async (server) => {
-      const { refreshToken } = await obtainGrantedTokens(server);
+      const { refreshToken } = await obtainPrerequisiteTokens(server);
       const send = async (credentials: object): Promise<string> =>
         summarizeResponse(
-          await postTokenRequest(server, {
+          await sendTestTokenRequest(server, {
             grant_type: 'refresh_token',
             refresh_token: refreshToken,
             ...credentials,
           }),
         );
-      const other = findSandboxApplicationNotUnderTest(server);
+      const other = requireSandboxApplicationNotUnderTest(server);
       return {
         'wrong client secret': await send({ client_id: server.client?.id, client_secret: 'a-wrong-client-secret' }),
         'credentials of another client': await send({ client_id: other.id, client_secret: other.secret }),
@@ -115,9 +115,9 @@ export const tokenSpecGapProbes: readonly SpecGapProbe[] = [
     id: 'refresh-lifetime',
     needs: ['client', 'secret', 'sandbox'],
     observe: async (server) => {
-      const { refreshToken } = await obtainGrantedTokens(server);
+      const { refreshToken } = await obtainPrerequisiteTokens(server);
       await advanceSandboxClock(server, '365d');
-      return { 'refresh after a year': summarizeResponse(await sendRefresh(server, refreshToken)) };
+      return { 'refresh after a year': summarizeResponse(await sendConformanceRefreshRequest(server, refreshToken)) };
     },
   },
   {
@@ -125,11 +125,11 @@ export const tokenSpecGapProbes: readonly SpecGapProbe[] = [
     needs: ['client', 'secret', 'consent'],
     observe: async (server) => {
       const scopeAfter = async (granted: string, sent: string): Promise<string> => {
-        const { refreshToken } = await obtainGrantedTokens(server, { scope: granted });
+        const { refreshToken } = await obtainPrerequisiteTokens(server, { scope: granted });
         const parameters = { grant_type: 'refresh_token', refresh_token: refreshToken, scope: sent };
-        const response = await postTokenRequest(server, parameters);
+        const response = await sendTestTokenRequest(server, parameters);
         return isSuccessfulResponse(response)
-          ? String(readGrantedTokens(server, response).body.scope)
+          ? String(requireTokensOfTestedServer(server, response).body.scope)
           : summarizeResponse(response);
       };
       return {
@@ -154,7 +154,7 @@ export const tokenSpecGapProbes: readonly SpecGapProbe[] = [
     needs: ['writes'],
     observe: async (server) => {
       const token = createMadeUpSecret(server, '[unknown token]');
-      const response = await sendTokenOrRevocationRequest(server, '/v1/oauth/revoke', { token });
+      const response = await sendTestOAuthRequest(server, '/v1/oauth/revoke', { token });
       return { 'unknown token': `${summarizeResponse(response)}${response.body.trim() === '{}' ? ' {}' : ''}` };
     },
   },
@@ -162,9 +162,9 @@ export const tokenSpecGapProbes: readonly SpecGapProbe[] = [
     id: 'revoke-bearer',
     needs: ['grant'],
     observe: async (server) => {
-      const { accessToken } = await obtainGrantedTokens(server);
+      const { accessToken } = await obtainPrerequisiteTokens(server);
       const other = createMadeUpSecret(server, '[another token]');
-      const response = await sendTokenOrRevocationRequest(
+      const response = await sendTestOAuthRequest(
         server,
         '/v1/oauth/revoke',
         { token: accessToken },
@@ -180,14 +180,16 @@ export const tokenSpecGapProbes: readonly SpecGapProbe[] = [
     id: 'panel-revoke',
     needs: ['client', 'secret', 'sandbox'],
     observe: async (server) => {
-      const person = findSandboxUserWithTeam(server);
-      const personal = await obtainGrantedTokens(server, { person });
-      await revokeApplicationsInPanel(server, person);
-      const cookies = await signInAtSandbox(server, person);
+      const person = requireSandboxUserInAnyTeam(server);
+      const personal = await obtainPrerequisiteTokens(server, { person });
+      await revokeAllApplicationsThroughPanel(server, person);
+      const cookies = await signInAtSandboxPanel(server, person);
       const end = await sendSignedInAuthorizationRequest(server, cookies, { prompt: 'none' });
       return {
-        'refresh after a revocation': summarizeResponse(await sendRefresh(server, personal.refreshToken)),
-        'prompt=none after a revocation': summarizeAuthorizationRequestOutcome(server, end),
+        'refresh after a revocation': summarizeResponse(
+          await sendConformanceRefreshRequest(server, personal.refreshToken),
+        ),
+        'prompt=none after a revocation': summarizeAuthorizationPageOrRedirect(server, end),
       };
     },
   },

@@ -2,23 +2,23 @@ import { type JsonRecord, readStringField } from '../../json.ts';
 import {
   buildOnlineMigrationApiPath,
   conformanceDropletAttributes,
+  conformanceMigrationSource,
   createUniqueConformanceName,
-  exampleMigrationSource,
-  readMigrationStatus,
   requireListItemsOfResponse,
   requireTestedCluster,
   sendTestApiRequest,
+  sendTestMigrationStatusRequest,
   withTestDroplets,
   withTestMigration,
 } from '../api-requests.ts';
 import {
   type ConformanceResponse,
   isSuccessfulResponse,
-  readJsonBody,
+  readConformanceResponseJson,
   summarizeResponse,
 } from '../conformance-response.ts';
-import { obtainGrantedTokens } from '../grants.ts';
-import { advanceSandboxClock, findSandboxUserWithTeam } from '../sandbox-people.ts';
+import { obtainPrerequisiteTokens } from '../grants.ts';
+import { advanceSandboxClock, requireSandboxUserInAnyTeam } from '../sandbox-people.ts';
 import type { ServerUnderTest } from '../server-under-test.ts';
 import type { SpecGapProbe } from '../statement.ts';
 import { obtainReadWriteToken, obtainTokenThatCanRead } from '../tokens.ts';
@@ -39,7 +39,7 @@ export const apiWriteSpecGapProbes: readonly SpecGapProbe[] = [
         return `${summarizeResponse(response)} droplets, ${order}`;
       });
       const one = await create(server, { name: createUniqueConformanceName(server) }, (response) => {
-        const members = Object.keys(readJsonBody(response) ?? {}).sort();
+        const members = Object.keys(readConformanceResponseJson(response) ?? {}).sort();
         return `${summarizeResponse(response)} ${members.join(', ')}`;
       });
       return { name: one, names: many };
@@ -85,7 +85,7 @@ export const apiWriteSpecGapProbes: readonly SpecGapProbe[] = [
           await advanceSandboxClock(server, step);
           const path = `/v2/droplets/${String(droplet?.id)}`;
           const read = await sendTestApiRequest(server, await obtainTokenThatCanRead(server), { method: 'GET', path });
-          const current = readJsonBody(read)?.droplet;
+          const current = readConformanceResponseJson(read)?.droplet;
           return readStringField((current ?? {}) as JsonRecord, 'status') ?? summarizeResponse(read);
         };
         return {
@@ -111,12 +111,12 @@ export const apiWriteSpecGapProbes: readonly SpecGapProbe[] = [
     id: 'cluster-owner',
     needs: ['client', 'secret', 'sandbox'],
     observe: async (server) => {
-      const { accessToken } = await obtainGrantedTokens(server, {
-        person: findSandboxUserWithTeam(server),
+      const { accessToken } = await obtainPrerequisiteTokens(server, {
+        person: requireSandboxUserInAnyTeam(server),
         scope: 'read write',
       });
       const path = buildOnlineMigrationApiPath(requireTestedCluster(server));
-      const json = { source: exampleMigrationSource };
+      const json = { source: conformanceMigrationSource };
       const response = await sendTestApiRequest(server, accessToken, { method: 'PUT', path, json });
       return { 'cluster of another account': summarizeResponse(response) };
     },
@@ -139,8 +139,8 @@ export const apiWriteSpecGapProbes: readonly SpecGapProbe[] = [
     id: 'migration-answer',
     needs: writesToCluster,
     observe: (server) =>
-      withTestMigration(server, { source: exampleMigrationSource }, (response) => {
-        const json = readJsonBody(response) ?? {};
+      withTestMigration(server, { source: conformanceMigrationSource }, (response) => {
+        const json = readConformanceResponseJson(response) ?? {};
         const members = ['id', 'status', 'created_at'].filter((name) => readStringField(json, name) !== undefined);
         return {
           'PUT online-migration': summarizeResponse(response),
@@ -153,23 +153,23 @@ export const apiWriteSpecGapProbes: readonly SpecGapProbe[] = [
     id: 'migration-idle',
     needs: ['client', 'secret', 'sandbox'],
     observe: (server) =>
-      withTestMigration(server, { source: exampleMigrationSource }, async () => {
+      withTestMigration(server, { source: conformanceMigrationSource }, async () => {
         await advanceSandboxClock(server, '1d');
-        return { 'status after a day without changes': statusOf(await readMigrationStatus(server)) };
+        return { 'status after a day without changes': statusOf(await sendTestMigrationStatusRequest(server)) };
       }),
   },
   {
     id: 'migration-stop',
     needs: writesToCluster,
     observe: (server) =>
-      withTestMigration(server, { source: exampleMigrationSource }, async (started) => {
-        const id = readStringField(readJsonBody(started) ?? {}, 'id') ?? '';
+      withTestMigration(server, { source: conformanceMigrationSource }, async (started) => {
+        const id = readStringField(readConformanceResponseJson(started) ?? {}, 'id') ?? '';
         const path = `${buildOnlineMigrationApiPath(requireTestedCluster(server))}/${id}`;
         const token = await obtainReadWriteToken(server);
         const stopped = await sendTestApiRequest(server, token, { method: 'DELETE', path });
         return {
           'DELETE of the migration': summarizeResponse(stopped),
-          'status after it': statusOf(await readMigrationStatus(server)),
+          'status after it': statusOf(await sendTestMigrationStatusRequest(server)),
         };
       }),
   },
@@ -177,14 +177,14 @@ export const apiWriteSpecGapProbes: readonly SpecGapProbe[] = [
     id: 'migration-conflict',
     needs: writesToCluster,
     observe: (server) =>
-      withTestMigration(server, { source: exampleMigrationSource }, async () => {
+      withTestMigration(server, { source: conformanceMigrationSource }, async () => {
         const token = await obtainReadWriteToken(server);
         const path = buildOnlineMigrationApiPath(requireTestedCluster(server));
-        const json = { source: exampleMigrationSource };
+        const json = { source: conformanceMigrationSource };
         const second = await sendTestApiRequest(server, token, { method: 'PUT', path, json });
         return {
           'second migration': summarizeResponse(second),
-          'status of the first': statusOf(await readMigrationStatus(server)),
+          'status of the first': statusOf(await sendTestMigrationStatusRequest(server)),
         };
       }),
   },
@@ -192,7 +192,7 @@ export const apiWriteSpecGapProbes: readonly SpecGapProbe[] = [
     id: 'migration-required',
     needs: writesToCluster,
     observe: async (server) => {
-      const { host, dbname, ...rest } = exampleMigrationSource;
+      const { host, dbname, ...rest } = conformanceMigrationSource;
       return {
         'no source.host': await migrate(server, { source: { dbname, ...rest } }),
         'no source.dbname': await migrate(server, { source: { host, ...rest } }),
@@ -208,7 +208,7 @@ export const apiWriteSpecGapProbes: readonly SpecGapProbe[] = [
       const forms = ['2001:db8::1', 'postgres://mover@source.example.com/shop', 'host=source.example.com dbname=shop'];
       const observed: [string, string][] = [];
       for (const host of forms)
-        observed.push([host, await migrate(server, { source: { ...exampleMigrationSource, host } })]);
+        observed.push([host, await migrate(server, { source: { ...conformanceMigrationSource, host } })]);
       return Object.fromEntries(observed);
     },
   },
@@ -245,6 +245,6 @@ function migrate(server: ServerUnderTest, body: object): Promise<string> {
 }
 
 function statusOf(response: ConformanceResponse): string {
-  const status = readStringField(readJsonBody(response) ?? {}, 'status');
+  const status = readStringField(readConformanceResponseJson(response) ?? {}, 'status');
   return isSuccessfulResponse(response) && status !== undefined ? status : summarizeResponse(response);
 }

@@ -1,4 +1,4 @@
-import { escapeXml } from '../../sanitize/xml-text.ts';
+import { escapeXml } from '../../sanitize/escape-xml.ts';
 import { type ConformanceReport, type ConformanceResult, describeConformanceResult } from '../conformance-report.ts';
 
 /**

@@ -3,13 +3,13 @@ import { buildOnlineMigrationApiPath, requireListItemsOfResponse, sendTestApiReq
 import {
   isSuccessfulResponse,
   readConformanceErrorCode,
-  readJsonBody,
+  readConformanceResponseJson,
   requireNotFoundError,
   requireResponseCondition,
 } from '../conformance-response.ts';
-import { obtainGrantedTokens } from '../grants.ts';
+import { obtainPrerequisiteTokens } from '../grants.ts';
 import { createMadeUpSecret } from '../made-up-codes.ts';
-import { findSandboxUserWithTeam } from '../sandbox-people.ts';
+import { requireSandboxUserInAnyTeam } from '../sandbox-people.ts';
 import type { ServerUnderTest } from '../server-under-test.ts';
 import type { ConformanceStatement } from '../statement.ts';
 import { obtainTokenThatCanRead } from '../tokens.ts';
@@ -102,7 +102,8 @@ export const apiConformanceStatements: readonly ConformanceStatement[] = [
     needs: ['client', 'secret', 'sandbox'],
     play: async (server) => {
       const one = await obtainTokenThatCanRead(server);
-      const other = (await obtainGrantedTokens(server, { person: findSandboxUserWithTeam(server) })).accessToken;
+      const other = (await obtainPrerequisiteTokens(server, { person: requireSandboxUserInAnyTeam(server) }))
+        .accessToken;
       for (const key of listKeys) {
         const request = { method: 'GET', path: `/v2/${key}`, query: { per_page: '200' } };
         const [mine, theirs] = [
@@ -160,7 +161,7 @@ export const apiConformanceStatements: readonly ConformanceStatement[] = [
     needs: [],
     play: async (server) => {
       const response = await sendWithUnknownToken(server);
-      const message = readStringField(readJsonBody(response) ?? {}, 'message') ?? '';
+      const message = readStringField(readConformanceResponseJson(response) ?? {}, 'message') ?? '';
       const said = /resource/i.test(message) && /not (be )?found|no such/i.test(message);
       requireResponseCondition(said, 'a message that the resource could not be found', response);
     },

@@ -1,27 +1,27 @@
 import {
-  implicitAuthorization,
+  authorizeOnceByImplicitFlow,
   requireAuthorizationResponseCondition,
   requireReturnedOAuthState,
 } from '../authorization-requests.ts';
 import { authorizeTestedClient, oauthStateWithSpecialCharacters } from '../authorize-tested-client.ts';
-import { obtainTestAuthorizationCode } from '../journeys.ts';
+import { obtainTestAuthorizationCodeOnce } from '../journeys.ts';
 import type { ConformanceStatement } from '../statement.ts';
 
 /** The statements about the redirect at the end of an authorization (spec §2, §4.1, §7). */
-export const authorizationConformanceStatements: readonly ConformanceStatement[] = [
+export const authorizationRedirectConformanceStatements: readonly ConformanceStatement[] = [
   {
     number: '10',
     section: '2',
     text: 'The code arrives in the query parameter code of redirect_uri.',
     needs: ['client', 'consent'],
-    play: async (server) => void (await obtainTestAuthorizationCode(server)),
+    play: async (server) => void (await obtainTestAuthorizationCodeOnce(server)),
   },
   {
     number: '58a',
     section: '4.1',
     text: 'The authorization request ends in a redirect to redirect_uri.',
     needs: ['client', 'consent'],
-    play: async (server) => void (await obtainTestAuthorizationCode(server)),
+    play: async (server) => void (await obtainTestAuthorizationCodeOnce(server)),
   },
   {
     number: '63a',
@@ -29,7 +29,7 @@ export const authorizationConformanceStatements: readonly ConformanceStatement[]
     text: 'state is returned unchanged by the code flow.',
     needs: ['client', 'consent'],
     play: async (server) => {
-      const { authorization } = await obtainTestAuthorizationCode(server);
+      const { authorization } = await obtainTestAuthorizationCodeOnce(server);
       // For a real browser, the callback server has already compared the state with the one that was sent.
       if (!authorization.isFromBrowser)
         requireReturnedOAuthState(authorization, authorization.query, oauthStateWithSpecialCharacters);
@@ -41,7 +41,7 @@ export const authorizationConformanceStatements: readonly ConformanceStatement[]
     text: 'state is returned unchanged by the implicit flow.',
     needs: ['client', 'consent'],
     play: async (server) => {
-      const authorization = await implicitAuthorization(server);
+      const authorization = await authorizeOnceByImplicitFlow(server);
       if (!authorization.isFromBrowser)
         requireReturnedOAuthState(authorization, authorization.fragment, oauthStateWithSpecialCharacters);
     },

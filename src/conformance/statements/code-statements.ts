@@ -8,14 +8,14 @@ import {
 import {
   buildCodeExchangeParameters,
   obtainGrantedTokensOrThrowDifference,
-  postTokenRequest,
-  readGrantedTokens,
-  requestAuthorizationCode,
+  obtainPrerequisiteAuthorizationCode,
+  requireTokensOfTestedServer,
+  sendTestTokenRequest,
 } from '../grants.ts';
 import {
   exchangeCodeWithWrongRedirectUri,
-  listActionsWithTokensOfTestedServer,
-  obtainTokensOfTestedServer,
+  listActionsWithTestTokensOnce,
+  obtainTokensOfTestedServerOnce,
   replayAuthorizationCode,
 } from '../journeys.ts';
 import {
@@ -23,13 +23,13 @@ import {
   createMadeUpSecret,
   exchangeCodeAfterClockAdvance,
   exchangeMadeUpCode,
-  requireTokenError,
+  requireResponseIsTokenError,
   wrongClientCredentialParameters,
 } from '../made-up-codes.ts';
 import {
-  findSandboxApplicationNotUnderTest,
-  findSandboxUserWithTeam,
-  revokeApplicationsInPanel,
+  requireSandboxApplicationNotUnderTest,
+  requireSandboxUserInAnyTeam,
+  revokeAllApplicationsThroughPanel,
 } from '../sandbox-people.ts';
 import type { ConformanceStatement } from '../statement.ts';
 
@@ -40,14 +40,15 @@ export const authorizationCodeConformanceStatements: readonly ConformanceStateme
     section: '1',
     text: 'The authorization code flow is supported.',
     needs: ['client', 'secret', 'consent'],
-    play: async (server) => void (await obtainTokensOfTestedServer(server)),
+    play: async (server) => void (await obtainTokensOfTestedServerOnce(server)),
   },
   {
     number: '11',
     section: '2',
     text: 'A code is valid until 10 minutes after its issue.',
     needs: ['client', 'secret', 'sandbox'],
-    play: async (server) => void readGrantedTokens(server, await exchangeCodeAfterClockAdvance(server, '599s')),
+    play: async (server) =>
+      void requireTokensOfTestedServer(server, await exchangeCodeAfterClockAdvance(server, '599s')),
   },
   {
     number: '12',
@@ -69,10 +70,10 @@ export const authorizationCodeConformanceStatements: readonly ConformanceStateme
     text: 'A code is invalid once revoked.',
     needs: ['client', 'secret', 'sandbox'],
     play: async (server) => {
-      const person = findSandboxUserWithTeam(server);
-      const code = await requestAuthorizationCode(server, { person });
-      await revokeApplicationsInPanel(server, person);
-      requireOAuthError(await postTokenRequest(server, buildCodeExchangeParameters(server, code)), 'invalid_grant');
+      const person = requireSandboxUserInAnyTeam(server);
+      const code = await obtainPrerequisiteAuthorizationCode(server, { person });
+      await revokeAllApplicationsThroughPanel(server, person);
+      requireOAuthError(await sendTestTokenRequest(server, buildCodeExchangeParameters(server, code)), 'invalid_grant');
     },
   },
   {
@@ -88,7 +89,7 @@ export const authorizationCodeConformanceStatements: readonly ConformanceStateme
     text: 'An exchanged code is used, and a grant is issued whose access token works.',
     needs: ['grant', 'consent'],
     play: async (server) => {
-      const response = await listActionsWithTokensOfTestedServer(server);
+      const response = await listActionsWithTestTokensOnce(server);
       requireResponseCondition(isSuccessfulResponse(response), 'the list of actions', response);
       requireOAuthError((await replayAuthorizationCode(server)).response, 'invalid_grant');
     },
@@ -120,7 +121,7 @@ export const authorizationCodeConformanceStatements: readonly ConformanceStateme
     needs: ['client', 'secret'],
     play: async (server) => {
       for (const name of codeExchangeParameterNames)
-        requireTokenError(await exchangeMadeUpCode(server, { [name]: undefined }));
+        requireResponseIsTokenError(await exchangeMadeUpCode(server, { [name]: undefined }));
     },
   },
   {
@@ -130,9 +131,9 @@ export const authorizationCodeConformanceStatements: readonly ConformanceStateme
     needs: ['client', 'secret', 'sandbox'],
     play: async (server) => {
       for (const name of codeExchangeParameterNames) {
-        const code = await requestAuthorizationCode(server);
-        requireTokenError(
-          await postTokenRequest(server, buildCodeExchangeParameters(server, code, { [name]: undefined })),
+        const code = await obtainPrerequisiteAuthorizationCode(server);
+        requireResponseIsTokenError(
+          await sendTestTokenRequest(server, buildCodeExchangeParameters(server, code, { [name]: undefined })),
         );
       }
     },
@@ -178,12 +179,12 @@ export const authorizationCodeConformanceStatements: readonly ConformanceStateme
     text: 'A code of another client is answered with invalid_grant.',
     needs: ['client', 'secret', 'sandbox'],
     play: async (server) => {
-      const other = findSandboxApplicationNotUnderTest(server);
-      const code = await requestAuthorizationCode(server, { client: other });
+      const other = requireSandboxApplicationNotUnderTest(server);
+      const code = await obtainPrerequisiteAuthorizationCode(server, { client: other });
       // In the first request, redirect_uri is the one for which the code was issued, so only the client is wrong.
       for (const redirect_uri of [other.callbackUrl, server.client?.callbackUrl]) {
         const parameters = buildCodeExchangeParameters(server, code, { redirect_uri });
-        requireOAuthError(await postTokenRequest(server, parameters), 'invalid_grant');
+        requireOAuthError(await sendTestTokenRequest(server, parameters), 'invalid_grant');
       }
     },
   },
@@ -193,10 +194,10 @@ export const authorizationCodeConformanceStatements: readonly ConformanceStateme
     text: 'A valid code with wrong, unknown or missing client credentials is answered with invalid_client.',
     needs: ['client', 'secret', 'consent'],
     play: async (server) => {
-      const code = await requestAuthorizationCode(server, { state: server.unique() });
+      const code = await obtainPrerequisiteAuthorizationCode(server, { state: server.unique() });
       for (const changes of wrongClientCredentialParameters)
         requireOAuthError(
-          await postTokenRequest(server, buildCodeExchangeParameters(server, code, changes)),
+          await sendTestTokenRequest(server, buildCodeExchangeParameters(server, code, changes)),
           'invalid_client',
         );
     },

@@ -2,11 +2,11 @@ import { readStringField } from '../../json.ts';
 import {
   buildOnlineMigrationApiPath,
   conformanceDropletAttributes,
+  conformanceMigrationSource,
   createUniqueConformanceName,
-  exampleMigrationSource,
   fetchAllDropletNames,
   readCreatedDroplets,
-  readDropletAttributeSlugs,
+  readRegionSizeAndImageSlugs,
   requireCreatedDropletCount,
   requireTestedCluster,
   sendTestApiRequest,
@@ -15,7 +15,7 @@ import {
 import {
   type ConformanceResponse,
   isSuccessfulResponse,
-  readJsonBody,
+  readConformanceResponseJson,
   requireResponseCondition,
 } from '../conformance-response.ts';
 import type { ServerUnderTest } from '../server-under-test.ts';
@@ -64,11 +64,11 @@ export const dropletConformanceStatements: readonly ConformanceStatement[] = [
       const token = await obtainReadOnlyTestToken(server);
       const path = buildOnlineMigrationApiPath(requireTestedCluster(server));
       const known = await sendTestApiRequest(server, token, { method: 'GET', path });
-      const before = readStringField(readJsonBody(known) ?? {}, 'id') ?? 'no id';
+      const before = readStringField(readConformanceResponseJson(known) ?? {}, 'id') ?? 'no id';
       const response = await sendTestApiRequest(server, token, {
         method: 'PUT',
         path,
-        json: { source: exampleMigrationSource },
+        json: { source: conformanceMigrationSource },
       });
       requireResponseCondition(!isSuccessfulResponse(response), 'a refusal with the scope read', response);
       const later = await sendTestApiRequest(server, token, { method: 'GET', path });
@@ -120,7 +120,7 @@ export const dropletConformanceStatements: readonly ConformanceStatement[] = [
           'one droplet for each name',
           response,
         );
-        const attributes = new Set(droplets.map((droplet) => JSON.stringify(readDropletAttributeSlugs(droplet))));
+        const attributes = new Set(droplets.map((droplet) => JSON.stringify(readRegionSizeAndImageSlugs(droplet))));
         requireResponseCondition(attributes.size === 1, 'identical region, size and image', response);
         await requireNames(
           server,
@@ -158,7 +158,7 @@ export const dropletConformanceStatements: readonly ConformanceStatement[] = [
         { name: createUniqueConformanceName(server), ...conformanceDropletAttributes },
         (response, [droplet]) => {
           requireCreatedDropletCount(server, response, 1);
-          const stored = droplet === undefined ? {} : readDropletAttributeSlugs(droplet);
+          const stored = droplet === undefined ? {} : readRegionSizeAndImageSlugs(droplet);
           for (const [name, slug] of Object.entries(conformanceDropletAttributes))
             requireResponseCondition(stored[name] === slug, `${name} ${slug}`, response);
         },

@@ -1,20 +1,25 @@
 import { isJsonRecord, readStringField } from '../../json.ts';
 import {
   buildOnlineMigrationApiPath,
-  exampleMigrationSource,
-  readMigrationStatus,
+  conformanceMigrationSource,
   requireTestedCluster,
   sendTestApiRequest,
+  sendTestMigrationStatusRequest,
   withTestMigration,
 } from '../api-requests.ts';
 import { ConformanceNotTestableError } from '../conformance-difference-error.ts';
 import {
   type ConformanceResponse,
   isSuccessfulResponse,
-  readJsonBody,
+  readConformanceResponseJson,
   requireResponseCondition,
 } from '../conformance-response.ts';
-import { advanceSandboxClock, firstSandboxPerson, stopMigrationsInPanel, withFrozenClock } from '../sandbox-people.ts';
+import {
+  advanceSandboxClock,
+  requireFirstSandboxUser,
+  stopAllMigrationsThroughPanel,
+  withFrozenClock,
+} from '../sandbox-people.ts';
 import type { ServerUnderTest } from '../server-under-test.ts';
 import type { ConformanceStatement } from '../statement.ts';
 import { obtainReadWriteToken, obtainTokenThatCanRead } from '../tokens.ts';
@@ -28,8 +33,8 @@ export const migrationConformanceStatements: readonly ConformanceStatement[] = [
     needs: ['writes', 'token', 'cluster'],
     play: async (server) => {
       for (const host of ['source.example.com', 'postgres://mover@source.example.com:5432/shop', '192.0.2.10'])
-        await requireAccepted(server, { source: { ...exampleMigrationSource, host } });
-      for (const host of ['', 5]) await requireRefused(server, { source: { ...exampleMigrationSource, host } });
+        await requireAccepted(server, { source: { ...conformanceMigrationSource, host } });
+      for (const host of ['', 5]) await requireRefused(server, { source: { ...conformanceMigrationSource, host } });
     },
   },
   ...(
@@ -45,9 +50,9 @@ export const migrationConformanceStatements: readonly ConformanceStatement[] = [
     text: `source.${field} is ${type}.`,
     needs: ['writes', 'token', 'cluster'] as const,
     play: async (server: ServerUnderTest) => {
-      await requireAccepted(server, { source: exampleMigrationSource });
+      await requireAccepted(server, { source: conformanceMigrationSource });
       for (const value of wrong)
-        await requireRefused(server, { source: { ...exampleMigrationSource, [field]: value } });
+        await requireRefused(server, { source: { ...conformanceMigrationSource, [field]: value } });
     },
   })),
   {
@@ -57,11 +62,11 @@ export const migrationConformanceStatements: readonly ConformanceStatement[] = [
     needs: ['writes', 'token', 'cluster'],
     play: async (server) => {
       const password = `password-${server.unique()}`;
-      await withTestMigration(server, { source: { ...exampleMigrationSource, password } }, async (response) => {
-        for (const each of [response, await readMigrationStatus(server)])
+      await withTestMigration(server, { source: { ...conformanceMigrationSource, password } }, async (response) => {
+        for (const each of [response, await sendTestMigrationStatusRequest(server)])
           requireResponseCondition(!each.body.includes(password), 'a response without the password', each);
       });
-      const wrong = { source: { ...exampleMigrationSource, password, port: 'none' } };
+      const wrong = { source: { ...conformanceMigrationSource, password, port: 'none' } };
       await withTestMigration(server, wrong, (response) =>
         requireResponseCondition(!response.body.includes(password), 'an error without the password', response),
       );
@@ -74,9 +79,9 @@ export const migrationConformanceStatements: readonly ConformanceStatement[] = [
     needs: ['writes', 'token', 'cluster'],
     play: async (server) => {
       for (const disable_ssl of [true, false])
-        await requireAccepted(server, { source: exampleMigrationSource, disable_ssl });
+        await requireAccepted(server, { source: conformanceMigrationSource, disable_ssl });
       for (const disable_ssl of ['true', 1])
-        await requireRefused(server, { source: exampleMigrationSource, disable_ssl });
+        await requireRefused(server, { source: conformanceMigrationSource, disable_ssl });
     },
   },
   {
@@ -85,9 +90,9 @@ export const migrationConformanceStatements: readonly ConformanceStatement[] = [
     text: 'ignore_dbs is an array of strings.',
     needs: ['writes', 'token', 'cluster'],
     play: async (server) => {
-      await requireAccepted(server, { source: exampleMigrationSource, ignore_dbs: ['logs', 'cache'] });
+      await requireAccepted(server, { source: conformanceMigrationSource, ignore_dbs: ['logs', 'cache'] });
       for (const ignore_dbs of ['logs', [5]])
-        await requireRefused(server, { source: exampleMigrationSource, ignore_dbs });
+        await requireRefused(server, { source: conformanceMigrationSource, ignore_dbs });
     },
   },
   {
@@ -96,9 +101,9 @@ export const migrationConformanceStatements: readonly ConformanceStatement[] = [
     text: 'A migration that was accepted has the status running.',
     needs: ['writes', 'token', 'cluster'],
     play: async (server) => {
-      await withTestMigration(server, { source: exampleMigrationSource }, async (response) => {
+      await withTestMigration(server, { source: conformanceMigrationSource }, async (response) => {
         requireResponseCondition(isSuccessfulResponse(response), 'an accepted migration', response);
-        requireStatus(await readMigrationStatus(server), 'running');
+        requireStatus(await sendTestMigrationStatusRequest(server), 'running');
       });
     },
   },
@@ -108,10 +113,10 @@ export const migrationConformanceStatements: readonly ConformanceStatement[] = [
     text: 'A migration continues until nothing is left to replicate or it is stopped.',
     needs: ['client', 'secret', 'sandbox'],
     play: async (server) => {
-      await withTestMigration(server, { source: exampleMigrationSource }, async (response) => {
+      await withTestMigration(server, { source: conformanceMigrationSource }, async (response) => {
         requireResponseCondition(isSuccessfulResponse(response), 'an accepted migration', response);
         await advanceSandboxClock(server, '1d');
-        requireStatus(await readMigrationStatus(server), 'running');
+        requireStatus(await sendTestMigrationStatusRequest(server), 'running');
       });
     },
   },
@@ -121,11 +126,11 @@ export const migrationConformanceStatements: readonly ConformanceStatement[] = [
     text: 'A user stops a migration in the control panel.',
     needs: ['client', 'secret', 'sandbox'],
     play: async (server) => {
-      await withTestMigration(server, { source: exampleMigrationSource }, async (response) => {
+      await withTestMigration(server, { source: conformanceMigrationSource }, async (response) => {
         requireResponseCondition(isSuccessfulResponse(response), 'an accepted migration', response);
-        requireStatus(await readMigrationStatus(server), 'running');
-        await stopMigrationsInPanel(server, firstSandboxPerson(server));
-        requireEnded(await readMigrationStatus(server));
+        requireStatus(await sendTestMigrationStatusRequest(server), 'running');
+        await stopAllMigrationsThroughPanel(server, requireFirstSandboxUser(server));
+        requireEnded(await sendTestMigrationStatusRequest(server));
       });
     },
   },
@@ -136,12 +141,12 @@ export const migrationConformanceStatements: readonly ConformanceStatement[] = [
     needs: ['client', 'secret', 'sandbox'],
     play: async (server) =>
       withFrozenClock(server, () =>
-        withTestMigration(server, { source: exampleMigrationSource }, async (response) => {
+        withTestMigration(server, { source: conformanceMigrationSource }, async (response) => {
           requireResponseCondition(isSuccessfulResponse(response), 'an accepted migration', response);
           await advanceSandboxClock(server, '1209599s');
-          requireStatus(await readMigrationStatus(server), 'running');
+          requireStatus(await sendTestMigrationStatusRequest(server), 'running');
           await advanceSandboxClock(server, '1s');
-          requireEnded(await readMigrationStatus(server));
+          requireEnded(await sendTestMigrationStatusRequest(server));
         }),
       ),
   },
@@ -152,7 +157,7 @@ export const migrationConformanceStatements: readonly ConformanceStatement[] = [
     needs: ['writes', 'token', 'cluster'],
     play: async (server) => {
       const path = buildOnlineMigrationApiPath(requireTestedCluster(server));
-      const json = JSON.stringify({ source: exampleMigrationSource });
+      const json = JSON.stringify({ source: conformanceMigrationSource });
       const headers = { 'content-type': 'text/plain' };
       const token = await obtainReadWriteToken(server);
       const response = await sendTestApiRequest(server, token, { method: 'PUT', path, json, headers });
@@ -175,7 +180,7 @@ export const migrationConformanceStatements: readonly ConformanceStatement[] = [
         const request = {
           method: 'PUT',
           path: buildOnlineMigrationApiPath(uuid),
-          json: { source: exampleMigrationSource },
+          json: { source: conformanceMigrationSource },
         };
         const response = await sendTestApiRequest(server, token, request);
         requireResponseCondition(!isSuccessfulResponse(response), 'a refusal of an unknown cluster', response);
@@ -190,7 +195,7 @@ export const migrationConformanceStatements: readonly ConformanceStatement[] = [
     play: async (server) => {
       const token = await obtainTokenThatCanRead(server);
       const response = await sendTestApiRequest(server, token, { method: 'GET', path: '/v2/databases' });
-      const list = isSuccessfulResponse(response) ? readJsonBody(response)?.databases : undefined;
+      const list = isSuccessfulResponse(response) ? readConformanceResponseJson(response)?.databases : undefined;
       const clusters = Array.isArray(list) ? list.filter(isJsonRecord) : [];
       if (clusters.length === 0)
         throw new ConformanceNotTestableError('the server lists no clusters at GET /v2/databases');
@@ -206,7 +211,7 @@ export const migrationConformanceStatements: readonly ConformanceStatement[] = [
     needs: ['client', 'secret', 'sandbox'],
     play: async (server) => {
       const host = 'orders-do-user-1-0.b.db.ondigitalocean.com';
-      await requireRefused(server, { source: { ...exampleMigrationSource, host } });
+      await requireRefused(server, { source: { ...conformanceMigrationSource, host } });
     },
   },
 ];
@@ -224,7 +229,7 @@ async function requireRefused(server: ServerUnderTest, body: object): Promise<vo
 }
 
 function requireStatus(response: ConformanceResponse, status: string): void {
-  const found = readStringField(readJsonBody(response) ?? {}, 'status');
+  const found = readStringField(readConformanceResponseJson(response) ?? {}, 'status');
   requireResponseCondition(
     isSuccessfulResponse(response) && found === status,
     `a migration with the status ${status}`,
@@ -233,7 +238,7 @@ function requireStatus(response: ConformanceResponse, status: string): void {
 }
 
 function requireEnded(response: ConformanceResponse): void {
-  const status = readStringField(readJsonBody(response) ?? {}, 'status') ?? '';
+  const status = readStringField(readConformanceResponseJson(response) ?? {}, 'status') ?? '';
   const isRunning = ['', 'running', 'syncing'].includes(status);
   requireResponseCondition(
     isSuccessfulResponse(response) && !isRunning,

@@ -1,18 +1,18 @@
 import {
-  requireAuthorizationCodeInRedirect,
   requirePageInsteadOfRedirect,
-  requireRedirectError,
+  requireRedirectHasAuthorizationCode,
+  requireRedirectHasError,
   sendSignedInAuthorizationRequest,
   sendSignedOutAuthorizationRequest,
 } from '../authorization-requests.ts';
 import { leadsToCallback } from '../browse.ts';
 import { requireResponseCondition } from '../conformance-response.ts';
-import { obtainGrantedTokens } from '../grants.ts';
+import { obtainPrerequisiteTokens } from '../grants.ts';
 import {
-  findSandboxUserWithTeam,
-  firstSandboxPerson,
-  revokeApplicationsInPanel,
-  signInAtSandbox,
+  requireFirstSandboxUser,
+  requireSandboxUserInAnyTeam,
+  revokeAllApplicationsThroughPanel,
+  signInAtSandboxPanel,
 } from '../sandbox-people.ts';
 import type { ConformanceStatement } from '../statement.ts';
 
@@ -28,7 +28,7 @@ export const consentPromptConformanceStatements: readonly ConformanceStatement[]
         await sendSignedOutAuthorizationRequest(server),
         'a sign-in page without a signed-in user',
       );
-      const cookies = await signInAtSandbox(server, firstSandboxPerson(server));
+      const cookies = await signInAtSandboxPanel(server, requireFirstSandboxUser(server));
       requirePageInsteadOfRedirect(
         await sendSignedInAuthorizationRequest(server, cookies),
         'a page that asks for authorization',
@@ -65,8 +65,8 @@ export const consentPromptConformanceStatements: readonly ConformanceStatement[]
     text: 'Without prompt, a user who authorized before is asked again.',
     needs: ['client', 'sandbox'],
     play: async (server) => {
-      await obtainGrantedTokens(server);
-      const cookies = await signInAtSandbox(server, firstSandboxPerson(server));
+      await obtainPrerequisiteTokens(server);
+      const cookies = await signInAtSandboxPanel(server, requireFirstSandboxUser(server));
       requirePageInsteadOfRedirect(
         await sendSignedInAuthorizationRequest(server, cookies),
         'a page, as with prompt=select_account',
@@ -81,9 +81,9 @@ export const consentPromptConformanceStatements: readonly ConformanceStatement[]
     text: 'prompt=none redirects a user who authorized before with a code at once.',
     needs: ['client', 'sandbox'],
     play: async (server) => {
-      await obtainGrantedTokens(server);
-      const cookies = await signInAtSandbox(server, firstSandboxPerson(server));
-      requireAuthorizationCodeInRedirect(
+      await obtainPrerequisiteTokens(server);
+      const cookies = await signInAtSandboxPanel(server, requireFirstSandboxUser(server));
+      requireRedirectHasAuthorizationCode(
         server,
         await sendSignedInAuthorizationRequest(server, cookies, { prompt: 'none' }),
       );
@@ -95,11 +95,11 @@ export const consentPromptConformanceStatements: readonly ConformanceStatement[]
     text: 'With prompt=none, i holds the first 6 characters of the expected account UUID.',
     needs: ['client', 'sandbox'],
     play: async (server) => {
-      await obtainGrantedTokens(server);
-      const person = firstSandboxPerson(server);
-      const cookies = await signInAtSandbox(server, person);
+      await obtainPrerequisiteTokens(server);
+      const person = requireFirstSandboxUser(server);
+      const cookies = await signInAtSandboxPanel(server, person);
       const hint = person.uuid.slice(0, 6);
-      requireAuthorizationCodeInRedirect(
+      requireRedirectHasAuthorizationCode(
         server,
         await sendSignedInAuthorizationRequest(server, cookies, { prompt: 'none', i: hint }),
       );
@@ -114,10 +114,10 @@ export const consentPromptConformanceStatements: readonly ConformanceStatement[]
     text: 'prompt=none answers consent_required if the user has not authorized before.',
     needs: ['client', 'sandbox'],
     play: async (server) => {
-      const person = findSandboxUserWithTeam(server);
-      await revokeApplicationsInPanel(server, person);
-      const cookies = await signInAtSandbox(server, person);
-      requireRedirectError(
+      const person = requireSandboxUserInAnyTeam(server);
+      await revokeAllApplicationsThroughPanel(server, person);
+      const cookies = await signInAtSandboxPanel(server, person);
+      requireRedirectHasError(
         server,
         await sendSignedInAuthorizationRequest(server, cookies, { prompt: 'none' }),
         'consent_required',
@@ -131,7 +131,7 @@ export const consentPromptConformanceStatements: readonly ConformanceStatement[]
     needs: ['client', 'writes'],
     play: async (server) => {
       const end = await sendSignedOutAuthorizationRequest(server, { prompt: 'none', state: server.unique() });
-      requireRedirectError(server, end, 'login_required');
+      requireRedirectHasError(server, end, 'login_required');
     },
   },
   {
@@ -153,7 +153,7 @@ export const consentPromptConformanceStatements: readonly ConformanceStatement[]
     text: 'A signed-in user must authorize the application before proceeding.',
     needs: ['client', 'sandbox'],
     play: async (server) => {
-      const cookies = await signInAtSandbox(server, firstSandboxPerson(server));
+      const cookies = await signInAtSandboxPanel(server, requireFirstSandboxUser(server));
       requirePageInsteadOfRedirect(
         await sendSignedInAuthorizationRequest(server, cookies),
         'a page that asks for authorization',

@@ -5,22 +5,22 @@ import {
   requireResponseCondition,
 } from '../conformance-response.ts';
 import {
-  obtainGrantedTokens,
-  postTokenRequest,
-  readGrantedTokens,
+  obtainPrerequisiteTokens,
   replaceUsedGivenRefreshToken,
   requestActionList,
+  requireTokensOfTestedServer,
+  sendTestTokenRequest,
 } from '../grants.ts';
 import {
-  refreshTokensOfTestedServerOnce,
+  obtainFirstRefreshResponse,
   sendSameRefreshTokenRepeatedly,
   useAccessTokensAfterRefresh,
 } from '../journeys.ts';
-import { createMadeUpSecret, requireTokenError } from '../made-up-codes.ts';
+import { createMadeUpSecret, requireResponseIsTokenError } from '../made-up-codes.ts';
 import {
   advanceSandboxClock,
-  findSandboxUserWithTeam,
-  revokeApplicationsInPanel,
+  requireSandboxUserInAnyTeam,
+  revokeAllApplicationsThroughPanel,
   withFrozenClock,
 } from '../sandbox-people.ts';
 import type { ConformanceStatement } from '../statement.ts';
@@ -32,7 +32,7 @@ export const refreshConformanceStatements: readonly ConformanceStatement[] = [
     section: '1',
     text: 'Refreshing a token is supported.',
     needs: ['grant'],
-    play: async (server) => void readGrantedTokens(server, await refreshTokensOfTestedServerOnce(server)),
+    play: async (server) => void requireTokensOfTestedServer(server, await obtainFirstRefreshResponse(server)),
   },
   {
     number: '51',
@@ -72,11 +72,11 @@ export const refreshConformanceStatements: readonly ConformanceStatement[] = [
     text: 'A revocation in the control panel invalidates the access token.',
     needs: ['client', 'secret', 'sandbox'],
     play: async (server) => {
-      const person = findSandboxUserWithTeam(server);
-      const { accessToken } = await obtainGrantedTokens(server, { person });
+      const person = requireSandboxUserInAnyTeam(server);
+      const { accessToken } = await obtainPrerequisiteTokens(server, { person });
       const before = await requestActionList(server, accessToken);
       requireResponseCondition(isSuccessfulResponse(before), 'the list of actions before the revocation', before);
-      await revokeApplicationsInPanel(server, person);
+      await revokeAllApplicationsThroughPanel(server, person);
       requireRefusalOfToken(await requestActionList(server, accessToken));
     },
   },
@@ -88,11 +88,11 @@ export const refreshConformanceStatements: readonly ConformanceStatement[] = [
     play: async (server) => {
       const refresh_token = createMadeUpSecret(server, '[refresh token]');
       requireOAuthError(
-        await postTokenRequest(server, { grant_type: 'refresh_token', refresh_token }),
+        await sendTestTokenRequest(server, { grant_type: 'refresh_token', refresh_token }),
         'invalid_grant',
       );
-      requireTokenError(await postTokenRequest(server, { grant_type: 'refresh_token' }));
-      requireTokenError(await postTokenRequest(server, { refresh_token }));
+      requireResponseIsTokenError(await sendTestTokenRequest(server, { grant_type: 'refresh_token' }));
+      requireResponseIsTokenError(await sendTestTokenRequest(server, { refresh_token }));
     },
   },
   {
@@ -101,10 +101,10 @@ export const refreshConformanceStatements: readonly ConformanceStatement[] = [
     text: 'A refresh needs no client credentials.',
     needs: ['grant'],
     play: async (server) => {
-      const { refreshToken } = await obtainGrantedTokens(server);
+      const { refreshToken } = await obtainPrerequisiteTokens(server);
       const query = { grant_type: 'refresh_token', refresh_token: refreshToken };
       const response = await server.request({ method: 'POST', path: '/v1/oauth/token', query });
-      readGrantedTokens(server, response);
+      requireTokensOfTestedServer(server, response);
       replaceUsedGivenRefreshToken(server, refreshToken, response);
     },
   },
@@ -115,7 +115,7 @@ export const refreshConformanceStatements: readonly ConformanceStatement[] = [
     needs: ['client', 'secret', 'sandbox'],
     play: async (server) =>
       withFrozenClock(server, async () => {
-        const { accessToken } = await obtainGrantedTokens(server);
+        const { accessToken } = await obtainPrerequisiteTokens(server);
         await advanceSandboxClock(server, '2591999s');
         const before = await requestActionList(server, accessToken);
         requireResponseCondition(isSuccessfulResponse(before), 'a valid token 1 s before the end of 30 days', before);

@@ -1,11 +1,16 @@
 import {
   isSuccessfulResponse,
   readConformanceErrorCode,
-  readJsonBody,
+  readConformanceResponseJson,
   requireRefusalOfToken,
   requireResponseCondition,
 } from '../conformance-response.ts';
-import { obtainGrantedTokens, requestActionList, sendRevocation, sendTokenOrRevocationRequest } from '../grants.ts';
+import {
+  obtainPrerequisiteTokens,
+  requestActionList,
+  sendTestOAuthRequest,
+  sendTestRevocationRequest,
+} from '../grants.ts';
 import { revokeAndReuseNewestTestToken } from '../journeys.ts';
 import type { ConformanceStatement } from '../statement.ts';
 
@@ -48,7 +53,7 @@ export const revocationConformanceStatements: readonly ConformanceStatement[] = 
     text: 'token is required.',
     needs: [],
     play: async (server) => {
-      const response = await sendTokenOrRevocationRequest(server, '/v1/oauth/revoke', {});
+      const response = await sendTestOAuthRequest(server, '/v1/oauth/revoke', {});
       requireResponseCondition(!isSuccessfulResponse(response), 'a refusal of a request without token', response);
       requireResponseCondition(readConformanceErrorCode(response) !== undefined, 'a JSON body with an error', response);
     },
@@ -60,10 +65,10 @@ export const revocationConformanceStatements: readonly ConformanceStatement[] = 
     needs: ['grant'],
     turn: 2,
     play: async (server) => {
-      const { accessToken } = await obtainGrantedTokens(server);
+      const { accessToken } = await obtainPrerequisiteTokens(server);
       const before = await requestActionList(server, accessToken);
       requireResponseCondition(isSuccessfulResponse(before), 'a valid token before the revocation', before);
-      requireEmptyObject(await sendRevocation(server, accessToken, accessToken));
+      requireEmptyObject(await sendTestRevocationRequest(server, accessToken, accessToken));
       requireRefusalOfToken(await requestActionList(server, accessToken));
     },
   },
@@ -81,8 +86,8 @@ export const revocationConformanceStatements: readonly ConformanceStatement[] = 
   },
 ];
 
-function requireEmptyObject(response: Parameters<typeof readJsonBody>[0]): void {
-  const json = readJsonBody(response);
+function requireEmptyObject(response: Parameters<typeof readConformanceResponseJson>[0]): void {
+  const json = readConformanceResponseJson(response);
   const isEmpty = json !== undefined && Object.keys(json).length === 0;
   requireResponseCondition(isSuccessfulResponse(response) && isEmpty, 'the JSON body {}', response);
 }

@@ -1,15 +1,15 @@
+import type { PostgresqlEndpoint } from '../../postgresql/endpoint.ts';
 import { quoteIdentifier } from '../../postgresql/quote.ts';
 import type { SearchPathSafeSession } from '../../postgresql/search-path-safe-session.ts';
-import type { PostgresqlSource } from '../../postgresql/source.ts';
-import { isCopiedColumnSql } from '../../postgresql/table-rows.ts';
-import type { MigrationEngineDependencies } from '../migration-job.ts';
-import type { DatabaseMigrationProgress, TableMigrationProgress } from '../migration-state.ts';
+import { isColumnReadByCopySql } from '../../postgresql/table-rows.ts';
+import type { DatabaseMigrationProgress, TableMigrationProgress } from '../engine-migration-state.ts';
+import type { MigrationEngineDependencies } from '../migration-engine-input.ts';
 import { queryLastRows, querySingleValue, withEngineDatabaseSession } from './engine-session.ts';
 import { copyNonReplicatedData } from './non-replicated-data.ts';
 
 export interface RowCopyOptions {
-  readonly source: PostgresqlSource;
-  readonly target: PostgresqlSource;
+  readonly source: PostgresqlEndpoint;
+  readonly target: PostgresqlEndpoint;
   readonly deps: MigrationEngineDependencies;
   readonly signal: AbortSignal;
   readonly name: string;
@@ -66,7 +66,7 @@ async function listTablesToCopy(session: SearchPathSafeSession): Promise<readonl
   const rows = await queryLastRows(
     session,
     `SELECT n.nspname, c.relname, a.attname, c.oid FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-     LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND ${isCopiedColumnSql(version)}
+     LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND ${isColumnReadByCopySql(version)}
      WHERE c.relkind = 'r' AND c.relpersistence <> 't' AND n.nspname !~ '^pg_' AND n.nspname <> 'information_schema'
      AND NOT EXISTS (SELECT 1 FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e')
      ORDER BY n.nspname, c.relname, c.oid, a.attnum`,

@@ -1,9 +1,9 @@
 import { DatabaseConnectError } from '../../platform/connect-error.ts';
+import type { PostgresqlEndpoint } from '../../postgresql/endpoint.ts';
 import type { PostgresqlRow } from '../../postgresql/postgresql-row.ts';
 import { PostgresqlQueryError } from '../../postgresql/query-error.ts';
 import { makeSessionSearchPathSafe, type SearchPathSafeSession } from '../../postgresql/search-path-safe-session.ts';
-import type { PostgresqlSource } from '../../postgresql/source.ts';
-import type { MigrationEngineDependencies } from '../migration-job.ts';
+import type { MigrationEngineDependencies } from '../migration-engine-input.ts';
 import { createReconnectingServerSession, type ReconnectingServerSession } from '../reconnecting-server-session.ts';
 import { buildSetSessionSettingsQuery } from '../session-settings.ts';
 
@@ -20,7 +20,7 @@ export interface EngineDatabaseSessionOptions {
 
 /** Opens a session with fixed settings, so that timeouts and formats set for the role or the database do not apply. */
 export async function openEngineDatabaseSession(
-  endpoint: PostgresqlSource,
+  endpoint: PostgresqlEndpoint,
   deps: MigrationEngineDependencies,
   opening: EngineDatabaseSessionOptions,
 ): Promise<SearchPathSafeSession> {
@@ -42,7 +42,7 @@ export async function openEngineDatabaseSession(
 
 /** Runs a task in a new session and closes it in any case. */
 export async function withEngineDatabaseSession<T>(
-  endpoint: PostgresqlSource,
+  endpoint: PostgresqlEndpoint,
   deps: MigrationEngineDependencies,
   opening: EngineDatabaseSessionOptions,
   work: (session: SearchPathSafeSession) => Promise<T>,
@@ -90,7 +90,7 @@ const sessionSettings = {
 
 /** A session that is opened again after an outage of the server. */
 export function openReconnectingPostgresSession(
-  endpoint: PostgresqlSource,
+  endpoint: PostgresqlEndpoint,
   deps: MigrationEngineDependencies,
   opening: EngineDatabaseSessionOptions,
 ): ReconnectingServerSession<SearchPathSafeSession> {

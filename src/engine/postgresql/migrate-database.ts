@@ -1,24 +1,24 @@
+import type { PostgresqlEndpoint } from '../../postgresql/endpoint.ts';
 import { PostgresqlQueryError } from '../../postgresql/query-error.ts';
-import type { PostgresqlSource } from '../../postgresql/source.ts';
-import { redactErrorReason } from '../migration-error.ts';
-import { isMigrationInterrupted } from '../migration-job.ts';
-import type { PostgresMigrationCleanupEntry } from '../migration-journal.ts';
 import type {
   DatabaseMigrationProgress,
   MigrationLeftoverObject,
   MigrationTransferMethod,
-} from '../migration-state.ts';
+} from '../engine-migration-state.ts';
+import { isStoppedByProcessInterruption } from '../migration-engine-input.ts';
+import { redactErrorReason } from '../migration-error.ts';
+import type { PostgresMigrationCleanupEntry } from '../migration-journal.ts';
 import { copyDatabaseRows } from './copy-database-rows.ts';
 import { type DatabaseCreationProperties, listFirstUserTables } from './database-creation-properties.ts';
 import { withEngineDatabaseSession } from './engine-session.ts';
-import type { PostgresMigrationContext } from './migration-context.ts';
-import { monitorDatabaseReplication } from './monitor-database-replication.ts';
+import type { PostgresMigrationEngineContext } from './migration-context.ts';
+import { monitorPostgresqlReplication } from './monitor-database-replication.ts';
 import { copyNonReplicatedData } from './non-replicated-data.ts';
 import {
   copyDatabaseSchema,
+  createDeferredEventTriggersAndPublications,
   prepareTargetDatabase,
   prepareTargetMigrationRole,
-  runFinalSchemaStatements,
 } from './prepare-target.ts';
 import { removeReplicationObjects, restoreTargetDatabaseOwner } from './remove-replication-objects.ts';
 import { migrationEngineApplicationName, replicationObjectName } from './replication-object-names.ts';
@@ -28,8 +28,8 @@ import { createPublicationAndSlot, createSubscription } from './replication-obje
  * Migrates one database, and then removes its replication objects. Never rejects: the outcome of the migration is in
  * `progress`.
  */
-export async function migrateDatabase(
-  run: PostgresMigrationContext,
+export async function migratePostgresqlDatabase(
+  run: PostgresMigrationEngineContext,
   database: DatabaseCreationProperties,
   progress: DatabaseMigrationProgress,
 ): Promise<void> {
@@ -72,31 +72,34 @@ export async function migrateDatabase(
       return method;
     });
     if (method === 'continuous') {
-      await monitorDatabaseReplication(
+      await monitorPostgresqlReplication(
         { entry, targetVersion: run.target.version, poller: run.poller, deps, signal: run.end },
         progress,
       );
-      if (progress.isCopied && !isMigrationInterrupted(stop)) await finalizeDatabase(run, entry, progress);
+      if (progress.isCopied && !isStoppedByProcessInterruption(stop)) await finalizeDatabase(run, entry, progress);
     }
   } catch (error) {
     failure = redactErrorReason(error, job.source.password, job.target.password);
   }
   await removal.finish();
-  if (failure === undefined && !isMigrationInterrupted(stop))
-    await runFinalSchemaStatements(run, entry, lastObjects, progress);
+  if (failure === undefined && !isStoppedByProcessInterruption(stop))
+    await createDeferredEventTriggersAndPublications(run, entry, lastObjects, progress);
   progress.reason = undefined;
   progress.error = stop.aborted ? undefined : failure;
   progress.phase = progress.error !== undefined ? 'error' : stop.aborted ? 'stopped' : 'done';
 }
 
-async function hasSourceTables({ deps, stop }: PostgresMigrationContext, source: PostgresqlSource): Promise<boolean> {
+async function hasSourceTables(
+  { deps, stop }: PostgresMigrationEngineContext,
+  source: PostgresqlEndpoint,
+): Promise<boolean> {
   const options = { name: migrationEngineApplicationName, signal: stop };
   return (await withEngineDatabaseSession(source, deps, options, listFirstUserTables)).length > 0;
 }
 
 /** Chooses the method dump only if the source refuses replication with insufficient_privilege (42501). */
 async function startReplication(
-  { job, deps, source, subscribeMutex, stop }: PostgresMigrationContext,
+  { job, deps, source, subscribeMutex, stop }: PostgresMigrationEngineContext,
   entry: PostgresMigrationCleanupEntry,
   progress: DatabaseMigrationProgress,
 ): Promise<MigrationTransferMethod> {
@@ -123,7 +126,7 @@ async function startReplication(
 
 /** Copies the data that replication does not transfer, after all changes have been replicated. */
 async function finalizeDatabase(
-  { deps }: PostgresMigrationContext,
+  { deps }: PostgresMigrationEngineContext,
   { source, target }: PostgresMigrationCleanupEntry,
   progress: DatabaseMigrationProgress,
 ): Promise<void> {
@@ -142,7 +145,7 @@ async function finalizeDatabase(
 }
 
 /** Removes the objects that the migration of one database created, and then its entry in the journal. */
-function createRemoval({ deps, leftovers }: PostgresMigrationContext) {
+function createRemoval({ deps, leftovers }: PostgresMigrationEngineContext) {
   let pending: PostgresMigrationCleanupEntry | undefined;
   let left: readonly MigrationLeftoverObject[] = [];
   let isReplicating = false;

@@ -1,12 +1,12 @@
-import type { MigrationEngineDependencies, PostgresMigrationJob } from '../migration-job.ts';
-import type { MigrationLeftoverObject } from '../migration-state.ts';
+import type { MigrationLeftoverObject } from '../engine-migration-state.ts';
+import type { MigrationEngineDependencies, PostgresMigrationEngineInput } from '../migration-engine-input.ts';
 import type { Semaphore } from '../semaphore.ts';
 import type { PostgresqlServerIdentity } from './server-identity.ts';
 import type { SourceSlotPoller } from './source-slot-poller.ts';
 
 /** Data shared by all databases of one migration. */
-export interface PostgresMigrationContext {
-  readonly job: PostgresMigrationJob;
+export interface PostgresMigrationEngineContext {
+  readonly job: PostgresMigrationEngineInput;
   readonly deps: MigrationEngineDependencies;
   readonly source: PostgresqlServerIdentity;
   readonly target: PostgresqlServerIdentity;

@@ -1,20 +1,20 @@
+import { type DatabaseMigrationProgress, recordDatabaseMigrationOutage } from '../engine-migration-state.ts';
+import type { MigrationEngineDependencies } from '../migration-engine-input.ts';
 import { MigrationError, redactErrorReason } from '../migration-error.ts';
-import type { MigrationEngineDependencies } from '../migration-job.ts';
 import type { PostgresMigrationCleanupEntry } from '../migration-journal.ts';
-import { type DatabaseMigrationProgress, recordDatabaseMigrationOutage } from '../migration-state.ts';
 import { createReplicationApplyObstacleFinder } from './apply-obstacle.ts';
 import { openReconnectingPostgresSession } from './engine-session.ts';
 import { createPublicationExistenceCheck } from './publication-existence-check.ts';
 import { migrationEngineApplicationName } from './replication-object-names.ts';
 import {
-  readTargetReplicationStatus,
+  type PostgresqlSourceReplicationStatus,
+  type PostgresqlTargetReplicationStatus,
+  readPostgresqlTargetReplicationStatus,
   type SlotReplicationStatus,
-  type SourceReplicationStatus,
-  type TargetReplicationStatus,
 } from './replication-status.ts';
 import type { SourceSlotPoller } from './source-slot-poller.ts';
 
-export interface MonitorDatabaseReplicationOptions {
+export interface MonitorPostgresqlReplicationOptions {
   readonly entry: PostgresMigrationCleanupEntry;
   readonly targetVersion: number;
   readonly poller: SourceSlotPoller;
@@ -24,8 +24,8 @@ export interface MonitorDatabaseReplicationOptions {
 }
 
 /** Polls source and target of one database until the signal is aborted. Rejects if the replication cannot continue. */
-export async function monitorDatabaseReplication(
-  { entry, targetVersion, poller, deps, signal }: MonitorDatabaseReplicationOptions,
+export async function monitorPostgresqlReplication(
+  { entry, targetVersion, poller, deps, signal }: MonitorPostgresqlReplicationOptions,
   progress: DatabaseMigrationProgress,
 ): Promise<void> {
   const target = openReconnectingPostgresSession(entry.target, deps, { name: migrationEngineApplicationName, signal });
@@ -37,7 +37,9 @@ export async function monitorDatabaseReplication(
   try {
     while (!signal.aborted) {
       const source = await poller.poll();
-      const status = await target.run((session) => readTargetReplicationStatus(session, entry.name, targetVersion));
+      const status = await target.run((session) =>
+        readPostgresqlTargetReplicationStatus(session, entry.name, targetVersion),
+      );
       const slot = source?.slots.get(entry.name);
       if (source !== undefined && (slot === undefined || slot.lost)) {
         throw new MigrationError(
@@ -77,9 +79,9 @@ function publicationMissing(name: string): string {
 }
 
 type RecordPoll = (
-  source: SourceReplicationStatus,
+  source: PostgresqlSourceReplicationStatus,
   slot: SlotReplicationStatus,
-  status: TargetReplicationStatus,
+  status: PostgresqlTargetReplicationStatus,
 ) => void;
 
 /** Records the result of each poll, and the time since which nothing is left to replicate. */
@@ -88,7 +90,7 @@ function createPollRecorder(
   progress: DatabaseMigrationProgress,
 ): RecordPoll {
   let position: string | undefined;
-  let latest: SourceReplicationStatus | undefined;
+  let latest: PostgresqlSourceReplicationStatus | undefined;
   const showFailures = createFailureWarning(progress, limits.failureMemory);
   return (source, slot, status) => {
     const isReady = status.tables.every(({ stage }) => stage === 'r');
@@ -116,7 +118,7 @@ function createPollRecorder(
 function createFailureWarning(
   { warnings }: DatabaseMigrationProgress,
   memory: number,
-): (slot: SlotReplicationStatus, status: TargetReplicationStatus) => void {
+): (slot: SlotReplicationStatus, status: PostgresqlTargetReplicationStatus) => void {
   const note = 'replication workers of the target fail and retry: see the log of the target';
   let failures: number | undefined;
   let failedAt: number | undefined;

@@ -1,14 +1,14 @@
-import type { PostgresqlSource } from '../../postgresql/source.ts';
+import type { PostgresqlEndpoint } from '../../postgresql/endpoint.ts';
+import type { DatabaseMigrationProgress } from '../engine-migration-state.ts';
 import { MigrationError, redactErrorReason } from '../migration-error.ts';
 import type { PostgresMigrationCleanupEntry, TargetStateBeforeMigration } from '../migration-journal.ts';
-import type { DatabaseMigrationProgress } from '../migration-state.ts';
 import {
   createTargetDatabase,
   type DatabaseCreationProperties,
   listFirstUserTables,
 } from './database-creation-properties.ts';
 import { withEngineDatabaseSession } from './engine-session.ts';
-import type { PostgresMigrationContext } from './migration-context.ts';
+import type { PostgresMigrationEngineContext } from './migration-context.ts';
 import { migrationEngineApplicationName } from './replication-object-names.ts';
 import { createTargetOwner, readTargetStateBeforeMigration } from './target-owner.ts';
 
@@ -17,9 +17,9 @@ import { createTargetOwner, readTargetStateBeforeMigration } from './target-owne
  * @returns the present owner of the database, if a role of the migration will own it
  */
 export async function prepareTargetDatabase(
-  { job, deps, stop, target: { isSuperuser } }: PostgresMigrationContext,
+  { job, deps, stop, target: { isSuperuser } }: PostgresMigrationEngineContext,
   database: DatabaseCreationProperties,
-  target: PostgresqlSource,
+  target: PostgresqlEndpoint,
   progress: DatabaseMigrationProgress,
 ): Promise<TargetStateBeforeMigration | undefined> {
   const options = { name: migrationEngineApplicationName, signal: stop };
@@ -44,9 +44,9 @@ export async function prepareTargetDatabase(
  * given.
  */
 export async function prepareTargetMigrationRole(
-  { deps, stop }: PostgresMigrationContext,
+  { deps, stop }: PostgresMigrationEngineContext,
   entry: PostgresMigrationCleanupEntry,
-): Promise<PostgresqlSource> {
+): Promise<PostgresqlEndpoint> {
   const { former, target } = entry;
   if (former === undefined) return target;
   return withEngineDatabaseSession(target, deps, { name: migrationEngineApplicationName, signal: stop }, (session) =>
@@ -56,7 +56,7 @@ export async function prepareTargetMigrationRole(
 
 /** @returns statements that a superuser must run after all other steps of the migration */
 export async function copyDatabaseSchema(
-  { job, deps, stop }: PostgresMigrationContext,
+  { job, deps, stop }: PostgresMigrationEngineContext,
   { name, source, target, former }: PostgresMigrationCleanupEntry,
   { targetLogin, warnings }: DatabaseMigrationProgress,
 ): Promise<readonly string[]> {
@@ -73,8 +73,8 @@ export async function copyDatabaseSchema(
 }
 
 /** Event triggers are created last, because they would fire for statements of the migration. */
-export async function runFinalSchemaStatements(
-  { deps }: PostgresMigrationContext,
+export async function createDeferredEventTriggersAndPublications(
+  { deps }: PostgresMigrationEngineContext,
   { target }: PostgresMigrationCleanupEntry,
   statements: readonly string[],
   { warnings }: DatabaseMigrationProgress,

@@ -1,5 +1,5 @@
 import { quoteLiteral } from '../../postgresql/quote.ts';
-import type { MigrationEngineDependencies } from '../migration-job.ts';
+import type { MigrationEngineDependencies } from '../migration-engine-input.ts';
 import type { PostgresMigrationCleanupEntry } from '../migration-journal.ts';
 import { querySingleValue, withEngineDatabaseSession } from './engine-session.ts';
 import { migrationEngineApplicationName } from './replication-object-names.ts';

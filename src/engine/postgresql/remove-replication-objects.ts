@@ -1,14 +1,14 @@
 import { timeoutSignal } from '../../platform/timeout-signal.ts';
 import { quoteIdentifier, quoteLiteral } from '../../postgresql/quote.ts';
 import type { SearchPathSafeSession } from '../../postgresql/search-path-safe-session.ts';
+import type { MigrationLeftoverObject } from '../engine-migration-state.ts';
+import type { MigrationEngineDependencies } from '../migration-engine-input.ts';
 import { getSqlStateOrSystemCode, redactErrorReason } from '../migration-error.ts';
-import type { MigrationEngineDependencies } from '../migration-job.ts';
 import type { PostgresMigrationCleanupEntry } from '../migration-journal.ts';
-import type { MigrationLeftoverObject } from '../migration-state.ts';
 import { queryLastRows, querySingleValue, withEngineDatabaseSession } from './engine-session.ts';
 import { removalSessionApplicationName } from './replication-object-names.ts';
 import { buildSubscriptionDdlGuardRemovalSql } from './subscription-guard.ts';
-import { revokeTargetOwnerLogin } from './target-owner.ts';
+import { cleanUpTargetOwnerRole } from './target-owner.ts';
 
 /**
  * Removes the subscription, the slots and the publication of one database, whatever their state. Rows stay. Retries the
@@ -85,7 +85,7 @@ export async function restoreTargetDatabaseOwner(
       'target',
       (session) => {
         isMissing = false;
-        return revokeTargetOwnerLogin(session, entry);
+        return cleanUpTargetOwnerRole(session, entry);
       },
     );
   let error = await releaseIn(entry.target.dbname);

@@ -1,9 +1,9 @@
+import type { PostgresqlEndpoint } from '../../postgresql/endpoint.ts';
 import { quoteIdentifier, quoteLiteral } from '../../postgresql/quote.ts';
 import type { SearchPathSafeSession } from '../../postgresql/search-path-safe-session.ts';
-import type { PostgresqlSource } from '../../postgresql/source.ts';
 import { MigrationError } from '../migration-error.ts';
 import { migrationStatementTimeout, queryLastRows } from './engine-session.ts';
-import { subscriptionConninfo } from './subscription-conninfo.ts';
+import { buildSubscriptionConnectionString } from './subscription-connection-string.ts';
 import { buildSubscriptionDdlGuardCreationSql } from './subscription-guard.ts';
 
 /** Creates the publication before the slot: decoding changes that are older than the publication fails permanently. */
@@ -33,7 +33,7 @@ export async function createPublicationAndSlot(
 export async function createSubscription(
   session: SearchPathSafeSession,
   name: string,
-  source: PostgresqlSource,
+  source: PostgresqlEndpoint,
   owner: string | undefined,
 ): Promise<void> {
   const version = await assertEnoughWorkers(session);
@@ -44,7 +44,7 @@ export async function createSubscription(
     .catch(() => {});
   const quoted = quoteIdentifier(name);
   const command = (options: string) =>
-    `CREATE SUBSCRIPTION ${quoted} CONNECTION ${quoteLiteral(subscriptionConninfo(source, version))} PUBLICATION ${quoted}
+    `CREATE SUBSCRIPTION ${quoted} CONNECTION ${quoteLiteral(buildSubscriptionConnectionString(source, version))} PUBLICATION ${quoted}
      WITH (create_slot = false, slot_name = ${quoteLiteral(name)}, copy_data = true${options})`;
   const text =
     owner === undefined

@@ -1,10 +1,10 @@
 import { quoteLiteral } from '../../postgresql/quote.ts';
 import type { SearchPathSafeSession } from '../../postgresql/search-path-safe-session.ts';
+import type { TableMigrationProgress, TableSyncState } from '../engine-migration-state.ts';
 import { MigrationError } from '../migration-error.ts';
-import type { TableMigrationProgress, TableSyncState } from '../migration-state.ts';
 
 /** The replication state of one database, read from the target. */
-export interface TargetReplicationStatus {
+export interface PostgresqlTargetReplicationStatus {
   readonly tables: readonly TableMigrationProgress[];
   /** A text that changes only when the target has applied a transaction. */
   readonly position: string;
@@ -12,11 +12,11 @@ export interface TargetReplicationStatus {
   readonly failures: number | undefined;
 }
 
-export async function readTargetReplicationStatus(
+export async function readPostgresqlTargetReplicationStatus(
   session: SearchPathSafeSession,
   name: string,
   version: number,
-): Promise<TargetReplicationStatus> {
+): Promise<PostgresqlTargetReplicationStatus> {
   const own = `s.subname = ${quoteLiteral(name)} AND s.subdbid = (SELECT oid FROM pg_database WHERE datname = current_database())`;
   const [tables = [], [row] = []] = await session.query(`
     SELECT n.nspname || '.' || c.relname AS name, r.srsubstate AS stage,
@@ -49,7 +49,7 @@ function parseSyncState(text: string | null | undefined): TableSyncState {
 }
 
 /** The replication state of all databases, read from the source: replication slots by name. */
-export interface SourceReplicationStatus {
+export interface PostgresqlSourceReplicationStatus {
   /** End of the WAL of the source, to be passed to the next poll. */
   readonly endLsn: string;
   readonly slots: ReadonlyMap<string, SlotReplicationStatus>;
@@ -64,12 +64,12 @@ export interface SlotReplicationStatus {
   readonly active: boolean;
 }
 
-export async function readSourceReplicationStatus(
+export async function readPostgresqlSourceReplicationStatus(
   session: SearchPathSafeSession,
   names: readonly string[],
   before: string | undefined,
   version: number,
-): Promise<SourceReplicationStatus> {
+): Promise<PostgresqlSourceReplicationStatus> {
   const [slots = [], [row] = []] = await session.query(`
     SELECT slot_name, active, greatest(0, pg_wal_lsn_diff(pg_current_wal_lsn(), confirmed_flush_lsn)) AS lag,
       confirmed_flush_lsn >= ${before === undefined ? 'NULL' : quoteLiteral(before)}::pg_lsn AS caught_up,

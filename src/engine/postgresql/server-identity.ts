@@ -35,7 +35,7 @@ export async function readPostgresqlServerIdentity(session: SearchPathSafeSessio
 type ComparedIdentity = Omit<PostgresqlServerIdentity, 'isSuperuser'>;
 
 /** Checks whether source and target are the same server, which spec.md §4.6 forbids. Throws a MigrationError. */
-export function requireDistinctServers(source: ComparedIdentity, target: ComparedIdentity): void {
+export function requireMigratablePostgresqlServers(source: ComparedIdentity, target: ComparedIdentity): void {
   if (source.system === target.system && source.startedAt === target.startedAt) {
     throw new MigrationError('source and target are the same server');
   }

@@ -1,22 +1,22 @@
-import type { PostgresqlSource } from '../../postgresql/source.ts';
-import type { MigrationEngineDependencies } from '../migration-job.ts';
+import type { PostgresqlEndpoint } from '../../postgresql/endpoint.ts';
+import type { MigrationEngineDependencies } from '../migration-engine-input.ts';
 import { openReconnectingPostgresSession } from './engine-session.ts';
 import { migrationEngineApplicationName } from './replication-object-names.ts';
-import { readSourceReplicationStatus, type SourceReplicationStatus } from './replication-status.ts';
+import { type PostgresqlSourceReplicationStatus, readPostgresqlSourceReplicationStatus } from './replication-status.ts';
 
 /** Reads the replication slots of all databases of the source in one query. */
 export interface SourceSlotPoller {
   /** Adds a replication slot to those that each poll reads. */
   addSlot(name: string): void;
   /** The status of the slot, at most half a poll interval old; undefined during an outage of the source. */
-  poll(): Promise<SourceReplicationStatus | undefined>;
+  poll(): Promise<PostgresqlSourceReplicationStatus | undefined>;
   /** The error of the present outage of the source. */
   outage(): unknown;
   close(): Promise<void>;
 }
 
 export function createSourceSlotPoller(
-  source: PostgresqlSource,
+  source: PostgresqlEndpoint,
   version: number,
   deps: MigrationEngineDependencies,
   signal: AbortSignal,
@@ -24,12 +24,14 @@ export function createSourceSlotPoller(
   const names = new Set<string>();
   const heldSession = openReconnectingPostgresSession(source, deps, { name: migrationEngineApplicationName, signal });
   let end: string | undefined;
-  let latest: Promise<SourceReplicationStatus | undefined> | undefined;
+  let latest: Promise<PostgresqlSourceReplicationStatus | undefined> | undefined;
   let polledAt = Number.NEGATIVE_INFINITY;
   let polledNames = new Set<string>();
   const poll = async () => {
     const slotNames = [...names];
-    const status = await heldSession.run((session) => readSourceReplicationStatus(session, slotNames, end, version));
+    const status = await heldSession.run((session) =>
+      readPostgresqlSourceReplicationStatus(session, slotNames, end, version),
+    );
     end = status?.endLsn ?? end;
     return status;
   };

@@ -1,9 +1,9 @@
+import type { PostgresqlEndpoint } from '../../postgresql/endpoint.ts';
 import { quoteIdentifier, quoteLiteral } from '../../postgresql/quote.ts';
 import type { SearchPathSafeSession } from '../../postgresql/search-path-safe-session.ts';
-import type { PostgresqlSource } from '../../postgresql/source.ts';
 import { Secret } from '../../secret.ts';
+import type { MigrationEngineDependencies } from '../migration-engine-input.ts';
 import { getSqlStateOrSystemCode, MigrationError, redactErrorReason } from '../migration-error.ts';
-import type { MigrationEngineDependencies } from '../migration-job.ts';
 import type { PostgresMigrationCleanupEntry, TargetStateBeforeMigration } from '../migration-journal.ts';
 import { computeScramVerifier } from './compute-scram-verifier.ts';
 import { queryLastRows, querySingleValue, withEngineDatabaseSession } from './engine-session.ts';
@@ -51,7 +51,7 @@ export async function createTargetOwner(
   { publicOwner }: TargetStateBeforeMigration,
   deps: MigrationEngineDependencies,
   signal: AbortSignal,
-): Promise<PostgresqlSource> {
+): Promise<PostgresqlEndpoint> {
   const role = quoteIdentifier(name);
   const password = Buffer.from(deps.random(24)).toString('base64url');
   // The role has BYPASSRLS, because it must copy rows into tables with FORCE ROW LEVEL SECURITY; it has no privileges
@@ -74,7 +74,7 @@ export async function createTargetOwner(
 
 /** Checks that the role can log in, because pg_hba.conf of the target may allow only the superuser. */
 async function assertLogin(
-  login: PostgresqlSource,
+  login: PostgresqlEndpoint,
   deps: MigrationEngineDependencies,
   signal: AbortSignal,
 ): Promise<void> {
@@ -94,7 +94,7 @@ async function assertLogin(
  * owns no objects is dropped.
  * @param session of a superuser in that database, or in another one when it does not exist any more
  */
-export async function revokeTargetOwnerLogin(
+export async function cleanUpTargetOwnerRole(
   session: SearchPathSafeSession,
   { name, target, former }: PostgresMigrationCleanupEntry,
 ): Promise<void> {

@@ -1,9 +1,9 @@
 import { timeoutSignal } from '../../platform/timeout-signal.ts';
 import { formatRedisCommand } from '../../redis/quote.ts';
+import type { MigrationLeftoverObject } from '../engine-migration-state.ts';
+import type { MigrationEngineDependencies } from '../migration-engine-input.ts';
 import { redactErrorReason } from '../migration-error.ts';
-import type { MigrationEngineDependencies } from '../migration-job.ts';
 import type { RedisMigrationCleanupEntry } from '../migration-journal.ts';
-import type { MigrationLeftoverObject } from '../migration-state.ts';
 import {
   isRedisReplicaOfSource,
   readRedisServerInfo,

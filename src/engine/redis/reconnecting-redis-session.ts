@@ -1,13 +1,13 @@
-import { DatabaseConnectError, databaseConnectErrorCodes } from '../../platform/connect-error.ts';
+import { clientSideDatabaseErrorCodes, DatabaseConnectError } from '../../platform/connect-error.ts';
 import { RedisCommandError } from '../../redis/command-error.ts';
 import type { RedisConnection } from '../../redis/connection.ts';
-import type { RedisSource } from '../../redis/source.ts';
-import type { MigrationEngineDependencies } from '../migration-job.ts';
+import type { RedisEndpoint } from '../../redis/endpoint.ts';
+import type { MigrationEngineDependencies } from '../migration-engine-input.ts';
 import { createReconnectingServerSession, type ReconnectingServerSession } from '../reconnecting-server-session.ts';
 
 /** A Redis session that is opened again after outages, and that repeats commands while the server refuses them. */
 export function openReconnectingRedisSession(
-  endpoint: RedisSource,
+  endpoint: RedisEndpoint,
   deps: MigrationEngineDependencies,
   signal: AbortSignal,
 ): ReconnectingServerSession<RedisConnection> {
@@ -42,7 +42,7 @@ export async function retryWhileRedisIsBusy<T>(
 }
 
 /** BUSY: a script runs longer than `busy-reply-threshold`. LOADING: the server reads its data set. */
-const busyCodes: ReadonlySet<string> = new Set(['BUSY', 'LOADING', databaseConnectErrorCodes.maxClients]);
+const busyCodes: ReadonlySet<string> = new Set(['BUSY', 'LOADING', clientSideDatabaseErrorCodes.maxClients]);
 
 function isBusy(error: unknown): boolean {
   return (error instanceof DatabaseConnectError || error instanceof RedisCommandError) && busyCodes.has(error.code);
@@ -58,7 +58,7 @@ function isLost(error: unknown): boolean {
 }
 
 const lostCodes: ReadonlySet<string> = new Set([
-  databaseConnectErrorCodes.timeout,
-  databaseConnectErrorCodes.closed,
+  clientSideDatabaseErrorCodes.timeout,
+  clientSideDatabaseErrorCodes.closed,
   'EPIPE',
 ]);

@@ -1,9 +1,9 @@
-import type { MigrationProgress } from '../migration-progress.ts';
 import {
   createInitialDatabaseMigrationState,
   recordDatabaseMigrationOutage,
   type StalledMigrationPhase,
-} from '../migration-state.ts';
+} from '../engine-migration-state.ts';
+import type { MigrationProgress } from '../migration-progress.ts';
 import type { RedisReplicationStatus } from './redis-replication-status.ts';
 
 /** Records for all databases of the server why no data is transferred at present. */
@@ -18,7 +18,7 @@ export function recordRedisMigrationOutage(
 }
 
 /** Records a poll of both servers. A database whose last key was deleted remains in the progress, with 0 keys. */
-export function recordRedisReplicationStatus(
+export function updateRedisMigrationProgress(
   { databases }: MigrationProgress,
   { isUp, lagBytes, databases: polled }: RedisReplicationStatus,
 ): void {

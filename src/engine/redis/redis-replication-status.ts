@@ -1,5 +1,5 @@
 import { parseKeyspace, type RedisInfo, readRedisInfoNumber } from '../../redis/info.ts';
-import type { TableMigrationProgress } from '../migration-state.ts';
+import type { TableMigrationProgress } from '../engine-migration-state.ts';
 
 /** The replication state of a Redis target, from the replies of both servers to INFO. */
 export interface RedisReplicationStatus {

@@ -1,6 +1,6 @@
 import type { RedisConnection } from '../../redis/connection.ts';
+import type { RedisEndpoint } from '../../redis/endpoint.ts';
 import { parseRedisInfo, type RedisInfo, readRedisInfoNumber } from '../../redis/info.ts';
-import type { RedisSource } from '../../redis/source.ts';
 
 /** Settings of the Redis target that replication changes. */
 export type RedisReplicaSettings = Readonly<Record<string, string>>;
@@ -40,7 +40,7 @@ export async function writeRedisReplicaSettings(
 }
 
 /** The settings with which the Redis target connects to the source. */
-export function buildRedisReplicaSettings(source: RedisSource): RedisReplicaSettings {
+export function buildRedisReplicaSettings(source: RedisEndpoint): RedisReplicaSettings {
   return {
     masteruser: source.username ?? '',
     masterauth: source.password?.reveal() ?? '',
@@ -48,12 +48,12 @@ export function buildRedisReplicaSettings(source: RedisSource): RedisReplicaSett
   };
 }
 
-export async function startRedisReplication(session: RedisConnection, source: RedisSource): Promise<void> {
+export async function startRedisReplication(session: RedisConnection, source: RedisEndpoint): Promise<void> {
   await session.send(['REPLICAOF', source.address ?? source.host, String(source.port)]);
 }
 
 /** True if the server is a replica of the given source. */
-export function isRedisReplicaOfSource(info: RedisInfo, source: RedisSource): boolean {
+export function isRedisReplicaOfSource(info: RedisInfo, source: RedisEndpoint): boolean {
   const host = info.get('master_host');
   return (
     info.get('role') === 'slave' &&

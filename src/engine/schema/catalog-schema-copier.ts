@@ -1,5 +1,5 @@
 import type { SchemaCopier, SchemaCopyEndpoint, SchemaCopyResult } from '../schema-copier.ts';
-import { runSchemaObjectStatements } from './create-schema-parts.ts';
+import { createSchemaObjectsOrReturnError } from './create-schema-parts.ts';
 import { createSchemaPartLookup, orderSchemaObjects } from './order-schema-objects.ts';
 import { readSourceSchema, type SourceSchema } from './read-schema.ts';
 import type { SchemaObjectDefinition } from './schema-object-definition.ts';
@@ -10,7 +10,7 @@ import {
   findSchemaCopyVersionObstacles,
 } from './target-obstacles.ts';
 import {
-  type SourceAndTargetCopySessions,
+  type SchemaCopySessionPair,
   type TargetSchemaCreator,
   withTargetSchemaWriter,
 } from './target-schema-creator.ts';
@@ -31,7 +31,7 @@ export const copySchemaFromCatalog: SchemaCopier = (from, to, signal, superuser)
 /** Copies a schema from one open session to another. */
 export async function copySchemaBetween(
   from: SchemaCopyEndpoint,
-  { source, target }: SourceAndTargetCopySessions,
+  { source, target }: SchemaCopySessionPair,
   writer: TargetSchemaCreator,
 ): Promise<SchemaCopyResult> {
   const versions = { from: source.version, to: target.version };
@@ -55,7 +55,7 @@ export async function copySchemaBetween(
     ...part,
     statements: part.statements.filter((statement) => !writer.isLeftOut(statement)),
   }));
-  const failed = await runSchemaObjectStatements(writer.session, parts, writer.transaction);
+  const failed = await createSchemaObjectsOrReturnError(writer.session, parts, writer.transaction);
   if (failed !== undefined) return { kind: 'refused', objects: [failed] };
   const { lastStatements, warnings } = writer;
   const last = lastStatements.length === 0 ? {} : { lastStatements };

@@ -18,7 +18,7 @@ export const defaultSchemaCopyTransactionStatements: SchemaCopyTransactionStatem
  * @returns the part that the target rejected, with the error message; undefined if all were created. Throws if the
  * connection is lost.
  */
-export async function runSchemaObjectStatements(
+export async function createSchemaObjectsOrReturnError(
   session: SearchPathSafeSession,
   parts: readonly SchemaObjectDefinition[],
   transaction: SchemaCopyTransactionStatements,

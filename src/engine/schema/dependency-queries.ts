@@ -13,7 +13,7 @@ export const schemaDependenciesQuery = `SELECT ${catalogNameSql('d.classid')} ||
       AND (SELECT contype FROM pg_constraint WHERE oid = d.objid) = 'f')`;
 
 /** Catalog entries that are created together with another one: the entry `piece` is created together with `whole`. */
-export const implicitCatalogEntriesQuery = `SELECT piece, whole FROM (
+export const catalogEntriesCreatedTogetherQuery = `SELECT piece, whole FROM (
   SELECT 'pg_type:' || t.oid, CASE WHEN t.typrelid <> 0 AND c.relkind <> 'c' THEN 'pg_class:' || c.oid
       ELSE 'pg_type:' || t.typelem END
     FROM pg_type t LEFT JOIN pg_class c ON c.oid = t.typrelid
@@ -35,4 +35,4 @@ export const implicitCatalogEntriesQuery = `SELECT piece, whole FROM (
 ) AS p(piece, whole)`;
 
 /** Since PostgreSQL 14, each range type has a multirange type. */
-export const multirangesQuery = `SELECT 'pg_type:' || rngmultitypid AS piece, 'pg_type:' || rngtypid AS whole FROM pg_range WHERE rngtypid >= ${firstNormalObjectId}`;
+export const multirangesOfRangeTypesQuery = `SELECT 'pg_type:' || rngmultitypid AS piece, 'pg_type:' || rngtypid AS whole FROM pg_range WHERE rngtypid >= ${firstNormalObjectId}`;

@@ -28,7 +28,10 @@ export async function readSourceExtensions(session: SearchPathSafeSession): Prom
 }
 
 /** Names of extensions that the target database has already, or that its owner could create without a superuser. */
-export async function readTrustedExtensions({ session, version }: SchemaCopySession): Promise<ReadonlySet<string>> {
+export async function readExtensionsUsableWithoutSuperuser({
+  session,
+  version,
+}: SchemaCopySession): Promise<ReadonlySet<string>> {
   const trusted =
     version >= 130_000
       ? `UNION SELECT e.name FROM pg_available_extensions e JOIN pg_available_extension_versions v

@@ -70,7 +70,7 @@ async function probeVersion(
 ): Promise<PgDumpProgram | undefined> {
   try {
     const { status, stdout } = await run(path, ['--version'], {
-      env: buildPgDumpEnvironment(env),
+      env: filterEnvironmentForPgDump(env),
       signal,
       maxOutputBytes: 10_000,
     });
@@ -83,7 +83,7 @@ async function probeVersion(
 }
 
 /** Environment variables that pg_dump needs to run, without PG* variables, which would change the connection. */
-export function buildPgDumpEnvironment(env: ProcessEnvironment): ProcessEnvironment {
+export function filterEnvironmentForPgDump(env: ProcessEnvironment): ProcessEnvironment {
   const names = ['PATH', 'LD_LIBRARY_PATH', 'DYLD_LIBRARY_PATH', 'SystemRoot', 'TMPDIR', 'TEMP'];
   return {
     ...Object.fromEntries(names.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]]))),

@@ -2,7 +2,7 @@ import { type SchemaObjectDefinition, schemaObjectKinds } from './schema-object-
 
 export type SchemaObjectDependency = readonly [from: string, to: string];
 
-export type SchemaObjectOrder =
+export type SchemaObjectOrderOrCycle =
   | { readonly kind: 'ordered'; readonly parts: readonly SchemaObjectDefinition[] }
   /** These parts depend on each other. */
   | { readonly kind: 'circle'; readonly parts: readonly SchemaObjectDefinition[] };
@@ -18,7 +18,7 @@ export function orderSchemaObjects(
   parts: readonly SchemaObjectDefinition[],
   dependencies: readonly SchemaObjectDependency[],
   pieces: readonly SchemaObjectDependency[],
-): SchemaObjectOrder {
+): SchemaObjectOrderOrCycle {
   const owningPartOf = createSchemaPartLookup(new Set(parts.map(({ id }) => id)), new Map(pieces));
   const dependencyIds = new Map(
     parts.map(({ id, dependsOn }) => [id, new Set(dependsOn.flatMap((need) => owningPartOf(need) ?? []))]),
@@ -52,7 +52,7 @@ export function createSchemaPartLookup(ids: ReadonlySet<string>, pieces: Readonl
 function sortTopologically(
   parts: readonly SchemaObjectDefinition[],
   dependencyIds: ReadonlyMap<string, ReadonlySet<string>>,
-): SchemaObjectOrder {
+): SchemaObjectOrderOrCycle {
   const rank = new Map(parts.map(({ id }, at) => [id, at]));
   const open = parts.map(({ id }) => dependencyIds.get(id)?.size ?? 0);
   const dependents = new Map<string, number[]>();

@@ -3,12 +3,12 @@ import type { ProcessEnvironment } from '../../platform/host.ts';
 import { MigrationError, redactErrorReason } from '../migration-error.ts';
 import type { SchemaCopyEndpoint, SchemaCopyResult } from '../schema-copier.ts';
 import { runSchemaStatementOrReturnError } from './create-schema-parts.ts';
-import { buildPgDumpEnvironment, type PgDumpProgram } from './find-pg-dump.ts';
+import { filterEnvironmentForPgDump, type PgDumpProgram } from './find-pg-dump.ts';
 import { runWithLibpqEnvironment } from './libpq-environment.ts';
 import { removePgDumpStatements } from './remove-pg-dump-statements.ts';
 import { queryColumnValues } from './schema-session.ts';
 import { findSchemaCopyObstacles, findSchemaCopyVersionObstacles } from './target-obstacles.ts';
-import type { SourceAndTargetCopySessions, TargetSchemaCreator } from './target-schema-creator.ts';
+import type { SchemaCopySessionPair, TargetSchemaCreator } from './target-schema-creator.ts';
 import { uncopiedSchemaPropertiesQuery } from './uncopied-schema-properties-query.ts';
 
 export interface PgDumpDeps {
@@ -23,7 +23,7 @@ export interface PgDumpDeps {
 export async function copySchemaByPgDump(
   program: PgDumpProgram,
   from: SchemaCopyEndpoint,
-  sides: SourceAndTargetCopySessions & { readonly writer: TargetSchemaCreator },
+  sides: SchemaCopySessionPair & { readonly writer: TargetSchemaCreator },
   deps: PgDumpDeps,
   signal: AbortSignal,
 ): Promise<SchemaCopyResult> {
@@ -38,7 +38,7 @@ export async function copySchemaByPgDump(
   const text = await readSchemaScript(program, from, deps, signal);
   const rejected = await writer.createFirst();
   if (rejected.length > 0) return { kind: 'refused', objects: rejected };
-  const script = removePgDumpStatements(removePsqlMetaCommands(text, target.version), writer.isLeftOut);
+  const script = removePgDumpStatements(removeUnsupportedPgDumpLines(text, target.version), writer.isLeftOut);
   const { session, transaction, lastStatements } = writer;
   const error =
     (await runSchemaStatementOrReturnError(session, `${transaction.begin};\n${script}`)) ??
@@ -53,7 +53,7 @@ export async function copySchemaByPgDump(
 }
 
 /** The script of pg_dump without psql meta-commands, and without transaction_timeout for servers before PostgreSQL 17. */
-export function removePsqlMetaCommands(text: string, version: number): string {
+export function removeUnsupportedPgDumpLines(text: string, version: number): string {
   const lines = text.split('\n');
   const first = lines.findIndex((line) => line.startsWith('\\restrict '));
   const last = lines.findLastIndex((line) => line.startsWith('\\unrestrict '));
@@ -84,7 +84,7 @@ async function readSchemaScript(
 ): Promise<string> {
   return runWithLibpqEnvironment(from, async (connection) => {
     const { status, stdout, stderr } = await deps.run(program.path, pgDumpArguments, {
-      env: { ...buildPgDumpEnvironment(deps.env), ...connection },
+      env: { ...filterEnvironmentForPgDump(deps.env), ...connection },
       signal,
       maxOutputBytes: maxScriptCharacters,
     });

@@ -1,5 +1,9 @@
 import type { SearchPathSafeSession } from '../../postgresql/search-path-safe-session.ts';
-import { implicitCatalogEntriesQuery, multirangesQuery, schemaDependenciesQuery } from './dependency-queries.ts';
+import {
+  catalogEntriesCreatedTogetherQuery,
+  multirangesOfRangeTypesQuery,
+  schemaDependenciesQuery,
+} from './dependency-queries.ts';
 import type { SchemaObjectDependency } from './order-schema-objects.ts';
 import { schemaObjectCreationQueries } from './schema-object-creation-queries.ts';
 import {
@@ -38,8 +42,8 @@ export async function readSourceSchema(
     parts: parts.filter(({ statements }) => statements.length > 0),
     dependencies: await queryPairs(session, schemaDependenciesQuery),
     containedEntries: [
-      ...(await queryPairs(session, implicitCatalogEntriesQuery)),
-      ...(versions.from >= 140_000 ? await queryPairs(session, multirangesQuery) : []),
+      ...(await queryPairs(session, catalogEntriesCreatedTogetherQuery)),
+      ...(versions.from >= 140_000 ? await queryPairs(session, multirangesOfRangeTypesQuery) : []),
     ],
     unsupported: (await queryColumnValues(session, unsupportedSchemaObjectsQuery(versions), 'name')).map(
       removeUnneededIdentifierQuotes,

@@ -53,11 +53,11 @@ export function sequenceOptionsSql(sequence: string): string {
 }
 
 /** SQL expression: array of the given text expressions, without nulls. */
-export function sqlTextArray(...entries: readonly string[]): string {
+export function buildNonNullTextArraySql(...entries: readonly string[]): string {
   return `array_remove(ARRAY[${entries.join(', ')}]::text[], NULL)`;
 }
 
 /** SQL expression: concatenates the given text arrays, without nulls. */
-export function sqlTextArrayConcat(...arrays: readonly string[]): string {
+export function buildConcatenatedTextArraySql(...arrays: readonly string[]): string {
   return `array_remove((${arrays.map((array) => `${array}::text[]`).join(' || ')}), NULL)`;
 }

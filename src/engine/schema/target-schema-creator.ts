@@ -3,8 +3,8 @@ import type { SchemaCopyResult, TargetSuperuserLogin } from '../schema-copier.ts
 import { defaultSchemaCopyTransactionStatements, type SchemaCopyTransactionStatements } from './create-schema-parts.ts';
 import {
   installTargetExtensions,
+  readExtensionsUsableWithoutSuperuser,
   readSourceExtensions,
-  readTrustedExtensions,
   type SourceExtension,
 } from './extensions.ts';
 import { readSuperuserObjectsCreatedLast, type SuperuserObjectCreatedLast } from './last-schema-objects.ts';
@@ -45,7 +45,7 @@ export function createSchemaWriterAsTargetLogin({ session }: SchemaCopySession):
   };
 }
 
-export interface SourceAndTargetCopySessions {
+export interface SchemaCopySessionPair {
   readonly source: SchemaCopySession;
   /** The login that owns the target database. */
   readonly target: SchemaCopySession;
@@ -56,7 +56,7 @@ export interface SourceAndTargetCopySessions {
  * allowed.
  */
 export function withTargetSchemaWriter(
-  { source, target }: SourceAndTargetCopySessions,
+  { source, target }: SchemaCopySessionPair,
   superuser: TargetSuperuserLogin | undefined,
   signal: AbortSignal,
   copy: (writer: TargetSchemaCreator) => Promise<SchemaCopyResult>,
@@ -65,7 +65,7 @@ export function withTargetSchemaWriter(
   return withSchemaCopySession(superuser.endpoint, signal, async (admin) => {
     const { owner, allowObjects } = superuser;
     const extensions = await readSourceExtensions(source.session);
-    const trusted = await readTrustedExtensions(admin);
+    const trusted = await readExtensionsUsableWithoutSuperuser(admin);
     const special = (await queryColumnValues(source.session, superuserOnlyObjectsQuery, 'name')).map(
       removeUnneededIdentifierQuotes,
     );

@@ -1,6 +1,6 @@
 import type { MigrationMethod } from '../../preflight/finding.ts';
 import { groupByKey } from '../group-by-key.ts';
-import type { SourceInventoryFinding, SourceInventoryFindingPlace } from '../inventory-findings.ts';
+import type { SourceInventoryFindingGroup, SourceInventoryFindingPlace } from '../inventory-findings.ts';
 import type { SourceInventoryFixStep } from '../order-source-inventory-fixes.ts';
 import type { SourceInventoryReport, SourceInventoryReportRow } from '../source-inventory-report.ts';
 
@@ -20,14 +20,14 @@ export function formatCount(count: number): string {
 }
 
 /** What "possible" means in this inventory: `continuous migration`, or `requested migration` if sources have several methods. */
-export function formatInventoryMigrationMethod(report: SourceInventoryReport): string {
+export function formatCommonInventoryMigrationMethod(report: SourceInventoryReport): string {
   return `${commonSourceInventoryMethod(report) ?? 'requested'} migration`;
 }
 
 /** The result of the inventory in one sentence. */
 export function formatMigratableSourcesSentence(report: SourceInventoryReport): string {
   const { sources, possible, not_checked: unchecked } = report.summary;
-  const method = formatInventoryMigrationMethod(report);
+  const method = formatCommonInventoryMigrationMethod(report);
   const rest = unchecked === 0 ? '' : ` ${countedNoun(unchecked, 'source')} could not be checked.`;
   if (possible === sources) return `The ${method} is possible for all ${countedNoun(sources, 'source')}.`;
   return `The ${method} is possible for ${formatCount(possible)} of ${countedNoun(sources, 'source')}.${rest}`;
@@ -73,19 +73,22 @@ export function listFindingsFixedByInventoryStep(
     return {
       id,
       title: found?.title ?? id,
-      text: found === undefined ? undefined : findingFixText(found),
+      text: found === undefined ? undefined : formatFirstFixSentence(found),
       restart: found?.fix?.restart === true,
     };
   });
 }
 
 /** The first sentence of the fix; undefined if the fix is only an example, whose values may be wrong for another server. */
-export function findingFixText({ fix, fix_example_of: example }: SourceInventoryFinding): string | undefined {
+export function formatFirstFixSentence({
+  fix,
+  fix_example_of: example,
+}: SourceInventoryFindingGroup): string | undefined {
   return example === undefined ? fix?.text.split(/(?<=\.) (?=[A-Z])/)[0] : undefined;
 }
 
 /** Formats what a step achieves: `12 sources become continuous (740 of 1,000 in all)`. */
-export function formatFixStepGain(
+export function formatSourcesUnblockedByStep(
   report: SourceInventoryReport,
   { unblocks, possible_after: after }: SourceInventoryFixStep,
 ): string {
@@ -110,7 +113,7 @@ export function stepPlacesText({ servers, databases }: SourceInventoryFixStep, m
 }
 
 /** Formats the number of sources and servers that a finding is about: `12 sources on 3 servers`. */
-export function formatAffectedSourceAndServerCounts({ sources, servers }: SourceInventoryFinding): string {
+export function formatAffectedSourceAndServerCounts({ sources, servers }: SourceInventoryFindingGroup): string {
   return `${countedNoun(sources, 'source')} on ${countedNoun(servers, 'server')}`;
 }
 

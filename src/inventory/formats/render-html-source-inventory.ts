@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { htmlPreflightReportStyle } from '../../preflight/formats/html-report-style.ts';
 import { preflightLimitationNote } from '../../preflight/formats/report-text.ts';
-import { escapeHtml, escapeHtmlLines } from '../../sanitize/html-text.ts';
-import type { SourceInventoryFinding } from '../inventory-findings.ts';
+import { escapeHtml, escapeHtmlKeepingLineBreaks } from '../../sanitize/html-text.ts';
+import type { SourceInventoryFindingGroup } from '../inventory-findings.ts';
 import type { SourceInventoryFixStep } from '../order-source-inventory-fixes.ts';
 import type { SourceInventoryReport, SourceInventoryReportRow } from '../source-inventory-report.ts';
 import {
@@ -117,7 +117,7 @@ function findings({ findings: all }: SourceInventoryReport): string {
 }
 
 /** Several findings of a check may have different titles; only the first of them has the id that the steps link to. */
-function findingPart(finding: SourceInventoryFinding, isFirst: boolean): string {
+function findingPart(finding: SourceInventoryFindingGroup, isFirst: boolean): string {
   const {
     id,
     status,
@@ -136,7 +136,9 @@ function findingPart(finding: SourceInventoryFinding, isFirst: boolean): string 
       ? ''
       : `<details><summary>${countedNoun(count - 5, 'more place')}</summary><ul>${more.join('')}</ul>${hidden > 0 ? `<p class="soft">${formatCount(hidden)} more are in the JSON report of each source.</p>` : ''}</details>`;
   const statements =
-    fix === undefined || fix.sql.length === 0 ? '' : `<pre tabindex="0">${escapeHtmlLines(fix.sql.join('\n'))}</pre>`;
+    fix === undefined || fix.sql.length === 0
+      ? ''
+      : `<pre tabindex="0">${escapeHtmlKeepingLineBreaks(fix.sql.join('\n'))}</pre>`;
   return `<section class="finding ${status}"${isFirst ? ` id="${escapeHtml(id)}"` : ''}><h3><span class="tag">${status}</span>${escapeHtml(title)}</h3><p class="meta"><code>${escapeHtml(id)}</code> · ${formatAffectedSourceAndServerCounts(finding)}${isBlocker ? ' · blocks' : ''}</p><ul>${shown.join('')}</ul>${rest}${fix === undefined ? '' : `<p>${escapeHtml(example === undefined ? fix.text : `For example on ${example}: ${fix.text}`)}</p>`}${statements}</section>`;
 }
 

@@ -1,17 +1,17 @@
 import type { TerminalStyles } from '../../cli/color.ts';
 import { quoteShellArg } from '../../cli/shell-quote.ts';
 import { sanitizeReportLine } from '../../sanitize/terminal-text.ts';
-import type { SourceInventoryFinding } from '../inventory-findings.ts';
+import type { SourceInventoryFindingGroup } from '../inventory-findings.ts';
 import type { SourceInventoryFixStep } from '../order-source-inventory-fixes.ts';
 import type { SourceInventoryReport, SourceInventoryReportRow } from '../source-inventory-report.ts';
 import {
   commonSourceInventoryMethod,
-  findingFixText,
   formatAffectedSourceAndServerCounts,
   formatCount,
-  formatFixStepGain,
+  formatFirstFixSentence,
   formatInventoryFindingPlace,
   formatMigratableSourcesSentence,
+  formatSourcesUnblockedByStep,
   groupUncheckedSourcesByReason,
   listFindingsFixedByInventoryStep,
   sourceInventorySummaryText,
@@ -66,7 +66,7 @@ function stepLines(
 ): string[] {
   const indent = '   ';
   return [
-    line(`${number}. ${ink.bold(step.ids.join(' + '))}: ${formatFixStepGain(report, step)}`),
+    line(`${number}. ${ink.bold(step.ids.join(' + '))}: ${formatSourcesUnblockedByStep(report, step)}`),
     ...listFindingsFixedByInventoryStep(report, step).map(({ title, restart }) =>
       line(`${indent}${title}${restart ? ' (restart)' : ''}`),
     ),
@@ -141,11 +141,11 @@ function findings(report: SourceInventoryReport, ink: TerminalStyles): readonly 
   ];
 }
 
-function findingLines(finding: SourceInventoryFinding, ink: TerminalStyles): string[] {
+function findingLines(finding: SourceInventoryFindingGroup, ink: TerminalStyles): string[] {
   const { id, status, title, places, place_count: count, is_blocker: isBlocker } = finding;
   const mark = status === 'fail' ? ink.red(status) : ink.yellow(status);
   const rest = count - shownPlaces;
-  const fix = findingFixText(finding);
+  const fix = formatFirstFixSentence(finding);
   return [
     line(`${mark} ${id}: ${formatAffectedSourceAndServerCounts(finding)}${isBlocker ? ' (blocks)' : ''}`),
     line(`   ${title}`),

@@ -1,5 +1,5 @@
 import { type LoopbackHttpRequest, readRawRequestPath, readRequestHeaderValues } from '../loopback-http-request.ts';
-import { type LoopbackRefusal, refuseLoopbackHttpMethod, refuseLoopbackRequest } from '../refusal.ts';
+import { buildLoopbackHttpMethodRefusal, buildLoopbackRefusal, type LoopbackRefusal } from '../refusal.ts';
 import type { LoopbackRequestExpectations } from '../request-decision.ts';
 
 /**
@@ -10,7 +10,7 @@ export function checkPeerAddress(
   expected: LoopbackRequestExpectations<unknown>,
   request: LoopbackHttpRequest,
 ): LoopbackRefusal | undefined {
-  return expected.isAllowedPeer(request.peerAddress) ? undefined : refuseLoopbackRequest('forbidden');
+  return expected.isAllowedPeer(request.peerAddress) ? undefined : buildLoopbackRefusal('forbidden');
 }
 
 /**
@@ -22,7 +22,7 @@ export function checkPeerUser(
   _: LoopbackRequestExpectations<unknown>,
   { isOtherUser }: LoopbackHttpRequest,
 ): LoopbackRefusal | undefined {
-  return isOtherUser === true ? refuseLoopbackRequest('forbidden') : undefined;
+  return isOtherUser === true ? buildLoopbackRefusal('forbidden') : undefined;
 }
 
 /** The method must be GET, or POST for the relay of the implicit flow. */
@@ -32,7 +32,7 @@ export function checkLoopbackHttpMethod(
 ): LoopbackRefusal | undefined {
   const relay = expected.flow === 'implicit' && readRawRequestPath(request) === expected.paths.relay;
   const allow = relay ? 'POST' : 'GET';
-  return request.method === allow ? undefined : refuseLoopbackHttpMethod(allow);
+  return request.method === allow ? undefined : buildLoopbackHttpMethodRefusal(allow);
 }
 
 /** The request must have exactly one Host header with host and port of the callback URL, which prevents DNS rebinding. */
@@ -41,5 +41,5 @@ export function checkHostHeader(
   request: LoopbackHttpRequest,
 ): LoopbackRefusal | undefined {
   const hosts = readRequestHeaderValues(request, 'host');
-  return hosts.length === 1 && hosts[0] === expected.host ? undefined : refuseLoopbackRequest('misdirected');
+  return hosts.length === 1 && hosts[0] === expected.host ? undefined : buildLoopbackRefusal('misdirected');
 }

@@ -9,7 +9,7 @@ import {
   readRawRequestQuery,
   readRequestHeaderValues,
 } from '../loopback-http-request.ts';
-import { refuseLoopbackRequest } from '../refusal.ts';
+import { buildLoopbackRefusal } from '../refusal.ts';
 import type { LoopbackLoginPhase, LoopbackRequestDecision, LoopbackRequestExpectations } from '../request-decision.ts';
 
 /**
@@ -24,16 +24,16 @@ export function decideCallbackRequest<Accepted>(
 ): LoopbackRequestDecision<Accepted> {
   const query = readRawRequestQuery(request);
   if (expected.flow === 'implicit' && isBare(query, expected.callbackQuery)) {
-    return phase.kind === 'armed' ? { kind: 'bridge' } : refuseLoopbackRequest('already_finished');
+    return phase.kind === 'armed' ? { kind: 'bridge' } : buildLoopbackRefusal('already_finished');
   }
   if (!isNavigation(request)) {
-    return refuseLoopbackRequest('not_a_response');
+    return buildLoopbackRefusal('not_a_response');
   }
-  return acceptAuthorizationResponse(expected, phase, parseCallbackParameters(query), 'query');
+  return decideAuthorizationResponse(expected, phase, parseCallbackParameters(query), 'query');
 }
 
 /** Accepts the parameters if they are an authorization response and no response was accepted before. */
-export function acceptAuthorizationResponse<Accepted>(
+export function decideAuthorizationResponse<Accepted>(
   expected: LoopbackRequestExpectations<Accepted>,
   phase: LoopbackLoginPhase,
   parameters: CallbackParameters | undefined,
@@ -41,9 +41,9 @@ export function acceptAuthorizationResponse<Accepted>(
 ): LoopbackRequestDecision<Accepted> {
   const accepted = parameters && expected.validate(parameters, place);
   if (accepted === undefined) {
-    return refuseLoopbackRequest('not_a_response');
+    return buildLoopbackRefusal('not_a_response');
   }
-  return phase.kind === 'armed' ? { kind: 'taken', accepted, place } : refuseLoopbackRequest('already_finished');
+  return phase.kind === 'armed' ? { kind: 'taken', accepted, place } : buildLoopbackRefusal('already_finished');
 }
 
 // Some servers send `iss` in the query and all other parameters in the fragment (RFC 9207 §2); the bridge page adds `iss` to

@@ -1,10 +1,10 @@
-import { isJsonRecord, parseJson, readStringField } from '../../json.ts';
+import { isJsonRecord, readStringField, tryParseJson } from '../../json.ts';
 import { equalInConstantTime } from '../../platform/equal-in-constant-time.ts';
 import { parseCallbackParameters } from '../callback-parameters.ts';
 import { type LoopbackHttpRequest, readRawRequestQuery } from '../loopback-http-request.ts';
-import { refuseLoopbackRequest } from '../refusal.ts';
+import { buildLoopbackRefusal } from '../refusal.ts';
 import type { LoopbackLoginPhase, LoopbackRequestDecision, LoopbackRequestExpectations } from '../request-decision.ts';
-import { acceptAuthorizationResponse } from './decide-callback.ts';
+import { decideAuthorizationResponse } from './decide-callback.ts';
 
 /** Decides how to respond to a relay request, which contains the fragment of the implicit flow and the nonce of the bridge page. */
 export function decideFragmentRelayRequest<Accepted>(
@@ -14,19 +14,19 @@ export function decideFragmentRelayRequest<Accepted>(
 ): LoopbackRequestDecision<Accepted> {
   // The bridge page sends the fragment in the request body, because a query could be written to logs.
   if (readRawRequestQuery(request) !== '') {
-    return refuseLoopbackRequest('not_a_response');
+    return buildLoopbackRefusal('not_a_response');
   }
   if (request.body?.kind !== 'text') {
     return { kind: 'read_body' };
   }
   const relayed = decodeRelayMessage(request.body.text);
   if (relayed === undefined) {
-    return refuseLoopbackRequest('not_a_response');
+    return buildLoopbackRefusal('not_a_response');
   }
   if (!equalInConstantTime(relayed.nonce, expected.nonce)) {
-    return refuseLoopbackRequest('forbidden');
+    return buildLoopbackRefusal('forbidden');
   }
-  return acceptAuthorizationResponse(expected, phase, parseCallbackParameters(relayed.fragment), 'fragment');
+  return decideAuthorizationResponse(expected, phase, parseCallbackParameters(relayed.fragment), 'fragment');
 }
 
 interface RelayMessage {
@@ -36,7 +36,7 @@ interface RelayMessage {
 }
 
 function decodeRelayMessage(text: string): RelayMessage | undefined {
-  const json = parseJson(text);
+  const json = tryParseJson(text);
   if (!json.ok || !isJsonRecord(json.value)) {
     return undefined;
   }

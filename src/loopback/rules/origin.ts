@@ -1,5 +1,5 @@
 import { type LoopbackHttpRequest, readRawRequestPath, readRequestHeaderValues } from '../loopback-http-request.ts';
-import { type LoopbackRefusal, refuseLoopbackRequest } from '../refusal.ts';
+import { buildLoopbackRefusal, type LoopbackRefusal } from '../refusal.ts';
 import type { LoopbackRequestExpectations } from '../request-decision.ts';
 
 /** A page may be requested only by a top-level navigation, so that an `<img>`, a frame or a no-cors fetch cannot end a login. */
@@ -14,14 +14,14 @@ export function checkTopLevelNavigation(
   const document = readRequestHeaderValues(request, 'sec-fetch-dest').every(
     (destination) => destination === 'document',
   );
-  return navigates && document ? undefined : refuseLoopbackRequest('forbidden');
+  return navigates && document ? undefined : buildLoopbackRefusal('forbidden');
 }
 
 /**
  * The Origin header of a callback request must be that of the authorization server or null; requests from other sites are
  * refused.
  */
-export function checkCallbackOrigin(
+export function checkCallbackOriginHeader(
   expected: LoopbackRequestExpectations<unknown>,
   request: LoopbackHttpRequest,
 ): LoopbackRefusal | undefined {
@@ -29,7 +29,7 @@ export function checkCallbackOrigin(
     return undefined;
   }
   const known = (origin: string) => origin === expected.authorizationOrigin || origin === 'null';
-  return readRequestHeaderValues(request, 'origin').every(known) ? undefined : refuseLoopbackRequest('forbidden');
+  return readRequestHeaderValues(request, 'origin').every(known) ? undefined : buildLoopbackRefusal('forbidden');
 }
 
 /**
@@ -48,7 +48,7 @@ export function checkRelaySender(
   const own = origins.length === 1 && origins[0] === `http://${expected.host}`;
   const site = readRequestHeaderValues(request, 'sec-fetch-site').every((value) => value === 'same-origin');
   const json = types.length === 1 && /^application\/json(?:\s*;\s*charset=utf-8)?$/i.test(types[0] ?? '');
-  return own && site && json ? undefined : refuseLoopbackRequest('forbidden');
+  return own && site && json ? undefined : buildLoopbackRefusal('forbidden');
 }
 
 function isRelay(expected: LoopbackRequestExpectations<unknown>, request: LoopbackHttpRequest): boolean {

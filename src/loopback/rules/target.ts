@@ -7,7 +7,7 @@ import {
   readRequestHeaderValues,
 } from '../loopback-http-request.ts';
 import { maxLoopbackRequestBodyBytes } from '../read-request-body.ts';
-import { type LoopbackRefusal, refuseLoopbackRequest } from '../refusal.ts';
+import { buildLoopbackRefusal, type LoopbackRefusal } from '../refusal.ts';
 import type { LoopbackRequestExpectations } from '../request-decision.ts';
 
 /** The request target must have origin form with one slash; absolute form, `//` and characters that browsers encode are refused. */
@@ -15,7 +15,7 @@ export function checkOriginFormTarget(
   _: LoopbackRequestExpectations<unknown>,
   request: LoopbackHttpRequest,
 ): LoopbackRefusal | undefined {
-  return /^\/(?!\/)[\x21\x22\x24-\x7e]*$/.test(request.rawTarget) ? undefined : refuseLoopbackRequest('not_a_response');
+  return /^\/(?!\/)[\x21\x22\x24-\x7e]*$/.test(request.rawTarget) ? undefined : buildLoopbackRefusal('not_a_response');
 }
 
 /** The raw path must equal a known path byte by byte, because `new URL` would normalize `/x/../callback` and `%2e%2e`. */
@@ -25,7 +25,7 @@ export function checkLoopbackPath(
 ): LoopbackRefusal | undefined {
   const { callback, relay, start, done } = expected.paths;
   const known = expected.flow === 'implicit' ? [callback, relay, start, done] : [callback, start, done];
-  return known.includes(readRawRequestPath(request)) ? undefined : refuseLoopbackRequest('not_found');
+  return known.includes(readRawRequestPath(request)) ? undefined : buildLoopbackRefusal('not_found');
 }
 
 /** A body whose Content-Length is too large is not read; if a body without Content-Length is too long, it is discarded. */
@@ -36,7 +36,7 @@ export function checkLoopbackBodySize(
   const announced = readRequestHeaderValues(request, 'content-length').some(
     (length) => !(Number(length) <= maxLoopbackRequestBodyBytes),
   );
-  return announced || request.body?.kind === 'too_long' ? refuseLoopbackRequest('body_too_large') : undefined;
+  return announced || request.body?.kind === 'too_long' ? buildLoopbackRefusal('body_too_large') : undefined;
 }
 
 /** Browsers never send an Expect header. */
@@ -44,7 +44,7 @@ export function checkNoExpectHeader(
   _: LoopbackRequestExpectations<unknown>,
   request: LoopbackHttpRequest,
 ): LoopbackRefusal | undefined {
-  return hasHeaderWithPrefix(request, 'expect') ? refuseLoopbackRequest('expectation_failed') : undefined;
+  return hasHeaderWithPrefix(request, 'expect') ? buildLoopbackRefusal('expectation_failed') : undefined;
 }
 
 /** The loopback server and the authorization server could interpret a repeated parameter differently (RFC 6749 §3.1). */
@@ -53,6 +53,6 @@ export function checkNoRepeatedParameter(
   request: LoopbackHttpRequest,
 ): LoopbackRefusal | undefined {
   return parseCallbackParameters(readRawRequestQuery(request)) === undefined
-    ? refuseLoopbackRequest('not_a_response')
+    ? buildLoopbackRefusal('not_a_response')
     : undefined;
 }

@@ -6,7 +6,7 @@ import type { PreflightReport } from '../report.ts';
 import { formatNameList, type PreflightFindingGroup, selectBlockingFindingGroups } from './finding-groups.ts';
 
 /** What the user must run so that the requested migration method becomes possible. */
-export interface PreflightFixSteps {
+export interface StepsOfRequiredFixes {
   /** The number of changes, such as `1 table, 1 statement, no restart`; undefined if no script can make them. */
   readonly amount: string | undefined;
   /**
@@ -32,10 +32,10 @@ export interface PreflightFixStatement {
 }
 
 /** Counts the steps of the fix script, without those of optional sections. */
-export function countPreflightFixSteps(
+export function collectStepsOfRequiredFixes(
   report: PreflightReport,
   groups: readonly PreflightFindingGroup[],
-): PreflightFixSteps {
+): StepsOfRequiredFixes {
   const sections = buildFixScriptSections(report).filter(({ isOptional }) => !isOptional);
   const statements = sections
     .filter(({ kind }) => kind === 'sql' || kind === 'redis')

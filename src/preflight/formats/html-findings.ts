@@ -1,4 +1,4 @@
-import { escapeHtml, escapeHtmlLines } from '../../sanitize/html-text.ts';
+import { escapeHtml, escapeHtmlKeepingLineBreaks } from '../../sanitize/html-text.ts';
 import type { PreflightReport } from '../report.ts';
 import {
   describeFindingDatabases,
@@ -84,7 +84,7 @@ function codes(texts: readonly string[]): string {
 
 function statements(group: PreflightFindingGroup, engine: PreflightReport['engine']): string {
   const lines = formatFixLinesOfGroup(group, engine);
-  return lines.length === 0 ? '' : `<pre tabindex="0">${escapeHtmlLines(lines.join('\n'))}</pre>`;
+  return lines.length === 0 ? '' : `<pre tabindex="0">${escapeHtmlKeepingLineBreaks(lines.join('\n'))}</pre>`;
 }
 
 function sharedHtml(one: PreflightFindingGroupText | undefined, isNew: RepeatedSentenceFilter): string | undefined {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { escapeHtml, escapeHtmlLines } from '../../sanitize/html-text.ts';
+import { escapeHtml, escapeHtmlKeepingLineBreaks } from '../../sanitize/html-text.ts';
 import { renderFixScript, renderUndoScript } from '../render-fix-script.ts';
 import type { DatabasePreflightVerdict, PreflightReport } from '../report.ts';
 import { verdictAfterFixesSentence } from '../verdict-after-fixes.ts';
@@ -18,7 +18,7 @@ import {
   type RepeatedSentenceFilter,
   selectBlockingFindingGroups,
 } from './finding-groups.ts';
-import { countPreflightFixSteps } from './fix-steps.ts';
+import { collectStepsOfRequiredFixes } from './fix-steps.ts';
 import { renderHtmlFinding, renderHtmlOtherFindings } from './html-findings.ts';
 import { htmlPreflightReportStyle } from './html-report-style.ts';
 import {
@@ -115,7 +115,7 @@ function whatToRun(
   isNew: RepeatedSentenceFilter,
 ): string {
   if (report.ok) return '';
-  const { amount, statements, restart, manual } = countPreflightFixSteps(report, groups);
+  const { amount, statements, restart, manual } = collectStepsOfRequiredFixes(report, groups);
   const shown = statements.map(({ database, sql }) => `${database === undefined ? '' : `-- in ${database}\n`}${sql}`);
   const lines = [...shown, ...(restart && report.engine !== 'redis' ? ['-- then restart the server'] : [])];
   const isShort = statements.length > 0 && statements.length <= 5;
@@ -127,7 +127,7 @@ function whatToRun(
     ...[formatIgnoreDatabasesAdvice(report) ?? []].flat(),
   ];
   if (amount === undefined && sentences.length === 0) return '';
-  return `<section class="card"><h2>What to run</h2>${amount === undefined ? '' : `<p class="amount">${escapeHtml(amount)}</p>`}${isShort ? `<pre tabindex="0">${escapeHtmlLines(lines.join('\n'))}</pre>` : ''}${amount === undefined || isShort ? '' : '<p>Run the <a href="#fix-script">fix script</a>, section by section.</p>'}${sentences.map((one) => `<p>${escapeHtml(one)}</p>`).join('')}</section>`;
+  return `<section class="card"><h2>What to run</h2>${amount === undefined ? '' : `<p class="amount">${escapeHtml(amount)}</p>`}${isShort ? `<pre tabindex="0">${escapeHtmlKeepingLineBreaks(lines.join('\n'))}</pre>` : ''}${amount === undefined || isShort ? '' : '<p>Run the <a href="#fix-script">fix script</a>, section by section.</p>'}${sentences.map((one) => `<p>${escapeHtml(one)}</p>`).join('')}</section>`;
 }
 
 function card(title: string, items: readonly string[]): string {
@@ -196,7 +196,7 @@ function chart(all: readonly DatabasePreflightVerdict[]): string {
 function scriptPart(title: string, words: string, script: string | undefined): string {
   if (script === undefined) return '';
   const lines = script.trimEnd().split('\n').length;
-  return `<details id="${title.toLowerCase().replace(' ', '-')}"${lines > shownScriptLines ? '' : ' open'}><summary>${title} <span class="soft">${lines} lines</span></summary><p class="soft">${words}</p><pre tabindex="0">${escapeHtmlLines(script)}</pre></details>`;
+  return `<details id="${title.toLowerCase().replace(' ', '-')}"${lines > shownScriptLines ? '' : ' open'}><summary>${title} <span class="soft">${lines} lines</span></summary><p class="soft">${words}</p><pre tabindex="0">${escapeHtmlKeepingLineBreaks(script)}</pre></details>`;
 }
 
 const shownScriptLines = 60;

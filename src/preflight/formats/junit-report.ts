@@ -1,4 +1,4 @@
-import { escapeXml } from '../../sanitize/xml-text.ts';
+import { escapeXml } from '../../sanitize/escape-xml.ts';
 import type { CheckFinding } from '../finding.ts';
 import type { PreflightReport } from '../report.ts';
 import { findingLocation, findingTitle, formatPreflightSourceWithUser, verdictSentence } from './report-text.ts';

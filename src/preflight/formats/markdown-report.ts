@@ -19,7 +19,7 @@ import {
   type RepeatedSentenceFilter,
   selectBlockingFindingGroups,
 } from './finding-groups.ts';
-import { countPreflightFixSteps } from './fix-steps.ts';
+import { collectStepsOfRequiredFixes } from './fix-steps.ts';
 import {
   failedDatabaseLoginNote,
   formatCopyTimeRange,
@@ -73,7 +73,7 @@ function whatToRun(
   isNew: RepeatedSentenceFilter,
 ): readonly string[] {
   if (report.ok) return [];
-  const { amount, manual } = countPreflightFixSteps(report, groups);
+  const { amount, manual } = collectStepsOfRequiredFixes(report, groups);
   const after = amount === undefined ? undefined : verdictAfterFixesSentence(report);
   const sentences = [
     ...[failedDatabaseLoginNote(report) ?? []].flat(),

@@ -133,14 +133,14 @@ export function formatIgnoreDatabasesAdvice({ advice, method }: PreflightReport)
 /** The headline of a finding when its check does not pass, and the title when the check passes. */
 export function findingTitle({ status, title, headline, premise = title }: CheckFinding): string {
   if (status === 'unknown') return `It is not known whether ${premise}`;
-  return status === 'pass' || status === 'skip' ? capitalize(title) : headline;
+  return status === 'pass' || status === 'skip' ? capitalizeUnlessSettingOrFileName(title) : headline;
 }
 
 /**
  * Converts a clause to a sentence. If the clause begins with the name of a setting or a file, the name keeps its
  * spelling.
  */
-export function capitalize(text: string): string {
+export function capitalizeUnlessSettingOrFileName(text: string): string {
   return /^[a-z]+[_.]/.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1);
 }
 

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import { escapeUnprintable } from '../../sanitize/json-text.ts';
+import { escapeUnprintable } from '../../sanitize/escape-unprintable.ts';
 import { escapeMarkdown, markdownCode } from '../../sanitize/markdown-text.ts';
 import type { CheckFinding } from '../finding.ts';
 import type { PreflightReport } from '../report.ts';
 import { databaseManualPageOfCheck } from './manual-page.ts';
 import {
-  capitalize,
+  capitalizeUnlessSettingOrFileName,
   findingLocation,
   findingTitle,
   formatPreflightSourceAddress,
@@ -61,7 +61,7 @@ function ruleOf({ id, title, scope, spec }: CheckFinding) {
   const results = 'Each result has the observed value, the required value and the fix.';
   return {
     id,
-    shortDescription: { text: capitalize(title) },
+    shortDescription: { text: capitalizeUnlessSettingOrFileName(title) },
     fullDescription: { text: `${passes} ${evaluated}` },
     help: {
       text: `${passes} ${evaluated}${section}\n\n${results} To accept the findings of this check, run the preflight with --accept ${id}.`,

@@ -17,7 +17,7 @@ import {
   type RepeatedSentenceFilter,
   selectBlockingFindingGroups,
 } from './finding-groups.ts';
-import { countPreflightFixSteps } from './fix-steps.ts';
+import { collectStepsOfRequiredFixes } from './fix-steps.ts';
 import {
   failedDatabaseLoginNote,
   formatCopyTimeRange,
@@ -122,7 +122,7 @@ function whatToRun(
   isNew: RepeatedSentenceFilter,
 ): readonly string[] {
   if (report.ok) return nextCommand === undefined ? [] : [`What to run: ${nextCommand}`];
-  const { amount, statements, restart, manual, isScriptRun } = countPreflightFixSteps(report, groups);
+  const { amount, statements, restart, manual, isScriptRun } = collectStepsOfRequiredFixes(report, groups);
   const shown = statements.map(({ database, sql }) =>
     sanitizeReportLine(`${sql}${database === undefined ? '' : `  -- in ${database}`}`),
   );

@@ -12,7 +12,7 @@ import type { HostNameLookupResult, SourceAddressFacts } from './network-facts.t
 import { isLoopbackAddress, nonPublicAddressReason, nonPublicNameReason } from './public-address.ts';
 
 /** @param methods the migration methods of the engine; a wrong source address blocks all of them */
-export function evaluateHostParse(
+export function evaluateSourceAddressContradictions(
   address: SourceAddressFacts,
   methods: readonly MigrationMethod[],
 ): PreflightCheckOutcome {

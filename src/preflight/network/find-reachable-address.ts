@@ -1,5 +1,5 @@
 import { isIP, Socket } from 'node:net';
-import { systemErrorCode } from '../../platform/build-network-failure-error.ts';
+import { systemErrorCode } from '../../platform/build-network-http-send-error.ts';
 import { createSystemHostNameResolver, type HostNameResolver, limitHostNameLookupTime } from './name-resolver.ts';
 import type { ConnectAttempt, HostNameLookupResult, SourceAddressFacts } from './network-facts.ts';
 import { nonPublicNameReason } from './public-address.ts';

@@ -1,5 +1,5 @@
 import { lookup, Resolver } from 'node:dns/promises';
-import { systemErrorCode } from '../../platform/build-network-failure-error.ts';
+import { systemErrorCode } from '../../platform/build-network-http-send-error.ts';
 import type { HostNameLookupResult } from './network-facts.ts';
 
 /**

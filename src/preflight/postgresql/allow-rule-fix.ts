@@ -1,6 +1,6 @@
 import { quoteIdentifier } from '../../postgresql/quote.ts';
 import type { FindingFix } from '../finding.ts';
-import { instanceAdministrator } from '../finding.ts';
+import { managedInstanceAdministrator } from '../finding.ts';
 import { buildQueryResultFixEffect } from '../fix-effect.ts';
 import { detectManagedPostgresqlService } from './alter-system.ts';
 import { type HbaRule, hbaRulesQuery } from './queries/hba-rules.ts';
@@ -23,7 +23,7 @@ export function buildHbaAllowRuleFix(
       notSimulated: 'the access rules of a managed service are not in pg_hba.conf',
       shell: [`# ${step}`],
       undoShell: ['# Remove the service from the firewall or the authorized networks of the instance.'],
-      by: instanceAdministrator,
+      by: managedInstanceAdministrator,
       text: `${step} ${closing}`,
     };
   }

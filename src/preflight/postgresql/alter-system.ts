@@ -1,9 +1,9 @@
 import { quoteLiteral } from '../../postgresql/quote.ts';
 import type { FindingFix } from '../finding.ts';
-import { instanceAdministrator } from '../finding.ts';
+import { managedInstanceAdministrator } from '../finding.ts';
 import type { PreflightFixEffect } from '../fix-effect.ts';
 import {
-  getKeysThatAreSettingNames,
+  getKeysNamingPostgresqlSettings,
   type PostgresqlServerSetting,
   type PostgresqlServerSettings,
   type PostgresqlSettingName,
@@ -19,7 +19,7 @@ export function alterSystemFix(
   values: Readonly<Partial<Record<PostgresqlSettingName, string>>>,
   why = '',
 ): FindingFix {
-  const names = getKeysThatAreSettingNames(values);
+  const names = getKeysNamingPostgresqlSettings(values);
   const restart = names.some((name) => (settings.get(name)?.context ?? 'postmaster') === 'postmaster');
   const service = detectManagedPostgresqlService(settings);
   const after = restart ? { restart } : { reload: true };
@@ -40,7 +40,7 @@ export function alterSystemFix(
     return {
       ...after,
       effects: names.map(effectOf),
-      by: instanceAdministrator,
+      by: managedInstanceAdministrator,
       shell: [`# ${step}`],
       undoShell: [`# In the settings of the managed service, restore the values that were observed: ${observed}.`],
       text: `${step}${reason}`,

@@ -2,10 +2,10 @@ import type { MigrationRoleAttributeChange, PreflightFixEffect } from '../fix-ef
 import { getPreflightQueryValue, type PreflightQuery, type PreflightQueryResults } from '../query.ts';
 import { connectionCapacityQuery } from './queries/connection-capacity.ts';
 import { unreadableLargeObjectsQuery } from './queries/large-objects.ts';
-import { loginRolesQuery } from './queries/login-roles.ts';
+import { userLoginOrSuperuserRolesQuery } from './queries/login-roles.ts';
 import { type MigrationRole, migrationRoleQuery } from './queries/migration-role.ts';
 import { relationsWithUnusualPropertiesQuery } from './queries/relations.ts';
-import { replicaIdentitiesQuery, type TableWithUnsafeReplicaIdentity } from './queries/replica-identities.ts';
+import { type TableWithUnsafeReplicaIdentity, unsafeReplicaIdentitiesQuery } from './queries/replica-identities.ts';
 import { type RoleSetting, roleSettingsQuery } from './queries/role-settings.ts';
 import { type PostgresqlServerSetting, postgresqlSettingsQuery } from './queries/settings.ts';
 import { superusersQuery } from './queries/superusers.ts';
@@ -58,7 +58,8 @@ export function applyFixEffectsToPostgresqlResults(
     }
   }
   // Applies all replica identities in one pass, because a database can have a hundred thousand tables.
-  if (identities.size > 0) change(replicaIdentitiesQuery, (all) => all.map((table) => withIdentity(table, identities)));
+  if (identities.size > 0)
+    change(unsafeReplicaIdentitiesQuery, (all) => all.map((table) => withIdentity(table, identities)));
   return changed.size === 0 ? results : new Map([...results, ...changed]);
 }
 
@@ -66,7 +67,7 @@ export function applyFixEffectsToPostgresqlResults(
  * The facts of the source besides query results, as they would be after the statements; the same object if nothing
  * changes.
  */
-export function applyFixEffectsToFacts(
+export function applyFixEffectsToPostgresqlFacts(
   facts: PostgresqlSourceFacts,
   effects: readonly PreflightFixEffect[],
 ): PostgresqlSourceFacts {
@@ -162,7 +163,9 @@ function applyRoleChange(changes: MigrationRoleAttributeChange, name: string | u
   change(unreadableLargeObjectsQuery, (all) => (all.length === 0 ? all : []));
   if (name === undefined) return;
   change(superusersQuery, (all) => (all.includes(name) ? all : [...all, name]));
-  change(loginRolesQuery, (all) => all.map((one) => (one.name === name ? { ...one, superuser: true } : one)));
+  change(userLoginOrSuperuserRolesQuery, (all) =>
+    all.map((one) => (one.name === name ? { ...one, superuser: true } : one)),
+  );
 }
 
 function changedRole(role: MigrationRole, changes: MigrationRoleAttributeChange): MigrationRole {

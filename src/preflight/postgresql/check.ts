@@ -1,29 +1,31 @@
 import {
   type DatabasePreflightCheck,
   type ServerPreflightCheck,
-  selectBlockableMethods,
+  selectBlockableMigrationMethods,
   withOnlyDeclaredMethodsBlockedAssertion,
 } from '../check.ts';
 import type { MigrationMethod } from '../finding.ts';
-import type { PostgresqlPreflightQueries } from './query.ts';
+import type { PostgresqlCheckQueries } from './query.ts';
 import type { PostgresqlSourceFacts } from './source-facts.ts';
 
-export type PostgresqlServerPreflightCheck<Q extends PostgresqlPreflightQueries = PostgresqlPreflightQueries> =
+export type PostgresqlServerPreflightCheck<Q extends PostgresqlCheckQueries = PostgresqlCheckQueries> =
   ServerPreflightCheck<PostgresqlSourceFacts, Q>;
-export type PostgresqlDatabaseCheck<Q extends PostgresqlPreflightQueries = PostgresqlPreflightQueries> =
-  DatabasePreflightCheck<PostgresqlSourceFacts, Q> & {
-    /** The check uses `scans`: with `--deep` the check is evaluated again after the rows were read. */
-    readonly readsRows?: true;
-  };
+export type PostgresqlDatabaseCheck<Q extends PostgresqlCheckQueries = PostgresqlCheckQueries> = DatabasePreflightCheck<
+  PostgresqlSourceFacts,
+  Q
+> & {
+  /** The check uses `scans`: with `--deep` the check is evaluated again after the rows were read. */
+  readonly readsRows?: true;
+};
 
 // biome-ignore lint/suspicious/noExplicitAny: the list holds checks with different queries; each was typed where it was written.
 export type PostgresqlCheck = PostgresqlServerPreflightCheck<any> | PostgresqlDatabaseCheck<any>;
 
 /** Declares a check of the server; the types of the values in `evaluate` follow from its queries. */
-export function declareServerPreflightCheck<Q extends PostgresqlPreflightQueries>(
+export function declareServerPreflightCheck<Q extends PostgresqlCheckQueries>(
   check: Omit<PostgresqlServerPreflightCheck<Q>, 'scope' | 'mayBlock'>,
 ): PostgresqlServerPreflightCheck<Q> {
-  const mayBlock = selectBlockableMethods(check.severity, methods);
+  const mayBlock = selectBlockableMigrationMethods(check.severity, methods);
   return {
     ...check,
     scope: 'server',
@@ -33,10 +35,10 @@ export function declareServerPreflightCheck<Q extends PostgresqlPreflightQueries
 }
 
 /** Declares a check of each database; the types of the values in `evaluate` follow from its queries. */
-export function declareDatabasePreflightCheck<Q extends PostgresqlPreflightQueries>(
+export function declareDatabasePreflightCheck<Q extends PostgresqlCheckQueries>(
   check: Omit<PostgresqlDatabaseCheck<Q>, 'scope' | 'mayBlock'>,
 ): PostgresqlDatabaseCheck<Q> {
-  const mayBlock = selectBlockableMethods(check.severity, methods);
+  const mayBlock = selectBlockableMigrationMethods(check.severity, methods);
   return {
     ...check,
     scope: 'database',

@@ -1,23 +1,23 @@
 import type { PostgresqlSession } from '../../postgresql/connection.ts';
-import type { PostgresqlSource } from '../../postgresql/source.ts';
+import type { PostgresqlEndpoint } from '../../postgresql/endpoint.ts';
 import type { CheckFinding } from '../finding.ts';
 import { getPreflightQueryValue, type PreflightQueryResults } from '../query.ts';
 import type { PreflightEngineInput } from '../run.ts';
 import type { PostgresqlCheck } from './check.ts';
-import type { CollectedPostgresqlFacts, PostgresqlPreflightInput } from './collected-postgresql-facts.ts';
+import type { CollectedPostgresqlFacts, PostgresqlSpecificPreflightInput } from './collected-postgresql-facts.ts';
 import { completePreflightResultsByRowSearch } from './complete-preflight-results-by-row-search.ts';
 import { scanRowsAndEvaluateChecks, selectRowDependentChecks } from './deep/scan-rows-and-evaluate-checks.ts';
 import { addLoginBlockingLocks } from './diagnose-unanswered-postgresql-login.ts';
 import { createEmptyPostgresqlFacts } from './empty-postgresql-facts.ts';
 import { evaluateDatabaseChecks } from './evaluate-checks.ts';
 import { isWalRateIntervalRequired, measureWalRate } from './measure-wal-rate.ts';
-import type { OpenedPostgresqlSource } from './open-postgresql-source.ts';
-import { heldCatalogLocksQuery } from './queries/catalog-locks.ts';
+import type { PostgresqlSourceOpenResult } from './open-postgresql-source.ts';
+import { accessExclusiveCatalogLocksQuery } from './queries/catalog-locks.ts';
 import { connectionCapacityQuery, tenthOfFreeConnections } from './queries/connection-capacity.ts';
 import { databaseFeatureOverviewQuery } from './queries/database-overview.ts';
 import { databasesQuery, type PostgresqlDatabase } from './queries/databases.ts';
-import { laterConnectionServerInstanceQuery } from './queries/server-instances.ts';
-import { databasesWithTableLocksQuery } from './queries/table-locks.ts';
+import { laterConnectionInstanceIdentityQuery } from './queries/server-instances.ts';
+import { databasesWithAccessExclusiveLocksQuery } from './queries/table-locks.ts';
 import { buildDatabaseTableSizes, type DatabaseTableSizes, tableSizesQuery } from './queries/table-sizes.ts';
 import { walPositionQuery } from './queries/wal.ts';
 import type { AnyPostgresqlPreflightQuery } from './query.ts';
@@ -25,9 +25,9 @@ import { queryResultsOfChecks, selectResultsForFixEffects } from './results-for-
 import {
   countSqlStatements,
   type DatabaseQueryOutcome,
-  getDatabaseConnectionFailureReason,
+  findFailureReasonOfQueryOutcome,
   isTransientDatabaseErrorCode,
-  type RunPreflightQueriesOptions,
+  type PostgresqlDatabaseQueryRunOptions,
   runPreflightQueriesInDatabase,
   runQueriesOnOpenSession,
 } from './run-preflight-queries-in-database.ts';
@@ -39,9 +39,9 @@ import type { ConnectedPostgresqlSourceFacts, DatabaseAccessResult, PostgresqlSo
  * its queries are done, so that the query results can be discarded. Ends the session.
  */
 export async function collectPostgresqlFacts(
-  opened: OpenedPostgresqlSource,
-  run: PreflightEngineInput<PostgresqlSource>,
-  settings: PostgresqlPreflightInput,
+  opened: PostgresqlSourceOpenResult,
+  run: PreflightEngineInput<PostgresqlEndpoint>,
+  settings: PostgresqlSpecificPreflightInput,
 ): Promise<CollectedPostgresqlFacts> {
   const { session, facts } = opened;
   if (session === undefined || facts.connection.kind !== 'entered') return createEmptyPostgresqlFacts(facts);
@@ -51,15 +51,15 @@ export async function collectPostgresqlFacts(
     const planQueries = [
       databasesQuery,
       connectionCapacityQuery,
-      databasesWithTableLocksQuery,
+      databasesWithAccessExclusiveLocksQuery,
       walPositionQuery,
-      heldCatalogLocksQuery,
+      accessExclusiveCatalogLocksQuery,
     ];
     const first = await runOnOpenSession(session, planQueries, facts.dbname, beforeQueries);
     const readAt = clock.now();
     const serverResults = first.results;
     const queryOptions = { ...beforeQueries, serverResults };
-    let lost = getDatabaseConnectionFailureReason(first);
+    let lost = findFailureReasonOfQueryOutcome(first);
     const known = getPreflightQueryValue(serverResults, databasesQuery);
     const { limitDatabases = (all) => all, shareWalRate } = settings;
     const names =
@@ -84,7 +84,7 @@ export async function collectPostgresqlFacts(
     const serverQueries = queriesOf(settings.checks, 'server').filter((query) => !serverResults.has(query));
     const server = runOnOpenSession(session, serverQueries, facts.dbname, queryOptions).then(
       (outcome): PreflightQueryResults => {
-        lost ??= getDatabaseConnectionFailureReason(outcome);
+        lost ??= findFailureReasonOfQueryOutcome(outcome);
         return new Map([...serverResults, ...outcome.results]);
       },
     );
@@ -124,11 +124,11 @@ export async function collectPostgresqlFacts(
 }
 
 interface CollectState {
-  readonly run: PreflightEngineInput<PostgresqlSource>;
-  readonly settings: PostgresqlPreflightInput;
+  readonly run: PreflightEngineInput<PostgresqlEndpoint>;
+  readonly settings: PostgresqlSpecificPreflightInput;
   readonly session: PostgresqlSession;
   readonly facts: PostgresqlSourceFacts;
-  readonly queryOptions: RunPreflightQueriesOptions;
+  readonly queryOptions: PostgresqlDatabaseQueryRunOptions;
   readonly known: readonly PostgresqlDatabase[] | undefined;
   readonly names: readonly string[];
   readonly access: Map<string, DatabaseAccessResult>;
@@ -140,10 +140,10 @@ interface CollectState {
 }
 
 function queryDatabaseOptions(
-  { source, memory }: OpenedPostgresqlSource,
+  { source, memory }: PostgresqlSourceOpenResult,
   { version, inRecovery, superuser }: ConnectedPostgresqlSourceFacts,
-  { clock, signal, onSend }: PreflightEngineInput<PostgresqlSource>,
-): RunPreflightQueriesOptions {
+  { clock, signal, onSend }: PreflightEngineInput<PostgresqlEndpoint>,
+): PostgresqlDatabaseQueryRunOptions {
   return {
     source,
     version,
@@ -164,7 +164,7 @@ function queriesOf(
   const all = checks.flatMap(({ queries }) => Object.values<AnyPostgresqlPreflightQuery>(queries));
   const own =
     scope === 'database'
-      ? [databaseFeatureOverviewQuery, tableSizesQuery, laterConnectionServerInstanceQuery, ...all]
+      ? [databaseFeatureOverviewQuery, tableSizesQuery, laterConnectionInstanceIdentityQuery, ...all]
       : all;
   return [...new Set(own)].filter((query) => query.scope === scope);
 }
@@ -174,7 +174,7 @@ async function runOnOpenSession(
   session: PostgresqlSession,
   queries: readonly AnyPostgresqlPreflightQuery[],
   dbname: string,
-  options: RunPreflightQueriesOptions,
+  options: PostgresqlDatabaseQueryRunOptions,
 ): Promise<DatabaseQueryOutcome> {
   const attempt = await runQueriesOnOpenSession(session, dbname, queries, options);
   if (!isTransientDatabaseErrorCode(attempt.code)) return attempt;
@@ -194,7 +194,7 @@ async function queryAllDatabases(
   for (const name of names) if (isClosed(state, name)) state.access.set(name, { kind: 'closed' });
   const finish = async (name: string, access: DatabaseAccessResult, answers: PreflightQueryResults) => {
     const results = await completePreflightResultsByRowSearch(name, queries, answers, queryOptions);
-    const instance = getPreflightQueryValue(results, laterConnectionServerInstanceQuery);
+    const instance = getPreflightQueryValue(results, laterConnectionInstanceIdentityQuery);
     const reached = access.kind === 'entered' ? { ...access, instance } : access;
     state.access.set(name, addLoginBlockingLocks(reached, name, await server));
     const overview = getPreflightQueryValue(results, databaseFeatureOverviewQuery);
@@ -213,7 +213,7 @@ async function queryAllDatabases(
     await server;
     if (names.includes(facts.dbname)) {
       const outcome = await runOnOpenSession(session, queries, facts.dbname, queryOptions);
-      const broken = getDatabaseConnectionFailureReason(outcome);
+      const broken = findFailureReasonOfQueryOutcome(outcome);
       const direct = facts.connection.kind === 'entered' && facts.connection.pooler === undefined;
       // Ends the session before the results of the database are processed, because the session counts towards the limit
       // of simultaneous connections.

@@ -6,7 +6,7 @@ import type { DatabaseTableSizes } from './queries/table-sizes.ts';
 import type { DatabaseAccessResult, PostgresqlSourceFacts, WalRate } from './source-facts.ts';
 
 /** Input of a PostgreSQL preflight in addition to the input that both engines share. */
-export interface PostgresqlPreflightInput {
+export interface PostgresqlSpecificPreflightInput {
   readonly checks: readonly PostgresqlCheck[];
   /** The maximum number of connections to the source that are open at once. */
   readonly concurrency: number;

@@ -5,7 +5,7 @@ import { buildCopyTableTransaction, readTableRows } from '../../postgresql/table
 import type { PreflightQuery, PreflightQueryResult, PreflightQueryResults } from '../query.ts';
 import type { AnyPostgresqlPreflightQuery, SourceTableRowSearcher } from './query.ts';
 import { buildReadOnlyPreflightTransaction } from './read-only-preflight-transaction.ts';
-import type { RunPreflightQueriesOptions } from './run-preflight-queries-in-database.ts';
+import type { PostgresqlDatabaseQueryRunOptions } from './run-preflight-queries-in-database.ts';
 
 /** Time limit in milliseconds for searching all tables of one database. */
 const searchTimeout = 30_000;
@@ -27,7 +27,7 @@ export async function completePreflightResultsByRowSearch(
   dbname: string,
   queries: readonly AnyPostgresqlPreflightQuery[],
   results: PreflightQueryResults,
-  options: RunPreflightQueriesOptions,
+  options: PostgresqlDatabaseQueryRunOptions,
 ): Promise<PreflightQueryResults> {
   const completed = new Map<AnyPostgresqlPreflightQuery, PreflightQueryResult<unknown>>();
   const tables = createTableSearch(dbname, options);
@@ -45,7 +45,7 @@ export async function completePreflightResultsByRowSearch(
 
 function createTableSearch(
   dbname: string,
-  { source, version, clock, signal, onSend }: RunPreflightQueriesOptions,
+  { source, version, clock, signal, onSend }: PostgresqlDatabaseQueryRunOptions,
 ): { readonly search: SourceTableRowSearcher; end(): Promise<void> } {
   const end = clock.now() + searchTimeout;
   let session: PostgresqlSession | undefined;

@@ -6,15 +6,15 @@
  */
 export type ContribExtensionStatus = 'trusted' | 'untrusted' | 'absent' | 'other';
 
-export const contribExtensionServerVersionRange = { first: 10, last: 18 } as const;
+export const majorVersionsWithContribExtensionData = { first: 10, last: 18 } as const;
 
 /** @param major major version, 10 or newer */
 export function getContribExtensionStatus(name: string, major: number): ContribExtensionStatus {
   const found = contribExtensions.get(name);
-  if (found === undefined || major > contribExtensionServerVersionRange.last) return 'other';
+  if (found === undefined || major > majorVersionsWithContribExtensionData.last) return 'other';
   const {
-    since = contribExtensionServerVersionRange.first,
-    until = contribExtensionServerVersionRange.last,
+    since = majorVersionsWithContribExtensionData.first,
+    until = majorVersionsWithContribExtensionData.last,
     trusted = false,
   } = found;
   if (major < since || major > until) return 'absent';

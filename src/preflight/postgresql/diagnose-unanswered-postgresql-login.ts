@@ -1,21 +1,21 @@
-import { DatabaseConnectError, databaseConnectErrorCodes } from '../../platform/connect-error.ts';
+import { clientSideDatabaseErrorCodes, DatabaseConnectError } from '../../platform/connect-error.ts';
 import { connectPostgresql, type PostgresqlSession } from '../../postgresql/connection.ts';
 import { PostgresqlQueryError } from '../../postgresql/query-error.ts';
 import { buildReadOnlyTransactionSql } from '../../postgresql/search-path-safe-sql.ts';
 import { getPreflightQueryValue, type PreflightQueryResults } from '../query.ts';
 import {
-  type CatalogLock,
-  catalogLocksSql,
-  decodeCatalogLocks,
-  heldCatalogLocksQuery,
+  type AccessExclusiveCatalogLock,
+  accessExclusiveCatalogLocksQuery,
+  accessExclusiveCatalogLocksSql,
+  decodeAccessExclusiveCatalogLocks,
   isDatabaseBlockedByLock,
 } from './queries/catalog-locks.ts';
-import type { SourceConnectOptions } from './source-connect-options.ts';
+import type { PostgresqlSourceConnectOptions } from './source-connect-options.ts';
 import type { DatabaseAccessResult, UnansweredPostgresqlLoginDiagnosis } from './source-facts.ts';
 
 /** Finds out why a login to PostgreSQL received no response. The diagnosis takes at most `limit` milliseconds. */
 export async function diagnoseUnansweredPostgresqlLogin(
-  options: SourceConnectOptions,
+  options: PostgresqlSourceConnectOptions,
   limit = 3000,
 ): Promise<UnansweredPostgresqlLoginDiagnosis> {
   const others = ['postgres', 'template1'].filter((name) => name !== options.source.dbname);
@@ -28,7 +28,7 @@ export async function diagnoseUnansweredPostgresqlLogin(
 }
 
 /** Connects without a password, so that no password is sent to a server that was not identified. */
-async function asksForTls({ source, signal }: SourceConnectOptions, limit: number): Promise<boolean> {
+async function asksForTls({ source, signal }: PostgresqlSourceConnectOptions, limit: number): Promise<boolean> {
   const asked = { ...source, ssl: 'require' as const, verify: undefined, password: undefined };
   try {
     const session = await connectPostgresql(asked, { dbname: source.dbname, limit, signal });
@@ -39,22 +39,22 @@ async function asksForTls({ source, signal }: SourceConnectOptions, limit: numbe
     // The connection phase is `startup` from the TLS handshake on.
     return (
       error.phase === 'startup' ||
-      error.code === databaseConnectErrorCodes.noTls ||
-      error.code === databaseConnectErrorCodes.tls
+      error.code === clientSideDatabaseErrorCodes.noTls ||
+      error.code === clientSideDatabaseErrorCodes.tls
     );
   }
 }
 
 async function readCatalogLocks(
-  { source, signal, onSend }: SourceConnectOptions,
+  { source, signal, onSend }: PostgresqlSourceConnectOptions,
   dbname: string,
   limit: number,
-): Promise<readonly CatalogLock[]> {
+): Promise<readonly AccessExclusiveCatalogLock[]> {
   let session: PostgresqlSession | undefined;
   try {
     session = await connectPostgresql(source, { dbname, limit, signal });
     onSend(dbname, message);
-    return decodeCatalogLocks((await session.query(message, limit)).flat());
+    return decodeAccessExclusiveCatalogLocks((await session.query(message, limit)).flat());
   } catch (error) {
     if (error instanceof DatabaseConnectError || error instanceof PostgresqlQueryError) return [];
     throw error;
@@ -63,7 +63,7 @@ async function readCatalogLocks(
   }
 }
 
-const message = buildReadOnlyTransactionSql([catalogLocksSql]);
+const message = buildReadOnlyTransactionSql([accessExclusiveCatalogLocksSql]);
 
 /** The locks that block logins to a database which did not respond. */
 export function addLoginBlockingLocks(
@@ -72,6 +72,6 @@ export function addLoginBlockingLocks(
   results: PreflightQueryResults,
 ): DatabaseAccessResult {
   if (access.kind !== 'lost') return access;
-  const locks = getPreflightQueryValue(results, heldCatalogLocksQuery) ?? [];
+  const locks = getPreflightQueryValue(results, accessExclusiveCatalogLocksQuery) ?? [];
   return { ...access, locks: locks.filter((lock) => isDatabaseBlockedByLock(lock, name)) };
 }

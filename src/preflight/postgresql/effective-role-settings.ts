@@ -16,7 +16,7 @@ export interface EffectiveRoleSetting {
  * which overrides ALTER DATABASE, which overrides ALTER ROLE ALL, which overrides the configuration of the server.
  * @param defaultValue the built-in default, used where a setting of our own session hides the server's value
  */
-export function computeEffectiveRoleSettings(
+export function computeEffectiveSettingPerDatabase(
   name: PostgresqlSettingName,
   settings: PostgresqlServerSettings,
   roleSettings: readonly RoleSetting[],
@@ -38,7 +38,7 @@ export function computeEffectiveRoleSettings(
  * The values that ALTER ROLE and ALTER DATABASE store for new sessions of the role, for each database that has such a
  * value.
  */
-export function listStoredRoleSettings(
+export function listStoredSettingPerDatabase(
   name: string,
   roleSettings: readonly RoleSetting[],
   { databases }: Pick<PostgresqlSourceFacts, 'databases'>,

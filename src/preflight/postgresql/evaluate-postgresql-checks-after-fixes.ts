@@ -1,9 +1,13 @@
 import type { CheckFinding } from '../finding.ts';
 import type { PreflightFixEffect } from '../fix-effect.ts';
-import { buildFindingKey, type EvaluatedFixEffects, type FixEffectInDatabase } from '../preflight-fix-with-effects.ts';
+import {
+  buildFindingKey,
+  type FindingsChangedByFixEffects,
+  type FixEffectInDatabase,
+} from '../preflight-fix-with-effects.ts';
 import type { PreflightOptions } from '../preflight-options.ts';
 import { getPreflightQueryValue, type PreflightQueryResults } from '../query.ts';
-import { applyFixEffectsToFacts, applyFixEffectsToPostgresqlResults } from './apply-fix-effects.ts';
+import { applyFixEffectsToPostgresqlFacts, applyFixEffectsToPostgresqlResults } from './apply-fix-effects.ts';
 import type { PostgresqlCheck, PostgresqlDatabaseCheck, PostgresqlServerPreflightCheck } from './check.ts';
 import type { CollectedPostgresqlFacts } from './collected-postgresql-facts.ts';
 import { evaluateDatabaseCheck, evaluateServerCheck } from './evaluate-checks.ts';
@@ -14,7 +18,7 @@ import {
   postgresqlSettingsQuery,
 } from './queries/settings.ts';
 import { areCheckQueryResultsChangedByFixes, queriesOfCheck } from './results-for-effects.ts';
-import { getSourceServerVersion, type PostgresqlSourceFacts } from './source-facts.ts';
+import { getPostgresqlSourceVersion, type PostgresqlSourceFacts } from './source-facts.ts';
 
 /**
  * Evaluates the checks as if the statements of the given fixes had run. Only checks whose query results change are
@@ -26,10 +30,10 @@ export function evaluatePostgresqlChecksAfterFixes(
   facts: PostgresqlSourceFacts,
   options: PreflightOptions,
   placed: readonly FixEffectInDatabase[],
-): EvaluatedFixEffects {
+): FindingsChangedByFixEffects {
   const effects = placed.map(({ effect }) => effect);
   const server = applyFixEffectsToPostgresqlResults(collected.results, effects);
-  const serverFacts = applyFixEffectsToFacts(facts, effects);
+  const serverFacts = applyFixEffectsToPostgresqlFacts(facts, effects);
   const hasNewFacts = serverFacts !== facts;
   const changed = new Map<string, CheckFinding>();
   const add = (finding: CheckFinding) => changed.set(buildFindingKey(finding), finding);
@@ -41,7 +45,7 @@ export function evaluatePostgresqlChecksAfterFixes(
       add(evaluateServerCheck(check as PostgresqlServerPreflightCheck, server, serverFacts, options));
   }
   const { databases, access } = collected;
-  const databaseFacts = applyFixEffectsToFacts({ ...collected.facts, databases, access }, effects);
+  const databaseFacts = applyFixEffectsToPostgresqlFacts({ ...collected.facts, databases, access }, effects);
   const isShared = server !== collected.results || hasNewFacts || effects.some(({ kind }) => kind === 'role');
   const everywhere = effects.filter(isForEveryDatabase);
   const own = ownEffects(placed);
@@ -56,7 +60,7 @@ export function evaluatePostgresqlChecksAfterFixes(
         add(evaluateDatabaseCheck(check as PostgresqlDatabaseCheck, after, database, databaseFacts, options));
     }
   }
-  return { changed, cannotStart: startProblem(server, effects, getSourceServerVersion(facts)) };
+  return { changed, cannotStart: startProblem(server, effects, getPostgresqlSourceVersion(facts)) };
 }
 
 function hasResults(check: PostgresqlCheck, results: PreflightQueryResults): boolean {

@@ -10,7 +10,7 @@ const hashIndexLookupSince = 170_000;
  * Nullable columns with a hash index that the target uses to find rows; rows with NULL in such a column are not found.
  * Targets before PostgreSQL 17 use no hash index.
  */
-export function selectHashIndexedNullableColumns(
+export function selectHashIndexColumnsUsedByTarget(
   hashed: readonly NullableHashIndexColumn[],
   { targetVersion }: PreflightOptions,
 ): readonly NullableHashIndexColumn[] {
@@ -26,7 +26,7 @@ export function findColumnsWithNullsMissedByHashIndex(
   hashed: readonly NullableHashIndexColumn[],
   options: PreflightOptions,
 ): readonly ColumnWithoutEqualityOperator[] {
-  return selectHashIndexedNullableColumns(hashed, options).map(({ table, column, index }) => ({
+  return selectHashIndexColumnsUsedByTarget(hashed, options).map(({ table, column, index }) => ({
     table,
     column: `${column} (the hash index ${index} has no entry for NULL)`,
   }));

@@ -1,6 +1,6 @@
-import { databaseConnectErrorCodes } from '../../platform/connect-error.ts';
+import { clientSideDatabaseErrorCodes } from '../../platform/connect-error.ts';
 import { failOutcome, type MigrationMethod, type PreflightCheckOutcome, skipOutcome } from '../finding.ts';
-import { explainCatalogLocks } from './queries/catalog-locks.ts';
+import { explainAccessExclusiveCatalogLocks } from './queries/catalog-locks.ts';
 import type { PostgresqlConnectionResult, PostgresqlSourceFacts } from './source-facts.ts';
 
 /** A login failure blocks both migration methods: continuous replication and a dump. */
@@ -51,7 +51,7 @@ export function buildFailedPostgresqlLoginOutcome(
 }
 
 /** Why the fix of a failed login is not simulated. */
-export const loginFailedSkipReason = 'without a login nothing else was checked';
+export const databaseLoginFailedSkipReason = 'without a login nothing else was checked';
 
 /** Why the server did not complete the login, as further connections showed; undefined if they showed nothing. */
 export function explainUnansweredPostgresqlLogin(
@@ -59,7 +59,7 @@ export function explainUnansweredPostgresqlLogin(
 ): ReturnType<typeof explainRefusedPostgresqlLogin> | undefined {
   const silence = why.kind === 'refused' ? why.silence : undefined;
   if (silence === undefined) return undefined;
-  const lock = explainCatalogLocks(silence.locks);
+  const lock = explainAccessExclusiveCatalogLocks(silence.locks);
   if (lock !== undefined) return { detail: lock.detail, fix: { text: lock.text } };
   return silence.answersTlsRequest
     ? {
@@ -97,7 +97,7 @@ export function explainRefusedPostgresqlLogin(code: string): {
           text: 'Close idle connections, or raise max_connections (restart), ALTER ROLE … CONNECTION LIMIT or ALTER DATABASE … CONNECTION LIMIT.',
         },
       };
-    case databaseConnectErrorCodes.timeout:
+    case clientSideDatabaseErrorCodes.timeout:
       return {
         detail:
           'The connection was accepted but there was no response: the server hangs, a system table is locked (VACUUM FULL, an open transaction), a proxy has no server behind it, or the service is not PostgreSQL.',
@@ -122,7 +122,7 @@ export function explainRefusedPostgresqlLogin(code: string): {
           text: 'Install the file, or remove it from the setting: ALTER DATABASE … RESET session_preload_libraries, ALTER ROLE … RESET session_preload_libraries.',
         },
       };
-    case databaseConnectErrorCodes.closed:
+    case clientSideDatabaseErrorCodes.closed:
       return {
         detail:
           'The connection was accepted and closed without a response: a load balancer has no server behind it, or the server is shutting down.',
@@ -135,7 +135,7 @@ export function explainRefusedPostgresqlLogin(code: string): {
           text: 'Exempt the role in the login event trigger (ALTER EVENT TRIGGER … DISABLE disables it for all roles).',
         },
       };
-    case databaseConnectErrorCodes.aborted:
+    case clientSideDatabaseErrorCodes.aborted:
       return {
         detail:
           'The time limit of the run was reached before the login succeeded. With more time, the preflight finds out whether the server is frozen or a lock stops the login.',
@@ -167,17 +167,17 @@ function stepOf({ tls }: PostgresqlSourceFacts, connection: FailedPostgresqlConn
 }
 
 const stepByCode: Readonly<Record<string, PostgresqlLoginStep>> = {
-  [databaseConnectErrorCodes.noTls]: 'tls-negotiate',
-  [databaseConnectErrorCodes.tls]: 'tls-negotiate',
-  [databaseConnectErrorCodes.authentication]: 'auth-hba',
-  [databaseConnectErrorCodes.cleartextPassword]: 'auth-method',
-  [databaseConnectErrorCodes.serverProof]: 'auth-method',
-  [databaseConnectErrorCodes.channelBinding]: 'auth-method',
+  [clientSideDatabaseErrorCodes.noTls]: 'tls-negotiate',
+  [clientSideDatabaseErrorCodes.tls]: 'tls-negotiate',
+  [clientSideDatabaseErrorCodes.authentication]: 'auth-hba',
+  [clientSideDatabaseErrorCodes.cleartextPassword]: 'auth-method',
+  [clientSideDatabaseErrorCodes.serverProof]: 'auth-method',
+  [clientSideDatabaseErrorCodes.channelBinding]: 'auth-method',
   '28P01': 'auth-password',
-  [databaseConnectErrorCodes.noPassword]: 'auth-password',
+  [clientSideDatabaseErrorCodes.noPassword]: 'auth-password',
   '3D000': 'db-exists',
   // SQLSTATEs of a denied permission for the database, and of a database that accepts no connections.
   '42501': 'db-exists',
   '55000': 'db-exists',
-  [databaseConnectErrorCodes.protocol]: 'not-postgres',
+  [clientSideDatabaseErrorCodes.protocol]: 'not-postgres',
 };

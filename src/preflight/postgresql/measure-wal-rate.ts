@@ -1,10 +1,13 @@
 import type { PreflightOptions } from '../preflight-options.ts';
 import { getPreflightQueryValue, type PreflightQueryResults } from '../query.ts';
-import { laterConnectionServerInstanceQuery } from './queries/server-instances.ts';
+import { laterConnectionInstanceIdentityQuery } from './queries/server-instances.ts';
 import { postgresqlSettingsQuery } from './queries/settings.ts';
-import { type WalPosition, walPositionQuery } from './queries/wal.ts';
-import { type RunPreflightQueriesOptions, runPreflightQueriesInDatabase } from './run-preflight-queries-in-database.ts';
-import { getPostgresqlSizeSetting } from './setting-values.ts';
+import { type WalPositionReading, walPositionQuery } from './queries/wal.ts';
+import {
+  type PostgresqlDatabaseQueryRunOptions,
+  runPreflightQueriesInDatabase,
+} from './run-preflight-queries-in-database.ts';
+import { getPostgresqlSizeSetting } from './size-setting.ts';
 import type { WalRate } from './source-facts.ts';
 
 /**
@@ -27,13 +30,13 @@ export function isWalRateIntervalRequired(
  * undefined if the server is in recovery, or if the deadline of the preflight passed.
  */
 export async function measureWalRate(
-  first: WalPosition | undefined,
+  first: WalPositionReading | undefined,
   readAt: number,
   {
     interval,
     dbname,
     queryOptions,
-  }: { readonly interval: number; readonly dbname: string; readonly queryOptions: RunPreflightQueriesOptions },
+  }: { readonly interval: number; readonly dbname: string; readonly queryOptions: PostgresqlDatabaseQueryRunOptions },
 ): Promise<WalRate | undefined> {
   const { clock, signal } = queryOptions;
   if (first === undefined) return undefined;
@@ -41,12 +44,12 @@ export async function measureWalRate(
   if (signal.aborted) return undefined;
   const { results } = await runPreflightQueriesInDatabase(
     dbname,
-    [walPositionQuery, laterConnectionServerInstanceQuery],
+    [walPositionQuery, laterConnectionInstanceIdentityQuery],
     queryOptions,
   );
   const second = getPreflightQueryValue(results, walPositionQuery);
   // The times of both readings of the WAL position are from the clock of the server.
   if (second === undefined) return undefined;
-  const instance = getPreflightQueryValue(results, laterConnectionServerInstanceQuery);
+  const instance = getPreflightQueryValue(results, laterConnectionInstanceIdentityQuery);
   return { bytes: second.bytes - first.bytes, seconds: second.at - first.at, instance };
 }

@@ -1,27 +1,27 @@
-import { DatabaseConnectError, databaseConnectErrorCodes } from '../../platform/connect-error.ts';
+import { clientSideDatabaseErrorCodes, DatabaseConnectError } from '../../platform/connect-error.ts';
 import { createDatabaseResponseMemoryLimit, type DatabaseResponseMemoryLimit } from '../../platform/response-memory.ts';
 import { connectPostgresql, type PostgresqlSession } from '../../postgresql/connection.ts';
+import type { PostgresqlEndpoint } from '../../postgresql/endpoint.ts';
 import { PostgresqlQueryError } from '../../postgresql/query-error.ts';
 import { buildReadOnlyTransactionSql, searchPathSafeIdentifySystemSql } from '../../postgresql/search-path-safe-sql.ts';
-import type { PostgresqlSource } from '../../postgresql/source.ts';
 import { findReachableAddress } from '../network/find-reachable-address.ts';
 import type { HostNameResolver } from '../network/name-resolver.ts';
 import type { SourceAddressFacts, TlsFacts } from '../network/network-facts.ts';
+import { determinePostgresqlTlsFacts } from './determine-tls-facts.ts';
 import { diagnoseUnansweredPostgresqlLogin } from './diagnose-unanswered-postgresql-login.ts';
-import { readServerVersionAndDetectPooler } from './identify-server.ts';
-import { probeTls } from './probe-tls.ts';
 import {
-  decodePostgresqlServerInstance,
-  type PostgresqlServerInstance,
-  serverInstanceSql,
+  decodePostgresqlInstanceIdentity,
+  instanceIdentitySql,
+  type PostgresqlInstanceIdentity,
 } from './queries/server-instances.ts';
-import type { ConnectTimeouts, SourceConnectOptions } from './source-connect-options.ts';
+import { readServerVersionAndDetectPooler } from './read-server-version-and-detect-pooler.ts';
+import type { PostgresqlConnectAndQueryTimeouts, PostgresqlSourceConnectOptions } from './source-connect-options.ts';
 import type { PostgresqlConnectionResult, PostgresqlSourceFacts, ReplicationConnectionResult } from './source-facts.ts';
 
 export interface OpenPostgresqlSourceOptions {
   readonly signal: AbortSignal;
   /** Time limits (default: 5 s for the address, 10 s to connect, 15 s for a statement). */
-  readonly timeouts?: Partial<ConnectTimeouts> | undefined;
+  readonly timeouts?: Partial<PostgresqlConnectAndQueryTimeouts> | undefined;
   readonly names?: HostNameResolver | undefined;
   /** Memory limit that all sessions with this source share (default: a new limit of this session). */
   readonly memory?: DatabaseResponseMemoryLimit | undefined;
@@ -29,13 +29,13 @@ export interface OpenPostgresqlSourceOptions {
   readonly onSend?: ((database: string, text: string) => void) | undefined;
 }
 
-export interface OpenedPostgresqlSource {
+export interface PostgresqlSourceOpenResult {
   /** Facts about the source that are known before the catalogs are read. The list of databases is not among them. */
   readonly facts: PostgresqlSourceFacts;
   /** The open session, which the caller must end; undefined if the connection failed. */
   readonly session: PostgresqlSession | undefined;
   /** The source with the IP address that every further connection uses. */
-  readonly source: PostgresqlSource;
+  readonly source: PostgresqlEndpoint;
   /** Memory limit that all sessions with this source share. */
   readonly memory: DatabaseResponseMemoryLimit;
 }
@@ -44,7 +44,7 @@ export interface OpenedPostgresqlSource {
  * Looks up the host of the source, connects and logs in. A failed connection is part of the result and does not throw.
  */
 export async function openPostgresqlSource(
-  source: PostgresqlSource,
+  source: PostgresqlEndpoint,
   {
     signal,
     names,
@@ -52,14 +52,14 @@ export async function openPostgresqlSource(
     memory = createDatabaseResponseMemoryLimit('session'),
     onSend = () => {},
   }: OpenPostgresqlSourceOptions,
-): Promise<OpenedPostgresqlSource> {
+): Promise<PostgresqlSourceOpenResult> {
   const timeouts = { address: 5000, connect: 10_000, query: 15_000, ...given };
   const contradictions = source.contradictions ?? [];
   const limit = timeouts.address;
   const search = findReachableAddress(source.host, source.port, { contradictions, limit, signal, names });
   const reachable = await search.firstReachable;
   const dialled = reachable === undefined ? source : { ...source, address: reachable };
-  const options: SourceConnectOptions = { source: dialled, timeouts, signal, memory, onSend };
+  const options: PostgresqlSourceConnectOptions = { source: dialled, timeouts, signal, memory, onSend };
   const [address, login] = await Promise.all([search.facts, reachable === undefined ? undefined : logIn(options)]);
   return {
     source: dialled,
@@ -87,12 +87,12 @@ interface LoginFacts {
   readonly session: PostgresqlSession | undefined;
 }
 
-async function logIn(options: SourceConnectOptions): Promise<LoginFacts> {
+async function logIn(options: PostgresqlSourceConnectOptions): Promise<LoginFacts> {
   const session = await tryLogin(options);
   if (session instanceof DatabaseConnectError) {
-    const isSilent = session.code === databaseConnectErrorCodes.timeout && session.phase !== 'network';
+    const isSilent = session.code === clientSideDatabaseErrorCodes.timeout && session.phase !== 'network';
     const [tls, silence] = await Promise.all([
-      probeTls(options, session),
+      determinePostgresqlTlsFacts(options, session),
       isSilent ? diagnoseUnansweredPostgresqlLogin(options, Math.min(3000, options.timeouts.connect)) : undefined,
     ]);
     const connection = refused(session);
@@ -105,7 +105,7 @@ async function logIn(options: SourceConnectOptions): Promise<LoginFacts> {
   }
   const [connection, tls, replication] = await Promise.all([
     readServerVersionAndDetectPooler(session, options),
-    probeTls(options, session),
+    determinePostgresqlTlsFacts(options, session),
     connectForReplication(options),
   ]);
   if (connection.kind === 'entered') return { connection, tls, replication, session };
@@ -118,7 +118,7 @@ async function tryLogin({
   timeouts,
   signal,
   memory,
-}: SourceConnectOptions): Promise<PostgresqlSession | DatabaseConnectError> {
+}: PostgresqlSourceConnectOptions): Promise<PostgresqlSession | DatabaseConnectError> {
   try {
     return await connectPostgresql(source, { dbname: source.dbname, limit: timeouts.connect, signal, memory });
   } catch (error) {
@@ -136,7 +136,7 @@ async function connectForReplication({
   timeouts,
   signal,
   onSend,
-}: SourceConnectOptions): Promise<ReplicationConnectionResult> {
+}: PostgresqlSourceConnectOptions): Promise<ReplicationConnectionResult> {
   let session: PostgresqlSession | undefined;
   try {
     const limit = timeouts.connect;
@@ -156,17 +156,20 @@ async function connectForReplication({
 }
 
 /** A replication connection to a database accepts queries too (PostgreSQL 10 and newer). */
-async function readInstance(session: PostgresqlSession, limit: number): Promise<PostgresqlServerInstance | undefined> {
+async function readInstance(
+  session: PostgresqlSession,
+  limit: number,
+): Promise<PostgresqlInstanceIdentity | undefined> {
   try {
     const row = (await session.query(instanceMessage, limit)).flat()[0];
-    return row === undefined ? undefined : decodePostgresqlServerInstance(row);
+    return row === undefined ? undefined : decodePostgresqlInstanceIdentity(row);
   } catch (error) {
     if (error instanceof PostgresqlQueryError) return undefined;
     throw error;
   }
 }
 
-const instanceMessage = buildReadOnlyTransactionSql([serverInstanceSql]);
+const instanceMessage = buildReadOnlyTransactionSql([instanceIdentitySql]);
 
 function refused({ phase, code, message }: DatabaseConnectError): PostgresqlConnectionResult {
   if (phase === 'network') return { kind: 'unreachable', code, message };
@@ -177,6 +180,6 @@ function refused({ phase, code, message }: DatabaseConnectError): PostgresqlConn
 
 function unreachable({ lookup, connects, host, port }: SourceAddressFacts): PostgresqlConnectionResult {
   if (lookup.kind === 'failed') return { kind: 'unreachable', code: lookup.code, message: `${host}: ${lookup.reason}` };
-  const code = connects[0]?.error ?? databaseConnectErrorCodes.timeout;
+  const code = connects[0]?.error ?? clientSideDatabaseErrorCodes.timeout;
   return { kind: 'unreachable', code, message: `no address of ${host} accepts a connection on port ${port}` };
 }

@@ -1,10 +1,17 @@
-import type { OpenTransaction } from './queries/open-transactions.ts';
+import type { OpenTransactionWithWrites } from './queries/open-transactions.ts';
 import { timeSpanText } from './units.ts';
 
 /** Seconds after which a transaction is considered unlikely to end by itself. */
 export const maxOpenTransactionSeconds = 300;
 
-export function describeOpenTransaction({ kind, id, database, owner, state, seconds }: OpenTransaction): string {
+export function describeOpenTransactionWithWrites({
+  kind,
+  id,
+  database,
+  owner,
+  state,
+  seconds,
+}: OpenTransactionWithWrites): string {
   const what = kind === 'prepared' ? id : `pid ${id}`;
   const age = seconds === undefined ? 'age unknown' : `${timeSpanText(seconds * 1000)} old`;
   return [`${what} in ${database} by ${owner}`, ...(kind === 'session' && state !== '' ? [state] : []), age].join(', ');

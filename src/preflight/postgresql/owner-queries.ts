@@ -2,7 +2,7 @@ import { formatSingleLinePsqlStatement } from '../../postgresql/psql-script.ts';
 import { quoteIdentifier } from '../../postgresql/quote.ts';
 import { requoteQualifiedName } from '../../postgresql/requote.ts';
 import type { NamedConstraint } from './constraint-sql.ts';
-import type { DuplicateUniqueKeys } from './deep/scanned-rows.ts';
+import type { DuplicateUniqueKeys } from './deep/scanned-row-statistics.ts';
 import { limitFindingObjects } from './listed-objects.ts';
 import { maxPostgresqlRowBytes, type TableWithLargeValues } from './queries/large-values.ts';
 

@@ -69,4 +69,4 @@ export type PreflightQueryValueReader = <T>(query: PostgresqlPreflightQuery<T>) 
 export type AnyPostgresqlPreflightQuery = PostgresqlPreflightQuery<any>;
 
 /** The queries of a check by name; `evaluate` receives their values under the same names. */
-export type PostgresqlPreflightQueries = Readonly<Record<string, AnyPostgresqlPreflightQuery>>;
+export type PostgresqlCheckQueries = Readonly<Record<string, AnyPostgresqlPreflightQuery>>;

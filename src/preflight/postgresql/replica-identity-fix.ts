@@ -77,7 +77,7 @@ export function replicaIdentityFix(
       effects.push(buildReplicaIdentityFixEffect(table, replacement));
       undo.push(replicaIdentityStatement(table, formatReplicaIdentityClause(table)));
       if (replacement === 'FULL') full += 1;
-      if (mustRunAsTableOwner(table, replacement)) owned += 1;
+      if (mustOwnerSetReplicaIdentity(table, replacement)) owned += 1;
     }
   }
   const sentences = [
@@ -102,7 +102,10 @@ export function replicaIdentityFix(
 /**
  * Whether only the owner of the table may run the statement: a superuser must not run it on a table of another role.
  */
-export function mustRunAsTableOwner({ trustedOwners }: TableWithUnsafeReplicaIdentity, identity: string): boolean {
+export function mustOwnerSetReplicaIdentity(
+  { trustedOwners }: TableWithUnsafeReplicaIdentity,
+  identity: string,
+): boolean {
   return identity.startsWith('USING INDEX') && !trustedOwners;
 }
 

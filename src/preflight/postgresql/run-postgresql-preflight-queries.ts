@@ -1,14 +1,14 @@
-import { type DatabaseConnectError, databaseConnectErrorCodes } from '../../platform/connect-error.ts';
+import { clientSideDatabaseErrorCodes, type DatabaseConnectError } from '../../platform/connect-error.ts';
 import type { PostgresqlSession } from '../../postgresql/connection.ts';
 import type { PostgresqlRow } from '../../postgresql/postgresql-row.ts';
 import { PostgresqlQueryError } from '../../postgresql/query-error.ts';
 import { omitTransactionControlResults, searchPathSafeRollbackSql } from '../../postgresql/search-path-safe-sql.ts';
 import { getPreflightQueryValue, type PreflightQueryResult, type PreflightQueryResults } from '../query.ts';
-import { buildGrantCatalogObjectStatement } from './queries/grants.ts';
+import { buildCatalogGrantFromError } from './queries/grants.ts';
 import type { AnyPostgresqlPreflightQuery, PostgresqlQueryPreconditions, PreflightQueryValueReader } from './query.ts';
 import { buildReadOnlyPreflightTransaction } from './read-only-preflight-transaction.ts';
 
-export interface PostgresqlQueryRunOptions {
+export interface PostgresqlPreflightQueriesOptions {
   readonly session: Pick<PostgresqlSession, 'query'>;
   /** server_version_num. */
   readonly version: number;
@@ -25,7 +25,7 @@ export interface PostgresqlQueryRunOptions {
   readonly left: () => number;
 }
 
-export interface PostgresqlQueryRunOutcome {
+export interface PostgresqlPreflightQueriesOutcome {
   readonly results: PreflightQueryResults;
   /** The error that ended the session; query results from before the error are kept. */
   readonly lost: PostgresqlQueryError | undefined;
@@ -38,8 +38,8 @@ export interface PostgresqlQueryRunOutcome {
  */
 export async function runPostgresqlPreflightQueries(
   queries: readonly AnyPostgresqlPreflightQuery[],
-  options: PostgresqlQueryRunOptions,
-): Promise<PostgresqlQueryRunOutcome> {
+  options: PostgresqlPreflightQueriesOptions,
+): Promise<PostgresqlPreflightQueriesOutcome> {
   const results = new Map<AnyPostgresqlPreflightQuery, PreflightQueryResult<unknown>>();
   const lost = await runBatch(
     queries.filter(({ when }) => when === undefined),
@@ -61,7 +61,7 @@ export async function runPostgresqlPreflightQueries(
 /** Sends one message. When the function returns, every query has a result, even if the result is a failure. */
 async function runBatch(
   queries: readonly AnyPostgresqlPreflightQuery[],
-  options: PostgresqlQueryRunOptions,
+  options: PostgresqlPreflightQueriesOptions,
   results: Map<AnyPostgresqlPreflightQuery, PreflightQueryResult<unknown>>,
 ): Promise<PostgresqlQueryError | undefined> {
   const sent: SentQuery[] = [];
@@ -87,7 +87,7 @@ async function runBatch(
  * the database.
  */
 export function queryFailureText({ code, message }: DatabaseConnectError | PostgresqlQueryError): string {
-  return code === databaseConnectErrorCodes.aborted ? 'the deadline of the run passed' : message;
+  return code === clientSideDatabaseErrorCodes.aborted ? 'the deadline of the run passed' : message;
 }
 
 interface SentQuery {
@@ -97,7 +97,7 @@ interface SentQuery {
 
 async function sendBatch(
   sent: readonly SentQuery[],
-  options: PostgresqlQueryRunOptions,
+  options: PostgresqlPreflightQueriesOptions,
   results: Map<AnyPostgresqlPreflightQuery, PreflightQueryResult<unknown>>,
 ): Promise<PostgresqlQueryError | undefined> {
   if (sent.length === 0) return undefined;
@@ -125,7 +125,7 @@ async function sendBatch(
  * lost.
  */
 async function sendReadOnly(
-  { session, version, onSend, left }: PostgresqlQueryRunOptions,
+  { session, version, onSend, left }: PostgresqlPreflightQueriesOptions,
   queries: readonly string[],
 ): Promise<readonly (readonly PostgresqlRow[])[] | PostgresqlQueryError> {
   const text = buildReadOnlyPreflightTransaction(queries, version);
@@ -165,13 +165,13 @@ function decodedResult(
 function failedResult(
   query: AnyPostgresqlPreflightQuery,
   { code, message }: PostgresqlQueryError,
-  { username }: PostgresqlQueryRunOptions,
+  { username }: PostgresqlPreflightQueriesOptions,
 ): PreflightQueryResult<unknown> {
   if (code === insufficientPrivilege) {
     return {
       kind: 'denied',
       reason: message,
-      grant: buildGrantCatalogObjectStatement(message, username) ?? query.grant(username),
+      grant: buildCatalogGrantFromError(message, username) ?? query.grant(username),
     };
   }
   return { kind: 'failed', reason: code === lockNotAvailable ? `${message} ${lockHolderNote}` : message };

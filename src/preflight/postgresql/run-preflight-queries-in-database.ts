@@ -1,17 +1,17 @@
-import { DatabaseConnectError, databaseConnectErrorCodes } from '../../platform/connect-error.ts';
+import { clientSideDatabaseErrorCodes, DatabaseConnectError } from '../../platform/connect-error.ts';
 import type { Clock } from '../../platform/host.ts';
 import type { DatabaseResponseMemoryLimit } from '../../platform/response-memory.ts';
 import { connectPostgresql, type PostgresqlSession } from '../../postgresql/connection.ts';
+import type { PostgresqlEndpoint } from '../../postgresql/endpoint.ts';
 import { PostgresqlQueryError } from '../../postgresql/query-error.ts';
 import { buildReadOnlyTransactionSql } from '../../postgresql/search-path-safe-sql.ts';
-import type { PostgresqlSource } from '../../postgresql/source.ts';
 import type { PreflightQueryResults } from '../query.ts';
 import type { AnyPostgresqlPreflightQuery, PostgresqlQueryPreconditions } from './query.ts';
 import { queryFailureText, runPostgresqlPreflightQueries } from './run-postgresql-preflight-queries.ts';
 import type { DatabaseAccessResult } from './source-facts.ts';
 
-export interface RunPreflightQueriesOptions {
-  readonly source: PostgresqlSource;
+export interface PostgresqlDatabaseQueryRunOptions {
+  readonly source: PostgresqlEndpoint;
   /** server_version_num. */
   readonly version: number;
   readonly context: PostgresqlQueryPreconditions;
@@ -44,20 +44,20 @@ export const databaseQueriesTimeout = 40_000;
 export async function runPreflightQueriesInDatabase(
   dbname: string,
   queries: readonly AnyPostgresqlPreflightQuery[],
-  options: RunPreflightQueriesOptions,
+  options: PostgresqlDatabaseQueryRunOptions,
   earlier?: DatabaseQueryAttempt,
 ): Promise<DatabaseQueryOutcome> {
   const end = options.clock.now() + databaseQueriesTimeout;
   const left = () => end - options.clock.now();
-  let disconnected = earlier?.code === databaseConnectErrorCodes.closed ? earlier : undefined;
+  let disconnected = earlier?.code === clientSideDatabaseErrorCodes.closed ? earlier : undefined;
   for (let tries = 1; ; tries += 1) {
     const attempt = await tryQueryDatabase(dbname, queries, options, left);
     const { code, wasQuerySent } = attempt;
     if (code === undefined || options.signal.aborted || left() < 5000) return attempt;
-    if (code === databaseConnectErrorCodes.closed && wasQuerySent && disconnected === undefined) {
+    if (code === clientSideDatabaseErrorCodes.closed && wasQuerySent && disconnected === undefined) {
       disconnected = attempt;
     } else if (
-      (transientCodes.has(code) || code === databaseConnectErrorCodes.closed) &&
+      (transientCodes.has(code) || code === clientSideDatabaseErrorCodes.closed) &&
       disconnected === undefined &&
       tries < 4
     ) {
@@ -73,7 +73,7 @@ export async function runQueriesOnOpenSession(
   session: PostgresqlSession,
   dbname: string,
   queries: readonly AnyPostgresqlPreflightQuery[],
-  options: RunPreflightQueriesOptions,
+  options: PostgresqlDatabaseQueryRunOptions,
 ): Promise<DatabaseQueryAttempt> {
   const end = options.clock.now() + databaseQueriesTimeout;
   return runOnSession(session, dbname, queries, options, () => end - options.clock.now(), true);
@@ -81,7 +81,7 @@ export async function runQueriesOnOpenSession(
 
 /** Error codes after which a new connection may succeed. */
 export function isTransientDatabaseErrorCode(code: string | undefined): boolean {
-  return code !== undefined && (code === databaseConnectErrorCodes.closed || transientCodes.has(code));
+  return code !== undefined && (code === clientSideDatabaseErrorCodes.closed || transientCodes.has(code));
 }
 
 /**
@@ -94,7 +94,7 @@ const transientCodes: ReadonlySet<string> = new Set([
   '57P03',
   '53300',
   'ECONNREFUSED',
-  databaseConnectErrorCodes.memory,
+  clientSideDatabaseErrorCodes.memory,
 ]);
 
 export interface DatabaseQueryAttempt extends DatabaseQueryOutcome {
@@ -107,7 +107,7 @@ export interface DatabaseQueryAttempt extends DatabaseQueryOutcome {
 async function tryQueryDatabase(
   dbname: string,
   queries: readonly AnyPostgresqlPreflightQuery[],
-  options: RunPreflightQueriesOptions,
+  options: PostgresqlDatabaseQueryRunOptions,
   left: () => number,
 ): Promise<DatabaseQueryAttempt> {
   let session: PostgresqlSession | undefined;
@@ -133,7 +133,7 @@ async function runOnSession(
   session: PostgresqlSession,
   dbname: string,
   queries: readonly AnyPostgresqlPreflightQuery[],
-  { version, context, source, serverResults, onSend }: RunPreflightQueriesOptions,
+  { version, context, source, serverResults, onSend }: PostgresqlDatabaseQueryRunOptions,
   left: () => number,
   direct: boolean,
 ): Promise<DatabaseQueryAttempt> {
@@ -171,7 +171,7 @@ export function countSqlStatements(text: string): number {
 }
 
 /** Why the connection ended before every query of the database had a result. */
-export function getDatabaseConnectionFailureReason({ access }: DatabaseQueryOutcome): string | undefined {
+export function findFailureReasonOfQueryOutcome({ access }: DatabaseQueryOutcome): string | undefined {
   if (access.kind === 'entered') return access.broken;
   return 'message' in access ? access.message : undefined;
 }

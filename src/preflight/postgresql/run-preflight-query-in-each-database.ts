@@ -2,21 +2,21 @@ import { unreachableSourceHint } from '../../db-source/unreachable-source-hint.t
 import { CliError } from '../../errors.ts';
 import type { Clock } from '../../platform/host.ts';
 import { createDatabaseResponseMemoryLimit } from '../../platform/response-memory.ts';
-import type { PostgresqlSource } from '../../postgresql/source.ts';
+import type { PostgresqlEndpoint } from '../../postgresql/endpoint.ts';
 import { getPreflightQueryValue } from '../query.ts';
 import type { NearestWordFinder } from '../unknown-check-ids.ts';
 import { openPostgresqlSource } from './open-postgresql-source.ts';
 import { databasesQuery } from './queries/databases.ts';
 import type { PostgresqlPreflightQuery } from './query.ts';
 import {
-  type RunPreflightQueriesOptions,
+  type PostgresqlDatabaseQueryRunOptions,
   runPreflightQueriesInDatabase,
   runQueriesOnOpenSession,
 } from './run-preflight-queries-in-database.ts';
 import { selectDatabasesToMigrate } from './select-databases.ts';
 
 export interface RunQueryInEachDatabaseOptions {
-  readonly source: PostgresqlSource;
+  readonly source: PostgresqlEndpoint;
   readonly ignoreDbs: readonly string[];
   readonly clock: Clock;
   readonly signal: AbortSignal;
@@ -67,7 +67,7 @@ export async function runPreflightQueryInEachDatabase<T>(
 async function queryOneDatabase<T>(
   database: string,
   query: PostgresqlPreflightQuery<T>,
-  options: RunPreflightQueriesOptions,
+  options: PostgresqlDatabaseQueryRunOptions,
 ): Promise<PerDatabaseQueryResult<T>> {
   const { results, access } = await runPreflightQueriesInDatabase(database, [query], options);
   const value = getPreflightQueryValue(results, query);

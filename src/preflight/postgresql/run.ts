@@ -1,4 +1,4 @@
-import type { PostgresqlSource } from '../../postgresql/source.ts';
+import type { PostgresqlEndpoint } from '../../postgresql/endpoint.ts';
 import { formatPostgresqlVersion } from '../../postgresql/version.ts';
 import type { PreflightOptions } from '../preflight-options.ts';
 import { getPreflightQueryValue } from '../query.ts';
@@ -16,18 +16,18 @@ import { adviseIgnoringDatabases } from './advise-ignoring-databases.ts';
 import type { PostgresqlCheck, PostgresqlServerPreflightCheck } from './check.ts';
 import { postgresqlChecks } from './checks.ts';
 import { collectPostgresqlFacts } from './collect-postgresql-facts.ts';
-import type { CollectedPostgresqlFacts, PostgresqlPreflightInput } from './collected-postgresql-facts.ts';
+import type { CollectedPostgresqlFacts, PostgresqlSpecificPreflightInput } from './collected-postgresql-facts.ts';
 import { estimatePostgresqlCopyTime, selectLargestTables, sumInitialCopySize } from './copy-time-estimate.ts';
 import { buildDeepReadReport } from './deep/build-deep-read-report.ts';
 import { evaluateServerCheck } from './evaluate-checks.ts';
 import { evaluatePostgresqlChecksAfterFixes } from './evaluate-postgresql-checks-after-fixes.ts';
-import { type OpenedPostgresqlSource, openPostgresqlSource } from './open-postgresql-source.ts';
+import { openPostgresqlSource, type PostgresqlSourceOpenResult } from './open-postgresql-source.ts';
 import { migrationRoleQuery } from './queries/migration-role.ts';
 import type { TableSize } from './queries/table-sizes.ts';
 import { countSqlStatements } from './run-preflight-queries-in-database.ts';
 import type { PostgresqlSourceFacts } from './source-facts.ts';
 
-export interface PostgresqlPreflightRunOptions extends PreflightInput<PostgresqlSource> {
+export interface PostgresqlPreflightRunOptions extends PreflightInput<PostgresqlEndpoint> {
   /** Number of simultaneous connections (default: 8); never more than a tenth of the connections that are free. */
   readonly concurrency?: number;
   /** Milliseconds between the two readings of the WAL position, if a check needs them (default: 5 s). */
@@ -43,8 +43,8 @@ interface PostgresqlFields {
 }
 
 export type PostgresqlPreflightEngine = PreflightEngine<
-  PostgresqlSource,
-  OpenedPostgresqlSource,
+  PostgresqlEndpoint,
+  PostgresqlSourceOpenResult,
   CollectedPostgresqlFacts,
   PostgresqlFields
 >;
@@ -66,7 +66,7 @@ export function runPostgresqlPreflight({
 }
 
 /** The operations of a preflight of a PostgreSQL source. */
-export function createPostgresqlPreflightEngine(settings: PostgresqlPreflightInput): PostgresqlPreflightEngine {
+export function createPostgresqlPreflightEngine(settings: PostgresqlSpecificPreflightInput): PostgresqlPreflightEngine {
   const { checks } = settings;
   return {
     name: 'postgresql',
@@ -133,7 +133,7 @@ function sourceFacts(
 function describeSource(
   collected: CollectedPostgresqlFacts,
   { databases }: PreflightConclusion,
-  { host, port, dbname, username, ssl }: PostgresqlSource,
+  { host, port, dbname, username, ssl }: PostgresqlEndpoint,
 ): PreflightEngineReport<PostgresqlFields> {
   const { sizes, results } = collected;
   const { connection, copy, address, scans } = sourceFacts(collected);

@@ -1,11 +1,11 @@
 import type { DatabaseResponseMemoryLimit } from '../../platform/response-memory.ts';
-import type { PostgresqlSource } from '../../postgresql/source.ts';
+import type { PostgresqlEndpoint } from '../../postgresql/endpoint.ts';
 
 /** Everything that is needed to connect to a source. */
-export interface SourceConnectOptions {
+export interface PostgresqlSourceConnectOptions {
   /** The source, with the IP address to connect to. */
-  readonly source: PostgresqlSource;
-  readonly timeouts: ConnectTimeouts;
+  readonly source: PostgresqlEndpoint;
+  readonly timeouts: PostgresqlConnectAndQueryTimeouts;
   readonly signal: AbortSignal;
   readonly memory: DatabaseResponseMemoryLimit;
   /** Called with every statement before it is sent to the source. */
@@ -13,7 +13,7 @@ export interface SourceConnectOptions {
 }
 
 /** Milliseconds. */
-export interface ConnectTimeouts {
+export interface PostgresqlConnectAndQueryTimeouts {
   /** Time limit for the lookup of the host name, and for one TCP connection. */
   readonly address: number;
   /** Time limit from the TCP connection until the server accepts statements. */

@@ -1,8 +1,8 @@
 import type { PostgresqlAuthenticationMethod } from '../../postgresql/authentication-guard.ts';
 import type { SourceAddressFacts, TlsFacts } from '../network/network-facts.ts';
-import type { DatabaseScanResult } from './deep/scanned-rows.ts';
-import type { CatalogLock } from './queries/catalog-locks.ts';
-import type { PostgresqlServerInstance } from './queries/server-instances.ts';
+import type { DatabaseScanResult } from './deep/scanned-row-statistics.ts';
+import type { AccessExclusiveCatalogLock } from './queries/catalog-locks.ts';
+import type { PostgresqlInstanceIdentity } from './queries/server-instances.ts';
 
 /** Facts about a PostgreSQL source besides the query results. */
 export interface PostgresqlSourceFacts {
@@ -63,7 +63,7 @@ export interface UnansweredPostgresqlLoginDiagnosis {
    */
   readonly answersTlsRequest: boolean;
   /** Locks that block logins to the database, read on a connection to another database. */
-  readonly locks: readonly CatalogLock[];
+  readonly locks: readonly AccessExclusiveCatalogLock[];
 }
 
 export interface ConnectedPostgresqlSourceFacts {
@@ -97,7 +97,7 @@ export type DatabaseAccessResult =
       /** Whether the server process has the id that was reported at login, so that no pooler is in between. */
       readonly direct: boolean;
       /** The server instance that the connection reached; undefined if the role cannot read its properties. */
-      readonly instance?: PostgresqlServerInstance | undefined;
+      readonly instance?: PostgresqlInstanceIdentity | undefined;
       /** Why the connection ended, for the second time, before all queries of the database had a result. */
       readonly broken?: string;
     }
@@ -110,7 +110,7 @@ export type DatabaseAccessResult =
       readonly kind: 'lost';
       readonly message: string;
       /** Locks on system catalogs that block logins to the database. */
-      readonly locks?: readonly CatalogLock[];
+      readonly locks?: readonly AccessExclusiveCatalogLock[];
     };
 
 export interface InitialCopySize {
@@ -134,7 +134,7 @@ export interface WalRate {
   readonly bytes: number;
   readonly seconds: number;
   /** The server instance that returned the second reading of the WAL position. */
-  readonly instance?: PostgresqlServerInstance | undefined;
+  readonly instance?: PostgresqlInstanceIdentity | undefined;
 }
 
 export type ReplicationConnectionResult =
@@ -143,11 +143,11 @@ export type ReplicationConnectionResult =
       /**
        * The server instance that the replication connection reached; undefined if the role cannot read its properties.
        */
-      readonly instance?: PostgresqlServerInstance | undefined;
+      readonly instance?: PostgresqlInstanceIdentity | undefined;
     }
   | { readonly kind: 'refused'; readonly code: string; readonly message: string };
 
 /** server_version_num; 0 when no connection was made. */
-export function getSourceServerVersion({ connection }: PostgresqlSourceFacts): number {
+export function getPostgresqlSourceVersion({ connection }: PostgresqlSourceFacts): number {
   return connection.kind === 'entered' ? connection.version : 0;
 }

@@ -31,6 +31,6 @@ export function isRedisCommandAllowed(rules: readonly string[], command: string)
 /**
  * Whether the key patterns in the reply to ACL GETUSER match every key; a reply without patterns counts as every key.
  */
-export function canReadEveryKey(patterns: readonly string[] | undefined): boolean {
+export function canRedisUserReadEveryKey(patterns: readonly string[] | undefined): boolean {
   return patterns === undefined || patterns.some((pattern) => /^(~|%R~|%RW~)\*$/.test(pattern));
 }

@@ -1,6 +1,6 @@
 import {
   type ServerPreflightCheck,
-  selectBlockableMethods,
+  selectBlockableMigrationMethods,
   withOnlyDeclaredMethodsBlockedAssertion,
 } from '../check.ts';
 import type { MigrationMethod } from '../finding.ts';
@@ -17,7 +17,7 @@ export const redisMigrationMethods: readonly MigrationMethod[] = ['continuous', 
 export function declareRedisPreflightCheck<Q extends PreflightCheckQueries>(
   check: Omit<RedisCheck<Q>, 'scope' | 'mayBlock'>,
 ): RedisCheck<Q> {
-  const mayBlock = selectBlockableMethods(check.severity, redisMigrationMethods);
+  const mayBlock = selectBlockableMigrationMethods(check.severity, redisMigrationMethods);
   return {
     ...check,
     scope: 'server',

@@ -1,15 +1,15 @@
+import type { RedisEndpoint } from '../../redis/endpoint.ts';
 import { parseKeyspace } from '../../redis/info.ts';
 import { formatRedisCommand } from '../../redis/quote.ts';
 import { encodeRedisCommand } from '../../redis/resp.ts';
 import type { RedisConnectOptions } from '../../redis/send-redis-command.ts';
-import type { RedisSource } from '../../redis/source.ts';
 import { getPreflightQueryValue, type PreflightQueryResult } from '../query.ts';
 import type { CollectedSourceFacts, PreflightEngineInput } from '../run.ts';
 import type { RedisCheck } from './check.ts';
-import { findRenamedRedisCommands } from './find-renamed-commands.ts';
+import { findRenamedRedisWriteCommands } from './find-renamed-commands.ts';
 import { sampleRedisKeys } from './key-sample.ts';
 import { measureRedisActivityRate } from './measure-activity-rate.ts';
-import { getAuthenticatedRedisUser, type OpenedRedisSource } from './open-redis-source.ts';
+import { getAuthenticatedRedisUser, type RedisSourceOpenResult } from './open-redis-source.ts';
 import { isRedisBusyError } from './outcome-without-result.ts';
 import { probePsync } from './probe-psync.ts';
 import { redisReplicationConfigQuery } from './queries/config.ts';
@@ -31,13 +31,13 @@ export interface CollectedRedisFacts extends CollectedSourceFacts {
  * Reports each sent command in the form of a redis-cli line, and counts the sent bytes, which the measurement of the
  * source activity subtracts.
  */
-export interface SentRedisCommandCounter extends Required<Pick<RedisConnectOptions, 'onCommand'>> {
+export interface SentRedisTrafficObserver extends Required<Pick<RedisConnectOptions, 'onCommand'>> {
   readonly sent: () => { readonly bytes: number; readonly commands: number };
 }
 
-export function createSentRedisCommandCounter(
-  onSend: PreflightEngineInput<RedisSource>['onSend'],
-): SentRedisCommandCounter {
+export function createSentRedisTrafficObserver(
+  onSend: PreflightEngineInput<RedisEndpoint>['onSend'],
+): SentRedisTrafficObserver {
   let bytes = 0;
   let commands = 0;
   return {
@@ -58,9 +58,9 @@ const noSession = { kind: 'skipped', reason: 'no session with the server' } as c
  * Runs the queries of the checks, and then samples keys while the activity of the server is measured. Ends the session.
  */
 export async function collectRedisFacts(
-  opened: OpenedRedisSource,
-  run: PreflightEngineInput<RedisSource>,
-  observer: SentRedisCommandCounter,
+  opened: RedisSourceOpenResult,
+  run: PreflightEngineInput<RedisEndpoint>,
+  observer: SentRedisTrafficObserver,
   checks: readonly RedisCheck[],
   rateInterval: number,
 ): Promise<CollectedRedisFacts> {
@@ -84,7 +84,7 @@ export async function collectRedisFacts(
       const info = getPreflightQueryValue(results, redisInfoQuery);
       const databases = info === undefined ? [0] : parseKeyspace(info).map(({ index }) => index);
       sample = await toRedisQueryResult(sampleRedisKeys(session, databases), samplePermission, context);
-      renamed = await findRenamedRedisCommands(session, results, context);
+      renamed = await findRenamedRedisWriteCommands(session, results, context);
       if (run.options.probe)
         probe = await probePsync(connected, { ...connect, limit: 15_000, copyLimit: copyLimit(results) });
     });
@@ -111,8 +111,8 @@ type Measured = Pick<RedisSourceFacts, 'rate' | 'sample' | 'renamed' | 'probe' |
 const notMeasured: Measured = { rate: undefined, sample: noSession, renamed: noSession, probe: undefined };
 
 function factsOf(
-  { address, tls, connection }: OpenedRedisSource,
-  { source }: PreflightEngineInput<RedisSource>,
+  { address, tls, connection }: RedisSourceOpenResult,
+  { source }: PreflightEngineInput<RedisEndpoint>,
   queried: RedisPreflightQueryResults = new Map(),
   measured: Measured = notMeasured,
 ): RedisSourceFacts {

@@ -1,6 +1,6 @@
 import type { RedisInfo } from '../../redis/info.ts';
 import type { PreflightQueryResult } from '../query.ts';
-import { canReadEveryKey, isRedisCommandAllowed } from './acl-rules.ts';
+import { canRedisUserReadEveryKey, isRedisCommandAllowed } from './acl-rules.ts';
 import type { RedisAclDryRunResult, RedisAclUserRules } from './queries/acl.ts';
 
 /**
@@ -15,7 +15,7 @@ export function getRedisCommandPermission(
   if (dryRun.kind === 'known' || rules.kind !== 'known')
     return dryRun.kind === 'missing' ? withoutRules(rules) : dryRun;
   if (!isRedisCommandAllowed(rules.value.commands, name)) return denied(`run the '${name}' command`);
-  if (keyCommands.has(name) && !canReadEveryKey(rules.value.keys)) return denied('access every key');
+  if (keyCommands.has(name) && !canRedisUserReadEveryKey(rules.value.keys)) return denied('access every key');
   return { kind: 'known', value: { allowed: true, reply: 'OK' } };
 }
 

@@ -1,5 +1,5 @@
+import type { RedisEndpoint } from '../../redis/endpoint.ts';
 import { parseKeyspace, type RedisInfo, readRedisInfoNumber } from '../../redis/info.ts';
-import type { RedisSource } from '../../redis/source.ts';
 import { parseRedisServerVersion, redisProductNames } from '../../redis/version.ts';
 import { getPreflightQueryValue } from '../query.ts';
 import type { DatabasePreflightVerdict } from '../report.ts';
@@ -10,13 +10,13 @@ import { redisChecks } from './checks.ts';
 import {
   type CollectedRedisFacts,
   collectRedisFacts,
-  createSentRedisCommandCounter,
-  type SentRedisCommandCounter,
+  createSentRedisTrafficObserver,
+  type SentRedisTrafficObserver,
 } from './collect-redis-facts.ts';
 import { estimateRedisCopy } from './copy-estimate.ts';
 import { evaluateRedisChecks } from './evaluate-checks.ts';
 import { evaluateRedisChecksAfterFixes } from './evaluate-redis-checks-after-fixes.ts';
-import { type OpenedRedisSource, openRedisSource } from './open-redis-source.ts';
+import { openRedisSource, type RedisSourceOpenResult } from './open-redis-source.ts';
 import { redisInfoQuery } from './queries/info.ts';
 import type { RedisConnectionResult } from './source-facts.ts';
 
@@ -27,11 +27,11 @@ export interface RedisPreflightEngineOptions {
   readonly checks?: readonly RedisCheck[];
 }
 
-interface OpenedRedis extends OpenedRedisSource {
-  readonly observer: SentRedisCommandCounter;
+interface OpenedRedis extends RedisSourceOpenResult {
+  readonly observer: SentRedisTrafficObserver;
 }
 
-export type RedisPreflightEngine = PreflightEngine<RedisSource, OpenedRedis, CollectedRedisFacts>;
+export type RedisPreflightEngine = PreflightEngine<RedisEndpoint, OpenedRedis, CollectedRedisFacts>;
 
 /**
  * The operations of a preflight of a Redis source. The progress of a Redis preflight counts three steps: connected,
@@ -46,7 +46,7 @@ export function createRedisPreflightEngine({
     methods: redisMigrationMethods,
     checks,
     async open(run) {
-      const observer = createSentRedisCommandCounter(run.onSend);
+      const observer = createSentRedisTrafficObserver(run.onSend);
       run.onProgress(0, 3);
       const opened = await openRedisSource(run.source, { signal: run.signal, onCommand: observer.onCommand });
       run.onProgress(1, 3);
@@ -73,7 +73,7 @@ export function createRedisPreflightEngine({
 function describeRedis(
   { facts, results }: CollectedRedisFacts,
   { databases }: PreflightConclusion,
-  source: RedisSource,
+  source: RedisEndpoint,
 ): PreflightEngineReport<object> {
   const info = getPreflightQueryValue(results, redisInfoQuery);
   const keyspace = info === undefined ? [] : parseKeyspace(info);
@@ -97,7 +97,7 @@ function describeRedis(
  * A user name without a colon behind it may be a password, so it is shown only if the server accepted it together with
  * a password.
  */
-function shownUsername({ username, isUsernameAmbiguous }: RedisSource, connection: RedisConnectionResult) {
+function shownUsername({ username, isUsernameAmbiguous }: RedisEndpoint, connection: RedisConnectionResult) {
   const isHidden = isUsernameAmbiguous === true && !(connection.kind === 'connected' && connection.auth === 'password');
   return username === undefined || isHidden ? {} : { username };
 }

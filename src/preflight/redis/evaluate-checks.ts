@@ -3,7 +3,7 @@ import { type CheckFinding, type PreflightCheckOutcome, skipOutcome } from '../f
 import type { PreflightOptions } from '../preflight-options.ts';
 import type { PreflightCheckQueries, PreflightQueryResult, PreflightQueryResults } from '../query.ts';
 import type { RedisCheck } from './check.ts';
-import { buildOutcomeWithoutQueryResult } from './outcome-without-result.ts';
+import { buildRedisOutcomeWithoutQueryResult } from './outcome-without-result.ts';
 import type { RedisSourceFacts } from './source-facts.ts';
 
 /** Returns one finding for each Redis check, in the order of the checks. */
@@ -29,7 +29,7 @@ function evaluateCheck(
   for (const [name, query] of Object.entries(queries)) {
     const isOptional = 'optional' in query;
     const result = results.get(isOptional ? query.optional : query) ?? notSent(facts);
-    if (!isOptional && result.kind !== 'known') return buildOutcomeWithoutQueryResult(result, check);
+    if (!isOptional && result.kind !== 'known') return buildRedisOutcomeWithoutQueryResult(result, check);
     values[name] = isOptional || result.kind !== 'known' ? result : result.value;
   }
   return check.evaluate(values, facts, options);

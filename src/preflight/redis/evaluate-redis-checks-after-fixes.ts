@@ -1,7 +1,11 @@
 import type { RedisInfoField } from '../../redis/info.ts';
 import type { CheckFinding } from '../finding.ts';
 import type { PreflightFixEffect } from '../fix-effect.ts';
-import { buildFindingKey, type EvaluatedFixEffects, type FixEffectInDatabase } from '../preflight-fix-with-effects.ts';
+import {
+  buildFindingKey,
+  type FindingsChangedByFixEffects,
+  type FixEffectInDatabase,
+} from '../preflight-fix-with-effects.ts';
 import type { PreflightOptions } from '../preflight-options.ts';
 import type { PreflightCheckQueries, PreflightQuery, PreflightQueryResult, PreflightQueryResults } from '../query.ts';
 import type { RedisCheck } from './check.ts';
@@ -26,7 +30,7 @@ export function evaluateRedisChecksAfterFixes(
   { facts, results }: Pick<CollectedRedisFacts, 'facts'> & { readonly results: PreflightQueryResults },
   options: PreflightOptions,
   placed: readonly FixEffectInDatabase[],
-): EvaluatedFixEffects {
+): FindingsChangedByFixEffects {
   const effects = placed.map(({ effect }) => effect);
   const after = applyFixEffectsToRedisResults(results, effects);
   const factsAfter = applyToFacts(facts, effects);

@@ -5,7 +5,7 @@ import { redisCommandCallsQuery, redisInfoQuery } from './queries/info.ts';
 import { requireRedisReplyList } from './queries/reply.ts';
 import type { RedisPreflightQueryContext } from './query.ts';
 import { type RedisPreflightQueryResults, toRedisQueryResult } from './run-redis-preflight-queries.ts';
-import type { RenamedRedisCommands } from './source-facts.ts';
+import type { RenamedRedisWriteCommands } from './source-facts.ts';
 
 const commandInfo = { id: 'COMMAND INFO', permission: '+command' };
 
@@ -15,11 +15,11 @@ const commandInfo = { id: 'COMMAND INFO', permission: '+command' };
  * renamed command, but no command that was removed. The replication stream contains the command name that the client
  * sent.
  */
-export async function findRenamedRedisCommands(
+export async function findRenamedRedisWriteCommands(
   session: RedisConnection,
   results: RedisPreflightQueryResults,
   context: RedisPreflightQueryContext,
-): Promise<PreflightQueryResult<RenamedRedisCommands>> {
+): Promise<PreflightQueryResult<RenamedRedisWriteCommands>> {
   const calls = getPreflightQueryValue(results, redisCommandCallsQuery);
   const result = results.get(redisCommandCallsQuery);
   if (calls === undefined) {
@@ -32,7 +32,7 @@ export async function findRenamedRedisCommands(
   const hasList = version?.product === 'valkey' || (version !== undefined && isRedisVersionAtLeast(version, 7, 0));
   const isCalled = (name: string) =>
     [...calls].some(([one, count]) => count > 0 && (one === name || one.startsWith(`${name}|`)));
-  const find = async (): Promise<RenamedRedisCommands> => {
+  const find = async (): Promise<RenamedRedisWriteCommands> => {
     const found = requireRedisReplyList(await session.send(['COMMAND', 'INFO', ...writeCommands]));
     const absent = writeCommands.filter((_, at) => !Array.isArray(found[at]));
     if (absent.length === 0) return { called: [], uncalled: [] };

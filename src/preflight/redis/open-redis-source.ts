@@ -1,20 +1,20 @@
-import { DatabaseConnectError, databaseConnectErrorCodes } from '../../platform/connect-error.ts';
+import { clientSideDatabaseErrorCodes, DatabaseConnectError } from '../../platform/connect-error.ts';
 import { createDatabaseResponseMemoryLimit, type DatabaseResponseMemoryLimit } from '../../platform/response-memory.ts';
 import { connectRedis, type RedisConnection } from '../../redis/connection.ts';
+import type { RedisEndpoint } from '../../redis/endpoint.ts';
 import type { RedisConnectOptions } from '../../redis/send-redis-command.ts';
-import type { RedisSource } from '../../redis/source.ts';
 import { findReachableAddress } from '../network/find-reachable-address.ts';
 import type { SourceAddressFacts, TlsFacts } from '../network/network-facts.ts';
 import type { RedisConnectionResult } from './source-facts.ts';
 
-export interface OpenedRedisSource {
+export interface RedisSourceOpenResult {
   readonly address: SourceAddressFacts;
   readonly tls: TlsFacts;
   readonly connection: RedisConnectionResult;
   /** The open session, which the caller must end; undefined if the connection or the login failed. */
   readonly session: RedisConnection | undefined;
   /** The source with the IP address that the connection was made to. */
-  readonly source: RedisSource;
+  readonly source: RedisEndpoint;
   /** Memory limit that all sessions of the preflight share, because their replies are kept. */
   readonly memory: DatabaseResponseMemoryLimit;
 }
@@ -30,7 +30,10 @@ const connectTimeout = 5000;
  * Looks up the host of the Redis source, connects and authenticates. A failed connection is part of the result and does
  * not throw.
  */
-export async function openRedisSource(given: RedisSource, options: OpenRedisSourceOptions): Promise<OpenedRedisSource> {
+export async function openRedisSource(
+  given: RedisEndpoint,
+  options: OpenRedisSourceOptions,
+): Promise<RedisSourceOpenResult> {
   const { signal } = options;
   const memory = createDatabaseResponseMemoryLimit('always');
   const search = findReachableAddress(given.host, given.port, { contradictions: [], limit: connectTimeout, signal });
@@ -60,15 +63,15 @@ export async function openRedisSource(given: RedisSource, options: OpenRedisSour
  * The name of the ACL user that the session uses. AUTH is not sent without a password, even if a user name was given; a
  * Redis replica does the same.
  */
-export function getAuthenticatedRedisUser({ username }: RedisSource, connection: RedisConnectionResult): string {
+export function getAuthenticatedRedisUser({ username }: RedisEndpoint, connection: RedisConnectionResult): string {
   return connection.kind === 'connected' && connection.auth === 'password' ? (username ?? 'default') : 'default';
 }
 
 const tlsNotTried: TlsFacts = { offered: 'not_asked' };
 
 function tlsFactsOf({ phase, code, message }: DatabaseConnectError): TlsFacts {
-  if (code === databaseConnectErrorCodes.noTls) return { offered: 'no', plaintext: 'accepted' };
-  if (code === databaseConnectErrorCodes.onlyTls) return { offered: 'yes', plaintext: 'refused' };
+  if (code === clientSideDatabaseErrorCodes.noTls) return { offered: 'no', plaintext: 'accepted' };
+  if (code === clientSideDatabaseErrorCodes.onlyTls) return { offered: 'yes', plaintext: 'refused' };
   return phase === 'tls' ? { offered: 'yes', failure: message } : tlsNotTried;
 }
 

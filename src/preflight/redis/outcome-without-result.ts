@@ -3,7 +3,7 @@ import type { PreflightQueryResult } from '../query.ts';
 import { redisMigrationMethods } from './check.ts';
 
 /** The outcome of a check whose query has no value: `unknown`, with a fix that describes how to get a value. */
-export function buildOutcomeWithoutQueryResult(
+export function buildRedisOutcomeWithoutQueryResult(
   result: Exclude<PreflightQueryResult<unknown>, { kind: 'known' }>,
   { mayBlock = redisMigrationMethods }: { readonly mayBlock?: readonly MigrationMethod[] } = {},
 ): PreflightCheckOutcome {

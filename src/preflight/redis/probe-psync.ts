@@ -1,11 +1,11 @@
 import type { Socket } from 'node:net';
-import { DatabaseConnectError, databaseConnectErrorCodes } from '../../platform/connect-error.ts';
+import { clientSideDatabaseErrorCodes, DatabaseConnectError } from '../../platform/connect-error.ts';
 import { authenticateRedisConnection } from '../../redis/authenticate.ts';
-import { parseRedisErrorCode, redactServerMessage } from '../../redis/command-error.ts';
+import { parseRedisErrorCode, redactRedisServerMessage } from '../../redis/command-error.ts';
+import type { RedisEndpoint } from '../../redis/endpoint.ts';
 import { openRedisSocket } from '../../redis/redis-socket.ts';
 import { requestRedisReplyLine } from '../../redis/resp.ts';
 import type { RedisConnectOptions } from '../../redis/send-redis-command.ts';
-import type { RedisSource } from '../../redis/source.ts';
 import type { PsyncCopyStartResult, PsyncProbeResult } from './source-facts.ts';
 
 /** The description of `--probe`, for the help and for the report. */
@@ -21,7 +21,7 @@ export interface PsyncProbeOptions extends RedisConnectOptions {
  * Requests a full synchronization with PSYNC, and disconnects when the copy begins. The source forks for a BGSAVE
  * because of PSYNC.
  */
-export async function probePsync(source: RedisSource, options: PsyncProbeOptions): Promise<PsyncProbeResult> {
+export async function probePsync(source: RedisEndpoint, options: PsyncProbeOptions): Promise<PsyncProbeResult> {
   try {
     const { socket } = await openRedisSocket(source, options);
     try {
@@ -30,7 +30,7 @@ export async function probePsync(source: RedisSource, options: PsyncProbeOptions
       await requestRedisReplyLine(socket, ['REPLCONF', 'capa', 'eof', 'capa', 'psync2'], options);
       const reply = await requestRedisReplyLine(socket, ['PSYNC', '?', '-1'], options);
       if (reply.startsWith('-')) {
-        const message = redactServerMessage(reply.slice(1), source);
+        const message = redactRedisServerMessage(reply.slice(1), source);
         // For a copy through a file the source forks before it replies to PSYNC.
         if (/\bBGSAVE failed\b/.test(message)) {
           return { kind: 'accepted', reply: 'a copy was attempted', copy: { kind: 'failed', reason: message } };
@@ -55,14 +55,14 @@ export async function probePsync(source: RedisSource, options: PsyncProbeOptions
 async function awaitCopy(
   socket: Socket,
   reply: string,
-  source: RedisSource,
+  source: RedisEndpoint,
   options: PsyncProbeOptions,
 ): Promise<PsyncCopyStartResult> {
   const end = performance.now() + options.copyLimit;
   let line = reply;
   try {
     while (!line.startsWith('$')) {
-      if (line.startsWith('-')) return { kind: 'failed', reason: redactServerMessage(line.slice(1), source) };
+      if (line.startsWith('-')) return { kind: 'failed', reason: redactRedisServerMessage(line.slice(1), source) };
       const left = end - performance.now();
       if (left <= 0) return copyIsLate(options);
       line = await requestRedisReplyLine(socket, undefined, { ...options, limit: left });
@@ -70,7 +70,7 @@ async function awaitCopy(
     return { kind: 'started' };
   } catch (error) {
     if (!(error instanceof DatabaseConnectError)) throw error;
-    return error.code === databaseConnectErrorCodes.timeout
+    return error.code === clientSideDatabaseErrorCodes.timeout
       ? copyIsLate(options)
       : { kind: 'failed', reason: error.message };
   }

@@ -10,7 +10,7 @@ export interface RedisDisklessReplication {
 }
 
 /** Whether a replica receives the initial copy without a file on the disk of the source. */
-export function usesDisklessSync(
+export function getRedisDisklessReplication(
   settings: PreflightQueryResult<RedisConfigValues<RedisReplicationSetting>>,
   info: RedisInfo | undefined,
 ): RedisDisklessReplication {

@@ -1,7 +1,7 @@
 import { DatabaseConnectError } from '../../platform/connect-error.ts';
 import { connectRedis, type RedisConnection } from '../../redis/connection.ts';
+import type { RedisEndpoint } from '../../redis/endpoint.ts';
 import type { RedisConnectOptions } from '../../redis/send-redis-command.ts';
-import type { RedisSource } from '../../redis/source.ts';
 import type { PreflightQueryResult } from '../query.ts';
 import { redisInfoQuery } from './queries/info.ts';
 import type { RedisPreflightQueryContext } from './query.ts';
@@ -22,7 +22,7 @@ export interface RedisQueriesRetryResult {
 }
 
 export interface RedisQueryRetryOptions {
-  readonly source: RedisSource;
+  readonly source: RedisEndpoint;
   readonly context: RedisPreflightQueryContext;
   readonly connect: Omit<RedisConnectOptions, 'limit'>;
 }

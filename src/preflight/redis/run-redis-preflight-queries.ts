@@ -1,4 +1,4 @@
-import { databaseConnectErrorCodes } from '../../platform/connect-error.ts';
+import { clientSideDatabaseErrorCodes } from '../../platform/connect-error.ts';
 import { RedisCommandError } from '../../redis/command-error.ts';
 import type { RedisConnection } from '../../redis/connection.ts';
 import { formatRedisCommand } from '../../redis/quote.ts';
@@ -65,12 +65,12 @@ export async function toRedisQueryResult<T>(
     if (error.code === 'MASTERDOWN') return { kind: 'skipped', reason: 'the replica has lost its primary' };
     if (/unknown (sub)?command|wrong number of arg/i.test(error.message)) return { kind: 'missing', reason };
     // An error at the deadline of the preflight says nothing about the server.
-    const broke = error.lost && error.code !== databaseConnectErrorCodes.aborted;
+    const broke = error.lost && error.code !== clientSideDatabaseErrorCodes.aborted;
     return {
       kind: 'failed',
       reason,
       broke,
-      ...(error.code === databaseConnectErrorCodes.timeout ? { late: true } : {}),
+      ...(error.code === clientSideDatabaseErrorCodes.timeout ? { late: true } : {}),
     };
   }
 }

@@ -9,4 +9,4 @@ export function isSentinel(info: PreflightQueryResult<RedisInfo>): boolean {
   return info.kind === 'known' && info.value.get('redis_mode') === 'sentinel';
 }
 
-export const sentinelReason = 'the server is a Sentinel (see role-replica)';
+export const sentinelSkipReason = 'the server is a Sentinel (see role-replica)';

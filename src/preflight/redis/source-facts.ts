@@ -23,13 +23,13 @@ export interface RedisSourceFacts {
   /** The activity from two replies to INFO; undefined if it could not be measured. */
   readonly rate: RedisActivityRate | undefined;
   readonly sample: PreflightQueryResult<RedisKeySample>;
-  readonly renamed: PreflightQueryResult<RenamedRedisCommands>;
+  readonly renamed: PreflightQueryResult<RenamedRedisWriteCommands>;
   /** The reply to the PSYNC of `--probe`; undefined if PSYNC was not sent. */
   readonly probe: PsyncProbeResult | undefined;
 }
 
 /** Write commands that exist only under another name (rename-command). */
-export interface RenamedRedisCommands {
+export interface RenamedRedisWriteCommands {
   /** Names of the renamed commands that were called since the server started. */
   readonly called: readonly string[];
   /** Names of the renamed commands that were not called since the server started. */
@@ -48,7 +48,7 @@ export type RedisConnectionResult =
       /** An error in the reply to PING that does not end the session: LOADING, MASTERDOWN, MISCONF, NOPERM. */
       readonly notice?: { readonly code: string; readonly message: string };
     }
-  /** `code`: the first word of the server's error, a code of the operating system, or one of `databaseConnectErrorCodes`. */
+  /** `code`: the first word of the server's error, a code of the operating system, or one of `clientSideDatabaseErrorCodes`. */
   | {
       readonly kind: 'refused';
       readonly phase: 'network' | 'tls' | 'startup';

@@ -1,14 +1,14 @@
 import { cleanUpFromMigrationJournal } from '../../engine/clean-up-from-migration-journal.ts';
+import type { MigrationEngineDependencies } from '../../engine/migration-engine-input.ts';
 import { redactErrorReason } from '../../engine/migration-error.ts';
-import type { MigrationEngineDependencies } from '../../engine/migration-job.ts';
 import type { MigrationCleanupEntry, MigrationJournal } from '../../engine/migration-journal.ts';
 import { withEngineDatabaseSession } from '../../engine/postgresql/engine-session.ts';
 import { migrationEngineApplicationName } from '../../engine/postgresql/replication-object-names.ts';
 import { readPostgresqlServerIdentity } from '../../engine/postgresql/server-identity.ts';
+import type { PostgresqlEndpoint } from '../../postgresql/endpoint.ts';
 import { formatSingleLinePsqlStatement } from '../../postgresql/psql-script.ts';
 import { quoteIdentifier } from '../../postgresql/quote.ts';
-import type { PostgresqlSource } from '../../postgresql/source.ts';
-import type { RedisSource } from '../../redis/source.ts';
+import type { RedisEndpoint } from '../../redis/endpoint.ts';
 import type { RehearsalCreatedObject, RehearsalRecordFile } from '../rehearsal-record.ts';
 import type { RehearsalLeftover } from '../rehearsal-report.ts';
 import {
@@ -30,7 +30,7 @@ export interface RehearsalEndpoints<S> {
  */
 export function createRehearsalJournal(
   file: RehearsalRecordFile,
-  doors: RehearsalEndpoints<PostgresqlSource> | RehearsalEndpoints<RedisSource>,
+  doors: RehearsalEndpoints<PostgresqlEndpoint> | RehearsalEndpoints<RedisEndpoint>,
 ): MigrationJournal {
   return {
     recordIntent(entry) {
@@ -88,7 +88,7 @@ export function createRehearsalJournal(
  */
 export async function cleanUpPostgresqlRehearsal(
   file: RehearsalRecordFile,
-  { target }: RehearsalEndpoints<PostgresqlSource>,
+  { target }: RehearsalEndpoints<PostgresqlEndpoint>,
   ports: MigrationEngineDependencies,
   keep: boolean,
 ): Promise<readonly RehearsalLeftover[]> {
@@ -100,7 +100,7 @@ export async function cleanUpPostgresqlRehearsal(
 
 async function cleanUpTarget(
   file: RehearsalRecordFile,
-  target: PostgresqlSource,
+  target: PostgresqlEndpoint,
   ports: MigrationEngineDependencies,
 ): Promise<readonly RehearsalLeftover[]> {
   const { id, databases, roles, filled, system } = file.current();
@@ -141,7 +141,7 @@ async function cleanUpTarget(
 async function restoreFilledDatabase(
   { name, ...before }: Parameters<typeof dropObjectsAddedToEmptyDatabase>[1] & { readonly name: string },
   owners: readonly RehearsalCreatedObject[],
-  target: PostgresqlSource,
+  target: PostgresqlEndpoint,
   ports: MigrationEngineDependencies,
 ): Promise<readonly RehearsalLeftover[]> {
   const leftover = (object: string, reason: string): RehearsalLeftover => ({

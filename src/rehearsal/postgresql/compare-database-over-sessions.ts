@@ -4,18 +4,18 @@ import { compareSequences, unreadableSequenceState } from '../compare-row-counts
 import {
   buildDatabaseComparisonEntry,
   type DatabaseComparisonEntry,
-  type DatabaseComparisonLimits,
+  type DatabaseComparisonOptions,
 } from '../comparison-report.ts';
 import type { SequenceComparison, TableComparison } from '../rehearsal-report.ts';
 import { compareLargeObjects } from './compare-large-objects.ts';
 import { compareTableDigests } from './compare-table-digests.ts';
 import {
-  listRehearsalTables,
+  listTablesWithCopiedColumns,
   queryCatalogRows,
-  type RehearsalTable,
-  readSequenceStates,
+  readSequenceStatesAsText,
   readTableContentDigests,
   type TableContentSession,
+  type TableWithCopiedColumns,
 } from './rehearsal-tables.ts';
 
 export interface DatabaseComparisonInput {
@@ -24,7 +24,7 @@ export interface DatabaseComparisonInput {
   readonly target: TableContentSession;
   /** server_version_num of the older one of the source and the target. */
   readonly oldest: number;
-  readonly options: DatabaseComparisonLimits;
+  readonly options: DatabaseComparisonOptions;
 }
 
 /** Compares the tables and sequences of one database on two open sessions. */
@@ -33,8 +33,8 @@ export async function compareDatabaseOverSessions(
 ): Promise<DatabaseComparisonEntry> {
   const { name, source, target, oldest, options } = databases;
   const { clock, signal, maxRounds } = options;
-  const sourceTables = await listRehearsalTables(source);
-  const sequences = await readSequenceStates(source);
+  const sourceTables = await listTablesWithCopiedColumns(source);
+  const sequences = await readSequenceStatesAsText(source);
   const { tables } = await compareTableDigests({
     ...{ source, target, oldest, maxRounds },
     tables: sourceTables,
@@ -42,7 +42,7 @@ export async function compareDatabaseOverSessions(
     waitUntilReplicated: () => waitForSlots(source, options),
     pause: (ms) => clock.sleep(ms, signal),
   });
-  const targetTables = await listRehearsalTables(target);
+  const targetTables = await listTablesWithCopiedColumns(target);
   const named = new Map(sourceTables.map((one) => [one.name, one]));
   const targetNamed = new Map(targetTables.map((one) => [one.name, one]));
   const others = targetTables.filter((one) => !named.has(one.name));
@@ -65,7 +65,11 @@ export async function compareDatabaseOverSessions(
         }),
       ),
     ],
-    sequences: compareAllSequences(sequences, await readSequenceStates(target), await readSequenceStates(source)),
+    sequences: compareAllSequences(
+      sequences,
+      await readSequenceStatesAsText(target),
+      await readSequenceStatesAsText(source),
+    ),
     not_compared: await listNotCompared(source, oldest),
   });
 }
@@ -76,8 +80,8 @@ export async function compareDatabaseOverSessions(
  */
 function withTargetColumns(
   found: TableComparison,
-  source: RehearsalTable | undefined,
-  target: RehearsalTable | undefined,
+  source: TableWithCopiedColumns | undefined,
+  target: TableWithCopiedColumns | undefined,
 ): TableComparison {
   if (source === undefined || target === undefined || (found.rows_target ?? 0) === 0) return found;
   if (found.state !== 'equal' && found.state !== 'partly_equal') return found;
@@ -111,7 +115,7 @@ function compareAllSequences(...[before, target, after]: Parameters<typeof compa
  */
 async function waitForSlots(
   source: TableContentSession,
-  { catchUpTimeout, clock, signal }: DatabaseComparisonLimits,
+  { catchUpTimeout, clock, signal }: DatabaseComparisonOptions,
 ): Promise<string | undefined> {
   const position = 'CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() ELSE pg_current_wal_lsn() END';
   const [end] = await queryCatalogRows(source, `SELECT ${position}::text AS lsn`);

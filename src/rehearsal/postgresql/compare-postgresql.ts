@@ -4,12 +4,12 @@ import { redactErrorReason } from '../../engine/migration-error.ts';
 import { CliError, type CliErrorCode, usageError } from '../../errors.ts';
 import { DatabaseConnectError } from '../../platform/connect-error.ts';
 import { connectPostgresql, type PostgresqlSession } from '../../postgresql/connection.ts';
+import type { PostgresqlEndpoint } from '../../postgresql/endpoint.ts';
 import { PostgresqlQueryError } from '../../postgresql/query-error.ts';
-import type { PostgresqlSource } from '../../postgresql/source.ts';
 import { formatPostgresqlVersion } from '../../postgresql/version.ts';
 import { databasesQuery } from '../../preflight/postgresql/queries/databases.ts';
 import { selectDatabasesToCompare } from '../../preflight/postgresql/select-databases.ts';
-import type { DatabaseComparisonLimits } from '../comparison-report.ts';
+import type { DatabaseComparisonOptions } from '../comparison-report.ts';
 import {
   buildDatabaseComparisonEntry,
   type DatabaseComparisonEntry,
@@ -21,7 +21,7 @@ import { migrationTargetInputNames, targetLoginHint } from '../target-login-hint
 import { compareDatabaseOverSessions } from './compare-database-over-sessions.ts';
 import { queryCatalogRows, readPostgresqlServerVersion } from './rehearsal-tables.ts';
 
-export interface ComparePostgresqlServersOptions extends DatabaseComparisonLimits {
+export interface ComparePostgresqlServersOptions extends DatabaseComparisonOptions {
   readonly ignoreDbs: readonly string[];
 }
 
@@ -29,8 +29,8 @@ type ComparedServers = Omit<DatabaseComparisonReport, 'schema_version' | 'engine
 
 /** Compares every database that a migration copies, one after the other. */
 export async function comparePostgresqlServerContents(
-  source: PostgresqlSource,
-  target: PostgresqlSource,
+  source: PostgresqlEndpoint,
+  target: PostgresqlEndpoint,
   options: ComparePostgresqlServersOptions,
 ): Promise<ComparedServers> {
   const { signal, ignoreDbs, onProgress } = options;
@@ -67,7 +67,7 @@ function namesOf(databases: readonly { readonly name: string }[]): string {
   return databases.map(({ name }) => name).join(', ');
 }
 
-function serverOf({ host, port }: PostgresqlSource, version: number) {
+function serverOf({ host, port }: PostgresqlEndpoint, version: number) {
   return { host, port, version: formatPostgresqlVersion(version) };
 }
 
@@ -78,8 +78,8 @@ function missingDatabase(name: string): DatabaseComparisonEntry {
 
 async function compareDatabase(
   name: string,
-  source: PostgresqlSource,
-  target: PostgresqlSource,
+  source: PostgresqlEndpoint,
+  target: PostgresqlEndpoint,
   oldest: number,
   options: ComparePostgresqlServersOptions,
 ): Promise<DatabaseComparisonEntry> {
@@ -105,7 +105,7 @@ async function compareDatabase(
  * read-only setting.
  */
 async function withSession<T>(
-  server: PostgresqlSource,
+  server: PostgresqlEndpoint,
   signal: AbortSignal,
   work: (session: PostgresqlSession) => Promise<T>,
 ): Promise<T> {
@@ -120,7 +120,7 @@ async function withSession<T>(
 
 const applicationName = 'cloudctl-compare';
 
-async function describeServer(server: PostgresqlSource, side: 'source' | 'target', signal: AbortSignal) {
+async function describeServer(server: PostgresqlEndpoint, side: 'source' | 'target', signal: AbortSignal) {
   try {
     return await withSession(server, signal, async (session) => {
       const version = await readPostgresqlServerVersion(session);

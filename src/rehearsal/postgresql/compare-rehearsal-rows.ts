@@ -1,26 +1,26 @@
+import type { MigrationEngineDependencies } from '../../engine/migration-engine-input.ts';
 import { redactErrorReason } from '../../engine/migration-error.ts';
-import type { MigrationEngineDependencies } from '../../engine/migration-job.ts';
 import type { PostgresMigrationCleanupEntry } from '../../engine/migration-journal.ts';
 import { migrationStatementTimeout, withEngineDatabaseSession } from '../../engine/postgresql/engine-session.ts';
 import { migrationEngineApplicationName } from '../../engine/postgresql/replication-object-names.ts';
-import { readSourceReplicationStatus } from '../../engine/postgresql/replication-status.ts';
+import { readPostgresqlSourceReplicationStatus } from '../../engine/postgresql/replication-status.ts';
+import type { PostgresqlEndpoint } from '../../postgresql/endpoint.ts';
 import { quoteIdentifier } from '../../postgresql/quote.ts';
 import type { SearchPathSafeSession } from '../../postgresql/search-path-safe-session.ts';
-import type { PostgresqlSource } from '../../postgresql/source.ts';
 import { buildCopyTableStatement } from '../../postgresql/table-rows.ts';
 import type { TableComparison } from '../rehearsal-report.ts';
 import type { RehearsalEndpoints } from './clean-up.ts';
 import { compareTableDigests } from './compare-table-digests.ts';
 import { getFirstRowOfLastResult } from './drop-objects.ts';
 import {
-  listRehearsalTables,
-  type RehearsalTable,
+  listTablesWithCopiedColumns,
   readPostgresqlServerVersion,
   readTableContentDigests,
+  type TableWithCopiedColumns,
 } from './rehearsal-tables.ts';
 
 export interface CompareRehearsalRowsOptions {
-  readonly endpoints: RehearsalEndpoints<PostgresqlSource>;
+  readonly endpoints: RehearsalEndpoints<PostgresqlEndpoint>;
   readonly ports: MigrationEngineDependencies;
   readonly signal: AbortSignal;
   /** The maximum number of comparisons of a table while applications write to the source. */
@@ -51,7 +51,7 @@ export async function compareRehearsalRows({
   const opening = { name: migrationEngineApplicationName, signal };
   return withEngineDatabaseSession(endpoints.source, ports, opening, (source) =>
     withEngineDatabaseSession(endpoints.target, ports, opening, async (target) => {
-      const all = await listRehearsalTables(source);
+      const all = await listTablesWithCopiedColumns(source);
       const oldest = Math.min(await readPostgresqlServerVersion(source), await readPostgresqlServerVersion(target));
       const carried = slot === undefined ? all : all.filter(({ isUnlogged }) => !isUnlogged);
       const { tables, behind } = await compareTableDigests({
@@ -89,7 +89,7 @@ async function waitUntilReplicated(
   if (slot === undefined) return undefined;
   const end = getFirstRowOfLastResult(await session.query('SELECT pg_current_wal_lsn() AS lsn'))?.lsn ?? undefined;
   for (const limit = performance.now() + stallTimeout; performance.now() < limit; ) {
-    const look = await readSourceReplicationStatus(session, [slot.name], end, slot.version);
+    const look = await readPostgresqlSourceReplicationStatus(session, [slot.name], end, slot.version);
     if (look.slots.get(slot.name)?.caughtUp === true) return undefined;
     await ports.sleep(100, signal);
   }
@@ -102,7 +102,7 @@ async function waitUntilReplicated(
  */
 export async function tryTableCopy(
   entry: Pick<PostgresMigrationCleanupEntry, 'source' | 'target'>,
-  table: RehearsalTable,
+  table: TableWithCopiedColumns,
   ports: MigrationEngineDependencies,
   signal: AbortSignal,
 ): Promise<string | undefined> {

@@ -2,12 +2,12 @@ import { migrationStatementTimeout } from '../../engine/postgresql/engine-sessio
 import type { TableContentDigest } from '../../postgresql/table-digest.ts';
 import { canTableBecomeEqual, compareTableContents, type TableContentReadings } from '../compare-row-counts.ts';
 import type { TableComparison } from '../rehearsal-report.ts';
-import { type RehearsalTable, readTableContentDigests, type TableContentSession } from './rehearsal-tables.ts';
+import { readTableContentDigests, type TableContentSession, type TableWithCopiedColumns } from './rehearsal-tables.ts';
 
 export interface CompareTableDigestsOptions {
   readonly source: TableContentSession;
   readonly target: TableContentSession;
-  readonly tables: readonly RehearsalTable[];
+  readonly tables: readonly TableWithCopiedColumns[];
   /** server_version_num of the older one of the source and the target. */
   readonly oldest: number;
   /** The maximum number of comparisons of a table while applications write to the source. */
@@ -35,12 +35,12 @@ export interface TableDigestComparison {
 export async function compareTableDigests(options: CompareTableDigestsOptions): Promise<TableDigestComparison> {
   const { source, target, tables, oldest, maxRounds } = options;
   const found = new Map<string, TableComparison>();
-  let open: readonly RehearsalTable[] = tables;
+  let open: readonly TableWithCopiedColumns[] = tables;
   let behind: string | undefined;
   for (let attempt = 0; attempt < maxRounds && open.length > 0; attempt++) {
     if (attempt > 0) await options.pause(Math.min(1000, 100 * 2 ** attempt));
     const failures = new Map<string, string>();
-    const read = (session: TableContentSession, side: string, some: readonly RehearsalTable[]) =>
+    const read = (session: TableContentSession, side: string, some: readonly TableWithCopiedColumns[]) =>
       readTableContentDigests(session, some, {
         limit: migrationStatementTimeout,
         oldest,
@@ -74,7 +74,11 @@ interface RoundFacts {
   readonly failures: ReadonlyMap<string, string>;
 }
 
-function tableResult({ name }: RehearsalTable, round: TableContentReadings, facts: RoundFacts): TableComparison {
+function tableResult(
+  { name }: TableWithCopiedColumns,
+  round: TableContentReadings,
+  facts: RoundFacts,
+): TableComparison {
   const failure = facts.failures.get(name);
   const [before, there, after] = [round.before.get(name), round.target.get(name), round.after.get(name)];
   const rows = { name, rows_source: (after ?? before)?.rows ?? null, rows_target: there?.rows ?? null };
@@ -97,7 +101,7 @@ function tableResult({ name }: RehearsalTable, round: TableContentReadings, fact
 /** A table with columns that were not read is never reported as equal. */
 function withGenerated(
   found: TableComparison | undefined,
-  generated: RehearsalTable['generated'],
+  generated: TableWithCopiedColumns['generated'],
 ): readonly TableComparison[] {
   if (found === undefined) return [];
   if (generated.length === 0 || found.state === 'differs') return [found];

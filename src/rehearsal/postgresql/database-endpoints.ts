@@ -1,11 +1,11 @@
-import type { DatabaseMigrationState } from '../../engine/migration-state.ts';
-import type { PostgresqlSource } from '../../postgresql/source.ts';
+import type { DatabaseMigrationState } from '../../engine/engine-migration-state.ts';
+import type { PostgresqlEndpoint } from '../../postgresql/endpoint.ts';
 import type { RehearsalEndpoints } from './clean-up.ts';
 
 export function buildRehearsalEndpointsForDatabase(
-  { source, target }: RehearsalEndpoints<PostgresqlSource>,
+  { source, target }: RehearsalEndpoints<PostgresqlEndpoint>,
   dbname: string,
-): RehearsalEndpoints<PostgresqlSource> {
+): RehearsalEndpoints<PostgresqlEndpoint> {
   return { source: { ...source, dbname }, target: { ...target, dbname } };
 }
 

@@ -1,5 +1,5 @@
+import type { MigrationEngineDependencies } from '../../engine/migration-engine-input.ts';
 import { redactErrorReason } from '../../engine/migration-error.ts';
-import type { MigrationEngineDependencies } from '../../engine/migration-job.ts';
 import {
   type DatabaseCreationProperties,
   listSourceDatabases,
@@ -11,17 +11,17 @@ import {
   readPostgresqlServerIdentity,
 } from '../../engine/postgresql/server-identity.ts';
 import { CliError, usageError } from '../../errors.ts';
-import { DatabaseConnectError, databaseConnectErrorCodes } from '../../platform/connect-error.ts';
-import type { PostgresqlSource } from '../../postgresql/source.ts';
+import { clientSideDatabaseErrorCodes, DatabaseConnectError } from '../../platform/connect-error.ts';
+import type { PostgresqlEndpoint } from '../../postgresql/endpoint.ts';
 import { sanitizeReportLine } from '../../sanitize/terminal-text.ts';
 import type { FormerlyEmptyDatabase } from '../rehearsal-record.ts';
-import { rehearsalTargetOptionNames, targetLoginHint } from '../target-login-hint.ts';
+import { rehearsalTargetInputNames, targetLoginHint } from '../target-login-hint.ts';
 import { listFirstExistingUserObjects, readEmptyDatabaseSnapshot } from './existing-objects.ts';
 
 /** The facts about the target that are read before the rehearsal changes anything. */
 export interface RehearsalTargetBeforeChanges {
   /** The target address as typed, but without TLS if the server has none and the address does not require it. */
-  readonly target: PostgresqlSource;
+  readonly target: PostgresqlEndpoint;
   readonly server: PostgresqlServerIdentity;
   readonly databases: readonly string[];
   readonly extensions: readonly string[];
@@ -32,7 +32,7 @@ export interface RehearsalTargetBeforeChanges {
  * @param isTlsFixed whether a connection without TLS must not be tried
  */
 export async function inspectPostgresRehearsalTarget(
-  target: PostgresqlSource,
+  target: PostgresqlEndpoint,
   isTlsFixed: boolean,
   ports: MigrationEngineDependencies,
   signal: AbortSignal,
@@ -55,11 +55,11 @@ export async function inspectPostgresRehearsalTarget(
     );
   } catch (error) {
     const code = error instanceof DatabaseConnectError ? error.code : undefined;
-    if (code === databaseConnectErrorCodes.noTls && !isTlsFixed)
+    if (code === clientSideDatabaseErrorCodes.noTls && !isTlsFixed)
       return inspectPostgresRehearsalTarget({ ...target, ssl: 'disable' }, true, ports, signal);
     throw new CliError('unreachable', `could not connect to the target: ${redactErrorReason(error, target.password)}`, {
       detail: `${target.host}:${target.port}, database ${target.dbname}, user ${target.username}`,
-      hint: `${targetLoginHint(error, rehearsalTargetOptionNames)}; nothing was changed`,
+      hint: `${targetLoginHint(error, rehearsalTargetInputNames)}; nothing was changed`,
     });
   }
 }
@@ -76,7 +76,7 @@ export interface RehearsalPlan {
 
 /** Plans the rehearsal. Throws a CliError for a target that is not empty, with the objects that it contains. */
 export async function planRehearsal(
-  source: PostgresqlSource,
+  source: PostgresqlEndpoint,
   targetState: RehearsalTargetBeforeChanges,
   ignoreDbs: readonly string[],
   ports: MigrationEngineDependencies,

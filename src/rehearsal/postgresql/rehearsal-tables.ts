@@ -11,7 +11,7 @@ import {
 import { buildReadOnlyTransactionSql, omitTransactionControlResults } from '../../postgresql/search-path-safe-sql.ts';
 import { decodeSequenceState, sequenceStateColumns } from '../../postgresql/sequence-state.ts';
 import { createTableDigestBuilder, type TableContentDigest } from '../../postgresql/table-digest.ts';
-import { isCopiedColumnSql, type OrdinaryTable } from '../../postgresql/table-rows.ts';
+import { isColumnReadByCopySql, type OrdinaryTable } from '../../postgresql/table-rows.ts';
 import { unreadableSequenceState } from '../compare-row-counts.ts';
 
 type QuerySession = Pick<PostgresqlSession, 'query'>;
@@ -19,7 +19,7 @@ type QuerySession = Pick<PostgresqlSession, 'query'>;
 /** A session that reads tables. Every message of the session is one read-only transaction. */
 export type TableContentSession = Pick<PostgresqlSession, 'query' | 'copyOut' | 'end'>;
 
-export interface RehearsalTable {
+export interface TableWithCopiedColumns {
   /** The name as `schema.table`; quoted if schema or table contains a dot, so that no two tables have the same name. */
   readonly name: string;
   readonly quoted: string;
@@ -46,7 +46,7 @@ const userRelations = `n.nspname !~ '^pg_' AND n.nspname <> 'information_schema'
   AND NOT EXISTS (SELECT 1 FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e')`;
 
 /** Lists every table that stores rows, with the columns that a migration copies. */
-export async function listRehearsalTables(session: QuerySession): Promise<readonly RehearsalTable[]> {
+export async function listTablesWithCopiedColumns(session: QuerySession): Promise<readonly TableWithCopiedColumns[]> {
   const version = await readPostgresqlServerVersion(session);
   const rows = await queryCatalogRows(
     session,
@@ -57,7 +57,7 @@ export async function listRehearsalTables(session: QuerySession): Promise<readon
   );
   const tables = new Map<
     string,
-    RehearsalTable & { readonly columns: string[]; readonly generated: UncopiedGeneratedColumn[] }
+    TableWithCopiedColumns & { readonly columns: string[]; readonly generated: UncopiedGeneratedColumn[] }
   >();
   for (const { nspname, relname, relpersistence, attname, copied, user_code, expression } of rows) {
     const [schema, table] = [nspname ?? '', relname ?? ''];
@@ -86,7 +86,7 @@ export async function listRehearsalTables(session: QuerySession): Promise<readon
  */
 function generatedColumnSql(version: number): string {
   if (version < 120_000) return 'true AS copied, false AS user_code, NULL AS expression';
-  return `${isCopiedColumnSql(version)} AS copied, a.attgenerated <> '' AND EXISTS (
+  return `${isColumnReadByCopySql(version)} AS copied, a.attgenerated <> '' AND EXISTS (
        SELECT 1 FROM pg_depend p LEFT JOIN pg_attrdef e ON e.adrelid = a.attrelid AND e.adnum = a.attnum
        WHERE (p.classid = 'pg_attrdef'::regclass AND p.objid = e.oid
          OR p.classid = 'pg_class'::regclass AND p.objid = a.attrelid AND p.objsubid = a.attnum)
@@ -111,7 +111,7 @@ export interface ReadTableContentDigestsOptions {
  */
 export async function readTableContentDigests(
   session: TableContentSession,
-  tables: readonly RehearsalTable[],
+  tables: readonly TableWithCopiedColumns[],
   { limit, oldest, onFailure }: ReadTableContentDigestsOptions,
 ): Promise<ReadonlyMap<string, TableContentDigest>> {
   const version = await readPostgresqlServerVersion(session);
@@ -130,7 +130,7 @@ export async function readTableContentDigests(
  * The state of each sequence, as text: `last_value`, with a dot if `is_called` is false; null when it was not used yet
  * (before PostgreSQL 18); `unreadable` without a privilege on it.
  */
-export async function readSequenceStates(session: QuerySession): Promise<ReadonlyMap<string, string | null>> {
+export async function readSequenceStatesAsText(session: QuerySession): Promise<ReadonlyMap<string, string | null>> {
   const rows = await queryCatalogRows(
     session,
     `SELECT n.nspname, c.relname, ${sequenceStateColumns(await readPostgresqlServerVersion(session))}

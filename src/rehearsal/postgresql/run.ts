@@ -1,6 +1,6 @@
 import { createMigrationEngineDependencies } from '../../engine/engine-dependencies.ts';
-import { defaultMigrationEngineLimits } from '../../engine/migration-job.ts';
-import type { DatabaseMigrationState, MigrationState } from '../../engine/migration-state.ts';
+import type { DatabaseMigrationState, EngineMigrationState } from '../../engine/engine-migration-state.ts';
+import { defaultMigrationEngineTimeLimits } from '../../engine/migration-engine-input.ts';
 import { copyRolesToTarget } from '../../engine/postgresql/copy-roles-to-target.ts';
 import { createTargetDatabase } from '../../engine/postgresql/database-creation-properties.ts';
 import { queryLastRows, querySingleValue, withEngineDatabaseSession } from '../../engine/postgresql/engine-session.ts';
@@ -8,26 +8,26 @@ import {
   migrationEngineApplicationName,
   replicationObjectName,
 } from '../../engine/postgresql/replication-object-names.ts';
-import { type RunningMigration, startMigrationBetweenServers } from '../../engine/running-migration.ts';
 import { chooseSchemaCopier } from '../../engine/schema/choose-schema-copier.ts';
+import { type MigrationEngineRun, startEngineMigration } from '../../engine/start-engine-migration.ts';
 import { timeoutSignal } from '../../platform/timeout-signal.ts';
 import { firstNormalObjectId } from '../../postgresql/catalog-oids.ts';
+import type { PostgresqlEndpoint } from '../../postgresql/endpoint.ts';
 import { quoteLiteral } from '../../postgresql/quote.ts';
-import type { PostgresqlSource } from '../../postgresql/source.ts';
 import { waitForRehearsalCatchUp } from '../catch-up.ts';
 import { compareSequences } from '../compare-row-counts.ts';
 import type { RehearsalCreatedObject, RehearsalRecordFile } from '../rehearsal-record.ts';
-import type { DatabaseRehearsal, TableComparison } from '../rehearsal-report.ts';
+import type { DatabaseRehearsalResult, TableComparison } from '../rehearsal-report.ts';
 import type { RehearsalRunParams, RehearsalRunResult } from '../run-params.ts';
 import { createRehearsalJournal, type RehearsalEndpoints } from './clean-up.ts';
 import { compareRehearsalRows, tryTableCopy } from './compare-rehearsal-rows.ts';
 import { buildRehearsalEndpointsForDatabase, describeStalledDatabase } from './database-endpoints.ts';
 import type { RehearsalPlan, RehearsalTargetBeforeChanges } from './plan.ts';
-import { listRehearsalTables, readSequenceStates } from './rehearsal-tables.ts';
+import { listTablesWithCopiedColumns, readSequenceStatesAsText } from './rehearsal-tables.ts';
 
 /** The parameters of a rehearsal of PostgreSQL. */
 export interface PostgresRehearsalParams extends RehearsalRunParams {
-  readonly endpoints: RehearsalEndpoints<PostgresqlSource>;
+  readonly endpoints: RehearsalEndpoints<PostgresqlEndpoint>;
   readonly targetState: RehearsalTargetBeforeChanges;
   readonly plan: RehearsalPlan;
   readonly file: RehearsalRecordFile;
@@ -38,14 +38,14 @@ export interface PostgresRehearsalParams extends RehearsalRunParams {
 export function createPostgresRehearsalDeps(
   { clock, env, random }: Pick<RehearsalRunParams, 'clock' | 'env' | 'random'>,
   file: RehearsalRecordFile,
-  endpoints: RehearsalEndpoints<PostgresqlSource>,
+  endpoints: RehearsalEndpoints<PostgresqlEndpoint>,
 ) {
   return createMigrationEngineDependencies({
     now: () => clock.now(),
     random,
     journal: createRehearsalJournal(file, endpoints),
     schemaCopy: chooseSchemaCopier({ env }),
-    limits: { ...defaultMigrationEngineLimits, pollInterval: 500 },
+    limits: { ...defaultMigrationEngineTimeLimits, pollInterval: 500 },
   });
 }
 
@@ -55,7 +55,7 @@ export async function runPostgresRehearsal(params: PostgresRehearsalParams): Pro
   const ports = createPostgresRehearsalDeps(params, file, endpoints);
   await createRolesAndDatabases(params, ports);
   const { id } = file.current();
-  const migration = startMigrationBetweenServers(
+  const migration = startEngineMigration(
     {
       engine: 'postgresql',
       id,
@@ -84,7 +84,7 @@ export async function runPostgresRehearsal(params: PostgresRehearsalParams): Pro
     const last = migration.state();
     await migration.stop('stopped_by_user');
     const ended = migration.state();
-    const databases: DatabaseRehearsal[] = [];
+    const databases: DatabaseRehearsalResult[] = [];
     for (const state of last.databases) {
       const look = comparisons.get(state.name) ?? emptyComparison;
       databases.push(
@@ -145,7 +145,7 @@ const emptyComparison: DatabaseComparison = { tables: [], sequences: new Map(), 
 
 /** Compares the rows of a database while it is replicated. The rows of a failed database are not counted. */
 async function compareDatabase(
-  { migration, ...params }: PostgresRehearsalParams & { readonly migration: RunningMigration },
+  { migration, ...params }: PostgresRehearsalParams & { readonly migration: MigrationEngineRun },
   state: DatabaseMigrationState,
   plan: RehearsalPlan,
   ports: Ports,
@@ -166,7 +166,7 @@ async function compareDatabase(
     endpoints.source,
     ports,
     { name: migrationEngineApplicationName, signal },
-    readSequenceStates,
+    readSequenceStatesAsText,
   );
   if (isLive && waiting.size > 0) {
     // The test copy logs in to the target with the same role as the migration, because it evaluates constraints that the
@@ -191,7 +191,7 @@ async function compareDatabase(
 
 /** Copies, without replication, the tables whose replication failed, to get the error message of the target. */
 async function findCopyErrors(
-  endpoints: RehearsalEndpoints<PostgresqlSource>,
+  endpoints: RehearsalEndpoints<PostgresqlEndpoint>,
   waiting: ReadonlySet<string>,
   ports: Ports,
   signal: AbortSignal,
@@ -200,7 +200,7 @@ async function findCopyErrors(
     endpoints.source,
     ports,
     { name: migrationEngineApplicationName, signal },
-    listRehearsalTables,
+    listTablesWithCopiedColumns,
   );
   const found: TableComparison[] = [];
   for (const table of all.filter(({ table: { schema, name } }) => waiting.has(`${schema}.${name}`))) {
@@ -224,19 +224,19 @@ async function buildDatabaseResult(
   params: PostgresRehearsalParams,
   { name, method, error }: DatabaseMigrationState,
   { tables, sequences, errors }: DatabaseComparison,
-  { ended, seconds }: { readonly ended: MigrationState; readonly seconds: number },
+  { ended, seconds }: { readonly ended: EngineMigrationState; readonly seconds: number },
   ports: Ports,
-): Promise<DatabaseRehearsal> {
+): Promise<DatabaseRehearsalResult> {
   const opening = { name: migrationEngineApplicationName, signal: params.signal };
   const endpoints = buildRehearsalEndpointsForDatabase(params.endpoints, name);
   const after =
     sequences.size === 0
       ? sequences
-      : await withEngineDatabaseSession(endpoints.source, ports, opening, readSequenceStates);
+      : await withEngineDatabaseSession(endpoints.source, ports, opening, readSequenceStatesAsText);
   const there =
     sequences.size === 0
       ? sequences
-      : await withEngineDatabaseSession(endpoints.target, ports, opening, readSequenceStates);
+      : await withEngineDatabaseSession(endpoints.target, ports, opening, readSequenceStatesAsText);
   const warnings = ended.databases.find((one) => one.name === name)?.warnings ?? [];
   return {
     name,

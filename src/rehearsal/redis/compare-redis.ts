@@ -5,13 +5,13 @@ import { CliError, type CliErrorCode, usageError } from '../../errors.ts';
 import { DatabaseConnectError } from '../../platform/connect-error.ts';
 import { RedisCommandError } from '../../redis/command-error.ts';
 import { connectRedis, type RedisConnection } from '../../redis/connection.ts';
+import type { RedisEndpoint } from '../../redis/endpoint.ts';
 import { parseKeyspace, type RedisInfo } from '../../redis/info.ts';
-import type { RedisSource } from '../../redis/source.ts';
 import { parseRedisServerVersion } from '../../redis/version.ts';
 import {
   buildDatabaseComparisonEntry,
   type DatabaseComparisonEntry,
-  type DatabaseComparisonLimits,
+  type DatabaseComparisonOptions,
   type DatabaseComparisonReport,
   dataExcludedFromComparison,
   pickWorstComparisonResult,
@@ -24,9 +24,9 @@ type ComparedServers = Omit<DatabaseComparisonReport, 'schema_version' | 'engine
 
 /** Compares the keys of every database. */
 export async function compareRedisServerContents(
-  source: RedisSource,
-  target: RedisSource,
-  { signal, clock, maxRounds, onProgress }: DatabaseComparisonLimits,
+  source: RedisEndpoint,
+  target: RedisEndpoint,
+  { signal, clock, maxRounds, onProgress }: DatabaseComparisonOptions,
 ): Promise<ComparedServers> {
   const limits = { signal, clock, maxRounds };
   const from = await openSession(source, 'source', signal);
@@ -91,12 +91,12 @@ function ignoreRefusal(error: unknown): void {
   if (!(error instanceof RedisCommandError) || error.lost) throw error;
 }
 
-function serverOf({ host, port }: RedisSource, info: RedisInfo) {
+function serverOf({ host, port }: RedisEndpoint, info: RedisInfo) {
   return { host, port, version: parseRedisServerVersion(info)?.version ?? 'unknown' };
 }
 
 async function openSession(
-  server: RedisSource,
+  server: RedisEndpoint,
   side: 'source' | 'target',
   signal: AbortSignal,
 ): Promise<RedisConnection> {

@@ -1,33 +1,36 @@
 import { cleanUpFromMigrationJournal } from '../../engine/clean-up-from-migration-journal.ts';
 import { createMigrationEngineDependencies } from '../../engine/engine-dependencies.ts';
+import {
+  defaultMigrationEngineTimeLimits,
+  type MigrationEngineDependencies,
+} from '../../engine/migration-engine-input.ts';
 import { redactErrorReason } from '../../engine/migration-error.ts';
-import { defaultMigrationEngineLimits, type MigrationEngineDependencies } from '../../engine/migration-job.ts';
 import { isRedisReplicaOfSource, readRedisServerInfo } from '../../engine/redis/replica.ts';
-import { startMigrationBetweenServers } from '../../engine/running-migration.ts';
+import { startEngineMigration } from '../../engine/start-engine-migration.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { connectRedis, type RedisConnection } from '../../redis/connection.ts';
+import type { RedisEndpoint } from '../../redis/endpoint.ts';
 import { parseKeyspace, type RedisInfo, readRedisInfoNumber } from '../../redis/info.ts';
 import { formatRedisCommand } from '../../redis/quote.ts';
-import type { RedisSource } from '../../redis/source.ts';
 import { parseRedisServerVersion } from '../../redis/version.ts';
 import { waitForRehearsalCatchUp } from '../catch-up.ts';
 import { canTableBecomeEqual, compareRowCounts } from '../compare-row-counts.ts';
 import { createRehearsalJournal, type RehearsalEndpoints } from '../postgresql/clean-up.ts';
 import type { RehearsalRecordFile } from '../rehearsal-record.ts';
-import type { DatabaseRehearsal, RehearsalLeftover, TableComparison } from '../rehearsal-report.ts';
+import type { DatabaseRehearsalResult, RehearsalLeftover, TableComparison } from '../rehearsal-report.ts';
 import type { RehearsalRunParams, RehearsalRunResult } from '../run-params.ts';
-import { rehearsalTargetOptionNames, targetLoginHint } from '../target-login-hint.ts';
+import { rehearsalTargetInputNames, targetLoginHint } from '../target-login-hint.ts';
 import { compareRedisDatabaseKeys } from './compare-redis-database-keys.ts';
 import { canReadRedisExpiryTimes } from './redis-key-content.ts';
 
 export interface RedisRehearsalParams extends RehearsalRunParams {
-  readonly endpoints: RehearsalEndpoints<RedisSource>;
+  readonly endpoints: RehearsalEndpoints<RedisEndpoint>;
   readonly file: RehearsalRecordFile;
 }
 
 /** Reads the target of the rehearsal. Throws a CliError if it is not empty, is a replica, or cannot be reached. */
 export async function inspectRedisRehearsalTarget(
-  { source, target }: RehearsalEndpoints<RedisSource>,
+  { source, target }: RehearsalEndpoints<RedisEndpoint>,
   signal: AbortSignal,
 ): Promise<{ readonly version: string }> {
   const look = async (session: RedisConnection) => ({
@@ -60,14 +63,14 @@ export async function inspectRedisRehearsalTarget(
 export function createRedisRehearsalDeps(
   { clock, random }: Pick<RehearsalRunParams, 'clock' | 'random'>,
   file: RehearsalRecordFile,
-  endpoints: RehearsalEndpoints<RedisSource>,
+  endpoints: RehearsalEndpoints<RedisEndpoint>,
 ): MigrationEngineDependencies {
   return createMigrationEngineDependencies({
     now: () => clock.now(),
     random,
     journal: createRehearsalJournal(file, endpoints),
     schemaCopy: () => Promise.reject(new Error('Redis has no schema')),
-    limits: { ...defaultMigrationEngineLimits, pollInterval: 500 },
+    limits: { ...defaultMigrationEngineTimeLimits, pollInterval: 500 },
   });
 }
 
@@ -75,7 +78,7 @@ export async function runRedisRehearsal(params: RedisRehearsalParams): Promise<R
   const { endpoints, file, signal, clock, stallTimeout, maxRounds } = params;
   const ports = createRedisRehearsalDeps(params, file, endpoints);
   const order = { id: file.current().id, deadline: Number.POSITIVE_INFINITY, finishWhenIdle: false };
-  const migration = startMigrationBetweenServers({ engine: 'redis', ...order, ...endpoints }, ports);
+  const migration = startEngineMigration({ engine: 'redis', ...order, ...endpoints }, ports);
   try {
     const { onState } = params;
     const arrival = await waitForRehearsalCatchUp(migration, { clock, signal, poll: 250, stallTimeout, onState });
@@ -86,7 +89,7 @@ export async function runRedisRehearsal(params: RedisRehearsalParams): Promise<R
     await migration.stop('stopped_by_user');
     const stuck = arrival.kind === 'stuck' ? ['the target does not replicate the source; its log has the reason'] : [];
     const names = new Set([...last.databases.map(({ name }) => name), ...tables.keys()]);
-    const databases = [...names].map((name): DatabaseRehearsal => {
+    const databases = [...names].map((name): DatabaseRehearsalResult => {
       const keys = tables.get(name);
       return {
         name,
@@ -107,7 +110,7 @@ export async function runRedisRehearsal(params: RedisRehearsalParams): Promise<R
 
 /** Counts the keys of each database on both servers, after the target has reached the replication offset of the source. */
 async function compareDatabaseKeys(
-  { source, target }: RehearsalEndpoints<RedisSource>,
+  { source, target }: RehearsalEndpoints<RedisEndpoint>,
   { maxRounds, clock, signal }: Pick<RehearsalRunParams, 'maxRounds' | 'clock' | 'signal'>,
 ): Promise<ReadonlyMap<string, TableComparison>> {
   let found: readonly TableComparison[] = [];
@@ -133,7 +136,7 @@ async function compareDatabaseKeys(
 
 /** If a database has equally many keys on both servers, compares all its keys. */
 async function compareKeyContents(
-  { source, target }: RehearsalEndpoints<RedisSource>,
+  { source, target }: RehearsalEndpoints<RedisEndpoint>,
   counts: readonly TableComparison[],
   { clock, signal }: Pick<RehearsalRunParams, 'clock' | 'signal'>,
 ): Promise<ReadonlyMap<string, TableComparison>> {
@@ -167,7 +170,7 @@ function keyCounts(info: RedisInfo): ReadonlyMap<string, number> {
  */
 export async function cleanUpRedisRehearsal(
   file: RehearsalRecordFile,
-  endpoints: RehearsalEndpoints<RedisSource>,
+  endpoints: RehearsalEndpoints<RedisEndpoint>,
   ports: MigrationEngineDependencies,
   { keep, isLate }: { readonly keep: boolean; readonly isLate: boolean },
 ): Promise<readonly RehearsalLeftover[]> {
@@ -218,7 +221,7 @@ async function listFunctionLibraries(session: RedisConnection): Promise<readonly
 }
 
 async function withTargetSession<T>(
-  server: RedisSource,
+  server: RedisEndpoint,
   work: (session: RedisConnection) => Promise<T>,
   signal: AbortSignal,
 ): Promise<T> {
@@ -227,17 +230,17 @@ async function withTargetSession<T>(
   } catch (error) {
     throw new CliError('unreachable', `could not connect to the target: ${redactErrorReason(error, server.password)}`, {
       detail: `${server.host}:${server.port}`,
-      hint: `${targetLoginHint(error, rehearsalTargetOptionNames)}; nothing was changed`,
+      hint: `${targetLoginHint(error, rehearsalTargetInputNames)}; nothing was changed`,
     });
   }
 }
 
 async function withRehearsalSession<T>(
-  server: RedisSource,
+  server: RedisEndpoint,
   work: (session: RedisConnection) => Promise<T>,
   signal?: AbortSignal,
 ): Promise<T> {
-  const session = await connectRedis(server, { limit: defaultMigrationEngineLimits.connectTimeout, signal });
+  const session = await connectRedis(server, { limit: defaultMigrationEngineTimeLimits.connectTimeout, signal });
   try {
     return await work(session);
   } finally {

@@ -1,13 +1,13 @@
 import type { SandboxHandlerContext } from '../handler-context.ts';
-import { type HttpReply, jsonReply } from '../http/http-reply.ts';
-import type { HttpRequest } from '../http/http-request.ts';
+import { jsonReply, type SandboxHttpReply } from '../http/http-reply.ts';
+import type { SandboxHttpRequest } from '../http/http-request.ts';
 import type { LiveSandboxState } from '../live-sandbox-state.ts';
-import { advanceClock, freezeClock, resumeClock } from '../virtual-clock.ts';
-import { parseDurationMs } from './duration.ts';
-import { buildAdminErrorReply } from './is-admin-request.ts';
+import { advanceVirtualClock, freezeVirtualClock, resumeVirtualClock } from '../virtual-clock.ts';
+import { parseSandboxDurationToMilliseconds } from './duration.ts';
+import { buildAdminErrorReply } from './is-authenticated-admin-request.ts';
 import { readAdminJsonBody } from './json-body.ts';
 
-export function handleGetClock(_request: HttpRequest, { world }: SandboxHandlerContext): HttpReply {
+export function handleGetClock(_request: SandboxHttpRequest, { world }: SandboxHandlerContext): SandboxHttpReply {
   return jsonReply(200, clockView(world));
 }
 
@@ -15,10 +15,10 @@ export function handleGetClock(_request: HttpRequest, { world }: SandboxHandlerC
  * Changes the virtual clock. The members of the body `{freeze?: true, advance?: "10m", resume?: true}` are applied in the order
  * freeze, advance, resume.
  */
-export function handleChangeClock(request: HttpRequest, { world }: SandboxHandlerContext): HttpReply {
+export function handleChangeClock(request: SandboxHttpRequest, { world }: SandboxHandlerContext): SandboxHttpReply {
   const body = readAdminJsonBody(request);
   if (body === undefined) return buildAdminErrorReply(400, 'The body must be a JSON object.');
-  const step = body.has('advance') ? parseDurationMs(body.get('advance')) : 0;
+  const step = body.has('advance') ? parseSandboxDurationToMilliseconds(body.get('advance')) : 0;
   if (step === undefined) {
     return buildAdminErrorReply(
       422,
@@ -27,9 +27,9 @@ export function handleChangeClock(request: HttpRequest, { world }: SandboxHandle
   }
   const invalid = ['freeze', 'resume'].find((name) => body.has(name) && body.get(name) !== true);
   if (invalid !== undefined) return buildAdminErrorReply(422, `${invalid} must be true.`);
-  if (body.has('freeze')) world.setClock(freezeClock);
-  world.setClock((clock) => advanceClock(clock, step));
-  if (body.has('resume')) world.setClock(resumeClock);
+  if (body.has('freeze')) world.setClock(freezeVirtualClock);
+  world.setClock((clock) => advanceVirtualClock(clock, step));
+  if (body.has('resume')) world.setClock(resumeVirtualClock);
   return jsonReply(200, clockView(world));
 }
 

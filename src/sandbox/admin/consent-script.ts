@@ -1,13 +1,16 @@
 import type { SandboxHandlerContext } from '../handler-context.ts';
-import { type HttpReply, jsonReply } from '../http/http-reply.ts';
-import type { HttpRequest } from '../http/http-request.ts';
+import { jsonReply, type SandboxHttpReply } from '../http/http-reply.ts';
+import type { SandboxHttpRequest } from '../http/http-request.ts';
 import type { LiveSandboxState } from '../live-sandbox-state.ts';
 import type { AuthorizationConsentMode } from '../records.ts';
-import { buildAdminErrorReply } from './is-admin-request.ts';
+import { buildAdminErrorReply } from './is-authenticated-admin-request.ts';
 import { readAdminJsonBody } from './json-body.ts';
-import { decodeSandboxPersonInTeam } from './people.ts';
+import { decodeRequestedPersonInTeam } from './person-in-team.ts';
 
-export function handleGetAuthorizationConsentMode(_request: HttpRequest, { world }: SandboxHandlerContext): HttpReply {
+export function handleGetAuthorizationConsentMode(
+  _request: SandboxHttpRequest,
+  { world }: SandboxHandlerContext,
+): SandboxHttpReply {
   return jsonReply(200, scriptView(world));
 }
 
@@ -16,9 +19,9 @@ export function handleGetAuthorizationConsentMode(_request: HttpRequest, { world
  * true` the consent script also applies after a reset.
  */
 export function handleChangeAuthorizationConsentMode(
-  request: HttpRequest,
+  request: SandboxHttpRequest,
   { world }: SandboxHandlerContext,
-): HttpReply {
+): SandboxHttpReply {
   const body = readAdminJsonBody(request);
   if (body === undefined) return buildAdminErrorReply(400, 'The body must be a JSON object.');
   const script = decodeScript(body, world);
@@ -32,7 +35,7 @@ function decodeScript(body: ReadonlyMap<string, unknown>, world: LiveSandboxStat
   const mode = body.get('mode');
   if (mode === 'ask' || mode === 'deny') return { mode };
   if (mode !== 'approve') return 'mode must be approve, deny or ask.';
-  const personInTeam = decodeSandboxPersonInTeam(body, world);
+  const personInTeam = decodeRequestedPersonInTeam(body, world);
   return typeof personInTeam === 'string' ? personInTeam : { mode, ...personInTeam };
 }
 

@@ -1,8 +1,8 @@
-import type { HttpRequest } from '../http/http-request.ts';
+import type { SandboxHttpRequest } from '../http/http-request.ts';
 import { isJsonObject, parseJsonWithDuplicateKeys } from '../http/json-text.ts';
 
 /** The members of the JSON object in the request body: empty for an empty body, undefined if the body is not a JSON object. */
-export function readAdminJsonBody(request: HttpRequest): ReadonlyMap<string, unknown> | undefined {
+export function readAdminJsonBody(request: SandboxHttpRequest): ReadonlyMap<string, unknown> | undefined {
   if (request.body.trim() === '') return new Map();
   const value = parseJsonWithDuplicateKeys(request.body)?.value;
   return isJsonObject(value) ? new Map(Object.entries(value)) : undefined;

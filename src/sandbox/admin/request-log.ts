@@ -1,15 +1,15 @@
 import type { SandboxHandlerContext } from '../handler-context.ts';
-import { emptyReply, type HttpReply, jsonReply } from '../http/http-reply.ts';
-import type { HttpRequest } from '../http/http-request.ts';
-import { buildAdminErrorReply } from './is-admin-request.ts';
+import { emptyReply, jsonReply, type SandboxHttpReply } from '../http/http-reply.ts';
+import type { SandboxHttpRequest } from '../http/http-request.ts';
+import { buildAdminErrorReply } from './is-authenticated-admin-request.ts';
 
 const MAX_WAIT_MS = 30_000;
 
 /** The parameter `endpoint=METHOD path` filters the logged requests; `wait=N` waits until N of them were logged, for at most 30 s. */
 export function handleListLoggedRequests(
-  request: HttpRequest,
+  request: SandboxHttpRequest,
   service: SandboxHandlerContext,
-): HttpReply | Promise<HttpReply> {
+): SandboxHttpReply | Promise<SandboxHttpReply> {
   const endpoint = request.parameters().get('endpoint');
   const wait = request.parameters().get('wait');
   if (wait === undefined) return logView(service, endpoint);
@@ -17,17 +17,17 @@ export function handleListLoggedRequests(
   return waitFor(request, service, endpoint, Number(wait));
 }
 
-export function handleClearRequestLog(_request: HttpRequest, { log }: SandboxHandlerContext): HttpReply {
+export function handleClearRequestLog(_request: SandboxHttpRequest, { log }: SandboxHandlerContext): SandboxHttpReply {
   log.clear();
   return emptyReply(204);
 }
 
 async function waitFor(
-  request: HttpRequest,
+  request: SandboxHttpRequest,
   service: SandboxHandlerContext,
   endpoint: string | undefined,
   count: number,
-): Promise<HttpReply> {
+): Promise<SandboxHttpReply> {
   const timeLimit = new AbortController();
   // In Node 20 a garbage collection removes an `AbortSignal.timeout` to which only `AbortSignal.any` refers. This timer keeps its
   // signal.
@@ -40,6 +40,6 @@ async function waitFor(
   return buildAdminErrorReply(408, `${seen} of ${count} requests were logged within ${MAX_WAIT_MS / 1000} s.`);
 }
 
-function logView({ log }: SandboxHandlerContext, endpoint: string | undefined): HttpReply {
+function logView({ log }: SandboxHandlerContext, endpoint: string | undefined): SandboxHttpReply {
   return jsonReply(200, { requests: log.list(endpoint), counts: log.counts() });
 }

@@ -1,8 +1,8 @@
 import type { SandboxHandlerContext } from '../handler-context.ts';
-import { emptyReply, type HttpReply } from '../http/http-reply.ts';
-import type { HttpRequest } from '../http/http-request.ts';
+import { emptyReply, type SandboxHttpReply } from '../http/http-reply.ts';
+import type { SandboxHttpRequest } from '../http/http-request.ts';
 
-export function handleResetSandbox(_request: HttpRequest, service: SandboxHandlerContext): HttpReply {
+export function handleResetSandbox(_request: SandboxHttpRequest, service: SandboxHandlerContext): SandboxHttpReply {
   resetSandboxState(service);
   return emptyReply(204);
 }

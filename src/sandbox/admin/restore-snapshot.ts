@@ -1,15 +1,18 @@
 import type { SandboxHandlerContext } from '../handler-context.ts';
-import { type HttpReply, jsonReply } from '../http/http-reply.ts';
-import type { HttpRequest } from '../http/http-request.ts';
+import { jsonReply, type SandboxHttpReply } from '../http/http-reply.ts';
+import type { SandboxHttpRequest } from '../http/http-request.ts';
 import { decodeSandboxSnapshot } from '../state/snapshot.ts';
-import { buildAdminErrorReply } from './is-admin-request.ts';
+import { buildAdminErrorReply } from './is-authenticated-admin-request.ts';
 
 /**
  * Replaces the state, including the virtual time, with a snapshot; changes nothing when the snapshot is invalid. Restoring a
  * snapshot does not change the faults and the request log. Responds with the ready line, because people and applications may
  * have changed.
  */
-export function handleRestoreSandboxSnapshot(request: HttpRequest, service: SandboxHandlerContext): HttpReply {
+export function handleRestoreSandboxSnapshot(
+  request: SandboxHttpRequest,
+  service: SandboxHandlerContext,
+): SandboxHttpReply {
   const snapshot = decodeSandboxSnapshot(parseOrUndefined(request.body));
   if (typeof snapshot === 'string') return buildAdminErrorReply(422, snapshot);
   service.planes.stopAll();

@@ -1,26 +1,29 @@
 import type { SandboxHandlerContext } from '../handler-context.ts';
-import { emptyReply, type HttpReply } from '../http/http-reply.ts';
-import type { HttpRequest } from '../http/http-request.ts';
+import { emptyReply, type SandboxHttpReply } from '../http/http-reply.ts';
+import type { SandboxHttpRequest } from '../http/http-request.ts';
 import type { LiveSandboxState } from '../live-sandbox-state.ts';
 import { buildSandboxGrantOfAuthorization } from '../oauth/authorization-response.ts';
-import { parseOAuthScope } from '../oauth/rules/scope.ts';
+import { parseSandboxOAuthScope } from '../oauth/rules/scope.ts';
 import { renderTokenResponse } from '../oauth/token-response.ts';
-import type { TokenPair } from '../records.ts';
-import { buildAdminErrorReply } from './is-admin-request.ts';
+import type { IssuedTokenPair } from '../records.ts';
+import { buildAdminErrorReply } from './is-authenticated-admin-request.ts';
 import { nonEmptyTextMember, readAdminJsonBody } from './json-body.ts';
-import { decodeSandboxPersonInTeam } from './people.ts';
+import { decodeRequestedPersonInTeam } from './person-in-team.ts';
 
 /**
  * Body: `{user, scope?, team?, client_id?}`. The reply is the same as from the token endpoint; the request also counts as an
  * approval by the person.
  */
-export function handleIssueTokenPair(request: HttpRequest, { world }: SandboxHandlerContext): HttpReply {
+export function handleAdminIssueTokenPair(
+  request: SandboxHttpRequest,
+  { world }: SandboxHandlerContext,
+): SandboxHttpReply {
   const body = readAdminJsonBody(request);
   if (body === undefined) return buildAdminErrorReply(400, 'The body must be a JSON object.');
-  const personInTeam = decodeSandboxPersonInTeam(body, world);
+  const personInTeam = decodeRequestedPersonInTeam(body, world);
   if (typeof personInTeam === 'string') return buildAdminErrorReply(422, personInTeam);
   const scopeText = body.has('scope') ? body.get('scope') : '';
-  const scope = typeof scopeText === 'string' ? parseOAuthScope(scopeText) : undefined;
+  const scope = typeof scopeText === 'string' ? parseSandboxOAuthScope(scopeText) : undefined;
   if (scope === undefined) return buildAdminErrorReply(422, 'scope must be read or read write.');
   const clientId = nonEmptyTextMember(body, 'client_id') ?? world.seed.applications[0]?.clientId ?? '';
   if (world.registry.application(clientId) === undefined) {
@@ -34,7 +37,10 @@ export function handleIssueTokenPair(request: HttpRequest, { world }: SandboxHan
 }
 
 /** Body: `{token}`. Sets the expiry of the access token to the current time; the refresh token stays valid. */
-export function handleExpireAccessToken(request: HttpRequest, { world }: SandboxHandlerContext): HttpReply {
+export function handleAdminExpireAccessToken(
+  request: SandboxHttpRequest,
+  { world }: SandboxHandlerContext,
+): SandboxHttpReply {
   return withTokenPair(request, world, (pair) => {
     world.expire(pair);
     return emptyReply(204);
@@ -42,7 +48,10 @@ export function handleExpireAccessToken(request: HttpRequest, { world }: Sandbox
 }
 
 /** Body: `{token}`. Revokes the access token and the refresh token. */
-export function handleRevokeTokenPair(request: HttpRequest, { world }: SandboxHandlerContext): HttpReply {
+export function handleAdminRevokeTokenPair(
+  request: SandboxHttpRequest,
+  { world }: SandboxHandlerContext,
+): SandboxHttpReply {
   return withTokenPair(request, world, (pair) => {
     world.revoke(pair);
     return emptyReply(204);
@@ -50,7 +59,10 @@ export function handleRevokeTokenPair(request: HttpRequest, { world }: SandboxHa
 }
 
 /** Body: `{token}`. Refreshes the token pair as another client with the same tokens would, and responds with the new pair. */
-export function handleRefreshTokenPairAsOtherClient(request: HttpRequest, { world }: SandboxHandlerContext): HttpReply {
+export function handleAdminRefreshAsOtherClient(
+  request: SandboxHttpRequest,
+  { world }: SandboxHandlerContext,
+): SandboxHttpReply {
   return withTokenPair(request, world, (pair) => {
     const state = world.pairState(pair);
     if (pair.refreshToken === undefined) return buildAdminErrorReply(409, 'The implicit flow issues no refresh token.');
@@ -59,7 +71,11 @@ export function handleRefreshTokenPairAsOtherClient(request: HttpRequest, { worl
   });
 }
 
-function withTokenPair(request: HttpRequest, world: LiveSandboxState, act: (pair: TokenPair) => HttpReply): HttpReply {
+function withTokenPair(
+  request: SandboxHttpRequest,
+  world: LiveSandboxState,
+  act: (pair: IssuedTokenPair) => SandboxHttpReply,
+): SandboxHttpReply {
   const body = readAdminJsonBody(request);
   const value = body === undefined ? undefined : nonEmptyTextMember(body, 'token');
   if (value === undefined) return buildAdminErrorReply(422, 'token must be an access token or a refresh token.');

@@ -1,20 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { HttpReply } from '../http/http-reply.ts';
+import type { SandboxHttpReply } from '../http/http-reply.ts';
 import { type Fault, type FaultLogFields, isRequestHandlingFault } from './fault.ts';
 import { FAULT_ACTIONS, type FaultContext } from './fault-actions.ts';
 
 /** A request to which a fault applies. */
 export interface FaultedRequest {
   /** Checks the credentials of the request; the returned function runs the handler. */
-  readonly admit: () => () => HttpReply | Promise<HttpReply>;
+  readonly admit: () => () => SandboxHttpReply | Promise<SandboxHttpReply>;
   /** Adds the request to the request log. */
-  readonly log: (reply: HttpReply, note: FaultLogFields) => HttpReply;
+  readonly log: (reply: SandboxHttpReply, note: FaultLogFields) => SandboxHttpReply;
   readonly context: () => FaultContext;
   readonly closing: AbortSignal;
 }
 
 /** Logs the request before the final delay, so that a client sees the commit in the request log before the reply is lost. */
-export async function applyFault(fault: Fault, request: FaultedRequest): Promise<HttpReply> {
+export async function applyFault(fault: Fault, request: FaultedRequest): Promise<SandboxHttpReply> {
   if (isRequestHandlingFault(fault.action))
     return request.log(await request.admit()(), { fault: fault.action, committed: true });
   const action = FAULT_ACTIONS[fault.action];
@@ -55,4 +55,4 @@ async function pause({ delay }: Fault, signal: AbortSignal): Promise<boolean> {
 }
 
 const NO_DELIVERY = { deliveryFault: { kind: 'drop' } } as const;
-const DROPPED: HttpReply = { status: 0, headers: {}, body: '', ...NO_DELIVERY };
+const DROPPED: SandboxHttpReply = { status: 0, headers: {}, body: '', ...NO_DELIVERY };

@@ -1,7 +1,7 @@
-import { parseDurationMs } from '../admin/duration.ts';
+import { parseSandboxDurationToMilliseconds } from '../admin/duration.ts';
 import { isJsonObject } from '../http/json-text.ts';
 import {
-  DELAYED_FAULT_ACTION_NAMES,
+  DELAY_REQUIRING_FAULT_ACTION_NAMES,
   FAULT_ACTION_NAMES,
   type FaultActionName,
   type FaultMatchCriteria,
@@ -22,11 +22,11 @@ export function decodeFault(body: Members): FaultSpec | string {
   if (typeof nth === 'string') return nth;
   const times = decodeCount(body, 'times');
   if (typeof times === 'string') return times;
-  const delay = body.get('delay') === undefined ? undefined : parseDurationMs(body.get('delay'));
+  const delay = body.get('delay') === undefined ? undefined : parseSandboxDurationToMilliseconds(body.get('delay'));
   if (body.get('delay') !== undefined && (delay === undefined || delay > MAX_DELAY_MS)) {
     return 'delay must be a duration such as 500ms or 2s, or a number of milliseconds; the maximum is 10m.';
   }
-  if (DELAYED_FAULT_ACTION_NAMES.includes(action) && delay === undefined)
+  if (DELAY_REQUIRING_FAULT_ACTION_NAMES.includes(action) && delay === undefined)
     return `delay is required for the action ${action}.`;
   const status = decodeStatus(action, body.get('status'));
   if (typeof status === 'string') return status;

@@ -1,4 +1,4 @@
-import type { HttpReply } from '../http/http-reply.ts';
+import type { SandboxHttpReply } from '../http/http-reply.ts';
 import { getApiErrorIdOfStatus } from '../v2/api-errors.ts';
 import type { Fault, FaultActionName, RequestHandlingFaultName } from './fault.ts';
 
@@ -16,7 +16,7 @@ export type FaultAction =
   | {
       readonly commits: true;
       readonly pauses: 'before' | 'after' | 'never';
-      readonly change: (reply: HttpReply, fault: Fault) => HttpReply;
+      readonly change: (reply: SandboxHttpReply, fault: Fault) => SandboxHttpReply;
     }
   | {
       /** The connection is closed immediately, and the handler runs after the delay. */
@@ -25,7 +25,7 @@ export type FaultAction =
   | {
       readonly commits: false;
       readonly pauses: 'after';
-      readonly reply: (fault: Fault, context: FaultContext) => HttpReply;
+      readonly reply: (fault: Fault, context: FaultContext) => SandboxHttpReply;
     };
 
 export const FAULT_ACTIONS: Readonly<Record<Exclude<FaultActionName, RequestHandlingFaultName>, FaultAction>> = {
@@ -52,16 +52,16 @@ export const FAULT_ACTIONS: Readonly<Record<Exclude<FaultActionName, RequestHand
   commit_late: { commits: 'late' },
 };
 
-function replaceReply(reply: (fault: Fault, context: FaultContext) => HttpReply): FaultAction {
+function replaceReply(reply: (fault: Fault, context: FaultContext) => SandboxHttpReply): FaultAction {
   return { commits: false, pauses: 'after', reply };
 }
 
-function alterReply(change: (reply: HttpReply) => HttpReply): FaultAction {
+function alterReply(change: (reply: SandboxHttpReply) => SandboxHttpReply): FaultAction {
   return { commits: true, pauses: 'after', change };
 }
 
 /** Creates an error in the format of the origin to which the path belongs. */
-function failure(status: number, { path }: FaultContext): HttpReply {
+function failure(status: number, { path }: FaultContext): SandboxHttpReply {
   const message = `Injected fault: status ${status}.`;
   const value = path.startsWith('/v1/')
     ? {
@@ -78,7 +78,7 @@ function failure(status: number, { path }: FaultContext): HttpReply {
 }
 
 /** A truncated JSON object or array is never valid JSON. */
-function truncateJson(reply: HttpReply): HttpReply {
+function truncateJson(reply: SandboxHttpReply): SandboxHttpReply {
   const isJson = /^[{[]/.test(reply.body);
   return {
     ...reply,
@@ -98,7 +98,7 @@ function rateLimitHeaders(now: number): Readonly<Record<string, string>> {
 }
 
 /** The log entry of a request without a response, which has status 0. */
-const NO_REPLY: HttpReply = { status: 0, headers: {}, body: '' };
+const NO_REPLY: SandboxHttpReply = { status: 0, headers: {}, body: '' };
 const DRIP_MS = 10;
 const GATEWAY_PAGE =
   '<html><head><title>502 Bad Gateway</title></head><body><h1>502 Bad Gateway</h1><hr>gateway</body></html>\n';

@@ -34,7 +34,7 @@ export function isRequestHandlingFault(action: FaultActionName): action is Reque
 }
 
 /** Fault actions that have no effect without a delay. */
-export const DELAYED_FAULT_ACTION_NAMES: readonly FaultActionName[] = ['delay', 'commit_late', 'lag_lists'];
+export const DELAY_REQUIRING_FAULT_ACTION_NAMES: readonly FaultActionName[] = ['delay', 'commit_late', 'lag_lists'];
 
 /** The requests to which a fault applies. A member that is absent in `match` matches every request. */
 export interface FaultMatchCriteria {

@@ -1,15 +1,15 @@
-import type { HttpReply } from './http-reply.ts';
-import type { HttpRequest } from './http-request.ts';
+import type { SandboxHttpReply } from './http-reply.ts';
+import type { SandboxHttpRequest } from './http-request.ts';
 
 /**
  * Whether a browser sent the request to learn whether a page of another origin may send a request with a bearer token
  * (https://fetch.spec.whatwg.org/#cors-preflight-fetch).
  */
-export function isCorsPreflight(request: HttpRequest): boolean {
+export function isCorsPreflight(request: SandboxHttpRequest): boolean {
   return request.method === 'OPTIONS' && request.header('access-control-request-method').length > 0;
 }
 
-export const CORS_PREFLIGHT_REPLY: HttpReply = {
+export const CORS_PREFLIGHT_REPLY: SandboxHttpReply = {
   status: 204,
   headers: {
     'access-control-allow-methods': 'GET, HEAD, POST, PUT, DELETE',

@@ -1,12 +1,12 @@
 import type { IncomingMessage } from 'node:http';
-import type { SandboxServerOrigin } from './sandbox-server-origin.ts';
+import type { SandboxServerOriginAndHosts } from './sandbox-server-origin-and-hosts.ts';
 
 /**
  * Whether the request has exactly one Host header with a name of the origin, which prevents DNS rebinding. The function reads
  * the separate headers, because Node uses the first of two Host headers without an error. Headers of proxies, such as
  * X-Forwarded-Host, are not read.
  */
-export function hasHostHeaderOfOrigin(message: IncomingMessage, { authorities }: SandboxServerOrigin): boolean {
+export function hasHostHeaderOfOrigin(message: IncomingMessage, { authorities }: SandboxServerOriginAndHosts): boolean {
   const [host = '', ...more] = message.headersDistinct.host ?? [];
   const authority = (parseRequestTarget(message).authority ?? host).toLowerCase();
   return more.length === 0 && host !== '' && authorities.has(authority);

@@ -1,7 +1,7 @@
 import type { HtmlEscapedString } from 'hono/utils/html';
 
 /** An HTTP response that was not yet written to the socket. */
-export interface HttpReply {
+export interface SandboxHttpReply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
@@ -19,7 +19,11 @@ export type ReplyTransmissionFault =
   | { readonly kind: 'drop' | 'reset' | 'half' }
   | { readonly kind: 'drip'; readonly pauseMs: number };
 
-export function jsonReply(status: number, value: unknown, headers: Readonly<Record<string, string>> = {}): HttpReply {
+export function jsonReply(
+  status: number,
+  value: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): SandboxHttpReply {
   return { status, headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(value) };
 }
 
@@ -27,17 +31,21 @@ export function redirectReply(
   status: 302 | 303,
   location: string,
   headers: Readonly<Record<string, string>> = {},
-): HttpReply {
+): SandboxHttpReply {
   return { status, headers: { location, ...headers }, body: '' };
 }
 
-export function emptyReply(status: number, headers: Readonly<Record<string, string>> = {}): HttpReply {
+export function emptyReply(status: number, headers: Readonly<Record<string, string>> = {}): SandboxHttpReply {
   return { status, headers, body: '' };
 }
 
 /** An HTML template of the package hono/html. HTML templates that contain no promises are strings. */
 export type HtmlMarkup = HtmlEscapedString | Promise<HtmlEscapedString>;
 
-export function htmlReply(status: number, markup: HtmlMarkup, headers: Readonly<Record<string, string>>): HttpReply {
+export function htmlReply(
+  status: number,
+  markup: HtmlMarkup,
+  headers: Readonly<Record<string, string>>,
+): SandboxHttpReply {
   return { status, headers: { 'content-type': 'text/html; charset=utf-8', ...headers }, body: String(markup) };
 }

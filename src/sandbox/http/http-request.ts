@@ -3,7 +3,7 @@ import { parseRequestTarget } from './host-header.ts';
 import { type RequestParameters, readRequestParameters } from './request-parameters.ts';
 
 /** An HTTP request with its complete body. Path and query are parts of the raw request target, neither decoded nor normalized. */
-export interface HttpRequest {
+export interface SandboxHttpRequest {
   readonly method: string;
   readonly path: string;
   /** The query without the question mark; empty when the target has none. */
@@ -23,7 +23,11 @@ export interface HttpRequest {
   readonly disconnected: () => AbortSignal;
 }
 
-export function readHttpRequest(message: IncomingMessage, body: Buffer, publicOrigin?: string): HttpRequest {
+export function parseSandboxHttpRequest(
+  message: IncomingMessage,
+  body: Buffer,
+  publicOrigin?: string,
+): SandboxHttpRequest {
   const { target, authority = message.headers.host ?? '' } = parseRequestTarget(message);
   const mark = target.indexOf('?');
   const query = mark === -1 ? '' : target.slice(mark + 1);

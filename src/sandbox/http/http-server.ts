@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { checkHttpMessageFraming } from './framing.ts';
-import type { HttpReply } from './http-reply.ts';
+import type { SandboxHttpReply } from './http-reply.ts';
 import { sendReplyWithFault } from './send-reply-with-fault.ts';
 
 export const DEFAULT_BODY_LIMIT = 1024 * 1024;
@@ -14,13 +14,19 @@ export const DEFAULT_BODY_LIMIT = 1024 * 1024;
 const DISCARDED_BODY_FACTOR = 16;
 
 /** Responds to a request whose body was read; the body is undefined when it exceeded the size limit. The handler must not throw. */
-export type HttpHandler = (message: IncomingMessage, body: Buffer | undefined) => HttpReply | Promise<HttpReply>;
+export type HttpHandler = (
+  message: IncomingMessage,
+  body: Buffer | undefined,
+) => SandboxHttpReply | Promise<SandboxHttpReply>;
 
 /** The maximum size of a request body in bytes. */
-export type RequestBodyLimit = (message: IncomingMessage) => number;
+export type RequestBodyLimitSelector = (message: IncomingMessage) => number;
 
 /** Creates an HTTP server with limits on size and time. No input from a client can end the server process. */
-export function createHttpServer(handler: HttpHandler, limitOf: RequestBodyLimit = () => DEFAULT_BODY_LIMIT): Server {
+export function createHttpServer(
+  handler: HttpHandler,
+  limitOf: RequestBodyLimitSelector = () => DEFAULT_BODY_LIMIT,
+): Server {
   const pending: PendingBySocket = new WeakMap();
   const server = createServer(
     {
@@ -117,7 +123,11 @@ function respond(
   return deliver(response, reply, closesConnection);
 }
 
-function deliver(response: ServerResponse, reply: HttpReply, closesConnection: boolean): Promise<void> | undefined {
+function deliver(
+  response: ServerResponse,
+  reply: SandboxHttpReply,
+  closesConnection: boolean,
+): Promise<void> | undefined {
   if (reply.deliveryFault !== undefined) return sendReplyWithFault(response, reply, reply.deliveryFault);
   const size = Buffer.byteLength(reply.body);
   const length = reply.status === 204 ? {} : { 'content-length': String(size) };

@@ -1,7 +1,7 @@
 import { type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { HttpReply, ReplyTransmissionFault } from './http-reply.ts';
+import type { ReplyTransmissionFault, SandboxHttpReply } from './http-reply.ts';
 
 /**
  * Sends the faulty reply after the earlier responses of the same connection. Resolves when no more bytes of the reply will be
@@ -9,7 +9,7 @@ import type { HttpReply, ReplyTransmissionFault } from './http-reply.ts';
  */
 export async function sendReplyWithFault(
   response: ServerResponse,
-  reply: HttpReply,
+  reply: SandboxHttpReply,
   fault: ReplyTransmissionFault,
 ): Promise<void> {
   const socket = await waitForSocket(response);
@@ -49,7 +49,7 @@ function waitForSocket(response: ServerResponse): Promise<Socket | undefined> {
 }
 
 /** Returns the whole head and half of the body; for a reply without a body, half of the head. */
-function firstHalf(reply: HttpReply, isHead: boolean): Buffer {
+function firstHalf(reply: SandboxHttpReply, isHead: boolean): Buffer {
   const body = Buffer.from(isHead ? '' : reply.body);
   const head = headOf(reply, {});
   const length = body.length === 0 ? Math.ceil(head.length / 2) : head.length + Math.floor(body.length / 2);
@@ -57,7 +57,7 @@ function firstHalf(reply: HttpReply, isHead: boolean): Buffer {
 }
 
 /** Sends one byte at a time until the reply is complete or the client disconnects. */
-async function drip(socket: Socket, reply: HttpReply, isHead: boolean, pauseMs: number): Promise<void> {
+async function drip(socket: Socket, reply: SandboxHttpReply, isHead: boolean, pauseMs: number): Promise<void> {
   const bytes = Buffer.concat([headOf(reply, { connection: 'close' }), Buffer.from(isHead ? '' : reply.body)]);
   const closed = new AbortController();
   const onClose = (): void => closed.abort();
@@ -78,7 +78,7 @@ async function drip(socket: Socket, reply: HttpReply, isHead: boolean, pauseMs: 
   }
 }
 
-function headOf({ status, headers, body }: HttpReply, more: Readonly<Record<string, string>>): Buffer {
+function headOf({ status, headers, body }: SandboxHttpReply, more: Readonly<Record<string, string>>): Buffer {
   const length = status === 204 ? {} : { 'content-length': String(Buffer.byteLength(body)) };
   const lines = Object.entries({ ...headers, ...length, ...more }).map(([name, value]) => `${name}: ${value}\r\n`);
   return Buffer.from(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n`, 'latin1');

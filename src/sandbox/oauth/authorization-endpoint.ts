@@ -1,7 +1,7 @@
 import type { SandboxHandlerContext } from '../handler-context.ts';
 import { toAsciiUrlQuery } from '../http/ascii-query.ts';
-import type { HttpReply } from '../http/http-reply.ts';
-import type { HttpRequest } from '../http/http-request.ts';
+import type { SandboxHttpReply } from '../http/http-reply.ts';
+import type { SandboxHttpRequest } from '../http/http-request.ts';
 import { readRequestParameters } from '../http/request-parameters.ts';
 import { findLoginCorrelationOfAuthorizationRequest } from '../login-trace.ts';
 import { renderConsentPage } from '../panel/consent-page.ts';
@@ -13,12 +13,15 @@ import { type SandboxAuthorizationRequest, validateAuthorizationRequest } from '
 import {
   approveAuthorizationRequest,
   buildSandboxGrantOfAuthorization,
-  denyAuthorizationRequest,
+  redirectWithAuthorizationDenial,
   redirectWithAuthorizationGrant,
 } from './authorization-response.ts';
 
 /** The authorization endpoint (RFC 6749 §3.1): validates the authorization request, then identifies the person in the browser. */
-export function handleAuthorizationRequest(request: HttpRequest, service: SandboxHandlerContext): HttpReply {
+export function handleAuthorizationRequest(
+  request: SandboxHttpRequest,
+  service: SandboxHandlerContext,
+): SandboxHttpReply {
   const authorizationRequest = validateAuthorizationRequest(request, service, 302);
   if ('status' in authorizationRequest) return authorizationRequest;
   const session = scriptedSession(request, service) ?? findPanelSession(request, service);
@@ -27,13 +30,13 @@ export function handleAuthorizationRequest(request: HttpRequest, service: Sandbo
   return session === undefined ? reply : addSessionCookie(reply, session, service);
 }
 
-export function getLogFieldsOfAuthorizationRequest(request: HttpRequest): RequestLogFields {
+export function getLogFieldsOfAuthorizationRequest(request: SandboxHttpRequest): RequestLogFields {
   const clientId = readRequestParameters(request.query, '', '').get('client_id');
   return clientId === undefined ? {} : { client_id: clientId };
 }
 
 export function findLoginCorrelationOfAuthorizeEndpoint(
-  request: HttpRequest,
+  request: SandboxHttpRequest,
   service: SandboxHandlerContext,
 ): SandboxLoginCorrelation | undefined {
   return findLoginCorrelationOfAuthorizationRequest(request, request.query, service);
@@ -42,12 +45,12 @@ export function findLoginCorrelationOfAuthorizeEndpoint(
 interface AuthorizeContext {
   readonly authorizationRequest: SandboxAuthorizationRequest;
   readonly session: PanelSession | undefined;
-  readonly request: HttpRequest;
+  readonly request: SandboxHttpRequest;
   readonly service: SandboxHandlerContext;
 }
 
 /** A request with prompt=none never shows a page (OpenID Connect Core §3.1.2.1 defines the same errors). */
-function respondWithoutPage({ authorizationRequest, session, service }: AuthorizeContext): HttpReply {
+function respondWithoutPage({ authorizationRequest, session, service }: AuthorizeContext): SandboxHttpReply {
   if (session === undefined)
     return redirectWithError(authorizationRequest.redirectTo, 'login_required', 'The user is not signed in.');
   const { person } = session;
@@ -74,9 +77,9 @@ function respondWithoutPage({ authorizationRequest, session, service }: Authoriz
   );
 }
 
-function respondToPerson({ authorizationRequest, session, request, service }: AuthorizeContext): HttpReply {
+function respondToPerson({ authorizationRequest, session, request, service }: AuthorizeContext): SandboxHttpReply {
   const script = service.world.consent;
-  if (script.mode === 'deny') return denyAuthorizationRequest(authorizationRequest);
+  if (script.mode === 'deny') return redirectWithAuthorizationDenial(authorizationRequest);
   if (session === undefined)
     return renderSignInPage(200, { next: returnPath(request), application: authorizationRequest.application.name });
   if (script.mode === 'approve')
@@ -85,13 +88,13 @@ function respondToPerson({ authorizationRequest, session, request, service }: Au
 }
 
 /** Creates a session of the person whom the consent script names, regardless of the cookie. */
-function scriptedSession(request: HttpRequest, service: SandboxHandlerContext): PanelSession | undefined {
+function scriptedSession(request: SandboxHttpRequest, service: SandboxHandlerContext): PanelSession | undefined {
   const script = service.world.consent;
   if (script.mode !== 'approve') return undefined;
   const session = findPanelSession(request, service);
   return session?.person.uuid === script.person ? session : startPanelSession(script.person, service);
 }
 
-function returnPath(request: HttpRequest): string {
+function returnPath(request: SandboxHttpRequest): string {
   return `${request.path}?${toAsciiUrlQuery(request.query)}`;
 }

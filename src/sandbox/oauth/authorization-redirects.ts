@@ -1,5 +1,5 @@
 import { toAsciiUrlQuery } from '../http/ascii-query.ts';
-import { type HttpReply, redirectReply } from '../http/http-reply.ts';
+import { redirectReply, type SandboxHttpReply } from '../http/http-reply.ts';
 
 /** The URL to which the authorization response is sent. */
 export interface RedirectTarget {
@@ -11,18 +11,24 @@ export interface RedirectTarget {
 }
 
 /** Adds parameters to the query of the redirect URI and keeps its existing query (RFC 6749 §3.1.2). */
-export function redirectWithQuery(target: RedirectTarget, parameters: Readonly<Record<string, string>>): HttpReply {
+export function redirectWithQuery(
+  target: RedirectTarget,
+  parameters: Readonly<Record<string, string>>,
+): SandboxHttpReply {
   const uri = target.redirectUri;
   const separator = !uri.includes('?') ? '?' : uri.endsWith('?') || uri.endsWith('&') ? '' : '&';
   return redirectReply(target.status, `${uri}${separator}${encodeParameters(target, parameters)}`);
 }
 
 /** Adds the parameters to the fragment of the redirect URI, as the implicit flow requires (RFC 6749 §4.2.2). */
-export function redirectWithFragment(target: RedirectTarget, parameters: Readonly<Record<string, string>>): HttpReply {
+export function redirectWithFragment(
+  target: RedirectTarget,
+  parameters: Readonly<Record<string, string>>,
+): SandboxHttpReply {
   return redirectReply(target.status, `${target.redirectUri}#${encodeParameters(target, parameters)}`);
 }
 
-export function redirectWithError(target: RedirectTarget, error: string, description: string): HttpReply {
+export function redirectWithError(target: RedirectTarget, error: string, description: string): SandboxHttpReply {
   return redirectWithQuery(target, { error, error_description: description });
 }
 

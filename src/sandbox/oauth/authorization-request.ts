@@ -1,6 +1,6 @@
 import type { SandboxHandlerContext } from '../handler-context.ts';
-import type { HttpReply } from '../http/http-reply.ts';
-import type { HttpRequest } from '../http/http-request.ts';
+import type { SandboxHttpReply } from '../http/http-reply.ts';
+import type { SandboxHttpRequest } from '../http/http-request.ts';
 import { readRawQueryParameter, readRequestParameters } from '../http/request-parameters.ts';
 import type { RegisteredApplication, SandboxOAuthScope } from '../records.ts';
 import type { RedirectTarget } from './authorization-redirects.ts';
@@ -12,7 +12,7 @@ import { checkPromptParameter, readPromptParameter } from './rules/prompt.ts';
 import { checkRedirectUri } from './rules/redirect-uri.ts';
 import { checkRepeatedParameters } from './rules/repeated-parameters.ts';
 import { checkResponseType, readSupportedResponseTypeParameter } from './rules/response-type.ts';
-import { checkScopeParameter, parseScopeParameter } from './rules/scope.ts';
+import { checkScopeParameter, readRequestedSandboxScope } from './rules/scope.ts';
 
 /** A validated authorization request (RFC 6749 §4.1.1). */
 export interface SandboxAuthorizationRequest {
@@ -37,10 +37,10 @@ const RULES: readonly AuthorizationRequestRule[] = [
 
 /** Applies the validation rules in order; the first rule that fails creates the reply (RFC 6749 §4.1.2.1). */
 export function validateAuthorizationRequest(
-  request: HttpRequest,
+  request: SandboxHttpRequest,
   service: SandboxHandlerContext,
   status: 302 | 303,
-): SandboxAuthorizationRequest | HttpReply {
+): SandboxAuthorizationRequest | SandboxHttpReply {
   const parameters = readRequestParameters(request.query, '', '');
   const application = validateAuthorizationRequestClient(parameters, service.world);
   if ('status' in application) return application;
@@ -60,7 +60,7 @@ export function validateAuthorizationRequest(
     application,
     redirectTo,
     responseType,
-    scope: parseScopeParameter(parameters) ?? 'read',
+    scope: readRequestedSandboxScope(parameters) ?? 'read',
     prompt: responseType === 'token' ? 'select_account' : (readPromptParameter(parameters) ?? 'select_account'),
     ...(hint === undefined ? {} : { hint }),
     ...(challenge === undefined || responseType === 'token' ? {} : { challenge }),

@@ -1,5 +1,5 @@
 import type { SandboxHandlerContext } from '../handler-context.ts';
-import type { HttpReply } from '../http/http-reply.ts';
+import type { SandboxHttpReply } from '../http/http-reply.ts';
 import type { ApplicationAuthorization, SandboxGrant, SandboxOAuthScope, SandboxPerson } from '../records.ts';
 import { redirectWithError, redirectWithFragment, redirectWithQuery } from './authorization-redirects.ts';
 import type { SandboxAuthorizationRequest } from './authorization-request.ts';
@@ -10,7 +10,7 @@ export function approveAuthorizationRequest(
   person: SandboxPerson,
   team: string | undefined,
   { world }: SandboxHandlerContext,
-): HttpReply {
+): SandboxHttpReply {
   const authorization = world.authorize({
     person: person.uuid,
     clientId: request.application.clientId,
@@ -25,7 +25,7 @@ export function redirectWithAuthorizationGrant(
   request: SandboxAuthorizationRequest,
   grant: SandboxGrant,
   world: SandboxHandlerContext['world'],
-): HttpReply {
+): SandboxHttpReply {
   if (request.responseType === 'code') {
     const { code } = world.issueCode(grant, request.redirectTo.redirectUri, request.challenge);
     return redirectWithQuery(request.redirectTo, { code });
@@ -39,7 +39,7 @@ export function redirectWithAuthorizationGrant(
 }
 
 /** In both flows, the error is in the query of the redirect URI (spec §7). */
-export function denyAuthorizationRequest(request: SandboxAuthorizationRequest): HttpReply {
+export function redirectWithAuthorizationDenial(request: SandboxAuthorizationRequest): SandboxHttpReply {
   return redirectWithError(request.redirectTo, 'access_denied', 'The resource owner denied the request.');
 }
 

@@ -1,4 +1,4 @@
-import type { HttpReply } from '../http/http-reply.ts';
+import type { SandboxHttpReply } from '../http/http-reply.ts';
 import type { RequestParameters } from '../http/request-parameters.ts';
 import type { RegisteredApplication } from '../records.ts';
 import type { RedirectTarget } from './authorization-redirects.ts';
@@ -14,4 +14,4 @@ export interface AuthorizationRequestRuleInput {
  * Checks one property of an authorization request. If the rule returns a reply, the request is rejected with it; undefined
  * continues with the next rule.
  */
-export type AuthorizationRequestRule = (input: AuthorizationRequestRuleInput) => HttpReply | undefined;
+export type AuthorizationRequestRule = (input: AuthorizationRequestRuleInput) => SandboxHttpReply | undefined;

@@ -1,6 +1,6 @@
 import { equalSecrets } from '../equal-secrets.ts';
-import type { HttpReply } from '../http/http-reply.ts';
-import type { HttpRequest } from '../http/http-request.ts';
+import type { SandboxHttpReply } from '../http/http-reply.ts';
+import type { SandboxHttpRequest } from '../http/http-request.ts';
 import type { LiveSandboxState } from '../live-sandbox-state.ts';
 import type { RegisteredApplication } from '../records.ts';
 import { buildInvalidRequestReply, buildOAuthErrorReply } from './oauth-errors.ts';
@@ -10,11 +10,11 @@ export type OAuthClientAuthenticationResult =
   | { readonly kind: 'none' }
   | { readonly kind: 'identified'; readonly application: RegisteredApplication }
   | { readonly kind: 'authenticated'; readonly application: RegisteredApplication }
-  | { readonly kind: 'rejected'; readonly reply: HttpReply };
+  | { readonly kind: 'rejected'; readonly reply: SandboxHttpReply };
 
 /** Reads the client credentials from the parameters or from the Basic header (RFC 6749 §2.3.1); a request with both is rejected. */
 export function authenticateOAuthClient(
-  request: HttpRequest,
+  request: SandboxHttpRequest,
   world: LiveSandboxState,
 ): OAuthClientAuthenticationResult {
   const parameters = request.parameters();
@@ -41,7 +41,7 @@ export function authenticateOAuthClient(
 }
 
 /** The reply has a WWW-Authenticate header only if the request has an Authorization header (RFC 6749 §5.2). */
-export function buildInvalidClientReply(request: HttpRequest): HttpReply {
+export function buildInvalidClientReply(request: SandboxHttpRequest): SandboxHttpReply {
   const challenge = request.header('authorization').length > 0 ? { 'www-authenticate': 'Basic realm="sandbox"' } : {};
   return buildOAuthErrorReply(
     401,
@@ -52,7 +52,7 @@ export function buildInvalidClientReply(request: HttpRequest): HttpReply {
 }
 
 /** Returns the client ID in the request, without verifying it, for the request log. */
-export function readUnverifiedClientId(request: HttpRequest): string | undefined {
+export function readUnverifiedClientId(request: SandboxHttpRequest): string | undefined {
   const [header = ''] = request.header('authorization');
   return request.parameters().get('client_id') ?? basicPairs(header)[0]?.[0];
 }
@@ -80,7 +80,7 @@ function formDecoded(text: string): string {
   return new URLSearchParams(`v=${text.replaceAll('&', '%26')}`).get('v') ?? '';
 }
 
-function rejected(request: HttpRequest): OAuthClientAuthenticationResult {
+function rejected(request: SandboxHttpRequest): OAuthClientAuthenticationResult {
   return { kind: 'rejected', reply: buildInvalidClientReply(request) };
 }
 

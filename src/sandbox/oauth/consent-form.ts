@@ -1,19 +1,19 @@
 import type { SandboxHandlerContext } from '../handler-context.ts';
 import { toAsciiUrlQuery } from '../http/ascii-query.ts';
-import type { HttpReply } from '../http/http-reply.ts';
+import type { SandboxHttpReply } from '../http/http-reply.ts';
 import { redirectReply } from '../http/http-reply.ts';
-import type { HttpRequest } from '../http/http-request.ts';
+import type { SandboxHttpRequest } from '../http/http-request.ts';
 import { buildConsentCsrfTokenPurpose } from '../panel/consent-page.ts';
 import { renderErrorPage } from '../panel/error-page.ts';
 import { endPanelSession, findPanelSession, isCrossOriginForm } from '../panel/panel-session.ts';
 import { validateAuthorizationRequest } from './authorization-request.ts';
-import { approveAuthorizationRequest, denyAuthorizationRequest } from './authorization-response.ts';
+import { approveAuthorizationRequest, redirectWithAuthorizationDenial } from './authorization-response.ts';
 
 /**
  * Processes the submitted form of the consent page. The URL of the consent form contains the authorization request, which is
  * validated again.
  */
-export function handleConsentForm(request: HttpRequest, service: SandboxHandlerContext): HttpReply {
+export function handleConsentForm(request: SandboxHttpRequest, service: SandboxHandlerContext): SandboxHttpReply {
   const authorizationRequest = validateAuthorizationRequest(request, service, 303);
   if ('status' in authorizationRequest) return authorizationRequest;
   const session = findPanelSession(request, service);
@@ -23,7 +23,7 @@ export function handleConsentForm(request: HttpRequest, service: SandboxHandlerC
   if (!service.world.consumeCsrfToken(session.session, buildConsentCsrfTokenPurpose(request), fields.csrf))
     return renderErrorPage(403, INVALID_FORM, [], restartPath);
 
-  if (fields.decision === 'deny') return denyAuthorizationRequest(authorizationRequest);
+  if (fields.decision === 'deny') return redirectWithAuthorizationDenial(authorizationRequest);
   if (fields.decision === 'switch') return endPanelSession(redirectReply(303, restartPath), session, service);
   const isOwnTeam = session.person.teams.includes(fields.account);
   if (fields.decision !== 'approve' || (fields.account !== PERSONAL && !isOwnTeam)) {
@@ -44,7 +44,7 @@ interface ConsentFields {
   readonly account: string;
 }
 
-function readForm(request: HttpRequest): ConsentFields {
+function readForm(request: SandboxHttpRequest): ConsentFields {
   const form = new URLSearchParams(request.body);
   return {
     csrf: form.get('csrf') ?? '',

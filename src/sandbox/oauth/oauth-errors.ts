@@ -1,4 +1,4 @@
-import { type HttpReply, jsonReply } from '../http/http-reply.ts';
+import { jsonReply, type SandboxHttpReply } from '../http/http-reply.ts';
 
 /** Creates an error of the authorization server, always with a description (RFC 6749 §5.2). */
 export function buildOAuthErrorReply(
@@ -6,14 +6,14 @@ export function buildOAuthErrorReply(
   error: string,
   description: string,
   headers: Readonly<Record<string, string>> = {},
-): HttpReply {
+): SandboxHttpReply {
   return jsonReply(status, { error, error_description: description }, headers);
 }
 
-export function buildInvalidRequestReply(description: string): HttpReply {
+export function buildInvalidRequestReply(description: string): SandboxHttpReply {
   return buildOAuthErrorReply(400, 'invalid_request', description);
 }
 
-export function buildInvalidGrantReply(description: string): HttpReply {
+export function buildInvalidGrantReply(description: string): SandboxHttpReply {
   return buildOAuthErrorReply(400, 'invalid_grant', description);
 }

@@ -1,6 +1,6 @@
 import type { SandboxHandlerContext } from '../handler-context.ts';
-import { type HttpReply, jsonReply } from '../http/http-reply.ts';
-import type { HttpRequest } from '../http/http-request.ts';
+import { jsonReply, type SandboxHttpReply } from '../http/http-reply.ts';
+import type { SandboxHttpRequest } from '../http/http-request.ts';
 import { createLoginCorrelationOfTokenPair } from '../login-trace.ts';
 import { getLastTokenCharacters, type RequestLogFields, type SandboxLoginCorrelation } from '../request-log.ts';
 import { readUnverifiedClientId } from './client-authentication.ts';
@@ -8,7 +8,10 @@ import { buildInvalidRequestReply } from './oauth-errors.ts';
 import { rejectInvalidParameters } from './reject-invalid-parameters.ts';
 
 /** The revocation endpoint (RFC 7009 §2). Revokes access token and refresh token together; client credentials are not required. */
-export function handleTokenRevocationRequest(request: HttpRequest, { world }: SandboxHandlerContext): HttpReply {
+export function handleTokenRevocationRequest(
+  request: SandboxHttpRequest,
+  { world }: SandboxHandlerContext,
+): SandboxHttpReply {
   const rejection = rejectInvalidParameters(request, PARAMETERS);
   if (rejection !== undefined) return rejection;
   const value = request.parameters().get('token');
@@ -22,7 +25,7 @@ export function handleTokenRevocationRequest(request: HttpRequest, { world }: Sa
   return jsonReply(200, {});
 }
 
-export function getLogFieldsOfRevocationRequest(request: HttpRequest): RequestLogFields {
+export function getLogFieldsOfRevocationRequest(request: SandboxHttpRequest): RequestLogFields {
   const clientId = readUnverifiedClientId(request);
   const hint = getLastTokenCharacters(request.parameters().get('token') ?? '');
   return {
@@ -32,7 +35,7 @@ export function getLogFieldsOfRevocationRequest(request: HttpRequest): RequestLo
 }
 
 export function findLoginCorrelationOfRevocation(
-  request: HttpRequest,
+  request: SandboxHttpRequest,
   { world }: SandboxHandlerContext,
 ): SandboxLoginCorrelation | undefined {
   const value = request.parameters().get('token') ?? '';

@@ -1,20 +1,20 @@
 import type { SandboxHandlerContext } from '../handler-context.ts';
-import type { HttpReply } from '../http/http-reply.ts';
-import type { HttpRequest } from '../http/http-request.ts';
+import type { SandboxHttpReply } from '../http/http-reply.ts';
+import type { SandboxHttpRequest } from '../http/http-request.ts';
 import { createLoginCorrelationOfTokenPair, findLoginCorrelationOfAuthorizationCode } from '../login-trace.ts';
 import { getLastTokenCharacters, type RequestLogFields, type SandboxLoginCorrelation } from '../request-log.ts';
+import { handleAuthorizationCodeGrant } from './authorization-code-grant.ts';
 import {
   authenticateOAuthClient,
   type OAuthClientAuthenticationResult,
   readUnverifiedClientId,
 } from './client-authentication.ts';
-import { handleAuthorizationCodeGrant } from './exchange-authorization-code.ts';
-import { handleRefreshTokenGrant } from './exchange-refresh-token.ts';
 import { buildInvalidRequestReply, buildOAuthErrorReply } from './oauth-errors.ts';
+import { handleRefreshTokenGrant } from './refresh-token-grant.ts';
 import { rejectInvalidParameters } from './reject-invalid-parameters.ts';
 
 /** The token endpoint (RFC 6749 §3.2). The token endpoint checks the client credentials before the other parameters. */
-export function handleTokenRequest(request: HttpRequest, service: SandboxHandlerContext): HttpReply {
+export function handleTokenRequest(request: SandboxHttpRequest, service: SandboxHandlerContext): SandboxHttpReply {
   const rejection = rejectInvalidParameters(request, PARAMETERS);
   if (rejection !== undefined) return rejection;
   const client = authenticateOAuthClient(request, service.world);
@@ -33,7 +33,7 @@ export function handleTokenRequest(request: HttpRequest, service: SandboxHandler
   return exchange(request, service, client);
 }
 
-export function getLogFieldsOfTokenRequest(request: HttpRequest): RequestLogFields {
+export function getLogFieldsOfTokenRequest(request: SandboxHttpRequest): RequestLogFields {
   const parameters = request.parameters();
   const clientId = readUnverifiedClientId(request);
   const grantType = parameters.get('grant_type');
@@ -46,7 +46,7 @@ export function getLogFieldsOfTokenRequest(request: HttpRequest): RequestLogFiel
 }
 
 export function findLoginCorrelationOfTokenRequest(
-  request: HttpRequest,
+  request: SandboxHttpRequest,
   { world }: SandboxHandlerContext,
 ): SandboxLoginCorrelation | undefined {
   const parameters = request.parameters();
@@ -57,10 +57,10 @@ export function findLoginCorrelationOfTokenRequest(
 }
 
 type GrantHandler = (
-  request: HttpRequest,
+  request: SandboxHttpRequest,
   service: SandboxHandlerContext,
   client: Exclude<OAuthClientAuthenticationResult, { kind: 'rejected' }>,
-) => HttpReply;
+) => SandboxHttpReply;
 
 const GRANT_HANDLERS: ReadonlyMap<string, GrantHandler> = new Map<string, GrantHandler>([
   ['authorization_code', handleAuthorizationCodeGrant],
@@ -77,6 +77,6 @@ const PARAMETERS = [
   'code_verifier',
 ];
 
-function bodyTypeNote(request: HttpRequest): string {
+function bodyTypeNote(request: SandboxHttpRequest): string {
   return request.body === '' ? '' : ' The body must be application/x-www-form-urlencoded or application/json.';
 }

@@ -1,6 +1,6 @@
 import type { SandboxHandlerContext } from '../handler-context.ts';
-import { type HttpReply, jsonReply } from '../http/http-reply.ts';
-import type { HttpRequest } from '../http/http-request.ts';
+import { jsonReply, type SandboxHttpReply } from '../http/http-reply.ts';
+import type { SandboxHttpRequest } from '../http/http-request.ts';
 import { createLoginCorrelationOfTokenPair } from '../login-trace.ts';
 import { getLastTokenCharacters, type RequestLogFields, type SandboxLoginCorrelation } from '../request-log.ts';
 import { readBearerToken } from '../v2/api-caller.ts';
@@ -9,7 +9,10 @@ import { readBearerToken } from '../v2/api-caller.ts';
  * Returns the scope, expiry and application of a bearer token; spec.md does not list this endpoint, but clients of the public
  * service check tokens with it.
  */
-export function handleTokenInfoRequest(request: HttpRequest, { world }: SandboxHandlerContext): HttpReply {
+export function handleTokenInfoRequest(
+  request: SandboxHttpRequest,
+  { world }: SandboxHandlerContext,
+): SandboxHttpReply {
   const pair = world.pair(readBearerToken(request) ?? '');
   if (pair === undefined || world.pairState(pair) !== 'valid') {
     const body = { id: 'unauthorized', message: 'Unable to authenticate you' };
@@ -25,13 +28,13 @@ export function handleTokenInfoRequest(request: HttpRequest, { world }: SandboxH
   });
 }
 
-export function getLogFieldsOfTokenInfoRequest(request: HttpRequest): RequestLogFields {
+export function getLogFieldsOfTokenInfoRequest(request: SandboxHttpRequest): RequestLogFields {
   const hint = getLastTokenCharacters(readBearerToken(request) ?? '');
   return hint === undefined ? {} : { token_hint: hint };
 }
 
 export function findLoginCorrelationOfTokenInfo(
-  request: HttpRequest,
+  request: SandboxHttpRequest,
   { world }: SandboxHandlerContext,
 ): SandboxLoginCorrelation | undefined {
   return createLoginCorrelationOfTokenPair(world.pair(readBearerToken(request) ?? ''));

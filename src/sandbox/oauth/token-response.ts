@@ -1,9 +1,9 @@
-import { type HttpReply, jsonReply } from '../http/http-reply.ts';
+import { jsonReply, type SandboxHttpReply } from '../http/http-reply.ts';
 import type { LiveSandboxState } from '../live-sandbox-state.ts';
-import type { TokenPair } from '../records.ts';
+import type { IssuedTokenPair } from '../records.ts';
 
 /** An access token response (spec §2, RFC 6749 §5.1). Members that do not apply to the token are omitted from the response. */
-export function renderTokenResponse(pair: TokenPair, world: LiveSandboxState): HttpReply {
+export function renderTokenResponse(pair: IssuedTokenPair, world: LiveSandboxState): SandboxHttpReply {
   const person = world.registry.person(pair.person);
   const team = pair.team === undefined ? undefined : world.registry.team(pair.team);
   return jsonReply(200, {

@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import type { SandboxHandlerContext } from '../handler-context.ts';
-import { type HtmlMarkup, type HttpReply, redirectReply } from '../http/http-reply.ts';
-import type { HttpRequest } from '../http/http-request.ts';
+import { type HtmlMarkup, redirectReply, type SandboxHttpReply } from '../http/http-reply.ts';
+import type { SandboxHttpRequest } from '../http/http-request.ts';
 import type { ApplicationAuthorization } from '../records.ts';
 import { describeScopeOnConsentPage } from './consent-page.ts';
 import { renderErrorPage } from './error-page.ts';
@@ -10,10 +10,10 @@ import { consumeFormCsrfToken, type PanelSession } from './panel-session.ts';
 
 /** Shows the applications that the person has authorized, each with a button that revokes the authorization. */
 export function renderApplicationsPanelPage(
-  _request: HttpRequest,
+  _request: SandboxHttpRequest,
   service: SandboxHandlerContext,
   session: PanelSession,
-): HttpReply {
+): SandboxHttpReply {
   const authorizations = service.world.authorizationsOf(session.person.uuid);
   const content = html`<h1>My applications</h1>
 <p>Applications that you have authorized. Revoking an authorization invalidates its codes and tokens immediately.</p>
@@ -23,10 +23,10 @@ ${authorizations.map((authorization) => entry(authorization, service, session))}
 }
 
 export function handleRevokeApplicationForm(
-  request: HttpRequest,
+  request: SandboxHttpRequest,
   service: SandboxHandlerContext,
   session: PanelSession,
-): HttpReply {
+): SandboxHttpReply {
   const id = new URLSearchParams(request.body).get('authorization') ?? '';
   if (!consumeFormCsrfToken(request, session, service, revokeFormId(id))) {
     return renderErrorPage(403, 'This form was already used.', [], '/panel/applications');

@@ -1,11 +1,11 @@
 import { html } from 'hono/html';
-import { parseDurationMs } from '../admin/duration.ts';
+import { parseSandboxDurationToMilliseconds } from '../admin/duration.ts';
 import { decodeFault } from '../faults/decode-fault.ts';
 import { FAULT_ACTION_NAMES, type FaultMatchCriteria, type FaultWithCounters } from '../faults/fault.ts';
 import type { SandboxHandlerContext } from '../handler-context.ts';
-import { type HtmlMarkup, type HttpReply, redirectReply } from '../http/http-reply.ts';
-import type { HttpRequest } from '../http/http-request.ts';
-import { advanceClock, freezeClock, resumeClock } from '../virtual-clock.ts';
+import { type HtmlMarkup, redirectReply, type SandboxHttpReply } from '../http/http-reply.ts';
+import type { SandboxHttpRequest } from '../http/http-request.ts';
+import { advanceVirtualClock, freezeVirtualClock, resumeVirtualClock } from '../virtual-clock.ts';
 import { renderErrorPage } from './error-page.ts';
 import { formatElapsedTime, formatUtcSecond, renderPanelTable } from './listing.ts';
 import { renderPanelPage } from './panel-page.ts';
@@ -13,37 +13,37 @@ import { consumeFormCsrfToken, type PanelSession } from './panel-session.ts';
 
 /** The virtual clock and the faults, with forms that change them as the admin API does. */
 export function renderClockAndFaultsPanelPage(
-  _request: HttpRequest,
+  _request: SandboxHttpRequest,
   service: SandboxHandlerContext,
   session: PanelSession,
-): HttpReply {
+): SandboxHttpReply {
   return page(200, service, session);
 }
 
 /** Advances, freezes or resumes the clock. */
 export function handleClockForm(
-  request: HttpRequest,
+  request: SandboxHttpRequest,
   service: SandboxHandlerContext,
   session: PanelSession,
-): HttpReply {
+): SandboxHttpReply {
   if (!consumeFormCsrfToken(request, session, service, CLOCK_FORM)) return formWasUsed();
   const form = new URLSearchParams(request.body);
   const change = form.get('change');
-  const step = parseDurationMs(form.get('advance') ?? '');
-  if (change === 'freeze') service.world.setClock(freezeClock);
-  else if (change === 'resume') service.world.setClock(resumeClock);
+  const step = parseSandboxDurationToMilliseconds(form.get('advance') ?? '');
+  if (change === 'freeze') service.world.setClock(freezeVirtualClock);
+  else if (change === 'resume') service.world.setClock(resumeVirtualClock);
   else if (step === undefined)
     return page(422, service, session, 'The step must be a duration such as 10m, 2h or 30d.');
-  else service.world.setClock((clock) => advanceClock(clock, step));
+  else service.world.setClock((clock) => advanceVirtualClock(clock, step));
   return redirectReply(303, PATH);
 }
 
 /** Adds one fault, or removes all faults. */
 export function handleFaultForm(
-  request: HttpRequest,
+  request: SandboxHttpRequest,
   service: SandboxHandlerContext,
   session: PanelSession,
-): HttpReply {
+): SandboxHttpReply {
   if (!consumeFormCsrfToken(request, session, service, FAULT_FORM)) return formWasUsed();
   const form = new URLSearchParams(request.body);
   if (form.get('change') === 'clear') {
@@ -73,7 +73,12 @@ function numberField(text: string | null): number | undefined {
   return text === null || text.trim() === '' ? undefined : Number(text);
 }
 
-function page(status: number, service: SandboxHandlerContext, session: PanelSession, problem?: string): HttpReply {
+function page(
+  status: number,
+  service: SandboxHandlerContext,
+  session: PanelSession,
+  problem?: string,
+): SandboxHttpReply {
   const { world, faults } = service;
   const token = (form: string): HtmlMarkup =>
     html`<input type="hidden" name="csrf" value="${world.issueCsrfToken(session.session, form)}">`;
@@ -158,7 +163,7 @@ ${token}
 </form>`;
 }
 
-function formWasUsed(): HttpReply {
+function formWasUsed(): SandboxHttpReply {
   return renderErrorPage(403, 'This form was already used.', [], PATH);
 }
 

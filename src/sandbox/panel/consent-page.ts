@@ -1,8 +1,8 @@
 import { html } from 'hono/html';
 import type { SandboxHandlerContext } from '../handler-context.ts';
 import { toAsciiUrlQuery } from '../http/ascii-query.ts';
-import type { HtmlMarkup, HttpReply } from '../http/http-reply.ts';
-import type { HttpRequest } from '../http/http-request.ts';
+import type { HtmlMarkup, SandboxHttpReply } from '../http/http-reply.ts';
+import type { SandboxHttpRequest } from '../http/http-request.ts';
 import type { SandboxAuthorizationRequest } from '../oauth/authorization-request.ts';
 import type { SandboxOAuthScope, SandboxPerson } from '../records.ts';
 import { renderPanelPage } from './panel-page.ts';
@@ -12,9 +12,9 @@ import type { PanelSession } from './panel-session.ts';
 export function renderConsentPage(
   authorizationRequest: SandboxAuthorizationRequest,
   session: PanelSession,
-  request: HttpRequest,
+  request: SandboxHttpRequest,
   service: SandboxHandlerContext,
-): HttpReply {
+): SandboxHttpReply {
   const csrf = service.world.issueCsrfToken(session.session, buildConsentCsrfTokenPurpose(request));
   const { application, scope, redirectTo } = authorizationRequest;
   const content = html`<h1>Authorize ${application.name}?</h1>
@@ -35,7 +35,7 @@ ${accountChoice(session.person, service)}
 }
 
 /** The CSRF token of the consent page is valid for this authorization request only. */
-export function buildConsentCsrfTokenPurpose(request: HttpRequest): string {
+export function buildConsentCsrfTokenPurpose(request: SandboxHttpRequest): string {
   return `consent ${toAsciiUrlQuery(request.query)}`;
 }
 

@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import type { SandboxHandlerContext } from '../handler-context.ts';
-import type { HtmlMarkup, HttpReply } from '../http/http-reply.ts';
-import type { HttpRequest } from '../http/http-request.ts';
+import type { HtmlMarkup, SandboxHttpReply } from '../http/http-reply.ts';
+import type { SandboxHttpRequest } from '../http/http-request.ts';
 import type { SandboxDroplet } from '../records.ts';
 import { SANDBOX_IMAGES_BY_ID } from '../v2/catalogue.ts';
 import {
@@ -19,10 +19,10 @@ import type { PanelSession } from './panel-session.ts';
  * has it.
  */
 export function renderDropletsPanelPage(
-  request: HttpRequest,
+  request: SandboxHttpRequest,
   { world }: SandboxHandlerContext,
   { person }: PanelSession,
-): HttpReply {
+): SandboxHttpReply {
   const teams = person.teams.flatMap((uuid) => world.registry.team(uuid) ?? []);
   const query = new URLSearchParams(request.query);
   const [selected, id] = [query.get('account'), query.get('droplet')];

@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import type { HttpReply } from '../http/http-reply.ts';
+import type { SandboxHttpReply } from '../http/http-reply.ts';
 import { renderPanelPage } from './panel-page.ts';
 
 /** Renders an error page with a message, the values involved, and a link to start again if `restartPath` is given. */
@@ -8,7 +8,7 @@ export function renderErrorPage(
   message: string,
   facts: readonly (readonly [name: string, value: string])[] = [],
   restartPath?: string,
-): HttpReply {
+): SandboxHttpReply {
   const content = html`<h1>The request cannot be processed</h1>
 <p class="alert" role="alert">${message}</p>
 ${facts.length === 0 ? '' : html`<dl>${facts.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`}

@@ -1,19 +1,19 @@
 import { html } from 'hono/html';
 import type { SandboxHandlerContext } from '../handler-context.ts';
-import { type HttpReply, redirectReply } from '../http/http-reply.ts';
-import type { HttpRequest } from '../http/http-request.ts';
+import { redirectReply, type SandboxHttpReply } from '../http/http-reply.ts';
+import type { SandboxHttpRequest } from '../http/http-request.ts';
 import { renderPanelPage } from './panel-page.ts';
 import type { PanelSession } from './panel-session.ts';
 
-export function redirectToPanel(): HttpReply {
+export function redirectToPanel(): SandboxHttpReply {
   return redirectReply(302, '/panel');
 }
 
 export function renderHomePanelPage(
-  _request: HttpRequest,
+  _request: SandboxHttpRequest,
   { world }: SandboxHandlerContext,
   { person }: PanelSession,
-): HttpReply {
+): SandboxHttpReply {
   const teams = person.teams.flatMap((uuid) => world.registry.team(uuid) ?? []);
   const authorized = world.authorizationsOf(person.uuid).length;
   const content = html`<h1>Welcome, ${person.name}</h1>

@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import type { HtmlMarkup } from '../http/http-reply.ts';
-import type { HttpRequest } from '../http/http-request.ts';
+import type { SandboxHttpRequest } from '../http/http-request.ts';
 
 /** The number of rows on one page. */
 export const PANEL_ROWS_PER_PAGE = 50;
@@ -13,7 +13,7 @@ export interface PanelPageWindow {
 }
 
 /** Selects the page of a list by `?page=`: the first page if the number is invalid, the last page if it is too large. */
-export function computePanelPageWindow(request: HttpRequest, total: number): PanelPageWindow {
+export function computePanelPageWindow(request: SandboxHttpRequest, total: number): PanelPageWindow {
   const last = Math.max(1, Math.ceil(total / PANEL_ROWS_PER_PAGE));
   const text = new URLSearchParams(request.query).get('page') ?? '';
   const page = /^\d{1,9}$/.test(text) ? Math.min(last, Math.max(1, Number(text))) : 1;
@@ -22,7 +22,7 @@ export function computePanelPageWindow(request: HttpRequest, total: number): Pan
 
 /** Renders links to the previous and the next page that keep the other parameters; empty if the list has a single page. */
 export function renderPanelPaginationLinks(
-  request: HttpRequest,
+  request: SandboxHttpRequest,
   { page, last }: PanelPageWindow,
   label: string,
 ): HtmlMarkup | string {

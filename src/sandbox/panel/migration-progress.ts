@@ -2,17 +2,17 @@ import { html } from 'hono/html';
 import type {
   DatabaseMigrationPhase,
   DatabaseMigrationState,
+  EngineMigrationState,
   MigrationLeftoverObject,
-  MigrationState,
   MigrationTransferMethod,
   TableMigrationProgress,
-} from '../../engine/migration-state.ts';
+} from '../../engine/engine-migration-state.ts';
 import type { HtmlMarkup } from '../http/http-reply.ts';
 import { renderPanelTable } from './listing.ts';
 import { renderHtmlHorizontalBar } from './migration-diagram.ts';
 
 /** Renders the state of every database and table, the warnings, and the objects that could not be removed. */
-export function renderSandboxMigrationProgress({ databases, warnings, leftovers }: MigrationState): HtmlMarkup {
+export function renderSandboxMigrationProgress({ databases, warnings, leftovers }: EngineMigrationState): HtmlMarkup {
   return html`${databases.map(renderDatabase)}
 ${list('Warnings', warnings)}
 ${leftovers.length === 0 ? '' : html`<p class="alert">Some objects could not be removed. Run these statements:</p>`}

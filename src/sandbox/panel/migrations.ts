@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import type { SandboxHandlerContext } from '../handler-context.ts';
-import { type HtmlMarkup, type HttpReply, redirectReply } from '../http/http-reply.ts';
-import type { HttpRequest } from '../http/http-request.ts';
+import { type HtmlMarkup, redirectReply, type SandboxHttpReply } from '../http/http-reply.ts';
+import type { SandboxHttpRequest } from '../http/http-request.ts';
 import {
   findLatestSandboxMigration,
   getSandboxMigrationDeadline,
@@ -21,10 +21,10 @@ import { consumeFormCsrfToken, type PanelSession } from './panel-session.ts';
  * migration.
  */
 export function renderMigrationsPanelPage(
-  _request: HttpRequest,
+  _request: SandboxHttpRequest,
   service: SandboxHandlerContext,
   session: PanelSession,
-): HttpReply {
+): SandboxHttpReply {
   const content = html`<h1>Migrations</h1>
 <p>Stopping a migration keeps the migrated data. A migration stops automatically after two weeks.</p>
 ${clustersOfPerson(service, session).map((cluster) => clusterEntry(cluster, service, session))}`;
@@ -32,10 +32,10 @@ ${clustersOfPerson(service, session).map((cluster) => clusterEntry(cluster, serv
 }
 
 export function handleStopMigrationForm(
-  request: HttpRequest,
+  request: SandboxHttpRequest,
   service: SandboxHandlerContext,
   session: PanelSession,
-): HttpReply {
+): SandboxHttpReply {
   const id = new URLSearchParams(request.body).get('migration') ?? '';
   if (!consumeFormCsrfToken(request, session, service, stopFormId(id))) {
     return renderErrorPage(403, 'This form was already used.', [], '/panel/migrations');

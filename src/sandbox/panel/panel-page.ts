@@ -1,5 +1,5 @@
 import { html, raw } from 'hono/html';
-import { type HtmlMarkup, type HttpReply, htmlReply } from '../http/http-reply.ts';
+import { type HtmlMarkup, htmlReply, type SandboxHttpReply } from '../http/http-reply.ts';
 import { PANEL_STYLE_CSP_SOURCE, PANEL_STYLE_SHEET } from './style.ts';
 
 export interface PanelPageOptions {
@@ -16,7 +16,7 @@ export interface PanelPageOptions {
 }
 
 /** Renders a page without scripts that can be used with keyboard and screen reader. */
-export function renderPanelPage(status: number, options: PanelPageOptions): HttpReply {
+export function renderPanelPage(status: number, options: PanelPageOptions): SandboxHttpReply {
   const { title, content, signedInAs, isWide = false, leavesOrigin = false } = options;
   const markup = html`<!doctype html>
 <html lang="en">

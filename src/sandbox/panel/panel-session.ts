@@ -1,8 +1,8 @@
 import { parse, serialize } from 'hono/utils/cookie';
 import type { SandboxHandlerContext } from '../handler-context.ts';
 import { toAsciiUrlQuery } from '../http/ascii-query.ts';
-import { type HttpReply, redirectReply } from '../http/http-reply.ts';
-import type { HttpRequest } from '../http/http-request.ts';
+import { redirectReply, type SandboxHttpReply } from '../http/http-reply.ts';
+import type { SandboxHttpRequest } from '../http/http-request.ts';
 import type { SandboxBrowserSession, SandboxPerson } from '../records.ts';
 
 /** The session of a browser in which a person is signed in. */
@@ -14,7 +14,7 @@ export interface PanelSession {
 }
 
 export function findPanelSession(
-  request: HttpRequest,
+  request: SandboxHttpRequest,
   { world, settings }: SandboxHandlerContext,
 ): PanelSession | undefined {
   const cookies = parse(request.header('cookie').join('; '), settings.cookieName);
@@ -30,32 +30,32 @@ export function startPanelSession(uuid: string, { world }: SandboxHandlerContext
 
 /** Adds the session cookie to the first reply of a session. */
 export function addSessionCookie(
-  reply: HttpReply,
+  reply: SandboxHttpReply,
   session: PanelSession,
   { settings }: SandboxHandlerContext,
-): HttpReply {
+): SandboxHttpReply {
   if (!session.needsCookie) return reply;
   return { ...reply, headers: { ...reply.headers, 'set-cookie': cookie(settings.cookieName, session.session.id) } };
 }
 
 export function endPanelSession(
-  reply: HttpReply,
+  reply: SandboxHttpReply,
   session: PanelSession,
   { world, settings }: SandboxHandlerContext,
-): HttpReply {
+): SandboxHttpReply {
   world.signOut(session.session.id);
   return { ...reply, headers: { ...reply.headers, 'set-cookie': cookie(settings.cookieName, '', 0) } };
 }
 
 /** Redirects to the sign-in page, which redirects back to the requested page after the sign-in. */
-export function redirectToSignIn(request: HttpRequest): HttpReply {
+export function redirectToSignIn(request: SandboxHttpRequest): SandboxHttpReply {
   const isPage = request.method === 'GET' || request.method === 'HEAD';
   const next = isPage ? `${request.path}${request.query === '' ? '' : `?${toAsciiUrlQuery(request.query)}`}` : '/panel';
   return redirectReply(303, `/panel/sign-in?${new URLSearchParams({ next })}`);
 }
 
 /** Whether the Origin header shows that another site submitted the form. */
-export function isCrossOriginForm(request: HttpRequest): boolean {
+export function isCrossOriginForm(request: SandboxHttpRequest): boolean {
   const own = `http://${request.authority}`;
   return request.header('origin').some((origin) => origin.toLowerCase() !== own.toLowerCase());
 }
@@ -65,7 +65,7 @@ export function isCrossOriginForm(request: HttpRequest): boolean {
  * invalidates it.
  */
 export function consumeFormCsrfToken(
-  request: HttpRequest,
+  request: SandboxHttpRequest,
   session: PanelSession,
   { world }: Pick<SandboxHandlerContext, 'world'>,
   formId: string,

@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import type { SandboxHandlerContext } from '../handler-context.ts';
-import type { HtmlMarkup, HttpReply } from '../http/http-reply.ts';
-import type { HttpRequest } from '../http/http-request.ts';
+import type { HtmlMarkup, SandboxHttpReply } from '../http/http-reply.ts';
+import type { SandboxHttpRequest } from '../http/http-request.ts';
 import type { LoggedRequest } from '../request-log.ts';
 import {
   computePanelPageWindow,
@@ -15,10 +15,10 @@ import type { PanelSession } from './panel-session.ts';
 
 /** Shows the requests to the sandbox without their secrets, newest first. */
 export function renderRequestLogPanelPage(
-  request: HttpRequest,
+  request: SandboxHttpRequest,
   { log, world }: SandboxHandlerContext,
   { person }: PanelSession,
-): HttpReply {
+): SandboxHttpReply {
   const endpoint = new URLSearchParams(request.query).get('endpoint') || undefined;
   const entries = log.list(endpoint);
   const window = computePanelPageWindow(request, entries.length);

@@ -2,8 +2,8 @@ import { html } from 'hono/html';
 import { equalSecrets } from '../equal-secrets.ts';
 import type { SandboxHandlerContext } from '../handler-context.ts';
 import { toAsciiUrlQuery } from '../http/ascii-query.ts';
-import { type HttpReply, redirectReply } from '../http/http-reply.ts';
-import type { HttpRequest } from '../http/http-request.ts';
+import { redirectReply, type SandboxHttpReply } from '../http/http-reply.ts';
+import type { SandboxHttpRequest } from '../http/http-request.ts';
 import { findLoginCorrelationOfAuthorizationRequest } from '../login-trace.ts';
 import type { SandboxLoginCorrelation } from '../request-log.ts';
 import { renderErrorPage } from './error-page.ts';
@@ -25,12 +25,12 @@ export interface SignInPageOptions {
   readonly rejectedEmail?: string;
 }
 
-export function renderSignInPanelPage(request: HttpRequest, service: SandboxHandlerContext): HttpReply {
+export function renderSignInPanelPage(request: SandboxHttpRequest, service: SandboxHandlerContext): SandboxHttpReply {
   const next = localPath(new URLSearchParams(request.query).get('next'));
   return renderSignInPage(200, { next, ...applicationOf(next, service) });
 }
 
-export function handleSignInForm(request: HttpRequest, service: SandboxHandlerContext): HttpReply {
+export function handleSignInForm(request: SandboxHttpRequest, service: SandboxHandlerContext): SandboxHttpReply {
   if (isCrossOriginForm(request)) return renderErrorPage(403, 'The form was submitted from another site.');
   const form = new URLSearchParams(request.body);
   const next = localPath(form.get('next'));
@@ -46,7 +46,7 @@ export function handleSignInForm(request: HttpRequest, service: SandboxHandlerCo
 
 /** When the sign-in belongs to an authorization request, `next` contains that request. */
 export function findLoginCorrelationOfSignIn(
-  request: HttpRequest,
+  request: SandboxHttpRequest,
   service: SandboxHandlerContext,
 ): SandboxLoginCorrelation | undefined {
   const query = authorizationQuery(localPath(new URLSearchParams(request.body).get('next')));
@@ -54,15 +54,18 @@ export function findLoginCorrelationOfSignIn(
 }
 
 export function handleSignOutForm(
-  request: HttpRequest,
+  request: SandboxHttpRequest,
   service: SandboxHandlerContext,
   session: PanelSession,
-): HttpReply {
+): SandboxHttpReply {
   if (isCrossOriginForm(request)) return renderErrorPage(403, 'The form was submitted from another site.');
   return endPanelSession(redirectReply(303, '/panel/sign-in'), session, service);
 }
 
-export function renderSignInPage(status: number, { next, application, rejectedEmail }: SignInPageOptions): HttpReply {
+export function renderSignInPage(
+  status: number,
+  { next, application, rejectedEmail }: SignInPageOptions,
+): SandboxHttpReply {
   const wasRejected = rejectedEmail !== undefined;
   const content = html`<h1>Sign in</h1>
 ${application === undefined ? '' : html`<p><strong>${application}</strong> requests access to your account. Sign in to see the requested scope.</p>`}

@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import type { SandboxHandlerContext } from '../handler-context.ts';
-import type { HtmlMarkup, HttpReply } from '../http/http-reply.ts';
-import type { HttpRequest } from '../http/http-request.ts';
+import type { HtmlMarkup, SandboxHttpReply } from '../http/http-reply.ts';
+import type { SandboxHttpRequest } from '../http/http-request.ts';
 import { buildLoginTimelines, type LoginTimeline, type LoginTimelineStep } from '../login-timeline.ts';
 import { formatElapsedTime, formatUtcSecond } from './listing.ts';
 import { renderPanelPage } from './panel-page.ts';
@@ -10,10 +10,10 @@ import { describeFaultEffectOnRequest } from './request-log.ts';
 
 /** Shows the logins of one application with their steps, times and status. */
 export function renderLoginTimelinePanelPage(
-  request: HttpRequest,
+  request: SandboxHttpRequest,
   { log, world }: SandboxHandlerContext,
   { person }: PanelSession,
-): HttpReply {
+): SandboxHttpReply {
   const { applications } = world.seed;
   const requested = new URLSearchParams(request.query).get('client_id');
   const selected = applications.find(({ clientId }) => clientId === requested) ?? applications[0];
@@ -35,7 +35,7 @@ ${logins.length > LOGINS_SHOWN ? html`<p class="soft">${logins.length - LOGINS_S
 }
 
 /** The fragment of a login in the address of the page. */
-export function buildLoginTimelineFragment(chain: string): string {
+export function buildLoginTimelineUrlFragment(chain: string): string {
   return `login-${chain}`;
 }
 
@@ -45,7 +45,7 @@ function loginSection(login: LoginTimeline, name: string | undefined): HtmlMarku
   const title = `${formatUtcSecond(Date.parse(at))} UTC${name === undefined ? '' : `, ${name}`}`;
   const shown = steps.slice(-STEPS_SHOWN);
   const left = steps.length - shown.length;
-  return html`<section class="group"${chain === undefined ? '' : html` id="${buildLoginTimelineFragment(chain)}"`}>
+  return html`<section class="group"${chain === undefined ? '' : html` id="${buildLoginTimelineUrlFragment(chain)}"`}>
 <h2>${title}</h2>
 ${hasAuthorizationRequest ? '' : html`<p class="soft">Without a login: the log has no authorization request for these tokens. The admin API issued them, or the log was cleared since.</p>`}
 ${left === 0 ? '' : html`<p class="soft">${left} earlier steps are not shown.</p>`}

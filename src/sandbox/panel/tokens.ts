@@ -1,22 +1,22 @@
 import { html } from 'hono/html';
 import { getRefreshChainIdOfTokenPair, type TokenPairState } from '../grant-store.ts';
 import type { SandboxHandlerContext } from '../handler-context.ts';
-import type { HtmlMarkup, HttpReply } from '../http/http-reply.ts';
-import type { HttpRequest } from '../http/http-request.ts';
+import type { HtmlMarkup, SandboxHttpReply } from '../http/http-reply.ts';
+import type { SandboxHttpRequest } from '../http/http-request.ts';
 import type { LiveSandboxState } from '../live-sandbox-state.ts';
-import type { TokenPair } from '../records.ts';
+import type { IssuedTokenPair } from '../records.ts';
 import { getLastTokenCharacters } from '../request-log.ts';
 import { formatUtcSecond } from './listing.ts';
 import { renderPanelPage } from './panel-page.ts';
 import type { PanelSession } from './panel-session.ts';
-import { buildLoginTimelineFragment } from './timeline.ts';
+import { buildLoginTimelineUrlFragment } from './timeline.ts';
 
 /** The tokens of the person: for each login who received them and who refreshed them. Shows the last four characters only. */
 export function renderTokensPanelPage(
-  _request: HttpRequest,
+  _request: SandboxHttpRequest,
   { world }: SandboxHandlerContext,
   { person }: PanelSession,
-): HttpReply {
+): SandboxHttpReply {
   const chains = chainsOf(world, person.uuid);
   const content = html`<h1>Tokens</h1>
 <p>The tokens that applications hold for you, by login, newest first. A refresh replaces both tokens at once: the earlier ones are refused from then on. Of a token, only the last four characters are shown.</p>
@@ -27,8 +27,8 @@ ${chains.length > CHAINS_SHOWN ? html`<p class="soft">${chains.length - CHAINS_S
 }
 
 /** The token pairs of each login, oldest first. The login with the newest token pair comes first. */
-function chainsOf(world: LiveSandboxState, person: string): readonly (readonly TokenPair[])[] {
-  const chains = new Map<string, TokenPair[]>();
+function chainsOf(world: LiveSandboxState, person: string): readonly (readonly IssuedTokenPair[])[] {
+  const chains = new Map<string, IssuedTokenPair[]>();
   const pairs = [...world.state.grantStore.pairs.rows()].filter((pair) => pair.person === person);
   for (const pair of pairs.sort((one, other) => one.issuedAt - other.issuedAt)) {
     const chain = getRefreshChainIdOfTokenPair(pair);
@@ -40,7 +40,7 @@ function chainsOf(world: LiveSandboxState, person: string): readonly (readonly T
   return [...chains.values()].reverse();
 }
 
-function chainSection(pairs: readonly TokenPair[], world: LiveSandboxState): HtmlMarkup | string {
+function chainSection(pairs: readonly IssuedTokenPair[], world: LiveSandboxState): HtmlMarkup | string {
   const last = pairs.at(-1);
   if (last === undefined) return '';
   const { clientId, scope, team } = last;
@@ -52,7 +52,7 @@ function chainSection(pairs: readonly TokenPair[], world: LiveSandboxState): Htm
   const left = pairs.length - shown.length;
   return html`<section class="group" aria-label="${name}, ${STATES[state]}">
 <h2>${name} <span class="badge ${state === 'valid' ? 'good' : 'bad'}">${STATES[state]}</span></h2>
-<p class="soft">Scope ${scope}, for ${account}. <a href="/panel/timeline?client_id=${encodeURIComponent(clientId)}#${buildLoginTimelineFragment(chain)}">Requests with these tokens</a></p>
+<p class="soft">Scope ${scope}, for ${account}. <a href="/panel/timeline?client_id=${encodeURIComponent(clientId)}#${buildLoginTimelineUrlFragment(chain)}">Requests with these tokens</a></p>
 ${left === 0 ? '' : html`<p class="soft">${left} earlier refreshes are not shown.</p>`}
 <ol class="steps">
 ${shown.map((pair) => pairStep(pair, world))}
@@ -60,7 +60,7 @@ ${shown.map((pair) => pairStep(pair, world))}
 </section>`;
 }
 
-function pairStep(pair: TokenPair, world: LiveSandboxState): HtmlMarkup {
+function pairStep(pair: IssuedTokenPair, world: LiveSandboxState): HtmlMarkup {
   const state = world.pairState(pair);
   const { accessToken, refreshToken, issuedAt } = pair;
   return html`<li class="${state === 'valid' ? 'good' : state === 'refreshed' ? 'minor' : 'bad'}">
@@ -71,7 +71,7 @@ function pairStep(pair: TokenPair, world: LiveSandboxState): HtmlMarkup {
 `;
 }
 
-function describeIssue({ issue, clientId }: TokenPair, world: LiveSandboxState): string {
+function describeIssue({ issue, clientId }: IssuedTokenPair, world: LiveSandboxState): string {
   if (issue === undefined) return 'Issued by an earlier version of the sandbox';
   switch (issue.by) {
     case 'code':
@@ -92,7 +92,7 @@ function describeIssue({ issue, clientId }: TokenPair, world: LiveSandboxState):
 }
 
 function describeState(
-  { expiresAt, successor, refreshToken }: TokenPair,
+  { expiresAt, successor, refreshToken }: IssuedTokenPair,
   state: TokenPairState,
   world: LiveSandboxState,
 ): string {

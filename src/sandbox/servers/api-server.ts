@@ -1,21 +1,21 @@
 import { randomUUID } from 'node:crypto';
+import type { SandboxOriginHandlers } from '../handle-sandbox-request.ts';
 import type { SandboxHandlerContext } from '../handler-context.ts';
-import type { HttpReply } from '../http/http-reply.ts';
-import type { HttpRequest } from '../http/http-request.ts';
+import type { SandboxHttpReply } from '../http/http-reply.ts';
+import type { SandboxHttpRequest } from '../http/http-request.ts';
 import { createRouter, type RouteMatch } from '../http/router.ts';
 import { createLoginCorrelationOfTokenPair } from '../login-trace.ts';
 import { getLastTokenCharacters } from '../request-log.ts';
-import type { SandboxOriginHandlers } from '../request-pipeline.ts';
 import { type ApiServerRoute, SANDBOX_ROUTES } from '../routes.ts';
 import {
   type ApiCaller,
   authenticateApiCaller,
-  getDefaultOAuthScopeOfMethod,
+  getRequiredScopeOfHttpMethod,
   readBearerToken,
 } from '../v2/api-caller.ts';
 import { apiErrorReply, insufficientScopeReply, noSuchPathReply } from '../v2/api-errors.ts';
-import type { ApiReply } from '../v2/api-reply.ts';
-import { type RateLimitUsage, renderRateLimitHeaders } from '../v2/rate-limit.ts';
+import type { SandboxApiReply } from '../v2/api-reply.ts';
+import { renderRateLimitHeaders, type SandboxRateLimitUsage } from '../v2/rate-limit.ts';
 
 /** Older clients of the API append a slash to every path. */
 const routeWithoutSlash = createRouter(SANDBOX_ROUTES.api);
@@ -50,18 +50,18 @@ export const sandboxApiOriginHandlers: SandboxOriginHandlers<ApiServerRoute> = {
 
 function respond(
   match: RouteMatch<ApiServerRoute>,
-  request: HttpRequest,
+  request: SandboxHttpRequest,
   service: SandboxHandlerContext,
   caller: ApiCaller,
-): ApiReply {
-  const scope = match.found === 'route' ? match.route.scope : getDefaultOAuthScopeOfMethod(request.method);
+): SandboxApiReply {
+  const scope = match.found === 'route' ? match.route.scope : getRequiredScopeOfHttpMethod(request.method);
   if (scope === 'read write' && caller.scope === 'read') return insufficientScopeReply();
   if (match.found === 'nothing') return noSuchPathReply();
   if (match.found === 'path') return apiErrorReply(405, `The path allows ${match.allow}.`, { allow: match.allow });
   return match.route.handle(request, service, caller);
 }
 
-function toHttpReply(reply: ApiReply, usage: RateLimitUsage | undefined): HttpReply {
+function toHttpReply(reply: SandboxApiReply, usage: SandboxRateLimitUsage | undefined): SandboxHttpReply {
   const id = randomUUID();
   const value = reply.status >= 400 ? { ...reply.value, request_id: id } : reply.value;
   return {

@@ -1,12 +1,16 @@
-import { buildAdminErrorReply, isAdminRequest, mayUsePanel } from '../admin/is-admin-request.ts';
+import {
+  buildAdminErrorReply,
+  isAuthenticatedAdminRequest,
+  mayUsePanel,
+} from '../admin/is-authenticated-admin-request.ts';
+import type { SandboxOriginHandlers } from '../handle-sandbox-request.ts';
 import type { SandboxHandlerContext } from '../handler-context.ts';
-import { emptyReply, type HttpReply } from '../http/http-reply.ts';
-import type { HttpRequest } from '../http/http-request.ts';
+import { emptyReply, type SandboxHttpReply } from '../http/http-reply.ts';
+import type { SandboxHttpRequest } from '../http/http-request.ts';
 import { createRouter, type RouteMatch } from '../http/router.ts';
 import { buildOAuthErrorReply } from '../oauth/oauth-errors.ts';
 import { renderErrorPage } from '../panel/error-page.ts';
 import { findPanelSession, redirectToSignIn } from '../panel/panel-session.ts';
-import type { SandboxOriginHandlers } from '../request-pipeline.ts';
 import { type AuthServerRoute, SANDBOX_ROUTES } from '../routes.ts';
 
 /** Serves the origin of the authorization server, the control panel and the admin API. */
@@ -26,10 +30,10 @@ export const sandboxAuthOriginHandlers: SandboxOriginHandlers<AuthServerRoute> =
 
 function respond(
   match: RouteMatch<AuthServerRoute>,
-  request: HttpRequest,
+  request: SandboxHttpRequest,
   service: SandboxHandlerContext,
-): HttpReply | Promise<HttpReply> {
-  if (request.path.startsWith('/_sandbox/') && !isAdminRequest(request, service))
+): SandboxHttpReply | Promise<SandboxHttpReply> {
+  if (request.path.startsWith('/_sandbox/') && !isAuthenticatedAdminRequest(request, service))
     return buildAdminErrorReply(403, FORBIDDEN);
   if (isPanelPage(request.path) && !mayUsePanel(request, service)) return adminTokenRequiredReply();
   if (match.found === 'nothing') return errorReply(request, 404, 'There is no resource at this path.');
@@ -49,19 +53,19 @@ function isPanelPage(path: string): boolean {
 }
 
 /** The authorization server, the control panel and the admin API each have their own error format. */
-function errorReply(request: HttpRequest, status: number, message: string): HttpReply {
+function errorReply(request: SandboxHttpRequest, status: number, message: string): SandboxHttpReply {
   if (request.method === 'HEAD') return emptyReply(status);
   if (request.path.startsWith('/_sandbox/')) return buildAdminErrorReply(status, message);
   if (request.path.startsWith('/v')) return buildOAuthErrorReply(status, 'invalid_request', message);
   return renderErrorPage(status, message);
 }
 
-function withCommonHeaders(reply: HttpReply): HttpReply {
+function withCommonHeaders(reply: SandboxHttpReply): SandboxHttpReply {
   return { ...reply, headers: { ...COMMON_HEADERS, ...reply.headers } };
 }
 
 const FORBIDDEN = 'The admin API requires the admin token in X-Admin-Token and the exact Host.';
-function adminTokenRequiredReply(): HttpReply {
+function adminTokenRequiredReply(): SandboxHttpReply {
   const page = renderErrorPage(401, 'The control panel requires the admin token as the password.');
   return { ...page, headers: { ...page.headers, 'www-authenticate': 'Basic realm="control panel", charset="UTF-8"' } };
 }

@@ -12,20 +12,20 @@ export class JsonDecodeError extends Error {
   override readonly name = 'DecodeError';
 }
 
-export const stringDecoder: JsonDecoder<string> = (value, path) => {
+export const decodeString: JsonDecoder<string> = (value, path) => {
   return typeof value === 'string' ? value : fail(path, 'is not a string');
 };
 
-export const integerDecoder: JsonDecoder<number> = (value, path) => {
+export const decodeInteger: JsonDecoder<number> = (value, path) => {
   return typeof value === 'number' && Number.isSafeInteger(value) ? value : fail(path, 'is not an integer');
 };
 
-export const booleanDecoder: JsonDecoder<boolean> = (value, path) => {
+export const decodeBoolean: JsonDecoder<boolean> = (value, path) => {
   return typeof value === 'boolean' ? value : fail(path, 'is not a boolean');
 };
 
 /** Accepts an object without checking its members. */
-export const anyObjectDecoder: JsonDecoder<object> = (value, path) => {
+export const decodeAnyObject: JsonDecoder<object> = (value, path) => {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : fail(path, 'is not an object');
 };
 
@@ -64,7 +64,7 @@ type MemberDecoders<T> = {
 export function createObjectDecoder<T extends object>(members: MemberDecoders<T>): JsonDecoder<T> {
   const decoders: readonly (readonly [string, JsonDecoder<unknown>])[] = Object.entries(members);
   return (value, path) => {
-    const given = new Map<string, unknown>(Object.entries(anyObjectDecoder(value, path)));
+    const given = new Map<string, unknown>(Object.entries(decodeAnyObject(value, path)));
     const unknown = [...given.keys()].find((name) => !Object.hasOwn(members, name));
     if (unknown !== undefined) return fail(path, `has the unknown member ${JSON.stringify(unknown.slice(0, 40))}`);
     const read = decoders.flatMap(([name, decode]) => {

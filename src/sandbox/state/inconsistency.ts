@@ -1,6 +1,6 @@
 import type { SandboxSeedData } from '../seed-data.ts';
 import {
-  SANDBOX_STATE_ROW_KEYS,
+  SANDBOX_STATE_ROW_KEY_FUNCTIONS,
   SANDBOX_STATE_TABLE_NAMES,
   type SandboxState,
   type SandboxStateRowLists,
@@ -54,6 +54,6 @@ function findRow<T>(
 
 function findDuplicate<N extends SandboxStateTableName>(name: N, lists: SandboxStateRowLists): number | undefined {
   const seen = new Set<SandboxStateRowKey>();
-  const at = lists[name].findIndex((row) => seen.size === seen.add(SANDBOX_STATE_ROW_KEYS[name](row)).size);
+  const at = lists[name].findIndex((row) => seen.size === seen.add(SANDBOX_STATE_ROW_KEY_FUNCTIONS[name](row)).size);
   return at === -1 ? undefined : at;
 }

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
-import { createObjectDecoder, integerDecoder, JsonDecodeError, type JsonDecoder } from './decoder.ts';
+import { createObjectDecoder, decodeInteger, JsonDecodeError, type JsonDecoder } from './decoder.ts';
 import { findSandboxStateInconsistency } from './inconsistency.ts';
 import { decodeSandboxJournalPatch } from './sandbox-state-decoder.ts';
 import { decodeSandboxStateCheckpoint, type SandboxStateCheckpoint, type SavedSandboxState } from './saved-state.ts';
 import { damagedSandboxStateError } from './state-error.ts';
 import { readFileIfExists } from './state-files.ts';
 import { applySandboxJournalPatches, type SandboxJournalPatch } from './state-patch.ts';
-import { decodeSandboxStateRecords } from './state-record-encoding.ts';
+import { extractStateFileRecords } from './state-record-encoding.ts';
 
 /** The saved state of a folder, and the position at which its journal continues. */
 export interface LoadedSandboxState {
@@ -49,7 +49,7 @@ export function loadSandboxState(folder: string, names: readonly string[]): Load
   const journalFile = buildSandboxJournalPath(folder, checkpoint.journal);
   const journal = readFileIfExists(journalFile);
   if (journal === undefined) throw damagedSandboxStateError(journalFile, 1, 'the file is missing');
-  const { records, validBytes, tornBytes } = decodeSandboxStateRecords(journalFile, journal);
+  const { records, validBytes, tornBytes } = extractStateFileRecords(journalFile, journal);
   const patches = records.map((json, at) => {
     const { record, patch } = decodeJson(decodeJournalRecord, json, journalFile, at + 1);
     const expected = checkpoint.record + at + 1;
@@ -73,7 +73,7 @@ export function loadSandboxState(folder: string, names: readonly string[]): Load
 
 /** A snapshot file gets its name only after it was written completely, so it cannot be incomplete after a crash. */
 function readCheckpoint(path: string, bytes: Buffer): SandboxStateCheckpoint {
-  const { records, tornBytes } = decodeSandboxStateRecords(path, bytes);
+  const { records, tornBytes } = extractStateFileRecords(path, bytes);
   const [json] = records;
   if (json === undefined || tornBytes > 0) throw damagedSandboxStateError(path, 1, 'the record is incomplete');
   if (records.length > 1) throw damagedSandboxStateError(path, 2, 'the file has more than one record');
@@ -94,6 +94,6 @@ function decodeJson<T>(decode: JsonDecoder<T>, json: string, path: string, line:
 
 /** One record of a journal, which contains the changes of all requests that were answered together. */
 const decodeJournalRecord = createObjectDecoder<{ readonly record: number; readonly patch: SandboxJournalPatch }>({
-  record: integerDecoder,
+  record: decodeInteger,
   patch: decodeSandboxJournalPatch,
 });

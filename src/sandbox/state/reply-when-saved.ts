@@ -1,4 +1,4 @@
-import { emptyReply, type HttpReply } from '../http/http-reply.ts';
+import { emptyReply, type SandboxHttpReply } from '../http/http-reply.ts';
 import type { SandboxStateWriter } from './state-writer.ts';
 
 /**
@@ -6,9 +6,9 @@ import type { SandboxStateWriter } from './state-writer.ts';
  * other requests that it may have read. After a failed write, the reply becomes a 500 with an empty body.
  */
 export function replyWhenSaved(
-  reply: HttpReply | Promise<HttpReply>,
+  reply: SandboxHttpReply | Promise<SandboxHttpReply>,
   writer: Pick<SandboxStateWriter, 'whenSaved'>,
-): HttpReply | Promise<HttpReply> {
+): SandboxHttpReply | Promise<SandboxHttpReply> {
   if (reply instanceof Promise) return reply.then((settled) => replyWhenSaved(settled, writer));
   const saved = writer.whenSaved();
   return saved === undefined

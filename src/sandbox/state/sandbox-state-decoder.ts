@@ -3,6 +3,7 @@ import type {
   AuthorizationCode,
   AuthorizationConsentMode,
   CsrfToken,
+  IssuedTokenPair,
   SandboxBrowserSession,
   SandboxDroplet,
   SandboxDropletAction,
@@ -11,20 +12,19 @@ import type {
   SandboxMigrationEnd,
   SandboxMigrationSource,
   TokenIssuance,
-  TokenPair,
 } from '../records.ts';
-import type { VirtualClock } from '../virtual-clock.ts';
+import type { VirtualClockState } from '../virtual-clock.ts';
 import {
-  anyObjectDecoder,
-  booleanDecoder,
   createArrayDecoder,
   createEnumDecoder,
   createNullableDecoder,
   createObjectDecoder,
   createOptionalMemberDecoder,
-  integerDecoder,
+  decodeAnyObject,
+  decodeBoolean,
+  decodeInteger,
+  decodeString,
   type JsonDecoder,
-  stringDecoder,
 } from './decoder.ts';
 import {
   EMPTY_SANDBOX_STATE_ROWS,
@@ -39,9 +39,9 @@ import type { SandboxJournalPatch } from './state-patch.ts';
 import type { SandboxStateRowKey } from './state-table.ts';
 
 const scope = createEnumDecoder('read', 'read write');
-const clock = createObjectDecoder<VirtualClock>({
-  offset: integerDecoder,
-  frozenAt: createNullableDecoder(integerDecoder),
+const clock = createObjectDecoder<VirtualClockState>({
+  offset: decodeInteger,
+  frozenAt: createNullableDecoder(decodeInteger),
 });
 
 const consentModes = {
@@ -49,8 +49,8 @@ const consentModes = {
   deny: createObjectDecoder<AuthorizationConsentMode & { mode: 'deny' }>({ mode: createEnumDecoder('deny') }),
   approve: createObjectDecoder<AuthorizationConsentMode & { mode: 'approve' }>({
     mode: createEnumDecoder('approve'),
-    person: stringDecoder,
-    team: createOptionalMemberDecoder(stringDecoder),
+    person: decodeString,
+    team: createOptionalMemberDecoder(decodeString),
   }),
 };
 
@@ -60,92 +60,92 @@ const consent: JsonDecoder<AuthorizationConsentMode> = (value, path) => {
 };
 
 const grantFields = {
-  authorization: stringDecoder,
-  person: stringDecoder,
-  clientId: stringDecoder,
+  authorization: decodeString,
+  person: decodeString,
+  clientId: decodeString,
   scope,
-  team: createOptionalMemberDecoder(stringDecoder),
+  team: createOptionalMemberDecoder(decodeString),
 } satisfies { readonly [K in keyof SandboxGrant]: unknown };
 
 const rows: { readonly [N in SandboxStateTableName]: JsonDecoder<SandboxStateRecordTypes[N]> } = {
   sessions: createObjectDecoder<SandboxBrowserSession>({
-    id: stringDecoder,
-    person: stringDecoder,
-    forms: createArrayDecoder(createObjectDecoder<CsrfToken>({ token: stringDecoder, form: stringDecoder })),
+    id: decodeString,
+    person: decodeString,
+    forms: createArrayDecoder(createObjectDecoder<CsrfToken>({ token: decodeString, form: decodeString })),
   }),
   authorizations: createObjectDecoder<ApplicationAuthorization>({
-    id: stringDecoder,
-    person: stringDecoder,
-    clientId: stringDecoder,
+    id: decodeString,
+    person: decodeString,
+    clientId: decodeString,
     scope,
-    team: createOptionalMemberDecoder(stringDecoder),
-    since: integerDecoder,
+    team: createOptionalMemberDecoder(decodeString),
+    since: decodeInteger,
   }),
   codes: createObjectDecoder<AuthorizationCode>({
     ...grantFields,
-    code: stringDecoder,
-    redirectUri: stringDecoder,
-    challenge: createOptionalMemberDecoder(stringDecoder),
-    expiresAt: integerDecoder,
-    usedFor: createOptionalMemberDecoder(stringDecoder),
+    code: decodeString,
+    redirectUri: decodeString,
+    challenge: createOptionalMemberDecoder(decodeString),
+    expiresAt: decodeInteger,
+    usedFor: createOptionalMemberDecoder(decodeString),
   }),
-  pairs: createObjectDecoder<TokenPair>({
+  pairs: createObjectDecoder<IssuedTokenPair>({
     ...grantFields,
-    accessToken: stringDecoder,
-    refreshToken: createOptionalMemberDecoder(stringDecoder),
-    issuedAt: integerDecoder,
-    expiresAt: integerDecoder,
+    accessToken: decodeString,
+    refreshToken: createOptionalMemberDecoder(decodeString),
+    issuedAt: decodeInteger,
+    expiresAt: decodeInteger,
     end: createOptionalMemberDecoder(createEnumDecoder('revoked', 'refreshed')),
-    successor: createOptionalMemberDecoder(stringDecoder),
+    successor: createOptionalMemberDecoder(decodeString),
     issue: createOptionalMemberDecoder(
       createObjectDecoder<TokenIssuance>({
         by: createEnumDecoder('code', 'implicit', 'refresh', 'admin_issue', 'admin_refresh'),
-        client: createOptionalMemberDecoder(stringDecoder),
-        chain: stringDecoder,
+        client: createOptionalMemberDecoder(decodeString),
+        chain: decodeString,
       }),
     ),
   }),
   droplets: createObjectDecoder<SandboxDroplet>({
-    id: integerDecoder,
-    account: stringDecoder,
-    name: stringDecoder,
-    region: stringDecoder,
-    size: stringDecoder,
-    image: integerDecoder,
-    tags: createArrayDecoder(stringDecoder),
-    features: createArrayDecoder(stringDecoder),
-    vpc: createOptionalMemberDecoder(stringDecoder),
-    createdAt: integerDecoder,
-    activeAt: integerDecoder,
+    id: decodeInteger,
+    account: decodeString,
+    name: decodeString,
+    region: decodeString,
+    size: decodeString,
+    image: decodeInteger,
+    tags: createArrayDecoder(decodeString),
+    features: createArrayDecoder(decodeString),
+    vpc: createOptionalMemberDecoder(decodeString),
+    createdAt: decodeInteger,
+    activeAt: decodeInteger,
   }),
   actions: createObjectDecoder<SandboxDropletAction>({
-    id: integerDecoder,
-    account: stringDecoder,
+    id: decodeInteger,
+    account: decodeString,
     type: createEnumDecoder('create', 'destroy'),
-    droplet: integerDecoder,
-    region: stringDecoder,
-    startedAt: integerDecoder,
-    completedAt: integerDecoder,
+    droplet: decodeInteger,
+    region: decodeString,
+    startedAt: decodeInteger,
+    completedAt: decodeInteger,
   }),
   migrations: createObjectDecoder<SandboxMigration>({
-    id: stringDecoder,
-    cluster: stringDecoder,
+    id: decodeString,
+    cluster: decodeString,
     source: createObjectDecoder<SandboxMigrationSource>({
-      host: stringDecoder,
-      port: createOptionalMemberDecoder(integerDecoder),
-      dbname: createOptionalMemberDecoder(stringDecoder),
-      username: createOptionalMemberDecoder(stringDecoder),
-      disableSsl: booleanDecoder,
-      ignoreDbs: createArrayDecoder(stringDecoder),
+      host: decodeString,
+      port: createOptionalMemberDecoder(decodeInteger),
+      dbname: createOptionalMemberDecoder(decodeString),
+      username: createOptionalMemberDecoder(decodeString),
+      disableSsl: decodeBoolean,
+      ignoreDbs: createArrayDecoder(decodeString),
     }),
-    startedAt: integerDecoder,
-    stoppedAt: createOptionalMemberDecoder(integerDecoder),
-    isReal: createOptionalMemberDecoder(booleanDecoder),
+    startedAt: decodeInteger,
+    stoppedAt: createOptionalMemberDecoder(decodeInteger),
+    isReal: createOptionalMemberDecoder(decodeBoolean),
     ended: createOptionalMemberDecoder(
       createObjectDecoder<SandboxMigrationEnd>({
         status: createEnumDecoder('done', 'error'),
-        at: integerDecoder,
-        reason: createOptionalMemberDecoder(stringDecoder),
+        at: decodeInteger,
+        reason: createOptionalMemberDecoder(decodeString),
       }),
     ),
   }),
@@ -158,27 +158,27 @@ const rowLists = mapSandboxStateTablesToObject<{
 export const decodeSandboxState = createObjectDecoder<SandboxState>({
   clock,
   consent,
-  nextId: integerDecoder,
+  nextId: decodeInteger,
   ...rowLists,
 });
 
 const decodePut = createObjectDecoder<SandboxJournalPatch['put']>({
   clock: createOptionalMemberDecoder(clock),
   consent: createOptionalMemberDecoder(consent),
-  nextId: createOptionalMemberDecoder(integerDecoder),
+  nextId: createOptionalMemberDecoder(decodeInteger),
   ...rowLists,
 });
 
 const decodeTableName = createEnumDecoder(...SANDBOX_STATE_TABLE_NAMES);
 const decodeKeys = createArrayDecoder<SandboxStateRowKey>((value, path) =>
-  typeof value === 'number' ? integerDecoder(value, path) : stringDecoder(value, path),
+  typeof value === 'number' ? decodeInteger(value, path) : decodeString(value, path),
 );
 
 /** A journal record contains only the tables that have changed. */
 export const decodeSandboxJournalPatch = createObjectDecoder<SandboxJournalPatch>({
-  put: (value, path) => decodePut({ ...EMPTY_SANDBOX_STATE_ROWS, ...anyObjectDecoder(value, path) }, path),
+  put: (value, path) => decodePut({ ...EMPTY_SANDBOX_STATE_ROWS, ...decodeAnyObject(value, path) }, path),
   drop: (value, path) => {
-    const entries = Object.entries(anyObjectDecoder(value, path));
+    const entries = Object.entries(decodeAnyObject(value, path));
     return new Map(
       entries.map(([name, keys]) => [
         decodeTableName(name, `a member name of ${path}`),

@@ -2,13 +2,13 @@ import type {
   ApplicationAuthorization,
   AuthorizationCode,
   AuthorizationConsentMode,
+  IssuedTokenPair,
   SandboxBrowserSession,
   SandboxDroplet,
   SandboxDropletAction,
   SandboxMigration,
-  TokenPair,
 } from '../records.ts';
-import type { VirtualClock } from '../virtual-clock.ts';
+import type { VirtualClockState } from '../virtual-clock.ts';
 import { createSandboxStateTable, type SandboxStateRowKey, type SandboxStateTable } from './state-table.ts';
 
 /** The type of the records in each table. Indexes over the records are rebuilt when the state is loaded, and never stored. */
@@ -16,7 +16,7 @@ export interface SandboxStateRecordTypes {
   readonly sessions: SandboxBrowserSession;
   readonly authorizations: ApplicationAuthorization;
   readonly codes: AuthorizationCode;
-  readonly pairs: TokenPair;
+  readonly pairs: IssuedTokenPair;
   readonly droplets: SandboxDroplet;
   readonly actions: SandboxDropletAction;
   readonly migrations: SandboxMigration;
@@ -32,13 +32,13 @@ export type SandboxStateTables = {
 
 /** The state that changes while a sandbox runs, as plain JSON data. */
 export interface SandboxState extends SandboxStateRowLists {
-  readonly clock: VirtualClock;
+  readonly clock: VirtualClockState;
   readonly consent: AuthorizationConsentMode;
   /** The id of the next droplet or action. */
   readonly nextId: number;
 }
 
-export const SANDBOX_STATE_ROW_KEYS: {
+export const SANDBOX_STATE_ROW_KEY_FUNCTIONS: {
   readonly [N in SandboxStateTableName]: (row: SandboxStateRecordTypes[N]) => SandboxStateRowKey;
 } = {
   sessions: ({ id }) => id,
@@ -80,7 +80,7 @@ export function createSandboxStateTables(
 ): SandboxStateTables {
   return mapSandboxStateTablesToObject<SandboxStateTables>((name) =>
     createSandboxStateTable({
-      keyOf: SANDBOX_STATE_ROW_KEYS[name],
+      keyOf: SANDBOX_STATE_ROW_KEY_FUNCTIONS[name],
       rows: lists[name],
       onChange: (key) => onChange?.(name, key),
     }),

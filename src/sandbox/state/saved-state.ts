@@ -1,18 +1,18 @@
 import type { SandboxSeedData } from '../seed-data.ts';
+import { decodeSandboxSeedData } from './decode-seed-data.ts';
 import {
   createEnumDecoder,
   createObjectDecoder,
   createOptionalMemberDecoder,
-  integerDecoder,
+  decodeInteger,
+  decodeString,
   type JsonDecoder,
-  stringDecoder,
 } from './decoder.ts';
 import type { SandboxState } from './sandbox-state.ts';
 import { decodeSandboxState } from './sandbox-state-decoder.ts';
-import { decodeSandboxSeedData } from './seed-decoder.ts';
 
 /** The values that a sandbox keeps across restarts in addition to its state. */
-export interface SandboxInstanceIdentity {
+export interface PersistedSandboxServerSettings {
   readonly adminToken: string;
   readonly host: string;
   readonly port: number;
@@ -23,7 +23,7 @@ export interface SandboxInstanceIdentity {
 
 /** Everything that a restart of the sandbox restores. */
 export interface SavedSandboxState {
-  readonly identity: SandboxInstanceIdentity;
+  readonly identity: PersistedSandboxServerSettings;
   readonly seed: SandboxSeedData;
   readonly world: SandboxState;
 }
@@ -47,14 +47,14 @@ export const decodeSandboxStateCheckpoint: JsonDecoder<SandboxStateCheckpoint> =
   createObjectDecoder<SandboxStateCheckpoint>({
     format: createEnumDecoder(SANDBOX_STATE_FORMAT_NAME),
     version: createEnumDecoder(1),
-    journal: integerDecoder,
-    record: integerDecoder,
-    identity: createObjectDecoder<SandboxInstanceIdentity>({
-      adminToken: stringDecoder,
-      host: stringDecoder,
-      port: integerDecoder,
-      apiPort: integerDecoder,
-      seedNumber: createOptionalMemberDecoder(integerDecoder),
+    journal: decodeInteger,
+    record: decodeInteger,
+    identity: createObjectDecoder<PersistedSandboxServerSettings>({
+      adminToken: decodeString,
+      host: decodeString,
+      port: decodeInteger,
+      apiPort: decodeInteger,
+      seedNumber: createOptionalMemberDecoder(decodeInteger),
     }),
     seed: decodeSandboxSeedData,
     world: decodeSandboxState,

@@ -1,18 +1,18 @@
 import { createHash } from 'node:crypto';
 import type { LiveSandboxState } from '../live-sandbox-state.ts';
 import type { SandboxSeedData } from '../seed-data.ts';
+import { decodeSandboxSeedData } from './decode-seed-data.ts';
 import {
   createEnumDecoder,
   createObjectDecoder,
   createOptionalMemberDecoder,
-  integerDecoder,
+  decodeInteger,
+  decodeString,
   JsonDecodeError,
-  stringDecoder,
 } from './decoder.ts';
 import { findSandboxStateInconsistency } from './inconsistency.ts';
 import type { SandboxState } from './sandbox-state.ts';
 import { decodeSandboxState } from './sandbox-state-decoder.ts';
-import { decodeSandboxSeedData } from './seed-decoder.ts';
 import { captureRunningSandboxState } from './world-state.ts';
 
 /**
@@ -66,9 +66,9 @@ export function decodeSandboxSnapshot(value: unknown): SandboxSnapshot | string 
 const decode = createObjectDecoder<SandboxSnapshot>({
   format: createEnumDecoder(SNAPSHOT_FORMAT),
   version: createEnumDecoder(1),
-  taken_at: stringDecoder,
-  now: integerDecoder,
-  digest: createOptionalMemberDecoder(stringDecoder),
+  taken_at: decodeString,
+  now: decodeInteger,
+  digest: createOptionalMemberDecoder(decodeString),
   seed: decodeSandboxSeedData,
   world: decodeSandboxState,
 });

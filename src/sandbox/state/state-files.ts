@@ -3,7 +3,7 @@ import { open, rename } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
 /** Creates the folder with mode 0700 unless it exists, and returns the names of its files. */
-export function makePrivateFolder(path: string): readonly string[] {
+export function createPrivateFolderAndListFiles(path: string): readonly string[] {
   makeFolders(path);
   return readdirSync(path);
 }
@@ -24,7 +24,7 @@ function makeFolders(path: string, hasParentToMake = true): void {
   }
 }
 
-export function setOwnerOnlyPermissions(path: string): void {
+export function setOwnerOnlyFolderPermissions(path: string): void {
   if (process.platform !== 'win32' && (statSync(path).mode & 0o077) !== 0) chmodSync(path, 0o700);
 }
 

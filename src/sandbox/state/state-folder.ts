@@ -9,9 +9,9 @@ import {
   loadSandboxState,
   SANDBOX_JOURNAL_NAME_PATTERN,
 } from './load-state.ts';
-import type { SandboxInstanceIdentity, SavedSandboxState } from './saved-state.ts';
+import type { PersistedSandboxServerSettings, SavedSandboxState } from './saved-state.ts';
 import { SandboxStateFolderError } from './state-error.ts';
-import { makePrivateFolder, setOwnerOnlyPermissions } from './state-files.ts';
+import { createPrivateFolderAndListFiles, setOwnerOnlyFolderPermissions } from './state-files.ts';
 import { type SandboxStateWriter, startSandboxStateWriter } from './state-writer.ts';
 
 /** A state folder that this process has locked. */
@@ -20,7 +20,10 @@ export interface SandboxStateFolder {
   readonly saved: SavedSandboxState | undefined;
   /** A warning about the content of the folder, such as an incomplete last record. */
   readonly notice: string | undefined;
-  readonly startWriter: (world: LiveSandboxState, identity: SandboxInstanceIdentity) => Promise<SandboxStateWriter>;
+  readonly startWriter: (
+    world: LiveSandboxState,
+    identity: PersistedSandboxServerSettings,
+  ) => Promise<SandboxStateWriter>;
   readonly release: () => void;
 }
 
@@ -34,7 +37,7 @@ const COMPACT_AT = 4 * 1024 * 1024;
 export function openSandboxStateFolder(path: string, compactAt = COMPACT_AT): SandboxStateFolder {
   const folder = resolve(path);
   try {
-    const foreign = makePrivateFolder(folder).find((name) => !isStateFile(name));
+    const foreign = createPrivateFolderAndListFiles(folder).find((name) => !isStateFile(name));
     if (foreign !== undefined && !existsSync(buildSandboxSnapshotPath(folder))) {
       throw new SandboxStateFolderError('unusable', `${folder} is not a sandbox state folder`, {
         detail: `it contains ${foreign}`,
@@ -46,8 +49,8 @@ export function openSandboxStateFolder(path: string, compactAt = COMPACT_AT): Sa
   }
   const release = lockSandboxStateFolder(join(folder, LOCK));
   try {
-    setOwnerOnlyPermissions(folder);
-    const names = makePrivateFolder(folder);
+    setOwnerOnlyFolderPermissions(folder);
+    const names = createPrivateFolderAndListFiles(folder);
     const loaded = loadSandboxState(folder, names);
     removeLeftovers(folder, names, loaded);
     return {

@@ -2,7 +2,7 @@ import { crc32 } from 'node:zlib';
 import { damagedSandboxStateError } from './state-error.ts';
 
 /** The decoded content of a file in which each line is one record. */
-export interface DecodedSandboxStateRecords {
+export interface ExtractedStateFileRecords {
   /** The JSON text of each record that was written completely. */
   readonly records: readonly string[];
   /** The length of all complete records in bytes. */
@@ -22,7 +22,7 @@ export function encodeSandboxStateRecord(json: string): Buffer {
  * incomplete: it is then shorter than its length says, or has zero bytes where a disk sector was not written. Throws a
  * StateError with path and line for any other damage.
  */
-export function decodeSandboxStateRecords(path: string, bytes: Buffer): DecodedSandboxStateRecords {
+export function extractStateFileRecords(path: string, bytes: Buffer): ExtractedStateFileRecords {
   const records: string[] = [];
   let start = 0;
   while (start < bytes.length) {

@@ -1,7 +1,11 @@
 import { unlink } from 'node:fs/promises';
 import type { LiveSandboxState } from '../live-sandbox-state.ts';
 import { buildSandboxJournalPath, buildSandboxSnapshotPath } from './load-state.ts';
-import { SANDBOX_STATE_FORMAT_NAME, type SandboxInstanceIdentity, type SandboxStateCheckpoint } from './saved-state.ts';
+import {
+  type PersistedSandboxServerSettings,
+  SANDBOX_STATE_FORMAT_NAME,
+  type SandboxStateCheckpoint,
+} from './saved-state.ts';
 import { openSandboxJournalFile, replaceFileDurably, type SandboxJournalFile } from './state-files.ts';
 import { addPendingSandboxStateChange, encodeSandboxJournalPatch, type SandboxStateChanges } from './state-patch.ts';
 import { encodeSandboxStateRecord } from './state-record-encoding.ts';
@@ -22,7 +26,7 @@ export interface SandboxStateWriter {
 export interface SandboxStateWriterOptions {
   readonly folder: string;
   readonly world: LiveSandboxState;
-  readonly identity: SandboxInstanceIdentity;
+  readonly identity: PersistedSandboxServerSettings;
   /** The end of the journal when the folder was read; absent for an empty folder. */
   readonly from: { readonly journal: number; readonly record: number; readonly validBytes: number } | undefined;
   /**

@@ -3,7 +3,7 @@ import { createSandboxGrantStore, type SandboxGrantStore } from '../grant-store.
 import { createSandboxMigrationStore, type SandboxMigrationStore } from '../migration-store.ts';
 import type { AuthorizationConsentMode } from '../records.ts';
 import type { SandboxSeedData } from '../seed-data.ts';
-import { SYSTEM_TIME_CLOCK, type VirtualClock } from '../virtual-clock.ts';
+import { VIRTUAL_CLOCK_AT_SYSTEM_TIME, type VirtualClockState } from '../virtual-clock.ts';
 import {
   createSandboxStateTables,
   EMPTY_SANDBOX_STATE_ROWS,
@@ -16,7 +16,7 @@ import type { SandboxStateRowKey } from './state-table.ts';
 
 /** Everything that changes while a sandbox runs: the tables, and the stores that index the tables. */
 export interface MutableSandboxState {
-  clock: VirtualClock;
+  clock: VirtualClockState;
   consent: AuthorizationConsentMode;
   readonly tables: SandboxStateTables;
   readonly grantStore: SandboxGrantStore;
@@ -57,7 +57,7 @@ export function captureRunningSandboxState({
 /** The state of a new sandbox, and of a sandbox after a reset. */
 export function initialSandboxState(seed: SandboxSeedData, now: number): SandboxState {
   const empty: SandboxState = {
-    clock: SYSTEM_TIME_CLOCK,
+    clock: VIRTUAL_CLOCK_AT_SYSTEM_TIME,
     consent: { mode: 'ask' },
     nextId: seed.firstId,
     ...EMPTY_SANDBOX_STATE_ROWS,

@@ -1,17 +1,17 @@
 import type { SandboxHandlerContext } from '../handler-context.ts';
-import type { HttpRequest } from '../http/http-request.ts';
+import type { SandboxHttpRequest } from '../http/http-request.ts';
 import type { ApiCaller } from './api-caller.ts';
-import { type ApiReply, apiReply } from './api-reply.ts';
+import { apiReply, type SandboxApiReply } from './api-reply.ts';
 
 /**
  * Shows the person who owns the token and the team of its grant; spec.md does not list this endpoint, but clients of the public
  * service use GET /v2/account.
  */
 export function handleGetAccountRequest(
-  _request: HttpRequest,
+  _request: SandboxHttpRequest,
   { world, settings }: SandboxHandlerContext,
   caller: ApiCaller,
-): ApiReply {
+): SandboxApiReply {
   const pair = world.pair(caller.accessToken);
   const person = world.registry.person(pair?.person ?? '');
   const team = pair?.team === undefined ? undefined : world.registry.team(pair.team);

@@ -1,18 +1,18 @@
 import type { SandboxHandlerContext } from '../handler-context.ts';
-import type { HttpRequest } from '../http/http-request.ts';
+import type { SandboxHttpRequest } from '../http/http-request.ts';
 import type { ApiCaller } from './api-caller.ts';
 import { notFoundReply } from './api-errors.ts';
-import { type ApiReply, apiReplyOfJsonText } from './api-reply.ts';
-import { readIdFromRequestPath } from './id-in-path.ts';
+import { apiReplyOfJsonText, type SandboxApiReply } from './api-reply.ts';
 import { buildListReply, readListPageRequest, sliceListPage } from './paging.ts';
+import { readIdFromRequestPath } from './read-id-from-path.ts';
 import { serializeAction } from './resource-json.ts';
 
 /** Newest first. */
 export function handleGetActionsRequest(
-  request: HttpRequest,
+  request: SandboxHttpRequest,
   { world }: SandboxHandlerContext,
   caller: ApiCaller,
-): ApiReply {
+): SandboxApiReply {
   const page = readListPageRequest(request);
   if ('status' in page) return page;
   const slice = sliceListPage(world.actions(caller.account), page, 'backwards');
@@ -22,10 +22,10 @@ export function handleGetActionsRequest(
 }
 
 export function handleGetActionRequest(
-  request: HttpRequest,
+  request: SandboxHttpRequest,
   { world }: SandboxHandlerContext,
   caller: ApiCaller,
-): ApiReply {
+): SandboxApiReply {
   const action = world.action(readIdFromRequestPath(request) ?? 0);
   if (action === undefined || action.account !== caller.account) return notFoundReply();
   return apiReplyOfJsonText(200, `{"action":${serializeAction(action, world.now())}}`);

@@ -1,8 +1,8 @@
 import type { SandboxHandlerContext } from '../handler-context.ts';
-import type { HttpRequest } from '../http/http-request.ts';
+import type { SandboxHttpRequest } from '../http/http-request.ts';
 import type { SandboxOAuthScope } from '../records.ts';
 import { apiErrorReply, notFoundReply } from './api-errors.ts';
-import type { ApiReply } from './api-reply.ts';
+import type { SandboxApiReply } from './api-reply.ts';
 
 /** The account that sent a request with a valid access token. */
 export interface ApiCaller {
@@ -14,13 +14,16 @@ export interface ApiCaller {
 
 export type ApiCallerAuthentication =
   | { readonly isKnown: true; readonly caller: ApiCaller }
-  | { readonly isKnown: false; readonly refusal: ApiReply };
+  | { readonly isKnown: false; readonly refusal: SandboxApiReply };
 
 /**
  * Authenticates the caller by the bearer token (RFC 6750 §2.1). An unknown, expired or revoked access token gets the response
  * "not found" (spec §7).
  */
-export function authenticateApiCaller(request: HttpRequest, service: SandboxHandlerContext): ApiCallerAuthentication {
+export function authenticateApiCaller(
+  request: SandboxHttpRequest,
+  service: SandboxHandlerContext,
+): ApiCallerAuthentication {
   const accessToken = readBearerToken(request);
   if (accessToken === undefined) {
     const refusal = apiErrorReply(401, 'Unable to authenticate you.', { 'www-authenticate': 'Bearer' });
@@ -34,17 +37,17 @@ export function authenticateApiCaller(request: HttpRequest, service: SandboxHand
 }
 
 /** Returns the bearer token if the request has exactly one Authorization header and the header is well-formed. */
-export function readBearerToken(request: HttpRequest): string | undefined {
+export function readBearerToken(request: SandboxHttpRequest): string | undefined {
   const headers = request.header('authorization');
   return headers.length === 1 ? BEARER.exec(headers[0] ?? '')?.[1] : undefined;
 }
 
 /** The scope that a request needs when no route matches it. */
-export function getDefaultOAuthScopeOfMethod(method: string): SandboxOAuthScope {
+export function getRequiredScopeOfHttpMethod(method: string): SandboxOAuthScope {
   return method === 'GET' || method === 'HEAD' ? 'read' : 'read write';
 }
 
-function unknownTokenReply(status: 404 | 401): ApiReply {
+function unknownTokenReply(status: 404 | 401): SandboxApiReply {
   if (status === 404) return notFoundReply();
   return { ...notFoundReply(), status, headers: { 'www-authenticate': 'Bearer error="invalid_token"' } };
 }

@@ -1,4 +1,4 @@
-import type { ApiReply } from './api-reply.ts';
+import type { SandboxApiReply } from './api-reply.ts';
 
 type ProblemStatus = keyof typeof IDS;
 
@@ -7,29 +7,29 @@ export function apiErrorReply(
   status: ProblemStatus,
   message: string,
   headers: Readonly<Record<string, string>> = {},
-): ApiReply {
+): SandboxApiReply {
   return { status, value: { id: IDS[status], message }, headers };
 }
 
 /** The error for a missing resource, and also for an unknown access token (spec §7). */
-export function notFoundReply(): ApiReply {
+export function notFoundReply(): SandboxApiReply {
   return apiErrorReply(404, 'The resource you were accessing could not be found.');
 }
 
 /** The error for a path that the sandbox does not have; its id differs from the id for an unknown access token. */
-export function noSuchPathReply(): ApiReply {
+export function noSuchPathReply(): SandboxApiReply {
   const message = 'The sandbox does not have this path.';
   return { ...notFoundReply(), value: { id: 'no_such_path', message } };
 }
 
-export function insufficientScopeReply(): ApiReply {
+export function insufficientScopeReply(): SandboxApiReply {
   const message = 'You do not have access for the attempted action: the scope of the access token is read.';
   // The header WWW-Authenticate follows RFC 6750 §3.1.
   return apiErrorReply(403, message, { 'www-authenticate': 'Bearer error="insufficient_scope", scope="read write"' });
 }
 
 /** The error for an invalid value; the message names the field. */
-export function unprocessableReply(message: string): ApiReply {
+export function unprocessableReply(message: string): SandboxApiReply {
   return apiErrorReply(422, message);
 }
 

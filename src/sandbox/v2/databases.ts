@@ -1,16 +1,16 @@
 import type { SandboxHandlerContext } from '../handler-context.ts';
-import type { HttpRequest } from '../http/http-request.ts';
+import type { SandboxHttpRequest } from '../http/http-request.ts';
 import type { SandboxCluster } from '../records.ts';
 import type { ApiCaller } from './api-caller.ts';
-import type { ApiReply } from './api-reply.ts';
+import type { SandboxApiReply } from './api-reply.ts';
 import { buildListReply, readListPageRequest, sliceListPage } from './paging.ts';
 
 /** Lists the database clusters of the account in the order of their registration. */
 export function handleGetDatabasesRequest(
-  request: HttpRequest,
+  request: SandboxHttpRequest,
   service: SandboxHandlerContext,
   { account }: ApiCaller,
-): ApiReply {
+): SandboxApiReply {
   const page = readListPageRequest(request);
   if ('status' in page) return page;
   const slice = sliceListPage(service.world.registry.clustersOf(account), page, 'forwards');

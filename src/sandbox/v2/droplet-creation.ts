@@ -8,7 +8,7 @@ import {
   SANDBOX_SIZES,
 } from './catalogue.ts';
 
-export interface DropletCreationRequest {
+export interface SandboxDropletCreationRequest {
   readonly names: readonly string[];
   /** Whether the request has the member `name` instead of `names`, so that the response has `droplet` instead of `droplets`. */
   readonly isSingle: boolean;
@@ -21,7 +21,7 @@ const MAX_NAMES = 10;
  * Decodes the body of a creation request; if the result is a string, it is the error message for one field. Unknown attributes
  * of a creation request are ignored.
  */
-export function decodeDropletCreationRequest(value: unknown): DropletCreationRequest | string {
+export function decodeSandboxDropletCreationRequest(value: unknown): SandboxDropletCreationRequest | string {
   if (!isJsonObject(value)) return 'The request body must be a JSON object.';
   const given = new Map(Object.entries(value).filter(([key, one]) => one !== null && !isEmptyValue(key, one)));
   const decodedNames = decodeNames(given.get('name'), given.get('names'));
@@ -65,7 +65,10 @@ function findRegion(text: string): string | undefined {
     .at(-1);
 }
 
-function decodeNames(name: unknown, names: unknown): Pick<DropletCreationRequest, 'names' | 'isSingle'> | string {
+function decodeNames(
+  name: unknown,
+  names: unknown,
+): Pick<SandboxDropletCreationRequest, 'names' | 'isSingle'> | string {
   if (name !== undefined && names !== undefined) return 'name and names cannot be combined.';
   if (name === undefined && names === undefined) return 'name or names is required.';
   const list = names ?? [name];

@@ -1,13 +1,13 @@
 import type { SandboxHandlerContext } from '../handler-context.ts';
-import type { HttpRequest } from '../http/http-request.ts';
+import type { SandboxHttpRequest } from '../http/http-request.ts';
 import type { SandboxDroplet } from '../records.ts';
 import type { ApiCaller } from './api-caller.ts';
 import { notFoundReply, unprocessableReply } from './api-errors.ts';
-import { type ApiReply, apiReply, apiReplyOfJsonText } from './api-reply.ts';
-import { decodeDropletCreationRequest } from './droplet-creation.ts';
-import { readIdFromRequestPath } from './id-in-path.ts';
+import { apiReply, apiReplyOfJsonText, type SandboxApiReply } from './api-reply.ts';
+import { decodeSandboxDropletCreationRequest } from './droplet-creation.ts';
 import { readApiJsonRequest } from './json-request.ts';
 import { buildListReply, readListPageRequest, sliceListPage, sliceMatchingListPage } from './paging.ts';
+import { readIdFromRequestPath } from './read-id-from-path.ts';
 import { serializeDroplet } from './resource-json.ts';
 
 /**
@@ -15,10 +15,10 @@ import { serializeDroplet } from './resource-json.ts';
  * and moves no other droplet.
  */
 export function handleGetDropletsRequest(
-  request: HttpRequest,
+  request: SandboxHttpRequest,
   { world, settings }: SandboxHandlerContext,
   caller: ApiCaller,
-): ApiReply {
+): SandboxApiReply {
   const page = readListPageRequest(request);
   if ('status' in page) return page;
   const name = request.parameters().get('name');
@@ -36,10 +36,10 @@ export function handleGetDropletsRequest(
 }
 
 export function handleGetDropletRequest(
-  request: HttpRequest,
+  request: SandboxHttpRequest,
   { world }: SandboxHandlerContext,
   caller: ApiCaller,
-): ApiReply {
+): SandboxApiReply {
   const droplet = ownDroplet(request, world, caller);
   return droplet === undefined
     ? notFoundReply()
@@ -48,15 +48,15 @@ export function handleGetDropletRequest(
 
 /** Creates a droplet for every name in the request, or for none of them. */
 export function handlePostDropletsRequest(
-  request: HttpRequest,
+  request: SandboxHttpRequest,
   { world, settings }: SandboxHandlerContext,
   caller: ApiCaller,
-): ApiReply {
+): SandboxApiReply {
   const body = readApiJsonRequest(request);
   if ('status' in body) return body;
   const unequal = body.repeated.find((key) => !key.equal);
   if (unequal !== undefined) return unprocessableReply(`${unequal.name} is repeated with different values.`);
-  const creation = decodeDropletCreationRequest(body.value);
+  const creation = decodeSandboxDropletCreationRequest(body.value);
   if (typeof creation === 'string') return unprocessableReply(creation);
 
   const { names, isSingle, spec } = creation;
@@ -73,10 +73,10 @@ export function handlePostDropletsRequest(
 }
 
 export function handleDeleteDropletRequest(
-  request: HttpRequest,
+  request: SandboxHttpRequest,
   { world }: SandboxHandlerContext,
   caller: ApiCaller,
-): ApiReply {
+): SandboxApiReply {
   const droplet = ownDroplet(request, world, caller);
   if (droplet === undefined) return notFoundReply();
   world.deleteDroplet(droplet);
@@ -85,10 +85,10 @@ export function handleDeleteDropletRequest(
 
 /** Deletes all droplets of the account that have the tag. */
 export function handleDeleteDropletsByTagRequest(
-  request: HttpRequest,
+  request: SandboxHttpRequest,
   { world }: SandboxHandlerContext,
   caller: ApiCaller,
-): ApiReply {
+): SandboxApiReply {
   const parameters = request.parameters();
   const tag = parameters.get('tag_name');
   if (tag === undefined || tag === '' || parameters.isRepeated('tag_name'))
@@ -111,7 +111,7 @@ function withoutNewest(droplets: readonly SandboxDroplet[], now: number, lag: nu
 
 /** Returns undefined for a droplet of another account. */
 function ownDroplet(
-  request: HttpRequest,
+  request: SandboxHttpRequest,
   world: SandboxHandlerContext['world'],
   caller: ApiCaller,
 ): SandboxDroplet | undefined {
@@ -119,7 +119,7 @@ function ownDroplet(
   return droplet?.account === caller.account ? droplet : undefined;
 }
 
-function dropletLimitReply(limit: number): ApiReply {
+function dropletLimitReply(limit: number): SandboxApiReply {
   const message = `Creating this many droplets would exceed the droplet limit of the account, which is ${limit}.`;
   return { ...unprocessableReply(message), value: { id: 'droplet_limit', message } };
 }

@@ -1,19 +1,19 @@
-import type { HttpRequest } from '../http/http-request.ts';
+import type { SandboxHttpRequest } from '../http/http-request.ts';
 import { type DuplicateJsonKey, parseJsonWithDuplicateKeys } from '../http/json-text.ts';
 import { parseMediaType } from '../http/media-type.ts';
 import { apiErrorReply } from './api-errors.ts';
-import type { ApiReply } from './api-reply.ts';
+import type { SandboxApiReply } from './api-reply.ts';
 
-export interface JsonRequestBody {
+export interface ParsedJsonRequestBody {
   readonly value: unknown;
   readonly repeated: readonly DuplicateJsonKey[];
 }
 
 /**
- * Decodes the JSON body of a request; returns an ApiReply with status 415 when the content type is not JSON, and 400 when the
+ * Decodes the JSON body of a request; returns an SandboxApiReply with status 415 when the content type is not JSON, and 400 when the
  * text is not valid JSON.
  */
-export function readApiJsonRequest(request: HttpRequest): JsonRequestBody | ApiReply {
+export function readApiJsonRequest(request: SandboxHttpRequest): ParsedJsonRequestBody | SandboxApiReply {
   if (parseMediaType(request.header('content-type')[0]) !== 'application/json') {
     return apiErrorReply(415, 'The Content-Type of the request must be application/json.');
   }

@@ -1,9 +1,9 @@
-import type { DatabaseMigrationState, MigrationState } from '../../engine/migration-state.ts';
+import type { DatabaseMigrationState, EngineMigrationState } from '../../engine/engine-migration-state.ts';
 import type { SandboxHandlerContext } from '../handler-context.ts';
 import { getSandboxMigrationDeadline, getSandboxMigrationStatusAtTime } from '../migration-store.ts';
 import { formatClusterDatabaseServerAddress } from '../ready-line.ts';
 import type { SandboxCluster, SandboxMigration } from '../records.ts';
-import { formatTimestamp } from './resource-json.ts';
+import { formatTimestampInWholeSeconds } from './resource-json.ts';
 
 export interface CurrentSandboxMigrationState {
   readonly status: string;
@@ -14,7 +14,7 @@ export interface CurrentSandboxMigrationState {
    * The state that the migration engine reports; undefined when the cluster has no database server, or when an earlier process
    * ran the migration.
    */
-  readonly live: MigrationState | undefined;
+  readonly live: EngineMigrationState | undefined;
 }
 
 /** The recorded status if the migration has ended; otherwise the status that the migration engine reports. */
@@ -41,16 +41,16 @@ export function buildSandboxMigrationJson(
   return {
     id: migration.id,
     status,
-    created_at: formatTimestamp(migration.startedAt),
-    deadline: formatTimestamp(getSandboxMigrationDeadline(migration)),
-    ...(endedAt === undefined ? {} : { stopped_at: formatTimestamp(endedAt) }),
+    created_at: formatTimestampInWholeSeconds(migration.startedAt),
+    deadline: formatTimestampInWholeSeconds(getSandboxMigrationDeadline(migration)),
+    ...(endedAt === undefined ? {} : { stopped_at: formatTimestampInWholeSeconds(endedAt) }),
     ...(reason === undefined ? {} : { reason }),
     data_plane: formatClusterDatabaseServerAddress(service.planes.planeOf(cluster)),
     ...(live === undefined ? {} : liveView(live)),
   };
 }
 
-function liveView({ method, databases, warnings, leftovers }: MigrationState): object {
+function liveView({ method, databases, warnings, leftovers }: EngineMigrationState): object {
   return {
     ...(method === undefined ? {} : { method }),
     databases: databases.map(databaseView),

@@ -1,7 +1,7 @@
 import type { SandboxHandlerContext } from '../handler-context.ts';
-import type { HttpRequest } from '../http/http-request.ts';
+import type { SandboxHttpRequest } from '../http/http-request.ts';
 import {
-  addSandboxMigration,
+  addSandboxMigrationUnlessOneRuns,
   findLatestSandboxMigration,
   isSandboxMigrationRunning,
   markSandboxMigrationStopped,
@@ -9,18 +9,18 @@ import {
 import type { SandboxCluster } from '../records.ts';
 import type { ApiCaller } from './api-caller.ts';
 import { apiErrorReply, notFoundReply, unprocessableReply } from './api-errors.ts';
-import { type ApiReply, apiReply } from './api-reply.ts';
+import { apiReply, type SandboxApiReply } from './api-reply.ts';
 import { readApiJsonRequest } from './json-request.ts';
 import { buildSandboxMigrationJson } from './migration-json.ts';
 import { decodeSandboxMigrationRequest, readRequestedMigrationSource } from './migration-request.ts';
-import { formatTimestamp } from './resource-json.ts';
+import { formatTimestampInWholeSeconds } from './resource-json.ts';
 
 /** Starts an online migration into a cluster (spec §4.5). A successful response does not mean that the source could be reached. */
 export function handlePutMigrationRequest(
-  request: HttpRequest,
+  request: SandboxHttpRequest,
   { world, planes }: SandboxHandlerContext,
   caller: ApiCaller,
-): ApiReply {
+): SandboxApiReply {
   const cluster = clusterOf(request, world, caller);
   if (cluster === undefined) return notFoundReply();
   const body = readApiJsonRequest(request);
@@ -45,15 +45,19 @@ export function handlePutMigrationRequest(
     const refusal = planes.start(migration, plane, requested, world);
     if (refusal !== undefined) return unprocessableReply(refusal);
   }
-  addSandboxMigration(world.state.migrationStore, migration);
-  return apiReply(200, { id: migration.id, status: 'running', created_at: formatTimestamp(migration.startedAt) });
+  addSandboxMigrationUnlessOneRuns(world.state.migrationStore, migration);
+  return apiReply(200, {
+    id: migration.id,
+    status: 'running',
+    created_at: formatTimestampInWholeSeconds(migration.startedAt),
+  });
 }
 
 export function handleGetMigrationRequest(
-  request: HttpRequest,
+  request: SandboxHttpRequest,
   service: SandboxHandlerContext,
   caller: ApiCaller,
-): ApiReply {
+): SandboxApiReply {
   const { world } = service;
   const cluster = clusterOf(request, world, caller);
   const migration =
@@ -67,10 +71,10 @@ export function handleGetMigrationRequest(
  * remains on the target (spec §3).
  */
 export function handleDeleteMigrationRequest(
-  request: HttpRequest,
+  request: SandboxHttpRequest,
   { world, planes }: SandboxHandlerContext,
   caller: ApiCaller,
-): ApiReply {
+): SandboxApiReply {
   const cluster = clusterOf(request, world, caller);
   const [, id] = request.captures;
   const migration =
@@ -86,7 +90,7 @@ export function handleDeleteMigrationRequest(
  * the account that owns the cluster.
  */
 function clusterOf(
-  request: HttpRequest,
+  request: SandboxHttpRequest,
   { registry }: SandboxHandlerContext['world'],
   { account }: ApiCaller,
 ): SandboxCluster | undefined {

@@ -1,6 +1,6 @@
-import type { HttpRequest } from '../http/http-request.ts';
+import type { SandboxHttpRequest } from '../http/http-request.ts';
 import { unprocessableReply } from './api-errors.ts';
-import { type ApiReply, apiReplyOfJsonText } from './api-reply.ts';
+import { apiReplyOfJsonText, type SandboxApiReply } from './api-reply.ts';
 
 export interface ListPageRequest {
   readonly page: number;
@@ -14,10 +14,10 @@ export interface ListPageSlice<Item> {
 }
 
 /**
- * Reads the parameters `page` (1 or greater, default: 1) and `per_page` (1 to 200, default: 20); returns an ApiReply when a
+ * Reads the parameters `page` (1 or greater, default: 1) and `per_page` (1 to 200, default: 20); returns an SandboxApiReply when a
  * value is invalid.
  */
-export function readListPageRequest(request: HttpRequest): ListPageRequest | ApiReply {
+export function readListPageRequest(request: SandboxHttpRequest): ListPageRequest | SandboxApiReply {
   const page = readNumber(request, 'page', 1, Number.MAX_SAFE_INTEGER);
   const perPage = readNumber(request, 'per_page', 20, 200);
   if (page === undefined) return unprocessableReply('page must be one integer, 1 or greater.');
@@ -59,13 +59,13 @@ export function sliceMatchingListPage<Item>(
  * request. Their origin is the public origin of the sandbox, else the origin that the client used.
  */
 export function buildListReply(
-  request: HttpRequest,
+  request: SandboxHttpRequest,
   key: string,
   { page, perPage }: ListPageRequest,
   { total }: ListPageSlice<unknown>,
   /** The JSON text of each list item. */
   views: readonly string[],
-): ApiReply {
+): SandboxApiReply {
   const last = Math.max(1, Math.ceil(total / perPage));
   const link = (number: number): string => {
     const query = new URLSearchParams(request.query);
@@ -81,7 +81,7 @@ export function buildListReply(
   return apiReplyOfJsonText(200, `{"${key}":[${views.join(',')}],"links":${links},"meta":{"total":${total}}}`);
 }
 
-function readNumber(request: HttpRequest, name: string, fallback: number, highest: number): number | undefined {
+function readNumber(request: SandboxHttpRequest, name: string, fallback: number, highest: number): number | undefined {
   const parameters = request.parameters();
   if (parameters.isRepeated(name)) return undefined;
   const text = parameters.get(name);

@@ -1,5 +1,5 @@
 /** The state of the rate limit of a caller after a request. */
-export interface RateLimitUsage {
+export interface SandboxRateLimitUsage {
   readonly limit: number;
   readonly remaining: number;
   /** The end of the current rate limit window, in milliseconds of the virtual clock. */
@@ -8,14 +8,14 @@ export interface RateLimitUsage {
   readonly retryAfterMs?: number;
 }
 
-export interface RateLimiter {
+export interface SandboxRateLimiter {
   /** Counts a request of a caller; returns undefined if there are no limits. */
-  readonly countRequest: (caller: string, now: number) => RateLimitUsage | undefined;
+  readonly countRequest: (caller: string, now: number) => SandboxRateLimitUsage | undefined;
   readonly reset: () => void;
 }
 
 /** Counts the requests of each caller in fixed time windows. Without rules, no request is limited and no rate limit is reported. */
-export function createRateLimiter(rules: readonly Rule[] | undefined): RateLimiter {
+export function createSandboxRateLimiter(rules: readonly Rule[] | undefined): SandboxRateLimiter {
   if (rules === undefined) return { reset: () => {}, countRequest: () => undefined };
   const callers = new Map<string, readonly Window[]>();
   return {
@@ -42,7 +42,7 @@ export function createRateLimiter(rules: readonly Rule[] | undefined): RateLimit
 }
 
 /** Parses a text such as `5000/h,250/m`; throws an Error that names the invalid part. */
-export function parseRateLimitRules(text: string): readonly Rule[] {
+export function parseSandboxRateLimitRules(text: string): readonly Rule[] {
   return text.split(',').map((part) => {
     const [, limit, unit] = /^\s*(\d{1,9})\/([smhd])\s*$/.exec(part) ?? [];
     const windowMs = UNITS.get(unit ?? '');
@@ -55,7 +55,7 @@ export function parseRateLimitRules(text: string): readonly Rule[] {
   });
 }
 
-export function renderRateLimitHeaders(usage: RateLimitUsage | undefined): Readonly<Record<string, string>> {
+export function renderRateLimitHeaders(usage: SandboxRateLimitUsage | undefined): Readonly<Record<string, string>> {
   if (usage === undefined) return {};
   return {
     'ratelimit-limit': String(usage.limit),

@@ -21,7 +21,7 @@ export function serializeDroplet(droplet: SandboxDroplet, now: number): string {
     locked: !isActive,
     status: isActive ? 'active' : 'new',
     kernel: null,
-    created_at: formatTimestamp(droplet.createdAt),
+    created_at: formatTimestampInWholeSeconds(droplet.createdAt),
     features: droplet.features,
     backup_ids: [],
     next_backup_window: null,
@@ -43,8 +43,8 @@ export function serializeAction(action: SandboxDropletAction, now: number): stri
     id: action.id,
     status: isCompleted ? 'completed' : 'in-progress',
     type: action.type,
-    started_at: formatTimestamp(action.startedAt),
-    completed_at: isCompleted ? formatTimestamp(action.completedAt) : null,
+    started_at: formatTimestampInWholeSeconds(action.startedAt),
+    completed_at: isCompleted ? formatTimestampInWholeSeconds(action.completedAt) : null,
     resource_id: action.droplet,
     resource_type: 'droplet',
     region_slug: action.region,
@@ -53,7 +53,7 @@ export function serializeAction(action: SandboxDropletAction, now: number): stri
 }
 
 /** Formats a time in ISO 8601 with whole seconds, as in `2026-03-01T12:00:00Z`. */
-export function formatTimestamp(milliseconds: number): string {
+export function formatTimestampInWholeSeconds(milliseconds: number): string {
   return `${new Date(milliseconds).toISOString().slice(0, -5)}Z`;
 }
 

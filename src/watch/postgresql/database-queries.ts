@@ -1,12 +1,12 @@
 import { firstNormalObjectId } from '../../postgresql/catalog-oids.ts';
 import { parsePostgresqlArray } from '../../postgresql/nested-text.ts';
 import { quoteLiteral } from '../../postgresql/quote.ts';
-import { readColumnText, readRowIntegerOrZero, readRowTextOrUndefined } from './row-values.ts';
-import type { TableDefinitions, WatchedColumnDefinition, WatchedTable } from './server-facts.ts';
-import type { MigrationWatchQuery } from './watch-query.ts';
+import { readRowIntegerOrZero, readRowTextOrEmpty, readRowTextOrUndefined } from './row-values.ts';
+import type { WatchedColumnDefinition, WatchedTableDefinitionsByName, WatchedTableStatistics } from './server-facts.ts';
+import type { PostgresqlWatchQuery } from './watch-query.ts';
 
 /** Statistics of permanent tables. Partitioned tables contain no rows themselves, so only their partitions count. */
-export const watchedTableStatsQuery: MigrationWatchQuery<readonly WatchedTable[]> = {
+export const watchedTableStatsQuery: PostgresqlWatchQuery<readonly WatchedTableStatistics[]> = {
   id: 'tables',
   sql: () => `
     SELECT s.relid, s.schemaname, s.relname, s.seq_scan, s.seq_tup_read,
@@ -18,7 +18,7 @@ export const watchedTableStatsQuery: MigrationWatchQuery<readonly WatchedTable[]
   decode: (rows) =>
     rows.map((row) => ({
       oid: readRowIntegerOrZero(row, 'relid'),
-      name: `${readColumnText(row, 'schemaname')}.${readColumnText(row, 'relname')}`,
+      name: `${readRowTextOrEmpty(row, 'schemaname')}.${readRowTextOrEmpty(row, 'relname')}`,
       seqScans: readRowIntegerOrZero(row, 'seq_scan'),
       seqRows: readRowIntegerOrZero(row, 'seq_tup_read'),
       rows: readRowIntegerOrZero(row, 'live'),
@@ -29,7 +29,7 @@ export const watchedTableStatsQuery: MigrationWatchQuery<readonly WatchedTable[]
 };
 
 /** The content of each publication as one text, which is only compared with the text of later polls. */
-export const watchedPublicationsQuery: MigrationWatchQuery<ReadonlyMap<string, string>> = {
+export const watchedPublicationsQuery: PostgresqlWatchQuery<ReadonlyMap<string, string>> = {
   id: 'publications',
   sql: (version) => {
     const truncate = version < 110_000 ? '' : ', p.pubtruncate';
@@ -46,7 +46,8 @@ export const watchedPublicationsQuery: MigrationWatchQuery<ReadonlyMap<string, s
           END) AS content
       FROM pg_publication p`;
   },
-  decode: (rows) => new Map(rows.map((row) => [readColumnText(row, 'pubname'), readColumnText(row, 'content')])),
+  decode: (rows) =>
+    new Map(rows.map((row) => [readRowTextOrEmpty(row, 'pubname'), readRowTextOrEmpty(row, 'content')])),
   fallback: new Map(),
 };
 
@@ -54,7 +55,7 @@ const userTables = `c.relkind IN ('r', 'p') AND c.relpersistence = 'p'
         AND c.oid >= ${firstNormalObjectId} AND n.nspname !~ '^pg_'`;
 
 /** Columns and replica identity of all user tables. A sum of hashes does not depend on the order, so no sort is needed. */
-export const watchedTableDefinitionsQuery: MigrationWatchQuery<TableDefinitions> = {
+export const watchedTableDefinitionsQuery: PostgresqlWatchQuery<WatchedTableDefinitionsByName> = {
   id: 'shapes',
   sql: (version) => {
     const hash = version < 110_000 ? 'hashtext(' : 'hashtextextended(';
@@ -80,13 +81,16 @@ export const watchedTableDefinitionsQuery: MigrationWatchQuery<TableDefinitions>
   decode: (rows) =>
     new Map(
       rows.map((row) => {
-        const [schema, table] = [readColumnText(row, 'nspname'), readColumnText(row, 'relname')];
-        const [identity, keyColumns] = [readColumnText(row, 'identity'), readNames(readRowTextOrUndefined(row, 'key'))];
+        const [schema, table] = [readRowTextOrEmpty(row, 'nspname'), readRowTextOrEmpty(row, 'relname')];
+        const [identity, keyColumns] = [
+          readRowTextOrEmpty(row, 'identity'),
+          readNames(readRowTextOrUndefined(row, 'key')),
+        ];
         const hasReplicaIdentity = identity === 'f' || keyColumns.length > 0;
         const shape = {
           schema,
           table,
-          columns: readColumnText(row, 'columns'),
+          columns: readRowTextOrEmpty(row, 'columns'),
           identity,
           keyColumns,
           hasReplicaIdentity,
@@ -100,7 +104,7 @@ export const watchedTableDefinitionsQuery: MigrationWatchQuery<TableDefinitions>
 /** Names and types of the columns of these tables (`schema.table`); undefined: of the first 2,000 tables. */
 export function tableColumnsQuery(
   tables: readonly string[] | undefined,
-): MigrationWatchQuery<ReadonlyMap<string, readonly WatchedColumnDefinition[]>> {
+): PostgresqlWatchQuery<ReadonlyMap<string, readonly WatchedColumnDefinition[]>> {
   const chosen =
     tables === undefined
       ? ''
@@ -120,7 +124,7 @@ export function tableColumnsQuery(
     decode: (rows) =>
       new Map(
         rows.map((row) => [
-          `${readColumnText(row, 'nspname')}.${readColumnText(row, 'relname')}`,
+          `${readRowTextOrEmpty(row, 'nspname')}.${readRowTextOrEmpty(row, 'relname')}`,
           readColumnShapes(readNames(readRowTextOrUndefined(row, 'columns'))),
         ]),
       ),
@@ -132,7 +136,7 @@ export function tableColumnsQuery(
  * Bytes on disk of the 1,000 largest tables. For other tables, and tables with an ACCESS EXCLUSIVE lock, the query
  * returns the estimate in pg_class.
  */
-export const watchedTableSizesQuery: MigrationWatchQuery<ReadonlyMap<number, number>> = {
+export const watchedTableSizesQuery: PostgresqlWatchQuery<ReadonlyMap<number, number>> = {
   id: 'sizes',
   sql: () => `
     WITH locked AS (

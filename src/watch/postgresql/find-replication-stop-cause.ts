@@ -1,9 +1,9 @@
 import type { ReplicationStopCause, ReplicationStopCauseFix, WatchRuleViolation } from '../status-sample.ts';
-import { detectStoppedReplicationApply, type StoppedReplicationApply } from './apply-stop.ts';
 import { findSchemaChanges } from './find-schema-changes.ts';
-import type { MigrationWatchRuleInput, TrackedReplicationSlot } from './rule-input.ts';
-import { applyStopDiagnosisQuery, candidateCausesOfApplyStop } from './rules/apply-failure-rule.ts';
+import type { PostgresqlWatchRuleInput, TrackedReplicationSlot } from './rule-input.ts';
+import { candidateCausesByApplyStopRule, suggestedApplyStopDiagnosisQuery } from './rules/apply-failure-rule.ts';
 import { buildSchemaChangeViolation } from './rules/schema-rule.ts';
+import { detectStoppedReplicationApply, type StoppedReplicationApply } from './stopped-replication-apply.ts';
 
 /**
  * The one cause why nothing is replicated, or why the application fails; undefined: changes are replicated. A cause
@@ -12,7 +12,7 @@ import { buildSchemaChangeViolation } from './rules/schema-rule.ts';
  * @param violations of this poll
  */
 export function findReplicationStopCause(
-  input: MigrationWatchRuleInput,
+  input: PostgresqlWatchRuleInput,
   violations: readonly WatchRuleViolation[],
 ): ReplicationStopCause | undefined {
   const named = (rule: string) => violations.find((one) => one.rule === rule);
@@ -30,7 +30,7 @@ export function findReplicationStopCause(
     const changed = changeBehind(slot, stop, input, named, refused);
     if (changed !== undefined) return changed;
   }
-  const group = violations.find(({ rule }) => rule in candidateCausesOfApplyStop) ?? copy ?? named('slot-missing');
+  const group = violations.find(({ rule }) => rule in candidateCausesByApplyStopRule) ?? copy ?? named('slot-missing');
   return group === undefined ? undefined : toCause(group, 'group');
 }
 
@@ -41,8 +41,8 @@ export function removeConsequentViolations(
 ): readonly WatchRuleViolation[] {
   if (cause === undefined) return violations;
   const isConsequence = ({ rule, database, object }: WatchRuleViolation): boolean =>
-    (rule === cause.rule && (object === cause.object || rule in candidateCausesOfApplyStop)) ||
-    ((rule in candidateCausesOfApplyStop || rule === 'copy-failing') &&
+    (rule === cause.rule && (object === cause.object || rule in candidateCausesByApplyStopRule)) ||
+    ((rule in candidateCausesByApplyStopRule || rule === 'copy-failing') &&
       (cause.database === undefined || database === cause.database));
   return [cause, ...violations.filter((violation) => !isConsequence(violation))];
 }
@@ -80,7 +80,7 @@ const loginRules = [
 function changeBehind(
   { database }: TrackedReplicationSlot,
   stop: StoppedReplicationApply,
-  input: MigrationWatchRuleInput,
+  input: PostgresqlWatchRuleInput,
   named: (rule: string) => WatchRuleViolation | undefined,
   refused: string | undefined,
 ): ReplicationStopCause | undefined {
@@ -113,9 +113,9 @@ function toCause(violation: WatchRuleViolation, basis: ReplicationStopCause['bas
 }
 
 const groupCandidates: Readonly<Record<string, readonly string[]>> = {
-  ...candidateCausesOfApplyStop,
+  ...candidateCausesByApplyStopRule,
   'copy-failing': ['target-conflict', 'target-schema', 'target-disk-full', 'target-lock-timeout'],
   'slot-missing': ['slot-dropped', 'migration-ended', 'not-started'],
 };
 
-const defaultFix: ReplicationStopCauseFix = applyStopDiagnosisQuery;
+const defaultFix: ReplicationStopCauseFix = suggestedApplyStopDiagnosisQuery;

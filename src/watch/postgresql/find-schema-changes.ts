@@ -1,5 +1,5 @@
 import type { ReplicationStopCauseFix } from '../status-sample.ts';
-import type { WatchRuleDatabase } from './rule-input.ts';
+import type { PostgresqlWatchRuleDatabase } from './rule-input.ts';
 import type { WatchedColumnDefinition, WatchedTableDefinition } from './server-facts.ts';
 import {
   buildAddColumnOnTargetFix,
@@ -33,7 +33,7 @@ export type WatchedSchemaChangeKind =
   | 'replica-identity-changed';
 
 /** Finds the schema changes. Changes of tables with writes that the target has not confirmed come first. */
-export function findSchemaChanges(database: WatchRuleDatabase): readonly SchemaChange[] {
+export function findSchemaChanges(database: PostgresqlWatchRuleDatabase): readonly SchemaChange[] {
   const { shapes, pendingTables } = database;
   if (shapes === undefined) return [];
   const found = findTablesChangedSinceFirstPoll(shapes).flatMap((name) => changesOf(name, database));
@@ -41,7 +41,7 @@ export function findSchemaChanges(database: WatchRuleDatabase): readonly SchemaC
   return [...found.filter(isPending), ...found.filter((change) => !isPending(change))];
 }
 
-function changesOf(table: string, { shapes, subscription }: WatchRuleDatabase): readonly SchemaChange[] {
+function changesOf(table: string, { shapes, subscription }: PostgresqlWatchRuleDatabase): readonly SchemaChange[] {
   const [before, after] = [shapes?.first.get(table), shapes?.now.get(table)];
   const columns = shapes?.columnsNow.get(table);
   if (after === undefined)

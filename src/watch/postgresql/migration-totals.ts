@@ -5,7 +5,7 @@ import type { WatchedMigrationEnd } from '../watch-poll-result.ts';
 import { missedPollsUntilSlotCountsAsDropped } from './rules/object-rules.ts';
 import type { WatchedServerFacts } from './server-facts.ts';
 import { isInitialCopyRunning, slotLagBytes } from './track-database.ts';
-import { selectTablesForMigrationStatus, sumCopiedTableBytes } from './track-tables.ts';
+import { selectTablesForMigrationStatus, sumCopiedAndTotalTableBytes } from './track-tables.ts';
 import type { PostgresWatchState, WatchedDatabaseState } from './tracking-state.ts';
 
 /** The state of one database after a poll. */
@@ -31,7 +31,7 @@ export function databaseLagBytes({ slot }: WatchedDatabaseState, server: Watched
   return found === undefined ? 0 : slotLagBytes(found, server);
 }
 
-export interface MigrationEtaInput {
+export interface MigrationSecondsLeftInput {
   readonly left: number;
   readonly lag: number;
   readonly copyRate: MovingAverageRate;
@@ -39,9 +39,9 @@ export interface MigrationEtaInput {
   readonly confirmedRate: MovingAverageRate;
 }
 
-export function estimateMigrationEta(
+export function estimateMigrationSecondsLeft(
   phase: MigrationWatchPhase,
-  { left, lag, copyRate, writtenRate, confirmedRate }: MigrationEtaInput,
+  { left, lag, copyRate, writtenRate, confirmedRate }: MigrationSecondsLeftInput,
 ): number | undefined {
   if (phase === 'streaming') return 0;
   if (phase === 'copying') return estimateSecondsLeft(left, copyRate.perSecond);
@@ -58,7 +58,9 @@ export function computeMigrationPercent(
 ): number {
   if (phase === 'streaming') return 100;
   if (phase === 'gone' || phase === 'stalled' || tracked.length === 0) return before;
-  const weights = tracked.map(({ state }) => sumCopiedTableBytes(state.tables, state.facts?.tables ?? []).total + 1);
+  const weights = tracked.map(
+    ({ state }) => sumCopiedAndTotalTableBytes(state.tables, state.facts?.tables ?? []).total + 1,
+  );
   const weighted = tracked.map(({ state }, at) => state.percent * weights[at]!);
   return Math.floor((sumNumbers(weighted) / sumNumbers(weights)) * 10) / 10;
 }
@@ -81,7 +83,7 @@ export function buildDatabaseStatusSample(
   server: WatchedServerFacts | undefined,
 ): DatabaseStatusSample {
   const tables = state.facts?.tables ?? [];
-  const { done, total } = sumCopiedTableBytes(state.tables, tables);
+  const { done, total } = sumCopiedAndTotalTableBytes(state.tables, tables);
   return {
     name: state.name,
     phase,

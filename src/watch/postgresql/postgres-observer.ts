@@ -1,8 +1,8 @@
 import { DatabaseConnectError } from '../../platform/connect-error.ts';
 import { createDatabaseResponseMemoryLimit, type DatabaseResponseMemoryLimit } from '../../platform/response-memory.ts';
 import { connectPostgresql, type PostgresqlSession } from '../../postgresql/connection.ts';
+import type { PostgresqlEndpoint } from '../../postgresql/endpoint.ts';
 import { PostgresqlQueryError } from '../../postgresql/query-error.ts';
-import type { PostgresqlSource } from '../../postgresql/source.ts';
 import type { SourceConnectionProbeResult } from '../connection-probe.ts';
 import type { MigrationWatchLimits } from '../migration-watch-limits.ts';
 import { probeSourceConnection } from '../probe-connection.ts';
@@ -11,14 +11,14 @@ import * as ofRole from './role-queries.ts';
 import type { PostgresWatchPoll, WatchedDatabaseFacts, WatchedServerFacts } from './server-facts.ts';
 import * as ofServer from './server-queries.ts';
 import {
-  type MigrationWatchQuery,
-  type MigrationWatchQuerySession,
+  type PostgresqlWatchQuery,
+  type PostgresqlWatchQuerySession,
   queryWatchedServerVersion,
-  runWatchQueries,
+  runPostgresqlWatchQueries,
 } from './watch-query.ts';
 
 export interface PostgresSourceObserverOptions {
-  readonly source: PostgresqlSource;
+  readonly source: PostgresqlEndpoint;
   readonly ignoreDbs: readonly string[];
   readonly limits: MigrationWatchLimits;
   /** The present time in milliseconds since the epoch. */
@@ -134,7 +134,7 @@ export function createPostgresSourceObserver(options: PostgresSourceObserverOpti
 
 interface DatabaseConnection {
   readonly session: PostgresqlSession;
-  readonly querySession: MigrationWatchQuerySession;
+  readonly querySession: PostgresqlWatchQuerySession;
 }
 
 interface SlowQuerySchedule {
@@ -172,11 +172,11 @@ async function openConnection(
 }
 
 async function readServerFacts(
-  querySession: MigrationWatchQuerySession,
+  querySession: PostgresqlWatchQuerySession,
   at: number,
 ): Promise<Omit<WatchedServerFacts, 'connection'>> {
-  const queries: readonly MigrationWatchQuery<unknown>[] = Object.values({ ...ofServer, ...ofRole });
-  const { read, failure } = await runWatchQueries(queries, querySession);
+  const queries: readonly PostgresqlWatchQuery<unknown>[] = Object.values({ ...ofServer, ...ofRole });
+  const { read, failure } = await runPostgresqlWatchQueries(queries, querySession);
   // If this query fails, the poll has no result, because a slot would appear to be dropped.
   const missing = failure(ofServer.watchedSlotsQuery) ?? failure(ofServer.watchedServerStatusQuery);
   if (missing !== undefined) throw missing;
@@ -205,7 +205,7 @@ async function readServerFacts(
 
 async function readDatabaseFacts(
   name: string,
-  querySession: MigrationWatchQuerySession,
+  querySession: PostgresqlWatchQuerySession,
   wants: {
     readonly shapes: boolean;
     readonly sizes: boolean;
@@ -213,19 +213,19 @@ async function readDatabaseFacts(
   },
 ): Promise<WatchedDatabaseFacts> {
   const columnsQuery = ofDatabase.tableColumnsQuery(wants.columnsOf);
-  const schedules: readonly MigrationWatchQuery<unknown>[] = [
+  const schedules: readonly PostgresqlWatchQuery<unknown>[] = [
     ...(wants.shapes ? [ofDatabase.watchedTableDefinitionsQuery] : []),
     ...(wants.sizes ? [ofDatabase.watchedTableSizesQuery] : []),
     ...(wants.columnsOf?.length === 0 ? [] : [columnsQuery]),
   ];
-  const { read, failure } = await runWatchQueries(
+  const { read, failure } = await runPostgresqlWatchQueries(
     [ofDatabase.watchedTableStatsQuery, ofDatabase.watchedPublicationsQuery, ...schedules],
     querySession,
   );
   // If these queries fail, the database counts as not read, because tables and publications would appear to be dropped.
   const missing = failure(ofDatabase.watchedTableStatsQuery) ?? failure(ofDatabase.watchedPublicationsQuery);
   if (missing !== undefined) throw missing;
-  const results = <T>(wanted: boolean, query: MigrationWatchQuery<T>): T | undefined =>
+  const results = <T>(wanted: boolean, query: PostgresqlWatchQuery<T>): T | undefined =>
     wanted && !querySession.deniedIds.has(query.id) && failure(query) === undefined ? read(query) : undefined;
   return {
     name,

@@ -1,21 +1,21 @@
-import type { MigrationWatchRule } from './rule-input.ts';
+import type { PostgresqlWatchRule } from './rule-input.ts';
 import { replicationApplyFailureWatchRule } from './rules/apply-failure-rule.ts';
 import { blockedCommitsWatchRule, rollbackRateWatchRule } from './rules/commit-rules.ts';
 import {
   changedConnectionSettingsWatchRule,
-  connectionChangeWatchRule,
   hbaChangeWatchRule,
+  sourceConnectionProbeWatchRule,
 } from './rules/connection-rules.ts';
 import { copyFailureWatchRule } from './rules/copy-rule.ts';
 import { missingSlotRule, publicationChangeWatchRule, replicationSlotWatchRule } from './rules/object-rules.ts';
 import { retainedWalWatchRule } from './rules/retained-wal-rule.ts';
 import { roleChangeWatchRule } from './rules/role-rule.ts';
 import { schemaChangeWatchRule } from './rules/schema-rule.ts';
-import { serverRestartWatchRule } from './rules/server-rule.ts';
+import { serverRestartOrRecoveryWatchRule } from './rules/server-rule.ts';
 import { replicationSettingsWatchRule } from './rules/settings-rule.ts';
 
 /** Rules for a running migration (spec.md §4.6) and other causes that stop a migration, most severe first. */
-export const postgresWatchRules: readonly MigrationWatchRule[] = [
+export const postgresWatchRules: readonly PostgresqlWatchRule[] = [
   replicationSettingsWatchRule,
   replicationSlotWatchRule,
   missingSlotRule,
@@ -26,9 +26,9 @@ export const postgresWatchRules: readonly MigrationWatchRule[] = [
   blockedCommitsWatchRule,
   rollbackRateWatchRule,
   schemaChangeWatchRule,
-  serverRestartWatchRule,
+  serverRestartOrRecoveryWatchRule,
   roleChangeWatchRule,
-  connectionChangeWatchRule,
+  sourceConnectionProbeWatchRule,
   hbaChangeWatchRule,
   changedConnectionSettingsWatchRule,
 ];

@@ -1,16 +1,16 @@
-import type { PostgresqlSource } from '../../postgresql/source.ts';
+import type { PostgresqlEndpoint } from '../../postgresql/endpoint.ts';
 import type { SourceWatcher, SourceWatchOptions } from '../source-watcher.ts';
 import { getKnownMigrationStart } from '../watch-record.ts';
 import { createPostgresSourceObserver } from './postgres-observer.ts';
-import { updatePostgresWatchState } from './track-postgres-poll.ts';
 import { findTablesChangedSinceFirstPoll } from './track-table-definition-changes.ts';
 import { createPostgresWatchState } from './tracking-state.ts';
+import { updatePostgresWatchState } from './update-postgres-watch-state.ts';
 
 /** The maximum number of changed tables whose columns are read in one poll. */
 const maxDescribedTables = 20;
 
 /** Watches a PostgreSQL source without writing to it. */
-export function createPostgresWatcher(source: PostgresqlSource, options: SourceWatchOptions): SourceWatcher {
+export function createPostgresWatcher(source: PostgresqlEndpoint, options: SourceWatchOptions): SourceWatcher {
   const { record, baseline, limits, clock, signal, onSent = () => {} } = options;
   const now = () => clock.now();
   const ignoreDbs = options.ignoreDbs ?? [];

@@ -1,9 +1,9 @@
-import { readColumnText, readRowBoolean, readRowIntegerOrUndefined, readRowTextOrUndefined } from './row-values.ts';
+import { readRowBoolean, readRowIntegerOrUndefined, readRowTextOrEmpty, readRowTextOrUndefined } from './row-values.ts';
 import type { StoredTimeoutSetting } from './server-facts.ts';
-import type { MigrationWatchQuery } from './watch-query.ts';
+import type { PostgresqlWatchQuery } from './watch-query.ts';
 
 /** Timeouts that are set for the role, or for all roles in one database, and that end a COPY of the migration. */
-export const roleTimeoutsQuery: MigrationWatchQuery<readonly StoredTimeoutSetting[]> = {
+export const roleTimeoutsQuery: PostgresqlWatchQuery<readonly StoredTimeoutSetting[]> = {
   id: 'role-timeouts',
   sql: () => `
     SELECT s.setting, r.setrole <> 0 AS of_role, d.datname
@@ -15,14 +15,14 @@ export const roleTimeoutsQuery: MigrationWatchQuery<readonly StoredTimeoutSettin
     ORDER BY 1, 2, 3`,
   decode: (rows) =>
     rows.map((row) => ({
-      setting: readColumnText(row, 'setting'),
+      setting: readRowTextOrEmpty(row, 'setting'),
       isOfRole: readRowBoolean(row, 'of_role'),
       database: readRowTextOrUndefined(row, 'datname'),
     })),
   fallback: [],
 };
 
-export const watchedRoleQuery: MigrationWatchQuery<
+export const watchedRoleQuery: PostgresqlWatchQuery<
   | { name: string; superuser: boolean; replication: boolean; login: boolean; secondsLeft: number | undefined }
   | undefined
 > = {
@@ -33,7 +33,7 @@ export const watchedRoleQuery: MigrationWatchQuery<
     FROM pg_roles
     WHERE rolname = current_user`,
   decode: ([row]) => ({
-    name: readColumnText(row, 'rolname'),
+    name: readRowTextOrEmpty(row, 'rolname'),
     superuser: readRowBoolean(row, 'rolsuper'),
     replication: readRowBoolean(row, 'rolreplication'),
     login: readRowBoolean(row, 'rolcanlogin'),
@@ -43,7 +43,7 @@ export const watchedRoleQuery: MigrationWatchQuery<
 };
 
 /** Reads xmin of the row of the role, which changes with the password without revealing it. */
-export const watchedRoleRevisionQuery: MigrationWatchQuery<string | undefined> = {
+export const watchedRoleRevisionQuery: PostgresqlWatchQuery<string | undefined> = {
   id: 'revision',
   sql: () => 'SELECT xmin::text AS revision FROM pg_authid WHERE rolname = current_user',
   decode: ([row]) => readRowTextOrUndefined(row, 'revision'),

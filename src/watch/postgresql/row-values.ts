@@ -1,7 +1,7 @@
 import type { PostgresqlRow } from '../../postgresql/postgresql-row.ts';
 
 /** Reads a value of a row. A column that the server version does not have counts as null. */
-export function readColumnText(row: PostgresqlRow | undefined, column: string): string {
+export function readRowTextOrEmpty(row: PostgresqlRow | undefined, column: string): string {
   return row?.[column] ?? '';
 }
 

@@ -1,16 +1,16 @@
 import type { MigrationWatchLimits } from '../migration-watch-limits.ts';
 import type { WatchRuleViolation } from '../status-sample.ts';
 import type { WatchedDatabaseFacts, WatchedServerFacts, WatchedSlot } from './server-facts.ts';
-import type { TableDefinitionChanges } from './track-table-definition-changes.ts';
+import type { TrackedTableDefinitions } from './track-table-definition-changes.ts';
 
 /** The input of all rules: the facts of the first poll, of the current poll, and the samples in between. */
-export interface MigrationWatchRuleInput {
+export interface PostgresqlWatchRuleInput {
   readonly now: WatchedServerFacts;
   readonly first: WatchedServerFacts;
   /** The samples, oldest first; the last sample is `now`. */
   readonly window: readonly WatchedServerFacts[];
   readonly slots: readonly TrackedReplicationSlot[];
-  readonly databases: readonly WatchRuleDatabase[];
+  readonly databases: readonly PostgresqlWatchRuleDatabase[];
   readonly limits: MigrationWatchLimits;
   /** Ids of preflight checks that did not pass. */
   readonly warned: readonly string[];
@@ -31,7 +31,7 @@ export interface TrackedReplicationSlot {
   readonly wasActive: boolean;
 }
 
-export interface WatchRuleDatabase {
+export interface PostgresqlWatchRuleDatabase {
   readonly name: string;
   readonly now: WatchedDatabaseFacts | undefined;
   /** Content of the publications at the first poll. */
@@ -44,11 +44,11 @@ export interface WatchRuleDatabase {
   readonly pendingTables: readonly string[];
   /** Publications that the target subscribes to; empty: not known. */
   readonly publicationsRead: readonly string[];
-  readonly shapes: TableDefinitionChanges | undefined;
+  readonly shapes: TrackedTableDefinitions | undefined;
 }
 
 /** A rule returns the violations that it finds; an empty list if there are none. */
-export type MigrationWatchRule = (seen: MigrationWatchRuleInput) => readonly WatchRuleViolation[];
+export type PostgresqlWatchRule = (seen: PostgresqlWatchRuleInput) => readonly WatchRuleViolation[];
 
 /** The samples of the last `ms` milliseconds; undefined if samples do not reach back that far. */
 export function selectWatchSamplesSince(

@@ -130,17 +130,17 @@ export interface WatchedTransactionCounts {
 /** The facts that one poll reads about one database. */
 export interface WatchedDatabaseFacts {
   readonly name: string;
-  readonly tables: readonly WatchedTable[];
+  readonly tables: readonly WatchedTableStatistics[];
   readonly publications: ReadonlyMap<string, string>;
   /** The table definitions; undefined if this poll did not read them. */
-  readonly shapes: TableDefinitions | undefined;
+  readonly shapes: WatchedTableDefinitionsByName | undefined;
   /** The columns of the tables whose columns this poll was to read, by `schema.table`. */
   readonly columns: ReadonlyMap<string, readonly WatchedColumnDefinition[]>;
   readonly sizes: ReadonlyMap<number, number> | undefined;
   readonly denied: readonly string[];
 }
 
-export interface WatchedTable {
+export interface WatchedTableStatistics {
   readonly oid: number;
   /** `schema.table`. */
   readonly name: string;
@@ -153,7 +153,7 @@ export interface WatchedTable {
 }
 
 /** Table definitions by `schema.table`, because logical replication finds a table of the target by its name. */
-export type TableDefinitions = ReadonlyMap<string, WatchedTableDefinition>;
+export type WatchedTableDefinitionsByName = ReadonlyMap<string, WatchedTableDefinition>;
 
 export interface WatchedTableDefinition {
   readonly schema: string;

@@ -1,9 +1,9 @@
 import { firstNormalObjectId } from '../../postgresql/catalog-oids.ts';
 import {
-  readColumnText,
   readRowBoolean,
   readRowIntegerOrUndefined,
   readRowIntegerOrZero,
+  readRowTextOrEmpty,
   readRowTextOrUndefined,
 } from './row-values.ts';
 import type {
@@ -13,9 +13,9 @@ import type {
   WatchedTransactionCounts,
   WatchedWalSender,
 } from './server-facts.ts';
-import type { MigrationWatchQuery } from './watch-query.ts';
+import type { PostgresqlWatchQuery } from './watch-query.ts';
 
-export const watchedServerStatusQuery: MigrationWatchQuery<{
+export const watchedServerStatusQuery: PostgresqlWatchQuery<{
   startedAt: string;
   inRecovery: boolean;
   walPosition: number | undefined;
@@ -26,14 +26,14 @@ export const watchedServerStatusQuery: MigrationWatchQuery<{
       pg_is_in_recovery() AS in_recovery,
       CASE WHEN pg_is_in_recovery() THEN NULL ELSE pg_current_wal_lsn() - '0/0'::pg_lsn END AS position`,
   decode: ([row]) => ({
-    startedAt: readColumnText(row, 'started'),
+    startedAt: readRowTextOrEmpty(row, 'started'),
     inRecovery: readRowBoolean(row, 'in_recovery'),
     walPosition: readRowIntegerOrUndefined(row, 'position'),
   }),
   fallback: { startedAt: '', inRecovery: false, walPosition: undefined },
 };
 
-export const watchedSlotsQuery: MigrationWatchQuery<readonly WatchedSlot[]> = {
+export const watchedSlotsQuery: PostgresqlWatchQuery<readonly WatchedSlot[]> = {
   id: 'slots',
   sql: (version) => {
     const status = version < 130_000 ? '' : ', s.wal_status, s.safe_wal_size';
@@ -50,7 +50,7 @@ export const watchedSlotsQuery: MigrationWatchQuery<readonly WatchedSlot[]> = {
   },
   decode: (rows) =>
     rows.map((row) => ({
-      name: readColumnText(row, 'slot_name'),
+      name: readRowTextOrEmpty(row, 'slot_name'),
       plugin: readRowTextOrUndefined(row, 'plugin'),
       database: readRowTextOrUndefined(row, 'database'),
       temporary: readRowBoolean(row, 'temporary'),
@@ -67,7 +67,7 @@ export const watchedSlotsQuery: MigrationWatchQuery<readonly WatchedSlot[]> = {
   fallback: [],
 };
 
-export const watchedWalSendersQuery: MigrationWatchQuery<readonly WatchedWalSender[]> = {
+export const watchedWalSendersQuery: PostgresqlWatchQuery<readonly WatchedWalSender[]> = {
   id: 'senders',
   sql: (version) => `
     SELECT r.pid, r.application_name, r.state, r.client_addr::text AS address,
@@ -78,10 +78,10 @@ export const watchedWalSendersQuery: MigrationWatchQuery<readonly WatchedWalSend
     rows.map((row) => ({
       pid: readRowIntegerOrZero(row, 'pid'),
       database: readRowTextOrUndefined(row, 'datname'),
-      application: readColumnText(row, 'application_name'),
-      state: readColumnText(row, 'state'),
+      application: readRowTextOrEmpty(row, 'application_name'),
+      state: readRowTextOrEmpty(row, 'state'),
       address: readRowTextOrUndefined(row, 'address')?.replace(/\/\d+$/, ''),
-      command: readColumnText(row, 'command'),
+      command: readRowTextOrEmpty(row, 'command'),
       replyAge: readRowIntegerOrUndefined(row, 'reply_age'),
     })),
   fallback: [],
@@ -91,7 +91,7 @@ export const watchedWalSendersQuery: MigrationWatchQuery<readonly WatchedWalSend
  * Reads the running COPY statements. pg_stat_progress_copy exists from PostgreSQL 14 on; before it only the statement
  * is visible.
  */
-export const watchedCopyProgressQuery: MigrationWatchQuery<readonly WatchedCopyProgress[]> = {
+export const watchedCopyProgressQuery: PostgresqlWatchQuery<readonly WatchedCopyProgress[]> = {
   id: 'copies',
   sql: (version) =>
     version < 140_000
@@ -109,8 +109,8 @@ export const watchedCopyProgressQuery: MigrationWatchQuery<readonly WatchedCopyP
   decode: (rows) =>
     rows.map((row) => ({
       pid: readRowIntegerOrZero(row, 'pid'),
-      database: readColumnText(row, 'datname'),
-      table: readRowIntegerOrUndefined(row, 'relid') ?? readColumnText(row, 'name').replaceAll('"', ''),
+      database: readRowTextOrEmpty(row, 'datname'),
+      table: readRowIntegerOrUndefined(row, 'relid') ?? readRowTextOrEmpty(row, 'name').replaceAll('"', ''),
       rows: readRowIntegerOrZero(row, 'tuples_processed'),
       bytes: readRowIntegerOrZero(row, 'bytes_processed'),
       dump: readRowBoolean(row, 'dump'),
@@ -118,7 +118,7 @@ export const watchedCopyProgressQuery: MigrationWatchQuery<readonly WatchedCopyP
   fallback: [],
 };
 
-export const databasesBeingDumpedQuery: MigrationWatchQuery<readonly string[]> = {
+export const databasesBeingDumpedQuery: PostgresqlWatchQuery<readonly string[]> = {
   id: 'dumps',
   sql: () => `
     SELECT DISTINCT a.datname
@@ -126,7 +126,7 @@ export const databasesBeingDumpedQuery: MigrationWatchQuery<readonly string[]> =
     JOIN pg_locks l USING (pid)
     WHERE a.application_name = 'pg_dump'
       AND l.mode = 'AccessShareLock' AND l.granted AND l.relation >= ${firstNormalObjectId}`,
-  decode: (rows) => rows.map((row) => readColumnText(row, 'datname')),
+  decode: (rows) => rows.map((row) => readRowTextOrEmpty(row, 'datname')),
   fallback: [],
 };
 
@@ -144,15 +144,15 @@ const watchedSettingNames = [
 ];
 const watchedSettingList = watchedSettingNames.map((name) => `'${name}'`).join(', ');
 
-export const watchedSettingsQuery: MigrationWatchQuery<ReadonlyMap<string, WatchedSetting>> = {
+export const watchedSettingsQuery: PostgresqlWatchQuery<ReadonlyMap<string, WatchedSetting>> = {
   id: 'settings',
   sql: () => `SELECT name, reset_val, pending_restart FROM pg_settings WHERE name IN (${watchedSettingList})`,
   decode: (rows) =>
     new Map(
       rows.map((row) => [
-        readColumnText(row, 'name'),
+        readRowTextOrEmpty(row, 'name'),
         {
-          value: readColumnText(row, 'reset_val'),
+          value: readRowTextOrEmpty(row, 'reset_val'),
           pendingRestart: readRowBoolean(row, 'pending_restart'),
           inFile: undefined,
         },
@@ -165,19 +165,19 @@ export const watchedSettingsQuery: MigrationWatchQuery<ReadonlyMap<string, Watch
  * Reads the settings in the configuration files. A change by ALTER SYSTEM is visible in pg_file_settings before a
  * reload.
  */
-export const watchedConfigFileSettingsQuery: MigrationWatchQuery<ReadonlyMap<string, string>> = {
+export const watchedConfigFileSettingsQuery: PostgresqlWatchQuery<ReadonlyMap<string, string>> = {
   id: 'files',
   sql: () => `
     SELECT DISTINCT ON (name) name, setting
     FROM pg_file_settings
     WHERE name IN (${watchedSettingList})
     ORDER BY name, seqno DESC`,
-  decode: (rows) => new Map(rows.map((row) => [readColumnText(row, 'name'), readColumnText(row, 'setting')])),
+  decode: (rows) => new Map(rows.map((row) => [readRowTextOrEmpty(row, 'name'), readRowTextOrEmpty(row, 'setting')])),
   fallback: new Map(),
 };
 
 /** Host rules as lines of pg_hba.conf, in their order, without the secrets of their options, 1,000 at most. */
-export const hostRulesQuery: MigrationWatchQuery<readonly string[] | undefined> = {
+export const hostRulesQuery: PostgresqlWatchQuery<readonly string[] | undefined> = {
   id: 'host-rules',
   sql: () => `
     SELECT left(concat_ws(' ', type, array_to_string(database, ','), array_to_string(user_name, ','),
@@ -186,11 +186,11 @@ export const hostRulesQuery: MigrationWatchQuery<readonly string[] | undefined> 
         FROM unnest(options) o
       ), error), 500) AS line
     FROM pg_hba_file_rules ORDER BY line_number LIMIT 1000`,
-  decode: (rows) => rows.map((row) => readColumnText(row, 'line')),
+  decode: (rows) => rows.map((row) => readRowTextOrEmpty(row, 'line')),
   fallback: undefined,
 };
 
-export const watchedTransactionCountsQuery: MigrationWatchQuery<readonly WatchedTransactionCounts[]> = {
+export const watchedTransactionCountsQuery: PostgresqlWatchQuery<readonly WatchedTransactionCounts[]> = {
   id: 'traffic',
   sql: () => `
     SELECT d.datname, s.xact_commit, s.xact_rollback
@@ -200,14 +200,14 @@ export const watchedTransactionCountsQuery: MigrationWatchQuery<readonly Watched
     ORDER BY d.datname`,
   decode: (rows) =>
     rows.map((row) => ({
-      name: readColumnText(row, 'datname'),
+      name: readRowTextOrEmpty(row, 'datname'),
       commits: readRowIntegerOrZero(row, 'xact_commit'),
       rollbacks: readRowIntegerOrZero(row, 'xact_rollback'),
     })),
   fallback: [],
 };
 
-export const watchedBlockedCommitsQuery: MigrationWatchQuery<{ commits: number; seconds: number }> = {
+export const watchedBlockedCommitsQuery: PostgresqlWatchQuery<{ commits: number; seconds: number }> = {
   id: 'blocked',
   sql: () => `
     SELECT count(*) AS commits,

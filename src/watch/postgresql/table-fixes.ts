@@ -1,4 +1,4 @@
-import { quoteReportedObjectName } from '../quote-reported-object-name.ts';
+import { quoteServerReportedName } from '../quote-server-reported-name.ts';
 import type { ReplicationStopCauseFix } from '../status-sample.ts';
 import type { WatchedColumnDefinition, WatchedTableDefinition } from './server-facts.ts';
 
@@ -12,15 +12,15 @@ export function buildCreateTableOnTargetFix(
 ): ReplicationStopCauseFix | undefined {
   if (columns.length === 0 || !columns.every(({ type }) => isTypeName(type))) return undefined;
   const parts = columns.map(
-    ({ name, type, notNull }) => `${quoteReportedObjectName(name)} ${type}${notNull ? ' NOT NULL' : ''}`,
+    ({ name, type, notNull }) => `${quoteServerReportedName(name)} ${type}${notNull ? ' NOT NULL' : ''}`,
   );
   const key =
-    table.keyColumns.length === 0 ? [] : [`PRIMARY KEY (${table.keyColumns.map(quoteReportedObjectName).join(', ')})`];
+    table.keyColumns.length === 0 ? [] : [`PRIMARY KEY (${table.keyColumns.map(quoteServerReportedName).join(', ')})`];
   // Without REFRESH PUBLICATION, the subscription would not replicate the rows of the new table.
   const refresh =
     subscription === undefined
       ? ''
-      : ` ALTER SUBSCRIPTION ${quoteReportedObjectName(subscription)} REFRESH PUBLICATION;`;
+      : ` ALTER SUBSCRIPTION ${quoteServerReportedName(subscription)} REFRESH PUBLICATION;`;
   return {
     run_on: 'target',
     statement: `CREATE TABLE ${quoteTable(table)} (${[...parts, ...key].join(', ')});${refresh}`,
@@ -35,21 +35,21 @@ export function buildAddColumnOnTargetFix(
   table: TableName,
   { name, type }: WatchedColumnDefinition,
 ): ReplicationStopCauseFix | undefined {
-  return alterTarget(table, `ADD COLUMN ${quoteReportedObjectName(name)} ${type}`, type);
+  return alterTarget(table, `ADD COLUMN ${quoteServerReportedName(name)} ${type}`, type);
 }
 
 export function buildDropColumnOnTargetFix(
   table: TableName,
   { name }: Pick<WatchedColumnDefinition, 'name'>,
 ): ReplicationStopCauseFix | undefined {
-  return alterTarget(table, `DROP COLUMN ${quoteReportedObjectName(name)}`);
+  return alterTarget(table, `DROP COLUMN ${quoteServerReportedName(name)}`);
 }
 
 export function buildChangeColumnTypeOnTargetFix(
   table: TableName,
   { name, type }: WatchedColumnDefinition,
 ): ReplicationStopCauseFix | undefined {
-  const quoted = quoteReportedObjectName(name);
+  const quoted = quoteServerReportedName(name);
   return alterTarget(table, `ALTER COLUMN ${quoted} TYPE ${type} USING ${quoted}::${type}`, type);
 }
 
@@ -65,13 +65,13 @@ export function buildRestoreReplicaIdentityFix(
   const identity = isBack || (before.identity === 'd' && after.identity === 'n') ? 'DEFAULT' : 'FULL';
   const hasLostKey = before.identity === 'd' && after.identity === 'd' && before.keyColumns.length > 0;
   const action = hasLostKey
-    ? `ADD PRIMARY KEY (${before.keyColumns.map(quoteReportedObjectName).join(', ')})`
+    ? `ADD PRIMARY KEY (${before.keyColumns.map(quoteServerReportedName).join(', ')})`
     : `REPLICA IDENTITY ${identity}`;
   return { run_on: 'source', statement: `ALTER TABLE ${quoteTable(after)} ${action};` };
 }
 
 export function quoteTable({ schema, table }: TableName): string {
-  return `${quoteReportedObjectName(schema)}.${quoteReportedObjectName(table)}`;
+  return `${quoteServerReportedName(schema)}.${quoteServerReportedName(table)}`;
 }
 
 function alterTarget(table: TableName, action: string, type = 'integer'): ReplicationStopCauseFix | undefined {

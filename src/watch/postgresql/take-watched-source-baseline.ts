@@ -1,4 +1,4 @@
-import type { PostgresqlSource } from '../../postgresql/source.ts';
+import type { PostgresqlEndpoint } from '../../postgresql/endpoint.ts';
 import { defaultMigrationWatchLimits } from '../migration-watch-limits.ts';
 import { isTableSyncSlot } from './choose-slots.ts';
 import { createPostgresSourceObserver } from './postgres-observer.ts';
@@ -19,7 +19,7 @@ export interface TakeWatchedSourceBaselineOptions {
  * @returns if the source could not be read, the reason as a text without a secret
  */
 export async function takeWatchedSourceBaseline(
-  source: PostgresqlSource,
+  source: PostgresqlEndpoint,
   { ignoreDbs, now, limit, signal }: TakeWatchedSourceBaselineOptions,
 ): Promise<{ readonly slots: readonly string[]; readonly baseline: WatchedSourceBaseline } | string> {
   const limits = { ...defaultMigrationWatchLimits, pollTimeout: Math.min(limit, 5000) };

@@ -1,4 +1,4 @@
-import { computeMigrationPercentInPhase } from '../compute-migration-percent-in-phase.ts';
+import { computeOverallMigrationPercent } from '../compute-overall-migration-percent.ts';
 import type { MigrationWatchLimits } from '../migration-watch-limits.ts';
 import type { MigrationWatchPhase } from '../status-sample.ts';
 import {
@@ -10,7 +10,7 @@ import {
 import { decideWatchedDatabasePhase } from './decide-phase.ts';
 import type { WatchedDatabaseFacts, WatchedServerFacts, WatchedSlot } from './server-facts.ts';
 import { trackTableDefinitionChanges } from './track-table-definition-changes.ts';
-import { markAllTablesCopied, sumCopiedTableBytes, updateWatchedTableStates } from './track-tables.ts';
+import { markAllWatchedTablesCopied, sumCopiedAndTotalTableBytes, updateWatchedTableStates } from './track-tables.ts';
 import type { WatchedDatabaseState } from './tracking-state.ts';
 
 export interface WatchedDatabasePoll {
@@ -81,7 +81,12 @@ export function updateWatchedDatabaseState(
   };
   if (slot === undefined || activeAt === undefined || isInitialCopyRunning(next, at, limits)) return next;
   const lag = slotLagBytes(slot, server);
-  return { ...next, copyFinished: true, tables: markAllTablesCopied(tables), peakLag: Math.max(next.peakLag, lag) };
+  return {
+    ...next,
+    copyFinished: true,
+    tables: markAllWatchedTablesCopied(tables),
+    peakLag: Math.max(next.peakLag, lag),
+  };
 }
 
 /**
@@ -112,8 +117,8 @@ export function computeWatchedDatabasePercent(
   phase: MigrationWatchPhase,
   lag: number,
 ): number {
-  const { done, total } = sumCopiedTableBytes(state.tables, state.facts?.tables ?? []);
-  return computeMigrationPercentInPhase(
+  const { done, total } = sumCopiedAndTotalTableBytes(state.tables, state.facts?.tables ?? []);
+  return computeOverallMigrationPercent(
     phase,
     total === 0 ? 0 : done / total,
     state.peakLag === 0 ? 1 : 1 - lag / state.peakLag,

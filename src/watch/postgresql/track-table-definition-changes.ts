@@ -1,15 +1,15 @@
 import type {
-  TableDefinitions,
   WatchedColumnDefinition,
   WatchedDatabaseFacts,
   WatchedTableDefinition,
+  WatchedTableDefinitionsByName,
 } from './server-facts.ts';
 import type { WatchedDatabaseBaseline } from './watched-source-baseline.ts';
 
 /** How the tables of one database differ from those at the start of the migration. */
-export interface TableDefinitionChanges {
-  readonly first: TableDefinitions;
-  readonly now: TableDefinitions;
+export interface TrackedTableDefinitions {
+  readonly first: WatchedTableDefinitionsByName;
+  readonly now: WatchedTableDefinitionsByName;
   readonly columnsBefore: ReadonlyMap<string, readonly WatchedColumnDefinition[]>;
   readonly columnsNow: ReadonlyMap<string, readonly WatchedColumnDefinition[]>;
   /** Changed tables, until the target has applied rows that were written after the change. */
@@ -35,7 +35,9 @@ export interface TableDefinitionPoll {
   readonly blamed: string | undefined;
 }
 
-export function buildTableDefinitionChangesFromBaseline({ tables }: WatchedDatabaseBaseline): TableDefinitionChanges {
+export function createTrackedTableDefinitionsFromBaseline({
+  tables,
+}: WatchedDatabaseBaseline): TrackedTableDefinitions {
   const columns = [...tables].flatMap(([name, { columnShapes }]) =>
     columnShapes === undefined ? [] : [[name, columnShapes] as const],
   );
@@ -47,9 +49,9 @@ export function buildTableDefinitionChangesFromBaseline({ tables }: WatchedDatab
  * applied rows that were written after the change.
  */
 export function trackTableDefinitionChanges(
-  previous: TableDefinitionChanges | undefined,
+  previous: TrackedTableDefinitions | undefined,
   poll: TableDefinitionPoll,
-): TableDefinitionChanges | undefined {
+): TrackedTableDefinitions | undefined {
   const { shapes, columns } = poll.facts;
   if (shapes === undefined) return previous;
   if (previous === undefined) {
@@ -77,7 +79,7 @@ export function trackTableDefinitionChanges(
 export function findTablesChangedSinceFirstPoll({
   first,
   now,
-}: Pick<TableDefinitionChanges, 'first' | 'now'>): readonly string[] {
+}: Pick<TrackedTableDefinitions, 'first' | 'now'>): readonly string[] {
   const names = new Set([...first.keys(), ...now.keys()]);
   return [...names].filter((name) => !isSameShape(first.get(name), now.get(name)));
 }

@@ -1,5 +1,5 @@
 import type { TableStatusSample } from '../status-sample.ts';
-import type { WatchedCopyProgress, WatchedTable } from './server-facts.ts';
+import type { WatchedCopyProgress, WatchedTableStatistics } from './server-facts.ts';
 
 /** The state of one table that is kept between two polls. */
 export interface WatchedTableState {
@@ -14,7 +14,7 @@ export interface WatchedTableState {
 export type WatchedTableStates = ReadonlyMap<number, WatchedTableState>;
 
 export interface WatchedTablesPollResult {
-  readonly tables: readonly WatchedTable[];
+  readonly tables: readonly WatchedTableStatistics[];
   /** Size of the table in bytes; undefined if not measured in this poll. */
   readonly sizes: ReadonlyMap<number, number> | undefined;
   /** COPY statements of the migration or of pg_dump in this database. */
@@ -57,16 +57,19 @@ export function updateWatchedTableStates(
 const waitingState = { state: 'waiting', rowsDone: 0 } as const;
 
 /** Marks all tables as copied, after the initial copy of replication has ended. */
-export function markAllTablesCopied(tables: WatchedTableStates): WatchedTableStates {
+export function markAllWatchedTablesCopied(tables: WatchedTableStates): WatchedTableStates {
   return new Map([...tables].map(([oid, table]) => [oid, { ...table, state: 'done' }]));
 }
 
-export interface TotalTableCopyBytes {
+export interface CopiedAndTotalTableBytes {
   readonly done: number;
   readonly total: number;
 }
 
-export function sumCopiedTableBytes(tables: WatchedTableStates, now: readonly WatchedTable[]): TotalTableCopyBytes {
+export function sumCopiedAndTotalTableBytes(
+  tables: WatchedTableStates,
+  now: readonly WatchedTableStatistics[],
+): CopiedAndTotalTableBytes {
   const all = now.flatMap((table) => sampleTable(table, tables.get(table.oid)));
   return {
     done: all.reduce((sum, one) => sum + one.bytes_done, 0),
@@ -77,7 +80,7 @@ export function sumCopiedTableBytes(tables: WatchedTableStates, now: readonly Wa
 /** At most 50 tables: first those that are being copied, then the largest. */
 export function selectTablesForMigrationStatus(
   tables: WatchedTableStates,
-  now: readonly WatchedTable[],
+  now: readonly WatchedTableStatistics[],
 ): readonly TableStatusSample[] {
   return now
     .flatMap((table) => sampleTable(table, tables.get(table.oid)))
@@ -85,7 +88,10 @@ export function selectTablesForMigrationStatus(
     .slice(0, 50);
 }
 
-function sampleTable(table: WatchedTable, tracked: WatchedTableState | undefined): readonly TableStatusSample[] {
+function sampleTable(
+  table: WatchedTableStatistics,
+  tracked: WatchedTableState | undefined,
+): readonly TableStatusSample[] {
   if (tracked === undefined) return [];
   const { state, bytes, rowsDone } = tracked;
   const isDone = state === 'done';

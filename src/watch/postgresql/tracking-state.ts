@@ -2,17 +2,17 @@ import type { MovingAverageRate } from '../moving-average-rate.ts';
 import type { ReplicationStopCause } from '../status-sample.ts';
 import type { PostgresPollFailure, WatchedDatabaseFacts, WatchedServerFacts } from './server-facts.ts';
 import {
-  buildTableDefinitionChangesFromBaseline,
-  type TableDefinitionChanges,
+  createTrackedTableDefinitionsFromBaseline,
+  type TrackedTableDefinitions,
 } from './track-table-definition-changes.ts';
 import type { WatchedTableStates } from './track-tables.ts';
-import type { TrackedTargetAccessToSource } from './tracked-target-access-to-source.ts';
+import type { TrackedTargetLoginConditions } from './track-target-login-conditions.ts';
 import type { WatchedSourceBaseline } from './watched-source-baseline.ts';
 
 /** The state that is kept between two polls of a PostgreSQL source. */
 export interface PostgresWatchState {
   readonly first: WatchedServerFacts | undefined;
-  readonly access: TrackedTargetAccessToSource | undefined;
+  readonly access: TrackedTargetLoginConditions | undefined;
   /** Oldest first. */
   readonly window: readonly WatchedServerFacts[];
   readonly databases: ReadonlyMap<string, WatchedDatabaseState>;
@@ -41,7 +41,7 @@ export interface WatchedDatabaseState {
   readonly facts: WatchedDatabaseFacts | undefined;
   readonly publications: ReadonlyMap<string, string> | undefined;
   readonly publicationsRead: readonly string[];
-  readonly shapes: TableDefinitionChanges | undefined;
+  readonly shapes: TrackedTableDefinitions | undefined;
   /** Publications that existed before the migration; undefined: not known. */
   readonly otherPublications: readonly string[] | undefined;
   /** application_name of the WAL sender, which is the name of the subscription. */
@@ -96,7 +96,7 @@ export function createPostgresWatchState(
       ...(before === undefined
         ? {}
         : {
-            shapes: buildTableDefinitionChangesFromBaseline(before),
+            shapes: createTrackedTableDefinitionsFromBaseline(before),
             otherPublications: before.publications,
             writtenWhenConfirmed: new Map([...before.tables].map(([table, { written }]) => [table, written])),
           }),

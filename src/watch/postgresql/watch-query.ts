@@ -12,7 +12,7 @@ import {
  * A query of the watch: one SELECT without parameters. All queries of a poll are sent in one message, in a read-only
  * transaction.
  */
-export interface MigrationWatchQuery<T> {
+export interface PostgresqlWatchQuery<T> {
   readonly id: string;
   /**
    * The SQL for a server version (`server_version_num`); undefined if the version cannot run the query: the result is
@@ -23,7 +23,7 @@ export interface MigrationWatchQuery<T> {
   readonly fallback: T;
 }
 
-export interface MigrationWatchQuerySession {
+export interface PostgresqlWatchQuerySession {
   readonly session: Pick<PostgresqlSession, 'query'>;
   readonly version: number;
   /** Milliseconds per message. */
@@ -34,21 +34,21 @@ export interface MigrationWatchQuerySession {
   readonly deniedIds: Set<string>;
 }
 
-export interface MigrationWatchQueryResults {
+export interface PostgresqlWatchQueryResults {
   /** The result of a query; the `fallback` of the query if it has none. */
-  readonly read: <T>(query: MigrationWatchQuery<T>) => T;
+  readonly read: <T>(query: PostgresqlWatchQuery<T>) => T;
   /** Why a query failed; undefined if it succeeded, or if the server version cannot run it. */
-  readonly failure: (query: MigrationWatchQuery<unknown>) => PostgresqlQueryError | undefined;
+  readonly failure: (query: PostgresqlWatchQuery<unknown>) => PostgresqlQueryError | undefined;
 }
 
 /**
  * Runs several queries. If the server rejects the message, each query is sent alone, so that only a denied or slow
  * query fails. Throws a QueryError if the session is lost.
  */
-export async function runWatchQueries(
-  queries: readonly MigrationWatchQuery<unknown>[],
-  querySession: MigrationWatchQuerySession,
-): Promise<MigrationWatchQueryResults> {
+export async function runPostgresqlWatchQueries(
+  queries: readonly PostgresqlWatchQuery<unknown>[],
+  querySession: PostgresqlWatchQuerySession,
+): Promise<PostgresqlWatchQueryResults> {
   const pending = queries.flatMap(({ id, sql }) => {
     const text = querySession.deniedIds.has(id) ? undefined : sql(querySession.version);
     return text === undefined ? [] : [{ id, text }];
@@ -85,7 +85,7 @@ function isPermanent({ code }: PostgresqlQueryError): boolean {
 /** The rows of each query, or the error of the whole message. */
 async function send(
   queries: readonly string[],
-  querySession: MigrationWatchQuerySession,
+  querySession: PostgresqlWatchQuerySession,
 ): Promise<readonly (readonly PostgresqlRow[])[] | PostgresqlQueryError> {
   if (queries.length === 0) return [];
   const message = pollMessage(queries, querySession.version);
@@ -116,7 +116,7 @@ export async function queryWatchedServerVersion({
   session,
   limit,
   onSent,
-}: Pick<MigrationWatchQuerySession, 'session' | 'limit' | 'onSent'>) {
+}: Pick<PostgresqlWatchQuerySession, 'session' | 'limit' | 'onSent'>) {
   onSent(versionMessage);
   return Number((await session.query(versionMessage, limit)).flat()[0]?.version ?? 0);
 }

@@ -1,17 +1,17 @@
 import { DatabaseConnectError } from '../../platform/connect-error.ts';
 import { RedisCommandError } from '../../redis/command-error.ts';
 import { connectRedis, type RedisConnection } from '../../redis/connection.ts';
+import type { RedisEndpoint } from '../../redis/endpoint.ts';
 import { parseRedisInfo } from '../../redis/info.ts';
 import { formatRedisCommand } from '../../redis/quote.ts';
 import type { RedisCommand } from '../../redis/send-redis-command.ts';
-import type { RedisSource } from '../../redis/source.ts';
 import type { SourceConnectionProbeResult } from '../connection-probe.ts';
 import type { MigrationWatchLimits } from '../migration-watch-limits.ts';
 import { probeSourceConnection } from '../probe-connection.ts';
 import { parseWatchedRedisFacts, type RedisWatchPoll, type WatchedRedisFacts } from './redis-facts.ts';
 
 export interface RedisSourceObserverOptions {
-  readonly source: RedisSource;
+  readonly source: RedisEndpoint;
   readonly limits: MigrationWatchLimits;
   /** The present time in milliseconds since the epoch. */
   readonly now: () => number;

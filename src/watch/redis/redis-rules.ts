@@ -1,9 +1,9 @@
 import { formatRedisCommand } from '../../redis/quote.ts';
-import { compareSourceConnectionProbeResults } from '../connection-probe.ts';
+import { findSourceConnectionProbeViolations } from '../connection-probe.ts';
 import type { MigrationWatchLimits } from '../migration-watch-limits.ts';
 import type { WatchRuleViolation } from '../status-sample.ts';
 import { formatElapsed } from '../units.ts';
-import type { RedisFullSyncCount } from './full-syncs.ts';
+import type { RedisFullSyncsSinceSuccess } from './full-syncs.ts';
 import type { ConnectedReplica, RedisPollFailure, WatchedRedisFacts } from './redis-facts.ts';
 
 export interface RedisWatchRuleInput {
@@ -16,7 +16,7 @@ export interface RedisWatchRuleInput {
   readonly knownReplica: string | undefined;
   /** Milliseconds since the replica was last connected. */
   readonly missingMs: number;
-  readonly fullSyncs: RedisFullSyncCount;
+  readonly fullSyncs: RedisFullSyncsSinceSuccess;
   readonly limits: MigrationWatchLimits;
 }
 
@@ -150,7 +150,7 @@ const droppedKeysRule: RedisRule = ({ now, window }) => {
 };
 
 const connectionProbeRule: RedisRule = ({ now, first }) =>
-  compareSourceConnectionProbeResults(first.connection, now.connection);
+  findSourceConnectionProbeViolations(first.connection, now.connection);
 
 const redisRules: readonly RedisRule[] = [
   failoverRule,

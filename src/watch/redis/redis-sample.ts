@@ -53,7 +53,7 @@ export function computeFullSyncFraction(
   return facts.config.get('repl-diskless-sync') === 'yes' ? Math.min(0.99, written) : written / 2;
 }
 
-export interface RedisTransferRates {
+export interface RedisTransferProgress {
   /** The completed fraction of the full synchronization, 0 to 1. */
   readonly part: number;
   readonly bytesLeft: number;
@@ -65,9 +65,9 @@ export interface RedisTransferRates {
 }
 
 /** Estimated seconds until the replica has received all writes; undefined if the rate is too low or not known yet. */
-export function estimateRedisEta(
+export function estimateRedisSecondsLeft(
   phase: MigrationWatchPhase,
-  { part, bytesLeft, lag, copyRate, catchUpRate, written }: RedisTransferRates,
+  { part, bytesLeft, lag, copyRate, catchUpRate, written }: RedisTransferProgress,
 ): number | undefined {
   if (phase === 'streaming') return 0;
   if (phase === 'copying') return part === 0 ? undefined : estimateSecondsLeft(bytesLeft, copyRate.perSecond);

@@ -1,11 +1,11 @@
-import type { RedisSource } from '../../redis/source.ts';
+import type { RedisEndpoint } from '../../redis/endpoint.ts';
 import type { SourceWatcher, SourceWatchOptions } from '../source-watcher.ts';
 import { getKnownMigrationStart } from '../watch-record.ts';
 import { createRedisSourceObserver } from './redis-observer.ts';
 import { createRedisMigrationWatchState, updateRedisWatchState } from './track-redis-poll.ts';
 
 /** Watches a Redis source without writing to it. */
-export function createRedisWatcher(source: RedisSource, options: SourceWatchOptions): SourceWatcher {
+export function createRedisWatcher(source: RedisEndpoint, options: SourceWatchOptions): SourceWatcher {
   const { record, limits, clock, signal, onSent = () => {} } = options;
   const now = () => clock.now();
   const observer = createRedisSourceObserver({ source, limits, now, signal, onSent });

@@ -1,4 +1,4 @@
-import { computeMigrationPercentInPhase } from '../compute-migration-percent-in-phase.ts';
+import { computeOverallMigrationPercent } from '../compute-overall-migration-percent.ts';
 import { hasTargetCaughtUp } from '../has-target-caught-up.ts';
 import {
   buildMigrationDeadlineFields,
@@ -8,14 +8,18 @@ import {
 import { computeWatchSampleRetentionMs, type MigrationWatchLimits } from '../migration-watch-limits.ts';
 import { type MovingAverageRate, updateMovingRate } from '../moving-average-rate.ts';
 import type { WatchPollResult } from '../watch-poll-result.ts';
-import { countRedisFullSyncs, emptyRedisFullSyncCount, type RedisFullSyncCount } from './full-syncs.ts';
+import {
+  emptyRedisFullSyncsSinceSuccess,
+  type RedisFullSyncsSinceSuccess,
+  updateRedisFullSyncCount,
+} from './full-syncs.ts';
 import type { ConnectedReplica, RedisPollFailure, RedisWatchPoll, WatchedRedisFacts } from './redis-facts.ts';
 import { redisOutageViolations, redisWatchRulesStoppingReplication, runRedisWatchRules } from './redis-rules.ts';
 import {
   buildRedisServerStatusSample,
   computeFullSyncFraction,
   decideWatchedRedisPhase,
-  estimateRedisEta,
+  estimateRedisSecondsLeft,
   type LastKnownSampleProgress,
 } from './redis-sample.ts';
 
@@ -37,7 +41,7 @@ export interface RedisMigrationWatchState {
   readonly copyFinished: boolean;
   /** Largest lag in bytes after the full synchronization. */
   readonly peakLag: number;
-  readonly fullSyncs: RedisFullSyncCount;
+  readonly fullSyncs: RedisFullSyncsSinceSuccess;
   readonly copyRate: MovingAverageRate | undefined;
   readonly catchUpRate: MovingAverageRate | undefined;
   /** Number of consecutive polls in which nothing was left to replicate. */
@@ -71,7 +75,7 @@ export function createRedisMigrationWatchState(
     sentBefore: undefined,
     copyFinished: false,
     peakLag: 0,
-    fullSyncs: emptyRedisFullSyncCount,
+    fullSyncs: emptyRedisFullSyncsSinceSuccess,
     copyRate: undefined,
     catchUpRate: undefined,
     idlePolls: 0,
@@ -128,7 +132,7 @@ function trackFacts(
       ? (previous.first ?? facts)
       : { ...previous.first, replicationId: facts.replicationId };
   const missingMs = at - lastConnectedAt;
-  const fullSyncs = countRedisFullSyncs(previous.fullSyncs, previous.window.at(-1), facts, replica, limits);
+  const fullSyncs = updateRedisFullSyncCount(previous.fullSyncs, previous.window.at(-1), facts, replica, limits);
   const broken = runRedisWatchRules({ now: facts, first, window, replica, knownReplica, missingMs, fullSyncs, limits });
   const stopped = broken.some(({ rule }) => redisWatchRulesStoppingReplication.has(rule));
   const lag = replica?.state === 'online' ? Math.max(0, facts.offset - replica.offset) : 0;
@@ -143,8 +147,15 @@ function trackFacts(
   const catchUpRate = updateMovingRate(previous.catchUpRate, facts.offset - lag, at);
   const oldest = window[0] ?? facts;
   const written = (facts.offset - oldest.offset) / Math.max(1, (at - oldest.at) / 1000);
-  const eta = estimateRedisEta(phase, { part, bytesLeft: facts.dataset - done, lag, copyRate, catchUpRate, written });
-  const percent = computeMigrationPercentInPhase(
+  const eta = estimateRedisSecondsLeft(phase, {
+    part,
+    bytesLeft: facts.dataset - done,
+    lag,
+    copyRate,
+    catchUpRate,
+    written,
+  });
+  const percent = computeOverallMigrationPercent(
     phase,
     part,
     peakLag === 0 ? 1 : 1 - lag / peakLag,
@@ -158,7 +169,8 @@ function trackFacts(
   const caughtUpPolls = isCaughtUp ? previous.caughtUpPolls + 1 : 0;
   // Time without the replica after which the migration counts as stopped, because a target retries its connection much
   // more often.
-  const hasMigrationEnded = replica === undefined && knownReplica !== undefined && missingMs >= 5 * limits.unreachable;
+  const hasDatabaseMigrationEnded =
+    replica === undefined && knownReplica !== undefined && missingMs >= 5 * limits.unreachable;
   const [gone] = broken.filter(({ rule }) => rule === 'replica-gone');
   return {
     state: {
@@ -192,7 +204,7 @@ function trackFacts(
     },
     idlePolls,
     caughtUpPolls,
-    ...(hasMigrationEnded && gone !== undefined ? { ending: { message: gone.observed, hint: gone.hint } } : {}),
+    ...(hasDatabaseMigrationEnded && gone !== undefined ? { ending: { message: gone.observed, hint: gone.hint } } : {}),
   };
 }
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { findDropletsCreatedByBatch, readBatchDroplets } from '../../../src/batch/deletion/batch-droplets.ts';
-import { createBatchState } from '../../../src/batch/ledger/batch-state.ts';
+import { createBatchLedgerState } from '../../../src/batch/ledger/batch-ledger-state.ts';
 import { apiOf } from '../../api/api-of.ts';
 import { reply, serverFor } from '../../fixtures/fake-server.ts';
 import { batchOf } from '../batch-fixtures.ts';
@@ -19,7 +19,7 @@ async function readerOf(droplets: readonly { readonly id: number; readonly name:
 
 function stateOf(mark: boolean) {
   const names = ['a', 'b', 'c', 'd'];
-  const state = createBatchState(
+  const state = createBatchLedgerState(
     batchOf(names, { mark, attributes: { size: 's', image: 'i', region: 'r', extra: {} } }),
   );
   const at = '2026-01-01T00:00:00.000Z';

@@ -3,7 +3,7 @@ import type { ApiResponse } from '../../../src/api/api-response.ts';
 import type { ApiClient, ApiRequest } from '../../../src/api/client.ts';
 import { deleteDropletById } from '../../../src/batch/deletion/delete-droplet-by-id.ts';
 import { defaultBatchTimeLimits } from '../../../src/batch/sending/batch-time-limits.ts';
-import { createRateLimitedSender } from '../../../src/batch/sending/send-lane.ts';
+import { createRateLimitedSender } from '../../../src/batch/sending/rate-limited-sender.ts';
 import { CliError } from '../../../src/errors.ts';
 import { HttpSendError } from '../../../src/platform/http-sender.ts';
 import { workLoginHints } from '../../api/login-hints.ts';

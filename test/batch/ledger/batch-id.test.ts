@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import {
   batchLookupTag,
-  countBatchTagsOnEachDroplet,
+  countTagsAddedByBatch,
   deriveBatchFromId,
+  getExclusiveBatchTag,
   isBatchTag,
   readBatchId,
-  uniqueBatchTag,
 } from '../../../src/batch/ledger/batch-id.ts';
 import { argsFrom } from '../../fixtures/command-io.ts';
 import { batchOf } from '../batch-fixtures.ts';
@@ -30,7 +30,7 @@ describe('the tags of a batch with --batch-id', () => {
     expect(shared).toMatchObject({ id: 'x', mark: true });
     expect(shared?.attributes.extra.tags).toEqual(['web', 'cloudctl:x', `cloudctl:x:${shared?.content_hash}`]);
     expect(`cloudctl:${'x'.repeat(40)}:${shared?.content_hash}`).toMatch(/^[A-Za-z0-9:_-]{1,255}$/);
-    expect(shared && countBatchTagsOnEachDroplet(shared)).toBe(2);
+    expect(shared && countTagsAddedByBatch(shared)).toBe(2);
   });
 
   it('are equal for the same names and attributes in another order', () => {
@@ -63,10 +63,10 @@ describe('the tags of a batch with --batch-id', () => {
 
 it('the tag that proves a droplet, and the tag that lists the droplets', () => {
   const shared = batchOf(['a'], { id: 'x', mark: true, content_hash: '0123456789ab' });
-  expect([uniqueBatchTag(shared), batchLookupTag(shared)]).toEqual(['cloudctl:x:0123456789ab', 'cloudctl:x']);
+  expect([getExclusiveBatchTag(shared), batchLookupTag(shared)]).toEqual(['cloudctl:x:0123456789ab', 'cloudctl:x']);
   const marked = batchOf(['a'], { mark: true });
-  expect([uniqueBatchTag(marked), batchLookupTag(marked)]).toEqual(['cloudctl-b1', 'cloudctl-b1']);
-  expect(uniqueBatchTag(batchOf(['a']))).toBeUndefined();
+  expect([getExclusiveBatchTag(marked), batchLookupTag(marked)]).toEqual(['cloudctl-b1', 'cloudctl-b1']);
+  expect(getExclusiveBatchTag(batchOf(['a']))).toBeUndefined();
 });
 
 it('tags of a batch are recognized without case', () => {

@@ -66,7 +66,7 @@ describe('a ledger', () => {
     await before.commit({ event: 'created', at, group: 1, rows: [{ name: 'a', id: 7 }] });
     await before.commit({ event: 'sending', at, group: 2, names: ['b'] });
     await before.close();
-    // As `replaceBatchLedger` leaves the files when its process is killed.
+    // As `createReplacementBatchLedger` leaves the files when its process is killed.
     renameSync(path, `${path}.previous`);
     writeFileSync(path, encodeBatchLedgerEvent(shared));
     const again = await openExistingBatchLedger(path, testBootId);

@@ -6,9 +6,9 @@ import type { ApiResponse } from '../../../src/api/api-response.ts';
 import type { ApiRequest } from '../../../src/api/client.ts';
 import { createMissingDroplets } from '../../../src/batch/create-missing-droplets.ts';
 import { type BatchLedger, openExistingBatchLedger } from '../../../src/batch/ledger/batch-ledger.ts';
-import { createDropletFinder } from '../../../src/batch/lookup/droplet-finder.ts';
+import { createDropletByNameFinder } from '../../../src/batch/lookup/droplet-by-name-finder.ts';
 import { defaultBatchTimeLimits } from '../../../src/batch/sending/batch-time-limits.ts';
-import { createRateLimitedSender } from '../../../src/batch/sending/send-lane.ts';
+import { createRateLimitedSender } from '../../../src/batch/sending/rate-limited-sender.ts';
 import { type SandboxServers, startSandboxServers } from '../../../src/sandbox/sandbox.ts';
 import { workLoginHints } from '../../api/login-hints.ts';
 import { apiOf, batchResponse, instantClock, type ScriptedApi, testBootId, testLedgerPath } from '../batch-fixtures.ts';
@@ -54,7 +54,7 @@ describe('a ledger written by commit 4baafe7', () => {
     const stopped = await createMissingDroplets({
       ledger,
       lane,
-      lookup: createDropletFinder(lane),
+      lookup: createDropletByNameFinder(lane),
       clock,
       timings: defaultBatchTimeLimits,
       timeout: 30_000,

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { readBatchLedger, readBatchLedgerIfValid } from '../../../src/batch/ledger/read-batch-ledger.ts';
+import { readBatchLedger, readBatchStateIfLedgerValid } from '../../../src/batch/ledger/read-batch-ledger.ts';
 import { batchOf, ledgerFor } from '../batch-fixtures.ts';
 
 const at = '2026-01-01T00:00:00.000Z';
@@ -21,9 +21,9 @@ it('reads the complete lines and leaves the file as it is', async () => {
 it('a damaged or missing ledger is undefined, or an error with its line', async () => {
   const { path, close } = await ledgerFor(batchOf(['a']));
   await close();
-  expect(readBatchLedgerIfValid(`${path}.none`)).toBeUndefined();
+  expect(readBatchStateIfLedgerValid(`${path}.none`)).toBeUndefined();
   writeFileSync(path, 'text\n', { flag: 'a' });
-  expect(readBatchLedgerIfValid(path)).toBeUndefined();
+  expect(readBatchStateIfLedgerValid(path)).toBeUndefined();
   expect(() => readBatchLedger(path)).toThrow(expect.objectContaining({ code: 'config_invalid', detail: `${path}:2` }));
 });
 

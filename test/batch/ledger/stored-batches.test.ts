@@ -6,7 +6,11 @@ import {
   buildBatchLedgerPath,
   createBatchLedgerAtPath,
 } from '../../../src/batch/ledger/batch-ledger.ts';
-import { deleteOldBatchLedgers, findBatchLedger, listStoredBatches } from '../../../src/batch/ledger/stored-batches.ts';
+import {
+  deleteOldBatchLedgers,
+  findBatchLedgerPath,
+  listStoredBatches,
+} from '../../../src/batch/ledger/stored-batches.ts';
 import { makeFolders } from '../../fixtures/folders.ts';
 import { batchOf, testBootId } from '../batch-fixtures.ts';
 
@@ -85,17 +89,17 @@ it('does not change what it lists: an incomplete last line stays', async () => {
 it('finds a ledger by id, by the id in its first line and by path', async () => {
   const folder = stateFolder();
   const ledger = await batchIn(folder, 'abc', true);
-  expect(findBatchLedger(folder, 'abc')).toBe(ledger.path);
-  expect(findBatchLedger(folder, ledger.path)).toBe(ledger.path);
+  expect(findBatchLedgerPath(folder, 'abc')).toBe(ledger.path);
+  expect(findBatchLedgerPath(folder, ledger.path)).toBe(ledger.path);
   const shared = await createBatchLedgerAtPath(
     buildBatchLedgerPath(folder, 'id-nightly-1'),
     batchOf(['a'], { id: 'nightly' }),
     testBootId,
   );
   onTestFinished(() => shared.close());
-  expect(findBatchLedger(folder, 'Nightly')).toBe(shared.path);
+  expect(findBatchLedgerPath(folder, 'Nightly')).toBe(shared.path);
   for (const text of ['', 'other', '../abc', folder])
-    expect(() => findBatchLedger(folder, text)).toThrow(expect.objectContaining({ code: 'usage' }));
+    expect(() => findBatchLedgerPath(folder, text)).toThrow(expect.objectContaining({ code: 'usage' }));
 });
 
 it('finds a batch although a file of the current folder has its id, and a ledger through a symbolic link', async () => {
@@ -108,10 +112,10 @@ it('finds a batch although a file of the current folder has its id, and a ledger
   );
   onTestFinished(() => ledger.close());
   expect(existsSync('LICENSE')).toBe(true);
-  expect(findBatchLedger(folder, 'LICENSE')).toBe(ledger.path);
+  expect(findBatchLedgerPath(folder, 'LICENSE')).toBe(ledger.path);
   const link = join(folder, 'link.jsonl');
   symlinkSync(ledger.path, link);
-  expect(findBatchLedger(folder, link)).toBe(link);
+  expect(findBatchLedgerPath(folder, link)).toBe(link);
 });
 
 it('prunes finished and deleted ledgers that are old, and no other', async () => {

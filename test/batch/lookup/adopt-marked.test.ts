@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import type { BatchDescriptionEvent } from '../../../src/batch/ledger/batch-ledger-event.ts';
+import type { BatchDescriptionLedgerEvent } from '../../../src/batch/ledger/batch-ledger-event.ts';
 import { adoptMarkedDroplets } from '../../../src/batch/lookup/adopt-marked.ts';
-import { createDropletFinder } from '../../../src/batch/lookup/droplet-finder.ts';
+import { createDropletByNameFinder } from '../../../src/batch/lookup/droplet-by-name-finder.ts';
 import { batchTag } from '../../../src/batch/sending/droplet-creation-requests.ts';
-import { createRateLimitedSender } from '../../../src/batch/sending/send-lane.ts';
+import { createRateLimitedSender } from '../../../src/batch/sending/rate-limited-sender.ts';
 import { workLoginHints } from '../../api/login-hints.ts';
 import { apiOf, batchOf, batchResponse, instantClock, ledgerFor } from '../batch-fixtures.ts';
 
@@ -14,7 +14,7 @@ const b = { id: 8, name: 'b', size_slug: 's', tags };
 
 async function adopt(
   droplets: readonly object[],
-  changes: Partial<BatchDescriptionEvent> = {},
+  changes: Partial<BatchDescriptionLedgerEvent> = {},
   total = droplets.length,
 ) {
   const ledger = await ledgerFor(batchOf(names, { mark: true, ...changes }));
@@ -38,7 +38,7 @@ async function adopt(
     onPause: async () => {},
   });
   const ending = new AbortController().signal;
-  const adopted = await adoptMarkedDroplets({ ledger, lookup: createDropletFinder(line), clock, ending });
+  const adopted = await adoptMarkedDroplets({ ledger, lookup: createDropletByNameFinder(line), clock, ending });
   return { adopted, api, roster: ledger.state };
 }
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { ApiResponse } from '../../../src/api/api-response.ts';
 import type { ApiRequest } from '../../../src/api/client.ts';
-import { createDropletFinder } from '../../../src/batch/lookup/droplet-finder.ts';
+import { createDropletByNameFinder } from '../../../src/batch/lookup/droplet-by-name-finder.ts';
 import { recordExistingDroplets } from '../../../src/batch/lookup/record-existing-droplets.ts';
-import { createRateLimitedSender } from '../../../src/batch/sending/send-lane.ts';
+import { createRateLimitedSender } from '../../../src/batch/sending/rate-limited-sender.ts';
 import { workLoginHints } from '../../api/login-hints.ts';
 import { apiOf, batchOf, batchResponse, instantClock, ledgerFor } from '../batch-fixtures.ts';
 
@@ -26,7 +26,7 @@ async function setup(list: (request: ApiRequest, at: number) => ApiResponse) {
   });
   return {
     api,
-    take: () => recordExistingDroplets({ ledger, lane: line, lookup: createDropletFinder(line), clock, ending }),
+    take: () => recordExistingDroplets({ ledger, lane: line, lookup: createDropletByNameFinder(line), clock, ending }),
   };
 }
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { createSharedDropletScan } from '../../../src/batch/lookup/shared-droplet-scan.ts';
-import { createRateLimitedSender } from '../../../src/batch/sending/send-lane.ts';
+import { createRateLimitedSender } from '../../../src/batch/sending/rate-limited-sender.ts';
 import { workLoginHints } from '../../api/login-hints.ts';
 import { apiOf, batchResponse, instantClock } from '../batch-fixtures.ts';
 

@@ -4,16 +4,16 @@ import { deriveBatchFromId } from '../../../src/batch/ledger/batch-id.ts';
 import {
   type BatchLedger,
   createBatchLedgerAtPath,
-  replaceBatchLedger,
+  createReplacementBatchLedger,
 } from '../../../src/batch/ledger/batch-ledger.ts';
 import { encodeBatchLedgerEvent } from '../../../src/batch/ledger/batch-ledger-event.ts';
-import { createDropletFinder } from '../../../src/batch/lookup/droplet-finder.ts';
+import { createDropletByNameFinder } from '../../../src/batch/lookup/droplet-by-name-finder.ts';
 import {
   createTaggedBatchReconciler,
   findAndRecordDuplicateDroplets,
 } from '../../../src/batch/lookup/tagged-batch-reconciler.ts';
 import { defaultBatchTimeLimits } from '../../../src/batch/sending/batch-time-limits.ts';
-import { createRateLimitedSender } from '../../../src/batch/sending/send-lane.ts';
+import { createRateLimitedSender } from '../../../src/batch/sending/rate-limited-sender.ts';
 import type { Clock } from '../../../src/platform/host.ts';
 import { workLoginHints } from '../../api/login-hints.ts';
 import {
@@ -77,7 +77,7 @@ async function account(droplets: readonly Made[], { ledger, filter = 'applied' }
   const adopted: string[] = [];
   const signal = new AbortController().signal;
   const deps = {
-    ...{ ledger: used, lane, lookup: createDropletFinder(lane), clock, timings: defaultBatchTimeLimits },
+    ...{ ledger: used, lane, lookup: createDropletByNameFinder(lane), clock, timings: defaultBatchTimeLimits },
     ...{ ending: signal, ended: signal },
     onAdopted: async (found: readonly string[]) => void adopted.push(...found),
     onDoubt: async (count: number, ms: number) => void doubts.push([count, ms]),
@@ -212,7 +212,7 @@ describe('what an earlier run may have sent', () => {
     const earlier = await createBatchLedgerAtPath(path, batch, testBootId);
     for (const event of events) await earlier.commit(event);
     await earlier.close();
-    const ledger = await replaceBatchLedger(path, batch, testBootId);
+    const ledger = await createReplacementBatchLedger(path, batch, testBootId);
     onTestFinished(() => ledger.close());
     return ledger;
   }
@@ -291,13 +291,13 @@ describe('what an earlier run may have sent', () => {
     const run = await account([{ id: 9, name: 'z', tags }], { ledger });
     await expect(run.tagged.begin()).rejects.toMatchObject({ code: 'usage' });
     expect(readFileSync(ledger.path, 'utf8')).toContain('"sending"');
-    const unreachable = await replaceBatchLedger(ledger.path, batch, testBootId);
+    const unreachable = await createReplacementBatchLedger(ledger.path, batch, testBootId);
     await unreachable.close();
     expect(readFileSync(ledger.path, 'utf8')).toContain('"sending"');
     // A run that is killed here leaves both files.
     renameSync(ledger.path, `${ledger.path}.previous`);
     writeFileSync(ledger.path, encodeBatchLedgerEvent(batch));
-    const good = await account([], { ledger: await replaceBatchLedger(ledger.path, batch, testBootId) });
+    const good = await account([], { ledger: await createReplacementBatchLedger(ledger.path, batch, testBootId) });
     expect(good.ledger.replaced?.uncertainGroups()).toMatchObject([{ names: ['a'] }]);
     await good.tagged.begin();
     await good.ledger.close();

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import {
   crossesTenPercentStep,
+  formatBatchProgressBarLine,
   formatBatchProgressText,
-  progressBarLine,
 } from '../../../src/batch/report/batch-progress.ts';
 
 const standing = { created: 30, total: 120, fresh: 20, elapsed: 10_000 };
 
 describe('progress', () => {
   it('is a bar, created of all, the rate of this run and the time left', () => {
-    expect(progressBarLine(standing)).toBe('█████░░░░░░░░░░░░░░░ 30/120 created, 2.0/s, 45 s left');
+    expect(formatBatchProgressBarLine(standing)).toBe('█████░░░░░░░░░░░░░░░ 30/120 created, 2.0/s, 45 s left');
   });
 
   it.each([
@@ -22,8 +22,8 @@ describe('progress', () => {
   });
 
   it('of an empty bar and a full one has as many cells', () => {
-    expect(progressBarLine({ ...standing, created: 0 })).toMatch(/^░{20} /);
-    expect(progressBarLine({ ...standing, created: 120 })).toMatch(/^█{20} /);
+    expect(formatBatchProgressBarLine({ ...standing, created: 0 })).toMatch(/^░{20} /);
+    expect(formatBatchProgressBarLine({ ...standing, created: 120 })).toMatch(/^█{20} /);
   });
 
   it('passes each tenth once', () => {

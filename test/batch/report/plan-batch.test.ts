@@ -1,26 +1,26 @@
 import { expect, it } from 'vitest';
 import { deriveBatchFromId } from '../../../src/batch/ledger/batch-id.ts';
-import type { BatchDescriptionEvent, BatchLedgerEvent } from '../../../src/batch/ledger/batch-ledger-event.ts';
-import { createBatchState } from '../../../src/batch/ledger/batch-state.ts';
-import { createDropletFinder } from '../../../src/batch/lookup/droplet-finder.ts';
+import type { BatchDescriptionLedgerEvent, BatchLedgerEvent } from '../../../src/batch/ledger/batch-ledger-event.ts';
+import { createBatchLedgerState } from '../../../src/batch/ledger/batch-ledger-state.ts';
+import { createDropletByNameFinder } from '../../../src/batch/lookup/droplet-by-name-finder.ts';
 import { batchPlanListView, previewBatchActions } from '../../../src/batch/report/plan-batch.ts';
-import { createRateLimitedSender } from '../../../src/batch/sending/send-lane.ts';
+import { createRateLimitedSender } from '../../../src/batch/sending/rate-limited-sender.ts';
 import { workLoginHints } from '../../api/login-hints.ts';
 import { apiOf, batchOf, batchResponse, instantClock } from '../batch-fixtures.ts';
 
 const names = ['a', 'b', 'c', 'd'];
 const at = '2026-01-01T00:00:00.000Z';
 const attributes = { size: 's', image: 'i', region: 'r', extra: {} };
-const shared: Partial<BatchDescriptionEvent> = { ...deriveBatchFromId('x', names, attributes) };
+const shared: Partial<BatchDescriptionLedgerEvent> = { ...deriveBatchFromId('x', names, attributes) };
 const tags = shared.attributes?.extra.tags;
 const like = { size_slug: 's', region: { slug: 'r' }, image: { slug: 'i' } };
 
 async function rowsOf(
   droplets: readonly object[],
-  batch: Partial<BatchDescriptionEvent> = {},
+  batch: Partial<BatchDescriptionLedgerEvent> = {},
   ...events: readonly BatchLedgerEvent[]
 ) {
-  const state = createBatchState(batchOf(names, { attributes, ...batch }));
+  const state = createBatchLedgerState(batchOf(names, { attributes, ...batch }));
   for (const event of events) state.apply(event);
   const api = apiOf(
     () => batchResponse(500),
@@ -40,7 +40,7 @@ async function rowsOf(
   });
   const rows = await previewBatchActions(state, {
     lane,
-    lookup: createDropletFinder(lane),
+    lookup: createDropletByNameFinder(lane),
     signal: new AbortController().signal,
   });
   expect(api.sent).toEqual([]);

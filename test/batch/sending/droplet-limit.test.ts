@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { addRemainingDropletCountToError, DropletLimitError } from '../../../src/batch/sending/droplet-limit.ts';
+import { addCreatableDropletCountToError, DropletLimitError } from '../../../src/batch/sending/droplet-limit.ts';
 import { CliError } from '../../../src/errors.ts';
 
 const until = new AbortController().signal;
@@ -19,7 +19,7 @@ const accountOf = (limit: unknown) => ({ account: { droplet_limit: limit } });
 const pageOf = (total: unknown) => ({ droplets: [], meta: { total } });
 
 async function hintFor(account: unknown, page: unknown): Promise<string | undefined> {
-  const error = await addRemainingDropletCountToError(refused, apiWith(account, page), until);
+  const error = await addCreatableDropletCountToError(refused, apiWith(account, page), until);
   expect(error).toMatchObject({ code: 'api_error', message: 'refused', status: 422, detail: 'limit' });
   return error.hint;
 }

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { limitRequestRateOfSendLane } from '../../../src/batch/sending/request-rate-limit.ts';
-import { createRateLimitedSender } from '../../../src/batch/sending/send-lane.ts';
+import { createRateLimitedSender } from '../../../src/batch/sending/rate-limited-sender.ts';
+import { limitRequestRateOfSender } from '../../../src/batch/sending/request-rate-limit.ts';
 import { workLoginHints } from '../../api/login-hints.ts';
 import { apiOf, batchResponse, instantClock } from '../batch-fixtures.ts';
 
@@ -18,7 +18,7 @@ function limited(status: number) {
   );
   const onPause = async (): Promise<void> => {};
   const lane = createRateLimitedSender({ api, loginHints: workLoginHints, clock, maxPause: 900_000, onPause });
-  const limitedLane = limitRequestRateOfSendLane(lane, clock, { requests: 25, window: 60_000 });
+  const limitedLane = limitRequestRateOfSender(lane, clock, { requests: 25, window: 60_000 });
   const send = async (count: number): Promise<void> => {
     for (let at = 0; at < count; at++) {
       await limitedLane.waitForTurn(signal);

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { ApiResponse } from '../../../src/api/api-response.ts';
-import type { BatchDescriptionEvent } from '../../../src/batch/ledger/batch-ledger-event.ts';
-import { createBatchState } from '../../../src/batch/ledger/batch-state.ts';
+import type { BatchDescriptionLedgerEvent } from '../../../src/batch/ledger/batch-ledger-event.ts';
+import { createBatchLedgerState } from '../../../src/batch/ledger/batch-ledger-state.ts';
 import { defaultBatchTimeLimits } from '../../../src/batch/sending/batch-time-limits.ts';
-import { createRateLimitedSender } from '../../../src/batch/sending/send-lane.ts';
+import { createRateLimitedSender } from '../../../src/batch/sending/rate-limited-sender.ts';
 import { createDropletWaitResults } from '../../../src/batch/waiting/wait-results.ts';
 import { waitUntilDropletsActive } from '../../../src/batch/waiting/wait-until-droplets-active.ts';
 import { workLoginHints } from '../../api/login-hints.ts';
@@ -18,9 +18,9 @@ async function waited(
   {
     items = {},
     ...changes
-  }: Partial<BatchDescriptionEvent> & { readonly items?: Readonly<Record<string, ApiResponse>> } = {},
+  }: Partial<BatchDescriptionLedgerEvent> & { readonly items?: Readonly<Record<string, ApiResponse>> } = {},
 ) {
-  const state = createBatchState(batchOf(names, changes));
+  const state = createBatchLedgerState(batchOf(names, changes));
   const rows = names.map((name, index) => ({ name, id: index + 1, action_id: index + 901 }));
   state.apply({ event: 'created', at, group: 1, rows });
   let count = -1;

@@ -6,7 +6,7 @@ import { storeLoggedInAccount } from '../../../src/session/account.ts';
 import { writeClientSecret } from '../../../src/session/client-secret.ts';
 import { encodeCredentialRecord } from '../../../src/session/credential-record.ts';
 import { createFileCredentialStore } from '../../../src/session/file-store.ts';
-import { buildRefreshJournalFilePath, keychainAccount } from '../../../src/session/profile-paths.ts';
+import { buildRefreshJournalFilePath, readOrCreateKeychainAccount } from '../../../src/session/profile-paths.ts';
 import { closedOrigin } from '../../fixtures/fake-server.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { memoryKeychain, type TestHost, testHost } from '../../fixtures/host.ts';
@@ -83,7 +83,7 @@ describe('auth remove', () => {
   it('searches both stores, because the profile may have used the other one', async () => {
     const items = new Map<string, string>();
     const { host, sandbox, record, place } = await seededHost(testHost({ keychain: memoryKeychain(items) }));
-    const account = keychainAccount(place, host.random);
+    const account = readOrCreateKeychainAccount(place, host.random);
     items.set(account, encodeCredentialRecord(record).reveal()).set(`${account}:client`, '{}').set('other', 'x');
     expect((await runCloudctl(host, ['auth', 'remove', 'work'])).code).toBe(0);
     expect([...items.keys()]).toEqual(['other']);
@@ -105,7 +105,7 @@ describe('auth remove', () => {
   it('warns when another store than that of the profile cannot be searched', async () => {
     const host = testHost({ keychain: memoryKeychain(new Map(), () => 'locked') });
     const { place } = await seededHost(host);
-    keychainAccount(place, host.random);
+    readOrCreateKeychainAccount(place, host.random);
     const ran = await runCloudctl(host, ['auth', 'remove', 'work']);
     expect(ran.code).toBe(0);
     expectGolden('auth', stableText(ran));

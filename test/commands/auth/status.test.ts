@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { recordStartedSandbox } from '../../../src/config/sandbox-urls-and-credentials.ts';
 import { encodeCredentialRecord } from '../../../src/session/credential-record.ts';
 import { createFileCredentialStore } from '../../../src/session/file-store.ts';
-import { keychainAccount } from '../../../src/session/profile-paths.ts';
-import { createKeychainRefreshJournal } from '../../../src/session/write-ahead-journal.ts';
+import { readOrCreateKeychainAccount } from '../../../src/session/profile-paths.ts';
+import { createWriteAheadFileJournal } from '../../../src/session/write-ahead-journal.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { memoryKeychain, testHost } from '../../fixtures/host.ts';
 import { seedSession } from '../../fixtures/session.ts';
@@ -110,8 +110,8 @@ describe('auth status', () => {
     const items = new Map<string, string>();
     const [host, sandbox] = [testHost({ keychain: memoryKeychain(items) }), await sandboxFor()];
     const { record, place } = await seedSession(host, sandbox, { values: { credential_store: 'keychain' } });
-    items.set(keychainAccount(place, host.random), encodeCredentialRecord(record).reveal());
-    const room = createKeychainRefreshJournal(place).reserve(record, {
+    items.set(readOrCreateKeychainAccount(place, host.random), encodeCredentialRecord(record).reveal());
+    const room = createWriteAheadFileJournal(place).reserve(record, {
       now: Math.floor(Date.now() / 1000) - 3540,
       random: host.random,
     });

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { cleanUpFromMigrationJournal } from '../../../src/engine/clean-up-from-migration-journal.ts';
+import type { MigrationLeftoverObject } from '../../../src/engine/engine-migration-state.ts';
 import { createMemoryMigrationJournal } from '../../../src/engine/migration-journal.ts';
-import type { MigrationLeftoverObject } from '../../../src/engine/migration-state.ts';
 import { Secret } from '../../../src/secret.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import {

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { createEmptyMigrationProgress, toMigrationState } from '../../../src/engine/migration-progress.ts';
 import {
   createInitialDatabaseMigrationState,
   recordDatabaseMigrationOutage,
-} from '../../../src/engine/migration-state.ts';
+} from '../../../src/engine/engine-migration-state.ts';
+import { createEmptyMigrationProgress, snapshotMigrationProgress } from '../../../src/engine/migration-progress.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import {
   beginMigration,
@@ -116,10 +116,10 @@ test.each([
     return database;
   });
   progress.databases.push(...databases);
-  expect(toMigrationState(progress).status).toBe(status);
+  expect(snapshotMigrationProgress(progress).status).toBe(status);
   progress.databases.push(empty);
-  expect(toMigrationState(progress).status).toBe(status);
-  expect(toMigrationState(progress).reason).toContain('postgres: refused');
+  expect(snapshotMigrationProgress(progress).status).toBe(status);
+  expect(snapshotMigrationProgress(progress).reason).toContain('postgres: refused');
 });
 
 test('changes of the time in which the source was away arrive', async () => {

@@ -8,10 +8,10 @@ import {
 } from '../../../src/engine/postgresql/database-creation-properties.ts';
 import { querySingleValue, withEngineDatabaseSession } from '../../../src/engine/postgresql/engine-session.ts';
 import { replicationObjectName } from '../../../src/engine/postgresql/replication-object-names.ts';
-import { readSourceReplicationStatus } from '../../../src/engine/postgresql/replication-status.ts';
+import { readPostgresqlSourceReplicationStatus } from '../../../src/engine/postgresql/replication-status.ts';
 import {
   readPostgresqlServerIdentity,
-  requireDistinctServers,
+  requireMigratablePostgresqlServers,
 } from '../../../src/engine/postgresql/server-identity.ts';
 import { Secret } from '../../../src/secret.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
@@ -45,14 +45,14 @@ test('a reason never contains a password', () => {
 
 test('servers are incompatible when the source is newer, has no logical replication, or is the target', () => {
   const server = { version: 170_004, system: '1', startedAt: 'a' };
-  expect(() => requireDistinctServers(server, { ...server, startedAt: 'b' })).not.toThrow();
+  expect(() => requireMigratablePostgresqlServers(server, { ...server, startedAt: 'b' })).not.toThrow();
   const refused = [
     { source: server, target: server },
     { source: server, target: { version: 160_001, system: '2', startedAt: 'b' } },
     { source: { ...server, version: 90_624 }, target: { ...server, system: '2' } },
   ].map(({ source: from, target: to }) => {
     try {
-      requireDistinctServers(from, to);
+      requireMigratablePostgresqlServers(from, to);
       return 'compatible';
     } catch (error) {
       return error instanceof MigrationError ? error.message : String(error);
@@ -128,13 +128,13 @@ test('a slot has caught up when it has confirmed all that was written up to the 
   await source.query("SELECT pg_create_logical_replication_slot('s', 'pgoutput')");
   await withEngineDatabaseSession(postgresEndpointOf(source), testEngineDependencies(), { name }, async (session) => {
     const { version } = await readPostgresqlServerIdentity(session);
-    const first = await readSourceReplicationStatus(session, ['s'], undefined, version);
+    const first = await readPostgresqlSourceReplicationStatus(session, ['s'], undefined, version);
     expect(first.slots.get('s')).toMatchObject({ caughtUp: false, lost: false });
     await source.query('CREATE TABLE written AS SELECT generate_series(1, 100) n');
-    const second = await readSourceReplicationStatus(
+    const second = await readPostgresqlSourceReplicationStatus(
       session,
       ['s', 'other'],
-      (await readSourceReplicationStatus(session, [], undefined, version)).endLsn,
+      (await readPostgresqlSourceReplicationStatus(session, [], undefined, version)).endLsn,
       version,
     );
     expect([...second.slots.keys()]).toEqual(['s']);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { createEmptyMigrationProgress, toMigrationState } from '../../../src/engine/migration-progress.ts';
-import { recordRedisMigrationOutage, recordRedisReplicationStatus } from '../../../src/engine/redis/redis-progress.ts';
+import { createEmptyMigrationProgress, snapshotMigrationProgress } from '../../../src/engine/migration-progress.ts';
+import { recordRedisMigrationOutage, updateRedisMigrationProgress } from '../../../src/engine/redis/redis-progress.ts';
 import type { RedisReplicationStatus } from '../../../src/engine/redis/redis-replication-status.ts';
 
 const status: Omit<RedisReplicationStatus, 'databases'> = {
@@ -15,12 +15,12 @@ const status: Omit<RedisReplicationStatus, 'databases'> = {
 test('databases that neither server lists any more do not keep the phase of an outage', () => {
   const progress = createEmptyMigrationProgress();
   recordRedisMigrationOutage(progress, 'source_unreachable', 'no route');
-  expect(toMigrationState(progress)).toMatchObject({ status: 'running', reason: 'db0: no route' });
-  recordRedisReplicationStatus(progress, {
+  expect(snapshotMigrationProgress(progress)).toMatchObject({ status: 'running', reason: 'db0: no route' });
+  updateRedisMigrationProgress(progress, {
     ...status,
     databases: [{ name: 'db3', keys: { name: 'keys', stage: 'r', rows: 2 } }],
   });
-  expect(toMigrationState(progress)).toMatchObject({
+  expect(snapshotMigrationProgress(progress)).toMatchObject({
     status: 'syncing',
     reason: undefined,
     databases: [

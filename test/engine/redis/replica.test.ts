@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { buildRedisReplicaSettings, isRedisReplicaOfSource } from '../../../src/engine/redis/replica.ts';
+import type { RedisEndpoint } from '../../../src/redis/endpoint.ts';
 import { parseRedisInfo } from '../../../src/redis/info.ts';
-import type { RedisSource } from '../../../src/redis/source.ts';
 import { Secret } from '../../../src/secret.ts';
 
-const source: RedisSource = {
+const source: RedisEndpoint = {
   host: 'cache.example.com',
   port: 6380,
   username: 'mover',

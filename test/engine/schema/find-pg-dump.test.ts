@@ -8,7 +8,7 @@ import {
   findPgDumpPrograms,
   parsePgDumpMajor,
 } from '../../../src/engine/schema/find-pg-dump.ts';
-import { canConnectByPgDump, removePsqlMetaCommands } from '../../../src/engine/schema/pg-dump-schema-copier.ts';
+import { canConnectByPgDump, removeUnsupportedPgDumpLines } from '../../../src/engine/schema/pg-dump-schema-copier.ts';
 import { type ExternalProgramRunner, runExternalProgram } from '../../../src/platform/external-program.ts';
 import { Secret } from '../../../src/secret.ts';
 import { lacks } from '../../fixtures/needs.ts';
@@ -77,14 +77,14 @@ describe('the script of a pg_dump', () => {
   const script = `--\n\\restrict abc\nSET statement_timeout = 0;\nSET transaction_timeout = 0;\nCREATE FUNCTION f() AS '\nSET transaction_timeout = 0;\n';\n\\unrestrict abc\n`;
 
   test('is said without the words for psql', () => {
-    expect(removePsqlMetaCommands(script, 170_000)).toBe(
+    expect(removeUnsupportedPgDumpLines(script, 170_000)).toBe(
       script.replace('\\restrict abc\n', '').replace('\\unrestrict abc\n', ''),
     );
   });
 
   test('leaves out a setting that the target does not know, where it is a setting', () => {
-    expect(removePsqlMetaCommands(script, 160_000).match(/transaction_timeout/g)).toHaveLength(1);
-    expect(removePsqlMetaCommands(script, 160_000)).toContain(`AS '\nSET transaction_timeout = 0;\n'`);
+    expect(removeUnsupportedPgDumpLines(script, 160_000).match(/transaction_timeout/g)).toHaveLength(1);
+    expect(removeUnsupportedPgDumpLines(script, 160_000)).toContain(`AS '\nSET transaction_timeout = 0;\n'`);
   });
 });
 

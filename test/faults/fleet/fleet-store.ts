@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { setTimeout as after } from 'node:timers/promises';
 import { afterAll, beforeAll, describe } from 'vitest';
-import { prepareSharedStore } from '../../../src/shared-store/prepare-shared-store.ts';
+import { initializeSharedStore } from '../../../src/shared-store/initialize-shared-store.ts';
 import { parseSharedStoreUrl } from '../../../src/shared-store/store-url.ts';
 import { lacks } from '../../fixtures/needs.ts';
 import { startPgbouncer } from '../../fixtures/pgbouncer.ts';
@@ -43,7 +43,7 @@ export async function startFleetStore(kind: FleetStoreKind, options: FleetStoreO
     ...(options.version === undefined ? {} : { version: options.version }),
   });
   const owner = `postgres://postgres:${postgres.password}@127.0.0.1:${postgres.port}/postgres`;
-  await prepareSharedStore(
+  await initializeSharedStore(
     parseSharedStoreUrl(owner, () => undefined),
     'cloudctl_share_member',
   );

@@ -2,20 +2,20 @@ import { randomBytes } from 'node:crypto';
 import { onTestFinished } from 'vitest';
 import type { LoggedRequest } from '../../../src/sandbox/request-log.ts';
 import { type SandboxServers, startSandboxServers } from '../../../src/sandbox/sandbox.ts';
-import { advanceClock } from '../../../src/sandbox/virtual-clock.ts';
+import { advanceVirtualClock } from '../../../src/sandbox/virtual-clock.ts';
 import { Secret } from '../../../src/secret.ts';
 import type { CredentialRecord } from '../../../src/session/credential-record.ts';
 import { createSharedSessionEncryptor } from '../../../src/session/sealed-session.ts';
 import { readLocalCopyOfSharedSession, writeLocalCopyOfSharedSession } from '../../../src/session/shared-copy.ts';
 import { openSharedStore } from '../../../src/shared-store/open-shared-store.ts';
 import {
-  createShareEncryptionKeys,
   encodeShareEncryptionKeys,
+  generateShareEncryptionKeys,
   type ShareEncryptionKeys,
 } from '../../../src/shared-store/share-encryption-keys.ts';
 import type {
   EncryptedSharedSession,
-  SharedSessionRow,
+  SharedSessionEntry,
   SharedSessionStore,
 } from '../../../src/shared-store/shared-session.ts';
 import { parseSharedStoreUrl } from '../../../src/shared-store/store-url.ts';
@@ -38,7 +38,7 @@ export interface Fleet {
   /** Destroys a machine and puts a new one of another name in its place. */
   replace(machine: Machine): void;
   /** The row in the store. */
-  row(): Promise<SharedSessionRow>;
+  row(): Promise<SharedSessionEntry>;
   /** Stores a new session, as a login on one more machine does. */
   login(): Promise<void>;
   /** Works on the store as one more machine. */
@@ -63,7 +63,7 @@ export interface FleetOptions {
 export async function createFleet({ store, machines: count, ...options }: FleetOptions): Promise<Fleet> {
   const sandbox = await startSandboxServers();
   onTestFinished(() => sandbox.close());
-  const keys = createShareEncryptionKeys(randomBytes);
+  const keys = generateShareEncryptionKeys(randomBytes);
   const sealer = createSharedSessionEncryptor(keys, 'default', randomBytes);
   const profile = {
     auth_url: (await options.authUrl?.(sandbox)) ?? sandbox.ready.auth_url,
@@ -104,7 +104,7 @@ export async function createFleet({ store, machines: count, ...options }: FleetO
     useStore(work)
       .catch(() => useStore(work))
       .catch(() => useStore(work));
-  const row = async (): Promise<SharedSessionRow> => {
+  const row = async (): Promise<SharedSessionEntry> => {
     const { row: found } = await withStore((opened) => opened.run({ op: 'read' }));
     if (found === undefined) throw new Error('the store has no session');
     return found;
@@ -143,7 +143,7 @@ export async function createFleet({ store, machines: count, ...options }: FleetO
       machines[at] = create(`ci-${at + 1}-${destroyed.length}`, at);
     },
     async expire() {
-      sandbox.world.setClock((now) => advanceClock(now, 31 * 86_400_000));
+      sandbox.world.setClock((now) => advanceVirtualClock(now, 31 * 86_400_000));
       const past = (sealed: EncryptedSharedSession): EncryptedSharedSession =>
         sealer.seal(sealed, { ...open(sealed), expiresAt: Math.floor(Date.now() / 1000) - 60 });
       await withStore(async (opened) => {

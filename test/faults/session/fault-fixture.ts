@@ -8,7 +8,7 @@ import { createHelperKeychain } from '../../../src/platform/helper-keychain.ts';
 import { readKeychainQuickly } from '../../../src/platform/read-keychain-quickly.ts';
 import type { LoggedRequest } from '../../../src/sandbox/request-log.ts';
 import { type SandboxServers, startSandboxServers } from '../../../src/sandbox/sandbox.ts';
-import { advanceClock } from '../../../src/sandbox/virtual-clock.ts';
+import { advanceVirtualClock } from '../../../src/sandbox/virtual-clock.ts';
 import { Secret } from '../../../src/secret.ts';
 import {
   type CredentialRecord,
@@ -18,8 +18,8 @@ import {
 import type { CredentialStore } from '../../../src/session/credential-store.ts';
 import { createFileCredentialStore } from '../../../src/session/file-store.ts';
 import { createKeychainStore } from '../../../src/session/keychain-store.ts';
-import { keychainAccount, type ProfilePaths, profilePaths } from '../../../src/session/profile-paths.ts';
-import { createKeychainRefreshJournal } from '../../../src/session/write-ahead-journal.ts';
+import { type ProfilePaths, profilePaths, readOrCreateKeychainAccount } from '../../../src/session/profile-paths.ts';
+import { createWriteAheadFileJournal } from '../../../src/session/write-ahead-journal.ts';
 import { node, type Ran, type Running, startProgram } from '../../fixtures/cli.ts';
 import { type Environment, type Folders, makeFolders } from '../../fixtures/folders.ts';
 import { profileNamed } from '../../fixtures/profile.ts';
@@ -136,11 +136,11 @@ function createGround({ service, ...parts }: Parts): FaultFixture {
     return createKeychainStore({
       profile: profileNamed(profile),
       keychain: createHelperKeychain({ env: service?.env ?? {}, script: join(build, 'keychain.cjs') }),
-      account: () => keychainAccount(at, randomBytes),
+      account: () => readOrCreateKeychainAccount(at, randomBytes),
       limit: 5_000,
       onWaiting: () => undefined,
       platform: 'linux',
-      journal: createKeychainRefreshJournal(at),
+      journal: createWriteAheadFileJournal(at),
     });
   };
   const start: FaultFixture['start'] = (words, { under = [], limit = 60_000, ...more } = {}) => {
@@ -194,7 +194,7 @@ async function readStoredText(
 ): Promise<string | undefined> {
   const place = profilePaths(folders.state, profile);
   if (store === 'file') return readTextIfPresent(place.credentialFile)?.trimEnd();
-  const account = keychainAccount(place, randomBytes);
+  const account = readOrCreateKeychainAccount(place, randomBytes);
   const read = await readKeychainQuickly(account, { env: service?.env ?? {}, platform: 'linux', limit: 10_000 });
   if (read.kind === 'unavailable') throw new Error(read.reason);
   return read.kind === 'found' ? read.value : undefined;
@@ -202,7 +202,7 @@ async function readStoredText(
 
 /** The server's clock goes past the life of every access token there is. */
 export function expireAtServer({ world }: SandboxServers): void {
-  world.setClock((now) => advanceClock(now, 31 * 86_400_000));
+  world.setClock((now) => advanceVirtualClock(now, 31 * 86_400_000));
 }
 
 function note({ secrets, highest }: FaultFixture, record: CredentialRecord): void {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { wrapForTerminal } from '../../../src/cli/wrap-text.ts';
+import { wrapForTerminal } from '../../../src/cli/wrap-for-terminal.ts';
 import { renderSourceInventoryReport } from '../../../src/inventory/formats/render-source-inventory-report.ts';
 import { renderTextSourceInventory } from '../../../src/inventory/formats/render-text-source-inventory.ts';
 import { expectGolden } from '../../fixtures/golden.ts';

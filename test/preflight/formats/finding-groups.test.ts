@@ -6,7 +6,7 @@ import {
   groupFindings,
   selectBlockingFindingGroups,
 } from '../../../src/preflight/formats/finding-groups.ts';
-import { countPreflightFixSteps, formatFixLinesOfGroup } from '../../../src/preflight/formats/fix-steps.ts';
+import { collectStepsOfRequiredFixes, formatFixLinesOfGroup } from '../../../src/preflight/formats/fix-steps.ts';
 import { findings, report } from '../sample.ts';
 
 const bare = findings.find(({ id }) => id === 'replica-identity')!;
@@ -64,10 +64,10 @@ it('a sentence is stated once', () => {
 
 it('tables, statements and restarts are counted', () => {
   const many = { ...report, findings: [...findings.filter(({ id }) => id === 'wal-level'), ...inDatabases(3)] };
-  const { statements, restart } = countPreflightFixSteps(many, groupFindings(many.findings));
+  const { statements, restart } = collectStepsOfRequiredFixes(many, groupFindings(many.findings));
   expect(statements.map(({ database }) => database)).toEqual(['d0', 'd1', 'd2', undefined]);
   expect(restart).toBe(true);
-  const { amount } = countPreflightFixSteps(many, groupFindings(many.findings));
+  const { amount } = collectStepsOfRequiredFixes(many, groupFindings(many.findings));
   expect(amount?.match(/\d+/g)).toEqual(['3', '3', '4', '1']);
 });
 

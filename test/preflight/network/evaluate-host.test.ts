@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import {
-  evaluateHostParse,
   evaluateIpv6Only,
   evaluatePublicAddress,
+  evaluateSourceAddressContradictions,
   evaluateSplitHorizon,
   isConnectedOverLoopback,
 } from '../../../src/preflight/network/evaluate-host.ts';
@@ -16,14 +16,14 @@ const address = (facts: Partial<SourceAddressFacts>): SourceAddressFacts => ({ .
 
 describe('host-parse', () => {
   test('passes without contradictions', () => {
-    expect(evaluateHostParse(healthyAddress, every)).toMatchObject({
+    expect(evaluateSourceAddressContradictions(healthyAddress, every)).toMatchObject({
       status: 'pass',
       observed: 'db.example.com, port 5432',
     });
   });
   test('fails and lists each contradiction', () => {
     const contradictions = ['--host says port 1, and --port says 2', '--host says dbname a, and --dbname says b'];
-    expect(evaluateHostParse(address({ contradictions }), every)).toMatchObject({
+    expect(evaluateSourceAddressContradictions(address({ contradictions }), every)).toMatchObject({
       status: 'fail',
       blocks: every,
       observed: contradictions.join('; '),

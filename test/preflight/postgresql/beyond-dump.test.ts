@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { detectTimeDependentFunctionBody } from '../../../src/preflight/postgresql/function-body/volatility.ts';
+import { detectTimeDependentFunctionBody } from '../../../src/preflight/postgresql/function-body/time-dependent-function-body.ts';
 import { ready, startPostgres } from '../../fixtures/postgres.ts';
 import { found, preflightServer } from './preflight.ts';
 

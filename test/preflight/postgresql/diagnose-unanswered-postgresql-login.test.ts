@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createDatabaseResponseMemoryLimit } from '../../../src/platform/response-memory.ts';
 import { connectPostgresql, type PostgresqlSession } from '../../../src/postgresql/connection.ts';
-import type { PostgresqlSource } from '../../../src/postgresql/source.ts';
+import type { PostgresqlEndpoint } from '../../../src/postgresql/endpoint.ts';
 import {
   addLoginBlockingLocks,
   diagnoseUnansweredPostgresqlLogin,
 } from '../../../src/preflight/postgresql/diagnose-unanswered-postgresql-login.ts';
 import { explainUnansweredPostgresqlLogin } from '../../../src/preflight/postgresql/login-step-outcomes.ts';
 import { openPostgresqlSource } from '../../../src/preflight/postgresql/open-postgresql-source.ts';
-import { heldCatalogLocksQuery } from '../../../src/preflight/postgresql/queries/catalog-locks.ts';
+import { accessExclusiveCatalogLocksQuery } from '../../../src/preflight/postgresql/queries/catalog-locks.ts';
 import { Secret } from '../../../src/secret.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { type Postgres, startPostgres } from '../../fixtures/postgres.ts';
@@ -79,14 +79,14 @@ test('with a lock on a catalog that all databases share, the server process stil
 test('a database that did not answer has the locks that concern it', () => {
   const lock = { catalog: 'pg_class', database: 'a', pid: 7, seconds: 1 };
   const shared = { ...lock, catalog: 'pg_authid', database: undefined };
-  const results = new Map([[heldCatalogLocksQuery, { kind: 'known' as const, value: [lock, shared] }]]);
+  const results = new Map([[accessExclusiveCatalogLocksQuery, { kind: 'known' as const, value: [lock, shared] }]]);
   const lost = { kind: 'lost' as const, message: 'm' };
   expect(addLoginBlockingLocks(lost, 'a', results)).toEqual({ ...lost, locks: [lock, shared] });
   expect(addLoginBlockingLocks(lost, 'b', results)).toEqual({ ...lost, locks: [shared] });
   expect(addLoginBlockingLocks({ kind: 'closed' }, 'a', results)).toEqual({ kind: 'closed' });
 });
 
-function sourceTo(dbname: string): PostgresqlSource {
+function sourceTo(dbname: string): PostgresqlEndpoint {
   const { host, port, password } = server;
   return { host, port, dbname, username: 'postgres', password: new Secret(password), ssl: 'disable' };
 }

@@ -9,26 +9,26 @@ import {
   timeDependentConstraintsQuery,
 } from '../../../src/preflight/postgresql/queries/constraints.ts';
 import { databasesQuery } from '../../../src/preflight/postgresql/queries/databases.ts';
-import { functionBodiesQuery } from '../../../src/preflight/postgresql/queries/function-bodies.ts';
+import { functionAndViewBodiesQuery } from '../../../src/preflight/postgresql/queries/function-bodies.ts';
 import { functionCallingConstraintsQuery } from '../../../src/preflight/postgresql/queries/function-calling-constraints.ts';
 import { userFunctionUsesQuery } from '../../../src/preflight/postgresql/queries/function-uses.ts';
 import { hbaRulesQuery } from '../../../src/preflight/postgresql/queries/hba-rules.ts';
 import { invalidIndexesQuery } from '../../../src/preflight/postgresql/queries/invalid-indexes.ts';
 import { migrationRoleQuery } from '../../../src/preflight/postgresql/queries/migration-role.ts';
 import { objectsNamedInFunctionBodiesQuery } from '../../../src/preflight/postgresql/queries/named-objects.ts';
-import { hashIndexesWithoutNullRowsQuery } from '../../../src/preflight/postgresql/queries/nullable-hash-index-columns.ts';
+import { nullableHashIndexColumnsQuery } from '../../../src/preflight/postgresql/queries/nullable-hash-index-columns.ts';
 import { publicationsQuery } from '../../../src/preflight/postgresql/queries/publications.ts';
 import { regprocColumnsQuery } from '../../../src/preflight/postgresql/queries/regproc-columns.ts';
 import { relationsWithUnusualPropertiesQuery } from '../../../src/preflight/postgresql/queries/relations.ts';
 import { removedTypeUsesQuery } from '../../../src/preflight/postgresql/queries/removed-type-uses.ts';
 import {
   noEqualityOperatorColumnsQuery,
-  replicaIdentitiesQuery,
   type TableWithUnsafeReplicaIdentity,
+  unsafeReplicaIdentitiesQuery,
 } from '../../../src/preflight/postgresql/queries/replica-identities.ts';
 import { replicationSlotsQuery } from '../../../src/preflight/postgresql/queries/replication-slots.ts';
 import { roleSettingsQuery } from '../../../src/preflight/postgresql/queries/role-settings.ts';
-import { serverSpecificColumnsQuery } from '../../../src/preflight/postgresql/queries/server-specific-columns.ts';
+import { columnsWithServerSpecificValuesQuery } from '../../../src/preflight/postgresql/queries/server-specific-columns.ts';
 import { sessionDependentConstraintsQuery } from '../../../src/preflight/postgresql/queries/session-dependent-constraints.ts';
 import { getPostgresqlSetting, postgresqlSettingsQuery } from '../../../src/preflight/postgresql/queries/settings.ts';
 import { settingsDependentConstraintsQuery } from '../../../src/preflight/postgresql/queries/settings-dependent-constraints.ts';
@@ -188,11 +188,11 @@ const cases: readonly Case[] = [
       ]),
     ],
   },
-  { id: 'replica-identity', returned: [returns(replicaIdentitiesQuery, [table])] },
+  { id: 'replica-identity', returned: [returns(unsafeReplicaIdentitiesQuery, [table])] },
   {
     id: 'full-without-eq',
     returned: [
-      returns(replicaIdentitiesQuery, [{ ...table, identity: 'f', usableIndex: 't_a_key' }]),
+      returns(unsafeReplicaIdentitiesQuery, [{ ...table, identity: 'f', usableIndex: 't_a_key' }]),
       returns(noEqualityOperatorColumnsQuery, [{ table: 'public.t', column: 'doc json' }]),
     ],
   },
@@ -203,7 +203,7 @@ const cases: readonly Case[] = [
         ...relationsWithUnusualPropertiesQuery.absent,
         unlogged: ['public.t'],
       }),
-      returns(replicaIdentitiesQuery, [{ ...table, unlogged: true }]),
+      returns(unsafeReplicaIdentitiesQuery, [{ ...table, unlogged: true }]),
     ],
   },
   {
@@ -238,7 +238,7 @@ const cases: readonly Case[] = [
       returns(functionCallingConstraintsQuery, [
         { calls: '1', name: 'c', table: 'public.t', schema: 'public', relation: 't', definition: 'CHECK (f())' },
       ]),
-      returns(functionBodiesQuery, [functionBody('SELECT count(*) > 0 FROM public.t')]),
+      returns(functionAndViewBodiesQuery, [functionBody('SELECT count(*) > 0 FROM public.t')]),
     ],
   },
   {
@@ -292,7 +292,7 @@ const cases: readonly Case[] = [
   {
     id: 'system-values',
     returned: [
-      returns(serverSpecificColumnsQuery, [
+      returns(columnsWithServerSpecificValuesQuery, [
         { table: 'public.t', column: 'm', type: 'money', rows: 'violate', numericRoles: [], path: '' },
       ]),
     ],
@@ -301,7 +301,7 @@ const cases: readonly Case[] = [
     id: 'search-path',
     returned: [
       returns(userFunctionUsesQuery, [{ calls: '1', kind: 'check', name: 'c', filled: true }]),
-      returns(functionBodiesQuery, [functionBody('SELECT count(*) > 0 FROM other')]),
+      returns(functionAndViewBodiesQuery, [functionBody('SELECT count(*) > 0 FROM other')]),
       returns(objectsNamedInFunctionBodiesQuery, [{ kind: 'relation', schema: 'public', name: 'other' }]),
     ],
   },
@@ -411,15 +411,15 @@ test('WAL senders with wal_level minimal need the fix of wal_level too, without 
 });
 
 test('REPLICA IDENTITY FULL is not offered where a hash index would not find rows with NULL', () => {
-  const hashed = returns(hashIndexesWithoutNullRowsQuery, [
+  const hashed = returns(nullableHashIndexColumnsQuery, [
     { table: 'public.t', column: 'a', index: 'public.t_a', rows: 'violate' },
   ]);
-  const { findings, after } = simulated([returns(replicaIdentitiesQuery, [table]), hashed]);
+  const { findings, after } = simulated([returns(unsafeReplicaIdentitiesQuery, [table]), hashed]);
   expect(findingOf(findings, 'replica-identity').fix?.sql).toEqual([]);
   expect(after).toBeUndefined();
   // Even if a check offered it, the simulation would find it: `other` has the results retained.
   const { evaluate } = simulated([
-    returns(replicaIdentitiesQuery, [table, { ...table, name: 'public.other' }]),
+    returns(unsafeReplicaIdentitiesQuery, [table, { ...table, name: 'public.other' }]),
     hashed,
   ]);
   const effect = { kind: 'replica-identity', table: 'public.t', identity: 'FULL' } as const;
@@ -444,7 +444,7 @@ test('of two numbers for one setting the larger one is simulated, as the script 
 });
 
 test('an effect in one database changes no finding of another', () => {
-  const { evaluate } = simulated([returns(replicaIdentitiesQuery, [table])]);
+  const { evaluate } = simulated([returns(unsafeReplicaIdentitiesQuery, [table])]);
   const effect = { kind: 'replica-identity', table: 'public.t', identity: 'FULL' } as const;
   expect([...evaluate([{ effect, database: 'd1' }]).changed.keys()].every((key) => key.endsWith(' d1'))).toBe(true);
   expect(evaluate([{ effect, database: 'postgres' }]).changed.size).toBe(0);

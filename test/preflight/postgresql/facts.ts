@@ -1,4 +1,4 @@
-import type { DatabaseScanResult } from '../../../src/preflight/postgresql/deep/scanned-rows.ts';
+import type { DatabaseScanResult } from '../../../src/preflight/postgresql/deep/scanned-row-statistics.ts';
 import {
   type DatabaseFeatureOverview,
   databaseFeatureOverviewQuery,

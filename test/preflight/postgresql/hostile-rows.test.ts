@@ -4,8 +4,8 @@ import { connectPostgresql } from '../../../src/postgresql/connection.ts';
 import { makeSessionSearchPathSafe } from '../../../src/postgresql/search-path-safe-session.ts';
 import { sequencesQuery } from '../../../src/preflight/postgresql/queries/sequences.ts';
 import {
-  listRehearsalTables,
-  readSequenceStates,
+  listTablesWithCopiedColumns,
+  readSequenceStatesAsText,
   readTableContentDigests,
 } from '../../../src/rehearsal/postgresql/rehearsal-tables.ts';
 import { postgresEndpointOf } from '../../engine/engine-servers.ts';
@@ -138,14 +138,14 @@ describe.each([14, 15, 16, 17, 18] as const)('a hostile owner of a database of P
       await connectPostgresql(source, { dbname: 'hostile', limit: 10_000 }),
     );
     try {
-      const tables = await listRehearsalTables(session);
+      const tables = await listTablesWithCopiedColumns(session);
       const contents = await readTableContentDigests(session, tables, {
         ...{ limit: 10_000, oldest: 140_000 },
         onFailure: (name, error) => expect.unreachable(`${name}: ${error.message}`),
       });
       expect(contents.get('public.hashed')?.rows).toBe(1);
       expect(contents.size).toBe(tables.length);
-      await readSequenceStates(session);
+      await readSequenceStatesAsText(session);
     } finally {
       await session.end();
     }

@@ -1,13 +1,13 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { connectPostgresql } from '../../../src/postgresql/connection.ts';
+import type { PostgresqlEndpoint } from '../../../src/postgresql/endpoint.ts';
 import { buildReadOnlyTransactionSql } from '../../../src/postgresql/search-path-safe-sql.ts';
-import type { PostgresqlSource } from '../../../src/postgresql/source.ts';
-import { postgresqlStartupSettings } from '../../../src/postgresql/startup-settings.ts';
+import { postgresqlStartupMessageParameters } from '../../../src/postgresql/startup-settings.ts';
 import type { PreflightCheckOutcome } from '../../../src/preflight/finding.ts';
 import { notPostgresCheck } from '../../../src/preflight/postgresql/checks/not-postgres.ts';
 import { postgresqlChecks } from '../../../src/preflight/postgresql/checks.ts';
 import { openPostgresqlSource } from '../../../src/preflight/postgresql/open-postgresql-source.ts';
-import { managedPostgresqlMarkersQuery } from '../../../src/preflight/postgresql/queries/managed-service-markers.ts';
+import { managedPostgresqlMarkersQuery } from '../../../src/preflight/postgresql/queries/managed-postgresql-markers.ts';
 import type { PostgresqlSourceFacts } from '../../../src/preflight/postgresql/source-facts.ts';
 import type { PreflightOptions } from '../../../src/preflight/preflight-options.ts';
 import { Secret } from '../../../src/secret.ts';
@@ -53,7 +53,7 @@ interface Seen {
 }
 
 /** The way in as a run takes it, judged. */
-async function look(source: PostgresqlSource, more: Partial<PreflightOptions> = {}): Promise<Seen> {
+async function look(source: PostgresqlEndpoint, more: Partial<PreflightOptions> = {}): Promise<Seen> {
   const sent: string[] = [];
   const signal = AbortSignal.timeout(15_000);
   const found = await openPostgresqlSource(source, {
@@ -101,8 +101,8 @@ async function look(source: PostgresqlSource, more: Partial<PreflightOptions> = 
 
 describe.each([14, 18] as const)('PostgreSQL %d', (version) => {
   let server: Postgres;
-  let source: PostgresqlSource;
-  const as = (username: string, more: Partial<PostgresqlSource> = {}): PostgresqlSource => ({
+  let source: PostgresqlEndpoint;
+  const as = (username: string, more: Partial<PostgresqlEndpoint> = {}): PostgresqlEndpoint => ({
     ...source,
     username,
     password: new Secret('p'),
@@ -295,7 +295,7 @@ describe.each([14, 18] as const)('PostgreSQL %d', (version) => {
     const behind = async (
       mode: 'session' | 'transaction',
       ignored: readonly string[] = [],
-    ): Promise<PostgresqlSource> => {
+    ): Promise<PostgresqlEndpoint> => {
       const { port } = await startPgbouncer({ server, mode, size: 2, ignored });
       return { ...source, port, ssl: 'disable' };
     };
@@ -309,7 +309,7 @@ describe.each([14, 18] as const)('PostgreSQL %d', (version) => {
 
     test.each([
       { what: 'rejects', ignored: [] },
-      { what: 'ignores', ignored: Object.keys(postgresqlStartupSettings) },
+      { what: 'ignores', ignored: Object.keys(postgresqlStartupMessageParameters) },
     ])('the report says that it $what the settings of the login', async ({ ignored }) => {
       await server.query('ALTER DATABASE postgres SET search_path = public');
       try {
@@ -351,7 +351,7 @@ describe.each([14, 18] as const)('PostgreSQL %d', (version) => {
 describe('something else', () => {
   const servers: wire.FakeServer[] = [];
   afterEach(() => Promise.all(servers.splice(0).map((server) => server.stop())));
-  const at = async (answer: Parameters<typeof wire.serveMessages>[0]): Promise<PostgresqlSource> => {
+  const at = async (answer: Parameters<typeof wire.serveMessages>[0]): Promise<PostgresqlEndpoint> => {
     const server = await wire.serveMessages(answer);
     servers.push(server);
     return server.source;

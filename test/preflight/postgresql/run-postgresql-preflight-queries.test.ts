@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { PostgresqlQueryError } from '../../../src/postgresql/query-error.ts';
 import type { PostgresqlPreflightQuery } from '../../../src/preflight/postgresql/query.ts';
 import {
-  type PostgresqlQueryRunOptions,
+  type PostgresqlPreflightQueriesOptions,
   runPostgresqlPreflightQueries,
 } from '../../../src/preflight/postgresql/run-postgresql-preflight-queries.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
@@ -25,8 +25,8 @@ function optionsFor(
   refused: Readonly<Record<string, PostgresqlQueryError>>,
   sent: string[],
   left = () => 40_000,
-): PostgresqlQueryRunOptions {
-  const session: PostgresqlQueryRunOptions['session'] = {
+): PostgresqlPreflightQueriesOptions {
+  const session: PostgresqlPreflightQueriesOptions['session'] = {
     query: (text) => {
       const found = Object.entries(refused).find(([word]) => text.includes(word));
       if (found !== undefined) return Promise.reject(found[1]);

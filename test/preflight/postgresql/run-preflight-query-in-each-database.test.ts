@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parsePostgresqlSource } from '../../../src/postgresql/source.ts';
+import { parsePostgresqlEndpoint } from '../../../src/postgresql/endpoint.ts';
 import { schemaFingerprintsQuery } from '../../../src/preflight/postgresql/queries/schema-fingerprints.ts';
 import { sequencesQuery } from '../../../src/preflight/postgresql/queries/sequences.ts';
 import {
@@ -11,7 +11,7 @@ import { testClock } from '../../fixtures/host.ts';
 import { startPostgres } from '../../fixtures/postgres.ts';
 
 function options(url: string, ignoreDbs: readonly string[] = []): RunQueryInEachDatabaseOptions {
-  const { source } = parsePostgresqlSource({ source: `${url}?sslmode=disable` }, () => undefined);
+  const { source } = parsePostgresqlEndpoint({ source: `${url}?sslmode=disable` }, () => undefined);
   return {
     source: { ...source, password: new Secret('secret') },
     ignoreDbs,

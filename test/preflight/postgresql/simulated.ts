@@ -14,7 +14,7 @@ import { selectResultsForFixEffects } from '../../../src/preflight/postgresql/re
 import type { PostgresqlSourceFacts } from '../../../src/preflight/postgresql/source-facts.ts';
 import {
   buildFindingKey,
-  type EvaluatedFixEffects,
+  type FindingsChangedByFixEffects,
   type FixEffectInDatabase,
 } from '../../../src/preflight/preflight-fix-with-effects.ts';
 import type { PreflightOptions } from '../../../src/preflight/preflight-options.ts';
@@ -69,7 +69,7 @@ export function simulated(
     ),
     ...collected.findings,
   ];
-  const evaluate = (effects: readonly FixEffectInDatabase[]): EvaluatedFixEffects =>
+  const evaluate = (effects: readonly FixEffectInDatabase[]): FindingsChangedByFixEffects =>
     evaluatePostgresqlChecksAfterFixes(postgresqlChecks, collected, source, chosen, effects);
   const simulation = simulatePreflightFixes(findings, 'continuous', evaluate);
   return {
@@ -84,7 +84,7 @@ export function simulated(
 function afterAll(
   before: readonly CheckFinding[],
   simulatedFindings: readonly CheckFinding[],
-  evaluate: (effects: readonly FixEffectInDatabase[]) => EvaluatedFixEffects,
+  evaluate: (effects: readonly FixEffectInDatabase[]) => FindingsChangedByFixEffects,
 ): readonly CheckFinding[] {
   const effects = before.flatMap(({ fix, database: name }, at) => {
     if (simulatedFindings[at]?.fix?.simulated !== true) return [];

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sampleRedisKeys } from '../../../src/preflight/redis/key-sample.ts';
 import { connectRedis, type RedisConnection } from '../../../src/redis/connection.ts';
+import { parseRedisEndpoint } from '../../../src/redis/endpoint.ts';
 import type { RedisCommand } from '../../../src/redis/send-redis-command.ts';
-import { parseRedisSource } from '../../../src/redis/source.ts';
 import { Secret } from '../../../src/secret.ts';
 import { lacks } from '../../fixtures/needs.ts';
 import { type RedisServer, startRedis } from '../../fixtures/redis.ts';
@@ -11,7 +11,13 @@ describe.skipIf(lacks('redis-server', 'redis-cli'))('a sample of a real server',
   let server: RedisServer;
   const connect = (username?: string, onCommand?: (command: RedisCommand) => void): Promise<RedisConnection> => {
     const password = username === undefined ? undefined : new Secret('pw');
-    const { source } = parseRedisSource({ host: server.host, port: server.port, disableSsl: true, username, password });
+    const { source } = parseRedisEndpoint({
+      host: server.host,
+      port: server.port,
+      disableSsl: true,
+      username,
+      password,
+    });
     return connectRedis(source, { limit: 2000, onCommand });
   };
 

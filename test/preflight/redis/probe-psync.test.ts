@@ -5,13 +5,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { probePsync } from '../../../src/preflight/redis/probe-psync.ts';
-import { parseRedisSource } from '../../../src/redis/source.ts';
+import { parseRedisEndpoint } from '../../../src/redis/endpoint.ts';
 import { lacks } from '../../fixtures/needs.ts';
 import { eventually, freePort } from '../../fixtures/redis.ts';
 import { listen } from '../../redis/listen.ts';
 
 function probe(port: number, copyLimit: number) {
-  const { source } = parseRedisSource({ host: '127.0.0.1', port, disableSsl: true });
+  const { source } = parseRedisEndpoint({ host: '127.0.0.1', port, disableSsl: true });
   return probePsync(source, { limit: 5000, copyLimit });
 }
 

@@ -7,7 +7,7 @@ import type { PreflightOptions } from '../../../src/preflight/preflight-options.
 import { createRedisPreflightEngine } from '../../../src/preflight/redis/engine.ts';
 import type { PreflightReport } from '../../../src/preflight/report.ts';
 import { runPreflight } from '../../../src/preflight/run.ts';
-import { parseRedisSource, type RedisSourceInput } from '../../../src/redis/source.ts';
+import { parseRedisEndpoint, type RedisEndpointInput } from '../../../src/redis/endpoint.ts';
 import { eventually, type RedisOptions, type RedisServer, startRedis } from '../../fixtures/redis.ts';
 import { validReport } from '../../fixtures/report-schema.ts';
 import { preflightOptions } from './preflight-options.ts';
@@ -22,7 +22,7 @@ export interface Run {
 /** A preflight of a real server, with a short look at its rates. */
 export async function preflight(
   server: Pick<RedisServer, 'host' | 'port' | 'ca'>,
-  parts: RedisSourceInput = {},
+  parts: RedisEndpointInput = {},
   wishes: Partial<PreflightOptions> = {},
   deadline = 20_000,
   heard: (text: string) => void = () => {},
@@ -30,7 +30,7 @@ export async function preflight(
   const said: string[] = [];
   const disableSsl = parts.disableSsl ?? server.ca === undefined;
   const place = parts.url === undefined ? { host: server.host, port: server.port } : {};
-  const { source } = parseRedisSource({ ...place, ...(parts.url === undefined ? { disableSsl } : {}), ...parts });
+  const { source } = parseRedisEndpoint({ ...place, ...(parts.url === undefined ? { disableSsl } : {}), ...parts });
   const report = await runPreflight(createRedisPreflightEngine({ rateInterval: 250 }), {
     source,
     options: preflightOptions({ disableSsl, now: Date.now(), ...wishes }),

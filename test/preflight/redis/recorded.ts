@@ -1,5 +1,8 @@
 import type { CheckFinding } from '../../../src/preflight/finding.ts';
-import type { EvaluatedFixEffects, FixEffectInDatabase } from '../../../src/preflight/preflight-fix-with-effects.ts';
+import type {
+  FindingsChangedByFixEffects,
+  FixEffectInDatabase,
+} from '../../../src/preflight/preflight-fix-with-effects.ts';
 import type { PreflightOptions } from '../../../src/preflight/preflight-options.ts';
 import type { RedisCheck } from '../../../src/preflight/redis/check.ts';
 import { redisChecks } from '../../../src/preflight/redis/checks.ts';
@@ -76,7 +79,7 @@ export async function effectsEvaluator(
   recorded: Recorded,
   changes: { readonly facts?: Partial<RedisSourceFacts>; readonly options?: Partial<PreflightOptions> } = {},
   checks: readonly RedisCheck[] = redisChecks,
-): Promise<(effects: readonly FixEffectInDatabase[]) => EvaluatedFixEffects> {
+): Promise<(effects: readonly FixEffectInDatabase[]) => FindingsChangedByFixEffects> {
   const facts = sourceFacts(changes.facts);
   const results = await runRedisPreflightQueries(sessionOf(recorded), checks, { user: facts.user }, 1000);
   return (placed) =>

@@ -3,7 +3,7 @@ import type { PreflightQueryResult } from '../../../src/preflight/query.ts';
 import { redisInfoQuery } from '../../../src/preflight/redis/queries/info.ts';
 import { retryRedisPreflightQueries } from '../../../src/preflight/redis/retry-redis-preflight-queries.ts';
 import type { RedisConnection } from '../../../src/redis/connection.ts';
-import { parseRedisSource } from '../../../src/redis/source.ts';
+import { parseRedisEndpoint } from '../../../src/redis/endpoint.ts';
 import { closedOrigin } from '../../fixtures/fake-server.ts';
 
 it.each([
@@ -11,7 +11,7 @@ it.each([
   ['that is silent', { late: true }, 0],
 ])('after a server %s, the session is replaced %i times', async (_behaviour, more, times) => {
   const { port } = new URL(await closedOrigin());
-  const { source } = parseRedisSource({ url: `redis://127.0.0.1:${port}` });
+  const { source } = parseRedisEndpoint({ url: `redis://127.0.0.1:${port}` });
   let ended = 0;
   const failing = () => Promise.reject(new Error('it is lost'));
   const session: RedisConnection = {

@@ -6,7 +6,7 @@ import { LiveSandboxState } from '../../../src/sandbox/live-sandbox-state.ts';
 import { seededRandom, systemRandom } from '../../../src/sandbox/random.ts';
 import { generateSandboxSeedData } from '../../../src/sandbox/seed-data.ts';
 import type { SandboxState } from '../../../src/sandbox/state/sandbox-state.ts';
-import type { SandboxInstanceIdentity } from '../../../src/sandbox/state/saved-state.ts';
+import type { PersistedSandboxServerSettings } from '../../../src/sandbox/state/saved-state.ts';
 import { openSandboxStateFolder } from '../../../src/sandbox/state/state-folder.ts';
 import type { SandboxStateWriter } from '../../../src/sandbox/state/state-writer.ts';
 
@@ -17,7 +17,12 @@ export function makeFolder(): string {
   return folder;
 }
 
-export const IDENTITY: SandboxInstanceIdentity = { adminToken: 'admin', host: '127.0.0.1', port: 4001, apiPort: 4002 };
+export const IDENTITY: PersistedSandboxServerSettings = {
+  adminToken: 'admin',
+  host: '127.0.0.1',
+  port: 4001,
+  apiPort: 4002,
+};
 
 export const SEED = generateSandboxSeedData(seededRandom(7), [
   { name: 'One', callbackUrls: ['http://127.0.0.1:4003/callback'] },

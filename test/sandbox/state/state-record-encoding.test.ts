@@ -1,9 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  decodeSandboxStateRecords,
-  encodeSandboxStateRecord,
-} from '../../../src/sandbox/state/state-record-encoding.ts';
+import { encodeSandboxStateRecord, extractStateFileRecords } from '../../../src/sandbox/state/state-record-encoding.ts';
 
 const json = fc.json();
 
@@ -12,7 +9,7 @@ describe('frames of a file', () => {
     fc.assert(
       fc.property(fc.array(json), (records) => {
         const bytes = Buffer.concat(records.map(encodeSandboxStateRecord));
-        expect(decodeSandboxStateRecords('x', bytes)).toEqual({ records, validBytes: bytes.length, tornBytes: 0 });
+        expect(extractStateFileRecords('x', bytes)).toEqual({ records, validBytes: bytes.length, tornBytes: 0 });
       }),
     );
   });
@@ -30,7 +27,7 @@ describe('frames of a file', () => {
           whole += one.length;
           count += 1;
         }
-        const reading = decodeSandboxStateRecords('x', bytes.subarray(0, cut));
+        const reading = extractStateFileRecords('x', bytes.subarray(0, cut));
         expect(reading).toEqual({ records: records.slice(0, count), validBytes: whole, tornBytes: cut - whole });
       }),
     );
@@ -44,7 +41,7 @@ describe('frames of a file', () => {
         const line = [...bytes.subarray(0, at)].filter((byte) => byte === 10).length + 1;
         bytes[at] = (bytes[at] ?? 0) ^ (1 << bit);
         fc.pre(bytes[at] !== 0);
-        expect(() => decodeSandboxStateRecords('x', bytes)).toThrow(
+        expect(() => extractStateFileRecords('x', bytes)).toThrow(
           expect.objectContaining({ reason: 'damaged', detail: expect.stringMatching(`^x, line ${line}:`) }),
         );
       }),

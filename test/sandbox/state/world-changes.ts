@@ -1,11 +1,11 @@
 import type { LiveSandboxState } from '../../../src/sandbox/live-sandbox-state.ts';
 import {
-  addSandboxMigration,
+  addSandboxMigrationUnlessOneRuns,
   findLatestSandboxMigration,
   markSandboxMigrationStopped,
 } from '../../../src/sandbox/migration-store.ts';
 import { captureRunningSandboxState } from '../../../src/sandbox/state/world-state.ts';
-import { advanceClock, freezeClock, resumeClock } from '../../../src/sandbox/virtual-clock.ts';
+import { advanceVirtualClock, freezeVirtualClock, resumeVirtualClock } from '../../../src/sandbox/virtual-clock.ts';
 
 /** One change of the world. The number selects what is changed; nothing happens when there is nothing to change. */
 export type WorldChange = (world: LiveSandboxState, pick: number) => void;
@@ -84,7 +84,12 @@ export const WORLD_CHANGES: Readonly<Record<string, WorldChange>> = {
   startMigration: (world, pick) => {
     const source = { host: 'db.example.com', port: 5432, dbname: 'shop', disableSsl: pick % 2 === 0, ignoreDbs: ['x'] };
     const cluster = one(world.seed.clusters, pick)?.uuid ?? '';
-    addSandboxMigration(world.state.migrationStore, { id: world.newId(), cluster, source, startedAt: world.now() });
+    addSandboxMigrationUnlessOneRuns(world.state.migrationStore, {
+      id: world.newId(),
+      cluster,
+      source,
+      startedAt: world.now(),
+    });
   },
   stopMigration: (world, pick) => {
     const migration = findLatestSandboxMigration(
@@ -93,9 +98,9 @@ export const WORLD_CHANGES: Readonly<Record<string, WorldChange>> = {
     );
     if (migration !== undefined) markSandboxMigrationStopped(world.state.migrationStore, migration, world.now());
   },
-  advance: (world, pick) => world.setClock((clock) => advanceClock(clock, pick * 60_000)),
-  freeze: (world) => world.setClock(freezeClock),
-  resume: (world) => world.setClock(resumeClock),
+  advance: (world, pick) => world.setClock((clock) => advanceVirtualClock(clock, pick * 60_000)),
+  freeze: (world) => world.setClock(freezeVirtualClock),
+  resume: (world) => world.setClock(resumeVirtualClock),
   consent: (world, pick) => {
     const person = one(world.seed.people, pick)?.uuid ?? '';
     world.consent = pick % 3 === 0 ? { mode: 'ask' } : pick % 3 === 1 ? { mode: 'deny' } : { mode: 'approve', person };

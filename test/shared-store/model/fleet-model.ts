@@ -1,6 +1,6 @@
 import {
   compareSharedSessionVersions,
-  findRefreshClaimObstacle,
+  determineRefreshClaimObstacle,
   type SharedSessionOperation,
   type SharedSessionVersion,
 } from '../../../src/shared-store/shared-session.ts';
@@ -156,7 +156,7 @@ function claim(state: ModelState, at: number, version: SharedSessionVersion): Mo
     Number.MAX_SAFE_INTEGER,
   );
   if (!claimed.applied) {
-    findRefreshClaimObstacle(row, version);
+    determineRefreshClaimObstacle(row, version);
     return withMachine(state, at, { process: undefined });
   }
   const journal = { ...version, gen: version.gen + 1, isSealed: false };

@@ -1,5 +1,5 @@
 import type { Major } from '../../../scripts/postgres.mjs';
-import type { PostgresqlSource } from '../../../src/postgresql/source.ts';
+import type { PostgresqlEndpoint } from '../../../src/postgresql/endpoint.ts';
 import type { PreflightOptions } from '../../../src/preflight/preflight-options.ts';
 import type { Postgres } from '../../fixtures/postgres.ts';
 import type { DifferingResult } from '../check-rows.ts';
@@ -11,7 +11,7 @@ export type Step = string | { readonly in: string; readonly sql: string };
 
 export interface Prepared {
   /** Replaces options of the direct connection to the source. */
-  readonly connection?: Partial<PostgresqlSource>;
+  readonly connection?: Partial<PostgresqlEndpoint>;
   /** Of the migration. */
   readonly id?: string;
   end?(): Promise<void>;
@@ -52,7 +52,7 @@ export interface PostgresCase {
   readonly last?: readonly Step[];
   /** Set-up that needs more than statements. */
   readonly before?: (source: Postgres, target: Postgres) => Promise<Prepared>;
-  readonly connection?: Partial<PostgresqlSource>;
+  readonly connection?: Partial<PostgresqlEndpoint>;
   /** Settings of the target. */
   readonly target?: Readonly<Record<string, string | number>>;
 

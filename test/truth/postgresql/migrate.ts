@@ -1,6 +1,6 @@
 import type { Major } from '../../../scripts/postgres.mjs';
+import type { PostgresqlEndpoint } from '../../../src/postgresql/endpoint.ts';
 import { quoteLiteral } from '../../../src/postgresql/quote.ts';
-import type { PostgresqlSource } from '../../../src/postgresql/source.ts';
 import type { Postgres } from '../../fixtures/postgres.ts';
 import { differences, runApplicationStatements, statementsOf, within } from './rows.ts';
 
@@ -16,7 +16,7 @@ export interface MigrationPlan {
   readonly source: Postgres;
   readonly target: Postgres;
   readonly targetVersion: Major;
-  readonly connection: PostgresqlSource;
+  readonly connection: PostgresqlEndpoint;
   readonly databases: readonly string[];
   readonly ignored: readonly string[];
   /** Tables without statements of the application but those of `app`. */

@@ -1,7 +1,7 @@
 import { nearestWord } from '../../../src/cli/nearest-word.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
+import type { PostgresqlEndpoint } from '../../../src/postgresql/endpoint.ts';
 import { quoteIdentifier } from '../../../src/postgresql/quote.ts';
-import type { PostgresqlSource } from '../../../src/postgresql/source.ts';
 import { runPostgresqlPreflight } from '../../../src/preflight/postgresql/run.ts';
 import type { PreflightReport } from '../../../src/preflight/report.ts';
 import { postgresEndpointOf } from '../../engine/engine-servers.ts';
@@ -100,7 +100,7 @@ async function differencesAfter(
 
 async function judge(
   one: PostgresCase,
-  endpoint: PostgresqlSource,
+  endpoint: PostgresqlEndpoint,
   target: Postgres,
   ignoreDbs: readonly string[],
 ): Promise<PreflightReport> {

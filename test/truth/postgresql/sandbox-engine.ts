@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { createMigrationEngineDependencies } from '../../../src/engine/engine-dependencies.ts';
-import { createMigrationEngine } from '../../../src/engine/migration-engine.ts';
-import { redactErrorReason } from '../../../src/engine/migration-error.ts';
-import { defaultMigrationEngineLimits } from '../../../src/engine/migration-job.ts';
-import { createMemoryMigrationJournal } from '../../../src/engine/migration-journal.ts';
 import {
   createInitialDatabaseMigrationState,
   type DatabaseMigrationState,
-  hasMigrationEnded,
-  type MigrationState,
-} from '../../../src/engine/migration-state.ts';
+  type EngineMigrationState,
+  hasDatabaseMigrationEnded,
+} from '../../../src/engine/engine-migration-state.ts';
+import { createMigrationEngine } from '../../../src/engine/migration-engine.ts';
+import { defaultMigrationEngineTimeLimits } from '../../../src/engine/migration-engine-input.ts';
+import { redactErrorReason } from '../../../src/engine/migration-error.ts';
+import { createMemoryMigrationJournal } from '../../../src/engine/migration-journal.ts';
 import { copyDatabaseRows } from '../../../src/engine/postgresql/copy-database-rows.ts';
 import { copyRolesToTarget } from '../../../src/engine/postgresql/copy-roles-to-target.ts';
 import {
@@ -19,10 +19,10 @@ import {
 import { withEngineDatabaseSession } from '../../../src/engine/postgresql/engine-session.ts';
 import {
   readPostgresqlServerIdentity,
-  requireDistinctServers,
+  requireMigratablePostgresqlServers,
 } from '../../../src/engine/postgresql/server-identity.ts';
-import type { RunningMigration } from '../../../src/engine/running-migration.ts';
 import { chooseSchemaCopier } from '../../../src/engine/schema/choose-schema-copier.ts';
+import type { MigrationEngineRun } from '../../../src/engine/start-engine-migration.ts';
 import { connectPostgresql } from '../../../src/postgresql/connection.ts';
 import { objectsOn, postgresEndpointOf } from '../../engine/engine-servers.ts';
 import { anyMessage } from '../../postgresql/any-message.ts';
@@ -48,7 +48,7 @@ async function startMigration(plan: MigrationPlan): Promise<StartedMigration> {
     ports: {
       connectPostgres: connectAsItIs,
       limits: {
-        ...defaultMigrationEngineLimits,
+        ...defaultMigrationEngineTimeLimits,
         pollInterval: 200,
         connectTimeout: 5000,
         outageTimeout: patience / 2,
@@ -124,10 +124,10 @@ const setStoredRole = `SELECT pg_catalog.set_config('role', pg_catalog.substr(as
 
 /** Until every table is ready, or the time is over, or it has ended. */
 async function settle(
-  migration: RunningMigration,
+  migration: MigrationEngineRun,
   patience: number,
   repeats: (state: string) => boolean,
-): Promise<MigrationState> {
+): Promise<EngineMigrationState> {
   for (const end = Date.now() + patience; Date.now() < end; ) {
     const state = migration.state();
     // One database that failed makes the status an error while the others go on.
@@ -141,10 +141,10 @@ async function settle(
 }
 
 function isSettled(database: DatabaseMigrationState): boolean {
-  return hasMigrationEnded(database) || database.phase === 'streaming';
+  return hasDatabaseMigrationEnded(database) || database.phase === 'streaming';
 }
 
-function stateOf(state: MigrationState, name: string, complaint: () => string): readonly string[] {
+function stateOf(state: EngineMigrationState, name: string, complaint: () => string): readonly string[] {
   const found = state.databases.find((one) => one.name === name);
   if (found === undefined) return [state.reason ?? 'the engine did not see it'];
   if (found.method === 'dump') return [found.warnings.find((text) => text.startsWith('dumped')) ?? 'dumped'];
@@ -171,7 +171,10 @@ async function copyPointInTime(plan: MigrationPlan): Promise<MigrationResult> {
   try {
     const found = await withEngineDatabaseSession(endpoint, ports, opening, (from) =>
       withEngineDatabaseSession(to, ports, opening, async (session) => {
-        requireDistinctServers(await readPostgresqlServerIdentity(from), await readPostgresqlServerIdentity(session));
+        requireMigratablePostgresqlServers(
+          await readPostgresqlServerIdentity(from),
+          await readPostgresqlServerIdentity(session),
+        );
         await copyRolesToTarget(from, session, ports.random);
         return listSourceDatabases(from, ignored);
       }),

@@ -1,5 +1,5 @@
 import type { PreflightOptions } from '../../../src/preflight/preflight-options.ts';
-import type { RedisSource } from '../../../src/redis/source.ts';
+import type { RedisEndpoint } from '../../../src/redis/endpoint.ts';
 import type { RedisOptions, RedisServer } from '../../fixtures/redis.ts';
 import type { BestMethod } from '../row.ts';
 
@@ -24,7 +24,7 @@ export interface RedisCase {
   readonly filled?: readonly number[];
   /** Of the default user, whom the application is. */
   readonly password?: string;
-  readonly connection?: Partial<RedisSource>;
+  readonly connection?: Partial<RedisEndpoint>;
   /** When the keys are there. */
   readonly last?: readonly (readonly string[])[];
   readonly before?: (source: RedisServer) => Promise<Prepared>;

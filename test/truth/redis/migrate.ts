@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { createMigrationEngine } from '../../../src/engine/migration-engine.ts';
-import { defaultMigrationEngineLimits } from '../../../src/engine/migration-job.ts';
-import type { RedisSource } from '../../../src/redis/source.ts';
+import { defaultMigrationEngineTimeLimits } from '../../../src/engine/migration-engine-input.ts';
+import type { RedisEndpoint } from '../../../src/redis/endpoint.ts';
 import type { RedisServer } from '../../fixtures/redis.ts';
 import { type RedisClientOptions, sizes, sizesOfAll, withRedisClient } from './keys.ts';
 
 export interface Plan {
-  readonly connection: RedisSource;
+  readonly connection: RedisEndpoint;
   readonly target: RedisServer;
   readonly into: RedisClientOptions;
   /** Where the application writes. */
@@ -22,7 +22,7 @@ export async function migrate(plan: Plan): Promise<readonly string[]> {
     now: Date.now,
     ports: {
       limits: {
-        ...defaultMigrationEngineLimits,
+        ...defaultMigrationEngineTimeLimits,
         pollInterval: 200,
         connectTimeout: 3000,
         outageTimeout: patience / 2,

@@ -2,7 +2,7 @@ import { systemClock } from '../../../src/platform/clock.ts';
 import { createRedisPreflightEngine } from '../../../src/preflight/redis/engine.ts';
 import type { PreflightReport } from '../../../src/preflight/report.ts';
 import { runPreflight } from '../../../src/preflight/run.ts';
-import type { RedisSource } from '../../../src/redis/source.ts';
+import type { RedisEndpoint } from '../../../src/redis/endpoint.ts';
 import { redisEndpointOf } from '../../engine/engine-servers.ts';
 import { type RedisOptions, type RedisProgram, type RedisServer, startRedis } from '../../fixtures/redis.ts';
 import { validReport } from '../../fixtures/report-schema.ts';
@@ -81,7 +81,7 @@ export async function runCase(one: RedisCase, patience: number): Promise<TruthRo
   }
 }
 
-async function judge(one: RedisCase, connection: RedisSource, targetVersion: string): Promise<PreflightReport> {
+async function judge(one: RedisCase, connection: RedisEndpoint, targetVersion: string): Promise<PreflightReport> {
   const report = await runPreflight(createRedisPreflightEngine({ rateInterval: 500 }), {
     source: connection,
     options: preflightOptions({
@@ -100,7 +100,7 @@ async function judge(one: RedisCase, connection: RedisSource, targetVersion: str
 /** As the user of the migration; of a cluster shard by shard. */
 async function copy(
   { primaries, databases }: Plan,
-  connection: RedisSource,
+  connection: RedisEndpoint,
   target: RedisServer,
   shards: readonly RedisServer[] = [],
 ): Promise<readonly string[]> {

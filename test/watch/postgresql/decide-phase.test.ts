@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { computeMigrationPercentInPhase } from '../../../src/watch/compute-migration-percent-in-phase.ts';
+import { computeOverallMigrationPercent } from '../../../src/watch/compute-overall-migration-percent.ts';
 import {
   combineDatabasePhases,
   decideWatchedDatabasePhase,
@@ -47,11 +47,11 @@ it.each<[Parameters<typeof combineDatabasePhases>[0], string]>([
 });
 
 it('the copy is 90 of a hundred, catching up the rest, and what stands still keeps its number', () => {
-  expect(computeMigrationPercentInPhase('waiting', 0.5, 0, 10)).toBe(0);
-  expect(computeMigrationPercentInPhase('copying', 0.5, 0, 10)).toBe(45);
-  expect(computeMigrationPercentInPhase('catching_up', 1, 0.25, 10)).toBe(92.5);
-  expect(computeMigrationPercentInPhase('catching_up', 1, 1, 10)).toBe(99.9);
-  expect(computeMigrationPercentInPhase('streaming', 1, 1, 10)).toBe(100);
-  expect(computeMigrationPercentInPhase('stalled', 1, 1, 10)).toBe(10);
-  expect(computeMigrationPercentInPhase('gone', 1, 1, 10)).toBe(10);
+  expect(computeOverallMigrationPercent('waiting', 0.5, 0, 10)).toBe(0);
+  expect(computeOverallMigrationPercent('copying', 0.5, 0, 10)).toBe(45);
+  expect(computeOverallMigrationPercent('catching_up', 1, 0.25, 10)).toBe(92.5);
+  expect(computeOverallMigrationPercent('catching_up', 1, 1, 10)).toBe(99.9);
+  expect(computeOverallMigrationPercent('streaming', 1, 1, 10)).toBe(100);
+  expect(computeOverallMigrationPercent('stalled', 1, 1, 10)).toBe(10);
+  expect(computeOverallMigrationPercent('gone', 1, 1, 10)).toBe(10);
 });

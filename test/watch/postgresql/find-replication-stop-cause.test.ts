@@ -4,7 +4,10 @@ import {
   removeConsequentViolations,
 } from '../../../src/watch/postgresql/find-replication-stop-cause.ts';
 import { postgresWatchRules } from '../../../src/watch/postgresql/postgres-watch-rules.ts';
-import type { MigrationWatchRuleInput, WatchRuleDatabase } from '../../../src/watch/postgresql/rule-input.ts';
+import type {
+  PostgresqlWatchRuleDatabase,
+  PostgresqlWatchRuleInput,
+} from '../../../src/watch/postgresql/rule-input.ts';
 import type { WatchedServerFacts, WatchedTableDefinition } from '../../../src/watch/postgresql/server-facts.ts';
 import {
   makeDatabaseFacts,
@@ -15,7 +18,7 @@ import {
   makeWindow,
 } from './make-facts.ts';
 
-const diagnose = (input: MigrationWatchRuleInput) =>
+const diagnose = (input: PostgresqlWatchRuleInput) =>
   findReplicationStopCause(
     input,
     postgresWatchRules.flatMap((rule) => rule(input)),
@@ -39,7 +42,7 @@ const stopped = (seconds: number, more: (at: number) => object = () => ({}), fac
     ...(at === 0 ? {} : facts),
   }));
 const failing = (at: number) => ({ decoded: Math.floor(at / 5) });
-const altered = (more: Partial<WatchRuleDatabase> = {}): WatchRuleDatabase =>
+const altered = (more: Partial<PostgresqlWatchRuleDatabase> = {}): PostgresqlWatchRuleDatabase =>
   makeSeenDatabase({
     shapes: {
       first: new Map([['public.t', shape('t')]]),

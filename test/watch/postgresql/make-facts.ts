@@ -1,15 +1,15 @@
 import { defaultMigrationWatchLimits } from '../../../src/watch/migration-watch-limits.ts';
 import type {
-  MigrationWatchRuleInput,
+  PostgresqlWatchRuleDatabase,
+  PostgresqlWatchRuleInput,
   TrackedReplicationSlot,
-  WatchRuleDatabase,
 } from '../../../src/watch/postgresql/rule-input.ts';
 import type {
   WatchedDatabaseFacts,
   WatchedServerFacts,
   WatchedSetting,
   WatchedSlot,
-  WatchedTable,
+  WatchedTableStatistics,
   WatchedWalSender,
 } from '../../../src/watch/postgresql/server-facts.ts';
 
@@ -91,7 +91,7 @@ export function settingsWith(name: string, other: WatchedSetting): WatchedServer
   return new Map([...makeServerFacts().settings, [name, other]]);
 }
 
-export function makeTable(more: Partial<WatchedTable> = {}): WatchedTable {
+export function makeTable(more: Partial<WatchedTableStatistics> = {}): WatchedTableStatistics {
   return { oid: 1, name: 'public.t', seqScans: 0, seqRows: 0, rows: 100, changed: 0, inserted: 100, ...more };
 }
 
@@ -111,8 +111,8 @@ export function makeDatabaseFacts(more: Partial<WatchedDatabaseFacts> = {}): Wat
 /** What rules are handed: `window` from first to last, which is now. */
 export function makeRuleInput(
   window: readonly WatchedServerFacts[],
-  more: Partial<MigrationWatchRuleInput> & { readonly ours?: Partial<TrackedReplicationSlot> } = {},
-): MigrationWatchRuleInput {
+  more: Partial<PostgresqlWatchRuleInput> & { readonly ours?: Partial<TrackedReplicationSlot> } = {},
+): PostgresqlWatchRuleInput {
   const { ours, ...rest } = more;
   const now = window.at(-1)!;
   return {
@@ -138,7 +138,7 @@ export function makeRuleInput(
   };
 }
 
-export function makeSeenDatabase(more: Partial<WatchRuleDatabase> = {}): WatchRuleDatabase {
+export function makeSeenDatabase(more: Partial<PostgresqlWatchRuleDatabase> = {}): PostgresqlWatchRuleDatabase {
   return {
     name: 'shop',
     now: makeDatabaseFacts(),

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { postgresWatchRules } from '../../../src/watch/postgresql/postgres-watch-rules.ts';
-import type { MigrationWatchRuleInput } from '../../../src/watch/postgresql/rule-input.ts';
-import { postgresOutageViolations } from '../../../src/watch/postgresql/rules/outage-violation.ts';
+import type { PostgresqlWatchRuleInput } from '../../../src/watch/postgresql/rule-input.ts';
+import { findPostgresOutageRuleViolations } from '../../../src/watch/postgresql/rules/outage-violation.ts';
 import type { WatchedServerFacts, WatchedTableDefinition } from '../../../src/watch/postgresql/server-facts.ts';
-import type { TableDefinitionChanges } from '../../../src/watch/postgresql/track-table-definition-changes.ts';
+import type { TrackedTableDefinitions } from '../../../src/watch/postgresql/track-table-definition-changes.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { describeViolations } from '../describe-violations.ts';
 import {
@@ -18,8 +18,8 @@ import {
   settingsWith,
 } from './make-facts.ts';
 
-const judge = (all: MigrationWatchRuleInput) => postgresWatchRules.flatMap((rule) => rule(all));
-const named = (all: MigrationWatchRuleInput) => judge(all).map(({ rule }) => rule);
+const judge = (all: PostgresqlWatchRuleInput) => postgresWatchRules.flatMap((rule) => rule(all));
+const named = (all: PostgresqlWatchRuleInput) => judge(all).map(({ rule }) => rule);
 const then = (more: Partial<WatchedServerFacts>) => [makeServerFacts(), makeServerFacts({ at: 2000, ...more })];
 
 it('a healthy migration breaks no rule, however long it is watched', () => {
@@ -176,7 +176,7 @@ describe('slots, publications and tables', () => {
   });
   const columns = (...types: readonly (readonly [string, string])[]) =>
     new Map([['public.t', types.map(([name, type]) => ({ name, type, notNull: false }))]]);
-  it.each<[string, Partial<TableDefinitionChanges>, string, string]>([
+  it.each<[string, Partial<TrackedTableDefinitions>, string, string]>([
     [
       'a new table',
       {
@@ -430,7 +430,7 @@ describe('a source that cannot be reached', () => {
     ['ENOTFOUND', 'dns-changed'],
     ['ETIMEDOUT', 'source-unreachable'],
   ])('%s is reported as %s', (code, rule) => {
-    const violations = postgresOutageViolations({ at: 9000, code, reason: 'no' }, 0, {
+    const violations = findPostgresOutageRuleViolations({ at: 9000, code, reason: 'no' }, 0, {
       facts: undefined,
       baseline: undefined,
       role: 'mover',
@@ -443,7 +443,7 @@ describe('a source that cannot be reached', () => {
     const last = makeServerFacts({
       settings: settingsWith('wal_level', makeSetting('logical', { inFile: 'replica' })),
     });
-    const violations = postgresOutageViolations({ at: 0, code: 'ECONNREFUSED', reason: 'no' }, 0, {
+    const violations = findPostgresOutageRuleViolations({ at: 0, code: 'ECONNREFUSED', reason: 'no' }, 0, {
       facts: last,
       baseline: undefined,
       role: 'mover',

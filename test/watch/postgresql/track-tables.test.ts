@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import {
-  markAllTablesCopied,
+  markAllWatchedTablesCopied,
   selectTablesForMigrationStatus,
-  sumCopiedTableBytes,
+  sumCopiedAndTotalTableBytes,
   updateWatchedTableStates,
   type WatchedTableStates,
 } from '../../../src/watch/postgresql/track-tables.ts';
@@ -20,7 +20,7 @@ it('a table is copied while its COPY runs, as far as the rows tell, and done whe
     copies: [copy(25)],
     copying: true,
   });
-  expect(sumCopiedTableBytes(running, [makeTable()])).toEqual({ done: 250, total: 1000 });
+  expect(sumCopiedAndTotalTableBytes(running, [makeTable()])).toEqual({ done: 250, total: 1000 });
   const over = updateWatchedTableStates(running, {
     tables: [makeTable()],
     sizes: undefined,
@@ -28,7 +28,7 @@ it('a table is copied while its COPY runs, as far as the rows tell, and done whe
     copying: true,
   });
   expect(stateOf(over)).toBe('done');
-  expect(sumCopiedTableBytes(over, [makeTable()])).toEqual({ done: 1000, total: 1000 });
+  expect(sumCopiedAndTotalTableBytes(over, [makeTable()])).toEqual({ done: 1000, total: 1000 });
 });
 
 it('up to 13 a COPY is told by the name of its table', () => {
@@ -62,7 +62,7 @@ it.each([
 
 it('tables that are dropped are forgotten, and past the copy all are done', () => {
   expect(updateWatchedTableStates(first, { tables: [], sizes, copies: [], copying: false }).size).toBe(0);
-  expect(stateOf(markAllTablesCopied(first))).toBe('done');
+  expect(stateOf(markAllWatchedTablesCopied(first))).toBe('done');
 });
 
 it('fifty tables are shown, those being copied first, then the biggest', () => {

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { PostgresqlQueryError } from '../../../src/postgresql/query-error.ts';
-import { type MigrationWatchQuery, runWatchQueries } from '../../../src/watch/postgresql/watch-query.ts';
+import { type PostgresqlWatchQuery, runPostgresqlWatchQueries } from '../../../src/watch/postgresql/watch-query.ts';
 
-const question = (id: string): MigrationWatchQuery<string> => ({
+const question = (id: string): PostgresqlWatchQuery<string> => ({
   id,
   sql: () => `SELECT ${id}`,
   decode: ([row]) => row?.value ?? '',
@@ -26,7 +26,7 @@ function server(code: string, lost = false) {
 
 it('all queries are sent in one read-only message', async () => {
   const { sent, asking } = server('42501');
-  const { read } = await runWatchQueries([good, question('other')], asking);
+  const { read } = await runPostgresqlWatchQueries([good, question('other')], asking);
   expect([read(good), read(question('other'))]).toEqual(['SELECT good', 'SELECT other']);
   expect(sent).toHaveLength(1);
   expect(sent[0]).toMatch(
@@ -36,36 +36,36 @@ it('all queries are sent in one read-only message', async () => {
 
 it('no limit of the role ends the session, where the version knows the setting', async () => {
   const { sent, asking } = server('42501');
-  await runWatchQueries([good], asking);
-  await runWatchQueries([good], { ...asking, version: 160_000 });
+  await runPostgresqlWatchQueries([good], asking);
+  await runPostgresqlWatchQueries([good], { ...asking, version: 160_000 });
   expect(sent.map((text) => text.includes("; SET LOCAL transaction_timeout='0'; "))).toEqual([true, false]);
 });
 
 it('a denied query does not affect the others and is not sent again', async () => {
   const { sent, asking } = server('42501');
-  const { read, failure } = await runWatchQueries([good, bad], asking);
+  const { read, failure } = await runPostgresqlWatchQueries([good, bad], asking);
   expect([read(good), read(bad)]).toEqual(['SELECT good', 'absent']);
   expect(failure(bad)?.code).toBe('42501');
   expect(sent.filter((text) => text === 'ROLLBACK')).toHaveLength(2);
   const before = sent.length;
-  expect((await runWatchQueries([good, bad], asking)).read(good)).toBe('SELECT good');
+  expect((await runPostgresqlWatchQueries([good, bad], asking)).read(good)).toBe('SELECT good');
   expect(sent.length - before).toBe(1);
 });
 
 it('a query that timed out is sent again', async () => {
   const { asking } = server('57014');
-  expect((await runWatchQueries([good, bad], asking)).failure(bad)?.code).toBe('57014');
+  expect((await runPostgresqlWatchQueries([good, bad], asking)).failure(bad)?.code).toBe('57014');
   expect(asking.deniedIds.size).toBe(0);
 });
 
 it('a query that the version does not support has its fallback and no failure', async () => {
   const { asking, sent } = server('42501');
   const unknown = { ...good, sql: () => undefined };
-  const { read, failure } = await runWatchQueries([unknown], asking);
+  const { read, failure } = await runPostgresqlWatchQueries([unknown], asking);
   expect([read(unknown), failure(unknown), sent]).toEqual(['absent', undefined, []]);
 });
 
 it('a lost session is reported as lost', async () => {
   const { asking } = server('57P01', true);
-  await expect(runWatchQueries([good, bad], asking)).rejects.toMatchObject({ code: '57P01', lost: true });
+  await expect(runPostgresqlWatchQueries([good, bad], asking)).rejects.toMatchObject({ code: '57P01', lost: true });
 });

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { parseRedisInfo } from '../../../src/redis/info.ts';
 import { defaultMigrationWatchLimits } from '../../../src/watch/migration-watch-limits.ts';
 import {
-  countRedisFullSyncs,
-  emptyRedisFullSyncCount,
-  type RedisFullSyncCount,
+  emptyRedisFullSyncsSinceSuccess,
+  type RedisFullSyncsSinceSuccess,
+  updateRedisFullSyncCount,
 } from '../../../src/watch/redis/full-syncs.ts';
 import { parseWatchedRedisFacts, type WatchedRedisFacts } from '../../../src/watch/redis/redis-facts.ts';
 import { redisOutageViolations, runRedisWatchRules } from '../../../src/watch/redis/redis-rules.ts';
@@ -40,7 +40,11 @@ const facts = (more: Partial<WatchedRedisFacts> = {}): WatchedRedisFacts => ({
   ...more,
 });
 
-function judge(more: Partial<WatchedRedisFacts>, missing = 0, copies: RedisFullSyncCount = emptyRedisFullSyncCount) {
+function judge(
+  more: Partial<WatchedRedisFacts>,
+  missing = 0,
+  copies: RedisFullSyncsSinceSuccess = emptyRedisFullSyncsSinceSuccess,
+) {
   const now = facts({ at: 2000, ...more });
   const [there] = now.replicas;
   return runRedisWatchRules({
@@ -198,8 +202,8 @@ describe('full copies', () => {
     replicas,
   });
   const copying = { ...replica, state: 'send_bulk' };
-  const count = (was: RedisFullSyncCount, before: WatchedRedisFacts, now: WatchedRedisFacts) =>
-    countRedisFullSyncs(
+  const count = (was: RedisFullSyncsSinceSuccess, before: WatchedRedisFacts, now: WatchedRedisFacts) =>
+    updateRedisFullSyncCount(
       was,
       before,
       now,
@@ -213,15 +217,17 @@ describe('full copies', () => {
     expect(soon).toEqual({ started: 2, since: 0, online: 1000 });
     expect(count(soon, look(1000, 2), look(60_000, 2, [replica])).started).toBe(2);
     expect(count(soon, look(1000, 2), look(61_000, 2, [replica]))).toEqual({
-      ...emptyRedisFullSyncCount,
+      ...emptyRedisFullSyncsSinceSuccess,
       online: 1000,
     });
   });
 
   it('of other replicas are not counted, nor those of before a restart', () => {
     const other = { ...copying, name: '10.0.0.7:6379' };
-    expect(count(emptyRedisFullSyncCount, look(0, 1), look(1000, 3, [copying, other])).started).toBe(0);
-    expect(count(emptyRedisFullSyncCount, look(0, 1), look(1000, 3, [copying])).started).toBe(2);
-    expect(count(emptyRedisFullSyncCount, look(0, 5), { ...look(1000, 1, [copying]), runId: 'b' }).started).toBe(1);
+    expect(count(emptyRedisFullSyncsSinceSuccess, look(0, 1), look(1000, 3, [copying, other])).started).toBe(0);
+    expect(count(emptyRedisFullSyncsSinceSuccess, look(0, 1), look(1000, 3, [copying])).started).toBe(2);
+    expect(
+      count(emptyRedisFullSyncsSinceSuccess, look(0, 5), { ...look(1000, 1, [copying]), runId: 'b' }).started,
+    ).toBe(1);
   });
 });

@@ -3,10 +3,10 @@ import type { CommandContext } from '../../../context.ts';
 import { CliError } from '../../../errors.ts';
 import { findShareEncryptionKeys, writeShareEncryptionKeys } from '../../../session/share-key-items.ts';
 import { formatCommandForProfile, formatShareJoinCommand } from '../../../session/suggested-commands.ts';
+import { initializeSharedStore } from '../../../shared-store/initialize-shared-store.ts';
 import { buildShareSchemaSql, defaultSharedStoreRole } from '../../../shared-store/postgresql-schema.ts';
-import { prepareSharedStore } from '../../../shared-store/prepare-shared-store.ts';
-import { createShareEncryptionKeys, encodeShareEncryptionKeys } from '../../../shared-store/share-encryption-keys.ts';
-import { mapShareErrorsToUnreachable, requireSharedProfile } from './use-share.ts';
+import { encodeShareEncryptionKeys, generateShareEncryptionKeys } from '../../../shared-store/share-encryption-keys.ts';
+import { requireSharedProfile, rethrowShareErrorsAsUnreachable } from './use-share.ts';
 
 export const shareInitCommand: CommandSpec<CommandContext> = {
   description:
@@ -34,7 +34,7 @@ export const shareInitCommand: CommandSpec<CommandContext> = {
     const { settings, share } = await requireSharedProfile(context);
     const address = share.address();
     const existing = await findShareEncryptionKeys(share.keyPlaces);
-    const prepared = await mapShareErrorsToUnreachable(settings, () => prepareSharedStore(address, role));
+    const prepared = await rethrowShareErrorsAsUnreachable(settings, () => initializeSharedStore(address, role));
     if (prepared.kind === 'forbidden') {
       await context.output.text(prepared.sql.trimEnd());
       throw new CliError('api_error', 'could not create the schema of the shared credential store', {
@@ -47,7 +47,7 @@ export const shareInitCommand: CommandSpec<CommandContext> = {
         detail: prepared.reason,
         hint: 'set `appendonly yes` and `maxmemory-policy noeviction` on the server',
       });
-    const keys = existing?.keys ?? createShareEncryptionKeys(context.host.random);
+    const keys = existing?.keys ?? generateShareEncryptionKeys(context.host.random);
     if (existing === undefined)
       await writeShareEncryptionKeys(args.has('keychain') ? share.keychain : share.keyPlaces.file, keys);
     if (args.has('print-key')) await context.output.text(encodeShareEncryptionKeys(keys).reveal());

@@ -11,7 +11,7 @@ import {
 } from '../../../session/share-key-items.ts';
 import { formatCommandForProfile, formatShareJoinCommand } from '../../../session/suggested-commands.ts';
 import { decodeShareEncryptionKeys, mergeShareEncryptionKeys } from '../../../shared-store/share-encryption-keys.ts';
-import { mapShareErrorsToUnreachable, requireSharedProfile } from './use-share.ts';
+import { requireSharedProfile, rethrowShareErrorsAsUnreachable } from './use-share.ts';
 
 export const shareJoinCommand: CommandSpec<CommandContext> = {
   description:
@@ -39,7 +39,7 @@ export const shareJoinCommand: CommandSpec<CommandContext> = {
         hint: `leave the other share first: ${formatCommandForProfile(settings.profile, 'auth share leave')}`,
       });
     const keys = existing === undefined ? given : mergeShareEncryptionKeys(given, existing.keys);
-    const snapshot = await mapShareErrorsToUnreachable(settings, async () => {
+    const snapshot = await rethrowShareErrorsAsUnreachable(settings, async () => {
       const store = await share.open({ share: keys.share, profile: settings.profileName });
       try {
         return await store.run({ op: 'read' });

@@ -7,7 +7,7 @@ import { credentialStoreUnavailableError } from '../../../session/credential-sto
 import { listRefreshJournalFiles } from '../../../session/profile-paths.ts';
 import type { SharedStoreUnavailable } from '../../../session/refresh-claim.ts';
 import type { RefreshJournal } from '../../../session/refresh-journal.ts';
-import { removeSessionFiles } from '../../../session/remove-profile-secrets.ts';
+import { removeJournalAndTemporaryFiles } from '../../../session/remove-profile-secrets.ts';
 import {
   createSharedSessionEncryptor,
   isReadableSharedSession,
@@ -21,7 +21,7 @@ import {
 } from '../../../session/shared-copy.ts';
 import { findSharedRecordFailure } from '../../../session/shared-record-result.ts';
 import { formatCommandForProfile } from '../../../session/suggested-commands.ts';
-import { compareSharedSessionVersions, type SharedSessionRow } from '../../../shared-store/shared-session.ts';
+import { compareSharedSessionVersions, type SharedSessionEntry } from '../../../shared-store/shared-session.ts';
 import { requireSharedProfile, withOpenSharedStore } from './use-share.ts';
 
 export const shareLeaveCommand: CommandSpec<CommandContext> = {
@@ -61,7 +61,7 @@ export async function leaveShare(
     if (publishes && hasSession()) await requireNothingUnpublished(context, settings);
     await removeShareEncryptionKeys(keyPlaces);
     removeLocalCopyOfSharedSession(place);
-    removeSessionFiles(place);
+    removeJournalAndTemporaryFiles(place);
   } finally {
     lock.release();
   }
@@ -123,7 +123,7 @@ interface UnpublishedSessionDeps {
 /** What may be lost if the copy and the journal are removed; undefined if the store has the newest session. */
 function findUnpublishedSession(
   copy: SharedSessionCopy | undefined,
-  row: SharedSessionRow | undefined,
+  row: SharedSessionEntry | undefined,
   { profile, open, journal }: UnpublishedSessionDeps,
 ): SharedStoreUnavailable | 'unpublished' | undefined {
   const isCopyUnreadable = copy !== undefined && open(copy).kind === 'unknown_key';

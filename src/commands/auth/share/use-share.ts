@@ -1,10 +1,10 @@
 import type { ResolvedProfileSettings } from '../../../config/settings.ts';
-import type { SharedProfileAccess } from '../../../context/shared-profile.ts';
+import type { SharedProfileStoreAndKeys } from '../../../context/shared-profile.ts';
 import type { CommandContext } from '../../../context.ts';
 import { usageError } from '../../../errors.ts';
+import { catchSharedStoreUnavailable } from '../../../session/catch-shared-store-unavailable.ts';
 import { credentialStoreUnavailableError, requireCredentialStoreAvailable } from '../../../session/credential-store.ts';
 import { type FoundShareEncryptionKeys, readShareEncryptionKeys } from '../../../session/share-key-items.ts';
-import { catchSharedStoreUnavailable } from '../../../session/shared-store-failure.ts';
 import { formatCommandForProfile } from '../../../session/suggested-commands.ts';
 import type { SharedSessionStore } from '../../../shared-store/shared-session.ts';
 
@@ -15,7 +15,7 @@ import type { SharedSessionStore } from '../../../shared-store/shared-session.ts
 export async function requireSharedProfile(
   context: CommandContext,
   settings = context.settings(),
-): Promise<{ readonly settings: ResolvedProfileSettings; readonly share: SharedProfileAccess }> {
+): Promise<{ readonly settings: ResolvedProfileSettings; readonly share: SharedProfileStoreAndKeys }> {
   if (settings.values.credential_store !== 'shared')
     throw usageError(
       `the credential store of profile "${settings.profileName}" is not shared`,
@@ -26,7 +26,7 @@ export async function requireSharedProfile(
 
 export interface OpenedShare {
   readonly settings: ResolvedProfileSettings;
-  readonly share: SharedProfileAccess;
+  readonly share: SharedProfileStoreAndKeys;
   readonly found: FoundShareEncryptionKeys;
   readonly store: SharedSessionStore;
 }
@@ -55,7 +55,7 @@ export async function withOpenSharedStore<T>(
 }
 
 /** Runs `work`. When the server of the shared store is not available, throws a CliError with the code `unreachable`. */
-export async function mapShareErrorsToUnreachable<T>(
+export async function rethrowShareErrorsAsUnreachable<T>(
   settings: ResolvedProfileSettings,
   work: () => Promise<T>,
 ): Promise<T> {

@@ -1,17 +1,20 @@
-import { createBatchIo } from '../../../batch/batch-io.ts';
+import { omitBatchNoticesForJson } from '../../../batch/batch-io.ts';
 import { findDropletsCreatedByBatch } from '../../../batch/deletion/batch-droplets.ts';
-import { deleteDroplets, requireDropletDeletionPreconditions } from '../../../batch/deletion/delete-droplets.ts';
+import {
+  confirmAndDeleteDroplets,
+  requireConfirmableAndPrintableDeletion,
+} from '../../../batch/deletion/confirm-and-delete-droplets.ts';
 import { openExistingBatchLedger } from '../../../batch/ledger/batch-ledger.ts';
 import { formatBatchLedgerTimestamp } from '../../../batch/ledger/batch-ledger-event.ts';
-import { requireAccountOfBatchLedger } from '../../../batch/ledger/ledger-account.ts';
-import { findBatchLedger } from '../../../batch/ledger/stored-batches.ts';
-import { profileOptionArgs } from '../../../batch/report/resume-command.ts';
+import { requireAccountMatchesBatchLedger } from '../../../batch/ledger/ledger-account.ts';
+import { findBatchLedgerPath } from '../../../batch/ledger/stored-batches.ts';
+import { formatProfileAndServerOptions } from '../../../batch/report/resume-command.ts';
 import type { CommandSpec } from '../../../cli/command.ts';
-import { describeCurrentAccount, readCurrentAccountIdentity } from '../../../context/current-identity.ts';
+import { describeCurrentAccount, readCurrentAccountAndServers } from '../../../context/current-identity.ts';
 import type { CommandContext } from '../../../context.ts';
 import { buildRefusedRequestHints } from '../../../session/session-server-binding.ts';
-import { createRateLimitPause, showRateLimitWait } from '../../rate-limit-pause.ts';
-import { batchLedgerLoginHint, requireProfileOfLedger } from '../ledger-profile.ts';
+import { createRateLimitDelayWithProgress, showRateLimitWait } from '../../rate-limit-pause.ts';
+import { batchLedgerLoginHint, requireProfileMatchesLedger } from '../ledger-profile.ts';
 import { batchSendOptionSpecs, readBatchSendOptions } from '../send-options.ts';
 import { batchLedgerArgument } from './show.ts';
 
@@ -38,25 +41,25 @@ export const batchesDeleteCommand: CommandSpec<CommandContext> = {
     const { host } = context;
     const { concurrency, maxWait } = readBatchSendOptions(args);
     const isDryRun = args.has('dry-run');
-    requireDropletDeletionPreconditions(context, isDryRun);
+    requireConfirmableAndPrintableDeletion(context, isDryRun);
     const ledger = await openExistingBatchLedger(
-      findBatchLedger(host.folders.state, args.positionals[0] ?? ''),
+      findBatchLedgerPath(host.folders.state, args.positionals[0] ?? ''),
       host.bootId,
     );
     try {
       const { state } = ledger;
       const settings = context.settings();
-      requireProfileOfLedger(settings, state.batch);
+      requireProfileMatchesLedger(settings, state.batch);
       const api = await context.api(settings);
       const hints = buildRefusedRequestHints(settings, host.folders.config);
-      const io = createBatchIo(context);
+      const io = omitBatchNoticesForJson(context);
       const onPause = (ms: number): Promise<void> => showRateLimitWait(io, ms);
-      const current = await readCurrentAccountIdentity(context, settings, { maxWait, onPause });
+      const current = await readCurrentAccountAndServers(context, settings, { maxWait, onPause });
       const [isSkipped, loginHint] = [args.has('skip-account-check'), batchLedgerLoginHint(settings, state.batch)];
-      await requireAccountOfBatchLedger({ api, state, current, loginHint, loginHints: hints, isSkipped });
+      await requireAccountMatchesBatchLedger({ api, state, current, loginHint, loginHints: hints, isSkipped });
       const reader = {
         api,
-        pause: createRateLimitPause({ ...context, ...io }),
+        pause: createRateLimitDelayWithProgress({ ...context, ...io }),
         onProgress: io.progress.count('droplets'),
       };
       const targets = await findDropletsCreatedByBatch(state, reader).finally(() => io.progress.stop());
@@ -66,14 +69,14 @@ export const batchesDeleteCommand: CommandSpec<CommandContext> = {
       const unknown = [...state.rows()].flatMap(({ name, status }) => (status === 'unknown' ? [name] : []));
       if (unknown.length > 0)
         await io.output.note(`Not deleted, because the result of these names is unknown: ${listNames(unknown)}.`);
-      return await deleteDroplets(context, api, targets, {
+      return await confirmAndDeleteDroplets(context, api, targets, {
         loginHints: hints,
         concurrency,
         maxWait,
         onPause,
         isDryRun,
         ...(context.prompts.interactive ? { actor: describeCurrentAccount(context, settings, current) } : {}),
-        profileOptions: profileOptionArgs(context.globals, settings.profile),
+        profileOptions: formatProfileAndServerOptions(context.globals, settings.profile),
         onDeleted: ({ id }) => {
           const name = names.get(id) ?? '';
           ledger.record({ event: 'deleted', at: formatBatchLedgerTimestamp(host.clock), rows: [{ name, id }] });

@@ -1,22 +1,22 @@
 import type { Droplet } from '../../../api/droplets.ts';
 import { readPublicDropletAddress } from '../../../api/droplets.ts';
-import { createBatchIo } from '../../../batch/batch-io.ts';
+import { omitBatchNoticesForJson } from '../../../batch/batch-io.ts';
 import { readBatchDroplets } from '../../../batch/deletion/batch-droplets.ts';
 import { dropletDeletedWithBatchErrorText } from '../../../batch/ledger/batch-ledger-event.ts';
-import type { BatchResultRow, BatchState } from '../../../batch/ledger/batch-state.ts';
-import { requireAccountOfBatchLedger } from '../../../batch/ledger/ledger-account.ts';
+import type { BatchLedgerState, BatchResultRow } from '../../../batch/ledger/batch-ledger-state.ts';
+import { requireAccountMatchesBatchLedger } from '../../../batch/ledger/ledger-account.ts';
 import { readBatchLedger } from '../../../batch/ledger/read-batch-ledger.ts';
-import { findBatchLedger } from '../../../batch/ledger/stored-batches.ts';
+import { findBatchLedgerPath } from '../../../batch/ledger/stored-batches.ts';
 import { describeDropletDifference } from '../../../batch/lookup/candidate-droplets.ts';
 import type { ListView } from '../../../cli/columns.ts';
 import type { CommandSpec } from '../../../cli/command.ts';
-import { readCurrentAccountIdentity } from '../../../context/current-identity.ts';
+import { readCurrentAccountAndServers } from '../../../context/current-identity.ts';
 import type { CommandContext } from '../../../context.ts';
 import { CliError } from '../../../errors.ts';
 import { readStringField } from '../../../json.ts';
 import { buildRefusedRequestHints } from '../../../session/session-server-binding.ts';
-import { createRateLimitPause, showRateLimitWait } from '../../rate-limit-pause.ts';
-import { batchLedgerLoginHint, requireProfileOfLedger } from '../ledger-profile.ts';
+import { createRateLimitDelayWithProgress, showRateLimitWait } from '../../rate-limit-pause.ts';
+import { batchLedgerLoginHint, requireProfileMatchesLedger } from '../ledger-profile.ts';
 
 /** A row for one name of a batch: its result in the ledger, and its droplet on the server. */
 interface BatchNameRow {
@@ -64,14 +64,14 @@ export const batchesShowCommand: CommandSpec<CommandContext> = {
   ],
   run: async (context, args) => {
     context.output.checkColumns(view);
-    const { state } = readBatchLedger(findBatchLedger(context.host.folders.state, args.positionals[0] ?? ''));
+    const { state } = readBatchLedger(findBatchLedgerPath(context.host.folders.state, args.positionals[0] ?? ''));
     const droplets = args.has('offline') ? undefined : await readIfAvailable(context, state);
     await context.output.list(rows(state, droplets), view);
     return 0;
   },
 };
 
-function* rows(state: BatchState, droplets: ReadonlyMap<number, Droplet> | undefined): Generator<BatchNameRow> {
+function* rows(state: BatchLedgerState, droplets: ReadonlyMap<number, Droplet> | undefined): Generator<BatchNameRow> {
   for (const row of state.rows('')) {
     const { name } = row;
     const id = 'id' in row ? row.id : undefined;
@@ -85,7 +85,7 @@ function* rows(state: BatchState, droplets: ReadonlyMap<number, Droplet> | undef
   }
 }
 
-function describeDroplet({ batch }: BatchState, droplet: Droplet | undefined): Partial<BatchNameRow> {
+function describeDroplet({ batch }: BatchLedgerState, droplet: Droplet | undefined): Partial<BatchNameRow> {
   if (droplet === undefined) return { state: 'gone' };
   const { raw } = droplet;
   const difference = describeDropletDifference(raw, batch.attributes);
@@ -99,20 +99,20 @@ function describeDroplet({ batch }: BatchState, droplet: Droplet | undefined): P
 /** Reads the droplets of the batch, indexed by id; undefined when the server cannot be reached. */
 async function readIfAvailable(
   context: CommandContext,
-  state: BatchState,
+  state: BatchLedgerState,
 ): Promise<ReadonlyMap<number, Droplet> | undefined> {
   const settings = context.settings();
-  requireProfileOfLedger(settings, state.batch);
-  const io = createBatchIo(context);
+  requireProfileMatchesLedger(settings, state.batch);
+  const io = omitBatchNoticesForJson(context);
   try {
     const api = await context.api(settings);
     // If the rate limit requires a wait of more than 60 s, the command shows only the ledger.
     const wait = { maxWait: 60_000, onPause: (ms: number) => showRateLimitWait(io, ms) };
-    const current = await readCurrentAccountIdentity(context, settings, wait);
+    const current = await readCurrentAccountAndServers(context, settings, wait);
     const hints = buildRefusedRequestHints(settings, context.host.folders.config);
     const loginHint = batchLedgerLoginHint(settings, state.batch);
-    await requireAccountOfBatchLedger({ api, state, current, loginHint, loginHints: hints, isSkipped: false });
-    const pause = createRateLimitPause({ ...context, ...io });
+    await requireAccountMatchesBatchLedger({ api, state, current, loginHint, loginHints: hints, isSkipped: false });
+    const pause = createRateLimitDelayWithProgress({ ...context, ...io });
     return await readBatchDroplets(state, { api, pause, onProgress: io.progress.count('droplets') });
   } catch (error) {
     if (!(error instanceof CliError) || error.code === 'cancelled') throw error;

@@ -1,11 +1,11 @@
 import type { CommandSpec, ParsedArgs } from '../../../cli/command.ts';
-import { parseDurationOrThrow } from '../../../cli/duration.ts';
+import { parseDurationToMillisecondsOrThrow } from '../../../cli/duration.ts';
 import { shortenInputForError } from '../../../cli/shorten-input-for-error.ts';
 import { requireWholeNumber } from '../../../cli/whole-number.ts';
 import type { CommandContext } from '../../../context.ts';
 import { CliError, usageError } from '../../../errors.ts';
 import { isJsonRecord } from '../../../json.ts';
-import { DELAYED_FAULT_ACTION_NAMES, FAULT_ACTION_NAMES } from '../../../sandbox/faults/fault.ts';
+import { DELAY_REQUIRING_FAULT_ACTION_NAMES, FAULT_ACTION_NAMES } from '../../../sandbox/faults/fault.ts';
 import { faultListView } from './list.ts';
 
 export const sandboxFaultsAddCommand: CommandSpec<CommandContext> = {
@@ -72,7 +72,7 @@ function readFault(args: ParsedArgs): object {
   const times = args.value('times');
   const delay = args.value('delay');
   const status = args.value('status');
-  if (DELAYED_FAULT_ACTION_NAMES.some((name) => name === action) && delay === undefined)
+  if (DELAY_REQUIRING_FAULT_ACTION_NAMES.some((name) => name === action) && delay === undefined)
     throw usageError('missing option --delay', `pass a duration, such as \`--action ${action} --delay 2s\``);
   if (action !== 'status' && status !== undefined) {
     throw usageError(`cannot use --status with --action ${action}`, 'remove `--status`, or use `--action status`');
@@ -115,7 +115,7 @@ function readMatch(match: string | undefined, grantType: string | undefined): ob
 /** Parses the value of `--delay` to milliseconds. Unlike other durations, a delay may be shorter than a second. */
 function readDelay(text: string): number {
   const [, ms] = /^(\d{1,6})ms$/.exec(text) ?? [];
-  const delay = ms === undefined ? parseDurationOrThrow(text, '--delay') : Number(ms);
+  const delay = ms === undefined ? parseDurationToMillisecondsOrThrow(text, '--delay') : Number(ms);
   if (delay > LONGEST_MS) throw usageError(`--delay is too long: "${shortenInputForError(text)}"`, 'pass 10m or less');
   return delay;
 }

@@ -1,7 +1,7 @@
 import type { SchemaObjectDefinitionQuery } from '../schema-object-definition.ts';
 import {
-  sqlTextArray,
-  sqlTextArrayConcat,
+  buildConcatenatedTextArraySql,
+  buildNonNullTextArraySql,
   storageParametersExpressionSql,
   userRelationsFromClauseSql,
 } from '../sql-fragments.ts';
@@ -23,7 +23,7 @@ export const checkConstraintCreationQuery: SchemaObjectDefinitionQuery = {
         SELECT 'pg_constraint:' || same.oid FROM heirs heir JOIN pg_constraint same ON same.conrelid = heir.oid
           AND same.conname = k.conname AND same.contype = 'c' AND same.conislocal
           WHERE heir.parent = c.oid) AS x(need)) AS depends_on,
-      ${sqlTextArray(`format('ALTER TABLE %I.%I ADD CONSTRAINT %I %s', n.nspname, c.relname, k.conname,
+      ${buildNonNullTextArraySql(`format('ALTER TABLE %I.%I ADD CONSTRAINT %I %s', n.nspname, c.relname, k.conname,
         pg_get_constraintdef(k.oid))`)} AS statements
     FROM ${userRelationsFromClauseSql('rp')} JOIN pg_constraint k ON k.conrelid = c.oid AND k.contype = 'c' AND k.conislocal`,
 };
@@ -35,7 +35,7 @@ export const constraintValidationStatementsQuery: SchemaObjectDefinitionQuery = 
       format('constraint %s of %s.%s', k.conname, n.nspname, c.relname) AS name,
       (SELECT array_agg('pg_constraint:' || p.oid) FROM pg_constraint p
         WHERE p.contype = 'c' AND p.conislocal AND p.conname = k.conname) AS depends_on,
-      ${sqlTextArray(`format('ALTER TABLE %I.%I VALIDATE CONSTRAINT %I', n.nspname, c.relname, k.conname)`)} AS statements
+      ${buildNonNullTextArraySql(`format('ALTER TABLE %I.%I VALIDATE CONSTRAINT %I', n.nspname, c.relname, k.conname)`)} AS statements
     FROM ${userRelationsFromClauseSql('rp')} JOIN pg_constraint k ON k.conrelid = c.oid AND k.contype = 'c' AND k.convalidated
       AND NOT k.conislocal
     WHERE EXISTS (SELECT FROM pg_constraint p JOIN pg_inherits i ON i.inhparent = p.conrelid AND i.inhrelid = c.oid
@@ -48,8 +48,8 @@ export const constraintValidationStatementsQuery: SchemaObjectDefinitionQuery = 
  */
 export const keyConstraintCreationQuery: SchemaObjectDefinitionQuery = {
   kind: 'key',
-  sql: () => `SELECT ${constraintColumns}, ${sqlTextArray(`'pg_class:' || c.oid`)} AS depends_on,
-      ${sqlTextArrayConcat(`ARRAY[format('ALTER TABLE ONLY %I.%I ADD CONSTRAINT %I %s', n.nspname, c.relname, k.conname,
+  sql: () => `SELECT ${constraintColumns}, ${buildNonNullTextArraySql(`'pg_class:' || c.oid`)} AS depends_on,
+      ${buildConcatenatedTextArraySql(`ARRAY[format('ALTER TABLE ONLY %I.%I ADD CONSTRAINT %I %s', n.nspname, c.relname, k.conname,
           pg_get_constraintdef(k.oid)),
         format('ALTER INDEX %I.%I SET (', n.nspname, x.relname) || ${storageParametersExpressionSql('x.reloptions')} || ')']`)} AS statements
     FROM ${userRelationsFromClauseSql('rp')} JOIN pg_constraint k ON k.conrelid = c.oid AND k.contype IN ('p', 'u', 'x')
@@ -59,8 +59,8 @@ export const keyConstraintCreationQuery: SchemaObjectDefinitionQuery = {
 /** Foreign keys of partitions are created with those of their parents. */
 export const foreignKeyCreationQuery: SchemaObjectDefinitionQuery = {
   kind: 'foreign key',
-  sql: () => `SELECT ${constraintColumns}, ${sqlTextArray(`'pg_class:' || c.oid`, `'pg_class:' || k.confrelid`)} AS depends_on,
-      ${sqlTextArray(`format('ALTER TABLE %s%I.%I ADD CONSTRAINT %I %s', CASE c.relkind WHEN 'p' THEN '' ELSE 'ONLY ' END,
+  sql: () => `SELECT ${constraintColumns}, ${buildNonNullTextArraySql(`'pg_class:' || c.oid`, `'pg_class:' || k.confrelid`)} AS depends_on,
+      ${buildNonNullTextArraySql(`format('ALTER TABLE %s%I.%I ADD CONSTRAINT %I %s', CASE c.relkind WHEN 'p' THEN '' ELSE 'ONLY ' END,
         n.nspname, c.relname, k.conname, pg_get_constraintdef(k.oid))`)} AS statements
     FROM ${userRelationsFromClauseSql('rp')} JOIN pg_constraint k ON k.conrelid = c.oid AND k.contype = 'f' AND k.conparentid = 0`,
 };

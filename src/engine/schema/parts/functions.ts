@@ -1,6 +1,6 @@
 import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
 import type { SchemaObjectDefinitionQuery } from '../schema-object-definition.ts';
-import { sqlTextArray, userObjectCondition, userSchemaCondition } from '../sql-fragments.ts';
+import { buildNonNullTextArraySql, userObjectCondition, userSchemaCondition } from '../sql-fragments.ts';
 
 /** User functions and procedures, except those in C, which need a library on the server: `p` in `n`. */
 export const functionCreationQuery: SchemaObjectDefinitionQuery = {
@@ -8,9 +8,9 @@ export const functionCreationQuery: SchemaObjectDefinitionQuery = {
   sql: () => `SELECT 'pg_proc:' || p.oid AS id,
       format('%s %s.%s(%s)', CASE p.prokind WHEN 'p' THEN 'procedure' ELSE 'function' END, n.nspname, p.proname,
         pg_get_function_identity_arguments(p.oid)) AS name,
-      ${sqlTextArray(`'pg_namespace:' || n.oid`)} AS depends_on,
-      ${sqlTextArray(`CASE WHEN l.oid < ${firstNormalObjectId} THEN 'language:' || l.lanname END`)} AS requirements,
-      ${sqlTextArray('pg_get_functiondef(p.oid)')} AS statements
+      ${buildNonNullTextArraySql(`'pg_namespace:' || n.oid`)} AS depends_on,
+      ${buildNonNullTextArraySql(`CASE WHEN l.oid < ${firstNormalObjectId} THEN 'language:' || l.lanname END`)} AS requirements,
+      ${buildNonNullTextArraySql('pg_get_functiondef(p.oid)')} AS statements
     FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace AND ${userSchemaCondition('n')} AND ${userObjectCondition('pg_proc', 'p.oid')}
     JOIN pg_language l ON l.oid = p.prolang
     WHERE p.prokind IN ('f', 'p', 'w') AND l.lanname NOT IN ('c', 'internal')`,
@@ -20,8 +20,8 @@ export const aggregateCreationQuery: SchemaObjectDefinitionQuery = {
   kind: 'aggregate',
   sql: () => `SELECT 'pg_proc:' || p.oid AS id,
       format('aggregate %s.%s(%s)', n.nspname, p.proname, pg_get_function_identity_arguments(p.oid)) AS name,
-      ${sqlTextArray(`'pg_namespace:' || n.oid`)} AS depends_on,
-      ${sqlTextArray(`format('CREATE AGGREGATE %I.%I(%s) (%s)', n.nspname, p.proname,
+      ${buildNonNullTextArraySql(`'pg_namespace:' || n.oid`)} AS depends_on,
+      ${buildNonNullTextArraySql(`format('CREATE AGGREGATE %I.%I(%s) (%s)', n.nspname, p.proname,
         CASE WHEN pg_get_function_arguments(p.oid) = '' THEN '*' ELSE pg_get_function_arguments(p.oid) END,
         ${aggregateOptions})`)} AS statements
     FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace AND ${userSchemaCondition('n')} AND ${userObjectCondition('pg_proc', 'p.oid')}

@@ -1,12 +1,16 @@
 import type { SchemaObjectDefinitionQuery } from '../schema-object-definition.ts';
-import { sqlTextArray, sqlTextArrayConcat, userRelationsFromClauseSql } from '../sql-fragments.ts';
+import {
+  buildConcatenatedTextArraySql,
+  buildNonNullTextArraySql,
+  userRelationsFromClauseSql,
+} from '../sql-fragments.ts';
 
 /** Indexes without a constraint. Invalid indexes are left out, as pg_dump does, and reported by omissions-query.ts. */
 export const indexCreationQuery: SchemaObjectDefinitionQuery = {
   kind: 'index',
   sql: () => `SELECT 'pg_class:' || x.oid AS id, format('index %s.%s', n.nspname, x.relname) AS name,
-      ${sqlTextArray(`'pg_class:' || c.oid`)} AS depends_on,
-      ${sqlTextArrayConcat(`ARRAY[pg_get_indexdef(x.oid)]`, statisticsTargetStatements)} AS statements
+      ${buildNonNullTextArraySql(`'pg_class:' || c.oid`)} AS depends_on,
+      ${buildConcatenatedTextArraySql(`ARRAY[pg_get_indexdef(x.oid)]`, statisticsTargetStatements)} AS statements
     FROM ${userRelationsFromClauseSql('rpm')} JOIN pg_index i ON i.indrelid = c.oid JOIN pg_class x ON x.oid = i.indexrelid
     WHERE (i.indisvalid OR c.relkind = 'p') AND i.indisready
       AND NOT EXISTS (SELECT FROM pg_constraint k WHERE k.conindid = x.oid AND k.contype IN ('p', 'u', 'x'))`,
@@ -19,8 +23,8 @@ const statisticsTargetStatements = `ARRAY(SELECT format('ALTER INDEX %I.%I ALTER
 export const indexPartitionAttachmentQuery: SchemaObjectDefinitionQuery = {
   kind: 'index partition',
   sql: () => `SELECT 'attach:' || x.oid AS id, format('index %s.%s', xn.nspname, x.relname) AS name,
-      ${sqlTextArray(`'pg_class:' || x.oid`, `'pg_class:' || p.oid`)} AS depends_on,
-      ${sqlTextArray(`format('ALTER INDEX %I.%I ATTACH PARTITION %I.%I', pn.nspname, p.relname, xn.nspname, x.relname)`)}
+      ${buildNonNullTextArraySql(`'pg_class:' || x.oid`, `'pg_class:' || p.oid`)} AS depends_on,
+      ${buildNonNullTextArraySql(`format('ALTER INDEX %I.%I ATTACH PARTITION %I.%I', pn.nspname, p.relname, xn.nspname, x.relname)`)}
         AS statements
     FROM ${userRelationsFromClauseSql('rp')} JOIN pg_index i ON i.indrelid = c.oid
     JOIN pg_class x ON x.oid = i.indexrelid JOIN pg_namespace xn ON xn.oid = x.relnamespace
@@ -34,7 +38,7 @@ export const tableSettingCreationQuery: SchemaObjectDefinitionQuery = {
   sql: () => `SELECT 'settings:' || c.oid AS id, format('settings of %s.%s', n.nspname, c.relname) AS name,
       (SELECT array_agg(need) FROM (SELECT 'pg_class:' || c.oid UNION ALL
         SELECT 'pg_class:' || i.indexrelid FROM pg_index i WHERE i.indrelid = c.oid) AS x(need)) AS depends_on,
-      ${sqlTextArrayConcat(`ARRAY[
+      ${buildConcatenatedTextArraySql(`ARRAY[
         CASE c.relreplident WHEN 'f' THEN ${alterTable(`'REPLICA IDENTITY FULL'`)}
           WHEN 'n' THEN ${alterTable(`'REPLICA IDENTITY NOTHING'`)}
           WHEN 'i' THEN ${alterTable(`(SELECT format('REPLICA IDENTITY USING INDEX %I', x.relname) FROM pg_index i

@@ -1,11 +1,11 @@
 import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
 import type { SchemaObjectDefinitionQuery } from '../schema-object-definition.ts';
-import { sqlTextArray, userObjectCondition, userSchemaCondition } from '../sql-fragments.ts';
+import { buildNonNullTextArraySql, userObjectCondition, userSchemaCondition } from '../sql-fragments.ts';
 
 export const namespaceCreationQuery: SchemaObjectDefinitionQuery = {
   kind: 'schema',
   sql: () => `SELECT 'pg_namespace:' || n.oid AS id, 'schema ' || n.nspname AS name,
-    ${sqlTextArray(`format('CREATE SCHEMA %I', n.nspname)`)} AS statements
+    ${buildNonNullTextArraySql(`format('CREATE SCHEMA %I', n.nspname)`)} AS statements
     FROM pg_namespace n WHERE ${userSchemaCondition('n')} AND n.nspname <> 'public' AND ${userObjectCondition('pg_namespace', 'n.oid')}`,
 };
 
@@ -13,8 +13,8 @@ export const namespaceCreationQuery: SchemaObjectDefinitionQuery = {
 export const extensionCreationQuery: SchemaObjectDefinitionQuery = {
   kind: 'extension',
   sql: () => `SELECT 'pg_extension:' || e.oid AS id, 'extension ' || e.extname AS name,
-    ${sqlTextArray(`'pg_namespace:' || n.oid`)} AS depends_on, ${sqlTextArray(`'extension:' || e.extname`)} AS requirements,
-    ${sqlTextArray(`format('CREATE EXTENSION IF NOT EXISTS %I WITH SCHEMA %I', e.extname, n.nspname)`)} AS statements
+    ${buildNonNullTextArraySql(`'pg_namespace:' || n.oid`)} AS depends_on, ${buildNonNullTextArraySql(`'extension:' || e.extname`)} AS requirements,
+    ${buildNonNullTextArraySql(`format('CREATE EXTENSION IF NOT EXISTS %I WITH SCHEMA %I', e.extname, n.nspname)`)} AS statements
     FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace
     WHERE e.oid >= ${firstNormalObjectId} AND e.extname <> 'plpgsql'`,
 };
@@ -25,7 +25,7 @@ export const collationCreationQuery: SchemaObjectDefinitionQuery = {
     const locale = from >= 170_000 ? 'c.colllocale' : from >= 150_000 ? 'c.colliculocale' : 'c.collcollate';
     const rules = from >= 160_000 ? 'c.collicurules' : 'NULL';
     return `SELECT 'pg_collation:' || c.oid AS id, format('collation %s.%s', n.nspname, c.collname) AS name,
-      ${sqlTextArray(`format('CREATE COLLATION %I.%I (provider = %s, %s%s%s)', n.nspname, c.collname,
+      ${buildNonNullTextArraySql(`format('CREATE COLLATION %I.%I (provider = %s, %s%s%s)', n.nspname, c.collname,
         CASE c.collprovider WHEN 'i' THEN 'icu' WHEN 'b' THEN 'builtin' ELSE 'libc' END,
         CASE WHEN c.collprovider = 'c' THEN format('lc_collate = %L, lc_ctype = %L', c.collcollate, c.collctype)
           ELSE format('locale = %L', ${locale}) END,

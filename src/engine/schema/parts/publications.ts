@@ -1,12 +1,12 @@
 import type { SchemaObjectDefinitionQuery, SourceAndTargetVersions } from '../schema-object-definition.ts';
-import { sqlTextArrayConcat, userObjectCondition } from '../sql-fragments.ts';
+import { buildConcatenatedTextArraySql, userObjectCondition } from '../sql-fragments.ts';
 
 /** Publications of the source. On the target they have no effect until a subscriber uses them. */
 export const publicationCreationQuery: SchemaObjectDefinitionQuery = {
   kind: 'publication',
   sql: (versions) => `SELECT 'pg_publication:' || p.oid AS id, 'publication ' || p.pubname AS name,
       (SELECT array_agg('pg_class:' || r.prrelid) FROM pg_publication_rel r WHERE r.prpubid = p.oid) AS depends_on,
-      ${sqlTextArrayConcat(
+      ${buildConcatenatedTextArraySql(
         `ARRAY[format('CREATE PUBLICATION %I%s WITH (%s)', p.pubname,
           CASE WHEN p.puballtables THEN ' FOR ALL TABLES' ELSE '' END, ${publicationOptions(versions)})]`,
         addTableStatements(versions),

@@ -1,11 +1,11 @@
 import type { SchemaObjectDefinitionQuery } from '../schema-object-definition.ts';
-import { sequenceOptionsSql, sqlTextArray, userRelationsFromClauseSql } from '../sql-fragments.ts';
+import { buildNonNullTextArraySql, sequenceOptionsSql, userRelationsFromClauseSql } from '../sql-fragments.ts';
 
 /** Sequences, except those of identity columns. The values of the sequences are copied later, as data. */
 export const sequenceCreationQuery: SchemaObjectDefinitionQuery = {
   kind: 'sequence',
   sql: ({ from }) => `SELECT 'pg_class:' || c.oid AS id, format('sequence %s.%s', n.nspname, c.relname) AS name,
-      ${sqlTextArray(
+      ${buildNonNullTextArraySql(
         `format('CREATE %sSEQUENCE %I.%I AS %s %s', ${
           from >= 150_000 ? `CASE c.relpersistence WHEN 'u' THEN 'UNLOGGED ' ELSE '' END` : `''`
         }, n.nspname, c.relname, format_type(s.seqtypid, NULL), ${sequenceOptionsSql('s')})`,
@@ -18,8 +18,8 @@ export const sequenceCreationQuery: SchemaObjectDefinitionQuery = {
 export const sequenceOwnerCreationQuery: SchemaObjectDefinitionQuery = {
   kind: 'owned sequence',
   sql: () => `SELECT 'owned:' || c.oid AS id, format('owner of sequence %s.%s', n.nspname, c.relname) AS name,
-      ${sqlTextArray(`'pg_class:' || c.oid`, `'pg_class:' || t.oid`)} AS depends_on,
-      ${sqlTextArray(`format('ALTER SEQUENCE %I.%I OWNED BY %I.%I.%I', n.nspname, c.relname, tn.nspname, t.relname, a.attname)`)}
+      ${buildNonNullTextArraySql(`'pg_class:' || c.oid`, `'pg_class:' || t.oid`)} AS depends_on,
+      ${buildNonNullTextArraySql(`format('ALTER SEQUENCE %I.%I OWNED BY %I.%I.%I', n.nspname, c.relname, tn.nspname, t.relname, a.attname)`)}
         AS statements
     FROM ${userRelationsFromClauseSql('S')}
     JOIN pg_depend d ON d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'a'

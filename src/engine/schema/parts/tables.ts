@@ -1,5 +1,9 @@
 import type { SchemaObjectDefinitionQuery, SourceAndTargetVersions } from '../schema-object-definition.ts';
-import { sqlTextArrayConcat, storageParametersExpressionSql, userRelationsFromClauseSql } from '../sql-fragments.ts';
+import {
+  buildConcatenatedTextArraySql,
+  storageParametersExpressionSql,
+  userRelationsFromClauseSql,
+} from '../sql-fragments.ts';
 import {
   buildAlterColumnSettingsSql,
   buildNotNullStatementsAfterCreateTableSql,
@@ -15,7 +19,7 @@ export const tableCreationQuery: SchemaObjectDefinitionQuery = {
   kind: 'table',
   sql: (versions) => `SELECT 'pg_class:' || c.oid AS id, format('table %s.%s', n.nspname, c.relname) AS name,
       (SELECT array_agg('pg_class:' || i.inhparent) FROM pg_inherits i WHERE i.inhrelid = c.oid) AS depends_on,
-      ${sqlTextArrayConcat(
+      ${buildConcatenatedTextArraySql(
         `ARRAY[${createTable(versions)}, ${attachPartition}, ${typedTable}, ${toastOptions}]`,
         identityColumnStatementsSql(),
         buildNotNullStatementsAfterCreateTableSql(versions),
@@ -31,7 +35,7 @@ export const columnSettingCreationQuery: SchemaObjectDefinitionQuery = {
   sql: (versions) => `SELECT 'columns:' || c.oid AS id, format('columns of %s.%s', n.nspname, c.relname) AS name,
       (SELECT array_agg(need) FROM (SELECT 'pg_class:' || c.oid UNION ALL
         SELECT 'pg_class:' || inhrelid FROM pg_inherits WHERE inhparent = c.oid) AS x(need)) AS depends_on,
-      ${sqlTextArrayConcat(buildAlterColumnSettingsSql(versions))} AS statements
+      ${buildConcatenatedTextArraySql(buildAlterColumnSettingsSql(versions))} AS statements
     FROM ${userRelationsFromClauseSql('rpm')}`,
 };
 

@@ -1,7 +1,7 @@
 import type { SchemaObjectDefinitionQuery, SourceAndTargetVersions } from '../schema-object-definition.ts';
 import {
-  sqlTextArray,
-  sqlTextArrayConcat,
+  buildConcatenatedTextArraySql,
+  buildNonNullTextArraySql,
   userObjectCondition,
   userRelationsFromClauseSql,
   userSchemaCondition,
@@ -12,8 +12,8 @@ export const triggerCreationQuery: SchemaObjectDefinitionQuery = {
   kind: 'trigger',
   sql: (versions) => `SELECT 'pg_trigger:' || t.oid AS id,
       format('trigger %s of %s.%s', t.tgname, n.nspname, c.relname) AS name,
-      ${sqlTextArray(`'pg_class:' || c.oid`)} AS depends_on,
-      ${sqlTextArrayConcat(`ARRAY[pg_get_triggerdef(t.oid), CASE WHEN t.tgenabled <> 'O' THEN ${triggerState(`t.tgenabled`)} END]`)}
+      ${buildNonNullTextArraySql(`'pg_class:' || c.oid`)} AS depends_on,
+      ${buildConcatenatedTextArraySql(`ARRAY[pg_get_triggerdef(t.oid), CASE WHEN t.tgenabled <> 'O' THEN ${triggerState(`t.tgenabled`)} END]`)}
         AS statements
     FROM ${userRelationsFromClauseSql('rpv')} JOIN pg_trigger t ON t.tgrelid = c.oid
     WHERE NOT t.tgisinternal AND ${isOriginalTrigger(versions)}`,
@@ -24,7 +24,7 @@ export const partitionTriggerStateQuery: SchemaObjectDefinitionQuery = {
   kind: 'rule',
   sql: (versions) => `SELECT 'state:' || t.oid AS id,
       format('trigger %s of %s.%s', t.tgname, n.nspname, c.relname) AS name,
-      ${sqlTextArray(`'pg_class:' || c.oid`)} AS depends_on, ${sqlTextArray(triggerState('t.tgenabled'))} AS statements
+      ${buildNonNullTextArraySql(`'pg_class:' || c.oid`)} AS depends_on, ${buildNonNullTextArraySql(triggerState('t.tgenabled'))} AS statements
     FROM ${userRelationsFromClauseSql('rp')} JOIN pg_trigger t ON t.tgrelid = c.oid
     WHERE c.relispartition AND t.tgconstraint = 0 AND NOT (${isOriginalTrigger(versions)}) AND EXISTS (SELECT FROM pg_trigger other
       WHERE other.tgname = t.tgname AND other.tgfoid = t.tgfoid AND 'O' <> ANY (ARRAY[other.tgenabled, t.tgenabled]))`,
@@ -44,8 +44,8 @@ function triggerState(column: string): string {
 export const rewriteRuleCreationQuery: SchemaObjectDefinitionQuery = {
   kind: 'rule',
   sql: () => `SELECT 'pg_rewrite:' || r.oid AS id, format('rule %s of %s.%s', r.rulename, n.nspname, c.relname) AS name,
-      ${sqlTextArray(`'pg_class:' || c.oid`)} AS depends_on,
-      ${sqlTextArrayConcat(`ARRAY[pg_get_ruledef(r.oid), CASE WHEN r.ev_enabled <> 'O' THEN
+      ${buildNonNullTextArraySql(`'pg_class:' || c.oid`)} AS depends_on,
+      ${buildConcatenatedTextArraySql(`ARRAY[pg_get_ruledef(r.oid), CASE WHEN r.ev_enabled <> 'O' THEN
         format('ALTER TABLE %I.%I %s RULE %I', n.nspname, c.relname, CASE r.ev_enabled WHEN 'D' THEN 'DISABLE'
           WHEN 'R' THEN 'ENABLE REPLICA' ELSE 'ENABLE ALWAYS' END, r.rulename) END]`)} AS statements
     FROM ${userRelationsFromClauseSql('rpv')} JOIN pg_rewrite r ON r.ev_class = c.oid AND r.rulename <> '_RETURN'`,
@@ -55,7 +55,7 @@ export const rewriteRuleCreationQuery: SchemaObjectDefinitionQuery = {
 export const eventTriggerCreationQuery: SchemaObjectDefinitionQuery = {
   kind: 'event trigger',
   sql: () => `SELECT 'pg_event_trigger:' || e.oid AS id, 'event trigger ' || e.evtname AS name,
-      ${sqlTextArrayConcat(`ARRAY[format('CREATE EVENT TRIGGER %I ON %s%s EXECUTE FUNCTION %I.%I()', e.evtname, e.evtevent,
+      ${buildConcatenatedTextArraySql(`ARRAY[format('CREATE EVENT TRIGGER %I ON %s%s EXECUTE FUNCTION %I.%I()', e.evtname, e.evtevent,
           coalesce(' WHEN TAG IN (' || (SELECT string_agg(quote_literal(tag), ', ') FROM unnest(e.evttags) tag) || ')', ''),
           n.nspname, p.proname),
         CASE WHEN e.evtenabled <> 'O' THEN format('ALTER EVENT TRIGGER %I %s', e.evtname, CASE e.evtenabled
@@ -68,9 +68,9 @@ export const eventTriggerCreationQuery: SchemaObjectDefinitionQuery = {
 export const rowPolicyCreationQuery: SchemaObjectDefinitionQuery = {
   kind: 'policy',
   sql: () => `SELECT 'pg_policy:' || p.oid AS id, format('policy %s of %s.%s', p.polname, n.nspname, c.relname) AS name,
-      ${sqlTextArray(`'pg_class:' || c.oid`)} AS depends_on,
+      ${buildNonNullTextArraySql(`'pg_class:' || c.oid`)} AS depends_on,
       (SELECT array_agg('role:' || rolname) FROM pg_roles WHERE oid = ANY (p.polroles)) AS requirements,
-      ${sqlTextArray(`format('CREATE POLICY %I ON %I.%I AS %s FOR %s TO %s%s%s', p.polname, n.nspname, c.relname,
+      ${buildNonNullTextArraySql(`format('CREATE POLICY %I ON %I.%I AS %s FOR %s TO %s%s%s', p.polname, n.nspname, c.relname,
         CASE WHEN p.polpermissive THEN 'PERMISSIVE' ELSE 'RESTRICTIVE' END,
         CASE p.polcmd WHEN 'r' THEN 'SELECT' WHEN 'a' THEN 'INSERT' WHEN 'w' THEN 'UPDATE' WHEN 'd' THEN 'DELETE' ELSE 'ALL' END,
         coalesce((SELECT string_agg(quote_ident(rolname), ', ') FROM pg_roles WHERE oid = ANY (p.polroles)), 'PUBLIC'),
@@ -84,8 +84,8 @@ export const extendedStatisticsCreationQuery: SchemaObjectDefinitionQuery = {
   sql: ({
     from,
   }) => `SELECT 'pg_statistic_ext:' || s.oid AS id, format('statistics %s.%s', n.nspname, s.stxname) AS name,
-      ${sqlTextArray(`'pg_class:' || s.stxrelid`)} AS depends_on,
-      ${sqlTextArrayConcat(
+      ${buildNonNullTextArraySql(`'pg_class:' || s.stxrelid`)} AS depends_on,
+      ${buildConcatenatedTextArraySql(
         `ARRAY[pg_get_statisticsobjdef(s.oid)${
           from >= 130_000
             ? `, CASE WHEN s.stxstattarget >= 0 THEN

@@ -1,8 +1,8 @@
 import type { SchemaObjectDefinitionQuery, SourceAndTargetVersions } from '../schema-object-definition.ts';
 import {
+  buildConcatenatedTextArraySql,
+  buildNonNullTextArraySql,
   collateClause,
-  sqlTextArray,
-  sqlTextArrayConcat,
   userObjectCondition,
   userSchemaCondition,
 } from '../sql-fragments.ts';
@@ -13,7 +13,7 @@ const typeColumns = `'pg_type:' || t.oid AS id, format('type %s.%s', n.nspname, 
 
 export const enumTypeCreationQuery: SchemaObjectDefinitionQuery = {
   kind: 'type',
-  sql: () => `SELECT ${typeColumns}, ${sqlTextArray(`format('CREATE TYPE %I.%I AS ENUM (%s)', n.nspname, t.typname,
+  sql: () => `SELECT ${typeColumns}, ${buildNonNullTextArraySql(`format('CREATE TYPE %I.%I AS ENUM (%s)', n.nspname, t.typname,
       (SELECT string_agg(quote_literal(enumlabel), ', ' ORDER BY enumsortorder) FROM pg_enum WHERE enumtypid = t.oid))`)}
       AS statements
     FROM ${userTypes} WHERE t.typtype = 'e'`,
@@ -21,7 +21,7 @@ export const enumTypeCreationQuery: SchemaObjectDefinitionQuery = {
 
 export const compositeTypeCreationQuery: SchemaObjectDefinitionQuery = {
   kind: 'type',
-  sql: () => `SELECT ${typeColumns}, ${sqlTextArray(`format('CREATE TYPE %I.%I AS (%s)', n.nspname, t.typname,
+  sql: () => `SELECT ${typeColumns}, ${buildNonNullTextArraySql(`format('CREATE TYPE %I.%I AS (%s)', n.nspname, t.typname,
       (SELECT string_agg(format('%I %s%s', a.attname, format_type(a.atttypid, a.atttypmod),
           ${collateClause('a.attcollation', 'a.atttypid')}), ', ' ORDER BY a.attnum)
         FROM pg_attribute a WHERE a.attrelid = t.typrelid AND a.attnum > 0 AND NOT a.attisdropped))`)} AS statements
@@ -36,7 +36,7 @@ export const domainTypeCreationQuery: SchemaObjectDefinitionQuery = {
   kind: 'type',
   sql: ({
     from,
-  }) => `SELECT ${typeColumns}, ${sqlTextArray(`format('CREATE DOMAIN %I.%I AS %s%s%s%s', n.nspname, t.typname,
+  }) => `SELECT ${typeColumns}, ${buildNonNullTextArraySql(`format('CREATE DOMAIN %I.%I AS %s%s%s%s', n.nspname, t.typname,
       format_type(t.typbasetype, t.typtypmod), ${collateClause('t.typcollation', 't.typbasetype')},
       coalesce(' DEFAULT ' || coalesce(pg_get_expr(t.typdefaultbin, 'pg_type'::regclass), quote_literal(t.typdefault)), ''),
       CASE WHEN t.typnotnull THEN ${from >= 170_000 ? namedNotNull : `' NOT NULL'`} ELSE '' END)`)} AS statements
@@ -51,8 +51,8 @@ export const domainConstraintCreationQuery: SchemaObjectDefinitionQuery = {
   kind: 'domain constraint',
   sql: () => `SELECT 'pg_constraint:' || k.oid AS id,
       format('constraint %s of domain %s.%s', k.conname, n.nspname, t.typname) AS name,
-      ${sqlTextArray(`'pg_type:' || t.oid`)} AS depends_on,
-      ${sqlTextArray(`format('ALTER DOMAIN %I.%I ADD CONSTRAINT %I %s', n.nspname, t.typname, k.conname,
+      ${buildNonNullTextArraySql(`'pg_type:' || t.oid`)} AS depends_on,
+      ${buildNonNullTextArraySql(`format('ALTER DOMAIN %I.%I ADD CONSTRAINT %I %s', n.nspname, t.typname, k.conname,
         pg_get_constraintdef(k.oid))`)} AS statements
     FROM ${userTypes} JOIN pg_constraint k ON k.contypid = t.oid AND k.contype = 'c'`,
 };
@@ -61,7 +61,7 @@ export const rangeTypeCreationQuery: SchemaObjectDefinitionQuery = {
   kind: 'type',
   sql: ({
     from,
-  }) => `SELECT ${typeColumns}, ${sqlTextArray(`format('CREATE TYPE %I.%I AS RANGE (%s)', n.nspname, t.typname,
+  }) => `SELECT ${typeColumns}, ${buildNonNullTextArraySql(`format('CREATE TYPE %I.%I AS RANGE (%s)', n.nspname, t.typname,
       ${rangeOptions({ from })})`)} AS statements
     FROM ${userTypes} JOIN pg_range r ON r.rngtypid = t.oid
     LEFT JOIN pg_opclass o ON o.oid = r.rngsubopc LEFT JOIN pg_namespace os ON os.oid = o.opcnamespace
@@ -85,7 +85,7 @@ export const castCreationQuery: SchemaObjectDefinitionQuery = {
   kind: 'cast',
   sql: () => `SELECT 'pg_cast:' || k.oid AS id,
       format('cast (%s AS %s)', format_type(k.castsource, NULL), format_type(k.casttarget, NULL)) AS name,
-      ${sqlTextArrayConcat(`ARRAY[format('CREATE CAST (%s AS %s) %s%s', format_type(k.castsource, NULL), format_type(k.casttarget, NULL),
+      ${buildConcatenatedTextArraySql(`ARRAY[format('CREATE CAST (%s AS %s) %s%s', format_type(k.castsource, NULL), format_type(k.casttarget, NULL),
         CASE k.castmethod WHEN 'b' THEN 'WITHOUT FUNCTION' WHEN 'i' THEN 'WITH INOUT'
           ELSE format('WITH FUNCTION %I.%I(%s)', n.nspname, p.proname, pg_get_function_identity_arguments(p.oid)) END,
         CASE k.castcontext WHEN 'i' THEN ' AS IMPLICIT' WHEN 'a' THEN ' AS ASSIGNMENT' ELSE '' END)]`)} AS statements

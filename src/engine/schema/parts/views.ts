@@ -1,10 +1,14 @@
 import type { SchemaObjectDefinitionQuery } from '../schema-object-definition.ts';
-import { sqlTextArray, storageParametersExpressionSql, userRelationsFromClauseSql } from '../sql-fragments.ts';
+import {
+  buildNonNullTextArraySql,
+  storageParametersExpressionSql,
+  userRelationsFromClauseSql,
+} from '../sql-fragments.ts';
 
 export const viewCreationQuery: SchemaObjectDefinitionQuery = {
   kind: 'view',
   sql: () => `SELECT 'pg_class:' || c.oid AS id, format('view %s.%s', n.nspname, c.relname) AS name,
-      ${sqlTextArray(`format('CREATE VIEW %I.%I%s AS %s', n.nspname, c.relname,
+      ${buildNonNullTextArraySql(`format('CREATE VIEW %I.%I%s AS %s', n.nspname, c.relname,
         coalesce(' WITH (' || ${storageParametersExpressionSql('c.reloptions')} || ')', ''), pg_get_viewdef(c.oid))`)} AS statements
     FROM ${userRelationsFromClauseSql('v')}`,
 };
@@ -13,7 +17,7 @@ export const viewCreationQuery: SchemaObjectDefinitionQuery = {
 export const materializedViewCreationQuery: SchemaObjectDefinitionQuery = {
   kind: 'view',
   sql: () => `SELECT 'pg_class:' || c.oid AS id, format('materialized view %s.%s', n.nspname, c.relname) AS name,
-      ${sqlTextArray(`format('CREATE MATERIALIZED VIEW %I.%I%s%s AS %s WITH NO DATA', n.nspname, c.relname,
+      ${buildNonNullTextArraySql(`format('CREATE MATERIALIZED VIEW %I.%I%s%s AS %s WITH NO DATA', n.nspname, c.relname,
         coalesce((SELECT format(' USING %I', m.amname) FROM pg_am m WHERE m.oid = c.relam AND m.amname <> 'heap'), ''),
         coalesce(' WITH (' || ${storageParametersExpressionSql('c.reloptions')} || ')', ''), rtrim(pg_get_viewdef(c.oid), ';'))`)}
         AS statements
@@ -24,8 +28,8 @@ export const materializedViewCreationQuery: SchemaObjectDefinitionQuery = {
 export const columnDefaultCreationQuery: SchemaObjectDefinitionQuery = {
   kind: 'default',
   sql: () => `SELECT 'pg_attrdef:' || d.oid AS id, format('default of %s.%s.%s', n.nspname, c.relname, a.attname) AS name,
-      ${sqlTextArray(`'pg_class:' || c.oid`)} AS depends_on,
-      ${sqlTextArray(`format('ALTER TABLE ONLY %I.%I ALTER COLUMN %I SET DEFAULT %s', n.nspname, c.relname, a.attname,
+      ${buildNonNullTextArraySql(`'pg_class:' || c.oid`)} AS depends_on,
+      ${buildNonNullTextArraySql(`format('ALTER TABLE ONLY %I.%I ALTER COLUMN %I SET DEFAULT %s', n.nspname, c.relname, a.attname,
         pg_get_expr(d.adbin, d.adrelid))`)} AS statements
     FROM ${userRelationsFromClauseSql('rpv')} JOIN pg_attrdef d ON d.adrelid = c.oid
     JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = d.adnum AND a.attgenerated = ''`,

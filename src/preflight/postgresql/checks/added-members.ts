@@ -1,9 +1,9 @@
 import { requoteQualifiedName, requoteSignature } from '../../../postgresql/requote.ts';
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
-import { buildRowRemovalFixEffect } from '../../fix-effect.ts';
+import { buildQueryRowRemovalFixEffect } from '../../fix-effect.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
-import { type AddedExtensionMember, addedExtensionMembersQuery } from '../queries/added-members.ts';
+import { type AddedExtensionFunction, addedExtensionFunctionsQuery } from '../queries/added-extension-functions.ts';
 import { formatNumberWithNoun } from '../units.ts';
 
 export const addedExtensionMembersCheck = declareDatabasePreflightCheck({
@@ -11,7 +11,7 @@ export const addedExtensionMembersCheck = declareDatabasePreflightCheck({
   title: 'no function was added to an extension',
   headline: 'A function was added to an extension',
   severity: { continuous: 'blocker', dump: 'blocker' },
-  queries: { added: addedExtensionMembersQuery },
+  queries: { added: addedExtensionFunctionsQuery },
   evaluate({ added }, database) {
     if (added.length === 0) return passOutcome('none');
     const needed = added.filter(({ user }) => user !== undefined);
@@ -25,7 +25,7 @@ export const addedExtensionMembersCheck = declareDatabasePreflightCheck({
       fix: {
         review: named.map(statement('DROP')),
         undoReview: named.map(statement('ADD')),
-        effects: [buildRowRemovalFixEffect(addedExtensionMembersQuery, named)],
+        effects: [buildQueryRowRemovalFixEffect(addedExtensionFunctionsQuery, named)],
         database,
         by: 'the owner of the extension, or a superuser',
         text: 'Remove the functions from the extension (ALTER EXTENSION … DROP FUNCTION). They continue to exist, and a dump then contains them.',
@@ -38,5 +38,5 @@ export const addedExtensionMembersCheck = declareDatabasePreflightCheck({
 
 const statement =
   (verb: 'ADD' | 'DROP') =>
-  ({ extension, signature }: AddedExtensionMember): string =>
+  ({ extension, signature }: AddedExtensionFunction): string =>
     `ALTER EXTENSION ${requoteQualifiedName(extension)} ${verb} FUNCTION ${requoteSignature(signature)}`;

@@ -1,7 +1,7 @@
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import { requoteQualifiedName } from '../../../postgresql/requote.ts';
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
-import { buildRowRemovalFixEffect } from '../../fix-effect.ts';
+import { buildQueryRowRemovalFixEffect } from '../../fix-effect.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { subscriptionApplyTriggersQuery } from '../queries/triggers.ts';
@@ -34,7 +34,7 @@ export const alwaysTriggersCheck = declareDatabasePreflightCheck({
         undo: applyTriggers.map(({ table, name, always }) =>
           statement(table, always ? 'ENABLE ALWAYS' : 'ENABLE REPLICA', name),
         ),
-        effects: [buildRowRemovalFixEffect(subscriptionApplyTriggersQuery, applyTriggers)],
+        effects: [buildQueryRowRemovalFixEffect(subscriptionApplyTriggersQuery, applyTriggers)],
         database,
         by: 'the owner of the tables, or a superuser',
         text: 'Change ENABLE ALWAYS triggers to ordinary triggers and disable ENABLE REPLICA triggers before the schema is copied. Restore the triggers on source and target after the cut-over. Do not change the triggers if this server is itself a subscriber that needs them.',

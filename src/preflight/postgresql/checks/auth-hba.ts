@@ -1,12 +1,12 @@
-import { databaseConnectErrorCodes } from '../../../platform/connect-error.ts';
+import { clientSideDatabaseErrorCodes } from '../../../platform/connect-error.ts';
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import { passOutcome } from '../../finding.ts';
 import { declareServerPreflightCheck } from '../check.ts';
 import {
   buildFailedPostgresqlLoginOutcome,
+  databaseLoginFailedSkipReason,
   evaluatePostgresqlLoginStep,
   type FailedPostgresqlConnection,
-  loginFailedSkipReason,
 } from '../login-step-outcomes.ts';
 
 export const authHbaCheck = declareServerPreflightCheck({
@@ -33,7 +33,7 @@ export const authHbaCheck = declareServerPreflightCheck({
  */
 function hostRefusal({ code, message }: FailedPostgresqlConnection, username: string) {
   if (
-    code === databaseConnectErrorCodes.authentication ||
+    code === clientSideDatabaseErrorCodes.authentication ||
     /pg_hba|certificate|\b(ident|peer|gssapi|sspi|oauth)\b/i.test(message)
   ) {
     return hostRule(username);
@@ -60,7 +60,7 @@ function noLogin(username: string) {
     fix: {
       sql: [`ALTER ROLE ${role} LOGIN`],
       undo: [`ALTER ROLE ${role} NOLOGIN`],
-      notSimulated: loginFailedSkipReason,
+      notSimulated: databaseLoginFailedSkipReason,
       text: 'Allow the role to log in, or use another role.',
     },
   };
@@ -73,7 +73,7 @@ function hostRule(username: string) {
     detail:
       'The first matching rule of pg_hba.conf applies. The service connects from other addresses than this machine.',
     fix: {
-      notSimulated: loginFailedSkipReason,
+      notSimulated: databaseLoginFailedSkipReason,
       shell: ['# in pg_hba.conf (path: SHOW hba_file), above the rules that match now:', rule],
       undoShell: [`# remove this line from pg_hba.conf: ${rule}`],
       reload: true,

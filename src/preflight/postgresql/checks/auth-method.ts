@@ -1,4 +1,4 @@
-import { databaseConnectErrorCodes } from '../../../platform/connect-error.ts';
+import { clientSideDatabaseErrorCodes } from '../../../platform/connect-error.ts';
 import { type PreflightCheckOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { isConnectedOverLoopback } from '../../network/evaluate-host.ts';
 import { declareServerPreflightCheck } from '../check.ts';
@@ -85,6 +85,6 @@ const intercepted = {
 };
 
 const refusals: Readonly<Record<string, typeof noProof>> = {
-  [databaseConnectErrorCodes.serverProof]: noProof,
-  [databaseConnectErrorCodes.channelBinding]: intercepted,
+  [clientSideDatabaseErrorCodes.serverProof]: noProof,
+  [clientSideDatabaseErrorCodes.channelBinding]: intercepted,
 };

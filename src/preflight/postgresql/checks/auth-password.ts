@@ -1,11 +1,11 @@
-import { databaseConnectErrorCodes } from '../../../platform/connect-error.ts';
+import { clientSideDatabaseErrorCodes } from '../../../platform/connect-error.ts';
 import { quoteIdentifier, quoteLiteral } from '../../../postgresql/quote.ts';
 import { type FindingFix, passOutcome, unknownOutcome } from '../../finding.ts';
 import { declareServerPreflightCheck } from '../check.ts';
 import {
   buildFailedPostgresqlLoginOutcome,
+  databaseLoginFailedSkipReason,
   evaluatePostgresqlLoginStep,
-  loginFailedSkipReason,
 } from '../login-step-outcomes.ts';
 
 export const authPasswordCheck = declareServerPreflightCheck({
@@ -32,7 +32,7 @@ export const authPasswordCheck = declareServerPreflightCheck({
       (why) =>
         buildFailedPostgresqlLoginOutcome(
           why,
-          why.code === databaseConnectErrorCodes.noPassword ? noPassword : wrongPassword(facts.username),
+          why.code === clientSideDatabaseErrorCodes.noPassword ? noPassword : wrongPassword(facts.username),
         ),
     );
   },
@@ -58,7 +58,7 @@ function wrongPassword(username: string) {
       'The server sends the same error for a wrong password, a role that does not exist and a role whose VALID UNTIL has passed; only the server log gives the reason.',
     fix: {
       sql: [`DO ${quoteLiteral(renew)}`],
-      notSimulated: loginFailedSkipReason,
+      notSimulated: databaseLoginFailedSkipReason,
       text: `Provide the correct password, or set it again (\\password in psql). If the role has expired: ALTER ROLE ${role} VALID UNTIL 'infinity'.`,
     },
   };

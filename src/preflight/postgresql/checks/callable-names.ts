@@ -1,6 +1,6 @@
 import { requoteQualifiedName } from '../../../postgresql/requote.ts';
 import { failOutcome, infoOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
-import { buildRowRemovalFixEffect } from '../../fix-effect.ts';
+import { buildQueryRowRemovalFixEffect } from '../../fix-effect.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { suggestValueQueriesForTableOwner } from '../owner-queries.ts';
@@ -29,7 +29,7 @@ export const ambiguousCallableNamesCheck = declareDatabasePreflightCheck({
         // role that runs the statement.
         review: changed.map((one) => alterType(one, preciseType(one.type))),
         undoReview: changed.map((one) => alterType(one, one.type)),
-        effects: [buildRowRemovalFixEffect(regprocColumnsQuery, changed)],
+        effects: [buildQueryRowRemovalFixEffect(regprocColumnsQuery, changed)],
         database,
         by: 'the owner of the tables, or a superuser',
         text: `Each statement rewrites its table under an ACCESS EXCLUSIVE lock.${changed.length === named.length ? '' : ' A domain or a composite type must be re-created with regprocedure or regoperator.'}`,

@@ -4,7 +4,7 @@ import { infoOutcome, type PreflightCheckOutcome, passOutcome, unknownOutcome, w
 import { declareDatabasePreflightCheck } from '../check.ts';
 import { findPostgresqlDatabase } from '../find-database.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
-import { collationsQuery } from '../queries/collations.ts';
+import { userCollationsQuery } from '../queries/collations.ts';
 import { databasesQuery } from '../queries/databases.ts';
 import {
   type FunctionNeedingSuperuserOrLocale,
@@ -19,7 +19,7 @@ export const collationCheck = declareDatabasePreflightCheck({
   severity: { continuous: 'blocker', dump: 'blocker' },
   queries: {
     databases: databasesQuery,
-    collations: collationsQuery,
+    collations: userCollationsQuery,
     markedFunctions: functionsNeedingSuperuserOrLocaleQuery,
   },
   evaluate({ databases, collations, markedFunctions }, database) {

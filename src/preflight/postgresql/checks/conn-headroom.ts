@@ -5,7 +5,7 @@ import { connectionCapacityQuery } from '../queries/connection-capacity.ts';
 import { migrationRoleQuery } from '../queries/migration-role.ts';
 import { postgresqlSettingsQuery } from '../queries/settings.ts';
 import { computeReplicationSlotDemand } from '../slot-demand.ts';
-import { getSourceServerVersion } from '../source-facts.ts';
+import { getPostgresqlSourceVersion } from '../source-facts.ts';
 import { formatNumberWithNoun } from '../units.ts';
 
 export const connHeadroomCheck = declareServerPreflightCheck({
@@ -21,7 +21,7 @@ export const connHeadroomCheck = declareServerPreflightCheck({
     const free = max - kept - used;
     const databases = facts.databases.length;
     // Before PostgreSQL 12, WAL senders counted towards max_connections.
-    const needed = getSourceServerVersion(facts) < 120_000 ? computeReplicationSlotDemand(databases).full + 4 : 4;
+    const needed = getPostgresqlSourceVersion(facts) < 120_000 ? computeReplicationSlotDemand(databases).full + 4 : 4;
     const observed = `${formatNumberWithNoun(free, 'connection')} free of ${max} (${used} used${kept === 0 ? '' : `, ${kept} reserved`})`;
     if (free >= needed) return passOutcome(observed, { required: String(needed) });
     return warnOutcome(observed, {

@@ -1,7 +1,7 @@
 import { failOutcome, type PreflightCheckOutcome, passOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
 import { buildIncompleteScanOutcome } from '../deep/get-row-scan-or-check-outcome.ts';
-import type { UnreadTable } from '../deep/scanned-rows.ts';
+import type { UnreadTable } from '../deep/scanned-row-statistics.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { type DatabaseStorageDamage, storageDamageQuery } from '../queries/storage-damage.ts';
 import { formatNumberWithNoun } from '../units.ts';

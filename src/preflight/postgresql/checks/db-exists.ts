@@ -3,9 +3,9 @@ import { type FindingFix, passOutcome } from '../../finding.ts';
 import { declareServerPreflightCheck } from '../check.ts';
 import {
   buildFailedPostgresqlLoginOutcome,
+  databaseLoginFailedSkipReason,
   evaluatePostgresqlLoginStep,
   type FailedPostgresqlConnection,
-  loginFailedSkipReason,
 } from '../login-step-outcomes.ts';
 import type { PostgresqlSourceFacts } from '../source-facts.ts';
 
@@ -47,7 +47,7 @@ function databaseFix({ dbname, username }: PostgresqlSourceFacts, why: FailedPos
         `GRANT EXECUTE ON FUNCTION pg_catalog.pg_backend_pid() TO ${role}`,
       ],
       database: dbname,
-      notSimulated: loginFailedSkipReason,
+      notSimulated: databaseLoginFailedSkipReason,
       text: 'Grant the privileges to the role; pg_dump and the migration need them as well.',
     };
   }
@@ -55,7 +55,7 @@ function databaseFix({ dbname, username }: PostgresqlSourceFacts, why: FailedPos
     return {
       sql: [`GRANT CONNECT ON DATABASE ${database} TO ${role}`],
       undo: [`REVOKE CONNECT ON DATABASE ${database} FROM ${role}`],
-      notSimulated: loginFailedSkipReason,
+      notSimulated: databaseLoginFailedSkipReason,
       text: 'Grant CONNECT on the database to the role.',
     };
   }
@@ -63,7 +63,7 @@ function databaseFix({ dbname, username }: PostgresqlSourceFacts, why: FailedPos
     return {
       sql: [`ALTER DATABASE ${database} WITH ALLOW_CONNECTIONS true`],
       undo: [`ALTER DATABASE ${database} WITH ALLOW_CONNECTIONS false`],
-      notSimulated: loginFailedSkipReason,
+      notSimulated: databaseLoginFailedSkipReason,
       text: 'Allow connections to the database, or use another database in --dbname. A database reported as invalid can only be dropped.',
     };
   }

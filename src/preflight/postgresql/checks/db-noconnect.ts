@@ -2,7 +2,7 @@ import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import { failOutcome, type PreflightCheckOutcome, passOutcome } from '../../finding.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
 import { explainRefusedPostgresqlLogin } from '../login-step-outcomes.ts';
-import { explainCatalogLocks } from '../queries/catalog-locks.ts';
+import { explainAccessExclusiveCatalogLocks } from '../queries/catalog-locks.ts';
 import { databasesQuery } from '../queries/databases.ts';
 import type { DatabaseAccessResult } from '../source-facts.ts';
 import { formatNumberWithNoun } from '../units.ts';
@@ -109,7 +109,7 @@ function causeOf(code: string): { readonly detail?: string; readonly fix: string
 
 /** A database whose contents are unknown must not be reported as one that can be migrated. */
 function notJudged(reach: DatabaseAccessResult | undefined, ignore: string): PreflightCheckOutcome {
-  const lock = explainCatalogLocks(reach?.kind === 'lost' ? (reach.locks ?? []) : []);
+  const lock = explainAccessExclusiveCatalogLocks(reach?.kind === 'lost' ? (reach.locks ?? []) : []);
   const broken = reach?.kind === 'entered' ? reach.broken : undefined;
   const observed =
     reach?.kind === 'lost'

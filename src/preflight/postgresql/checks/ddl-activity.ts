@@ -2,7 +2,7 @@ import { infoOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { installedExtensionsQuery } from '../queries/extensions.ts';
-import { recentDdlQuery } from '../queries/recent-ddl.ts';
+import { recentlyChangedTablesQuery } from '../queries/recently-changed-tables.ts';
 import { formatNumberWithNoun } from '../units.ts';
 
 export const ddlActivityCheck = declareDatabasePreflightCheck({
@@ -10,7 +10,7 @@ export const ddlActivityCheck = declareDatabasePreflightCheck({
   title: 'no table was created or altered in the last 24 hours',
   headline: 'Tables change, or can change, during the migration',
   severity: { continuous: 'warning' },
-  queries: { extensions: installedExtensionsQuery, recentDdl: recentDdlQuery },
+  queries: { extensions: installedExtensionsQuery, recentDdl: recentlyChangedTablesQuery },
   evaluate({ extensions, recentDdl }, _database, _ground, { method }) {
     const makers = extensions.map(({ name }) => name).filter((name) => tableCreatingExtensions.has(name));
     if (makers.length + recentDdl.length === 0) return passOutcome('none');

@@ -2,7 +2,7 @@ import { infoOutcome, passOutcome } from '../../finding.ts';
 import { alterSystemFix } from '../alter-system.ts';
 import { declareServerPreflightCheck } from '../check.ts';
 import { postgresqlSettingsQuery } from '../queries/settings.ts';
-import { getPostgresqlSizeSetting } from '../setting-values.ts';
+import { getPostgresqlSizeSetting } from '../size-setting.ts';
 import { formatBytesAsPostgresql } from '../units.ts';
 
 export const decodingMemCheck = declareServerPreflightCheck({

@@ -2,8 +2,8 @@ import { parsePostgresqlMajorVersion } from '../../../postgresql/version.ts';
 import { passOutcome, unknownOutcome } from '../../finding.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
-import { changedBuiltInFunctionPrivilegesQuery } from '../queries/built-in-grants.ts';
-import { unquotedSystemUserNameUsesQuery } from '../queries/system-user-keyword-uses.ts';
+import { removedFunctionsWithChangedPrivilegesQuery } from '../queries/removed-functions-with-changed-privileges.ts';
+import { unquotedSystemUserKeywordUsesQuery } from '../queries/system-user-keyword-uses.ts';
 import { formatNumberWithNoun } from '../units.ts';
 
 export const dumpOptionsCheck = declareDatabasePreflightCheck({
@@ -11,7 +11,10 @@ export const dumpOptionsCheck = declareDatabasePreflightCheck({
   title: 'the target version accepts a dump with the default options of pg_dump',
   headline: 'The target version rejects a dump with the default options of pg_dump',
   severity: { continuous: 'blocker', dump: 'blocker' },
-  queries: { systemUserNames: unquotedSystemUserNameUsesQuery, builtInGrants: changedBuiltInFunctionPrivilegesQuery },
+  queries: {
+    systemUserNames: unquotedSystemUserKeywordUsesQuery,
+    builtInGrants: removedFunctionsWithChangedPrivilegesQuery,
+  },
   evaluate({ systemUserNames, builtInGrants }, database, _facts, { targetVersion }) {
     const target = targetVersion === undefined ? undefined : parsePostgresqlMajorVersion(targetVersion);
     const isReserved = target === undefined || target >= 160_000;

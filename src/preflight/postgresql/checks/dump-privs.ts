@@ -1,7 +1,11 @@
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import { requoteQualifiedName } from '../../../postgresql/requote.ts';
 import { type FindingFix, failOutcome, passOutcome } from '../../finding.ts';
-import { buildQueryResultFixEffect, buildRoleChangeFixEffect, buildRowRemovalFixEffect } from '../../fix-effect.ts';
+import {
+  buildQueryResultFixEffect,
+  buildQueryRowRemovalFixEffect,
+  buildRoleChangeFixEffect,
+} from '../../fix-effect.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { unreadableLargeObjectsQuery } from '../queries/large-objects.ts';
@@ -91,7 +95,7 @@ function fixOf(closed: readonly UnreadableObject[], objects: readonly string[], 
     undo: rights.map((right) => `REVOKE ${right} FROM ${role}`),
     effects: [
       buildQueryResultFixEffect(unreadableObjectsQuery, () => unreadableObjectsQuery.absent),
-      buildRowRemovalFixEffect(unreadableLargeObjectsQuery, objects),
+      buildQueryRowRemovalFixEffect(unreadableLargeObjectsQuery, objects),
     ],
     database,
     by: 'the owner of the objects, or a superuser',

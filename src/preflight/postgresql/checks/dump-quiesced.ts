@@ -1,6 +1,6 @@
 import { infoOutcome, passOutcome, skipOutcome, warnOutcome } from '../../finding.ts';
 import { declareServerPreflightCheck } from '../check.ts';
-import { openTransactionsQuery } from '../queries/open-transactions.ts';
+import { openTransactionsWithWritesQuery } from '../queries/open-transactions.ts';
 import { formatBytesAsPostgresql, formatNumberWithNoun, timeSpanText } from '../units.ts';
 
 export const dumpQuiescedCheck = declareServerPreflightCheck({
@@ -10,7 +10,7 @@ export const dumpQuiescedCheck = declareServerPreflightCheck({
   severity: { dump: 'warning' },
   spec: '4.6',
   needs: 'connection',
-  queries: { transactions: openTransactionsQuery },
+  queries: { transactions: openTransactionsWithWritesQuery },
   evaluate({ transactions }, facts, options) {
     const written = facts.walRate?.bytes ?? 0;
     const span = timeSpanText((facts.walRate?.seconds ?? 0) * 1000);

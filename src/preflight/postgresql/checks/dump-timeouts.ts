@@ -1,6 +1,6 @@
 import { failOutcome, passOutcome } from '../../finding.ts';
 import { declareServerPreflightCheck } from '../check.ts';
-import { computeEffectiveRoleSettings } from '../effective-role-settings.ts';
+import { computeEffectiveSettingPerDatabase } from '../effective-role-settings.ts';
 import { migrationRoleQuery } from '../queries/migration-role.ts';
 import { roleSettingsQuery } from '../queries/role-settings.ts';
 import { postgresqlSettingsQuery } from '../queries/settings.ts';
@@ -22,7 +22,7 @@ export const dumpTimeoutsCheck = declareServerPreflightCheck({
   queries: { settings: postgresqlSettingsQuery, roleSettings: roleSettingsQuery, role: migrationRoleQuery },
   evaluate({ settings, roleSettings, role }, facts) {
     const found = ending.flatMap((name) =>
-      computeEffectiveRoleSettings(name, settings, roleSettings, facts).flatMap((one) => {
+      computeEffectiveSettingPerDatabase(name, settings, roleSettings, facts).flatMap((one) => {
         const span = parsePostgresqlDuration(one.value, 'ms') ?? 0;
         return span > 0 && span <= firstStatement ? [{ ...one, name, span }] : [];
       }),

@@ -1,12 +1,12 @@
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
 import { buildIncompleteScanOutcome } from '../deep/get-row-scan-or-check-outcome.ts';
-import type { DatabaseScanResult, InvalidEncodingColumn } from '../deep/scanned-rows.ts';
+import type { DatabaseScanResult, InvalidEncodingColumn } from '../deep/scanned-row-statistics.ts';
 import { findPostgresqlDatabase } from '../find-database.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { databaseFeatureOverviewQuery } from '../queries/database-overview.ts';
 import { databasesQuery } from '../queries/databases.ts';
-import { invalidUtf8TextsQuery } from '../queries/invalid-utf8-texts.ts';
+import { invalidUtf8SchemaTextsQuery } from '../queries/invalid-utf8-texts.ts';
 import { formatNumberWithNoun } from '../units.ts';
 
 /** Databases that exist on every managed target, with the encoding UTF8. */
@@ -17,7 +17,7 @@ export const encodingCheck = declareDatabasePreflightCheck({
   title: 'the database encoding is supported by the target',
   headline: 'The database encoding is SQL_ASCII',
   severity: { continuous: 'blocker', dump: 'blocker' },
-  queries: { databases: databasesQuery, overview: databaseFeatureOverviewQuery, rawTexts: invalidUtf8TextsQuery },
+  queries: { databases: databasesQuery, overview: databaseFeatureOverviewQuery, rawTexts: invalidUtf8SchemaTextsQuery },
   readsRows: true,
   evaluate({ databases, overview, rawTexts }, database, { scans }) {
     const encoding = findPostgresqlDatabase(databases, database)?.encoding ?? '';

@@ -1,7 +1,7 @@
 import { parsePostgresqlMajorVersion } from '../../../postgresql/version.ts';
 import { failOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
-import { contribExtensionServerVersionRange, getContribExtensionStatus } from '../contrib-extensions.ts';
+import { getContribExtensionStatus, majorVersionsWithContribExtensionData } from '../contrib-extensions.ts';
 import { limitFindingObjects } from '../listed-objects.ts';
 import { type InstalledExtension, installedExtensionsQuery, isPreinstalledExtension } from '../queries/extensions.ts';
 
@@ -54,8 +54,8 @@ export const extensionsCheck = declareDatabasePreflightCheck({
 /** The PostgreSQL releases that the target can have, which are never older than the source. */
 function possibleReleases(targetVersion: string | undefined, sourceVersion: number): readonly number[] {
   const target = targetVersion === undefined ? undefined : parsePostgresqlMajorVersion(targetVersion);
-  const first = Math.max(Math.floor((target ?? sourceVersion) / 10_000), contribExtensionServerVersionRange.first);
-  const last = target === undefined ? Math.max(first, contribExtensionServerVersionRange.last) : first;
+  const first = Math.max(Math.floor((target ?? sourceVersion) / 10_000), majorVersionsWithContribExtensionData.first);
+  const last = target === undefined ? Math.max(first, majorVersionsWithContribExtensionData.last) : first;
   return Array.from({ length: last - first + 1 }, (_, at) => first + at);
 }
 

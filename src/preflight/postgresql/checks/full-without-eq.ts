@@ -1,22 +1,19 @@
 import { failOutcome, type PreflightCheckOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
-import { selectHashIndexedNullableColumns } from '../find-columns-with-nulls-missed-by-hash-index.ts';
+import { selectHashIndexColumnsUsedByTarget } from '../find-columns-with-nulls-missed-by-hash-index.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
-import {
-  hashIndexesWithoutNullRowsQuery,
-  type NullableHashIndexColumn,
-} from '../queries/nullable-hash-index-columns.ts';
+import { type NullableHashIndexColumn, nullableHashIndexColumnsQuery } from '../queries/nullable-hash-index-columns.ts';
 import {
   noEqualityOperatorColumnsQuery,
-  replicaIdentitiesQuery,
   type TableWithUnsafeReplicaIdentity,
+  unsafeReplicaIdentitiesQuery,
 } from '../queries/replica-identities.ts';
 import {
   groupIncomparableColumnsByTable,
   type IncomparableColumnsByTable,
   replicaIdentityFix,
 } from '../replica-identity-fix.ts';
-import { getSourceServerVersion } from '../source-facts.ts';
+import { getPostgresqlSourceVersion } from '../source-facts.ts';
 import { formatNumberWithNoun } from '../units.ts';
 
 export const fullWithoutEqCheck = declareDatabasePreflightCheck({
@@ -25,9 +22,9 @@ export const fullWithoutEqCheck = declareDatabasePreflightCheck({
   headline: 'Rows of a table with REPLICA IDENTITY FULL cannot be identified',
   severity: { continuous: 'blocker' },
   queries: {
-    identities: replicaIdentitiesQuery,
+    identities: unsafeReplicaIdentitiesQuery,
     unequalColumns: noEqualityOperatorColumnsQuery,
-    hashedNulls: hashIndexesWithoutNullRowsQuery,
+    hashedNulls: nullableHashIndexColumnsQuery,
   },
   evaluate({ identities, unequalColumns, hashedNulls }, database, facts, options) {
     const unequal = groupIncomparableColumnsByTable(unequalColumns);
@@ -36,7 +33,7 @@ export const fullWithoutEqCheck = declareDatabasePreflightCheck({
     const missed =
       found.length > 0
         ? []
-        : selectHashIndexedNullableColumns(hashedNulls, options).filter(({ table }) =>
+        : selectHashIndexColumnsUsedByTarget(hashedNulls, options).filter(({ table }) =>
             full.some(({ name }) => name === table),
           );
     if (missed.length > 0) return missedRows(missed, database);
@@ -46,7 +43,7 @@ export const fullWithoutEqCheck = declareDatabasePreflightCheck({
       required: 'a primary key, or only columns whose types have an equality operator',
       detail: `The first UPDATE or DELETE stops the replication of the whole database, not only of the table: "could not identify an equality operator for type ${firstType(found, unequal)}".${buildUnlistedObjectsNote(found)}`,
       objects: limitFindingObjects(found).map(({ name }) => `${name} (${unequal.get(name)?.join(', ')})`),
-      fix: replicaIdentityFix(found, unequal, database, getSourceServerVersion(facts)),
+      fix: replicaIdentityFix(found, unequal, database, getPostgresqlSourceVersion(facts)),
     });
   },
 });

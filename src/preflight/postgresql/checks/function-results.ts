@@ -1,13 +1,13 @@
 import { passOutcome, unknownOutcome } from '../../finding.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
-import { findContextDependentWord } from '../function-body/find-context-dependent-word.ts';
+import { findNonImmutableWord } from '../function-body/find-non-immutable-word.ts';
 import {
   createFunctionRelationReader,
   type RelationsReadByFunction,
 } from '../function-body/function-relation-reader.ts';
 import { findUnresolvedFunctionBodyNames } from '../function-body/unresolved-function-body-names.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
-import { functionBodiesQuery } from '../queries/function-bodies.ts';
+import { functionAndViewBodiesQuery } from '../queries/function-bodies.ts';
 import { type UserFunctionUse, userFunctionUsesQuery } from '../queries/function-uses.ts';
 import { objectsNamedInFunctionBodiesQuery } from '../queries/named-objects.ts';
 import { searchPathOperatorsQuery } from '../queries/search-path-operators.ts';
@@ -20,7 +20,7 @@ export const functionResultsCheck = declareDatabasePreflightCheck({
   severity: { continuous: 'blocker', dump: 'blocker' },
   queries: {
     functionUses: userFunctionUsesQuery,
-    functionBodies: functionBodiesQuery,
+    functionBodies: functionAndViewBodiesQuery,
     meanings: objectsNamedInFunctionBodiesQuery,
     lostOperators: searchPathOperatorsQuery,
   },
@@ -76,7 +76,7 @@ const exceptionHandler = /\bexception\s+when\b/i;
 
 function environmentUseOf({ bodies, reads }: RelationsReadByFunction): string | undefined {
   for (const { text, bound } of bodies) {
-    const word = findContextDependentWord(`${text} ${bound}`);
+    const word = findNonImmutableWord(`${text} ${bound}`);
     if (word !== undefined) return word;
   }
   return reads.find(({ schema, name }) => /^(?:pg_|information_schema$)/.test(schema ?? name))?.name;

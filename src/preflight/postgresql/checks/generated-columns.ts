@@ -1,8 +1,8 @@
 import { failOutcome, infoOutcome, type PreflightCheckOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
-import { detectTimeDependentFunctionBody } from '../function-body/volatility.ts';
+import { detectTimeDependentFunctionBody } from '../function-body/time-dependent-function-body.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
-import { type FunctionBody, functionBodiesQuery } from '../queries/function-bodies.ts';
+import { type FunctionOrViewBody, functionAndViewBodiesQuery } from '../queries/function-bodies.ts';
 import { type UserFunctionUse, userFunctionUsesQuery } from '../queries/function-uses.ts';
 import { generatedColumnsQuery } from '../queries/generated-columns.ts';
 import { formatNumberWithNoun } from '../units.ts';
@@ -12,7 +12,11 @@ export const generatedColumnsCheck = declareDatabasePreflightCheck({
   title: 'the database has no generated columns',
   headline: 'The database has generated columns',
   severity: { continuous: 'blocker', dump: 'blocker' },
-  queries: { columns: generatedColumnsQuery, functionUses: userFunctionUsesQuery, functionBodies: functionBodiesQuery },
+  queries: {
+    columns: generatedColumnsQuery,
+    functionUses: userFunctionUsesQuery,
+    functionBodies: functionAndViewBodiesQuery,
+  },
   evaluate({ columns: { generated }, functionUses, functionBodies }, database) {
     if (generated.length === 0) return passOutcome('none');
     const volatile = volatileColumns(functionUses, functionBodies);
@@ -33,7 +37,10 @@ interface VolatileColumn {
 }
 
 /** Stored generated columns of tables with rows, whose function can return another value for the same row. */
-function volatileColumns(uses: readonly UserFunctionUse[], bodies: readonly FunctionBody[]): readonly VolatileColumn[] {
+function volatileColumns(
+  uses: readonly UserFunctionUse[],
+  bodies: readonly FunctionOrViewBody[],
+): readonly VolatileColumn[] {
   const byOid = new Map(bodies.map((body) => [body.oid, body]));
   return uses.flatMap(({ calls, kind, filled, name }) => {
     const body = byOid.get(calls);

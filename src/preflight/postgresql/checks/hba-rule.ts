@@ -1,7 +1,7 @@
 import { type FindingFix, failOutcome, type PreflightCheckOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { buildHbaAllowRuleFix } from '../allow-rule-fix.ts';
 import { declareServerPreflightCheck } from '../check.ts';
-import { computeHbaAddressCoverage } from '../hba-address-coverage.ts';
+import { computeHbaPublicAddressCoverage } from '../hba-public-address-coverage.ts';
 import {
   findHbaRulesForOtherAddresses,
   firstMatchingHbaRule,
@@ -13,7 +13,7 @@ import { clientAddressQuery } from '../queries/client-address.ts';
 import { type HbaRule, hbaRulesQuery } from '../queries/hba-rules.ts';
 import { migrationRoleQuery } from '../queries/migration-role.ts';
 import { postgresqlSettingsQuery } from '../queries/settings.ts';
-import { getSourceServerVersion, type PostgresqlSourceFacts } from '../source-facts.ts';
+import { getPostgresqlSourceVersion, type PostgresqlSourceFacts } from '../source-facts.ts';
 import { formatNumberWithNoun } from '../units.ts';
 
 export const hbaRuleCheck = declareServerPreflightCheck({
@@ -30,7 +30,7 @@ export const hbaRuleCheck = declareServerPreflightCheck({
     settings: postgresqlSettingsQuery,
   },
   evaluate({ hostRules, clientAddress, role, settings }, facts, options) {
-    if (getSourceServerVersion(facts) < 100_000) {
+    if (getPostgresqlSourceVersion(facts) < 100_000) {
       return warnOutcome('not reported before PostgreSQL 10', {
         headline: 'The server version does not report its pg_hba.conf rules',
         detail:
@@ -134,7 +134,7 @@ function fromAnywhere(
   caller: HbaClient,
   database: string,
 ): { readonly lines: readonly number[]; readonly isOpen: boolean; readonly why: string | undefined } {
-  const { byRule: parts, unmatched: left } = computeHbaAddressCoverage(rules, caller, database);
+  const { byRule: parts, unmatched: left } = computeHbaPublicAddressCoverage(rules, caller, database);
   const open = parts.filter(({ rule }) => obstacle(rule) === undefined);
   const closed = parts.filter(({ rule }) => obstacle(rule) !== undefined);
   const out = closed.reduce((sum, { share }) => sum + share, left);

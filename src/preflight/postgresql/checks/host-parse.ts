@@ -1,4 +1,4 @@
-import { evaluateHostParse } from '../../network/evaluate-host.ts';
+import { evaluateSourceAddressContradictions } from '../../network/evaluate-host.ts';
 import { declareServerPreflightCheck } from '../check.ts';
 import { continuousAndDumpMethods } from '../login-step-outcomes.ts';
 
@@ -10,5 +10,5 @@ export const hostParseConflictCheck = declareServerPreflightCheck({
   spec: '2',
   needs: 'address',
   queries: {},
-  evaluate: (_values, facts) => evaluateHostParse(facts.address, continuousAndDumpMethods),
+  evaluate: (_values, facts) => evaluateSourceAddressContradictions(facts.address, continuousAndDumpMethods),
 });

@@ -1,6 +1,6 @@
 import { failOutcome, infoOutcome, passOutcome } from '../../finding.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
-import { classifyEncodingByAcceptedBytes } from '../deep/byte-validator.ts';
+import { getEncodingByteClass } from '../deep/byte-validator.ts';
 import { buildIncompleteScanOutcome, getRowScanOrCheckOutcome } from '../deep/get-row-scan-or-check-outcome.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { formatNumberWithNoun } from '../units.ts';
@@ -16,7 +16,7 @@ export const invalidBytesCheck = declareDatabasePreflightCheck({
     const read = getRowScanOrCheckOutcome(database, facts, options);
     if ('outcome' in read) return read.outcome;
     const { encoding, invalid, rows } = read.scan;
-    const kind = classifyEncodingByAcceptedBytes(encoding);
+    const kind = getEncodingByteClass(encoding);
     if (kind === 'any bytes') return passOutcome(`${encoding} has no invalid bytes`);
     if (kind === 'unknown')
       return infoOutcome(`no check for the encoding ${encoding}`, {

@@ -1,7 +1,7 @@
 import { quoteLiteral } from '../../../postgresql/quote.ts';
 import { requoteQualifiedName } from '../../../postgresql/requote.ts';
 import { passOutcome, warnOutcome } from '../../finding.ts';
-import { buildRowRemovalFixEffect } from '../../fix-effect.ts';
+import { buildQueryRowRemovalFixEffect } from '../../fix-effect.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { type InvalidIndex, invalidIndexesQuery } from '../queries/invalid-indexes.ts';
@@ -30,7 +30,7 @@ export const invalidIndexCheck = declareDatabasePreflightCheck({
           ? {}
           : {
               sql: fixable.map((index) => fixStatement(index, isOld)),
-              effects: [buildRowRemovalFixEffect(invalidIndexesQuery, fixable)],
+              effects: [buildQueryRowRemovalFixEffect(invalidIndexesQuery, fixable)],
             }),
         database,
         by: 'the owner of the tables, or a superuser',

@@ -1,7 +1,7 @@
 import { failOutcome, type PreflightCheckOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
 import { buildIncompleteScanOutcome } from '../deep/get-row-scan-or-check-outcome.ts';
-import type { UnreadTable } from '../deep/scanned-rows.ts';
+import type { UnreadTable } from '../deep/scanned-row-statistics.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { describeRowLengthQueriesForOwner } from '../owner-queries.ts';
 import { largeValuesQuery } from '../queries/large-values.ts';

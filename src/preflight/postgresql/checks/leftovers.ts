@@ -1,6 +1,6 @@
 import { quoteIdentifier, quoteLiteral } from '../../../postgresql/quote.ts';
 import { type FindingFix, failOutcome, infoOutcome, passOutcome, warnOutcome } from '../../finding.ts';
-import { buildQueryResultFixEffect, buildRowRemovalFixEffect } from '../../fix-effect.ts';
+import { buildQueryResultFixEffect, buildQueryRowRemovalFixEffect } from '../../fix-effect.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
 import { isMigrationPublication } from '../is-migration-publication.ts';
 import { publicationsQuery } from '../queries/publications.ts';
@@ -74,7 +74,7 @@ function dropFix(slots: readonly ReplicationSlot[], names: readonly string[], da
       ...names.map(dropIdlePublication),
     ],
     effects: [
-      buildRowRemovalFixEffect(
+      buildQueryRowRemovalFixEffect(
         replicationSlotsQuery,
         slots.filter(({ active }) => !active),
       ),

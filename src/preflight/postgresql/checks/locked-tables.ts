@@ -3,7 +3,7 @@ import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { maxOpenTransactionSeconds } from '../open-transactions.ts';
-import { exclusiveTableLocksQuery, type TableLock } from '../queries/table-locks.ts';
+import { type AccessExclusiveTableLock, accessExclusiveTableLocksQuery } from '../queries/table-locks.ts';
 import { formatNumberWithNoun, timeSpanText } from '../units.ts';
 
 export const lockedTablesCheck = declareDatabasePreflightCheck({
@@ -11,7 +11,7 @@ export const lockedTablesCheck = declareDatabasePreflightCheck({
   title: 'no table has an ACCESS EXCLUSIVE lock',
   headline: 'A table has an ACCESS EXCLUSIVE lock',
   severity: { continuous: 'blocker', dump: 'blocker' },
-  queries: { locks: exclusiveTableLocksQuery },
+  queries: { locks: accessExclusiveTableLocksQuery },
   evaluate({ locks }) {
     if (locks.length === 0) return passOutcome('none');
     const tables = [...new Set(locks.map(({ table }) => table))];
@@ -30,12 +30,12 @@ export const lockedTablesCheck = declareDatabasePreflightCheck({
   },
 });
 
-function describeLock({ table, pid, gid, seconds }: TableLock): string {
+function describeLock({ table, pid, gid, seconds }: AccessExclusiveTableLock): string {
   const age = seconds === undefined ? 'age hidden' : `${timeSpanText(seconds * 1000)} old`;
   return `${table} by ${pid === undefined ? `the prepared transaction ${gid}` : `pid ${pid}`}, ${age}`;
 }
 
-function endStatement({ pid, gid }: TableLock): string {
+function endStatement({ pid, gid }: AccessExclusiveTableLock): string {
   if (pid !== undefined) return `SELECT pg_terminate_backend(${pid})`;
   return `COMMIT PREPARED ${quoteLiteral(gid)} or ROLLBACK PREPARED ${quoteLiteral(gid)}`;
 }

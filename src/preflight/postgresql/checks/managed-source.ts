@@ -1,7 +1,7 @@
 import { failOutcome, type PreflightCheckOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { declareServerPreflightCheck } from '../check.ts';
 import { continuousAndDumpMethods } from '../login-step-outcomes.ts';
-import { managedPostgresqlMarkersQuery } from '../queries/managed-service-markers.ts';
+import { managedPostgresqlMarkersQuery } from '../queries/managed-postgresql-markers.ts';
 
 export const managedSourceCheck = declareServerPreflightCheck({
   id: 'managed-source',

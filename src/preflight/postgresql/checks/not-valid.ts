@@ -7,7 +7,7 @@ import {
   unknownOutcome,
   warnOutcome,
 } from '../../finding.ts';
-import { buildRowRemovalFixEffect } from '../../fix-effect.ts';
+import { buildQueryRowRemovalFixEffect } from '../../fix-effect.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
 import {
   buildAddConstraintNotValidSql,
@@ -17,7 +17,7 @@ import {
 } from '../constraint-sql.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { type NullableInheritedColumn, nullableInheritedColumnsQuery } from '../queries/constraints.ts';
-import type { TableRowScanResult } from '../queries/row-scan.ts';
+import type { TableViolationSearchResult } from '../queries/row-scan.ts';
 import { type UnvalidatedConstraint, unvalidatedConstraintsQuery } from '../queries/unvalidated-constraints.ts';
 import { formatNumberWithNoun } from '../units.ts';
 
@@ -29,7 +29,7 @@ export const notValidCheck = declareDatabasePreflightCheck({
   queries: { unvalidated: unvalidatedConstraintsQuery, looserColumns: nullableInheritedColumnsQuery },
   evaluate({ unvalidated, looserColumns }, database) {
     const copied = unvalidated.filter(({ foreignKey }) => !foreignKey);
-    const seen = (result: TableRowScanResult) => ({
+    const seen = (result: TableViolationSearchResult) => ({
       constraints: copied.filter(({ rows }) => rows === result),
       columns: looserColumns.filter(({ rows }) => rows === result),
     });
@@ -59,7 +59,7 @@ function violatedOutcome(
     fix: {
       sql: violated.map(buildDropConstraintSql),
       undoReview: violated.map(buildAddConstraintNotValidSql),
-      effects: [buildRowRemovalFixEffect(unvalidatedConstraintsQuery, violated)],
+      effects: [buildQueryRowRemovalFixEffect(unvalidatedConstraintsQuery, violated)],
       database,
       by: 'the owner of the tables, or a superuser',
       text: 'Correct the rows that violate the constraints, or drop the constraints until the cut-over.',
@@ -110,7 +110,7 @@ function violationError({ name, owner, ofDomain, definition }: UnvalidatedConstr
 
 /** When a dump is restored, a table that inherits from another gets the NOT NULL of its parent again. */
 function nullableOutcome(
-  rows: TableRowScanResult,
+  rows: TableViolationSearchResult,
   found: readonly NullableInheritedColumn[],
   database: string,
 ): PreflightCheckOutcome {
@@ -137,7 +137,7 @@ function nullableOutcome(
       review: turn('SET'),
       undo: turn('DROP'),
       ...(rows === 'fit'
-        ? { effects: [buildRowRemovalFixEffect(nullableInheritedColumnsQuery, found)] }
+        ? { effects: [buildQueryRowRemovalFixEffect(nullableInheritedColumnsQuery, found)] }
         : { notSimulated: 'whether the rows satisfy NOT NULL is not known' }),
       database,
       by: 'the owner of the tables, or a superuser',

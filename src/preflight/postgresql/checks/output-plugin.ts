@@ -1,6 +1,6 @@
 import { failOutcome, passOutcome, skipOutcome } from '../../finding.ts';
 import { declareServerPreflightCheck } from '../check.ts';
-import { logicalDecodingOutputPluginQuery } from '../queries/output-plugin.ts';
+import { pgoutputAvailabilityQuery } from '../queries/pgoutput-availability.ts';
 
 export const outputPluginCheck = declareServerPreflightCheck({
   id: 'output-plugin',
@@ -8,7 +8,7 @@ export const outputPluginCheck = declareServerPreflightCheck({
   headline: 'The server cannot load the output plugin pgoutput',
   severity: { continuous: 'blocker' },
   needs: 'connection',
-  queries: { plugin: logicalDecodingOutputPluginQuery },
+  queries: { plugin: pgoutputAvailabilityQuery },
   evaluate({ plugin }) {
     if (plugin === undefined) return skipOutcome('only a superuser can see the libraries of the server');
     if (plugin.exists) return passOutcome('found');

@@ -1,8 +1,8 @@
 import { quoteLiteral } from '../../../postgresql/quote.ts';
 import { failOutcome, passOutcome } from '../../finding.ts';
 import { declareServerPreflightCheck } from '../check.ts';
-import { describeOpenTransaction } from '../open-transactions.ts';
-import { openTransactionsQuery } from '../queries/open-transactions.ts';
+import { describeOpenTransactionWithWrites } from '../open-transactions.ts';
+import { openTransactionsWithWritesQuery } from '../queries/open-transactions.ts';
 import { formatNumberWithNoun } from '../units.ts';
 
 export const preparedXactsCheck = declareServerPreflightCheck({
@@ -11,7 +11,7 @@ export const preparedXactsCheck = declareServerPreflightCheck({
   headline: 'A prepared transaction is open',
   severity: { continuous: 'blocker', dump: 'info' },
   needs: 'connection',
-  queries: { transactions: openTransactionsQuery },
+  queries: { transactions: openTransactionsWithWritesQuery },
   evaluate({ transactions }) {
     const prepared = transactions.filter(({ kind }) => kind === 'prepared');
     if (prepared.length === 0) return passOutcome('none');
@@ -19,7 +19,7 @@ export const preparedXactsCheck = declareServerPreflightCheck({
       required: 'none',
       detail:
         'A prepared transaction survives its session and a restart. Until a prepared transaction ends, no replication slot can be created, and its changes are replicated only after its commit.',
-      objects: prepared.slice(0, 20).map(describeOpenTransaction),
+      objects: prepared.slice(0, 20).map(describeOpenTransactionWithWrites),
       fix: {
         by: 'the owner of each transaction, or a superuser',
         text: `Commit or roll back each transaction in its database: ${prepared

@@ -1,5 +1,5 @@
 import { passOutcome, unknownOutcome } from '../../finding.ts';
-import { buildRowRemovalFixEffect } from '../../fix-effect.ts';
+import { buildQueryRowRemovalFixEffect } from '../../fix-effect.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
 import { buildAddConstraintNotValidSql, buildDropConstraintSql } from '../constraint-sql.ts';
 import {
@@ -8,7 +8,7 @@ import {
   type RelationsReadByFunction,
 } from '../function-body/function-relation-reader.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
-import { functionBodiesQuery } from '../queries/function-bodies.ts';
+import { functionAndViewBodiesQuery } from '../queries/function-bodies.ts';
 import {
   type FunctionCallingConstraint,
   functionCallingConstraintsQuery,
@@ -21,7 +21,7 @@ export const readingChecksCheck = declareDatabasePreflightCheck({
   title: 'no CHECK constraint reads rows that are copied later',
   headline: 'A CHECK constraint can read rows that are copied later',
   severity: { continuous: 'blocker', dump: 'blocker' },
-  queries: { callingChecks: functionCallingConstraintsQuery, functionBodies: functionBodiesQuery },
+  queries: { callingChecks: functionCallingConstraintsQuery, functionBodies: functionAndViewBodiesQuery },
   evaluate({ callingChecks, functionBodies }, database) {
     const found = circularChecks(callingChecks, createFunctionRelationReader(functionBodies));
     const [first] = found;
@@ -37,7 +37,7 @@ export const readingChecksCheck = declareDatabasePreflightCheck({
       fix: {
         sql: found.map((one) => buildDropConstraintSql({ ...one, owner: one.table, ofDomain: false })),
         undoReview: found.map((one) => buildAddConstraintNotValidSql({ ...one, owner: one.table, ofDomain: false })),
-        effects: [buildRowRemovalFixEffect(functionCallingConstraintsQuery, found)],
+        effects: [buildQueryRowRemovalFixEffect(functionCallingConstraintsQuery, found)],
         database,
         by: 'the owner of the tables, or a superuser',
         text: 'Drop the CHECK constraints until the cut-over, or replace them with a trigger, which does not fire during the copy. Run `cloudctl db rehearse` to see whether the rows satisfy the CHECK constraints.',

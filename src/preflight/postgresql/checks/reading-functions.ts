@@ -3,7 +3,7 @@ import { declareDatabasePreflightCheck } from '../check.ts';
 import { createFunctionRelationReader, type FunctionRelationRead } from '../function-body/function-relation-reader.ts';
 import { tokenizeSqlFunctionBody } from '../function-body/tokenize.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
-import { type FunctionBody, functionBodiesQuery } from '../queries/function-bodies.ts';
+import { type FunctionOrViewBody, functionAndViewBodiesQuery } from '../queries/function-bodies.ts';
 import { type UserFunctionUse, userFunctionUsesQuery } from '../queries/function-uses.ts';
 import { formatNumberWithNoun } from '../units.ts';
 
@@ -12,7 +12,7 @@ export const tableReadingFunctionsCheck = declareDatabasePreflightCheck({
   title: 'no generated column, index, partition key or domain calls a function that reads a table',
   headline: 'A generated column, an index, a partition key or a domain calls a function that reads a table',
   severity: { continuous: 'blocker', dump: 'blocker' },
-  queries: { functionUses: userFunctionUsesQuery, functionBodies: functionBodiesQuery },
+  queries: { functionUses: userFunctionUsesQuery, functionBodies: functionAndViewBodiesQuery },
   evaluate({ functionUses, functionBodies }, database) {
     const found = readingUses(functionUses, functionBodies);
     const differing = found.filter(({ kind, reads }) => kind === 'generated' && reads.some(isCertainRead));
@@ -27,7 +27,7 @@ interface ReadingUse extends UserFunctionUse {
 }
 
 /** Objects that the target evaluates for copied rows with a function that reads rows of a table, or may read them. */
-function readingUses(uses: readonly UserFunctionUse[], bodies: readonly FunctionBody[]): readonly ReadingUse[] {
+function readingUses(uses: readonly UserFunctionUse[], bodies: readonly FunctionOrViewBody[]): readonly ReadingUse[] {
   const readsOf = createFunctionRelationReader(
     bodies.map((body) => ({ ...body, text: withoutTypeNames(body.text), bound: withoutTypeNames(body.bound) })),
   );

@@ -2,14 +2,14 @@ import { formatSingleLinePsqlStatement } from '../../../postgresql/psql-script.t
 import { requoteQualifiedName } from '../../../postgresql/requote.ts';
 import { parsePostgresqlMajorVersion } from '../../../postgresql/version.ts';
 import { failOutcome, type PreflightCheckOutcome, passOutcome, warnOutcome } from '../../finding.ts';
-import { buildRowRemovalFixEffect } from '../../fix-effect.ts';
+import { buildQueryRowRemovalFixEffect } from '../../fix-effect.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { versionIncompatibleCallsQuery } from '../queries/incompatible-calls.ts';
 import { versionIncompatibleDefinitionsQuery } from '../queries/incompatible-definitions.ts';
 import { versionIncompatibleFunctionsQuery } from '../queries/incompatible-functions.ts';
 import type { VersionIncompatibleObject } from '../queries/incompatible-object.ts';
-import { uncreatableOperatorsAndAggregatesQuery } from '../queries/incompatible-operators.ts';
+import { versionIncompatibleOperatorsAndAggregatesQuery } from '../queries/incompatible-operators.ts';
 import { versionIncompatibleViewsQuery } from '../queries/incompatible-views.ts';
 import { type RemovedTypeUse, removedTypeUsesQuery } from '../queries/removed-type-uses.ts';
 import { formatNumberWithNoun } from '../units.ts';
@@ -22,7 +22,7 @@ export const removedTypesCheck = declareDatabasePreflightCheck({
   queries: {
     removedUses: removedTypeUsesQuery,
     outdatedViews: versionIncompatibleViewsQuery,
-    outdatedOperators: uncreatableOperatorsAndAggregatesQuery,
+    outdatedOperators: versionIncompatibleOperatorsAndAggregatesQuery,
     outdatedCalls: versionIncompatibleCallsQuery,
     outdatedDefinitions: versionIncompatibleDefinitionsQuery,
     outdatedFunctions: versionIncompatibleFunctionsQuery,
@@ -108,7 +108,7 @@ function removedTypeUses(removedUses: readonly RemovedTypeUse[], database: strin
     objects: limitFindingObjects(names),
     fix: {
       sql: oids.map((table) => `ALTER TABLE ${requoteQualifiedName(table)} SET WITHOUT OIDS`),
-      effects: [buildRowRemovalFixEffect(removedTypeUsesQuery, withOids)],
+      effects: [buildQueryRowRemovalFixEffect(removedTypeUsesQuery, withOids)],
       database,
       by: 'the owner of the tables, or a superuser',
       text: 'SET WITHOUT OIDS removes the OIDs permanently. Change columns of a removed type to timestamptz or interval: ALTER TABLE … ALTER COLUMN … TYPE ….',

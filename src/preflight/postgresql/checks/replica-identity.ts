@@ -2,13 +2,13 @@ import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
 import { findColumnsWithNullsMissedByHashIndex } from '../find-columns-with-nulls-missed-by-hash-index.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
-import { hashIndexesWithoutNullRowsQuery } from '../queries/nullable-hash-index-columns.ts';
+import { nullableHashIndexColumnsQuery } from '../queries/nullable-hash-index-columns.ts';
 import {
   noEqualityOperatorColumnsQuery,
-  replicaIdentitiesQuery,
   type TableWithUnsafeReplicaIdentity,
+  unsafeReplicaIdentitiesQuery,
 } from '../queries/replica-identities.ts';
-import { laterConnectionServerInstanceQuery, type PostgresqlServerInstance } from '../queries/server-instances.ts';
+import { laterConnectionInstanceIdentityQuery, type PostgresqlInstanceIdentity } from '../queries/server-instances.ts';
 import { type WriteCountersStartTime, writeCountersResetTimeQuery } from '../queries/write-counters.ts';
 import {
   describeReplicaIdentityProblem,
@@ -16,7 +16,7 @@ import {
   groupIncomparableColumnsByTable,
   replicaIdentityFix,
 } from '../replica-identity-fix.ts';
-import { getSourceServerVersion } from '../source-facts.ts';
+import { getPostgresqlSourceVersion } from '../source-facts.ts';
 import { formatNumberWithNoun } from '../units.ts';
 
 export const replicaIdentityCheck = declareDatabasePreflightCheck({
@@ -25,14 +25,14 @@ export const replicaIdentityCheck = declareDatabasePreflightCheck({
   headline: 'A table has no usable replica identity',
   severity: { continuous: 'blocker' },
   queries: {
-    identities: replicaIdentitiesQuery,
+    identities: unsafeReplicaIdentitiesQuery,
     unequalColumns: noEqualityOperatorColumnsQuery,
-    hashedNulls: hashIndexesWithoutNullRowsQuery,
+    hashedNulls: nullableHashIndexColumnsQuery,
     counters: writeCountersResetTimeQuery,
-    server: laterConnectionServerInstanceQuery,
+    server: laterConnectionInstanceIdentityQuery,
   },
   evaluate({ identities, unequalColumns, hashedNulls, counters, server }, database, facts, options) {
-    const version = getSourceServerVersion(facts);
+    const version = getPostgresqlSourceVersion(facts);
     const lacking = identities.filter(
       (table) => !table.unlogged && describeReplicaIdentityProblem(table, version) !== undefined,
     );
@@ -96,7 +96,7 @@ const trustedSeconds = 86_400;
  */
 function isTooYoung(
   { seconds, start, sinceCreation }: WriteCountersStartTime,
-  server: PostgresqlServerInstance | undefined,
+  server: PostgresqlInstanceIdentity | undefined,
   { olderThanCounters }: TableWithUnsafeReplicaIdentity,
 ): boolean {
   const isComplete = sinceCreation || (start !== undefined && server !== undefined && start <= initdbTime(server) + 60);
@@ -104,7 +104,7 @@ function isTooYoung(
 }
 
 /** The upper 32 bits of the system identifier are the time of initdb, in seconds since 1970. */
-function initdbTime({ systemIdentifier }: PostgresqlServerInstance): number {
+function initdbTime({ systemIdentifier }: PostgresqlInstanceIdentity): number {
   return Math.floor(Number(systemIdentifier) / 2 ** 32);
 }
 

@@ -1,6 +1,6 @@
 import { infoOutcome, passOutcome } from '../../finding.ts';
 import { declareServerPreflightCheck } from '../check.ts';
-import { loginRolesQuery } from '../queries/login-roles.ts';
+import { userLoginOrSuperuserRolesQuery } from '../queries/login-roles.ts';
 import { formatNumberWithNoun } from '../units.ts';
 
 export const rolePasswordsCheck = declareServerPreflightCheck({
@@ -9,7 +9,7 @@ export const rolePasswordsCheck = declareServerPreflightCheck({
   headline: 'Other roles can log in',
   severity: { continuous: 'info', dump: 'info' },
   needs: 'connection',
-  queries: { logins: loginRolesQuery },
+  queries: { logins: userLoginOrSuperuserRolesQuery },
   evaluate({ logins }, facts) {
     const others = logins.filter(({ name, canLogin }) => canLogin && name !== facts.username).map(({ name }) => name);
     if (others.length === 0) return passOutcome('none');

@@ -1,6 +1,6 @@
 import { failOutcome, passOutcome } from '../../finding.ts';
 import { declareServerPreflightCheck } from '../check.ts';
-import { computeEffectiveRoleSettings } from '../effective-role-settings.ts';
+import { computeEffectiveSettingPerDatabase } from '../effective-role-settings.ts';
 import { migrationRoleQuery } from '../queries/migration-role.ts';
 import { roleSettingsQuery } from '../queries/role-settings.ts';
 import { postgresqlSettingsQuery } from '../queries/settings.ts';
@@ -14,7 +14,7 @@ export const roleReadonlyCheck = declareServerPreflightCheck({
   needs: 'connection',
   queries: { settings: postgresqlSettingsQuery, roleSettings: roleSettingsQuery, role: migrationRoleQuery },
   evaluate({ settings, roleSettings, role }, facts) {
-    const all = computeEffectiveRoleSettings('default_transaction_read_only', settings, roleSettings, facts);
+    const all = computeEffectiveSettingPerDatabase('default_transaction_read_only', settings, roleSettings, facts);
     const on = all.filter(({ value }) => isOn(value));
     if (on.length === 0) return passOutcome('off');
     return failOutcome(

@@ -1,7 +1,7 @@
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { declareServerPreflightCheck } from '../check.ts';
 import { copyRateRangeOfOneWorker } from '../copy-time-estimate.ts';
-import { computeEffectiveRoleSettings } from '../effective-role-settings.ts';
+import { computeEffectiveSettingPerDatabase } from '../effective-role-settings.ts';
 import { migrationRoleQuery } from '../queries/migration-role.ts';
 import { roleSettingsQuery } from '../queries/role-settings.ts';
 import { postgresqlSettingsQuery } from '../queries/settings.ts';
@@ -29,7 +29,7 @@ export const roleTimeoutsCheck = declareServerPreflightCheck({
   queries: { settings: postgresqlSettingsQuery, roleSettings: roleSettingsQuery, role: migrationRoleQuery },
   evaluate({ settings, roleSettings, role }, facts) {
     const found = timeouts.flatMap((name) =>
-      computeEffectiveRoleSettings(name, settings, roleSettings, facts).flatMap((one) => {
+      computeEffectiveSettingPerDatabase(name, settings, roleSettings, facts).flatMap((one) => {
         const span = parsePostgresqlDuration(one.value, 'ms') ?? 0;
         return span > 0
           ? [{ ...one, name, span, needed: Math.max(copySpan(facts, one.database), minimumSpan[name] ?? 0) }]

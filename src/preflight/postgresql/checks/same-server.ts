@@ -1,7 +1,7 @@
 import { failOutcome, passOutcome, skipOutcome } from '../../finding.ts';
 import { declareServerPreflightCheck } from '../check.ts';
 import { continuousAndDumpMethods } from '../login-step-outcomes.ts';
-import { firstConnectionServerInstanceQuery, type PostgresqlServerInstance } from '../queries/server-instances.ts';
+import { firstConnectionInstanceIdentityQuery, type PostgresqlInstanceIdentity } from '../queries/server-instances.ts';
 
 export const sameServerPerConnectionCheck = declareServerPreflightCheck({
   id: 'same-server',
@@ -9,7 +9,7 @@ export const sameServerPerConnectionCheck = declareServerPreflightCheck({
   headline: 'Connections reach different servers',
   severity: { continuous: 'blocker', dump: 'blocker' },
   needs: 'connection',
-  queries: { first: firstConnectionServerInstanceQuery },
+  queries: { first: firstConnectionInstanceIdentityQuery },
   evaluate({ first }, { replication, access, walRate }) {
     if (first === undefined) return skipOutcome('the role cannot read which server a connection reached');
     const connections = [replication, ...access.values()];
@@ -34,7 +34,7 @@ const continuousOnly = ['continuous'] as const;
  * A server that was restarted between the two queries is still the same server: its start time is later than the first
  * query.
  */
-function isSameServer(first: PostgresqlServerInstance, other: PostgresqlServerInstance): boolean {
+function isSameServer(first: PostgresqlInstanceIdentity, other: PostgresqlInstanceIdentity): boolean {
   const wasRestarted = other.started > first.readAt || first.started > other.readAt;
   return (
     first.systemIdentifier === other.systemIdentifier &&
@@ -43,7 +43,7 @@ function isSameServer(first: PostgresqlServerInstance, other: PostgresqlServerIn
   );
 }
 
-function described({ systemIdentifier, inRecovery, started }: PostgresqlServerInstance): string {
+function described({ systemIdentifier, inRecovery, started }: PostgresqlInstanceIdentity): string {
   const since = new Date(started * 1000).toISOString().slice(0, 19).replace('T', ' ');
   return `system ${systemIdentifier}, ${inRecovery ? 'standby' : 'primary'}, started ${since} UTC`;
 }

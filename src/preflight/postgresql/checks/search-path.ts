@@ -8,7 +8,7 @@ import {
   type UnresolvedFunctionBodyName,
 } from '../function-body/unresolved-function-body-names.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
-import { functionBodiesQuery } from '../queries/function-bodies.ts';
+import { functionAndViewBodiesQuery } from '../queries/function-bodies.ts';
 import { userFunctionUsesQuery } from '../queries/function-uses.ts';
 import { objectsNamedInFunctionBodiesQuery } from '../queries/named-objects.ts';
 import { searchPathOperatorsQuery } from '../queries/search-path-operators.ts';
@@ -21,7 +21,7 @@ export const searchPathCheck = declareDatabasePreflightCheck({
   severity: { continuous: 'blocker', dump: 'blocker' },
   queries: {
     functionUses: userFunctionUsesQuery,
-    functionBodies: functionBodiesQuery,
+    functionBodies: functionAndViewBodiesQuery,
     meanings: objectsNamedInFunctionBodiesQuery,
     lostOperators: searchPathOperatorsQuery,
   },
@@ -62,7 +62,7 @@ export const searchPathCheck = declareDatabasePreflightCheck({
 });
 
 function setsSearchPath(signatures: readonly string[]): PreflightFixEffect {
-  return buildQueryResultFixEffect(functionBodiesQuery, (all) =>
+  return buildQueryResultFixEffect(functionAndViewBodiesQuery, (all) =>
     all.map((body) => (signatures.includes(body.signature) ? { ...body, hasPath: true, inlined: false } : body)),
   );
 }

@@ -1,5 +1,5 @@
 import { failOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
-import { buildRowRemovalFixEffect } from '../../fix-effect.ts';
+import { buildQueryRowRemovalFixEffect } from '../../fix-effect.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
 import { buildAddConstraintNotValidSql, buildDropConstraintSql } from '../constraint-sql.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
@@ -29,7 +29,7 @@ export const sessionChecksCheck = declareDatabasePreflightCheck({
       fix: {
         sql: named.map(buildDropConstraintSql),
         undoReview: named.map(buildAddConstraintNotValidSql),
-        effects: [buildRowRemovalFixEffect(sessionDependentConstraintsQuery, named)],
+        effects: [buildQueryRowRemovalFixEffect(sessionDependentConstraintsQuery, named)],
         database,
         by: 'the owner of the tables, or a superuser',
         text: 'Drop the CHECK constraints until the cut-over, or replace them with a trigger, which does not fire during the copy.',

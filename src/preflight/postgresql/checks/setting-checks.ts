@@ -1,17 +1,17 @@
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import { failOutcome, type PreflightCheckOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
-import { buildRowRemovalFixEffect } from '../../fix-effect.ts';
+import { buildQueryRowRemovalFixEffect } from '../../fix-effect.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
 import { buildAddConstraintNotValidSql, buildDropConstraintSql } from '../constraint-sql.ts';
-import { computeEffectiveRoleSettings } from '../effective-role-settings.ts';
+import { computeEffectiveSettingPerDatabase } from '../effective-role-settings.ts';
 import { hasFunctionTimeZoneDependency } from '../function-body/time-zone.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { describeConstraintQueriesForOwner } from '../owner-queries.ts';
-import { type FunctionBody, functionBodiesQuery } from '../queries/function-bodies.ts';
+import { type FunctionOrViewBody, functionAndViewBodiesQuery } from '../queries/function-bodies.ts';
 import { type UserFunctionUse, userFunctionUsesQuery } from '../queries/function-uses.ts';
 import { type RoleSetting, roleSettingsQuery } from '../queries/role-settings.ts';
 import {
-  getKeysThatAreSettingNames,
+  getKeysNamingPostgresqlSettings,
   type PostgresqlServerSettings,
   postgresqlSettingsQuery,
 } from '../queries/settings.ts';
@@ -31,7 +31,7 @@ export const settingDependentChecksCheck = declareDatabasePreflightCheck({
   queries: {
     swayedChecks: settingsDependentConstraintsQuery,
     functionUses: userFunctionUsesQuery,
-    functionBodies: functionBodiesQuery,
+    functionBodies: functionAndViewBodiesQuery,
     settings: postgresqlSettingsQuery,
     roleSettings: roleSettingsQuery,
   },
@@ -52,7 +52,7 @@ export const settingDependentChecksCheck = declareDatabasePreflightCheck({
       fix: {
         sql: named.map(buildDropConstraintSql),
         undoReview: named.map(buildAddConstraintNotValidSql),
-        effects: [buildRowRemovalFixEffect(settingsDependentConstraintsQuery, named)],
+        effects: [buildQueryRowRemovalFixEffect(settingsDependentConstraintsQuery, named)],
         database,
         by: 'the owner of the tables, or a superuser',
         text: `Drop the constraints until the cut-over, or rewrite them with an explicit time zone (AT TIME ZONE 'UTC'). A target with the same settings accepts the rows: run ALTER DATABASE ${quoteIdentifier(database)} SET … on the target, or change the settings of the role that applies changes, then use --accept setting-checks.`,
@@ -86,10 +86,10 @@ interface ZoneDependentUse extends UserFunctionUse {
 /** Functions that the target calls again for copied rows, to compute a value, a key or a partition. */
 function zoneDependentUses(
   uses: readonly UserFunctionUse[],
-  bodies: readonly FunctionBody[],
+  bodies: readonly FunctionOrViewBody[],
 ): readonly ZoneDependentUse[] {
   const byOid = new Map(bodies.map((body) => [body.oid, body]));
-  const zoneDependent = (calls: string): FunctionBody | undefined => {
+  const zoneDependent = (calls: string): FunctionOrViewBody | undefined => {
     // Each function is visited once; the loop also visits elements that are added to the set during the iteration.
     const reached = new Set([calls]);
     for (const oid of reached) {
@@ -137,9 +137,11 @@ function ownSettings(
   settingsOfRoles: readonly RoleSetting[],
   facts: PostgresqlSourceFacts,
 ): readonly { readonly name: string; readonly value: string }[] {
-  return getKeysThatAreSettingNames(defaultTargetFormatSettings).flatMap((name) => {
-    const value = computeEffectiveRoleSettings(name, settings, settingsOfRoles, { ...facts, databases: [database] })[0]
-      ?.value;
+  return getKeysNamingPostgresqlSettings(defaultTargetFormatSettings).flatMap((name) => {
+    const value = computeEffectiveSettingPerDatabase(name, settings, settingsOfRoles, {
+      ...facts,
+      databases: [database],
+    })[0]?.value;
     return value === undefined || (defaultValues[name] ?? /^$/).test(value) ? [] : [{ name, value }];
   });
 }

@@ -1,7 +1,7 @@
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { declareServerPreflightCheck } from '../check.ts';
-import { describeOpenTransaction, maxOpenTransactionSeconds } from '../open-transactions.ts';
-import { openTransactionsQuery } from '../queries/open-transactions.ts';
+import { describeOpenTransactionWithWrites, maxOpenTransactionSeconds } from '../open-transactions.ts';
+import { openTransactionsWithWritesQuery } from '../queries/open-transactions.ts';
 import { formatNumberWithNoun, timeSpanText } from '../units.ts';
 
 export const slotBlockersCheck = declareServerPreflightCheck({
@@ -10,7 +10,7 @@ export const slotBlockersCheck = declareServerPreflightCheck({
   headline: 'An open transaction delays the creation of a replication slot',
   severity: { continuous: 'blocker' },
   needs: 'connection',
-  queries: { transactions: openTransactionsQuery },
+  queries: { transactions: openTransactionsWithWritesQuery },
   evaluate({ transactions }) {
     const open = transactions.filter(({ kind }) => kind === 'session');
     if (open.length === 0) return passOutcome('none');
@@ -21,7 +21,7 @@ export const slotBlockersCheck = declareServerPreflightCheck({
       required: `none older than ${timeSpanText(maxOpenTransactionSeconds * 1000)}`,
       detail:
         'The creation of a replication slot waits until every transaction with writes has ended, in all databases. If the client that creates the slot is terminated while it waits, an incomplete active slot remains.',
-      objects: open.slice(0, 20).map(describeOpenTransaction),
+      objects: open.slice(0, 20).map(describeOpenTransactionWithWrites),
       fix: {
         text: `Wait for their commit, or end them: ${open
           .slice(0, 5)

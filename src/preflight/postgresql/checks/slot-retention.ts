@@ -8,7 +8,7 @@ import {
   postgresqlSettingsQuery,
 } from '../queries/settings.ts';
 import { walVolumeSinceResetQuery } from '../queries/wal.ts';
-import { getPostgresqlSizeSetting } from '../setting-values.ts';
+import { getPostgresqlSizeSetting } from '../size-setting.ts';
 import {
   formatBytesAsPostgresql,
   formatSizeForPostgresqlSetting,

@@ -1,7 +1,7 @@
 import { failOutcome, passOutcome } from '../../finding.ts';
 import { declareServerPreflightCheck } from '../check.ts';
 import { getPostgresqlSetting, postgresqlSettingsQuery } from '../queries/settings.ts';
-import { getSourceServerVersion } from '../source-facts.ts';
+import { getPostgresqlSourceVersion } from '../source-facts.ts';
 
 export const standbySourceCheck = declareServerPreflightCheck({
   id: 'standby-source',
@@ -13,7 +13,7 @@ export const standbySourceCheck = declareServerPreflightCheck({
   evaluate({ settings }, facts) {
     if (facts.connection.kind !== 'entered' || !facts.connection.inRecovery) return passOutcome('primary');
     const decoding =
-      getSourceServerVersion(facts) < 160_000
+      getPostgresqlSourceVersion(facts) < 160_000
         ? ' Before version 16, a standby does not support logical decoding: "logical decoding cannot be used while in recovery".'
         : '';
     const delay = getPostgresqlSetting(settings, 'max_standby_streaming_delay');

@@ -1,6 +1,6 @@
 import { passOutcome, warnOutcome } from '../../finding.ts';
 import { declareServerPreflightCheck } from '../check.ts';
-import { loginRolesQuery } from '../queries/login-roles.ts';
+import { userLoginOrSuperuserRolesQuery } from '../queries/login-roles.ts';
 import { formatNumberWithNoun } from '../units.ts';
 
 export const otherSupersCheck = declareServerPreflightCheck({
@@ -9,7 +9,7 @@ export const otherSupersCheck = declareServerPreflightCheck({
   headline: 'Other roles are superusers',
   severity: { continuous: 'warning', dump: 'warning' },
   needs: 'connection',
-  queries: { logins: loginRolesQuery },
+  queries: { logins: userLoginOrSuperuserRolesQuery },
   evaluate({ logins }, facts) {
     const others = logins.filter(({ name, superuser }) => superuser && name !== facts.username).map(({ name }) => name);
     if (others.length === 0) return passOutcome('none');

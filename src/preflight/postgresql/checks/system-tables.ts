@@ -2,7 +2,7 @@ import { requoteQualifiedName } from '../../../postgresql/requote.ts';
 import { failOutcome, type PreflightCheckOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
-import { type SystemSchemaObject, systemSchemaObjectsQuery } from '../queries/system-schema-objects.ts';
+import { type UserObjectInSystemSchema, userObjectsInSystemSchemasQuery } from '../queries/system-schema-objects.ts';
 import { systemSchemaTablesQuery } from '../queries/system-schema-tables.ts';
 import { formatNumberWithNoun } from '../units.ts';
 
@@ -11,7 +11,7 @@ export const systemTablesCheck = declareDatabasePreflightCheck({
   title: 'no user object is in a system schema',
   headline: 'A user object is in a system schema',
   severity: { continuous: 'blocker', dump: 'blocker' },
-  queries: { systemTables: systemSchemaTablesQuery, systemObjects: systemSchemaObjectsQuery },
+  queries: { systemTables: systemSchemaTablesQuery, systemObjects: userObjectsInSystemSchemasQuery },
   evaluate({ systemTables, systemObjects }, database) {
     const needed = systemObjects.filter(({ user }) => user !== undefined);
     if (needed.length > 0) return requiredObjects(needed, database);
@@ -44,7 +44,7 @@ const moveFix = {
   text: 'Move the objects to a user schema (ALTER FUNCTION, OPERATOR, TYPE or VIEW … SET SCHEMA): dependent objects follow, and names without a schema are resolved by search_path. Drop unused objects.',
 };
 
-function requiredObjects(needed: readonly SystemSchemaObject[], database: string): PreflightCheckOutcome {
+function requiredObjects(needed: readonly UserObjectInSystemSchema[], database: string): PreflightCheckOutcome {
   const [first] = needed;
   return failOutcome(
     ['continuous', 'dump'],
@@ -58,7 +58,7 @@ function requiredObjects(needed: readonly SystemSchemaObject[], database: string
   );
 }
 
-function omittedObjects(objects: readonly SystemSchemaObject[], database: string): PreflightCheckOutcome {
+function omittedObjects(objects: readonly UserObjectInSystemSchema[], database: string): PreflightCheckOutcome {
   return warnOutcome(formatNumberWithNoun(objects.length, 'object'), {
     required: 'none in information_schema or pg_catalog',
     detail: `A dump omits objects in system schemas without an error: the objects are missing on the target, and functions whose body refers to them fail there.${buildUnlistedObjectsNote(objects)}`,

@@ -1,11 +1,14 @@
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import { failOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
-import { buildRowRemovalFixEffect } from '../../fix-effect.ts';
+import { buildQueryRowRemovalFixEffect } from '../../fix-effect.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { suggestValueQueriesForTableOwner } from '../owner-queries.ts';
 import { migrationRoleQuery } from '../queries/migration-role.ts';
-import { type ServerSpecificColumn, serverSpecificColumnsQuery } from '../queries/server-specific-columns.ts';
+import {
+  type ColumnWithServerSpecificValues,
+  columnsWithServerSpecificValuesQuery,
+} from '../queries/server-specific-columns.ts';
 import { formatNumberWithNoun } from '../units.ts';
 
 export const systemValuesCheck = declareDatabasePreflightCheck({
@@ -13,7 +16,7 @@ export const systemValuesCheck = declareDatabasePreflightCheck({
   title: 'no column contains values that only this server can read',
   headline: 'A column can contain values that only this server can read',
   severity: { continuous: 'blocker', dump: 'blocker' },
-  queries: { systemValues: serverSpecificColumnsQuery, role: migrationRoleQuery },
+  queries: { systemValues: columnsWithServerSpecificValuesQuery, role: migrationRoleQuery },
   evaluate({ systemValues, role }, database) {
     const found = systemValues.filter(({ rows }) => rows === 'violate');
     const unseen = systemValues.filter(({ rows }) => rows === 'unseen');
@@ -35,7 +38,7 @@ export const systemValuesCheck = declareDatabasePreflightCheck({
               undo: [`${settings} RESET lc_monetary`],
               effects: [
                 { kind: 'role-setting', role: role.name, database, name: 'lc_monetary', value: 'C' } as const,
-                buildRowRemovalFixEffect(serverSpecificColumnsQuery, money),
+                buildQueryRowRemovalFixEffect(columnsWithServerSpecificValuesQuery, money),
               ],
             }),
         database,
@@ -74,12 +77,12 @@ const impactByKind: Readonly<Record<Kind, string>> = {
   internal: 'Values of internal types can be written but not read: "cannot accept a value of type pg_node_tree".',
 };
 
-function kindOf({ type }: ServerSpecificColumn): Kind {
+function kindOf({ type }: ColumnWithServerSpecificValues): Kind {
   if (type.startsWith('money')) return 'money';
   if (type.startsWith('aclitem')) return 'privileges';
   return type.startsWith('regclass') ? 'relation' : 'internal';
 }
 
-function isMoney(value: ServerSpecificColumn): boolean {
+function isMoney(value: ColumnWithServerSpecificValues): boolean {
   return kindOf(value) === 'money';
 }

@@ -1,6 +1,6 @@
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { declareServerPreflightCheck } from '../check.ts';
-import { computeEffectiveRoleSettings } from '../effective-role-settings.ts';
+import { computeEffectiveSettingPerDatabase } from '../effective-role-settings.ts';
 import { migrationRoleQuery } from '../queries/migration-role.ts';
 import { roleSettingsQuery } from '../queries/role-settings.ts';
 import { postgresqlSettingsQuery } from '../queries/settings.ts';
@@ -22,12 +22,11 @@ export const tempFileLimitCheck = declareServerPreflightCheck({
   needs: 'connection',
   queries: { settings: postgresqlSettingsQuery, roleSettings: roleSettingsQuery, role: migrationRoleQuery },
   evaluate({ settings, roleSettings, role }, facts) {
-    const limits = computeEffectiveRoleSettings('temp_file_limit', settings, roleSettings, facts, '-1');
+    const limits = computeEffectiveSettingPerDatabase('temp_file_limit', settings, roleSettings, facts, '-1');
     const memory = new Map(
-      computeEffectiveRoleSettings('work_mem', settings, roleSettings, facts, '4MB').map(({ database, value }) => [
-        database,
-        value,
-      ]),
+      computeEffectiveSettingPerDatabase('work_mem', settings, roleSettings, facts, '4MB').map(
+        ({ database, value }) => [database, value],
+      ),
     );
     const tight = limits.flatMap((one) => {
       const limit = parsePostgresqlSize(one.value, 'kB') ?? -1;

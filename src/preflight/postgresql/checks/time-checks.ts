@@ -1,5 +1,5 @@
 import { failOutcome, passOutcome } from '../../finding.ts';
-import { buildRowRemovalFixEffect } from '../../fix-effect.ts';
+import { buildQueryRowRemovalFixEffect } from '../../fix-effect.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
 import {
   buildAddConstraintNotValidSql,
@@ -29,7 +29,7 @@ export const timeChecksCheck = declareDatabasePreflightCheck({
       fix: {
         sql: found.map(buildDropConstraintSql),
         undoReview: found.map(buildAddConstraintNotValidSql),
-        effects: [buildRowRemovalFixEffect(timeDependentConstraintsQuery, found)],
+        effects: [buildQueryRowRemovalFixEffect(timeDependentConstraintsQuery, found)],
         database,
         by: 'the owner of the tables, or a superuser',
         text: 'Drop the CHECK constraints until the cut-over, or replace them with a trigger, which does not fire during the copy. If the time of every row stays in the future for the next two weeks, use --accept time-checks.',

@@ -1,11 +1,11 @@
-import { databaseConnectErrorCodes } from '../../../platform/connect-error.ts';
+import { clientSideDatabaseErrorCodes } from '../../../platform/connect-error.ts';
 import { type PreflightCheckOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { isConnectedOverLoopback } from '../../network/evaluate-host.ts';
 import { declareServerPreflightCheck } from '../check.ts';
 import {
   buildFailedPostgresqlLoginOutcome,
+  databaseLoginFailedSkipReason,
   evaluatePostgresqlLoginStep,
-  loginFailedSkipReason,
 } from '../login-step-outcomes.ts';
 import type { PostgresqlSourceFacts } from '../source-facts.ts';
 
@@ -25,7 +25,7 @@ export const tlsNegotiateCheck = declareServerPreflightCheck({
       (why) =>
         buildFailedPostgresqlLoginOutcome(
           why,
-          why.code === databaseConnectErrorCodes.noTls ? withoutTls(facts) : handshakeFailure(why.message),
+          why.code === clientSideDatabaseErrorCodes.noTls ? withoutTls(facts) : handshakeFailure(why.message),
         ),
     );
   },
@@ -52,7 +52,7 @@ function withoutTls({ tls }: PostgresqlSourceFacts) {
     required: "ssl = 'on', or disable_ssl",
     detail: `The migration requests TLS and would fail with the same error.${open}`,
     fix: {
-      notSimulated: loginFailedSkipReason,
+      notSimulated: databaseLoginFailedSkipReason,
       shell: [
         '# as the owner of the data directory, inside it, unless server.crt and server.key exist:',
         "openssl req -new -x509 -days 365 -nodes -subj '/CN=postgresql' -out server.crt -keyout server.key && chmod 600 server.key",

@@ -5,16 +5,16 @@ import { declareDatabasePreflightCheck } from '../check.ts';
 import { findColumnsWithNullsMissedByHashIndex } from '../find-columns-with-nulls-missed-by-hash-index.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { type UnloggedForeignKey, unloggedForeignKeysQuery } from '../queries/constraints.ts';
-import { hashIndexesWithoutNullRowsQuery } from '../queries/nullable-hash-index-columns.ts';
+import { nullableHashIndexColumnsQuery } from '../queries/nullable-hash-index-columns.ts';
 import { relationsWithUnusualPropertiesQuery } from '../queries/relations.ts';
-import { noEqualityOperatorColumnsQuery, replicaIdentitiesQuery } from '../queries/replica-identities.ts';
+import { noEqualityOperatorColumnsQuery, unsafeReplicaIdentitiesQuery } from '../queries/replica-identities.ts';
 import {
   buildReplicaIdentityFixEffect,
   chooseReplicaIdentity,
   describeReplicaIdentityProblem,
   formatReplicaIdentityClause,
   groupIncomparableColumnsByTable,
-  mustRunAsTableOwner,
+  mustOwnerSetReplicaIdentity,
   replicaIdentityStatement,
 } from '../replica-identity-fix.ts';
 import { formatNumberWithNoun } from '../units.ts';
@@ -26,10 +26,10 @@ export const unloggedCheck = declareDatabasePreflightCheck({
   severity: { continuous: 'blocker', dump: 'info' },
   queries: {
     relations: relationsWithUnusualPropertiesQuery,
-    identities: replicaIdentitiesQuery,
+    identities: unsafeReplicaIdentitiesQuery,
     unequalColumns: noEqualityOperatorColumnsQuery,
     unloggedReferences: unloggedForeignKeysQuery,
-    hashedNulls: hashIndexesWithoutNullRowsQuery,
+    hashedNulls: nullableHashIndexColumnsQuery,
   },
   evaluate(
     { relations, identities, unequalColumns, unloggedReferences, hashedNulls },
@@ -59,7 +59,7 @@ export const unloggedCheck = declareDatabasePreflightCheck({
       const identity = chooseReplicaIdentity(table, unequal, version);
       // If the script skips the replica identity of a table because a superuser runs it, the script must skip SET
       // LOGGED for the table too. Otherwise the table would be published without a replica identity.
-      return identity === undefined || mustRunAsTableOwner(table, identity) ? [] : [{ table, identity }];
+      return identity === undefined || mustOwnerSetReplicaIdentity(table, identity) ? [] : [{ table, identity }];
     });
     const stuck = lacking.filter((table) => !keys.some((key) => key.table === table)).map(({ name }) => name);
     const ordered = sortReferencedTablesFirst(tables, unloggedReferences).filter(
@@ -112,7 +112,7 @@ function becomeLogged(tables: readonly string[]): readonly PreflightFixEffect[] 
       ...all,
       unlogged: all.unlogged.filter((name) => !logged.has(name)),
     })),
-    buildQueryResultFixEffect(replicaIdentitiesQuery, (all) =>
+    buildQueryResultFixEffect(unsafeReplicaIdentitiesQuery, (all) =>
       all.map((table) => (logged.has(table.name) ? { ...table, unlogged: false } : table)),
     ),
     buildQueryResultFixEffect(unloggedForeignKeysQuery, (all) => all.filter(({ from }) => !logged.has(from))),

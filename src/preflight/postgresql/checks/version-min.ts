@@ -2,7 +2,7 @@ import { formatPostgresqlVersion } from '../../../postgresql/version.ts';
 import { failOutcome, type PreflightCheckOutcome, passOutcome } from '../../finding.ts';
 import { declareServerPreflightCheck } from '../check.ts';
 import { continuousAndDumpMethods } from '../login-step-outcomes.ts';
-import { getSourceServerVersion } from '../source-facts.ts';
+import { getPostgresqlSourceVersion } from '../source-facts.ts';
 
 export const postgresqlVersionMinCheck = declareServerPreflightCheck({
   id: 'version-min',
@@ -12,7 +12,7 @@ export const postgresqlVersionMinCheck = declareServerPreflightCheck({
   needs: 'connection',
   queries: {},
   evaluate(_values, facts): PreflightCheckOutcome {
-    const version = getSourceServerVersion(facts);
+    const version = getPostgresqlSourceVersion(facts);
     const versionText = formatPostgresqlVersion(version);
     if (version >= logicalSince) return passOutcome(versionText);
     if (version >= supportedSince) {

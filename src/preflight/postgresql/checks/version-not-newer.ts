@@ -7,7 +7,7 @@ import {
 import { failOutcome, type PreflightCheckOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
 import { declareServerPreflightCheck } from '../check.ts';
 import { continuousAndDumpMethods } from '../login-step-outcomes.ts';
-import { getSourceServerVersion } from '../source-facts.ts';
+import { getPostgresqlSourceVersion } from '../source-facts.ts';
 
 export const postgresqlVersionNotNewerCheck = declareServerPreflightCheck({
   id: 'version-not-newer',
@@ -18,7 +18,7 @@ export const postgresqlVersionNotNewerCheck = declareServerPreflightCheck({
   needs: 'connection',
   queries: {},
   evaluate(_values, facts, { targetVersion }): PreflightCheckOutcome {
-    const version = getSourceServerVersion(facts);
+    const version = getPostgresqlSourceVersion(facts);
     const target = targetVersion === undefined ? undefined : parsePostgresqlMajorVersion(targetVersion);
     const source = `source ${formatPostgresqlVersion(version)}`;
     if (target === undefined) {

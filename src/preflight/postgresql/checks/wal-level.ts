@@ -4,7 +4,7 @@ import { declareServerPreflightCheck } from '../check.ts';
 import { describeRestartImpact } from '../describe-restart-impact.ts';
 import { roleSessionActivityQuery } from '../queries/activity.ts';
 import { getPostgresqlSetting, postgresqlSettingsQuery } from '../queries/settings.ts';
-import { getSourceServerVersion } from '../source-facts.ts';
+import { getPostgresqlSourceVersion } from '../source-facts.ts';
 
 export const walLevelCheck = declareServerPreflightCheck({
   id: 'wal-level',
@@ -18,7 +18,7 @@ export const walLevelCheck = declareServerPreflightCheck({
     const observed = getPostgresqlSetting(settings, 'wal_level');
     if (observed === 'logical') return passOutcome('logical', { required: 'logical' });
     const error =
-      getSourceServerVersion(facts) < 170_000
+      getPostgresqlSourceVersion(facts) < 170_000
         ? 'logical decoding requires wal_level >= logical'
         : 'logical decoding requires "wal_level" >= "logical"';
     const pending =

@@ -1,7 +1,7 @@
 import { passOutcome, warnOutcome } from '../../finding.ts';
 import { alterSystemFix } from '../alter-system.ts';
 import { declareServerPreflightCheck } from '../check.ts';
-import { computeEffectiveRoleSettings } from '../effective-role-settings.ts';
+import { computeEffectiveSettingPerDatabase } from '../effective-role-settings.ts';
 import { roleSettingsQuery } from '../queries/role-settings.ts';
 import { postgresqlSettingsQuery } from '../queries/settings.ts';
 import { parsePostgresqlDuration, timeSpanText } from '../units.ts';
@@ -14,7 +14,7 @@ export const walSenderTimeoutCheck = declareServerPreflightCheck({
   needs: 'connection',
   queries: { settings: postgresqlSettingsQuery, roleSettings: roleSettingsQuery },
   evaluate({ settings, roleSettings }, facts) {
-    const found = computeEffectiveRoleSettings('wal_sender_timeout', settings, roleSettings, facts);
+    const found = computeEffectiveSettingPerDatabase('wal_sender_timeout', settings, roleSettings, facts);
     const spans = found.map(({ value }) => parsePostgresqlDuration(value, 'ms') ?? 0).filter((span) => span > 0);
     const shortest = Math.min(...spans);
     if (spans.length === 0) return passOutcome('off');

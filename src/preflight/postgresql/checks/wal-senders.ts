@@ -11,7 +11,7 @@ import {
 } from '../queries/settings.ts';
 import { walSendersQuery } from '../queries/wal-senders.ts';
 import { computeReplicationSlotDemand } from '../slot-demand.ts';
-import { getSourceServerVersion } from '../source-facts.ts';
+import { getPostgresqlSourceVersion } from '../source-facts.ts';
 import { formatNumberWithNoun } from '../units.ts';
 
 export const walSendersCheck = declareServerPreflightCheck({
@@ -42,7 +42,7 @@ export const walSendersCheck = declareServerPreflightCheck({
     if (free >= full) return passOutcome(observed, { required, detail });
     const fix = alterSystemFix(settings, {
       max_wal_senders: String(used + full),
-      ...connectionsFor(used + full, settings, getSourceServerVersion(facts)),
+      ...connectionsFor(used + full, settings, getPostgresqlSourceVersion(facts)),
     });
     if (free >= needed) {
       return warnOutcome(observed, {

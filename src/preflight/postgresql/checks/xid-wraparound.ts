@@ -1,7 +1,7 @@
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { declareServerPreflightCheck } from '../check.ts';
 import { oldestDatabaseXidAgesQuery } from '../queries/database-xid-ages.ts';
-import { getSourceServerVersion } from '../source-facts.ts';
+import { getPostgresqlSourceVersion } from '../source-facts.ts';
 
 export const xidWraparoundCheck = declareServerPreflightCheck({
   id: 'xid-wraparound',
@@ -13,7 +13,7 @@ export const xidWraparoundCheck = declareServerPreflightCheck({
   evaluate({ ages: [oldest] }, facts) {
     if (oldest === undefined) return passOutcome('no database');
     const { database, age } = oldest;
-    const limit = wrapLimit - (getSourceServerVersion(facts) < 140_000 ? 1_000_000 : 3_000_000);
+    const limit = wrapLimit - (getPostgresqlSourceVersion(facts) < 140_000 ? 1_000_000 : 3_000_000);
     const observed = `age ${age} in database ${database}`;
     const required = `age below ${failsafeAge}`;
     if (age < failsafeAge) return passOutcome(observed);

@@ -1,5 +1,5 @@
 import type { DeepReadReport } from '../../report.ts';
-import type { DatabaseScanResult } from './scanned-rows.ts';
+import type { DatabaseScanResult } from './scanned-row-statistics.ts';
 
 /**
  * The summary of the tables and rows that were read, for the report.

@@ -13,10 +13,10 @@ export interface ByteValidator {
 }
 
 /** `unknown`: this program has no rules for the encoding. */
-export type EncodingByteRules = 'any bytes' | 'multibyte' | 'unknown';
+export type EncodingByteClass = 'any bytes' | 'multibyte' | 'unknown';
 
 /** Single-byte encodings accept every byte but zero, which COPY never sends. */
-export function classifyEncodingByAcceptedBytes(encoding: string): EncodingByteRules {
+export function getEncodingByteClass(encoding: string): EncodingByteClass {
   if (rules.has(encoding)) return 'multibyte';
   return singleByte.test(encoding) ? 'any bytes' : 'unknown';
 }

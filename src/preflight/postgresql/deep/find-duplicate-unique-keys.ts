@@ -1,13 +1,13 @@
-import type { ComparableUniqueKey, UncheckedUniqueIndex, UncheckedUniqueKeyReason } from './comparable-keys.ts';
-import type { CopyRowScannerOptions } from './copy-row-scanner.ts';
-import type { DuplicateUniqueKeys } from './scanned-rows.ts';
+import type { ComparableUniqueKey, UncheckedUniqueIndex, UncheckedUniqueKeyReason } from './plan-table-scan.ts';
+import type { RowKeyAndEncodingScannerOptions } from './row-key-and-encoding-scanner.ts';
+import type { DuplicateUniqueKeys } from './scanned-row-statistics.ts';
 import type { UniqueKeyHashes, UniqueKeyHashSet } from './unique-key-hashes.ts';
 
 /**
  * Reads the key columns of all rows again and passes each row as one buffer. Resolves with false if the rows could not
  * be read.
  */
-export type UniqueKeyRereader = (onKey: CopyRowScannerOptions['onKey']) => Promise<boolean>;
+export type UniqueKeyRereader = (onKey: RowKeyAndEncodingScannerOptions['onKey']) => Promise<boolean>;
 
 export interface DuplicateUniqueKeySearchResult {
   readonly duplicates: readonly DuplicateUniqueKeys[];
@@ -32,7 +32,7 @@ export async function findDuplicateUniqueKeys(
   const isOpen = (set: UniqueKeyHashSet | undefined): boolean => set !== undefined && set.size > 0;
   const unread = (): DuplicateUniqueKeySearchResult => ({
     duplicates: [],
-    unchecked: listUncheckedUniqueIndexes(table, keys, 'table_not_read'),
+    unchecked: buildUncheckedUniqueIndexes(table, keys, 'table_not_read'),
   });
   if (hashes.some((one, key) => !one.isExact() && isOpen(repeated[key]))) {
     const counts = repeated.map((set) => new Uint8Array(set?.size ?? 0));
@@ -58,10 +58,10 @@ export async function findDuplicateUniqueKeys(
     if (counts.length === 0) return [];
     return [{ index, table, columns: names, keys: counts.length, rows: counts.reduce((sum, rows) => sum + rows, 0) }];
   });
-  return { duplicates, unchecked: listUncheckedUniqueIndexes(table, tooMany, 'too_many_rows') };
+  return { duplicates, unchecked: buildUncheckedUniqueIndexes(table, tooMany, 'too_many_rows') };
 }
 
-export function listUncheckedUniqueIndexes(
+export function buildUncheckedUniqueIndexes(
   table: string,
   keys: readonly ComparableUniqueKey[],
   reason: UncheckedUniqueKeyReason,

@@ -2,7 +2,7 @@ import { type PreflightCheckOutcome, skipOutcome, unknownOutcome } from '../../f
 import type { PreflightOptions } from '../../preflight-options.ts';
 import type { PostgresqlSourceFacts } from '../source-facts.ts';
 import { formatNumberWithNoun } from '../units.ts';
-import type { DatabaseScanResult } from './scanned-rows.ts';
+import type { DatabaseScanResult } from './scanned-row-statistics.ts';
 
 /**
  * The result of reading the rows of a database. If the rows were not read, the outcome of a check that needs the rows.

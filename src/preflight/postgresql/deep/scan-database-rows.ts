@@ -5,23 +5,23 @@ import { type TableToRead, tablesToReadQuery } from '../queries/tables-to-read.t
 import { type UniqueIndex, uniqueIndexesQuery } from '../queries/unique-indexes.ts';
 import {
   isTransientDatabaseErrorCode,
-  type RunPreflightQueriesOptions,
+  type PostgresqlDatabaseQueryRunOptions,
   runPreflightQueriesInDatabase,
 } from '../run-preflight-queries-in-database.ts';
-import { classifyEncodingByAcceptedBytes } from './byte-validator.ts';
-import { planTableScan } from './comparable-keys.ts';
+import { getEncodingByteClass } from './byte-validator.ts';
+import { planTableScan } from './plan-table-scan.ts';
 import { type ScanTableRowsOptions, scanTableRows } from './scan-table-rows.ts';
 import {
   buildFailedDatabaseScan,
   combineTableScanResults,
   type DatabaseScanResult,
   type TableScanResult,
-} from './scanned-rows.ts';
+} from './scanned-row-statistics.ts';
 import type { TableUnreadReason } from './table-unread-reason.ts';
 
 export interface ScanDatabaseRowsOptions extends Pick<ScanTableRowsOptions, 'seeds' | 'pace' | 'keyMemory' | 'now'> {
   /** Aborting the member `signal` ends the reading. */
-  readonly query: RunPreflightQueriesOptions;
+  readonly query: PostgresqlDatabaseQueryRunOptions;
   /** Called before a table is read; `position` begins with 1. */
   readonly onTable: (table: string, position: number, total: number) => void;
 }
@@ -86,12 +86,7 @@ function tableOptions(
     onSend: (text) => query.onSend(dbname, text),
     // A database with SQL_ASCII accepts any bytes, but a target with another encoding may reject them, so its rows are
     // checked as UTF-8.
-    encoding:
-      encoding === 'SQL_ASCII'
-        ? 'UTF8'
-        : classifyEncodingByAcceptedBytes(encoding) === 'multibyte'
-          ? encoding
-          : undefined,
+    encoding: encoding === 'SQL_ASCII' ? 'UTF8' : getEncodingByteClass(encoding) === 'multibyte' ? encoding : undefined,
     ...(pace === undefined ? {} : { pace }),
     ...(keyMemory === undefined ? {} : { keyMemory }),
   };
@@ -122,7 +117,7 @@ interface ScanConnection {
  */
 function createConnection(
   dbname: string,
-  { source, clock, signal, memory }: RunPreflightQueriesOptions,
+  { source, clock, signal, memory }: PostgresqlDatabaseQueryRunOptions,
 ): ScanConnection {
   let session: PostgresqlSession | undefined;
   let failure: DatabaseConnectError | undefined;

@@ -4,9 +4,9 @@ import { timeoutSignal } from '../../../platform/timeout-signal.ts';
 import type { DeepReadOptions } from '../../preflight-options.ts';
 import { createRowReadThroughputLimiter } from '../../read-throughput-limiter.ts';
 import type { DeepReadProgress } from '../../run.ts';
-import type { RunPreflightQueriesOptions } from '../run-preflight-queries-in-database.ts';
+import type { PostgresqlDatabaseQueryRunOptions } from '../run-preflight-queries-in-database.ts';
 import { scanDatabaseRows } from './scan-database-rows.ts';
-import type { DatabaseScanResult } from './scanned-rows.ts';
+import type { DatabaseScanResult } from './scanned-row-statistics.ts';
 
 export interface ScanDatabaseTableRowsOptions {
   readonly deep: DeepReadOptions;
@@ -14,7 +14,7 @@ export interface ScanDatabaseTableRowsOptions {
    * These options leave out the member `signal`, because that signal is aborted at the deadline of the queries, and
    * rows may be read after it.
    */
-  readonly query: Omit<RunPreflightQueriesOptions, 'signal'>;
+  readonly query: Omit<PostgresqlDatabaseQueryRunOptions, 'signal'>;
   /** This signal is aborted when the user cancels. */
   readonly cancelled: AbortSignal | undefined;
   readonly onRead: (progress: DeepReadProgress) => void;

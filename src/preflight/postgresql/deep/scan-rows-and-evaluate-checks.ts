@@ -4,7 +4,7 @@ import type { PreflightEngineInput } from '../../run.ts';
 import type { PostgresqlCheck } from '../check.ts';
 import { evaluateDatabaseChecks } from '../evaluate-checks.ts';
 import type { PostgresqlDatabase } from '../queries/databases.ts';
-import type { RunPreflightQueriesOptions } from '../run-preflight-queries-in-database.ts';
+import type { PostgresqlDatabaseQueryRunOptions } from '../run-preflight-queries-in-database.ts';
 import type { PostgresqlSourceFacts } from '../source-facts.ts';
 import { scanDatabaseTableRows } from './scan-database-table-rows.ts';
 
@@ -12,7 +12,7 @@ export interface ScanRowsAndEvaluateChecksOptions {
   readonly run: Pick<PreflightEngineInput<unknown>, 'options' | 'cancelled' | 'onRead'>;
   readonly facts: PostgresqlSourceFacts;
   readonly known: readonly PostgresqlDatabase[];
-  readonly query: RunPreflightQueriesOptions;
+  readonly query: PostgresqlDatabaseQueryRunOptions;
   readonly checks: readonly PostgresqlCheck[];
   /**
    * The findings by database. After the rows were read, the findings of the checks that use rows replace the earlier

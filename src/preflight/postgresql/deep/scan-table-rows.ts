@@ -6,21 +6,21 @@ import {
   readTableRowsByCopy,
 } from '../../../postgresql/read-table-rows-by-copy.ts';
 import type { TableToRead } from '../queries/tables-to-read.ts';
-import type { TableScanPlan } from './comparable-keys.ts';
 import {
-  type CopyRowScanner,
-  type CopyRowScannerOptions,
-  createCopyRowScanner,
-  joinCopyRowParts,
-  type ScannedRows,
-} from './copy-row-scanner.ts';
-import {
+  buildUncheckedUniqueIndexes,
   type DuplicateUniqueKeySearchResult,
   findDuplicateUniqueKeys,
-  listUncheckedUniqueIndexes,
   type UniqueKeyRereader,
 } from './find-duplicate-unique-keys.ts';
-import type { TableScanResult } from './scanned-rows.ts';
+import type { TableScanPlan } from './plan-table-scan.ts';
+import {
+  createRowKeyAndEncodingScanner,
+  joinCopyRowParts,
+  type RowKeyAndEncodingScanner,
+  type RowKeyAndEncodingScannerOptions,
+  type ScannedRowStatistics,
+} from './row-key-and-encoding-scanner.ts';
+import type { TableScanResult } from './scanned-row-statistics.ts';
 import { determineUnreadTableReason } from './table-unread-reason.ts';
 import { createUniqueKeyHashes } from './unique-key-hashes.ts';
 
@@ -59,10 +59,10 @@ export async function scanTableRows(
   let error: PostgresqlQueryError | undefined;
   const read = async (
     columns: readonly string[],
-    scanned: Omit<CopyRowScannerOptions, 'seeds'>,
-    asReceived: (add: CopyRowScanner['add']) => CopyRowScanner['add'] = (add) => add,
-  ): Promise<ScannedRows> => {
-    const scanner = createCopyRowScanner({ ...scanned, seeds });
+    scanned: Omit<RowKeyAndEncodingScannerOptions, 'seeds'>,
+    asReceived: (add: RowKeyAndEncodingScanner['add']) => RowKeyAndEncodingScanner['add'] = (add) => add,
+  ): Promise<ScannedRowStatistics> => {
+    const scanner = createRowKeyAndEncodingScanner({ ...scanned, seeds });
     const visit = asReceived(scanner.add);
     const began = now();
     try {
@@ -92,7 +92,7 @@ export async function scanTableRows(
   const compared: DuplicateUniqueKeySearchResult =
     error === undefined
       ? await findDuplicateUniqueKeys(table.table, keys, hashes, readKeys)
-      : { duplicates: [], unchecked: listUncheckedUniqueIndexes(table.table, keys, 'table_not_read') };
+      : { duplicates: [], unchecked: buildUncheckedUniqueIndexes(table.table, keys, 'table_not_read') };
   return {
     isLost: error?.lost === true,
     scan: {

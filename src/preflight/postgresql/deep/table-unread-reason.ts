@@ -1,4 +1,4 @@
-import { databaseConnectErrorCodes } from '../../../platform/connect-error.ts';
+import { clientSideDatabaseErrorCodes } from '../../../platform/connect-error.ts';
 import { missingTableCodes } from '../../../postgresql/read-table-rows-by-copy.ts';
 import type { TableToRead } from '../queries/tables-to-read.ts';
 
@@ -18,7 +18,7 @@ export type TableUnreadReason =
   | 'out_of_memory'
   | 'other';
 
-/** @param error its code is an SQLSTATE, or one of `databaseConnectErrorCodes` */
+/** @param error its code is an SQLSTATE, or one of `clientSideDatabaseErrorCodes` */
 export function determineUnreadTableReason(
   { code, message }: { readonly code: string; readonly message: string },
   { isSecured }: Pick<TableToRead, 'isSecured'>,
@@ -49,10 +49,10 @@ const reasonOfCode: ReadonlyMap<string, TableUnreadReason> = new Map([
   ['55P03', 'locked'],
   ['40001', 'recovery_conflict'],
   ['57014', 'cancelled'],
-  ...['57P01', '57P02', '57P03', '25P03', databaseConnectErrorCodes.closed].map(
+  ...['57P01', '57P02', '57P03', '25P03', clientSideDatabaseErrorCodes.closed].map(
     (code) => [code, 'connection_ended'] as const,
   ),
-  ...[databaseConnectErrorCodes.aborted, databaseConnectErrorCodes.timeout].map(
+  ...[clientSideDatabaseErrorCodes.aborted, clientSideDatabaseErrorCodes.timeout].map(
     (code) => [code, 'time_limit'] as const,
   ),
 ]);

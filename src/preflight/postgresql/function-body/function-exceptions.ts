@@ -1,9 +1,9 @@
-import { isSqlKeywordToken, type SqlToken, tokenizeSqlFunctionBody } from './tokenize.ts';
+import { isGivenSqlKeyword, type SqlToken, tokenizeSqlFunctionBody } from './tokenize.ts';
 
 /** How often a PL/pgSQL function raises an exception: in every call, in some cases, or never. */
 export function estimateFunctionExceptionFrequency(body: string): 'always' | 'sometimes' | 'never' {
   const tokens = tokenizeSqlFunctionBody(body);
-  const found = tokens.some((token, at) => isSqlKeywordToken(token, 'raise') && isError(tokens[at + 1]));
+  const found = tokens.some((token, at) => isGivenSqlKeyword(token, 'raise') && isError(tokens[at + 1]));
   if (!found) return 'never';
   return tokens.some((token) => token.kind === 'word' && !token.quoted && branchingWords.has(token.text))
     ? 'sometimes'

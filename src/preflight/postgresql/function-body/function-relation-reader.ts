@@ -1,4 +1,4 @@
-import type { FunctionBody } from '../queries/function-bodies.ts';
+import type { FunctionOrViewBody } from '../queries/function-bodies.ts';
 import { type FunctionBodyNameReference, findFunctionBodyNameReferences } from './name-references.ts';
 
 /** A relation that a function body names; a name without a schema stands for every relation with that name. */
@@ -7,7 +7,7 @@ export type FunctionRelationRead = Pick<FunctionBodyNameReference, 'schema' | 'n
 export interface RelationsReadByFunction {
   readonly reads: readonly FunctionRelationRead[];
   /** The body of the function, and the bodies of the functions and views that it uses. */
-  readonly bodies: readonly FunctionBody[];
+  readonly bodies: readonly FunctionOrViewBody[];
 }
 
 /**
@@ -15,10 +15,10 @@ export interface RelationsReadByFunction {
  * are named in the body of one of these functions are found.
  */
 export function createFunctionRelationReader(
-  bodies: readonly FunctionBody[],
+  bodies: readonly FunctionOrViewBody[],
 ): (oid: string) => RelationsReadByFunction {
   const byOid = new Map(bodies.map((body) => [body.oid, body]));
-  const byName = new Map<string, FunctionBody[]>();
+  const byName = new Map<string, FunctionOrViewBody[]>();
   for (const body of bodies) byName.set(body.name, [...(byName.get(body.name) ?? []), body]);
   const known = new Map<string, readonly FunctionBodyNameReference[]>();
   const named = (oid: string): readonly FunctionBodyNameReference[] => {
@@ -29,7 +29,7 @@ export function createFunctionRelationReader(
     known.set(oid, found);
     return found;
   };
-  const called = ({ kind, schema, name }: FunctionBodyNameReference): readonly FunctionBody[] =>
+  const called = ({ kind, schema, name }: FunctionBodyNameReference): readonly FunctionOrViewBody[] =>
     kind !== 'function' && kind !== 'relation'
       ? []
       : (byName.get(name) ?? []).filter(

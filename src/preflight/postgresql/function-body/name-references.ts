@@ -1,10 +1,10 @@
 import { createPlpgsqlFunctionBodyControlFlow, createSqlFunctionBodyControlFlow } from './control-flow.ts';
-import { readObjectNameInStringAt } from './object-name-in-string.ts';
+import { readObjectNameInStringToken } from './object-name-in-string.ts';
 import { type OperandPair, readSqlOperatorOperands } from './operands.ts';
-import { createSqlNameContextTracker, type QualifiedName } from './sql-name-context-tracker.ts';
+import { createSqlNameContextTracker, type SqlObjectNameWithKind } from './sql-name-context-tracker.ts';
 import {
-  isSqlKeywordToken,
-  isSqlSymbolToken,
+  isGivenSqlKeyword,
+  isGivenSqlSymbol,
   qualifiedNameAt,
   type SqlToken,
   tokenizeSqlFunctionBody,
@@ -12,7 +12,7 @@ import {
 
 /** A name in a function body that can only be the name of a relation, a function, a type or an operator. */
 export interface FunctionBodyNameReference {
-  readonly kind: QualifiedName['kind'] | 'operator';
+  readonly kind: SqlObjectNameWithKind['kind'] | 'operator';
   /** The schema of the name; undefined if the search_path decides. */
   readonly schema: string | undefined;
   readonly name: string;
@@ -32,7 +32,7 @@ export function findFunctionBodyNameReferences(
 ): readonly FunctionBodyNameReference[] {
   const tokens = tokenizeSqlFunctionBody(text);
   const isCaught = tokens.some(
-    (token, at) => isSqlKeywordToken(token, 'exception') && isSqlKeywordToken(tokens[at + 1], 'when'),
+    (token, at) => isGivenSqlKeyword(token, 'exception') && isGivenSqlKeyword(tokens[at + 1], 'when'),
   );
   const flow = language === 'sql' ? createSqlFunctionBodyControlFlow() : createPlpgsqlFunctionBodyControlFlow();
   const context = createSqlNameContextTracker();
@@ -51,7 +51,7 @@ export function findFunctionBodyNameReferences(
     flow.take(token, context.isOuter());
     if (token.kind === 'string' && flow.isDynamic()) {
       const isRun =
-        isSqlKeywordToken(tokens[at - 1], 'execute') && endsExecute(tokens[at + 1]) && flow.isReached() && !isCaught;
+        isGivenSqlKeyword(tokens[at - 1], 'execute') && endsExecute(tokens[at + 1]) && flow.isReached() && !isCaught;
       references.push(
         ...findFunctionBodyNameReferences(token.text, 'sql').map((reference) => ({
           ...reference,
@@ -60,7 +60,7 @@ export function findFunctionBodyNameReferences(
       );
     }
     const certain = flow.isReached() && !flow.isDynamic() && !isCaught;
-    const inString = toReference(readObjectNameInStringAt(tokens, at));
+    const inString = toReference(readObjectNameInStringToken(tokens, at));
     if (inString !== undefined) references.push({ ...inString, certain });
     const operands = isPercent(tokens, at) ? undefined : readSqlOperatorOperands(tokens, at);
     if (operands !== undefined) {
@@ -74,7 +74,7 @@ export function findFunctionBodyNameReferences(
     }
     const end = at + names.length * 2 - 1;
     const isType =
-      flow.isDeclaring() && at === variable + (isSqlKeywordToken(tokens[variable + 1], 'constant') ? 2 : 1);
+      flow.isDeclaring() && at === variable + (isGivenSqlKeyword(tokens[variable + 1], 'constant') ? 2 : 1);
     const found = isType || isPercent(tokens, end) ? typeOf(tokens, end, names) : context.read(tokens, at, end, names);
     const reference = toReference(found);
     if (reference !== undefined) {
@@ -93,9 +93,9 @@ export function findFunctionBodyNameReferences(
 function endsExecute(next: SqlToken | undefined): boolean {
   return (
     next === undefined ||
-    isSqlSymbolToken(next, ';') ||
-    isSqlKeywordToken(next, 'into') ||
-    isSqlKeywordToken(next, 'using')
+    isGivenSqlSymbol(next, ';') ||
+    isGivenSqlKeyword(next, 'into') ||
+    isGivenSqlKeyword(next, 'using')
   );
 }
 
@@ -104,7 +104,7 @@ function endsExecute(next: SqlToken | undefined): boolean {
  * function that uses such a name.
  */
 function toReference(
-  found: QualifiedName | undefined,
+  found: SqlObjectNameWithKind | undefined,
 ): Pick<FunctionBodyNameReference, 'kind' | 'schema' | 'name'> | undefined {
   const [name, schema, ...more] = (found?.names ?? []).toReversed();
   return found === undefined || name === undefined || more.length > 0 ? undefined : { kind: found.kind, schema, name };
@@ -113,31 +113,31 @@ function toReference(
 /**
  * In PL/pgSQL, `t%ROWTYPE` and `t.a%TYPE` name a relation. In the declaration `c CURSOR` the word CURSOR is not a type.
  */
-function typeOf(tokens: readonly SqlToken[], end: number, names: readonly string[]): QualifiedName | undefined {
+function typeOf(tokens: readonly SqlToken[], end: number, names: readonly string[]): SqlObjectNameWithKind | undefined {
   if (!isPercent(tokens, end)) return { kind: 'type', names };
-  const isRow = isSqlKeywordToken(tokens[end + 1], 'rowtype');
+  const isRow = isGivenSqlKeyword(tokens[end + 1], 'rowtype');
   const relation = isRow ? names : names.slice(0, -1);
   return relation.length === 0 ? undefined : { kind: 'relation', names: relation };
 }
 
 function isPercent(tokens: readonly SqlToken[], end: number): boolean {
   const next = tokens[end + 1];
-  return isSqlSymbolToken(tokens[end], '%') && (isSqlKeywordToken(next, 'type') || isSqlKeywordToken(next, 'rowtype'));
+  return isGivenSqlSymbol(tokens[end], '%') && (isGivenSqlKeyword(next, 'type') || isGivenSqlKeyword(next, 'rowtype'));
 }
 
 /** Names that WITH queries define: `q AS (`, `q AS MATERIALIZED (`, `q (a, b) AS (`. */
 function queriesIn(tokens: readonly SqlToken[]): ReadonlySet<string> {
   const names = new Set<string>();
   for (const [at, token] of tokens.entries()) {
-    if (!isSqlKeywordToken(token, 'as')) continue;
+    if (!isGivenSqlKeyword(token, 'as')) continue;
     const opens = [1, 2, 3].some(
       (far) =>
-        isSqlSymbolToken(tokens[at + far], '(') &&
+        isGivenSqlSymbol(tokens[at + far], '(') &&
         tokens.slice(at + 1, at + far).every((one) => queryWords.has(one.text)),
     );
     if (!opens) continue;
     let name = at - 1;
-    if (isSqlSymbolToken(tokens[name], ')')) while (name > 0 && !isSqlSymbolToken(tokens[name + 1], '(')) name -= 1;
+    if (isGivenSqlSymbol(tokens[name], ')')) while (name > 0 && !isGivenSqlSymbol(tokens[name + 1], '(')) name -= 1;
     const named = tokens[name];
     if (named?.kind === 'word') names.add(named.text);
   }

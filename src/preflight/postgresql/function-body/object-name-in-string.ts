@@ -1,7 +1,7 @@
-import type { QualifiedName } from './sql-name-context-tracker.ts';
+import type { SqlObjectNameWithKind } from './sql-name-context-tracker.ts';
 import {
-  isSqlKeywordToken,
-  isSqlSymbolToken,
+  isGivenSqlKeyword,
+  isGivenSqlSymbol,
   qualifiedNameAt,
   type SqlToken,
   tokenizeSqlFunctionBody,
@@ -11,7 +11,10 @@ import {
  * The object name in a string that PostgreSQL resolves when the function runs: `nextval('a')`, `'a.b'::regclass`,
  * `regtype 'a'`, `CAST('a' AS regproc)`, `to_tsvector('a', b)`.
  */
-export function readObjectNameInStringAt(tokens: readonly SqlToken[], at: number): QualifiedName | undefined {
+export function readObjectNameInStringToken(
+  tokens: readonly SqlToken[],
+  at: number,
+): SqlObjectNameWithKind | undefined {
   const token = tokens[at];
   if (token?.kind !== 'string') return undefined;
   const word = lookupOf(tokens, at) ?? '';
@@ -19,7 +22,7 @@ export function readObjectNameInStringAt(tokens: readonly SqlToken[], at: number
   const inside = tokenizeSqlFunctionBody(token.text);
   const names = qualifiedNameAt(inside, 0);
   const next = inside[names.length * 2 - 1];
-  const isWhole = next === undefined || (kind === 'function' && isSqlSymbolToken(next, '('));
+  const isWhole = next === undefined || (kind === 'function' && isGivenSqlSymbol(next, '('));
   return kind === undefined || names.length === 0 || !isWhole ? undefined : { kind, names };
 }
 
@@ -31,38 +34,38 @@ function kindByLaterArguments(
   tokens: readonly SqlToken[],
   at: number,
   word: string,
-): QualifiedName['kind'] | undefined {
-  if (!isSqlSymbolToken(tokens[at + 1], ',')) return undefined;
-  return firstOfSeveral[word] ?? (isSqlSymbolToken(tokens[at + 3], ')') ? firstOfTwo[word] : undefined);
+): SqlObjectNameWithKind['kind'] | undefined {
+  if (!isGivenSqlSymbol(tokens[at + 1], ',')) return undefined;
+  return firstOfSeveral[word] ?? (isGivenSqlSymbol(tokens[at + 3], ')') ? firstOfTwo[word] : undefined);
 }
 
 /** The function or type that resolves the name in the string. */
 function lookupOf(tokens: readonly SqlToken[], at: number): string | undefined {
   const [called, before, next, type] = [tokens[at - 2], tokens[at - 1], tokens[at + 1], tokens[at + 2]];
   if (
-    isSqlSymbolToken(next, '::') ||
-    (isSqlKeywordToken(next, 'as') && isSqlSymbolToken(before, '(') && isSqlKeywordToken(called, 'cast'))
+    isGivenSqlSymbol(next, '::') ||
+    (isGivenSqlKeyword(next, 'as') && isGivenSqlSymbol(before, '(') && isGivenSqlKeyword(called, 'cast'))
   ) {
     const names = qualifiedNameAt(tokens, at + 2);
     const cast = type?.kind === 'word' ? names.at(-1) : undefined;
     // In `nextval('a'::text)` the function nextval resolves the name `a`, although the string is cast to text.
     const isText =
-      isSqlSymbolToken(next, '::') && cast !== undefined && textTypes.has(cast) && isSqlSymbolToken(before, '(');
+      isGivenSqlSymbol(next, '::') && cast !== undefined && textTypes.has(cast) && isGivenSqlSymbol(before, '(');
     return isText && called?.kind === 'word' ? called.text : cast;
   }
   if (before?.kind === 'word' && before.text.startsWith('reg')) return before.text;
   // A variable of PL/pgSQL: `r regclass := 'a'`.
   const isInitialValue =
-    isSqlSymbolToken(before, ':=') || isSqlSymbolToken(before, '=') || isSqlKeywordToken(before, 'default');
+    isGivenSqlSymbol(before, ':=') || isGivenSqlSymbol(before, '=') || isGivenSqlKeyword(before, 'default');
   if (isInitialValue && called?.kind === 'word' && called.text.startsWith('reg')) return called.text;
-  return isSqlSymbolToken(before, '(') && called?.kind === 'word' && !called.text.startsWith('reg')
+  return isGivenSqlSymbol(before, '(') && called?.kind === 'word' && !called.text.startsWith('reg')
     ? called.text
     : undefined;
 }
 
 const textTypes: ReadonlySet<string> = new Set(['text', 'varchar', 'name', 'cstring']);
 
-const kindByFunction: Readonly<Record<string, QualifiedName['kind']>> = {
+const kindByFunction: Readonly<Record<string, SqlObjectNameWithKind['kind']>> = {
   regclass: 'relation',
   to_regclass: 'relation',
   nextval: 'relation',
@@ -108,7 +111,7 @@ const kindByFunction: Readonly<Record<string, QualifiedName['kind']>> = {
 };
 
 /** Functions whose first argument is the name of an object only if there are several arguments. */
-const firstOfSeveral: Readonly<Record<string, QualifiedName['kind']>> = {
+const firstOfSeveral: Readonly<Record<string, SqlObjectNameWithKind['kind']>> = {
   to_tsvector: 'text search configuration',
   json_to_tsvector: 'text search configuration',
   jsonb_to_tsvector: 'text search configuration',
@@ -122,7 +125,7 @@ const firstOfSeveral: Readonly<Record<string, QualifiedName['kind']>> = {
 };
 
 /** Functions whose first argument is a role if there are three arguments. */
-const firstOfTwo: Readonly<Record<string, QualifiedName['kind']>> = {
+const firstOfTwo: Readonly<Record<string, SqlObjectNameWithKind['kind']>> = {
   has_any_column_privilege: 'relation',
   has_sequence_privilege: 'relation',
   has_table_privilege: 'relation',

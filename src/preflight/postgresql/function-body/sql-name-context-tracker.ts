@@ -1,5 +1,5 @@
 import type { ObjectNamedInFunctionBody } from '../queries/named-objects.ts';
-import { isSqlKeywordToken, isSqlSymbolToken, type SqlToken } from './tokenize.ts';
+import { isGivenSqlKeyword, isGivenSqlSymbol, type SqlToken } from './tokenize.ts';
 
 /** Tracks the context of a name in an SQL statement, which decides what kind of object the name stands for. */
 export interface SqlNameContextTracker {
@@ -12,11 +12,16 @@ export interface SqlNameContextTracker {
    * The kind of object that the name at the tokens `at` to `end` stands for; undefined for a column, a variable, an
    * alias or a keyword.
    */
-  read(tokens: readonly SqlToken[], at: number, end: number, names: readonly string[]): QualifiedName | undefined;
+  read(
+    tokens: readonly SqlToken[],
+    at: number,
+    end: number,
+    names: readonly string[],
+  ): SqlObjectNameWithKind | undefined;
 }
 
 /** An object name, with its schema if it has one, and the kind of the object. */
-export interface QualifiedName {
+export interface SqlObjectNameWithKind {
   readonly kind: ObjectNamedInFunctionBody['kind'];
   readonly names: readonly string[];
 }
@@ -45,14 +50,14 @@ export function createSqlNameContextTracker(): SqlNameContextTracker {
       if (token.kind === 'symbol') {
         if (token.text === '(') {
           const isList = top().isList && opensRelations(tokens[at - 1]);
-          levels.push({ hasQuery: false, isList, isMerge: false, isCast: isSqlKeywordToken(tokens[at - 1], 'cast') });
+          levels.push({ hasQuery: false, isList, isMerge: false, isCast: isGivenSqlKeyword(tokens[at - 1], 'cast') });
         } else if (token.text === ')' && levels.length > 1) levels.pop();
         else if (token.text === ';') [top().isList, top().isMerge] = [false, false];
         return;
       }
       if (token.kind !== 'word' || token.quoted) return;
       const level = top();
-      if (token.text === 'merge' && isSqlKeywordToken(tokens[at + 1], 'into')) level.isMerge = true;
+      if (token.text === 'merge' && isGivenSqlKeyword(tokens[at + 1], 'into')) level.isMerge = true;
       if (queryWords.has(token.text)) [level.hasQuery, level.isList] = [true, false];
       else if (token.text === 'from') level.isList = isFrom(tokens, at, level);
       else if (token.text === 'using' && level.isMerge) level.isList = true;
@@ -60,18 +65,18 @@ export function createSqlNameContextTracker(): SqlNameContextTracker {
     },
     read(tokens, at, end, names) {
       const before = tokens[at - 1];
-      if (isSqlSymbolToken(before, '::') || (top().isCast && isSqlKeywordToken(before, 'as')))
+      if (isGivenSqlSymbol(before, '::') || (top().isCast && isGivenSqlKeyword(before, 'as')))
         return { kind: 'type', names };
-      if (isSqlSymbolToken(tokens[end], '(') && !isSqlKeywordToken(before, 'into')) {
+      if (isGivenSqlSymbol(tokens[end], '(') && !isGivenSqlKeyword(before, 'into')) {
         const { text } = tokens[at]!;
         // In MERGE, the INSERT of WHEN NOT MATCHED THEN INSERT (a, b) is not followed by a table name.
         const isClause = wordsBeforeCalls.has(text) || (text === 'insert' && top().isMerge);
-        const isKeyword = isClause && isSqlKeywordToken(tokens[at], text);
+        const isKeyword = isClause && isGivenSqlKeyword(tokens[at], text);
         return !isKeyword && (before === undefined || callsAfter(before, tokens[at - 2]))
           ? { kind: 'function', names }
           : undefined;
       }
-      if (['only', 'lateral', 'table'].some((word) => isSqlKeywordToken(tokens[at], word))) return undefined;
+      if (['only', 'lateral', 'table'].some((word) => isGivenSqlKeyword(tokens[at], word))) return undefined;
       return isRelation(tokens, at, top()) ? { kind: 'relation', names } : undefined;
     },
   };
@@ -83,39 +88,39 @@ function outerLevel(): ParenthesisLevel {
 
 function isRelation(tokens: readonly SqlToken[], at: number, level: ParenthesisLevel): boolean {
   const [before, first] = [tokens[at - 1], tokens[at - 2]];
-  if (isSqlKeywordToken(before, 'only')) return isRelation(tokens, at - 1, level);
-  if (isSqlKeywordToken(before, 'join')) return true;
-  if (isSqlKeywordToken(before, 'from')) return level.isList;
-  if (isSqlKeywordToken(before, 'into')) return isSqlKeywordToken(first, 'insert') || isSqlKeywordToken(first, 'merge');
-  if (isSqlKeywordToken(before, 'table')) return first?.kind !== 'word' || !wordsBeforeDdlTable.has(first.text);
+  if (isGivenSqlKeyword(before, 'only')) return isRelation(tokens, at - 1, level);
+  if (isGivenSqlKeyword(before, 'join')) return true;
+  if (isGivenSqlKeyword(before, 'from')) return level.isList;
+  if (isGivenSqlKeyword(before, 'into')) return isGivenSqlKeyword(first, 'insert') || isGivenSqlKeyword(first, 'merge');
+  if (isGivenSqlKeyword(before, 'table')) return first?.kind !== 'word' || !wordsBeforeDdlTable.has(first.text);
   // Only USING of DELETE and MERGE is followed by a table name; USING of JOIN is followed by parentheses.
-  if (isSqlKeywordToken(before, 'using')) return level.isList;
-  if (isSqlKeywordToken(before, 'update')) {
+  if (isGivenSqlKeyword(before, 'using')) return level.isList;
+  if (isGivenSqlKeyword(before, 'update')) {
     return (
-      !isSqlKeywordToken(first, 'for') &&
-      !isSqlKeywordToken(first, 'do') &&
-      !isSqlKeywordToken(first, 'key') &&
-      !isSqlKeywordToken(tokens[at], 'set')
+      !isGivenSqlKeyword(first, 'for') &&
+      !isGivenSqlKeyword(first, 'do') &&
+      !isGivenSqlKeyword(first, 'key') &&
+      !isGivenSqlKeyword(tokens[at], 'set')
     );
   }
-  return level.isList && (isSqlSymbolToken(before, ',') || isSqlSymbolToken(before, '('));
+  return level.isList && (isGivenSqlSymbol(before, ',') || isGivenSqlSymbol(before, '('));
 }
 
 function isFrom(tokens: readonly SqlToken[], at: number, level: ParenthesisLevel): boolean {
-  if (!level.hasQuery || isSqlKeywordToken(tokens[at - 1], 'distinct')) return false;
+  if (!level.hasQuery || isGivenSqlKeyword(tokens[at - 1], 'distinct')) return false;
   // In FETCH NEXT FROM c and MOVE FROM c, the name is a cursor.
   for (let back = at - 1; back >= 0 && back > at - 5; back -= 1) {
-    if (isSqlKeywordToken(tokens[back], 'fetch') || isSqlKeywordToken(tokens[back], 'move')) return false;
+    if (isGivenSqlKeyword(tokens[back], 'fetch') || isGivenSqlKeyword(tokens[back], 'move')) return false;
   }
   return true;
 }
 
 function opensRelations(before: SqlToken | undefined): boolean {
   return (
-    isSqlKeywordToken(before, 'from') ||
-    isSqlKeywordToken(before, 'join') ||
-    isSqlSymbolToken(before, ',') ||
-    isSqlSymbolToken(before, '(')
+    isGivenSqlKeyword(before, 'from') ||
+    isGivenSqlKeyword(before, 'join') ||
+    isGivenSqlSymbol(before, ',') ||
+    isGivenSqlSymbol(before, '(')
   );
 }
 
@@ -124,7 +129,7 @@ function callsAfter(before: SqlToken, first: SqlToken | undefined): boolean {
   if (before.kind === 'string') return false;
   if (before.kind === 'symbol') return before.text !== ')' && before.text !== '.' && before.text !== ']';
   // Without TIME, ZONE is a name, because it is not a reserved word: FROM zone z(a, b)
-  if (isSqlKeywordToken(before, 'zone')) return isSqlKeywordToken(first, 'time');
+  if (isGivenSqlKeyword(before, 'zone')) return isGivenSqlKeyword(first, 'time');
   return !before.quoted && wordsBeforeCalls.has(before.text);
 }
 

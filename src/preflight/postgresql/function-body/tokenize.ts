@@ -20,11 +20,11 @@ export function tokenizeSqlFunctionBody(body: string): readonly SqlToken[] {
   return tokens;
 }
 
-export function isSqlKeywordToken(token: SqlToken | undefined, text: string): boolean {
+export function isGivenSqlKeyword(token: SqlToken | undefined, text: string): boolean {
   return token?.kind === 'word' && !token.quoted && token.text === text;
 }
 
-export function isSqlSymbolToken(token: SqlToken | undefined, text: string): boolean {
+export function isGivenSqlSymbol(token: SqlToken | undefined, text: string): boolean {
   return token?.kind === 'symbol' && token.text === text;
 }
 
@@ -35,7 +35,7 @@ export function qualifiedNameAt(tokens: readonly SqlToken[], from: number): read
     const token = tokens[at];
     if (token?.kind !== 'word') return names;
     names.push(token.text);
-    if (!isSqlSymbolToken(tokens[at + 1], '.') || tokens[at + 2]?.kind !== 'word') return names;
+    if (!isGivenSqlSymbol(tokens[at + 1], '.') || tokens[at + 2]?.kind !== 'word') return names;
   }
 }
 

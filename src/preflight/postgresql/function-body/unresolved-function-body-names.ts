@@ -1,9 +1,9 @@
-import type { FunctionBody } from '../queries/function-bodies.ts';
+import type { FunctionOrViewBody } from '../queries/function-bodies.ts';
 import type { UserFunctionUse } from '../queries/function-uses.ts';
 import type { ObjectNamedInFunctionBody } from '../queries/named-objects.ts';
 import type { SearchPathOperator } from '../queries/search-path-operators.ts';
 import { type FunctionBodyNameReference, findFunctionBodyNameReferences } from './name-references.ts';
-import type { FunctionBodyOperand } from './operands.ts';
+import type { ArgumentOrTypeOperand } from './operands.ts';
 
 /** A name in a function body that can be resolved only with the search_path of the caller. */
 export interface UnresolvedFunctionBodyName {
@@ -32,7 +32,7 @@ export interface UnresolvedFunctionBodyName {
  */
 export function findUnresolvedFunctionBodyNames(
   uses: readonly UserFunctionUse[],
-  bodies: readonly FunctionBody[],
+  bodies: readonly FunctionOrViewBody[],
   meanings: readonly ObjectNamedInFunctionBody[],
   operators: readonly SearchPathOperator[],
 ): readonly UnresolvedFunctionBodyName[] {
@@ -42,7 +42,7 @@ export function findUnresolvedFunctionBodyNames(
 }
 
 interface AnalysedFunction {
-  readonly body: FunctionBody;
+  readonly body: FunctionOrViewBody;
   readonly unresolved: readonly FunctionBodyNameReference[];
   /** Function calls qualified with a schema, which do not depend on the search_path. */
   readonly calls: readonly { readonly oid: string; readonly certain: boolean }[];
@@ -56,7 +56,7 @@ type FunctionAnalysis = (oid: string) => AnalysedFunction | undefined;
 
 /** Analyses a function body on first use, because most functions are not called by any of the objects. */
 function analyseFunctions(
-  bodies: readonly FunctionBody[],
+  bodies: readonly FunctionOrViewBody[],
   meanings: readonly ObjectNamedInFunctionBody[],
   operators: readonly SearchPathOperator[],
 ): FunctionAnalysis {
@@ -110,7 +110,7 @@ function analyseFunctions(
 }
 
 /** The type of an operand; empty if the type is not known. */
-function typeOf({ types, names }: FunctionBody, operand: FunctionBodyOperand | undefined): string {
+function typeOf({ types, names }: FunctionOrViewBody, operand: ArgumentOrTypeOperand | undefined): string {
   if (operand === undefined) return '';
   if ('type' in operand) return operand.type;
   const { argument } = operand;
@@ -176,12 +176,12 @@ const evaluatedAtCreation: ReadonlySet<UserFunctionUse['kind']> = new Set([
 ]);
 
 /** Whether the function sets a search_path, in a SET clause or in its body. */
-function hasPath({ hasPath, text }: FunctionBody): boolean {
+function hasPath({ hasPath, text }: FunctionOrViewBody): boolean {
   return hasPath || /search_path/i.test(text);
 }
 
 /** PostgreSQL does not inline a function with several statements. */
-function isInlined({ inlined, text }: FunctionBody): boolean {
+function isInlined({ inlined, text }: FunctionOrViewBody): boolean {
   return inlined && !/;\s*\S/.test(text);
 }
 

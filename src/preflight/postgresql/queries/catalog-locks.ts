@@ -5,7 +5,7 @@ import { decodeOptionalNumberColumn, decodeOptionalTextColumn, decodeTextColumn 
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** An ACCESS EXCLUSIVE lock on a system catalog, which blocks the login of every new session. */
-export interface CatalogLock {
+export interface AccessExclusiveCatalogLock {
   readonly catalog: string;
   /** The database of the locked catalog; undefined for a catalog that all databases share. */
   readonly database: string | undefined;
@@ -16,7 +16,7 @@ export interface CatalogLock {
 }
 
 /** System catalogs have the same OIDs in every database, so the query can run in any database. */
-export const catalogLocksSql = `
+export const accessExclusiveCatalogLocksSql = `
   SELECT
     l.relation::regclass AS catalog,
     d.datname AS database,
@@ -33,7 +33,9 @@ export const catalogLocksSql = `
   LIMIT 100
 `;
 
-export function decodeCatalogLocks(rows: readonly PostgresqlRow[]): readonly CatalogLock[] {
+export function decodeAccessExclusiveCatalogLocks(
+  rows: readonly PostgresqlRow[],
+): readonly AccessExclusiveCatalogLock[] {
   return rows.map((row) => ({
     catalog: decodeTextColumn(row, 'catalog'),
     database: decodeOptionalTextColumn(row, 'database'),
@@ -42,23 +44,23 @@ export function decodeCatalogLocks(rows: readonly PostgresqlRow[]): readonly Cat
   }));
 }
 
-export const heldCatalogLocksQuery: PostgresqlPreflightQuery<readonly CatalogLock[]> = {
+export const accessExclusiveCatalogLocksQuery: PostgresqlPreflightQuery<readonly AccessExclusiveCatalogLock[]> = {
   id: 'catalog-locks',
   scope: 'server',
-  sql: () => catalogLocksSql,
-  decode: decodeCatalogLocks,
+  sql: () => accessExclusiveCatalogLocksSql,
+  decode: decodeAccessExclusiveCatalogLocks,
   absent: [],
   grant: buildGrantMonitorRoleStatement,
 };
 
 /** Whether the lock blocks logins to this database. */
-export function isDatabaseBlockedByLock({ database }: CatalogLock, name: string): boolean {
+export function isDatabaseBlockedByLock({ database }: AccessExclusiveCatalogLock, name: string): boolean {
   return database === undefined || database === name;
 }
 
 /** `Process 4711 holds an ACCESS EXCLUSIVE lock on pg_class for 32 s.`, with the statement that ends it. */
-export function explainCatalogLocks(
-  locks: readonly CatalogLock[],
+export function explainAccessExclusiveCatalogLocks(
+  locks: readonly AccessExclusiveCatalogLock[],
 ): { readonly detail: string; readonly text: string } | undefined {
   const [first] = locks;
   if (first === undefined) return undefined;

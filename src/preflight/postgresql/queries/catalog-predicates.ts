@@ -112,7 +112,7 @@ export const hasUncommonRelationFeatureSql = `
  * Relations whose size cannot be measured without waiting for a lock. Queries use this list in the condition of a CASE,
  * because PostgreSQL evaluates the condition before it measures the size in the result.
  */
-export const lockedRelationsSql = `
+export const exclusivelyLockedRelationsSql = `
   (
     SELECT relation
     FROM pg_locks

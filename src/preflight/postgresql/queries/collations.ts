@@ -1,6 +1,6 @@
 import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { whenDatabaseHasFeature } from './database-overview.ts';
+import { createDatabaseFeatureCondition } from './database-overview.ts';
 import { decodeOptionalTextColumn, decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
@@ -13,10 +13,10 @@ export interface UserCollation {
   readonly libraryVersion: string | undefined;
 }
 
-export const collationsQuery: PostgresqlPreflightQuery<readonly UserCollation[]> = {
+export const userCollationsQuery: PostgresqlPreflightQuery<readonly UserCollation[]> = {
   id: 'collations',
   scope: 'database',
-  when: whenDatabaseHasFeature('collations'),
+  when: createDatabaseFeatureCondition('collations'),
   sql: (version) =>
     version < 100_000
       ? undefined

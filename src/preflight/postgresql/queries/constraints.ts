@@ -1,16 +1,16 @@
-import { isNullCopyField } from '../../../postgresql/table-rows.ts';
+import { isNullTextCopyField } from '../../../postgresql/table-rows.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { checkConstraintDependsOnClockSql } from './catalog-predicates.ts';
-import { whenDatabaseHasFeature } from './database-overview.ts';
+import { createDatabaseFeatureCondition } from './database-overview.ts';
 import { decodeBooleanColumn, decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 import {
-  constraintAppliesToStoredRowsSql,
+  completeResultsByRowSearch,
+  constraintHasStoredRowsSql,
   decodeSearchedTable,
-  hasRowsSql,
+  isNonEmptyPermanentTableSql,
   type RowScanDependentResult,
-  searchedTableColumnsSql,
-  searchTablesForViolations,
+  searchedTableSelectListSql,
 } from './row-scan.ts';
 
 /**
@@ -27,7 +27,7 @@ export interface NullableInheritedColumn extends RowScanDependentResult {
 export const nullableInheritedColumnsQuery: PostgresqlPreflightQuery<readonly NullableInheritedColumn[]> = {
   id: 'nullable-inherited-columns',
   scope: 'database',
-  when: whenDatabaseHasFeature('heirs'),
+  when: createDatabaseFeatureCondition('heirs'),
   sql: (version) =>
     version < 100_000 || version >= 180_000
       ? undefined
@@ -35,7 +35,7 @@ export const nullableInheritedColumnsQuery: PostgresqlPreflightQuery<readonly Nu
         SELECT DISTINCT
           c.oid::regclass AS name,
           quote_ident(a.attname) AS attname,
-          ${searchedTableColumnsSql(version)}
+          ${searchedTableSelectListSql(version)}
         FROM pg_inherits i
         JOIN pg_class c ON c.oid = i.inhrelid
         JOIN pg_attribute a ON a.attrelid = c.oid
@@ -45,7 +45,7 @@ export const nullableInheritedColumnsQuery: PostgresqlPreflightQuery<readonly Nu
           AND p.attnotnull
           AND NOT a.attnotnull
           AND a.attnum > 0
-          AND ${hasRowsSql('c')}
+          AND ${isNonEmptyPermanentTableSql('c')}
         ORDER BY 1, 2
       `,
   decode: (rows) =>
@@ -55,7 +55,7 @@ export const nullableInheritedColumnsQuery: PostgresqlPreflightQuery<readonly Nu
       rows: 'unseen',
       searched: decodeSearchedTable(row),
     })),
-  searchRows: (found, search) => searchTablesForViolations(found, search, isNullCopyField),
+  searchRows: (found, search) => completeResultsByRowSearch(found, search, isNullTextCopyField),
   absent: [],
   grant: buildGrantMonitorRoleStatement,
 };
@@ -74,7 +74,7 @@ export interface TimeDependentConstraint {
 export const timeDependentConstraintsQuery: PostgresqlPreflightQuery<readonly TimeDependentConstraint[]> = {
   id: 'time-dependent-constraints',
   scope: 'database',
-  when: whenDatabaseHasFeature('odd-constraints'),
+  when: createDatabaseFeatureCondition('odd-constraints'),
   sql: (version) => `
     SELECT
       quote_ident(k.conname) AS conname,
@@ -82,7 +82,7 @@ export const timeDependentConstraintsQuery: PostgresqlPreflightQuery<readonly Ti
       k.contypid <> '0' AS of_domain,
       pg_get_constraintdef(k.oid) AS definition
     FROM pg_constraint k
-    WHERE ${checkConstraintDependsOnClockSql} AND ${constraintAppliesToStoredRowsSql(version)}
+    WHERE ${checkConstraintDependsOnClockSql} AND ${constraintHasStoredRowsSql(version)}
     ORDER BY 2, 1
   `,
   decode: (rows) =>
@@ -112,7 +112,7 @@ export interface UnloggedForeignKey {
 export const unloggedForeignKeysQuery: PostgresqlPreflightQuery<readonly UnloggedForeignKey[]> = {
   id: 'unlogged-references',
   scope: 'database',
-  when: whenDatabaseHasFeature('relations'),
+  when: createDatabaseFeatureCondition('relations'),
   sql: () => `
     SELECT
       k.conrelid::regclass AS from_table,

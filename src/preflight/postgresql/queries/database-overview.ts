@@ -68,7 +68,7 @@ export const databaseFeatureOverviewQuery: PostgresqlPreflightQuery<DatabaseFeat
 };
 
 /** A condition for `when`: true if the database has one of the features, or if its features are not known. */
-export function whenDatabaseHasFeature(
+export function createDatabaseFeatureCondition(
   ...wanted: readonly DatabaseSchemaFeature[]
 ): (known: PreflightQueryValueReader) => boolean {
   return (known) => {

@@ -1,6 +1,6 @@
 import { oidsOfCatalogs } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { whenDatabaseHasFeature } from './database-overview.ts';
+import { createDatabaseFeatureCondition } from './database-overview.ts';
 import { decodeBooleanColumn, decodeTextColumn } from './decode.ts';
 import { functionDependentsCte } from './function-dependents.ts';
 import { buildUserFunctionUsesSql } from './function-uses-sql.ts';
@@ -33,7 +33,7 @@ const ofEarthdistance = `
 export const earthdistanceUsesQuery: PostgresqlPreflightQuery<readonly EarthdistanceUse[]> = {
   id: 'earthdistance-uses',
   scope: 'database',
-  when: whenDatabaseHasFeature('called-functions'),
+  when: createDatabaseFeatureCondition('called-functions'),
   sql: (version) => `
      ${functionDependentsCte(ofEarthdistance)}
     SELECT u.name, u.filled OR u.kind IN ('index', 'unique', 'generated', 'partition') AS needed

@@ -1,6 +1,6 @@
 import { firstNormalObjectId, oidsOfCatalogs } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { whenDatabaseHasFeature } from './database-overview.ts';
+import { createDatabaseFeatureCondition } from './database-overview.ts';
 import { decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
@@ -12,7 +12,7 @@ export interface InstalledExtension {
 export const installedExtensionsQuery: PostgresqlPreflightQuery<readonly InstalledExtension[]> = {
   id: 'extensions',
   scope: 'database',
-  when: whenDatabaseHasFeature('extensions'),
+  when: createDatabaseFeatureCondition('extensions'),
   sql: () => 'SELECT extname, extversion FROM pg_extension',
   decode: (rows) =>
     rows.map((row) => ({ name: decodeTextColumn(row, 'extname'), version: decodeTextColumn(row, 'extversion') })),
@@ -40,7 +40,7 @@ export interface ExtensionTable {
 export const extensionTablesQuery: PostgresqlPreflightQuery<readonly ExtensionTable[]> = {
   id: 'extension-tables',
   scope: 'database',
-  when: whenDatabaseHasFeature('extensions'),
+  when: createDatabaseFeatureCondition('extensions'),
   sql: () => `
     SELECT c.oid::regclass AS name, e.extname
     FROM pg_depend d

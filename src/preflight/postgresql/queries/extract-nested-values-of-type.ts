@@ -3,7 +3,7 @@ import { parsePostgresqlArray, parsePostgresqlCompositeValue } from '../../../po
 import { splitTextCopyRow } from '../../../postgresql/table-rows.ts';
 import { isOneOfSql } from './catalog-predicates.ts';
 import { containingTypesSql } from './containing-types.ts';
-import { hasRowsSql } from './row-scan.ts';
+import { isNonEmptyPermanentTableSql } from './row-scan.ts';
 
 /**
  * Table columns whose values contain certain types, directly or inside a domain, an array or a composite type. Columns:
@@ -35,7 +35,7 @@ export function columnsContainingTypesSql(version: number, types: readonly numbe
       AND a.attnum > 0
       AND NOT a.attisdropped
       AND a.atttypid IN (SELECT oid FROM up)
-      AND ${hasRowsSql('c')}
+      AND ${isNonEmptyPermanentTableSql('c')}
   `;
   const parts = [
     "SELECT t.typbasetype, 'domain' WHERE t.typtype = 'd'",

@@ -1,11 +1,11 @@
 import { firstNormalObjectId, oidsOfCatalogs } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { whenDatabaseHasFeature } from './database-overview.ts';
+import { createDatabaseFeatureCondition } from './database-overview.ts';
 import { decodeBooleanColumn, decodeTextArrayColumn, decodeTextColumn } from './decode.ts';
 import { isUserSqlOrPlpgsqlFunctionSql, userFunctionDependentsCte } from './function-dependents.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 /** A function in a language that resolves names when the function runs, or a view. */
-export interface FunctionBody {
+export interface FunctionOrViewBody {
   readonly oid: string;
   readonly schema: string;
   readonly name: string;
@@ -34,10 +34,10 @@ export interface FunctionBody {
   readonly names: readonly string[];
 }
 
-export const functionBodiesQuery: PostgresqlPreflightQuery<readonly FunctionBody[]> = {
+export const functionAndViewBodiesQuery: PostgresqlPreflightQuery<readonly FunctionOrViewBody[]> = {
   id: 'function-bodies',
   scope: 'database',
-  when: whenDatabaseHasFeature('called-functions'),
+  when: createDatabaseFeatureCondition('called-functions'),
   sql: (version) => `
     ${userFunctionDependentsCte}
     SELECT

@@ -1,6 +1,6 @@
 import { oidsOfCatalogs } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { whenDatabaseHasFeature } from './database-overview.ts';
+import { createDatabaseFeatureCondition } from './database-overview.ts';
 import { decodeTextColumn } from './decode.ts';
 import { userFunctionDependentsCte } from './function-dependents.ts';
 
@@ -23,7 +23,7 @@ export interface FunctionCallingConstraint {
 export const functionCallingConstraintsQuery: PostgresqlPreflightQuery<readonly FunctionCallingConstraint[]> = {
   id: 'function-calling-constraints',
   scope: 'database',
-  when: whenDatabaseHasFeature('called-functions'),
+  when: createDatabaseFeatureCondition('called-functions'),
   sql: (version) => `
      ${userFunctionDependentsCte}
     SELECT DISTINCT

@@ -1,6 +1,6 @@
 import type { PostgresqlRow } from '../../../postgresql/postgresql-row.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { whenDatabaseHasFeature } from './database-overview.ts';
+import { createDatabaseFeatureCondition } from './database-overview.ts';
 import { decodeBooleanColumn, decodeTextColumn } from './decode.ts';
 import { userFunctionDependentsCte } from './function-dependents.ts';
 import { buildUserFunctionUsesSql } from './function-uses-sql.ts';
@@ -24,7 +24,7 @@ export interface UserFunctionUse {
 export const userFunctionUsesQuery: PostgresqlPreflightQuery<readonly UserFunctionUse[]> = {
   id: 'function-uses',
   scope: 'database',
-  when: whenDatabaseHasFeature('called-functions'),
+  when: createDatabaseFeatureCondition('called-functions'),
   sql: (version) => `${userFunctionDependentsCte} ${buildUserFunctionUsesSql(version)}`,
   decode: (rows) =>
     rows.map((row) => ({

@@ -1,6 +1,6 @@
 import { firstNormalObjectId, oidsOfCatalogs } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { whenDatabaseHasFeature } from './database-overview.ts';
+import { createDatabaseFeatureCondition } from './database-overview.ts';
 import { decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
@@ -25,7 +25,7 @@ export interface GeneratedColumn {
 export const generatedColumnsQuery: PostgresqlPreflightQuery<GeneratedAndIdentityColumns> = {
   id: 'generated-columns',
   scope: 'database',
-  when: whenDatabaseHasFeature('columns'),
+  when: createDatabaseFeatureCondition('columns'),
   sql: (version) => {
     if (version < 100_000) return undefined;
     if (version < 120_000)

@@ -10,7 +10,7 @@ export function buildGrantMonitorRoleStatement(user: string): string {
  * because the monitoring roles do not include it. undefined if the error message names no such object, or is not in
  * English.
  */
-export function buildGrantCatalogObjectStatement(message: string, user: string): string | undefined {
+export function buildCatalogGrantFromError(message: string, user: string): string | undefined {
   const [, kind, name] = /^permission denied for (schema|table|view|relation) (pg_\w+)$/.exec(message) ?? [];
   if (kind === undefined || name === undefined || notPublic.has(name)) return undefined;
   const right = kind === 'schema' ? `USAGE ON SCHEMA ${name}` : `SELECT ON pg_catalog.${name}`;

@@ -1,5 +1,5 @@
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { whenDatabaseHasFeature } from './database-overview.ts';
+import { createDatabaseFeatureCondition } from './database-overview.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 import { decodeVersionIncompatibleObjects, type VersionIncompatibleObject } from './incompatible-object.ts';
 
@@ -9,7 +9,7 @@ import { decodeVersionIncompatibleObjects, type VersionIncompatibleObject } from
 export const versionIncompatibleDefinitionsQuery: PostgresqlPreflightQuery<readonly VersionIncompatibleObject[]> = {
   id: 'incompatible-definitions',
   scope: 'database',
-  when: whenDatabaseHasFeature('relations', 'columns', 'heirs', 'collations', 'not-null-names'),
+  when: createDatabaseFeatureCondition('relations', 'columns', 'heirs', 'collations', 'not-null-names'),
   sql: (version) => {
     if (version < 120_000) return undefined;
     const parts = rejectedDefinitions.filter(({ since }) => since > version / 10_000);

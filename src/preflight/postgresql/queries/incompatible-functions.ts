@@ -1,7 +1,7 @@
 import { builtinLanguageOids, firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { isNotExtensionMemberSql } from './catalog-predicates.ts';
-import { whenDatabaseHasFeature } from './database-overview.ts';
+import { createDatabaseFeatureCondition } from './database-overview.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 import { decodeVersionIncompatibleObjects, type VersionIncompatibleObject } from './incompatible-object.ts';
 
@@ -42,7 +42,7 @@ const removedSettings: readonly { readonly since: number; readonly settings: str
 export const versionIncompatibleFunctionsQuery: PostgresqlPreflightQuery<readonly VersionIncompatibleObject[]> = {
   id: 'incompatible-functions',
   scope: 'database',
-  when: whenDatabaseHasFeature('functions'),
+  when: createDatabaseFeatureCondition('functions'),
   sql: (version) => {
     const later = (one: { readonly since: number }) => one.since > version / 10_000;
     const object = `

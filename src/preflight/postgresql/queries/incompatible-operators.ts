@@ -15,7 +15,9 @@ const polymorphicTypes = [builtinTypeOids.anyarray, builtinTypeOids.anyelement].
  * Operators and aggregates that PostgreSQL 14 cannot create: it has no postfix operators, and its array_append,
  * array_prepend and array_cat take anycompatible types instead of anyarray and anyelement.
  */
-export const uncreatableOperatorsAndAggregatesQuery: PostgresqlPreflightQuery<readonly VersionIncompatibleObject[]> = {
+export const versionIncompatibleOperatorsAndAggregatesQuery: PostgresqlPreflightQuery<
+  readonly VersionIncompatibleObject[]
+> = {
   id: 'incompatible-operators',
   scope: 'database',
   sql: (version) =>

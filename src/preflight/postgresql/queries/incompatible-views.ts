@@ -1,7 +1,7 @@
 import { firstNormalObjectId, oidsOfCatalogs } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { isNotExtensionMemberSql } from './catalog-predicates.ts';
-import { whenDatabaseHasFeature } from './database-overview.ts';
+import { createDatabaseFeatureCondition } from './database-overview.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 import { decodeVersionIncompatibleObjects, type VersionIncompatibleObject } from './incompatible-object.ts';
 
@@ -12,7 +12,7 @@ import { decodeVersionIncompatibleObjects, type VersionIncompatibleObject } from
 export const versionIncompatibleViewsQuery: PostgresqlPreflightQuery<readonly VersionIncompatibleObject[]> = {
   id: 'incompatible-views',
   scope: 'database',
-  when: whenDatabaseHasFeature('views', 'functions'),
+  when: createDatabaseFeatureCondition('views', 'functions'),
   sql: (version) => {
     const gone = removedColumns.flatMap(({ relation, columns, since }) =>
       since > version / 10_000 ? columns.map((column) => `('${relation}', '${column}', ${since})`) : [],

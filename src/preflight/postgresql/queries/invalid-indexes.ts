@@ -1,6 +1,6 @@
 import { builtinSchemaOids } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { whenDatabaseHasFeature } from './database-overview.ts';
+import { createDatabaseFeatureCondition } from './database-overview.ts';
 import { decodeBooleanColumn, decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
@@ -25,7 +25,7 @@ export interface InvalidIndex {
 export const invalidIndexesQuery: PostgresqlPreflightQuery<readonly InvalidIndex[]> = {
   id: 'invalid-indexes',
   scope: 'database',
-  when: whenDatabaseHasFeature('invalid-indexes'),
+  when: createDatabaseFeatureCondition('invalid-indexes'),
   sql: () => `
     SELECT
       i.indexrelid::regclass AS name,

@@ -1,11 +1,11 @@
 import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { whenDatabaseHasFeature } from './database-overview.ts';
+import { createDatabaseFeatureCondition } from './database-overview.ts';
 import { decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** A name, comment or definition in the schema that is not valid UTF-8. */
-export interface InvalidUtf8Text {
+export interface InvalidUtf8SchemaText {
   /**
    * The kind of text: `name`, `label`, `comment`, `default`, `constraint`, `index`, `function`, `view`, `trigger` or
    * `policy`.
@@ -52,10 +52,10 @@ const texts: readonly (readonly [kind: string, query: string])[] = [
 /**
  * Only texts with bytes outside of ASCII are returned, and as hex, because the client encoding of the session is UTF-8.
  */
-export const invalidUtf8TextsQuery: PostgresqlPreflightQuery<readonly InvalidUtf8Text[]> = {
+export const invalidUtf8SchemaTextsQuery: PostgresqlPreflightQuery<readonly InvalidUtf8SchemaText[]> = {
   id: 'invalid-utf8-texts',
   scope: 'database',
-  when: whenDatabaseHasFeature('any-bytes'),
+  when: createDatabaseFeatureCondition('any-bytes'),
   sql: () => `
     SELECT kind, encode(convert_to(written, 'SQL_ASCII'), 'hex') AS bytes
     FROM (

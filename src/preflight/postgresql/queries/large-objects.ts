@@ -1,5 +1,5 @@
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { whenDatabaseHasFeature } from './database-overview.ts';
+import { createDatabaseFeatureCondition } from './database-overview.ts';
 import { decodeNumberColumn, decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
@@ -9,7 +9,7 @@ export const largeObjectCountLimit = 100_000;
 export const largeObjectsQuery: PostgresqlPreflightQuery<number> = {
   id: 'large-objects',
   scope: 'database',
-  when: whenDatabaseHasFeature('large-objects'),
+  when: createDatabaseFeatureCondition('large-objects'),
   sql: () => `
     SELECT count(*) AS objects
     FROM (SELECT FROM pg_largeobject_metadata LIMIT ${largeObjectCountLimit + 1}) o
@@ -23,7 +23,7 @@ export const largeObjectsQuery: PostgresqlPreflightQuery<number> = {
 export const unreadableLargeObjectsQuery: PostgresqlPreflightQuery<readonly string[]> = {
   id: 'unreadable-large-objects',
   scope: 'database',
-  when: whenDatabaseHasFeature('large-objects'),
+  when: createDatabaseFeatureCondition('large-objects'),
   sql: (_version, { superuser }) =>
     superuser
       ? undefined

@@ -1,6 +1,6 @@
 import { builtinTypeOids, firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { lockedRelationsSql } from './catalog-predicates.ts';
+import { exclusivelyLockedRelationsSql } from './catalog-predicates.ts';
 import { databaseFeatureOverviewQuery } from './database-overview.ts';
 import { decodeNumberColumn, decodeTextArrayColumn, decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
@@ -39,7 +39,7 @@ export const largeValuesQuery: PostgresqlPreflightQuery<readonly TableWithLargeV
       SELECT
         c.oid::regclass AS name,
         CASE
-          WHEN c.oid NOT IN ${lockedRelationsSql} AND c.reltoastrelid NOT IN ${lockedRelationsSql}
+          WHEN c.oid NOT IN ${exclusivelyLockedRelationsSql} AND c.reltoastrelid NOT IN ${exclusivelyLockedRelationsSql}
             THEN pg_relation_size(c.reltoastrelid)
         END AS bytes,
         l.binaries,

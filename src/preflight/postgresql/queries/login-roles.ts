@@ -4,13 +4,13 @@ import { decodeBooleanColumn, decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** A role of a user that can log in or is a superuser. */
-export interface LoginRole {
+export interface UserLoginOrSuperuserRole {
   readonly name: string;
   readonly superuser: boolean;
   readonly canLogin: boolean;
 }
 
-export const loginRolesQuery: PostgresqlPreflightQuery<readonly LoginRole[]> = {
+export const userLoginOrSuperuserRolesQuery: PostgresqlPreflightQuery<readonly UserLoginOrSuperuserRole[]> = {
   id: 'login-roles',
   scope: 'server',
   sql: () => `

@@ -1,6 +1,6 @@
 import { builtinSchemaOids } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { whenDatabaseHasFeature } from './database-overview.ts';
+import { createDatabaseFeatureCondition } from './database-overview.ts';
 import { decodeTextColumn } from './decode.ts';
 import { isUserSqlOrPlpgsqlFunctionSql, userFunctionDependentsCte } from './function-dependents.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
@@ -18,7 +18,7 @@ export interface ObjectNamedInFunctionBody {
 export const objectsNamedInFunctionBodiesQuery: PostgresqlPreflightQuery<readonly ObjectNamedInFunctionBody[]> = {
   id: 'named-objects',
   scope: 'database',
-  when: whenDatabaseHasFeature('called-functions'),
+  when: createDatabaseFeatureCondition('called-functions'),
   sql: () => `
      ${userFunctionDependentsCte}, w AS (
       SELECT DISTINCT regexp_split_to_table(lower(p.prosrc), '[^[:alnum:]_$]+') AS word

@@ -5,7 +5,7 @@ import {
   oidsOfCatalogs,
 } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { whenDatabaseHasFeature } from './database-overview.ts';
+import { createDatabaseFeatureCondition } from './database-overview.ts';
 import { decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
@@ -53,7 +53,7 @@ const generated = `
 export const nonImmutableCallsQuery: PostgresqlPreflightQuery<readonly NonImmutableCall[]> = {
   id: 'non-immutable-calls',
   scope: 'database',
-  when: whenDatabaseHasFeature('expressions', 'columns', 'relations'),
+  when: createDatabaseFeatureCondition('expressions', 'columns', 'relations'),
   sql: (version) =>
     version < 100_000
       ? undefined

@@ -1,16 +1,16 @@
 import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
-import { isNullCopyField } from '../../../postgresql/table-rows.ts';
+import { isNullTextCopyField } from '../../../postgresql/table-rows.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { whenDatabaseHasFeature } from './database-overview.ts';
+import { createDatabaseFeatureCondition } from './database-overview.ts';
 import { decodeBooleanColumn, decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
-import { replicaIdentityIndexCondition } from './replica-identities.ts';
+import { effectiveReplicaIdentityIndexCondition } from './replica-identities.ts';
 import {
+  completeResultsByRowSearch,
   decodeSearchedTable,
-  hasRowsSql,
+  isNonEmptyPermanentTableSql,
   type RowScanDependentResult,
-  searchedTableColumnsSql,
-  searchTablesForViolations,
+  searchedTableSelectListSql,
 } from './row-scan.ts';
 
 /**
@@ -44,19 +44,19 @@ const earlier = `
   )
 `;
 
-export const hashIndexesWithoutNullRowsQuery: PostgresqlPreflightQuery<readonly NullableHashIndexColumn[]> = {
+export const nullableHashIndexColumnsQuery: PostgresqlPreflightQuery<readonly NullableHashIndexColumn[]> = {
   id: 'nullable-hash-index-columns',
   scope: 'database',
-  when: whenDatabaseHasFeature('relations'),
+  when: createDatabaseFeatureCondition('relations'),
   sql: (version) => `
     SELECT
       c.oid::regclass AS name,
       quote_ident(a.attname) AS attname,
       x.indexrelid::regclass AS by_index,
-      ${hasRowsSql('c')} AS filled,
-      ${searchedTableColumnsSql(version)}
+      ${isNonEmptyPermanentTableSql('c')} AS filled,
+      ${searchedTableSelectListSql(version)}
     FROM pg_class c
-    LEFT JOIN pg_index i ON ${replicaIdentityIndexCondition}
+    LEFT JOIN pg_index i ON ${effectiveReplicaIdentityIndexCondition}
     JOIN pg_index x ON x.indrelid = c.oid AND x.indisvalid AND x.indpred IS NULL
     JOIN pg_class n ON n.oid = x.indexrelid
     JOIN pg_am m ON m.oid = n.relam
@@ -79,7 +79,7 @@ export const hashIndexesWithoutNullRowsQuery: PostgresqlPreflightQuery<readonly 
         ? { rows: 'unseen', searched: decodeSearchedTable(row) }
         : { rows: 'none' }),
     })),
-  searchRows: (found, search) => searchTablesForViolations(found, search, isNullCopyField),
+  searchRows: (found, search) => completeResultsByRowSearch(found, search, isNullTextCopyField),
   absent: [],
   grant: buildGrantMonitorRoleStatement,
 };

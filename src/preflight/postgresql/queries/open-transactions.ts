@@ -3,7 +3,7 @@ import { decodeOptionalNumberColumn, decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** An open transaction that has written data. No replication slot can be created before such a transaction ends. */
-export interface OpenTransaction {
+export interface OpenTransactionWithWrites {
   readonly kind: 'session' | 'prepared';
   /** Process id of a session, or the global identifier of a prepared transaction. */
   readonly id: string;
@@ -15,7 +15,7 @@ export interface OpenTransaction {
   readonly seconds: number | undefined;
 }
 
-export const openTransactionsQuery: PostgresqlPreflightQuery<readonly OpenTransaction[]> = {
+export const openTransactionsWithWritesQuery: PostgresqlPreflightQuery<readonly OpenTransactionWithWrites[]> = {
   id: 'open-transactions',
   scope: 'server',
   sql: () => `

@@ -2,7 +2,7 @@ import { builtinTypeOids, firstGenbkiObjectId } from '../../../postgresql/catalo
 import type { PostgresqlRow } from '../../../postgresql/postgresql-row.ts';
 import { type OrdinaryTable, splitBinaryCopyRow } from '../../../postgresql/table-rows.ts';
 import type { PostgresqlPreflightQuery, SourceTableRowSearcher } from '../query.ts';
-import { whenDatabaseHasFeature } from './database-overview.ts';
+import { createDatabaseFeatureCondition } from './database-overview.ts';
 import {
   decodeBooleanColumn,
   decodeNumberColumn,
@@ -11,7 +11,7 @@ import {
   decodeTextColumn,
 } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
-import { maxTableBytesForRowScan, type TableRowScanResult } from './row-scan.ts';
+import { maxTableBytesForRowScan, type TableViolationSearchResult } from './row-scan.ts';
 
 export interface PartitionedTable {
   readonly name: string;
@@ -25,7 +25,7 @@ export interface PartitionedTable {
    * For a table that is partitioned by object ids, such as regclass, which differ in every database: whether rows
    * contain such values.
    */
-  readonly numbered: TableRowScanResult;
+  readonly numbered: TableViolationSearchResult;
   /** The partitions in which rows with object ids are searched. */
   readonly leaves: readonly OrdinaryTable[];
   /**
@@ -40,7 +40,7 @@ export interface PartitionedTable {
 export const partitionedTablesQuery: PostgresqlPreflightQuery<readonly PartitionedTable[]> = {
   id: 'partitioned-tables',
   scope: 'database',
-  when: whenDatabaseHasFeature('relations'),
+  when: createDatabaseFeatureCondition('relations'),
   sql: (version) =>
     version < 100_000
       ? undefined
@@ -93,13 +93,13 @@ function decodeLeaves(row: PostgresqlRow): readonly OrdinaryTable[] {
 async function searchLeaves(
   { leaves, numbered }: PartitionedTable,
   search: SourceTableRowSearcher,
-): Promise<TableRowScanResult> {
+): Promise<TableViolationSearchResult> {
   if (leaves.length === 0) return numbered;
   const hasOwnId = (row: Uint8Array) =>
     splitBinaryCopyRow(row).some(
       (value) => value !== null && Buffer.from(value).readUInt32BE(0) >= firstGenbkiObjectId,
     );
-  const results: TableRowScanResult[] = [];
+  const results: TableViolationSearchResult[] = [];
   for (const leaf of leaves) {
     if (results.includes('violate')) break;
     results.push(await search(leaf, hasOwnId, 'binary'));

@@ -1,5 +1,5 @@
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { whenDatabaseHasFeature } from './database-overview.ts';
+import { createDatabaseFeatureCondition } from './database-overview.ts';
 import { decodeBooleanColumn, decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
@@ -11,7 +11,7 @@ export interface Publication {
 export const publicationsQuery: PostgresqlPreflightQuery<readonly Publication[]> = {
   id: 'publications',
   scope: 'database',
-  when: whenDatabaseHasFeature('publications'),
+  when: createDatabaseFeatureCondition('publications'),
   sql: (version) =>
     version < 100_000 ? undefined : 'SELECT pubname, puballtables FROM pg_publication ORDER BY pubname',
   decode: (rows) =>

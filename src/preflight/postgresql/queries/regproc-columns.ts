@@ -1,6 +1,6 @@
 import { builtinTypeOids, regprocAndRegoperTypeOids } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { whenDatabaseHasFeature } from './database-overview.ts';
+import { createDatabaseFeatureCondition } from './database-overview.ts';
 import { decodeTextArrayColumn, decodeTextColumn } from './decode.ts';
 import {
   columnsContainingTypesSql,
@@ -9,10 +9,10 @@ import {
 } from './extract-nested-values-of-type.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 import {
+  completeResultsByRowSearch,
   decodeSearchedTable,
   type RowScanDependentResult,
-  searchedTableColumnsSql,
-  searchTablesForViolations,
+  searchedTableSelectListSql,
 } from './row-scan.ts';
 
 /**
@@ -48,7 +48,7 @@ const ambiguousNamesSql = (catalog: string, name: string, written: string, schem
 export const regprocColumnsQuery: PostgresqlPreflightQuery<readonly RegprocColumn[]> = {
   id: 'regproc-columns',
   scope: 'database',
-  when: whenDatabaseHasFeature('callables'),
+  when: createDatabaseFeatureCondition('callables'),
   sql: (version) => `
     SELECT
       v.relid::regclass AS name,
@@ -63,7 +63,7 @@ export const regprocColumnsQuery: PostgresqlPreflightQuery<readonly RegprocColum
             ELSE ARRAY(${ambiguousNamesSql('pg_operator', 'oprname', 'oprname', 'oprnamespace')})
           END
       END AS ambiguous,
-      ${searchedTableColumnsSql(version)}
+      ${searchedTableSelectListSql(version)}
     FROM ${columnsContainingTypesSql(version, regprocAndRegoperTypeOids)} v
     JOIN pg_class c ON c.oid = v.relid
     JOIN pg_attribute a ON a.attrelid = v.relid AND a.attname = v.attname
@@ -82,7 +82,7 @@ export const regprocColumnsQuery: PostgresqlPreflightQuery<readonly RegprocColum
     })),
   searchRows: (found, search) => {
     const ambiguous = new Set(found.flatMap(({ ambiguousNames }) => ambiguousNames));
-    return searchTablesForViolations(found, search, (row, column) =>
+    return completeResultsByRowSearch(found, search, (row, column) =>
       extractNestedValuesOfType(row, column).some((value) => ambiguous.has(value)),
     );
   },

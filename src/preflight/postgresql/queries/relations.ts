@@ -2,7 +2,7 @@ import { builtinSchemaOids, builtinTablespaceOids, firstNormalObjectId } from '.
 import type { PostgresqlRow } from '../../../postgresql/postgresql-row.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { hasUncommonRelationFeatureSql } from './catalog-predicates.ts';
-import { whenDatabaseHasFeature } from './database-overview.ts';
+import { createDatabaseFeatureCondition } from './database-overview.ts';
 import { decodeBooleanColumn, decodeNumberColumn, decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
@@ -17,13 +17,13 @@ export interface RelationsWithUnusualProperties {
   readonly temporary: readonly string[];
   readonly partitioned: readonly string[];
   readonly matviews: readonly { readonly name: string; readonly populated: boolean }[];
-  readonly secured: readonly RowSecurityTable[];
+  readonly secured: readonly RowSecurityRestrictedTable[];
   /** Tables and indexes outside of the tablespace pg_default; `tablespace` is an object id. */
   readonly placed: readonly { readonly name: string; readonly tablespace: string }[];
 }
 
 /** A table whose row-level security applies to this role. */
-export interface RowSecurityTable {
+export interface RowSecurityRestrictedTable {
   readonly name: string;
   /** Whether row-level security applies to the owner of the table too (FORCE ROW LEVEL SECURITY). */
   readonly forced: boolean;
@@ -33,7 +33,7 @@ export interface RowSecurityTable {
 export const relationsWithUnusualPropertiesQuery: PostgresqlPreflightQuery<RelationsWithUnusualProperties> = {
   id: 'relations',
   scope: 'database',
-  when: whenDatabaseHasFeature('relations'),
+  when: createDatabaseFeatureCondition('relations'),
   sql: (_version, { superuser }) => `
     SELECT
       c.relkind AS kind,

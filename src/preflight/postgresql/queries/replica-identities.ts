@@ -1,7 +1,7 @@
 import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { lockedRelationsSql } from './catalog-predicates.ts';
-import { whenDatabaseHasFeature } from './database-overview.ts';
+import { exclusivelyLockedRelationsSql } from './catalog-predicates.ts';
+import { createDatabaseFeatureCondition } from './database-overview.ts';
 import { decodeOptionalNumberColumn, decodeOptionalTextColumn, decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
@@ -41,10 +41,10 @@ const trustedOwnersSql = `
       IN (SELECT oid FROM pg_roles WHERE rolsuper)
 `;
 
-export const replicaIdentitiesQuery: PostgresqlPreflightQuery<readonly TableWithUnsafeReplicaIdentity[]> = {
+export const unsafeReplicaIdentitiesQuery: PostgresqlPreflightQuery<readonly TableWithUnsafeReplicaIdentity[]> = {
   id: 'replica-identities',
   scope: 'database',
-  when: whenDatabaseHasFeature('relations', 'columns'),
+  when: createDatabaseFeatureCondition('relations', 'columns'),
   sql: (version) => {
     const generated = (where: string) =>
       version < 120_000
@@ -67,7 +67,7 @@ export const replicaIdentitiesQuery: PostgresqlPreflightQuery<readonly TableWith
       `CASE
         WHEN pg_stat_get_tuples_inserted(c.oid) > 0 THEN NULL
         WHEN c.relpages > 0 THEN 'o'
-        WHEN c.oid IN ${lockedRelationsSql} THEN NULL
+        WHEN c.oid IN ${exclusivelyLockedRelationsSql} THEN NULL
         WHEN pg_relation_size(c.oid) > 0 THEN 'o'
       END`,
     ];
@@ -85,7 +85,7 @@ export const replicaIdentitiesQuery: PostgresqlPreflightQuery<readonly TableWith
             THEN pg_stat_get_tuples_updated(c.oid) + pg_stat_get_tuples_deleted(c.oid)
         END AS writes
       FROM pg_class c
-      LEFT JOIN pg_index i ON ${replicaIdentityIndexCondition}
+      LEFT JOIN pg_index i ON ${effectiveReplicaIdentityIndexCondition}
       WHERE c.oid >= '${firstNormalObjectId}'
         AND c.relkind = 'r'
         AND c.relpersistence <> 't'
@@ -130,12 +130,12 @@ export interface ColumnWithoutEqualityOperator {
 export const noEqualityOperatorColumnsQuery: PostgresqlPreflightQuery<readonly ColumnWithoutEqualityOperator[]> = {
   id: 'columns-without-equality',
   scope: 'database',
-  when: whenDatabaseHasFeature('relations'),
+  when: createDatabaseFeatureCondition('relations'),
   sql: (version) => `
     WITH RECURSIVE used AS (
       SELECT a.attrelid, a.attnum, a.attname, a.atttypid, a.atttypmod
       FROM pg_class c
-      LEFT JOIN pg_index i ON ${replicaIdentityIndexCondition}
+      LEFT JOIN pg_index i ON ${effectiveReplicaIdentityIndexCondition}
       JOIN pg_attribute a
         ON a.attrelid = c.oid
           AND a.attnum > 0
@@ -209,7 +209,7 @@ export const noEqualityOperatorColumnsQuery: PostgresqlPreflightQuery<readonly C
  * Condition for the index `i` that identifies rows of the table `c`: the index of REPLICA IDENTITY USING INDEX, else
  * the primary key; valid and not deferrable, as RelationGetIndexList requires.
  */
-export const replicaIdentityIndexCondition = `
+export const effectiveReplicaIdentityIndexCondition = `
   i.indrelid = c.oid
     AND i.indisvalid
     AND i.indislive

@@ -1,5 +1,5 @@
 import type { PostgresqlRow } from '../../../postgresql/postgresql-row.ts';
-import { isCopiedColumnSql, type OrdinaryTable } from '../../../postgresql/table-rows.ts';
+import { isColumnReadByCopySql, type OrdinaryTable } from '../../../postgresql/table-rows.ts';
 import type { SourceTableRowSearcher, TableRowSearchResult } from '../query.ts';
 import { containingTypesSql } from './containing-types.ts';
 import { decodeBooleanColumn, decodeTextColumn } from './decode.ts';
@@ -8,18 +8,18 @@ import { decodeBooleanColumn, decodeTextColumn } from './decode.ts';
  * The result of a search for a row in a table. `none`: the table has no rows; `unseen`: its rows were not read, or not
  * all of them.
  */
-export type TableRowScanResult = 'none' | TableRowSearchResult;
+export type TableViolationSearchResult = 'none' | TableRowSearchResult;
 
 /** Bytes of the largest table whose rows a preflight reads. */
 export const maxTableBytesForRowScan = 256 * 1024 * 1024;
 
-export const hasRowsSql = (table: string): string =>
+export const isNonEmptyPermanentTableSql = (table: string): string =>
   `${table}.relpersistence = 'p' AND pg_relation_size(${table}.oid) > 0`;
 
 /**
  * SQL condition for a table whose rows can all be read quickly: the table is small, and the role may read every row.
  */
-export const canReadRowsSql = (table: string): string => `
+export const canReadRowsQuicklySql = (table: string): string => `
   pg_relation_size(${table}.oid) <= ${maxTableBytesForRowScan}
     AND has_table_privilege(${table}.oid, 'SELECT')
     AND NOT row_security_active(${table}.oid)
@@ -28,8 +28,8 @@ export const canReadRowsSql = (table: string): string => `
 /**
  * Query columns for `decodeSearchedTable`: the table `c` and its column `a`, with the names from the system catalogs.
  */
-export const searchedTableColumnsSql = (version: number): string => `
-  ${isCopiedColumnSql(version)} AND ${canReadRowsSql('c')} AS readable,
+export const searchedTableSelectListSql = (version: number): string => `
+  ${isColumnReadByCopySql(version)} AND ${canReadRowsQuicklySql('c')} AS readable,
   (SELECT nspname FROM pg_namespace WHERE oid = c.relnamespace) AS raw_schema,
   c.relname AS raw_table,
   a.attname AS raw_column
@@ -50,13 +50,13 @@ export function decodeSearchedTable(row: PostgresqlRow): OrdinaryTable | undefin
 
 /** A preliminary result from the system catalogs, and the table whose rows must be searched for the final result. */
 export interface RowScanDependentResult {
-  readonly rows: TableRowScanResult;
+  readonly rows: TableViolationSearchResult;
   /** The table in which rows are searched for; undefined if no rows need to be read. */
   readonly searched?: OrdinaryTable | undefined;
 }
 
 /** Searches several tables for rows, one after the other. */
-export async function searchTablesForViolations<T extends RowScanDependentResult>(
+export async function completeResultsByRowSearch<T extends RowScanDependentResult>(
   found: readonly T[],
   search: SourceTableRowSearcher,
   isViolation: (row: Uint8Array, one: T) => boolean,
@@ -78,7 +78,7 @@ export const domainTypeHasRowsSql = (types: string): string => `
     WHERE ${types}
       AND NOT a.attisdropped
       AND c.relkind = 'r'
-      AND ${hasRowsSql('c')}
+      AND ${isNonEmptyPermanentTableSql('c')}
   )
 `;
 
@@ -89,7 +89,7 @@ export const domainTypeHasRowsSql = (types: string): string => `
 const holds = `
   CASE
     WHEN k.contypid <> '0' THEN ${domainTypeHasRowsSql('a.atttypid = t.oid')}
-    ELSE EXISTS (SELECT FROM pg_class c WHERE c.oid = k.conrelid AND ${hasRowsSql('c')})
+    ELSE EXISTS (SELECT FROM pg_class c WHERE c.oid = k.conrelid AND ${isNonEmptyPermanentTableSql('c')})
   END
 `;
 
@@ -113,7 +113,7 @@ const holdsInside = (version: number): string => `
       SELECT FROM w
       JOIN pg_attribute a ON a.atttypid = w.whole AND NOT a.attisdropped
       JOIN pg_class c ON c.oid = a.attrelid AND c.relkind = 'r'
-      WHERE ${hasRowsSql('c')}
+      WHERE ${isNonEmptyPermanentTableSql('c')}
     )
 `;
 
@@ -121,4 +121,4 @@ const holdsInside = (version: number): string => `
  * SQL condition: stored rows must satisfy the constraint `k`. Its table has rows, or a column of a table with rows has
  * the domain of the constraint, directly or inside another type.
  */
-export const constraintAppliesToStoredRowsSql = (version: number): string => `(${holds} OR (${holdsInside(version)}))`;
+export const constraintHasStoredRowsSql = (version: number): string => `(${holds} OR (${holdsInside(version)}))`;

@@ -1,6 +1,6 @@
 import { builtinSchemaOids, builtinTypeOids } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { whenDatabaseHasFeature } from './database-overview.ts';
+import { createDatabaseFeatureCondition } from './database-overview.ts';
 import { decodeTextColumn } from './decode.ts';
 import { isUserSqlOrPlpgsqlFunctionSql, userFunctionDependentsCte } from './function-dependents.ts';
 
@@ -25,7 +25,7 @@ export interface SearchPathOperator {
 export const searchPathOperatorsQuery: PostgresqlPreflightQuery<readonly SearchPathOperator[]> = {
   id: 'search-path-operators',
   scope: 'database',
-  when: whenDatabaseHasFeature('called-functions'),
+  when: createDatabaseFeatureCondition('called-functions'),
   sql: () => `
      ${userFunctionDependentsCte}, b AS (
       SELECT p.prosrc, p.proargtypes

@@ -1,5 +1,5 @@
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { whenDatabaseHasFeature } from './database-overview.ts';
+import { createDatabaseFeatureCondition } from './database-overview.ts';
 import { decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
@@ -13,7 +13,7 @@ export interface SecurityLabelProvider {
 export const securityLabelProvidersQuery: PostgresqlPreflightQuery<readonly SecurityLabelProvider[]> = {
   id: 'security-label-providers',
   scope: 'database',
-  when: whenDatabaseHasFeature('labels'),
+  when: createDatabaseFeatureCondition('labels'),
   sql: () => `
     SELECT l.provider, min(pg_describe_object(l.classoid, l.objoid, l.objsubid)) AS object
     FROM pg_seclabel l

@@ -7,7 +7,7 @@ import { decodeBooleanColumn, decodeNumberColumn, decodeTextColumn } from './dec
  * Properties that distinguish a server from another server, and from its own standby, which has the same system
  * identifier.
  */
-export interface PostgresqlServerInstance {
+export interface PostgresqlInstanceIdentity {
   readonly systemIdentifier: string;
   readonly inRecovery: boolean;
   /** Start time of the server in seconds since 1970, by the clock of the server. */
@@ -16,7 +16,7 @@ export interface PostgresqlServerInstance {
   readonly readAt: number;
 }
 
-export const serverInstanceSql = `
+export const instanceIdentitySql = `
   SELECT
     system_identifier::text AS system_identifier,
     pg_is_in_recovery() AS in_recovery,
@@ -25,7 +25,7 @@ export const serverInstanceSql = `
   FROM pg_control_system()
 `;
 
-export function decodePostgresqlServerInstance(row: PostgresqlRow): PostgresqlServerInstance {
+export function decodePostgresqlInstanceIdentity(row: PostgresqlRow): PostgresqlInstanceIdentity {
   return {
     systemIdentifier: decodeTextColumn(row, 'system_identifier'),
     inRecovery: decodeBooleanColumn(row, 'in_recovery'),
@@ -35,8 +35,8 @@ export function decodePostgresqlServerInstance(row: PostgresqlRow): PostgresqlSe
 }
 
 const shared = {
-  sql: () => serverInstanceSql,
-  decode: ([row]: readonly PostgresqlRow[]) => (row === undefined ? undefined : decodePostgresqlServerInstance(row)),
+  sql: () => instanceIdentitySql,
+  decode: ([row]: readonly PostgresqlRow[]) => (row === undefined ? undefined : decodePostgresqlInstanceIdentity(row)),
   absent: undefined,
   // Some providers deny access to pg_control_system.
   mayBeHidden: true,
@@ -44,14 +44,14 @@ const shared = {
 };
 
 /** The server instance of the first connection. */
-export const firstConnectionServerInstanceQuery: PostgresqlPreflightQuery<PostgresqlServerInstance | undefined> = {
+export const firstConnectionInstanceIdentityQuery: PostgresqlPreflightQuery<PostgresqlInstanceIdentity | undefined> = {
   id: 'server-instance',
   scope: 'server',
   ...shared,
 };
 
 /** The server instance of a later connection. */
-export const laterConnectionServerInstanceQuery: PostgresqlPreflightQuery<PostgresqlServerInstance | undefined> = {
+export const laterConnectionInstanceIdentityQuery: PostgresqlPreflightQuery<PostgresqlInstanceIdentity | undefined> = {
   id: 'later-server-instance',
   scope: 'database',
   ...shared,

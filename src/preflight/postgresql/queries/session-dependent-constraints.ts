@@ -1,10 +1,10 @@
 import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { checkConstraintDependsOnSessionSql } from './catalog-predicates.ts';
-import { whenDatabaseHasFeature } from './database-overview.ts';
+import { createDatabaseFeatureCondition } from './database-overview.ts';
 import { decodeBooleanColumn, decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
-import { constraintAppliesToStoredRowsSql } from './row-scan.ts';
+import { constraintHasStoredRowsSql } from './row-scan.ts';
 
 /** A CHECK constraint that depends on the session (its role, its settings, its search_path) or on the server. */
 export interface SessionDependentConstraint {
@@ -25,14 +25,14 @@ export interface SessionDependentConstraint {
 export const sessionDependentConstraintsQuery: PostgresqlPreflightQuery<readonly SessionDependentConstraint[]> = {
   id: 'session-dependent-constraints',
   scope: 'database',
-  when: whenDatabaseHasFeature('odd-constraints'),
+  when: createDatabaseFeatureCondition('odd-constraints'),
   sql: (version) => `
     SELECT
       quote_ident(k.conname) AS conname,
       CASE WHEN k.contypid <> '0' THEN k.contypid::regtype::text ELSE k.conrelid::regclass::text END AS owner,
       k.contypid <> '0' AS of_domain,
       pg_get_constraintdef(k.oid) AS definition,
-      ${constraintAppliesToStoredRowsSql(version)} AS filled
+      ${constraintHasStoredRowsSql(version)} AS filled
     FROM pg_constraint k
     WHERE k.oid >= '${firstNormalObjectId}'
       AND ${checkConstraintDependsOnSessionSql}${version < 180_000 ? '' : ' AND k.conenforced'}

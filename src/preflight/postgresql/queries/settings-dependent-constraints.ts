@@ -1,10 +1,10 @@
 import { dateTimeTypeOidPattern } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { checkConstraintDependsOnSettingsSql } from './catalog-predicates.ts';
-import { whenDatabaseHasFeature } from './database-overview.ts';
+import { createDatabaseFeatureCondition } from './database-overview.ts';
 import { decodeBooleanColumn, decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
-import { constraintAppliesToStoredRowsSql } from './row-scan.ts';
+import { constraintHasStoredRowsSql } from './row-scan.ts';
 
 /** A CHECK constraint that depends on the time zone or the date style of the session. */
 export interface SettingsDependentConstraint {
@@ -47,7 +47,7 @@ const mentionsDatesSql = `
 export const settingsDependentConstraintsQuery: PostgresqlPreflightQuery<readonly SettingsDependentConstraint[]> = {
   id: 'settings-dependent-constraints',
   scope: 'database',
-  when: whenDatabaseHasFeature('odd-constraints'),
+  when: createDatabaseFeatureCondition('odd-constraints'),
   sql: (version) => `
     SELECT
       quote_ident(k.conname) AS conname,
@@ -55,7 +55,7 @@ export const settingsDependentConstraintsQuery: PostgresqlPreflightQuery<readonl
       k.contypid <> '0' AS of_domain,
       pg_get_constraintdef(k.oid) AS definition,
       k.conbin::text ~ 'COERCEVIAIO.* :resulttype (${dateTimeTypeOidPattern}) ' AS reads_dates,
-      ${constraintAppliesToStoredRowsSql(version)} AS filled
+      ${constraintHasStoredRowsSql(version)} AS filled
     FROM pg_constraint k
     WHERE ${checkConstraintDependsOnSettingsSql}
       AND ${mentionsDatesSql}${version < 180_000 ? '' : ' AND k.conenforced'}

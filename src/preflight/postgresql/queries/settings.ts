@@ -129,7 +129,7 @@ function decodeSetting(row: PostgresqlRow): PostgresqlServerSetting {
 }
 
 /** Returns the setting names that an object has as keys, typed as setting names. */
-export function getKeysThatAreSettingNames(
+export function getKeysNamingPostgresqlSettings(
   values: Readonly<Partial<Record<PostgresqlSettingName, unknown>>>,
 ): readonly PostgresqlSettingName[] {
   return Object.keys(values).filter(isSettingName);

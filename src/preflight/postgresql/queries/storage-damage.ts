@@ -1,6 +1,6 @@
 import { builtinAccessMethodOids, builtinSchemaOids, firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { lockedRelationsSql } from './catalog-predicates.ts';
+import { exclusivelyLockedRelationsSql } from './catalog-predicates.ts';
 import { decodeNumberColumn, decodeOptionalTextColumn, decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
@@ -72,7 +72,7 @@ const hasNoFileSql = `
 
 const hasLostPagesSql = `
   CASE
-    WHEN c.relpages = 0 OR c.oid IN ${lockedRelationsSql} THEN false
+    WHEN c.relpages = 0 OR c.oid IN ${exclusivelyLockedRelationsSql} THEN false
     ELSE pg_relation_size(c.oid) = 0
   END
 `;

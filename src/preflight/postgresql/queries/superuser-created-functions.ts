@@ -1,6 +1,6 @@
 import { firstNormalObjectId, oidsOfCatalogs } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { whenDatabaseHasFeature } from './database-overview.ts';
+import { createDatabaseFeatureCondition } from './database-overview.ts';
 import { decodeBooleanColumn, decodeOptionalTextColumn, decodeTextArrayColumn, decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
@@ -47,7 +47,7 @@ export const functionsNeedingSuperuserOrLocaleQuery: PostgresqlPreflightQuery<
 > = {
   id: 'restricted-functions',
   scope: 'database',
-  when: whenDatabaseHasFeature('functions'),
+  when: createDatabaseFeatureCondition('functions'),
   sql: () => `
     SELECT
       p.oid::regprocedure AS name,
@@ -108,7 +108,7 @@ export const untrustedLanguagesQuery: PostgresqlPreflightQuery<readonly Untruste
   scope: 'database',
   // This condition finds every database with untrusted languages, because such a language belongs to an extension or
   // has a handler function.
-  when: whenDatabaseHasFeature('functions', 'extensions'),
+  when: createDatabaseFeatureCondition('functions', 'extensions'),
   sql: () => `
     SELECT
       l.lanname,

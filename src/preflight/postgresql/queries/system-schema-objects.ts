@@ -1,11 +1,11 @@
 import { firstNormalObjectId, oidsOfCatalogs } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { whenDatabaseHasFeature } from './database-overview.ts';
+import { createDatabaseFeatureCondition } from './database-overview.ts';
 import { decodeOptionalTextColumn, decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** An object of a user in a system schema, other than a table; a dump does not contain it. */
-export interface SystemSchemaObject {
+export interface UserObjectInSystemSchema {
   /** The object, as pg_describe_object formats it: `function text(integer)`. */
   readonly name: string;
   /**
@@ -53,10 +53,10 @@ const lost = [
   `,
 ].join(' UNION ALL ');
 
-export const systemSchemaObjectsQuery: PostgresqlPreflightQuery<readonly SystemSchemaObject[]> = {
+export const userObjectsInSystemSchemasQuery: PostgresqlPreflightQuery<readonly UserObjectInSystemSchema[]> = {
   id: 'system-schema-objects',
   scope: 'database',
-  when: whenDatabaseHasFeature('system-objects'),
+  when: createDatabaseFeatureCondition('system-objects'),
   sql: () => `
     WITH a AS (${lost}),
     l AS (

@@ -1,7 +1,7 @@
 import { oidsOfCatalogs } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { isUserTableInSystemSchemaSql } from './catalog-predicates.ts';
-import { whenDatabaseHasFeature } from './database-overview.ts';
+import { createDatabaseFeatureCondition } from './database-overview.ts';
 import { decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
@@ -17,7 +17,7 @@ export interface SystemSchemaTable {
 export const systemSchemaTablesQuery: PostgresqlPreflightQuery<readonly SystemSchemaTable[]> = {
   id: 'system-schema-tables',
   scope: 'database',
-  when: whenDatabaseHasFeature('system-tables'),
+  when: createDatabaseFeatureCondition('system-tables'),
   sql: () => `
     SELECT
       quote_ident(n.nspname) || '.' || quote_ident(c.relname) AS name,

@@ -1,6 +1,6 @@
 import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { whenDatabaseHasFeature } from './database-overview.ts';
+import { createDatabaseFeatureCondition } from './database-overview.ts';
 import { decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
@@ -8,10 +8,10 @@ import { buildGrantMonitorRoleStatement } from './grants.ts';
  * Objects whose definition, as this server writes it, contains the name `system_user` without quotation marks: PostgreSQL 16
  * made it a reserved word, and a server quotes only the words of its own release.
  */
-export const unquotedSystemUserNameUsesQuery: PostgresqlPreflightQuery<readonly string[]> = {
+export const unquotedSystemUserKeywordUsesQuery: PostgresqlPreflightQuery<readonly string[]> = {
   id: 'system-user-names',
   scope: 'database',
-  when: whenDatabaseHasFeature('system-user-names'),
+  when: createDatabaseFeatureCondition('system-user-names'),
   sql: (version) =>
     version < 100_000 || version >= 160_000
       ? undefined

@@ -4,7 +4,7 @@ import { decodeOptionalNumberColumn, decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** An ACCESS EXCLUSIVE lock on a table, which blocks every reader. */
-export interface TableLock {
+export interface AccessExclusiveTableLock {
   /** Quoted when necessary. */
   readonly table: string;
   /** Process id of the session that holds the lock; undefined for a prepared transaction, which has none. */
@@ -19,7 +19,7 @@ export interface TableLock {
  * The databases with an ACCESS EXCLUSIVE lock: one query for all databases costs as much as one query in a single
  * database.
  */
-export const databasesWithTableLocksQuery: PostgresqlPreflightQuery<ReadonlySet<string>> = {
+export const databasesWithAccessExclusiveLocksQuery: PostgresqlPreflightQuery<ReadonlySet<string>> = {
   id: 'locked-databases',
   scope: 'server',
   sql: () => `
@@ -37,7 +37,7 @@ export const databasesWithTableLocksQuery: PostgresqlPreflightQuery<ReadonlySet<
  * Locks are matched with tables of pg_class, but other sessions cannot see a table that the locking transaction
  * created.
  */
-export const exclusiveTableLocksQuery: PostgresqlPreflightQuery<readonly TableLock[]> = {
+export const accessExclusiveTableLocksQuery: PostgresqlPreflightQuery<readonly AccessExclusiveTableLock[]> = {
   id: 'table-locks',
   scope: 'database',
   sql: () => `
@@ -64,7 +64,7 @@ export const exclusiveTableLocksQuery: PostgresqlPreflightQuery<readonly TableLo
     ORDER BY 1
     LIMIT 1000
   `,
-  when: (known, dbname) => known(databasesWithTableLocksQuery)?.has(dbname) ?? true,
+  when: (known, dbname) => known(databasesWithAccessExclusiveLocksQuery)?.has(dbname) ?? true,
   decode: (rows) =>
     rows.map((row) => ({
       table: decodeTextColumn(row, 'name'),

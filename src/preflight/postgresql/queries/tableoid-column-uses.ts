@@ -1,7 +1,7 @@
 import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { buildOidDependenceNodeTreePattern } from './catalog-predicates.ts';
-import { whenDatabaseHasFeature } from './database-overview.ts';
+import { createDatabaseFeatureCondition } from './database-overview.ts';
 import { decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
@@ -20,7 +20,7 @@ export interface TableoidColumnUse {
 export const tableoidColumnUsesQuery: PostgresqlPreflightQuery<readonly TableoidColumnUse[]> = {
   id: 'table-oid-uses',
   scope: 'database',
-  when: whenDatabaseHasFeature('columns', 'odd-constraints'),
+  when: createDatabaseFeatureCondition('columns', 'odd-constraints'),
   sql: (version) => {
     const pattern = buildOidDependenceNodeTreePattern(version);
     const checks = `

@@ -1,6 +1,6 @@
 import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlRow } from '../../../postgresql/postgresql-row.ts';
-import { isCopiedColumnSql } from '../../../postgresql/table-rows.ts';
+import { isColumnReadByCopySql } from '../../../postgresql/table-rows.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { decodeBooleanColumn, decodeNumberColumn, decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
@@ -37,7 +37,7 @@ export const tablesToReadQuery: PostgresqlPreflightQuery<readonly TableToRead[]>
       a.attname
     FROM pg_class c
     JOIN pg_namespace n ON n.oid = c.relnamespace
-    LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND ${isCopiedColumnSql(version)}
+    LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND ${isColumnReadByCopySql(version)}
     WHERE c.oid >= '${firstNormalObjectId}'
       AND c.relkind = 'r'
       AND c.relpersistence <> 't'

@@ -1,6 +1,6 @@
 import { firstNormalObjectId, oidsOfCatalogs } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { whenDatabaseHasFeature } from './database-overview.ts';
+import { createDatabaseFeatureCondition } from './database-overview.ts';
 import { decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
@@ -16,7 +16,7 @@ export interface TextSearchDictionary {
 export const textSearchDictionariesQuery: PostgresqlPreflightQuery<readonly TextSearchDictionary[]> = {
   id: 'text-search-dictionaries',
   scope: 'database',
-  when: whenDatabaseHasFeature('dictionaries'),
+  when: createDatabaseFeatureCondition('dictionaries'),
   sql: () => `
     SELECT o.oid::regdictionary AS name, t.tmplname, o.dictinitoption
     FROM pg_ts_dict o

@@ -1,6 +1,6 @@
 import { oidsOfCatalogs } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { whenDatabaseHasFeature } from './database-overview.ts';
+import { createDatabaseFeatureCondition } from './database-overview.ts';
 import { decodeBooleanColumn, decodeOptionalTextColumn, decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
@@ -28,7 +28,7 @@ export interface SubscriptionApplyTrigger {
 export const subscriptionApplyTriggersQuery: PostgresqlPreflightQuery<readonly SubscriptionApplyTrigger[]> = {
   id: 'apply-triggers',
   scope: 'database',
-  when: whenDatabaseHasFeature('functions'),
+  when: createDatabaseFeatureCondition('functions'),
   sql: () => `
     SELECT
       t.tgrelid::regclass AS name,
@@ -82,7 +82,7 @@ export interface EventTrigger {
 export const eventTriggersQuery: PostgresqlPreflightQuery<readonly EventTrigger[]> = {
   id: 'event-triggers',
   scope: 'database',
-  when: whenDatabaseHasFeature('functions'),
+  when: createDatabaseFeatureCondition('functions'),
   sql: () => `
     SELECT
       e.evtname,

@@ -1,15 +1,15 @@
-import { isNullCopyField } from '../../../postgresql/table-rows.ts';
+import { isNullTextCopyField } from '../../../postgresql/table-rows.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { whenDatabaseHasFeature } from './database-overview.ts';
+import { createDatabaseFeatureCondition } from './database-overview.ts';
 import { decodeBooleanColumn, decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 import {
-  constraintAppliesToStoredRowsSql,
+  completeResultsByRowSearch,
+  constraintHasStoredRowsSql,
   decodeSearchedTable,
   domainTypeHasRowsSql,
   type RowScanDependentResult,
-  searchedTableColumnsSql,
-  searchTablesForViolations,
+  searchedTableSelectListSql,
 } from './row-scan.ts';
 
 /**
@@ -37,7 +37,7 @@ export interface UnvalidatedConstraint extends RowScanDependentResult {
 export const unvalidatedConstraintsQuery: PostgresqlPreflightQuery<readonly UnvalidatedConstraint[]> = {
   id: 'unvalidated-constraints',
   scope: 'database',
-  when: whenDatabaseHasFeature('odd-constraints'),
+  when: createDatabaseFeatureCondition('odd-constraints'),
   sql: (version) => {
     const arrays = domainTypeHasRowsSql("t.typarray <> '0' AND a.atttypid = t.typarray");
     return `
@@ -48,11 +48,11 @@ export const unvalidatedConstraintsQuery: PostgresqlPreflightQuery<readonly Unva
         k.contypid <> '0' AS of_domain,
         k.contype = 'f' AS foreign_key,
         ${arrays} AS in_arrays,
-        ${constraintAppliesToStoredRowsSql(version)} AS filled,
+        ${constraintHasStoredRowsSql(version)} AS filled,
         t.*
       FROM pg_constraint k
       LEFT JOIN LATERAL (
-        SELECT ${searchedTableColumnsSql(version)}
+        SELECT ${searchedTableSelectListSql(version)}
         FROM pg_class c
         JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = k.conkey[1]
         WHERE k.contype = 'n' AND c.oid = k.conrelid
@@ -73,7 +73,7 @@ export const unvalidatedConstraintsQuery: PostgresqlPreflightQuery<readonly Unva
         ? { rows: 'unseen', searched: decodeSearchedTable(row) }
         : { rows: decodeBooleanColumn(row, 'in_arrays') ? 'unseen' : 'none' }),
     })),
-  searchRows: (found, search) => searchTablesForViolations(found, search, isNullCopyField),
+  searchRows: (found, search) => completeResultsByRowSearch(found, search, isNullTextCopyField),
   absent: [],
   grant: buildGrantMonitorRoleStatement,
 };

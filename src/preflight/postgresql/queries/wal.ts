@@ -2,7 +2,7 @@ import type { PostgresqlPreflightQuery } from '../query.ts';
 import { decodeNumberColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
-export interface WalPosition {
+export interface WalPositionReading {
   /** Position in the WAL, in bytes. */
   readonly bytes: number;
   /** Time of the reading in seconds since the epoch, by the clock of the server. */
@@ -10,7 +10,7 @@ export interface WalPosition {
 }
 
 /** The WAL position; undefined if the server is in recovery. */
-export const walPositionQuery: PostgresqlPreflightQuery<WalPosition | undefined> = {
+export const walPositionQuery: PostgresqlPreflightQuery<WalPositionReading | undefined> = {
   id: 'wal-position',
   scope: 'server',
   sql: (version, { inRecovery }) =>

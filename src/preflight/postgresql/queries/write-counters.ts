@@ -1,5 +1,5 @@
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { whenDatabaseHasFeature } from './database-overview.ts';
+import { createDatabaseFeatureCondition } from './database-overview.ts';
 import { decodeBooleanColumn, decodeOptionalNumberColumn, decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
@@ -28,7 +28,7 @@ export interface WriteCountersStartTime {
 export const writeCountersResetTimeQuery: PostgresqlPreflightQuery<WriteCountersStartTime> = {
   id: 'write-counters',
   scope: 'database',
-  when: whenDatabaseHasFeature('relations', 'columns'),
+  when: createDatabaseFeatureCondition('relations', 'columns'),
   sql: (version, { superuser }) => {
     // Roles other than superusers may not execute pg_ls_waldir and pg_stat_file, and the query would fail.
     const promoted =

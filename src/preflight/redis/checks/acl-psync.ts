@@ -4,17 +4,17 @@ import { getPreflightQueryValueOrDefault, markPreflightQueryOptional, type Prefl
 import { declareRedisPreflightCheck } from '../check.ts';
 import { getRedisCommandPermission, isRedisCommandDenied, isRedisOlderThanAcl } from '../command-permission.ts';
 import { buildRedisAclGrantFix } from '../fixes.ts';
-import { buildOutcomeWithoutQueryResult } from '../outcome-without-result.ts';
+import { buildRedisOutcomeWithoutQueryResult } from '../outcome-without-result.ts';
 import {
   type RedisAclDryRunResult,
-  redisAclDryRunPsyncQuery,
-  redisAclDryRunReplconfQuery,
-  redisAclDryRunSyncQuery,
+  redisAclDryRunPsyncCommandQuery,
+  redisAclDryRunReplconfCommandQuery,
+  redisAclDryRunSyncCommandQuery,
   redisAclUserRulesQuery,
 } from '../queries/acl.ts';
 import { redisAclfileConfigQuery, redisReplicationConfigQuery } from '../queries/config.ts';
 import { redisInfoQuery } from '../queries/info.ts';
-import { usesDisklessSync } from '../redis-diskless-replication.ts';
+import { getRedisDisklessReplication } from '../redis-diskless-replication.ts';
 import type { RedisSourceFacts } from '../source-facts.ts';
 
 export const aclPsyncCheck = declareRedisPreflightCheck({
@@ -24,9 +24,9 @@ export const aclPsyncCheck = declareRedisPreflightCheck({
   needs: 'connection',
   severity: { continuous: 'blocker' },
   queries: {
-    psync: markPreflightQueryOptional(redisAclDryRunPsyncQuery),
-    sync: markPreflightQueryOptional(redisAclDryRunSyncQuery),
-    replconf: markPreflightQueryOptional(redisAclDryRunReplconfQuery),
+    psync: markPreflightQueryOptional(redisAclDryRunPsyncCommandQuery),
+    sync: markPreflightQueryOptional(redisAclDryRunSyncCommandQuery),
+    replconf: markPreflightQueryOptional(redisAclDryRunReplconfCommandQuery),
     rules: markPreflightQueryOptional(redisAclUserRulesQuery),
     file: markPreflightQueryOptional(redisAclfileConfigQuery),
     info: markPreflightQueryOptional(redisInfoQuery),
@@ -55,14 +55,14 @@ export const aclPsyncCheck = declareRedisPreflightCheck({
       // A replica that may not send REPLCONF never finishes a copy that it began with SYNC.
       const canFallBack =
         mayReadInfo && others.length === 0 && syncPermission.kind === 'known' && syncPermission.value.allowed;
-      return canFallBack && !usesDisklessSync(settings, knownInfo).isDiskless
+      return canFallBack && !getRedisDisklessReplication(settings, knownInfo).isDiskless
         ? syncOnly(psync, fix)
         : psyncDenied(psync, facts, fix);
     }
     if (!mayReadInfo) {
       return infoDenied(info, facts, grantFix(psync.kind === 'known' ? others : ['psync', 'replconf']));
     }
-    if (psync.kind !== 'known') return buildOutcomeWithoutQueryResult(psync);
+    if (psync.kind !== 'known') return buildRedisOutcomeWithoutQueryResult(psync);
     return others.length === 0 ? passOutcome(`${facts.user} may run PSYNC`) : replconfDenied(facts, grantFix(others));
   },
 });

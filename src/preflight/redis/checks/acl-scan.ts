@@ -4,14 +4,14 @@ import { getPreflightQueryValueOrDefault, markPreflightQueryOptional, type Prefl
 import { declareRedisPreflightCheck } from '../check.ts';
 import { getRedisCommandPermission, isRedisCommandDenied, isRedisOlderThanAcl } from '../command-permission.ts';
 import { buildRedisAclGrantFix } from '../fixes.ts';
-import { buildOutcomeWithoutQueryResult } from '../outcome-without-result.ts';
+import { buildRedisOutcomeWithoutQueryResult } from '../outcome-without-result.ts';
 import {
   type RedisAclDryRunResult,
-  redisAclDryRunDumpQuery,
-  redisAclDryRunPttlQuery,
-  redisAclDryRunScanQuery,
-  redisAclDryRunSelectQuery,
-  redisAclDryRunTypeQuery,
+  redisAclDryRunDumpCommandQuery,
+  redisAclDryRunPttlCommandQuery,
+  redisAclDryRunScanCommandQuery,
+  redisAclDryRunSelectCommandQuery,
+  redisAclDryRunTypeCommandQuery,
   redisAclUserRulesQuery,
 } from '../queries/acl.ts';
 import { redisAclfileConfigQuery } from '../queries/config.ts';
@@ -25,11 +25,11 @@ export const aclScanCheck = declareRedisPreflightCheck({
   needs: 'connection',
   severity: { scan: 'blocker' },
   queries: {
-    select: markPreflightQueryOptional(redisAclDryRunSelectQuery),
-    scan: markPreflightQueryOptional(redisAclDryRunScanQuery),
-    dump: markPreflightQueryOptional(redisAclDryRunDumpQuery),
-    pttl: markPreflightQueryOptional(redisAclDryRunPttlQuery),
-    type: markPreflightQueryOptional(redisAclDryRunTypeQuery),
+    select: markPreflightQueryOptional(redisAclDryRunSelectCommandQuery),
+    scan: markPreflightQueryOptional(redisAclDryRunScanCommandQuery),
+    dump: markPreflightQueryOptional(redisAclDryRunDumpCommandQuery),
+    pttl: markPreflightQueryOptional(redisAclDryRunPttlCommandQuery),
+    type: markPreflightQueryOptional(redisAclDryRunTypeCommandQuery),
     rules: markPreflightQueryOptional(redisAclUserRulesQuery),
     file: markPreflightQueryOptional(redisAclfileConfigQuery),
     info: markPreflightQueryOptional(redisInfoQuery),
@@ -58,7 +58,7 @@ export const aclScanCheck = declareRedisPreflightCheck({
       const unanswered = permissions.flatMap(({ permission }) => (permission.kind === 'known' ? [] : [permission]))[0];
       return unanswered === undefined
         ? passOutcome(`${facts.user} may run ${commands.join(', ').toUpperCase()}`)
-        : buildOutcomeWithoutQueryResult(unanswered);
+        : buildRedisOutcomeWithoutQueryResult(unanswered);
     }
     const notKnown = permissions.flatMap(({ name, permission }) =>
       permission.kind === 'known' || name === refused.command ? [] : [name],

@@ -1,4 +1,4 @@
-import { databaseConnectErrorCodes } from '../../../platform/connect-error.ts';
+import { clientSideDatabaseErrorCodes } from '../../../platform/connect-error.ts';
 import { failOutcome, type PreflightCheckOutcome, passOutcome, skipOutcome, warnOutcome } from '../../finding.ts';
 import { isConnectedOverLoopback } from '../../network/evaluate-host.ts';
 import { declareRedisPreflightCheck, redisMigrationMethods } from '../check.ts';
@@ -86,12 +86,12 @@ function refused(
 
 const otherChecks: ReadonlySet<string> = new Set([
   'DENIED',
-  databaseConnectErrorCodes.maxClients,
-  databaseConnectErrorCodes.onlyTls,
-  databaseConnectErrorCodes.protocol,
-  databaseConnectErrorCodes.timeout,
+  clientSideDatabaseErrorCodes.maxClients,
+  clientSideDatabaseErrorCodes.onlyTls,
+  clientSideDatabaseErrorCodes.protocol,
+  clientSideDatabaseErrorCodes.timeout,
   ...redisDisconnectErrorCodes,
-  databaseConnectErrorCodes.aborted,
+  clientSideDatabaseErrorCodes.aborted,
 ]);
 
 function fixText(code: string, message: string): string {

@@ -15,7 +15,7 @@ import { estimateRedisCopy } from '../copy-estimate.ts';
 import { buildRedisConfigSetFix } from '../fixes.ts';
 import { type RedisConfigValues, redisDirConfigQuery, redisReplicationConfigQuery } from '../queries/config.ts';
 import { redisInfoQuery } from '../queries/info.ts';
-import { usesDisklessSync } from '../redis-diskless-replication.ts';
+import { getRedisDisklessReplication } from '../redis-diskless-replication.ts';
 
 export const bgsaveBrokenCheck = declareRedisPreflightCheck({
   id: 'bgsave-broken',
@@ -30,7 +30,7 @@ export const bgsaveBrokenCheck = declareRedisPreflightCheck({
   },
   evaluate({ info, settings, folder }, { probe }, { sourceDiskFree }) {
     const status = info.get('rdb_last_bgsave_status') ?? 'no BGSAVE yet';
-    const { setting, isDiskless } = usesDisklessSync(settings, info);
+    const { setting, isDiskless } = getRedisDisklessReplication(settings, info);
     const shortage = diskShortage(info, isDiskless, sourceDiskFree);
     const copy = probe?.kind === 'accepted' ? probe.copy : undefined;
     if (copy?.kind === 'failed') {

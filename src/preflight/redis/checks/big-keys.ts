@@ -2,7 +2,7 @@ import { infoOutcome, passOutcome, skipOutcome, warnOutcome } from '../../findin
 import { formatBytesInUnitsOf1000 } from '../../formats/report-text.ts';
 import { markPreflightQueryOptional } from '../../query.ts';
 import { declareRedisPreflightCheck } from '../check.ts';
-import { buildOutcomeWithoutQueryResult } from '../outcome-without-result.ts';
+import { buildRedisOutcomeWithoutQueryResult } from '../outcome-without-result.ts';
 import { redisBulkLengthConfigQuery } from '../queries/config.ts';
 
 /** The default of proto-max-bulk-len, in bytes. */
@@ -16,7 +16,7 @@ export const bigKeysCheck = declareRedisPreflightCheck({
   severity: { scan: 'warning' },
   queries: { settings: markPreflightQueryOptional(redisBulkLengthConfigQuery) },
   evaluate({ settings }, { sample }) {
-    if (sample.kind !== 'known') return buildOutcomeWithoutQueryResult(sample, { mayBlock: [] });
+    if (sample.kind !== 'known') return buildRedisOutcomeWithoutQueryResult(sample, { mayBlock: [] });
     const { keys, isAll } = sample.value;
     const sized = keys.flatMap((key) => (key.bytes === undefined ? [] : [{ ...key, bytes: key.bytes }]));
     if (keys.length > 0 && sized.length === 0) {

@@ -3,12 +3,12 @@ import { failOutcome, type PreflightCheckOutcome, passOutcome, warnOutcome } fro
 import { getPreflightQueryValueOrDefault, markPreflightQueryOptional } from '../../query.ts';
 import { declareRedisPreflightCheck, redisMigrationMethods } from '../check.ts';
 import { redisAdministratorText } from '../fixes.ts';
-import { buildOutcomeWithoutQueryResult } from '../outcome-without-result.ts';
+import { buildRedisOutcomeWithoutQueryResult } from '../outcome-without-result.ts';
 import { redisClusterAllowReadsWhenDownConfigQuery } from '../queries/config.ts';
 import { redisInfoQuery } from '../queries/info.ts';
 import {
   type RedisClusterInfoField,
-  type RedisClusterNodes,
+  type RedisClusterSummary,
   redisClusterInfoQuery,
   redisClusterNodesQuery,
 } from '../queries/server.ts';
@@ -35,7 +35,7 @@ export const clusterSourceCheck = declareRedisPreflightCheck({
       const isDisabled = cluster.kind === 'failed' && /support disabled/.test(cluster.reason);
       return info.kind === 'known' || isDisabled
         ? passOutcome('not in cluster mode')
-        : buildOutcomeWithoutQueryResult(info);
+        : buildRedisOutcomeWithoutQueryResult(info);
     }
     const state: RedisInfoFields<RedisClusterInfoField> = getPreflightQueryValueOrDefault(
       cluster,
@@ -46,7 +46,7 @@ export const clusterSourceCheck = declareRedisPreflightCheck({
     if (state.get('cluster_state') === 'fail' && !isReadable) return clusterDown(state);
     const shards = readRedisInfoNumber(state, 'cluster_size');
     if (shards === 1 && readRedisInfoNumber(state, 'cluster_slots_assigned') === slotCount) {
-      if (nodes.kind !== 'known') return buildOutcomeWithoutQueryResult(nodes);
+      if (nodes.kind !== 'known') return buildRedisOutcomeWithoutQueryResult(nodes);
       if (nodes.value.moving.length > 0) return slotsMoving(nodes.value.moving);
       if (nodes.value.isPrimary) return singleShard(nodes.value);
     }
@@ -66,7 +66,7 @@ export const clusterSourceCheck = declareRedisPreflightCheck({
 const slotCount = 16_384;
 
 /** A shard that has all keys can be replicated like a server without cluster mode, as long as no slot moves. */
-function singleShard({ primaries }: RedisClusterNodes): PreflightCheckOutcome {
+function singleShard({ primaries }: RedisClusterSummary): PreflightCheckOutcome {
   const others = primaries - 1;
   return warnOutcome(
     `cluster mode, one shard with all slots${others > 0 ? `, ${others} ${others > 1 ? 'primaries' : 'primary'} without any` : ''}`,

@@ -2,7 +2,7 @@ import { parseKeyspace } from '../../../redis/info.ts';
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { markPreflightQueryOptional } from '../../query.ts';
 import { declareRedisPreflightCheck, redisMigrationMethods } from '../check.ts';
-import { buildOutcomeWithoutQueryResult } from '../outcome-without-result.ts';
+import { buildRedisOutcomeWithoutQueryResult } from '../outcome-without-result.ts';
 import { redisDatabasesConfigQuery } from '../queries/config.ts';
 import { redisInfoQuery } from '../queries/info.ts';
 
@@ -35,7 +35,7 @@ export const databasesCountCheck = declareRedisPreflightCheck({
         },
       );
     }
-    if (settings.kind !== 'known') return buildOutcomeWithoutQueryResult(settings);
+    if (settings.kind !== 'known') return buildRedisOutcomeWithoutQueryResult(settings);
     const configured = Number(settings.value.get('databases') ?? managedRedisDatabaseCount);
     if (configured <= managedRedisDatabaseCount) return passOutcome(`databases ${configured}`);
     return warnOutcome(`databases ${configured}, none with keys above ${managedRedisDatabaseCount - 1}`, {

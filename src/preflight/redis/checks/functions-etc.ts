@@ -2,7 +2,7 @@ import { parseKeyspace } from '../../../redis/info.ts';
 import { infoOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { getPreflightQueryValueOrDefault, markPreflightQueryOptional } from '../../query.ts';
 import { declareRedisPreflightCheck } from '../check.ts';
-import { buildOutcomeWithoutQueryResult } from '../outcome-without-result.ts';
+import { buildRedisOutcomeWithoutQueryResult } from '../outcome-without-result.ts';
 import { redisInfoQuery } from '../queries/info.ts';
 import { redisFunctionCountQuery } from '../queries/server.ts';
 
@@ -14,7 +14,8 @@ export const functionsStreamsEtcCheck = declareRedisPreflightCheck({
   severity: { continuous: 'info', scan: 'warning' },
   queries: { info: redisInfoQuery, functions: markPreflightQueryOptional(redisFunctionCountQuery) },
   evaluate({ info, functions }, { sample }, { method }) {
-    if (functions.kind === 'denied' || functions.kind === 'failed') return buildOutcomeWithoutQueryResult(functions);
+    if (functions.kind === 'denied' || functions.kind === 'failed')
+      return buildRedisOutcomeWithoutQueryResult(functions);
     const count = getPreflightQueryValueOrDefault(functions, 0);
     const types = new Set(sample.kind === 'known' ? sample.value.keys.map(({ type }) => type) : []);
     const hashes = parseKeyspace(info).reduce((sum, { subexpiry }) => sum + subexpiry, 0);

@@ -2,7 +2,7 @@ import { emptyRedisInfo } from '../../../redis/info.ts';
 import { failOutcome, passOutcome } from '../../finding.ts';
 import { getPreflightQueryValueOrDefault, markPreflightQueryOptional } from '../../query.ts';
 import { declareRedisPreflightCheck, redisMigrationMethods } from '../check.ts';
-import { buildOutcomeWithoutQueryResult } from '../outcome-without-result.ts';
+import { buildRedisOutcomeWithoutQueryResult } from '../outcome-without-result.ts';
 import { redisInfoQuery } from '../queries/info.ts';
 
 export const loadingCheck = declareRedisPreflightCheck({
@@ -19,7 +19,7 @@ export const loadingCheck = declareRedisPreflightCheck({
       fields.get('loading') === '1' ||
       fields.get('async_loading') === '1' ||
       [notice, probe].some((reply) => reply !== undefined && 'code' in reply && reply.code === 'LOADING');
-    if (!isLoading) return info.kind === 'known' ? passOutcome('loaded') : buildOutcomeWithoutQueryResult(info);
+    if (!isLoading) return info.kind === 'known' ? passOutcome('loaded') : buildRedisOutcomeWithoutQueryResult(info);
     const done = fields.get('loading_loaded_perc');
     const left = fields.get('loading_eta_seconds');
     const observed = `loading${done === undefined ? '' : `, ${done} % done`}${left === undefined ? '' : `, ${left} s left`}`;

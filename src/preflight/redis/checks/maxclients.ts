@@ -1,10 +1,10 @@
-import { databaseConnectErrorCodes } from '../../../platform/connect-error.ts';
+import { clientSideDatabaseErrorCodes } from '../../../platform/connect-error.ts';
 import { readRedisInfoNumber } from '../../../redis/info.ts';
 import { failOutcome, passOutcome, skipOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
 import { getPreflightQueryValueOrDefault, markPreflightQueryOptional } from '../../query.ts';
 import { declareRedisPreflightCheck, redisMigrationMethods } from '../check.ts';
 import { buildRedisConfigSetFix, redisAdministratorText } from '../fixes.ts';
-import { buildOutcomeWithoutQueryResult } from '../outcome-without-result.ts';
+import { buildRedisOutcomeWithoutQueryResult } from '../outcome-without-result.ts';
 import { redisMaxclientsConfigQuery } from '../queries/config.ts';
 import { redisInfoQuery } from '../queries/info.ts';
 
@@ -20,7 +20,7 @@ export const maxclientsCheck = declareRedisPreflightCheck({
   },
   evaluate({ info, settings }, { connection, probe }) {
     const refused = [connection, probe].find(
-      (result) => result?.kind === 'refused' && result.code === databaseConnectErrorCodes.maxClients,
+      (result) => result?.kind === 'refused' && result.code === clientSideDatabaseErrorCodes.maxClients,
     );
     if (refused?.kind === 'refused') {
       return failOutcome(redisMigrationMethods, refused.message, {
@@ -33,7 +33,7 @@ export const maxclientsCheck = declareRedisPreflightCheck({
       });
     }
     if (connection.kind === 'refused') return skipOutcome(`no session with the server: ${connection.message}`);
-    if (info.kind !== 'known') return buildOutcomeWithoutQueryResult(info);
+    if (info.kind !== 'known') return buildRedisOutcomeWithoutQueryResult(info);
     const used = readRedisInfoNumber(info.value, 'connected_clients');
     const setting = getPreflightQueryValueOrDefault(settings, undefined)?.get('maxclients');
     const limit =
@@ -42,7 +42,7 @@ export const maxclientsCheck = declareRedisPreflightCheck({
     if (limit === undefined) {
       return settings.kind === 'known'
         ? unknownOutcome('the server does not report maxclients')
-        : buildOutcomeWithoutQueryResult(settings, { mayBlock: [] });
+        : buildRedisOutcomeWithoutQueryResult(settings, { mayBlock: [] });
     }
     const observed = `${used} of ${limit} connections`;
     if (used + neededConnections <= limit * 0.9) return passOutcome(observed);

@@ -3,7 +3,7 @@ import { passOutcome, warnOutcome } from '../../finding.ts';
 import { getPreflightQueryValueOrDefault, markPreflightQueryOptional } from '../../query.ts';
 import { declareRedisPreflightCheck } from '../check.ts';
 import { buildRedisConfigSetFix } from '../fixes.ts';
-import { buildOutcomeWithoutQueryResult } from '../outcome-without-result.ts';
+import { buildRedisOutcomeWithoutQueryResult } from '../outcome-without-result.ts';
 import { redisMinReplicasConfigQuery } from '../queries/config.ts';
 import { redisInfoQuery } from '../queries/info.ts';
 
@@ -24,7 +24,7 @@ export const minReplicasCheck = declareRedisPreflightCheck({
     if (value === 0 && good === undefined) {
       return settings.kind === 'known'
         ? passOutcome('min-replicas-to-write 0')
-        : buildOutcomeWithoutQueryResult(settings, { mayBlock: [] });
+        : buildRedisOutcomeWithoutQueryResult(settings, { mayBlock: [] });
     }
     const setting = name ?? 'min-replicas-to-write';
     return warnOutcome(

@@ -3,7 +3,7 @@ import { isRedisVersionAtLeast, parseRedisServerVersion } from '../../../redis/v
 import { failOutcome, type PreflightCheckOutcome, passOutcome } from '../../finding.ts';
 import { getPreflightQueryValueOrDefault, markPreflightQueryOptional } from '../../query.ts';
 import { declareRedisPreflightCheck, redisMigrationMethods } from '../check.ts';
-import { buildOutcomeWithoutQueryResult } from '../outcome-without-result.ts';
+import { buildRedisOutcomeWithoutQueryResult } from '../outcome-without-result.ts';
 import { redisInfoModulesQuery, redisInfoQuery } from '../queries/info.ts';
 import { redisModuleListQuery } from '../queries/server.ts';
 import type { RedisSourceFacts } from '../source-facts.ts';
@@ -46,7 +46,7 @@ export const modulesCheck = declareRedisPreflightCheck({
     const isListedInInfo =
       version !== undefined && (version.product === 'valkey' || isRedisVersionAtLeast(version, 5, 0));
     if (infoModules.kind === 'known' && isListedInInfo) return passOutcome('no modules');
-    return buildOutcomeWithoutQueryResult(moduleList);
+    return buildRedisOutcomeWithoutQueryResult(moduleList);
   },
 });
 

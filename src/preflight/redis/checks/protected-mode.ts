@@ -4,7 +4,7 @@ import { isConnectedOverLoopback } from '../../network/evaluate-host.ts';
 import { markPreflightQueryOptional } from '../../query.ts';
 import { declareRedisPreflightCheck, redisMigrationMethods } from '../check.ts';
 import { redisAdministratorText } from '../fixes.ts';
-import { buildOutcomeWithoutQueryResult } from '../outcome-without-result.ts';
+import { buildRedisOutcomeWithoutQueryResult } from '../outcome-without-result.ts';
 import { redisBindConfigQuery, redisProtectedModeConfigQuery } from '../queries/config.ts';
 import type { RedisSourceFacts } from '../source-facts.ts';
 
@@ -31,8 +31,8 @@ export const protectedModeCheck = declareRedisPreflightCheck({
     // internet.
     if (!isOverInternet) return passOutcome('this connection was accepted');
     // Redis before 3.2 has no protected mode, and the reply to CONFIG GET is empty.
-    if (mode.kind !== 'known') return buildOutcomeWithoutQueryResult(mode);
-    if (bind.kind !== 'known') return buildOutcomeWithoutQueryResult(bind);
+    if (mode.kind !== 'known') return buildRedisOutcomeWithoutQueryResult(mode);
+    if (bind.kind !== 'known') return buildRedisOutcomeWithoutQueryResult(bind);
     const addresses = bind.value.get('bind') ?? '';
     const setting = mode.value.get('protected-mode');
     if (isLoopbackOnly(addresses)) return boundToLoopback(addresses);

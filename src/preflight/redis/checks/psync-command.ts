@@ -1,16 +1,16 @@
-import { databaseConnectErrorCodes } from '../../../platform/connect-error.ts';
+import { clientSideDatabaseErrorCodes } from '../../../platform/connect-error.ts';
 import type { RedisInfo } from '../../../redis/info.ts';
 import { failOutcome, type PreflightCheckOutcome, passOutcome, skipOutcome, warnOutcome } from '../../finding.ts';
 import { getPreflightQueryValueOrDefault, markPreflightQueryOptional, type PreflightQueryResult } from '../../query.ts';
 import { declareRedisPreflightCheck, redisMigrationMethods } from '../check.ts';
 import { buildRedisConfigSetFix, buildRemoveRenameCommandFix } from '../fixes.ts';
-import { buildOutcomeWithoutQueryResult } from '../outcome-without-result.ts';
+import { buildRedisOutcomeWithoutQueryResult } from '../outcome-without-result.ts';
 import { psyncProbeDescription } from '../probe-psync.ts';
 import { redisKnownCommandsQuery } from '../queries/commands.ts';
 import { redisReplicationConfigQuery } from '../queries/config.ts';
 import { redisInfoQuery } from '../queries/info.ts';
-import { usesDisklessSync } from '../redis-diskless-replication.ts';
-import { isSentinel, sentinelReason } from '../sentinel.ts';
+import { getRedisDisklessReplication } from '../redis-diskless-replication.ts';
+import { isSentinel, sentinelSkipReason } from '../sentinel.ts';
 import type { RedisSourceFacts } from '../source-facts.ts';
 
 export const psyncCommandCheck = declareRedisPreflightCheck({
@@ -25,18 +25,18 @@ export const psyncCommandCheck = declareRedisPreflightCheck({
     settings: markPreflightQueryOptional(redisReplicationConfigQuery),
   },
   evaluate({ commands, info, settings }, facts) {
-    if (isSentinel(info)) return skipOutcome(sentinelReason);
+    if (isSentinel(info)) return skipOutcome(sentinelSkipReason);
     const names = getPreflightQueryValueOrDefault(commands, undefined);
     if (names !== undefined && !names.has('ping') && (names.has('psync') || names.has('sync'))) return noPing(info);
     if (info.kind === 'missing') return noInfo(info);
     const probed = probeOutcome(facts);
     if (probed !== undefined) return probed;
-    if (commands.kind !== 'known') return buildOutcomeWithoutQueryResult(commands);
+    if (commands.kind !== 'known') return buildRedisOutcomeWithoutQueryResult(commands);
     const { value } = commands;
     if (value.has('psync')) return passOutcome('PSYNC is available');
     if (value.has('sync')) {
       const knownInfo = getPreflightQueryValueOrDefault(info, undefined);
-      const { setting, isDiskless } = usesDisklessSync(settings, knownInfo);
+      const { setting, isDiskless } = getRedisDisklessReplication(settings, knownInfo);
       if (isDiskless) return streamMayNotStart(setting, info, knownInfo);
       return warnOutcome('PSYNC is not available, SYNC is', {
         required: 'PSYNC',
@@ -127,5 +127,5 @@ const otherChecks: ReadonlySet<string> = new Set([
   'MASTERDOWN',
   'LOADING',
   'BUSY',
-  databaseConnectErrorCodes.maxClients,
+  clientSideDatabaseErrorCodes.maxClients,
 ]);

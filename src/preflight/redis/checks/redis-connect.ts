@@ -1,4 +1,4 @@
-import { databaseConnectErrorCodes } from '../../../platform/connect-error.ts';
+import { clientSideDatabaseErrorCodes } from '../../../platform/connect-error.ts';
 import type { RedisInfo } from '../../../redis/info.ts';
 import { failOutcome, type PreflightCheckOutcome, warnOutcome } from '../../finding.ts';
 import { evaluateTcpConnections } from '../../network/evaluate-tcp-connections.ts';
@@ -63,7 +63,7 @@ function noSession({ connection, address, port }: RedisSourceFacts): PreflightCh
     });
   }
   if (phase !== 'startup') return undefined;
-  if (code === databaseConnectErrorCodes.protocol) {
+  if (code === clientSideDatabaseErrorCodes.protocol) {
     return failOutcome(redisMigrationMethods, `port ${port}: ${message}`, {
       required: 'a Redis server',
       detail: 'Another service than Redis listens on the port of the source.',
@@ -71,7 +71,7 @@ function noSession({ connection, address, port }: RedisSourceFacts): PreflightCh
     });
   }
   if (redisDisconnectErrorCodes.has(code)) return disconnected(message, port);
-  if (code !== databaseConnectErrorCodes.timeout && code !== databaseConnectErrorCodes.aborted) return undefined;
+  if (code !== clientSideDatabaseErrorCodes.timeout && code !== clientSideDatabaseErrorCodes.aborted) return undefined;
   return failOutcome(redisMigrationMethods, `port ${port}: ${message}`, {
     required: 'a reply to PING',
     detail:
@@ -97,7 +97,7 @@ function otherServer({ port }: RedisSourceFacts): PreflightCheckOutcome {
 }
 
 /** A write to a closed connection fails with EPIPE or ECONNRESET. */
-export const redisDisconnectErrorCodes: ReadonlySet<string> = new Set([databaseConnectErrorCodes.closed, 'EPIPE']);
+export const redisDisconnectErrorCodes: ReadonlySet<string> = new Set([clientSideDatabaseErrorCodes.closed, 'EPIPE']);
 
 function disconnected(message: string, port: number): PreflightCheckOutcome {
   return failOutcome(redisMigrationMethods, `port ${port}: ${message}`, {

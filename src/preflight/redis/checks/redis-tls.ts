@@ -1,6 +1,6 @@
-import { closedDuringTlsHandshakeMessage, databaseConnectErrorCodes } from '../../../platform/connect-error.ts';
+import { clientSideDatabaseErrorCodes, closedDuringTlsHandshakeMessage } from '../../../platform/connect-error.ts';
 import { redisClientCertificateRequiredText } from '../../../redis/command-error.ts';
-import { noTlsHandshakeResponseText } from '../../../redis/redis-socket.ts';
+import { unansweredTlsHandshakeMessage } from '../../../redis/redis-socket.ts';
 import {
   failOutcome,
   infoOutcome,
@@ -27,7 +27,7 @@ export const redisTlsCheck = declareRedisPreflightCheck({
     if (connection.kind === 'refused' && connection.phase === 'network') {
       return skipOutcome(`no connection: ${connection.message}`);
     }
-    if (connection.kind === 'refused' && connection.code === databaseConnectErrorCodes.onlyTls)
+    if (connection.kind === 'refused' && connection.code === clientSideDatabaseErrorCodes.onlyTls)
       return tlsRequired(facts);
     if (!facts.ssl) return withoutTls(facts, options);
     if (connection.kind === 'refused' && connection.phase === 'tls') return handshakeFailed(connection);
@@ -69,7 +69,7 @@ function handshakeFailed({
   readonly code: string;
   readonly message: string;
 }): PreflightCheckOutcome {
-  if (code === databaseConnectErrorCodes.noTls) {
+  if (code === clientSideDatabaseErrorCodes.noTls) {
     return failOutcome(redisMigrationMethods, message, {
       required: 'a port with TLS',
       detail: 'The handshake fails with `wrong version number`, or never ends.',
@@ -77,7 +77,7 @@ function handshakeFailed({
     });
   }
   if (message === closedDuringTlsHandshakeMessage) return handshakeClosed(message);
-  if (message === noTlsHandshakeResponseText) return handshakeTimeout(message);
+  if (message === unansweredTlsHandshakeMessage) return handshakeTimeout(message);
   if (message === redisClientCertificateRequiredText) {
     return failOutcome(redisMigrationMethods, message, {
       required: 'a TLS handshake that succeeds',

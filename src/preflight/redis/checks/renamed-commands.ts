@@ -4,10 +4,10 @@ import { failOutcome, type PreflightCheckOutcome, passOutcome, skipOutcome, warn
 import { markPreflightQueryOptional, type PreflightQueryResult } from '../../query.ts';
 import { declareRedisPreflightCheck } from '../check.ts';
 import { buildRemoveRenameCommandFix } from '../fixes.ts';
-import { buildOutcomeWithoutQueryResult } from '../outcome-without-result.ts';
+import { buildRedisOutcomeWithoutQueryResult } from '../outcome-without-result.ts';
 import { type NeededRedisCommandName, redisKnownCommandsQuery } from '../queries/commands.ts';
 import { redisInfoQuery } from '../queries/info.ts';
-import { isSentinel, sentinelReason } from '../sentinel.ts';
+import { isSentinel, sentinelSkipReason } from '../sentinel.ts';
 
 /** The commands that migration tools and the preflight send. */
 const expectedCommands = ['sync', 'psync', 'info', 'config', 'command', 'cluster'] as const;
@@ -23,11 +23,11 @@ export const renamedCommandsCheck = declareRedisPreflightCheck({
     info: markPreflightQueryOptional(redisInfoQuery),
   },
   evaluate({ commands, info }, { sample }) {
-    if (isSentinel(info)) return skipOutcome(sentinelReason);
+    if (isSentinel(info)) return skipOutcome(sentinelSkipReason);
     if (commands.kind !== 'known') {
       return sample.kind === 'missing'
         ? scanCommandUnknown(sample.reason)
-        : buildOutcomeWithoutQueryResult(commands, { mayBlock: [] });
+        : buildRedisOutcomeWithoutQueryResult(commands, { mayBlock: [] });
     }
     const known = commands.value;
     const version = info.kind === 'known' ? parseRedisServerVersion(info.value) : undefined;

@@ -3,7 +3,7 @@ import { failOutcome, type PreflightCheckOutcome, passOutcome, unknownOutcome } 
 import { markPreflightQueryOptional, type PreflightQueryResult } from '../../query.ts';
 import { declareRedisPreflightCheck } from '../check.ts';
 import { buildRemoveRenameCommandFix } from '../fixes.ts';
-import { buildOutcomeWithoutQueryResult } from '../outcome-without-result.ts';
+import { buildRedisOutcomeWithoutQueryResult } from '../outcome-without-result.ts';
 import { redisInfoQuery } from '../queries/info.ts';
 
 export const renamedWriteCommandsCheck = declareRedisPreflightCheck({
@@ -14,7 +14,7 @@ export const renamedWriteCommandsCheck = declareRedisPreflightCheck({
   severity: { continuous: 'blocker' },
   queries: { info: markPreflightQueryOptional(redisInfoQuery) },
   evaluate({ info }, { renamed }) {
-    if (renamed.kind !== 'known') return buildOutcomeWithoutQueryResult(renamed, { mayBlock: [] });
+    if (renamed.kind !== 'known') return buildRedisOutcomeWithoutQueryResult(renamed, { mayBlock: [] });
     const names = renamed.value.called.map((name) => name.toUpperCase());
     if (names.length === 0) return notCalled(renamed.value.uncalled, info);
     return failOutcome(['continuous'], `called under another name since the start: ${names.join(', ')}`, {

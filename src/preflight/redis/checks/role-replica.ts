@@ -4,7 +4,7 @@ import { failOutcome, type PreflightCheckOutcome, passOutcome, warnOutcome } fro
 import { getPreflightQueryValueOrDefault, markPreflightQueryOptional, type PreflightQueryResult } from '../../query.ts';
 import { declareRedisPreflightCheck, redisMigrationMethods } from '../check.ts';
 import { buildRedisConfigSetFix, markRedisFixForReview } from '../fixes.ts';
-import { buildOutcomeWithoutQueryResult } from '../outcome-without-result.ts';
+import { buildRedisOutcomeWithoutQueryResult } from '../outcome-without-result.ts';
 import {
   type RedisConfigValues,
   type RedisReplicationSetting,
@@ -26,7 +26,7 @@ export const roleReplicaSourceCheck = declareRedisPreflightCheck({
   evaluate({ info, settings }, { connection, probe }) {
     const refusesReads = connection.kind === 'connected' && connection.notice?.code === 'MASTERDOWN';
     const isLinkDown = refusesReads || (probe?.kind === 'refused' && probe.code === 'NOMASTERLINK');
-    if (info.kind !== 'known' && !isLinkDown) return buildOutcomeWithoutQueryResult(info);
+    if (info.kind !== 'known' && !isLinkDown) return buildRedisOutcomeWithoutQueryResult(info);
     // Only a replica replies with MASTERDOWN or NOMASTERLINK, so these errors identify a replica that refuses INFO.
     const fields: RedisInfo = getPreflightQueryValueOrDefault(info, new Map([['role', 'slave']]));
     if (isSentinel(info)) return sentinel();

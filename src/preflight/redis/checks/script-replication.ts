@@ -3,7 +3,7 @@ import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { getPreflightQueryValueOrDefault, markPreflightQueryOptional } from '../../query.ts';
 import { declareRedisPreflightCheck } from '../check.ts';
 import { buildRedisConfigSetFix } from '../fixes.ts';
-import { buildOutcomeWithoutQueryResult } from '../outcome-without-result.ts';
+import { buildRedisOutcomeWithoutQueryResult } from '../outcome-without-result.ts';
 import { redisLuaReplicateCommandsConfigQuery } from '../queries/config.ts';
 import { redisCommandCallsQuery, redisInfoQuery } from '../queries/info.ts';
 
@@ -27,7 +27,7 @@ export const scriptReplicationCheck = declareRedisPreflightCheck({
     if (version !== undefined && (version.product === 'valkey' || isRedisVersionAtLeast(version, 7, 0)))
       return passOutcome('always');
     // If the server hides CONFIG, the default of lua-replicate-commands is assumed, because few servers change it.
-    if (setting.kind === 'failed' || setting.kind === 'denied') return buildOutcomeWithoutQueryResult(setting);
+    if (setting.kind === 'failed' || setting.kind === 'denied') return buildRedisOutcomeWithoutQueryResult(setting);
     const value = getPreflightQueryValueOrDefault(setting, undefined)?.get('lua-replicate-commands');
     if (value !== 'no') return passOutcome(value === undefined ? 'always' : `lua-replicate-commands ${value}`);
     const called = getPreflightQueryValueOrDefault(calls, new Map<string, number>());

@@ -24,26 +24,26 @@ function dryRunQuery(...command: readonly [string, ...string[]]): RedisPreflight
 }
 
 /** The commands that a replica sends. */
-export const redisAclDryRunPsyncQuery = dryRunQuery('PSYNC', '?', '-1');
-export const redisAclDryRunSyncQuery = dryRunQuery('SYNC');
-export const redisAclDryRunReplconfQuery = dryRunQuery('REPLCONF', 'listening-port', '6379');
+export const redisAclDryRunPsyncCommandQuery = dryRunQuery('PSYNC', '?', '-1');
+export const redisAclDryRunSyncCommandQuery = dryRunQuery('SYNC');
+export const redisAclDryRunReplconfCommandQuery = dryRunQuery('REPLCONF', 'listening-port', '6379');
 /** The commands of a scan, which must be allowed in every database, for keys of any name. */
-export const redisAclDryRunSelectQuery = dryRunQuery('SELECT', '0');
-export const redisAclDryRunScanQuery = dryRunQuery('SCAN', '0');
-export const redisAclDryRunDumpQuery = dryRunQuery('DUMP', 'cloudctl:any:key');
-export const redisAclDryRunPttlQuery = dryRunQuery('PTTL', 'cloudctl:any:key');
-export const redisAclDryRunTypeQuery = dryRunQuery('TYPE', 'cloudctl:any:key');
+export const redisAclDryRunSelectCommandQuery = dryRunQuery('SELECT', '0');
+export const redisAclDryRunScanCommandQuery = dryRunQuery('SCAN', '0');
+export const redisAclDryRunDumpCommandQuery = dryRunQuery('DUMP', 'cloudctl:any:key');
+export const redisAclDryRunPttlCommandQuery = dryRunQuery('PTTL', 'cloudctl:any:key');
+export const redisAclDryRunTypeCommandQuery = dryRunQuery('TYPE', 'cloudctl:any:key');
 
 /** The queries with ACL DRYRUN, by command name. */
 export const redisAclDryRunQueries: Readonly<Record<string, RedisPreflightQuery<RedisAclDryRunResult>>> = {
-  psync: redisAclDryRunPsyncQuery,
-  sync: redisAclDryRunSyncQuery,
-  replconf: redisAclDryRunReplconfQuery,
-  select: redisAclDryRunSelectQuery,
-  scan: redisAclDryRunScanQuery,
-  dump: redisAclDryRunDumpQuery,
-  pttl: redisAclDryRunPttlQuery,
-  type: redisAclDryRunTypeQuery,
+  psync: redisAclDryRunPsyncCommandQuery,
+  sync: redisAclDryRunSyncCommandQuery,
+  replconf: redisAclDryRunReplconfCommandQuery,
+  select: redisAclDryRunSelectCommandQuery,
+  scan: redisAclDryRunScanCommandQuery,
+  dump: redisAclDryRunDumpCommandQuery,
+  pttl: redisAclDryRunPttlCommandQuery,
+  type: redisAclDryRunTypeCommandQuery,
 };
 
 export interface RedisAclUserRules {

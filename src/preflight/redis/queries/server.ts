@@ -14,7 +14,7 @@ export const redisClusterInfoQuery: RedisPreflightQuery<RedisInfoFields<RedisClu
   permission: '+cluster|info',
 };
 
-export interface RedisClusterNodes {
+export interface RedisClusterSummary {
   readonly primaries: number;
   /** Whether the queried cluster node is a primary. */
   readonly isPrimary: boolean;
@@ -26,7 +26,7 @@ export interface RedisClusterNodes {
  * CLUSTER NODES returns one line for each node: id, address, flags, primary, three timestamps, link state, slots
  * (https://redis.io/docs/latest/commands/cluster-nodes/).
  */
-export const redisClusterNodesQuery: RedisPreflightQuery<RedisClusterNodes> = {
+export const redisClusterNodesQuery: RedisPreflightQuery<RedisClusterSummary> = {
   id: 'CLUSTER NODES',
   command: () => ['CLUSTER', 'NODES'],
   decode(reply) {

@@ -1,4 +1,4 @@
-import type { HttpReply } from '../../http/http-reply.ts';
+import type { SandboxHttpReply } from '../../http/http-reply.ts';
 import type { RequestParameters } from '../../http/request-parameters.ts';
 import type { LiveSandboxState } from '../../live-sandbox-state.ts';
 import { renderErrorPage } from '../../panel/error-page.ts';
@@ -8,7 +8,7 @@ import type { RegisteredApplication } from '../../records.ts';
 export function validateAuthorizationRequestClient(
   parameters: RequestParameters,
   world: LiveSandboxState,
-): RegisteredApplication | HttpReply {
+): RegisteredApplication | SandboxHttpReply {
   const clientId = parameters.get('client_id');
   if (parameters.isRepeated('client_id')) return renderErrorPage(400, 'The client id is included more than once.');
   if (clientId === undefined) return renderErrorPage(400, 'The client id is missing.');

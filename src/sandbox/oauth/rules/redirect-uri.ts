@@ -1,4 +1,4 @@
-import type { HttpReply } from '../../http/http-reply.ts';
+import type { SandboxHttpReply } from '../../http/http-reply.ts';
 import type { RequestParameters } from '../../http/request-parameters.ts';
 import { renderErrorPage } from '../../panel/error-page.ts';
 import type { RegisteredApplication } from '../../records.ts';
@@ -7,7 +7,7 @@ import type { RegisteredApplication } from '../../records.ts';
 export function checkRedirectUri(
   parameters: RequestParameters,
   application: RegisteredApplication,
-): string | HttpReply {
+): string | SandboxHttpReply {
   const received = parameters.get('redirect_uri');
   if (!parameters.isRepeated('redirect_uri') && received !== undefined && application.callbackUrls.includes(received)) {
     return received;

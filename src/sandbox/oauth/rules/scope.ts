@@ -5,7 +5,7 @@ import type { AuthorizationRequestRule } from '../authorization-rule.ts';
 
 /** For an invalid scope, an error page is shown and the browser is never redirected (spec §7). */
 export const checkScopeParameter: AuthorizationRequestRule = ({ parameters }) => {
-  if (parseScopeParameter(parameters) !== undefined) return undefined;
+  if (readRequestedSandboxScope(parameters) !== undefined) return undefined;
   const received: readonly [string, string] = ['Received', parameters.get('scope') ?? ''];
   return renderErrorPage(400, 'The requested scope is invalid, unknown, or malformed.', [
     received,
@@ -14,15 +14,15 @@ export const checkScopeParameter: AuthorizationRequestRule = ({ parameters }) =>
   ]);
 };
 
-export function parseScopeParameter(parameters: RequestParameters): SandboxOAuthScope | undefined {
-  return parseOAuthScope(parameters.get('scope') ?? '');
+export function readRequestedSandboxScope(parameters: RequestParameters): SandboxOAuthScope | undefined {
+  return parseSandboxOAuthScope(parameters.get('scope') ?? '');
 }
 
 /**
  * Accepts the words `read` and `write` in either order, separated by one space. An empty scope means `read`; the result is
  * undefined for any other text.
  */
-export function parseOAuthScope(text: string): SandboxOAuthScope | undefined {
+export function parseSandboxOAuthScope(text: string): SandboxOAuthScope | undefined {
   return SCOPES.get(text);
 }
 

@@ -1,17 +1,17 @@
 import type { ReplicationStopCauseFix, WatchRuleViolation } from '../../status-sample.ts';
 import { formatElapsed } from '../../units.ts';
-import { detectStoppedReplicationApply, type StoppedReplicationApply } from '../apply-stop.ts';
-import type { MigrationWatchRule, MigrationWatchRuleInput, TrackedReplicationSlot } from '../rule-input.ts';
+import type { PostgresqlWatchRule, PostgresqlWatchRuleInput, TrackedReplicationSlot } from '../rule-input.ts';
+import { detectStoppedReplicationApply, type StoppedReplicationApply } from '../stopped-replication-apply.ts';
 
 /** The rule for a target that repeatedly fails to apply changes, does not apply them, or is not connected. */
-export const replicationApplyFailureWatchRule: MigrationWatchRule = (input) =>
+export const replicationApplyFailureWatchRule: PostgresqlWatchRule = (input) =>
   input.slots.flatMap((seenSlot) => {
     const stop = detectStoppedReplicationApply(seenSlot, input);
     return stop?.isCertain === true ? [applyStopViolation(seenSlot, stop, input)] : [];
   });
 
 /** Rules of `replicationApplyFailureWatchRule`, and the causes that each of them can have, most likely first. */
-export const candidateCausesOfApplyStop: Readonly<Record<string, readonly string[]>> = {
+export const candidateCausesByApplyStopRule: Readonly<Record<string, readonly string[]>> = {
   'apply-failing': ['target-conflict', 'target-schema', 'target-lock-timeout', 'target-disk-full', 'target-read-only'],
   'apply-blocked': ['target-lock', 'target-busy'],
   'target-disconnected': [
@@ -35,7 +35,7 @@ export const candidateCausesOfApplyStop: Readonly<Record<string, readonly string
 };
 
 /** A query for the target that shows which of the candidates is the cause. */
-export const applyStopDiagnosisQuery: ReplicationStopCauseFix = {
+export const suggestedApplyStopDiagnosisQuery: ReplicationStopCauseFix = {
   run_on: 'target',
   statement:
     "SELECT s.subname, a.state, a.wait_event_type, pg_blocking_pids(s.pid) AS blocked_by, pg_is_in_recovery() AS read_only, current_setting('lock_timeout') AS lock_timeout FROM pg_stat_subscription s LEFT JOIN pg_stat_activity a USING (pid) WHERE s.relid IS NULL;",
@@ -44,14 +44,14 @@ export const applyStopDiagnosisQuery: ReplicationStopCauseFix = {
 function applyStopViolation(
   { name, database }: TrackedReplicationSlot,
   stop: StoppedReplicationApply,
-  input: MigrationWatchRuleInput,
+  input: PostgresqlWatchRuleInput,
 ): WatchRuleViolation {
   const pending = input.databases.find((one) => one.name === database)?.pendingTables ?? [];
   const part = {
     database,
     // Tables that were written since the stop; a list of more than three does not help to find the cause.
     object: pending.length > 0 && pending.length <= 3 ? pending.join(', ') : name,
-    fix: applyStopDiagnosisQuery,
+    fix: suggestedApplyStopDiagnosisQuery,
   };
   const elapsed = formatElapsed(stop.seconds);
   const hintOf = (rule: string): string => candidateText(rule, input.warned);
@@ -101,7 +101,7 @@ function candidateText(rule: string, warned: readonly string[]): string {
     return id === undefined ? [] : [`${words} (preflight warning ${id})`];
   });
   const isFailing = rule.startsWith('apply-failing');
-  const candidates = (candidateCausesOfApplyStop[rule] ?? []).map((id) => candidateLabels[id] ?? id);
+  const candidates = (candidateCausesByApplyStopRule[rule] ?? []).map((id) => candidateLabels[id] ?? id);
   return `one of these: ${[...(isFailing ? ofWarnings : []), ...candidates].join('; ')}`;
 }
 

@@ -1,10 +1,10 @@
 import type { WatchRuleViolation } from '../../status-sample.ts';
 import { formatElapsed } from '../../units.ts';
-import { findWatchedSlot, type MigrationWatchRule, selectWatchSamplesSince } from '../rule-input.ts';
+import { findWatchedSlot, type PostgresqlWatchRule, selectWatchSamplesSince } from '../rule-input.ts';
 import type { WatchedServerFacts } from '../server-facts.ts';
 
 /** The rule for commits of the application that wait for a synchronous standby. */
-export const blockedCommitsWatchRule: MigrationWatchRule = ({ now, window }) => {
+export const blockedCommitsWatchRule: PostgresqlWatchRule = ({ now, window }) => {
   const before = window.at(-2);
   if (now.blocked.commits === 0 || before === undefined || before.blocked.commits === 0) return [];
   return [
@@ -24,7 +24,7 @@ const minRollbacks = 10;
  * all transactions that it decoded as rollbacks when it ends, so only samples with the same WAL sender are compared,
  * less the decoded transactions.
  */
-export const rollbackRateWatchRule: MigrationWatchRule = ({ slots, databases, window, first, limits }) =>
+export const rollbackRateWatchRule: PostgresqlWatchRule = ({ slots, databases, window, first, limits }) =>
   slots.flatMap(({ name, database }): readonly WatchRuleViolation[] => {
     const samples = selectWatchSamplesSince(window, Math.min(limits.failingApply, limits.inactiveSlot)) ?? window;
     const [from, to] = [samples[0], samples.at(-1)];

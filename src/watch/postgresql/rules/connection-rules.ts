@@ -1,10 +1,10 @@
 import { quoteLiteral } from '../../../postgresql/quote.ts';
-import { compareSourceConnectionProbeResults } from '../../connection-probe.ts';
+import { findSourceConnectionProbeViolations } from '../../connection-probe.ts';
 import type { WatchRuleViolation } from '../../status-sample.ts';
-import type { MigrationWatchRule } from '../rule-input.ts';
+import type { PostgresqlWatchRule } from '../rule-input.ts';
 
 /** The rule for settings that may prevent the next connection of the target, although it is connected now. */
-export const changedConnectionSettingsWatchRule: MigrationWatchRule = ({ now, first }) =>
+export const changedConnectionSettingsWatchRule: PostgresqlWatchRule = ({ now, first }) =>
   ['listen_addresses', 'port', 'ssl', 'ssl_cert_file'].flatMap((name): readonly WatchRuleViolation[] => {
     const [before, after] = [first.settings.get(name)?.value, now.settings.get(name)];
     if (before === undefined || after === undefined) return [];
@@ -28,7 +28,7 @@ export const changedConnectionSettingsWatchRule: MigrationWatchRule = ({ now, fi
  * The rule for a change of the host rules. Lines that were removed come first, because they allowed the login of the
  * target.
  */
-export const hbaChangeWatchRule: MigrationWatchRule = ({ now, first }) => {
+export const hbaChangeWatchRule: PostgresqlWatchRule = ({ now, first }) => {
   const [before, after] = [first.hostRules, now.hostRules];
   if (before === undefined || after === undefined || before.join('\n') === after.join('\n')) return [];
   const removed = before.filter((line) => !after.includes(line));
@@ -70,8 +70,8 @@ function countRules(lines: readonly string[]): string {
  * A refused login is reported for the role; other rules report whether the password of the role or a rule of
  * pg_hba.conf is wrong.
  */
-export const connectionChangeWatchRule: MigrationWatchRule = ({ now, first }) =>
-  compareSourceConnectionProbeResults(first.connection, now.connection).map((violation) =>
+export const sourceConnectionProbeWatchRule: PostgresqlWatchRule = ({ now, first }) =>
+  findSourceConnectionProbeViolations(first.connection, now.connection).map((violation) =>
     violation.rule === 'login-refused' && now.role !== undefined ? { ...violation, object: now.role.name } : violation,
   );
 

@@ -1,14 +1,14 @@
 import type { WatchRuleViolation } from '../../status-sample.ts';
 import { formatElapsed } from '../../units.ts';
 import { isTableSyncSlot } from '../choose-slots.ts';
-import { findWatchedSlot, type MigrationWatchRule, selectWatchSamplesSince } from '../rule-input.ts';
-import { applyStopDiagnosisQuery } from './apply-failure-rule.ts';
+import { findWatchedSlot, type PostgresqlWatchRule, selectWatchSamplesSince } from '../rule-input.ts';
+import { suggestedApplyStopDiagnosisQuery } from './apply-failure-rule.ts';
 
 /**
  * The rule for a table whose initial copy fails: its slot remains, but its worker is rarely observed, because each
  * attempt fails at once and the next attempt starts five seconds later.
  */
-export const copyFailureWatchRule: MigrationWatchRule = ({ now, window, limits, databases }) => {
+export const copyFailureWatchRule: PostgresqlWatchRule = ({ now, window, limits, databases }) => {
   const samples = selectWatchSamplesSince(window, limits.failingApply);
   if (samples === undefined) return [];
   return now.slots.filter(isTableSyncSlot).flatMap(({ name, database }): readonly WatchRuleViolation[] => {
@@ -22,7 +22,7 @@ export const copyFailureWatchRule: MigrationWatchRule = ({ now, window, limits, 
         database,
         observed: `the initial copy of a table has failed repeatedly for ${formatElapsed((now.at - samples[0]!.at) / 1000)}`,
         object: name,
-        fix: applyStopDiagnosisQuery,
+        fix: suggestedApplyStopDiagnosisQuery,
         hint: 'empty the table on the target, and check it for missing columns and constraints (rows written there cause duplicate keys)',
       },
     ];

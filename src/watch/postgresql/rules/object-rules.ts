@@ -1,13 +1,13 @@
 import { quoteShellArg } from '../../../cli/shell-quote.ts';
 import type { ReplicationStopCauseFix, WatchRuleViolation } from '../../status-sample.ts';
-import type { MigrationWatchRule, WatchRuleDatabase } from '../rule-input.ts';
+import type { PostgresqlWatchRule, PostgresqlWatchRuleDatabase } from '../rule-input.ts';
 
 /** Number of consecutive polls without a slot after which the slot counts as dropped. */
 export const missedPollsUntilSlotCountsAsDropped = 2;
 
 const startAgainHint = 'start the migration again, which copies all rows again; the copied rows stay on the target';
 
-export const replicationSlotWatchRule: MigrationWatchRule = ({ slots: seenSlot, cluster }) =>
+export const replicationSlotWatchRule: PostgresqlWatchRule = ({ slots: seenSlot, cluster }) =>
   seenSlot.flatMap(({ name, database, slot, missedPolls }): readonly WatchRuleViolation[] => {
     const part = { database, object: name };
     if (slot === undefined) {
@@ -36,7 +36,7 @@ export const replicationSlotWatchRule: MigrationWatchRule = ({ slots: seenSlot, 
   });
 
 /** A migration that was started long ago and has no slot in any database. */
-export const missingSlotRule: MigrationWatchRule = ({ slots, now, startedAt, limits, cluster }) => {
+export const missingSlotRule: PostgresqlWatchRule = ({ slots, now, startedAt, limits, cluster }) => {
   if (startedAt === undefined || slots.length > 0 || now.at - startedAt < limits.missingSlot) return [];
   if (now.inRecovery || now.dumps.length > 0) return [];
   return [
@@ -49,7 +49,7 @@ export const missingSlotRule: MigrationWatchRule = ({ slots, now, startedAt, lim
   ];
 };
 
-export const publicationChangeWatchRule: MigrationWatchRule = ({ databases, slots, cluster }) =>
+export const publicationChangeWatchRule: PostgresqlWatchRule = ({ databases, slots, cluster }) =>
   databases.flatMap((database) => {
     const { now, name, publications: first } = database;
     if (now === undefined) return [];
@@ -82,7 +82,10 @@ export const publicationChangeWatchRule: MigrationWatchRule = ({ databases, slot
  * The publications of the migration: those that the target subscribes to, else those whose names migration engines use,
  * else all.
  */
-function publicationsToCheck({ publications: first, publicationsRead }: WatchRuleDatabase): readonly string[] {
+function publicationsToCheck({
+  publications: first,
+  publicationsRead,
+}: PostgresqlWatchRuleDatabase): readonly string[] {
   const names = [...first.keys()];
   const known = names.filter((name) => publicationsRead.includes(name));
   if (known.length > 0) return known;
@@ -95,7 +98,7 @@ function publicationsToCheck({ publications: first, publicationsRead }: WatchRul
  * was dropped, even if no earlier poll found the publication.
  */
 function missingPublications(
-  { now, publicationsRead, otherPublications = [] }: WatchRuleDatabase,
+  { now, publicationsRead, otherPublications = [] }: PostgresqlWatchRuleDatabase,
   slot: string,
 ): readonly string[] {
   const present = [...(now?.publications.keys() ?? [])];

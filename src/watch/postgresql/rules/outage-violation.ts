@@ -1,4 +1,4 @@
-import { quoteReportedObjectName } from '../../quote-reported-object-name.ts';
+import { quoteServerReportedName } from '../../quote-server-reported-name.ts';
 import type { WatchRuleViolation } from '../../status-sample.ts';
 import { formatElapsed } from '../../units.ts';
 import type { PostgresPollFailure, WatchedServerFacts } from '../server-facts.ts';
@@ -8,7 +8,7 @@ import type { WatchedSourceBaseline } from '../watched-source-baseline.ts';
  * Violations while the source cannot be reached; the error code decides the rule.
  * @param since milliseconds since the epoch
  */
-export function postgresOutageViolations(
+export function findPostgresOutageRuleViolations(
   outage: PostgresPollFailure,
   since: number,
   { facts: last, baseline, role }: LastFacts,
@@ -55,7 +55,7 @@ function refusedLogin(
       object: 'pg_hba.conf',
       fix: { run_on: 'source', statement: 'SELECT * FROM pg_hba_file_rules ORDER BY line_number;' },
     };
-  return { object: role, fix: { run_on: 'source', statement: `\\password ${quoteReportedObjectName(role)}` } };
+  return { object: role, fix: { run_on: 'source', statement: `\\password ${quoteServerReportedName(role)}` } };
 }
 
 function ruleAndHintOf(code: string): readonly [string, string] {

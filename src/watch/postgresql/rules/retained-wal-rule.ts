@@ -1,9 +1,9 @@
 import type { WatchRuleViolation } from '../../status-sample.ts';
 import { formatBytesInUnitsOf1024, formatElapsed } from '../../units.ts';
-import { findWatchedSlot, type MigrationWatchRule } from '../rule-input.ts';
+import { findWatchedSlot, type PostgresqlWatchRule } from '../rule-input.ts';
 
 /** The rule for WAL that a slot retains until the slot is lost or the disk is full. */
-export const retainedWalWatchRule: MigrationWatchRule = ({ slots, window, now, first }) =>
+export const retainedWalWatchRule: PostgresqlWatchRule = ({ slots, window, now, first }) =>
   slots.flatMap(({ name, database, slot }): readonly WatchRuleViolation[] => {
     if (slot === undefined || slot.walStatus === undefined || !['extended', 'unreserved'].includes(slot.walStatus))
       return [];

@@ -1,16 +1,16 @@
 import { quoteLiteral } from '../../../postgresql/quote.ts';
-import { quoteReportedObjectName } from '../../quote-reported-object-name.ts';
+import { quoteServerReportedName } from '../../quote-server-reported-name.ts';
 import type { ReplicationStopCauseFix, WatchRuleViolation } from '../../status-sample.ts';
-import type { MigrationWatchRule } from '../rule-input.ts';
+import type { PostgresqlWatchRule } from '../rule-input.ts';
 import type { StoredTimeoutSetting, WatchedRole } from '../server-facts.ts';
 
 /**
  * Changes of the role after which the next login of the target to the source fails, or its statements are ended.
  */
-export const roleChangeWatchRule: MigrationWatchRule = ({ now, first }) => {
+export const roleChangeWatchRule: PostgresqlWatchRule = ({ now, first }) => {
   const [before, after] = [first.role, now.role];
   if (before === undefined || after === undefined || before.name !== after.name) return [];
-  const quoted = quoteReportedObjectName(after.name);
+  const quoted = quoteServerReportedName(after.name);
   const violation = (rule: string, observed: string, hint: string, statement: string): WatchRuleViolation => {
     const fix: ReplicationStopCauseFix = { run_on: 'source', statement };
     return { rule, object: after.name, observed, hint, fix };
@@ -95,8 +95,8 @@ function describeOwner(role: string, { isOfRole, database }: StoredTimeoutSettin
 function resetSetting(role: string, { setting, isOfRole, database }: StoredTimeoutSetting): string {
   const [name = ''] = setting.split('=');
   const where = [
-    ...(isOfRole ? [`ROLE ${quoteReportedObjectName(role)}`] : []),
-    ...(database === undefined ? [] : [`DATABASE ${quoteReportedObjectName(database)}`]),
+    ...(isOfRole ? [`ROLE ${quoteServerReportedName(role)}`] : []),
+    ...(database === undefined ? [] : [`DATABASE ${quoteServerReportedName(database)}`]),
   ].join(' IN ');
   return where !== '' && /^[a-z_]+$/.test(name)
     ? `ALTER ${where} RESET ${name};`

@@ -1,9 +1,9 @@
 import type { WatchRuleViolation } from '../../status-sample.ts';
 import { findSchemaChanges, type SchemaChange, type WatchedSchemaChangeKind } from '../find-schema-changes.ts';
-import type { MigrationWatchRule } from '../rule-input.ts';
+import type { PostgresqlWatchRule } from '../rule-input.ts';
 
 /** DDL is not replicated, so the target fails on the first row that needs the changed table definition. */
-export const schemaChangeWatchRule: MigrationWatchRule = ({ databases }) =>
+export const schemaChangeWatchRule: PostgresqlWatchRule = ({ databases }) =>
   databases.flatMap((database) => {
     const changes = findSchemaChanges(database);
     return [...new Set(changes.map(({ rule }) => rule))].map((rule) =>

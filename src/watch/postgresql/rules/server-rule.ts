@@ -1,7 +1,7 @@
-import type { MigrationWatchRule } from '../rule-input.ts';
+import type { PostgresqlWatchRule } from '../rule-input.ts';
 
 /** The rule for a server that was restarted, or that is no longer the primary. */
-export const serverRestartWatchRule: MigrationWatchRule = ({ now, first, window, limits }) => {
+export const serverRestartOrRecoveryWatchRule: PostgresqlWatchRule = ({ now, first, window, limits }) => {
   const recovery =
     now.inRecovery && !first.inRecovery
       ? [

@@ -1,16 +1,16 @@
-import type { MigrationWatchRule, MigrationWatchRuleInput } from '../rule-input.ts';
+import type { PostgresqlWatchRule, PostgresqlWatchRuleInput } from '../rule-input.ts';
 import type { WatchedSetting } from '../server-facts.ts';
 
 /**
  * The rule for changes of wal_level, max_replication_slots and max_wal_senders, now or at the next restart (spec.md
  * §4.6).
  */
-export const replicationSettingsWatchRule: MigrationWatchRule = (input) => [
+export const replicationSettingsWatchRule: PostgresqlWatchRule = (input) => [
   ...checkWalLevel(input),
   ...checkCounts(input),
 ];
 
-function checkWalLevel({ now, first, slots }: MigrationWatchRuleInput) {
+function checkWalLevel({ now, first, slots }: PostgresqlWatchRuleInput) {
   const setting = now.settings.get('wal_level');
   if (setting === undefined) return [];
   const next = valueAfterRestart(setting);
@@ -36,7 +36,7 @@ function checkWalLevel({ now, first, slots }: MigrationWatchRuleInput) {
   ];
 }
 
-function checkCounts({ now, first }: MigrationWatchRuleInput) {
+function checkCounts({ now, first }: PostgresqlWatchRuleInput) {
   const used = now.slots.length;
   return (['max_replication_slots', 'max_wal_senders'] as const).flatMap((name) => {
     const setting = now.settings.get(name);

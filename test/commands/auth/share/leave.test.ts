@@ -5,7 +5,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { acquireFileLock } from '../../../../src/platform/file-lock.ts';
 import type { Secret } from '../../../../src/secret.ts';
 import { encodeCredentialRecord } from '../../../../src/session/credential-record.ts';
-import type { CredentialStoreItems } from '../../../../src/session/credential-store.ts';
+import type { OpenCredentialStore } from '../../../../src/session/credential-store.ts';
 import { listRefreshJournalFiles, profilePaths } from '../../../../src/session/profile-paths.ts';
 import type { EncryptedSharedSession } from '../../../../src/shared-store/shared-session.ts';
 import { expectGolden } from '../../../fixtures/golden.ts';
@@ -109,8 +109,8 @@ describe.skipIf(lacks('redis-server'))('a grant that only this machine has', () 
   });
 
   it.each([
-    ['login', async (items: CredentialStoreItems, record: Secret) => items.write('credential', record)],
-    ['logout', async (items: CredentialStoreItems) => items.remove('credential')],
+    ['login', async (items: OpenCredentialStore, record: Secret) => items.write('credential', record)],
+    ['logout', async (items: OpenCredentialStore) => items.remove('credential')],
   ])('is not removed if it is of a %s that the store has not confirmed', async (_name, change) => {
     const fixture = await shareFixture();
     const host = await fixture.first();

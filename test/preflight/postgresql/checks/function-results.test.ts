@@ -1,19 +1,19 @@
 import { expect, test } from 'vitest';
 import { functionResultsCheck } from '../../../../src/preflight/postgresql/checks/function-results.ts';
-import type { FunctionBody } from '../../../../src/preflight/postgresql/queries/function-bodies.ts';
+import type { FunctionOrViewBody } from '../../../../src/preflight/postgresql/queries/function-bodies.ts';
 import type { UserFunctionUse } from '../../../../src/preflight/postgresql/queries/function-uses.ts';
 import { ready, startPostgres } from '../../../fixtures/postgres.ts';
 import { expectOutcomeText } from '../expect-text.ts';
 import { preflightOptions, short, sourceFacts } from '../facts.ts';
 import { found, preflightServer } from '../preflight.ts';
 
-function body(text: string, more: Partial<FunctionBody> = {}): FunctionBody {
+function body(text: string, more: Partial<FunctionOrViewBody> = {}): FunctionOrViewBody {
   const where = { oid: '1', schema: 'public', name: 'f1', signature: 'public.f1(int)', isView: false };
   const how = { hasPath: false, hasZone: false, inlined: false, calls: [], types: [], names: [] };
   return { ...where, ...how, language: 'plpgsql', text, bound: '', ...more };
 }
 
-function evaluate(bodies: readonly FunctionBody[], more: Partial<UserFunctionUse> = {}) {
+function evaluate(bodies: readonly FunctionOrViewBody[], more: Partial<UserFunctionUse> = {}) {
   const functionUses = [{ calls: '1', kind: 'generated', name: 'column public.t.g', filled: true, ...more }] as const;
   const meanings = [{ kind: 'function', schema: 'public', name: 'helper' }] as const;
   const values = { functionUses, functionBodies: bodies, meanings, lostOperators: [] };

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { lockedTablesCheck } from '../../../../src/preflight/postgresql/checks/locked-tables.ts';
-import type { TableLock } from '../../../../src/preflight/postgresql/queries/table-locks.ts';
+import type { AccessExclusiveTableLock } from '../../../../src/preflight/postgresql/queries/table-locks.ts';
 import { ready, startPostgres } from '../../../fixtures/postgres.ts';
 import { preflightOptions, short, sourceFacts } from '../facts.ts';
 import { found, preflightServer } from '../preflight.ts';
 
-const lock = (more: Partial<TableLock> = {}): TableLock => ({
+const lock = (more: Partial<AccessExclusiveTableLock> = {}): AccessExclusiveTableLock => ({
   table: 'public.t',
   pid: 42,
   gid: '',

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { preparedXactsCheck } from '../../../../src/preflight/postgresql/checks/prepared-xacts.ts';
-import type { OpenTransaction } from '../../../../src/preflight/postgresql/queries/open-transactions.ts';
+import type { OpenTransactionWithWrites } from '../../../../src/preflight/postgresql/queries/open-transactions.ts';
 import { preflightOptions, short, sourceFacts } from '../facts.ts';
 
-function open(more: Partial<OpenTransaction> = {}): OpenTransaction {
+function open(more: Partial<OpenTransactionWithWrites> = {}): OpenTransactionWithWrites {
   return { kind: 'session', id: '42', database: 'd1', owner: 'app', state: 'active', seconds: 10, ...more };
 }
 

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { readingChecksCheck } from '../../../../src/preflight/postgresql/checks/reading-checks.ts';
-import type { FunctionBody } from '../../../../src/preflight/postgresql/queries/function-bodies.ts';
+import type { FunctionOrViewBody } from '../../../../src/preflight/postgresql/queries/function-bodies.ts';
 
 import { preflightOptions, short, sourceFacts } from '../facts.ts';
 
-function body(oid: string, text: string, more: Partial<FunctionBody> = {}): FunctionBody {
+function body(oid: string, text: string, more: Partial<FunctionOrViewBody> = {}): FunctionOrViewBody {
   return {
     ...{
       oid,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { tableReadingFunctionsCheck } from '../../../../src/preflight/postgresql/checks/reading-functions.ts';
-import type { FunctionBody } from '../../../../src/preflight/postgresql/queries/function-bodies.ts';
+import type { FunctionOrViewBody } from '../../../../src/preflight/postgresql/queries/function-bodies.ts';
 import type { UserFunctionUse } from '../../../../src/preflight/postgresql/queries/function-uses.ts';
 import { ready, startPostgres } from '../../../fixtures/postgres.ts';
 import { expectOutcomeText } from '../expect-text.ts';
@@ -9,13 +9,13 @@ import { found, preflightServer } from '../preflight.ts';
 
 const both = 'fail continuous+dump';
 
-function body(text: string, more: Partial<FunctionBody> = {}): FunctionBody {
+function body(text: string, more: Partial<FunctionOrViewBody> = {}): FunctionOrViewBody {
   const where = { oid: '1', schema: 'public', name: 'f1', signature: 'public.f1(int)', isView: false };
   const how = { hasPath: false, hasZone: false, inlined: false, calls: [], types: [], names: [] };
   return { ...where, ...how, language: 'plpgsql', text, bound: '', ...more };
 }
 
-function evaluate(kind: UserFunctionUse['kind'], bodies: readonly FunctionBody[], filled = true) {
+function evaluate(kind: UserFunctionUse['kind'], bodies: readonly FunctionOrViewBody[], filled = true) {
   const name = kind === 'unique' ? 'index public.i on public.t' : 'column public.t.g';
   const functionUses = [{ calls: '1', kind, name, filled }];
   const values = { functionUses, functionBodies: bodies };

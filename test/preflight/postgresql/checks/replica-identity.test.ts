@@ -4,7 +4,7 @@ import type {
   ColumnWithoutEqualityOperator,
   TableWithUnsafeReplicaIdentity,
 } from '../../../../src/preflight/postgresql/queries/replica-identities.ts';
-import type { PostgresqlServerInstance } from '../../../../src/preflight/postgresql/queries/server-instances.ts';
+import type { PostgresqlInstanceIdentity } from '../../../../src/preflight/postgresql/queries/server-instances.ts';
 import type { WriteCountersStartTime } from '../../../../src/preflight/postgresql/queries/write-counters.ts';
 import { expectGolden } from '../../../fixtures/golden.ts';
 import { ready, startPostgres } from '../../../fixtures/postgres.ts';
@@ -38,7 +38,7 @@ function evaluate(
   version = 170_010,
   unequalColumns: readonly ColumnWithoutEqualityOperator[] = [],
   counters: WriteCountersStartTime = { seconds: 90_000, since: '2026-11-01 08:00:00', start: 0, sinceCreation: false },
-  server?: PostgresqlServerInstance,
+  server?: PostgresqlInstanceIdentity,
 ) {
   const where = sourceFacts({ connection: connected({ version }) });
   const facts = { identities: tables, unequalColumns, hashedNulls: [], counters, server };

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { searchPathCheck } from '../../../../src/preflight/postgresql/checks/search-path.ts';
-import type { FunctionBody } from '../../../../src/preflight/postgresql/queries/function-bodies.ts';
+import type { FunctionOrViewBody } from '../../../../src/preflight/postgresql/queries/function-bodies.ts';
 import type { UserFunctionUse } from '../../../../src/preflight/postgresql/queries/function-uses.ts';
 import type { ObjectNamedInFunctionBody } from '../../../../src/preflight/postgresql/queries/named-objects.ts';
 import type { SearchPathOperator } from '../../../../src/preflight/postgresql/queries/search-path-operators.ts';
@@ -10,7 +10,7 @@ import { preflightOptions, short, sourceFacts } from '../facts.ts';
 const kinds: ObjectNamedInFunctionBody = { kind: 'relation', schema: 'My "S', name: 'kinds' };
 const plain: ObjectNamedInFunctionBody = { kind: 'function', schema: 'public', name: 'plain' };
 
-function body(oid: string, text: string, more: Partial<FunctionBody> = {}): FunctionBody {
+function body(oid: string, text: string, more: Partial<FunctionOrViewBody> = {}): FunctionOrViewBody {
   const name = `f${oid}`;
   const signature = `public.${name}(text)`;
   return {
@@ -25,7 +25,7 @@ function use(calls: string, more: Partial<UserFunctionUse> = {}): UserFunctionUs
 
 function judged(
   functionUses: readonly UserFunctionUse[],
-  functionBodies: readonly FunctionBody[],
+  functionBodies: readonly FunctionOrViewBody[],
   meanings = [kinds, plain],
   lostOperators: readonly SearchPathOperator[] = [],
 ) {
@@ -55,7 +55,7 @@ test('a name that only the search_path finds takes both ways where rows are to b
 });
 
 test('without rows only what the planner reads at once fails', () => {
-  const empty = (kind: UserFunctionUse['kind'], more: Partial<FunctionBody> = {}) =>
+  const empty = (kind: UserFunctionUse['kind'], more: Partial<FunctionOrViewBody> = {}) =>
     short(judged([use('1', { kind, filled: false })], [body('1', lost, more)]));
   expect(empty('index')).toBe('fail continuous+dump');
   expect(empty('generated')).toBe('fail continuous+dump');

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { settingDependentChecksCheck } from '../../../../src/preflight/postgresql/checks/setting-checks.ts';
-import type { FunctionBody } from '../../../../src/preflight/postgresql/queries/function-bodies.ts';
+import type { FunctionOrViewBody } from '../../../../src/preflight/postgresql/queries/function-bodies.ts';
 import type { UserFunctionUse } from '../../../../src/preflight/postgresql/queries/function-uses.ts';
 import type { RoleSetting } from '../../../../src/preflight/postgresql/queries/role-settings.ts';
 import type { SettingsDependentConstraint } from '../../../../src/preflight/postgresql/queries/settings-dependent-constraints.ts';
@@ -28,7 +28,7 @@ function judged(
 
 interface Facts {
   readonly functionUses: readonly UserFunctionUse[];
-  readonly functionBodies: readonly FunctionBody[];
+  readonly functionBodies: readonly FunctionOrViewBody[];
   readonly roleSettings: readonly RoleSetting[];
 }
 
@@ -75,7 +75,7 @@ test.each([
   'a function that goes by the zone, $kind, with rows $filled, $values: $verdict',
   ({ kind, filled, values, verdict }) => {
     const functionUses = [{ calls: '1', kind, name: 'x', filled }];
-    const body: FunctionBody = {
+    const body: FunctionOrViewBody = {
       ...{ oid: '1', schema: 'public', name: 'day_of', isView: false, signature: 'public.day_of(timestamptz)' },
       ...{ language: 'sql', text: 'SELECT $1::date', bound: '', hasPath: false, hasZone: false, inlined: true },
       ...{ calls: [], types: ['timestamptz'], names: [] },

@@ -3,7 +3,7 @@ import { buildDeepReadReport } from '../../../../src/preflight/postgresql/deep/b
 import {
   buildFailedDatabaseScan,
   combineTableScanResults,
-} from '../../../../src/preflight/postgresql/deep/scanned-rows.ts';
+} from '../../../../src/preflight/postgresql/deep/scanned-row-statistics.ts';
 import { scannedDatabase } from '../facts.ts';
 
 test('without --deep nothing is claimed of the rows', () => {

@@ -1,10 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
-import {
-  classifyEncodingByAcceptedBytes,
-  createByteValidator,
-} from '../../../../src/preflight/postgresql/deep/byte-validator.ts';
+import { createByteValidator, getEncodingByteClass } from '../../../../src/preflight/postgresql/deep/byte-validator.ts';
 
 test.each([
   ['SQL_ASCII', 'any bytes'],
@@ -18,7 +15,7 @@ test.each([
   ['MULE_INTERNAL', 'unknown'],
   ['toString', 'unknown'],
 ])('%s has %s', (encoding, kind) => {
-  expect(classifyEncodingByAcceptedBytes(encoding)).toBe(kind);
+  expect(getEncodingByteClass(encoding)).toBe(kind);
   expect(createByteValidator(encoding) === undefined).toBe(kind !== 'multibyte');
 });
 

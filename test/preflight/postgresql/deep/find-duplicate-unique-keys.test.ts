@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import type { ComparableUniqueKey } from '../../../../src/preflight/postgresql/deep/comparable-keys.ts';
 import {
   findDuplicateUniqueKeys,
   type UniqueKeyRereader,
 } from '../../../../src/preflight/postgresql/deep/find-duplicate-unique-keys.ts';
+import type { ComparableUniqueKey } from '../../../../src/preflight/postgresql/deep/plan-table-scan.ts';
 import { createUniqueKeyHashes } from '../../../../src/preflight/postgresql/deep/unique-key-hashes.ts';
 
 const key: ComparableUniqueKey = { index: 'public.t_key', names: ['a', 'b'], columns: [0, 1], nullsEqual: false };

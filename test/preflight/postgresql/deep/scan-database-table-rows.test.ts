@@ -2,12 +2,12 @@ import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { systemClock } from '../../../../src/platform/clock.ts';
 import type { Clock } from '../../../../src/platform/host.ts';
-import type { PostgresqlSource } from '../../../../src/postgresql/source.ts';
+import type { PostgresqlEndpoint } from '../../../../src/postgresql/endpoint.ts';
 import {
   type ScanDatabaseTableRowsOptions,
   scanDatabaseTableRows,
 } from '../../../../src/preflight/postgresql/deep/scan-database-table-rows.ts';
-import type { DatabaseScanResult } from '../../../../src/preflight/postgresql/deep/scanned-rows.ts';
+import type { DatabaseScanResult } from '../../../../src/preflight/postgresql/deep/scanned-row-statistics.ts';
 import { Secret } from '../../../../src/secret.ts';
 import { postgresEndpointOf } from '../../../engine/engine-servers.ts';
 import { overwritePages } from '../../../fixtures/damage-page.ts';
@@ -17,7 +17,7 @@ import { startStandby } from '../../../fixtures/standby.ts';
 const fast = { bytesPerSecond: 1e9, timeout: undefined };
 
 interface ScanOptions extends Partial<ScanDatabaseTableRowsOptions> {
-  readonly source?: Partial<PostgresqlSource>;
+  readonly source?: Partial<PostgresqlEndpoint>;
   readonly encoding?: string;
 }
 

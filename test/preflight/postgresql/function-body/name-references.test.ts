@@ -3,7 +3,7 @@ import {
   type FunctionBodyNameReference,
   findFunctionBodyNameReferences,
 } from '../../../../src/preflight/postgresql/function-body/name-references.ts';
-import type { FunctionBodyOperand } from '../../../../src/preflight/postgresql/function-body/operands.ts';
+import type { ArgumentOrTypeOperand } from '../../../../src/preflight/postgresql/function-body/operands.ts';
 import { type Postgres, startPostgres } from '../../../fixtures/postgres.ts';
 
 interface Text {
@@ -234,7 +234,7 @@ const beside: readonly (readonly [text: string, operators: readonly string[]])[]
 ];
 
 test.each(beside)('beside the operators of %s stands what may be an argument', (text, operators) => {
-  const shown = (operand: FunctionBodyOperand | undefined) =>
+  const shown = (operand: ArgumentOrTypeOperand | undefined) =>
     operand === undefined ? '.' : 'type' in operand ? `::${operand.type}` : operand.argument;
   const found = findFunctionBodyNameReferences(text, 'sql').flatMap(({ name, operands }) =>
     operands === undefined ? [] : [`${shown(operands[0])} ${name} ${shown(operands[1])}`],

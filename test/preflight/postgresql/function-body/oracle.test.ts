@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createFunctionRelationReader } from '../../../../src/preflight/postgresql/function-body/function-relation-reader.ts';
 import { findFunctionBodyNameReferences } from '../../../../src/preflight/postgresql/function-body/name-references.ts';
-import type { FunctionBody } from '../../../../src/preflight/postgresql/queries/function-bodies.ts';
+import type { FunctionOrViewBody } from '../../../../src/preflight/postgresql/queries/function-bodies.ts';
 import { knownDifferences, plpgsqlBodies, sqlBodies } from './function-bodies.ts';
 import { type ParsedReferences, parsePlpgsqlBody, parseSqlBody } from './parse-tree.ts';
 
@@ -83,7 +83,7 @@ const standardTypes: ReadonlySet<string> = new Set(
   'boolean date int integer interval record refcursor text'.split(' '),
 );
 
-function functionBody(name: string, text: string): FunctionBody {
+function functionBody(name: string, text: string): FunctionOrViewBody {
   return {
     oid: name,
     schema: 'public',

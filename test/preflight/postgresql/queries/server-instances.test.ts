@@ -1,16 +1,16 @@
 import { expect, it } from 'vitest';
 import {
-  decodePostgresqlServerInstance,
-  firstConnectionServerInstanceQuery,
+  decodePostgresqlInstanceIdentity,
+  firstConnectionInstanceIdentityQuery,
 } from '../../../../src/preflight/postgresql/queries/server-instances.ts';
 
 const row = { system_identifier: '7711390199590428662', in_recovery: 'f', started: '1795447946.041056', read_at: '1' };
 
 it('the properties of a server are decoded', () => {
-  expect(decodePostgresqlServerInstance(row)).toMatchObject({
+  expect(decodePostgresqlInstanceIdentity(row)).toMatchObject({
     systemIdentifier: '7711390199590428662',
     inRecovery: false,
     started: 1_795_447_946.041056,
   });
-  expect(firstConnectionServerInstanceQuery.decode([])).toBeUndefined();
+  expect(firstConnectionInstanceIdentityQuery.decode([])).toBeUndefined();
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { computeEffectiveRoleSettings } from '../../../../src/preflight/postgresql/effective-role-settings.ts';
+import { computeEffectiveSettingPerDatabase } from '../../../../src/preflight/postgresql/effective-role-settings.ts';
 import {
   getNumericPostgresqlSetting,
   getPostgresqlSetting,
@@ -20,7 +20,7 @@ test('a setting that is not queried cannot be read', () => {
   // @ts-expect-error fsync is not in the list of queried settings
   expect(settings.get('fsync')).toBeUndefined();
   // @ts-expect-error fsync is not in the list of queried settings
-  expect(computeEffectiveRoleSettings('fsync', settings, [], { dbname: 'd1', databases: ['d1'] })).toEqual([]);
+  expect(computeEffectiveSettingPerDatabase('fsync', settings, [], { dbname: 'd1', databases: ['d1'] })).toEqual([]);
 });
 
 test('a queried setting has the value of the server, or a default when the version lacks it', () => {

@@ -1,0 +1,112 @@
+import { type ApiClient, createApiClient } from '../api/client.ts';
+import type { ConfigFile } from '../config/config-file.ts';
+import type { ResolvedProfileSettings } from '../config/settings.ts';
+import { usageError } from '../errors.ts';
+import type { RegisteredOAuthClient } from '../oauth/token-endpoint.ts';
+import type { HostSystem, OutputSink } from '../platform/host.ts';
+import type { Secret } from '../secret.ts';
+import { readStoredClientSecret } from '../session/client-secret.ts';
+import type { SessionServerBinding } from '../session/credential-record.ts';
+import type { CredentialStore } from '../session/credential-store.ts';
+import type { ProfileAccessTokenProvider } from '../session/profile-access-token-provider.ts';
+import type { ProfilePaths } from '../session/profile-paths.ts';
+import {
+  buildRefusedRequestHints,
+  createFixedTokenSession,
+  requireProfileServerBinding,
+} from '../session/session-server-binding.ts';
+import {
+  createProfileCredentialStore,
+  createSharedProfileAccess,
+  type ProfileCredentialStoreDeps,
+} from './profile-store.ts';
+import type { SharedProfileStoreAndKeys } from './shared-profile.ts';
+import {
+  createStoredSessionTokenProvider,
+  type StoredSessionTokenProviderDeps,
+} from './stored-session-token-provider.ts';
+
+/** The parts of the command context that the services of a profile use. */
+export interface ProfileSessionServicesDeps extends Omit<StoredSessionTokenProviderDeps, 'place' | 'store' | 'client'> {
+  readonly host: HostSystem;
+  readonly prompts: StoredSessionTokenProviderDeps['prompts'];
+  readonly stderr: Pick<OutputSink, 'write'>;
+  readonly config: () => ConfigFile;
+  readonly profilePaths: (profile: string) => ProfilePaths;
+  /** Time limit of one HTTP request, in milliseconds. */
+  readonly timeout: number;
+}
+
+/** The services that use the credential store of a profile. Commands without these services do not load this module. */
+export interface ProfileSessionServices {
+  readonly store: (settings: ResolvedProfileSettings, limit?: number) => Promise<CredentialStore>;
+  readonly share: (settings: ResolvedProfileSettings) => Promise<SharedProfileStoreAndKeys>;
+  readonly session: (settings: ResolvedProfileSettings) => Promise<ProfileAccessTokenProvider>;
+  readonly api: (settings: ResolvedProfileSettings) => Promise<ApiClient>;
+  readonly client: (settings: ResolvedProfileSettings, binding: SessionServerBinding) => Promise<RegisteredOAuthClient>;
+}
+
+export function createProfileSessionServices(deps: ProfileSessionServicesDeps): ProfileSessionServices {
+  const { host, output, prompts, stderr, send, lock, requireSafe, config } = deps;
+  const storeDeps = ({ profileName }: ResolvedProfileSettings): ProfileCredentialStoreDeps => {
+    // With -o json, stderr is empty or has one error object, so no warnings are printed.
+    const warn = output.format === 'json' ? async () => {} : output.warn;
+    return { host, place: deps.profilePaths(profileName), prompts, stderr, warn };
+  };
+  const store = (settings: ResolvedProfileSettings, limit?: number): Promise<CredentialStore> =>
+    createProfileCredentialStore(storeDeps(settings), settings, limit);
+  const client = async (
+    settings: ResolvedProfileSettings,
+    binding: SessionServerBinding,
+  ): Promise<RegisteredOAuthClient> => ({
+    authOrigin: binding.authOrigin,
+    clientId: binding.clientId,
+    clientSecret:
+      environmentClientSecret(settings, binding) ?? (await readStoredClientSecret(await store(settings), binding)),
+    tokenParams: settings.values.token_params ?? 'query',
+  });
+  const session = async (settings: ResolvedProfileSettings): Promise<ProfileAccessTokenProvider> => {
+    if (settings.accessToken !== undefined) return createFixedTokenSession(settings.accessToken);
+    const binding = requireProfileServerBinding(settings, config(), host.folders.config);
+    const place = deps.profilePaths(settings.profileName);
+    const parts = { host, output, prompts, place, store: await store(settings), client, send, lock, requireSafe };
+    return createStoredSessionTokenProvider(parts, settings, binding, async (...ended) =>
+      (await import('./reauthenticate.ts')).reauthenticate(...ended),
+    );
+  };
+  const api = async (settings: ResolvedProfileSettings): Promise<ApiClient> => {
+    requireSafe();
+    const bearer = await session(settings);
+    return createApiClient({
+      baseOrigin: requireBaseUrl(settings),
+      send: await send(),
+      bearer: bearer.bearer,
+      renew: (refused: Secret) => bearer.renew(refused),
+      clock: host.clock,
+      timeout: deps.timeout,
+      loginHints: buildRefusedRequestHints(settings, host.folders.config),
+    });
+  };
+  return {
+    store,
+    share: (settings) => createSharedProfileAccess(storeDeps(settings), settings),
+    session,
+    api,
+    client,
+  };
+}
+
+/** The client secret in the environment is sent only to the server for which the profile is configured. */
+function environmentClientSecret(
+  { clientSecret, values }: ResolvedProfileSettings,
+  { authOrigin, clientId }: SessionServerBinding,
+): Secret | undefined {
+  return values.auth_url === authOrigin && values.client_id === clientId ? clientSecret : undefined;
+}
+
+function requireBaseUrl(settings: ResolvedProfileSettings): string {
+  const base = settings.values.base_url;
+  if (base === undefined)
+    throw usageError('base_url is missing', 'pass --base-url, set CLOUDCTL_BASE_URL, or run `cloudctl auth setup`');
+  return base;
+}

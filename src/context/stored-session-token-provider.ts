@@ -1,0 +1,80 @@
+import type { CommandOutputWriter } from '../cli/output.ts';
+import type { Prompts } from '../cli/prompts.ts';
+import type { ResolvedProfileSettings } from '../config/settings.ts';
+import type { RegisteredOAuthClient } from '../oauth/token-endpoint.ts';
+import type { HeldFileLock } from '../platform/file-lock.ts';
+import type { HostSystem, HttpSenderOptions } from '../platform/host.ts';
+import type { HttpSender } from '../platform/http-sender.ts';
+import { readLoggedInAccountFile, updateStoredAccountInfo } from '../session/account.ts';
+import type { SessionServerBinding } from '../session/credential-record.ts';
+import type { CredentialStore } from '../session/credential-store.ts';
+import { createFailpointActionOfTestBuild } from '../session/failpoints.ts';
+import {
+  createProfileAccessTokenProvider,
+  type ProfileAccessTokenProvider,
+} from '../session/profile-access-token-provider.ts';
+import type { ProfilePaths } from '../session/profile-paths.ts';
+import { sendAccessTokenProbe } from '../session/send-access-token-probe.ts';
+import { formatLoginFlowOption } from '../session/suggested-commands.ts';
+import { wrapSessionWithReauthentication } from '../session/wrap-session-with-reauthentication.ts';
+
+/** The parts of the command context that a stored session uses. */
+export interface StoredSessionTokenProviderDeps {
+  readonly host: HostSystem;
+  readonly output: Pick<CommandOutputWriter, 'format' | 'note' | 'warn'>;
+  readonly prompts: Pick<Prompts, 'interactive' | 'confirm'>;
+  readonly place: ProfilePaths;
+  readonly store: CredentialStore;
+  readonly client: (settings: ResolvedProfileSettings, binding: SessionServerBinding) => Promise<RegisteredOAuthClient>;
+  readonly send: (options?: Pick<HttpSenderOptions, 'fresh'>) => Promise<HttpSender>;
+  readonly lock: (path: string) => Promise<HeldFileLock>;
+  readonly requireSafe: () => void;
+}
+
+/** Logs in again after a session has ended; returns false if the user declines or a new login is not possible. */
+export type Reauthenticate = (
+  parts: StoredSessionTokenProviderDeps,
+  settings: ResolvedProfileSettings,
+  binding: SessionServerBinding,
+) => Promise<boolean>;
+
+/** The stored session of a profile. In a terminal, the session offers a new login after it has ended. */
+export function createStoredSessionTokenProvider(
+  parts: StoredSessionTokenProviderDeps,
+  settings: ResolvedProfileSettings,
+  binding: SessionServerBinding,
+  reauthenticate: Reauthenticate,
+): ProfileAccessTokenProvider {
+  const { host, output, place, store, send } = parts;
+  const session = createProfileAccessTokenProvider({
+    profile: settings.profile,
+    binding,
+    // The refresh request in query form sends no client credentials (spec.md §5.3), so they are not read from the credential
+    // store.
+    client: async () =>
+      (settings.values.token_params ?? 'query') !== 'query'
+        ? parts.client(settings, binding)
+        : { authOrigin: binding.authOrigin, clientId: binding.clientId, tokenParams: 'query' },
+    store,
+    createSender: () => send({ fresh: true }),
+    lock: () => parts.lock(place.lock),
+    probe: async (token, signal) =>
+      sendAccessTokenProbe(await send({ fresh: true }), binding.baseOrigin, token, signal),
+    random: host.random,
+    flowOption: (sid) => {
+      const account = readLoggedInAccountFile(host.folders.config, settings.profileName);
+      return formatLoginFlowOption(account?.sid === sid ? account.flow : undefined, settings.values.flow);
+    },
+    clock: store.clock ?? host.clock,
+    signals: host.signals,
+    requireSafe: parts.requireSafe,
+    // With -o json, stderr is empty or has one error object, so no warnings are printed.
+    warn: output.format === 'json' ? async () => {} : output.warn,
+    updateAccount: (record, info) => updateStoredAccountInfo(host.folders.config, settings.profileName, record, info),
+    onFailpoint: createFailpointActionOfTestBuild(host.env),
+  });
+  return wrapSessionWithReauthentication(
+    session,
+    async () => parts.prompts.interactive && reauthenticate(parts, settings, binding),
+  );
+}

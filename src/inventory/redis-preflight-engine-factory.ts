@@ -1,0 +1,80 @@
+import { getPreflightQueryValue } from '../preflight/query.ts';
+import type { CollectedRedisFacts } from '../preflight/redis/collect-redis-facts.ts';
+import { createRedisPreflightEngine, type RedisPreflightEngine } from '../preflight/redis/engine.ts';
+import type { RedisSourceOpenResult } from '../preflight/redis/open-redis-source.ts';
+import { redisInfoQuery } from '../preflight/redis/queries/info.ts';
+import {
+  describeUnreachableAddress,
+  type InventorySourceConnectionResult,
+  isTransientConnectionErrorCode,
+} from './inventory-source-connection-result.ts';
+import { createResultCache } from './result-cache.ts';
+import type { ServerConcurrencySlot } from './run-for-each-source-within-limits.ts';
+import { createUnreachableServers } from './unreachable-servers.ts';
+
+type OpenedRedis = Awaited<ReturnType<RedisPreflightEngine['open']>>;
+
+export type RedisPreflightEngineFactory = (
+  slot: ServerConcurrencySlot,
+  seen: InventorySourceConnectionResult,
+) => RedisPreflightEngine;
+
+/**
+ * Engines of preflights of Redis sources. Each source has its own connection; the queries, the key sample and the
+ * measurement of the activity are shared by the sources that have the same address and user.
+ */
+export function createRedisPreflightEngineFactory(): RedisPreflightEngineFactory {
+  const collected = createResultCache<CollectedRedisFacts>(() => 1);
+  const unreachable = createUnreachableServers<OpenedRedis>();
+  return (slot, seen) => {
+    const engine = createRedisPreflightEngine();
+    return {
+      ...engine,
+      async open(run) {
+        const { host, port, ssl } = run.source;
+        const server = JSON.stringify([host, port, ssl]);
+        const known = unreachable.find(server);
+        const opened = known === undefined ? await engine.open(run) : { ...known, source: run.source };
+        observe(opened, run.source.password !== undefined, seen);
+        if (known === undefined && !run.signal.aborted) unreachable.add(server, opened, seen.unreachable !== undefined);
+        return opened;
+      },
+      async collectFacts(opened, run) {
+        if (opened.session === undefined) return engine.collectFacts(opened, run);
+        const { address, port, username, ssl } = opened.source;
+        const { now: _now, accept: _accept, strict: _strict, ...relevant } = run.options;
+        const key = JSON.stringify([address, port, username, ssl, relevant]);
+        const { value, isOwn } = await collected(
+          key,
+          () => engine.collectFacts(opened, run),
+          ({ facts }) => !run.signal.aborted && facts.broken === undefined,
+        ).catch((error: unknown) => {
+          // The run whose queries failed has ended its own session; a run that waited for it ends its session here.
+          opened.session?.end();
+          throw error;
+        });
+        const info = getPreflightQueryValue(value.results, redisInfoQuery);
+        seen.server = info?.get('run_id') ?? `${address}:${port}`;
+        slot.identify(seen.server);
+        const { broken } = value.facts;
+        if (broken !== undefined) seen.unreachable = `the connection was lost during the queries: ${broken}`;
+        if (isOwn) return value;
+        opened.session.end();
+        const { host } = run.source;
+        const own = { address: opened.address, tls: opened.tls, connection: opened.connection };
+        return { ...value, waited: 0, facts: { ...value.facts, ...own, host, port: run.source.port } };
+      },
+    };
+  };
+}
+
+function observe(
+  { address, connection }: RedisSourceOpenResult,
+  hasPassword: boolean,
+  seen: InventorySourceConnectionResult,
+): void {
+  if (connection.kind !== 'refused') return;
+  seen.lacksPassword = connection.code === 'NOAUTH' && !hasPassword;
+  if (connection.phase !== 'network' && !isTransientConnectionErrorCode(connection.code)) return;
+  seen.unreachable = describeUnreachableAddress(address) ?? connection.message;
+}

@@ -1,0 +1,71 @@
+import { sanitizeLine } from '../sanitize/terminal-text.ts';
+import { HttpSendError } from './http-sender.ts';
+
+/**
+ * The error for a failed network connection. The error has a message of this program, because the messages of libraries can
+ * contain URLs with secrets.
+ */
+export function buildNetworkHttpSendError(error: Error, what: string): HttpSendError {
+  const code = systemErrorCode(error);
+  if (syscallOf(error) === 'getaddrinfo') {
+    return new HttpSendError(
+      'name',
+      false,
+      `${what}: ${code === 'EAI_AGAIN' ? 'the name server does not respond' : 'the host name does not exist'}`,
+    );
+  }
+  const kind = code === 'ECONNREFUSED' ? 'refused' : code === 'ETIMEDOUT' ? 'timeout' : 'connection';
+  return new HttpSendError(kind, false, `${what}: ${systemErrorReason(code)}`);
+}
+
+/** The error for a failed TLS handshake or an untrusted certificate, before which no part of the request was sent. */
+export function buildTlsHttpSendError(error: Error, what: string): HttpSendError {
+  if (
+    systemErrorCode(error) === 'ERR_SSL_WRONG_VERSION_NUMBER' ||
+    systemErrorCode(error) === 'ERR_SSL_PACKET_LENGTH_TOO_LONG'
+  ) {
+    return new HttpSendError('tls', false, `${what}: the server does not speak TLS on this port`, { noTls: true });
+  }
+  const message = 'reason' in error && typeof error.reason === 'string' ? error.reason : error.message;
+  const reason =
+    systemErrorCode(error) === 'ECONNRESET'
+      ? 'the connection was closed during the TLS handshake'
+      : sanitizeLine(message);
+  return new HttpSendError('tls', false, `${what}: ${reason}`);
+}
+
+/** Describes an error code of the operating system in words. */
+export function systemErrorReason(code: string | undefined): string {
+  return (
+    (code === undefined ? undefined : reasons[code]) ?? `the connection failed${code === undefined ? '' : ` (${code})`}`
+  );
+}
+
+/** The reason why a response is incomplete. */
+export function describeIncompleteResponse(error: unknown): string {
+  const [name, message] = error instanceof Error ? [error.name, error.message] : ['', ''];
+  if (name === 'HTTPParserError') return 'the response violates the HTTP protocol';
+  // For an unexpected 100 Continue, undici closes the connection itself and reports the same error code as for a closed
+  // connection.
+  if (message === 'bad response') return 'the server sent an unexpected 100 Continue';
+  return systemErrorReason(systemErrorCode(error));
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'connection refused',
+  ECONNRESET: 'the server closed the connection',
+  UND_ERR_SOCKET: 'the server closed the connection',
+  EPIPE: 'the server closed the connection',
+  ETIMEDOUT: 'no response',
+  EHOSTUNREACH: 'no route to the host',
+  ENETUNREACH: 'no route to the network',
+  EADDRNOTAVAIL: 'the address is not available on this machine',
+};
+
+export function systemErrorCode(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+}
+
+function syscallOf(error: Error): unknown {
+  return 'syscall' in error ? error.syscall : undefined;
+}

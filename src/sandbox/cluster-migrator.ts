@@ -1,0 +1,153 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { EngineMigrationState, MigrationLeftoverObject } from '../engine/engine-migration-state.ts';
+import { createMigrationEngine, type MigrationEngine } from '../engine/migration-engine.ts';
+import type { ProbedClusterDatabaseServer } from '../engine/probe-cluster-database-server.ts';
+import {
+  isServerRequestedMigrationSource,
+  type RequestedMigrationSource,
+} from '../engine/requested-migration-source.ts';
+import type { MigrationEngineRun } from '../engine/start-engine-migration.ts';
+import type { LiveSandboxState } from './live-sandbox-state.ts';
+import {
+  getSandboxMigrationDeadline,
+  getSandboxMigrationStatusAtTime,
+  markSandboxMigrationEnded,
+} from './migration-store.ts';
+import type { SandboxCluster, SandboxMigration } from './records.ts';
+import type { NewSandboxCluster } from './seed-data.ts';
+
+/** The database server of a cluster; its URL contains a password. */
+export interface SandboxClusterDatabaseServer {
+  readonly name: string;
+  readonly url: string;
+}
+
+/** The database servers of clusters, and the migrations that copy rows into them. */
+export interface SandboxClusterMigrator {
+  /**
+   * The clusters to register. If a cluster with the same name is already registered, the server becomes the server of that
+   * cluster.
+   */
+  readonly clusters: readonly NewSandboxCluster[];
+  readonly planeOf: (cluster: SandboxCluster) => ProbedClusterDatabaseServer | undefined;
+  /**
+   * Ends the migrations that an earlier process left unfinished. Resolves with one message for each database object that could
+   * not be removed.
+   */
+  readonly recover: (world: LiveSandboxState) => Promise<readonly string[]>;
+  /** Starts a migration. If the result is a string, it is the reason why the request is invalid, and no migration was started. */
+  readonly start: (
+    migration: SandboxMigration,
+    plane: ProbedClusterDatabaseServer,
+    source: RequestedMigrationSource,
+    world: LiveSandboxState,
+  ) => string | undefined;
+  /** The state of a migration; undefined if another process started it. */
+  readonly stateOf: (migration: SandboxMigration) => EngineMigrationState | undefined;
+  /** Stops a migration. The database objects of the stopped migration are removed later, without waiting for it. */
+  readonly stop: (migration: SandboxMigration) => void;
+  /** Stops all migrations before the state of the sandbox is replaced. */
+  readonly stopAll: () => void;
+  readonly close: () => Promise<void>;
+}
+
+export interface SandboxClusterMigratorOptions {
+  readonly clusters?: readonly SandboxClusterDatabaseServer[];
+  readonly state?: string;
+  readonly finishWhenIdle?: boolean;
+  readonly allowSuperuserObjects?: boolean;
+  readonly now: () => number;
+  readonly env?: Readonly<Record<string, string | undefined>>;
+}
+
+/** Connects once to every database server. Rejects with an Error that names the cluster whose server cannot be used. */
+export async function createSandboxClusterMigrator({
+  clusters = [],
+  state,
+  finishWhenIdle = false,
+  allowSuperuserObjects = false,
+  now,
+  env = {},
+}: SandboxClusterMigratorOptions): Promise<SandboxClusterMigrator> {
+  const engine = createMigrationEngine({ now, env, ...journalOption(state, clusters.length > 0) });
+  const planes = new Map<string, ProbedClusterDatabaseServer>();
+  for (const { name, url } of clusters) planes.set(name, await openPlane(engine, name, url));
+  const running = new Map<string, MigrationEngineRun>();
+  /** For each cluster, a promise for the end of its latest migration, because a stopped migration may still be removing objects. */
+  const ends = new Map<string, Promise<unknown>>();
+  return {
+    clusters: [...planes].map(([name, { engine: kind, version }]) => ({ name, engine: kind, version })),
+    planeOf: ({ name, engine: kind }) => {
+      const plane = planes.get(name);
+      return plane?.engine === kind ? plane : undefined;
+    },
+    recover: async (world) => {
+      for (const migration of world.state.migrationStore.all.rows()) {
+        if (migration.isReal !== true || getSandboxMigrationStatusAtTime(migration, world.now()).status !== 'running')
+          continue;
+        markSandboxMigrationEnded(world.state.migrationStore, migration, {
+          status: 'error',
+          at: world.now(),
+          reason: 'interrupted',
+        });
+      }
+      return (await engine.cleanUp()).map(describeLeftover);
+    },
+    start: (migration, plane, source, world) => {
+      const managed = [...planes].find(
+        ([, one]) => one.engine === plane.engine && isServerRequestedMigrationSource(source, one),
+      );
+      if (managed !== undefined)
+        return `source.host is the managed cluster ${managed[0]}; a managed cluster cannot be migrated to another one.`;
+      const params = {
+        id: migration.id,
+        dataPlane: plane,
+        source,
+        ignoreDbs: migration.source.ignoreDbs,
+        deadline: getSandboxMigrationDeadline(migration),
+        finishWhenIdle,
+        allowSuperuserObjects,
+        startAfter: ends.get(migration.cluster),
+      };
+      const started = engine.start(params);
+      if (typeof started === 'string') return started;
+      running.set(migration.id, started);
+      ends.set(migration.cluster, started.ended);
+      void started.ended.then(({ status, reason }) => {
+        if (status !== 'done' && status !== 'error') return;
+        const end = { status, at: world.now(), ...(reason === undefined ? {} : { reason }) };
+        markSandboxMigrationEnded(world.state.migrationStore, migration, end);
+      });
+      return undefined;
+    },
+    stateOf: ({ id }) => running.get(id)?.state(),
+    stop: ({ id }) => void running.get(id)?.stop(),
+    stopAll: () => {
+      for (const migration of running.values()) void migration.stop('interrupted');
+      running.clear();
+    },
+    close: () => engine.close(),
+  };
+}
+
+/** Without clusters and without a journal of an earlier start, the migration engine writes no journal. */
+function journalOption(state: string | undefined, hasClusters: boolean): { readonly journal?: string } {
+  if (state === undefined) return {};
+  const journal = join(state, 'engine');
+  return hasClusters || existsSync(journal) ? { journal } : {};
+}
+
+async function openPlane(engine: MigrationEngine, name: string, url: string): Promise<ProbedClusterDatabaseServer> {
+  try {
+    return await engine.openDataPlane(url);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(`could not use the data plane of cluster ${name}: ${reason}`);
+  }
+}
+
+function describeLeftover({ side, database, object, statement, reason }: MigrationLeftoverObject): string {
+  const where = database === '' ? `the ${side}` : `database ${database} of the ${side}`;
+  return `${where} still contains ${object} of a migration, which could not be removed: ${reason}; to remove it, run: ${statement}`;
+}

@@ -1,0 +1,202 @@
+import type { IncomingMessage } from 'node:http';
+import { applyFault } from './faults/apply-fault.ts';
+import { type Fault, type FaultLogFields, isRequestHandlingFault } from './faults/fault.ts';
+import { applyRequestHandlingFault } from './faults/request-handling-fault.ts';
+import type { SandboxHandlerContext } from './handler-context.ts';
+import { CORS_HEADERS, CORS_PREFLIGHT_REPLY, isCorsPreflight } from './http/cross-origin.ts';
+import { hasHostHeaderOfOrigin } from './http/host-header.ts';
+import type { SandboxHttpReply } from './http/http-reply.ts';
+import { parseSandboxHttpRequest, type SandboxHttpRequest } from './http/http-request.ts';
+import type { RouteMatch, Router } from './http/router.ts';
+import type { SandboxServerOriginAndHosts } from './http/sandbox-server-origin-and-hosts.ts';
+import { addRedirectToLoginCorrelation } from './login-trace.ts';
+import { type RequestLogFields, redactLoggedRequest, type SandboxLoginCorrelation } from './request-log.ts';
+import type { SandboxRoute } from './routes.ts';
+
+/** The functions with which the pipeline answers requests to one origin: the authorization server or the resource API. */
+export interface SandboxOriginHandlers<R extends SandboxRoute> {
+  readonly router: Router<R>;
+  /**
+   * Checks the credentials of the request. The returned function processes the request and creates the reply, also when no
+   * route matches.
+   */
+  readonly admit: (
+    match: RouteMatch<R>,
+    request: SandboxHttpRequest,
+    service: SandboxHandlerContext,
+  ) => SandboxRequestProcessor;
+  /** Creates an error reply in the error format of the origin. */
+  readonly errorReply: (
+    status: HttpRejectionStatus,
+    message: string,
+    request: SandboxHttpRequest,
+    service: SandboxHandlerContext,
+  ) => SandboxHttpReply;
+  readonly logFields: (match: RouteMatch<R>, request: SandboxHttpRequest) => RequestLogFields;
+  readonly trace: (
+    match: RouteMatch<R>,
+    request: SandboxHttpRequest,
+    service: SandboxHandlerContext,
+  ) => SandboxLoginCorrelation | undefined;
+  /**
+   * Whether pages of every origin may send requests to the path and read the responses (CORS). No such path may depend on
+   * cookies or on the client secret.
+   */
+  readonly allowsCrossOrigin: (path: string) => boolean;
+  /** The URL of the other origin (authorization server or resource API). */
+  readonly otherOrigin: (service: SandboxHandlerContext) => string;
+}
+
+/** Processes a request and returns its reply. */
+export type SandboxRequestProcessor = () => SandboxHttpReply | Promise<SandboxHttpReply>;
+
+export type HttpRejectionStatus = keyof typeof ERRORS;
+
+const ERRORS = {
+  413: 'The request is too large.',
+  415: 'The request body must not be compressed.',
+  421: 'The Host header names another server.',
+  500: 'The sandbox failed. The request was not carried out.',
+} as const;
+
+/**
+ * Processes every request in the same order: Host header, route, body size and encoding, CORS preflight, fault, handler, log.
+ * A handler changes the state of the sandbox in one synchronous step, so its reply exists after the change and before the
+ * delivery.
+ */
+export function handleSandboxRequest<R extends SandboxRoute>(
+  server: SandboxOriginHandlers<R>,
+  service: SandboxHandlerContext,
+  names: SandboxServerOriginAndHosts,
+  message: IncomingMessage,
+  body: Buffer | undefined,
+): SandboxHttpReply | Promise<SandboxHttpReply> {
+  const request = parseSandboxHttpRequest(
+    message,
+    body ?? Buffer.alloc(0),
+    names.origin === names.localOrigin ? undefined : names.origin,
+  );
+  const allowsCrossOrigin = server.allowsCrossOrigin(request.path);
+  const reject = (status: HttpRejectionStatus, match?: RouteMatch<R>): SandboxHttpReply => {
+    const received = { request, logFields: {}, ...(match === undefined ? {} : { match, allowsCrossOrigin }) };
+    return logReply(service, received, server.errorReply(status, ERRORS[status], request, service));
+  };
+  if (!hasHostHeaderOfOrigin(message, names)) return reject(421);
+  const match = server.router(request.method, request.path);
+  if (body === undefined) return reject(413, match);
+  // Compressed request bodies are refused: they are not decompressed, and must not be read as plain text (RFC 9110 §15.5.16).
+  const isEncoded = request.header('content-encoding').some((coding) => coding.trim().toLowerCase() !== 'identity');
+  if (isEncoded) return reject(415, match);
+  // Browsers send preflight requests by themselves, so that faults and rate limits must not count them.
+  if (allowsCrossOrigin && isCorsPreflight(request)) {
+    const received = { request, logFields: {}, match, allowsCrossOrigin, isPreflight: true };
+    return logReply(service, received, CORS_PREFLIGHT_REPLY);
+  }
+
+  const routed = match.found === 'route' ? { ...request, captures: match.captures } : request;
+  const trace = server.trace(match, routed, service);
+  const received: ReceivedRequest = {
+    request: routed,
+    logFields: server.logFields(match, routed),
+    match,
+    allowsCrossOrigin,
+    ...(trace === undefined ? {} : { trace }),
+  };
+  const faults = takeFaults(received, service);
+  const fault = faults.find(({ action }) => !isRequestHandlingFault(action)) ?? faults[0];
+  if (fault !== undefined) {
+    return applyFault(fault, {
+      admit: () => {
+        const changed = faults.reduce(applyRequestHandlingFault, { request: routed, service });
+        return admitSafely(server, match, changed.request, changed.service);
+      },
+      log: (reply, outcome) => logReply(service, received, reply, outcome),
+      context: () => ({ path: routed.path, otherOrigin: server.otherOrigin(service), now: service.world.now() }),
+      closing: service.closing,
+    });
+  }
+  const reply = admitSafely(server, match, routed, service)();
+  return reply instanceof Promise
+    ? reply.then((settled) => logReply(service, received, settled))
+    : logReply(service, received, reply);
+}
+
+interface ReceivedRequest {
+  readonly request: SandboxHttpRequest;
+  readonly logFields: RequestLogFields;
+  /** Absent for a request with the Host header of another server. */
+  readonly match?: RouteMatch<SandboxRoute>;
+  readonly allowsCrossOrigin?: boolean;
+  readonly isPreflight?: boolean;
+  readonly trace?: SandboxLoginCorrelation;
+}
+
+/** Faults never apply to the admin API, because the admin API is used to remove faults. */
+function takeFaults(
+  { request: { method, path }, logFields, match }: ReceivedRequest,
+  { faults }: SandboxHandlerContext,
+): readonly Fault[] {
+  if (path.startsWith(ADMIN_PREFIX)) return [];
+  const routePath = match?.found === 'route' ? match.route.path : undefined;
+  return faults.takeFaults({ method, path, routePath, grantType: logFields.grant_type });
+}
+
+/** An exception in a handler gives its request status 500 and does not end the process. */
+function admitSafely<R extends SandboxRoute>(
+  server: SandboxOriginHandlers<R>,
+  match: RouteMatch<R>,
+  request: SandboxHttpRequest,
+  service: SandboxHandlerContext,
+): SandboxRequestProcessor {
+  const failed = (): SandboxHttpReply => server.errorReply(500, ERRORS[500], request, service);
+  try {
+    const handling = server.admit(match, request, service);
+    return () => {
+      try {
+        const reply = handling();
+        return reply instanceof Promise ? reply.catch(failed) : reply;
+      } catch {
+        return failed();
+      }
+    };
+  } catch {
+    return failed;
+  }
+}
+
+function logReply(
+  service: SandboxHandlerContext,
+  { request, logFields, match, trace, allowsCrossOrigin, isPreflight }: ReceivedRequest,
+  reply: SandboxHttpReply,
+  outcome?: FaultLogFields,
+): SandboxHttpReply {
+  const now = new Date(service.world.now());
+  const { method, path } = request;
+  // The Date header contains the virtual time, because clients compute deadlines from it.
+  const headers = { date: now.toUTCString(), ...(allowsCrossOrigin === true ? CORS_HEADERS : {}), ...reply.headers };
+  const completed: SandboxHttpReply = { ...reply, headers };
+  if (path.startsWith(ADMIN_PREFIX)) return completed;
+  const entry = redactLoggedRequest(
+    {
+      at: now.toISOString(),
+      method,
+      path,
+      status: reply.status,
+      ...logFields,
+      ...(outcome === undefined ? {} : { ...outcome, delivered: false }),
+    },
+    (clientId) => service.world.registry.application(clientId) !== undefined,
+  );
+  const unrouted = isPreflight === true ? PREFLIGHT : NO_ENDPOINT;
+  const endpoint = `${method} ${match?.found === 'route' ? match.route.path : unrouted}`;
+  const sent = service.log.add(
+    entry,
+    endpoint,
+    outcome?.committed === false ? trace : addRedirectToLoginCorrelation(trace, reply),
+  );
+  return outcome === undefined ? completed : { ...completed, sent };
+}
+
+const ADMIN_PREFIX = '/_sandbox/';
+const NO_ENDPOINT = '(no endpoint)';
+const PREFLIGHT = '(CORS preflight)';

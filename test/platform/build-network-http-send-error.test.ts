@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest';
+import {
+  buildNetworkHttpSendError,
+  buildTlsHttpSendError,
+  systemErrorCode,
+  systemErrorReason,
+} from '../../src/platform/build-network-http-send-error.ts';
+import { expectGolden } from '../fixtures/golden.ts';
+
+const failed = (parts: object) => Object.assign(new Error('words with https://host/?code=hunter2'), parts);
+
+describe('a connection that did not come about', () => {
+  it.each([
+    [{ code: 'ENOTFOUND', syscall: 'getaddrinfo' }, 'name'],
+    [{ code: 'EAI_AGAIN', syscall: 'getaddrinfo' }, 'name'],
+    [{ code: 'ECONNREFUSED', syscall: 'connect' }, 'refused'],
+    [{ code: 'ETIMEDOUT', syscall: 'connect' }, 'timeout'],
+    [{ code: 'ENETUNREACH', syscall: 'connect' }, 'connection'],
+    [{ code: 'EWHATEVER' }, 'connection'],
+    [{}, 'connection'],
+  ])('%j is described without the message of the library', (parts, kind) => {
+    const failure = buildNetworkHttpSendError(failed(parts), 'x');
+    expect(failure).toMatchObject({ kind, sent: false });
+    expectGolden('errors', failure.message);
+  });
+
+  it.each([
+    ['ERR_SSL_WRONG_VERSION_NUMBER', true],
+    ['ERR_SSL_PACKET_LENGTH_TOO_LONG', true],
+    ['ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION', false],
+  ])('by TLS with %s is told as a port without TLS, or is not: %s', (code, noTls) => {
+    const failure = buildTlsHttpSendError(failed({ code }), 'x');
+    expect(failure).toMatchObject({ kind: 'tls', sent: false });
+    expect(failure.noTls).toBe(noTls);
+  });
+
+  it('by TLS is told in the short words of OpenSSL, cleaned', () => {
+    expect(buildTlsHttpSendError(failed({ reason: 'bad record mac' }), 'x').message).toBe('x: bad record mac');
+    expectGolden('errors', buildTlsHttpSendError(failed({ code: 'ECONNRESET' }), 'x').message);
+    expect(buildTlsHttpSendError(new Error('other altnames: DNS:\u001b[2Jy'), 'x')).toMatchObject({
+      kind: 'tls',
+      sent: false,
+      message: 'x: other altnames: DNS:y',
+    });
+  });
+});
+
+it('only a code of text counts as one', () => {
+  expect([
+    systemErrorCode(failed({ code: 'E1' })),
+    systemErrorCode(failed({ code: 7 })),
+    systemErrorCode('E1'),
+    systemErrorCode(undefined),
+  ]).toEqual(['E1', undefined, undefined, undefined]);
+  expect(systemErrorReason('UND_ERR_SOCKET')).toBe(systemErrorReason('ECONNRESET'));
+});

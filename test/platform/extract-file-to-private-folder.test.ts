@@ -1,0 +1,101 @@
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { extractFileToPrivateFolder } from '../../src/platform/extract-file-to-private-folder.ts';
+
+const bytes = Buffer.from('a library');
+
+describe('extractFileToPrivateFolder', () => {
+  it('writes the file, and its folder for the user alone', () => {
+    const folder = join(emptyFolder(), 'state', 'native');
+    const path = extractFileToPrivateFolder(folder, 'a.node', bytes);
+    expect(readFileSync(path)).toEqual(bytes);
+    expect(statSync(folder).mode & 0o777).toBe(0o700);
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    expect(readdirSync(folder)).toEqual(['a.node']);
+  });
+
+  it('leaves a file with the same bytes as it is', () => {
+    const folder = privateFolder();
+    const { ino } = statSync(extractFileToPrivateFolder(folder, 'a.node', bytes));
+    expect(statSync(extractFileToPrivateFolder(folder, 'a.node', bytes)).ino).toBe(ino);
+  });
+
+  it.each([
+    ['a shorter file', (path: string) => writeFileSync(path, 'a')],
+    ['a file of the same length', (path: string) => writeFileSync(path, 'a LIBRARY')],
+    ['a file that cannot be read', (path: string) => writeFileSync(path, bytes, { mode: 0o000 })],
+  ])('replaces %s', (_, create) => {
+    const folder = privateFolder();
+    create(join(folder, 'a.node'));
+    expect(readFileSync(extractFileToPrivateFolder(folder, 'a.node', bytes))).toEqual(bytes);
+    expect(readdirSync(folder)).toEqual(['a.node']);
+  });
+
+  it('replaces a link, also one to a file with the same bytes, and not its target', () => {
+    for (const content of ['a library', 'of somebody else']) {
+      const folder = privateFolder();
+      const target = join(emptyFolder(), 'target');
+      writeFileSync(target, content);
+      symlinkSync(target, join(folder, 'a.node'));
+      const path = extractFileToPrivateFolder(folder, 'a.node', bytes);
+      expect(lstatSync(path).isFile()).toBe(true);
+      expect(readFileSync(path)).toEqual(bytes);
+      expect(readFileSync(target, 'utf8')).toBe(content);
+    }
+  });
+
+  it.each([
+    [
+      'a link to a folder',
+      (folder: string) => {
+        mkdirSync(`${folder}.target`, { mode: 0o700 });
+        symlinkSync(`${folder}.target`, folder);
+      },
+    ],
+    ['a file', (folder: string) => writeFileSync(folder, '')],
+    [
+      'a folder that others can read',
+      (folder: string) => {
+        mkdirSync(folder);
+        chmodSync(folder, 0o750);
+      },
+    ],
+  ])('refuses %s', (_, create) => {
+    const folder = join(emptyFolder(), 'native');
+    create(folder);
+    expect(() => extractFileToPrivateFolder(folder, 'a.node', bytes)).toThrow(folder);
+  });
+
+  it('refuses a folder of another user', () => {
+    const folder = privateFolder();
+    const own = vi.spyOn(process, 'geteuid').mockReturnValue(4711);
+    onTestFinished(() => own.mockRestore());
+    expect(() => extractFileToPrivateFolder(folder, 'a.node', bytes)).toThrow(folder);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+});
+
+function emptyFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'cloudctl-unpacked-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  return folder;
+}
+
+function privateFolder(): string {
+  const folder = join(emptyFolder(), 'native');
+  mkdirSync(folder, { mode: 0o700 });
+  return folder;
+}

@@ -1,0 +1,86 @@
+import { expect, it } from 'vitest';
+import { createReceivedResponseBodyStream } from '../../src/platform/received-response-body-stream.ts';
+
+/** An inflow whose source notes what it is told. */
+function setup() {
+  const told: string[] = [];
+  const source = {
+    pause: () => void told.push('pause'),
+    resume: () => void told.push('resume'),
+    abort: (reason: Error) => void told.push(`abort: ${reason.message}`),
+  };
+  let done = 0;
+  const reading = {
+    failure: (error: unknown) => new Error(`seen: ${error instanceof Error ? error.message : error}`),
+    done: async () => {
+      done += 1;
+    },
+  };
+  return { told, inflow: createReceivedResponseBodyStream(source, reading), done: () => done };
+}
+
+async function textOf(chunks: AsyncIterable<Uint8Array>): Promise<string> {
+  let text = '';
+  for await (const chunk of chunks) text += Buffer.from(chunk).toString();
+  return text;
+}
+
+it('bytes come out in the order they came in, before and after they are asked for', async () => {
+  const { inflow } = setup();
+  inflow.push(Buffer.from('a'));
+  inflow.push(Buffer.from('b'));
+  const text = textOf(inflow.chunks);
+  await new Promise(setImmediate);
+  inflow.push(Buffer.from('c'));
+  inflow.end();
+  expect(await text).toBe('abc');
+});
+
+it('a failure comes after the bytes that came before it, and the first end counts', async () => {
+  const { inflow, told } = setup();
+  inflow.push(Buffer.from('a'));
+  inflow.fail(new Error('broken off'));
+  inflow.end();
+  const seen: string[] = [];
+  const reading = (async () => {
+    for await (const chunk of inflow.chunks) seen.push(Buffer.from(chunk).toString());
+  })();
+  await expect(reading).rejects.toThrow('broken off');
+  expect([seen, told]).toEqual([['a'], []]);
+});
+
+it('a source that is faster than its reader is paused until he has caught up', async () => {
+  const { inflow, told } = setup();
+  for (const _ of '12') inflow.push(Buffer.alloc(600 * 1024));
+  expect(told).toEqual(['pause']);
+  const text = textOf(inflow.chunks);
+  await new Promise(setImmediate);
+  expect(told).toEqual(['pause', 'resume']);
+  inflow.end();
+  expect(await text).toHaveLength(2 * 600 * 1024);
+});
+
+it('a reader who leaves off ends the source, but not one that has ended', async () => {
+  for (const [isOver, expected] of [
+    [false, [expect.stringMatching(/^abort: /)]],
+    [true, []],
+  ] as const) {
+    const { inflow, told } = setup();
+    inflow.push(Buffer.from('a'));
+    if (isOver) inflow.end();
+    for await (const _ of inflow.chunks) break;
+    expect(told).toEqual(expected);
+  }
+});
+
+it('its reader is done once, however it ends', async () => {
+  const [whole, broken, left] = [setup(), setup(), setup()];
+  whole.inflow.push(Buffer.from('a'));
+  whole.inflow.end();
+  await textOf(whole.inflow.chunks);
+  broken.inflow.fail(new Error('broken off'));
+  await expect(textOf(broken.inflow.chunks)).rejects.toThrow('seen: broken off');
+  left.inflow.push(Buffer.from('a'));
+  for await (const _ of left.inflow.chunks) break;
+  expect([whole.done(), broken.done(), left.done()]).toEqual([1, 1, 1]);
+});
