@@ -50,8 +50,9 @@ export function createProfileSessionServices(deps: ProfileSessionServicesDeps): 
   const { host, output, prompts, stderr, send, lock, requireSafe, config } = deps;
   const storeDeps = ({ profileName }: ResolvedProfileSettings): ProfileCredentialStoreDeps => {
     // With -o json, stderr is empty or has one error object, so no warnings are printed.
-    const warn = output.format === 'json' ? async () => {} : output.warn;
-    return { host, place: deps.profilePaths(profileName), prompts, stderr, warn };
+    const isSilent = output.format === 'json';
+    const warn = isSilent ? async () => {} : output.warn;
+    return { host, place: deps.profilePaths(profileName), prompts, stderr, warn, isSilent };
   };
   const store = (settings: ResolvedProfileSettings, limit?: number): Promise<CredentialStore> =>
     createProfileCredentialStore(storeDeps(settings), settings, limit);

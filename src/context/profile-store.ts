@@ -15,6 +15,8 @@ export interface ProfileCredentialStoreDeps {
   readonly prompts: Pick<Prompts, 'interactive'>;
   readonly stderr: Pick<OutputSink, 'write'>;
   readonly warn: (text: string) => Promise<void>;
+  /** Whether `warn` prints nothing. */
+  readonly isSilent: boolean;
 }
 
 /**
@@ -39,11 +41,11 @@ export async function createSharedProfileAccess(
   deps: ProfileCredentialStoreDeps,
   settings: ResolvedProfileSettings,
 ): Promise<SharedProfileStoreAndKeys> {
-  const { host, place, warn } = deps;
+  const { host, place, warn, isSilent } = deps;
   // The module is loaded only for a shared profile: few profiles are shared, and loading the module delays the start.
   const { buildSharedProfileStoreAndKeys } = await import('./shared-profile.ts');
   return buildSharedProfileStoreAndKeys(
-    { host, place, warn, keychain: createProfileKeychainStore(deps, settings) },
+    { host, place, warn, isSilent, keychain: createProfileKeychainStore(deps, settings) },
     settings,
   );
 }

@@ -36,10 +36,11 @@ export interface SharedProfileStoreAndKeysDeps {
   readonly place: ProfilePaths;
   readonly keychain: CredentialStore;
   readonly warn: (text: string) => Promise<void>;
+  readonly isSilent: boolean;
 }
 
 export function buildSharedProfileStoreAndKeys(
-  { host, place, keychain, warn }: SharedProfileStoreAndKeysDeps,
+  { host, place, keychain, warn, isSilent }: SharedProfileStoreAndKeysDeps,
   { profile }: ResolvedProfileSettings,
 ): SharedProfileStoreAndKeys {
   const local = createFileCredentialStore(place, undefined, profile);
@@ -69,6 +70,7 @@ export function buildSharedProfileStoreAndKeys(
     clock: host.clock,
     random: host.random,
     warn,
+    isSilent,
     signals: host.signals,
   });
   const readKeys = () => readShareEncryptionKeys(keyPlaces);

@@ -14,6 +14,8 @@ import type { TokenRefreshCause } from './renewed-credential-record.ts';
 import type { SessionRefreshDeps } from './session-refresh-deps.ts';
 import { type FoundStoredSession, needsLoginError } from './stored-session.ts';
 import { formatCommandForProfile } from './suggested-commands.ts';
+import { joinDetails } from './token-endpoint-error.ts';
+import { type TokenErrorContext, tokenErrorHints } from './token-error-hints.ts';
 
 /** Whether this process may send the refresh request. */
 export type RefreshAnnouncementResult =
@@ -28,6 +30,7 @@ export interface AnnounceRefreshInput {
   readonly found: FoundStoredSession;
   readonly cause: TokenRefreshCause;
   readonly reservation: PreparedRefreshJournalFile;
+  readonly errorContext: TokenErrorContext;
   /** How often the record has changed in this command. */
   readonly earlierAttempts: number;
 }
@@ -41,7 +44,7 @@ export async function announceRefresh(
   items: OpenCredentialStore,
   refresh: AnnounceRefreshInput,
 ): Promise<RefreshAnnouncementResult> {
-  const { found, cause, reservation, earlierAttempts } = refresh;
+  const { found, cause, reservation, errorContext, earlierAttempts } = refresh;
   if (items.shared === undefined) return { kind: 'announced', claim: undefined, isInDoubt: found.inDoubt };
   const { record } = found;
   const withdraw = (): void => (found.inDoubt ? reservation.close() : reservation.discard());
@@ -49,7 +52,8 @@ export async function announceRefresh(
     withdraw();
     throw busyError(deps, 'the session in the shared store changes all the time');
   }
-  const result = await items.shared.claim(record, found.inDoubt).catch((error: unknown) => {
+  const options = { hasUnfinishedRefresh: found.inDoubt, maySendRefusedToken: cause.kind === 'forced' };
+  const result = await items.shared.claim(record, options).catch((error: unknown) => {
     withdraw();
     throw error;
   });
@@ -69,7 +73,7 @@ export async function announceRefresh(
     case 'changed':
       return result;
     case 'refused':
-      throw sharedSessionEndedError(deps, record, result);
+      throw sharedSessionEndedError(deps, record, result, errorContext);
     case 'busy':
       throw busyError(deps, `${result.holder} refreshes the session`);
     case 'unavailable':
@@ -106,23 +110,26 @@ export function requireNewerSharedRecord(
   deps: SessionRefreshDeps,
   result: RefreshRefusalWaitResult | SharedStoreUnavailable,
   record: CredentialRecord,
+  errorContext: TokenErrorContext,
 ): void {
   if (result.kind === 'unavailable') throw credentialStoreUnavailableError(result, deps.profile);
-  if (result.kind === 'refused') throw sharedSessionEndedError(deps, record, result);
+  if (result.kind === 'refused') throw sharedSessionEndedError(deps, record, result, errorContext);
 }
 
 function sharedSessionEndedError(
   deps: SessionRefreshDeps,
   record: CredentialRecord,
   { machines, sinceMs }: MachinesWithUnreportedRefresh,
+  errorContext: TokenErrorContext,
 ): CliError {
   const error = needsLoginError(deps.profile, unreportedText(machines, sinceMs), record, deps.flowOption(record.sid));
   // A command whose copy is valid does not read the store, so it would not publish a newer record.
   const command = formatCommandForProfile(deps.profile, 'auth status --check');
   const where = machines.length === 0 ? 'a machine that has used the session since that backup' : machines.join(' or ');
+  const again = machines.length === 0 ? tokenErrorHints.sendRefusedTokenAgain(errorContext) : undefined;
   return new CliError('needs_login', error.message, {
     detail: error.detail,
-    hint: `run ${command} on ${where}; if that is not possible, log in: ${error.hint ?? ''}`,
+    hint: joinDetails(again, `run ${command} on ${where}`, `if that is not possible, log in: ${error.hint ?? ''}`),
   });
 }
 

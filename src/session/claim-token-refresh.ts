@@ -41,6 +41,8 @@ export interface ClaimTokenRefreshDeps {
    * its own. Otherwise that intent is of a copy of the state folder, which may still report.
    */
   readonly hasUnfinishedRefresh: boolean;
+  /** Whether the refresh token may be sent once more after it was refused, if no machine may have the next one. */
+  readonly maySendRefusedToken: boolean;
   readonly sleep: (ms: number) => Promise<void>;
   readonly elapsed: () => number;
   readonly random: (bytes: number) => Uint8Array;
@@ -75,7 +77,11 @@ export async function claimTokenRefresh(
       return { kind: 'claimed', claim: createClaim(deps, { version, attempt, claimedAt }, snapshot.row) };
     const obstacle = determineRefreshClaimObstacle(snapshot.row, version);
     if (obstacle === 'changed') return { kind: 'changed' };
-    if (obstacle === 'refused') return waitAfterRefusal(deps, version, await reportNothing(deps, version, snapshot));
+    if (obstacle === 'refused') {
+      const refusal = await waitAfterRefusal(deps, version, await reportNothing(deps, version, snapshot));
+      const isRepeated = deps.maySendRefusedToken && refusal.kind === 'refused' && refusal.machines.length === 0;
+      return isRepeated ? { kind: 'claimed', claim: createClaimOfRefusedToken(refusal) } : refusal;
+    }
     if (deps.elapsed() >= end) return { kind: 'busy', holder: snapshot.row?.holder ?? 'another machine' };
     await deps.sleep(pauseMs(deps, pauses));
   }
@@ -138,6 +144,20 @@ function createClaim(
       await store.run({ op: 'release', attempt, unsent: false }).catch(ignoreError);
       return recorded(await store.run({ op: 'read' }));
     },
+  };
+}
+
+/**
+ * A claim without an intent in the store: whatever becomes of the request, no other machine sends the token, because its refusal
+ * is recorded.
+ */
+function createClaimOfRefusedToken(refusal: RefreshRefusalWaitResult): ClaimedRefresh['claim'] {
+  return {
+    isInDoubt: true,
+    confirm: async () => true,
+    keepAlive: () => () => undefined,
+    release: async () => undefined,
+    refuse: async () => ({ kind: 'recorded', wait: async () => refusal }),
   };
 }
 

@@ -5,7 +5,7 @@ import type { HeldFileLock } from '../platform/file-lock.ts';
 import type { Clock, KeychainUnavailable, SignalName } from '../platform/host.ts';
 import type { Secret } from '../secret.ts';
 import type { CredentialRecord } from './credential-record.ts';
-import type { RefreshClaimResult } from './refresh-claim.ts';
+import type { RefreshClaimOptions, RefreshClaimResult } from './refresh-claim.ts';
 import type { RefreshJournal } from './refresh-journal.ts';
 import { formatCommandForProfile, type StoreErrorHint } from './suggested-commands.ts';
 
@@ -42,8 +42,8 @@ export interface UnconfirmedLoginOrLogout {
 /** The session that a login or a logout has replaced in a shared store. */
 export interface ReplacedSession {
   readonly record: CredentialRecord;
-  /** Whether the server has already refused the refresh token, and no machine may have the next one. */
-  readonly isRefreshTokenUsed: boolean;
+  /** Whether another login or logout has ended the session, and revokes its tokens. */
+  readonly isEndedElsewhere: boolean;
 }
 
 export type CredentialItemReadResult =
@@ -92,9 +92,8 @@ export interface SharedCredentialOperations {
   commit(next: CredentialRecord, isRefresh: boolean): Promise<ConditionalCredentialWriteResult>;
   /**
    * Announces the refresh of this record to the other machines, and waits while one of them refreshes it.
-   * @param hasUnfinishedRefresh whether the state folder has the file of an earlier refresh without a result
    */
-  claim(record: CredentialRecord, hasUnfinishedRefresh: boolean): Promise<RefreshClaimResult>;
+  claim(record: CredentialRecord, options: RefreshClaimOptions): Promise<RefreshClaimResult>;
 }
 
 export type CredentialStoreKind = 'keychain' | 'file' | 'shared';

@@ -86,7 +86,7 @@ interface SpentSession {
 /** Refreshes the session without storing the grant. */
 async function spendRefreshToken(
   deps: EndSessionGrantDeps,
-  { record, isRefreshTokenUsed }: ReplacedSession,
+  { record, isEndedElsewhere }: ReplacedSession,
 ): Promise<SpentSession> {
   if (record.refreshToken === undefined) return { record };
   const client = await deps.client(record);
@@ -101,9 +101,12 @@ async function spendRefreshToken(
   if (next !== undefined) return { record: next };
   if (result.kind !== 'refused' || result.error !== 'invalid_grant')
     return { record, error: grantLeftError(record, spendingFailed, { status: response.status }) };
-  return isRefreshTokenUsed
+  return isEndedElsewhere
     ? { record }
-    : { record, error: grantLeftError(record, 'another machine refreshed the session at the same time') };
+    : {
+        record,
+        error: grantLeftError(record, 'the server refused the refresh token, so a machine may have newer tokens'),
+      };
 }
 
 const spendingFailed = 'the refresh that uses the refresh token failed';

@@ -1,6 +1,5 @@
 import {
   compareSharedSessionVersions,
-  listMachinesWithUnreportedRefresh,
   type SharedSessionEntry,
   type SharedSessionVersion,
 } from '../shared-store/shared-session.ts';
@@ -24,12 +23,10 @@ export function findSessionToReplace(
   const ofCopy = known.copy === undefined ? undefined : readable(known.copy, known.opened);
   const newest = ofCopy !== undefined && (ofRow === undefined || isNewer(ofCopy, ofRow)) ? ofCopy : ofRow;
   if (newest?.opened.kind !== 'record') return undefined;
-  const record = readJournaledOrStoredCredentialRecord(journal, newest.opened.record);
-  const isOfRow =
-    row !== undefined && compareSharedSessionVersions(row, { ...newest.version, gen: record.gen }) === 'same';
-  const isRefreshTokenUsed =
-    isOfRow && row.refusedGen === row.gen && listMachinesWithUnreportedRefresh(row).length === 0;
-  return { record, isRefreshTokenUsed };
+  return {
+    record: readJournaledOrStoredCredentialRecord(journal, newest.opened.record),
+    isEndedElsewhere: false,
+  };
 }
 
 interface ReadableSession {

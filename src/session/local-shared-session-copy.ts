@@ -1,7 +1,12 @@
 import { compareSharedSessionVersions, type EncryptedSharedSession } from '../shared-store/shared-session.ts';
 import type { ProfilePaths } from './profile-paths.ts';
 import type { DecryptedSharedSession, SharedSessionEncryptor } from './sealed-session.ts';
-import { readLocalCopyOfSharedSession, type SharedSessionCopy, writeLocalCopyOfSharedSession } from './shared-copy.ts';
+import {
+  readLocalCopyOfSharedSession,
+  type SharedCopyWarning,
+  type SharedSessionCopy,
+  writeLocalCopyOfSharedSession,
+} from './shared-copy.ts';
 import type { SharedStoreClock } from './shared-store-clock.ts';
 
 /** The copy on this machine, and its content. */
@@ -14,13 +19,16 @@ export interface LocalSharedSessionCopyAccess {
   read(): DecryptedLocalSessionCopy;
   /**
    * Stores the record as the copy unless the copy is newer. Resolves with false, after one warning for each command, if the
-   * copy could not be written; without it, this machine cannot publish the record after a restore of the store. Warns if the
-   * copy is a login that the store has not confirmed: its tokens are not revoked.
+   * copy could not be written; without it, this machine cannot publish the record after a restore of the store. Prints
+   * `warning`, or one of its own if the copy is a login that the store has not confirmed: its tokens are not revoked.
    */
   keep(
     sealed: EncryptedSharedSession,
     parts?: Pick<SharedSessionCopy, 'isUnconfirmed' | 'hasReplaced'>,
+    warning?: SharedCopyWarning,
   ): Promise<boolean>;
+  /** Prints the warning of an earlier command that printed no warnings. */
+  showUnshownWarning(): Promise<void>;
 }
 
 export interface LocalSharedSessionCopyAccessDeps {
@@ -29,6 +37,8 @@ export interface LocalSharedSessionCopyAccessDeps {
   readonly sealer: Pick<SharedSessionEncryptor, 'open'>;
   readonly clock: Pick<SharedStoreClock, 'offset'>;
   readonly warn: (text: string) => Promise<void>;
+  /** Whether `warn` prints nothing: warnings about tokens that may be valid are then kept for the next command. */
+  readonly isSilent?: boolean;
 }
 
 export function createLocalSharedSessionCopyAccess({
@@ -37,6 +47,7 @@ export function createLocalSharedSessionCopyAccess({
   sealer,
   clock,
   warn,
+  isSilent = false,
 }: LocalSharedSessionCopyAccessDeps): LocalSharedSessionCopyAccess {
   let hasWarned = false;
   return {
@@ -44,15 +55,27 @@ export function createLocalSharedSessionCopyAccess({
       const copy = readLocalCopyOfSharedSession(place, share);
       return { copy, opened: copy === undefined ? undefined : sealer.open(copy) };
     },
-    async keep({ epoch, sid, gen, kid, record }, parts) {
+    async keep({ epoch, sid, gen, kid, record }, parts, warning) {
+      // Another command of this machine may have stored a newer record since this one read the copy.
+      const copy = readLocalCopyOfSharedSession(place, share);
+      if (copy !== undefined && compareSharedSessionVersions(copy, { epoch, sid, gen }) === 'newer') return true;
+      const clockOffset = clock.offset() ?? 0;
+      const isLoginUnused = copy?.isUnconfirmed === true && copy.sid !== sid && sealer.open(copy).kind === 'record';
+      const due = isLoginUnused ? 'login_not_used' : (warning ?? copy?.unshownWarning);
+      if (due !== undefined) await warn(warnings[due]);
       try {
-        // Another command of this machine may have stored a newer record since this one read the copy.
-        const copy = readLocalCopyOfSharedSession(place, share);
-        if (copy !== undefined && compareSharedSessionVersions(copy, { epoch, sid, gen }) === 'newer') return true;
-        const clockOffset = clock.offset() ?? 0;
-        writeLocalCopyOfSharedSession(place, { share, epoch, sid, gen, kid, record, clockOffset, ...parts });
-        if (copy?.isUnconfirmed === true && copy.sid !== sid && sealer.open(copy).kind === 'record')
-          await warn(unusedLoginWarning);
+        const unshown = isSilent && due !== undefined ? { unshownWarning: due } : {};
+        writeLocalCopyOfSharedSession(place, {
+          share,
+          epoch,
+          sid,
+          gen,
+          kid,
+          record,
+          clockOffset,
+          ...parts,
+          ...unshown,
+        });
         return true;
       } catch (error) {
         if (!hasWarned) {
@@ -63,8 +86,25 @@ export function createLocalSharedSessionCopyAccess({
         return false;
       }
     },
+    async showUnshownWarning() {
+      const copy = isSilent ? undefined : readLocalCopyOfSharedSession(place, share);
+      if (copy?.unshownWarning === undefined) return;
+      const { unshownWarning, ...rest } = copy;
+      await warn(warnings[unshownWarning]);
+      try {
+        writeLocalCopyOfSharedSession(place, rest);
+      } catch {
+        // The next command repeats the warning.
+      }
+    },
   };
 }
 
-const unusedLoginWarning =
-  'the login of this machine that the shared store did not confirm is not used any more; its tokens, or those of the session before it, may be valid: revoke the application in the control panel';
+const warnings: Readonly<Record<SharedCopyWarning, string>> = {
+  session_not_revoked:
+    'the shared store has the login of this machine that it did not confirm before; the session that the login replaced was not revoked, so its tokens may be valid: revoke the application in the control panel, then log in again',
+  login_not_used:
+    'the login of this machine that the shared store did not confirm is not used any more; its tokens, or those of the session before it, may be valid: revoke the application in the control panel',
+  tokens_not_stored:
+    'another login or logout replaced the session before the shared store had the newest tokens of this machine; these were not revoked and may be valid: revoke the application in the control panel, then log in again',
+};

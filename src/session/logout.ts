@@ -12,6 +12,7 @@ import {
 } from './credential-store.ts';
 import { type EndSessionGrantDeps, endSessionGrant, type SessionGrantEnd } from './end-session-grant.ts';
 import { readJournaledOrStoredCredentialRecord } from './stored-session.ts';
+import { revokeInPanelHint } from './token-endpoint-error.ts';
 
 export interface LogoutDeps extends EndSessionGrantDeps {
   readonly lock: () => Promise<HeldFileLock>;
@@ -37,8 +38,23 @@ export async function performLogout(deps: LogoutDeps, local: boolean): Promise<L
   }
   if (deleted.kind === 'nothing') return deleted;
   const { session, error } = deleted;
-  const outcome = local || session === undefined ? { kind: 'local' as const } : await endSessionGrant(deps, session);
+  const outcome = await endDeletedSession(deps, session, local);
   return error === undefined ? outcome : { kind: 'unproven', error: addRevocationToError(error, outcome) };
+}
+
+async function endDeletedSession(
+  deps: LogoutDeps,
+  session: ReplacedSession | undefined,
+  local: boolean,
+): Promise<LogoutOutcome> {
+  if (session !== undefined && !local) return endSessionGrant(deps, session);
+  if (local || deps.store.kind !== 'shared') return { kind: 'local' };
+  // The session of all machines has ended, and no machine revokes it.
+  const error = new CliError('api_error', 'the session was ended, but its tokens were not revoked', {
+    detail: 'the record of the session in the shared store could not be read',
+    hint: revokeInPanelHint,
+  });
+  return { kind: 'unproven', error };
 }
 
 type DeletedSession =
@@ -62,7 +78,7 @@ async function deleteSession(
   // The newest record is revoked, because the tokens of older records are already invalid.
   const newest = stored === undefined ? undefined : readJournaledOrStoredCredentialRecord(journal, stored);
   const removed = await items.remove('credential');
-  const known = newest === undefined ? undefined : { record: newest, isRefreshTokenUsed: false };
+  const known = newest === undefined ? undefined : { record: newest, isEndedElsewhere: false };
   if (isCredentialStoreUnavailable(removed) && removed.unconfirmed !== undefined) {
     const { replaced = known } = removed.unconfirmed;
     return { kind: 'ended', session: replaced, error: credentialStoreUnavailableError(removed, profile) };

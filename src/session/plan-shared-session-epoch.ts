@@ -76,7 +76,7 @@ export function planSharedSessionEpoch(
       }
       if (opened?.kind === 'tombstone') return { kind: 'done', wasEnded: true };
       // The login that is stored may have revoked the same session already.
-      return { kind: 'done', replaced: replaced && { ...replaced, isRefreshTokenUsed: true } };
+      return { kind: 'done', replaced: replaced && { ...replaced, isEndedElsewhere: true } };
     },
   };
 }

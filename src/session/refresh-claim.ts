@@ -1,6 +1,13 @@
 import type { CredentialRecord } from './credential-record.ts';
 import type { StoreErrorHint } from './suggested-commands.ts';
 
+export interface RefreshClaimOptions {
+  /** Whether the state folder has the file of an earlier refresh without a result. */
+  readonly hasUnfinishedRefresh: boolean;
+  /** Whether the refresh token may be sent once more after it was refused, if no machine may have the next one. */
+  readonly maySendRefusedToken: boolean;
+}
+
 /** The result of announcing a refresh to the other machines that share the session. */
 export type RefreshClaimResult =
   | { readonly kind: 'claimed'; readonly claim: RefreshClaim }

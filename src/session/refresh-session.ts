@@ -106,7 +106,7 @@ async function refreshIfDue(
   const sentAt = Math.floor(deps.clock.now() / 1000);
   const reservation = reserveSpace(deps, record, sentAt);
   reachFailpoint(deps, 'K2-reserved');
-  const shared = await announceRefresh(deps, items, { found, cause, reservation, earlierAttempts });
+  const shared = await announceRefresh(deps, items, { found, cause, reservation, errorContext, earlierAttempts });
   if (shared.kind === 'changed') return refreshIfDue(deps, items, cause, earlierAttempts + 1);
   if (shared.kind === 'unchanged') return { record, inDoubt: true };
   const { claim, isInDoubt: inDoubt } = shared;
@@ -138,7 +138,7 @@ async function refreshIfDue(
   });
   if (!('wait' in processed)) return processed;
   // Nothing is in flight, so a signal ends this wait and the next attempt.
-  requireNewerSharedRecord(deps, await processed.wait(), record);
+  requireNewerSharedRecord(deps, await processed.wait(), record, errorContext);
   return refreshIfDue(deps, items, cause, earlierAttempts + 1);
 }
 

@@ -18,7 +18,13 @@ export interface SharedSessionCopy extends EncryptedSharedSession {
   readonly isUnconfirmed?: true;
   /** True if an unconfirmed login or logout replaced a session that this machine could decrypt. */
   readonly hasReplaced?: true;
+  /** The warning of a command that printed no warnings, for the next command that does. */
+  readonly unshownWarning?: SharedCopyWarning;
 }
+
+/** Why tokens of a session may be valid although no machine will revoke them. */
+export type SharedCopyWarning = (typeof sharedCopyWarnings)[number];
+const sharedCopyWarnings = ['session_not_revoked', 'login_not_used', 'tokens_not_stored'] as const;
 
 /**
  * Reads the local copy of the shared session; undefined if the copy is missing, cannot be read, is damaged or belongs
@@ -49,7 +55,20 @@ function parseCopy(text: string | undefined, share: string): SharedSessionCopy |
   if (record === undefined || readStringField(fields, 'share') !== share) return undefined;
   const unconfirmed = fields.unconfirmed === true ? { isUnconfirmed: true as const } : {};
   const replaced = fields.has_replaced === true ? { hasReplaced: true as const } : {};
-  return { share, epoch, gen, sid, kid, record, clockOffset: clockOffset ?? 0, ...unconfirmed, ...replaced };
+  const warning = sharedCopyWarnings.find((known) => known === fields.warning);
+  const unshown = warning === undefined ? {} : { unshownWarning: warning };
+  return {
+    share,
+    epoch,
+    gen,
+    sid,
+    kid,
+    record,
+    clockOffset: clockOffset ?? 0,
+    ...unconfirmed,
+    ...replaced,
+    ...unshown,
+  };
 }
 
 /**
@@ -61,7 +80,13 @@ export function writeLocalCopyOfSharedSession({ folder, sharedCopyFile }: Profil
   ensureFolder(folder);
   readTextIfPresent(sharedCopyFile);
   const version = { v: 1, share, epoch, gen, sid, kid, record };
-  const fields = { ...version, clock_offset: Math.round(clockOffset), unconfirmed, has_replaced: copy.hasReplaced };
+  const fields = {
+    ...version,
+    clock_offset: Math.round(clockOffset),
+    unconfirmed,
+    has_replaced: copy.hasReplaced,
+    warning: copy.unshownWarning,
+  };
   writeFileAtomically(sharedCopyFile, `${JSON.stringify(fields)}\n`);
 }
 

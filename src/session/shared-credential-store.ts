@@ -34,6 +34,8 @@ export interface SharedCredentialStoreOptions {
   readonly clock: Clock;
   readonly random: (bytes: number) => Uint8Array;
   readonly warn: (text: string) => Promise<void>;
+  /** Whether `warn` prints nothing. */
+  readonly isSilent?: boolean;
   readonly timing?: RefreshClaimTiming;
   /** A signal ends the repetition of the commit of a login or a logout. */
   readonly signals?: Signals;
@@ -125,12 +127,12 @@ function sharedItems(
     shared: {
       knownRecord: () => access.knownRecord(),
       commit: (next, isRefresh) => access.commit(next, isRefresh),
-      claim: async (record, hasUnfinishedRefresh): Promise<RefreshClaimResult> =>
+      claim: async (record, { hasUnfinishedRefresh, maySendRefusedToken }): Promise<RefreshClaimResult> =>
         catchSharedStoreUnavailable(location, async () => {
           const { epoch = 0, sid, gen } = record;
           const isIntentOwn = hasUnfinishedRefresh || hasUnsentIntent;
           const result = await claimTokenRefresh(
-            { ...claimDeps, machine: machine(), hasUnfinishedRefresh: isIntentOwn },
+            { ...claimDeps, machine: machine(), hasUnfinishedRefresh: isIntentOwn, maySendRefusedToken },
             { epoch, sid, gen },
           );
           // A row that this machine cannot decrypt has changed for every record that it knows.

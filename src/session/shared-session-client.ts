@@ -34,9 +34,10 @@ import type { ProfilePaths } from './profile-paths.ts';
 import type { SharedStoreUnavailable } from './refresh-claim.ts';
 import type { RefreshJournal } from './refresh-journal.ts';
 import { isReadableSharedSession, type SharedSessionEncryptor } from './sealed-session.ts';
-import type { SharedSessionCopy } from './shared-copy.ts';
+import type { SharedCopyWarning, SharedSessionCopy } from './shared-copy.ts';
 import { buildSharedReadResult, findSharedRecordFailure } from './shared-record-result.ts';
 import type { SharedStoreClock } from './shared-store-clock.ts';
+import { readJournaledOrStoredCredentialRecord } from './stored-session.ts';
 
 export interface SharedSessionClientDeps {
   readonly profile: ProfileReference;
@@ -50,6 +51,7 @@ export interface SharedSessionClientDeps {
   readonly machine: () => string;
   readonly random: (bytes: number) => Uint8Array;
   readonly warn: (text: string) => Promise<void>;
+  readonly isSilent?: boolean;
   readonly timing?: RefreshClaimTiming;
   /** A signal ends the repetition of the commit of a login or a logout. */
   readonly signals?: Signals;
@@ -124,12 +126,8 @@ export function createSharedSessionClient(deps: SharedSessionClientDeps): Shared
     const isUnchanged = order === 'same' && !hasNewerKey && copy?.isUnconfirmed !== true;
     // The row is older than the copy if the store did not accept the copy, or if the key of the copy is missing here.
     if (order === 'older' || isUnchanged) return;
-    if (copy !== undefined && copy.sid !== row.sid) {
-      journal.removeSession(copy.sid);
-    } else if (copy?.isUnconfirmed === true && copy.hasReplaced === true && opened?.kind === 'record') {
-      await deps.warn(unrevokedSessionWarning);
-    }
-    await local.keep(row);
+    await local.keep(row, {}, findWarningOfReplacedCopy(row, { copy, opened }, journal));
+    if (copy !== undefined && copy.sid !== row.sid) journal.removeSession(copy.sid);
   };
 
   const findFailure = (row: SharedSessionEntry | undefined): SharedStoreUnavailable | undefined =>
@@ -172,6 +170,7 @@ export function createSharedSessionClient(deps: SharedSessionClientDeps): Shared
       return opened?.kind === 'record' ? opened.record : undefined;
     },
     async read({ mayUseCopy, requireConfirmed = false }) {
+      await local.showUnshownWarning();
       const known = local.read();
       const { opened: ofCopy } = known;
       if (mayUseCopy && ofCopy?.kind === 'record') {
@@ -201,8 +200,13 @@ export function createSharedSessionClient(deps: SharedSessionClientDeps): Shared
       const order = row === undefined ? undefined : compareSharedSessionVersions(row, sealed);
       if (applied || order === 'same') return { kind: 'done', hasCopy: await local.keep(sealed) };
       // The version of a row is proven only by its record, which is encrypted with a key of the share.
-      const isEnded = row !== undefined && (row.epoch !== epoch || row.sid !== sid);
-      return findFailure(row) ?? { kind: 'superseded', isEnded };
+      const failure = findFailure(row);
+      if (failure !== undefined) return failure;
+      if (order === undefined || order === 'older') {
+        const reason = `${location} has not stored the record, although the one that it has is older`;
+        return { kind: 'unavailable', why: 'shared', reason, isRejected: false };
+      }
+      return { kind: 'superseded', isEnded: row?.sid !== sid };
     },
   };
 }
@@ -211,5 +215,19 @@ function isNewer(copy: SharedSessionCopy, row: SharedSessionEntry | undefined): 
   return row === undefined || compareSharedSessionVersions(copy, row) === 'newer';
 }
 
-const unrevokedSessionWarning =
-  'the shared store has the login of this machine that it did not confirm before; the session that the login replaced was not revoked, so its tokens may be valid: revoke the application in the control panel, then log in again';
+/** The warning about tokens of this machine that no machine revokes when the row replaces the copy. */
+function findWarningOfReplacedCopy(
+  row: SharedSessionEntry,
+  { copy, opened }: DecryptedLocalSessionCopy,
+  journal: RefreshJournal,
+): SharedCopyWarning | undefined {
+  if (copy === undefined || opened?.kind !== 'record') return undefined;
+  if (copy.sid === row.sid)
+    return copy.isUnconfirmed === true && copy.hasReplaced === true ? 'session_not_revoked' : undefined;
+  const { record } = opened;
+  // Two logins of the same second have the same epoch; the machine of the other login did not see this one.
+  const isUnseen = compareSharedSessionVersions(row, copy) === 'conflict' && copy.isUnconfirmed !== true;
+  return isUnseen || readJournaledOrStoredCredentialRecord(journal, record) !== record
+    ? 'tokens_not_stored'
+    : undefined;
+}

@@ -20,7 +20,10 @@ async function storeOn(options: TestHostOptions, kind: 'file' | 'keychain') {
   };
   return {
     host,
-    store: await createProfileCredentialStore({ ...parts, stderr: host.stderr, warn: async () => {} }, settings),
+    store: await createProfileCredentialStore(
+      { ...parts, stderr: host.stderr, isSilent: false, warn: async () => {} },
+      settings,
+    ),
   };
 }
 

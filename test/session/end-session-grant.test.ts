@@ -12,7 +12,7 @@ async function oneMachine() {
   const record = await all.login(machine);
   const { binding, store, createSender } = machine.deps;
   const client = { authOrigin: binding.authOrigin, clientId: binding.clientId, tokenParams: 'query' } as const;
-  return { sandbox, session: { record, isRefreshTokenUsed: false }, store, createSender, client: async () => client };
+  return { sandbox, session: { record, isEndedElsewhere: false }, store, createSender, client: async () => client };
 }
 
 it('a shared session: the access token is revoked, although the connection for using the refresh token was lost', async () => {

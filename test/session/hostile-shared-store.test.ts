@@ -131,6 +131,21 @@ describe('a store that returns what it likes', () => {
     expect(row()).toMatchObject({ gen: 2 });
   });
 
+  it('an authentic record of an earlier login instead of the commit: the grant is used, not revoked, and stored later', async () => {
+    const { sandbox, first, server, row, login } = await oneMachine(60);
+    const before = row();
+    await login(first, 60);
+    const undo = interceptOperations(server, async (operation, run) =>
+      operation.op === 'commit' ? { applied: false, nowMs: Date.now(), row: before } : run(operation),
+    );
+    const token = await first.session().bearer();
+    undo();
+    expect(sandbox.requests('POST /v1/oauth/revoke')).toEqual([]);
+    expect(first.deps.warnings).toHaveLength(1);
+    expect((await first.session().bearer()).reveal()).toBe(token.reveal());
+    expect(row()).toMatchObject({ gen: 2 });
+  });
+
   it('a record that does not open: auth logout revokes the session that the machine knows', async () => {
     const { sandbox, first, server, row } = await oneMachine();
     await first.store.synchronize?.();

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, rmSync } from 'node:fs';
+import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import type { CliError } from '../../src/errors.ts';
 import { DatabaseConnectError } from '../../src/platform/connect-error.ts';
@@ -9,6 +10,7 @@ import { createFileCredentialStore } from '../../src/session/file-store.ts';
 import { performLogout } from '../../src/session/logout.ts';
 import { profilePaths } from '../../src/session/profile-paths.ts';
 import { createSharedSessionEncryptor } from '../../src/session/sealed-session.ts';
+import type { SessionRefreshDeps } from '../../src/session/session-refresh-deps.ts';
 import { readLocalCopyOfSharedSession } from '../../src/session/shared-copy.ts';
 import { createSharedCredentialStore } from '../../src/session/shared-credential-store.ts';
 import { loadStoredSession } from '../../src/session/stored-session.ts';
@@ -134,6 +136,73 @@ describe('a store that was restored from a backup', () => {
     expect(server.row()).toMatchObject({ refusedGen: 1, intentBy: undefined });
     const older = { detail: expect.stringContaining('may be older than the session') };
     await expect(third.session().bearer()).rejects.toMatchObject({ code: 'needs_login', ...older });
+  });
+});
+
+describe('a machine that sends no client credentials to a server that requires them', () => {
+  const refusing: Partial<SessionRefreshDeps> = {
+    createSender: async () => async () => ({
+      status: 400,
+      headers: new Headers({ 'content-type': 'application/json' }),
+      body: Readable.from([Buffer.from('{"error":"invalid_grant"}')]),
+      text: async () => '{"error":"invalid_grant"}',
+    }),
+  };
+
+  it('ends no session: auth refresh sends the token once more', async () => {
+    const { sandbox, first, machine, server } = await twoMachines(60);
+    const refused = machine('ci-3#c', refusing);
+    await refused.store.synchronize?.();
+    await expect(refused.session().bearer()).rejects.toMatchObject({ code: 'needs_login' });
+    expect(server.row()).toMatchObject({ gen: 1, refusedGen: 1 });
+    await expect(first.session().bearer()).rejects.toMatchObject({ code: 'needs_login' });
+    expect(refreshesOf(sandbox)).toEqual([]);
+    expect((await first.session().forceRefresh()).gen).toBe(2);
+    expect(server.row()).toMatchObject({ gen: 2, refusedGen: undefined });
+  });
+
+  it('is told how to send them, if the server may not be of spec.md', async () => {
+    const { machine, tryLogin } = await twoMachines(60);
+    const refused = machine('ci-3#c', refusing);
+    await tryLogin(refused, 60, { isSpecServer: false });
+    expectGolden(
+      'auth-share',
+      errorText(
+        await refused
+          .session()
+          .forceRefresh()
+          .catch((caught) => caught),
+      ),
+    );
+  });
+});
+
+describe('tokens of this machine that another login replaces', () => {
+  it('before the store has them are named, because no machine revokes them', async () => {
+    const { first, second, login, server } = await twoMachines(3600);
+    await first.store.synchronize?.();
+    const undo = interceptOperations(server, async (operation, run) => {
+      if (operation.op === 'commit') throw new DatabaseConnectError('network', 'ECONNREFUSED', 'refused');
+      return run(operation);
+    });
+    await first.session().forceRefresh();
+    undo();
+    await login(second);
+    first.deps.warnings.splice(0);
+    await first.store.synchronize?.();
+    expectGolden('auth-share', first.deps.warnings.join('\n'));
+  });
+
+  it('in the same second, after the store lost the first one, are named', async () => {
+    const { first, second, login, server } = await twoMachines(3600);
+    const before = server.row();
+    await login(first);
+    const { epoch } = server.row() ?? {};
+    server.restore(before);
+    await login(second);
+    expect(server.row()?.epoch).toBe(epoch);
+    await first.store.synchronize?.();
+    expect(first.deps.warnings).toHaveLength(1);
   });
 });
 
@@ -264,7 +333,9 @@ it('a state folder that cannot be used is reported as by the file store', async 
     const read = await items.read('credential');
     const record = read.kind === 'found' ? decodeCredentialRecord(read.value.reveal()) : undefined;
     if (record === undefined) throw new Error(read.kind);
-    await expect(items.shared?.claim(record, false)).rejects.toMatchObject({
+    await expect(
+      items.shared?.claim(record, { hasUnfinishedRefresh: false, maySendRefusedToken: false }),
+    ).rejects.toMatchObject({
       code: 'keychain_unavailable',
       detail: expect.stringContaining('ENOTDIR'),
     });

@@ -27,7 +27,7 @@ export interface SharedMachine {
   readonly host: TestHost;
   readonly place: ProfilePaths;
   readonly store: CredentialStore;
-  readonly deps: SessionRefreshDeps & { readonly warnings: readonly string[] };
+  readonly deps: SessionRefreshDeps & { readonly warnings: string[] };
   session(): ProfileAccessTokenProvider;
 }
 
@@ -43,6 +43,7 @@ export interface SharedMachines {
   tryLogin(
     machine: SharedMachine,
     seconds?: number,
+    options?: { readonly isSpecServer: boolean },
   ): Promise<{ readonly record: CredentialRecord; readonly written: CredentialItemWriteResult }>;
 }
 
@@ -67,7 +68,7 @@ export function sharedMachines(sandbox: SandboxServers): SharedMachines {
       random: host.random,
       warn,
       signals: host.signals,
-      timing: { leaseMs: 600, renewMs: 100, waitMs: 400, commitMs: 200 },
+      timing: { leaseMs: 600, renewMs: 100, waitMs: 400, commitMs: 600 },
     });
     const deps = {
       ...refreshDeps(host, sandbox, { store, warn, ...(store.clock === undefined ? {} : { clock: store.clock }) }),
@@ -76,11 +77,16 @@ export function sharedMachines(sandbox: SandboxServers): SharedMachines {
     };
     return { name, host, place, store, deps, session: () => createProfileAccessTokenProvider(deps) };
   };
-  const tryLogin: SharedMachines['tryLogin'] = async ({ host, store }, seconds = 3600) => {
+  const tryLogin: SharedMachines['tryLogin'] = async (
+    { host, store },
+    seconds = 3600,
+    { isSpecServer } = { isSpecServer: true },
+  ) => {
     const grant = await tokenFor(sandbox);
     const expiresAt = Math.floor((Date.now() + clockOffset.ms) / 1000) + seconds;
     const times = { expiresAt, obtainedAt: expiresAt - 3600 };
-    const record = recordOf(host, sandbox, grant, { sid: randomBytes(8).toString('hex'), ...times });
+    const { accountUuid, ...rest } = recordOf(host, sandbox, grant, { sid: randomBytes(8).toString('hex'), ...times });
+    const record = isSpecServer && accountUuid !== undefined ? { ...rest, accountUuid } : rest;
     const written = await store.withItems((items) => items.write('credential', encodeCredentialRecord(record)));
     return { record, written };
   };

@@ -84,7 +84,7 @@ describe('actions get', () => {
 
   it('is exit 5 after --wait-timeout, also in a wait for the rate limit', async () => {
     const { run, server } = await serverWith('in-progress', 429);
-    expect((await run('--wait', '--wait-timeout', '20s')).code).toBe(5);
+    expect((await run('--wait', '--wait-timeout', '10m')).code).toBe(5);
     expect(server.seen.length).toBeGreaterThan(1);
     const first = await (await serverWith(429)).run('--wait', '--wait-timeout', '20s', '-o', 'json');
     expect(first).toMatchObject({ code: 5, out: '' });

@@ -74,6 +74,29 @@ it('auth login that the store has not confirmed saves its options, which the com
   expect(host.readConfig().profiles.get('default')).toMatchObject({ token_params: 'body', pkce: false });
 });
 
+it.each([[['-o', 'json']], [[]]])(
+  'the warning that the replaced session is not revoked is printed by the first command that prints warnings (%j)',
+  async (json) => {
+    const fixture = await shareFixture();
+    const host = await fixture.first();
+    await fixture.login(host);
+    const { access_token: stdin } = await tokenFor(fixture.sandbox);
+    const url = await proxyWithCommits(fixture.redis, () => {
+      run.host.signal('SIGINT');
+      return true;
+    });
+    const words = ['auth', 'login', '--with-token', '--force'];
+    const run = startCloudctl(host, words, { env: { CLOUDCTL_STORE_URL: url }, stdin });
+    expect((await run.ended).code).toBe(130);
+    const printed: number[] = [];
+    for (const options of [json, json, [], []]) {
+      const { err } = await runCloudctl(host, ['auth', 'status', '--check', ...options]);
+      printed.push(err.split('was not revoked').length - 1);
+    }
+    expect(printed).toEqual(json.length > 0 ? [0, 0, 1, 0] : [1, 0, 0, 0]);
+  },
+);
+
 it('auth status --check exits with 6 while the store is away and the copy is a login that it has not confirmed', async () => {
   const { host } = await loginThatIsCut((on) => void on.signal('SIGINT'));
   const env = { CLOUDCTL_STORE_URL: 'redis://127.0.0.1:1/0' };
