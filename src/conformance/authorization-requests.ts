@@ -11,7 +11,7 @@ import { setSandboxConsent } from './sandbox-people.ts';
 import { computeOncePerServer, type RequestParameterValues, type ServerUnderTest } from './server-under-test.ts';
 
 /** Authorizes once with the implicit flow. Several statements check the same result. */
-export function authorizeOnceByImplicitFlow(server: ServerUnderTest): Promise<AuthorizationRedirect> {
+export function authorizeByImplicitFlowOncePerServer(server: ServerUnderTest): Promise<AuthorizationRedirect> {
   const state = server.visit === undefined ? { state: oauthStateWithSpecialCharacters } : {};
   return computeOncePerServer(server, 'implicit', () => authorizeTestedClient(server, { flow: 'implicit', ...state }));
 }

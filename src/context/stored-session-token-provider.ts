@@ -5,7 +5,7 @@ import type { RegisteredOAuthClient } from '../oauth/token-endpoint.ts';
 import type { HeldFileLock } from '../platform/file-lock.ts';
 import type { HostSystem, HttpSenderOptions } from '../platform/host.ts';
 import type { HttpSender } from '../platform/http-sender.ts';
-import { readLoggedInAccountFile, updateStoredAccountInfo } from '../session/account.ts';
+import { readLoggedInAccountFile, updateAccountFileAfterRefresh } from '../session/account.ts';
 import type { SessionServerBinding } from '../session/credential-record.ts';
 import type { CredentialStore } from '../session/credential-store.ts';
 import { createFailpointActionOfTestBuild } from '../session/failpoints.ts';
@@ -70,7 +70,8 @@ export function createStoredSessionTokenProvider(
     requireSafe: parts.requireSafe,
     // With -o json, stderr is empty or has one error object, so no warnings are printed.
     warn: output.format === 'json' ? async () => {} : output.warn,
-    updateAccount: (record, info) => updateStoredAccountInfo(host.folders.config, settings.profileName, record, info),
+    updateAccount: (record, info) =>
+      updateAccountFileAfterRefresh(host.folders.config, settings.profileName, record, info),
     onFailpoint: createFailpointActionOfTestBuild(host.env),
   });
   return wrapSessionWithReauthentication(

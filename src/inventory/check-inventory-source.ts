@@ -21,16 +21,16 @@ import {
   readPreflightBaselineOfSource,
   writeInventorySourceReport,
 } from './per-source-file-folder.ts';
-import type { PostgresqlPreflightEngineFactory } from './postgresql-preflight-engine-factory.ts';
-import type { RedisPreflightEngineFactory } from './redis-preflight-engine-factory.ts';
+import type { InventoryPostgresqlEngineFactory } from './postgresql-preflight-engine-factory.ts';
+import type { InventoryRedisEngineFactory } from './redis-preflight-engine-factory.ts';
 import { createResultCache, type ResultCache } from './result-cache.ts';
 import type { ServerConcurrencySlot } from './run-for-each-source-within-limits.ts';
 import { type PasswordCommandResult, runPasswordCommand } from './run-password-command.ts';
 import type { SourceInventoryEntry } from './source-inventory-entry.ts';
 
 export interface InventorySourceCheckDeps {
-  readonly postgresql: PostgresqlPreflightEngineFactory;
-  readonly redis: RedisPreflightEngineFactory;
+  readonly postgresql: InventoryPostgresqlEngineFactory;
+  readonly redis: InventoryRedisEngineFactory;
   readonly env: ProcessEnvironment;
   readonly platform: NodeJS.Platform;
   readonly clock: Clock;

@@ -29,7 +29,7 @@ export interface PostgresqlPreflightEngineFactoryOptions {
   readonly walInterval?: number;
 }
 
-export type PostgresqlPreflightEngineFactory = (
+export type InventoryPostgresqlEngineFactory = (
   entry: SourceInventoryEntry,
   slot: ServerConcurrencySlot,
   seen: InventorySourceConnectionResult,
@@ -40,9 +40,9 @@ export type PostgresqlPreflightEngineFactory = (
  * name, TLS and login are its own. The queries run once for each server, address, role and set of options, and
  * the current write rate is measured once for each server and address.
  */
-export function createPostgresqlPreflightEngineFactory(
+export function createInventoryPostgresqlEngineFactory(
   options: PostgresqlPreflightEngineFactoryOptions,
-): PostgresqlPreflightEngineFactory {
+): InventoryPostgresqlEngineFactory {
   const collected = createResultCache<CollectedPostgresqlFacts>(({ databases }) => databases.length);
   const rates = new Map<string, Promise<WalRate | undefined>>();
   const unreachable = createUnreachableServers<PostgresqlSourceOpenResult>();

@@ -14,7 +14,7 @@ import { createUnreachableServers } from './unreachable-servers.ts';
 
 type OpenedRedis = Awaited<ReturnType<RedisPreflightEngine['open']>>;
 
-export type RedisPreflightEngineFactory = (
+export type InventoryRedisEngineFactory = (
   slot: ServerConcurrencySlot,
   seen: InventorySourceConnectionResult,
 ) => RedisPreflightEngine;
@@ -23,7 +23,7 @@ export type RedisPreflightEngineFactory = (
  * Engines of preflights of Redis sources. Each source has its own connection; the queries, the key sample and the
  * measurement of the activity are shared by the sources that have the same address and user.
  */
-export function createRedisPreflightEngineFactory(): RedisPreflightEngineFactory {
+export function createInventoryRedisEngineFactory(): InventoryRedisEngineFactory {
   const collected = createResultCache<CollectedRedisFacts>(() => 1);
   const unreachable = createUnreachableServers<OpenedRedis>();
   return (slot, seen) => {

@@ -13,9 +13,9 @@ import { createInventoryFileFailures, type InventoryFileFailures } from './inven
 import type { InventorySourceOutcome } from './inventory-source-outcome.ts';
 import { parseSourceInventory } from './parse-source-inventory.ts';
 import { openPerSourceFileFolder } from './per-source-file-folder.ts';
-import { createPostgresqlPreflightEngineFactory } from './postgresql-preflight-engine-factory.ts';
+import { createInventoryPostgresqlEngineFactory } from './postgresql-preflight-engine-factory.ts';
 import { readSourcesFile } from './read-sources-file.ts';
-import { createRedisPreflightEngineFactory } from './redis-preflight-engine-factory.ts';
+import { createInventoryRedisEngineFactory } from './redis-preflight-engine-factory.ts';
 import type { SourceInventoryEntry, SourceInventoryEntryInput } from './source-inventory-entry.ts';
 import { createSourceInventoryReportBuilder, type SourceInventoryReport } from './source-inventory-report.ts';
 import type { RunSourceInventoryInput } from './source-inventory-settings.ts';
@@ -136,11 +136,11 @@ function createSourceChecker(
   const { host, output } = io;
   const { baseline, reportDir } = inventory;
   return {
-    postgresql: createPostgresqlPreflightEngineFactory({
+    postgresql: createInventoryPostgresqlEngineFactory({
       named: databasesByUser(entries),
       connections: inventory.perServer,
     }),
-    redis: createRedisPreflightEngineFactory(),
+    redis: createInventoryRedisEngineFactory(),
     env: host.env,
     platform: host.platform,
     clock: host.clock,

@@ -16,7 +16,7 @@ export interface SourceInventoryReport {
   readonly duration_ms: number;
   readonly summary: SourceInventorySummary;
   readonly fix_first: readonly SourceInventoryFixStep[];
-  readonly servers: readonly SourceInventoryReportServer[];
+  readonly servers: readonly ReportedInventoryServer[];
   readonly findings: readonly SourceInventoryFindingGroup[];
   readonly sources: readonly SourceInventoryReportRow[];
 }
@@ -34,7 +34,7 @@ export interface SourceInventorySummary {
   readonly queries: number;
 }
 
-export interface SourceInventoryReportServer {
+export interface ReportedInventoryServer {
   /** The first address under which the server was reached. */
   readonly server: string;
   readonly version?: string;

@@ -13,8 +13,8 @@ import { checkCallbackOriginHeader, checkRelaySender, checkTopLevelNavigation } 
 import {
   checkLoopbackBodySize,
   checkLoopbackPath,
-  checkNoExpectHeader,
-  checkNoRepeatedParameter,
+  checkLoopbackRequestHasNoExpectHeader,
+  checkLoopbackTargetHasNoRepeatedParameter,
   checkOriginFormTarget,
 } from './rules/target.ts';
 
@@ -55,8 +55,8 @@ const checks: readonly LoopbackRequestCheck[] = [
   checkOriginFormTarget,
   checkLoopbackPath,
   checkLoopbackBodySize,
-  checkNoExpectHeader,
-  checkNoRepeatedParameter,
+  checkLoopbackRequestHasNoExpectHeader,
+  checkLoopbackTargetHasNoRepeatedParameter,
   checkTopLevelNavigation,
   checkCallbackOriginHeader,
   checkRelaySender,

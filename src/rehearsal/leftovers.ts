@@ -9,7 +9,7 @@ import { readRehearsalRecord, rehearsalFolder } from './rehearsal-record.ts';
  * Takes a lock for the pair of source and target of a rehearsal. Throws a CliError while another rehearsal with the
  * same source and target runs.
  */
-export function lockRehearsal(path: string): HeldFileLock {
+export function lockRehearsalOfSourceAndTarget(path: string): HeldFileLock {
   const lockPath = rehearsalLockPath(path);
   const lock = tryAcquireFileLock(lockPath);
   if (lock !== undefined) return lock;

@@ -15,7 +15,7 @@ import {
   type PlannedRehearsalChanges,
   type RehearsalEngineDriver,
 } from './engine-driver.ts';
-import { lockRehearsal, warnAboutOtherRehearsalLeftovers } from './leftovers.ts';
+import { lockRehearsalOfSourceAndTarget, warnAboutOtherRehearsalLeftovers } from './leftovers.ts';
 import type { MigrationTargetServer } from './migration-target-server.ts';
 import { startRehearsalProgressView } from './progress-view.ts';
 import type { RehearsalTargetFacts } from './rehearsal-preflight.ts';
@@ -73,7 +73,7 @@ export async function openRehearsalRun(io: CommandIo, options: RehearsalRunOptio
   const { source, target, args, signal, keep, stallTimeout, interval } = options;
   const names = { source: serverName(source), target: serverName(target) };
   const path = getRehearsalRecordPath(host.folders.state, names.source, names.target);
-  const lock = lockRehearsal(path);
+  const lock = lockRehearsalOfSourceAndTarget(path);
   const driver = driverFor(io, options);
   let leftovers: readonly RehearsalLeftover[] = [];
   let system = '';

@@ -46,7 +46,7 @@ export function createSandboxMigrationStore(all: SandboxStateTable<SandboxMigrat
   return { all, latest: new Map(all.rows().map(({ cluster, id }) => [cluster, id] as const)) };
 }
 
-export function findLatestSandboxMigration(
+export function findLatestSandboxMigrationOfCluster(
   { all, latest }: SandboxMigrationStore,
   cluster: string,
 ): SandboxMigration | undefined {
@@ -54,7 +54,7 @@ export function findLatestSandboxMigration(
 }
 
 export function isSandboxMigrationRunning(migrations: SandboxMigrationStore, cluster: string, now: number): boolean {
-  const latest = findLatestSandboxMigration(migrations, cluster);
+  const latest = findLatestSandboxMigrationOfCluster(migrations, cluster);
   return latest !== undefined && getSandboxMigrationStatusAtTime(latest, now).status === 'running';
 }
 

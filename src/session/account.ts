@@ -47,7 +47,7 @@ export function accountFromGrant(
  * Stores the account names and the scope of a refreshed session. The account file is used for display only, so a failed write
  * is not an error.
  */
-export function updateStoredAccountInfo(
+export function updateAccountFileAfterRefresh(
   configFolder: string,
   profile: string,
   { sid, scope }: { readonly sid: string; readonly scope: string },

@@ -18,7 +18,7 @@ export interface ServiceMigrationMessage {
  * cause. A message of the target also replaces a cause that is only a change of the source. A message that does not fit
  * the way in which replication stopped is old, and is ignored.
  */
-export function replaceStopCauseInStatusSample(
+export function narrowStopCauseByServiceMessages(
   sample: MigrationStatusSample,
   messages: readonly ServiceMigrationMessage[],
 ): MigrationStatusSample {

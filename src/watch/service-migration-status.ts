@@ -3,7 +3,10 @@ import { isEndedMigrationStatus, isFailedMigrationStatus } from '../api/online-m
 import { CliError } from '../errors.ts';
 import { isJsonRecord, readStringField, readStringList } from '../json.ts';
 import { sanitizeLine } from '../sanitize/terminal-text.ts';
-import { replaceStopCauseInStatusSample, type ServiceMigrationMessage } from './replace-stop-cause-in-status-sample.ts';
+import {
+  narrowStopCauseByServiceMessages,
+  type ServiceMigrationMessage,
+} from './replace-stop-cause-in-status-sample.ts';
 import type { MigrationStatusSample, WatchRuleViolation } from './status-sample.ts';
 
 /** What the service reports about the migration that is watched. */
@@ -91,7 +94,7 @@ export function addServiceStatusToMigrationSample(
   const violation = violationOf(status, cluster);
   const server = status.kind === 'known' ? status.migration.status : undefined;
   const narrowed =
-    status.kind === 'known' ? replaceStopCauseInStatusSample(sample, messagesOf(status.migration)) : sample;
+    status.kind === 'known' ? narrowStopCauseByServiceMessages(sample, messagesOf(status.migration)) : sample;
   return {
     ...narrowed,
     ...(server === undefined ? {} : { server_status: server }),

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { expect, it } from 'vitest';
-import { lockRehearsal, warnAboutOtherRehearsalLeftovers } from '../../src/rehearsal/leftovers.ts';
+import { lockRehearsalOfSourceAndTarget, warnAboutOtherRehearsalLeftovers } from '../../src/rehearsal/leftovers.ts';
 import { rehearsalPreflightOptions } from '../../src/rehearsal/rehearsal-preflight.ts';
 import { createRehearsalRecordFile, getRehearsalRecordPath } from '../../src/rehearsal/rehearsal-record.ts';
 import { openRehearsalRun } from '../../src/rehearsal/rehearsal-run.ts';
@@ -59,7 +59,7 @@ it('interrupted rehearsals of other pairs are a warning with their command, runn
   const [interrupted, running] = ['a', 'b'].map((name) => getRehearsalRecordPath(host.folders.state, name, name));
   for (const path of [interrupted, running])
     createRehearsalRecordFile(path ?? '', { ...record, command: `again ${path}` });
-  const lock = lockRehearsal(running ?? '');
+  const lock = lockRehearsalOfSourceAndTarget(running ?? '');
   await warnAboutOtherRehearsalLeftovers(commandIo(host), 'current');
   lock.release();
   expect(host.err()).toContain(`again ${interrupted}`);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   addSandboxMigrationUnlessOneRuns,
   createSandboxMigrationStore,
-  findLatestSandboxMigration,
+  findLatestSandboxMigrationOfCluster,
   getSandboxMigrationStatusAtTime,
   markSandboxMigrationStopped,
   type SandboxMigrationStore,
@@ -19,7 +19,7 @@ const empty = (): SandboxMigrationStore =>
     createSandboxStateTable<SandboxMigration>({ keyOf: ({ id }) => id, rows: [], onChange: () => {} }),
   );
 const latest = (all: SandboxMigrationStore): SandboxMigration => {
-  const found = findLatestSandboxMigration(all, 'c');
+  const found = findLatestSandboxMigrationOfCluster(all, 'c');
   if (found === undefined) throw new Error('there is none');
   return found;
 };

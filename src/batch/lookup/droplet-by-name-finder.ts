@@ -9,7 +9,7 @@ import {
   type SharedDropletScan,
 } from './shared-droplet-scan.ts';
 
-export interface DropletLookupQuery {
+export interface DropletsToLookUp {
   readonly names: readonly string[];
   readonly has: (name: string) => boolean;
   /** Restricts the lookup to droplets with this tag, compared without case. */
@@ -21,7 +21,7 @@ export interface DropletLookupQuery {
  * the list.
  */
 export interface DropletByNameFinder {
-  find(query: DropletLookupQuery, signal: AbortSignal): Promise<DropletsByNameLookupResult>;
+  find(query: DropletsToLookUp, signal: AbortSignal): Promise<DropletsByNameLookupResult>;
 }
 
 const maxConcurrentLookups = 4;
@@ -71,7 +71,7 @@ export function createDropletByNameFinder(lane: RateLimitedSender): DropletByNam
   const costByName = (count: number): number =>
     isNameFilterSupported ? namesInProgress + count : Number.POSITIVE_INFINITY;
 
-  const findAll = async (query: DropletLookupQuery, signal: AbortSignal): Promise<DropletsByNameLookupResult> => {
+  const findAll = async (query: DropletsToLookUp, signal: AbortSignal): Promise<DropletsByNameLookupResult> => {
     const { names } = query;
     // While the number of pages is unknown, a single name is looked up with one request; for more names, the first page of the
     // list is read to decide.
@@ -99,7 +99,7 @@ export function createDropletByNameFinder(lane: RateLimitedSender): DropletByNam
    * not conclusive.
    */
   const findByTag = async (
-    query: DropletLookupQuery,
+    query: DropletsToLookUp,
     tag: string,
     signal: AbortSignal,
   ): Promise<DropletsByNameLookupResult | undefined> => {

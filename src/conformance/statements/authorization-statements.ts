@@ -1,5 +1,5 @@
 import {
-  authorizeOnceByImplicitFlow,
+  authorizeByImplicitFlowOncePerServer,
   requireAuthorizationResponseCondition,
   requireReturnedOAuthState,
 } from '../authorization-requests.ts';
@@ -41,7 +41,7 @@ export const authorizationRedirectConformanceStatements: readonly ConformanceSta
     text: 'state is returned unchanged by the implicit flow.',
     needs: ['client', 'consent'],
     play: async (server) => {
-      const authorization = await authorizeOnceByImplicitFlow(server);
+      const authorization = await authorizeByImplicitFlowOncePerServer(server);
       if (!authorization.isFromBrowser)
         requireReturnedOAuthState(authorization, authorization.fragment, oauthStateWithSpecialCharacters);
     },

@@ -1,5 +1,8 @@
 import { readStringField } from '../../json.ts';
-import { authorizeOnceByImplicitFlow, requireAuthorizationResponseCondition } from '../authorization-requests.ts';
+import {
+  authorizeByImplicitFlowOncePerServer,
+  requireAuthorizationResponseCondition,
+} from '../authorization-requests.ts';
 import { requireResponseCondition } from '../conformance-response.ts';
 import {
   obtainGrantedTokensOrThrowDifference,
@@ -28,7 +31,7 @@ export const tokenResponseConformanceStatements: readonly ConformanceStatement[]
     text: 'The implicit flow is supported.',
     needs: ['client', 'consent'],
     play: async (server) => {
-      const authorization = await authorizeOnceByImplicitFlow(server);
+      const authorization = await authorizeByImplicitFlowOncePerServer(server);
       const token = authorization.fragment.get('access_token') ?? '';
       requireAuthorizationResponseCondition(token !== '', 'an access_token in the fragment', authorization);
     },
@@ -61,7 +64,7 @@ export const tokenResponseConformanceStatements: readonly ConformanceStatement[]
     text: 'expires_in of the implicit flow is 2592000.',
     needs: ['client', 'consent'],
     play: async (server) => {
-      const authorization = await authorizeOnceByImplicitFlow(server);
+      const authorization = await authorizeByImplicitFlowOncePerServer(server);
       const expires = authorization.fragment.get('expires_in');
       requireAuthorizationResponseCondition(
         expires === String(tokenLifetime),
@@ -143,7 +146,7 @@ export const tokenResponseConformanceStatements: readonly ConformanceStatement[]
     text: 'The fragment of the implicit flow has access_token, token_type and expires_in.',
     needs: ['client', 'consent'],
     play: async (server) => {
-      const authorization = await authorizeOnceByImplicitFlow(server);
+      const authorization = await authorizeByImplicitFlowOncePerServer(server);
       for (const name of ['access_token', 'token_type', 'expires_in'])
         requireAuthorizationResponseCondition(
           authorization.fragment.has(name),
@@ -160,7 +163,7 @@ export const tokenResponseConformanceStatements: readonly ConformanceStatement[]
     text: 'The implicit flow issues no refresh token.',
     needs: ['client', 'consent'],
     play: async (server) => {
-      const authorization = await authorizeOnceByImplicitFlow(server);
+      const authorization = await authorizeByImplicitFlowOncePerServer(server);
       const parameters = [authorization.fragment, authorization.query];
       const has = parameters.some((each) => each.has('refresh_token'));
       requireAuthorizationResponseCondition(!has, 'no refresh_token', authorization);

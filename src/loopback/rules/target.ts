@@ -40,7 +40,7 @@ export function checkLoopbackBodySize(
 }
 
 /** Browsers never send an Expect header. */
-export function checkNoExpectHeader(
+export function checkLoopbackRequestHasNoExpectHeader(
   _: LoopbackRequestExpectations<unknown>,
   request: LoopbackHttpRequest,
 ): LoopbackRefusal | undefined {
@@ -48,7 +48,7 @@ export function checkNoExpectHeader(
 }
 
 /** The loopback server and the authorization server could interpret a repeated parameter differently (RFC 6749 §3.1). */
-export function checkNoRepeatedParameter(
+export function checkLoopbackTargetHasNoRepeatedParameter(
   _: LoopbackRequestExpectations<unknown>,
   request: LoopbackHttpRequest,
 ): LoopbackRefusal | undefined {

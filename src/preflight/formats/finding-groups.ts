@@ -62,7 +62,7 @@ export function selectBlockingFindingGroups(
 }
 
 /** The data that is not migrated: one line for each check. */
-export function dataLossLines(groups: readonly PreflightFindingGroup[]): readonly string[] {
+export function describeDataLoss(groups: readonly PreflightFindingGroup[]): readonly string[] {
   return groups.flatMap(({ first, findings }) => {
     const lost = findings.filter(({ dataLoss }) => dataLoss !== undefined);
     const texts = [...new Set(lost.map(({ dataLoss }) => dataLoss))];

@@ -11,7 +11,7 @@ import {
 } from './database-groups.ts';
 import {
   createRepeatedSentenceFilter,
-  dataLossLines,
+  describeDataLoss,
   describeFindingDatabases,
   groupFindings,
   type PreflightFindingGroup,
@@ -103,7 +103,7 @@ function summary(
 ${card(`What blocks the ${method} migration`, blockers)}
 ${whatToRun(report, groups, isNew)}
 ${card('Open premises', formatVerdictConditionLines(report).map(listItem))}
-${card('Not migrated', dataLossLines(groups).map(listItem))}
+${card('Not migrated', describeDataLoss(groups).map(listItem))}
 ${card('Rows', formatRowReadSummaryLines(report).map(listItem))}
 <section class="card"><h2>About this check</h2><dl class="facts">${facts.join('')}</dl></section>
 </div>`;

@@ -10,7 +10,7 @@ import {
 } from './database-groups.ts';
 import {
   createRepeatedSentenceFilter,
-  dataLossLines,
+  describeDataLoss,
   describeFindingDatabases,
   formatNameList,
   groupFindings,
@@ -95,7 +95,7 @@ function notes(report: PreflightReport, groups: readonly PreflightFindingGroup[]
   const estimate = formatCopyTimeRange(report);
   const lines = [
     ...formatVerdictConditionLines(report).map((premise) => `- Open premise: ${escapeMarkdown(premise)}`),
-    ...dataLossLines(groups).map((loss) => `- Not migrated: ${escapeMarkdown(loss)}`),
+    ...describeDataLoss(groups).map((loss) => `- Not migrated: ${escapeMarkdown(loss)}`),
     ...(estimate === undefined ? [] : [`- Estimated duration: ${estimate}`]),
     ...formatRowReadSummaryLines(report).map((text) => `- ${escapeMarkdown(text)}`),
   ];

@@ -7,7 +7,7 @@ import { verdictAfterFixesSentence } from '../verdict-after-fixes.ts';
 import { formatDatabaseTotals } from './database-groups.ts';
 import {
   createRepeatedSentenceFilter,
-  dataLossLines,
+  describeDataLoss,
   describeFindingDatabases,
   type FindingGroupObservation,
   formatNameList,
@@ -182,7 +182,7 @@ function consequences(report: PreflightReport, groups: readonly PreflightFinding
   const isRowNoteUseless = report.rows?.state === 'not_read' && failedDatabaseLoginNote(report) !== undefined;
   return [
     ...formatVerdictConditionLines(report).map((premise) => sanitizeReportLine(`Open premise: ${premise}`)),
-    ...dataLossLines(groups).map((loss) => sanitizeReportLine(`Not migrated: ${loss}`)),
+    ...describeDataLoss(groups).map((loss) => sanitizeReportLine(`Not migrated: ${loss}`)),
     ...(estimate === undefined ? [] : [`Estimated duration: ${estimate}`]),
     ...(isRowNoteUseless ? [] : formatRowReadSummaryLines(report).map((text) => sanitizeReportLine(text))),
   ];

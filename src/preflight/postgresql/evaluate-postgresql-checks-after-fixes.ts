@@ -17,7 +17,7 @@ import {
   type PostgresqlServerSettings,
   postgresqlSettingsQuery,
 } from './queries/settings.ts';
-import { areCheckQueryResultsChangedByFixes, queriesOfCheck } from './results-for-effects.ts';
+import { areCheckQueryResultsChangedByFixes, getQueriesOfCheck } from './results-for-effects.ts';
 import { getPostgresqlSourceVersion, type PostgresqlSourceFacts } from './source-facts.ts';
 
 /**
@@ -64,7 +64,7 @@ export function evaluatePostgresqlChecksAfterFixes(
 }
 
 function hasResults(check: PostgresqlCheck, results: PreflightQueryResults): boolean {
-  return queriesOfCheck(check).every((query) => results.has(query));
+  return getQueriesOfCheck(check).every((query) => results.has(query));
 }
 
 function ownEffects(

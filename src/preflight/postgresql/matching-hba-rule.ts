@@ -47,7 +47,7 @@ export function findHbaRulesForOtherAddresses(
 }
 
 /** Whether the address is a host name, a domain or `samenet`, which only the server can resolve. */
-export function hasHbaRuleHostName({ address }: HbaRule): boolean {
+export function canOnlyServerResolveHbaRuleAddress({ address }: HbaRule): boolean {
   return isIP(address) === 0 && address !== 'all' && address !== 'samehost';
 }
 

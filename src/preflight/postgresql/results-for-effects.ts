@@ -25,9 +25,9 @@ export function selectResultsForFixEffects(
     (check) =>
       check.scope === 'database' &&
       (areCheckQueryResultsChangedByFixes(check, results, after) ||
-        (problems.has(check.id) && queriesOfCheck(check).some(dependsOnServer))),
+        (problems.has(check.id) && getQueriesOfCheck(check).some(dependsOnServer))),
   );
-  const queries = new Set(wanted.flatMap(queriesOfCheck).filter(({ scope }) => scope === 'database'));
+  const queries = new Set(wanted.flatMap(getQueriesOfCheck).filter(({ scope }) => scope === 'database'));
   return new Map([...results].filter(([query]) => queries.has(query as AnyPostgresqlPreflightQuery)));
 }
 
@@ -36,7 +36,7 @@ export function queryResultsOfChecks(
   checks: readonly PostgresqlCheck[],
   results: PreflightQueryResults,
 ): PreflightQueryResults {
-  const queries = new Set(checks.flatMap(queriesOfCheck));
+  const queries = new Set(checks.flatMap(getQueriesOfCheck));
   return new Map([...results].filter(([query]) => queries.has(query as AnyPostgresqlPreflightQuery)));
 }
 
@@ -50,7 +50,7 @@ const roleDependent: readonly AnyPostgresqlPreflightQuery[] = [
   unreadableLargeObjectsQuery,
 ];
 
-export function queriesOfCheck({ queries }: PostgresqlCheck): readonly AnyPostgresqlPreflightQuery[] {
+export function getQueriesOfCheck({ queries }: PostgresqlCheck): readonly AnyPostgresqlPreflightQuery[] {
   return Object.values<AnyPostgresqlPreflightQuery>(queries);
 }
 
@@ -60,5 +60,5 @@ export function areCheckQueryResultsChangedByFixes(
   before: PreflightQueryResults,
   after: PreflightQueryResults,
 ): boolean {
-  return before !== after && queriesOfCheck(check).some((query) => before.get(query) !== after.get(query));
+  return before !== after && getQueriesOfCheck(check).some((query) => before.get(query) !== after.get(query));
 }

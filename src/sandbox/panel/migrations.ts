@@ -3,7 +3,7 @@ import type { SandboxHandlerContext } from '../handler-context.ts';
 import { type HtmlMarkup, redirectReply, type SandboxHttpReply } from '../http/http-reply.ts';
 import type { SandboxHttpRequest } from '../http/http-request.ts';
 import {
-  findLatestSandboxMigration,
+  findLatestSandboxMigrationOfCluster,
   getSandboxMigrationDeadline,
   markSandboxMigrationStopped,
 } from '../migration-store.ts';
@@ -42,7 +42,7 @@ export function handleStopMigrationForm(
   }
   const { world, planes } = service;
   const migration = clustersOfPerson(service, session)
-    .map(({ uuid }) => findLatestSandboxMigration(world.state.migrationStore, uuid))
+    .map(({ uuid }) => findLatestSandboxMigrationOfCluster(world.state.migrationStore, uuid))
     .find((one) => one?.id === id);
   if (migration !== undefined) {
     markSandboxMigrationStopped(world.state.migrationStore, migration, world.now());
@@ -56,7 +56,7 @@ function clustersOfPerson({ world }: SandboxHandlerContext, { person }: PanelSes
 }
 
 function clusterEntry(cluster: SandboxCluster, service: SandboxHandlerContext, session: PanelSession): HtmlMarkup {
-  const migration = findLatestSandboxMigration(service.world.state.migrationStore, cluster.uuid);
+  const migration = findLatestSandboxMigrationOfCluster(service.world.state.migrationStore, cluster.uuid);
   const engine = cluster.engine === 'postgresql' ? 'PostgreSQL' : 'Redis';
   const plane = service.planes.planeOf(cluster);
   const state = migration === undefined ? undefined : getCurrentSandboxMigrationState(migration, service);

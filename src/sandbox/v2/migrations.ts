@@ -2,7 +2,7 @@ import type { SandboxHandlerContext } from '../handler-context.ts';
 import type { SandboxHttpRequest } from '../http/http-request.ts';
 import {
   addSandboxMigrationUnlessOneRuns,
-  findLatestSandboxMigration,
+  findLatestSandboxMigrationOfCluster,
   isSandboxMigrationRunning,
   markSandboxMigrationStopped,
 } from '../migration-store.ts';
@@ -61,7 +61,7 @@ export function handleGetMigrationRequest(
   const { world } = service;
   const cluster = clusterOf(request, world, caller);
   const migration =
-    cluster === undefined ? undefined : findLatestSandboxMigration(world.state.migrationStore, cluster.uuid);
+    cluster === undefined ? undefined : findLatestSandboxMigrationOfCluster(world.state.migrationStore, cluster.uuid);
   if (cluster === undefined || migration === undefined) return notFoundReply();
   return apiReply(200, buildSandboxMigrationJson(migration, cluster, service));
 }
@@ -78,7 +78,7 @@ export function handleDeleteMigrationRequest(
   const cluster = clusterOf(request, world, caller);
   const [, id] = request.captures;
   const migration =
-    cluster === undefined ? undefined : findLatestSandboxMigration(world.state.migrationStore, cluster.uuid);
+    cluster === undefined ? undefined : findLatestSandboxMigrationOfCluster(world.state.migrationStore, cluster.uuid);
   if (migration === undefined || (id !== undefined && id !== migration.id)) return notFoundReply();
   markSandboxMigrationStopped(world.state.migrationStore, migration, world.now());
   planes.stop(migration);

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { CheckFinding } from '../../../src/preflight/finding.ts';
 import {
   createRepeatedSentenceFilter,
-  dataLossLines,
+  describeDataLoss,
   groupFindings,
   selectBlockingFindingGroups,
 } from '../../../src/preflight/formats/finding-groups.ts';
@@ -52,7 +52,7 @@ it('with --strict warnings are what blocks', () => {
 });
 
 it('what is lost in many databases is one line', () => {
-  expect(dataLossLines(groupFindings(inDatabases(100, (at) => ({ dataLoss: `${at} rows` }))))).toHaveLength(1);
+  expect(describeDataLoss(groupFindings(inDatabases(100, (at) => ({ dataLoss: `${at} rows` }))))).toHaveLength(1);
 });
 
 it('a sentence is stated once', () => {

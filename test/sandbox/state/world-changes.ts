@@ -1,7 +1,7 @@
 import type { LiveSandboxState } from '../../../src/sandbox/live-sandbox-state.ts';
 import {
   addSandboxMigrationUnlessOneRuns,
-  findLatestSandboxMigration,
+  findLatestSandboxMigrationOfCluster,
   markSandboxMigrationStopped,
 } from '../../../src/sandbox/migration-store.ts';
 import { captureRunningSandboxState } from '../../../src/sandbox/state/world-state.ts';
@@ -92,7 +92,7 @@ export const WORLD_CHANGES: Readonly<Record<string, WorldChange>> = {
     });
   },
   stopMigration: (world, pick) => {
-    const migration = findLatestSandboxMigration(
+    const migration = findLatestSandboxMigrationOfCluster(
       world.state.migrationStore,
       one(world.seed.clusters, pick)?.uuid ?? '',
     );

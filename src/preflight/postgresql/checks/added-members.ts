@@ -3,7 +3,10 @@ import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { buildQueryRowRemovalFixEffect } from '../../fix-effect.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
-import { type AddedExtensionFunction, addedExtensionFunctionsQuery } from '../queries/added-extension-functions.ts';
+import {
+  type FunctionAddedByAlterExtension,
+  functionsAddedByAlterExtensionQuery,
+} from '../queries/added-extension-functions.ts';
 import { formatNumberWithNoun } from '../units.ts';
 
 export const addedExtensionMembersCheck = declareDatabasePreflightCheck({
@@ -11,7 +14,7 @@ export const addedExtensionMembersCheck = declareDatabasePreflightCheck({
   title: 'no function was added to an extension',
   headline: 'A function was added to an extension',
   severity: { continuous: 'blocker', dump: 'blocker' },
-  queries: { added: addedExtensionFunctionsQuery },
+  queries: { added: functionsAddedByAlterExtensionQuery },
   evaluate({ added }, database) {
     if (added.length === 0) return passOutcome('none');
     const needed = added.filter(({ user }) => user !== undefined);
@@ -25,7 +28,7 @@ export const addedExtensionMembersCheck = declareDatabasePreflightCheck({
       fix: {
         review: named.map(statement('DROP')),
         undoReview: named.map(statement('ADD')),
-        effects: [buildQueryRowRemovalFixEffect(addedExtensionFunctionsQuery, named)],
+        effects: [buildQueryRowRemovalFixEffect(functionsAddedByAlterExtensionQuery, named)],
         database,
         by: 'the owner of the extension, or a superuser',
         text: 'Remove the functions from the extension (ALTER EXTENSION … DROP FUNCTION). They continue to exist, and a dump then contains them.',
@@ -38,5 +41,5 @@ export const addedExtensionMembersCheck = declareDatabasePreflightCheck({
 
 const statement =
   (verb: 'ADD' | 'DROP') =>
-  ({ extension, signature }: AddedExtensionFunction): string =>
+  ({ extension, signature }: FunctionAddedByAlterExtension): string =>
     `ALTER EXTENSION ${requoteQualifiedName(extension)} ${verb} FUNCTION ${requoteSignature(signature)}`;

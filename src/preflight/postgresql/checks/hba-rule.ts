@@ -3,11 +3,11 @@ import { buildHbaAllowRuleFix } from '../allow-rule-fix.ts';
 import { declareServerPreflightCheck } from '../check.ts';
 import { computeHbaPublicAddressCoverage } from '../hba-public-address-coverage.ts';
 import {
+  canOnlyServerResolveHbaRuleAddress,
   findHbaRulesForOtherAddresses,
   firstMatchingHbaRule,
   getNetmaskPrefixLength,
   type HbaClient,
-  hasHbaRuleHostName,
 } from '../matching-hba-rule.ts';
 import { clientAddressQuery } from '../queries/client-address.ts';
 import { type HbaRule, hbaRulesQuery } from '../queries/hba-rules.ts';
@@ -104,7 +104,7 @@ function evaluateClient(
     // connection succeeded.
     const byHostName =
       rule === undefined && reach.get(database)?.kind === 'entered'
-        ? findHbaRulesForOtherAddresses(rules, caller, database).find(hasHbaRuleHostName)
+        ? findHbaRulesForOtherAddresses(rules, caller, database).find(canOnlyServerResolveHbaRuleAddress)
         : undefined;
     if (byHostName !== undefined) {
       lines.add(byHostName.line);

@@ -1,5 +1,5 @@
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { decodeNumberColumn, decodeOptionalNumberColumn, decodeTextColumn } from './decode.ts';
+import { decodeNumberColumnOrZero, decodeOptionalNumberColumn, decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** The sessions of one role that a restart of the server would end. The sessions of this program are left out. */
@@ -30,7 +30,7 @@ export const roleSessionActivityQuery: PostgresqlPreflightQuery<readonly RoleSes
   decode: (rows) =>
     rows.map((row) => ({
       user: decodeTextColumn(row, 'usename'),
-      sessions: decodeNumberColumn(row, 'sessions'),
+      sessions: decodeNumberColumnOrZero(row, 'sessions'),
       seconds: decodeOptionalNumberColumn(row, 'seconds'),
     })),
   absent: [],

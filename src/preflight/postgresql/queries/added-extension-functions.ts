@@ -8,7 +8,7 @@ import { buildGrantMonitorRoleStatement } from './grants.ts';
  * A function that is a member of an extension although the scripts of the extension do not create it: ALTER EXTENSION …
  * ADD made it a member.
  */
-export interface AddedExtensionFunction {
+export interface FunctionAddedByAlterExtension {
   /** Quoted. */
   readonly extension: string;
   /** With argument types. */
@@ -26,7 +26,7 @@ const scriptLimit = 2 * 1024 ** 2;
  * functions of each version. A script may be a link without a target. The constructors of a range type and its
  * multirange type are created with the type. In some locales lower('I') is not 'i'.
  */
-export const addedExtensionFunctionsQuery: PostgresqlPreflightQuery<readonly AddedExtensionFunction[]> = {
+export const functionsAddedByAlterExtensionQuery: PostgresqlPreflightQuery<readonly FunctionAddedByAlterExtension[]> = {
   id: 'added-members',
   scope: 'database',
   when: createDatabaseFeatureCondition('extensions'),

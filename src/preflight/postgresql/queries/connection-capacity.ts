@@ -1,5 +1,5 @@
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { decodeNumberColumn } from './decode.ts';
+import { decodeNumberColumnOrZero } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** The numbers of connection slots of the server. */
@@ -28,9 +28,9 @@ export const connectionCapacityQuery: PostgresqlPreflightQuery<ConnectionCapacit
       ) AS used
   `,
   decode: ([row = {}]) => ({
-    max: decodeNumberColumn(row, 'max'),
-    reserved: decodeNumberColumn(row, 'reserved'),
-    used: decodeNumberColumn(row, 'used'),
+    max: decodeNumberColumnOrZero(row, 'max'),
+    reserved: decodeNumberColumnOrZero(row, 'reserved'),
+    used: decodeNumberColumnOrZero(row, 'used'),
   }),
   absent: { max: 0, reserved: 0, used: 0 },
   grant: buildGrantMonitorRoleStatement,

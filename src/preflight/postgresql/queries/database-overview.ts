@@ -18,7 +18,7 @@ import {
   settingsDependenceNodeTreePattern,
   tableHasGeneratedColumnsSql,
 } from './catalog-predicates.ts';
-import { decodeNumberColumn, decodeTextColumn } from './decode.ts';
+import { decodeNumberColumnOrZero, decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** The features that a database uses; queries about a feature are sent only to databases that use it. */
@@ -57,9 +57,9 @@ export const databaseFeatureOverviewQuery: PostgresqlPreflightQuery<DatabaseFeat
   decode: ([row = {}]) => {
     const present = new Set(decodeTextColumn(row, 'present').split(' '));
     return {
-      bytes: decodeNumberColumn(row, 'bytes'),
-      tables: decodeNumberColumn(row, 'tables'),
-      sequences: decodeNumberColumn(row, 'sequences'),
+      bytes: decodeNumberColumnOrZero(row, 'bytes'),
+      tables: decodeNumberColumnOrZero(row, 'tables'),
+      sequences: decodeNumberColumnOrZero(row, 'sequences'),
       present: new Set(databaseFeatures.filter((thing) => present.has(thing))),
     };
   },

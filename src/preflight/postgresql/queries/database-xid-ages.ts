@@ -1,5 +1,5 @@
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { decodeNumberColumn, decodeTextColumn } from './decode.ts';
+import { decodeNumberColumnOrZero, decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 export interface DatabaseXidAge {
@@ -17,7 +17,7 @@ export const oldestDatabaseXidAgesQuery: PostgresqlPreflightQuery<readonly Datab
   scope: 'server',
   sql: () => 'SELECT datname, age(datfrozenxid) AS age FROM pg_database ORDER BY 2 DESC, 1 LIMIT 5',
   decode: (rows) =>
-    rows.map((row) => ({ database: decodeTextColumn(row, 'datname'), age: decodeNumberColumn(row, 'age') })),
+    rows.map((row) => ({ database: decodeTextColumn(row, 'datname'), age: decodeNumberColumnOrZero(row, 'age') })),
   absent: [],
   grant: buildGrantMonitorRoleStatement,
 };

@@ -1,5 +1,5 @@
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { decodeBooleanColumn, decodeNumberColumn, decodeOptionalTextColumn, decodeTextColumn } from './decode.ts';
+import { decodeBooleanColumn, decodeNumberColumnOrZero, decodeOptionalTextColumn, decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 export interface PostgresqlDatabase {
@@ -51,7 +51,7 @@ export const databasesQuery: PostgresqlPreflightQuery<readonly PostgresqlDatabas
       name: decodeTextColumn(row, 'datname'),
       allowsConnections: decodeBooleanColumn(row, 'datallowconn'),
       template: decodeBooleanColumn(row, 'datistemplate'),
-      connectionLimit: decodeNumberColumn(row, 'datconnlimit'),
+      connectionLimit: decodeNumberColumnOrZero(row, 'datconnlimit'),
       encoding: decodeTextColumn(row, 'encoding'),
       collate: decodeTextColumn(row, 'datcollate'),
       ctype: decodeTextColumn(row, 'datctype'),
@@ -60,7 +60,7 @@ export const databasesQuery: PostgresqlPreflightQuery<readonly PostgresqlDatabas
       collationVersion: decodeOptionalTextColumn(row, 'collation_version'),
       libraryVersion: decodeOptionalTextColumn(row, 'library_version'),
       mayConnect: decodeBooleanColumn(row, 'may_connect'),
-      length: decodeNumberColumn(row, 'length'),
+      length: decodeNumberColumnOrZero(row, 'length'),
       plain: decodeBooleanColumn(row, 'plain'),
     })),
   absent: [],

@@ -10,7 +10,7 @@ export function decodeOptionalTextColumn(row: PostgresqlRow, column: string): st
   return row[column] ?? undefined;
 }
 
-export function decodeNumberColumn(row: PostgresqlRow, column: string): number {
+export function decodeNumberColumnOrZero(row: PostgresqlRow, column: string): number {
   return decodeOptionalNumberColumn(row, column) ?? 0;
 }
 

@@ -1,6 +1,11 @@
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { decodeNumberColumn, decodeOptionalTextColumn, decodeTextArrayColumn, decodeTextColumn } from './decode.ts';
+import {
+  decodeNumberColumnOrZero,
+  decodeOptionalTextColumn,
+  decodeTextArrayColumn,
+  decodeTextColumn,
+} from './decode.ts';
 
 /** A line of pg_hba.conf as the server parses it; the lines of included files are part of the result. */
 export interface HbaRule {
@@ -40,7 +45,7 @@ export const hbaRulesQuery: PostgresqlPreflightQuery<readonly HbaRule[]> = {
       `,
   decode: (rows) =>
     rows.map((row) => ({
-      line: decodeNumberColumn(row, 'line_number'),
+      line: decodeNumberColumnOrZero(row, 'line_number'),
       type: decodeTextColumn(row, 'type'),
       databases: decodeTextArrayColumn(row, 'databases'),
       users: decodeTextArrayColumn(row, 'users'),

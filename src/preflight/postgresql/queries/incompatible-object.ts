@@ -1,5 +1,5 @@
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { decodeNumberColumn, decodeTextColumn } from './decode.ts';
+import { decodeNumberColumnOrZero, decodeTextColumn } from './decode.ts';
 
 /** An object that a later release cannot create. */
 export interface VersionIncompatibleObject {
@@ -21,7 +21,7 @@ export function decodeVersionIncompatibleObjects(
   return rows.map((row) => ({
     object: decodeTextColumn(row, 'object'),
     needs: decodeTextColumn(row, 'needs'),
-    since: decodeNumberColumn(row, 'since'),
+    since: decodeNumberColumnOrZero(row, 'since'),
     ...(decodeTextColumn(row, 'says') === '' ? {} : { says: decodeTextColumn(row, 'says') }),
   }));
 }

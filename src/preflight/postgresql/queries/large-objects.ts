@@ -1,6 +1,6 @@
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { createDatabaseFeatureCondition } from './database-overview.ts';
-import { decodeNumberColumn, decodeTextColumn } from './decode.ts';
+import { decodeNumberColumnOrZero, decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** The maximum number of large objects that are counted; more would not change the fix. */
@@ -14,7 +14,7 @@ export const largeObjectsQuery: PostgresqlPreflightQuery<number> = {
     SELECT count(*) AS objects
     FROM (SELECT FROM pg_largeobject_metadata LIMIT ${largeObjectCountLimit + 1}) o
   `,
-  decode: ([row = {}]) => decodeNumberColumn(row, 'objects'),
+  decode: ([row = {}]) => decodeNumberColumnOrZero(row, 'objects'),
   absent: 0,
   grant: buildGrantMonitorRoleStatement,
 };

@@ -2,7 +2,7 @@ import { builtinTypeOids, firstNormalObjectId } from '../../../postgresql/catalo
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { exclusivelyLockedRelationsSql } from './catalog-predicates.ts';
 import { databaseFeatureOverviewQuery } from './database-overview.ts';
-import { decodeNumberColumn, decodeTextArrayColumn, decodeTextColumn } from './decode.ts';
+import { decodeNumberColumnOrZero, decodeTextArrayColumn, decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** A table whose TOAST data is so large that a single row may be too long for COPY. */
@@ -71,7 +71,7 @@ export const largeValuesQuery: PostgresqlPreflightQuery<readonly TableWithLargeV
   decode: (rows) =>
     rows.map((row) => ({
       table: decodeTextColumn(row, 'name'),
-      bytes: decodeNumberColumn(row, 'bytes'),
+      bytes: decodeNumberColumnOrZero(row, 'bytes'),
       binaries: decodeTextArrayColumn(row, 'binaries'),
       texts: decodeTextArrayColumn(row, 'texts'),
     })),

@@ -1,7 +1,7 @@
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import {
   decodeBooleanColumn,
-  decodeNumberColumn,
+  decodeNumberColumnOrZero,
   decodeOptionalNumberColumn,
   decodeTextArrayColumn,
   decodeTextColumn,
@@ -64,7 +64,7 @@ export const migrationRoleQuery: PostgresqlPreflightQuery<MigrationRole> = {
     replication: decodeBooleanColumn(row, 'rolreplication'),
     bypassRls: decodeBooleanColumn(row, 'rolbypassrls'),
     inherits: decodeBooleanColumn(row, 'rolinherit'),
-    connectionLimit: decodeNumberColumn(row, 'rolconnlimit'),
+    connectionLimit: decodeNumberColumnOrZero(row, 'rolconnlimit'),
     secondsLeft: decodeOptionalNumberColumn(row, 'seconds_left'),
     validUntil: decodeTextColumn(row, 'valid_until'),
     memberOf: decodeTextArrayColumn(row, 'member_of'),

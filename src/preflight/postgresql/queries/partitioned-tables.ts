@@ -5,7 +5,7 @@ import type { PostgresqlPreflightQuery, SourceTableRowSearcher } from '../query.
 import { createDatabaseFeatureCondition } from './database-overview.ts';
 import {
   decodeBooleanColumn,
-  decodeNumberColumn,
+  decodeNumberColumnOrZero,
   decodeOptionalTextColumn,
   decodeTextArrayColumn,
   decodeTextColumn,
@@ -63,12 +63,12 @@ export const partitionedTablesQuery: PostgresqlPreflightQuery<readonly Partition
     rows.map((row) => ({
       name: decodeTextColumn(row, 'name'),
       strategy: row.strategy === 'h' ? 'hash' : row.strategy === 'l' ? 'list' : 'range',
-      partitions: decodeNumberColumn(row, 'partitions'),
+      partitions: decodeNumberColumnOrZero(row, 'partitions'),
       hasDefault: decodeBooleanColumn(row, 'has_default'),
       enumHashed: decodeBooleanColumn(row, 'enum_hashed'),
       numbered: decodeTextColumn(row, 'numbered') === '' || row.numbered === 'none' ? 'none' : 'unseen',
       leaves: row.numbered === 'readable' ? decodeLeaves(row) : [],
-      closed: decodeBooleanColumn(row, 'boolean') && decodeNumberColumn(row, 'partitions') > 1,
+      closed: decodeBooleanColumn(row, 'boolean') && decodeNumberColumnOrZero(row, 'partitions') > 1,
       excluding: decodeOptionalTextColumn(row, 'excluding'),
     })),
   searchRows: async (found, search) => {

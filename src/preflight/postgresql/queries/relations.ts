@@ -3,7 +3,7 @@ import type { PostgresqlRow } from '../../../postgresql/postgresql-row.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { hasUncommonRelationFeatureSql } from './catalog-predicates.ts';
 import { createDatabaseFeatureCondition } from './database-overview.ts';
-import { decodeBooleanColumn, decodeNumberColumn, decodeTextColumn } from './decode.ts';
+import { decodeBooleanColumn, decodeNumberColumnOrZero, decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /**
@@ -67,7 +67,8 @@ export const relationsWithUnusualPropertiesQuery: PostgresqlPreflightQuery<Relat
       placed: rows
         .filter(
           (row) =>
-            ![0, builtinTablespaceOids.pg_default].includes(decodeNumberColumn(row, 'tablespace')) && isLasting(row),
+            ![0, builtinTablespaceOids.pg_default].includes(decodeNumberColumnOrZero(row, 'tablespace')) &&
+            isLasting(row),
         )
         .map((row) => ({ name: decodeTextColumn(row, 'name'), tablespace: decodeTextColumn(row, 'tablespace') })),
     };

@@ -1,6 +1,6 @@
 import { firstNormalObjectId, oidsOfCatalogs } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { decodeNumberColumn, decodeTextColumn } from './decode.ts';
+import { decodeNumberColumnOrZero, decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** A built-in function that a later release lacks, or has with other arguments, and whose privileges were changed. */
@@ -131,7 +131,10 @@ export const removedFunctionsWithChangedPrivilegesQuery: PostgresqlPreflightQuer
     `;
   },
   decode: (rows) =>
-    rows.map((row) => ({ signature: decodeTextColumn(row, 'signature'), since: decodeNumberColumn(row, 'since') })),
+    rows.map((row) => ({
+      signature: decodeTextColumn(row, 'signature'),
+      since: decodeNumberColumnOrZero(row, 'since'),
+    })),
   absent: [],
   grant: buildGrantMonitorRoleStatement,
 };

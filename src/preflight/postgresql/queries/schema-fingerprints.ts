@@ -1,6 +1,6 @@
 import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { decodeNumberColumn, decodeTextColumn } from './decode.ts';
+import { decodeNumberColumnOrZero, decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /**
@@ -46,8 +46,8 @@ export const schemaFingerprintsQuery: PostgresqlPreflightQuery<readonly SchemaFi
   decode: (rows) =>
     rows.map((row) => ({
       schema: decodeTextColumn(row, 'nspname'),
-      tables: decodeNumberColumn(row, 'tables'),
-      columns: decodeNumberColumn(row, 'columns'),
+      tables: decodeNumberColumnOrZero(row, 'tables'),
+      columns: decodeNumberColumnOrZero(row, 'columns'),
       hash: decodeTextColumn(row, 'hash'),
     })),
   absent: [],

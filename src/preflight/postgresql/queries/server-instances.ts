@@ -1,7 +1,7 @@
 import type { PostgresqlRow } from '../../../postgresql/postgresql-row.ts';
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { decodeBooleanColumn, decodeNumberColumn, decodeTextColumn } from './decode.ts';
+import { decodeBooleanColumn, decodeNumberColumnOrZero, decodeTextColumn } from './decode.ts';
 
 /**
  * Properties that distinguish a server from another server, and from its own standby, which has the same system
@@ -29,8 +29,8 @@ export function decodePostgresqlInstanceIdentity(row: PostgresqlRow): Postgresql
   return {
     systemIdentifier: decodeTextColumn(row, 'system_identifier'),
     inRecovery: decodeBooleanColumn(row, 'in_recovery'),
-    started: decodeNumberColumn(row, 'started'),
-    readAt: decodeNumberColumn(row, 'read_at'),
+    started: decodeNumberColumnOrZero(row, 'started'),
+    readAt: decodeNumberColumnOrZero(row, 'read_at'),
   };
 }
 

@@ -1,7 +1,7 @@
 import { builtinAccessMethodOids, builtinSchemaOids, firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { exclusivelyLockedRelationsSql } from './catalog-predicates.ts';
-import { decodeNumberColumn, decodeOptionalTextColumn, decodeTextColumn } from './decode.ts';
+import { decodeNumberColumnOrZero, decodeOptionalTextColumn, decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** A permanent table, TOAST table or sequence whose file does not exist. */
@@ -56,7 +56,7 @@ export const storageDamageQuery: PostgresqlPreflightQuery<DatabaseStorageDamage>
           path: decodeTextColumn(row, 'path'),
           tablespace: decodeOptionalTextColumn(row, 'tablespace'),
         })),
-      checksumFailures: failures === undefined ? 0 : decodeNumberColumn(failures, 'name'),
+      checksumFailures: failures === undefined ? 0 : decodeNumberColumnOrZero(failures, 'name'),
       lastFailure: failures === undefined ? '' : decodeTextColumn(failures, 'path'),
     };
   },

@@ -1,7 +1,7 @@
 import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { type DatabaseFeatureOverview, databaseFeatureOverviewQuery } from './database-overview.ts';
-import { decodeNumberColumn, decodeTextColumn } from './decode.ts';
+import { decodeNumberColumnOrZero, decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 export interface TableSize {
@@ -88,12 +88,12 @@ export const tableSizesQuery: PostgresqlPreflightQuery<Pick<DatabaseTableSizes, 
     LIMIT 20
   `,
   decode: (rows) => ({
-    bytes: decodeNumberColumn(rows[0] ?? {}, 'total'),
+    bytes: decodeNumberColumnOrZero(rows[0] ?? {}, 'total'),
     largest: rows.map((row) => ({
       database: '',
       table: `${decodeTextColumn(row, 'nspname')}.${decodeTextColumn(row, 'relname')}`,
-      bytes: decodeNumberColumn(row, 'bytes'),
-      rows: decodeNumberColumn(row, 'rows'),
+      bytes: decodeNumberColumnOrZero(row, 'bytes'),
+      rows: decodeNumberColumnOrZero(row, 'rows'),
     })),
   }),
   absent: undefined,

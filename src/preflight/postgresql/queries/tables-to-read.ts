@@ -2,7 +2,7 @@ import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlRow } from '../../../postgresql/postgresql-row.ts';
 import { isColumnReadByCopySql } from '../../../postgresql/table-rows.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { decodeBooleanColumn, decodeNumberColumn, decodeTextColumn } from './decode.ts';
+import { decodeBooleanColumn, decodeNumberColumnOrZero, decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** A table whose rows `--deep` reads. */
@@ -46,7 +46,7 @@ export const tablesToReadQuery: PostgresqlPreflightQuery<readonly TableToRead[]>
   decode(rows) {
     const tables = new Map<number, TableToRead & { readonly columns: Map<number, string> }>();
     for (const row of rows) {
-      const oid = decodeNumberColumn(row, 'oid');
+      const oid = decodeNumberColumnOrZero(row, 'oid');
       const table = tables.get(oid) ?? {
         oid,
         table: decodeTextColumn(row, 'name'),
@@ -56,7 +56,8 @@ export const tablesToReadQuery: PostgresqlPreflightQuery<readonly TableToRead[]>
         isSecured: decodeBooleanColumn(row, 'secured'),
       };
       tables.set(oid, table);
-      if (row.attnum != null) table.columns.set(decodeNumberColumn(row, 'attnum'), decodeIdentifier(row, 'attname'));
+      if (row.attnum != null)
+        table.columns.set(decodeNumberColumnOrZero(row, 'attnum'), decodeIdentifier(row, 'attname'));
     }
     return [...tables.values()];
   },

@@ -1,6 +1,6 @@
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { decodeNumberColumn, decodeTextColumn } from './decode.ts';
+import { decodeNumberColumnOrZero, decodeTextColumn } from './decode.ts';
 
 /** A line of a configuration file that the server could not apply. */
 export interface UnappliedConfigLine {
@@ -28,7 +28,7 @@ export const failedConfigLinesQuery: PostgresqlPreflightQuery<readonly Unapplied
       value: decodeTextColumn(row, 'setting'),
       error: decodeTextColumn(row, 'error'),
       file: decodeTextColumn(row, 'sourcefile'),
-      line: decodeNumberColumn(row, 'sourceline'),
+      line: decodeNumberColumnOrZero(row, 'sourceline'),
     })),
   absent: [],
   grant: (user) => {

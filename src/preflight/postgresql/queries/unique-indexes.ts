@@ -1,6 +1,6 @@
 import { builtinAccessMethodOids, firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { decodeBooleanColumn, decodeNumberColumn, decodeTextArrayColumn, decodeTextColumn } from './decode.ts';
+import { decodeBooleanColumn, decodeNumberColumnOrZero, decodeTextArrayColumn, decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** A valid unique index of an ordinary table, not of a partitioned table. */
@@ -71,7 +71,7 @@ export const uniqueIndexesQuery: PostgresqlPreflightQuery<readonly UniqueIndex[]
       );
       return {
         index: decodeTextColumn(row, 'name'),
-        table: decodeNumberColumn(row, 'table_oid'),
+        table: decodeNumberColumnOrZero(row, 'table_oid'),
         isBtree: decodeBooleanColumn(row, 'is_btree'),
         hasExpression: decodeBooleanColumn(row, 'has_expression'),
         isPartial: decodeBooleanColumn(row, 'is_partial'),

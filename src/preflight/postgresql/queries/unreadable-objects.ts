@@ -1,6 +1,6 @@
 import { firstNormalObjectId, oidsOfCatalogs } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { decodeBooleanColumn, decodeNumberColumn, decodeTextColumn } from './decode.ts';
+import { decodeBooleanColumn, decodeNumberColumnOrZero, decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** An object that pg_dump reads, but that the role may not read. */
@@ -67,8 +67,8 @@ export const unreadableObjectsQuery: PostgresqlPreflightQuery<UnreadableObjects>
       usage: decodeBooleanColumn(row, 'usage'),
       select: decodeBooleanColumn(row, 'select'),
     })),
-    tables: decodeNumberColumn(rows[0] ?? {}, 'tables'),
-    sequences: decodeNumberColumn(rows[0] ?? {}, 'sequences'),
+    tables: decodeNumberColumnOrZero(rows[0] ?? {}, 'tables'),
+    sequences: decodeNumberColumnOrZero(rows[0] ?? {}, 'sequences'),
   }),
   absent: { objects: [], tables: 0, sequences: 0 },
   grant: buildGrantMonitorRoleStatement,

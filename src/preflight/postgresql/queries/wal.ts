@@ -1,5 +1,5 @@
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { decodeNumberColumn } from './decode.ts';
+import { decodeNumberColumnOrZero } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 export interface WalPositionReading {
@@ -22,7 +22,9 @@ export const walPositionQuery: PostgresqlPreflightQuery<WalPositionReading | und
           extract(epoch FROM clock_timestamp()) AS at
       `,
   decode: ([row]) =>
-    row === undefined ? undefined : { bytes: decodeNumberColumn(row, 'bytes'), at: decodeNumberColumn(row, 'at') },
+    row === undefined
+      ? undefined
+      : { bytes: decodeNumberColumnOrZero(row, 'bytes'), at: decodeNumberColumnOrZero(row, 'at') },
   absent: undefined,
   grant: buildGrantMonitorRoleStatement,
 };
@@ -43,7 +45,7 @@ export const walVolumeSinceResetQuery: PostgresqlPreflightQuery<WalVolumeSinceRe
   decode: ([row]) =>
     row === undefined
       ? undefined
-      : { bytes: decodeNumberColumn(row, 'bytes'), seconds: decodeNumberColumn(row, 'seconds') },
+      : { bytes: decodeNumberColumnOrZero(row, 'bytes'), seconds: decodeNumberColumnOrZero(row, 'seconds') },
   absent: undefined,
   grant: buildGrantMonitorRoleStatement,
 };
