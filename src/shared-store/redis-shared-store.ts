@@ -52,6 +52,17 @@ export function createRedisSharedStore(
         if (!Array.isArray(reply)) throw malformedReply();
         return reply.flatMap((entry) => (Array.isArray(entry) ? (decodeSharedLogEntry(pairs(entry[1])) ?? []) : []));
       }),
+    findLogFailure: () =>
+      calls.run(async (session) => {
+        try {
+          // The id is older than each entry, and NOMKSTREAM creates no stream, so nothing is added.
+          await session.send(['XADD', keys[1]!, 'NOMKSTREAM', '0-1', 'event', 'check']);
+          return undefined;
+        } catch (error) {
+          if (!(error instanceof DatabaseError) || error.lost) throw error;
+          return ['NOPERM', 'WRONGTYPE'].includes(error.code) ? error.message : undefined;
+        }
+      }),
     close: calls.close,
   };
 }

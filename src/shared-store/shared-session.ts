@@ -91,6 +91,11 @@ export interface SharedSessionStore {
   run(operation: SharedSessionOperation): Promise<SharedSessionOperationResult>;
   /** The newest entries of the log, newest first. */
   readLog(limit: number): Promise<readonly SharedSessionLogEntry[]>;
+  /**
+   * Why the server would not add an entry to the log; undefined if it would. Absent if the server stores nothing without its
+   * log entry.
+   */
+  findLogFailure?(): Promise<string | undefined>;
   close(): Promise<void>;
 }
 

@@ -6,7 +6,11 @@ export interface SharedStoreScriptCall {
   readonly args: readonly string[];
 }
 
-/** The script for an operation. Each script is atomic and uses the clock of the server. */
+/**
+ * The script for an operation. No other client runs a command during a script, but the server does not undo the commands of a
+ * script that fails. So one HSET stores the whole record of a commit, and an entry that cannot be added to the log is not an
+ * error. Scripts use the clock of the server.
+ */
 export function buildSharedStoreScriptCall(operation: SharedSessionOperation): SharedStoreScriptCall {
   switch (operation.op) {
     case 'read':
@@ -47,7 +51,7 @@ local function ms(value) return string.format('%.0f', value) end
 local function reply(applied) return { applied and '1' or '0', ms(now), redis.call('HGETALL', key) } end
 local function is_version() return get('epoch') == ARGV[1] and get('sid') == ARGV[2] and get('gen') == ARGV[3] end
 local function log(event, by, epoch, gen)
-  redis.call('XADD', KEYS[2], 'MAXLEN', '~', '10000', '*', 'at_ms', ms(now), 'event', event, 'by', by, 'epoch', epoch, 'gen', gen)
+  redis.pcall('XADD', KEYS[2], 'MAXLEN', '~', '10000', '*', 'at_ms', ms(now), 'event', event, 'by', by, 'epoch', epoch, 'gen', gen)
 end
 `;
 
@@ -98,12 +102,11 @@ if not (epoch < new_epoch or (epoch == new_epoch and get('sid') == ARGV[2] and g
 local is_same = epoch == new_epoch and gen == new_gen
 -- Another machine has encrypted this version with another key.
 if is_same and get('kid') ~= ARGV[4] then return reply(true) end
-set('epoch', ARGV[1]) set('sid', ARGV[2]) set('gen', ARGV[3]) set('kid', ARGV[4]) set('record', ARGV[5])
-redis.call('HSETNX', key, 'active_kid', ARGV[4])
-if not is_same then
-  del('refused_gen', 'holder', 'attempt', 'lease_ms', 'intent_gen', 'intent_by', 'previous_by')
-  log(ARGV[7], ARGV[6], ARGV[1], ARGV[3])
-end
+-- A server that has reached maxmemory accepts HDEL, and then the other commands of the script, too.
+if not is_same then del('refused_gen', 'holder', 'attempt', 'lease_ms', 'intent_gen', 'intent_by', 'previous_by') end
+redis.call('HSET', key, 'epoch', ARGV[1], 'sid', ARGV[2], 'gen', ARGV[3], 'kid', ARGV[4], 'record', ARGV[5],
+  'active_kid', get('active_kid') or ARGV[4])
+if not is_same then log(ARGV[7], ARGV[6], ARGV[1], ARGV[3]) end
 return reply(true)`);
 
 const refuse = scriptOf(`if not is_version() then return reply(false) end

@@ -22,7 +22,7 @@ export interface StoreRelay {
 /** What the message of an operation contains, in SQL and in Lua. */
 const marks = {
   claim: ['cloudctl_share.claim_session(', "log('claim'"],
-  commit: ['cloudctl_share.commit_session(', 'HSETNX'],
+  commit: ['cloudctl_share.commit_session(', 'new_epoch'],
 } as const;
 
 /** Stands between the machines and the store. */

@@ -6,7 +6,7 @@ import { formatCommandForProfile, formatShareJoinCommand } from '../../../sessio
 import { initializeSharedStore } from '../../../shared-store/initialize-shared-store.ts';
 import { buildShareSchemaSql, defaultSharedStoreRole } from '../../../shared-store/postgresql-schema.ts';
 import { encodeShareEncryptionKeys, generateShareEncryptionKeys } from '../../../shared-store/share-encryption-keys.ts';
-import { requireSharedProfile, rethrowShareErrorsAsUnreachable } from './use-share.ts';
+import { requireSharedProfile, rethrowShareErrorsAsUnreachable, warnOfLogFailure } from './use-share.ts';
 
 export const shareInitCommand: CommandSpec<CommandContext> = {
   description:
@@ -50,6 +50,10 @@ export const shareInitCommand: CommandSpec<CommandContext> = {
     const keys = existing?.keys ?? generateShareEncryptionKeys(context.host.random);
     if (existing === undefined)
       await writeShareEncryptionKeys(args.has('keychain') ? share.keychain : share.keyPlaces.file, keys);
+    await rethrowShareErrorsAsUnreachable(settings, async () => {
+      const store = await share.open({ share: keys.share, profile: settings.profileName });
+      await warnOfLogFailure(context, store).finally(() => store.close());
+    });
     if (args.has('print-key')) await context.output.text(encodeShareEncryptionKeys(keys).reveal());
     await context.output.note([
       'The server is ready.',

@@ -11,7 +11,7 @@ import {
 } from '../../../session/share-key-items.ts';
 import { formatCommandForProfile, formatShareJoinCommand } from '../../../session/suggested-commands.ts';
 import { decodeShareEncryptionKeys, mergeShareEncryptionKeys } from '../../../shared-store/share-encryption-keys.ts';
-import { requireSharedProfile, rethrowShareErrorsAsUnreachable } from './use-share.ts';
+import { requireSharedProfile, rethrowShareErrorsAsUnreachable, warnOfLogFailure } from './use-share.ts';
 
 export const shareJoinCommand: CommandSpec<CommandContext> = {
   description:
@@ -42,7 +42,9 @@ export const shareJoinCommand: CommandSpec<CommandContext> = {
     const snapshot = await rethrowShareErrorsAsUnreachable(settings, async () => {
       const store = await share.open({ share: keys.share, profile: settings.profileName });
       try {
-        return await store.run({ op: 'read' });
+        const read = await store.run({ op: 'read' });
+        await warnOfLogFailure(context, store);
+        return read;
       } finally {
         await store.close();
       }

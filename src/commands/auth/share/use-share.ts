@@ -66,3 +66,12 @@ export async function rethrowShareErrorsAsUnreachable<T>(
   if (result.kind === 'unavailable') throw credentialStoreUnavailableError(result, settings.profile);
   return result.value;
 }
+
+/** Warns if the server would store sessions without adding entries to the log. */
+export async function warnOfLogFailure({ output }: CommandContext, store: SharedSessionStore): Promise<void> {
+  const reason = await store.findLogFailure?.();
+  if (reason !== undefined)
+    await output.warn(
+      `sessions can be stored, but nothing is added to the log of the share: ${store.location}: ${reason}`,
+    );
+}

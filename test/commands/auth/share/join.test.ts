@@ -38,6 +38,22 @@ describe.skipIf(lacks('redis-server'))('auth share join', () => {
     expect((await runCloudctl(other, join, { stdin: key })).error()).toMatchObject({ code: 'config_invalid' });
   });
 
+  it('warns, as auth share init does, if the user may not add entries to the log', async () => {
+    const { redis, machine, first, keysOf } = await shareFixture();
+    const rights = '+eval +info +hget +hset +hdel +hgetall +time +xrevrange +wait +ping +select';
+    redis.cli('ACL', 'SETUSER', 'ci', 'on', '>secret-text', '~cloudctl:*', ...rights.split(' '));
+    const stdin = keysOf(await first());
+    const second = machine('ci-2', { CLOUDCTL_STORE_URL: `redis://ci:secret-text@${redis.host}:${redis.port}/0` });
+    const [joined, init] = [
+      await runCloudctl(second, ['auth', 'share', 'join'], { stdin }),
+      await runCloudctl(second, ['auth', 'share', 'init']),
+    ];
+    expect([joined.code, init.code]).toEqual([0, 0]);
+    const warnings = [joined, init].map(({ err }) => err.split('\n').find((line) => line.startsWith('warning: ')));
+    expect(warnings[0]).toBe(warnings[1]);
+    expectGolden('auth-share', String(warnings[0]).replace(String(redis.port), 'PORT'));
+  });
+
   it('suggests commands for the profile of --profile', async () => {
     const [fixture, other] = [await shareFixture(), await shareFixture()];
     const [first, ofOther] = [await fixture.first(), await other.first()];

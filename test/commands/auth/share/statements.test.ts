@@ -98,7 +98,7 @@ const scripts: readonly (readonly [part: string, name: string])[] = [
   ['READONLY', read],
   ["log('claim'", 'claim_session'],
   ['tonumber(ARGV[2])', 'renew_claim'],
-  ['HSETNX', 'commit_session'],
+  ['new_epoch', 'commit_session'],
   ['XREVRANGE', 'read_log'],
 ];
 
