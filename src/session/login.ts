@@ -105,8 +105,8 @@ export async function performLogin(deps: LoginDeps, request: OAuthLoginOptions):
     );
 
     showOutcome(signedInOutcome(grant));
-    await deps.report(stored);
-    await revokeReplacedSession(deps, stored);
+    // The new session is stored, also if it cannot be reported.
+    await deps.report(stored).finally(() => revokeReplacedSession(deps, stored));
     interruption.throwIfInterrupted();
     await receiver.closed;
     return stored;

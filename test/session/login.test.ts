@@ -84,6 +84,19 @@ function setup(host: TestHost, sandbox: SandboxServers, changes: Partial<LoginDe
   };
 }
 
+it('a session that a login replaced is revoked although the login cannot be reported', async () => {
+  const [host, sandbox] = [testHost(), await sandboxFor()];
+  const { grant } = await seedSession(host, sandbox);
+  const failure = new Error('EPIPE');
+  const { deps, paste } = setup(host, sandbox, {
+    isSpecServer: () => true,
+    report: () => Promise.reject(failure),
+  });
+  paste(`${sandbox.ready.callback_url}?code=${await codeFor(sandbox)}&state=STATE`);
+  await expect(performLogin(deps, request)).rejects.toBe(failure);
+  expect(sandbox.world.pair(grant.access_token)?.end).toBe('revoked');
+});
+
 describe('a login by paste', () => {
   it('takes the whole address of the last page', async () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];

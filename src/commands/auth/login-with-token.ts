@@ -66,16 +66,15 @@ export async function loginWithToken(
     },
     { accessToken, account, scope: args.value('scope') ?? '' },
   ).catch((error: unknown) => saveUnconfirmedLoginOptionsAndRethrow(context, settings, typed, error));
-  await saveLoginOptionsInProfile(context, settings, typed);
-  await reportLogin(context, settings, result);
-  await revokeReplacedSession(
-    {
-      client: { authOrigin, clientId, tokenParams: settings.values.token_params ?? 'query' },
-      createSender: () => context.send({ fresh: true }),
-      isSpecServer: () => isSpec,
-    },
-    result,
-  );
+  const revocation = {
+    client: { authOrigin, clientId, tokenParams: settings.values.token_params ?? 'query' },
+    createSender: () => context.send({ fresh: true }),
+    isSpecServer: () => isSpec,
+  };
+  // The new session is stored, also if it cannot be reported.
+  await saveLoginOptionsInProfile(context, settings, typed)
+    .then(() => reportLogin(context, settings, result))
+    .finally(() => revokeReplacedSession(revocation, result));
   if (result.interruptedBy !== undefined) throw interruptedError(result.interruptedBy);
   return 0;
 }

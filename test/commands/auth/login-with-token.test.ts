@@ -214,6 +214,18 @@ describe('a session that is replaced', () => {
     expect((await runCloudctl(host, ['droplets', 'list'])).code).toBe(0);
   });
 
+  it('is revoked although the login cannot be reported', async () => {
+    const sandbox = await sandboxFor();
+    const host = await createSandboxHost(sandbox, { env: { CLOUDCTL_CLIENT_SECRET: sandbox.ready.client_secret } });
+    await runLogin(host);
+    const { out: replaced } = await runCloudctl(host, ['auth', 'token']);
+    const { access_token: stdin } = await tokenFor(sandbox, { user: MAYA });
+    const run = startCloudctl(host, [...words, '-o', 'json'], { stdin });
+    Object.assign(run.host.stdout, { write: () => Promise.reject(new Error('EPIPE')) });
+    expect((await run.ended).code).not.toBe(0);
+    expect((await callApi(sandbox, replaced.trim(), 'GET', '/v2/actions')).status).toBe(404);
+  });
+
   it('by its own access token is not revoked', async () => {
     const sandbox = await sandboxFor();
     const host = await createSandboxHost(sandbox, { env: { CLOUDCTL_CLIENT_SECRET: sandbox.ready.client_secret } });
