@@ -37,7 +37,7 @@ export async function saveLoginOptionsInProfile(
 
 /**
  * Saves the options of a login that a shared store did not confirm, because the hint of its error reads that store with the
- * settings of the profile. Throws the error in any case.
+ * settings of the profile. Throws the error in any case; a config file that cannot be written is only a warning.
  */
 export async function saveUnconfirmedLoginOptionsAndRethrow(
   context: CommandContext,
@@ -45,7 +45,11 @@ export async function saveUnconfirmedLoginOptionsAndRethrow(
   typed: ProfileSettingsFromOptions,
   error: unknown,
 ): Promise<never> {
-  if (error instanceof UnconfirmedLoginOrLogoutError) await saveLoginOptionsInProfile(context, settings, typed);
+  if (error instanceof UnconfirmedLoginOrLogoutError)
+    await saveLoginOptionsInProfile(context, settings, typed).catch(async (failure: unknown) => {
+      const reason = failure instanceof Error ? failure.message : String(failure);
+      await context.output.warn(`the options of the login were not saved in the profile: ${reason}`);
+    });
   throw error;
 }
 

@@ -1,4 +1,6 @@
+import { mkdirSync, rmSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
+import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { expectGolden } from '../../../fixtures/golden.ts';
 import type { TestHost } from '../../../fixtures/host.ts';
@@ -96,6 +98,21 @@ it.each([[['-o', 'json']], [[]]])(
     expect(printed).toEqual(json.length > 0 ? [0, 0, 1, 0] : [1, 0, 0, 0]);
   },
 );
+
+it('auth login that the store has not confirmed is reported although its options cannot be saved', async () => {
+  const { ran } = await loginThatIsCut(
+    (on) => {
+      // A folder in place of the file can be neither read nor replaced.
+      const file = join(on.folders.config, 'config.json');
+      rmSync(file, { force: true, recursive: true });
+      mkdirSync(file);
+      on.clock.advance(60_000);
+    },
+    ['--token-params', 'body'],
+  );
+  expect(ran.code).toBe(6);
+  expectGolden('auth-share', stableText(ran, /the login/));
+});
 
 it('auth status --check exits with 6 while the store is away and the copy is a login that it has not confirmed', async () => {
   const { host } = await loginThatIsCut((on) => void on.signal('SIGINT'));
