@@ -74,12 +74,13 @@ async function removeSecrets(
   const mayHaveOther = other === 'file' || readExistingKeychainAccount(paths) !== undefined;
   const left = mayHaveOther ? await removeFromOtherStore(context, settings, other, local) : undefined;
   removeJournalAndTemporaryFiles(paths);
+  if (left?.kind === 'unproven' && outcome.kind !== 'unproven') return left;
   return outcome.kind === 'nothing' && left !== undefined ? left : outcome;
 }
 
 /**
- * Removes this machine from the share. The session is not revoked, because other machines use it. If the file store still has a
- * session from before this machine joined the share, that session is revoked.
+ * Removes this machine from the share. The session is not revoked, because other machines use it. If the file store or the
+ * keychain still has a session from before this machine joined the share, that session is revoked.
  */
 async function removeFromShare(
   context: CommandContext,
@@ -89,8 +90,21 @@ async function removeFromShare(
   await leaveShare(context, settings, { publishes: !local });
   await context.output.warn('the session goes on for the other machines; `auth logout` ends it for all');
   // The file store also contains the client secret of a shared profile.
-  const earlier = await removeFromOtherStore(context, settings, 'file', local);
-  return earlier?.kind === 'unproven' ? earlier : { kind: 'nothing' };
+  const earlier = [await removeFromOtherStore(context, settings, 'file', local)];
+  if (await mayHaveKeychainItems(context, settings))
+    earlier.push(await removeFromOtherStore(context, settings, 'keychain', local));
+  return earlier.find((outcome) => outcome?.kind === 'unproven') ?? { kind: 'nothing' };
+}
+
+/**
+ * Whether the keychain may have items of a shared profile. The keychain account id does not tell: it is also part of the name
+ * of the machine. A machine without a keychain, such as a server, has none.
+ */
+async function mayHaveKeychainItems(context: CommandContext, settings: ResolvedProfileSettings): Promise<boolean> {
+  if (readExistingKeychainAccount(context.profilePaths(settings.profileName)) === undefined) return false;
+  const { keychain } = await context.share(settings);
+  const item = await keychain.withItems((items) => items.read('credential'));
+  return item.kind !== 'unavailable' || item.why !== 'missing';
 }
 
 async function removeFromStore(

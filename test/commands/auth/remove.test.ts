@@ -93,6 +93,15 @@ describe('auth remove', () => {
     expect(existsSync(kept.place.credentialFile)).toBe(false);
   });
 
+  it('is exit 6 if only the session of the other store could not be revoked', async () => {
+    const items = new Map<string, string>();
+    const { host, record, place } = await seededHost(testHost({ keychain: memoryKeychain(items) }));
+    const earlier = { ...record, authOrigin: await closedOrigin() };
+    items.set(readOrCreateKeychainAccount(place, host.random), encodeCredentialRecord(earlier).reveal());
+    expect((await runCloudctl(host, ['auth', 'remove', 'work', '-o', 'json'])).error()).toMatchObject({ exit_code: 6 });
+    expect([...items]).toEqual([]);
+  });
+
   it('removes nothing while the keychain of the profile is locked', async () => {
     const host = testHost({ keychain: memoryKeychain(new Map(), () => 'locked') });
     await seededHost(host, { values: { credential_store: 'keychain' } });

@@ -4,13 +4,18 @@ import { Secret } from '../../../../src/secret.ts';
 import { writeClientSecret } from '../../../../src/session/client-secret.ts';
 import { encodeCredentialRecord } from '../../../../src/session/credential-record.ts';
 import { createFileCredentialStore } from '../../../../src/session/file-store.ts';
-import { listRefreshJournalFiles, profilePaths } from '../../../../src/session/profile-paths.ts';
+import {
+  listRefreshJournalFiles,
+  profilePaths,
+  readOrCreateKeychainAccount,
+} from '../../../../src/session/profile-paths.ts';
+import { closedOrigin } from '../../../fixtures/fake-server.ts';
 import { expectGolden } from '../../../fixtures/golden.ts';
-import type { TestHost } from '../../../fixtures/host.ts';
+import { memoryKeychain, type TestHost } from '../../../fixtures/host.ts';
 import { lacks } from '../../../fixtures/needs.ts';
 import { bindingTo, recordOf } from '../../../fixtures/session.ts';
 import { callApi, tokenFor } from '../../../sandbox/requests.ts';
-import { runCloudctl } from '../../run-cloudctl.ts';
+import { runCloudctl, startCloudctl } from '../../run-cloudctl.ts';
 import { shareFixture } from './share-fixture.ts';
 import { refreshWithoutStore } from './store-without-commit.ts';
 
@@ -46,6 +51,21 @@ async function machineWithTheOnlyGrant() {
   await refreshWithoutStore(fixture, host);
   expect(listRefreshJournalFiles(placeOf(host))).toHaveLength(1);
   return { fixture, host, other };
+}
+
+const account = (host: TestHost): string => readOrCreateKeychainAccount(placeOf(host), host.random);
+
+/** A machine of a share whose keychain has a session and a client secret from before. */
+async function machineWithKeychainSession(authOrigin?: string) {
+  const fixture = await shareFixture();
+  const items = new Map<string, string>();
+  const host = { ...(await fixture.first()), keychain: memoryKeychain(items) };
+  await fixture.login(host);
+  const grant = await tokenFor(fixture.sandbox);
+  const record = recordOf(host, fixture.sandbox, grant, authOrigin === undefined ? {} : { authOrigin });
+  items.set(account(host), encodeCredentialRecord(record).reveal());
+  items.set(`${account(host)}:client`, 'client-secret');
+  return { fixture, host, grant, items };
 }
 
 describe.skipIf(lacks('redis-server'))('auth remove of a shared profile', () => {
@@ -91,6 +111,37 @@ describe.skipIf(lacks('redis-server'))('auth remove of a shared profile', () => 
     expect(filesOf(host)).toEqual([]);
     expect((await callApi(fixture.sandbox, grant.access_token, 'GET', '/v2/actions')).status).toBe(404);
   });
+
+  it('revokes an earlier session of the keychain, and deletes the client secret there', async () => {
+    const { fixture, host, grant, items } = await machineWithKeychainSession();
+    expect([...items.keys()]).toEqual([account(host), `${account(host)}:client`]);
+    expect((await runCloudctl(host, remove)).code).toBe(0);
+    expect([...items]).toEqual([]);
+    expect((await callApi(fixture.sandbox, grant.access_token, 'GET', '/v2/actions')).status).toBe(404);
+  });
+
+  it('exits with 6 if the earlier session of the keychain could not be revoked', async () => {
+    const { host, items } = await machineWithKeychainSession(await closedOrigin());
+    expect((await runCloudctl(host, [...remove, '-o', 'json'])).error()).toMatchObject({ exit_code: 6 });
+    expect([...items]).toEqual([]);
+    expect(host.readConfig().profiles.has('default')).toBe(false);
+  });
+
+  it.each(['missing', 'failed'] as const)(
+    'warns of a keychain that is %s only if it may have a session',
+    async (why) => {
+      const fixture = await shareFixture();
+      const host = await fixture.first();
+      await runCloudctl(host, ['auth', 'token']);
+      account(host);
+      // The keychain fails after the key of the share was removed from it.
+      const keychain = memoryKeychain(new Map(), () => (run.host.err().includes('goes on') ? why : undefined));
+      const run = startCloudctl(host, remove, { keychain });
+      const { code, err } = await run.ended;
+      expect(code).toBe(0);
+      expect(err.includes('may be left in the keychain')).toBe(why !== 'missing');
+    },
+  );
 
   it('does not need the store on a machine that has no session', async () => {
     const fixture = await shareFixture();
