@@ -4,7 +4,7 @@ import type { ProfileReference, ResolvedProfileSettings } from '../../../config/
 import type { CommandContext } from '../../../context.ts';
 import { CliError, exitCodes, usageError } from '../../../errors.ts';
 import { credentialStoreUnavailableError } from '../../../session/credential-store.ts';
-import { listRefreshJournalFiles } from '../../../session/profile-paths.ts';
+import { listRefreshJournalFiles, type RefreshJournalFile } from '../../../session/profile-paths.ts';
 import type { SharedStoreUnavailable } from '../../../session/refresh-claim.ts';
 import type { RefreshJournal } from '../../../session/refresh-journal.ts';
 import { removeJournalAndTemporaryFiles } from '../../../session/remove-profile-secrets.ts';
@@ -93,7 +93,8 @@ async function requireNothingUnpublished(context: CommandContext, settings: Reso
       const copy = readCopyOrThrow(context, settings, keys.share);
       const { row } = await store.run({ op: 'read' });
       const sealer = createSharedSessionEncryptor(keys, profileName, context.host.random);
-      return findUnpublishedSession(copy, row, { profile, open: sealer.open, journal });
+      const journalFiles = listRefreshJournalFiles(context.profilePaths(profileName));
+      return findUnpublishedSession(copy, row, { profile, open: sealer.open, journal, journalFiles });
     },
     settings,
   );
@@ -118,22 +119,26 @@ interface UnpublishedSessionDeps {
   readonly profile: ProfileReference;
   readonly open: SharedSessionEncryptor['open'];
   readonly journal: RefreshJournal;
+  readonly journalFiles: readonly RefreshJournalFile[];
 }
 
 /** What may be lost if the copy and the journal are removed; undefined if the store has the newest session. */
 function findUnpublishedSession(
   copy: SharedSessionCopy | undefined,
   row: SharedSessionEntry | undefined,
-  { profile, open, journal }: UnpublishedSessionDeps,
+  { profile, open, journal, journalFiles }: UnpublishedSessionDeps,
 ): SharedStoreUnavailable | 'unpublished' | undefined {
   const isCopyUnreadable = copy !== undefined && open(copy).kind === 'unknown_key';
   // No machine has stored a session yet, or the store has lost it: then the journal may have the newest grant.
-  if (row === undefined) return copy !== undefined || journal.isOrphaned() ? 'unpublished' : undefined;
+  if (row === undefined) return copy !== undefined || journalFiles.length > 0 ? 'unpublished' : undefined;
   const opened = open(row);
   // The version of a row is proven only by its record, and what cannot be read may be newer.
   if (!isReadableSharedSession(opened)) return findSharedRecordFailure(opened, row.kid, profile);
   if (copy !== undefined && compareSharedSessionVersions(copy, row) === 'newer')
     return isCopyUnreadable ? findSharedRecordFailure({ kind: 'unknown_key' }, copy.kid, profile) : 'unpublished';
+  // A session that this machine does not know to be older than the row cannot be compared with it.
+  const replacedSid = copy !== undefined && compareSharedSessionVersions(copy, row) === 'older' ? copy.sid : row.sid;
+  if (journalFiles.some(({ sid }) => sid !== row.sid && sid !== replacedSid)) return 'unpublished';
   return opened.kind === 'record' && journal.inspect(opened.record).pending ? 'unpublished' : undefined;
 }
 

@@ -201,6 +201,31 @@ describe.skipIf(lacks('redis-server'))('a machine does not leave', () => {
     expect([listRefreshJournalFiles(place).length, existsSync(place.shareFile)]).toEqual([1, true]);
   });
 
+  it.each([
+    ['an older session', false],
+    ['the end of an older session', true],
+  ])(
+    'with the journal of a session that cannot be compared, if the store was restored with %s',
+    async (_what, ended) => {
+      const fixture = await shareFixture();
+      const host = await fixture.first();
+      await fixture.login(host);
+      if (ended) await runCloudctl(host, ['auth', 'logout']);
+      const backup = await readRow(fixture, host);
+      await vi.waitUntil(() => Math.floor(Date.now() / 1_000) > backup.epoch, 3_000);
+      await fixture.login(host);
+      await refreshWithoutStore(fixture, host);
+      const place = profilePaths(host.folders.state, 'default');
+      rmSync(place.sharedCopyFile);
+      await replaceRow(fixture, host, backup);
+      const ran = await runCloudctl(host, leave);
+      expect(ran.error()).toMatchObject({ code: 'busy' });
+      expect([listRefreshJournalFiles(place).length, existsSync(place.shareFile)]).toEqual([1, true]);
+      expect((await runCloudctl(host, ['auth', 'remove', 'default', '--local'])).code).toBe(0);
+      expect(listRefreshJournalFiles(place)).toEqual([]);
+    },
+  );
+
   it('while the record of the store does not open', async () => {
     const fixture = await shareFixture();
     const host = await fixture.first();
