@@ -116,9 +116,10 @@ export interface CredentialStore {
   readonly clock?: Clock;
   /**
    * Reads the newest record from the shared store, so that a later read returns it. Without a call, a read without the lock
-   * returns the copy on this machine as long as its access token is valid.
+   * returns the copy on this machine as long as its access token is valid. If the store cannot be reached, that is a failure
+   * only without a copy that the store has confirmed, or if `isForLogin` is true: a login needs the store.
    */
-  synchronize?(): Promise<CredentialStoreUnavailable | undefined>;
+  synchronize?(options?: { readonly isForLogin: boolean }): Promise<CredentialStoreUnavailable | undefined>;
   /**
    * Opens the credential store for the function `work`. One helper process of the keychain performs all operations; it has
    * ended when the returned promise settles. To write, the caller passes the lock of the profile. The helper process inherits

@@ -170,9 +170,9 @@ function requireLoginLock({ tryLoginLock, profile }: LoginDeps): HeldFileLock {
   });
 }
 
-/** A locked or missing keychain is reported before the user signs in in the browser. */
+/** A locked or missing keychain, or a shared store that cannot be reached, is reported before the user signs in in the browser. */
 async function requireUsableStore({ store, profile }: LoginDeps): Promise<void> {
-  const away = await store.synchronize?.();
+  const away = await store.synchronize?.({ isForLogin: true });
   if (away !== undefined) throw credentialStoreUnavailableError(away, profile);
   requireCredentialStoreAvailable(await store.withItems((items) => items.read('credential')), profile);
   const failure = store.checkWritable?.();

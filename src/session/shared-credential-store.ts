@@ -74,9 +74,9 @@ export function createSharedCredentialStore(given: SharedCredentialStoreOptions)
     clock,
     // A missing key is reported before the user signs in in the browser.
     checkWritable: () => loginFailure,
-    synchronize: () =>
+    synchronize: ({ isForLogin } = { isForLogin: false }) =>
       useStore(async (access) => {
-        const read = await access.read({ mayUseCopy: false, requireConfirmed: true });
+        const read = await access.read({ mayUseCopy: false, requireConfirmed: true, requireStore: isForLogin });
         loginFailure = access.findLoginFailure();
         return read.kind === 'unavailable' ? read : undefined;
       }),

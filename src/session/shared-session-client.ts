@@ -64,11 +64,13 @@ export interface SharedSessionClient {
   /**
    * The newer record of the store and the local copy. If the copy is newer, it is first written to the store. With
    * `mayUseCopy`, the copy is returned without a request to the store as long as its access token is valid. If the store
-   * cannot be reached, the copy is returned with a warning; with `requireConfirmed` not if the store has not confirmed it.
+   * cannot be reached, the copy is returned with a warning; with `requireConfirmed` not if the store has not confirmed it,
+   * and with `requireStore` not at all.
    */
   read(options: {
     readonly mayUseCopy: boolean;
     readonly requireConfirmed?: boolean;
+    readonly requireStore?: boolean;
   }): Promise<CredentialItemReadResult>;
   /** The record of the copy; undefined if there is none, or after a logout. */
   knownRecord(): CredentialRecord | undefined;
@@ -169,7 +171,7 @@ export function createSharedSessionClient(deps: SharedSessionClientDeps): Shared
       const { opened } = local.read();
       return opened?.kind === 'record' ? opened.record : undefined;
     },
-    async read({ mayUseCopy, requireConfirmed = false }) {
+    async read({ mayUseCopy, requireConfirmed = false, requireStore = false }) {
       await local.showUnshownWarning();
       const known = local.read();
       const { opened: ofCopy } = known;
@@ -179,7 +181,7 @@ export function createSharedSessionClient(deps: SharedSessionClientDeps): Shared
       }
       const read = await catchSharedStoreUnavailable(location, () => readStore(known));
       if (read.kind !== 'unavailable' || read.why !== 'shared' || ofCopy?.kind !== 'record') return read;
-      if (requireConfirmed && known.copy?.isUnconfirmed === true) return read;
+      if (requireStore || (requireConfirmed && known.copy?.isUnconfirmed === true)) return read;
       await deps.warn(`could not read the shared store (${read.reason}); the session that this machine knows is used`);
       return buildSharedReadResult(ofCopy, '', profile);
     },

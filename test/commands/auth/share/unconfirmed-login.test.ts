@@ -121,6 +121,18 @@ it('auth status --check exits with 6 while the store is away and the copy is a l
   expect((await runCloudctl(host, ['auth', 'status', '--check'])).code).toBe(0);
 });
 
+it('auth login shows no page while the store cannot be reached, although the machine has a copy', async () => {
+  const fixture = await shareFixture();
+  const host = await fixture.first();
+  await fixture.login(host);
+  expect((await runCloudctl(host, ['auth', 'token'])).code).toBe(0);
+  await fixture.redis.stop();
+  const env = { CLOUDCTL_CLIENT_SECRET: fixture.sandbox.ready.client_secret };
+  const ran = await runCloudctl(host, ['auth', 'login', '--force', '--login-timeout', '1s'], { env });
+  expect(ran.code).toBe(6);
+  expectGolden('auth-share', stableText(ran));
+});
+
 it('auth login --with-token that receives SIGTERM during the commit: exit 143, and the session is stored', async () => {
   const fixture = await shareFixture();
   const host = await fixture.first();
