@@ -41,5 +41,5 @@ const hints: Readonly<Record<string, StoreErrorHint>> = {
   '0A000': usePrimary,
   '25006': usePrimary,
   READONLY: usePrimary,
-  '42501': 'grant the role of CLOUDCTL_STORE_URL the role cloudctl_share_member',
+  '42501': 'grant the user of CLOUDCTL_STORE_URL the role that `cloudctl auth share init` created for the machines',
 };
