@@ -39,7 +39,13 @@ export async function endSessionGrant(deps: EndSessionGrantDeps, session: Replac
     // Backups of the store may contain the refresh token, which a revocation may leave valid; once used, it is worthless.
     const spent = await spendRefreshToken(deps, session);
     const outcome = await revoke(deps, spent.record);
-    return spent.error === undefined ? outcome : { kind: 'unproven', error: spent.error };
+    if (spent.error === undefined) return outcome;
+    if (outcome.kind === 'revoked') return { kind: 'unproven', error: spent.error };
+    const detail = `${spent.error.detail}; ${outcome.error.message}`;
+    return {
+      kind: 'unproven',
+      error: new CliError(spent.error.code, spent.error.message, { ...spent.error, detail }),
+    };
   } catch (error) {
     if (!(error instanceof HttpSendError || error instanceof CliError)) throw error;
     return { kind: 'unproven', error: revocationError(record, error) };

@@ -2,6 +2,8 @@ import { expect, it } from 'vitest';
 import { CliError } from '../../src/errors.ts';
 import { HttpSendError } from '../../src/platform/http-sender.ts';
 import { endSessionGrant } from '../../src/session/end-session-grant.ts';
+import { errorText } from '../fixtures/error-text.ts';
+import { expectGolden } from '../fixtures/golden.ts';
 import { sandboxFor } from '../sandbox/requests.ts';
 import { sharedMachines } from './shared-machines.ts';
 
@@ -28,6 +30,19 @@ it('a shared session: the access token is revoked, although the connection for u
   const end = await endSessionGrant({ ...deps, createSender: losing, probe: async () => 'refused' }, session);
   expect(end).toMatchObject({ kind: 'unproven', error: { code: 'unreachable', exitCode: 6 } });
   expect(sandbox.requests('POST /v1/oauth/revoke').map(({ status }) => status)).toEqual([200]);
+});
+
+it('a shared session of which neither the refresh nor the revocation is proven: the error names both', async () => {
+  const { sandbox, session, ...deps } = await oneMachine();
+  const createSender = async () => async () => ({
+    status: 503,
+    headers: new Headers(),
+    body: null,
+    text: async () => '',
+  });
+  const end = await endSessionGrant({ ...deps, createSender, probe: async () => 'accepted' }, session);
+  if (end.kind !== 'unproven') throw new Error(end.kind);
+  expectGolden('auth-share', errorText(end.error).replaceAll(sandbox.ready.auth_url, 'AUTH_URL'));
 });
 
 it('a resource API that cannot be reached: the error does not call a revoked token valid', async () => {
