@@ -38,8 +38,11 @@ export function findSharedSessionReplacementFailure(
 ): SharedStoreUnavailable | undefined {
   const opened = sealer.open(row);
   if (opened.kind === 'unknown_key') return findSharedRecordFailure(opened, row.kid, profile);
-  if (event === 'logout' || sealer.findNewestKid([row.activeKid]) !== undefined) return undefined;
-  return findSharedRecordFailure({ kind: 'unknown_key' }, row.activeKid, profile);
+  if (event === 'logout') return undefined;
+  const withActiveKey = sealer.open({ ...row, kid: row.activeKid });
+  return withActiveKey.kind === 'unknown_key'
+    ? findSharedRecordFailure(withActiveKey, row.activeKid, profile)
+    : undefined;
 }
 
 /** What a login or a logout stores, and what it does if it does not store anything. */

@@ -9,7 +9,7 @@ export type DecryptedSharedSession =
   | { readonly kind: 'record'; readonly record: CredentialRecord }
   /** A logout on one of the machines ended the session. */
   | { readonly kind: 'tombstone' }
-  | { readonly kind: 'unknown_key' }
+  | { readonly kind: 'unknown_key'; readonly isKeyFromVariable?: boolean | undefined }
   /** Damaged, forged, or moved from another version; or written by a newer version of the program. */
   | { readonly kind: 'damaged' };
 
@@ -38,7 +38,7 @@ export function createSharedSessionEncryptor(
     },
     open(sealed) {
       const key = selectShareEncryptionKeyById(keys, sealed.kid);
-      if (key === undefined) return { kind: 'unknown_key' };
+      if (key === undefined) return { kind: 'unknown_key', isKeyFromVariable: keys.isFromVariable };
       const text = decryptSharedRecord(place, sealed, key)?.reveal();
       if (text === undefined) return { kind: 'damaged' };
       if (text === tombstone.reveal()) return { kind: 'tombstone' };

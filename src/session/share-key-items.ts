@@ -1,3 +1,4 @@
+import type { ProfileReference } from '../config/settings.ts';
 import { CliError, usageError } from '../errors.ts';
 import type { ProcessEnvironment } from '../platform/host.ts';
 import {
@@ -11,7 +12,7 @@ import {
   isCredentialStoreUnavailable,
   requireCredentialStoreAvailable,
 } from './credential-store.ts';
-import { formatShareJoinCommand } from './suggested-commands.ts';
+import { formatCommandForProfile, formatShareJoinCommand } from './suggested-commands.ts';
 
 /** The variable with the keys of the share, for machines that keep nothing, such as containers of a CI system. */
 export const shareEncryptionKeyVariable = 'CLOUDCTL_STORE_KEY';
@@ -27,6 +28,13 @@ export interface ShareEncryptionKeyLocations {
 export interface FoundShareEncryptionKeys {
   readonly keys: ShareEncryptionKeys;
   readonly from: 'variable' | 'file' | 'keychain';
+}
+
+/** The hint that gives this machine a key of the share that it does not have. The keys in the variable win over stored keys. */
+export function formatMissingShareKeyHint(profile: ProfileReference, isFromVariable = false): string {
+  return isFromVariable
+    ? `set ${shareEncryptionKeyVariable} to the keys of a machine that has this key; there, ${formatCommandForProfile(profile, 'auth share init --print-key')} prints them`
+    : `give this machine the keys of the share: ${formatShareJoinCommand(profile)}`;
 }
 
 /** The keys of the share: from the variable, the file or the keychain. Throws a CliError when this machine has none. */
@@ -53,7 +61,7 @@ export async function findShareEncryptionKeys({
   const variable = env[shareEncryptionKeyVariable]?.trim();
   if (variable !== undefined && variable !== '') {
     const keys = decodeShareEncryptionKeys(variable);
-    if (keys !== undefined) return { keys, from: 'variable' };
+    if (keys !== undefined) return { keys: { ...keys, isFromVariable: true }, from: 'variable' };
     throw usageError(
       `${shareEncryptionKeyVariable} is not the key of a share`,
       'set the variable to the text of the key file',

@@ -4,7 +4,7 @@ import { encodeCredentialRecord } from './credential-record.ts';
 import type { CredentialItemReadResult } from './credential-store.ts';
 import type { SharedStoreUnavailable } from './refresh-claim.ts';
 import type { DecryptedSharedSession } from './sealed-session.ts';
-import { formatShareJoinCommand } from './suggested-commands.ts';
+import { formatMissingShareKeyHint } from './share-key-items.ts';
 
 /** A decrypted record as the credential store returns it. */
 export function buildSharedReadResult(
@@ -18,7 +18,7 @@ export function buildSharedReadResult(
     case 'tombstone':
       return { kind: 'absent', isEnded: true };
     case 'unknown_key':
-      return unknownKeyFailure(kid, profile);
+      return unknownKeyFailure(opened, kid, profile);
     case 'damaged':
       // The decrypted text is not a session record, so callers report a damaged session.
       return { kind: 'found', value: damaged };
@@ -33,7 +33,7 @@ export function findSharedRecordFailure(
   kid: string,
   profile: ProfileReference,
 ): SharedStoreUnavailable | undefined {
-  if (opened.kind === 'unknown_key') return unknownKeyFailure(kid, profile);
+  if (opened.kind === 'unknown_key') return unknownKeyFailure(opened, kid, profile);
   if (opened.kind !== 'damaged') return undefined;
   return {
     kind: 'unavailable',
@@ -43,12 +43,16 @@ export function findSharedRecordFailure(
   };
 }
 
-function unknownKeyFailure(kid: string, profile: ProfileReference): SharedStoreUnavailable {
+function unknownKeyFailure(
+  { isKeyFromVariable }: Extract<DecryptedSharedSession, { kind: 'unknown_key' }>,
+  kid: string,
+  profile: ProfileReference,
+): SharedStoreUnavailable {
   return {
     kind: 'unavailable',
     why: 'shared',
     reason: `the session is encrypted with the key ${kid}, which this machine does not have`,
-    hint: `give this machine the keys of the share: ${formatShareJoinCommand(profile)}`,
+    hint: formatMissingShareKeyHint(profile, isKeyFromVariable),
     isRejected: true,
   };
 }

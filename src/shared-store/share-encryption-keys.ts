@@ -10,6 +10,8 @@ export interface ShareEncryptionKey {
 export interface ShareEncryptionKeys {
   readonly share: string;
   readonly keys: readonly [ShareEncryptionKey, ...ShareEncryptionKey[]];
+  /** True if the keys are the value of a variable, so that no stored key is used. */
+  readonly isFromVariable?: true;
 }
 
 export function generateShareEncryptionKeys(random: (bytes: number) => Uint8Array): ShareEncryptionKeys {

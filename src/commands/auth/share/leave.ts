@@ -128,14 +128,15 @@ function findUnpublishedSession(
   row: SharedSessionEntry | undefined,
   { profile, open, journal, journalFiles }: UnpublishedSessionDeps,
 ): SharedStoreUnavailable | 'unpublished' | undefined {
-  const isCopyUnreadable = copy !== undefined && open(copy).kind === 'unknown_key';
   // No machine has stored a session yet, or the store has lost it: then the journal may have the newest grant.
   if (row === undefined) return copy !== undefined || journalFiles.length > 0 ? 'unpublished' : undefined;
   const opened = open(row);
   // The version of a row is proven only by its record, and what cannot be read may be newer.
   if (!isReadableSharedSession(opened)) return findSharedRecordFailure(opened, row.kid, profile);
-  if (copy !== undefined && compareSharedSessionVersions(copy, row) === 'newer')
-    return isCopyUnreadable ? findSharedRecordFailure({ kind: 'unknown_key' }, copy.kid, profile) : 'unpublished';
+  if (copy !== undefined && compareSharedSessionVersions(copy, row) === 'newer') {
+    const ofCopy = open(copy);
+    return ofCopy.kind === 'unknown_key' ? findSharedRecordFailure(ofCopy, copy.kid, profile) : 'unpublished';
+  }
   // A session that this machine does not know to be older than the row cannot be compared with it.
   const replacedSid = copy !== undefined && compareSharedSessionVersions(copy, row) === 'older' ? copy.sid : row.sid;
   if (journalFiles.some(({ sid }) => sid !== row.sid && sid !== replacedSid)) return 'unpublished';

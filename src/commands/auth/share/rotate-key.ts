@@ -2,8 +2,12 @@ import type { CommandSpec } from '../../../cli/command.ts';
 import type { CommandContext } from '../../../context.ts';
 import { CliError, usageError } from '../../../errors.ts';
 import { createSharedSessionEncryptor } from '../../../session/sealed-session.ts';
-import { shareEncryptionKeyVariable, writeShareEncryptionKeys } from '../../../session/share-key-items.ts';
-import { formatCommandForProfile, formatShareJoinCommand } from '../../../session/suggested-commands.ts';
+import {
+  formatMissingShareKeyHint,
+  shareEncryptionKeyVariable,
+  writeShareEncryptionKeys,
+} from '../../../session/share-key-items.ts';
+import { formatCommandForProfile } from '../../../session/suggested-commands.ts';
 import { addShareEncryptionKey, encodeShareEncryptionKeys } from '../../../shared-store/share-encryption-keys.ts';
 import { type OpenedShare, withOpenSharedStore } from './use-share.ts';
 
@@ -64,7 +68,7 @@ async function activateNewestKey(
     const opened = sealer.open(row);
     if (opened.kind === 'unknown_key' || opened.kind === 'damaged')
       throw new CliError('config_invalid', `this machine cannot decrypt the session in the store (key ${row.kid})`, {
-        hint: `join with the keys of another machine: ${formatShareJoinCommand(settings.profile)}`,
+        hint: formatMissingShareKeyHint(settings.profile, found.from === 'variable'),
       });
     const content = opened.kind === 'record' ? opened.record : 'tombstone';
     const sealed = sealer.seal(row, content, kid);

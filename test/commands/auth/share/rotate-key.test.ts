@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { expectGolden } from '../../../fixtures/golden.ts';
 import { lacks } from '../../../fixtures/needs.ts';
 import { runCloudctl } from '../../run-cloudctl.ts';
 import { shareFixture } from './share-fixture.ts';
@@ -23,6 +24,23 @@ describe.skipIf(lacks('redis-server'))('auth share rotate-key', () => {
     await runCloudctl(second, ['auth', 'share', 'join'], { stdin: fixture.keysOf(host) });
     expect((await runCloudctl(second, ['auth', 'refresh'])).code).toBe(0);
     expect((await runCloudctl(host, ['auth', 'token'])).code).toBe(0);
+  });
+
+  it('makes a machine with the keys in the variable name the variable, which wins over a stored key', async () => {
+    const fixture = await shareFixture();
+    const host = await fixture.first();
+    await fixture.login(host);
+    const ci = fixture.machine('ci-2', { CLOUDCTL_STORE_KEY: fixture.keysOf(host) });
+    for (const words of [[], ['--activate']]) await runCloudctl(host, [...rotate, ...words]);
+    const kid = await fixture.withStore(host, async (store) => (await store.run({ op: 'read' })).row?.kid);
+    const refused = [
+      await runCloudctl(ci, ['auth', 'token']),
+      await runCloudctl(ci, [...rotate.slice(0, 3), '--activate']),
+    ];
+    expectGolden('auth-share', refused.map(({ err }) => err.replaceAll(String(kid), 'KID')).join('\n'));
+    const { out } = await runCloudctl(host, ['auth', 'share', 'init', '--print-key']);
+    const env = { CLOUDCTL_STORE_KEY: out };
+    expect((await runCloudctl(ci, ['auth', 'token'], { env })).code).toBe(0);
   });
 
   it('cannot add a key to a variable', async () => {
