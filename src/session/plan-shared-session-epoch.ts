@@ -28,15 +28,26 @@ export interface SharedSessionEpochDeps {
 }
 
 /**
- * Why this machine must not replace the row with a login or a logout: it could not revoke the session, or a machine that was
- * excluded could read the new session. Undefined if it may.
+ * A machine stores an epoch that is at most one greater than the time of the store, or than a known epoch. A greater epoch of a
+ * row that cannot be decrypted was not stored by a machine, and a session with an even greater one might not be readable.
+ */
+const maxEpochAfterStoreTimeSeconds = 10 * 366 * 86_400;
+
+/**
+ * Why this machine must not replace the row with a login or a logout: it could not revoke the session, a machine that was
+ * excluded could read the new session, or the epoch of the row is impossible. Undefined if it may.
+ * @param nowMs the time of the store
  */
 export function findSharedSessionReplacementFailure(
   row: SharedSessionEntry,
   event: NewSharedSessionEpoch['event'],
-  { sealer, profile }: Pick<SharedSessionEpochDeps, 'sealer' | 'profile'>,
+  { sealer, profile, nowMs }: Pick<SharedSessionEpochDeps, 'sealer' | 'profile'> & { readonly nowMs: number },
 ): SharedStoreUnavailable | undefined {
   const opened = sealer.open(row);
+  if (opened.kind === 'damaged' && row.epoch > nowMs / 1000 + maxEpochAfterStoreTimeSeconds) {
+    const reason = `the row of the profile in the store is damaged: its epoch ${row.epoch} is more than ten years after the time of the store`;
+    return { kind: 'unavailable', why: 'shared', reason, hint: hintOfImpossibleEpoch, isRejected: true };
+  }
   if (opened.kind === 'unknown_key') return findSharedRecordFailure(opened, row.kid, profile);
   if (event === 'logout') return undefined;
   const withActiveKey = sealer.open({ ...row, kid: row.activeKid });
@@ -60,7 +71,7 @@ export function planSharedSessionEpoch(
       const replaced = findSessionToReplace(row, sealer.open, known, journal);
       if (sealed !== undefined) return { row, sealed, replaced };
       const failure =
-        row === undefined ? undefined : findSharedSessionReplacementFailure(row, event, { sealer, profile });
+        row === undefined ? undefined : findSharedSessionReplacementFailure(row, event, { sealer, profile, nowMs });
       if (failure !== undefined) return failure;
       if (event === 'logout' && row !== undefined && replaced === undefined && sealer.open(row).kind === 'tombstone') {
         await adopt(row, known);
@@ -86,3 +97,6 @@ export function planSharedSessionEpoch(
 
 const hintOfSupersededLogin = (profile: ProfileReference): string =>
   `see the session that is stored: ${formatCommandForProfile(profile, 'auth status')}`;
+
+const hintOfImpossibleEpoch = (profile: ProfileReference): string =>
+  `delete it as the owner of the store (PostgreSQL: the row in cloudctl_share.session; Redis: the key cloudctl:{SHARE}:${profile.name}), then run ${formatCommandForProfile(profile, 'auth status --check')} on a machine that has used the session`;

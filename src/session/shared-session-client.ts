@@ -166,7 +166,8 @@ export function createSharedSessionClient(deps: SharedSessionClientDeps): Shared
   return {
     run,
     findFailureOfLastRow: () => findFailure(lastRow),
-    findLoginFailure: () => lastRow && findSharedSessionReplacementFailure(lastRow, 'login', { sealer, profile }),
+    findLoginFailure: () =>
+      lastRow && findSharedSessionReplacementFailure(lastRow, 'login', { sealer, profile, nowMs: clock.now() }),
     knownRecord() {
       const { opened } = local.read();
       return opened?.kind === 'record' ? opened.record : undefined;

@@ -37,7 +37,7 @@ async function twoMachines() {
     const { found, newKid: activeKid } = present();
     restore({ ...found, activeKid });
   };
-  return { sandbox, ...all, first, second, s0, newKid, oldKid, reseal, activate };
+  return { sandbox, ...all, first, second, s0, newKid, oldKid, present, reseal, activate };
 }
 
 describe('a machine without the new key of the share', () => {
@@ -112,5 +112,45 @@ describe('a machine without the new key of the share', () => {
     await reseal();
     await first.session().bearer();
     expect(server.row()).toMatchObject({ kid: newKid, gen: 2 });
+  });
+});
+
+describe('a row that cannot be decrypted', () => {
+  const year = 366 * 86_400;
+  const damage = async (epochExcess: number) => {
+    const all = await twoMachines();
+    const { found } = all.present();
+    all.server.restore({ ...found, epoch: Math.floor(Date.now() / 1000) + epochExcess, record: 'AAAA' });
+    return all;
+  };
+
+  it('and has an epoch in the next ten years is replaced by a login, and by a logout', async () => {
+    const { first, server, login } = await damage(9 * year);
+    const { sid } = await login(first);
+    const row = server.row();
+    if (row?.sid !== sid) throw new Error('the login was not stored');
+    server.restore({ ...row, epoch: row.epoch + 1, record: 'AAAA' });
+    expect(await logoutOn(first)).toMatchObject({ kind: 'revoked' });
+    expect(server.row()).toMatchObject({ epoch: row.epoch + 2 });
+    await login(first);
+    expect(server.row()).toMatchObject({ epoch: row.epoch + 3 });
+  });
+
+  it('and has a later epoch is not replaced: the error names the row, and a machine publishes the session afterwards', async () => {
+    const { first, server, s0, login, tryLogin } = await damage(900_000_000_000_000);
+    const before = server.row();
+    expect((await tryLogin(first)).written).toMatchObject({ kind: 'unavailable', isRejected: true });
+    // The login is refused before the browser is opened.
+    await first.store.synchronize?.();
+    expect(first.store.checkWritable?.()).toMatchObject({ kind: 'unavailable' });
+    const failure = await logoutOn(first).then(String, (error: unknown) => error);
+    expect(failure).toMatchObject({ code: 'unreachable' });
+    expectGolden('auth-share', errorText(failure).replaceAll(String(before?.epoch), 'EPOCH'));
+    expect(server.row()).toEqual(before);
+    server.restore(undefined);
+    await first.store.synchronize?.();
+    expect(server.row()?.sid).toBe(s0.sid);
+    await login(first);
+    expect(server.row()?.epoch).toBeLessThan(Date.now() / 1000 + year);
   });
 });

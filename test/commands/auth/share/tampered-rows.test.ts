@@ -48,6 +48,19 @@ describe('a row that was changed in the server', () => {
     expect(await statusOf(host)).toMatchObject({ state: 'no_session' });
   });
 
+  it('an epoch of 15 digits: login and logout leave the row, and the session goes on after it was deleted', async () => {
+    const { host, share, change } = await joinedMachine();
+    await change("epoch = 999999999999999, record = 'AAAA'");
+    const login = ['auth', 'login', '--with-token', '--force', '-o', 'json'];
+    const { out: stdin } = await runCloudctl(host, ['auth', 'token', '--cached']);
+    expect((await runCloudctl(host, login, { stdin })).error()).toMatchObject({ exit_code: 6 });
+    expect((await runCloudctl(host, ['auth', 'logout', '-o', 'json'])).error()).toMatchObject({ exit_code: 6 });
+    expect(await statusOf(host)).toMatchObject({ state: 'damaged', epoch: 999_999_999_999_999 });
+    await server.query(`DELETE FROM cloudctl_share.session WHERE share = '${share}'`);
+    expect((await runCloudctl(host, ['auth', 'status', '--check'])).code).toBe(0);
+    expect(await statusOf(host)).toMatchObject({ state: 'session' });
+  });
+
   it('the record of another share is damaged, also with its labels', async () => {
     const [one, other] = [await joinedMachine(), await joinedMachine()];
     await one.change(
