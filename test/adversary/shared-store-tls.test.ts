@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { freePort } from '../../scripts/postgres.mjs';
 import { initializeSharedStore } from '../../src/shared-store/initialize-shared-store.ts';
 import { parseSharedStoreUrl } from '../../src/shared-store/store-url.ts';
 import { createFleet } from '../faults/fleet/fleet.ts';
@@ -10,7 +11,7 @@ import { type Certificates, makeCertificates } from '../fixtures/certificates.ts
 import { lacksNetwork, networkAddress, startMiddleParty } from '../fixtures/middle-party.ts';
 import { lacks } from '../fixtures/needs.ts';
 import { type Postgres, startPostgres } from '../fixtures/postgres.ts';
-import { freePort, type RedisServer, startRedis } from '../fixtures/redis.ts';
+import { type RedisServer, startRedis } from '../fixtures/redis.ts';
 
 /** The shared store on an address that is not loopback, and others who answer there. */
 const names = `IP:${networkAddress}`;

@@ -18,10 +18,10 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { install, side } from '../../scripts/extra-packages.mjs';
+import { freePort } from '../../scripts/postgres.mjs';
 import { type Sandbox, startSandbox } from '../../src/library/sandbox.ts';
 import { node } from '../fixtures/cli.ts';
 import { isCi, lacks, which } from '../fixtures/needs.ts';
-import { freePort } from '../fixtures/redis.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const packageJson = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));

@@ -1,8 +1,9 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
+import { freePort } from '../../scripts/postgres.mjs';
 import { observeSourceBeforeMigration } from '../../src/watch/source-before-migration.ts';
 import type { WatchedSource } from '../../src/watch/watch-source.ts';
 import { ready, startPostgres } from '../fixtures/postgres.ts';
-import { freePort, startRedis } from '../fixtures/redis.ts';
+import { startRedis } from '../fixtures/redis.ts';
 import { watchedPostgres, watchedRedis } from './run-watch.ts';
 
 vi.setConfig({ testTimeout: 60_000 });

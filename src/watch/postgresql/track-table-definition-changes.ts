@@ -67,12 +67,22 @@ export function trackTableDefinitionChanges(
       sightings.set(name, sighting);
       continue;
     }
-    first.set(name, shape);
+    first.set(name, keepRemovedIdentity(previous.first.get(name), shape));
     const found = columns.get(name);
     if (found === undefined) columnsBefore.delete(name);
     else columnsBefore.set(name, found);
   }
   return { first, now: shapes, columnsBefore, columnsNow: columns, sightings };
+}
+
+/** Rows that are inserted reach the target, too, while the source refuses updates and deletions of the table. */
+function keepRemovedIdentity(
+  before: WatchedTableDefinition | undefined,
+  now: WatchedTableDefinition,
+): WatchedTableDefinition {
+  if (before?.hasReplicaIdentity !== true || now.hasReplicaIdentity) return now;
+  const { identity, keyColumns, hasReplicaIdentity } = before;
+  return { ...now, identity, keyColumns, hasReplicaIdentity };
 }
 
 /** Tables that were created, dropped or altered. */

@@ -4,10 +4,11 @@ import { chownSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { freePort } from '../../../scripts/postgres.mjs';
 import { probePsync } from '../../../src/preflight/redis/probe-psync.ts';
 import { parseRedisEndpoint } from '../../../src/redis/endpoint.ts';
 import { lacks } from '../../fixtures/needs.ts';
-import { eventually, freePort } from '../../fixtures/redis.ts';
+import { eventually } from '../../fixtures/redis.ts';
 import { listen } from '../../redis/listen.ts';
 
 function probe(port: number, copyLimit: number) {
