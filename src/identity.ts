@@ -2,7 +2,7 @@
  * Who sends requests to a service: the account, its context (personal or team), the application, and the servers. An absent
  * property means "unknown": it neither equals nor differs from another value.
  */
-export interface AccountAndServers extends AccountAndTeam {
+export interface AccountAndServerOrigins extends AccountAndTeam {
   /** Origin of the authorization server. */
   readonly authOrigin?: string | undefined;
   /** Origin of the resource API. */
@@ -32,7 +32,10 @@ export type AccountComparison = 'same' | 'different' | 'unknown';
  * Whether two identities own the same droplets and migrations. The client ID is not compared, because an application may be
  * registered again under another client ID.
  */
-export function compareAccountsAndServers(one: AccountAndServers, other: AccountAndServers): AccountComparison {
+export function compareAccountsAndServerOrigins(
+  one: AccountAndServerOrigins,
+  other: AccountAndServerOrigins,
+): AccountComparison {
   const results = [
     compareKnown(one.baseOrigin, other.baseOrigin),
     compareKnown(one.authOrigin, other.authOrigin),
@@ -53,7 +56,7 @@ export function compareAccounts(one: AccountAndTeam, other: AccountAndTeam): Acc
 }
 
 /** Describes an identity in a message, such as `account 1b4e…, team 9c2f… at https://api.example.com`. */
-export function describeAccountAndServers(identity: AccountAndServers): string {
+export function describeAccountAndServerOrigins(identity: AccountAndServerOrigins): string {
   const at = identity.baseOrigin === undefined ? '' : ` at ${identity.baseOrigin}`;
   return `${describeAccount(identity)}${at}`;
 }

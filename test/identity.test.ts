@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import {
   compareAccounts,
-  compareAccountsAndServers,
-  describeAccountAndServers,
+  compareAccountsAndServerOrigins,
+  describeAccountAndServerOrigins,
   describeTeam,
 } from '../src/identity.ts';
 import { expectGolden } from './fixtures/golden.ts';
@@ -39,14 +39,14 @@ describe('identities', () => {
     ['unknown', { team: undefined }],
     ['unknown', { accountUuid: undefined, team: undefined }],
   ] as const)('are %s with %j', (expected, change) => {
-    expect(compareAccountsAndServers(known, { ...known, ...change })).toBe(expected);
+    expect(compareAccountsAndServerOrigins(known, { ...known, ...change })).toBe(expected);
   });
 
   it('are described with what is known of them', () => {
     const lines = [
-      describeAccountAndServers(known),
-      describeAccountAndServers({ accountUuid: 'u', team }),
-      describeAccountAndServers({}),
+      describeAccountAndServerOrigins(known),
+      describeAccountAndServerOrigins({ accountUuid: 'u', team }),
+      describeAccountAndServerOrigins({}),
       describeTeam(team),
     ];
     expectGolden('auth', lines.join('\n'));

@@ -6,10 +6,10 @@ import { listStoredBatches } from '../batch/ledger/stored-batches.ts';
 import { formatProfileAndServerOptions } from '../batch/report/resume-command.ts';
 import { quoteShellArg } from '../cli/shell-quote.ts';
 import { type ResolvedProfileSettings, requireNamedProfileExists } from '../config/settings.ts';
-import { readStoredAccountAndServers } from '../context/current-identity.ts';
+import { readStoredAccountAndServerOrigins } from '../context/current-identity.ts';
 import type { CommandContext } from '../context.ts';
 import { CliError } from '../errors.ts';
-import { compareAccountsAndServers, personalTeamValue } from '../identity.ts';
+import { compareAccountsAndServerOrigins, personalTeamValue } from '../identity.ts';
 import { type JsonRecord, readStringField } from '../json.ts';
 import { timeoutSignal } from '../platform/timeout-signal.ts';
 import type { Secret } from '../secret.ts';
@@ -171,10 +171,10 @@ async function readMigrations(
 ): Promise<readonly MigrationInProgress[]> {
   const recorded = listStartedMigrations(context.host.folders.state);
   if (recorded.length === 0) return [];
-  const current = await readStoredAccountAndServers(context, settings);
+  const current = await readStoredAccountAndServerOrigins(context, settings);
   const own = recorded.filter(
     ({ started: { identity } }) =>
-      identity === undefined || compareAccountsAndServers(identity, current) !== 'different',
+      identity === undefined || compareAccountsAndServerOrigins(identity, current) !== 'different',
   );
   const shown = own.slice(0, maxMigrations).map(async ({ started: { cluster } }) => {
     const migration = await fetchOnlineMigration(api, cluster).catch(() => undefined);

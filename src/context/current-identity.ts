@@ -3,7 +3,7 @@ import { createRateLimitWaitFunction } from '../api/rate-limit-wait.ts';
 import type { ResolvedProfileSettings } from '../config/settings.ts';
 import type { CommandContext } from '../context.ts';
 import { CliError } from '../errors.ts';
-import type { AccountAndServers } from '../identity.ts';
+import type { AccountAndServerOrigins } from '../identity.ts';
 import { runUntilSignal } from '../platform/until-signal.ts';
 import { readLoggedInAccountFile } from '../session/account.ts';
 import { buildRefusedRequestHints } from '../session/session-server-binding.ts';
@@ -20,13 +20,13 @@ export interface RateLimitWaitOptions {
  * Reads which account, team and application the requests of this command use. The stored session is read first; if it lacks the
  * account or the team (implicit flow, CLOUDCTL_ACCESS_TOKEN), `GET /v2/account` is sent.
  */
-export async function readCurrentAccountAndServers(
+export async function readCurrentAccountAndServerOrigins(
   context: CommandContext,
   settings: ResolvedProfileSettings,
   { maxWait, onPause }: RateLimitWaitOptions,
   signal?: AbortSignal,
-): Promise<AccountAndServers> {
-  const known = await readStoredAccountAndServers(context, settings);
+): Promise<AccountAndServerOrigins> {
+  const known = await readStoredAccountAndServerOrigins(context, settings);
   if (known.accountUuid !== undefined && known.team !== undefined) return known;
   const hints = buildRefusedRequestHints(settings, context.host.folders.config);
   const pause = async (ms: number): Promise<void> => {
@@ -46,19 +46,19 @@ export async function readCurrentAccountAndServers(
  * Reads the identity for the start of a batch. A batch can start without the identity, so the identity stays unknown if
  * the server does not respond.
  */
-export async function readAccountAndServersIfAvailable(
+export async function readAccountAndServerOriginsIfAvailable(
   context: CommandContext,
   settings: ResolvedProfileSettings,
   wait: RateLimitWaitOptions,
-): Promise<AccountAndServers> {
+): Promise<AccountAndServerOrigins> {
   // A profile without a valid base_url, or without a session, is an error.
   await context.api(settings);
-  const stored = await readStoredAccountAndServers(context, settings);
+  const stored = await readStoredAccountAndServerOrigins(context, settings);
   if (stored.accountUuid !== undefined && stored.team !== undefined) return stored;
   return runUntilSignal(context.host.signals, 'interrupted before the batch was started', async (signal) => {
     const aborted = new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
     try {
-      return await Promise.race([readCurrentAccountAndServers(context, settings, wait, signal), aborted]);
+      return await Promise.race([readCurrentAccountAndServerOrigins(context, settings, wait, signal), aborted]);
     } catch (error) {
       if (error instanceof CliError && ['unreachable', 'timeout', 'tls', 'api_error'].includes(error.code))
         return stored;
@@ -78,10 +78,10 @@ function asBatchError(error: unknown): never {
  * The identity that is known without a request: from the stored session, or with CLOUDCTL_ACCESS_TOKEN only the origin of the
  * API.
  */
-export async function readStoredAccountAndServers(
+export async function readStoredAccountAndServerOrigins(
   context: CommandContext,
   settings: ResolvedProfileSettings,
-): Promise<AccountAndServers> {
+): Promise<AccountAndServerOrigins> {
   if (settings.accessToken !== undefined) return { baseOrigin: settings.values.base_url };
   const { sid, accountUuid, team, authOrigin, baseOrigin, clientId } = await (await context.session(settings)).record();
   // Session records of earlier versions have no team; the file with the account names has one.
@@ -94,7 +94,7 @@ export async function readStoredAccountAndServers(
 export function describeCurrentAccount(
   context: CommandContext,
   settings: ResolvedProfileSettings,
-  identity: AccountAndServers,
+  identity: AccountAndServerOrigins,
 ): string {
   const account =
     settings.accessToken === undefined

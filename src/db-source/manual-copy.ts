@@ -1,5 +1,5 @@
 import { quoteShellArg } from '../cli/shell-quote.ts';
-import { buildPsqlDatabaseUri } from '../postgresql/psql-script.ts';
+import { encodeDatabaseNameAsUri } from '../postgresql/psql-script.ts';
 import type { DbSource } from './read-source.ts';
 
 /**
@@ -24,5 +24,5 @@ export function manualCopyCommands({ engine, source }: DbSource): string {
 
 /** pg_dump accepts connection parameters and URIs as a database name. */
 function databaseArgument(name: string): string {
-  return /^\w[\w-]*$/.test(name) ? name : (buildPsqlDatabaseUri(name) ?? name);
+  return /^\w[\w-]*$/.test(name) ? name : (encodeDatabaseNameAsUri(name) ?? name);
 }

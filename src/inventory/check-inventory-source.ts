@@ -9,6 +9,8 @@ import type { PreflightReport } from '../preflight/report.ts';
 import { runPreflight } from '../preflight/run.ts';
 import { Secret } from '../secret.ts';
 import type { InventoryFileFailures } from './inventory-file-failures.ts';
+import type { InventoryPostgresqlEngineFactory } from './inventory-postgresql-engine-factory.ts';
+import type { InventoryRedisEngineFactory } from './inventory-redis-engine-factory.ts';
 import type { InventorySourceConnectionResult } from './inventory-source-connection-result.ts';
 import {
   buildUncheckedSourceOutcome,
@@ -21,8 +23,6 @@ import {
   readPreflightBaselineOfSource,
   writeInventorySourceReport,
 } from './per-source-file-folder.ts';
-import type { InventoryPostgresqlEngineFactory } from './postgresql-preflight-engine-factory.ts';
-import type { InventoryRedisEngineFactory } from './redis-preflight-engine-factory.ts';
 import { createResultCache, type ResultCache } from './result-cache.ts';
 import type { ServerConcurrencySlot } from './run-for-each-source-within-limits.ts';
 import { type PasswordCommandResult, runPasswordCommand } from './run-password-command.ts';

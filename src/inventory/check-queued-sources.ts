@@ -1,11 +1,11 @@
 import type { Clock } from '../platform/host.ts';
 import type { InventorySourceCheckResult } from './check-inventory-source.ts';
 import type { InventorySourceOutcome } from './inventory-source-outcome.ts';
+import type { ClaimedInventorySource, InventoryWorkQueue } from './inventory-work-queue.ts';
 import type { ServerConcurrencySlot, SourceCheckConcurrencyLimits } from './run-for-each-source-within-limits.ts';
-import type { ClaimedInventorySource, SharedInventoryQueue } from './shared-inventory-queue.ts';
 
-export interface SharedInventoryQueueWorkerOptions extends SourceCheckConcurrencyLimits {
-  readonly queue: SharedInventoryQueue;
+export interface InventoryWorkQueueWorkerOptions extends SourceCheckConcurrencyLimits {
+  readonly queue: InventoryWorkQueue;
   readonly clock: Clock;
   readonly signal: AbortSignal;
   /** Milliseconds. */
@@ -23,7 +23,7 @@ export interface SharedInventoryQueueWorkerOptions extends SourceCheckConcurrenc
  * no password for a source, it returns the source to the queue once. If no other machine takes the source within the time of
  * a lease, this machine stores an outcome for the source.
  */
-export async function checkQueuedSources(work: SharedInventoryQueueWorkerOptions): Promise<void> {
+export async function checkQueuedSources(work: InventoryWorkQueueWorkerOptions): Promise<void> {
   const { queue, clock, signal, lease, onProgress } = work;
   const state: WorkerState = { held: new Map(), busy: new Map(), returned: new Map(), failure: undefined };
   const stopRenewing = renewLeases(work, state);
@@ -60,10 +60,7 @@ interface WorkerState {
   failure: { readonly error: unknown } | undefined;
 }
 
-function excluded(
-  { perServer, clock, lease }: SharedInventoryQueueWorkerOptions,
-  { held, busy, returned }: WorkerState,
-) {
+function excluded({ perServer, clock, lease }: InventoryWorkQueueWorkerOptions, { held, busy, returned }: WorkerState) {
   const waiting = [...returned].filter(([, at]) => clock.now() - at < lease).map(([line]) => line);
   return {
     lines: [...new Set([...waiting, ...held.keys()])],
@@ -72,7 +69,7 @@ function excluded(
 }
 
 function runClaim(
-  work: SharedInventoryQueueWorkerOptions,
+  work: InventoryWorkQueueWorkerOptions,
   state: WorkerState,
   claim: ClaimedInventorySource,
 ): Promise<void> {
@@ -92,7 +89,7 @@ function runClaim(
 }
 
 async function checkClaim(
-  work: SharedInventoryQueueWorkerOptions,
+  work: InventoryWorkQueueWorkerOptions,
   { returned }: WorkerState,
   claim: ClaimedInventorySource,
 ): Promise<void> {
@@ -113,7 +110,7 @@ async function checkClaim(
 /** Limits nothing: the queue itself limits the sources of one server, by the address in each row. */
 const noSharedLimit: ServerConcurrencySlot = { identify: () => {}, pause: (waiting) => waiting() };
 
-function renewLeases({ queue, clock, lease }: SharedInventoryQueueWorkerOptions, { held }: WorkerState): () => void {
+function renewLeases({ queue, clock, lease }: InventoryWorkQueueWorkerOptions, { held }: WorkerState): () => void {
   const end = new AbortController();
   const run = async () => {
     for (;;) {

@@ -1,4 +1,4 @@
-import { systemErrorReason } from '../platform/build-network-http-send-error.ts';
+import { describeConnectionErrorCode } from '../platform/build-network-http-send-error.ts';
 import type { SourceAddressFacts } from '../preflight/network/network-facts.ts';
 
 /** What the connection to one source has shown, beside the findings. */
@@ -27,7 +27,7 @@ export function describeUnreachableAddress({ lookup, connects }: SourceAddressFa
   if (lookup.kind === 'failed') return `the host name could not be resolved: ${lookup.reason}`;
   if (connects.some(({ error }) => error === undefined)) return undefined;
   const codes = [...new Set(connects.map(({ error = '' }) => error))];
-  return codes.map((code) => reasons[code] ?? systemErrorReason(code)).join(', ');
+  return codes.map((code) => reasons[code] ?? describeConnectionErrorCode(code)).join(', ');
 }
 
 const reasons: Readonly<Record<string, string>> = {

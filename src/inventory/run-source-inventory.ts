@@ -10,12 +10,12 @@ import { checkSourceInventory } from './check-source-inventory.ts';
 import { countedNoun } from './formats/inventory-text.ts';
 import { renderSourceInventoryReport } from './formats/render-source-inventory-report.ts';
 import { createInventoryFileFailures, type InventoryFileFailures } from './inventory-file-failures.ts';
+import { createInventoryPostgresqlEngineFactory } from './inventory-postgresql-engine-factory.ts';
+import { createInventoryRedisEngineFactory } from './inventory-redis-engine-factory.ts';
 import type { InventorySourceOutcome } from './inventory-source-outcome.ts';
 import { parseSourceInventory } from './parse-source-inventory.ts';
 import { openPerSourceFileFolder } from './per-source-file-folder.ts';
-import { createInventoryPostgresqlEngineFactory } from './postgresql-preflight-engine-factory.ts';
 import { readSourcesFile } from './read-sources-file.ts';
-import { createInventoryRedisEngineFactory } from './redis-preflight-engine-factory.ts';
 import type { SourceInventoryEntry, SourceInventoryEntryInput } from './source-inventory-entry.ts';
 import { createSourceInventoryReportBuilder, type SourceInventoryReport } from './source-inventory-report.ts';
 import type { RunSourceInventoryInput } from './source-inventory-settings.ts';
@@ -49,9 +49,9 @@ export async function runSourceInventory(input: RunSourceInventoryInput): Promis
       const showCount = createCountProgress(io, entries?.length);
       const outcomes = streamPushedItems<InventorySourceOutcome>(async (push) => {
         if (inventory.queue !== undefined) {
-          const { runSharedInventoryQueue } = await import('./run-shared-inventory-queue.ts');
+          const { runInventoryWorkQueue } = await import('./run-inventory-work-queue.ts');
           const common = { input, signal, entries, entryInput, builder, onOutcome: push, onProgress: showCount };
-          await runSharedInventoryQueue({ ...common, createChecker });
+          await runInventoryWorkQueue({ ...common, createChecker });
           return;
         }
         let done = 0;

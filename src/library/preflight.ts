@@ -3,7 +3,7 @@ import { nearestWord } from '../cli/nearest-word.ts';
 import { CliError } from '../errors.ts';
 import { systemClock } from '../platform/clock.ts';
 import { parsePostgresqlEndpoint } from '../postgresql/endpoint.ts';
-import { isTargetVersionOptionValue } from '../preflight/option-specs.ts';
+import { isWellFormedTargetVersion } from '../preflight/option-specs.ts';
 import { runPostgresqlPreflight } from '../preflight/postgresql/run.ts';
 import type { PreflightOptions } from '../preflight/preflight-options.ts';
 import { createRedisPreflightEngine } from '../preflight/redis/engine.ts';
@@ -101,7 +101,7 @@ function runOptions(options: PreflightRunOptions, engine: 'postgresql' | 'redis'
   const { method = 'continuous', targetVersion } = options;
   if (method === (engine === 'redis' ? 'dump' : 'scan'))
     throw invalidOption(`method ${method} is not one of ${engine}`);
-  if (targetVersion !== undefined && !isTargetVersionOptionValue(targetVersion, engine))
+  if (targetVersion !== undefined && !isWellFormedTargetVersion(targetVersion, engine))
     throw invalidOption(`targetVersion is not a version of ${engine}`);
   return {
     method,

@@ -6,7 +6,7 @@ import { HttpSendError } from './http-sender.ts';
  * contain URLs with secrets.
  */
 export function buildNetworkHttpSendError(error: Error, what: string): HttpSendError {
-  const code = systemErrorCode(error);
+  const code = readErrorCode(error);
   if (syscallOf(error) === 'getaddrinfo') {
     return new HttpSendError(
       'name',
@@ -15,27 +15,27 @@ export function buildNetworkHttpSendError(error: Error, what: string): HttpSendE
     );
   }
   const kind = code === 'ECONNREFUSED' ? 'refused' : code === 'ETIMEDOUT' ? 'timeout' : 'connection';
-  return new HttpSendError(kind, false, `${what}: ${systemErrorReason(code)}`);
+  return new HttpSendError(kind, false, `${what}: ${describeConnectionErrorCode(code)}`);
 }
 
 /** The error for a failed TLS handshake or an untrusted certificate, before which no part of the request was sent. */
 export function buildTlsHttpSendError(error: Error, what: string): HttpSendError {
   if (
-    systemErrorCode(error) === 'ERR_SSL_WRONG_VERSION_NUMBER' ||
-    systemErrorCode(error) === 'ERR_SSL_PACKET_LENGTH_TOO_LONG'
+    readErrorCode(error) === 'ERR_SSL_WRONG_VERSION_NUMBER' ||
+    readErrorCode(error) === 'ERR_SSL_PACKET_LENGTH_TOO_LONG'
   ) {
     return new HttpSendError('tls', false, `${what}: the server does not speak TLS on this port`, { noTls: true });
   }
   const message = 'reason' in error && typeof error.reason === 'string' ? error.reason : error.message;
   const reason =
-    systemErrorCode(error) === 'ECONNRESET'
+    readErrorCode(error) === 'ECONNRESET'
       ? 'the connection was closed during the TLS handshake'
       : sanitizeLine(message);
   return new HttpSendError('tls', false, `${what}: ${reason}`);
 }
 
 /** Describes an error code of the operating system in words. */
-export function systemErrorReason(code: string | undefined): string {
+export function describeConnectionErrorCode(code: string | undefined): string {
   return (
     (code === undefined ? undefined : reasons[code]) ?? `the connection failed${code === undefined ? '' : ` (${code})`}`
   );
@@ -48,7 +48,7 @@ export function describeIncompleteResponse(error: unknown): string {
   // For an unexpected 100 Continue, undici closes the connection itself and reports the same error code as for a closed
   // connection.
   if (message === 'bad response') return 'the server sent an unexpected 100 Continue';
-  return systemErrorReason(systemErrorCode(error));
+  return describeConnectionErrorCode(readErrorCode(error));
 }
 
 const reasons: Readonly<Record<string, string>> = {
@@ -62,7 +62,7 @@ const reasons: Readonly<Record<string, string>> = {
   EADDRNOTAVAIL: 'the address is not available on this machine',
 };
 
-export function systemErrorCode(error: unknown): string | undefined {
+export function readErrorCode(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
 

@@ -26,7 +26,7 @@ export const psqlSessionSetupStatements: readonly string[] = [
  * database of the connection before.
  */
 export function formatPsqlConnectMetaCommand(database: string): string | undefined {
-  const uri = buildPsqlDatabaseUri(database);
+  const uri = encodeDatabaseNameAsUri(database);
   return uri === undefined ? undefined : `\\connect -reuse-previous=on '${uri}'`;
 }
 
@@ -35,7 +35,7 @@ export function formatPsqlConnectMetaCommand(database: string): string | undefin
  * so it cannot end the line or be read as connection parameters, as `host=evil dbname=x` would be. Undefined if no database
  * can have this name.
  */
-export function buildPsqlDatabaseUri(database: string): string | undefined {
+export function encodeDatabaseNameAsUri(database: string): string | undefined {
   if (database === '' || database.includes('\0')) return undefined;
   const name = [...Buffer.from(database)].map((byte) => {
     const character = String.fromCharCode(byte);

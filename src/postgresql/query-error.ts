@@ -1,5 +1,5 @@
 import { isJsonRecord, readStringField } from '../json.ts';
-import { systemErrorReason } from '../platform/build-network-http-send-error.ts';
+import { describeConnectionErrorCode } from '../platform/build-network-http-send-error.ts';
 import {
   clientSideDatabaseErrorCodes,
   closedDuringTlsHandshakeMessage,
@@ -96,7 +96,7 @@ function read(error: unknown, limit: number): { code: string | undefined; messag
   if (message.startsWith('Connection terminated')) {
     return {
       code: clientSideDatabaseErrorCodes.closed,
-      message: systemErrorReason(clientSideDatabaseErrorCodes.closed),
+      message: describeConnectionErrorCode(clientSideDatabaseErrorCodes.closed),
       server: false,
     };
   }
@@ -112,7 +112,7 @@ function read(error: unknown, limit: number): { code: string | undefined; messag
   }
   return {
     code,
-    message: code === undefined ? sanitizeLine(message.replace(/^Error: /, '')) : systemErrorReason(code),
+    message: code === undefined ? sanitizeLine(message.replace(/^Error: /, '')) : describeConnectionErrorCode(code),
     server: false,
   };
 }

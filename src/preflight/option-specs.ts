@@ -71,7 +71,7 @@ export function readPreflightOptions(
 ): PreflightOptions {
   const method = readMethod(args.value('method'), engine);
   const targetVersion = args.value('target-version');
-  if (targetVersion !== undefined && !isTargetVersionOptionValue(targetVersion, engine)) {
+  if (targetVersion !== undefined && !isWellFormedTargetVersion(targetVersion, engine)) {
     throw usageError(
       `--target-version is not a version: ${targetVersion}`,
       engine === 'redis' ? 'write the version as in `redis-7.2` or `valkey-8`' : 'write the version as in `17`',
@@ -108,7 +108,7 @@ function readMethod(typed: string | undefined, engine: 'postgresql' | 'redis'): 
 }
 
 /** Whether the text can be a value of `--target-version`. */
-export function isTargetVersionOptionValue(text: string, engine: 'postgresql' | 'redis'): boolean {
+export function isWellFormedTargetVersion(text: string, engine: 'postgresql' | 'redis'): boolean {
   return engine === 'redis'
     ? /^([a-z]+-)?\d{1,3}(\.\d{1,3}){0,2}$/i.test(text)
     : parsePostgresqlMajorVersion(text) !== undefined;

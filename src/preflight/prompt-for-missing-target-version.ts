@@ -1,5 +1,5 @@
 import type { CommandIo } from '../cli/command-io.ts';
-import { isTargetVersionOptionValue } from './option-specs.ts';
+import { isWellFormedTargetVersion } from './option-specs.ts';
 import type { PreflightOptions } from './preflight-options.ts';
 
 /**
@@ -18,7 +18,7 @@ export async function promptForMissingTargetVersion(
     option: '--target-version',
     message: `Version of the target cluster, such as ${example} (leave empty if unknown)`,
     validate: (text) =>
-      text.trim() === '' || isTargetVersionOptionValue(text.trim(), engine) || `Write the version as in ${example}.`,
+      text.trim() === '' || isWellFormedTargetVersion(text.trim(), engine) || `Write the version as in ${example}.`,
   });
   return typed.trim() === '' ? options : { ...options, targetVersion: typed.trim() };
 }

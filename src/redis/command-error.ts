@@ -1,4 +1,4 @@
-import { systemErrorCode, systemErrorReason } from '../platform/build-network-http-send-error.ts';
+import { describeConnectionErrorCode, readErrorCode } from '../platform/build-network-http-send-error.ts';
 import {
   clientSideDatabaseErrorCodes,
   closedDuringTlsHandshakeMessage,
@@ -39,14 +39,14 @@ export function toRedisConnectError(phase: DatabaseConnectPhase, error: unknown)
   if (error instanceof DatabaseConnectError) return error;
   if (error instanceof DOMException)
     return new DatabaseConnectError(phase, clientSideDatabaseErrorCodes.aborted, describeRedisAbortError(error));
-  const code = systemErrorCode(error) ?? clientSideDatabaseErrorCodes.closed;
+  const code = readErrorCode(error) ?? clientSideDatabaseErrorCodes.closed;
   if (phase === 'network' && /^(ENOTFOUND|EAI_)/.test(code)) {
     return new DatabaseConnectError(phase, code, 'the host name is unknown');
   }
   // OpenSSL reports an error on the next read, so the error for a missing client certificate may appear after the
   // handshake.
   if (code.startsWith('ERR_SSL_') || code === 'EPROTO' || phase === 'tls') return tlsError(code, error);
-  return new DatabaseConnectError(phase, code, systemErrorReason(code));
+  return new DatabaseConnectError(phase, code, describeConnectionErrorCode(code));
 }
 
 /** Why a signal aborted the command: the deadline of the run, or the user. */

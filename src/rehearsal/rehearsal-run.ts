@@ -127,8 +127,8 @@ export async function openRehearsalRun(io: CommandIo, options: RehearsalRunOptio
       } catch (error) {
         await view.stop();
         await cleanUp(file, false);
-        // The command prints the remaining objects here, because the thrown error does not contain them. After a signal
-        // the command itself lists the objects that remain.
+        // The remaining objects are printed here, because the thrown error does not contain them. After a signal the caller
+        // lists them in its error instead.
         if (!signal.aborted)
           for (const one of leftovers) await output.warn(`could not remove ${formatRehearsalLeftover(one)}`);
         throw error;

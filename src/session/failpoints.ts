@@ -1,4 +1,4 @@
-import { createFailpointActions } from '../platform/failpoint-actions.ts';
+import { createFailpointHandler } from '../platform/failpoint-actions.ts';
 
 declare const __TEST_BUILD__: boolean | undefined;
 
@@ -43,6 +43,6 @@ export function reachFailpoint(deps: FailpointObserver, point: Failpoint): void 
 export function createFailpointActionOfTestBuild(
   env: Readonly<Record<string, string | undefined>>,
 ): FailpointObserver['onFailpoint'] {
-  if (typeof __TEST_BUILD__ !== 'undefined' && __TEST_BUILD__) return createFailpointActions(env);
+  if (typeof __TEST_BUILD__ !== 'undefined' && __TEST_BUILD__) return createFailpointHandler(env);
   return undefined;
 }

@@ -73,7 +73,7 @@ export async function storeLoginSession(
 }
 
 /** The access token of `auth login --with-token`, and the account that the resource API returned for it. */
-export interface LoginWithTokenInput {
+export interface GivenTokenWithAccount {
   readonly accessToken: Secret;
   readonly account: AccountDetails;
   /** The scope that the user stated; empty if it is not known. */
@@ -83,7 +83,7 @@ export interface LoginWithTokenInput {
 /** Stores the access token of `auth login --with-token` as a new session, which cannot be renewed (docs/sessions.md). */
 export async function storeGivenToken(
   deps: StoreLoginSessionDeps,
-  { accessToken, account: { accountUuid, team, name, email, teamName }, scope }: LoginWithTokenInput,
+  { accessToken, account: { accountUuid, team, name, email, teamName }, scope }: GivenTokenWithAccount,
 ): Promise<LoginResult> {
   const known = { ...(accountUuid === undefined ? {} : { accountUuid }), ...(team === undefined ? {} : { team }) };
   const expiresAt = unknownTokenExpiry;

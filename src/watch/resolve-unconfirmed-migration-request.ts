@@ -7,7 +7,11 @@ import {
   type OnlineMigration,
 } from '../api/online-migration.ts';
 import { CliError } from '../errors.ts';
-import { type AccountAndServers, compareAccountsAndServers, describeAccountAndServers } from '../identity.ts';
+import {
+  type AccountAndServerOrigins,
+  compareAccountsAndServerOrigins,
+  describeAccountAndServerOrigins,
+} from '../identity.ts';
 import { pickPlausibleMigrationStartTime } from './start-and-record-migration.ts';
 import {
   readUnconfirmedMigrationRequest,
@@ -37,12 +41,12 @@ export async function resolveUnconfirmedMigrationRequest(
 ): Promise<UnconfirmedMigrationRequestOutcome | undefined> {
   const start = readUnconfirmedMigrationRequest(stateFolder, api.baseOrigin, cluster);
   if (start === undefined) return undefined;
-  if (start.identity !== undefined && compareAccountsAndServers(start.identity, identity) === 'different') {
+  if (start.identity !== undefined && compareAccountsAndServerOrigins(start.identity, identity) === 'different') {
     throw new CliError(
       'usage',
       'an interrupted run of another account may have started a migration into this cluster',
       {
-        detail: `it ran as ${describeAccountAndServers(start.identity)}, at ${new Date(start.at).toISOString()}`,
+        detail: `it ran as ${describeAccountAndServerOrigins(start.identity)}, at ${new Date(start.at).toISOString()}`,
         hint: `with a session of that account, run \`cloudctl db status ${cluster}\``,
       },
     );
@@ -69,5 +73,5 @@ export interface ResolveUnconfirmedMigrationRequestDeps {
   readonly stateFolder: string;
   readonly now: number;
   /** Who asks now. */
-  readonly identity: AccountAndServers;
+  readonly identity: AccountAndServerOrigins;
 }

@@ -6,7 +6,7 @@ import { sanitizeLine } from '../sanitize/terminal-text.ts';
 import {
   narrowStopCauseByServiceMessages,
   type ServiceMigrationMessage,
-} from './replace-stop-cause-in-status-sample.ts';
+} from './narrow-stop-cause-by-service-messages.ts';
 import type { MigrationStatusSample, WatchRuleViolation } from './status-sample.ts';
 
 /** What the service reports about the migration that is watched. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { dirname, join } from 'node:path';
-import type { AccountAndServers } from '../identity.ts';
+import type { AccountAndServerOrigins } from '../identity.ts';
 import {
   isJsonRecord,
   type JsonRecord,
@@ -17,7 +17,7 @@ import {
   writeFileAtomically,
 } from '../platform/files.ts';
 import {
-  decodeAccountAndServers,
+  decodeAccountAndServerOrigins,
   formatSourceName,
   getMigrationWatchRecordPath,
   type MigrationWatchRecord,
@@ -39,7 +39,7 @@ export interface UnconfirmedMigrationRequest {
   /** Origin of the resource API. */
   readonly baseOrigin: string;
   readonly source: WatchedSourceAddress;
-  readonly identity?: AccountAndServers;
+  readonly identity?: AccountAndServerOrigins;
   /**
    * Slots or replicas of other consumers, which existed before the migration. This field, `warned` and `sourceOptions` are
    * kept for the watch record.
@@ -130,7 +130,7 @@ function decodeSentStart(path: string): UnconfirmedMigrationRequest | undefined 
     cluster,
     baseOrigin,
     source,
-    ...(isJsonRecord(value.identity) ? { identity: decodeAccountAndServers(value.identity) } : {}),
+    ...(isJsonRecord(value.identity) ? { identity: decodeAccountAndServerOrigins(value.identity) } : {}),
     ...(Array.isArray(value.before) ? { before: readStringList(value.before) } : {}),
     ...(Array.isArray(value.warned) ? { warned: readStringList(value.warned) } : {}),
     ...(Array.isArray(value.sourceOptions) ? { sourceOptions: readStringList(value.sourceOptions) } : {}),

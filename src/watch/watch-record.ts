@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { dirname, join } from 'node:path';
-import type { AccountAndServers } from '../identity.ts';
+import type { AccountAndServerOrigins } from '../identity.ts';
 import {
   isJsonRecord,
   type JsonRecord,
@@ -50,7 +50,7 @@ export interface RecordedMigrationStart {
   /** Id of the migration at the service. */
   readonly id: string;
   /** The account that started the migration; absent in records of earlier versions. */
-  readonly identity?: AccountAndServers;
+  readonly identity?: AccountAndServerOrigins;
 }
 
 export interface WatchedSourceAddress {
@@ -134,11 +134,11 @@ function decodeStarted(json: JsonRecord): RecordedMigrationStart | undefined {
     at,
     cluster,
     id,
-    ...(isJsonRecord(json.identity) ? { identity: decodeAccountAndServers(json.identity) } : {}),
+    ...(isJsonRecord(json.identity) ? { identity: decodeAccountAndServerOrigins(json.identity) } : {}),
   };
 }
 
-export function decodeAccountAndServers(json: JsonRecord): AccountAndServers {
+export function decodeAccountAndServerOrigins(json: JsonRecord): AccountAndServerOrigins {
   const keys = ['authOrigin', 'baseOrigin', 'clientId', 'accountUuid', 'team'] as const;
   return Object.fromEntries(
     keys.flatMap((key) => (readStringField(json, key) === undefined ? [] : [[key, json[key]]])),

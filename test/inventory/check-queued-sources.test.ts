@@ -1,12 +1,9 @@
 import { setTimeout as after } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import type { InventorySourceCheckResult } from '../../src/inventory/check-inventory-source.ts';
-import {
-  checkQueuedSources,
-  type SharedInventoryQueueWorkerOptions,
-} from '../../src/inventory/check-queued-sources.ts';
+import { checkQueuedSources, type InventoryWorkQueueWorkerOptions } from '../../src/inventory/check-queued-sources.ts';
 import { buildUncheckedSourceOutcome } from '../../src/inventory/inventory-source-outcome.ts';
-import type { ClaimedInventorySource, SharedInventoryQueue } from '../../src/inventory/shared-inventory-queue.ts';
+import type { ClaimedInventorySource, InventoryWorkQueue } from '../../src/inventory/inventory-work-queue.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 
 interface Row {
@@ -19,7 +16,7 @@ interface Row {
 function memoryQueue(
   rows: Map<number, Row>,
   addressOf: (line: number) => string,
-): SharedInventoryQueue & { released: number[] } {
+): InventoryWorkQueue & { released: number[] } {
   const released: number[] = [];
   const free = (line: number, row: Row) => row.outcome === undefined && row.holder === undefined && line > 0;
   return {
@@ -67,8 +64,8 @@ const checked = (line: number, lacksPassword = false): InventorySourceCheckResul
 
 function work(
   count: number,
-  check: SharedInventoryQueueWorkerOptions['check'],
-  more: Partial<SharedInventoryQueueWorkerOptions> = {},
+  check: InventoryWorkQueueWorkerOptions['check'],
+  more: Partial<InventoryWorkQueueWorkerOptions> = {},
 ) {
   const rows = new Map(Array.from({ length: count }, (_, at): [number, Row] => [at + 1, { fence: 0 }]));
   const addressOf = (line: number) => `h${line % 2}`;

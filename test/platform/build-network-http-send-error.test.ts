@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import {
   buildNetworkHttpSendError,
   buildTlsHttpSendError,
-  systemErrorCode,
-  systemErrorReason,
+  describeConnectionErrorCode,
+  readErrorCode,
 } from '../../src/platform/build-network-http-send-error.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 
@@ -47,10 +47,10 @@ describe('a connection that did not come about', () => {
 
 it('only a code of text counts as one', () => {
   expect([
-    systemErrorCode(failed({ code: 'E1' })),
-    systemErrorCode(failed({ code: 7 })),
-    systemErrorCode('E1'),
-    systemErrorCode(undefined),
+    readErrorCode(failed({ code: 'E1' })),
+    readErrorCode(failed({ code: 7 })),
+    readErrorCode('E1'),
+    readErrorCode(undefined),
   ]).toEqual(['E1', undefined, undefined, undefined]);
-  expect(systemErrorReason('UND_ERR_SOCKET')).toBe(systemErrorReason('ECONNRESET'));
+  expect(describeConnectionErrorCode('UND_ERR_SOCKET')).toBe(describeConnectionErrorCode('ECONNRESET'));
 });

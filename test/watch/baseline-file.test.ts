@@ -78,7 +78,11 @@ it('damaged files are no baseline, and damaged members are left out', () => {
   };
   writeFileSync(path, JSON.stringify(hostile));
   const read = readWatchedSourceBaselineFile(path);
-  expect(read).toMatchObject({ settings: new Map([['wal_level', 'logical']]), role: undefined, hostRules: undefined });
+  expect(read).toMatchObject({
+    settings: new Map([['wal_level', 'logical']]),
+    role: undefined,
+    hbaRuleLines: undefined,
+  });
   expect([...(read?.databases.get('shop')?.tables ?? [])]).toEqual([
     ['public.t', { ...shape, written: 0, columnShapes: [{ name: 'id', type: 'integer', notNull: false }] }],
   ]);

@@ -60,8 +60,8 @@ it('a PostgreSQL source gives its slots and a baseline of every database, withou
     { setting: 'lock_timeout=9h', isOfRole: true, database: 'shop' },
     { setting: 'statement_timeout=9h', isOfRole: false, database: 'shop' },
   ]);
-  expect(baseline?.hostRules?.filter((line) => line.startsWith('host'))).toHaveLength(2);
-  expect(JSON.stringify(baseline?.hostRules)).not.toContain('hunter');
+  expect(baseline?.hbaRuleLines?.filter((line) => line.startsWith('host'))).toHaveLength(2);
+  expect(JSON.stringify(baseline?.hbaRuleLines)).not.toContain('hunter');
 });
 
 it('more databases than sessions are all read', async () => {

@@ -1,7 +1,11 @@
 import { type RefusedRequestHints, toApiError } from '../../api/api-response.ts';
 import type { ApiClient } from '../../api/client.ts';
 import { CliError } from '../../errors.ts';
-import { type AccountAndServers, compareAccountsAndServers, describeAccountAndServers } from '../../identity.ts';
+import {
+  type AccountAndServerOrigins,
+  compareAccountsAndServerOrigins,
+  describeAccountAndServerOrigins,
+} from '../../identity.ts';
 import type { BatchDescriptionLedgerEvent } from './batch-ledger-event.ts';
 import type { BatchLedgerState } from './batch-ledger-state.ts';
 
@@ -11,18 +15,18 @@ export function buildBatchLedgerAccountFields({
   clientId,
   accountUuid,
   team,
-}: AccountAndServers): Partial<BatchDescriptionLedgerEvent> {
+}: AccountAndServerOrigins): Partial<BatchDescriptionLedgerEvent> {
   const fields = { account: accountUuid, team, auth_url: authOrigin, client_id: clientId };
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
 
-export function readAccountAndServersOfBatchLedger({
+export function readAccountAndServerOriginsOfBatchLedger({
   account,
   team,
   auth_url,
   base_url,
   client_id,
-}: BatchDescriptionLedgerEvent): AccountAndServers {
+}: BatchDescriptionLedgerEvent): AccountAndServerOrigins {
   return { accountUuid: account, team, authOrigin: auth_url, baseOrigin: base_url, clientId: client_id };
 }
 
@@ -30,7 +34,7 @@ export interface BatchLedgerAccountCheckDeps {
   readonly api: ApiClient;
   readonly state: BatchLedgerState;
   /** The account that would continue the batch. */
-  readonly current: AccountAndServers;
+  readonly current: AccountAndServerOrigins;
   /** The command that logs in as the account that started the batch. */
   readonly loginHint: string;
   readonly loginHints: RefusedRequestHints;
@@ -45,8 +49,8 @@ export interface BatchLedgerAccountCheckDeps {
  */
 export async function requireAccountMatchesBatchLedger(proof: BatchLedgerAccountCheckDeps): Promise<void> {
   const { api, state, current, isSkipped } = proof;
-  const recorded = readAccountAndServersOfBatchLedger(state.batch);
-  const comparison = compareAccountsAndServers(recorded, current);
+  const recorded = readAccountAndServerOriginsOfBatchLedger(state.batch);
+  const comparison = compareAccountsAndServerOrigins(recorded, current);
   if (comparison === 'different') throw otherIdentityError(proof, recorded);
   if (comparison === 'same' || isSkipped || !wasAnythingSent(state)) return;
   for (const id of recentIds(state)) {
@@ -57,17 +61,17 @@ export async function requireAccountMatchesBatchLedger(proof: BatchLedgerAccount
       throw toApiError(response, 'GET', '/v2/droplets/ID', proof.loginHints);
   }
   throw new CliError('needs_login', 'could not verify that the ledger belongs to this account', {
-    detail: `the batch was started by ${describeAccountAndServers(recorded)}; this command acts as ${describeAccountAndServers(current)}; no droplet of the ledger could be read`,
+    detail: `the batch was started by ${describeAccountAndServerOrigins(recorded)}; this command acts as ${describeAccountAndServerOrigins(current)}; no droplet of the ledger could be read`,
     hint: 'with another account all names would be created again; if the account is the same, add `--skip-account-check`',
   });
 }
 
 function otherIdentityError(
   { current, loginHint }: BatchLedgerAccountCheckDeps,
-  recorded: AccountAndServers,
+  recorded: AccountAndServerOrigins,
 ): CliError {
   return new CliError('needs_login', 'the ledger belongs to another account or team', {
-    detail: `the batch was started by ${describeAccountAndServers(recorded)}; this command acts as ${describeAccountAndServers(current)}`,
+    detail: `the batch was started by ${describeAccountAndServerOrigins(recorded)}; this command acts as ${describeAccountAndServerOrigins(current)}`,
     hint: loginHint,
   });
 }

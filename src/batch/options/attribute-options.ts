@@ -5,7 +5,7 @@ import { usageError } from '../../errors.ts';
 import { dropletUserDataOption } from './user-data.ts';
 
 /** Options for droplet attributes that can also be given with `--set`. */
-export const dropletAttributeOptionSpecs: readonly OptionSpec[] = [
+export const optionalDropletAttributeOptionSpecs: readonly OptionSpec[] = [
   {
     name: 'tag-names',
     valueName: 'a,b',
@@ -39,7 +39,7 @@ const flags = [
 ] as const;
 
 /**
- * Reads the attributes of `--set` and of the options in `dropletAttributeOptionSpecs`. Tags of both sources are merged; any other
+ * Reads the attributes of `--set` and of the options in `optionalDropletAttributeOptionSpecs`. Tags of both sources are merged; any other
  * attribute that both set is an error. @param set the attributes of `--set`
  */
 export function readGivenDropletAttributes(

@@ -1,10 +1,10 @@
 import type { ApiClient } from '../../api/client.ts';
 import { fetchOnlineMigration, type OnlineMigration } from '../../api/online-migration.ts';
-import { readStoredAccountAndServers } from '../../context/current-identity.ts';
+import { readStoredAccountAndServerOrigins } from '../../context/current-identity.ts';
 import type { CommandContext } from '../../context.ts';
 import type { DbSource } from '../../db-source/read-source.ts';
 import { CliError } from '../../errors.ts';
-import { compareAccountsAndServers } from '../../identity.ts';
+import { compareAccountsAndServerOrigins } from '../../identity.ts';
 import {
   resolveUnconfirmedMigrationRequest,
   type UnconfirmedMigrationRequestOutcome,
@@ -20,7 +20,7 @@ export async function resolveInterruptedMigrationRequest(
   cluster: string,
 ): Promise<UnconfirmedMigrationRequestOutcome | undefined> {
   const { host, output } = context;
-  const identity = await readStoredAccountAndServers(context, context.settings());
+  const identity = await readStoredAccountAndServerOrigins(context, context.settings());
   const now = host.clock.now();
   const resolved = await resolveUnconfirmedMigrationRequest(
     { api, stateFolder: host.folders.state, now, identity },
@@ -39,8 +39,8 @@ export function createStatusFetcherOfRecordedMigration(
 ): (started: RecordedMigrationStart, signal: AbortSignal) => Promise<OnlineMigration | undefined> {
   return async ({ cluster, identity }, until) => {
     const settings = context.settings();
-    const current = await readStoredAccountAndServers(context, settings);
-    if (identity !== undefined && compareAccountsAndServers(identity, current) === 'different')
+    const current = await readStoredAccountAndServerOrigins(context, settings);
+    if (identity !== undefined && compareAccountsAndServerOrigins(identity, current) === 'different')
       throw new CliError('usage', 'the profile is not the one that started the migration');
     return fetchOnlineMigration(await context.api(settings), cluster, { until });
   };

@@ -2,7 +2,7 @@ import { describeOnlineMigration } from '../../api/online-migration.ts';
 import { mayFailedMigrationRequestHaveArrived, type StartedOnlineMigration } from '../../api/start-online-migration.ts';
 import { formatProfileAndServerOptions } from '../../batch/report/resume-command.ts';
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
-import { describeCurrentAccount, readStoredAccountAndServers } from '../../context/current-identity.ts';
+import { describeCurrentAccount, readStoredAccountAndServerOrigins } from '../../context/current-identity.ts';
 import type { CommandContext } from '../../context.ts';
 import {
   buildQuotedSourceOptionArgs,
@@ -94,7 +94,7 @@ export const dbMigrateCommand: CommandSpec<CommandContext> = {
     const source = await readDbSourceFromOptions(context, args);
     const read = readDeepPreflightOptions(args, source.engine, settings, host.clock.now());
     await requireWrite(context);
-    const identity = await readStoredAccountAndServers(context, settings);
+    const identity = await readStoredAccountAndServerOrigins(context, settings);
     const api = await context.api(settings);
     const interrupted = await resolveInterruptedMigrationRequest(context, api, cluster);
     if (interrupted?.migration !== undefined && !interrupted.hasEnded) {

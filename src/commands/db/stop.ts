@@ -3,7 +3,7 @@ import { describeOnlineMigration, fetchOnlineMigration, isEndedMigrationStatus }
 import { stopOnlineMigration } from '../../api/stop-online-migration.ts';
 import { formatProfileAndServerOptions } from '../../batch/report/resume-command.ts';
 import type { CommandSpec } from '../../cli/command.ts';
-import { describeCurrentAccount, readStoredAccountAndServers } from '../../context/current-identity.ts';
+import { describeCurrentAccount, readStoredAccountAndServerOrigins } from '../../context/current-identity.ts';
 import type { CommandContext } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { maxSanitizedTextLength } from '../../sanitize/terminal-text.ts';
@@ -35,7 +35,7 @@ export const dbStopCommand: CommandSpec<CommandContext> = {
       );
     }
     const api = await context.api(settings);
-    const identity = await readStoredAccountAndServers(context, settings);
+    const identity = await readStoredAccountAndServerOrigins(context, settings);
     await resolveInterruptedMigrationRequest(context, api, cluster);
     const migration = await fetchOnlineMigration(api, cluster);
     if (migration === undefined) throw noMigrationError(cluster);

@@ -4,10 +4,10 @@ import { existingNameChoices } from '../../batch/ledger/batch-ledger-event.ts';
 import { readBatchLedgerSelection } from '../../batch/ledger/batch-ledger-selection.ts';
 import { createBatchLedgerState } from '../../batch/ledger/batch-ledger-state.ts';
 import {
-  readAccountAndServersOfBatchLedger,
+  readAccountAndServerOriginsOfBatchLedger,
   requireAccountMatchesBatchLedger,
 } from '../../batch/ledger/ledger-account.ts';
-import { dropletAttributeOptionSpecs } from '../../batch/options/attribute-options.ts';
+import { optionalDropletAttributeOptionSpecs } from '../../batch/options/attribute-options.ts';
 import { requireOptionsMatchBatchLedger } from '../../batch/options/create-args.ts';
 import { readDropletUserData, requireSameDropletUserData } from '../../batch/options/user-data.ts';
 import { batchResultListView } from '../../batch/report/batch-reporter.ts';
@@ -19,7 +19,7 @@ import { isSingleCreationWithoutBatchOptions } from '../../batch/single-droplet-
 import type { CommandSpec } from '../../cli/command.ts';
 import { parseDurationToMillisecondsOrThrow } from '../../cli/duration.ts';
 import { requireWholeNumber } from '../../cli/whole-number.ts';
-import { describeCurrentAccount, readCurrentAccountAndServers } from '../../context/current-identity.ts';
+import { describeCurrentAccount, readCurrentAccountAndServerOrigins } from '../../context/current-identity.ts';
 import type { CommandContext } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { buildRefusedRequestHints } from '../../session/session-server-binding.ts';
@@ -59,7 +59,7 @@ export const dropletsCreateCommand: CommandSpec<CommandContext> = {
       description: 'Region of every droplet, such as nyc3',
       completion: { from: 'region' },
     },
-    ...dropletAttributeOptionSpecs,
+    ...optionalDropletAttributeOptionSpecs,
     {
       name: 'set',
       valueName: 'KEY=JSON',
@@ -180,8 +180,8 @@ export const dropletsCreateCommand: CommandSpec<CommandContext> = {
       const isContinued = path !== undefined && (!isOver || args.has('wait') || isPlan);
       const hints = buildRefusedRequestHints(settings, context.host.folders.config);
       const current = isContinued
-        ? await readCurrentAccountAndServers(context, settings, { maxWait, onPause })
-        : readAccountAndServersOfBatchLedger(batch);
+        ? await readCurrentAccountAndServerOrigins(context, settings, { maxWait, onPause })
+        : readAccountAndServerOriginsOfBatchLedger(batch);
       if (isContinued) {
         const [isSkipped, loginHint] = [args.has('skip-account-check'), batchLedgerLoginHint(settings, batch)];
         await requireAccountMatchesBatchLedger({

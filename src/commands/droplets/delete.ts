@@ -18,7 +18,7 @@ import { formatProfileAndServerOptions } from '../../batch/report/resume-command
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
 import { requireNonEmptyValue } from '../../cli/require-non-empty-value.ts';
 import { shortenInputForError } from '../../cli/shorten-input-for-error.ts';
-import { describeCurrentAccount, readStoredAccountAndServers } from '../../context/current-identity.ts';
+import { describeCurrentAccount, readStoredAccountAndServerOrigins } from '../../context/current-identity.ts';
 import type { CommandContext } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { buildRefusedRequestHints } from '../../session/session-server-binding.ts';
@@ -68,7 +68,7 @@ export const dropletsDeleteCommand: CommandSpec<CommandContext> = {
     if (tag !== undefined && droplets.length === 0)
       await io.output.note(`No droplet has the tag ${shortenInputForError(tag)}.`);
     const actor = context.prompts.interactive
-      ? describeCurrentAccount(context, settings, await readStoredAccountAndServers(context, settings))
+      ? describeCurrentAccount(context, settings, await readStoredAccountAndServerOrigins(context, settings))
       : undefined;
     return confirmAndDeleteDroplets(context, api, droplets.map(toDropletToDelete), {
       loginHints: buildRefusedRequestHints(settings, context.host.folders.config),

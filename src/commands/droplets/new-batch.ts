@@ -19,7 +19,7 @@ import type { DropletUserData } from '../../batch/options/user-data.ts';
 import { addTagToDropletAttributes, batchTag } from '../../batch/sending/droplet-creation-requests.ts';
 import type { ParsedArgs } from '../../cli/command.ts';
 import type { ResolvedProfileSettings } from '../../config/settings.ts';
-import { type RateLimitWaitOptions, readAccountAndServersIfAvailable } from '../../context/current-identity.ts';
+import { type RateLimitWaitOptions, readAccountAndServerOriginsIfAvailable } from '../../context/current-identity.ts';
 import type { CommandContext } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 
@@ -72,7 +72,7 @@ export async function createBatchLedger(
   const settings = context.settings();
   const batch = await buildBatchDescriptionEvent(context, args, settings, userData);
   // A missing or invalid base_url is reported here, before the ledger is created.
-  const identity = await readAccountAndServersIfAvailable(context, settings, wait);
+  const identity = await readAccountAndServerOriginsIfAvailable(context, settings, wait);
   const { folders, bootId } = context.host;
   const days = settings.values.batch_ledger_days ?? 30;
   if (days > 0) deleteOldBatchLedgers(folders.state, context.host.clock.now() - days * 86_400_000);

@@ -6,7 +6,11 @@ import {
   keyConstraintCreationQuery,
 } from './parts/constraints.ts';
 import { aggregateCreationQuery, functionCreationQuery } from './parts/functions.ts';
-import { indexCreationQuery, indexPartitionAttachmentQuery, tableSettingCreationQuery } from './parts/indexes.ts';
+import {
+  indexCreationQuery,
+  indexPartitionAttachmentQuery,
+  replicaIdentityAndRowSecurityQuery,
+} from './parts/indexes.ts';
 import { collationCreationQuery, extensionCreationQuery, namespaceCreationQuery } from './parts/namespaces.ts';
 import { publicationCreationQuery } from './parts/publications.ts';
 import { sequenceCreationQuery, sequenceOwnerCreationQuery } from './parts/sequences.ts';
@@ -55,7 +59,7 @@ export const schemaObjectCreationQueries: readonly SchemaObjectDefinitionQuery[]
   keyConstraintCreationQuery,
   indexCreationQuery,
   indexPartitionAttachmentQuery,
-  tableSettingCreationQuery,
+  replicaIdentityAndRowSecurityQuery,
   extendedStatisticsCreationQuery,
   triggerCreationQuery,
   partitionTriggerStateQuery,

@@ -1,5 +1,5 @@
 import { isIP, Socket } from 'node:net';
-import { systemErrorCode } from '../../platform/build-network-http-send-error.ts';
+import { readErrorCode } from '../../platform/build-network-http-send-error.ts';
 import { createSystemHostNameResolver, type HostNameResolver, limitHostNameLookupTime } from './name-resolver.ts';
 import type { ConnectAttempt, HostNameLookupResult, SourceAddressFacts } from './network-facts.ts';
 import { nonPublicNameReason } from './public-address.ts';
@@ -75,7 +75,7 @@ function tryConnect(address: string, port: number, options: ReachableAddressSear
     const timer = setTimeout(() => settle('ETIMEDOUT'), options.limit);
     options.signal.addEventListener('abort', stop);
     socket.once('connect', () => settle());
-    socket.on('error', (error) => settle(systemErrorCode(error) ?? 'ECONNRESET'));
+    socket.on('error', (error) => settle(readErrorCode(error) ?? 'ECONNRESET'));
     socket.connect({ host: address, port });
     if (options.signal.aborted) stop();
   });

@@ -1,5 +1,5 @@
 import { lookup, Resolver } from 'node:dns/promises';
-import { systemErrorCode } from '../../platform/build-network-http-send-error.ts';
+import { readErrorCode } from '../../platform/build-network-http-send-error.ts';
 import type { HostNameLookupResult } from './network-facts.ts';
 
 /**
@@ -34,7 +34,7 @@ export async function limitHostNameLookupTime(
   const answer = asked.then(
     (addresses): HostNameLookupResult =>
       addresses.length === 0 ? failed('ENODATA') : { kind: 'found', addresses: [...new Set(addresses)] },
-    (error: unknown) => failed(systemErrorCode(error) ?? 'EFAIL'),
+    (error: unknown) => failed(readErrorCode(error) ?? 'EFAIL'),
   );
   try {
     return await Promise.race([answer, late]);

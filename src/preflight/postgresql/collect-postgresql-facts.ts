@@ -18,7 +18,7 @@ import { databaseFeatureOverviewQuery } from './queries/database-overview.ts';
 import { databasesQuery, type PostgresqlDatabase } from './queries/databases.ts';
 import { laterConnectionInstanceIdentityQuery } from './queries/server-instances.ts';
 import { databasesWithAccessExclusiveLocksQuery } from './queries/table-locks.ts';
-import { buildDatabaseTableSizes, type DatabaseTableSizes, tableSizesQuery } from './queries/table-sizes.ts';
+import { buildTableSizeSummary, type TableSizeSummary, tableSizeSummaryQuery } from './queries/table-sizes.ts';
 import { walPositionQuery } from './queries/wal.ts';
 import type { AnyPostgresqlPreflightQuery } from './query.ts';
 import { queryResultsOfChecks, selectResultsForFixEffects } from './results-for-effects.ts';
@@ -132,7 +132,7 @@ interface CollectState {
   readonly known: readonly PostgresqlDatabase[] | undefined;
   readonly names: readonly string[];
   readonly access: Map<string, DatabaseAccessResult>;
-  readonly sizes: Map<string, DatabaseTableSizes>;
+  readonly sizes: Map<string, TableSizeSummary>;
   readonly findings: Map<string, readonly CheckFinding[]>;
   readonly retained: Map<string, PreflightQueryResults>;
   /** Query results from before the row scan, with which the checks that depend on rows are evaluated again after it. */
@@ -164,7 +164,7 @@ function queriesOf(
   const all = checks.flatMap(({ queries }) => Object.values<AnyPostgresqlPreflightQuery>(queries));
   const own =
     scope === 'database'
-      ? [databaseFeatureOverviewQuery, tableSizesQuery, laterConnectionInstanceIdentityQuery, ...all]
+      ? [databaseFeatureOverviewQuery, tableSizeSummaryQuery, laterConnectionInstanceIdentityQuery, ...all]
       : all;
   return [...new Set(own)].filter((query) => query.scope === scope);
 }
@@ -199,7 +199,7 @@ async function queryAllDatabases(
     state.access.set(name, addLoginBlockingLocks(reached, name, await server));
     const overview = getPreflightQueryValue(results, databaseFeatureOverviewQuery);
     if (overview !== undefined)
-      state.sizes.set(name, buildDatabaseTableSizes(overview, getPreflightQueryValue(results, tableSizesQuery)));
+      state.sizes.set(name, buildTableSizeSummary(overview, getPreflightQueryValue(results, tableSizeSummaryQuery)));
     const all = new Map([...(await server), ...results]);
     const findings = evaluateDatabase(state, name, all);
     state.findings.set(name, findings);

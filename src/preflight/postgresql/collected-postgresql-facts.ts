@@ -2,7 +2,7 @@ import type { CheckFinding } from '../finding.ts';
 import type { PreflightQueryResults } from '../query.ts';
 import type { CollectedSourceFacts } from '../run.ts';
 import type { PostgresqlCheck } from './check.ts';
-import type { DatabaseTableSizes } from './queries/table-sizes.ts';
+import type { TableSizeSummary } from './queries/table-sizes.ts';
 import type { DatabaseAccessResult, PostgresqlSourceFacts, WalRate } from './source-facts.ts';
 
 /** Input of a PostgreSQL preflight in addition to the input that both engines share. */
@@ -34,6 +34,6 @@ export interface CollectedPostgresqlFacts extends CollectedSourceFacts {
   readonly findings: readonly CheckFinding[];
   /** Query results of databases, kept because checks need them when fixes are simulated. */
   readonly retained: ReadonlyMap<string, PreflightQueryResults>;
-  readonly sizes: ReadonlyMap<string, DatabaseTableSizes>;
+  readonly sizes: ReadonlyMap<string, TableSizeSummary>;
   readonly walRate: WalRate | undefined;
 }

@@ -1,4 +1,4 @@
-import type { DatabaseTableSizes, TableSize } from './queries/table-sizes.ts';
+import type { TableSize, TableSizeSummary } from './queries/table-sizes.ts';
 import type { DatabaseCopySize, InitialCopySize } from './source-facts.ts';
 
 /** Bytes per second that one replication worker copies over the internet: the lowest and the highest measured rate. */
@@ -24,7 +24,7 @@ export function estimatePostgresqlCopyTime({
 
 export function sumInitialCopySize(
   databases: readonly string[],
-  sizes: ReadonlyMap<string, DatabaseTableSizes>,
+  sizes: ReadonlyMap<string, TableSizeSummary>,
 ): InitialCopySize {
   const perDatabase = new Map<string, DatabaseCopySize>();
   let bytes = 0;
@@ -49,7 +49,7 @@ export function sumInitialCopySize(
 }
 
 /** The largest tables of all databases, largest first, at most 20. */
-export function selectLargestTables(sizes: ReadonlyMap<string, DatabaseTableSizes>): readonly TableSize[] {
+export function selectLargestTables(sizes: ReadonlyMap<string, TableSizeSummary>): readonly TableSize[] {
   return [...sizes]
     .flatMap(([database, { largest }]) => largest.map((table) => ({ ...table, database })))
     .sort((a, b) => b.bytes - a.bytes || a.table.localeCompare(b.table))

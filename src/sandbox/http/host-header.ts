@@ -8,7 +8,7 @@ import type { SandboxServerOriginAndHosts } from './sandbox-server-origin-and-ho
  */
 export function hasHostHeaderOfOrigin(message: IncomingMessage, { authorities }: SandboxServerOriginAndHosts): boolean {
   const [host = '', ...more] = message.headersDistinct.host ?? [];
-  const authority = (parseRequestTarget(message).authority ?? host).toLowerCase();
+  const authority = (splitAuthorityFromRequestTarget(message).authority ?? host).toLowerCase();
   return more.length === 0 && host !== '' && authorities.has(authority);
 }
 
@@ -16,7 +16,7 @@ export function hasHostHeaderOfOrigin(message: IncomingMessage, { authorities }:
  * Returns path and query of the request target without decoding them. A request target in absolute form, which a server must
  * accept (RFC 9112 §3.2.2), also contains host and port.
  */
-export function parseRequestTarget({ url = '/' }: IncomingMessage): {
+export function splitAuthorityFromRequestTarget({ url = '/' }: IncomingMessage): {
   readonly target: string;
   readonly authority?: string;
 } {

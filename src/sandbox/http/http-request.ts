@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { parseRequestTarget } from './host-header.ts';
+import { splitAuthorityFromRequestTarget } from './host-header.ts';
 import { type RequestParameters, readRequestParameters } from './request-parameters.ts';
 
 /** An HTTP request with its complete body. Path and query are parts of the raw request target, neither decoded nor normalized. */
@@ -28,7 +28,7 @@ export function parseSandboxHttpRequest(
   body: Buffer,
   publicOrigin?: string,
 ): SandboxHttpRequest {
-  const { target, authority = message.headers.host ?? '' } = parseRequestTarget(message);
+  const { target, authority = message.headers.host ?? '' } = splitAuthorityFromRequestTarget(message);
   const mark = target.indexOf('?');
   const query = mark === -1 ? '' : target.slice(mark + 1);
   const text = body.toString('utf8');

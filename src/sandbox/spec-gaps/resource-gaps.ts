@@ -156,7 +156,7 @@ export const SPEC_GAPS_OF_RESOURCES: readonly SpecGap[] = [
   {
     id: 'create-names',
     section: '4.5',
-    question: 'Number of names in one creation request',
+    question: 'How many names one creation request may have',
     choice:
       'A creation request can have at most 10 names; either all of its droplets are created or none. Names need not be unique.',
     observed: { '11 names': '422 unprocessable_entity', 'a name twice': '202' },
@@ -180,7 +180,7 @@ export const SPEC_GAPS_OF_RESOURCES: readonly SpecGap[] = [
   {
     id: 'droplet-limit',
     section: '8',
-    question: 'Number of droplets in an account',
+    question: 'How many droplets an account may have',
     choice:
       'By default the number of droplets is not limited. The option dropletLimit sets a limit for each account; a request that exceeds it is answered with 422 and the id droplet_limit. GET /v2/account returns the limit in droplet_limit, and 1000000 if there is no limit, because clients read a number.',
     unobserved: 'the limit is an option of the sandbox',

@@ -192,7 +192,7 @@ async function readServerFacts(
     copies: read(ofServer.watchedCopyProgressQuery),
     dumps: read(ofServer.databasesBeingDumpedQuery),
     settings: new Map(settings.map(([name, setting]) => [name, { ...setting, inFile: inFile.get(name) }])),
-    hostRules: read(ofServer.hostRulesQuery),
+    hbaRuleLines: read(ofServer.watchedHbaRuleLinesQuery),
     role:
       role === undefined
         ? undefined

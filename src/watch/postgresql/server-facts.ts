@@ -17,7 +17,7 @@ export interface WatchedServerFacts {
   readonly dumps: readonly string[];
   readonly settings: ReadonlyMap<string, WatchedSetting>;
   /** Lines of pg_hba_file_rules; undefined: the role may not read it. */
-  readonly hostRules: readonly string[] | undefined;
+  readonly hbaRuleLines: readonly string[] | undefined;
   readonly role: WatchedRole | undefined;
   readonly databases: readonly WatchedTransactionCounts[];
   /** Number of commits that wait for a synchronous standby, and the longest wait in seconds. */

@@ -177,7 +177,7 @@ export const watchedConfigFileSettingsQuery: PostgresqlWatchQuery<ReadonlyMap<st
 };
 
 /** Host rules as lines of pg_hba.conf, in their order, without the secrets of their options, 1,000 at most. */
-export const hostRulesQuery: PostgresqlWatchQuery<readonly string[] | undefined> = {
+export const watchedHbaRuleLinesQuery: PostgresqlWatchQuery<readonly string[] | undefined> = {
   id: 'host-rules',
   sql: () => `
     SELECT left(concat_ws(' ', type, array_to_string(database, ','), array_to_string(user_name, ','),

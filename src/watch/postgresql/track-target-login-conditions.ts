@@ -29,7 +29,7 @@ export function trackTargetLoginConditions(
   const isReconnected =
     slots.length > 0 && pids.length === slots.length && !pids.some((pid) => pidsAtChange.includes(pid));
   return isReconnected && previous?.pidsAtChange !== undefined
-    ? { first: { ...first, role: server.role, hostRules: server.hostRules }, pidsAtChange: undefined }
+    ? { first: { ...first, role: server.role, hbaRuleLines: server.hbaRuleLines }, pidsAtChange: undefined }
     : { first, pidsAtChange };
 }
 
@@ -42,12 +42,12 @@ function firstFacts(server: WatchedServerFacts, baseline: WatchedSourceBaseline 
   return {
     ...server,
     settings: new Map([...server.settings, ...settings]),
-    hostRules: baseline.hostRules ?? server.hostRules,
+    hbaRuleLines: baseline.hbaRuleLines ?? server.hbaRuleLines,
     // The role that runs the watch may differ from the role that migrates.
     role: baseline.role?.name === server.role?.name ? (baseline.role ?? server.role) : server.role,
   };
 }
 
-function accessText({ role, hostRules }: WatchedServerFacts): string {
-  return JSON.stringify([role === undefined ? undefined : { ...role, secondsLeft: undefined }, hostRules]);
+function accessText({ role, hbaRuleLines }: WatchedServerFacts): string {
+  return JSON.stringify([role === undefined ? undefined : { ...role, secondsLeft: undefined }, hbaRuleLines]);
 }

@@ -15,7 +15,7 @@ export interface WatchedSourceBaseline {
   readonly at: number;
   readonly settings: ReadonlyMap<string, string>;
   /** The lines of pg_hba.conf; undefined if the role could not read them. */
-  readonly hostRules: readonly string[] | undefined;
+  readonly hbaRuleLines: readonly string[] | undefined;
   readonly role: WatchedRole | undefined;
   readonly databases: ReadonlyMap<string, WatchedDatabaseBaseline>;
 }
@@ -34,13 +34,13 @@ export interface WatchedTableBaseline extends WatchedTableDefinition {
 }
 
 export function createWatchedSourceBaseline(
-  server: Pick<WatchedServerFacts, 'at' | 'settings' | 'hostRules' | 'role'>,
+  server: Pick<WatchedServerFacts, 'at' | 'settings' | 'hbaRuleLines' | 'role'>,
   databases: Iterable<Pick<WatchedDatabaseFacts, 'name' | 'tables' | 'publications' | 'shapes' | 'columns'>>,
 ): WatchedSourceBaseline {
   return {
     at: server.at,
     settings: new Map([...server.settings].map(([name, { value }]) => [name, value])),
-    hostRules: server.hostRules,
+    hbaRuleLines: server.hbaRuleLines,
     role: server.role,
     databases: new Map(
       [...databases].map(
@@ -64,14 +64,14 @@ export function createWatchedSourceBaseline(
 export function encodeWatchedSourceBaseline({
   at,
   settings,
-  hostRules,
+  hbaRuleLines,
   role,
   databases,
 }: WatchedSourceBaseline): JsonRecord {
   return {
     at: new Date(at).toISOString(),
     settings: Object.fromEntries(settings),
-    ...(hostRules === undefined ? {} : { host_rules: hostRules }),
+    ...(hbaRuleLines === undefined ? {} : { host_rules: hbaRuleLines }),
     ...(role === undefined ? {} : { role }),
     databases: [...databases].map(([name, { publications, tables }]) => ({
       name,
@@ -97,7 +97,7 @@ export function decodeWatchedSourceBaseline(json: JsonRecord): WatchedSourceBase
   return {
     at,
     settings: new Map(settings.filter((entry): entry is [string, string] => typeof entry[1] === 'string')),
-    hostRules: Array.isArray(json.host_rules) ? readStringList(json.host_rules) : undefined,
+    hbaRuleLines: Array.isArray(json.host_rules) ? readStringList(json.host_rules) : undefined,
     role: isJsonRecord(json.role) ? decodeRole(json.role) : undefined,
     databases: new Map(json.databases.filter(isJsonRecord).flatMap(decodeDatabase)),
   };

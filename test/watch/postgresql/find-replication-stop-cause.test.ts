@@ -86,14 +86,14 @@ describe('one cause', () => {
       object: 'mover',
       database: 'shop',
     });
-    expect(diagnose(makeRuleInput(stopped(13, quiet, { hostRules: [] })))).toMatchObject({
+    expect(diagnose(makeRuleInput(stopped(13, quiet, { hbaRuleLines: [] })))).toMatchObject({
       rule: 'pg-hba-changed',
       fix: { run_on: 'pg_hba.conf', statement: 'host all all 0.0.0.0/0 scram-sha-256' },
     });
     const refused = {
       connection: { addresses: undefined, certificate: undefined, refused: { code: '28000', message: 'no' } },
     };
-    expect(diagnose(makeRuleInput(stopped(13, quiet, { ...changed, hostRules: [], ...refused })))).toMatchObject({
+    expect(diagnose(makeRuleInput(stopped(13, quiet, { ...changed, hbaRuleLines: [], ...refused })))).toMatchObject({
       rule: 'pg-hba-changed',
       basis: 'observed',
     });

@@ -32,7 +32,7 @@ export function makeServerFacts(more: Partial<WatchedServerFacts> = {}): Watched
       ['listen_addresses', makeSetting('*')],
       ['ssl', makeSetting('on')],
     ]),
-    hostRules: ['host all all 0.0.0.0/0 scram-sha-256'],
+    hbaRuleLines: ['host all all 0.0.0.0/0 scram-sha-256'],
     role: {
       name: 'mover',
       superuser: true,

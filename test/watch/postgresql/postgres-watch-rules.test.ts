@@ -78,10 +78,10 @@ describe('changes on the server', () => {
     ],
     ['a restart', { startedAt: 'Tuesday' }, 'source-restarted'],
     ['a failover', { inRecovery: true }, 'source-in-recovery'],
-    ['a removed host rule', { hostRules: [] }, 'pg-hba-changed'],
+    ['a removed host rule', { hbaRuleLines: [] }, 'pg-hba-changed'],
     [
       'an added host rule',
-      { hostRules: ['host all all 10.0.0.0/8 reject', ...(makeServerFacts().hostRules ?? [])] },
+      { hbaRuleLines: ['host all all 10.0.0.0/8 reject', ...(makeServerFacts().hbaRuleLines ?? [])] },
       'pg-hba-changed',
     ],
     ['a role without SUPERUSER', { role: { ...role, superuser: false } }, 'role-changed'],
@@ -123,7 +123,7 @@ describe('changes on the server', () => {
     expect(
       named(makeRuleInput(then({ settings: settingsWith('ssl', makeSetting('on', { inFile: 'true' })) }))),
     ).toEqual([]);
-    expect(named(makeRuleInput(then({ role: undefined, hostRules: undefined, connection: undefined })))).toEqual([]);
+    expect(named(makeRuleInput(then({ role: undefined, hbaRuleLines: undefined, connection: undefined })))).toEqual([]);
   });
 
   it('a restart is reported for a while', () => {

@@ -10,7 +10,7 @@ import { requireAccountMatchesBatchLedger } from '../../../batch/ledger/ledger-a
 import { findBatchLedgerPath } from '../../../batch/ledger/stored-batches.ts';
 import { formatProfileAndServerOptions } from '../../../batch/report/resume-command.ts';
 import type { CommandSpec } from '../../../cli/command.ts';
-import { describeCurrentAccount, readCurrentAccountAndServers } from '../../../context/current-identity.ts';
+import { describeCurrentAccount, readCurrentAccountAndServerOrigins } from '../../../context/current-identity.ts';
 import type { CommandContext } from '../../../context.ts';
 import { buildRefusedRequestHints } from '../../../session/session-server-binding.ts';
 import { createRateLimitDelayWithProgress, showRateLimitWait } from '../../rate-limit-pause.ts';
@@ -54,7 +54,7 @@ export const batchesDeleteCommand: CommandSpec<CommandContext> = {
       const hints = buildRefusedRequestHints(settings, host.folders.config);
       const io = omitBatchNoticesForJson(context);
       const onPause = (ms: number): Promise<void> => showRateLimitWait(io, ms);
-      const current = await readCurrentAccountAndServers(context, settings, { maxWait, onPause });
+      const current = await readCurrentAccountAndServerOrigins(context, settings, { maxWait, onPause });
       const [isSkipped, loginHint] = [args.has('skip-account-check'), batchLedgerLoginHint(settings, state.batch)];
       await requireAccountMatchesBatchLedger({ api, state, current, loginHint, loginHints: hints, isSkipped });
       const reader = {

@@ -10,7 +10,7 @@ import { findBatchLedgerPath } from '../../../batch/ledger/stored-batches.ts';
 import { describeDropletDifference } from '../../../batch/lookup/candidate-droplets.ts';
 import type { ListView } from '../../../cli/columns.ts';
 import type { CommandSpec } from '../../../cli/command.ts';
-import { readCurrentAccountAndServers } from '../../../context/current-identity.ts';
+import { readCurrentAccountAndServerOrigins } from '../../../context/current-identity.ts';
 import type { CommandContext } from '../../../context.ts';
 import { CliError } from '../../../errors.ts';
 import { readStringField } from '../../../json.ts';
@@ -108,7 +108,7 @@ async function readIfAvailable(
     const api = await context.api(settings);
     // If the rate limit requires a wait of more than 60 s, the command shows only the ledger.
     const wait = { maxWait: 60_000, onPause: (ms: number) => showRateLimitWait(io, ms) };
-    const current = await readCurrentAccountAndServers(context, settings, wait);
+    const current = await readCurrentAccountAndServerOrigins(context, settings, wait);
     const hints = buildRefusedRequestHints(settings, context.host.folders.config);
     const loginHint = batchLedgerLoginHint(settings, state.batch);
     await requireAccountMatchesBatchLedger({ api, state, current, loginHint, loginHints: hints, isSkipped: false });

@@ -33,7 +33,7 @@ export const indexPartitionAttachmentQuery: SchemaObjectDefinitionQuery = {
 };
 
 /** Replica identity, clustered index and row-level security of a table. */
-export const tableSettingCreationQuery: SchemaObjectDefinitionQuery = {
+export const replicaIdentityAndRowSecurityQuery: SchemaObjectDefinitionQuery = {
   kind: 'setting',
   sql: () => `SELECT 'settings:' || c.oid AS id, format('settings of %s.%s', n.nspname, c.relname) AS name,
       (SELECT array_agg(need) FROM (SELECT 'pg_class:' || c.oid UNION ALL

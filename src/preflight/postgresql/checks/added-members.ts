@@ -6,7 +6,7 @@ import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects
 import {
   type FunctionAddedByAlterExtension,
   functionsAddedByAlterExtensionQuery,
-} from '../queries/added-extension-functions.ts';
+} from '../queries/functions-added-by-alter-extension.ts';
 import { formatNumberWithNoun } from '../units.ts';
 
 export const addedExtensionMembersCheck = declareDatabasePreflightCheck({

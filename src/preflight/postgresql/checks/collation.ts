@@ -80,7 +80,7 @@ function localeSettings(found: readonly FunctionNeedingSuperuserOrLocale[]): Pre
     headline: 'A function sets a locale that the target may not provide',
     premise: 'the target provides the locales that functions set',
     settledBy: '--accept collation',
-    required: 'locales in the settings of functions that the target provides',
+    required: 'only locales that the target provides, in the settings of functions',
     detail: `CREATE FUNCTION validates the settings of the function: "invalid value for parameter "${name}": "${value}"". If the target does not provide the locale, the schema cannot be restored.${buildUnlistedObjectsNote(found)}`,
     objects: limitFindingObjects(found).map(({ name, locales }) => `${name} (${locales.join(', ')})`),
     fix: {

@@ -28,7 +28,7 @@ export const untrustedLangCheck = declareDatabasePreflightCheck({
     if (lost.length > 0) {
       return failOutcome(['continuous', 'dump'], observed, {
         headline: 'The target does not provide a language',
-        required: 'languages that an extension of the target provides',
+        required: 'only languages that an extension of the target provides',
         detail: `${lost.map(({ name }) => name).join(', ')} was created without an extension, so the restore requires an extension of that name: "extension "${lost[0]?.name}" is not available".`,
         objects: lost.map(({ name }) => name),
         fix: {
@@ -42,7 +42,7 @@ export const untrustedLangCheck = declareDatabasePreflightCheck({
     if (missing.length > 0) {
       return failOutcome(['continuous', 'dump'], observed, {
         headline: 'The target does not provide the library of a function',
-        required: 'libraries that the target provides',
+        required: 'functions only in libraries that the target provides',
         detail: `The code of the listed functions is in a library that no extension of the target provides, so the schema cannot be restored: "could not access file "${missing[0]!.library}": No such file or directory".${buildUnlistedObjectsNote(missing)}`,
         objects: limitFindingObjects(missing).map(({ name, library }) => `${name} (${library})`),
         fix: {

@@ -33,7 +33,7 @@ export interface TableScanResult {
   /** Number of bytes that COPY sent for the rows, including repeated readings. */
   readonly bytes: number;
   readonly longestRow: number;
-  /** Duration of the longest transaction. */
+  /** Milliseconds of the longest of the transactions in which this program read the table. */
   readonly milliseconds: number;
   readonly unread: UnreadTable | undefined;
   readonly invalid: readonly InvalidEncodingColumn[];

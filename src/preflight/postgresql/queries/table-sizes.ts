@@ -14,7 +14,7 @@ export interface TableSize {
   readonly rows: number;
 }
 
-export interface DatabaseTableSizes {
+export interface TableSizeSummary {
   /** Bytes of the whole database, with indexes and system catalogs. */
   readonly databaseBytes: number;
   /** Bytes that the initial copy reads. */
@@ -37,14 +37,15 @@ const catalogue = 7.5e6;
  * so of more than 1,000 tables only the 20 largest by pg_class are measured. The size of a table with an exclusive lock
  * is estimated from pg_class too, because measuring would wait for the lock. undefined if the tables were not queried.
  */
-export const tableSizesQuery: PostgresqlPreflightQuery<Pick<DatabaseTableSizes, 'bytes' | 'largest'> | undefined> = {
-  id: 'table-sizes',
-  scope: 'database',
-  when: (known) => {
-    const seen = known(databaseFeatureOverviewQuery);
-    return seen === undefined || (seen.tables > 0 && seen.bytes > small);
-  },
-  sql: () => `
+export const tableSizeSummaryQuery: PostgresqlPreflightQuery<Pick<TableSizeSummary, 'bytes' | 'largest'> | undefined> =
+  {
+    id: 'table-sizes',
+    scope: 'database',
+    when: (known) => {
+      const seen = known(databaseFeatureOverviewQuery);
+      return seen === undefined || (seen.tables > 0 && seen.bytes > small);
+    },
+    sql: () => `
     WITH held AS (
       SELECT relation
       FROM pg_locks
@@ -87,23 +88,23 @@ export const tableSizesQuery: PostgresqlPreflightQuery<Pick<DatabaseTableSizes, 
     ORDER BY s.bytes DESC NULLS LAST, s.nspname, s.relname
     LIMIT 20
   `,
-  decode: (rows) => ({
-    bytes: decodeNumberColumnOrZero(rows[0] ?? {}, 'total'),
-    largest: rows.map((row) => ({
-      database: '',
-      table: `${decodeTextColumn(row, 'nspname')}.${decodeTextColumn(row, 'relname')}`,
-      bytes: decodeNumberColumnOrZero(row, 'bytes'),
-      rows: decodeNumberColumnOrZero(row, 'rows'),
-    })),
-  }),
-  absent: undefined,
-  grant: buildGrantMonitorRoleStatement,
-};
+    decode: (rows) => ({
+      bytes: decodeNumberColumnOrZero(rows[0] ?? {}, 'total'),
+      largest: rows.map((row) => ({
+        database: '',
+        table: `${decodeTextColumn(row, 'nspname')}.${decodeTextColumn(row, 'relname')}`,
+        bytes: decodeNumberColumnOrZero(row, 'bytes'),
+        rows: decodeNumberColumnOrZero(row, 'rows'),
+      })),
+    }),
+    absent: undefined,
+    grant: buildGrantMonitorRoleStatement,
+  };
 
-export function buildDatabaseTableSizes(
+export function buildTableSizeSummary(
   { bytes, tables }: Pick<DatabaseFeatureOverview, 'bytes' | 'tables'>,
-  found: Pick<DatabaseTableSizes, 'bytes' | 'largest'> | undefined,
-): DatabaseTableSizes {
+  found: Pick<TableSizeSummary, 'bytes' | 'largest'> | undefined,
+): TableSizeSummary {
   const roughly = tables === 0 ? 0 : Math.max(0, bytes - catalogue);
   return {
     databaseBytes: bytes,

@@ -29,7 +29,7 @@ export const changedConnectionSettingsWatchRule: PostgresqlWatchRule = ({ now, f
  * target.
  */
 export const hbaChangeWatchRule: PostgresqlWatchRule = ({ now, first }) => {
-  const [before, after] = [first.hostRules, now.hostRules];
+  const [before, after] = [first.hbaRuleLines, now.hbaRuleLines];
   if (before === undefined || after === undefined || before.join('\n') === after.join('\n')) return [];
   const removed = before.filter((line) => !after.includes(line));
   const added = after.filter((line) => !before.includes(line));

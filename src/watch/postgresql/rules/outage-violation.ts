@@ -14,7 +14,7 @@ export function findPostgresOutageRuleViolations(
   { facts: last, baseline, role }: LastFacts,
 ): readonly WatchRuleViolation[] {
   const [rule, hint] = ruleAndHintOf(outage.code);
-  const lines = (last?.hostRules ?? baseline?.hostRules ?? []).filter((line) => /^host/.test(line));
+  const lines = (last?.hbaRuleLines ?? baseline?.hbaRuleLines ?? []).filter((line) => /^host/.test(line));
   const level = last?.settings.get('wal_level');
   const refuses = level?.inFile !== undefined && level.inFile.toLowerCase() !== 'logical' && last!.slots.length > 0;
   const lasted = formatElapsed((outage.at - since) / 1000);
@@ -36,7 +36,7 @@ export function findPostgresOutageRuleViolations(
  */
 interface LastFacts {
   readonly facts: WatchedServerFacts | undefined;
-  readonly baseline: Pick<WatchedSourceBaseline, 'hostRules'> | undefined;
+  readonly baseline: Pick<WatchedSourceBaseline, 'hbaRuleLines'> | undefined;
   /** The role with which the target logs in to the source. */
   readonly role: string;
 }
@@ -45,10 +45,10 @@ interface LastFacts {
 function refusedLogin(
   code: string,
   role: string,
-  hostRules: readonly string[],
+  hbaRuleLines: readonly string[],
 ): Pick<WatchRuleViolation, 'object' | 'fix'> {
   // The first pg_hba.conf rule for the role decides, so a refused login means that this rule is missing now.
-  const line = hostRules.find((rule) => ['all', role].includes(rule.split(' ')[2] ?? ''));
+  const line = hbaRuleLines.find((rule) => ['all', role].includes(rule.split(' ')[2] ?? ''));
   if (code === '28000' && line !== undefined) return { object: line, fix: { run_on: 'pg_hba.conf', statement: line } };
   if (code === '28000')
     return {

@@ -2,7 +2,7 @@
  * The tables of queues. `source` has a row for each source, without secrets; `cells` and `outcome` are JSON. Later versions only
  * add columns.
  */
-export const sharedInventoryQueueSchemaSql: readonly string[] = [
+export const inventoryWorkQueueSchemaSql: readonly string[] = [
   'CREATE SCHEMA IF NOT EXISTS cloudctl_inventory',
   `CREATE TABLE IF NOT EXISTS cloudctl_inventory.inventory (
     name text PRIMARY KEY,
@@ -28,4 +28,4 @@ export const sharedInventoryQueueSchemaSql: readonly string[] = [
 ];
 
 /** Lock for creating the tables of the queue: without it, two machines could create them at the same time. */
-export const sharedInventoryQueueSchemaLockSql = 'SELECT pg_advisory_xact_lock(7318349394477056)';
+export const inventoryWorkQueueSchemaLockSql = 'SELECT pg_advisory_xact_lock(7318349394477056)';

@@ -10,11 +10,11 @@ import { buildInventoryServerAddress } from './check-source-inventory.ts';
 import { decodeInventorySourceOutcome, decodeSourceInventoryCellsFromJson } from './decode-inventory-source-outcome.ts';
 import type { InventorySourceOutcome } from './inventory-source-outcome.ts';
 import {
-  createSharedInventoryQueue,
-  type SharedInventoryQueue,
-  type SharedInventoryQueueContents,
-} from './shared-inventory-queue.ts';
-import { openQueueDatabaseSession, readInventoryQueueServerFromEnvironment } from './shared-inventory-queue-session.ts';
+  createInventoryWorkQueue,
+  type InventoryWorkQueue,
+  type InventoryWorkQueueContents,
+} from './inventory-work-queue.ts';
+import { openQueueDatabaseSession, readInventoryQueueServerFromEnvironment } from './inventory-work-queue-session.ts';
 import {
   buildSourceInventoryEntry,
   type SourceInventoryEntry,
@@ -23,7 +23,7 @@ import {
 import type { SourceInventoryReportBuilder } from './source-inventory-report.ts';
 import { inventoryCheckOptionNames, type RunSourceInventoryInput } from './source-inventory-settings.ts';
 
-export interface RunSharedInventoryQueueOptions {
+export interface RunInventoryWorkQueueOptions {
   readonly input: RunSourceInventoryInput;
   readonly signal: AbortSignal;
   /** The sources of `--sources`; undefined if another machine has filled the queue. */
@@ -39,7 +39,7 @@ export interface RunSharedInventoryQueueOptions {
  * Fills the queue unless another machine has filled it, checks sources of the queue until every source has an outcome, and
  * adds the outcomes of all machines to the report.
  */
-export async function runSharedInventoryQueue(run: RunSharedInventoryQueueOptions): Promise<void> {
+export async function runInventoryWorkQueue(run: RunInventoryWorkQueueOptions): Promise<void> {
   const { input, signal, builder } = run;
   const { io, inventory } = input;
   const { clock, env, platform, random } = io.host;
@@ -47,7 +47,7 @@ export async function runSharedInventoryQueue(run: RunSharedInventoryQueueOption
   const session = openQueueDatabaseSession(source, { clock, signal });
   const holder = `${hostname()}:${process.pid}:${Buffer.from(random(6)).toString('hex')}`;
   const name = inventory.queue ?? '';
-  const queue = createSharedInventoryQueue(session.send, { name, holder, lease: inventory.lease });
+  const queue = createInventoryWorkQueue(session.send, { name, holder, lease: inventory.lease });
   try {
     const entries = await openQueue(run, queue, holder);
     const checker = run.createChecker([...entries.values()]);
@@ -70,8 +70,8 @@ export async function runSharedInventoryQueue(run: RunSharedInventoryQueueOption
 }
 
 async function openQueue(
-  { entries, entryInput, input }: RunSharedInventoryQueueOptions,
-  queue: SharedInventoryQueue,
+  { entries, entryInput, input }: RunInventoryWorkQueueOptions,
+  queue: InventoryWorkQueue,
   createdBy: string,
 ): Promise<ReadonlyMap<number, SourceInventoryEntry>> {
   const given = entries === undefined ? undefined : describeContents(entries, input.args);
@@ -106,7 +106,7 @@ async function openQueue(
 
 const refill = 'fill a new queue with `--sources FILE`';
 
-function describeContents(entries: readonly SourceInventoryEntry[], args: ParsedArgs): SharedInventoryQueueContents {
+function describeContents(entries: readonly SourceInventoryEntry[], args: ParsedArgs): InventoryWorkQueueContents {
   const given = inventoryCheckOptionNames.filter((name) => args.has(name));
   const options = JSON.stringify(Object.fromEntries(given.map((name) => [name, args.values(name)])));
   const cells = entries.map(({ line, cells: own }) => [line, own]);
@@ -130,7 +130,7 @@ function storedArgs(text: string, own: ParsedArgs): ParsedArgs {
   };
 }
 
-async function readOutcomes(queue: SharedInventoryQueue, builder: SourceInventoryReportBuilder): Promise<void> {
+async function readOutcomes(queue: InventoryWorkQueue, builder: SourceInventoryReportBuilder): Promise<void> {
   for (let line = -1; ; ) {
     const page = await queue.outcomes(line, 100);
     for (const { outcome } of page) {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import {
   openQueueDatabaseSession,
   readInventoryQueueServerFromEnvironment,
-} from '../../src/inventory/shared-inventory-queue-session.ts';
+} from '../../src/inventory/inventory-work-queue-session.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { closedPort } from '../commands/db/test-source.ts';
 

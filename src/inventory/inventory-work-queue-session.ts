@@ -8,7 +8,7 @@ import { findPasswordInPgpasswordOrPgpass } from '../postgresql/pgpass.ts';
 import { PostgresqlQueryError } from '../postgresql/query-error.ts';
 import { makeSessionSearchPathSafe, type SearchPathSafeSession } from '../postgresql/search-path-safe-session.ts';
 import { verifiesServerIdentity } from '../postgresql/ssl-options.ts';
-import type { ReconnectingSqlRunner } from './shared-inventory-queue.ts';
+import type { ReconnectingSqlRunner } from './inventory-work-queue.ts';
 
 /** The server of CLOUDCTL_QUEUE_URL. Throws a CliError (usage). */
 export function readInventoryQueueServerFromEnvironment(
@@ -36,7 +36,7 @@ export function readInventoryQueueServerFromEnvironment(
   return { ...source, password: source.password ?? findPasswordInPgpasswordOrPgpass(source, env, platform).password };
 }
 
-export interface SharedInventoryQueueSession {
+export interface InventoryWorkQueueSession {
   readonly send: ReconnectingSqlRunner;
   readonly end: () => Promise<void>;
 }
@@ -59,7 +59,7 @@ export function openQueueDatabaseSession(
     signal,
     limit = awayLimit,
   }: { readonly clock: Clock; readonly signal: AbortSignal; readonly limit?: number },
-): SharedInventoryQueueSession {
+): InventoryWorkQueueSession {
   let session: SearchPathSafeSession | undefined;
   let last: Promise<unknown> = Promise.resolve();
   const connect = async () => {

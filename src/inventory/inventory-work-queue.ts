@@ -1,9 +1,6 @@
 import type { PostgresqlRow } from '../postgresql/postgresql-row.ts';
 import { quoteLiteral } from '../postgresql/quote.ts';
-import {
-  sharedInventoryQueueSchemaLockSql,
-  sharedInventoryQueueSchemaSql,
-} from './shared-inventory-queue-schema-sql.ts';
+import { inventoryWorkQueueSchemaLockSql, inventoryWorkQueueSchemaSql } from './inventory-work-queue-schema-sql.ts';
 
 /** A source that this machine has claimed from the queue. */
 export interface ClaimedInventorySource {
@@ -22,14 +19,14 @@ export interface QueuedInventorySource {
   readonly address: string;
 }
 
-export interface SharedInventoryQueueContents {
+export interface InventoryWorkQueueContents {
   readonly fingerprint: string;
   /** JSON. */
   readonly options: string;
   readonly total: number;
 }
 
-export interface SharedInventoryQueueCounts {
+export interface InventoryWorkQueueCounts {
   readonly finished: number;
   /** Number of sources that a machine has claimed with a lease that has not expired. */
   readonly held: number;
@@ -40,15 +37,15 @@ export interface SharedInventoryQueueCounts {
 export type ReconnectingSqlRunner = (sql: readonly string[]) => Promise<readonly PostgresqlRow[]>;
 
 /** The queue of one inventory: its sources in a PostgreSQL table. All times are from the clock of the PostgreSQL server. */
-export interface SharedInventoryQueue {
+export interface InventoryWorkQueue {
   /** Adds the sources; if the queue exists already, it stays as it is. */
   fill(
-    contents: SharedInventoryQueueContents,
+    contents: InventoryWorkQueueContents,
     createdBy: string,
     sources: readonly QueuedInventorySource[],
   ): Promise<void>;
   /** Reads the options of the queue; undefined if the queue does not exist. */
-  contents(): Promise<SharedInventoryQueueContents | undefined>;
+  contents(): Promise<InventoryWorkQueueContents | undefined>;
   sources(): Promise<readonly QueuedInventorySource[]>;
   /**
    * Takes a source that no machine has claimed, or that this one has claimed without learning it, because the connection was lost;
@@ -67,7 +64,7 @@ export interface SharedInventoryQueue {
    * first outcome of this database: only the machine that stored the first one prints it.
    */
   record(claim: ClaimedInventorySource, outcome: string): Promise<boolean>;
-  counts(): Promise<SharedInventoryQueueCounts>;
+  counts(): Promise<InventoryWorkQueueCounts>;
   /** Returns at most `limit` outcomes of the lines after `afterLine`, in the order of the lines. */
   outcomes(afterLine: number, limit: number): Promise<readonly { readonly line: number; readonly outcome: string }[]>;
 }
@@ -76,10 +73,10 @@ export interface SharedInventoryQueue {
  * @param lease milliseconds after which another machine can claim a source, if this machine did not renew its lease
  * @param holder identifies this process
  */
-export function createSharedInventoryQueue(
+export function createInventoryWorkQueue(
   send: ReconnectingSqlRunner,
   { name, holder, lease }: { readonly name: string; readonly holder: string; readonly lease: number },
-): SharedInventoryQueue {
+): InventoryWorkQueue {
   const inventory = quoteLiteral(name);
   const me = quoteLiteral(holder);
   const own = `inventory = ${inventory}`;
@@ -92,8 +89,8 @@ export function createSharedInventoryQueue(
       );
       await send([
         'BEGIN',
-        sharedInventoryQueueSchemaLockSql,
-        ...sharedInventoryQueueSchemaSql,
+        inventoryWorkQueueSchemaLockSql,
+        ...inventoryWorkQueueSchemaSql,
         // The sources go into a temporary table first: they are inserted only if no other machine has filled this queue
         // before.
         `CREATE TEMPORARY TABLE cloudctl_new ON COMMIT DROP AS SELECT * FROM cloudctl_inventory.source WHERE false`,

@@ -1,10 +1,10 @@
 import { setTimeout as after } from 'node:timers/promises';
 import { beforeAll, expect, it, onTestFinished } from 'vitest';
-import { createSharedInventoryQueue, type SharedInventoryQueue } from '../../src/inventory/shared-inventory-queue.ts';
+import { createInventoryWorkQueue, type InventoryWorkQueue } from '../../src/inventory/inventory-work-queue.ts';
 import {
   openQueueDatabaseSession,
   readInventoryQueueServerFromEnvironment,
-} from '../../src/inventory/shared-inventory-queue-session.ts';
+} from '../../src/inventory/inventory-work-queue-session.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { type Postgres, startPostgres } from '../fixtures/postgres.ts';
 
@@ -19,15 +19,15 @@ const rows = (count: number) =>
   Array.from({ length: count }, (_, at) => ({ line: at + 1, address: `h${at % 3}`, cells: `{"url":"${at}'\\\\"}` }));
 const none = { lines: [], addresses: [] };
 
-function open(name: string, lease = 60_000): SharedInventoryQueue {
+function open(name: string, lease = 60_000): InventoryWorkQueue {
   const url = `postgres://postgres:${server.password}@127.0.0.1:${server.port}/postgres?sslmode=disable`;
   const source = readInventoryQueueServerFromEnvironment({ CLOUDCTL_QUEUE_URL: url }, 'linux', () => undefined);
   const session = openQueueDatabaseSession(source, { clock: systemClock, signal: new AbortController().signal });
   onTestFinished(() => session.end());
-  return createSharedInventoryQueue(session.send, { name, holder: `${Math.random()}`, lease });
+  return createInventoryWorkQueue(session.send, { name, holder: `${Math.random()}`, lease });
 }
 
-async function filled(name: string, count: number, lease?: number): Promise<SharedInventoryQueue> {
+async function filled(name: string, count: number, lease?: number): Promise<InventoryWorkQueue> {
   const queue = open(name, lease);
   await queue.fill({ ...contents, total: count }, 'me', rows(count));
   return queue;
