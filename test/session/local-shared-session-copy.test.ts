@@ -1,4 +1,5 @@
 import { chmodSync, chownSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createLocalSharedSessionCopyAccess } from '../../src/session/local-shared-session-copy.ts';
@@ -26,7 +27,7 @@ const sealed = { epoch: 5, gen: 2, sid: 's', kid: 'k', record: 'AAAA' };
 async function asOrdinaryUser(folder: string, work: () => Promise<void>): Promise<void> {
   if (process.getuid?.() !== 0) return work();
   const user = 65_534;
-  for (let path = folder; path.startsWith('/tmp/'); path = dirname(path)) chmodSync(path, 0o755);
+  for (let path = folder; path.startsWith(`${tmpdir()}/`); path = dirname(path)) chmodSync(path, 0o755);
   chownSync(folder, user, user);
   for (const name of readdirSync(folder)) chownSync(join(folder, name), user, user);
   process.seteuid?.(user);
