@@ -70,7 +70,7 @@ const serverStages = {
   servers: () => repeating(['--project', 'servers', '--maxWorkers', '4']),
   package: () => checkPackage(otherNode('20.18.1'), isCi),
   e2e: () => repeating(['--project', 'e2e', '--maxWorkers', '4']),
-  hard: () => repeating(['--project', 'hard', '--passWithNoTests', '--maxWorkers', '4']),
+  hard: () => repeating(['--project', 'hard', '--passWithNoTests', '--maxWorkers', '3']),
   adversary: () => repeating(['--project', 'adversary', '--maxWorkers', '4']),
   standalone: () => onStandalone((env) => repeating([...standaloneTests, '--maxWorkers', '3'], env)),
   'e2e-node24': () => onNode24((env) => repeating(['--project', 'e2e', '--maxWorkers', '3', ...nodeTests], env)),
