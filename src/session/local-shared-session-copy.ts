@@ -87,12 +87,13 @@ export function createLocalSharedSessionCopyAccess({
       }
     },
     async showUnshownWarning() {
-      const copy = isSilent ? undefined : readLocalCopyOfSharedSession(place, share);
-      if (copy?.unshownWarning === undefined) return;
-      const { unshownWarning, ...rest } = copy;
-      await warn(warnings[unshownWarning]);
+      const due = isSilent ? undefined : readLocalCopyOfSharedSession(place, share)?.unshownWarning;
+      if (due === undefined) return;
+      await warn(warnings[due]);
       try {
-        writeLocalCopyOfSharedSession(place, rest);
+        // Another command of this machine may have stored a newer record while the warning was printed.
+        const { unshownWarning, ...rest } = readLocalCopyOfSharedSession(place, share) ?? {};
+        if (unshownWarning === due && 'sid' in rest) writeLocalCopyOfSharedSession(place, rest);
       } catch {
         // The next command repeats the warning.
       }
