@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { defineConfig } from 'vitest/config';
+import { defineConfig, type UserWorkspaceConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { serverTests } from './scripts/test-files.mjs';
 
@@ -18,15 +18,6 @@ const adversary = ['test/adversary/**/*.test.ts'];
 const standalone = ['test/standalone/**/*.test.ts'];
 
 const builtProgram = ['test/e2e/**', ...hard, ...adversary, ...standalone];
-
-/** Tests that leave their process as they found it, so that they can share one: starting a process takes longer than most of them run. */
-const shared = [
-  'test/*.test.ts',
-  'test/{api,architecture,batch,cli,commands,config,context,doctor,loopback,oauth,sanitize,session}/**/*.test.ts',
-  'test/preflight/formats/**/*.test.ts',
-  'test/preflight/postgresql/function-body/**/*.test.ts',
-  'test/sandbox/{admin,faults,http,oauth}/**/*.test.ts',
-];
 
 const servers = serverTests(root).filter(
   (path) => !/^test\/(adversary|e2e|attack|faults|standalone|truth)\//.test(path),
@@ -49,85 +40,33 @@ class SlowFilesFirst extends BaseSequencer {
   }
 }
 
-// `light` and `unit` test the sources and need nothing but Node, `servers` needs real servers as well; `story`, `e2e`,
-// `hard` and `adversary` run the built program, `standalone` its executable.
+type ProjectConfig = NonNullable<UserWorkspaceConfig['test']>;
+
+const buildFirst = { globalSetup: ['scripts/build-before-tests.mjs'] };
+
+// `unit` tests the sources and needs nothing but Node, `servers` needs real servers as well; `story`, `e2e`, `hard` and
+// `adversary` run the built program, `standalone` its executable.
 export default defineConfig({
   test: {
     maxWorkers: 2,
-    environment: 'node',
+    // Stages, and the tutorials of CONTRIBUTING.md, transform the same sources.
+    experimental: { fsModuleCache: true, fsModuleCachePath: '.side/vitest-cache' },
     sequence: { sequencer: SlowFilesFirst },
     projects: [
-      {
-        test: {
-          name: 'light',
-          include: shared,
-          exclude: servers,
-          isolate: false,
-          testTimeout: 20_000,
-        },
-      },
-      {
-        test: {
-          name: 'unit',
-          include: ['test/**/*.test.ts'],
-          exclude: [...builtProgram, ...shared, ...servers],
-          testTimeout: 20_000,
-        },
-      },
-      {
-        test: {
-          name: 'servers',
-          include: servers,
-          testTimeout: 20_000,
-        },
-      },
-      {
-        test: {
-          name: 'story',
-          include: story,
-          globalSetup: ['scripts/build-before-tests.mjs'],
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
-        },
-      },
-      {
-        test: {
-          name: 'e2e',
-          include: ['test/e2e/**/*.test.ts'],
-          exclude: story,
-          globalSetup: ['scripts/build-before-tests.mjs'],
-          testTimeout: 120_000,
-          hookTimeout: 120_000,
-        },
-      },
-      {
-        test: {
-          name: 'standalone',
-          include: standalone,
-          testTimeout: 120_000,
-          hookTimeout: 120_000,
-        },
-      },
-      {
-        test: {
-          name: 'hard',
-          include: hard,
-          globalSetup: ['scripts/build-before-tests.mjs'],
-          testTimeout: 300_000,
-          hookTimeout: 120_000,
-        },
-      },
-      {
-        test: {
-          name: 'adversary',
-          include: adversary,
-          // Most of the time goes by in waiting for time limits.
-          maxConcurrency: 8,
-          globalSetup: ['scripts/build-before-tests.mjs'],
-          testTimeout: 120_000,
-          hookTimeout: 120_000,
-        },
-      },
+      project('unit', ['test/**/*.test.ts'], { exclude: [...builtProgram, ...servers], testTimeout: 20_000 }),
+      project('servers', servers, { testTimeout: 20_000 }),
+      project('story', story, { ...buildFirst, testTimeout: 60_000, hookTimeout: 60_000 }),
+      project('e2e', ['test/e2e/**/*.test.ts'], { ...buildFirst, exclude: story }),
+      project('standalone', standalone),
+      project('hard', hard, { ...buildFirst, testTimeout: 300_000 }),
+      // Most of the time goes by in waiting for time limits.
+      project('adversary', adversary, { ...buildFirst, maxConcurrency: 8 }),
     ],
   },
 });
+
+/** Test files share the processes of the workers, because to start one takes longer than most files: each leaves it as it was. */
+function project(name: string, include: readonly string[], options: ProjectConfig = {}): UserWorkspaceConfig {
+  const limits = { testTimeout: 120_000, hookTimeout: 120_000 };
+  return { test: { name, include: [...include], isolate: false, ...limits, ...options } };
+}

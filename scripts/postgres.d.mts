@@ -39,6 +39,3 @@ export interface PostgresServer {
 }
 
 export function startPostgres(options?: PostgresOptions): Promise<PostgresServer>;
-
-/** A port below those of outgoing connections, so that a server can use it again after a restart. */
-export function freePort(): Promise<number>;

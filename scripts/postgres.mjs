@@ -1,22 +1,24 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { randomBytes, randomInt } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import {
+  accessSync,
   chmodSync,
   chownSync,
   closeSync,
+  constants,
   cpSync,
-  mkdirSync,
   mkdtempSync,
   openSync,
   readFileSync,
   rmSync,
+  statfsSync,
   writeFileSync,
 } from 'node:fs';
-import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
+import { freemem, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
+import { freePort } from './free-port.mjs';
 import { postgresBinaries } from './postgres-binaries.mjs';
 
 /** A real server on a free port, with a folder of its own that is gone after stop(). postgres.d.mts says what it takes. */
@@ -24,12 +26,12 @@ export async function startPostgres(options = {}) {
   const { version = 18, password = randomBytes(12).toString('hex') } = options;
   const binaries = postgresBinaries(version);
   if (binaries === undefined) throw new Error(`could not fetch PostgreSQL ${version} from the registry`);
-  const folder = mkdtempSync(join(tmpdir(), 'cloudctl-pg-'));
+  const folder = mkdtempSync(join(quickestFolder(), 'cloudctl-pg-'));
   const server = { folder, data: join(folder, 'data'), port: await freePort(), child: undefined };
   alive.add(server);
   try {
     give(folder, 0o700);
-    server.native = readable(binaries, folder);
+    server.native = readable(binaries);
     await initialize(server, { ...options, password });
     await start(server);
   } catch (error) {
@@ -65,6 +67,20 @@ process.on('exit', () => {
     rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
   }
 });
+
+/** A server writes 40 MB before its first connection, so its folder is in memory where there is enough. */
+function quickestFolder() {
+  const memory = '/dev/shm';
+  try {
+    const { bavail, bsize } = statfsSync(memory);
+    accessSync(memory, constants.W_OK);
+    return freemem() > enoughMemory && bavail * bsize > enoughMemory ? memory : tmpdir();
+  } catch {
+    return tmpdir();
+  }
+}
+
+const enoughMemory = 4 * 2 ** 30;
 
 async function initialize(server, { settings = {}, hba = openRules, password, files = {} }) {
   const secret = join(server.folder, 'password');
@@ -185,29 +201,19 @@ function give(path, mode) {
 }
 
 /** A checkout inside a folder of root's own is closed to the user that postgres runs as: then it runs a copy. */
-function readable(native, folder) {
-  if (!isRoot) return native;
-  const look = spawnSync('setpriv', [...demotion, 'test', '-x', join(native, 'bin/postgres')]);
-  if (look.status === 0) return native;
-  const copy = join(folder, 'native');
-  mkdirSync(copy);
-  cpSync(native, copy, { recursive: true, verbatimSymlinks: true });
-  give(copy, 0o755);
-  return copy;
+function readable(native) {
+  if (!isRoot || isRunnable(native)) return native;
+  const folder = copies.get(native) ?? mkdtempSync(join(tmpdir(), 'cloudctl-pg-'));
+  if (copies.has(native)) return folder;
+  copies.set(native, folder);
+  process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+  cpSync(native, folder, { recursive: true, verbatimSymlinks: true });
+  give(folder, 0o755);
+  return folder;
 }
 
-/**
- * A port that no program listens on, below those that the system gives to outgoing connections (from 32768): such a connection
- * could take the port while the server restarts.
- */
-export async function freePort() {
-  for (;;) {
-    const port = randomInt(11_000, 32_000);
-    const server = createServer();
-    const isFree = await new Promise((resolve) => {
-      server.once('error', () => resolve(false));
-      server.listen(port, '0.0.0.0', () => server.close(() => resolve(true)));
-    });
-    if (isFree) return port;
-  }
+const copies = new Map();
+
+function isRunnable(native) {
+  return spawnSync('setpriv', [...demotion, 'test', '-x', join(native, 'bin/postgres')]).status === 0;
 }

@@ -62,7 +62,7 @@ const quickStages = {
   types: () => tool('typescript/bin/tsc'),
   unused: () => tool('knip/bin/knip.js'),
   build: async () => (await build()) && {},
-  unit: () => suite(['--project', 'light', '--project', 'unit', '--maxWorkers', '3']),
+  unit: () => suite(['--project', 'unit', '--maxWorkers', '3']),
   story: () => suite(['--project', 'story']),
 };
 const serverStages = {

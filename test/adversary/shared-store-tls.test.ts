@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { freePort } from '../../scripts/postgres.mjs';
+import { freePort } from '../../scripts/free-port.mjs';
 import { initializeSharedStore } from '../../src/shared-store/initialize-shared-store.ts';
 import { parseSharedStoreUrl } from '../../src/shared-store/store-url.ts';
 import { createFleet } from '../faults/fleet/fleet.ts';

@@ -41,7 +41,7 @@ function readTutorials(page: string): readonly Tutorial[] {
     .slice(1)
     .map((section) => ({
       title: section.slice(0, section.indexOf('\n')),
-      blocks: [...(section.split(/^##? /m)[0] ?? '').matchAll(/^```(\w+) ?(\S*)\n([\s\S]*?)^```$/gm)].map(
+      blocks: [...(section.split(/^#{1,3} /m)[0] ?? '').matchAll(/^```(\w+) ?(\S*)\n([\s\S]*?)^```$/gm)].map(
         ([, language = '', path = '', text = '']) => ({ language, path, text }),
       ),
     }));

@@ -18,7 +18,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { install, side } from '../../scripts/extra-packages.mjs';
-import { freePort } from '../../scripts/postgres.mjs';
+import { freePort } from '../../scripts/free-port.mjs';
 import { type Sandbox, startSandbox } from '../../src/library/sandbox.ts';
 import { node } from '../fixtures/cli.ts';
 import { isCi, lacks, which } from '../fixtures/needs.ts';

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { parse } from 'yaml';
 import manifest from '../../package.json' with { type: 'json' };
-import { closedPort } from '../commands/db/test-source.ts';
+import { closedPort } from '../../scripts/free-port.mjs';
 import { node, type Ran, startProgram } from '../fixtures/cli.ts';
 import { type Environment, type Folders, makeFolders } from '../fixtures/folders.ts';
 import { lacks } from '../fixtures/needs.ts';

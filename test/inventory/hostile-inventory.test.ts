@@ -1,7 +1,8 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
-import { closedPort, dbTestHost } from '../commands/db/test-source.ts';
+import { closedPort } from '../../scripts/free-port.mjs';
+import { dbTestHost } from '../commands/db/test-source.ts';
 import { type RunResult, runCloudctl } from '../commands/run-cloudctl.ts';
 import type { TestHost } from '../fixtures/host.ts';
 import { parseInventoryLines } from '../fixtures/inventory-schema.ts';

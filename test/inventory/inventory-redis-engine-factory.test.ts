@@ -1,8 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
+import { closedPort } from '../../scripts/free-port.mjs';
 import type { PreflightReport } from '../../src/preflight/report.ts';
-import { closedPort, dbTestHost } from '../commands/db/test-source.ts';
+import { dbTestHost } from '../commands/db/test-source.ts';
 import { runCloudctl } from '../commands/run-cloudctl.ts';
 import { parseInventoryReport } from '../fixtures/inventory-schema.ts';
 import { startRedis } from '../fixtures/redis.ts';

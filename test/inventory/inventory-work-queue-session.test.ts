@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
+import { closedPort } from '../../scripts/free-port.mjs';
 import {
   openQueueDatabaseSession,
   readInventoryQueueServerFromEnvironment,
 } from '../../src/inventory/inventory-work-queue-session.ts';
 import { systemClock } from '../../src/platform/clock.ts';
-import { closedPort } from '../commands/db/test-source.ts';
 
 const read = (url: string) =>
   readInventoryQueueServerFromEnvironment({ CLOUDCTL_QUEUE_URL: url, HOME: '/nonexistent' }, 'linux', () => undefined);

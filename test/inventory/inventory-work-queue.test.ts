@@ -66,11 +66,11 @@ it('lines and addresses can be left out of a claim', async () => {
 });
 
 it('a source is taken again after its lease, unless the lease is renewed', async () => {
-  const [dead, alive, other] = [await filled('lease', 2, 600), open('lease', 600), open('lease')];
+  const [dead, alive, other] = [await filled('lease', 2, 2_000), open('lease', 2_000), open('lease')];
   const [first, second] = [await dead.claim(none), await alive.claim(none)];
   expect(await other.claim(none)).toBeUndefined();
   for (let n = 0; n < 4; n++) {
-    await after(250);
+    await after(600);
     await alive.renew([second?.line ?? 0]);
   }
   expect(await other.claim(none)).toEqual({ line: first?.line, fence: 2 });

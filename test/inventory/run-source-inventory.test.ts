@@ -1,9 +1,10 @@
 import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { closedPort } from '../../scripts/free-port.mjs';
 import type { SourceInventoryReport } from '../../src/inventory/source-inventory-report.ts';
 import type { PreflightReport } from '../../src/preflight/report.ts';
-import { closedPort, dbTestHost } from '../commands/db/test-source.ts';
+import { dbTestHost } from '../commands/db/test-source.ts';
 import { type RunResult, runCloudctl } from '../commands/run-cloudctl.ts';
 import type { TestHost, TestHostOptions } from '../fixtures/host.ts';
 import { dribble, flood, startHostileServer } from '../fixtures/hostile-postgres.ts';

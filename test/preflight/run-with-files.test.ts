@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { closedPort } from '../../scripts/free-port.mjs';
 import type { PreflightReport } from '../../src/preflight/report.ts';
 import {
   buildMigrationMethodBlockedError,
@@ -8,7 +9,7 @@ import {
   preflightReportOptionSpecs,
   runPreflightWithFiles,
 } from '../../src/preflight/run-with-files.ts';
-import { closedPort, countingSource } from '../commands/db/test-source.ts';
+import { countingSource } from '../commands/db/test-source.ts';
 import { argsFrom, commandIo } from '../fixtures/command-io.ts';
 import { type TestHost, testHost } from '../fixtures/host.ts';
 import { preflightOptions } from './redis/preflight-options.ts';

@@ -1,13 +1,13 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { expect, it } from 'vitest';
+import { closedPort } from '../../scripts/free-port.mjs';
 import { lockRehearsalOfSourceAndTarget, warnAboutOtherRehearsalLeftovers } from '../../src/rehearsal/leftovers.ts';
 import { rehearsalPreflightOptions } from '../../src/rehearsal/rehearsal-preflight.ts';
 import { createRehearsalRecordFile, getRehearsalRecordPath } from '../../src/rehearsal/rehearsal-record.ts';
 import { openRehearsalRun } from '../../src/rehearsal/rehearsal-run.ts';
 import { startRehearsalWatch } from '../../src/rehearsal/rehearsal-watch.ts';
 import { buildRehearsalReport, printRehearsalReport, rehearsalFailedError } from '../../src/rehearsal/report-output.ts';
-import { closedPort } from '../commands/db/test-source.ts';
 import { argsFrom, commandIo } from '../fixtures/command-io.ts';
 import { testHost } from '../fixtures/host.ts';
 

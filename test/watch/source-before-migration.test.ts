@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { freePort } from '../../scripts/postgres.mjs';
+import { freePort } from '../../scripts/free-port.mjs';
 import { observeSourceBeforeMigration } from '../../src/watch/source-before-migration.ts';
 import type { WatchedSource } from '../../src/watch/watch-source.ts';
 import { ready, startPostgres } from '../fixtures/postgres.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
+import { closedPort } from '../../scripts/free-port.mjs';
 import { pollSourceContinuously } from '../../src/watch/watch-source.ts';
-import { closedPort } from '../commands/db/test-source.ts';
 import { startWatchRun, watchedPostgres, watchedRedis } from './run-watch.ts';
 
 const nowhere = async () => ({ host: '127.0.0.1', port: await closedPort(), password: 'p' });

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { closedPort } from '../../../scripts/free-port.mjs';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { testHost } from '../../fixtures/host.ts';
 import { sandboxFor, send } from '../../sandbox/requests.ts';
-import { closedPort } from '../db/test-source.ts';
 import { createSandboxHost, runCloudctl, runLogin, stableText } from '../run-cloudctl.ts';
 
 const login = ['auth', 'login', '--no-browser'];

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { closedPort } from '../../../scripts/free-port.mjs';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { runCloudctl } from '../run-cloudctl.ts';
-import { closedPort, countingSource, dbTestHost } from './test-source.ts';
+import { countingSource, dbTestHost } from './test-source.ts';
 
 describe('before a connection is opened', () => {
   it.each([

@@ -1,12 +1,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { closedPort } from '../../../scripts/free-port.mjs';
 import { startSource, startTarget, waitUntil } from '../../engine/engine-servers.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import type { Postgres } from '../../fixtures/postgres.ts';
 import { sandboxFor, tokenFor } from '../../sandbox/requests.ts';
 import { runCloudctl, sandboxEnvironment } from '../run-cloudctl.ts';
-import { closedPort, dbTestHost } from './test-source.ts';
+import { dbTestHost } from './test-source.ts';
 
 let source: Postgres;
 let target: Postgres;

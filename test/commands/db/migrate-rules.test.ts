@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
+import { closedPort } from '../../../scripts/free-port.mjs';
 import { reply, serverFor } from '../../fixtures/fake-server.ts';
 import { runCloudctl } from '../run-cloudctl.ts';
-import { closedPort, dbTestHost } from './test-source.ts';
+import { dbTestHost } from './test-source.ts';
 
 const cluster = '3b643ad7-65aa-4066-b45b-1c64b6db600a';
 

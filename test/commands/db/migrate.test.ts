@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { closedPort } from '../../../scripts/free-port.mjs';
 import { getMigrationWatchRecordPath, readMigrationWatchRecord } from '../../../src/watch/watch-record.ts';
 import { maskVariable } from '../../fixtures/error-text.ts';
 import { reply, serverFor } from '../../fixtures/fake-server.ts';
@@ -7,7 +8,7 @@ import { testHost } from '../../fixtures/host.ts';
 import { seedSession } from '../../fixtures/session.ts';
 import { callApi, MAYA, sandboxFor, send, signIn, submit, tokenFor } from '../../sandbox/requests.ts';
 import { recordedRequests, runCloudctl, sandboxEnvironment } from '../run-cloudctl.ts';
-import { closedPort, countingSource, dbTestHost } from './test-source.ts';
+import { countingSource, dbTestHost } from './test-source.ts';
 
 const cluster = '3b643ad7-65aa-4066-b45b-1c64b6db600a';
 const second = Math.floor(Date.now() / 1000) * 1000;

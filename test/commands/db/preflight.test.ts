@@ -1,11 +1,12 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { closedPort } from '../../../scripts/free-port.mjs';
 import type { PreflightReport } from '../../../src/preflight/report.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { validReport } from '../../fixtures/report-schema.ts';
 import { runCloudctl } from '../run-cloudctl.ts';
-import { closedPort, countingSource, dbTestHost } from './test-source.ts';
+import { countingSource, dbTestHost } from './test-source.ts';
 
 /** The error and the notes on stderr, without the report's file folder and ports. */
 function messages(err: string, folder: string): string {

@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
+import { closedPort } from '../../../scripts/free-port.mjs';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { runCloudctl } from '../run-cloudctl.ts';
-import { closedPort, dbTestHost } from './test-source.ts';
+import { dbTestHost } from './test-source.ts';
 
 it('sequences of a Redis source are a usage error', async () => {
   const ran = await runCloudctl(dbTestHost(), ['db', 'sequences', '--source', 'redis://127.0.0.1:1']);

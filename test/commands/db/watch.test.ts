@@ -1,8 +1,9 @@
 import { expect, it, onTestFinished } from 'vitest';
+import { closedPort } from '../../../scripts/free-port.mjs';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { startRedis } from '../../fixtures/redis.ts';
 import { startCloudctl } from '../run-cloudctl.ts';
-import { closedPort, dbTestHost } from './test-source.ts';
+import { dbTestHost } from './test-source.ts';
 
 it('a watch that was to end by itself is come back to with the same words', async () => {
   const source = await startRedis();

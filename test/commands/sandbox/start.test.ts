@@ -2,13 +2,13 @@ import { mkdirSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { closedPort } from '../../../scripts/free-port.mjs';
 import { readLastSandbox, recordStartedSandbox } from '../../../src/config/sandbox-urls-and-credentials.ts';
 import { readStoredClientSecret } from '../../../src/session/client-secret.ts';
 import { createFileCredentialStore } from '../../../src/session/file-store.ts';
 import { profilePaths } from '../../../src/session/profile-paths.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { testHost } from '../../fixtures/host.ts';
-import { closedPort } from '../db/test-source.ts';
 import { followRedirects, runCloudctl, runLogin, stableText, startCloudctl } from '../run-cloudctl.ts';
 import { startSandboxCommand } from './start-sandbox.ts';
 

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import { type AddressInfo, createServer as createTcpServer, type Server } from 'node:net';
+import type { AddressInfo, Server } from 'node:net';
+import { closedOrigin } from '../../fixtures/fake-server.ts';
 import { makeCertificates } from '../../platform/certificates.ts';
 
 /** Servers that are not what the program expects, each with its origin. */
@@ -45,7 +46,7 @@ export async function startServers(): Promise<Servers> {
       send(response, 500, body, { 'x-request-id': 'request-1' });
     }),
     silent: await web(() => {}),
-    closed: await closedPort(),
+    closed: await closedOrigin(),
     selfSigned: await listening(
       createTlsServer({ key, cert }, (_request, response) => send(response, 200, {})),
       'https',
@@ -67,14 +68,6 @@ export async function startServers(): Promise<Servers> {
 
 function send(response: ServerResponse, status: number, body: object, headers = {}): void {
   response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
-}
-
-async function closedPort(): Promise<string> {
-  const server = createTcpServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const origin = `http://127.0.0.1:${portOf(server)}`;
-  await new Promise((resolve) => server.close(resolve));
-  return origin;
 }
 
 function portOf(server: Server): number {

@@ -50,7 +50,10 @@ test.skipIf(lacks('strace'))(
       const statuses = after === undefined ? [] : await Promise.all(answered.map((one) => callWith(after.ready, one)));
       // Without an answer the grant may have been renewed all the same, but never both are gone.
       const isKept = after !== undefined && (answered.length > 0 || (await openPairs(after.ready)) === 1);
-      if (!isKept || statuses.some((status) => status !== 200)) wrong.push(`${JSON.stringify(fault)} ${statuses}`);
+      if (!isKept || statuses.some((status) => status !== 200))
+        wrong.push(
+          JSON.stringify({ ...fault, isKept, started: after !== undefined, answered: answered.length, statuses }),
+        );
       await after?.stop();
     }
     const values = { places: places.length, faults: faults.length, hits, lost: wrong.length };

@@ -4,7 +4,7 @@ import { chownSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { freePort } from '../../../scripts/postgres.mjs';
+import { freePort } from '../../../scripts/free-port.mjs';
 import { probePsync } from '../../../src/preflight/redis/probe-psync.ts';
 import { parseRedisEndpoint } from '../../../src/redis/endpoint.ts';
 import { lacks } from '../../fixtures/needs.ts';

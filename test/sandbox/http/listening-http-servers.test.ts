@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { closedPort } from '../../commands/db/test-source.ts';
+import { closedPort } from '../../../scripts/free-port.mjs';
 import { admin, callApi, type Exchange, sandboxFor, send, sendBytes, tokenFor } from '../requests.ts';
 
 async function publicSandbox(host = '0.0.0.0') {

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import fs, { existsSync, readFileSync, rmSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { connect } from 'node:net';
 import { describe, expect, it, vi } from 'vitest';
 import { acquireFileLock } from '../../../../src/platform/file-lock.ts';
@@ -17,25 +18,25 @@ import { runCloudctl } from '../../run-cloudctl.ts';
 import { type ShareFixture, shareFixture } from './share-fixture.ts';
 import { refreshWithoutStore, storeWithoutCommit } from './store-without-commit.ts';
 
-const fault = vi.hoisted(() => ({ unreadable: '', unwritable: '' }));
-vi.mock('../../../../src/platform/files.ts', async (importOriginal) => {
-  const real = await importOriginal<typeof import('../../../../src/platform/files.ts')>();
-  const requireReadable = (path: string): void => {
-    if (path === fault.unreadable) throw new Error('EACCES: permission denied');
-  };
-  return {
-    ...real,
-    readTextIfReadable: (path: string) => (path === fault.unreadable ? undefined : real.readTextIfReadable(path)),
-    readTextIfPresent: (path: string) => {
-      requireReadable(path);
-      return real.readTextIfPresent(path);
-    },
-    writeFileAtomically: (path: string, text: string) => {
-      if (path === fault.unwritable) throw new Error('ENOSPC: no space left on device');
-      real.writeFileAtomically(path, text);
-    },
-  };
-});
+/** While the work runs, the call of the file system fails for this path. */
+async function withFileFault<Result>(
+  call: 'readFileSync' | 'renameSync',
+  path: string,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const real: (...args: readonly unknown[]) => unknown = fs[call].bind(fs) as never;
+  const spy = vi.spyOn(fs, call).mockImplementation(((...args: readonly unknown[]) => {
+    if (args[call === 'renameSync' ? 1 : 0] === path) throw new Error('EIO: input/output error');
+    return real(...args);
+  }) as never);
+  syncBuiltinESMExports();
+  try {
+    return await work();
+  } finally {
+    spy.mockRestore();
+    syncBuiltinESMExports();
+  }
+}
 
 describe.skipIf(lacks('redis-server'))('auth share leave', () => {
   it('removes key and copy from the machine, and the session goes on for the others', async () => {
@@ -169,9 +170,7 @@ describe.skipIf(lacks('redis-server'))('a machine does not leave', () => {
     await runCloudctl(host, ['auth', 'refresh']);
     await replaceRow(fixture, host, old);
     const { sharedCopyFile } = profilePaths(host.folders.state, 'default');
-    fault.unreadable = sharedCopyFile;
-    const ran = await runCloudctl(host, leave);
-    fault.unreadable = '';
+    const ran = await withFileFault('readFileSync', sharedCopyFile, () => runCloudctl(host, leave));
     expect(ran.error()).toMatchObject({ code: 'keychain_unavailable' });
     expect(existsSync(sharedCopyFile)).toBe(true);
     expect((await runCloudctl(host, leave)).code).toBe(0);
@@ -268,11 +267,11 @@ it.skipIf(lacks('redis-server'))(
     await fixture.login(host);
     await runCloudctl(host, ['auth', 'token']);
     const place = profilePaths(host.folders.state, 'default');
-    fault.unwritable = place.sharedCopyFile;
-    expect((await runCloudctl(host, ['auth', 'refresh'])).code).toBe(0);
-    expect(listRefreshJournalFiles(place)).toHaveLength(1);
-    const ran = await runCloudctl(host, ['auth', 'share', 'leave']);
-    fault.unwritable = '';
+    const ran = await withFileFault('renameSync', place.sharedCopyFile, async () => {
+      expect((await runCloudctl(host, ['auth', 'refresh'])).code).toBe(0);
+      expect(listRefreshJournalFiles(place)).toHaveLength(1);
+      return runCloudctl(host, ['auth', 'share', 'leave']);
+    });
     expect(ran.code).toBe(0);
     expect([existsSync(place.sharedCopyFile), listRefreshJournalFiles(place)]).toEqual([false, []]);
   },
