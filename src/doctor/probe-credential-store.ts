@@ -49,8 +49,9 @@ export function probeCredentialFolder(
     const same = readSecretFile(path) === value;
     removeFileDurably(path);
     if (!same) return failed(`${folder} returned other bytes than were written`, folderFix(folder));
-    // The check also prepares the replacement of the session file, because a refresh must be able to replace it.
-    prepare(credentialFile, value.length).abandon();
+    // The check also prepares the replacement of the session file, because a refresh must be able to replace it. A refresh at the
+    // same time must not take the temporary file for its own.
+    prepare(credentialFile, value.length, path).abandon();
     const file = isStored ? `${credentialFile} has mode 0600` : 'a login writes a file with mode 0600';
     return { id, status: 'ok', observed: `${folder} is writable; ${file}; the keychain is not used` };
   } catch (error) {

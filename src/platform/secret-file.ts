@@ -65,10 +65,15 @@ export interface PreparedSecretFileReplacement {
 /**
  * Reserves disk space in the folder of the file, and proves that `commit` can replace the file by making every system call of
  * `commit` once. Throws the error of the operating system, after removing the temporary file.
+ * @param namedAfter the path from whose name the name of the temporary file is made
  */
-export function prepareSecretFileReplacement(path: string, reserve: number): PreparedSecretFileReplacement {
+export function prepareSecretFileReplacement(
+  path: string,
+  reserve: number,
+  namedAfter = path,
+): PreparedSecretFileReplacement {
   requireReplaceable(path);
-  const { descriptor, temporary: created } = createTemporaryFile(path, [readyEnding, linkEnding]);
+  const { descriptor, temporary: created } = createTemporaryFile(namedAfter, [readyEnding, linkEnding]);
   const temporary = created.replace(/\.tmp$/, readyEnding);
   let isOpen = true;
   const close = (): void => {

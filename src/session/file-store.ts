@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { ProfileReference } from '../config/settings.ts';
 import { ensureFolder, removeFileDurably } from '../platform/files.ts';
 import {
@@ -33,7 +34,9 @@ export function createFileCredentialStore(
     checkWritable: () => {
       const checked = catchFileErrors(() => {
         ensureFolder(place.folder);
-        prepareSecretFileReplacement(place.credentialFile, reservedForLogin).abandon();
+        // The lock is not held, so another command must not take the file for that of an interrupted refresh.
+        const probe = join(place.folder, `${place.profile}.probe`);
+        prepareSecretFileReplacement(place.credentialFile, reservedForLogin, probe).abandon();
         return { kind: 'done' as const };
       });
       return checked.kind === 'unavailable' ? checked : undefined;

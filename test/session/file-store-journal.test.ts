@@ -1,8 +1,11 @@
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import fs, { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { basename, dirname, join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { probeCredentialFolder } from '../../src/doctor/probe-credential-store.ts';
 import { Secret } from '../../src/secret.ts';
 import type { CredentialRecord } from '../../src/session/credential-record.ts';
+import { createFileCredentialStore } from '../../src/session/file-store.ts';
 import { createFileStoreRefreshJournal } from '../../src/session/file-store-journal.ts';
 import { listTemporaryCredentialFiles, type ProfilePaths, profilePaths } from '../../src/session/profile-paths.ts';
 import { makeFolders } from '../fixtures/folders.ts';
@@ -54,4 +57,38 @@ it('without a refresh token nothing is in doubt, and all that was left is remove
   expect(journal.inspect(bare)).toMatchObject({ inDoubt: false });
   journal.removeObsolete(bare, 0);
   expect(readdirSync(place.folder)).toEqual([]);
+});
+
+it.each([
+  {
+    who: 'a login',
+    probe: (place: ProfilePaths) => createFileCredentialStore(place).checkWritable?.(),
+    found: undefined,
+  },
+  {
+    who: 'auth doctor',
+    probe: (place: ProfilePaths) => probeCredentialFolder(place, 'value'),
+    found: { status: 'ok' },
+  },
+])('$who that tries the folder without the lock leaves no trace of a refresh meanwhile', ({ probe, found }) => {
+  const place = setup();
+  const journal = createFileStoreRefreshJournal(place);
+  const { fsyncSync } = fs;
+  const states = new Set<string>();
+  const spy = vi.spyOn(fs, 'fsyncSync').mockImplementation((descriptor) => {
+    fsyncSync(descriptor);
+    // Another process with the lock: a refresh, and a logout.
+    states.add(JSON.stringify(journal.inspect(stored)));
+    journal.removeSession(stored.sid);
+  });
+  onTestFinished(() => {
+    spy.mockRestore();
+    syncBuiltinESMExports();
+  });
+  syncBuiltinESMExports();
+  const outcome = probe(place);
+  expect(outcome && { status: 'status' in outcome ? outcome.status : outcome.kind }).toEqual(found);
+  expect([...states].map((state) => JSON.parse(state))).toEqual([
+    expect.objectContaining({ inDoubt: false, hasObsoleteFiles: false }),
+  ]);
 });
