@@ -1,27 +1,27 @@
 /**
- * A number in a JSON text that a double would change: more digits than 2^53, `1.0` or `1e400`. An ExactNumber is printed as it
+ * A number in a JSON text that a double would change: more digits than 2^53, `1.0` or `1e400`. An LosslessNumber is printed as it
  * was received (https://www.rfc-editor.org/rfc/rfc8259#section-6 does not limit the digits of a number).
  */
-export interface ExactNumber {
+export interface LosslessNumber {
   readonly [digits]: string;
-  /** A placeholder that `stringifyExact` replaces with the digits of an ExactNumber. */
+  /** A placeholder that `stringifyExact` replaces with the digits of an LosslessNumber. */
   toJSON(): string;
   toString(): string;
 }
 
 const digits: unique symbol = Symbol('written');
 
-export function isExactNumber(value: unknown): value is ExactNumber {
+export function isLosslessNumberObject(value: unknown): value is LosslessNumber {
   return typeof value === 'object' && value !== null && digits in value;
 }
 
-/** JSON.parse, but numbers that a double would change become ExactNumber. Throws the same errors as JSON.parse. */
+/** JSON.parse, but numbers that a double would change become LosslessNumber. Throws the same errors as JSON.parse. */
 export function parseExactJsonOrThrow(text: string): unknown {
   const value: unknown = JSON.parse(text);
   return mayLosePrecision.test(text) ? parseKeepingNumbers(text) : value;
 }
 
-/** JSON.stringify, but each ExactNumber is written with its original digits. */
+/** JSON.stringify, but each LosslessNumber is written with its original digits. */
 export function stringifyExact(value: unknown, indent?: number): string | undefined {
   const text: string | undefined = JSON.stringify(value, null, indent);
   return text?.includes(quotedPlaceholder) === true
@@ -36,7 +36,7 @@ export function stringifyExact(value: unknown, indent?: number): string | undefi
 const placeholder = '\uFDD0';
 const quotedPlaceholder = `"${placeholder}"`;
 
-function createExactNumber(text: string): ExactNumber {
+function createLosslessNumber(text: string): LosslessNumber {
   return { [digits]: text, toJSON: () => placeholder, toString: () => text };
 }
 
@@ -86,12 +86,12 @@ function objectFromParts(parts: readonly unknown[]): unknown {
 function parseScalar(piece: string): unknown {
   const value: unknown = JSON.parse(piece);
   return typeof value === 'number' && (Object.is(value, -0) || String(value) !== piece)
-    ? createExactNumber(piece)
+    ? createLosslessNumber(piece)
     : value;
 }
 
 function stringifyKeepingNumbers(value: unknown, indent: string, line: string): string {
-  if (isExactNumber(value)) return value.toString();
+  if (isLosslessNumberObject(value)) return value.toString();
   if (typeof value !== 'object' || value === null || 'toJSON' in value) return JSON.stringify(value) ?? 'null';
   const inner = `${line}${indent}`;
   const parts: string[] = [];

@@ -1,4 +1,4 @@
-import { type ExactNumber, isExactNumber, parseExactJsonOrThrow } from './exact.ts';
+import { isLosslessNumberObject, type LosslessNumber, parseExactJsonOrThrow } from './exact.ts';
 
 export type JsonRecord = Readonly<Record<string, unknown>>;
 
@@ -63,7 +63,7 @@ const openBrace = 0x7b;
 const closeBrace = 0x7d;
 
 export function isJsonRecord(value: unknown): value is JsonRecord {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isExactNumber(value);
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isLosslessNumberObject(value);
 }
 
 export function readStringField(record: JsonRecord, key: string): string | undefined {
@@ -76,14 +76,14 @@ export function readStringList(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.filter((one): one is string => typeof one === 'string') : [];
 }
 
-/** Reads a number field for computing; `readExactNumberField` reads one for printing. */
+/** Reads a number field for computing; `readLosslessNumberField` reads one for printing. */
 export function readNumberField(record: JsonRecord, key: string): number | undefined {
   const held = record[key];
-  const value = isExactNumber(held) ? Number(held) : held;
+  const value = isLosslessNumberObject(held) ? Number(held) : held;
   return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
 }
 
-export function readExactNumberField(record: JsonRecord, key: string): number | ExactNumber | undefined {
+export function readLosslessNumberField(record: JsonRecord, key: string): number | LosslessNumber | undefined {
   const value = record[key];
-  return isExactNumber(value) ? value : readNumberField(record, key);
+  return isLosslessNumberObject(value) ? value : readNumberField(record, key);
 }

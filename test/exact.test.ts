@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { isExactNumber, parseExactJsonOrThrow, stringifyExact } from '../src/exact.ts';
+import { isLosslessNumberObject, parseExactJsonOrThrow, stringifyExact } from '../src/exact.ts';
 
 describe('a number that a double would change', () => {
   it.each([
@@ -23,7 +23,7 @@ describe('a number that a double would change', () => {
       expect(stringifyExact(parseExactJsonOrThrow(json))).toBe(json);
       expect(stringifyExact(parseExactJsonOrThrow(` ${json.replaceAll(':', ' :\n ')} `))).toBe(json);
     }
-    expect(isExactNumber(parseExactJsonOrThrow(text))).toBe(true);
+    expect(isLosslessNumberObject(parseExactJsonOrThrow(text))).toBe(true);
     expect(String(parseExactJsonOrThrow(text))).toBe(text);
   });
 });
@@ -43,7 +43,7 @@ it.each([
 ])('a text that says the same as a double is what JSON.parse makes of it: %s', (text) => {
   const value = parseExactJsonOrThrow(text);
   expect(value).toEqual(JSON.parse(text));
-  expect(isExactNumber(value)).toBe(false);
+  expect(isLosslessNumberObject(value)).toBe(false);
 });
 
 test('a text in which such a number stands is otherwise what JSON.parse makes of it', () => {

@@ -1,4 +1,4 @@
-import { isExactNumber } from '../exact.ts';
+import { isLosslessNumberObject } from '../exact.ts';
 import type { JsonRecord } from '../json.ts';
 
 /**
@@ -12,7 +12,7 @@ export type ListItemId = number | string;
 
 /** The id of a list item as the API returned it. */
 export function listItemId({ id, raw }: { readonly id: number; readonly raw: JsonRecord }): ListItemId {
-  return isExactNumber(raw.id) ? String(raw.id) : id;
+  return isLosslessNumberObject(raw.id) ? String(raw.id) : id;
 }
 
 /**

@@ -1,5 +1,5 @@
 import { CliError } from '../errors.ts';
-import { isExactNumber } from '../exact.ts';
+import { isLosslessNumberObject } from '../exact.ts';
 import { isJsonRecord, type JsonRecord, tryParseExactJson } from '../json.ts';
 import { sanitizeLine } from '../sanitize/terminal-text.ts';
 import { redactSecrets, type Secret } from '../secret.ts';
@@ -77,7 +77,7 @@ export function decodeOnlineMigration(
   if (!isJsonRecord(inner)) return undefined;
   const text = (key: string): string | undefined => {
     const value = inner[key];
-    if (typeof value !== 'string' && typeof value !== 'number' && !isExactNumber(value)) return undefined;
+    if (typeof value !== 'string' && typeof value !== 'number' && !isLosslessNumberObject(value)) return undefined;
     return sanitizeLine(redactSecrets(String(value), secrets), 200);
   };
   const [id, status, createdAt] = [text('id'), text('status'), text('created_at')];

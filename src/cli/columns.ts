@@ -1,9 +1,9 @@
 import { usageError } from '../errors.ts';
-import { type ExactNumber, isExactNumber, stringifyExact } from '../exact.ts';
+import { isLosslessNumberObject, type LosslessNumber, stringifyExact } from '../exact.ts';
 import { nearestWord } from './nearest-word.ts';
 import { shortenInputForError } from './shorten-input-for-error.ts';
 
-export type OutputCellValue = string | number | boolean | ExactNumber | null | undefined;
+export type OutputCellValue = string | number | boolean | LosslessNumber | null | undefined;
 
 export interface OutputColumn<T> {
   readonly name: string;
@@ -93,7 +93,7 @@ export function toOutputCellValue(value: unknown): OutputCellValue {
     case 'undefined':
       return value;
     default:
-      return value === null || isExactNumber(value) ? value : stringifyExact(value);
+      return value === null || isLosslessNumberObject(value) ? value : stringifyExact(value);
   }
 }
 

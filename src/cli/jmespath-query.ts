@@ -1,7 +1,7 @@
 import type { JSONValue } from '@jmespath-community/jmespath';
 import { usageError } from '../errors.ts';
 import { sanitizeLine } from '../sanitize/terminal-text.ts';
-import { replaceExactNumbersWithDoubles } from './replace-exact-numbers.ts';
+import { replaceLosslessNumbersWithDoubles } from './replace-lossless-numbers.ts';
 
 /** A compiled JMESPath expression (https://jmespath.site), called with the data to query. */
 export interface JmespathQuery {
@@ -24,7 +24,7 @@ export async function compileJmespath(text: string): Promise<JmespathQuery> {
   const search = (data: unknown): unknown =>
     attempt(() => (isJsonValue(data) ? TreeInterpreter.search(expression, data) : null));
   const run = (data: unknown): unknown => {
-    const known = replaceExactNumbersWithDoubles(data);
+    const known = replaceLosslessNumbersWithDoubles(data);
     return known === undefined ? search(data) : known.restore(search(known.data));
   };
   return Object.assign(run, {

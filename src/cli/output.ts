@@ -102,8 +102,8 @@ export function createCommandOutput(options: CommandOutputOptions): CommandOutpu
     if (!quiet) await stderr.write(await noticeLines(text, widthOf(stderr), max));
   };
   /**
-   * Returns the part of the data that the query selects. For a result that is null or empty, formats without a header print
-   * a notice.
+   * Returns the part of the data that the query selects. The formats table and csv would print nothing for null and for an
+   * empty list whose columns are not known, so they print a notice.
    */
   const queryResult = async (data: unknown, view?: { readonly columns: readonly unknown[] }): Promise<unknown> => {
     if (query === undefined) return data;

@@ -1,4 +1,4 @@
-import { isExactNumber } from '../exact.ts';
+import { isLosslessNumberObject } from '../exact.ts';
 import type { ListView, OutputCellValue, OutputColumn, OutputColumnTraits } from './columns.ts';
 import { buildOutputRowObject, deriveOutputColumnsFromRows, pickOutputColumns, toOutputCellValue } from './columns.ts';
 
@@ -96,7 +96,7 @@ export function prepareJmespathResultForOutput<T>(
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isExactNumber(value);
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isLosslessNumberObject(value);
 }
 
 function cellsOfValue(value: unknown): OutputCellRow {

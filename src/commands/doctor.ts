@@ -9,7 +9,7 @@ import { checkBrowser, checkBrowserPortReachability, checkEnvironmentVariables }
 import { checkLoginCallbackPorts } from '../doctor/check-login-callback-ports.ts';
 import { checkClientSecretConfigured, checkLoginProfile } from '../doctor/check-login-profile.ts';
 import { checkStateFolder } from '../doctor/check-state-folder.ts';
-import { checkUrlResponds, type DoctorCheckedEndpoint } from '../doctor/check-url-responds.ts';
+import { checkUrlResponds, type DoctorEndpointToCheck } from '../doctor/check-url-responds.ts';
 import { buildFailedDoctorFinding, createDoctorReport, type DoctorFinding } from '../doctor/doctor-finding.ts';
 import { probeCallbackPorts } from '../doctor/probe-callback-ports.ts';
 import { probeCredentialFolder, probeKeychain } from '../doctor/probe-credential-store.ts';
@@ -230,7 +230,7 @@ const sessionStateText = {
   unavailable: 'the credential store is not available',
 } as const;
 
-function profileEndpoints({ values }: ResolvedProfileSettings): readonly DoctorCheckedEndpoint[] {
+function profileEndpoints({ values }: ResolvedProfileSettings): readonly DoctorEndpointToCheck[] {
   const auth = values.auth_url;
   const base = values.base_url;
   return [

@@ -23,7 +23,7 @@ import { computeOncePerServer, type ServerUnderTest } from './server-under-test.
  */
 
 /** Obtains an authorization code for the scope `read write`; the `state` parameter contains special characters. */
-export function obtainTestAuthorizationCodeOnce(server: ServerUnderTest): Promise<UnusedAuthorizationCode> {
+export function obtainTestAuthorizationCodeOncePerServer(server: ServerUnderTest): Promise<UnusedAuthorizationCode> {
   return computeOncePerServer(server, 'issued code', () =>
     requestTestAuthorizationCode(server, {
       scope: 'read write',
@@ -32,11 +32,11 @@ export function obtainTestAuthorizationCodeOnce(server: ServerUnderTest): Promis
   );
 }
 
-/** The tokens for the authorization code of `obtainTestAuthorizationCodeOnce`, or for the refresh token that the user gave. */
-export function obtainTokensOfTestedServerOnce(server: ServerUnderTest): Promise<TokensOfTestedServer> {
+/** The tokens for the authorization code of `obtainTestAuthorizationCodeOncePerServer`, or for the refresh token that the user gave. */
+export function obtainTestTokensOncePerServer(server: ServerUnderTest): Promise<TokensOfTestedServer> {
   return computeOncePerServer(server, 'issued grant', async () => {
     if (server.admin === undefined && server.visit === undefined) return obtainGrantedTokensOrThrowDifference(server);
-    const code = await obtainTestAuthorizationCodeOnce(server);
+    const code = await obtainTestAuthorizationCodeOncePerServer(server);
     return requireTokensOfTestedServer(
       server,
       await sendTestTokenRequest(server, buildCodeExchangeParameters(server, code)),
@@ -45,21 +45,21 @@ export function obtainTokensOfTestedServerOnce(server: ServerUnderTest): Promise
 }
 
 /** The list of actions, requested with the access token of the test login. */
-export function listActionsWithTestTokensOnce(server: ServerUnderTest): Promise<ConformanceResponse> {
+export function requestActionListOncePerServer(server: ServerUnderTest): Promise<ConformanceResponse> {
   return computeOncePerServer(server, 'actions', async () =>
-    requestActionList(server, (await obtainTokensOfTestedServerOnce(server)).accessToken),
+    requestActionList(server, (await obtainTestTokensOncePerServer(server)).accessToken),
   );
 }
 
 /** The response to the first refresh of the test login. */
 export function obtainFirstRefreshResponse(server: ServerUnderTest): Promise<ConformanceResponse> {
   return computeOncePerServer(server, 'first refresh', async () => {
-    await listActionsWithTestTokensOnce(server);
-    return sendConformanceRefreshRequest(server, (await obtainTokensOfTestedServerOnce(server)).refreshToken);
+    await requestActionListOncePerServer(server);
+    return sendConformanceRefreshRequest(server, (await obtainTestTokensOncePerServer(server)).refreshToken);
   });
 }
 
-export function obtainRefreshedTokensOfTestedServerOnce(server: ServerUnderTest): Promise<TokensOfTestedServer> {
+export function obtainRefreshedTestTokensOncePerServer(server: ServerUnderTest): Promise<TokensOfTestedServer> {
   return computeOncePerServer(server, 'refreshed grant', async () =>
     requireTokensOfTestedServer(server, await obtainFirstRefreshResponse(server)),
   );
@@ -70,9 +70,9 @@ export function useAccessTokensAfterRefresh(
   server: ServerUnderTest,
 ): Promise<{ readonly before: ConformanceResponse; readonly after: ConformanceResponse }> {
   return computeOncePerServer(server, 'access after refresh', async () => {
-    const renewed = await obtainRefreshedTokensOfTestedServerOnce(server);
+    const renewed = await obtainRefreshedTestTokensOncePerServer(server);
     return {
-      before: await requestActionList(server, (await obtainTokensOfTestedServerOnce(server)).accessToken),
+      before: await requestActionList(server, (await obtainTestTokensOncePerServer(server)).accessToken),
       after: await requestActionList(server, renewed.accessToken),
     };
   });
@@ -101,8 +101,8 @@ export function revokeAndReuseNewestTestToken(server: ServerUnderTest): Promise<
 async function newestGrant(server: ServerUnderTest): Promise<TokensOfTestedServer> {
   if (server.admin === undefined && server.visit === undefined) return obtainPrerequisiteTokens(server);
   return useAccessTokensAfterRefresh(server).then(
-    () => obtainRefreshedTokensOfTestedServerOnce(server),
-    () => obtainTokensOfTestedServerOnce(server),
+    () => obtainRefreshedTestTokensOncePerServer(server),
+    () => obtainTestTokensOncePerServer(server),
   );
 }
 

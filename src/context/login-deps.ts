@@ -7,7 +7,7 @@ import { storeLoggedInAccount } from '../session/account.ts';
 import type { SessionServerBinding } from '../session/credential-record.ts';
 import type { LoginDeps } from '../session/login.ts';
 import type { OAuthLoginOptions } from '../session/oauth-login-options.ts';
-import { isServerKnownToImplementSpec, unreachableHint } from '../session/session-server-binding.ts';
+import { buildProfileServerUnreachableHint, isServerKnownToImplementSpec } from '../session/session-server-binding.ts';
 import { buildLoginRetryCommands } from '../session/suggested-commands.ts';
 import type { StoredSessionTokenProviderDeps } from './stored-session-token-provider.ts';
 
@@ -59,7 +59,7 @@ export function createLoginDeps(
     signals: host.signals,
     requireSafe: parts.requireSafe,
     probeServer: () => probeOrigin(binding.authOrigin, host.env, probeLimitMs),
-    unreachableHint: unreachableHint(settings),
+    unreachableHint: buildProfileServerUnreachableHint(settings),
     isSpecServer: () => isServerKnownToImplementSpec(host.folders, profileName, binding.authOrigin),
     loginCommands: buildLoginRetryCommands(settings.profile, request, profileFlow, typedOptions),
     writeAccount: (account) => {

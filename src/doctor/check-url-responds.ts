@@ -3,7 +3,7 @@ import { HttpSendError, type HttpSender } from '../platform/http-sender.ts';
 import { timeoutSignal } from '../platform/timeout-signal.ts';
 import type { DoctorFinding } from './doctor-finding.ts';
 
-export interface DoctorCheckedEndpoint {
+export interface DoctorEndpointToCheck {
   readonly id: 'auth-url' | 'base-url';
   readonly origin: string;
   /** The path that the check requests with GET and without credentials. */
@@ -25,7 +25,7 @@ const toleratedSkewSeconds = 60;
  * credentials.
  */
 export async function checkUrlResponds(
-  endpoint: DoctorCheckedEndpoint,
+  endpoint: DoctorEndpointToCheck,
   deps: DoctorEndpointCheckDependencies,
 ): Promise<readonly DoctorFinding[]> {
   const { id, origin, path } = endpoint;
@@ -46,7 +46,7 @@ export async function checkUrlResponds(
   }
 }
 
-function checkResponseStatus({ id, origin, path }: DoctorCheckedEndpoint, status: number): DoctorFinding {
+function checkResponseStatus({ id, origin, path }: DoctorEndpointToCheck, status: number): DoctorFinding {
   const observed = `${origin}${path} responded with status ${status}`;
   if (status >= 500)
     return { id, status: 'warning', observed, hint: 'the server has an internal error: try again later' };
@@ -58,7 +58,7 @@ function checkResponseStatus({ id, origin, path }: DoctorCheckedEndpoint, status
 
 /** Compares the Date header with this machine's clock; the times of the request and the response limit the possible difference. */
 export function checkClockSkew(
-  from: DoctorCheckedEndpoint['id'],
+  from: DoctorEndpointToCheck['id'],
   date: string | null,
   sentAt: number,
   receivedAt: number,

@@ -45,7 +45,7 @@ export interface InventorySourceCheckDeps {
 }
 
 /** Creates a cache of schema fingerprints, so that they are read once for all sources on the same server. */
-export function createInventorySchemaFingerprintCache(): InventorySourceCheckDeps['schemas'] {
+export function createPerServerSchemaFingerprintsCache(): InventorySourceCheckDeps['schemas'] {
   return createResultCache((schemas) => Object.keys(schemas ?? {}).length, 100_000);
 }
 

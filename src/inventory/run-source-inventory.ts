@@ -5,7 +5,7 @@ import { runUntilSignal } from '../platform/until-signal.ts';
 import { requireWritableFile, writeReportFile } from '../preflight/write-report-file.ts';
 import { maxSanitizedTextLength } from '../sanitize/terminal-text.ts';
 import { createCertificateFileReader } from './certificate-file-reader.ts';
-import { createInventorySchemaFingerprintCache, type InventorySourceCheckDeps } from './check-inventory-source.ts';
+import { createPerServerSchemaFingerprintsCache, type InventorySourceCheckDeps } from './check-inventory-source.ts';
 import { checkSourceInventory } from './check-source-inventory.ts';
 import { countedNoun } from './formats/inventory-text.ts';
 import { renderSourceInventoryReport } from './formats/render-source-inventory-report.ts';
@@ -149,7 +149,7 @@ function createSourceChecker(
     baselines: baseline === undefined ? undefined : openPerSourceFileFolder(baseline, '--baseline'),
     reports: reportDir === undefined ? undefined : openPerSourceFileFolder(reportDir, '--report-dir'),
     files,
-    schemas: createInventorySchemaFingerprintCache(),
+    schemas: createPerServerSchemaFingerprintsCache(),
     onQuery(name, place, text) {
       if (args.has('show-queries'))
         void output.show(`query sent to ${name}, ${place}: ${text}`, maxSanitizedTextLength);

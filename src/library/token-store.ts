@@ -5,7 +5,7 @@ import { CliError } from '../errors.ts';
 import { systemClock } from '../platform/clock.ts';
 import { acquireFileLock, type HeldFileLock } from '../platform/file-lock.ts';
 import {
-  createPreallocatedFile,
+  createFileWithReservedSpace,
   ensureFolder,
   readBytesIfPresent,
   removeFileDurably,
@@ -211,7 +211,7 @@ function createFileJournal(path: string): TokenJournal {
       ensureFolder(dirname(path));
       const temporary = `${path}.tmp`;
       removeFileDurably(temporary);
-      createPreallocatedFile(temporary, Buffer.from(head).toString('utf8'), room).close();
+      createFileWithReservedSpace(temporary, Buffer.from(head).toString('utf8'), room).close();
       renameFileDurably(temporary, path);
       return async (grant) => writeReserved(path, head.length, grant);
     },

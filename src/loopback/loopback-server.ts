@@ -6,7 +6,7 @@ import { isPeerInAllowedNetworks } from './allowed-callback-client-network.ts';
 import { bindFirstAvailableCallbackUrl, type CallbackListenAddress, closeLoopbackListener } from './bind-listener.ts';
 import { renderImplicitFlowBridgePage } from './bridge-page.ts';
 import { decideLoopbackRequest } from './decide-loopback-request.ts';
-import { isOtherUserSocket } from './is-other-user-socket.ts';
+import { isTcpPeerOfOtherUser } from './is-tcp-peer-of-other-user.ts';
 import { createLoginStateMachine, type LoginStateMachine } from './login-state-machine.ts';
 import { type LoopbackCallbackUrl, parseConfiguredCallbackUrl } from './loopback-callback.ts';
 import type { LoopbackHttpRequest } from './loopback-http-request.ts';
@@ -160,7 +160,7 @@ function loginExpectations<Accepted>(
 function readRequest(message: IncomingMessage): LoopbackHttpRequest {
   return {
     peerAddress: message.socket.remoteAddress,
-    isOtherUser: isOtherUserSocket(message.socket),
+    isOtherUser: isTcpPeerOfOtherUser(message.socket),
     method: message.method ?? '',
     rawTarget: message.url ?? '',
     rawHeaders: message.rawHeaders,

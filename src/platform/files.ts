@@ -80,8 +80,8 @@ export function writeFileAtomically(path: string, text: string): void {
   fsyncFolder(dirname(target));
 }
 
-/** A new file that contains a header and reserved disk space after the header. */
-export interface PreallocatedFile {
+/** A new file with a header and reserved disk space after it, so that filling the space does not fail on a full disk. */
+export interface FileWithReservedSpace {
   /**
    * Writes at the start of the reserved space and syncs the file; `onWritten` is called between the write and the sync. More
    * bytes than were reserved extend the file, which fails on a full disk.
@@ -96,7 +96,7 @@ export interface PreallocatedFile {
  * Creates a new file with the text `head` and `room` zero bytes; file and folder are synced before the function returns. The
  * function throws when the file already exists.
  */
-export function createPreallocatedFile(path: string, head: string, room: number): PreallocatedFile {
+export function createFileWithReservedSpace(path: string, head: string, room: number): FileWithReservedSpace {
   const start = Buffer.from(head, 'utf8');
   const descriptor = openSync(path, 'wx', 0o600);
   try {

@@ -4,13 +4,13 @@ import { spawnSync } from 'node:child_process';
  * Locks an open file until it is closed; returns false when another process has the lock. Throws when the file cannot be locked
  * on this system.
  */
-export type FileLocker = (descriptor: number) => boolean;
+export type TryFileLock = (descriptor: number) => boolean;
 
 /**
  * The program flock locks the file descriptor that it inherits. The lock belongs to the open file, so it remains after the
  * program flock has ended.
  */
-export const flockLocker: FileLocker = (descriptor) => {
+export const tryLockOpenFileWithFlockProgram: TryFileLock = (descriptor) => {
   const { status, stderr, error } = spawnSync('flock', ['-n', '3'], {
     stdio: ['ignore', 'ignore', 'pipe', descriptor],
     encoding: 'utf8',

@@ -1,6 +1,6 @@
 import { fstatSync, ftruncateSync, readSync, writeSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { type FileLocker, flockLocker } from './flock.ts';
+import { type TryFileLock, tryLockOpenFileWithFlockProgram } from './flock.ts';
 
 /**
  * The two kinds of locks do not exclude each other: fcntl(2) from the npm library, flock(2) from the flock program. On macOS the
@@ -8,7 +8,7 @@ import { type FileLocker, flockLocker } from './flock.ts';
  */
 export interface FileLockMechanism {
   readonly name: 'fcntl' | 'flock';
-  readonly lock: FileLocker;
+  readonly lock: TryFileLock;
   /**
    * Releases the lock at once. Only on Windows, which may release the lock of a closed file later (LockFileEx); elsewhere a child
    * process that has inherited the file descriptor must keep the lock.
@@ -23,7 +23,7 @@ let known: readonly FileLockMechanism[] | undefined;
  * because loading it takes 10 ms.
  */
 export function listAvailableFileLockMechanisms(): readonly FileLockMechanism[] {
-  known ??= [...nativeKind(), { name: 'flock', lock: flockLocker }];
+  known ??= [...nativeKind(), { name: 'flock', lock: tryLockOpenFileWithFlockProgram }];
   return known;
 }
 

@@ -5,7 +5,7 @@ import type { TargetStateBeforeMigration } from '../engine/migration-journal.ts'
 import { decodeSubscriptionOidField, parseTargetStateBeforeMigration } from '../engine/migration-journal-file.ts';
 import { isJsonRecord, type JsonRecord, readStringField, readStringList, tryParseJson } from '../json.ts';
 import { ensureFolder, readTextIfPresent, writeFileAtomically } from '../platform/files.ts';
-import type { EmptyDatabaseSnapshot } from './postgresql/existing-objects.ts';
+import type { RehearsalTargetObjectNames } from './postgresql/existing-objects.ts';
 
 /**
  * An object that the rehearsal created on the target. Without an oid the object may have been created by another user,
@@ -16,7 +16,7 @@ export interface RehearsalCreatedObject {
   readonly oid?: string;
 }
 
-export interface FormerlyEmptyDatabase extends EmptyDatabaseSnapshot {
+export interface FormerlyEmptyDatabase extends RehearsalTargetObjectNames {
   readonly name: string;
 }
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { applyFault } from './faults/apply-fault.ts';
-import { type Fault, type FaultLogFields, isHandlerInputFault } from './faults/fault.ts';
-import { applyHandlerInputFault } from './faults/handler-input-fault.ts';
+import { type Fault, type FaultLogFields, isHandlerInputAlteringFaultAction } from './faults/fault.ts';
+import { applyHandlerInputAlteringFault } from './faults/handler-input-fault.ts';
 import type { SandboxHandlerContext } from './handler-context.ts';
 import { CORS_HEADERS, CORS_PREFLIGHT_REPLY, isCorsPreflight } from './http/cross-origin.ts';
 import { hasHostHeaderOfOrigin } from './http/host-header.ts';
@@ -103,11 +103,11 @@ export function handleSandboxRequest<R extends SandboxRoute>(
     ...(trace === undefined ? {} : { trace }),
   };
   const faults = takeFaults(received, service);
-  const fault = faults.find(({ action }) => !isHandlerInputFault(action)) ?? faults[0];
+  const fault = faults.find(({ action }) => !isHandlerInputAlteringFaultAction(action)) ?? faults[0];
   if (fault !== undefined) {
     return applyFault(fault, {
       admit: () => {
-        const changed = faults.reduce(applyHandlerInputFault, { request: routed, service });
+        const changed = faults.reduce(applyHandlerInputAlteringFault, { request: routed, service });
         return admitSafely(server, match, changed.request, changed.service);
       },
       log: (reply, outcome) => logReply(service, received, reply, outcome),

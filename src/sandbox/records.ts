@@ -98,10 +98,10 @@ export interface SandboxBrowserSession {
   readonly id: string;
   readonly person: string;
   /** Oldest first. */
-  readonly forms: readonly CsrfToken[];
+  readonly forms: readonly CsrfTokenRecord[];
 }
 
-export interface CsrfToken {
+export interface CsrfTokenRecord {
   /** A CSRF token. */
   readonly token: string;
   /** Identifies the form for which the CSRF token is valid. */

@@ -45,7 +45,7 @@ export function findLoggedInProfiles(config: ConfigFile, configFolder: string): 
  * The hint of an error when a server of the profile cannot be reached. The command `cloudctl sandbox start` writes the profile
  * `sandbox`.
  */
-export function unreachableHint({ profileName, values }: ResolvedProfileSettings): string {
+export function buildProfileServerUnreachableHint({ profileName, values }: ResolvedProfileSettings): string {
   const { auth_url: url } = values;
   const isSandbox = profileName === 'sandbox' && url !== undefined && isLoopbackHost(new URL(url).hostname);
   return isSandbox
@@ -56,7 +56,7 @@ export function unreachableHint({ profileName, values }: ResolvedProfileSettings
 /** Hints for a refused request: the commands that log in, or how to stop using CLOUDCTL_ACCESS_TOKEN. */
 export function buildRefusedRequestHints(settings: ResolvedProfileSettings, configFolder: string): RefusedRequestHints {
   const { accessToken, profile, profileName, values } = settings;
-  const unreachable = unreachableHint(settings);
+  const unreachable = buildProfileServerUnreachableHint(settings);
   if (accessToken !== undefined) {
     const unset = 'use the session of the profile: `unset CLOUDCTL_ACCESS_TOKEN`';
     return { login: unset, write: unset, read: unset, unreachable };

@@ -1,9 +1,9 @@
 import { processTokenResponse } from '../oauth/token-endpoint.ts';
 import {
-  createPreallocatedFile,
+  createFileWithReservedSpace,
   ensureFolder,
+  type FileWithReservedSpace,
   fileErrorCode,
-  type PreallocatedFile,
   readBytesIfPresent,
   removeFileDurably,
   renameFileDurably,
@@ -36,14 +36,14 @@ import { buildCredentialRecordOfResponse } from './renewed-credential-record.ts'
 
 /** The file operations for write-ahead files; tests replace them with functions that fail. */
 export interface RefreshJournalFileOperations {
-  readonly create: typeof createPreallocatedFile;
+  readonly create: typeof createFileWithReservedSpace;
   readonly read: (path: string) => Buffer | undefined;
   readonly rename: (from: string, to: string) => void;
   readonly remove: (path: string) => void;
 }
 
 const realDisk: RefreshJournalFileOperations = {
-  create: createPreallocatedFile,
+  create: createFileWithReservedSpace,
   read: readBytesIfPresent,
   rename: renameFileDurably,
   remove: removeFileDurably,
@@ -226,7 +226,7 @@ function createWriteAheadFile(
   head: string,
   size: number,
   again: boolean,
-): { readonly file: PreallocatedFile; readonly hasReplaced: boolean } {
+): { readonly file: FileWithReservedSpace; readonly hasReplaced: boolean } {
   try {
     if (!again) return { file: disk.create(path, head, size), hasReplaced: false };
   } catch (error) {

@@ -9,7 +9,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { CliError } from '../../src/errors.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { acquireFileLock, tryAcquireFileLock } from '../../src/platform/file-lock.ts';
-import { flockLocker } from '../../src/platform/flock.ts';
+import { tryLockOpenFileWithFlockProgram } from '../../src/platform/flock.ts';
 import { type Bundle, bundleProgram } from './bundle.ts';
 
 const native: { tryLock(descriptor: number): boolean } = createRequire(import.meta.url)('fs-native-extensions');
@@ -212,7 +212,7 @@ describe('the lock of a profile', () => {
   });
 });
 
-const flock = [{ name: 'flock', lock: flockLocker }] as const;
+const flock = [{ name: 'flock', lock: tryLockOpenFileWithFlockProgram }] as const;
 
 describe.skipIf(process.platform !== 'linux')('the flock program in place of the library', () => {
   it('excludes, and its lock lasts until it is released', () => {

@@ -3,7 +3,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { createPreallocatedFile, removeFileDurably, renameFileDurably } from '../../src/platform/files.ts';
+import { createFileWithReservedSpace, removeFileDurably, renameFileDurably } from '../../src/platform/files.ts';
 import { prepareSecretFileReplacement } from '../../src/platform/secret-file.ts';
 
 let folder = '';
@@ -55,7 +55,7 @@ it('what replaces a file has its room and its text on the disk before it is rena
 });
 
 it('a file with room is on the disk, and its folder after it, before anything is written into it', () => {
-  const deeds = deedsOf(() => createPreallocatedFile(join(folder, 'wal'), 'head', 8).close());
+  const deeds = deedsOf(() => createFileWithReservedSpace(join(folder, 'wal'), 'head', 8).close());
   expect(deeds).toEqual(['sync wal', ...folderSynced]);
 });
 

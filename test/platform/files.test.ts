@@ -16,7 +16,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import {
-  createPreallocatedFile,
+  createFileWithReservedSpace,
   ensureFolder,
   readTextIfPresent,
   readTextIfReadable,
@@ -132,7 +132,7 @@ describe('writing atomically', () => {
 
 describe('a file with room', () => {
   it('has its head and zeros on the disk before anything else, and is filled in place', () => {
-    const file = createPreallocatedFile(path, '{"op":"refresh"}\n', 64);
+    const file = createFileWithReservedSpace(path, '{"op":"refresh"}\n', 64);
     expect(readFileSync(path)).toEqual(Buffer.concat([Buffer.from('{"op":"refresh"}\n'), Buffer.alloc(64)]));
     const { ino } = statSync(path);
     file.fill(Buffer.from('sealed'));
@@ -147,7 +147,7 @@ describe('a file with room', () => {
 
   it('is never made over one that is there', () => {
     writeFileSync(path, 'older');
-    expect(() => createPreallocatedFile(path, 'head', 8)).toThrow('EEXIST');
+    expect(() => createFileWithReservedSpace(path, 'head', 8)).toThrow('EEXIST');
     expect(readTextIfPresent(path)).toBe('older');
   });
 });
@@ -168,7 +168,7 @@ const canMount = spawnSync('unshare', ['-rm', 'mount', '-t', 'tmpfs', 'tmpfs', t
 describe.skipIf(!canMount)('a disk', () => {
   const program = `
     import { readdirSync, writeFileSync } from 'node:fs';
-    import { createPreallocatedFile, readTextIfPresent, writeFileAtomically } from './src/platform/files.ts';
+    import { createFileWithReservedSpace, readTextIfPresent, writeFileAtomically } from './src/platform/files.ts';
     import { prepareSecretFileReplacement } from './src/platform/secret-file.ts';
     const [mode] = process.argv.slice(2);
     const code = (work) => { try { work(); return 'done'; } catch (error) { return error.code; } };
@@ -176,9 +176,9 @@ describe.skipIf(!canMount)('a disk', () => {
       writeFileAtomically('record', 'old');
       const prepared = prepareSecretFileReplacement('record', 4096);
       const filler = code(() => writeFileSync('filler', Buffer.alloc(100_000)));
-      return [filler, code(() => writeFileAtomically('record', 'n'.repeat(5000))), code(() => createPreallocatedFile('wal', 'head', 4096)),
+      return [filler, code(() => writeFileAtomically('record', 'n'.repeat(5000))), code(() => createFileWithReservedSpace('wal', 'head', 4096)),
         readTextIfPresent('record'), code(() => prepared.commit('new')), readTextIfPresent('record')];
-    })() : [code(() => writeFileAtomically('record', 'new')), code(() => createPreallocatedFile('wal', 'head', 4096))];
+    })() : [code(() => writeFileAtomically('record', 'new')), code(() => createFileWithReservedSpace('wal', 'head', 4096))];
     console.log(JSON.stringify([...results, readdirSync('.').sort()]));
   `;
   const run = async (mode: string, mount: string): Promise<unknown> => {

@@ -6,9 +6,9 @@ import {
 } from '../../src/postgresql/search-path-safe-session.ts';
 import { dropRehearsalDatabases, dropRehearsalRoles } from '../../src/rehearsal/postgresql/drop-objects.ts';
 import {
-  dropObjectsAddedToEmptyDatabase,
+  dropObjectsAddedToRehearsalTarget,
   listFirstExistingUserObjects,
-  readEmptyDatabaseSnapshot,
+  readRehearsalTargetObjectNames,
 } from '../../src/rehearsal/postgresql/existing-objects.ts';
 import {
   listTablesWithCopiedColumns,
@@ -44,7 +44,7 @@ test('a database that was filled is put back to what it was, extensions of its o
   await server.query('CREATE EXTENSION hstore', 'bare');
   const before = await inside('bare', async (session) => {
     expect(await listFirstExistingUserObjects(session)).toEqual([]);
-    return readEmptyDatabaseSnapshot(session);
+    return readRehearsalTargetObjectNames(session);
   });
   await server.query(
     `CREATE SCHEMA "Own"; CREATE TABLE "Own".t (id serial); CREATE TABLE base (id int PRIMARY KEY, h hstore);
@@ -55,8 +55,8 @@ test('a database that was filled is put back to what it was, extensions of its o
   );
   await inside('bare', async (session) => {
     expect(await listFirstExistingUserObjects(session)).toContain('table public.base');
-    expect(await dropObjectsAddedToEmptyDatabase(session, before, [])).toEqual([]);
-    expect(await readEmptyDatabaseSnapshot(session)).toEqual(before);
+    expect(await dropObjectsAddedToRehearsalTarget(session, before, [])).toEqual([]);
+    expect(await readRehearsalTargetObjectNames(session)).toEqual(before);
   });
 });
 

@@ -1,7 +1,7 @@
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createPreallocatedFile } from '../../src/platform/files.ts';
+import { createFileWithReservedSpace } from '../../src/platform/files.ts';
 import type { CredentialRecord } from '../../src/session/credential-record.ts';
 import {
   encodeRefreshJournalHeader,
@@ -46,7 +46,7 @@ function leave(machine: SessionMachine, content: Content = {}): string {
   });
   const path = buildRefreshJournalFilePath(machine.place, sid, gen);
   mkdirSync(machine.place.folder, { recursive: true });
-  const file = createPreallocatedFile(path, head, 4096);
+  const file = createFileWithReservedSpace(path, head, 4096);
   if (content.grants !== undefined) {
     const tokens = { access_token: `at-${content.grants}`, refresh_token: `rt-${content.grants}` };
     const body = JSON.stringify({ ...tokens, token_type: 'bearer', expires_in: 3600, scope: 'read', ...content.extra });
@@ -289,7 +289,7 @@ describe('recovery', () => {
 describe('a disk that fails', () => {
   const failing = (code: string, of: keyof RefreshJournalFileOperations): RefreshJournalFileOperations => {
     const real: RefreshJournalFileOperations = {
-      create: createPreallocatedFile,
+      create: createFileWithReservedSpace,
       read: (path) => (existsSync(path) ? readFileSync(path) : undefined),
       rename: () => undefined,
       remove: (path) => rmSync(path, { force: true }),
@@ -322,7 +322,7 @@ describe('a disk that fails', () => {
   it('when the answer is written still leads to the store', async () => {
     const { server, machine } = await keychainMachine();
     const create: RefreshJournalFileOperations['create'] = (path, head, room) => ({
-      ...createPreallocatedFile(path, head, room),
+      ...createFileWithReservedSpace(path, head, room),
       fill: () => {
         throw Object.assign(new Error('ENOSPC: no'), { code: 'ENOSPC' });
       },

@@ -55,7 +55,9 @@ export async function findDropletsCreatedByBatch(
       'check these droplets with `cloudctl droplets get ID`; `cloudctl droplets delete ID` deletes a droplet of any name',
       `${renamed
         .slice(0, 20)
-        .map(({ id, name, droplet }) => `droplet ${id} is ${sanitizeLine(droplet?.name ?? '')} instead of ${name}`)
+        .map(
+          ({ id, name, droplet }) => `droplet ${id} is named ${sanitizeLine(droplet?.name ?? '')} instead of ${name}`,
+        )
         .join('; ')}; nothing was deleted`,
     );
   const { region } = state.batch.attributes;

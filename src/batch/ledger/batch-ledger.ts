@@ -12,7 +12,7 @@ import {
 import { dirname, join, resolve } from 'node:path';
 import { CliError, usageError } from '../../errors.ts';
 import { type HeldFileLock, tryAcquireFileLock } from '../../platform/file-lock.ts';
-import { createPreallocatedFile } from '../../platform/files.ts';
+import { createFileWithReservedSpace } from '../../platform/files.ts';
 import {
   type BatchDescriptionLedgerEvent,
   type BatchLedgerEvent,
@@ -69,7 +69,7 @@ export async function createBatchLedgerAtPath(
   try {
     // A symbolic link is not removed, so creating the ledger file fails.
     if (!isResumableBatchLedger(path) && lstatSync(path, { throwIfNoEntry: false })?.isFile() === true) rmSync(path);
-    createPreallocatedFile(path, encodeBatchLedgerEvent(batch), 0).close();
+    createFileWithReservedSpace(path, encodeBatchLedgerEvent(batch), 0).close();
     return await openedLedger(path, lock, createBatchLedgerState(batch), bootOf);
   } catch (error) {
     lock.release();
@@ -94,7 +94,7 @@ export async function createReplacementBatchLedger(
     if (existsSync(path) && (hasBegun || !existsSync(previous))) renameSync(path, previous);
     rmSync(path, { force: true });
     const replaced = readBatchStateIfLedgerValid(previous);
-    createPreallocatedFile(path, encodeBatchLedgerEvent(batch), 0).close();
+    createFileWithReservedSpace(path, encodeBatchLedgerEvent(batch), 0).close();
     const ledger = await openedLedger(path, lock, createBatchLedgerState(batch), bootOf);
     const restore = (): void => {
       if (ledger.state.baseline() === undefined && existsSync(previous)) renameSync(previous, path);

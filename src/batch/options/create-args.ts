@@ -5,7 +5,7 @@ import type { ParsedArgs } from '../../cli/command.ts';
 import type { CommandIo } from '../../cli/command-io.ts';
 import { requireNonEmptyValue } from '../../cli/require-non-empty-value.ts';
 import { type CliError, usageError } from '../../errors.ts';
-import { isExactNumber } from '../../exact.ts';
+import { isLosslessNumberObject } from '../../exact.ts';
 import { tryParseExactJson, tryParseJson } from '../../json.ts';
 import { countTagsAddedByBatch } from '../ledger/batch-id.ts';
 import {
@@ -155,7 +155,7 @@ function parseSetOption(text: string): readonly [string, unknown] {
 
 /** The first number in the value that JSON.stringify would change: above 2^53, or too large for a double. */
 function findInexactNumber(value: unknown): string | undefined {
-  if (isExactNumber(value)) {
+  if (isLosslessNumberObject(value)) {
     const [text, number] = [String(value), Number(value)];
     return !Number.isFinite(number) || (/^-?\d+$/.test(text) && !Number.isSafeInteger(number)) ? text : undefined;
   }

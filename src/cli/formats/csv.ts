@@ -1,4 +1,4 @@
-import { isExactNumber } from '../../exact.ts';
+import { isLosslessNumberObject } from '../../exact.ts';
 import type { OutputCellValue } from '../columns.ts';
 
 /** Encodes one record with its CRLF (RFC 4180 section 2). An absent value is encoded as an empty CSV field. */
@@ -7,7 +7,7 @@ export type CsvRecordEncoder = (cells: readonly OutputCellValue[]) => string;
 export async function createCsvRecordEncoder(): Promise<CsvRecordEncoder> {
   const { stringify } = await import('csv-stringify/sync');
   return (cells) =>
-    stringify([cells.map((cell) => (isExactNumber(cell) ? String(cell) : (cell ?? '')))], {
+    stringify([cells.map((cell) => (isLosslessNumberObject(cell) ? String(cell) : (cell ?? '')))], {
       record_delimiter: 'windows',
       cast: { boolean: String },
       // A field with a CR or LF is quoted. A single empty field is quoted too, because an empty line would not be a record.

@@ -1,5 +1,5 @@
 import { Document, Scalar, visit } from 'yaml';
-import { isExactNumber, parseExactJsonOrThrow, stringifyExact } from '../../exact.ts';
+import { isLosslessNumberObject, parseExactJsonOrThrow, stringifyExact } from '../../exact.ts';
 import { escapeUnprintable } from '../../sanitize/escape-unprintable.ts';
 
 /** Formats the data as a YAML 1.2 document. */
@@ -7,9 +7,9 @@ export function formatYamlDocument(data: unknown): string {
   const exact = {
     tag: 'tag:yaml.org,2002:float',
     default: true,
-    identify: isExactNumber,
+    identify: isLosslessNumberObject,
     resolve: String,
-    stringify: exactNumberText,
+    stringify: losslessNumberText,
   };
   const document = new Document(toJsonValue(data), { aliasDuplicateObjects: false, customTags: [exact] });
   visit(document, {
@@ -34,6 +34,6 @@ function toJsonValue(data: unknown): unknown {
   return text === undefined ? null : parseExactJsonOrThrow(text);
 }
 
-function exactNumberText({ value }: { readonly value: unknown }): string {
+function losslessNumberText({ value }: { readonly value: unknown }): string {
   return String(value);
 }

@@ -8,7 +8,7 @@ import { formatWaitingTime, parseDurationToMillisecondsOrThrow } from '../../cli
 import { shortenInputForError } from '../../cli/shorten-input-for-error.ts';
 import type { CommandContext } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
-import { readExactNumberField, readStringField } from '../../json.ts';
+import { readLosslessNumberField, readStringField } from '../../json.ts';
 import { runUntilSignal } from '../../platform/until-signal.ts';
 import { showRateLimitWait } from '../rate-limit-pause.ts';
 import { resourceActionListView } from './list.ts';
@@ -61,7 +61,7 @@ export const actionsGetCommand: CommandSpec<CommandContext> = {
 };
 
 function describeResource({ raw }: ApiAction): string | undefined {
-  const [type, id] = [readStringField(raw, 'resource_type'), readExactNumberField(raw, 'resource_id')];
+  const [type, id] = [readStringField(raw, 'resource_type'), readLosslessNumberField(raw, 'resource_id')];
   return type === undefined || id === undefined ? undefined : `the resource of the action is ${type} ${id}`;
 }
 

@@ -7,7 +7,7 @@ import { shortenInputForError } from '../../cli/shorten-input-for-error.ts';
 import { requireWholeNumber } from '../../cli/whole-number.ts';
 import type { CommandContext } from '../../context.ts';
 import { usageError } from '../../errors.ts';
-import { isExactNumber } from '../../exact.ts';
+import { isLosslessNumberObject } from '../../exact.ts';
 import { isJsonRecord, type JsonRecord, readStringField } from '../../json.ts';
 import { limitOption, printResourceList } from '../print-list.ts';
 import { watchListOptionSpecs } from '../watch-list.ts';
@@ -128,5 +128,5 @@ function regionOf(row: JsonRecord): string | undefined {
 }
 
 function scalar(value: unknown): OutputCellValue {
-  return typeof value === 'string' || typeof value === 'number' || isExactNumber(value) ? value : undefined;
+  return typeof value === 'string' || typeof value === 'number' || isLosslessNumberObject(value) ? value : undefined;
 }

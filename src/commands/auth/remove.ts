@@ -97,8 +97,8 @@ async function removeFromShare(
 }
 
 /**
- * Whether the keychain may have items of a shared profile. The keychain account id does not tell: it is also part of the name
- * of the machine. A machine without a keychain, such as a server, has none.
+ * Whether the keychain may have items of a shared profile. That a keychain account id exists does not prove it: the
+ * id is also part of the name of the machine. A machine without a keychain, such as a server, has none.
  */
 async function mayHaveKeychainItems(context: CommandContext, settings: ResolvedProfileSettings): Promise<boolean> {
   if (readExistingKeychainAccount(context.profilePaths(settings.profileName)) === undefined) return false;

@@ -21,7 +21,7 @@ const view: ListView<SettingRow> = {
 export const configListCommand: CommandSpec<CommandContext> = {
   description:
     'Lists every setting that has a value and its source: option, environment variable or profile. Secrets are not settings: the client secret and the session are in the credential store.',
-  examples: [{ text: 'Show the settings of this shell', command: 'cloudctl config list' }],
+  examples: [{ text: 'Show the settings in use and the source of each', command: 'cloudctl config list' }],
   columns: view.columns,
   run: async (context) => {
     const settings = context.settings();

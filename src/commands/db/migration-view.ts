@@ -1,7 +1,7 @@
 import { buildOnlineMigrationPath } from '../../api/online-migration.ts';
 import type { ListView, OutputCellValue } from '../../cli/columns.ts';
 import { CliError } from '../../errors.ts';
-import { isExactNumber } from '../../exact.ts';
+import { isLosslessNumberObject } from '../../exact.ts';
 import { isJsonRecord, type JsonRecord, readNumberField, readStringField } from '../../json.ts';
 import { formatBytesInUnitsOf1024 } from '../../watch/units.ts';
 
@@ -48,5 +48,5 @@ export function formatMigrationDatabaseLines(raw: JsonRecord): readonly string[]
 }
 
 function cellOf(value: unknown): OutputCellValue {
-  return typeof value === 'string' || typeof value === 'number' || isExactNumber(value) ? value : undefined;
+  return typeof value === 'string' || typeof value === 'number' || isLosslessNumberObject(value) ? value : undefined;
 }

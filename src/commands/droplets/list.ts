@@ -14,19 +14,19 @@ import { requireNonEmptyValue } from '../../cli/require-non-empty-value.ts';
 import { findSandboxPanelUrls } from '../../config/sandbox-panel-urls.ts';
 import type { CommandContext } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
-import { isJsonRecord, type JsonRecord, readExactNumberField, readStringField } from '../../json.ts';
+import { isJsonRecord, type JsonRecord, readLosslessNumberField, readStringField } from '../../json.ts';
 import { limitOption, printResourceList } from '../print-list.ts';
 import { watchListOptionSpecs } from '../watch-list.ts';
 
 /** The table of droplets has the column names of `doctl`. */
 export const dropletListView: ListView<JsonRecord> = {
   columns: [
-    { name: 'ID', value: (row) => readExactNumberField(row, 'id') },
+    { name: 'ID', value: (row) => readLosslessNumberField(row, 'id') },
     { name: 'Name', value: (row) => readStringField(row, 'name') },
     { name: 'PublicIPv4', value: readPublicDropletAddress },
-    { name: 'Memory', value: (row) => readExactNumberField(row, 'memory'), priority: 6 },
-    { name: 'VCPUs', value: (row) => readExactNumberField(row, 'vcpus'), priority: 5 },
-    { name: 'Disk', value: (row) => readExactNumberField(row, 'disk'), priority: 7 },
+    { name: 'Memory', value: (row) => readLosslessNumberField(row, 'memory'), priority: 6 },
+    { name: 'VCPUs', value: (row) => readLosslessNumberField(row, 'vcpus'), priority: 5 },
+    { name: 'Disk', value: (row) => readLosslessNumberField(row, 'disk'), priority: 7 },
     { name: 'Region', value: (row) => slugOf(row.region) },
     { name: 'Image', value: (row) => imageOf(row.image), priority: 3 },
     { name: 'Size', value: (row) => readStringField(row, 'size_slug') ?? slugOf(row.size), priority: 2 },

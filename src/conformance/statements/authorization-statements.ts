@@ -4,7 +4,7 @@ import {
   requireReturnedOAuthState,
 } from '../authorization-requests.ts';
 import { authorizeTestedClient, oauthStateWithSpecialCharacters } from '../authorize-tested-client.ts';
-import { obtainTestAuthorizationCodeOnce } from '../journeys.ts';
+import { obtainTestAuthorizationCodeOncePerServer } from '../journeys.ts';
 import type { ConformanceStatement } from '../statement.ts';
 
 /** The statements about the redirect at the end of an authorization (spec §2, §4.1, §7). */
@@ -14,14 +14,14 @@ export const authorizationRedirectConformanceStatements: readonly ConformanceSta
     section: '2',
     text: 'The code arrives in the query parameter code of redirect_uri.',
     needs: ['client', 'consent'],
-    play: async (server) => void (await obtainTestAuthorizationCodeOnce(server)),
+    play: async (server) => void (await obtainTestAuthorizationCodeOncePerServer(server)),
   },
   {
     number: '58a',
     section: '4.1',
     text: 'The authorization request ends in a redirect to redirect_uri.',
     needs: ['client', 'consent'],
-    play: async (server) => void (await obtainTestAuthorizationCodeOnce(server)),
+    play: async (server) => void (await obtainTestAuthorizationCodeOncePerServer(server)),
   },
   {
     number: '63a',
@@ -29,7 +29,7 @@ export const authorizationRedirectConformanceStatements: readonly ConformanceSta
     text: 'state is returned unchanged by the code flow.',
     needs: ['client', 'consent'],
     play: async (server) => {
-      const { authorization } = await obtainTestAuthorizationCodeOnce(server);
+      const { authorization } = await obtainTestAuthorizationCodeOncePerServer(server);
       // For a real browser, the callback server has already compared the state with the one that was sent.
       if (!authorization.isFromBrowser)
         requireReturnedOAuthState(authorization, authorization.query, oauthStateWithSpecialCharacters);

@@ -14,9 +14,9 @@ import {
 } from '../grants.ts';
 import {
   exchangeCodeWithWrongRedirectUri,
-  listActionsWithTestTokensOnce,
-  obtainTokensOfTestedServerOnce,
+  obtainTestTokensOncePerServer,
   replayAuthorizationCode,
+  requestActionListOncePerServer,
 } from '../journeys.ts';
 import {
   codeExchangeParameterNames,
@@ -40,7 +40,7 @@ export const authorizationCodeConformanceStatements: readonly ConformanceStateme
     section: '1',
     text: 'The authorization code flow is supported.',
     needs: ['client', 'secret', 'consent'],
-    play: async (server) => void (await obtainTokensOfTestedServerOnce(server)),
+    play: async (server) => void (await obtainTestTokensOncePerServer(server)),
   },
   {
     number: '11',
@@ -89,7 +89,7 @@ export const authorizationCodeConformanceStatements: readonly ConformanceStateme
     text: 'An exchanged code is used, and a grant is issued whose access token works.',
     needs: ['grant', 'consent'],
     play: async (server) => {
-      const response = await listActionsWithTestTokensOnce(server);
+      const response = await requestActionListOncePerServer(server);
       requireResponseCondition(isSuccessfulResponse(response), 'the list of actions', response);
       requireOAuthError((await replayAuthorizationCode(server)).response, 'invalid_grant');
     },

@@ -12,7 +12,7 @@ import {
   sendConformanceRefreshRequest,
   type TokensOfTestedServer,
 } from '../grants.ts';
-import { obtainRefreshedTokensOfTestedServerOnce, obtainTokensOfTestedServerOnce } from '../journeys.ts';
+import { obtainRefreshedTestTokensOncePerServer, obtainTestTokensOncePerServer } from '../journeys.ts';
 import { requireSandboxUserInAnyTeam } from '../sandbox-people.ts';
 import type { ServerUnderTest } from '../server-under-test.ts';
 import type { ConformanceStatement } from '../statement.ts';
@@ -186,8 +186,8 @@ export const tokenResponseConformanceStatements: readonly ConformanceStatement[]
     needs: ['grant'],
     play: async (server) => {
       const [before, after] = [
-        await obtainTokensOfTestedServerOnce(server),
-        await obtainRefreshedTokensOfTestedServerOnce(server),
+        await obtainTestTokensOncePerServer(server),
+        await obtainRefreshedTestTokensOncePerServer(server),
       ];
       for (const name of ['access_token', 'refresh_token', 'token_type', 'expires_in', 'scope', 'info'])
         requireResponseCondition(after.body[name] !== undefined, `a grant with ${name}`, after.response);
@@ -207,9 +207,9 @@ async function requireOfGrants(
   holds: (grant: TokensOfTestedServer) => boolean,
   expected: string,
 ): Promise<void> {
-  const grant = await obtainTokensOfTestedServerOnce(server);
+  const grant = await obtainTestTokensOncePerServer(server);
   requireResponseCondition(holds(grant), expected, grant.response);
-  const renewed = await obtainRefreshedTokensOfTestedServerOnce(server);
+  const renewed = await obtainRefreshedTestTokensOncePerServer(server);
   requireResponseCondition(holds(renewed), `${expected} after a refresh`, renewed.response);
 }
 

@@ -5,7 +5,7 @@ import {
   schemaDependenciesQuery,
 } from './dependency-queries.ts';
 import type { SchemaObjectDependency } from './order-schema-objects.ts';
-import { schemaObjectCreationQueries } from './schema-object-creation-queries.ts';
+import { schemaObjectCreationStatementsQueries } from './schema-object-creation-statements-queries.ts';
 import {
   decodeSchemaObjectDefinition,
   removeUnneededIdentifierQuotes,
@@ -34,7 +34,7 @@ export async function readSourceSchema(
 ): Promise<SourceSchema> {
   await session.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
   const parts: SchemaObjectDefinition[] = [];
-  for (const { kind, sql } of schemaObjectCreationQueries) {
+  for (const { kind, sql } of schemaObjectCreationStatementsQueries) {
     const [rows = []] = await session.query(sql(versions), schemaCopyStatementTimeout);
     parts.push(...rows.map((row) => decodeSchemaObjectDefinition(kind, row)));
   }

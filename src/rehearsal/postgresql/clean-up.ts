@@ -17,7 +17,7 @@ import {
   listRehearsalOwnerRoles,
   type RehearsalObjectDropResult,
 } from './drop-objects.ts';
-import { dropObjectsAddedToEmptyDatabase } from './existing-objects.ts';
+import { dropObjectsAddedToRehearsalTarget } from './existing-objects.ts';
 
 export interface RehearsalEndpoints<S> {
   readonly source: S;
@@ -139,7 +139,7 @@ async function cleanUpTarget(
 }
 
 async function restoreFilledDatabase(
-  { name, ...before }: Parameters<typeof dropObjectsAddedToEmptyDatabase>[1] & { readonly name: string },
+  { name, ...before }: Parameters<typeof dropObjectsAddedToRehearsalTarget>[1] & { readonly name: string },
   owners: readonly RehearsalCreatedObject[],
   target: PostgresqlEndpoint,
   ports: MigrationEngineDependencies,
@@ -158,7 +158,7 @@ async function restoreFilledDatabase(
       ports,
       { name: migrationEngineApplicationName },
       (session) =>
-        dropObjectsAddedToEmptyDatabase(
+        dropObjectsAddedToRehearsalTarget(
           session,
           before,
           owners.map((owner) => owner.name),

@@ -4,7 +4,7 @@ import type { SearchPathSafeSession } from '../../postgresql/search-path-safe-se
 type QuerySession = Pick<SearchPathSafeSession, 'query'>;
 
 /** The objects and settings of an empty database, recorded so that this state can be restored. */
-export interface EmptyDatabaseSnapshot {
+export interface RehearsalTargetObjectNames {
   readonly extensions: readonly string[];
   readonly schemas: readonly string[];
   readonly publications: readonly string[];
@@ -17,7 +17,7 @@ export async function listFirstExistingUserObjects(session: QuerySession): Promi
   return (await listUserObjects(session)).slice(0, 20).map(({ kind, quoted }) => `${kind.toLowerCase()} ${quoted}`);
 }
 
-export async function readEmptyDatabaseSnapshot(session: QuerySession): Promise<EmptyDatabaseSnapshot> {
+export async function readRehearsalTargetObjectNames(session: QuerySession): Promise<RehearsalTargetObjectNames> {
   const names = async (text: string) => ((await session.query(text)).at(-1) ?? []).map(({ name }) => name ?? '');
   return {
     extensions: await names('SELECT extname AS name FROM pg_extension ORDER BY 1'),
@@ -31,13 +31,13 @@ export async function readEmptyDatabaseSnapshot(session: QuerySession): Promise<
  * Drops all objects that were created after the recorded state. Resolves with the objects that still exist.
  * @param owners names of the roles that own the copied objects
  */
-export async function dropObjectsAddedToEmptyDatabase(
+export async function dropObjectsAddedToRehearsalTarget(
   session: QuerySession,
-  before: EmptyDatabaseSnapshot,
+  before: RehearsalTargetObjectNames,
   owners: readonly string[],
 ): Promise<readonly string[]> {
-  const now = await readEmptyDatabaseSnapshot(session);
-  const fresh = (kind: keyof EmptyDatabaseSnapshot) =>
+  const now = await readRehearsalTargetObjectNames(session);
+  const fresh = (kind: keyof RehearsalTargetObjectNames) =>
     (now[kind] ?? []).filter((name) => before[kind]?.includes(name) === false).map(quoteIdentifier);
   // Event triggers are dropped first, because they would fire for the other statements.
   for (const name of fresh('eventTriggers')) await tryStatement(session, `DROP EVENT TRIGGER ${name}`);

@@ -16,7 +16,7 @@ import type { PostgresqlEndpoint } from '../../postgresql/endpoint.ts';
 import { sanitizeReportLine } from '../../sanitize/terminal-text.ts';
 import type { FormerlyEmptyDatabase } from '../rehearsal-record.ts';
 import { rehearsalTargetInputNames, targetLoginHint } from '../target-login-hint.ts';
-import { listFirstExistingUserObjects, readEmptyDatabaseSnapshot } from './existing-objects.ts';
+import { listFirstExistingUserObjects, readRehearsalTargetObjectNames } from './existing-objects.ts';
 
 /** The facts about the target that are read before the rehearsal changes anything. */
 export interface RehearsalTargetBeforeChanges {
@@ -110,7 +110,7 @@ export async function planRehearsal(
           taken.push(
             sanitizeReportLine(`${name} contains ${found.slice(0, 5).join(', ')}${found.length > 5 ? ', …' : ''}`),
           );
-        else filled.push({ name, ...(await readEmptyDatabaseSnapshot(session)) });
+        else filled.push({ name, ...(await readRehearsalTargetObjectNames(session)) });
       },
     );
   }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SandboxHttpReply } from '../http/http-reply.ts';
-import { type Fault, type FaultLogFields, isHandlerInputFault } from './fault.ts';
+import { type Fault, type FaultLogFields, isHandlerInputAlteringFaultAction } from './fault.ts';
 import { FAULT_ACTIONS, type FaultContext } from './fault-actions.ts';
 
 /** A request to which a fault applies. */
@@ -15,7 +15,7 @@ export interface FaultedRequest {
 
 /** Logs the request before the final delay, so that a client sees the commit in the request log before the reply is lost. */
 export async function applyFault(fault: Fault, request: FaultedRequest): Promise<SandboxHttpReply> {
-  if (isHandlerInputFault(fault.action))
+  if (isHandlerInputAlteringFaultAction(fault.action))
     return request.log(await request.admit()(), { fault: fault.action, committed: true });
   const action = FAULT_ACTIONS[fault.action];
   if (action.commits === 'late') {

@@ -1,6 +1,6 @@
 import type { SandboxHttpReply } from '../http/http-reply.ts';
 import { getApiErrorIdOfStatus } from '../v2/api-errors.ts';
-import type { Fault, FaultActionName, HandlerInputFaultName } from './fault.ts';
+import type { Fault, FaultActionName, HandlerInputAlteringFaultActionName } from './fault.ts';
 
 /** The request data that the reply of a fault can contain. */
 export interface FaultContext {
@@ -28,7 +28,9 @@ export type FaultAction =
       readonly reply: (fault: Fault, context: FaultContext) => SandboxHttpReply;
     };
 
-export const FAULT_ACTIONS: Readonly<Record<Exclude<FaultActionName, HandlerInputFaultName>, FaultAction>> = {
+export const FAULT_ACTIONS: Readonly<
+  Record<Exclude<FaultActionName, HandlerInputAlteringFaultActionName>, FaultAction>
+> = {
   delay: { commits: true, pauses: 'before', change: (reply) => reply },
   status: replaceReply((fault, context) => failure(fault.status ?? 500, context)),
   drop_before_commit: replaceReply(() => ({ ...NO_REPLY, deliveryFault: { kind: 'drop' } })),

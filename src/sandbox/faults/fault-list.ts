@@ -4,7 +4,7 @@ import {
   type FaultSpec,
   type FaultWithCounters,
   isFaultMatchingRequest,
-  isHandlerInputFault,
+  isHandlerInputAlteringFaultAction,
 } from './fault.ts';
 
 /** The faults of a sandbox in the order in which they were added. */
@@ -19,7 +19,7 @@ export interface FaultList {
 /**
  * A fault counts every request that matches it, even if another fault applies to the request. A fault is due from its nth
  * matching request until it has been applied `times` times. Of several faults that are due, the first one applies, and later
- * ones wait for the next matching request. In addition, the first due fault of each action in HANDLER_INPUT_FAULT_NAMES applies.
+ * ones wait for the next matching request. In addition, the first due fault of each action in HANDLER_INPUT_ALTERING_FAULT_ACTION_NAMES applies.
  */
 export function createFaultList(): FaultList {
   let entries: Entry[] = [];
@@ -40,7 +40,7 @@ export function createFaultList(): FaultList {
       const matching = entries.filter(({ fault }) => isFaultMatchingRequest(fault.match, request));
       for (const entry of matching) entry.matched += 1;
       const due = matching.filter(({ fault, matched, applied }) => matched >= fault.nth && applied < fault.times);
-      const kinds = due.map(({ fault: { action } }) => (isHandlerInputFault(action) ? action : 'reply'));
+      const kinds = due.map(({ fault: { action } }) => (isHandlerInputAlteringFaultAction(action) ? action : 'reply'));
       const first = due.filter((_, at) => kinds.indexOf(kinds[at] ?? 'reply') === at);
       for (const entry of first) entry.applied += 1;
       return first.map(({ fault }) => fault);

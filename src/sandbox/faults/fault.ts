@@ -25,12 +25,14 @@ export type FaultActionName = (typeof FAULT_ACTION_NAMES)[number];
  * Fault actions that change how the server processes a request. A change of handling applies in addition to one of the other
  * fault actions.
  */
-export const HANDLER_INPUT_FAULT_NAMES = ['normalize_attributes', 'lag_lists'] as const;
+export const HANDLER_INPUT_ALTERING_FAULT_ACTION_NAMES = ['normalize_attributes', 'lag_lists'] as const;
 
-export type HandlerInputFaultName = (typeof HANDLER_INPUT_FAULT_NAMES)[number];
+export type HandlerInputAlteringFaultActionName = (typeof HANDLER_INPUT_ALTERING_FAULT_ACTION_NAMES)[number];
 
-export function isHandlerInputFault(action: FaultActionName): action is HandlerInputFaultName {
-  return HANDLER_INPUT_FAULT_NAMES.some((name) => name === action);
+export function isHandlerInputAlteringFaultAction(
+  action: FaultActionName,
+): action is HandlerInputAlteringFaultActionName {
+  return HANDLER_INPUT_ALTERING_FAULT_ACTION_NAMES.some((name) => name === action);
 }
 
 /** Fault actions that have no effect without a delay. */

@@ -9,8 +9,11 @@ export interface SandboxHandlerInput {
   readonly service: SandboxHandlerContext;
 }
 
-/** Changes the input of the handler for an action in HANDLER_INPUT_FAULT_NAMES; other actions leave it unchanged. */
-export function applyHandlerInputFault(input: SandboxHandlerInput, { action, delay = 0 }: Fault): SandboxHandlerInput {
+/** Changes the input of the handler for an action in HANDLER_INPUT_ALTERING_FAULT_ACTION_NAMES; other actions leave it unchanged. */
+export function applyHandlerInputAlteringFault(
+  input: SandboxHandlerInput,
+  { action, delay = 0 }: Fault,
+): SandboxHandlerInput {
   const { request, service } = input;
   if (action === 'normalize_attributes')
     return { service, request: { ...request, body: replaceDropletAliasesInRequestBody(request.body) } };

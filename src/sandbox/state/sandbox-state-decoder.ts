@@ -2,7 +2,7 @@ import type {
   ApplicationAuthorization,
   AuthorizationCode,
   AuthorizationConsentMode,
-  CsrfToken,
+  CsrfTokenRecord,
   IssuedTokenPair,
   SandboxBrowserSession,
   SandboxDroplet,
@@ -71,7 +71,7 @@ const rows: { readonly [N in SandboxStateTableName]: JsonDecoder<SandboxStateRec
   sessions: createObjectDecoder<SandboxBrowserSession>({
     id: decodeString,
     person: decodeString,
-    forms: createArrayDecoder(createObjectDecoder<CsrfToken>({ token: decodeString, form: decodeString })),
+    forms: createArrayDecoder(createObjectDecoder<CsrfTokenRecord>({ token: decodeString, form: decodeString })),
   }),
   authorizations: createObjectDecoder<ApplicationAuthorization>({
     id: decodeString,

@@ -3,7 +3,7 @@ import type { SchemaObjectDefinitionQuery } from '../schema-object-definition.ts
 import { buildNonNullTextArraySql, catalogNameSql } from '../sql-fragments.ts';
 
 /** Comments on all objects. `depends_on` names the object; comments on objects that are not copied are left out. */
-export const commentCreationQuery: SchemaObjectDefinitionQuery = {
+export const commentCreationStatementsQuery: SchemaObjectDefinitionQuery = {
   kind: 'comment',
   sql: () => `SELECT concat_ws(':', 'comment', ${catalogNameSql('d.classoid')}, d.objoid, d.objsubid) AS id,
       format('comment on %s %s', o.type, o.identity) AS name,

@@ -13,7 +13,7 @@ const constraintColumns = `'pg_constraint:' || k.oid AS id,
  * Child tables inherit the constraints of their parents. A constraint that a child table repeats is created first, because
  * PostgreSQL then merges the constraint of the parent with it.
  */
-export const checkConstraintCreationQuery: SchemaObjectDefinitionQuery = {
+export const checkConstraintCreationStatementsQuery: SchemaObjectDefinitionQuery = {
   kind: 'check',
   sql: () => `WITH RECURSIVE heirs(parent, oid) AS (SELECT inhparent, inhrelid FROM pg_inherits
       UNION SELECT h.parent, i.inhrelid FROM heirs h JOIN pg_inherits i ON i.inhparent = h.oid)
@@ -46,7 +46,7 @@ export const constraintValidationStatementsQuery: SchemaObjectDefinitionQuery = 
  * Constraints with an index. ALTER TABLE has the keyword ONLY, because each partition has its own constraint, which is
  * attached later.
  */
-export const keyConstraintCreationQuery: SchemaObjectDefinitionQuery = {
+export const keyConstraintCreationStatementsQuery: SchemaObjectDefinitionQuery = {
   kind: 'key',
   sql: () => `SELECT ${constraintColumns}, ${buildNonNullTextArraySql(`'pg_class:' || c.oid`)} AS depends_on,
       ${buildConcatenatedTextArraySql(`ARRAY[format('ALTER TABLE ONLY %I.%I ADD CONSTRAINT %I %s', n.nspname, c.relname, k.conname,
@@ -57,7 +57,7 @@ export const keyConstraintCreationQuery: SchemaObjectDefinitionQuery = {
 };
 
 /** Foreign keys of partitions are created with those of their parents. */
-export const foreignKeyCreationQuery: SchemaObjectDefinitionQuery = {
+export const foreignKeyCreationStatementsQuery: SchemaObjectDefinitionQuery = {
   kind: 'foreign key',
   sql: () => `SELECT ${constraintColumns}, ${buildNonNullTextArraySql(`'pg_class:' || c.oid`, `'pg_class:' || k.confrelid`)} AS depends_on,
       ${buildNonNullTextArraySql(`format('ALTER TABLE %s%I.%I ADD CONSTRAINT %I %s', CASE c.relkind WHEN 'p' THEN '' ELSE 'ONLY ' END,

@@ -3,7 +3,7 @@ import type { SchemaObjectDefinitionQuery } from '../schema-object-definition.ts
 import { buildNonNullTextArraySql, userObjectCondition, userSchemaCondition } from '../sql-fragments.ts';
 
 /** User functions and procedures, except those in C, which need a library on the server: `p` in `n`. */
-export const functionCreationQuery: SchemaObjectDefinitionQuery = {
+export const functionCreationStatementsQuery: SchemaObjectDefinitionQuery = {
   kind: 'function',
   sql: () => `SELECT 'pg_proc:' || p.oid AS id,
       format('%s %s.%s(%s)', CASE p.prokind WHEN 'p' THEN 'procedure' ELSE 'function' END, n.nspname, p.proname,
@@ -16,7 +16,7 @@ export const functionCreationQuery: SchemaObjectDefinitionQuery = {
     WHERE p.prokind IN ('f', 'p', 'w') AND l.lanname NOT IN ('c', 'internal')`,
 };
 
-export const aggregateCreationQuery: SchemaObjectDefinitionQuery = {
+export const aggregateCreationStatementsQuery: SchemaObjectDefinitionQuery = {
   kind: 'aggregate',
   sql: () => `SELECT 'pg_proc:' || p.oid AS id,
       format('aggregate %s.%s(%s)', n.nspname, p.proname, pg_get_function_identity_arguments(p.oid)) AS name,

@@ -6,7 +6,7 @@ import {
 } from '../sql-fragments.ts';
 
 /** Indexes without a constraint. Invalid indexes are left out, as pg_dump does, and reported by omissions-query.ts. */
-export const indexCreationQuery: SchemaObjectDefinitionQuery = {
+export const indexCreationStatementsQuery: SchemaObjectDefinitionQuery = {
   kind: 'index',
   sql: () => `SELECT 'pg_class:' || x.oid AS id, format('index %s.%s', n.nspname, x.relname) AS name,
       ${buildNonNullTextArraySql(`'pg_class:' || c.oid`)} AS depends_on,

@@ -2,7 +2,7 @@ import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
 import type { SchemaObjectDefinitionQuery } from '../schema-object-definition.ts';
 import { buildNonNullTextArraySql, userObjectCondition, userSchemaCondition } from '../sql-fragments.ts';
 
-export const namespaceCreationQuery: SchemaObjectDefinitionQuery = {
+export const namespaceCreationStatementsQuery: SchemaObjectDefinitionQuery = {
   kind: 'schema',
   sql: () => `SELECT 'pg_namespace:' || n.oid AS id, 'schema ' || n.nspname AS name,
     ${buildNonNullTextArraySql(`format('CREATE SCHEMA %I', n.nspname)`)} AS statements
@@ -10,7 +10,7 @@ export const namespaceCreationQuery: SchemaObjectDefinitionQuery = {
 };
 
 /** CREATE EXTENSION names no version, so the target installs its default version, as with a dump of pg_dump. */
-export const extensionCreationQuery: SchemaObjectDefinitionQuery = {
+export const extensionCreationStatementsQuery: SchemaObjectDefinitionQuery = {
   kind: 'extension',
   sql: () => `SELECT 'pg_extension:' || e.oid AS id, 'extension ' || e.extname AS name,
     ${buildNonNullTextArraySql(`'pg_namespace:' || n.oid`)} AS depends_on, ${buildNonNullTextArraySql(`'extension:' || e.extname`)} AS requirements,
@@ -19,7 +19,7 @@ export const extensionCreationQuery: SchemaObjectDefinitionQuery = {
     WHERE e.oid >= ${firstNormalObjectId} AND e.extname <> 'plpgsql'`,
 };
 
-export const collationCreationQuery: SchemaObjectDefinitionQuery = {
+export const collationCreationStatementsQuery: SchemaObjectDefinitionQuery = {
   kind: 'collation',
   sql: ({ from }) => {
     const locale = from >= 170_000 ? 'c.colllocale' : from >= 150_000 ? 'c.colliculocale' : 'c.collcollate';

@@ -2,7 +2,7 @@ import type { SchemaObjectDefinitionQuery, SourceAndTargetVersions } from '../sc
 import { buildConcatenatedTextArraySql, userObjectCondition } from '../sql-fragments.ts';
 
 /** Publications of the source. On the target they have no effect until a subscriber uses them. */
-export const publicationCreationQuery: SchemaObjectDefinitionQuery = {
+export const publicationCreationStatementsQuery: SchemaObjectDefinitionQuery = {
   kind: 'publication',
   sql: (versions) => `SELECT 'pg_publication:' || p.oid AS id, 'publication ' || p.pubname AS name,
       (SELECT array_agg('pg_class:' || r.prrelid) FROM pg_publication_rel r WHERE r.prpubid = p.oid) AS depends_on,

@@ -2,7 +2,7 @@ import type { SchemaObjectDefinitionQuery } from '../schema-object-definition.ts
 import { buildNonNullTextArraySql, sequenceOptionsSql, userRelationsFromClauseSql } from '../sql-fragments.ts';
 
 /** Sequences, except those of identity columns. The values of the sequences are copied later, as data. */
-export const sequenceCreationQuery: SchemaObjectDefinitionQuery = {
+export const sequenceCreationStatementsQuery: SchemaObjectDefinitionQuery = {
   kind: 'sequence',
   sql: ({ from }) => `SELECT 'pg_class:' || c.oid AS id, format('sequence %s.%s', n.nspname, c.relname) AS name,
       ${buildNonNullTextArraySql(
@@ -15,7 +15,7 @@ export const sequenceCreationQuery: SchemaObjectDefinitionQuery = {
       AND d.deptype = 'i' AND d.refclassid = 'pg_class'::regclass)`,
 };
 
-export const sequenceOwnerCreationQuery: SchemaObjectDefinitionQuery = {
+export const sequenceOwnerCreationStatementsQuery: SchemaObjectDefinitionQuery = {
   kind: 'owned sequence',
   sql: () => `SELECT 'owned:' || c.oid AS id, format('owner of sequence %s.%s', n.nspname, c.relname) AS name,
       ${buildNonNullTextArraySql(`'pg_class:' || c.oid`, `'pg_class:' || t.oid`)} AS depends_on,

@@ -15,7 +15,7 @@ import {
  * A table with its columns. A partition is created alone and then attached, so that it keeps its column order. Defaults,
  * checks, keys and indexes are separate parts, because their functions may need the table.
  */
-export const tableCreationQuery: SchemaObjectDefinitionQuery = {
+export const tableCreationStatementsQuery: SchemaObjectDefinitionQuery = {
   kind: 'table',
   sql: (versions) => `SELECT 'pg_class:' || c.oid AS id, format('table %s.%s', n.nspname, c.relname) AS name,
       (SELECT array_agg('pg_class:' || i.inhparent) FROM pg_inherits i WHERE i.inhrelid = c.oid) AS depends_on,
@@ -30,7 +30,7 @@ export const tableCreationQuery: SchemaObjectDefinitionQuery = {
 /**
  * Statements for column settings, which run after all tables are created: child tables would otherwise inherit the settings.
  */
-export const columnSettingCreationQuery: SchemaObjectDefinitionQuery = {
+export const columnSettingCreationStatementsQuery: SchemaObjectDefinitionQuery = {
   kind: 'setting',
   sql: (versions) => `SELECT 'columns:' || c.oid AS id, format('columns of %s.%s', n.nspname, c.relname) AS name,
       (SELECT array_agg(need) FROM (SELECT 'pg_class:' || c.oid UNION ALL

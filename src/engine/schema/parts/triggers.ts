@@ -8,7 +8,7 @@ import {
 } from '../sql-fragments.ts';
 
 /** Triggers, except those of partitions, which are created with their parent's. */
-export const triggerCreationQuery: SchemaObjectDefinitionQuery = {
+export const triggerCreationStatementsQuery: SchemaObjectDefinitionQuery = {
   kind: 'trigger',
   sql: (versions) => `SELECT 'pg_trigger:' || t.oid AS id,
       format('trigger %s of %s.%s', t.tgname, n.nspname, c.relname) AS name,
@@ -41,7 +41,7 @@ function triggerState(column: string): string {
 }
 
 /** Rewrite rules, except the rule that defines a view. */
-export const rewriteRuleCreationQuery: SchemaObjectDefinitionQuery = {
+export const rewriteRuleCreationStatementsQuery: SchemaObjectDefinitionQuery = {
   kind: 'rule',
   sql: () => `SELECT 'pg_rewrite:' || r.oid AS id, format('rule %s of %s.%s', r.rulename, n.nspname, c.relname) AS name,
       ${buildNonNullTextArraySql(`'pg_class:' || c.oid`)} AS depends_on,
@@ -52,7 +52,7 @@ export const rewriteRuleCreationQuery: SchemaObjectDefinitionQuery = {
 };
 
 /** Event triggers are created last, because they would fire for all later DDL. */
-export const eventTriggerCreationQuery: SchemaObjectDefinitionQuery = {
+export const eventTriggerCreationStatementsQuery: SchemaObjectDefinitionQuery = {
   kind: 'event trigger',
   sql: () => `SELECT 'pg_event_trigger:' || e.oid AS id, 'event trigger ' || e.evtname AS name,
       ${buildConcatenatedTextArraySql(`ARRAY[format('CREATE EVENT TRIGGER %I ON %s%s EXECUTE FUNCTION %I.%I()', e.evtname, e.evtevent,
@@ -65,7 +65,7 @@ export const eventTriggerCreationQuery: SchemaObjectDefinitionQuery = {
 };
 
 /** Row-level security policies. Their roles must exist on the target. */
-export const rowPolicyCreationQuery: SchemaObjectDefinitionQuery = {
+export const rowPolicyCreationStatementsQuery: SchemaObjectDefinitionQuery = {
   kind: 'policy',
   sql: () => `SELECT 'pg_policy:' || p.oid AS id, format('policy %s of %s.%s', p.polname, n.nspname, c.relname) AS name,
       ${buildNonNullTextArraySql(`'pg_class:' || c.oid`)} AS depends_on,
@@ -79,7 +79,7 @@ export const rowPolicyCreationQuery: SchemaObjectDefinitionQuery = {
     FROM ${userRelationsFromClauseSql('rp')} JOIN pg_policy p ON p.polrelid = c.oid`,
 };
 
-export const extendedStatisticsCreationQuery: SchemaObjectDefinitionQuery = {
+export const extendedStatisticsCreationStatementsQuery: SchemaObjectDefinitionQuery = {
   kind: 'statistics',
   sql: ({
     from,

@@ -11,7 +11,7 @@ import {
 const userTypes = `pg_type t JOIN pg_namespace n ON n.oid = t.typnamespace AND ${userSchemaCondition('n')} AND ${userObjectCondition('pg_type', 't.oid')}`;
 const typeColumns = `'pg_type:' || t.oid AS id, format('type %s.%s', n.nspname, t.typname) AS name`;
 
-export const enumTypeCreationQuery: SchemaObjectDefinitionQuery = {
+export const enumTypeCreationStatementsQuery: SchemaObjectDefinitionQuery = {
   kind: 'type',
   sql: () => `SELECT ${typeColumns}, ${buildNonNullTextArraySql(`format('CREATE TYPE %I.%I AS ENUM (%s)', n.nspname, t.typname,
       (SELECT string_agg(quote_literal(enumlabel), ', ' ORDER BY enumsortorder) FROM pg_enum WHERE enumtypid = t.oid))`)}
@@ -19,7 +19,7 @@ export const enumTypeCreationQuery: SchemaObjectDefinitionQuery = {
     FROM ${userTypes} WHERE t.typtype = 'e'`,
 };
 
-export const compositeTypeCreationQuery: SchemaObjectDefinitionQuery = {
+export const compositeTypeCreationStatementsQuery: SchemaObjectDefinitionQuery = {
   kind: 'type',
   sql: () => `SELECT ${typeColumns}, ${buildNonNullTextArraySql(`format('CREATE TYPE %I.%I AS (%s)', n.nspname, t.typname,
       (SELECT string_agg(format('%I %s%s', a.attname, format_type(a.atttypid, a.atttypmod),
@@ -32,7 +32,7 @@ export const compositeTypeCreationQuery: SchemaObjectDefinitionQuery = {
  * Domains without their CHECK constraints, which are created later: a function in a constraint may have the domain as a
  * type.
  */
-export const domainTypeCreationQuery: SchemaObjectDefinitionQuery = {
+export const domainTypeCreationStatementsQuery: SchemaObjectDefinitionQuery = {
   kind: 'type',
   sql: ({
     from,
@@ -47,7 +47,7 @@ export const domainTypeCreationQuery: SchemaObjectDefinitionQuery = {
 const namedNotNull = `coalesce((SELECT format(' CONSTRAINT %I NOT NULL', conname) FROM pg_constraint
       WHERE contypid = t.oid AND contype = 'n'), ' NOT NULL')`;
 
-export const domainConstraintCreationQuery: SchemaObjectDefinitionQuery = {
+export const domainConstraintCreationStatementsQuery: SchemaObjectDefinitionQuery = {
   kind: 'domain constraint',
   sql: () => `SELECT 'pg_constraint:' || k.oid AS id,
       format('constraint %s of domain %s.%s', k.conname, n.nspname, t.typname) AS name,
@@ -57,7 +57,7 @@ export const domainConstraintCreationQuery: SchemaObjectDefinitionQuery = {
     FROM ${userTypes} JOIN pg_constraint k ON k.contypid = t.oid AND k.contype = 'c'`,
 };
 
-export const rangeTypeCreationQuery: SchemaObjectDefinitionQuery = {
+export const rangeTypeCreationStatementsQuery: SchemaObjectDefinitionQuery = {
   kind: 'type',
   sql: ({
     from,
@@ -81,7 +81,7 @@ function rangeOptions({ from }: Pick<SourceAndTargetVersions, 'from'>): string {
 }
 
 /** User casts, except those that a range type creates. */
-export const castCreationQuery: SchemaObjectDefinitionQuery = {
+export const castCreationStatementsQuery: SchemaObjectDefinitionQuery = {
   kind: 'cast',
   sql: () => `SELECT 'pg_cast:' || k.oid AS id,
       format('cast (%s AS %s)', format_type(k.castsource, NULL), format_type(k.casttarget, NULL)) AS name,

@@ -5,7 +5,7 @@ import {
   userRelationsFromClauseSql,
 } from '../sql-fragments.ts';
 
-export const viewCreationQuery: SchemaObjectDefinitionQuery = {
+export const viewCreationStatementsQuery: SchemaObjectDefinitionQuery = {
   kind: 'view',
   sql: () => `SELECT 'pg_class:' || c.oid AS id, format('view %s.%s', n.nspname, c.relname) AS name,
       ${buildNonNullTextArraySql(`format('CREATE VIEW %I.%I%s AS %s', n.nspname, c.relname,
@@ -14,7 +14,7 @@ export const viewCreationQuery: SchemaObjectDefinitionQuery = {
 };
 
 /** Materialized views WITH NO DATA. The views are refreshed when the rows of their tables have been copied. */
-export const materializedViewCreationQuery: SchemaObjectDefinitionQuery = {
+export const materializedViewCreationStatementsQuery: SchemaObjectDefinitionQuery = {
   kind: 'view',
   sql: () => `SELECT 'pg_class:' || c.oid AS id, format('materialized view %s.%s', n.nspname, c.relname) AS name,
       ${buildNonNullTextArraySql(`format('CREATE MATERIALIZED VIEW %I.%I%s%s AS %s WITH NO DATA', n.nspname, c.relname,
@@ -25,7 +25,7 @@ export const materializedViewCreationQuery: SchemaObjectDefinitionQuery = {
 };
 
 /** Column defaults of tables and views. Generated columns have their expression in CREATE TABLE. */
-export const columnDefaultCreationQuery: SchemaObjectDefinitionQuery = {
+export const columnDefaultCreationStatementsQuery: SchemaObjectDefinitionQuery = {
   kind: 'default',
   sql: () => `SELECT 'pg_attrdef:' || d.oid AS id, format('default of %s.%s.%s', n.nspname, c.relname, a.attname) AS name,
       ${buildNonNullTextArraySql(`'pg_class:' || c.oid`)} AS depends_on,

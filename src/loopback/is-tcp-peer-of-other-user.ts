@@ -1,12 +1,12 @@
 import type { Socket } from 'node:net';
 import { isLoopbackPeer } from '../platform/loopback-host.ts';
-import { readSocketOwner } from '../platform/socket-owner.ts';
+import { readTcpPeerUserId } from '../platform/socket-owner.ts';
 
 /**
  * Whether the other end of a socket belongs to a user other than root and the user of this process; the owner is read once for
  * each socket. @param readOwner a test replaces it
  */
-export function isOtherUserSocket(socket: Socket, readOwner = readSocketOwner): boolean | undefined {
+export function isTcpPeerOfOtherUser(socket: Socket, readOwner = readTcpPeerUserId): boolean | undefined {
   const ownUid = process.getuid?.();
   if (ownUid === undefined) return undefined;
   const owner = socketOwners.has(socket) ? socketOwners.get(socket) : readOwner(socket);
@@ -16,4 +16,4 @@ export function isOtherUserSocket(socket: Socket, readOwner = readSocketOwner): 
   return owner === undefined ? undefined : owner !== ownUid && owner !== 0;
 }
 
-const socketOwners = new WeakMap<Socket, ReturnType<typeof readSocketOwner>>();
+const socketOwners = new WeakMap<Socket, ReturnType<typeof readTcpPeerUserId>>();

@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
 import { compileJmespath } from '../../src/cli/jmespath-query.ts';
-import { replaceExactNumbersWithDoubles } from '../../src/cli/replace-exact-numbers.ts';
+import { replaceLosslessNumbersWithDoubles } from '../../src/cli/replace-lossless-numbers.ts';
 import { parseExactJsonOrThrow, stringifyExact } from '../../src/exact.ts';
 
 const list = `[{"id":9007199254740993,"name":"b"},{"id":9007199254740992,"name":"a","size":{"price":1.50}},{"id":7,"name":"c"},{"id":9007199254740995}]`;
@@ -43,5 +43,5 @@ test('rows that were chosen are the rows that were there', async () => {
 });
 
 test('data without such numbers needs none in their place', () => {
-  expect(replaceExactNumbersWithDoubles(JSON.parse('[{"id":9007199254740992,"n":1.5}]'))).toBeUndefined();
+  expect(replaceLosslessNumbersWithDoubles(JSON.parse('[{"id":9007199254740992,"n":1.5}]'))).toBeUndefined();
 });

@@ -1,9 +1,9 @@
-import { isExactNumber } from '../exact.ts';
+import { isLosslessNumberObject } from '../exact.ts';
 
 /**
  * Data for JMESPath in which doubles replace exact numbers, and a function that restores the numbers in the query result.
  */
-export interface DataWithReplacedExactNumbers {
+export interface DataWithReplacedLosslessNumbers {
   readonly data: unknown;
   /**
    * Restores the original values in a query result: unchanged lists and objects are identical to the input, and numbers beyond
@@ -16,7 +16,7 @@ export interface DataWithReplacedExactNumbers {
  * Replaces exact numbers (src/exact.ts) with doubles, which JMESPath can compute with; returns undefined if the data has no
  * exact numbers.
  */
-export function replaceExactNumbersWithDoubles(data: unknown): DataWithReplacedExactNumbers | undefined {
+export function replaceLosslessNumbersWithDoubles(data: unknown): DataWithReplacedLosslessNumbers | undefined {
   const exact = new Map<string, unknown>();
   const taken = new Set<number>();
   collectNumbers(data, exact, taken);
@@ -27,7 +27,7 @@ export function replaceExactNumbersWithDoubles(data: unknown): DataWithReplacedE
   return {
     data: mapDeep(
       data,
-      (value) => (isExactNumber(value) ? (doubles.get(String(value)) ?? Number(value)) : undefined),
+      (value) => (isLosslessNumberObject(value) ? (doubles.get(String(value)) ?? Number(value)) : undefined),
       originals,
     ),
     restore: (result) =>
@@ -39,7 +39,7 @@ export function replaceExactNumbersWithDoubles(data: unknown): DataWithReplacedE
 
 /** Collects exact numbers in `exact`, by their digits, and doubles beyond 2^53 in `taken`. */
 function collectNumbers(value: unknown, exact: Map<string, unknown>, taken: Set<number>): void {
-  if (isExactNumber(value)) exact.set(String(value), value);
+  if (isLosslessNumberObject(value)) exact.set(String(value), value);
   else if (typeof value === 'number' && isLarge(value)) taken.add(value);
   else if (typeof value === 'object' && value !== null)
     for (const one of Object.values(value)) collectNumbers(one, exact, taken);

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { expect, it } from 'vitest';
-import { isOtherUserSocket } from '../../src/loopback/is-other-user-socket.ts';
+import { isTcpPeerOfOtherUser } from '../../src/loopback/is-tcp-peer-of-other-user.ts';
 
 const ownUid = process.getuid?.() ?? 0;
 
@@ -14,11 +14,11 @@ it.runIf(process.getuid !== undefined).each([
   ['a mapped address of this machine that is not listed', '::ffff:127.0.0.1', 'refused', true],
   ['another machine, whose sockets are not listed', '10.0.0.2', 'refused', undefined],
 ] as const)('the other end belongs to %s', (_, remoteAddress, owner, expected) => {
-  expect(isOtherUserSocket({ remoteAddress } as Socket, () => owner)).toBe(expected);
+  expect(isTcpPeerOfOtherUser({ remoteAddress } as Socket, () => owner)).toBe(expected);
 });
 
 it.runIf(process.getuid !== undefined)('the owner is read once for each socket', () => {
   const socket = { remoteAddress: '127.0.0.1' } as Socket;
-  expect(isOtherUserSocket(socket, () => ownUid + 1)).toBe(true);
-  expect(isOtherUserSocket(socket, () => ownUid)).toBe(true);
+  expect(isTcpPeerOfOtherUser(socket, () => ownUid + 1)).toBe(true);
+  expect(isTcpPeerOfOtherUser(socket, () => ownUid)).toBe(true);
 });
