@@ -25,7 +25,7 @@ import { CliError, usageError } from './errors.ts';
 import type { RegisteredOAuthClient } from './oauth/token-endpoint.ts';
 import { createHttpSenderWithRequestTimeout } from './platform/create-http-sender-with-request-timeout.ts';
 import { acquireFileLock, type HeldFileLock } from './platform/file-lock.ts';
-import type { HostSystem, HttpSenderOptions, OutputSink } from './platform/host.ts';
+import type { CommandHttpSenderOptions, HostSystem, OutputSink } from './platform/host.ts';
 import type { HttpSender } from './platform/http-sender.ts';
 import { findUnsafeEnvironmentVariable } from './platform/unsafe-environment-variable.ts';
 import { sanitizeLine } from './sanitize/terminal-text.ts';
@@ -61,7 +61,7 @@ export interface CommandContext {
   /** The access token for the resource API: the stored session, or `CLOUDCTL_ACCESS_TOKEN`. */
   readonly session: (settings: ResolvedProfileSettings) => Promise<ProfileAccessTokenProvider>;
   readonly api: (settings: ResolvedProfileSettings) => Promise<ApiClient>;
-  readonly send: (options?: Pick<HttpSenderOptions, 'fresh'>) => Promise<HttpSender>;
+  readonly send: (options?: CommandHttpSenderOptions) => Promise<HttpSender>;
   /** The admin API of the running sandbox. */
   readonly sandbox: (adminUrl: string | undefined) => Promise<SandboxAdminApi>;
   readonly client: (settings: ResolvedProfileSettings, binding: SessionServerBinding) => Promise<RegisteredOAuthClient>;
@@ -115,10 +115,10 @@ export async function createCommandContext(host: HostSystem, globals: ParsedArgs
     ? (line: string): void => void stderr.write(`${sanitizeLine(line, 4000)}\n`)
     : undefined;
   const requireSafe = (): void => refuseUnsafeEnvironment(host);
-  const send = async (options: Pick<HttpSenderOptions, 'fresh'> = {}): Promise<HttpSender> => {
+  const send = async ({ obtainsTokens, ...options }: CommandHttpSenderOptions = {}): Promise<HttpSender> => {
     const sending = await host.createSender({ env: host.env, trace, ...options });
-    // Requests to the token endpoint have a fixed time limit, which --timeout can only shorten.
-    const isShortened = options.fresh === true && globals.value('timeout') !== undefined;
+    // Requests on a new connection have fixed time limits, which --timeout can only shorten.
+    const isShortened = options.fresh === true && obtainsTokens !== true && globals.value('timeout') !== undefined;
     return isShortened ? createHttpSenderWithRequestTimeout(sending, timeout) : sending;
   };
   const place = (profile: string) => profilePaths(host.folders.state, profile);

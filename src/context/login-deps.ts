@@ -51,7 +51,7 @@ export function createLoginDeps(
     callbackUrls: values.callback_urls ?? [],
     issuer: values.issuer,
     store,
-    createSender: () => parts.send({ fresh: true }),
+    createSender: () => parts.send({ fresh: true, obtainsTokens: true }),
     lock: () => parts.lock(place.lock),
     tryLoginLock: () => tryAcquireFileLock(place.loginLock),
     clock: store.clock ?? host.clock,

@@ -3,7 +3,7 @@ import type { Prompts } from '../cli/prompts.ts';
 import type { ResolvedProfileSettings } from '../config/settings.ts';
 import type { RegisteredOAuthClient } from '../oauth/token-endpoint.ts';
 import type { HeldFileLock } from '../platform/file-lock.ts';
-import type { HostSystem, HttpSenderOptions } from '../platform/host.ts';
+import type { CommandHttpSenderOptions, HostSystem } from '../platform/host.ts';
 import type { HttpSender } from '../platform/http-sender.ts';
 import { readLoggedInAccountFile, updateAccountFileAfterRefresh } from '../session/account.ts';
 import type { SessionServerBinding } from '../session/credential-record.ts';
@@ -26,7 +26,7 @@ export interface StoredSessionTokenProviderDeps {
   readonly place: ProfilePaths;
   readonly store: CredentialStore;
   readonly client: (settings: ResolvedProfileSettings, binding: SessionServerBinding) => Promise<RegisteredOAuthClient>;
-  readonly send: (options?: Pick<HttpSenderOptions, 'fresh'>) => Promise<HttpSender>;
+  readonly send: (options?: CommandHttpSenderOptions) => Promise<HttpSender>;
   readonly lock: (path: string) => Promise<HeldFileLock>;
   readonly requireSafe: () => void;
 }
@@ -56,7 +56,7 @@ export function createStoredSessionTokenProvider(
         ? parts.client(settings, binding)
         : { authOrigin: binding.authOrigin, clientId: binding.clientId, tokenParams: 'query' },
     store,
-    createSender: () => send({ fresh: true }),
+    createSender: () => send({ fresh: true, obtainsTokens: true }),
     lock: () => parts.lock(place.lock),
     probe: async (token, signal) =>
       sendAccessTokenProbe(await send({ fresh: true }), binding.baseOrigin, token, signal),

@@ -68,6 +68,12 @@ export interface HttpSenderOptions {
   readonly trace?: ((line: string) => void) | undefined;
 }
 
+/** Which connections and time limits the requests of a command have. */
+export interface CommandHttpSenderOptions extends Pick<HttpSenderOptions, 'fresh'> {
+  /** Whether a response may contain the only copy of tokens, so that `--timeout` does not end the request early. */
+  readonly obtainsTokens?: boolean;
+}
+
 export interface BrowserLauncher {
   /**
    * Starts the command that opens URLs; resolves with false when the system has none. The result does not show whether the

@@ -31,6 +31,12 @@ export interface ProfileAccessTokenProvider {
   forceRefresh(): Promise<CredentialRecord>;
 }
 
+/** The access token of a stored session. */
+export interface StoredSessionAccessTokenProvider extends ProfileAccessTokenProvider {
+  /** Called after the user of this command logged in again: the next record belongs to another session. */
+  acceptNewSession(): void;
+}
+
 /**
  * The error when another login replaced the session of a running command, such as a batch, with a session of another account or
  * team.
@@ -42,7 +48,7 @@ function replacedSessionError(deps: SessionRefreshDeps, owner: AccountAndTeam, r
 }
 
 /** Opens the session of a profile in its credential store. */
-export function createProfileAccessTokenProvider(deps: SessionRefreshDeps): ProfileAccessTokenProvider {
+export function createProfileAccessTokenProvider(deps: SessionRefreshDeps): StoredSessionAccessTokenProvider {
   let known: CredentialRecord | undefined;
   let flight: Promise<CredentialRecord> | undefined;
   /**
@@ -57,7 +63,11 @@ export function createProfileAccessTokenProvider(deps: SessionRefreshDeps): Prof
    */
   let owner: AccountAndTeam = {};
   const adopt = (record: CredentialRecord): CredentialRecord => {
-    if (compareAccounts(owner, record) === 'different') throw replacedSessionError(deps, owner, record);
+    const comparison = compareAccounts(owner, record);
+    // After another login, only a known and equal account proves that the session is still of the same account.
+    const isReplaced = known !== undefined && known.sid !== record.sid;
+    if (comparison === 'different' || (isReplaced && comparison === 'unknown'))
+      throw replacedSessionError(deps, owner, record);
     owner = { accountUuid: owner.accountUuid ?? record.accountUuid, team: owner.team ?? record.team };
     known = record;
     return record;
@@ -110,6 +120,9 @@ export function createProfileAccessTokenProvider(deps: SessionRefreshDeps): Prof
       known = adopt((await read()).record);
       if (known.accessToken.reveal() !== refused.reveal()) return known.accessToken;
       return (await refresh({ kind: 'refused', token: refused })).accessToken;
+    },
+    acceptNewSession: () => {
+      known = undefined;
     },
     forceRefresh: async () => {
       // The copy of a shared record may be older than the record that is to be replaced.

@@ -1,5 +1,5 @@
 import { CliError } from '../errors.ts';
-import type { ProfileAccessTokenProvider } from './profile-access-token-provider.ts';
+import type { ProfileAccessTokenProvider, StoredSessionAccessTokenProvider } from './profile-access-token-provider.ts';
 
 /**
  * Wraps a session so that, after it has ended, the user at the terminal can log in and the command continues. `reauthenticate`
@@ -7,7 +7,7 @@ import type { ProfileAccessTokenProvider } from './profile-access-token-provider
  * question and login.
  */
 export function wrapSessionWithReauthentication(
-  session: ProfileAccessTokenProvider,
+  session: StoredSessionAccessTokenProvider,
   reauthenticate: () => Promise<boolean>,
 ): ProfileAccessTokenProvider {
   let login: Promise<boolean> | undefined;
@@ -16,7 +16,10 @@ export function wrapSessionWithReauthentication(
       return await work();
     } catch (error) {
       if (!(error instanceof CliError && error.code === 'needs_login')) throw error;
-      login ??= reauthenticate();
+      login ??= reauthenticate().then((isLoggedIn) => {
+        if (isLoggedIn) session.acceptNewSession();
+        return isLoggedIn;
+      });
       if (!(await login)) throw error;
       return work();
     }

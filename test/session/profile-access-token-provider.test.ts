@@ -293,6 +293,24 @@ describe('a login as another team while a command runs', () => {
   });
 });
 
+describe('a login while a command runs, of which no account is known', () => {
+  it.each(['personal', undefined] as const)(
+    'ends the session of the command whose account is %s, unless the user of this command logged in',
+    async (context) => {
+      const [host, sandbox] = [testHost(), await sandboxFor()];
+      const first = await seedSession(host, sandbox, context === undefined ? {} : { context });
+      const session = sibling(host, sandbox);
+      await session.bearer();
+      const next = await seedSession(host, sandbox, { record: { sid: 'fedcba9876543210' } });
+      const refused = new Secret(first.grant.access_token);
+      await expect(session.renew(refused)).rejects.toMatchObject({ code: 'needs_login' });
+      expect(next.stored()).toMatchObject({ sid: 'fedcba9876543210', gen: 1 });
+      session.acceptNewSession();
+      expect((await session.bearer()).reveal()).toBe(next.grant.access_token);
+    },
+  );
+});
+
 /** The token after the first one has come near its end. */
 async function laterBearer(session: ReturnType<typeof sibling>, host: TestHost): Promise<Secret> {
   host.clock.advance(300_000);

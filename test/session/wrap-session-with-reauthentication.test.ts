@@ -1,18 +1,27 @@
 import { describe, expect, it } from 'vitest';
 import { CliError } from '../../src/errors.ts';
 import { Secret } from '../../src/secret.ts';
-import type { ProfileAccessTokenProvider } from '../../src/session/profile-access-token-provider.ts';
+import type { StoredSessionAccessTokenProvider } from '../../src/session/profile-access-token-provider.ts';
 import { wrapSessionWithReauthentication } from '../../src/session/wrap-session-with-reauthentication.ts';
 
 /** A session that has ended until somebody logs in. */
 function ended(code: 'needs_login' | 'unreachable' = 'needs_login') {
-  const state = { isBack: false, asked: 0 };
+  const state = { isBack: false, asked: 0, accepted: 0 };
   const bearer = async (): Promise<Secret> => {
     if (!state.isBack) throw new CliError(code, 'it has ended');
     return new Secret('at-new');
   };
   const none = (): Promise<never> => Promise.reject(new CliError(code, 'it has ended'));
-  const session: ProfileAccessTokenProvider = { bearer, renew: bearer, record: none, forceRefresh: none };
+  const acceptNewSession = (): void => {
+    state.accepted += 1;
+  };
+  const session: StoredSessionAccessTokenProvider = {
+    bearer,
+    renew: bearer,
+    record: none,
+    forceRefresh: none,
+    acceptNewSession,
+  };
   const reauthenticate = (answer: boolean) => async () => {
     state.asked += 1;
     state.isBack = answer;
@@ -27,7 +36,7 @@ describe('the way back', () => {
     const offered = wrapSessionWithReauthentication(session, reauthenticate(true));
     const tokens = await Promise.all([offered.bearer(), offered.renew(new Secret('old')), offered.bearer()]);
     expect(tokens.map((token) => token.reveal())).toEqual(['at-new', 'at-new', 'at-new']);
-    expect(state.asked).toBe(1);
+    expect(state).toMatchObject({ asked: 1, accepted: 1 });
   });
 
   it('that is declined leaves the error, and is not offered again', async () => {
@@ -35,7 +44,7 @@ describe('the way back', () => {
     const offered = wrapSessionWithReauthentication(session, reauthenticate(false));
     await expect(offered.bearer()).rejects.toMatchObject({ code: 'needs_login' });
     await expect(offered.record()).rejects.toMatchObject({ code: 'needs_login' });
-    expect(state.asked).toBe(1);
+    expect(state).toMatchObject({ asked: 1, accepted: 0 });
   });
 
   it('that fails tells why', async () => {

@@ -1,25 +1,45 @@
 import type { ParsedArgs } from '../../cli/command.ts';
 import type { ResolvedProfileSettings } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
+import { sanitizeLine } from '../../sanitize/terminal-text.ts';
 import { determineReportedSessionState } from '../../session/session-report.ts';
 import type { StoredSessionReadResult } from '../../session/stored-session.ts';
+import { formatCommandForProfile } from '../../session/suggested-commands.ts';
 
-/** In a terminal a valid session is replaced only after confirmation; a script replaces it without confirmation. */
+/**
+ * In a terminal a valid session is replaced only after confirmation; a script replaces it without confirmation. A session that
+ * this login cannot revoke, because it is of other servers or cannot be read, is named in any case.
+ */
 export async function confirmSessionReplacement(
   context: CommandContext,
   settings: ResolvedProfileSettings,
   stored: StoredSessionReadResult,
   args: ParsedArgs,
 ): Promise<boolean> {
-  if (args.has('force') || !context.prompts.interactive) return true;
-  if (
-    stored.kind !== 'found' ||
-    determineReportedSessionState(stored.record, context.host.clock.now()) === 'needs_login'
-  )
-    return true;
-  return context.prompts.confirm({
-    message: `Profile ${settings.profileName} is already logged in. Log in again?`,
-    default: true,
-    option: '--force',
-  });
+  const found = describeReplacedSession(context, settings, stored);
+  if (found === undefined) return true;
+  if (!args.has('force') && context.prompts.interactive)
+    return context.prompts.confirm({ message: `${found.text} Log in again?`, default: true, option: '--force' });
+  if (found.hint !== undefined) await context.output.warn(`${found.text} ${found.hint}`);
+  return true;
+}
+
+function describeReplacedSession(
+  { host }: CommandContext,
+  { profile, profileName }: ResolvedProfileSettings,
+  stored: StoredSessionReadResult,
+): { readonly text: string; readonly hint?: string } | undefined {
+  if (stored.kind === 'damaged')
+    return {
+      text: `The stored session of profile ${profileName} cannot be read, so this login cannot revoke its tokens.`,
+      hint: 'They stay valid until they expire.',
+    };
+  if (stored.kind !== 'found' && stored.kind !== 'elsewhere') return undefined;
+  const { record } = stored;
+  if (determineReportedSessionState(record, host.clock.now()) === 'needs_login') return undefined;
+  if (stored.kind === 'found') return { text: `Profile ${profileName} is already logged in.` };
+  return {
+    text: `Profile ${profileName} is logged in at ${record.authOrigin} with client ID ${sanitizeLine(record.clientId)}. This login replaces that session without revoking its tokens.`,
+    hint: `To revoke them, run ${formatCommandForProfile(profile, 'auth logout')} before the login.`,
+  };
 }

@@ -1,7 +1,9 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { encodeCredentialRecord } from '../../../src/session/credential-record.ts';
+import { createFileCredentialStore } from '../../../src/session/file-store.ts';
 import { profilePaths } from '../../../src/session/profile-paths.ts';
 import { closedOrigin, reply, serverFor } from '../../fixtures/fake-server.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
@@ -514,4 +516,34 @@ it.each([
   const ran = await runCloudctl({ ...host, env }, ['auth', 'login', '--force', ...words]);
   expect(ran.code).toBe(code);
   if (code === 2) expect(ran.err).toContain('CLOUDCTL_ACCESS_TOKEN');
+});
+
+it.each([
+  ['of other servers', { authOrigin: 'https://auth.example', baseOrigin: 'https://api.example' }],
+  ['of other servers that has expired', { authOrigin: 'https://auth.example', expiresAt: 1 }],
+] as const)('names a session %s, whose tokens the login does not revoke', async (_, record) => {
+  const sandbox = await sandboxFor();
+  const host = await createSandboxHost(sandbox, { env: sandboxEnvironment(sandbox) });
+  const { place, record: stored } = await seedSession(host, sandbox, { record });
+  const { refreshToken: _none, ...withoutRefresh } = stored;
+  if ('expiresAt' in record)
+    await createFileCredentialStore(place).withItems((items) =>
+      items.write('credential', encodeCredentialRecord(withoutRefresh)),
+    );
+  const ran = await runLogin(host);
+  expect(ran.code).toBe(0);
+  const warnings = ran.err.split('\n').filter((line) => line.startsWith('warning: '));
+  expect(warnings).toHaveLength('baseOrigin' in record ? 1 : 0);
+  expectGolden('auth', warnings.join('\n').replaceAll(sandbox.ready.client_id, 'CLIENT'));
+});
+
+it('names a session that cannot be read', async () => {
+  const sandbox = await sandboxFor();
+  const host = await createSandboxHost(sandbox, { env: sandboxEnvironment(sandbox) });
+  const { place } = await seedSession(host, sandbox);
+  writeFileSync(place.credentialFile, '{"from": "a newer version"}\n', { mode: 0o600 });
+  const ran = await runLogin(host);
+  expect(ran.code).toBe(0);
+  const warnings = ran.err.split('\n').filter((line) => line.startsWith('warning: '));
+  expectGolden('auth', warnings.join('\n'));
 });

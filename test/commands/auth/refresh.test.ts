@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { storeLoggedInAccount } from '../../../src/session/account.ts';
 import { encodeCredentialRecord } from '../../../src/session/credential-record.ts';
 import { createFileCredentialStore } from '../../../src/session/file-store.ts';
+import { reply, serverFor } from '../../fixtures/fake-server.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { testHost } from '../../fixtures/host.ts';
 import { seedSession } from '../../fixtures/session.ts';
@@ -32,6 +33,21 @@ describe('auth refresh', () => {
     const refused = await runCloudctl(host, ['auth', 'refresh', '-o', 'json'], { env: wrong });
     expect(refused.error()).toMatchObject({ code: 'invalid_client', exit_code: 4 });
     expect(stored()?.gen).toBe(2);
+  });
+
+  it('is not ended by --timeout, because the response may be the only copy of the tokens', async () => {
+    const [host, sandbox] = [testHost(), await sandboxFor()];
+    const grant = { access_token: 'at-2', token_type: 'bearer', refresh_token: 'rt-2', expires_in: 3600 };
+    const { origin, seen } = await serverFor((_, response) => {
+      setTimeout(() => reply(response, 200, grant), 1_300);
+    });
+    const { stored } = await seedSession(host, sandbox, {
+      values: { auth_url: origin },
+      record: { authOrigin: origin },
+    });
+    expect((await runCloudctl(host, ['auth', 'refresh', '--timeout', '1s'])).code).toBe(0);
+    expect(stored()?.accessToken.reveal()).toBe('at-2');
+    expect(seen).toHaveLength(1);
   });
 
   it('traces names of parameters and no values', async () => {
