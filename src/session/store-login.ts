@@ -181,10 +181,11 @@ async function replaceStoredRecord(
   // Another machine may have changed the session in a shared store after it was read here.
   const old = items.shared === undefined ? stored : (written.replaced?.record ?? stored);
   const { interruptedBy } = written;
-  if (old === undefined) return { replaced: undefined, interruptedBy };
-  const replaced = isCredentialRecordOfServerBinding(old, binding)
-    ? readJournaledOrStoredCredentialRecord(store.journal, old)
-    : undefined;
-  store.journal.removeSession(old.sid);
+  const replaced =
+    old !== undefined && isCredentialRecordOfServerBinding(old, binding)
+      ? readJournaledOrStoredCredentialRecord(store.journal, old)
+      : undefined;
+  // Without an old record, too: the files of the file store do not name their session, and would put the new one in doubt.
+  store.journal.removeSession((old ?? record).sid);
   return { replaced, interruptedBy };
 }

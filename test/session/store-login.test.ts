@@ -64,3 +64,15 @@ it('a file of names that cannot be written does not end the session that is stor
   await storeLoginSession(deps, { accessToken }, { scope: 'read', flow: 'code' });
   expect(stored()?.accessToken.reveal()).toBe('at-1');
 });
+
+it('the reserved file of a session that is gone does not put the new session in doubt', async () => {
+  const { deps, stored } = depsOn();
+  const grant = { accessToken, refreshToken: new Secret('rt-1') };
+  const { record } = await storeLoginSession(deps, grant, { scope: 'read', flow: 'code' });
+  // A refresh of it got no response, and then its record was removed, as the start of another sandbox does.
+  deps.store.journal.reserve(record, { now: 0, random: deps.random }).close();
+  await deps.store.withItems((items) => items.remove('credential'));
+  const next = await storeLoginSession(deps, grant, { scope: 'read', flow: 'code' });
+  expect(stored()?.sid).toBe(next.record.sid);
+  expect(deps.store.journal.inspect(next.record)).toMatchObject({ inDoubt: false, hasObsoleteFiles: false });
+});
