@@ -1,11 +1,6 @@
 import { Secret } from '../secret.ts';
-import {
-  decryptRefreshJournal,
-  encodeRefreshJournalHeader,
-  encryptRefreshJournal,
-  refreshJournalEncryptionOverhead,
-  refreshTokenFingerprint,
-} from '../session/encrypted-journal.ts';
+import { computeTokenRefreshMarginSeconds } from '../session/credential-record.ts';
+import { decryptRefreshJournal } from '../session/encrypted-journal.ts';
 import {
   buildStoredTokensAfterRefresh,
   decodeStoredTokens,
@@ -14,6 +9,7 @@ import {
   storedTokenFields,
   type Tokens,
 } from './stored-tokens.ts';
+import { reserveTokenJournalEntry, splitTokenJournalEntries } from './token-journal-entries.ts';
 import type { TokenStore } from './token-store.ts';
 
 export type { Tokens } from './stored-tokens.ts';
@@ -59,7 +55,10 @@ export interface FreshTokenOptions {
    * An access token that the resource server refused. If the store still contains this token, the session is refreshed.
    */
   readonly refusedToken?: string;
-  /** The token is refreshed if it expires within this number of seconds (default: 300). */
+  /**
+   * The token is refreshed if it expires within this number of seconds (default: 300, or a fifth of the lifetime of the
+   * token if that is less).
+   */
   readonly marginSeconds?: number;
   /** Aborts the wait for the request. A grant that has already arrived is still stored. */
   readonly signal?: AbortSignal;
@@ -99,49 +98,49 @@ export async function withFreshToken(
   refresh: RefreshTokens,
   options: FreshTokenOptions = {},
 ): Promise<FreshToken> {
-  const stored = await readSession(store);
-  if (stored !== undefined && isUsable(stored, options)) return freshTokenOf(stored);
+  const startedAt = Math.floor(Date.now() / 1000);
+  const first = await readSession(store);
+  if (first !== undefined && isUsable(first, options) && !(await isLaterGrantInJournal(store, first)))
+    return freshTokenOf(first);
   return store.withLock(async () => {
-    const session = await adoptJournal(store, requireSession(await readSession(store)));
-    if (isUsable(session, options)) return freshTokenOf(session);
-    return freshTokenOf(await refreshSession(store, session, refresh, options));
+    const stored = requireSession(await readSession(store));
+    const newest = await adoptJournal(store, stored);
+    const { session } = newest;
+    const isRefreshedSince =
+      isReplaced(first, stored) || (session !== stored && (session.obtainedAt ?? 0) >= startedAt);
+    // Another refresh would invalidate the token that the other callers have just received.
+    if (isUsable(session, isRefreshedSince ? { ...options, marginSeconds: 0 } : options)) return freshTokenOf(session);
+    return freshTokenOf(await refreshSession(store, newest, refresh, options));
   });
+}
+
+/** The session with its latest grant. */
+interface NewestSession {
+  readonly session: StoredTokens;
+  /** The journal entry of the grant when the store does not have it. The journal must keep this entry. */
+  readonly onlyCopy?: Uint8Array;
 }
 
 async function refreshSession(
   store: TokenStore,
-  session: StoredTokens,
+  { session, onlyCopy }: NewestSession,
   refresh: RefreshTokens,
   { signal = new AbortController().signal }: FreshTokenOptions,
 ): Promise<StoredTokens> {
   const { refreshToken } = session;
   if (refreshToken === undefined) throw new LoginRequiredError('the session has no refresh token');
   signal.throwIfAborted();
-  const head = encodeRefreshJournalHeader({
-    sid: session.id,
-    gen: session.generation + 1,
-    fingerprint: refreshTokenFingerprint(new Secret(refreshToken)),
-    sentAt: Math.floor(Date.now() / 1000),
-    pid: process.pid,
-  });
-  const room = reservedBytes(session);
-  const keep = await store.journal.begin(Buffer.from(head), room);
+  const writeToJournal = await reserveTokenJournalEntry(store.journal, session, refreshToken, onlyCopy);
   let next: StoredTokens;
   try {
     next = buildStoredTokensAfterRefresh(session, storedTokenFields(await refresh(refreshToken, signal)));
   } catch (error) {
     if (error instanceof RefreshRefusedError) return endSession(store, session, error);
-    if (error instanceof RequestNotSentError) await store.journal.remove();
+    // A new entry without a grant needs no removal: the next call reads the entry before it.
+    if (error instanceof RequestNotSentError && onlyCopy === undefined) await store.journal.remove();
     throw error;
   }
-  const sealed = encryptRefreshJournal(
-    head,
-    new Secret(session.journalKey),
-    encodeStoredTokens(next),
-    room,
-    randomBytes(12),
-  );
-  const isKept = await keep(sealed).then(
+  const isKept = await writeToJournal(next).then(
     () => true,
     () => false,
   );
@@ -166,29 +165,61 @@ async function endSession(store: TokenStore, session: StoredTokens, cause: Refre
     return current;
   }
   const { refreshToken: _, ...ended } = session;
-  await store.write(encodeStoredTokens(ended));
-  await store.journal.remove();
+  try {
+    await store.write(encodeStoredTokens(ended));
+    await store.journal.remove();
+  } catch {
+    // The next call sends the refused token once more. The user has to log in in either case.
+  }
   throw new LoginRequiredError('the server refused the refresh token', { cause });
 }
 
-/** Stores the grant that an earlier call could write only to the journal. */
-async function adoptJournal(store: TokenStore, session: StoredTokens): Promise<StoredTokens> {
-  const bytes = await store.journal.read();
-  if (bytes === undefined) return session;
-  const opened = decryptRefreshJournal(Buffer.from(bytes), new Secret(session.journalKey));
-  const isNext = opened.head?.sid === session.id && opened.head.gen === session.generation + 1;
-  const next = isNext && opened.kind === 'opens' ? decodeStoredTokens(opened.body.reveal()) : undefined;
-  if (next !== undefined) {
-    await store.write(encodeStoredTokens(next));
+/**
+ * Stores the grant that an earlier call could write only to the journal. If the store does not take the grant, for example
+ * because it is too long for the keychain, the journal keeps it.
+ */
+async function adoptJournal(store: TokenStore, stored: StoredTokens): Promise<NewestSession> {
+  const found = findJournaledSession(await store.journal.read(), stored);
+  if (found === undefined) return { session: stored };
+  try {
+    await store.write(encodeStoredTokens(found.session));
     await store.journal.remove();
-    return next;
+    return { session: found.session };
+  } catch {
+    return found;
   }
-  return session;
 }
 
-function isUsable(session: StoredTokens, { refusedToken, marginSeconds = 300 }: FreshTokenOptions): boolean {
-  if (session.accessToken === refusedToken) return false;
-  return session.expiresAt === undefined || session.expiresAt - Date.now() / 1000 > marginSeconds;
+/** Read without the lock: an entry that is being written cannot be decrypted, and counts as missing. */
+async function isLaterGrantInJournal(store: TokenStore, stored: StoredTokens): Promise<boolean> {
+  const journal = await store.journal.read().catch(() => undefined);
+  return findJournaledSession(journal, stored) !== undefined;
+}
+
+/** The latest grant in the journal that is later than the one in the store. */
+function findJournaledSession(journal: Uint8Array | undefined, stored: StoredTokens): NewestSession | undefined {
+  for (const entry of journal === undefined ? [] : splitTokenJournalEntries(journal)) {
+    const opened = decryptRefreshJournal(entry, new Secret(stored.journalKey));
+    const isLater = opened.head?.sid === stored.id && opened.head.gen > stored.generation;
+    const session = isLater && opened.kind === 'opens' ? decodeStoredTokens(opened.body.reveal()) : undefined;
+    if (session !== undefined) return { session, onlyCopy: entry };
+  }
+  return undefined;
+}
+
+/** Whether the token was not refused and is valid for more than the margin. */
+function isUsable(session: StoredTokens, options: FreshTokenOptions): boolean {
+  const { accessToken, expiresAt, obtainedAt = 0 } = session;
+  if (accessToken === options.refusedToken) return false;
+  if (expiresAt === undefined) return true;
+  // Earlier versions did not store `obtainedAt`; the lifetime then counts as long, and the margin is 300 s.
+  const { marginSeconds = computeTokenRefreshMarginSeconds({ expiresAt, obtainedAt }) } = options;
+  return expiresAt - Math.floor(Date.now() / 1000) > marginSeconds;
+}
+
+/** Whether another caller has refreshed the session, or the user has logged in again, since the first read. */
+function isReplaced(first: StoredTokens | undefined, stored: StoredTokens): boolean {
+  return first === undefined || first.id !== stored.id || first.generation < stored.generation;
 }
 
 function freshTokenOf({ accessToken, expiresAt }: StoredTokens): FreshToken {
@@ -209,15 +240,6 @@ function requireSession(session: StoredTokens | undefined): StoredTokens {
   return session;
 }
 
-/** Twice the size of the present session, in whole blocks of 4 KiB, because the next tokens may be longer. */
-function reservedBytes(session: StoredTokens): number {
-  return 4096 * Math.ceil((2 * encodeStoredTokens(session).length + refreshJournalEncryptionOverhead) / 4096);
-}
-
 function randomWord(bytes: number): string {
-  return Buffer.from(randomBytes(bytes)).toString('base64url');
-}
-
-function randomBytes(bytes: number): Uint8Array {
-  return crypto.getRandomValues(new Uint8Array(bytes));
+  return Buffer.from(crypto.getRandomValues(new Uint8Array(bytes))).toString('base64url');
 }

@@ -3,9 +3,13 @@ import { isJsonRecord, readNumberField, readStringField, tryParseJson } from '..
 /** Tokens from the token endpoint. */
 export interface Tokens {
   readonly accessToken: string;
-  readonly refreshToken?: string | undefined;
-  /** `expires_in` of the response. Default: the expiry is unknown, so that only `refusedToken` leads to a refresh. */
-  readonly expiresInSeconds?: number | undefined;
+  /** `refresh_token` of the response; null and an empty string mean that the response has none. */
+  readonly refreshToken?: string | null | undefined;
+  /**
+   * `expires_in` of the response, a number or its decimal digits. Default: the expiry is unknown, so that only
+   * `refusedToken` leads to a refresh.
+   */
+  readonly expiresInSeconds?: number | string | null | undefined;
 }
 
 export interface StoredTokens {
@@ -19,18 +23,24 @@ export interface StoredTokens {
   readonly refreshToken?: string;
   /** Seconds since the epoch. */
   readonly expiresAt?: number;
+  /**
+   * When the access token was received, in seconds since the epoch. Absent when the expiry is unknown, and in sessions that
+   * earlier versions stored.
+   */
+  readonly obtainedAt?: number;
 }
 
-export type StoredTokenFields = Pick<StoredTokens, 'accessToken' | 'refreshToken' | 'expiresAt'>;
+export type StoredTokenFields = Pick<StoredTokens, 'accessToken' | 'refreshToken' | 'expiresAt' | 'obtainedAt'>;
 
 /** Throws a TypeError without an access token. */
 export function storedTokenFields({ accessToken, refreshToken, expiresInSeconds }: Tokens): StoredTokenFields {
   if (typeof accessToken !== 'string' || accessToken === '') throw new TypeError('accessToken must be a text');
-  const isExpiryKnown = expiresInSeconds !== undefined && Number.isFinite(expiresInSeconds);
+  const lifetime = decodeLifetimeSeconds(expiresInSeconds);
+  const obtainedAt = Math.floor(Date.now() / 1000);
   return {
     accessToken,
-    ...(refreshToken === undefined ? {} : { refreshToken }),
-    ...(isExpiryKnown ? { expiresAt: Math.floor(Date.now() / 1000 + expiresInSeconds) } : {}),
+    ...(typeof refreshToken === 'string' && refreshToken !== '' ? { refreshToken } : {}),
+    ...(lifetime === undefined ? {} : { expiresAt: obtainedAt + lifetime, obtainedAt }),
   };
 }
 
@@ -59,10 +69,24 @@ export function decodeStoredTokens(text: string): StoredTokens | undefined {
   const generation = readNumberField(fields, 'generation');
   if (id === undefined || journalKey === undefined || accessToken === undefined || generation === undefined)
     return undefined;
-  const [refreshToken, expiresAt] = [readStringField(fields, 'refreshToken'), readNumberField(fields, 'expiresAt')];
+  // Earlier versions stored the empty string of a response.
+  const refreshToken = readStringField(fields, 'refreshToken') || undefined;
+  const [expiresAt, obtainedAt] = ['expiresAt', 'obtainedAt'].map((name) => readNumberField(fields, name));
   const optional = {
     ...(refreshToken === undefined ? {} : { refreshToken }),
     ...(expiresAt === undefined ? {} : { expiresAt }),
+    ...(obtainedAt === undefined ? {} : { obtainedAt }),
   };
   return { id, generation, journalKey, accessToken, ...optional };
+}
+
+/** The longest accepted lifetime, about 317 years, because a later expiry would exceed the range of JavaScript dates. */
+const maxLifetimeSeconds = 9_999_999_999;
+
+/** Whole seconds; undefined when the value is not a number. */
+function decodeLifetimeSeconds(value: Tokens['expiresInSeconds']): number | undefined {
+  // Some servers send `expires_in` as a string, with decimals if they compute it.
+  const seconds = typeof value === 'string' && /^\d{1,10}(\.\d{1,20})?$/.test(value) ? Number(value) : value;
+  if (typeof seconds !== 'number' || !Number.isFinite(seconds)) return undefined;
+  return Math.min(Math.floor(seconds), maxLifetimeSeconds);
 }

@@ -17,8 +17,8 @@ import type { KeychainUnavailable } from '../platform/host.ts';
 import { readSecretFile, writeSecretFile } from '../platform/secret-file.ts';
 
 /**
- * Where `withFreshToken` keeps one session. A custom store implements this interface; `read`, `write` and `remove` are
- * called with the lock held, except for the first `read` of a call.
+ * Where `withFreshToken` keeps one session. A custom store implements this interface. Its methods and those of its journal
+ * are called with the lock held, except for the first `read` of the store and of the journal in a call.
  */
 export interface TokenStore {
   /** Runs `work` exclusively: no other process and no other call for this session runs its work at the same time. */
@@ -41,8 +41,10 @@ export interface TokenJournal {
   read(): Promise<Uint8Array | undefined>;
   /**
    * Replaces the content by `head` and `room` zeros, before the request is sent. Resolves when the new content is
-   * durable. The result is a function that replaces the zeros by the grant, and that resolves when the grant is
-   * durable. Rejects when there is no space; the request is then not sent.
+   * durable; if the process is killed before, the journal has either the old or the new content. `head` is not always
+   * text: it includes the entry of an earlier grant that the store could not take. The result is a function that replaces
+   * the zeros by the grant, and that resolves when the grant is durable. Rejects when there is no space; the request is
+   * then not sent.
    */
   begin(head: Uint8Array, room: number): Promise<(grant: Uint8Array) => Promise<void>>;
   /** Removes the journal; also called when no grant was written to the journal. */
@@ -211,7 +213,13 @@ function createFileJournal(path: string): TokenJournal {
       ensureFolder(dirname(path));
       const temporary = `${path}.tmp`;
       removeFileDurably(temporary);
-      createFileWithReservedSpace(temporary, Buffer.from(head).toString('utf8'), room).close();
+      // The head is written as bytes, because the entry of an earlier grant, which is encrypted, may precede its text.
+      const file = createFileWithReservedSpace(temporary, '', head.length + room);
+      try {
+        file.fill(head);
+      } finally {
+        file.close();
+      }
       renameFileDurably(temporary, path);
       return async (grant) => writeReserved(path, head.length, grant);
     },

@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/library/sandbox.ts';
 import {
   createFileTokenStore,
@@ -90,6 +90,86 @@ describe.each(stores)('a session in the %s store', (_, createStore) => {
   });
 });
 
+describe.each(stores)('a token with a short lifetime in the %s store', (_, createStore) => {
+  it('is refreshed once by 20 callers, and not by the calls after them', async () => {
+    const store = createStore();
+    const { refresh, sent } = endpoint(300);
+    await saveTokens(store, { accessToken: 'at-0', refreshToken: 'rt-0', expiresInSeconds: 0 });
+    const tokens = await Promise.all(Array.from({ length: 20 }, () => withFreshToken(store, refresh)));
+    expect(new Set(tokens.map(({ accessToken }) => accessToken))).toEqual(new Set(['at-1']));
+    expect((await withFreshToken(store, refresh)).accessToken).toBe('at-1');
+    expect(sent).toEqual(['rt-0']);
+  });
+
+  it('is refreshed once by 20 callers with a margin that is longer than its lifetime', async () => {
+    const store = createStore();
+    const { refresh, sent } = endpoint(300);
+    await saveTokens(store, { accessToken: 'at-0', refreshToken: 'rt-0', expiresInSeconds: 0 });
+    const call = () => withFreshToken(store, refresh, { marginSeconds: 600 });
+    const tokens = await Promise.all(Array.from({ length: 20 }, call));
+    expect(new Set(tokens.map(({ accessToken }) => accessToken))).toEqual(new Set(['at-1']));
+    expect(sent).toEqual(['rt-0']);
+    expect((await call()).accessToken).toBe('at-2');
+  });
+});
+
+describe('the margin before the expiry', () => {
+  it.each([
+    [300, undefined, 239, 241],
+    [10, undefined, 7, 8],
+    [1500, undefined, 1199, 1201],
+    [86_400, undefined, 86_099, 86_101],
+    [86_400, 600, 85_799, 85_801],
+    [300, 20, 279, 281],
+  ])('of a token for %d s with marginSeconds %s', async (lifetime, marginSeconds, before, after) => {
+    const start = Math.floor(Date.now() / 1000) * 1000;
+    vi.useFakeTimers({ toFake: ['Date'], now: start });
+    onTestFinished(() => void vi.useRealTimers());
+    const [store, { refresh }] = [createMemoryTokenStore(), endpoint(lifetime)];
+    const options = marginSeconds === undefined ? {} : { marginSeconds };
+    await saveTokens(store, { accessToken: 'at-0', refreshToken: 'rt-0', expiresInSeconds: lifetime });
+    vi.setSystemTime(start + before * 1000);
+    expect((await withFreshToken(store, refresh, options)).accessToken).toBe('at-0');
+    vi.setSystemTime(start + after * 1000);
+    expect((await withFreshToken(store, refresh, options)).accessToken).toBe('at-1');
+  });
+
+  it.each([
+    [299, 'at-1'],
+    [330, 'at-0'],
+  ])('of a session that an earlier version stored is 300 s: %d s left', async (left, expected) => {
+    const [store, { refresh }] = [createMemoryTokenStore(), endpoint(3600)];
+    await saveTokens(store, { accessToken: 'at-0', refreshToken: 'rt-0', expiresInSeconds: left });
+    const { obtainedAt, ...earlier } = JSON.parse((await store.read()) ?? '');
+    expect(obtainedAt).toBeTypeOf('number');
+    await store.write(JSON.stringify(earlier));
+    expect((await withFreshToken(store, refresh)).accessToken).toBe(expected);
+  });
+});
+
+describe('a session that another caller refreshed after the first read', () => {
+  it.each([
+    ['is used', {}, 100, 'other'],
+    ['is used if it expires within the margin', { marginSeconds: 600 }, 100, 'other'],
+    ['is used if an older token was refused', { refusedToken: 'at-0' }, 100, 'other'],
+    ['is refreshed if its token was refused', { refusedToken: 'other' }, 100, 'at-1'],
+    ['is refreshed if it has expired', {}, 0, 'at-1'],
+  ])('%s', async (_, options, expiresInSeconds, expected) => {
+    const [store, { refresh, sent }] = [createMemoryTokenStore(), endpoint(300)];
+    await saveTokens(store, { accessToken: 'at-0', refreshToken: 'rt-0', expiresInSeconds: 0 });
+    const other = async () => ({ accessToken: 'other', refreshToken: 'rt-other', expiresInSeconds });
+    const late: TokenStore = {
+      ...store,
+      withLock: async (work) => {
+        await withFreshToken(store, other);
+        return store.withLock(work);
+      },
+    };
+    expect((await withFreshToken(late, refresh, options)).accessToken).toBe(expected);
+    expect(sent).toEqual(expected === 'at-1' ? ['rt-other'] : []);
+  });
+});
+
 it('the files have mode 0600, and the journal holds no token in plain text', async () => {
   const path = join(folder(), 'session.json');
   const { store, refresh } = await loggedIn(createFileTokenStore(path));
@@ -122,6 +202,16 @@ async function loggedIn(store: TokenStore) {
   onTestFinished(() => sandbox.stop());
   await saveTokens(store, { ...sandbox.tokens.issue(), expiresInSeconds: 30 * 86_400 });
   return { store, sandbox, refresh: refreshAt(sandbox) };
+}
+
+/** A token endpoint whose tokens have this lifetime. */
+function endpoint(lifetime: number): { readonly refresh: RefreshTokens; readonly sent: readonly string[] } {
+  const sent: string[] = [];
+  const refresh: RefreshTokens = async (refreshToken) => {
+    sent.push(refreshToken);
+    return { accessToken: `at-${sent.length}`, refreshToken: `rt-${sent.length}`, expiresInSeconds: lifetime };
+  };
+  return { refresh, sent };
 }
 
 function refreshAt({ authUrl, client }: Sandbox): RefreshTokens {
