@@ -35,7 +35,11 @@ export async function probeKeychain(probe: KeychainProbeOptions): Promise<Doctor
 
 /** Writes, reads and removes a test file in the folder of the file store, and checks owner and mode of the session file. */
 export function probeCredentialFolder(
-  { folder, credentialFile }: { readonly folder: string; readonly credentialFile: string },
+  {
+    folder,
+    credentialFile,
+    probeFile,
+  }: { readonly folder: string; readonly credentialFile: string; readonly probeFile: string },
   value: string,
   prepare = prepareSecretFileReplacement,
 ): DoctorFinding {
@@ -51,7 +55,7 @@ export function probeCredentialFolder(
     if (!same) return failed(`${folder} returned other bytes than were written`, folderFix(folder));
     // The check also prepares the replacement of the session file, because a refresh must be able to replace it. A refresh at the
     // same time must not take the temporary file for its own.
-    prepare(credentialFile, value.length, path).abandon();
+    prepare(credentialFile, value.length, probeFile).abandon();
     const file = isStored ? `${credentialFile} has mode 0600` : 'a login writes a file with mode 0600';
     return { id, status: 'ok', observed: `${folder} is writable; ${file}; the keychain is not used` };
   } catch (error) {

@@ -1,4 +1,4 @@
-import { fstatSync, ftruncateSync, readSync, writeSync } from 'node:fs';
+import { ftruncateSync, readSync, writeSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { type TryFileLock, tryLockOpenFileWithFlockProgram } from './flock.ts';
 
@@ -49,10 +49,12 @@ export function chooseRecordedOrPreferredLockMechanism(
 export function writeLockKindToFile(descriptor: number, { name }: FileLockMechanism): boolean {
   // Windows has only one kind of lock, and cannot read a locked file.
   if (process.platform === 'win32') return true;
-  if (recordedKind(descriptor) === undefined) {
+  const text = readStart(descriptor);
+  if (decodeKind(text) === undefined) {
     try {
-      // After a power failure or on a full disk, the lock file can contain text that is not a kind of lock.
-      if (fstatSync(descriptor).size > 0) ftruncateSync(descriptor);
+      // After a power failure or on a full disk, the lock file can contain text that is not a kind of lock. A file that was empty
+      // is not truncated: another process with another kind of lock may have recorded it since.
+      if (text !== '') ftruncateSync(descriptor);
       // The name of the lock kind is appended in one write: two processes that append at the same time then read the same
       // first line.
       writeSync(descriptor, `${name}\n`);
@@ -67,8 +69,15 @@ export function writeLockKindToFile(descriptor: number, { name }: FileLockMechan
 
 function recordedKind(descriptor: number): FileLockMechanism['name'] | undefined {
   if (process.platform === 'win32') return undefined;
+  return decodeKind(readStart(descriptor));
+}
+
+function readStart(descriptor: number): string {
   const bytes = Buffer.alloc(6);
-  const text = bytes.toString('latin1', 0, readSync(descriptor, bytes, 0, bytes.length, 0));
+  return bytes.toString('latin1', 0, readSync(descriptor, bytes, 0, bytes.length, 0));
+}
+
+function decodeKind(text: string): FileLockMechanism['name'] | undefined {
   if (text === 'fcntl\n') return 'fcntl';
   return text === 'flock\n' ? 'flock' : undefined;
 }

@@ -9,7 +9,6 @@ import {
   openSync,
   readFileSync,
   rmSync,
-  unlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
@@ -65,7 +64,8 @@ export interface PreparedSecretFileReplacement {
 /**
  * Reserves disk space in the folder of the file, and proves that `commit` can replace the file by making every system call of
  * `commit` once. Throws the error of the operating system, after removing the temporary file.
- * @param namedAfter the path from whose name the name of the temporary file is made
+ * @param namedAfter the path from whose name the name of the temporary file is made. If it is another path, the temporary file
+ * is a test that any process may remove: then it is created again.
  */
 export function prepareSecretFileReplacement(
   path: string,
@@ -90,6 +90,8 @@ export function prepareSecretFileReplacement(
   } catch (error) {
     close();
     for (const left of [created, temporary]) rmSync(left, { force: true });
+    if (namedAfter !== path && fileErrorCode(error) === 'ENOENT')
+      return prepareSecretFileReplacement(path, reserve, namedAfter);
     throw error;
   }
   let hasText = false;
@@ -227,7 +229,7 @@ function requireSameMount(path: string, temporary: string): void {
       `mount the folder of the file instead: ${dirname(path)}`,
     );
   }
-  unlinkSync(probe);
+  rmSync(probe, { force: true });
 }
 
 function symbolicLinkError(path: string): InsecureFileError {

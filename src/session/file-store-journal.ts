@@ -12,7 +12,7 @@ import {
   encodeCredentialRecord,
 } from './credential-record.ts';
 import { reachFailpoint } from './failpoints.ts';
-import { listTemporaryCredentialFiles, type ProfilePaths } from './profile-paths.ts';
+import { listProbeFiles, listTemporaryCredentialFiles, type ProfilePaths } from './profile-paths.ts';
 import type {
   PreparedRefreshJournalFile,
   RefreshJournal,
@@ -53,7 +53,11 @@ export function createFileStoreRefreshJournal(
       removeTemporaries(place, (content) => isObsolete(content, stored) && !(isInDoubt && content.kind === 'reserved'));
     },
     removeCommitted: (stored) => removeTemporaries(place, (content) => isObsolete(content, stored)),
-    removeSession: () => removeTemporaries(place, () => true),
+    removeSession() {
+      removeTemporaries(place, () => true);
+      // The test file of a killed login or `auth doctor` can be a hard link to the session file, with both tokens.
+      for (const path of listProbeFiles(place)) unlessFailed(() => removeFileDurably(path));
+    },
   };
 }
 

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import type { ProfileReference } from '../config/settings.ts';
 import { ensureFolder, removeFileDurably } from '../platform/files.ts';
 import {
@@ -35,8 +34,7 @@ export function createFileCredentialStore(
       const checked = catchFileErrors(() => {
         ensureFolder(place.folder);
         // The lock is not held, so another command must not take the file for that of an interrupted refresh.
-        const probe = join(place.folder, `${place.profile}.probe`);
-        prepareSecretFileReplacement(place.credentialFile, reservedForLogin, probe).abandon();
+        prepareSecretFileReplacement(place.credentialFile, reservedForLogin, place.probeFile).abandon();
         return { kind: 'done' as const };
       });
       return checked.kind === 'unavailable' ? checked : undefined;

@@ -1,6 +1,6 @@
-import { linkSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
-import { ensureFolder, listFolder, readTextIfPresent } from '../platform/files.ts';
+import { closeSync, constants, fsyncSync, linkSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { createTemporaryFile, ensureFolder, fsyncFolder, listFolder, readTextIfPresent } from '../platform/files.ts';
 
 /**
  * The session files of one profile in the state folder. The functions are synchronous and use only node:fs, because the fast
@@ -8,7 +8,7 @@ import { ensureFolder, listFolder, readTextIfPresent } from '../platform/files.t
  */
 export interface ProfilePaths {
   readonly folder: string;
-  /** The lock file: permanent, empty, and locked during every change of the credential. */
+  /** The lock file: permanent, contains only the kind of its lock, and is locked during every change of the credential. */
   readonly lock: string;
   /** The lock file of logins, which is separate because a user may take five minutes to log in. */
   readonly loginLock: string;
@@ -20,6 +20,11 @@ export interface ProfilePaths {
   readonly shareFile: string;
   /** The newest record of the shared store that this machine has seen, encrypted with a key of the share. */
   readonly sharedCopyFile: string;
+  /**
+   * Names the temporary files of a login and of `auth doctor` that test, without the lock, whether the session file can be
+   * replaced. Any process may remove them.
+   */
+  readonly probeFile: string;
   readonly profile: string;
 }
 
@@ -35,6 +40,7 @@ export function profilePaths(stateFolder: string, profile: string): ProfilePaths
     clientFile: at('client.json'),
     shareFile: at('share-key'),
     sharedCopyFile: at('shared.json'),
+    probeFile: at('probe'),
   };
 }
 
@@ -75,10 +81,19 @@ export function listTemporaryRefreshJournalFiles(place: ProfilePaths): readonly 
 
 /** Temporary files of the credential file that an interrupted command has left. */
 export function listTemporaryCredentialFiles(place: ProfilePaths): readonly string[] {
-  const prefix = `.${basename(place.credentialFile)}.`;
-  return listFolder(place.folder)
+  return listTemporaryFiles(place, place.credentialFile);
+}
+
+/** Test files that a killed process has left, or that another process is using; one may be a hard link to the session file. */
+export function listProbeFiles(place: ProfilePaths): readonly string[] {
+  return listTemporaryFiles(place, place.probeFile);
+}
+
+function listTemporaryFiles({ folder }: ProfilePaths, namedAfter: string): readonly string[] {
+  const prefix = `.${basename(namedAfter)}.`;
+  return listFolder(folder)
     .filter((name) => name.startsWith(prefix) && name.endsWith('.tmp'))
-    .map((name) => join(place.folder, name));
+    .map((name) => join(folder, name));
 }
 
 /**
@@ -91,8 +106,8 @@ export function readOrCreateKeychainAccount(place: ProfilePaths, random: (bytes:
 
 /** The keychain account if its id already exists; this function never creates an id. */
 export function readExistingKeychainAccount(place: ProfilePaths): string | undefined {
-  const id = readTextIfPresent(keychainIdPath(place.folder))?.trim();
-  return id === undefined || id === '' ? undefined : `${place.profile}#${id}`;
+  const id = readKeychainId(keychainIdPath(place.folder));
+  return id === undefined ? undefined : `${place.profile}#${id}`;
 }
 
 /** A random id of this state folder, which other machines show beside its host name. */
@@ -102,20 +117,57 @@ export function readOrCreateStateFolderId(place: ProfilePaths, random: (bytes: n
 
 function keychainId(folder: string, random: (bytes: number) => Uint8Array): string {
   const path = keychainIdPath(folder);
-  const known = readTextIfPresent(path)?.trim();
-  if (known) return known;
+  const known = readKeychainId(path);
+  if (known !== undefined) return known;
   ensureFolder(folder);
-  const draft = `${path}.${process.pid}`;
-  writeFileSync(draft, `${Buffer.from(random(6)).toString('base64url')}\n`, { mode: 0o600, flag: 'wx' });
+  const line = `${Buffer.from(random(6)).toString('base64url')}\n`;
+  linkNewFile(path, line);
+  // The file is missing on a file system without hard links, and empty if a crash interrupted `appendLine`.
+  if (readKeychainId(path) === undefined) appendLine(path, line);
+  const id = readKeychainId(path);
+  if (id === undefined) throw new Error(`could not read the id in ${path}`);
+  return id;
+}
+
+/**
+ * The first line of the file; undefined when the file is missing or empty. After a power failure the file can be empty or have
+ * zero bytes.
+ */
+function readKeychainId(path: string): string | undefined {
+  const [id = ''] = readTextIfPresent(path)?.replaceAll('\0', '').trim().split('\n') ?? [];
+  return id === '' ? undefined : id;
+}
+
+/**
+ * Creates the file with its whole text, by a hard link: the link fails when the file exists, so that two processes that run
+ * for the first time at once get the same id. Every failure of the link is left to `appendLine`.
+ */
+function linkNewFile(path: string, text: string): void {
+  const { descriptor, temporary } = createTemporaryFile(path);
   try {
-    // The hard link fails when the file exists, so that two processes that run for the first time at once get the same id.
-    linkSync(draft, path);
+    writeFileSync(descriptor, text);
+    fsyncSync(descriptor);
+    linkSync(temporary, path);
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+    if (!(error instanceof Error && 'syscall' in error && error.syscall === 'link')) throw error;
   } finally {
-    unlinkSync(draft);
+    closeSync(descriptor);
+    rmSync(temporary, { force: true });
   }
-  return readFileSync(path, 'utf8').trim();
+  fsyncFolder(dirname(path));
+}
+
+/** Two processes that append at the same time then read the same first line, because each appends its line in one write. */
+function appendLine(path: string, line: string): void {
+  const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | (constants.O_NOFOLLOW ?? 0);
+  const descriptor = openSync(path, flags, 0o600);
+  try {
+    writeFileSync(descriptor, line);
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+  fsyncFolder(dirname(path));
 }
 
 function keychainIdPath(folder: string): string {

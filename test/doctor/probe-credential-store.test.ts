@@ -24,13 +24,19 @@ function changed(change: Partial<OpenedKeychain>): Keychain {
   return { open: (options) => ({ ...real.open(options), ...change }) };
 }
 
+const pathsIn = (folder: string) => ({
+  folder,
+  credentialFile: join(folder, 'c.json'),
+  probeFile: join(folder, 'c.probe'),
+});
+
 test('a full disk has a hint of its own', () => {
   const { state } = makeFolders();
   const full = Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });
   const write = () => {
     throw full;
   };
-  const finding = probeCredentialFolder({ folder: state, credentialFile: join(state, 'c.json') }, 'v', write);
+  const finding = probeCredentialFolder(pathsIn(state), 'v', write);
   expect(finding.status).toBe('failed');
   expect(finding.hint).not.toContain('chmod');
   expect(finding.hint).toContain('CLOUDCTL_STATE_DIR');
@@ -69,7 +75,7 @@ describe('the folder of the file store', () => {
     const folders = makeFolders();
     onTestFinished(() => folders.remove());
     const folder = join(folders.state, 'sessions');
-    expect(probeCredentialFolder({ folder, credentialFile: join(folder, 'c.json') }, 'v')).toMatchObject({
+    expect(probeCredentialFolder(pathsIn(folder), 'v')).toMatchObject({
       status: 'ok',
     });
     expect(readdirSync(folder)).toEqual([]);
@@ -81,7 +87,7 @@ describe('the folder of the file store', () => {
     const folder = join(folders.home, 'sessions');
     writeFileSync(folder, '');
     chmodSync(folder, 0o600);
-    expect(probeCredentialFolder({ folder, credentialFile: join(folder, 'c.json') }, 'v')).toMatchObject({
+    expect(probeCredentialFolder(pathsIn(folder), 'v')).toMatchObject({
       status: 'failed',
       hint: expect.stringContaining('chmod 700'),
     });

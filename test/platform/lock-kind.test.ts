@@ -1,4 +1,5 @@
-import { fstatSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import fs, { fstatSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -53,6 +54,27 @@ describe.skipIf(process.platform !== 'linux')('locks of two kinds', () => {
     const path = newLock('');
     tryAcquireFileLock(path, only('fcntl'))?.release();
     expect(() => tryAcquireFileLock(path, only('flock'))).toThrow(/fs-native-extensions/);
+  });
+
+  it('taken at the same time in an empty file: the first that recorded its kind has the lock', () => {
+    const path = newLock('');
+    const { readSync } = fs;
+    let [reads, held] = [0, undefined as ReturnType<typeof tryAcquireFileLock>];
+    const spy = vi.spyOn(fs, 'readSync').mockImplementation(((...given: Parameters<typeof readSync>) => {
+      const read = readSync(...given);
+      reads += 1;
+      // The second read is that between the lock and the record of its kind.
+      if (reads === 2) held = tryAcquireFileLock(path, only('fcntl'));
+      return read;
+    }) as typeof readSync);
+    onTestFinished(() => {
+      spy.mockRestore();
+      syncBuiltinESMExports();
+    });
+    syncBuiltinESMExports();
+    expect(() => tryAcquireFileLock(path, only('flock'))).toThrow(/fs-native-extensions/);
+    expect(held).toBeDefined();
+    held?.release();
   });
 
   it.each(['\0\0\0\0\0\0', 'fcnt', 'another\n'])(

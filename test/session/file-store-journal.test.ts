@@ -1,4 +1,4 @@
-import fs, { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import fs, { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
@@ -59,7 +59,7 @@ it('without a refresh token nothing is in doubt, and all that was left is remove
   expect(readdirSync(place.folder)).toEqual([]);
 });
 
-it.each([
+const probes = [
   {
     who: 'a login',
     probe: (place: ProfilePaths) => createFileCredentialStore(place).checkWritable?.(),
@@ -70,25 +70,58 @@ it.each([
     probe: (place: ProfilePaths) => probeCredentialFolder(place, 'value'),
     found: { status: 'ok' },
   },
-])('$who that tries the folder without the lock leaves no trace of a refresh meanwhile', ({ probe, found }) => {
+];
+
+it.each(probes)('$who that tests the folder without the lock does not collide with a refresh or a logout', (row) => {
   const place = setup();
   const journal = createFileStoreRefreshJournal(place);
   const { fsyncSync } = fs;
   const states = new Set<string>();
+  let isRemoved = false;
   const spy = vi.spyOn(fs, 'fsyncSync').mockImplementation((descriptor) => {
     fsyncSync(descriptor);
-    // Another process with the lock: a refresh, and a logout.
+    // Another process with the lock: a refresh, and a logout that removes the test file.
     states.add(JSON.stringify(journal.inspect(stored)));
+    if (isRemoved) return;
+    const before = readdirSync(place.folder).length;
     journal.removeSession(stored.sid);
+    isRemoved = readdirSync(place.folder).length < before;
   });
   onTestFinished(() => {
     spy.mockRestore();
     syncBuiltinESMExports();
   });
   syncBuiltinESMExports();
-  const outcome = probe(place);
-  expect(outcome && { status: 'status' in outcome ? outcome.status : outcome.kind }).toEqual(found);
+  const outcome = row.probe(place);
+  expect(isRemoved).toBe(true);
+  expect(outcome && { status: 'status' in outcome ? outcome.status : outcome.kind }).toEqual(row.found);
   expect([...states].map((state) => JSON.parse(state))).toEqual([
     expect.objectContaining({ inDoubt: false, hasObsoleteFiles: false }),
   ]);
+  expect(readdirSync(place.folder)).toEqual([]);
+});
+
+it.each(probes)('a logout removes what $who has left that was killed while it tested the folder', ({ probe }) => {
+  const place = setup();
+  mkdirSync(place.folder, { recursive: true });
+  writeFileSync(place.credentialFile, 'both tokens', { mode: 0o600 });
+  const { linkSync } = fs;
+  let left: readonly string[] = [];
+  const spy = vi.spyOn(fs, 'linkSync').mockImplementation((from, to) => {
+    linkSync(from, to);
+    // The test file may vanish at any time.
+    left = readdirSync(place.folder).filter((name) => name.endsWith('.tmp'));
+    if (from === place.credentialFile) rmSync(to);
+  });
+  onTestFinished(() => {
+    spy.mockRestore();
+    syncBuiltinESMExports();
+  });
+  syncBuiltinESMExports();
+  probe(place);
+  expect(left).toHaveLength(2);
+  expect(readdirSync(place.folder)).toEqual([basename(place.credentialFile)]);
+  for (const name of left) writeFileSync(join(place.folder, name), 'both tokens', { mode: 0o600 });
+  createFileStoreRefreshJournal(place).removeSession(stored.sid);
+  expect(readdirSync(place.folder)).toEqual([basename(place.credentialFile)]);
 });

@@ -15,6 +15,7 @@ it('removes the files of interrupted commands, of this profile alone, and no loc
     'work.0123456789abcdef.2.wal.next',
     'work.0123456789abcdef.2.wal.42.next',
     '.work.credential.json.1.tmp',
+    '.work.probe.1.1.link.tmp',
   ];
   for (const name of [...kept, ...removed, '.work.client.json.9.tmp']) writeFileSync(join(paths.folder, name), '');
   removeJournalAndTemporaryFiles(paths);

@@ -73,7 +73,13 @@ async function removeSecrets(
   // If no keychain account id is stored, the profile never used the keychain.
   const mayHaveOther = other === 'file' || readExistingKeychainAccount(paths) !== undefined;
   const left = mayHaveOther ? await removeFromOtherStore(context, settings, other, local) : undefined;
-  removeJournalAndTemporaryFiles(paths);
+  // With the lock, because another process that has it needs its temporary files.
+  const lock = await context.lock(paths.lock);
+  try {
+    removeJournalAndTemporaryFiles(paths);
+  } finally {
+    lock.release();
+  }
   if (left?.kind === 'unproven' && outcome.kind !== 'unproven') return left;
   return outcome.kind === 'nothing' && left !== undefined ? left : outcome;
 }

@@ -1,6 +1,8 @@
-import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import fs, { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { tryAcquireFileLock } from '../../../src/platform/file-lock.ts';
 import { Secret } from '../../../src/secret.ts';
 import { storeLoggedInAccount } from '../../../src/session/account.ts';
 import { writeClientSecret } from '../../../src/session/client-secret.ts';
@@ -29,6 +31,7 @@ async function seededHost(host: TestHost = testHost(), seed: Seed = {}) {
     `${buildRefreshJournalFilePath(work.place, sid, 2)}.next`,
     join(work.place.folder, '.work.credential.json.1.tmp'),
     join(work.place.folder, '.work.client.json.1.tmp'),
+    join(work.place.folder, '.work.probe.1.1.link.tmp'),
   ])
     writeFileSync(path, 'left by a crash');
   return { host, sandbox, ...work };
@@ -52,6 +55,28 @@ describe('auth remove', () => {
     expect([...host.readConfig().profiles.keys()]).toEqual(['default']);
     expect((await callApi(sandbox, grant.access_token, 'GET', '/v2/actions')).status).toBe(404);
     expect((await runCloudctl(host, ['auth', 'status'])).code).toBe(0);
+  });
+
+  it('deletes temporary files with the lock, because another process that has the lock needs its own', async () => {
+    const { host, place } = await seededHost();
+    const { unlinkSync } = fs;
+    const locked: boolean[] = [];
+    const spy = vi.spyOn(fs, 'unlinkSync').mockImplementation((path) => {
+      if (/\.(wal|tmp|next)$/.test(String(path))) {
+        const held = tryAcquireFileLock(place.lock);
+        locked.push(held === undefined);
+        held?.release();
+      }
+      unlinkSync(path);
+    });
+    onTestFinished(() => {
+      spy.mockRestore();
+      syncBuiltinESMExports();
+    });
+    syncBuiltinESMExports();
+    expect((await runCloudctl(host, ['auth', 'remove', 'work'])).code).toBe(0);
+    expect(new Set(locked)).toEqual(new Set([true]));
+    expect(filesOf(host, 'work')).toEqual([]);
   });
 
   it('of the current profile leaves none current', async () => {
