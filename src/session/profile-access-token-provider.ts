@@ -62,10 +62,16 @@ export function createProfileAccessTokenProvider(deps: SessionRefreshDeps): Stor
    * continue with another account.
    */
   let owner: AccountAndTeam = {};
+  /** The session of which the command has received a token or a record. */
+  let usedSid: string | undefined;
+  const use = (record: CredentialRecord): CredentialRecord => {
+    usedSid = record.sid;
+    return record;
+  };
   const adopt = (record: CredentialRecord): CredentialRecord => {
     const comparison = compareAccounts(owner, record);
     // After another login, only a known and equal account proves that the session is still of the same account.
-    const isReplaced = known !== undefined && known.sid !== record.sid;
+    const isReplaced = usedSid !== undefined && usedSid !== record.sid;
     if (comparison === 'different' || (isReplaced && comparison === 'unknown'))
       throw replacedSessionError(deps, owner, record);
     owner = { accountUuid: owner.accountUuid ?? record.accountUuid, team: owner.team ?? record.team };
@@ -113,22 +119,23 @@ export function createProfileAccessTokenProvider(deps: SessionRefreshDeps): Stor
   };
 
   return {
-    record: usable,
-    bearer: async () => (await usable()).accessToken,
+    record: async () => use(await usable()),
+    bearer: async () => use(await usable()).accessToken,
     renew: async (refused) => {
-      if (known !== undefined && known.accessToken.reveal() !== refused.reveal()) return known.accessToken;
+      if (known !== undefined && known.accessToken.reveal() !== refused.reveal()) return use(known).accessToken;
       known = adopt((await read()).record);
-      if (known.accessToken.reveal() !== refused.reveal()) return known.accessToken;
-      return (await refresh({ kind: 'refused', token: refused })).accessToken;
+      if (known.accessToken.reveal() !== refused.reveal()) return use(known).accessToken;
+      return use(await refresh({ kind: 'refused', token: refused })).accessToken;
     },
     acceptNewSession: () => {
+      usedSid = undefined;
       known = undefined;
     },
     forceRefresh: async () => {
       // The copy of a shared record may be older than the record that is to be replaced.
       await deps.store.synchronize?.();
       const { record: before } = await read();
-      return refresh({ kind: 'forced', sid: before.sid, gen: before.gen });
+      return use(await refresh({ kind: 'forced', sid: before.sid, gen: before.gen }));
     },
   };
 }
