@@ -1,3 +1,4 @@
+import { acquireFileLock } from '../platform/file-lock.ts';
 import { compareSharedSessionVersions, type EncryptedSharedSession } from '../shared-store/shared-session.ts';
 import type { ProfilePaths } from './profile-paths.ts';
 import type { DecryptedSharedSession, SharedSessionEncryptor } from './sealed-session.ts';
@@ -18,8 +19,9 @@ export interface DecryptedLocalSessionCopy {
 export interface LocalSharedSessionCopyAccess {
   read(): DecryptedLocalSessionCopy;
   /**
-   * Stores the record as the copy unless the copy is newer. Resolves with false, after one warning for each command, if the
-   * copy could not be written; without it, this machine cannot publish the record after a restore of the store. Prints
+   * Stores the record as the copy unless the copy is newer, also if another process changes it at the same time. The caller
+   * need not have the lock of the profile. Resolves with false, after one warning for each command, if the copy could not be
+   * written; without it, this machine cannot publish the record after a restore of the store. Prints
    * `warning`, or one of its own if the copy is a login that the store has not confirmed: its tokens are not revoked.
    */
   keep(
@@ -35,7 +37,8 @@ export interface LocalSharedSessionCopyAccessDeps {
   readonly place: ProfilePaths;
   readonly share: string;
   readonly sealer: Pick<SharedSessionEncryptor, 'open'>;
-  readonly clock: Pick<SharedStoreClock, 'offset'>;
+  readonly clock: SharedStoreClock;
+  readonly random: (bytes: number) => Uint8Array;
   readonly warn: (text: string) => Promise<void>;
   /** Whether `warn` prints nothing: warnings about tokens that may be valid are then kept for the next command. */
   readonly isSilent?: boolean;
@@ -46,10 +49,23 @@ export function createLocalSharedSessionCopyAccess({
   share,
   sealer,
   clock,
+  random,
   warn,
   isSilent = false,
 }: LocalSharedSessionCopyAccessDeps): LocalSharedSessionCopyAccess {
   let hasWarned = false;
+  /**
+   * Runs `work` with the lock of the copy, which every writer has from its last comparison to its write. The lock of the
+   * profile is not enough: commands that only read the store write the copy without it.
+   */
+  const withCopyLock = async (work: () => void): Promise<void> => {
+    const lock = await acquireFileLock(`${place.sharedCopyFile}.lock`, { waitMs: copyLockWaitMs, clock, random });
+    try {
+      work();
+    } finally {
+      lock.release();
+    }
+  };
   return {
     read() {
       const copy = readLocalCopyOfSharedSession(place, share);
@@ -57,24 +73,25 @@ export function createLocalSharedSessionCopyAccess({
     },
     async keep({ epoch, sid, gen, kid, record }, parts, warning) {
       // Another command of this machine may have stored a newer record since this one read the copy.
-      const copy = readLocalCopyOfSharedSession(place, share);
-      if (copy !== undefined && compareSharedSessionVersions(copy, { epoch, sid, gen }) === 'newer') return true;
-      const clockOffset = clock.offset() ?? 0;
-      const isLoginUnused = copy?.isUnconfirmed === true && copy.sid !== sid && sealer.open(copy).kind === 'record';
-      const due = isLoginUnused ? 'login_not_used' : (warning ?? copy?.unshownWarning);
+      const compareWithCopy = (): { readonly canReplace: boolean; readonly due?: SharedCopyWarning | undefined } => {
+        const copy = readLocalCopyOfSharedSession(place, share);
+        if (copy !== undefined && compareSharedSessionVersions(copy, { epoch, sid, gen }) === 'newer')
+          return { canReplace: false };
+        const isLoginUnused = copy?.isUnconfirmed === true && copy.sid !== sid && sealer.open(copy).kind === 'record';
+        return { canReplace: true, due: isLoginUnused ? 'login_not_used' : (warning ?? copy?.unshownWarning) };
+      };
+      const { canReplace, due } = compareWithCopy();
+      if (!canReplace) return true;
       if (due !== undefined) await warn(warnings[due]);
       try {
-        const unshown = isSilent && due !== undefined ? { unshownWarning: due } : {};
-        writeLocalCopyOfSharedSession(place, {
-          share,
-          epoch,
-          sid,
-          gen,
-          kid,
-          record,
-          clockOffset,
-          ...parts,
-          ...unshown,
+        await withCopyLock(() => {
+          // The same may have happened while the warning was printed or the lock was awaited.
+          const now = compareWithCopy();
+          if (!now.canReplace) return;
+          const unshown = now.due !== undefined && (isSilent || now.due !== due) ? { unshownWarning: now.due } : {};
+          const clockOffset = clock.offset() ?? 0;
+          const version = { share, epoch, sid, gen, kid, record };
+          writeLocalCopyOfSharedSession(place, { ...version, clockOffset, ...parts, ...unshown });
         });
         return true;
       } catch (error) {
@@ -91,15 +108,20 @@ export function createLocalSharedSessionCopyAccess({
       if (due === undefined) return;
       await warn(warnings[due]);
       try {
-        // Another command of this machine may have stored a newer record while the warning was printed.
-        const { unshownWarning, ...rest } = readLocalCopyOfSharedSession(place, share) ?? {};
-        if (unshownWarning === due && 'sid' in rest) writeLocalCopyOfSharedSession(place, rest);
+        await withCopyLock(() => {
+          // Another command of this machine may have stored a newer record while the warning was printed.
+          const { unshownWarning, ...rest } = readLocalCopyOfSharedSession(place, share) ?? {};
+          if (unshownWarning === due && 'sid' in rest) writeLocalCopyOfSharedSession(place, rest);
+        });
       } catch {
         // The next command repeats the warning.
       }
     },
   };
 }
+
+/** A writer has the lock for milliseconds, unless its process was stopped. */
+const copyLockWaitMs = 2_000;
 
 const warnings: Readonly<Record<SharedCopyWarning, string>> = {
   session_not_revoked:

@@ -1,5 +1,6 @@
 import type { ProfileReference } from '../config/settings.ts';
 import { CliError, usageError } from '../errors.ts';
+import type { HeldFileLock } from '../platform/file-lock.ts';
 import type { ProcessEnvironment } from '../platform/host.ts';
 import {
   decodeShareEncryptionKeys,
@@ -80,26 +81,39 @@ export async function findShareEncryptionKeys({
   return undefined;
 }
 
-/** Stores the keys of the share. Throws `keychain_unavailable`. */
-export async function writeShareEncryptionKeys(store: CredentialStore, keys: ShareEncryptionKeys): Promise<void> {
-  const written = await store.withItems((items) => items.write('share', encodeShareEncryptionKeys(keys)));
+/** Stores the keys of the share; the caller has the lock of the profile. Throws `keychain_unavailable`. */
+export async function writeShareEncryptionKeys(
+  store: CredentialStore,
+  keys: ShareEncryptionKeys,
+  lock: HeldFileLock,
+): Promise<void> {
+  const written = await store.withItems((items) => items.write('share', encodeShareEncryptionKeys(keys)), lock);
   requireCredentialStoreAvailable(written, store.profile);
 }
 
 /**
- * Removes the keys of the share from this machine. Throws `keychain_unavailable`. The keychain is first, so that the file is
- * kept if the keychain is locked.
+ * Removes the keys of the share from this machine; the caller has the lock of the profile. Throws `keychain_unavailable`. The
+ * keychain is first, so that the file is kept if the keychain is locked.
  */
-export async function removeShareEncryptionKeys({ file, keychain }: ShareEncryptionKeyLocations): Promise<void> {
+export async function removeShareEncryptionKeys(
+  { file, keychain }: ShareEncryptionKeyLocations,
+  lock: HeldFileLock,
+): Promise<void> {
   for (const store of [keychain, file]) {
-    const removed = await store?.withItems((items) => items.remove('share'));
+    const removed = await store?.withItems((items) => items.remove('share'), lock);
     if (removed !== undefined && !isMissingKeychain(removed)) requireCredentialStoreAvailable(removed, file.profile);
   }
 }
 
-/** Removes the key file after the keys were stored in the keychain, because the file would be read first. */
-export async function removeShareEncryptionKeyFile({ file }: ShareEncryptionKeyLocations): Promise<void> {
-  requireCredentialStoreAvailable(await file.withItems((items) => items.remove('share')), file.profile);
+/**
+ * Removes the key file after the keys were stored in the keychain, because the file would be read first; the caller has the lock
+ * of the profile.
+ */
+export async function removeShareEncryptionKeyFile(
+  { file }: ShareEncryptionKeyLocations,
+  lock: HeldFileLock,
+): Promise<void> {
+  requireCredentialStoreAvailable(await file.withItems((items) => items.remove('share'), lock), file.profile);
 }
 
 /** A machine without a keychain, such as a server, has no key in it. */

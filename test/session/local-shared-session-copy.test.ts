@@ -1,24 +1,42 @@
 import { chmodSync, chownSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { tryAcquireFileLock } from '../../src/platform/file-lock.ts';
 import { createLocalSharedSessionCopyAccess } from '../../src/session/local-shared-session-copy.ts';
 import { listRefreshJournalFiles, profilePaths } from '../../src/session/profile-paths.ts';
+import { readLocalCopyOfSharedSession, writeLocalCopyOfSharedSession } from '../../src/session/shared-copy.ts';
+import { createSharedStoreClock } from '../../src/session/shared-store-clock.ts';
 import { testHost } from '../fixtures/host.ts';
 import { sandboxFor } from '../sandbox/requests.ts';
 import { interceptOperations, sharedMachines } from './shared-machines.ts';
 
-function copyAccess() {
-  const place = profilePaths(testHost().folders.state, 'default');
+/** `onWarning`: what another command does while a warning is printed. */
+function copyAccess(onWarning: () => void = () => undefined) {
+  const host = testHost();
+  const place = profilePaths(host.folders.state, 'default');
   const warnings: string[] = [];
   const access = createLocalSharedSessionCopyAccess({
     place,
     share: 'a',
     sealer: { open: () => ({ kind: 'damaged' }) },
-    clock: { offset: () => 7 },
-    warn: async (text) => void warnings.push(text),
+    clock: { ...createSharedStoreClock(host.clock), offset: () => 7 },
+    random: host.random,
+    warn: async (text) => {
+      warnings.push(text);
+      onWarning();
+    },
   });
-  return { place, access, warnings };
+  /** Stores a copy, as another command does. */
+  const write = (gen: number): void =>
+    writeLocalCopyOfSharedSession(place, { ...sealed, gen, share: 'a', clockOffset: 0 });
+  const lockCopy = () => {
+    const lock = tryAcquireFileLock(`${place.sharedCopyFile}.lock`);
+    if (lock === undefined) throw new Error('another command has the lock');
+    return lock;
+  };
+  return { place, access, warnings, write, lockCopy };
 }
 
 const sealed = { epoch: 5, gen: 2, sid: 's', kid: 'k', record: 'AAAA' };
@@ -46,6 +64,54 @@ describe('the copy of a shared session', () => {
     expect(await access.keep({ ...sealed, gen: 1 })).toBe(true);
     expect(access.read()).toMatchObject({ copy: { gen: 2, clockOffset: 7 }, opened: { kind: 'damaged' } });
     expect(warnings).toEqual([]);
+  });
+
+  it('is not replaced by an older record if another command stores a newer one during the warning', async () => {
+    const { access, warnings, write } = copyAccess(() => write(9));
+    write(1);
+    expect(await access.keep(sealed, {}, 'tokens_not_stored')).toBe(true);
+    expect(access.read().copy).toMatchObject({ gen: 9 });
+    expect(warnings).toHaveLength(1);
+  });
+
+  it('is compared and replaced under its lock, also by a command without the lock of the profile', async () => {
+    const { access, write, lockCopy, warnings } = copyAccess();
+    const lock = lockCopy();
+    const kept = access.keep(sealed);
+    await sleep(100);
+    expect(access.read().copy).toBeUndefined();
+    write(9);
+    lock.release();
+    expect(await kept).toBe(true);
+    expect(access.read().copy).toMatchObject({ gen: 9 });
+    expect(warnings).toEqual([]);
+  });
+
+  it('keeps the warning that was printed if another command has the lock, and loses no newer record', async () => {
+    const { place, access, lockCopy } = copyAccess();
+    const unshown = { ...sealed, share: 'a', clockOffset: 0, unshownWarning: 'tokens_not_stored' } as const;
+    writeLocalCopyOfSharedSession(place, unshown);
+    const lock = lockCopy();
+    const shown = access.showUnshownWarning();
+    await sleep(100);
+    expect(access.read().copy).toMatchObject({ unshownWarning: 'tokens_not_stored' });
+    writeLocalCopyOfSharedSession(place, { ...unshown, gen: 9 });
+    lock.release();
+    await shown;
+    const copy = readLocalCopyOfSharedSession(place, 'a');
+    expect([copy?.gen, copy?.unshownWarning]).toEqual([9, undefined]);
+  });
+
+  it('is not replaced, with one warning, if its lock does not become free', async () => {
+    const { access, write, lockCopy, warnings } = copyAccess();
+    write(1);
+    const lock = lockCopy();
+    expect(await access.keep(sealed)).toBe(false);
+    expect(await access.keep(sealed)).toBe(false);
+    expect(access.read().copy).toMatchObject({ gen: 1 });
+    expect(warnings).toHaveLength(1);
+    lock.release();
+    expect(await access.keep(sealed)).toBe(true);
   });
 
   it('that cannot be read is not replaced, because it may be newer: one warning', async () => {

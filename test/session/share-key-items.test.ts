@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { expect, it } from 'vitest';
+import { type HeldFileLock, tryAcquireFileLock } from '../../src/platform/file-lock.ts';
 import { createFileCredentialStore } from '../../src/session/file-store.ts';
-import { profilePaths } from '../../src/session/profile-paths.ts';
+import { type ProfilePaths, profilePaths } from '../../src/session/profile-paths.ts';
 import {
   findShareEncryptionKeys,
   readShareEncryptionKeys,
@@ -22,13 +23,20 @@ function placesOf(env: Readonly<Record<string, string>> = {}) {
   return { place, env, file: createFileCredentialStore(place), keychain: keychainStoreOf(host) };
 }
 
+/** Writing needs the lock of the profile. */
+async function withLock<T>(place: ProfilePaths, work: (lock: HeldFileLock) => Promise<T>): Promise<T> {
+  const lock = tryAcquireFileLock(place.lock);
+  if (lock === undefined) throw new Error('the profile is locked');
+  return work(lock).finally(() => lock.release());
+}
+
 it('the keys are in the variable, else in a file of mode 0600, else in the keychain', async () => {
   const [first, second, third] = [1, 2, 3].map(() => generateShareEncryptionKeys(randomBytes));
   const places = placesOf();
   await expect(readShareEncryptionKeys(places)).rejects.toMatchObject({ code: 'not_logged_in' });
-  await writeShareEncryptionKeys(places.keychain, third!);
+  await withLock(places.place, (lock) => writeShareEncryptionKeys(places.keychain, third!, lock));
   expect(await findShareEncryptionKeys(places)).toMatchObject({ from: 'keychain', keys: { share: third!.share } });
-  await writeShareEncryptionKeys(places.file, second!);
+  await withLock(places.place, (lock) => writeShareEncryptionKeys(places.file, second!, lock));
   expect(await findShareEncryptionKeys(places)).toMatchObject({ from: 'file', keys: { share: second!.share } });
   expect(statSync(places.place.shareFile).mode & 0o777).toBe(0o600);
   const env = { CLOUDCTL_STORE_KEY: `${encodeShareEncryptionKeys(first!).reveal()}\n` };
@@ -36,7 +44,7 @@ it('the keys are in the variable, else in a file of mode 0600, else in the keych
     from: 'variable',
     keys: { share: first!.share },
   });
-  await removeShareEncryptionKeys(places);
+  await withLock(places.place, (lock) => removeShareEncryptionKeys(places, lock));
   expect(await findShareEncryptionKeys(places)).toBeUndefined();
 });
 
@@ -51,13 +59,14 @@ it('a machine without a keychain has no key in it, and a locked keychain keeps t
   let trouble: 'missing' | 'locked' = 'missing';
   const host = testHost({ keychain: memoryKeychain(new Map(), () => trouble) });
   const place = profilePaths(host.folders.state, 'default');
-  const places = { env: {}, file: createFileCredentialStore(place), keychain: keychainStoreOf(host) };
+  const places = { place, env: {}, file: createFileCredentialStore(place), keychain: keychainStoreOf(host) };
   expect(await findShareEncryptionKeys(places)).toBeUndefined();
-  await writeShareEncryptionKeys(places.file, keys);
+  await withLock(place, (lock) => writeShareEncryptionKeys(places.file, keys, lock));
   trouble = 'locked';
-  await expect(removeShareEncryptionKeys(places)).rejects.toMatchObject({ code: 'keychain_unavailable' });
+  const remove = () => withLock(place, (lock) => removeShareEncryptionKeys(places, lock));
+  await expect(remove()).rejects.toMatchObject({ code: 'keychain_unavailable' });
   expect(await findShareEncryptionKeys(places)).toMatchObject({ from: 'file' });
   trouble = 'missing';
-  await removeShareEncryptionKeys(places);
+  await remove();
   expect(await findShareEncryptionKeys(places)).toBeUndefined();
 });

@@ -1,12 +1,17 @@
 import type { CommandSpec } from '../../../cli/command.ts';
 import type { CommandContext } from '../../../context.ts';
 import { CliError } from '../../../errors.ts';
-import { findShareEncryptionKeys, writeShareEncryptionKeys } from '../../../session/share-key-items.ts';
+import { findShareEncryptionKeys } from '../../../session/share-key-items.ts';
 import { formatCommandForProfile, formatShareJoinCommand } from '../../../session/suggested-commands.ts';
 import { initializeSharedStore } from '../../../shared-store/initialize-shared-store.ts';
 import { buildShareSchemaSql, defaultSharedStoreRole } from '../../../shared-store/postgresql-schema.ts';
 import { encodeShareEncryptionKeys, generateShareEncryptionKeys } from '../../../shared-store/share-encryption-keys.ts';
-import { requireSharedProfile, rethrowShareErrorsAsUnreachable, warnOfLogFailure } from './use-share.ts';
+import {
+  requireSharedProfile,
+  rethrowShareErrorsAsUnreachable,
+  warnOfLogFailure,
+  withLockedShareKeys,
+} from './use-share.ts';
 
 export const shareInitCommand: CommandSpec<CommandContext> = {
   description:
@@ -33,7 +38,7 @@ export const shareInitCommand: CommandSpec<CommandContext> = {
     }
     const { settings, share } = await requireSharedProfile(context);
     const address = share.address();
-    const existing = await findShareEncryptionKeys(share.keyPlaces);
+    const known = await findShareEncryptionKeys(share.keyPlaces);
     const prepared = await rethrowShareErrorsAsUnreachable(settings, () => initializeSharedStore(address, role));
     if (prepared.kind === 'forbidden') {
       await context.output.text(prepared.sql.trimEnd());
@@ -47,9 +52,16 @@ export const shareInitCommand: CommandSpec<CommandContext> = {
         detail: prepared.reason,
         hint: 'set `appendonly yes` and `maxmemory-policy noeviction` on the server',
       });
-    const keys = existing?.keys ?? generateShareEncryptionKeys(context.host.random);
-    if (existing === undefined)
-      await writeShareEncryptionKeys(args.has('keychain') ? share.keychain : share.keyPlaces.file, keys);
+    const { existing, keys } =
+      known === undefined
+        ? await withLockedShareKeys(context, settings, async ({ existing: present, store }) => {
+            // Another command may have created or joined a share since.
+            if (present !== undefined) return { existing: present, keys: present.keys };
+            const created = generateShareEncryptionKeys(context.host.random);
+            await store(created, args.has('keychain'));
+            return { existing: undefined, keys: created };
+          })
+        : { existing: known, keys: known.keys };
     await rethrowShareErrorsAsUnreachable(settings, async () => {
       const store = await share.open({ share: keys.share, profile: settings.profileName });
       await warnOfLogFailure(context, store).finally(() => store.close());

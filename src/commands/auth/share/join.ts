@@ -4,14 +4,22 @@ import type { ProfileReference } from '../../../config/settings.ts';
 import type { CommandContext } from '../../../context.ts';
 import { CliError, usageError } from '../../../errors.ts';
 import {
+  type FoundShareEncryptionKeys,
   findShareEncryptionKeys,
-  removeShareEncryptionKeyFile,
   shareEncryptionKeyVariable,
-  writeShareEncryptionKeys,
 } from '../../../session/share-key-items.ts';
 import { formatCommandForProfile, formatShareJoinCommand } from '../../../session/suggested-commands.ts';
-import { decodeShareEncryptionKeys, mergeShareEncryptionKeys } from '../../../shared-store/share-encryption-keys.ts';
-import { requireSharedProfile, rethrowShareErrorsAsUnreachable, warnOfLogFailure } from './use-share.ts';
+import {
+  decodeShareEncryptionKeys,
+  mergeShareEncryptionKeys,
+  type ShareEncryptionKeys,
+} from '../../../shared-store/share-encryption-keys.ts';
+import {
+  requireSharedProfile,
+  rethrowShareErrorsAsUnreachable,
+  warnOfLogFailure,
+  withLockedShareKeys,
+} from './use-share.ts';
 
 export const shareJoinCommand: CommandSpec<CommandContext> = {
   description:
@@ -33,14 +41,9 @@ export const shareJoinCommand: CommandSpec<CommandContext> = {
         `${shareEncryptionKeyVariable} is set, so no stored key is used`,
         `run \`unset ${shareEncryptionKeyVariable}\``,
       );
-    if (existing !== undefined && existing.keys.share !== given.share)
-      throw new CliError('config_invalid', `this machine belongs to share ${existing.keys.share}`, {
-        detail: `the key on standard input is of share ${given.share}`,
-        hint: `leave the other share first: ${formatCommandForProfile(settings.profile, 'auth share leave')}`,
-      });
-    const keys = existing === undefined ? given : mergeShareEncryptionKeys(given, existing.keys);
+    const { share: id } = addGivenKeys(given, existing, settings.profile);
     const snapshot = await rethrowShareErrorsAsUnreachable(settings, async () => {
-      const store = await share.open({ share: keys.share, profile: settings.profileName });
+      const store = await share.open({ share: id, profile: settings.profileName });
       try {
         const read = await store.run({ op: 'read' });
         await warnOfLogFailure(context, store);
@@ -49,12 +52,14 @@ export const shareJoinCommand: CommandSpec<CommandContext> = {
         await store.close();
       }
     });
-    const isInKeychain = args.has('keychain') || existing?.from === 'keychain';
-    await writeShareEncryptionKeys(isInKeychain ? share.keychain : share.keyPlaces.file, keys);
-    const isMoved = isInKeychain && existing?.from === 'file';
-    if (isMoved) await removeShareEncryptionKeyFile(share.keyPlaces);
+    // The lock is not held while the machine connects, so the stored keys may have changed.
+    const isMoved = await withLockedShareKeys(context, settings, async ({ existing: present, store }) => {
+      const isInKeychain = args.has('keychain') || present?.from === 'keychain';
+      await store(addGivenKeys(given, present, settings.profile), isInKeychain);
+      return isInKeychain && present?.from === 'file';
+    });
     await context.output.note([
-      `This machine (${share.machine()}) has joined share ${keys.share}.`,
+      `This machine (${share.machine()}) has joined share ${id}.`,
       ...(isMoved ? ['The key was moved from its file to the keychain.'] : []),
       snapshot.row === undefined
         ? 'The store has no session of this profile: log in on one machine.'
@@ -63,6 +68,21 @@ export const shareJoinCommand: CommandSpec<CommandContext> = {
     return 0;
   },
 };
+
+/** The given and the stored keys. Throws a CliError if they are of different shares. */
+function addGivenKeys(
+  given: ShareEncryptionKeys,
+  existing: FoundShareEncryptionKeys | undefined,
+  profile: ProfileReference,
+): ShareEncryptionKeys {
+  if (existing === undefined) return given;
+  if (existing.keys.share !== given.share)
+    throw new CliError('config_invalid', `this machine belongs to share ${existing.keys.share}`, {
+      detail: `the key on standard input is of share ${given.share}`,
+      hint: `leave the other share first: ${formatCommandForProfile(profile, 'auth share leave')}`,
+    });
+  return mergeShareEncryptionKeys(given, existing.keys);
+}
 
 async function readKeys({ host }: CommandContext, profile: ProfileReference) {
   if (host.stdin.isTTY === true)

@@ -53,13 +53,13 @@ export async function leaveShare(
   { publishes }: { readonly publishes: boolean },
 ): Promise<void> {
   const place = context.profilePaths(settings.profileName);
-  const { keyPlaces } = await context.share(settings);
   const hasSession = (): boolean => existsSync(place.sharedCopyFile) || listRefreshJournalFiles(place).length > 0;
   if (publishes && hasSession()) await publishSession(context, settings);
   const lock = await context.lock(place.lock);
   try {
     if (publishes && hasSession()) await requireNothingUnpublished(context, settings);
-    await removeShareEncryptionKeys(keyPlaces);
+    // Another command may have moved the key to the keychain since.
+    await removeShareEncryptionKeys((await context.share(settings)).keyPlaces, lock);
     removeLocalCopyOfSharedSession(place);
     removeJournalAndTemporaryFiles(place);
   } finally {

@@ -2,14 +2,10 @@ import type { CommandSpec } from '../../../cli/command.ts';
 import type { CommandContext } from '../../../context.ts';
 import { CliError, usageError } from '../../../errors.ts';
 import { createSharedSessionEncryptor } from '../../../session/sealed-session.ts';
-import {
-  formatMissingShareKeyHint,
-  shareEncryptionKeyVariable,
-  writeShareEncryptionKeys,
-} from '../../../session/share-key-items.ts';
+import { formatMissingShareKeyHint, shareEncryptionKeyVariable } from '../../../session/share-key-items.ts';
 import { formatCommandForProfile } from '../../../session/suggested-commands.ts';
 import { addShareEncryptionKey, encodeShareEncryptionKeys } from '../../../shared-store/share-encryption-keys.ts';
-import { type OpenedShare, withOpenSharedStore } from './use-share.ts';
+import { type OpenedShare, withLockedShareKeys, withOpenSharedStore } from './use-share.ts';
 
 export const shareRotateKeyCommand: CommandSpec<CommandContext> = {
   description:
@@ -37,15 +33,20 @@ export const shareRotateKeyCommand: CommandSpec<CommandContext> = {
 
 const activation = 'auth share rotate-key --activate';
 
-async function createNextKey({ host, output }: CommandContext, { settings, share, found }: OpenedShare): Promise<void> {
+async function createNextKey(context: CommandContext, { settings, share, found }: OpenedShare): Promise<void> {
   if (found.from === 'variable')
     throw usageError(
       `the keys come from ${shareEncryptionKeyVariable}, so no key can be added`,
       'run the command on a machine with a key file, then set the variable to its text',
     );
-  const keys = addShareEncryptionKey(found.keys, host.random);
-  await writeShareEncryptionKeys(found.from === 'keychain' ? share.keychain : share.keyPlaces.file, keys);
-  await output.note([
+  const keys = await withLockedShareKeys(context, settings, async ({ existing, store }) => {
+    // Reading the keys again throws the error for a machine that has left the share since.
+    const { keys: present, from } = existing ?? (await share.readKeys());
+    const added = addShareEncryptionKey(present, context.host.random);
+    await store(added, from === 'keychain');
+    return added;
+  });
+  await context.output.note([
     `Key ${keys.keys[0].kid} was added to share ${keys.share}.`,
     `Copy the keys to the other machines, then run ${formatCommandForProfile(settings.profile, activation)}.`,
   ]);

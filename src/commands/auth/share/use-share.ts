@@ -4,8 +4,15 @@ import type { CommandContext } from '../../../context.ts';
 import { usageError } from '../../../errors.ts';
 import { catchSharedStoreUnavailable } from '../../../session/catch-shared-store-unavailable.ts';
 import { credentialStoreUnavailableError, requireCredentialStoreAvailable } from '../../../session/credential-store.ts';
-import { type FoundShareEncryptionKeys, readShareEncryptionKeys } from '../../../session/share-key-items.ts';
+import {
+  type FoundShareEncryptionKeys,
+  findShareEncryptionKeys,
+  readShareEncryptionKeys,
+  removeShareEncryptionKeyFile,
+  writeShareEncryptionKeys,
+} from '../../../session/share-key-items.ts';
 import { formatCommandForProfile } from '../../../session/suggested-commands.ts';
+import type { ShareEncryptionKeys } from '../../../shared-store/share-encryption-keys.ts';
 import type { SharedSessionStore } from '../../../shared-store/shared-session.ts';
 
 /**
@@ -51,6 +58,39 @@ export async function withOpenSharedStore<T>(
     return requireCredentialStoreAvailable(result, settings.profile).value;
   } finally {
     await store.close();
+  }
+}
+
+/** The keys of the share on this machine, while the profile is locked. */
+export interface LockedShareKeys {
+  /** Undefined if this machine has no keys of a share. */
+  readonly existing: FoundShareEncryptionKeys | undefined;
+  /** Replaces the stored keys. A key file is removed after the keys were stored in the keychain. */
+  readonly store: (keys: ShareEncryptionKeys, isInKeychain: boolean) => Promise<void>;
+}
+
+/**
+ * Runs `work` with the lock of the profile and the keys that are stored now. A command that has read the keys before, for
+ * example to connect, changes them here, so that a key which another command has added since is kept. `work` must not wait for
+ * a server. Throws `busy` if the lock is not free in time.
+ */
+export async function withLockedShareKeys<T>(
+  context: CommandContext,
+  settings: ResolvedProfileSettings,
+  work: (locked: LockedShareKeys) => Promise<T>,
+): Promise<T> {
+  const lock = await context.lock(context.profilePaths(settings.profileName).lock);
+  try {
+    // Another command may have used the keychain for the first time since this one began.
+    const { keyPlaces, keychain } = await context.share(settings);
+    const existing = await findShareEncryptionKeys(keyPlaces);
+    const store = async (keys: ShareEncryptionKeys, isInKeychain: boolean): Promise<void> => {
+      await writeShareEncryptionKeys(isInKeychain ? keychain : keyPlaces.file, keys, lock);
+      if (isInKeychain && existing?.from === 'file') await removeShareEncryptionKeyFile(keyPlaces, lock);
+    };
+    return await work({ existing, store });
+  } finally {
+    lock.release();
   }
 }
 

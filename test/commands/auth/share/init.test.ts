@@ -21,6 +21,17 @@ it.skipIf(lacks('redis-server'))('creates a key in a file of mode 0600, and keep
   expect([again.code, again.out.trim()]).toEqual([0, key]);
 });
 
+it.skipIf(lacks('redis-server'))('uses the key that another command creates while the machine connects', async () => {
+  const fixture = await shareFixture();
+  const host = fixture.machine('ci-1');
+  let key = '';
+  const ran = await fixture.runDuring(host, ['auth', 'share', 'init', '--print-key'], async () => {
+    await runCloudctl(host, ['auth', 'share', 'init']);
+    key = fixture.keysOf(host);
+  });
+  expect([ran.code, ran.out.trim(), fixture.keysOf(host)]).toEqual([0, key, key]);
+});
+
 describe.skipIf(lacks('redis-server'))('a Redis server', () => {
   it.each([
     ['no append-only file', []],

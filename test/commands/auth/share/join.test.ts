@@ -23,6 +23,49 @@ describe.skipIf(lacks('redis-server'))('auth share join', () => {
     expect([one.code, other.out]).toEqual([0, one.out]);
   });
 
+  it('keeps a key that auth share rotate-key adds while the machine connects', async () => {
+    const fixture = await shareFixture();
+    const host = await fixture.first();
+    const stdin = fixture.keysOf(host);
+    let rotated = '';
+    const ran = await fixture.runDuring(
+      host,
+      join,
+      async () => {
+        await runCloudctl(host, ['auth', 'share', 'rotate-key']);
+        rotated = fixture.keysOf(host);
+      },
+      { stdin },
+    );
+    expect(ran.code).toBe(0);
+    expect(rotated).not.toBe(stdin);
+    expect(fixture.keysOf(host)).toBe(rotated);
+  });
+
+  it('does not replace the key of another share that the machine joins while it connects', async () => {
+    const [fixture, other] = [await shareFixture(), await shareFixture()];
+    const stdin = fixture.keysOf(await fixture.first());
+    const machine = fixture.machine('ci-2');
+    const ofOther = other.keysOf(await other.first());
+    const joinOther = () => runCloudctl(machine, join, { stdin: ofOther });
+    const ran = await fixture.runDuring(machine, join, joinOther, { stdin });
+    expect(ran.error()).toMatchObject({ code: 'config_invalid' });
+    expect(fixture.keysOf(machine)).toBe(ofOther);
+  });
+
+  it('with --keychain on one side keeps the keys of both in the keychain', async () => {
+    const fixture = await shareFixture();
+    const first = await fixture.first();
+    const [machine, keychain, stdin] = [fixture.machine('ci-2'), memoryKeychain(), fixture.keysOf(first)];
+    await runCloudctl(first, ['auth', 'share', 'rotate-key']);
+    const rotated = fixture.keysOf(first);
+    const moved = () => runCloudctl(machine, [...join, '--keychain'], { stdin: rotated, keychain });
+    expect((await fixture.runDuring(machine, join, moved, { stdin, keychain })).code).toBe(0);
+    expect(existsSync(profilePaths(machine.folders.state, 'default').shareFile)).toBe(false);
+    const shown = await runCloudctl(machine, ['auth', 'share', 'init', '--print-key'], { keychain });
+    expect(shown.out.trim()).toBe(rotated);
+  });
+
   it('refuses a damaged key, a key of another share, and a server that does not answer', async () => {
     const fixture = await shareFixture();
     const first = await fixture.first();

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { decodeShareEncryptionKeys } from '../../../../src/shared-store/share-encryption-keys.ts';
 import { expectGolden } from '../../../fixtures/golden.ts';
 import { lacks } from '../../../fixtures/needs.ts';
 import { runCloudctl } from '../../run-cloudctl.ts';
@@ -24,6 +25,16 @@ describe.skipIf(lacks('redis-server'))('auth share rotate-key', () => {
     await runCloudctl(second, ['auth', 'share', 'join'], { stdin: fixture.keysOf(host) });
     expect((await runCloudctl(second, ['auth', 'refresh'])).code).toBe(0);
     expect((await runCloudctl(host, ['auth', 'token'])).code).toBe(0);
+  });
+
+  it('keeps the keys of other runs at the same time', async () => {
+    const fixture = await shareFixture();
+    const host = await fixture.first();
+    const ran = await Promise.all([1, 2, 3].map(() => runCloudctl(host, ['auth', 'share', 'rotate-key'])));
+    const added = ran.map(({ err }) => /[0-9a-f]{8}/.exec(err)?.[0]);
+    const kids = decodeShareEncryptionKeys(fixture.keysOf(host))?.keys.map(({ kid }) => kid);
+    expect(kids).toHaveLength(4);
+    expect(kids).toEqual(expect.arrayContaining(added));
   });
 
   it('makes a machine with the keys in the variable name the variable, which wins over a stored key', async () => {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { onTestFinished } from 'vitest';
+import { expect, onTestFinished, vi } from 'vitest';
 import type { SandboxServers } from '../../../../src/sandbox/sandbox.ts';
 import { profilePaths } from '../../../../src/session/profile-paths.ts';
 import { createSharedSessionEncryptor } from '../../../../src/session/sealed-session.ts';
@@ -8,11 +8,12 @@ import { openSharedStore } from '../../../../src/shared-store/open-shared-store.
 import { decodeShareEncryptionKeys } from '../../../../src/shared-store/share-encryption-keys.ts';
 import type { SharedSessionStore } from '../../../../src/shared-store/shared-session.ts';
 import { parseSharedStoreUrl } from '../../../../src/shared-store/store-url.ts';
-import { type TestHost, testHost } from '../../../fixtures/host.ts';
+import { type TestHost, type TestHostOptions, testHost } from '../../../fixtures/host.ts';
 import { type RedisServer, startRedis } from '../../../fixtures/redis.ts';
 import { profileOf, recordOf } from '../../../fixtures/session.ts';
+import { startTcpRelay } from '../../../fixtures/tcp-relay.ts';
 import { sandboxFor, tokenFor } from '../../../sandbox/requests.ts';
-import { runCloudctl } from '../../run-cloudctl.ts';
+import { type RunResult, runCloudctl } from '../../run-cloudctl.ts';
 
 /** Machines that share a session in the store at a URL. */
 export interface ShareMachines {
@@ -31,13 +32,31 @@ export interface ShareMachines {
 
 export interface ShareFixture extends ShareMachines {
   readonly redis: RedisServer;
+  /** Runs a command whose connection to the store is not answered before `work` has ended. */
+  runDuring(
+    host: TestHost,
+    argv: readonly string[],
+    work: () => Promise<unknown>,
+    options?: TestHostOptions,
+  ): Promise<RunResult>;
 }
 
 /** A Redis server that machines share; it ends with the test. */
 export async function shareFixture(config: readonly string[] = ['appendonly yes']): Promise<ShareFixture> {
   const redis = await startRedis({ config });
   onTestFinished(() => redis.stop());
-  return { ...(await shareMachines(`redis://${redis.host}:${redis.port}/0`)), redis };
+  const runDuring: ShareFixture['runDuring'] = async (host, argv, work, options = {}) => {
+    const relay = await startTcpRelay(redis.port);
+    onTestFinished(() => relay.stop());
+    relay.setPaused(true);
+    const env = { CLOUDCTL_STORE_URL: `redis://127.0.0.1:${relay.port}/0` };
+    const ran = runCloudctl(host, argv, { ...options, env });
+    await vi.waitFor(() => expect(relay.connections()).toBeGreaterThan(0), 5_000);
+    await work();
+    relay.setPaused(false);
+    return ran;
+  };
+  return { ...(await shareMachines(`redis://${redis.host}:${redis.port}/0`)), redis, runDuring };
 }
 
 export async function shareMachines(url: string): Promise<ShareMachines> {
