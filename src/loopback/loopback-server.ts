@@ -19,7 +19,7 @@ import {
 } from './loopback-http-response.ts';
 import { type BrowserTabResponse, renderLoginOutcomePage } from './outcome-page.ts';
 import { maxLoopbackRequestBodyBytes, readLoopbackRequestBody } from './read-request-body.ts';
-import { buildLoopbackRefusal } from './refusal.ts';
+import { buildLoopbackRefusal, type RefusedPeerCallback } from './refusal.ts';
 import type { AuthorizationResponseValidator, LoopbackRequestExpectations } from './request-decision.ts';
 import { attachSecuredRequestListener } from './request-listener.ts';
 import { createSocketLimiter, type SocketLimiter } from './socket-limiter.ts';
@@ -39,8 +39,7 @@ export interface LoopbackOptions<Accepted> {
   readonly clock: Clock;
   /** Where the server listens (default: at the address of the callback URL). */
   readonly listenAddress?: CallbackListenAddress | undefined;
-  /** Called with the address of a peer whose connection was closed, because it is not an allowed peer. */
-  readonly onRefusedPeer?: ((address: string) => void) | undefined;
+  readonly onRefusedPeer?: RefusedPeerCallback | undefined;
   /** Called when a request was refused because its target and headers are over 64 KiB, or its body is over 16 KiB. */
   readonly onOversizedRequest?: ((part: 'headers' | 'body') => void) | undefined;
 }
@@ -95,11 +94,12 @@ export async function startLoopbackServer<Accepted>(
     sockets,
     expected: loginExpectations(options, callback),
     authorizationUrl: options.authorizationUrl(callback.href),
+    onRefusedPeer: options.onRefusedPeer,
     onOversizedRequest: options.onOversizedRequest,
   };
   const acceptPeer = (address: string | undefined): boolean => {
     const isAllowed = helper.expected.isAllowedPeer(address);
-    if (!isAllowed && address !== undefined) options.onRefusedPeer?.(address);
+    if (!isAllowed && address !== undefined) options.onRefusedPeer?.(address, 'address');
     return isAllowed;
   };
   for (const server of servers) {
@@ -127,6 +127,7 @@ interface ServerContext<Accepted> {
   readonly sockets: SocketLimiter;
   readonly expected: LoopbackRequestExpectations<Accepted>;
   readonly authorizationUrl: string;
+  readonly onRefusedPeer: LoopbackOptions<Accepted>['onRefusedPeer'];
   readonly onOversizedRequest: LoopbackOptions<Accepted>['onOversizedRequest'];
 }
 
@@ -174,7 +175,10 @@ async function respond<Accepted>(
   request: LoopbackHttpRequest,
 ): Promise<void> {
   const { expected, login } = helper;
-  const decision = decideLoopbackRequest(expected, login.phase(), request);
+  const phase = login.phase();
+  const decision = decideLoopbackRequest(expected, phase, request);
+  // The rule for users precedes all others but that for addresses, which the connection has passed.
+  if (request.isOtherUser === true && phase.kind === 'armed') helper.onRefusedPeer?.(request.peerAddress ?? '', 'user');
   switch (decision.kind) {
     case 'refuse':
       if (decision.reason === 'body_too_large') helper.onOversizedRequest?.('body');

@@ -30,3 +30,9 @@ export function buildLoopbackRefusal(page: Exclude<LoopbackRefusalReason, 'metho
 export function buildLoopbackHttpMethodRefusal(allow: 'GET' | 'POST'): LoopbackRefusal {
   return { kind: 'refuse', reason: 'method_not_allowed', allow };
 }
+
+/**
+ * Called with the address of a peer that may not send the authorization response. `address`: its connection was closed, because
+ * it is not an allowed peer. `user`: its request was refused while the login waits, because the peer belongs to another user.
+ */
+export type RefusedPeerCallback = (address: string, reason: 'address' | 'user') => void;

@@ -8,6 +8,7 @@ import { type HttpProxy, proxyFor } from './proxy.ts';
 
 export interface HttpServerAddress {
   readonly protocol: string;
+  /** A host name or an IP address; an IPv6 address with or without brackets. */
   readonly hostname: string;
   /** The port of the URL; empty for the default port of the protocol. */
   readonly port: string;
@@ -84,17 +85,26 @@ interface HostAndPort {
   readonly port: number;
 }
 
-function tcp(place: HostAndPort, name: string, signal: AbortSignal): Promise<Socket> {
-  const socket = connectTcp({ ...place, noDelay: true, keepAlive: true, keepAliveInitialDelay: 60_000 });
+function tcp({ host, port }: HostAndPort, name: string, signal: AbortSignal): Promise<Socket> {
+  const keepAlive = { keepAlive: true, keepAliveInitialDelay: 60_000 };
+  const socket = connectTcp({ host: withoutBrackets(host), port, noDelay: true, ...keepAlive });
   return waitForSocket(socket, 'connect', signal, (error) =>
     buildNetworkHttpSendError(error, `could not connect to ${name}`),
   );
 }
 
-function tls(raw: Socket, host: string, name: string, ca: string | undefined, signal: AbortSignal): Promise<Socket> {
+function tls(
+  raw: Socket,
+  hostname: string,
+  name: string,
+  ca: string | undefined,
+  signal: AbortSignal,
+): Promise<Socket> {
+  const host = withoutBrackets(hostname);
   const socket = connectTls({
     socket: raw,
     host,
+    // An IP address is not allowed as a server name (RFC 6066 §3).
     servername: isIP(host) === 0 ? host : '',
     ALPNProtocols: ['http/1.1'],
     // rejectUnauthorized is set explicitly, so that NODE_TLS_REJECT_UNAUTHORIZED has no effect.
@@ -198,6 +208,11 @@ function portOf({ protocol, port }: HttpServerAddress): number {
 function authorityOf({ hostname, port }: HttpServerAddress, shown: string | number = port): string {
   const host = isIP(hostname) === 6 ? `[${hostname}]` : hostname;
   return shown === '' ? host : `${host}:${shown}`;
+}
+
+/** The hostname of a URL has brackets around an IPv6 address; a socket takes the address itself. */
+function withoutBrackets(hostname: string): string {
+  return hostname.replace(/^\[(.*)\]$/, '$1');
 }
 
 function targetName(target: HttpServerAddress): string {

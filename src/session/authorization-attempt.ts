@@ -1,5 +1,6 @@
 import { CliError } from '../errors.ts';
 import { evaluatePastedAuthorizationResponse } from '../loopback/evaluate-pasted-authorization-response.ts';
+import type { RefusedPeerCallback } from '../loopback/refusal.ts';
 import { type AuthorizationResult, validateAuthorizationResponse } from '../oauth/authorization-response.ts';
 import { buildAuthorizationUrl, createOAuthState } from '../oauth/build-authorization-url.ts';
 import { createPkce, type Pkce } from '../oauth/pkce.ts';
@@ -23,8 +24,7 @@ export interface AuthorizationAttemptDeps {
   readonly showInstructions: (addresses: LoginUrls, options: AuthorizationUrlRedirectState) => Promise<void>;
   /** The lines that the user pastes, until `signal` is aborted. */
   readonly pastedLines: (signal: AbortSignal) => AsyncIterable<string>;
-  /** Called with the address of a peer that may not send the redirect. */
-  readonly onRefusedPeer?: (address: string) => void;
+  readonly onRefusedPeer?: RefusedPeerCallback;
   /** Called when the listener refused a request of which this part is too long. */
   readonly onOversizedRequest?: (part: 'headers' | 'body') => void;
   readonly reportRejectedPaste: (kind: 'incomplete' | 'unreadable') => Promise<void>;

@@ -2,6 +2,7 @@ import { CliError } from '../errors.ts';
 import type { CallbackListenAddress } from '../loopback/bind-listener.ts';
 import { startLoopbackServer } from '../loopback/loopback-server.ts';
 import type { BrowserTabResponse } from '../loopback/outcome-page.ts';
+import type { RefusedPeerCallback } from '../loopback/refusal.ts';
 import type { AuthorizationResponseValidator } from '../loopback/request-decision.ts';
 import type { AuthorizationResult } from '../oauth/authorization-response.ts';
 import type { OAuthFlow } from '../oauth/build-authorization-url.ts';
@@ -43,7 +44,7 @@ export interface AuthorizationReceiverOptions {
   readonly clock: Clock;
   /** Where the listener listens (default: at the address of the callback URL). */
   readonly listenAddress?: CallbackListenAddress | undefined;
-  readonly onRefusedPeer?: ((address: string) => void) | undefined;
+  readonly onRefusedPeer?: RefusedPeerCallback | undefined;
   readonly onOversizedRequest?: ((part: 'headers' | 'body') => void) | undefined;
 }
 

@@ -25,7 +25,7 @@ async function forwarded(own: Partial<CallbackListenAddress> = {}) {
   const started = await start({
     callbackUrls: ['http://127.0.0.1:8765/callback'],
     listenAddress: { address: '127.0.0.3', port: await freePort(), allowedPeers: networks(`${gateway}/32`), ...own },
-    onRefusedPeer: (address) => refused.push(address),
+    onRefusedPeer: (address, reason) => refused.push(`${reason} ${address}`),
   });
   return { ...started, refused };
 }
@@ -62,7 +62,7 @@ describe.skipIf(process.platform === 'darwin')(
       const { refused } = await forwarded({ port });
       for (const address of [stranger, '127.0.0.1'])
         expect((await requestFrom(address, port, 'Host: 127.0.0.1:8765')).text).toBe('');
-      expect(refused).toEqual([stranger, '127.0.0.1']);
+      expect(refused).toEqual([`address ${stranger}`, 'address 127.0.0.1']);
       expect((await requestFrom(gateway, port, 'Host: 127.0.0.1:8765')).status).toBe(303);
     });
 

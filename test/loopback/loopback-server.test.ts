@@ -1,10 +1,12 @@
+import { execFile } from 'node:child_process';
 import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import { describe, expect, test } from 'vitest';
+import { promisify } from 'node:util';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { LoginOutcome } from '../../src/loopback/outcome-page.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { genuine, state } from './loopback-fixture.ts';
-import { get, head, hear, hurried, listening, protectedAnswer, send, start } from './raw-client.ts';
+import { get, head, hear, hurried, listening, protectedAnswer, type Started, send, start } from './raw-client.ts';
 
 describe('the redirect', () => {
   test('rule 28: 303 to a page that waits for the exchange and says who signed in; then the port is closed', async () => {
@@ -161,5 +163,41 @@ describe('rule 5: close', () => {
     await started.loopback.close();
     await tab;
     expect(pending).toBe(0);
+  });
+});
+
+// Only Linux lists the owners of sockets.
+describe.runIf(process.platform === 'linux')('rule 1: a request of another user', () => {
+  /** Sends the request as another user. Only root can do so; for any other user, this process becomes another user. */
+  async function requestOfOtherUser({ port, host }: Started, target: string): Promise<number> {
+    const user = process.getuid?.() ?? 0;
+    if (user !== 0) {
+      vi.spyOn(process, 'getuid').mockReturnValue(user + 1);
+      onTestFinished(() => void vi.restoreAllMocks());
+      return (await send(port, head('GET', target, `Host: ${host}`))).status;
+    }
+    const script = `require('node:http').get('http://${host}${target}', ({ statusCode }) => console.log(statusCode))`;
+    const options = { uid: 65_534, gid: 65_534, cwd: '/', env: {} };
+    const { stdout } = await promisify(execFile)(process.execPath, ['-e', script], options);
+    return Number(stdout);
+  }
+
+  test('is refused and reported, and the login goes on', async () => {
+    const refused: (readonly string[])[] = [];
+    const started = await start({ onRefusedPeer: (...peer) => void refused.push(peer) });
+    expect(await requestOfOtherUser(started, genuine)).toBe(403);
+    expect(refused).toEqual([['127.0.0.1', 'user']]);
+    expect(started.finishes).toEqual([]);
+    vi.restoreAllMocks();
+    expect((await get(started, genuine)).status).toBe(303);
+    expect(refused).toHaveLength(1);
+  });
+
+  test('after the response was accepted is refused without a report', async () => {
+    const refused: string[] = [];
+    const started = await start({ onRefusedPeer: (address) => void refused.push(address) });
+    expect((await get(started, genuine)).status).toBe(303);
+    expect(await requestOfOtherUser(started, '/callback')).toBe(403);
+    expect(refused).toEqual([]);
   });
 });

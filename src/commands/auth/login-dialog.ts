@@ -3,6 +3,7 @@ import { readTerminalLines } from '../../cli/read-terminal-lines.ts';
 import type { ProfileReference } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
 import type { CallbackListenAddress } from '../../loopback/bind-listener.ts';
+import type { RefusedPeerCallback } from '../../loopback/refusal.ts';
 import { detectBrowserEnvironment } from '../../platform/browser-environment.ts';
 import type { OutputSink } from '../../platform/host.ts';
 import { interruptOwnProcess } from '../../platform/interrupt-own-process.ts';
@@ -70,16 +71,28 @@ export function createLoginDialog(
         signal,
       );
     },
-    onRefusedPeer: createRefusedPeerReport(globals.has('trace') ? host.stderr : undefined),
+    onRefusedPeer: createRefusedPeerReport(
+      globals.has('trace') ? host.stderr : undefined,
+      () => void output.warn(pasting ? otherUserTexts.pasting : otherUserTexts.listening),
+    ),
     onOversizedRequest: createOversizedRequestReport((text) => output.warn(text)),
     reportRejectedPaste: (kind) => output.warn(rejectedPasteTexts[kind]),
   };
 }
 
-/** Reports each refused address once, and at most 100, because a peer could connect without end. */
-function createRefusedPeerReport(stderr: OutputSink | undefined): (address: string) => void {
+/**
+ * Reports each refused address once, and at most 100, because a peer could connect without end. A request of another user is
+ * reported once for the whole login, also without --trace, because it may be the browser for which the login waits.
+ */
+function createRefusedPeerReport(stderr: OutputSink | undefined, warnOfOtherUser: () => void): RefusedPeerCallback {
   const reported = new Set<string>();
-  return (address) => {
+  let isUserReported = false;
+  return (address, reason) => {
+    if (reason === 'user') {
+      if (!isUserReported) warnOfOtherUser();
+      isUserReported = true;
+      return;
+    }
     if (stderr === undefined || reported.has(address) || reported.size >= 100) return;
     reported.add(address);
     void stderr.write(`refused a connection from ${sanitizeLine(address)}, which --allow-peer does not name\n`);
@@ -95,6 +108,13 @@ function createOversizedRequestReport(warn: (text: string) => Promise<void>): (p
     void warn(oversizedRequestTexts[part]);
   };
 }
+
+const otherUserTexts = {
+  pasting:
+    'refused a request to the callback URL, because it came from another user of this machine: if it came from your own browser (under another account, in WSL or in a container), paste the URL of its last page here',
+  listening:
+    'refused a request to the callback URL, because it came from another user of this machine: if it came from your own browser (under another account, in WSL or in a container), press Ctrl-C, and log in with `--paste`',
+} as const;
 
 const oversizedRequestTexts = {
   headers:

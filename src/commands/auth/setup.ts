@@ -91,12 +91,14 @@ async function completeProfile(
 ): Promise<void> {
   const asking = again && context.prompts.interactive;
   const values = await askProfileValues(context, settings, typed, asking);
-  const clientSecret =
-    values.flow === 'implicit' ? undefined : await askClientSecret(context, { ...settings, values }, secret, asking);
+  const clientSecret: ClientSecretAnswer =
+    values.flow === 'implicit'
+      ? { kind: 'implicit' }
+      : await askClientSecret(context, { ...settings, values }, secret, asking);
   const store = await context.store({ ...settings, values });
   const { auth_url: authOrigin, client_id: clientId } = values;
-  if (clientSecret !== undefined && authOrigin !== undefined && clientId !== undefined) {
-    await writeClientSecret(store, { authOrigin, clientId }, clientSecret);
+  if (clientSecret.kind === 'new' && authOrigin !== undefined && clientId !== undefined) {
+    await writeClientSecret(store, { authOrigin, clientId }, clientSecret.secret);
   }
   const path = await context.changeConfig((config) => {
     const name = settings.profileName;
@@ -107,11 +109,7 @@ async function completeProfile(
     writeProfile(context.host.folders.config, config, name, profile, config.current ?? name);
     return config.path;
   });
-  const storeName = store.kind === 'keychain' ? 'keychain' : 'credential file';
-  const stored =
-    values.flow === 'implicit'
-      ? '; the implicit flow needs no client secret'
-      : `; the client secret is stored in the ${storeName}`;
+  const stored = describeStoredSecret(clientSecret.kind, store.kind === 'keychain' ? 'keychain' : 'credential file');
   // A login that prompted for the settings prints the name of the store itself and then continues.
   await context.output.note([
     `Profile ${settings.profileName} was written to ${path}${again ? stored : ''}.`,
@@ -119,32 +117,54 @@ async function completeProfile(
   ]);
 }
 
-/** The client secret to store; undefined when the stored one is kept. */
+/** `stored`: the stored client secret is kept. `public`: the application has none. `implicit`: the flow uses none. */
+type ClientSecretAnswer =
+  | { readonly kind: 'new'; readonly secret: Secret }
+  | { readonly kind: 'stored' | 'public' | 'implicit' };
+
+function describeStoredSecret(kind: ClientSecretAnswer['kind'], storeName: string): string {
+  if (kind === 'implicit') return '; the implicit flow needs no client secret';
+  if (kind === 'public') return '; no client secret is stored, because a public client has none';
+  return `; the client secret is stored in the ${storeName}`;
+}
+
 async function askClientSecret(
   context: CommandContext,
   settings: ResolvedProfileSettings,
   typed: Secret | undefined,
   asking: boolean,
-): Promise<Secret | undefined> {
+): Promise<ClientSecretAnswer> {
   const given = typed ?? settings.clientSecret;
-  if (given !== undefined) return given;
+  if (given !== undefined) return { kind: 'new', secret: given };
   const binding = findProfileServerBinding(settings);
   const stored =
     binding === undefined ? undefined : await readStoredClientSecret(await context.store(settings), binding);
-  if (stored !== undefined && !asking) return undefined;
-  let keep = false;
+  if (stored !== undefined && !asking) return { kind: 'stored' };
+  // Native applications are usually public clients (RFC 8252 §8.5). The service of spec.md, which alone reads credentials from
+  // the query, requires the secret (§4.2).
+  const mayBePublic = (settings.values.token_params ?? 'query') !== 'query';
+  if (mayBePublic && !context.prompts.interactive) return { kind: 'public' };
+  const withoutAnswer = stored !== undefined ? 'stored' : mayBePublic ? 'public' : undefined;
+  let isEmpty = false;
   const secret = await context.prompts.askSecret({
     name: 'client secret',
     option: '--client-secret-stdin',
     variable: 'CLOUDCTL_CLIENT_SECRET',
-    message: stored === undefined ? 'Client secret (hidden)' : 'Client secret (hidden; Enter keeps the stored one)',
+    message: secretQuestions[withoutAnswer ?? 'required'],
     validate: (written) => {
-      keep = written === '' && stored !== undefined;
-      return keep || isSecretText(written) ? true : 'The secret is not 1 to 512 visible ASCII characters.';
+      isEmpty = written === '';
+      const isValid = isEmpty ? withoutAnswer !== undefined : isSecretText(written);
+      return isValid ? true : 'The secret is not 1 to 512 visible ASCII characters.';
     },
   });
-  return keep ? undefined : secret;
+  return isEmpty && withoutAnswer !== undefined ? { kind: withoutAnswer } : { kind: 'new', secret };
 }
+
+const secretQuestions = {
+  required: 'Client secret (hidden)',
+  stored: 'Client secret (hidden; Enter keeps the stored one)',
+  public: 'Client secret (hidden; Enter for a public client)',
+} as const;
 
 async function readSecretFromStdin(context: CommandContext): Promise<Secret> {
   if (context.host.stdin.isTTY === true)

@@ -78,3 +78,15 @@ it('a request that is too long is a warning, once for each part', () => {
   expect(warnings).toHaveLength(2);
   expectGolden('auth', warnings.join('\n'));
 });
+
+it.each([
+  ['in a terminal', true],
+  ['without a terminal', false],
+])('a refused request of another user is a warning, once for the login: %s', (_, isTerminal) => {
+  const { host, dialog, warnings } = dialogWith([], isTerminal);
+  for (const address of ['127.0.0.1', '127.0.0.1', '::1']) dialog.onRefusedPeer?.(address, 'user');
+  expect(warnings).toHaveLength(1);
+  expectGolden('auth', warnings.join('\n'));
+  dialog.onRefusedPeer?.('10.0.0.1', 'address');
+  expect([warnings.length, host.err()]).toEqual([1, '']);
+});

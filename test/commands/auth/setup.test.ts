@@ -1,12 +1,15 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { readStoredClientSecret } from '../../../src/session/client-secret.ts';
 import { createFileCredentialStore } from '../../../src/session/file-store.ts';
 import { profilePaths } from '../../../src/session/profile-paths.ts';
+import { closedOrigin } from '../../fixtures/fake-server.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { memoryKeychain, type TestHost, testHost } from '../../fixtures/host.ts';
-import { runCloudctl, stableText } from '../run-cloudctl.ts';
+import { type RunResult, runCloudctl, stableText, startCloudctl } from '../run-cloudctl.ts';
 
 const whole = [
   '--auth-url',
@@ -28,6 +31,33 @@ function setup(host: TestHost, words: readonly string[], stdin?: string) {
 async function secretOf(host: TestHost, clientId = 'client-1', authOrigin = 'https://cloud.example') {
   const store = createFileCredentialStore(profilePaths(host.folders.state, 'default'));
   return (await readStoredClientSecret(store, { authOrigin, clientId }))?.reveal();
+}
+
+/** Runs a command in a terminal and gives each answer once its question is drawn. */
+async function answerPrompts(
+  base: TestHost,
+  words: readonly string[],
+  answers: readonly (readonly [question: string, answer: string])[],
+): Promise<RunResult & { readonly drawn: string }> {
+  const { host, ended } = startCloudctl(base, words, { terminal: 200, env: { NO_COLOR: '1' } });
+  const { screen, stdin } = host;
+  if (!(screen instanceof PassThrough) || !(stdin instanceof PassThrough)) throw new Error('not a host of a test');
+  let drawn = '';
+  screen.on('data', (chunk: Buffer) => {
+    drawn += stripVTControlCharacters(chunk.toString());
+  });
+  let isEnded = false;
+  void ended.finally(() => {
+    isEnded = true;
+  });
+  for (const [question, answer] of answers) {
+    while (!drawn.includes(question)) {
+      if (isEnded) throw new Error(`"${question}" was not drawn, but:\n${drawn}${host.err()}`);
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+    stdin.write(`${answer}\r`);
+  }
+  return { ...(await ended), drawn };
 }
 
 describe('auth setup', () => {
@@ -162,5 +192,78 @@ describe('auth setup', () => {
     const ran = await setup(host, [...whole.slice(0, 8), '-o', 'json']);
     expect(ran.error()).toMatchObject({ code: 'keychain_unavailable', exit_code: 1 });
     expect(host.readConfig().profiles.size).toBe(0);
+  });
+});
+
+describe('a public client, which has no secret', () => {
+  const asPublic = [...whole, '--scope', 'read', '--token-params'];
+
+  it.each(['body', 'basic'])('is set up without a prompt with --token-params %s', async (tokenParams) => {
+    const host = testHost();
+    const ran = await setup(host, [...asPublic, tokenParams, '--no-input']);
+    expect(ran.code).toBe(0);
+    expect(host.readConfig().profiles.get('default')).toMatchObject({
+      client_id: 'client-1',
+      token_params: tokenParams,
+    });
+    expect(existsSync(profilePaths(host.folders.state, 'default').clientFile)).toBe(false);
+    expectGolden('auth', stableText(ran));
+  });
+
+  it('is set up by an empty answer', async () => {
+    const host = testHost();
+    const ran = await answerPrompts(host, ['auth', 'setup', ...asPublic, 'body'], [['Client secret', '']]);
+    expect(ran.code).toBe(0);
+    expect(host.readConfig().profiles.get('default')).toMatchObject({ token_params: 'body' });
+    expect(existsSync(profilePaths(host.folders.state, 'default').clientFile)).toBe(false);
+    expectGolden('auth', ran.drawn.match(/Client secret \([^)]*\)/)?.[0] ?? '', 'question');
+    expectGolden('auth', stableText(ran), 'report');
+  });
+
+  it('is set up by an empty answer at the first login too', async () => {
+    const origin = await closedOrigin();
+    const host = testHost({
+      env: {
+        CLOUDCTL_AUTH_URL: origin,
+        CLOUDCTL_BASE_URL: origin,
+        CLOUDCTL_CALLBACK_URL: 'http://127.0.0.1:0/callback',
+        CLOUDCTL_CREDENTIAL_STORE: 'file',
+        CLOUDCTL_SCOPE: 'read',
+      },
+    });
+    const ran = await answerPrompts(
+      host,
+      ['auth', 'login', '--token-params', 'body', '-o', 'json'],
+      [
+        ['Client ID', 'client-1'],
+        ['Client secret', ''],
+      ],
+    );
+    expect(ran.error()).toMatchObject({ code: 'unreachable' });
+    expect(host.readConfig().profiles.get('default')).toMatchObject({ client_id: 'client-1', token_params: 'body' });
+    expect(existsSync(profilePaths(host.folders.state, 'default').clientFile)).toBe(false);
+  });
+
+  it('may have a secret nevertheless, which an empty answer keeps afterwards', async () => {
+    const host = testHost();
+    const words = ['auth', 'setup', ...asPublic, 'body'];
+    expect((await answerPrompts(host, words, [['Client secret', 'hunter2']])).code).toBe(0);
+    expect(await secretOf(host)).toBe('hunter2');
+    const ran = await answerPrompts(host, words, [['Client secret', '']]);
+    expect(ran.code).toBe(0);
+    expect(await secretOf(host)).toBe('hunter2');
+    expectGolden('auth', stableText(ran));
+  });
+
+  it.each([[[]], [['--token-params', 'query']]])('is refused by the service of the specification: %j', async (more) => {
+    const host = testHost();
+    expect((await setup(host, [...whole, ...more, '--no-input'])).code).toBe(2);
+    const answers = [
+      ['Client secret', ''],
+      ['512', 'hunter2'],
+    ] as const;
+    const ran = await answerPrompts(host, ['auth', 'setup', ...whole, '--scope', 'read', ...more], answers);
+    expect(ran.code).toBe(0);
+    expect(await secretOf(host)).toBe('hunter2');
   });
 });

@@ -29,6 +29,15 @@ describe('rule 1: only this machine speaks to the helper', () => {
   ]);
 });
 
+describe('rule 1: only this user and root speak to the helper', () => {
+  table([
+    ['this user or root', request(genuine, { isOtherUser: false }), 'taken code'],
+    ['a user that the system does not name', request(genuine, { isOtherUser: undefined }), 'taken code'],
+    ['another user', request(genuine, { isOtherUser: true }), 'forbidden'],
+    ['another user with another method', request(genuine, { isOtherUser: true, method: 'POST' }), 'forbidden'],
+  ]);
+});
+
 describe('rule 10: GET only on the callback, POST only on the relay', () => {
   table(
     ['HEAD', 'OPTIONS', 'POST', 'PUT', 'DELETE', 'TRACE', 'CONNECT', 'get', ''].map(

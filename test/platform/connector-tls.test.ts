@@ -1,0 +1,33 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { networkInterfaces } from 'node:os';
+import { createServer } from 'node:tls';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createHttpConnector } from '../../src/platform/connector.ts';
+import { makeCertificates } from '../fixtures/certificates.ts';
+
+const hasIpv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === '::1'));
+
+describe.skipIf(!hasIpv6)('the certificate of an origin with an IPv6 address', () => {
+  async function connectTo(names: string): Promise<{ readonly remoteAddress?: string | undefined }> {
+    const { ca, certificate, key } = makeCertificates(1, names);
+    const server = createServer({ cert: certificate, key }, (socket) => socket.on('error', () => undefined));
+    server.listen(0, '::1');
+    onTestFinished(() => void server.close());
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const connector = createHttpConnector({ proxyFor: () => undefined, limit: 5_000, ca });
+    const socket = await connector.connect(new URL(`https://[::1]:${port}`));
+    const { remoteAddress } = socket;
+    socket.destroy();
+    return { remoteAddress };
+  }
+
+  it('is accepted with this address', async () => {
+    expect(await connectTo('IP:::1')).toEqual({ remoteAddress: '::1' });
+  });
+
+  it('is refused with another address', async () => {
+    await expect(connectTo('IP:::2')).rejects.toMatchObject({ name: 'SendError', kind: 'tls' });
+  });
+});
