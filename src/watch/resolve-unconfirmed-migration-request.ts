@@ -14,6 +14,8 @@ import {
 } from '../identity.ts';
 import { pickPlausibleMigrationStartTime } from './start-and-record-migration.ts';
 import {
+  lockUnconfirmedMigrationRequest,
+  readInterruptedMigrationRequest,
   readUnconfirmedMigrationRequest,
   settleUnconfirmedMigrationRequest,
   type UnconfirmedMigrationRequest,
@@ -31,15 +33,16 @@ export interface UnconfirmedMigrationRequestOutcome {
 
 /**
  * Determines and records the result of a migration request whose sender was interrupted; undefined if there is no such
- * request for the cluster. A migration that the service reports was started by the request, unless the migration is
- * older. Throws a CliError if the service does not report the result, or if another account sent the request.
+ * request for the cluster, also while its sender still waits for the response. A migration that the service reports was
+ * started by the request, unless the migration is older. Throws a CliError if the service does not report the result, or
+ * if another account sent the request.
  * @param now milliseconds since the epoch
  */
 export async function resolveUnconfirmedMigrationRequest(
   { api, stateFolder, now, identity }: ResolveUnconfirmedMigrationRequestDeps,
   cluster: string,
 ): Promise<UnconfirmedMigrationRequestOutcome | undefined> {
-  const start = readUnconfirmedMigrationRequest(stateFolder, api.baseOrigin, cluster);
+  const start = readInterruptedMigrationRequest(stateFolder, api.baseOrigin, cluster);
   if (start === undefined) return undefined;
   if (start.identity !== undefined && compareAccountsAndServerOrigins(start.identity, identity) === 'different') {
     throw new CliError(
@@ -54,7 +57,7 @@ export async function resolveUnconfirmedMigrationRequest(
   const shown = await fetchOnlineMigration(api, cluster);
   const isOlder = shown === undefined || isMigrationCreatedWithin(shown, Math.max(0, now - start.at)) === false;
   const migration = isOlder ? undefined : shown;
-  settleUnconfirmedMigrationRequest(
+  settleIfPresent(
     stateFolder,
     start,
     migration === undefined
@@ -66,6 +69,22 @@ export async function resolveUnconfirmedMigrationRequest(
       ? 'An earlier run was interrupted after it may have sent the migration. The service shows no migration that the earlier run started.'
       : `An earlier run was interrupted after it may have sent the migration. The service shows ${describeOnlineMigration(migration)}.`;
   return { start, migration, hasEnded: isEndedMigrationStatus(migration?.status), note };
+}
+
+/** Since the record was read, another process may have settled it, or stored another request for the cluster. */
+function settleIfPresent(
+  stateFolder: string,
+  start: UnconfirmedMigrationRequest,
+  started: Parameters<typeof settleUnconfirmedMigrationRequest>[2],
+): void {
+  const lock = lockUnconfirmedMigrationRequest(stateFolder, start);
+  if (lock === undefined) return;
+  try {
+    const present = readUnconfirmedMigrationRequest(stateFolder, start.baseOrigin, start.cluster);
+    if (present?.at === start.at) settleUnconfirmedMigrationRequest(stateFolder, start, started);
+  } finally {
+    lock.release();
+  }
 }
 
 export interface ResolveUnconfirmedMigrationRequestDeps {

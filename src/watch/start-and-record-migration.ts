@@ -7,8 +7,11 @@ import {
   startOnlineMigration,
 } from '../api/start-online-migration.ts';
 import { CliError } from '../errors.ts';
+import type { HeldFileLock } from '../platform/file-lock.ts';
 import { migrationTimeLimit } from './migration-deadline.ts';
 import {
+  lockUnconfirmedMigrationRequest,
+  readUnconfirmedMigrationRequest,
   settleUnconfirmedMigrationRequest,
   type UnconfirmedMigrationRequest,
   writeUnconfirmedMigrationRequest,
@@ -27,26 +30,18 @@ export interface StartAndRecordMigrationDeps {
 }
 
 /**
- * Starts a migration with `startOnlineMigration`, and records it. The request is stored before it is sent, and is
- * removed when its result is known. Throws `internal` if the request cannot be stored; no request was sent in this
- * case.
+ * Starts a migration with `startOnlineMigration`, and records it. The request is stored before it is sent, locked until
+ * this run ends, and removed when its result is known. Throws `internal` if the request cannot be stored, and `busy` if
+ * another process starts a migration into the cluster at the same time; no request was sent in these cases.
  */
 export async function startAndRecordMigration(
   deps: StartAndRecordMigrationDeps,
   sent: Omit<UnconfirmedMigrationRequest, 'at'>,
   request: OnlineMigrationRequest,
 ): Promise<StartedOnlineMigration> {
-  const { api, stateFolder, now, loginHints, commandOf } = deps;
+  const { api, now, loginHints, commandOf } = deps;
   const start: UnconfirmedMigrationRequest = { ...sent, at: now() };
-  try {
-    writeUnconfirmedMigrationRequest(stateFolder, start);
-  } catch (error) {
-    throw new CliError('internal', `could not record the migration before it is sent: ${reasonOf(error)}`, {
-      detail: 'nothing was sent, because without a record an interrupted run could start a second migration',
-      hint: 'make the state folder writable, or choose another one with CLOUDCTL_STATE_DIR',
-      cause: error,
-    });
-  }
+  const lock = lockAndStore(deps, start);
   try {
     const started = await startOnlineMigration(api, sent.cluster, request, loginHints, commandOf);
     await settle(deps, start, { id: started.id, at: pickPlausibleMigrationStartTime(started.createdAt, now()) });
@@ -55,6 +50,8 @@ export async function startAndRecordMigration(
     if (error instanceof CliError && !(error instanceof MigrationStartUnknownError))
       await settle(deps, start, undefined);
     throw error;
+  } finally {
+    lock.release();
   }
 }
 
@@ -65,6 +62,37 @@ export async function startAndRecordMigration(
 export function pickPlausibleMigrationStartTime(createdAt: string | undefined, now: number): number {
   const told = Date.parse(createdAt ?? '');
   return Math.abs(told - now) < migrationTimeLimit ? told : now;
+}
+
+/** Stores the request; the returned lock tells other processes that its sender still runs. */
+function lockAndStore(
+  { stateFolder, commandOf }: StartAndRecordMigrationDeps,
+  start: UnconfirmedMigrationRequest,
+): HeldFileLock {
+  let lock: HeldFileLock | undefined;
+  try {
+    lock = lockUnconfirmedMigrationRequest(stateFolder, start);
+    // A request that is present now was stored after this run has looked for interrupted requests.
+    if (
+      lock !== undefined &&
+      readUnconfirmedMigrationRequest(stateFolder, start.baseOrigin, start.cluster) === undefined
+    ) {
+      writeUnconfirmedMigrationRequest(stateFolder, start);
+      return lock;
+    }
+  } catch (error) {
+    lock?.release();
+    throw new CliError('internal', `could not record the migration before it is sent: ${reasonOf(error)}`, {
+      detail: 'nothing was sent, because without a record an interrupted run could start a second migration',
+      hint: 'make the state folder writable, or choose another one with CLOUDCTL_STATE_DIR',
+      cause: error,
+    });
+  }
+  lock?.release();
+  throw new CliError('busy', 'could not start the migration: another process has sent one into this cluster', {
+    detail: 'this run has sent nothing',
+    hint: `show the migration of the other process with ${commandOf(`db status ${start.cluster}`)}`,
+  });
 }
 
 async function settle(

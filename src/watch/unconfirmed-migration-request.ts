@@ -9,6 +9,7 @@ import {
   readStringList,
   tryParseJson,
 } from '../json.ts';
+import type { HeldFileLock } from '../platform/file-lock.ts';
 import {
   ensureFolder,
   listFolder,
@@ -16,6 +17,14 @@ import {
   removeFileDurably,
   writeFileAtomically,
 } from '../platform/files.ts';
+import { watchedSourceBaselinePath, writeWatchedSourceBaselineFile } from './baseline-file.ts';
+import { changeMigrationWatchRecord } from './change-migration-watch-record.ts';
+import {
+  decodeWatchedSourceBaseline,
+  encodeWatchedSourceBaseline,
+  type WatchedSourceBaseline,
+} from './postgresql/watched-source-baseline.ts';
+import { waitForFileLock } from './wait-for-file-lock.ts';
 import {
   decodeAccountAndServerOrigins,
   formatSourceName,
@@ -47,14 +56,54 @@ export interface UnconfirmedMigrationRequest {
   readonly before?: readonly string[];
   readonly warned?: readonly string[];
   readonly sourceOptions?: readonly string[];
+  /**
+   * The source as it was before the request, kept for the baseline file, which still belongs to an earlier migration into
+   * the cluster if the service refuses this one. null: the source could not be read; absent for Redis, and in records of
+   * earlier versions, which wrote the baseline file before the request.
+   */
+  readonly baseline?: WatchedSourceBaseline | null;
 }
 
 /** Stores the record of a migration request before the request is sent. Throws errors of the file system unchanged. */
 export function writeUnconfirmedMigrationRequest(stateFolder: string, start: UnconfirmedMigrationRequest): void {
   const path = sentStartPath(stateFolder, start.baseOrigin, start.cluster);
   ensureFolder(dirname(path));
-  const { at, ...rest } = start;
-  writeFileAtomically(path, `${JSON.stringify({ version: 1, at: new Date(at).toISOString(), ...rest }, null, 2)}\n`);
+  const { at, baseline, ...rest } = start;
+  const encoded = {
+    version: 1,
+    at: new Date(at).toISOString(),
+    ...rest,
+    ...(baseline === undefined ? {} : { baseline: baseline && encodeWatchedSourceBaseline(baseline) }),
+  };
+  writeFileAtomically(path, `${JSON.stringify(encoded)}\n`);
+}
+
+/**
+ * Acquires the lock that a process holds while it sends a request to migrate into this cluster, or removes its record;
+ * undefined when another process still has the lock after `limit` milliseconds. Throws a CliError when the state folder
+ * cannot be locked.
+ */
+export function lockUnconfirmedMigrationRequest(
+  stateFolder: string,
+  { baseOrigin, cluster }: Pick<UnconfirmedMigrationRequest, 'baseOrigin' | 'cluster'>,
+  limit?: number,
+): HeldFileLock | undefined {
+  return waitForFileLock(`${sentStartPath(stateFolder, baseOrigin, cluster)}.lock`, limit);
+}
+
+/**
+ * The migration request for this cluster whose sender was interrupted; undefined if there is none, also while its sender
+ * still runs.
+ */
+export function readInterruptedMigrationRequest(
+  stateFolder: string,
+  baseOrigin: string,
+  cluster: string,
+): UnconfirmedMigrationRequest | undefined {
+  const start = readUnconfirmedMigrationRequest(stateFolder, baseOrigin, cluster);
+  if (start === undefined || isBeingSent(stateFolder, start)) return undefined;
+  // The sender may have received the response after the first read.
+  return readUnconfirmedMigrationRequest(stateFolder, baseOrigin, cluster);
 }
 
 /** The migration request for this cluster whose result is not known; undefined if there is none. */
@@ -66,7 +115,7 @@ export function readUnconfirmedMigrationRequest(
   return decodeSentStart(sentStartPath(stateFolder, baseOrigin, cluster));
 }
 
-/** The requests to migrate this source, sent to any API, whose results are not known. */
+/** The interrupted requests to migrate this source, sent to any API, whose results are not known. */
 export function findUnconfirmedMigrationRequests(
   stateFolder: string,
   source: WatchedSourceAddress,
@@ -75,30 +124,48 @@ export function findUnconfirmedMigrationRequests(
   return listFolder(folder)
     .filter((name) => name.startsWith(filePrefix) && name.endsWith('.json'))
     .flatMap((name) => decodeSentStart(join(folder, name)) ?? [])
-    .filter((start) => isSameWatchedSource(start.source, source));
+    .filter((start) => isSameWatchedSource(start.source, source) && !isBeingSent(stateFolder, start));
 }
 
 /**
- * Removes a request whose result is known, and records the started migration for `db watch`.
+ * Removes a request whose result is known, but not one that was sent later. For a started migration, writes the baseline
+ * and the watch record of `db watch` first; otherwise these files stay as an earlier migration left them. The caller holds
+ * the lock of the request.
  * @param started the started migration; undefined if the request started none
  */
 export function settleUnconfirmedMigrationRequest(
   stateFolder: string,
-  { baseOrigin, cluster, source, identity, before, warned, sourceOptions }: UnconfirmedMigrationRequest,
+  start: UnconfirmedMigrationRequest,
   started: Pick<RecordedMigrationStart, 'at' | 'id'> | undefined,
 ): void {
-  if (started !== undefined) {
-    const record: MigrationWatchRecord = {
-      engine: source.engine,
-      source: formatSourceName(source),
-      started: { ...started, cluster, ...(identity === undefined ? {} : { identity }) },
-      ...(before === undefined ? {} : { before }),
-      ...(warned === undefined ? {} : { warned }),
-      ...(sourceOptions === undefined ? {} : { sourceOptions }),
-    };
-    writeMigrationWatchRecord(getMigrationWatchRecordPath(stateFolder, source), record);
+  const { at, baseOrigin, cluster, source, baseline } = start;
+  try {
+    if (started !== undefined && baseline !== undefined)
+      writeWatchedSourceBaselineFile(watchedSourceBaselinePath(stateFolder, source, cluster), baseline ?? undefined);
+  } finally {
+    // A baseline that cannot be written must not prevent the record of the start.
+    if (started !== undefined) writeStartToWatchRecord(stateFolder, start, started);
+    if (readUnconfirmedMigrationRequest(stateFolder, baseOrigin, cluster)?.at === at)
+      removeFileDurably(sentStartPath(stateFolder, baseOrigin, cluster));
   }
-  removeFileDurably(sentStartPath(stateFolder, baseOrigin, cluster));
+}
+
+function writeStartToWatchRecord(
+  stateFolder: string,
+  { cluster, source, identity, before, warned, sourceOptions }: UnconfirmedMigrationRequest,
+  started: Pick<RecordedMigrationStart, 'at' | 'id'>,
+): void {
+  const path = getMigrationWatchRecordPath(stateFolder, source);
+  const record: MigrationWatchRecord = {
+    engine: source.engine,
+    source: formatSourceName(source),
+    started: { ...started, cluster, ...(identity === undefined ? {} : { identity }) },
+    ...(before === undefined ? {} : { before }),
+    ...(warned === undefined ? {} : { warned }),
+    ...(sourceOptions === undefined ? {} : { sourceOptions }),
+  };
+  // A process that is suspended while it holds the lock must not prevent the record of the start.
+  if (!changeMigrationWatchRecord(path, () => record)) writeMigrationWatchRecord(path, record);
 }
 
 export function isSameWatchedSource(one: WatchedSourceAddress, other: WatchedSourceAddress): boolean {
@@ -107,6 +174,19 @@ export function isSameWatchedSource(one: WatchedSourceAddress, other: WatchedSou
 
 const migrationsFolder = 'migrations';
 const filePrefix = 'sent-';
+
+/** Whether the process that wrote the record of this request still waits for the response. */
+function isBeingSent(stateFolder: string, start: UnconfirmedMigrationRequest): boolean {
+  try {
+    // A process that removes the record holds the lock for some milliseconds only.
+    const lock = lockUnconfirmedMigrationRequest(stateFolder, start, 200);
+    lock?.release();
+    return lock === undefined;
+  } catch {
+    // In a state folder that cannot be locked, no process sends a request.
+    return false;
+  }
+}
 
 function sentStartPath(stateFolder: string, baseOrigin: string, cluster: string): string {
   const fingerprint = createHash('sha256').update(`${baseOrigin} ${cluster}`).digest('hex').slice(0, 32);
@@ -134,7 +214,12 @@ function decodeSentStart(path: string): UnconfirmedMigrationRequest | undefined 
     ...(Array.isArray(value.before) ? { before: readStringList(value.before) } : {}),
     ...(Array.isArray(value.warned) ? { warned: readStringList(value.warned) } : {}),
     ...(Array.isArray(value.sourceOptions) ? { sourceOptions: readStringList(value.sourceOptions) } : {}),
+    ...('baseline' in value ? { baseline: decodeBaseline(value.baseline) } : {}),
   };
+}
+
+function decodeBaseline(json: unknown): WatchedSourceBaseline | null {
+  return (isJsonRecord(json) ? decodeWatchedSourceBaseline(json) : undefined) ?? null;
 }
 
 function decodeSource(json: JsonRecord): WatchedSourceAddress | undefined {

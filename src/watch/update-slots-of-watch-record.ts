@@ -1,11 +1,12 @@
 import type { DbSource } from '../db-source/read-source.ts';
 import type { Clock } from '../platform/host.ts';
+import { changeMigrationWatchRecord } from './change-migration-watch-record.ts';
 import type { WatchedSourcePollResult } from './source-watcher.ts';
 import {
   formatSourceName,
+  type MigrationWatchRecord,
   readMigrationWatchRecord,
   type WatchedSourceAddress,
-  writeMigrationWatchRecord,
 } from './watch-record.ts';
 import { pollSourceContinuously } from './watch-source.ts';
 
@@ -15,9 +16,14 @@ export function getWatchedSourceAddress({ engine, source }: DbSource): WatchedSo
   return { engine, host, port, ...('dbname' in source ? { dbname: source.dbname } : {}) };
 }
 
-/** A state folder that is not writable does not end the watch. The next watch then finds no record of this watch. */
+/**
+ * Records the slots of the migration, so that the next watch detects a slot that was dropped between this watch and the
+ * next. A state folder that is not writable does not end the watch. The next watch then finds no record of this watch.
+ */
 export function updateSlotsOfWatchRecord(path: string, source: DbSource, result: WatchedSourcePollResult): void {
-  ignoreFileErrors(() => saveRecord(path, source, result));
+  const empty = { engine: source.engine, source: formatSourceName(getWatchedSourceAddress(source)) };
+  // If another process holds the lock of the record, the next poll records the slots.
+  ignoreFileErrors(() => void changeMigrationWatchRecord(path, (record) => updateSlots(record ?? empty, result)));
 }
 
 function ignoreFileErrors(save: () => void): void {
@@ -30,9 +36,9 @@ function ignoreFileErrors(save: () => void): void {
 
 /** Records the target of the migration into this cluster, for the commands that `db status` and `db stop` suggest. */
 export function saveWatchedTarget(path: string, cluster: string, target: string): void {
-  const record = readMigrationWatchRecord(path);
-  if (record?.started?.cluster !== cluster || record.target === target) return;
-  ignoreFileErrors(() => writeMigrationWatchRecord(path, { ...record, target }));
+  const addTarget = (record: MigrationWatchRecord | undefined): MigrationWatchRecord | undefined =>
+    record?.started?.cluster !== cluster || record.target === target ? undefined : { ...record, target };
+  ignoreFileErrors(() => void changeMigrationWatchRecord(path, addTarget));
 }
 
 /**
@@ -55,29 +61,20 @@ export async function watchAndRecordNewMigrationSlots(
   }
 }
 
-/**
- * Records the slots of the migration, so that the next watch detects a slot that was dropped between this watch and the
- * next.
- */
-function saveRecord(path: string, source: DbSource, { activeSlots, ending, sample }: WatchedSourcePollResult): void {
-  const record = readMigrationWatchRecord(path) ?? {
-    engine: source.engine,
-    source: formatSourceName(getWatchedSourceAddress(source)),
-  };
+/** The record with the slots of this poll, without slots if the migration has ended; undefined if nothing is new. */
+function updateSlots(
+  record: MigrationWatchRecord,
+  { activeSlots, ending, sample }: WatchedSourcePollResult,
+): MigrationWatchRecord | undefined {
   if (ending !== undefined) {
     const { slots: _slots, firstSeen: _firstSeen, ...rest } = record;
-    writeMigrationWatchRecord(path, rest);
-    return;
+    return rest;
   }
   const known = record.slots ?? [];
   const fresh = activeSlots.filter(
     (one) => !known.some((other) => other.name === one.name && other.database === one.database),
   );
-  if (fresh.length === 0) return;
+  if (fresh.length === 0) return undefined;
   const kept = known.filter(({ database }) => !fresh.some((one) => one.database === database));
-  writeMigrationWatchRecord(path, {
-    ...record,
-    firstSeen: record.firstSeen ?? Date.parse(sample.at),
-    slots: [...kept, ...fresh],
-  });
+  return { ...record, firstSeen: record.firstSeen ?? Date.parse(sample.at), slots: [...kept, ...fresh] };
 }

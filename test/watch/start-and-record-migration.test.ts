@@ -2,6 +2,13 @@ import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import {
+  readWatchedSourceBaselineFile,
+  watchedSourceBaselinePath,
+  writeWatchedSourceBaselineFile,
+} from '../../src/watch/baseline-file.ts';
+import { createWatchedSourceBaseline } from '../../src/watch/postgresql/watched-source-baseline.ts';
+import { resolveUnconfirmedMigrationRequest } from '../../src/watch/resolve-unconfirmed-migration-request.ts';
+import {
   pickPlausibleMigrationStartTime,
   startAndRecordMigration,
 } from '../../src/watch/start-and-record-migration.ts';
@@ -11,9 +18,11 @@ import { apiOf } from '../api/api-of.ts';
 import { workLoginHints } from '../api/login-hints.ts';
 import { type RequestHandler, reply, serverFor } from '../fixtures/fake-server.ts';
 import { makeFolders } from '../fixtures/folders.ts';
+import { makeDatabaseFacts, makeServerFacts } from './postgresql/make-facts.ts';
 
 const cluster = '3b643ad7-65aa-4066-b45b-1c64b6db600a';
 const source = { engine: 'postgresql', host: 'db.example.com', port: 5432, dbname: 'shop' } as const;
+const baseline = createWatchedSourceBaseline(makeServerFacts(), [makeDatabaseFacts({})]);
 
 async function openFixture(answer: RequestHandler) {
   const folders = makeFolders();
@@ -37,12 +46,21 @@ async function openFixture(answer: RequestHandler) {
         commandOf: (words) => words,
         onUnsaved: async (reason) => void unsaved.push(reason),
       },
-      { cluster, baseOrigin: origin, source, before: ['cdc'] },
+      { cluster, baseOrigin: origin, source, before: ['cdc'], baseline: { ...baseline, at: 2000 } },
       { source: { host: source.host, dbname: source.dbname } },
     );
   const pending = () => readUnconfirmedMigrationRequest(stateFolder, origin, cluster);
   const record = () => readMigrationWatchRecord(getMigrationWatchRecordPath(stateFolder, source));
-  return { stateFolder, start, seen, pending, record, unsaved, storedAtPut: () => storedAtPut };
+  const resolve = () =>
+    resolveUnconfirmedMigrationRequest(
+      { api, stateFolder, now: Date.now(), identity: { baseOrigin: origin, accountUuid: 'ada', team: 'personal' } },
+      cluster,
+    );
+  const baselinePath = watchedSourceBaselinePath(stateFolder, source, cluster);
+  return {
+    ...{ stateFolder, start, seen, pending, record, unsaved, resolve, baselinePath },
+    storedAtPut: () => storedAtPut,
+  };
 }
 
 const accept: RequestHandler = (_request, response) =>
@@ -71,6 +89,57 @@ describe('the request', () => {
     );
     await expect(start()).rejects.toMatchObject({ code: 'unreachable' });
     expect(pending()).toMatchObject({ cluster, source });
+  });
+
+  it('is not taken for an interrupted one while it waits for its response', async () => {
+    let [whileWaiting, stored]: unknown[] = ['not asked'];
+    const { start, record, pending, resolve } = await openFixture(async (request, response, count) => {
+      if (request.method !== 'PUT') return reply(response, 404, { id: 'not_found' });
+      whileWaiting = await resolve();
+      stored = pending();
+      return accept(request, response, count);
+    });
+    expect(await start()).toMatchObject({ id: 'm-1' });
+    expect([whileWaiting, stored]).toEqual([undefined, expect.objectContaining({ cluster })]);
+    expect([pending(), record()?.started?.id]).toEqual([undefined, 'm-1']);
+  });
+
+  it('is not sent while another process waits for the response of one into the same cluster', async () => {
+    let second: Promise<unknown> | undefined;
+    const { start, seen, pending } = await openFixture(async (request, response, count) => {
+      // The response to a second request must not wait for itself.
+      if (second === undefined) {
+        second = start().catch((error: unknown) => error);
+        await second;
+      }
+      accept(request, response, count);
+    });
+    expect(await start()).toMatchObject({ id: 'm-1' });
+    expect(await second).toMatchObject({ code: 'busy' });
+    expect(seen.filter(({ method }) => method === 'PUT')).toHaveLength(1);
+    expect(pending()).toBeUndefined();
+  });
+
+  it('is not sent when another one into the cluster was interrupted meanwhile, and keeps its record', async () => {
+    const { start, seen, pending } = await openFixture(({ method }, response) =>
+      method === 'PUT' ? void response.destroy() : reply(response, 404, { id: 'not_found' }),
+    );
+    await expect(start()).rejects.toMatchObject({ code: 'unreachable' });
+    const first = pending();
+    await expect(start()).rejects.toMatchObject({ code: 'busy' });
+    expect(pending()).toEqual(first);
+    expect(seen.filter(({ method }) => method === 'PUT')).toHaveLength(1);
+  });
+
+  it.each<[string, RequestHandler, number]>([
+    ['replaces the baseline of an earlier migration when it is accepted', (...all) => accept(...all), 2000],
+    ['keeps it when it is refused', (_request, response) => reply(response, 409, { id: 'conflict' }), 1000],
+    ['keeps it while the result is not known', (_request, response) => void response.destroy(), 1000],
+  ])('%s', async (_what, answer, expected) => {
+    const { start, baselinePath } = await openFixture(answer);
+    writeWatchedSourceBaselineFile(baselinePath, { ...baseline, at: 1000 });
+    await start().catch(() => {});
+    expect(readWatchedSourceBaselineFile(baselinePath)?.at).toBe(expected);
   });
 
   it('is not sent when it cannot be stored', async () => {

@@ -10,8 +10,9 @@ import {
   truncateSync,
 } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { CliError, usageError } from '../../errors.ts';
-import { type HeldFileLock, tryAcquireFileLock } from '../../platform/file-lock.ts';
+import { usageError } from '../../errors.ts';
+import { systemClock } from '../../platform/clock.ts';
+import type { HeldFileLock } from '../../platform/file-lock.ts';
 import { createFileWithReservedSpace } from '../../platform/files.ts';
 import {
   type BatchDescriptionLedgerEvent,
@@ -20,6 +21,7 @@ import {
   type RequestGroupSendingLedgerEvent,
 } from './batch-ledger-event.ts';
 import { batchLedgerWriteError, isResumableBatchLedger, openBatchLedgerFile } from './batch-ledger-file.ts';
+import { acquireBatchLedgerLock, buildBatchLedgerLockPath } from './batch-ledger-lock.ts';
 import { type BatchLedgerState, createBatchLedgerState } from './batch-ledger-state.ts';
 import { readBatchLedger, readBatchStateIfLedgerValid } from './read-batch-ledger.ts';
 
@@ -63,9 +65,10 @@ export async function createBatchLedgerAtPath(
   path: string,
   batch: BatchDescriptionLedgerEvent,
   bootOf: ReadBootId,
+  clock = systemClock,
 ): Promise<BatchLedger> {
   // Acquiring the lock creates the folder of the ledger.
-  const lock = acquireLedgerLock(path);
+  const lock = await acquireBatchLedgerLock(path, clock);
   try {
     // A symbolic link is not removed, so creating the ledger file fails.
     if (!isResumableBatchLedger(path) && lstatSync(path, { throwIfNoEntry: false })?.isFile() === true) rmSync(path);
@@ -85,8 +88,9 @@ export async function createReplacementBatchLedger(
   path: string,
   batch: BatchDescriptionLedgerEvent,
   bootOf: ReadBootId,
+  clock = systemClock,
 ): Promise<BatchLedger> {
-  const lock = acquireLedgerLock(path);
+  const lock = await acquireBatchLedgerLock(path, clock);
   const previous = previousPath(path);
   try {
     // The ledger of a run that was killed before its baseline contains less than the ledger of the run before it.
@@ -139,13 +143,19 @@ function restorePrevious(path: string, { batch, baseline }: BatchLedgerState): b
 }
 
 /** Opens the ledger that an earlier process wrote. An incomplete last line of the ledger is removed. */
-export async function openExistingBatchLedger(named: string, bootOf: ReadBootId): Promise<BatchLedger> {
+export async function openExistingBatchLedger(
+  named: string,
+  bootOf: ReadBootId,
+  clock = systemClock,
+): Promise<BatchLedger> {
   // The path is made absolute, because the resume command may be run in another folder.
   const path = resolve(named);
   requireReadable(path);
   const isLockNew = !existsSync(buildBatchLedgerLockPath(path));
-  const lock = acquireLedgerLock(path);
+  const lock = await acquireBatchLedgerLock(path, clock);
   try {
+    // Another process may have deleted the ledger of a finished batch during the wait.
+    requireReadable(path);
     const content = readBatchLedger(path);
     const { state, length, size } = restorePrevious(path, content.state) ? readBatchLedger(path) : content;
     // No request depends on an incomplete line, because lines on which a request depends are synced before the request is sent.
@@ -156,8 +166,8 @@ export async function openExistingBatchLedger(named: string, bootOf: ReadBootId)
     for (const last of sendings.slice(-1)) await ledger.commit(last);
     return ledger;
   } catch (error) {
-    // If the file is not a ledger, its new lock file is removed.
-    if (isLockNew) rmSync(buildBatchLedgerLockPath(path), { force: true });
+    // If the file is not a ledger, or was deleted, its new lock file is removed.
+    if (isLockNew || !existsSync(path)) rmSync(buildBatchLedgerLockPath(path), { force: true });
     lock.release();
     throw batchLedgerWriteError(path, error);
   }
@@ -226,20 +236,4 @@ async function openedLedger(
       await close();
     },
   };
-}
-
-/** The lock is a separate file in the folder of the ledger, because on some systems a locked file cannot be read. */
-function acquireLedgerLock(path: string): HeldFileLock {
-  const name = buildBatchLedgerLockPath(path);
-  const lock = tryAcquireFileLock(name);
-  if (lock !== undefined) return lock;
-  throw new CliError('busy', 'another process runs this batch', {
-    detail: `the other process has locked ${name}`,
-    hint: 'wait until the other process ends, or end it, and run the command again',
-  });
-}
-
-/** The lock path is the same for every symbolic link to the ledger. */
-export function buildBatchLedgerLockPath(path: string): string {
-  return `${existsSync(path) ? realpathSync(path) : path}.lock`;
 }

@@ -5,8 +5,9 @@ import { usageError } from '../../errors.ts';
 import { type HeldFileLock, tryAcquireFileLock } from '../../platform/file-lock.ts';
 import { listFolder } from '../../platform/files.ts';
 import { isBatchFinished } from '../run-batch.ts';
-import { buildBatchLedgerLockPath, buildBatchLedgerPath } from './batch-ledger.ts';
+import { buildBatchLedgerPath } from './batch-ledger.ts';
 import { dropletDeletedWithBatchErrorText } from './batch-ledger-event.ts';
+import { buildBatchLedgerLockPath } from './batch-ledger-lock.ts';
 import type { BatchLedgerState, BatchStatusCounts } from './batch-ledger-state.ts';
 import { readBatchStateIfLedgerValid } from './read-batch-ledger.ts';
 
@@ -25,7 +26,7 @@ export interface StoredBatch extends Partial<BatchStatusCounts> {
 /** Lists the batches whose ledgers are in the state folder, newest first and damaged ones last. */
 export function listStoredBatches(stateFolder: string): readonly StoredBatch[] {
   return ledgerFiles(stateFolder)
-    .map(describeBatch)
+    .flatMap((path) => describeStoredBatch(path) ?? [])
     .toSorted((left, right) => (right.started ?? '').localeCompare(left.started ?? ''));
 }
 
@@ -86,9 +87,12 @@ function isPrunable(path: string): boolean {
   return state !== undefined && (isBatchFinished(state) || isDeleted(state));
 }
 
-function describeBatch(path: string): StoredBatch {
+/** The batch of a ledger; undefined when another process has deleted the ledger since the folder was read. */
+export function describeStoredBatch(path: string): StoredBatch | undefined {
   const state = readBatchStateIfLedgerValid(path);
   const isRunning = isLocked(path);
+  // A process that has locked a missing ledger is replacing it.
+  if (!isRunning && !isFile(path)) return undefined;
   if (state === undefined) return { id: basename(path, extension), state: isRunning ? 'running' : 'damaged', path };
   const { id, at, profile, names } = state.batch;
   const described = { id, path, started: at, profile, names: names.length, ...state.counts() };

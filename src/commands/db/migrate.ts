@@ -37,10 +37,10 @@ import { buildMigrationRequest, methodNotStartableError } from './migration-requ
 import { describeRestrictionsDuringMigration } from './migration-rules.ts';
 import {
   listWarnedOrFailedCheckIds,
+  readSourceBeforeMigration,
   recordSlotsOfStartedMigration,
-  recordWatchedSourceBaseline,
-  type WatchedSourceBaselineRecordingResult,
-} from './record-watched-source-baseline.ts';
+  type SourceBeforeMigrationResult,
+} from './read-source-before-migration.ts';
 import { readWatchArgs, watchMigrationOptionSpecs } from './watch.ts';
 
 interface Migrated {
@@ -113,7 +113,7 @@ export const dbMigrateCommand: CommandSpec<CommandContext> = {
     if (preflight !== undefined && !preflight.report.ok)
       throw buildMigrationMethodBlockedError(preflight.report, args.value('fix-sql'));
     await confirm(context, source, cluster, describeCurrentAccount(context, settings, identity));
-    const before = await recordWatchedSourceBaseline(context, args, source, cluster);
+    const before = await readSourceBeforeMigration(context, args, source);
     const started = await startAndRecordMigration(
       {
         api,
@@ -133,6 +133,7 @@ export const dbMigrateCommand: CommandSpec<CommandContext> = {
           caFile: args.value('ca-file'),
         }),
         ...(before.slots === undefined ? {} : { before: before.slots }),
+        ...(source.engine === 'redis' ? {} : { baseline: before.baseline ?? null }),
         ...(preflight === undefined ? {} : { warned: listWarnedOrFailedCheckIds(preflight.report) }),
       },
       buildMigrationRequest(source, args),
@@ -159,7 +160,7 @@ async function finish(
   {
     preflight,
     before,
-  }: { readonly preflight?: PreflightReport | undefined; readonly before?: WatchedSourceBaselineRecordingResult },
+  }: { readonly preflight?: PreflightReport | undefined; readonly before?: SourceBeforeMigrationResult },
 ): Promise<ExitCode> {
   const { output, host } = context;
   const startedAt = pickPlausibleMigrationStartTime(createdAt, host.clock.now());

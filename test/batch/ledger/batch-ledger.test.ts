@@ -19,6 +19,7 @@ import {
   decodeBatchLedgerEvent,
   encodeBatchLedgerEvent,
 } from '../../../src/batch/ledger/batch-ledger-event.ts';
+import type { Clock } from '../../../src/platform/host.ts';
 import { batchOf, ledgerFor, testBootId, testLedgerPath } from '../batch-fixtures.ts';
 
 const at = '2026-01-01T00:00:00.000Z';
@@ -34,6 +35,7 @@ const events: readonly BatchLedgerEvent[] = [
   { event: 'unknown', at, group: 3, names: ['d'], error: 'who knows', resend: true },
 ];
 const batch = batchOf(['a', 'b', 'c', 'd'], { if_exists: 'create' });
+const noWait: Clock = { now: Date.now, sleep: async () => {} };
 
 async function written() {
   const path = testLedgerPath();
@@ -109,7 +111,10 @@ describe('a ledger', () => {
   it('is held by one process at a time', async () => {
     const path = testLedgerPath();
     const ledger = await createBatchLedgerAtPath(path, batch, testBootId);
-    await expect(openExistingBatchLedger(path, testBootId)).rejects.toMatchObject({ code: 'busy', exitCode: 1 });
+    await expect(openExistingBatchLedger(path, testBootId, noWait)).rejects.toMatchObject({
+      code: 'busy',
+      exitCode: 1,
+    });
     await ledger.close();
     await (await openExistingBatchLedger(path, testBootId)).close();
   });
@@ -119,11 +124,11 @@ describe('a ledger', () => {
     const ledger = await createBatchLedgerAtPath(path, batch, testBootId);
     const link = `${path}.link`;
     symlinkSync(path, link);
-    await expect(openExistingBatchLedger(link, testBootId)).rejects.toMatchObject({ code: 'busy' });
+    await expect(openExistingBatchLedger(link, testBootId, noWait)).rejects.toMatchObject({ code: 'busy' });
     await ledger.close();
     const again = await openExistingBatchLedger(link, testBootId);
     expect(again.path).toBe(link);
-    await expect(openExistingBatchLedger(path, testBootId)).rejects.toMatchObject({ code: 'busy' });
+    await expect(openExistingBatchLedger(path, testBootId, noWait)).rejects.toMatchObject({ code: 'busy' });
     await again.close();
   });
 

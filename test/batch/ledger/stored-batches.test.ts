@@ -8,6 +8,7 @@ import {
 } from '../../../src/batch/ledger/batch-ledger.ts';
 import {
   deleteOldBatchLedgers,
+  describeStoredBatch,
   findBatchLedgerPath,
   listStoredBatches,
 } from '../../../src/batch/ledger/stored-batches.ts';
@@ -76,6 +77,15 @@ it('lists ledgers of running, killed, finished, deleted and damaged batches', as
 
 it('lists nothing without a folder', () => {
   expect(listStoredBatches(join(stateFolder(), 'none'))).toEqual([]);
+});
+
+it('leaves out a ledger that another process has deleted since the folder was read', async () => {
+  const folder = stateFolder();
+  const ledger = await batchIn(folder, 'gone', true);
+  await ledger.close();
+  expect(describeStoredBatch(ledger.path)).toMatchObject({ id: 'gone', state: 'finished' });
+  deleteOldBatchLedgers(folder, Date.now() + 60_000);
+  expect(describeStoredBatch(ledger.path)).toBeUndefined();
 });
 
 it('does not change what it lists: an incomplete last line stays', async () => {

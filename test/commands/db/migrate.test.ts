@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { closedPort } from '../../../scripts/free-port.mjs';
+import {
+  readWatchedSourceBaselineFile,
+  watchedSourceBaselinePath,
+  writeWatchedSourceBaselineFile,
+} from '../../../src/watch/baseline-file.ts';
+import { createWatchedSourceBaseline } from '../../../src/watch/postgresql/watched-source-baseline.ts';
 import { getMigrationWatchRecordPath, readMigrationWatchRecord } from '../../../src/watch/watch-record.ts';
 import { maskVariable } from '../../fixtures/error-text.ts';
 import { reply, serverFor } from '../../fixtures/fake-server.ts';
@@ -7,6 +13,7 @@ import { expectGolden } from '../../fixtures/golden.ts';
 import { testHost } from '../../fixtures/host.ts';
 import { seedSession } from '../../fixtures/session.ts';
 import { callApi, MAYA, sandboxFor, send, signIn, submit, tokenFor } from '../../sandbox/requests.ts';
+import { makeDatabaseFacts, makeServerFacts } from '../../watch/postgresql/make-facts.ts';
 import { recordedRequests, runCloudctl, sandboxEnvironment } from '../run-cloudctl.ts';
 import { countingSource, dbTestHost } from './test-source.ts';
 
@@ -192,6 +199,25 @@ describe('a response of 2xx', () => {
       dbname: 'd',
     });
     expect(readMigrationWatchRecord(path)?.started).toMatchObject({ id, cluster });
+  });
+});
+
+describe('the baseline of a running migration', () => {
+  const source = { engine: 'postgresql', host: 'h', port: 5432, dbname: 'd' } as const;
+  const baseline = createWatchedSourceBaseline(makeServerFacts(), [makeDatabaseFacts({})]);
+
+  it.each([
+    ['stays when the service refuses a second one', 409, true],
+    ['is removed by one that the service starts although the source cannot be read', 200, false],
+  ])('%s', async (_what, status, isKept) => {
+    const { origin } = await serverFor(({ method }, response) =>
+      reply(response, method === 'PUT' ? status : 200, { ...running, id: 'm1', message: 'no' }),
+    );
+    const host = dbTestHost({ CLOUDCTL_BASE_URL: origin, CLOUDCTL_ACCESS_TOKEN: 'token' });
+    const path = watchedSourceBaselinePath(host.folders.state, source, cluster);
+    writeWatchedSourceBaselineFile(path, baseline);
+    await runCloudctl(host, ['db', 'migrate', cluster, '--source', 'postgres://u@h/d', ...unseen]);
+    expect(readWatchedSourceBaselineFile(path) !== undefined).toBe(isKept);
   });
 });
 

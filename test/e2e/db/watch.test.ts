@@ -118,10 +118,13 @@ test('Ctrl-C ends the watch with 130, and says how to come back', async () => {
   expect(other.json<MigrationStatusSample>()).toMatchObject({ phase: expect.any(String) });
 });
 
+/** The files of a folder without the lock files beside them. */
+const recordsIn = (folder: string): string[] => readdirSync(folder).filter((name) => name.endsWith('.json'));
+
 test('what was seen is remembered for the next watch, without a secret and for its owner alone', async () => {
   await run(words('--interval', '1s', '--until-idle'), asked());
   const folder = join(folders.state, 'migrations');
-  const texts = readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8'));
+  const texts = recordsIn(folder).map((name) => readFileSync(join(folder, name), 'utf8'));
   expect(texts.join()).not.toContain(pair.source.password);
   expect(JSON.parse(texts[0]!)).toMatchObject({
     source: `127.0.0.1:${pair.source.port}/shop`,
@@ -163,7 +166,7 @@ test('--watch goes over into the watch once the service has accepted, with the c
     expect(migrated).toMatchObject({ id: 'm1', deadline: '2026-12-04T12:00:00Z' });
     expect(looks.at(-1)).toMatchObject({ phase: 'streaming', deadline: migrated.deadline, deadline_from: 'migrate' });
     const folder = join(own.state, 'migrations');
-    const names = readdirSync(folder).sort((one) => (one.startsWith('baseline-') ? 1 : -1));
+    const names = recordsIn(folder).sort((one) => (one.startsWith('baseline-') ? 1 : -1));
     const [text, baseline] = names.map((name) => readFileSync(join(folder, name), 'utf8'));
     expect(`${text}${baseline}`).not.toContain(pair.source.password);
     // The baseline is written without a preflight, too.
