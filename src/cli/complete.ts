@@ -1,5 +1,6 @@
 import type { CommandDescription, CommandGroup, LazyCommand, OptionSpec } from './command.ts';
 import { describeCommand } from './command-table.ts';
+import { type FoundCommand, findCommandByWord } from './command-tree.ts';
 import { globalOptions, helpAndVersionOptions } from './global-options.ts';
 import type { HelpTopics } from './help-topic.ts';
 import { type CompletableName, readCompletionNamesStoredByBuild } from './stored-help.ts';
@@ -104,12 +105,11 @@ async function readWords<C>(root: CommandGroup<C>, words: readonly string[]): Pr
       if (found?.valueName !== undefined && value !== undefined) typed.set(found.name, value);
       else option = found?.valueName === undefined ? undefined : found;
     } else {
-      const name: string | undefined = positionals === 0 ? childName(node, word) : undefined;
-      const child: Node<C> | undefined = node.kind === 'group' && name !== undefined ? node.children[name] : undefined;
-      if (child === undefined || name === undefined) positionals += 1;
+      const found: FoundCommand<C> | undefined = positionals === 0 ? findCommandByWord(node, word) : undefined;
+      if (found === undefined) positionals += 1;
       else {
-        node = child;
-        path.push(name);
+        node = found.child;
+        path.push(found.name);
       }
     }
   }
@@ -120,12 +120,6 @@ async function readWords<C>(root: CommandGroup<C>, words: readonly string[]): Pr
 function splitFlag(word: string): readonly [flag: string, value: string | undefined] {
   const [, flag, value] = /^(--[^=]+)=(.*)$/s.exec(word) ?? [];
   return flag === undefined ? [word, undefined] : [flag, value];
-}
-
-function childName<C>(node: Node<C>, word: string): string | undefined {
-  if (node.kind !== 'group') return undefined;
-  const name = Object.hasOwn(node.aliases ?? {}, word) ? (node.aliases?.[word] ?? word) : word;
-  return Object.hasOwn(node.children, name) ? name : undefined;
 }
 
 /** The description of a command; for a group, that of its default command. */

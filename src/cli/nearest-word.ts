@@ -14,7 +14,7 @@ export function nearestWord(word: string, known: readonly string[]): string | un
   return best ?? (typed.length < 2 ? undefined : known.find((candidate) => isAbbreviation(typed, candidate)));
 }
 
-/** Finds the known word that `word` probably misspells, with stricter rules than `suggest`, for places where any word is valid. */
+/** Finds the known word that `word` probably misspells, with stricter rules than `nearestWord`, for places where any word is valid. */
 export function likelyIntendedWord(word: string, known: readonly string[]): string | undefined {
   if (!/^[a-z]{2,}$/i.test(word)) return undefined;
   const typed = word.toLowerCase();

@@ -2,6 +2,7 @@ import type { ExitCode } from '../errors.ts';
 import type { OutputSink, ProcessEnvironment } from '../platform/host.ts';
 import { isColorEnabled } from './color.ts';
 import type { CommandGroup, CommandTree, ExampleSpec, LazyCommand, ParsedArgs } from './command.ts';
+import { type FoundCommand, findCommandByWord } from './command-tree.ts';
 import type { CompletionNameSource } from './complete.ts';
 import { createParsedArgs } from './create-parsed-args.ts';
 import { globalOptions } from './global-options.ts';
@@ -148,16 +149,10 @@ function findHelp<C>(name: string, root: CliRootCommandGroup<C>, words: readonly
   let node: CommandGroup<C> | LazyCommand<C> = root;
   const path = [name];
   for (const word of words) {
-    if (node.kind === 'command') return undefined;
-    const { children }: CommandGroup<C> = node;
-    const aliases: Readonly<Record<string, string>> = node.aliases ?? {};
-    const meant: string = (Object.hasOwn(aliases, word) && aliases[word]) || word;
-    const child: CommandGroup<C> | LazyCommand<C> | undefined = Object.hasOwn(children, meant)
-      ? children[meant]
-      : undefined;
-    if (child === undefined) return undefined;
-    node = child;
-    path.push(meant);
+    const found: FoundCommand<C> | undefined = findCommandByWord(node, word);
+    if (found === undefined) return undefined;
+    node = found.child;
+    path.push(found.name);
   }
   return { kind: 'help', path, node };
 }

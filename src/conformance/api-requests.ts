@@ -8,7 +8,7 @@ import {
   requireResponseCondition,
 } from './conformance-response.ts';
 import { requireFirstSandboxUser, stopAllMigrationsThroughPanel } from './sandbox-people.ts';
-import type { ServerUnderTest } from './server-under-test.ts';
+import type { ConformanceRequest, ServerUnderTest } from './server-under-test.ts';
 import { obtainReadWriteToken } from './tokens.ts';
 
 /** The specification does not show response bodies, so a body in an unknown format proves no difference from it. */
@@ -21,13 +21,7 @@ export function requireTestableResponseFormat(
   throw new ConformanceNotTestableError(`the response has another form than that of the sandbox: ${response.received}`);
 }
 
-export interface ConformanceApiRequest {
-  readonly method: string;
-  readonly path: string;
-  readonly query?: Readonly<Record<string, string>>;
-  readonly json?: unknown;
-  readonly headers?: Readonly<Record<string, string>>;
-}
+export type ConformanceApiRequest = Omit<ConformanceRequest, 'origin' | 'form' | 'bearer'>;
 
 export function sendTestApiRequest(
   server: ServerUnderTest,
@@ -41,8 +35,8 @@ export function sendTestApiRequest(
 export const conformanceDropletAttributes = { region: 'nyc3', size: 's-1vcpu-1gb', image: 'ubuntu-24-04-x64' };
 
 /**
- * Creates droplets, hands the response to `observe`, and deletes what was created. A droplet that cannot be deleted is
- * reported by `onLeft`.
+ * Creates droplets, hands the response to `observe`, and deletes what was created. A droplet that cannot be deleted is added to
+ * `server.left`.
  */
 export async function withTestDroplets<T>(
   server: ServerUnderTest,
@@ -104,6 +98,9 @@ export function requireTestedCluster(server: ServerUnderTest): string {
   if (cluster === undefined) throw new ConformanceNotTestableError('needs --cluster');
   return cluster;
 }
+
+/** The UUID of no cluster. */
+export const unknownClusterUuid = '00000000-0000-4000-8000-000000000000';
 
 /** A migration source in a domain that is reserved for examples (RFC 2606), so that a started migration reads no data. */
 export const conformanceMigrationSource = {

@@ -5,7 +5,6 @@ import {
   oauthStateWithSpecialCharacters,
 } from './authorize-tested-client.ts';
 import { type AuthorizationPageOrRedirect, leadsToCallback, sendConformanceAuthorizationRequest } from './browse.ts';
-import { ConformanceDifferenceError } from './conformance-difference-error.ts';
 import { extractResponsePlainText, requireResponseCondition } from './conformance-response.ts';
 import { setSandboxConsent } from './sandbox-people.ts';
 import { computeOncePerServer, type RequestParameterValues, type ServerUnderTest } from './server-under-test.ts';
@@ -95,17 +94,5 @@ export function requireReturnedOAuthState(
   parameters: URLSearchParams,
   state: string,
 ): void {
-  requireAuthorizationResponseCondition(
-    parameters.get('state') === state,
-    'the same state that was sent',
-    authorization,
-  );
-}
-
-export function requireAuthorizationResponseCondition(
-  condition: boolean,
-  expected: string,
-  { response }: AuthorizationRedirect,
-): void {
-  if (!condition) throw new ConformanceDifferenceError(expected, response);
+  requireResponseCondition(parameters.get('state') === state, 'the same state that was sent', authorization.response);
 }

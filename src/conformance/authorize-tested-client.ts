@@ -67,8 +67,9 @@ export function buildTestedClientAuthorizationParameters(
 }
 
 /**
- * Lets a person authorize the application: by the consent script of a sandbox, or in a browser. Throws ConformanceNotTestableError when neither
- * is available, and ConformanceDifferenceError when the authorization does not end in a redirect to the callback URL.
+ * Lets a person authorize the application: by the consent script of a sandbox, or in a browser. Throws
+ * ConformanceNotTestableError when neither is available, and ConformanceDifferenceError when the authorization does not end in a
+ * redirect to the callback URL.
  */
 export async function authorizeTestedClient(
   server: ServerUnderTest,

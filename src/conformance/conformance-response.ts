@@ -13,10 +13,7 @@ export interface ConformanceResponse {
   readonly received: string;
 }
 
-export interface RawConformanceResponse {
-  readonly sent: string;
-  readonly status: number;
-  readonly header: (name: string) => string | undefined;
+export interface RawConformanceResponse extends Pick<ConformanceResponse, 'sent' | 'status' | 'header'> {
   /** The response body; undefined when the body was longer than the limit. */
   readonly body: string | undefined;
   /** The reason why no complete response was received. */
@@ -53,8 +50,22 @@ export function isSuccessfulResponse({ status }: ConformanceResponse): boolean {
 }
 
 /** Throws ConformanceDifferenceError unless the condition is true. `expected` says what the statement requires. */
-export function requireResponseCondition(condition: boolean, expected: string, response: ConformanceResponse): void {
+export function requireResponseCondition(
+  condition: boolean,
+  expected: string,
+  response: Pick<ConformanceResponse, 'sent' | 'received'>,
+): void {
   if (!condition) throw new ConformanceDifferenceError(expected, response);
+}
+
+/** Throws ConformanceDifferenceError unless the response has a success status (2xx). */
+export function requireSuccessfulResponse(response: ConformanceResponse, expected: string): void {
+  requireResponseCondition(isSuccessfulResponse(response), expected, response);
+}
+
+/** Throws ConformanceDifferenceError if the response has a success status (2xx). */
+export function requireRefusedRequest(response: ConformanceResponse, expected: string): void {
+  requireResponseCondition(!isSuccessfulResponse(response), expected, response);
 }
 
 /** Throws ConformanceDifferenceError unless the response is an OAuth error with this code and a description (spec §2, §7). */

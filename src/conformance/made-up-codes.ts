@@ -25,8 +25,16 @@ export function exchangeMadeUpCode(
   server: ServerUnderTest,
   changes: RequestParameterValues = {},
 ): Promise<ConformanceResponse> {
+  return sendTestTokenRequest(server, buildMadeUpCodeExchange(server, changes));
+}
+
+/** The parameters of an exchange with a code that no server issued. */
+export function buildMadeUpCodeExchange(
+  server: ServerUnderTest,
+  changes: RequestParameterValues = {},
+): RequestParameterValues {
   const code = { code: createMadeUpSecret(server, '[code]'), verifier: undefined };
-  return sendTestTokenRequest(server, buildCodeExchangeParameters(server, code, changes));
+  return buildCodeExchangeParameters(server, code, changes);
 }
 
 export function createMadeUpSecret(server: ServerUnderTest, shown: string): Secret {

@@ -1,10 +1,16 @@
 import type { ServerUnderTest } from './server-under-test.ts';
 
 /**
- * What a statement needs to be played. `client`: client ID and callback URL; `secret`: the client secret; `token`: an access
- * token that may read; `writes`: permission to create, change and revoke; `consent`: a person who authorizes, or the consent
- * script of the sandbox; `grant`: tokens that may be used up, by consent or by a given refresh token; `cluster`: the UUID of a database cluster; `sandbox`: the admin API of the sandbox, for its clock and
- * its control panel.
+ * What a statement needs to be tested.
+ *
+ * - `client`: client ID and callback URL
+ * - `secret`: the client secret
+ * - `token`: an access token that may read
+ * - `writes`: permission to create, change and revoke
+ * - `consent`: a person who authorizes, or the consent script of the sandbox
+ * - `grant`: tokens that may be used up, by consent or by a given refresh token
+ * - `cluster`: the UUID of a database cluster
+ * - `sandbox`: the admin API of the sandbox, for its clock and its control panel
  */
 export type ConformanceNeed = 'client' | 'secret' | 'token' | 'writes' | 'consent' | 'grant' | 'cluster' | 'sandbox';
 
@@ -39,6 +45,16 @@ export type ConformanceStatement = TestableConformanceStatement | UntestableConf
 
 /** What a server does in each case of a choice that the specification leaves open, such as `wrong client secret: 401`. */
 export type SpecGapObservations = Readonly<Record<string, string>>;
+
+/** Observes the cases one after the other. */
+export async function observeInTurn<Case>(
+  cases: Readonly<Record<string, Case>>,
+  observe: (one: Case) => Promise<string>,
+): Promise<SpecGapObservations> {
+  const observed: [string, string][] = [];
+  for (const [name, one] of Object.entries(cases)) observed.push([name, await observe(one)]);
+  return Object.fromEntries(observed);
+}
 
 /** Observes which choice a server makes where the specification leaves one open. */
 export interface SpecGapProbe {

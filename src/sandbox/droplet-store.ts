@@ -17,14 +17,7 @@ interface AccountLists {
 }
 
 /** The attributes of a droplet that a creation request specifies. */
-export interface DropletSpec {
-  readonly region: string;
-  readonly size: string;
-  readonly image: number;
-  readonly tags: readonly string[];
-  readonly features: readonly string[];
-  readonly vpc?: string;
-}
+export type DropletSpec = Pick<SandboxDroplet, 'region' | 'size' | 'image' | 'tags' | 'features' | 'vpc'>;
 
 export interface CreatedSandboxDroplet {
   readonly droplet: SandboxDroplet;

@@ -1,5 +1,7 @@
 import type { SandboxClusterMigrator } from './cluster-migrator.ts';
 import type { FaultList } from './faults/fault-list.ts';
+import type { SandboxHttpReply } from './http/http-reply.ts';
+import type { SandboxHttpRequest } from './http/http-request.ts';
 import type { LiveSandboxState } from './live-sandbox-state.ts';
 import type { SandboxAccessDetails } from './ready-line.ts';
 import type { SandboxRequestLog } from './request-log.ts';
@@ -17,6 +19,9 @@ export interface SandboxHandlerContext {
   /** A signal that is aborted when the sandbox closes. */
   readonly closing: AbortSignal;
 }
+
+/** Replies to a request of a public or an admin route. */
+export type SandboxRequestHandler = (request: SandboxHttpRequest, service: SandboxHandlerContext) => SandboxHttpReply;
 
 export interface SandboxSettings {
   readonly adminToken: string;

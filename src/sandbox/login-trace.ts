@@ -9,6 +9,12 @@ import { findPanelSession } from './panel/panel-session.ts';
 import type { AuthorizationCode, IssuedTokenPair } from './records.ts';
 import type { SandboxLoginCorrelation } from './request-log.ts';
 
+/** Finds the application and the login to which a request belongs. */
+export type LoginCorrelationFinder = (
+  request: SandboxHttpRequest,
+  service: SandboxHandlerContext,
+) => SandboxLoginCorrelation | undefined;
+
 /** The record that connects the requests of one login in the panel, for a request whose query is an authorization request. */
 export function findLoginCorrelationOfAuthorizationRequest(
   request: SandboxHttpRequest,
@@ -22,7 +28,7 @@ export function findLoginCorrelationOfAuthorizationRequest(
   return { clientId, login, ...(person === undefined ? {} : { person }) };
 }
 
-/** The login trace of a request with an authorization code. */
+/** The login correlation of a request with an authorization code. */
 export function findLoginCorrelationOfAuthorizationCode(
   code: AuthorizationCode | undefined,
 ): SandboxLoginCorrelation | undefined {
@@ -30,7 +36,7 @@ export function findLoginCorrelationOfAuthorizationCode(
   return { clientId: code.clientId, person: code.person, chain: secretFingerprint(code.code) };
 }
 
-/** The login trace of a request with an access token or a refresh token. */
+/** The login correlation of a request with an access token or a refresh token. */
 export function createLoginCorrelationOfTokenPair(
   pair: IssuedTokenPair | undefined,
 ): SandboxLoginCorrelation | undefined {
@@ -39,7 +45,7 @@ export function createLoginCorrelationOfTokenPair(
     : { clientId: pair.clientId, person: pair.person, chain: getRefreshChainIdOfTokenPair(pair) };
 }
 
-/** Adds the redirect in the reply to the trace of the login. */
+/** Adds the redirect in the reply to the login correlation. */
 export function addRedirectToLoginCorrelation(
   trace: SandboxLoginCorrelation | undefined,
   { headers: { location } }: SandboxHttpReply,

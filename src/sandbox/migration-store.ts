@@ -24,7 +24,7 @@ export function getSandboxMigrationStatusAtTime(
   migration: SandboxMigration,
   now: number,
 ): SandboxMigrationStatusAtTime {
-  const deadline = migration.startedAt + MAX_DURATION_MS;
+  const deadline = getSandboxMigrationDeadline(migration);
   const { stoppedAt, ended } = migration;
   if (ended !== undefined && ended.at < deadline) {
     const { status, ...stop } = ended;

@@ -21,7 +21,7 @@ export interface LoggedRequest extends Partial<FaultLogFields> {
 /** The log fields that are known before the reply exists, as the client sent them. */
 export type RequestLogFields = Pick<LoggedRequest, 'client_id' | 'grant_type' | 'token_hint'>;
 
-/** The login trace connects the requests of one login. The login trace is stored with the log entry and contains no secret. */
+/** Connects the requests of one login. It is stored with the log entry and contains no secret. */
 export interface SandboxLoginCorrelation {
   readonly clientId: string;
   /** The UUID of the person, if it is known before the reply. */
@@ -37,7 +37,7 @@ export interface SandboxLoginCorrelation {
   readonly redirect?: { readonly host: string; readonly outcome: string };
 }
 
-/** An entry of the request log with its login trace, for the control panel. */
+/** An entry of the request log with its login correlation, for the control panel. */
 export interface LoggedRequestWithLoginCorrelation {
   readonly entry: LoggedRequest;
   readonly trace: SandboxLoginCorrelation | undefined;

@@ -13,9 +13,10 @@ import {
   handleAdminRevokeTokenPair,
 } from './admin/tokens.ts';
 import { handleGetUnspecifiedBehaviors } from './admin/unspecified-behaviors.ts';
-import type { SandboxHandlerContext } from './handler-context.ts';
+import type { SandboxRequestHandler } from './handler-context.ts';
 import type { SandboxHttpReply } from './http/http-reply.ts';
 import type { SandboxHttpRequest } from './http/http-request.ts';
+import type { LoginCorrelationFinder } from './login-trace.ts';
 import {
   findLoginCorrelationOfAuthorizeEndpoint,
   getLogFieldsOfAuthorizationRequest,
@@ -32,17 +33,13 @@ import {
   getLogFieldsOfTokenRequest,
   handleTokenRequest,
 } from './oauth/token-endpoint.ts';
-import {
-  findLoginCorrelationOfTokenInfo,
-  getLogFieldsOfTokenInfoRequest,
-  handleTokenInfoRequest,
-} from './oauth/token-info-endpoint.ts';
+import { handleTokenInfoRequest } from './oauth/token-info-endpoint.ts';
 import { handleRevokeApplicationForm, renderApplicationsPanelPage } from './panel/applications.ts';
 import { handleClockForm, handleFaultForm, renderClockAndFaultsPanelPage } from './panel/clock-and-faults.ts';
 import { renderDropletsPanelPage } from './panel/droplets.ts';
 import { redirectToPanel, renderHomePanelPage } from './panel/home.ts';
 import { handleStopMigrationForm, renderMigrationsPanelPage } from './panel/migrations.ts';
-import type { PanelSession } from './panel/panel-session.ts';
+import type { PanelRequestHandler } from './panel/panel-session.ts';
 import { renderRequestLogPanelPage } from './panel/request-log.ts';
 import {
   findLoginCorrelationOfSignIn,
@@ -53,11 +50,14 @@ import {
 import { renderLoginTimelinePanelPage } from './panel/timeline.ts';
 import { renderTokensPanelPage } from './panel/tokens.ts';
 import type { SandboxOAuthScope } from './records.ts';
-import type { RequestLogFields, SandboxLoginCorrelation } from './request-log.ts';
+import type { RequestLogFields } from './request-log.ts';
 import { handleGetAccountRequest } from './v2/account.ts';
 import { handleGetActionRequest, handleGetActionsRequest } from './v2/actions.ts';
-import type { ApiCaller } from './v2/api-caller.ts';
-import type { SandboxApiReply } from './v2/api-reply.ts';
+import {
+  type ApiRequestHandler,
+  findLoginCorrelationOfBearerToken,
+  getLogFieldsOfBearerToken,
+} from './v2/api-caller.ts';
 import { handleGetImagesRequest, handleGetRegionsRequest, handleGetSizesRequest } from './v2/catalogue-lists.ts';
 import { handleGetDatabasesRequest } from './v2/databases.ts';
 import {
@@ -80,25 +80,14 @@ export type AuthServerRoute = Endpoint &
   (
     | {
         readonly scope: 'public' | 'admin';
-        readonly handle: (
-          request: SandboxHttpRequest,
-          service: SandboxHandlerContext,
-        ) => SandboxHttpReply | Promise<SandboxHttpReply>;
+        readonly handle: (...args: Parameters<SandboxRequestHandler>) => SandboxHttpReply | Promise<SandboxHttpReply>;
         /** Fields for the request log that are known before the reply exists. */
         readonly logFields?: (request: SandboxHttpRequest) => RequestLogFields;
-        /** The application and the login to which the request belongs. */
-        readonly trace?: (
-          request: SandboxHttpRequest,
-          service: SandboxHandlerContext,
-        ) => SandboxLoginCorrelation | undefined;
+        readonly trace?: LoginCorrelationFinder;
       }
     | {
         readonly scope: 'session';
-        readonly handle: (
-          request: SandboxHttpRequest,
-          service: SandboxHandlerContext,
-          session: PanelSession,
-        ) => SandboxHttpReply;
+        readonly handle: PanelRequestHandler;
         readonly logFields?: undefined;
         readonly trace?: undefined;
       }
@@ -106,7 +95,7 @@ export type AuthServerRoute = Endpoint &
 
 export type ApiServerRoute = Endpoint & {
   readonly scope: SandboxOAuthScope;
-  readonly handle: (request: SandboxHttpRequest, service: SandboxHandlerContext, caller: ApiCaller) => SandboxApiReply;
+  readonly handle: ApiRequestHandler;
 };
 
 export type SandboxRoute = AuthServerRoute | ApiServerRoute;
@@ -155,8 +144,8 @@ export const SANDBOX_ROUTES: { readonly auth: readonly AuthServerRoute[]; readon
       path: '/v1/oauth/token/info',
       scope: 'public',
       handle: handleTokenInfoRequest,
-      logFields: getLogFieldsOfTokenInfoRequest,
-      trace: findLoginCorrelationOfTokenInfo,
+      logFields: getLogFieldsOfBearerToken,
+      trace: findLoginCorrelationOfBearerToken,
     },
 
     { method: 'GET', path: '/', scope: 'public', handle: redirectToPanel },

@@ -98,7 +98,7 @@ export interface SandboxServers {
 }
 
 /**
- * Starts both origins of the sandbox. Rejects with a StateError when the state folder cannot be used, and with an Error with
+ * Starts both origins of the sandbox. Rejects with a SandboxStateFolderError when the state folder cannot be used, and with an Error with
  * the members `code` (such as EADDRINUSE) and `port` when a port cannot be used.
  */
 export async function startSandboxServers(options: SandboxServerOptions = {}): Promise<SandboxServers> {

@@ -39,12 +39,7 @@ export function generateSandboxSeedData(
     people: [alone, member],
     teams: [team],
     clusters,
-    applications: applications.map(({ name, callbackUrls }) => ({
-      name,
-      callbackUrls,
-      clientId: randomString(random, 40),
-      clientSecret: randomString(random, 48),
-    })),
+    applications: applications.map(({ name, callbackUrls }) => createApplication(random, name, callbackUrls)),
     droplets: [
       { account: alone.uuid, name: 'web-01', ...SMALL, region: 'fra1', tags: ['web'], age: 21 * DAY },
       { account: alone.uuid, name: 'web-02', ...SMALL, region: 'fra1', tags: ['web'], age: 20 * DAY },
@@ -56,6 +51,15 @@ export function generateSandboxSeedData(
     firstId: 400_000_001,
   };
   return { ...seed, clusters: addSandboxClusters(clusters, moreClusters, alone.uuid, random) };
+}
+
+/** An application with a new client ID and client secret. */
+export function createApplication(
+  random: Random,
+  name: string,
+  callbackUrls: readonly string[],
+): RegisteredApplication {
+  return { name, callbackUrls, clientId: randomString(random, 40), clientSecret: randomString(random, 48) };
 }
 
 /** The UUID of the account that owns a cluster; for clusters in states of earlier versions this is the first person. */

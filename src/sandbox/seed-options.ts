@@ -1,8 +1,9 @@
 import { findFreePorts } from './http/listening-http-servers.ts';
-import { type Random, randomString, seededRandom } from './random.ts';
+import { type Random, seededRandom } from './random.ts';
 import type { RegisteredApplication } from './records.ts';
 import {
   addSandboxClusters,
+  createApplication,
   generateSandboxSeedData,
   type NewSandboxCluster,
   type SandboxSeedData,
@@ -40,7 +41,7 @@ export async function createSandboxSeedDataFromOptions(
 
 /**
  * Returns the saved seed data, updated with the callback URLs, applications and clusters of the start options. Throws a
- * StateError if the saved state was created with another seed.
+ * SandboxStateFolderError if the saved state was created with another seed.
  */
 export function applyStartOptionsToSeedData(
   saved: { readonly seed: SandboxSeedData; readonly identity: Pick<PersistedSandboxServerSettings, 'seedNumber'> },
@@ -66,14 +67,7 @@ export function applyStartOptionsToSeedData(
   });
   const added = apps
     .filter(({ name }) => known.every((application) => application.name !== name))
-    .map(({ name, callbackUrl }): RegisteredApplication => {
-      return {
-        name,
-        callbackUrls: [callbackUrl],
-        clientId: randomString(random, 40),
-        clientSecret: randomString(random, 48),
-      };
-    });
+    .map(({ name, callbackUrl }) => createApplication(random, name, [callbackUrl]));
   const clusters = addSandboxClusters(saved.seed.clusters, options.clusters ?? [], saved.seed.people[0]?.uuid, random);
   return { ...saved.seed, clusters, applications: [...known, ...added] };
 }

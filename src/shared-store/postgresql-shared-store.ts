@@ -6,7 +6,12 @@ import { quoteLiteral } from '../postgresql/quote.ts';
 import { buildReadWriteTransactionSql } from '../postgresql/search-path-safe-sql.ts';
 import { createReconnectingCall, sharedStoreTimeLimits } from './create-reconnecting-call.ts';
 import { decodeSharedLogEntry, decodeSharedSessionOperationResult } from './decode-shared-session.ts';
-import type { SharedSessionEntryKey, SharedSessionOperation, SharedSessionStore } from './shared-session.ts';
+import {
+  listSharedOperationArguments,
+  type SharedSessionEntryKey,
+  type SharedSessionOperation,
+  type SharedSessionStore,
+} from './shared-session.ts';
 
 /**
  * The shared store in PostgreSQL. Every operation is one call of a function of the schema `cloudctl_share`, in one message that
@@ -33,7 +38,8 @@ export function createPostgresqlSharedStore(
   return {
     location: `PostgreSQL ${source.host}:${source.port}/${source.dbname}`,
     async run(operation) {
-      const snapshot = decodeSharedSessionOperationResult(await call(...callOf(operation)));
+      const result = await call(functionNames[operation.op], listSharedOperationArguments(operation));
+      const snapshot = decodeSharedSessionOperationResult(result);
       if (snapshot === undefined) throw malformedReply();
       return snapshot;
     },
@@ -54,36 +60,16 @@ const transactionSettings = {
   synchronous_commit: 'on',
 };
 
-type FunctionCall = readonly [name: string, args: readonly (string | number | boolean)[]];
-
-function callOf(operation: SharedSessionOperation): FunctionCall {
-  switch (operation.op) {
-    case 'read':
-      return ['read_session', []];
-    case 'claim': {
-      const { epoch, sid, gen, by, attempt, leaseMs } = operation;
-      return ['claim_session', [epoch, sid, gen, by, attempt, leaseMs]];
-    }
-    case 'renew':
-      return ['renew_claim', [operation.attempt, operation.leaseMs]];
-    case 'release':
-      return ['release_claim', [operation.attempt, operation.unsent]];
-    case 'commit': {
-      const { epoch, sid, gen, kid, record, by, event } = operation;
-      return ['commit_session', [epoch, sid, gen, kid, record, by, event]];
-    }
-    case 'refuse': {
-      const { epoch, sid, gen, by } = operation;
-      return ['refuse_session', [epoch, sid, gen, by]];
-    }
-    case 'reseal': {
-      const { epoch, sid, gen, oldKid, kid, record, by } = operation;
-      return ['reseal_session', [epoch, sid, gen, oldKid, kid, record, by]];
-    }
-    default:
-      return operation satisfies never;
-  }
-}
+/** The function of the schema `cloudctl_share` for each operation. */
+const functionNames: Readonly<Record<SharedSessionOperation['op'], string>> = {
+  read: 'read_session',
+  claim: 'claim_session',
+  renew: 'renew_claim',
+  release: 'release_claim',
+  commit: 'commit_session',
+  refuse: 'refuse_session',
+  reseal: 'reseal_session',
+};
 
 function literal(value: string | number | boolean): string {
   return typeof value === 'string' ? quoteLiteral(value) : String(value);

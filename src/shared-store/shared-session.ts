@@ -69,6 +69,38 @@ export type SharedSessionOperation =
   | ({ readonly op: 'refuse'; readonly by: string } & SharedSessionVersion)
   | ({ readonly op: 'reseal'; readonly by: string; readonly oldKid: string } & EncryptedSharedSession);
 
+/** The arguments of an operation, in the order in which the SQL functions and the Lua scripts take them. */
+export function listSharedOperationArguments(
+  operation: SharedSessionOperation,
+): readonly (string | number | boolean)[] {
+  switch (operation.op) {
+    case 'read':
+      return [];
+    case 'claim': {
+      const { epoch, sid, gen, by, attempt, leaseMs } = operation;
+      return [epoch, sid, gen, by, attempt, leaseMs];
+    }
+    case 'renew':
+      return [operation.attempt, operation.leaseMs];
+    case 'release':
+      return [operation.attempt, operation.unsent];
+    case 'commit': {
+      const { epoch, sid, gen, kid, record, by, event } = operation;
+      return [epoch, sid, gen, kid, record, by, event];
+    }
+    case 'refuse': {
+      const { epoch, sid, gen, by } = operation;
+      return [epoch, sid, gen, by];
+    }
+    case 'reseal': {
+      const { epoch, sid, gen, oldKid, kid, record, by } = operation;
+      return [epoch, sid, gen, oldKid, kid, record, by];
+    }
+    default:
+      return operation satisfies never;
+  }
+}
+
 /** The length of the lease that a machine claims for a refresh. */
 export const refreshLeaseMs = 15_000;
 

@@ -1,4 +1,8 @@
-import { maxLeaseExcessOverNewLeaseMs, type SharedSessionOperation } from './shared-session.ts';
+import {
+  listSharedOperationArguments,
+  maxLeaseExcessOverNewLeaseMs,
+  type SharedSessionOperation,
+} from './shared-session.ts';
 
 /** A Lua script with its arguments; KEYS[1] is the hash of the profile, KEYS[2] its log. */
 export interface SharedStoreScriptCall {
@@ -12,32 +16,10 @@ export interface SharedStoreScriptCall {
  * error. Scripts use the clock of the server.
  */
 export function buildSharedStoreScriptCall(operation: SharedSessionOperation): SharedStoreScriptCall {
-  switch (operation.op) {
-    case 'read':
-      return { script: read, args: [] };
-    case 'claim': {
-      const { epoch, sid, gen, by, attempt, leaseMs } = operation;
-      return { script: claim, args: [epoch, sid, gen, by, attempt, leaseMs].map(String) };
-    }
-    case 'renew':
-      return { script: renew, args: [operation.attempt, String(operation.leaseMs)] };
-    case 'release':
-      return { script: release, args: [operation.attempt, operation.unsent ? '1' : '0'] };
-    case 'commit': {
-      const { epoch, sid, gen, kid, record, by, event } = operation;
-      return { script: commit, args: [epoch, sid, gen, kid, record, by, event].map(String) };
-    }
-    case 'refuse': {
-      const { epoch, sid, gen, by } = operation;
-      return { script: refuse, args: [epoch, sid, gen, by].map(String) };
-    }
-    case 'reseal': {
-      const { epoch, sid, gen, oldKid, kid, record, by } = operation;
-      return { script: reseal, args: [epoch, sid, gen, oldKid, kid, record, by].map(String) };
-    }
-    default:
-      return operation satisfies never;
-  }
+  const args = listSharedOperationArguments(operation).map((arg) =>
+    String(typeof arg === 'boolean' ? Number(arg) : arg),
+  );
+  return { script: scripts[operation.op], args };
 }
 
 /** Functions that the scripts share. Numbers are kept as text: a Lua number would lose digits when it is printed. */
@@ -127,3 +109,5 @@ const reseal = scriptOf(`if not is_version() or get('kid') ~= ARGV[4] then retur
 set('kid', ARGV[5]) set('active_kid', ARGV[5]) set('record', ARGV[6])
 log('rotate', ARGV[7], ARGV[1], ARGV[3])
 return reply(true)`);
+
+const scripts = { read, claim, renew, release, commit, refuse, reseal };

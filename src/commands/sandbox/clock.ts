@@ -3,6 +3,7 @@ import { shortenInputForError } from '../../cli/shorten-input-for-error.ts';
 import type { CommandContext } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { isJsonRecord, readStringField } from '../../json.ts';
+import { sandboxAdminUrlOption } from './sandbox-admin-url-option.ts';
 
 interface ClockReading {
   readonly now: string;
@@ -15,13 +16,7 @@ export const sandboxClockCommand: CommandSpec<CommandContext> = {
   arguments: [
     { name: 'STEP', description: 'duration to advance, such as +10m or +30d; freeze, resume or now (default: now)' },
   ],
-  options: [
-    {
-      name: 'admin-url',
-      valueName: 'URL',
-      description: 'admin URL of the sandbox (default: the sandbox that was started last)',
-    },
-  ],
+  options: [sandboxAdminUrlOption],
   examples: [
     { text: 'Expire every access token', command: 'cloudctl sandbox clock +30d' },
     { text: 'Freeze the clock', command: 'cloudctl sandbox clock freeze' },

@@ -7,17 +7,12 @@ import {
 import { normalizeEnvironmentVariableValue } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
 import { CliError } from '../../errors.ts';
+import { sandboxAdminUrlOption } from './sandbox-admin-url-option.ts';
 
 export const sandboxEnvCommand: CommandSpec<CommandContext> = {
   description:
     'Prints `export` lines for a POSIX shell that select the sandbox that was started last, or the one of --admin-url. The lines contain the client secret and the admin token of the sandbox, which no other server accepts.',
-  options: [
-    {
-      name: 'admin-url',
-      valueName: 'URL',
-      description: 'admin URL of the sandbox (default: the sandbox that was started last)',
-    },
-  ],
+  options: [sandboxAdminUrlOption],
   examples: [{ text: 'Use the sandbox in this shell', command: 'eval "$(cloudctl sandbox env)"' }],
   run: async (context, args) => {
     const place = await readConnection(context, args.value('admin-url'));

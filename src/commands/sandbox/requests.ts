@@ -3,6 +3,7 @@ import type { CommandSpec } from '../../cli/command.ts';
 import { requireWholeNumber } from '../../cli/whole-number.ts';
 import type { CommandContext } from '../../context.ts';
 import { isJsonRecord, type JsonRecord, readNumberField, readStringField } from '../../json.ts';
+import { sandboxAdminUrlOption } from './sandbox-admin-url-option.ts';
 
 const view: ListView<JsonRecord> = {
   columns: [
@@ -30,11 +31,7 @@ export const sandboxRequestsCommand: CommandSpec<CommandContext> = {
     },
     { name: 'wait', valueName: 'N', description: 'wait up to 30 s until there are at least N requests' },
     { name: 'clear', description: 'clear the request log and print nothing' },
-    {
-      name: 'admin-url',
-      valueName: 'URL',
-      description: 'admin URL of the sandbox (default: the sandbox that was started last)',
-    },
+    sandboxAdminUrlOption,
   ],
   examples: [
     {

@@ -9,18 +9,13 @@ import {
 import type { CommandContext } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { isJsonRecord, tryParseJson } from '../../json.ts';
+import { sandboxAdminUrlOption } from './sandbox-admin-url-option.ts';
 
 export const sandboxRestoreCommand: CommandSpec<CommandContext> = {
   description:
     'Restores everything that `cloudctl sandbox snapshot` saved, including the virtual time; on an error nothing changes. URLs, admin token, faults and request log stay the same.',
   arguments: [{ name: 'FILE', description: 'snapshot file; - is standard input', required: true, completion: 'file' }],
-  options: [
-    {
-      name: 'admin-url',
-      valueName: 'URL',
-      description: 'admin URL of the sandbox (default: the sandbox that was started last)',
-    },
-  ],
+  options: [sandboxAdminUrlOption],
   examples: [{ text: 'Start a test from a saved state', command: 'cloudctl sandbox restore logged-in.json' }],
   run: async (context, args) => {
     const [file = '-'] = args.positionals;

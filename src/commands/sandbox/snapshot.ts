@@ -3,18 +3,13 @@ import type { CommandContext } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { writeFileAtomically } from '../../platform/files.ts';
 import { escapeUnprintable } from '../../sanitize/escape-unprintable.ts';
+import { sandboxAdminUrlOption } from './sandbox-admin-url-option.ts';
 
 export const sandboxSnapshotCommand: CommandSpec<CommandContext> = {
   description:
     'Saves users, applications, sign-ins, authorizations, codes, tokens, droplets, actions, migrations and the virtual time as one JSON object; `cloudctl sandbox restore` restores them. The file contains every secret of the sandbox and has mode 0600.',
   arguments: [{ name: 'FILE', description: 'file to write; - is standard output', required: true, completion: 'file' }],
-  options: [
-    {
-      name: 'admin-url',
-      valueName: 'URL',
-      description: 'admin URL of the sandbox (default: the sandbox that was started last)',
-    },
-  ],
+  options: [sandboxAdminUrlOption],
   examples: [{ text: 'Save the state that tests start from', command: 'cloudctl sandbox snapshot logged-in.json' }],
   run: async (context, args) => {
     const [file = '-'] = args.positionals;

@@ -2,6 +2,7 @@ import type { CommandSpec } from '../../cli/command.ts';
 import type { CommandContext } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { isJsonRecord, type JsonRecord, readNumberField, readStringField } from '../../json.ts';
+import { sandboxAdminUrlOption } from './sandbox-admin-url-option.ts';
 
 export const sandboxTokenCommand: CommandSpec<CommandContext> = {
   description:
@@ -15,11 +16,7 @@ export const sandboxTokenCommand: CommandSpec<CommandContext> = {
       valueName: 'ID',
       description: 'client ID of the application (default: the first one)',
     },
-    {
-      name: 'admin-url',
-      valueName: 'URL',
-      description: 'admin URL of the sandbox (default: the sandbox that was started last)',
-    },
+    sandboxAdminUrlOption,
   ],
   examples: [
     {

@@ -5,7 +5,6 @@ import {
   examplePkceChallenge,
 } from '../authorize-tested-client.ts';
 import type { AuthorizationPageOrRedirect } from '../browse.ts';
-import { sendConformanceAuthorizationRequest } from '../browse.ts';
 import { summarizeResponse } from '../conformance-response.ts';
 import {
   buildCodeExchangeParameters,
@@ -22,7 +21,7 @@ import {
   signInAtSandboxPanel,
 } from '../sandbox-people.ts';
 import type { RequestParameterValues, ServerUnderTest } from '../server-under-test.ts';
-import type { SpecGapObservations, SpecGapProbe } from '../statement.ts';
+import { observeInTurn, type SpecGapObservations, type SpecGapProbe } from '../statement.ts';
 import { summarizeAuthorizationPageOrRedirect } from './authorization-page-or-redirect.ts';
 
 const verifier = 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk';
@@ -211,17 +210,11 @@ export const authorizationSpecGapProbes: readonly SpecGapProbe[] = [
   },
 ];
 
-async function observeRefusals(
+function observeRefusals(
   server: ServerUnderTest,
   cases: Readonly<Record<string, RequestParameterValues>>,
 ): Promise<SpecGapObservations> {
-  const observed: [string, string][] = [];
-  for (const [name, changes] of Object.entries(cases)) {
-    const end = await sendConformanceAuthorizationRequest(
-      server,
-      buildTestedClientAuthorizationParameters(server, changes),
-    );
-    observed.push([name, summarizeAuthorizationPageOrRedirect(server, end)]);
-  }
-  return Object.fromEntries(observed);
+  return observeInTurn(cases, async (changes) =>
+    summarizeAuthorizationPageOrRedirect(server, await sendInvalidAuthorizationRequest(server, changes)),
+  );
 }

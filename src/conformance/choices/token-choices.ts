@@ -1,7 +1,6 @@
 import { sendSignedInAuthorizationRequest } from '../authorization-requests.ts';
 import { isSuccessfulResponse, readConformanceErrorCode, summarizeResponse } from '../conformance-response.ts';
 import {
-  buildCodeExchangeParameters,
   obtainPrerequisiteTokens,
   requestActionList,
   requireTokensOfTestedServer,
@@ -14,7 +13,7 @@ import {
   replayAuthorizationCode,
   revokeAndReuseNewestTestToken,
 } from '../journeys.ts';
-import { createMadeUpSecret, exchangeMadeUpCode } from '../made-up-codes.ts';
+import { buildMadeUpCodeExchange, createMadeUpSecret, exchangeMadeUpCode } from '../made-up-codes.ts';
 import {
   advanceSandboxClock,
   requireSandboxApplicationNotUnderTest,
@@ -31,8 +30,7 @@ export const tokenSpecGapProbes: readonly SpecGapProbe[] = [
     id: 'token-encodings',
     needs: ['client', 'secret'],
     observe: async (server) => {
-      const code = { code: createMadeUpSecret(server, '[code]'), verifier: undefined };
-      const { client_id, client_secret, ...rest } = buildCodeExchangeParameters(server, code);
+      const { client_id, client_secret, ...rest } = buildMadeUpCodeExchange(server);
       const send = async (more: object): Promise<string> => {
         const response = await server.request({ method: 'POST', path: '/v1/oauth/token', ...more });
         // Only a server that has read every parameter can say that the code is invalid.

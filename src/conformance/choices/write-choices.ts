@@ -8,6 +8,7 @@ import {
   requireTestedCluster,
   sendTestApiRequest,
   sendTestMigrationStatusRequest,
+  unknownClusterUuid,
   withTestDroplets,
   withTestMigration,
 } from '../api-requests.ts';
@@ -20,7 +21,7 @@ import {
 import { obtainPrerequisiteTokens } from '../grants.ts';
 import { advanceSandboxClock, requireSandboxUserInAnyTeam } from '../sandbox-people.ts';
 import type { ServerUnderTest } from '../server-under-test.ts';
-import type { SpecGapProbe } from '../statement.ts';
+import { observeInTurn, type SpecGapProbe } from '../statement.ts';
 import { obtainReadWriteToken, obtainTokenThatCanRead } from '../tokens.ts';
 
 const writes = ['writes', 'token'] as const;
@@ -206,17 +207,15 @@ export const apiWriteSpecGapProbes: readonly SpecGapProbe[] = [
     needs: writesToCluster,
     observe: async (server) => {
       const forms = ['2001:db8::1', 'postgres://mover@source.example.com/shop', 'host=source.example.com dbname=shop'];
-      const observed: [string, string][] = [];
-      for (const host of forms)
-        observed.push([host, await migrate(server, { source: { ...conformanceMigrationSource, host } })]);
-      return Object.fromEntries(observed);
+      const cases = Object.fromEntries(forms.map((host) => [host, { ...conformanceMigrationSource, host }]));
+      return observeInTurn(cases, (source) => migrate(server, { source }));
     },
   },
   {
     id: 'migration-none',
     needs: ['token'],
     observe: async (server) => {
-      const path = buildOnlineMigrationApiPath('00000000-0000-4000-8000-000000000000');
+      const path = buildOnlineMigrationApiPath(unknownClusterUuid);
       const response = await sendTestApiRequest(server, await obtainTokenThatCanRead(server), { method: 'GET', path });
       return { 'GET for an unknown cluster': summarizeResponse(response) };
     },
@@ -231,13 +230,10 @@ function create<T>(
   return withTestDroplets(server, { ...conformanceDropletAttributes, ...attributes }, observe);
 }
 
-async function observeCreations(server: ServerUnderTest, cases: Readonly<Record<string, JsonRecord>>) {
-  const observed: [string, string][] = [];
-  for (const [text, changes] of Object.entries(cases)) {
-    const body = { name: createUniqueConformanceName(server), ...changes };
-    observed.push([text, await create(server, body, (response) => summarizeResponse(response))]);
-  }
-  return Object.fromEntries(observed);
+function observeCreations(server: ServerUnderTest, cases: Readonly<Record<string, JsonRecord>>) {
+  return observeInTurn(cases, (changes) =>
+    create(server, { name: createUniqueConformanceName(server), ...changes }, summarizeResponse),
+  );
 }
 
 function migrate(server: ServerUnderTest, body: object): Promise<string> {

@@ -1,9 +1,6 @@
-import {
-  authorizeByImplicitFlowOncePerServer,
-  requireAuthorizationResponseCondition,
-  requireReturnedOAuthState,
-} from '../authorization-requests.ts';
+import { authorizeByImplicitFlowOncePerServer, requireReturnedOAuthState } from '../authorization-requests.ts';
 import { authorizeTestedClient, oauthStateWithSpecialCharacters } from '../authorize-tested-client.ts';
+import { requireResponseCondition } from '../conformance-response.ts';
 import { obtainTestAuthorizationCodeOncePerServer } from '../journeys.ts';
 import type { ConformanceStatement } from '../statement.ts';
 
@@ -53,13 +50,13 @@ export const authorizationRedirectConformanceStatements: readonly ConformanceSta
     needs: ['client', 'sandbox'],
     play: async (server) => {
       const without = await authorizeTestedClient(server);
-      requireAuthorizationResponseCondition(without.query.has('code'), 'a code in the query', without);
-      requireAuthorizationResponseCondition(
+      requireResponseCondition(without.query.has('code'), 'a code in the query', without.response);
+      requireResponseCondition(
         !without.query.has('state'),
         'no state parameter, because the request had none',
-        without,
+        without.response,
       );
-      requireAuthorizationResponseCondition([...without.fragment].length === 0, 'no fragment', without);
+      requireResponseCondition([...without.fragment].length === 0, 'no fragment', without.response);
     },
   },
   {
@@ -69,17 +66,17 @@ export const authorizationRedirectConformanceStatements: readonly ConformanceSta
     needs: ['client', 'sandbox'],
     play: async (server) => {
       const without = await authorizeTestedClient(server, { flow: 'implicit' });
-      requireAuthorizationResponseCondition(
+      requireResponseCondition(
         without.fragment.has('access_token'),
         'an access_token in the fragment',
-        without,
+        without.response,
       );
-      requireAuthorizationResponseCondition(
+      requireResponseCondition(
         !without.fragment.has('state'),
         'no state parameter, because the request had none',
-        without,
+        without.response,
       );
-      requireAuthorizationResponseCondition([...without.query].length === 0, 'no parameters in the query', without);
+      requireResponseCondition([...without.query].length === 0, 'no parameters in the query', without.response);
     },
   },
   {
@@ -89,14 +86,14 @@ export const authorizationRedirectConformanceStatements: readonly ConformanceSta
     needs: ['client', 'consent'],
     play: async (server) => {
       const denied = await authorizeTestedClient(server, { decision: 'deny', state: server.unique() });
-      requireAuthorizationResponseCondition(
+      requireResponseCondition(
         denied.query.get('error') === 'access_denied',
         'error=access_denied in the query',
-        denied,
+        denied.response,
       );
       const description = denied.query.get('error_description') ?? '';
-      requireAuthorizationResponseCondition(description !== '', 'an error_description in the query', denied);
-      requireAuthorizationResponseCondition(!denied.query.has('code'), 'no code', denied);
+      requireResponseCondition(description !== '', 'an error_description in the query', denied.response);
+      requireResponseCondition(!denied.query.has('code'), 'no code', denied.response);
     },
   },
 ];

@@ -1,9 +1,9 @@
 import { ConformanceNotTestableError } from '../conformance-difference-error.ts';
 import {
-  isSuccessfulResponse,
   readConformanceErrorCode,
   requireOAuthError,
   requireResponseCondition,
+  requireSuccessfulResponse,
 } from '../conformance-response.ts';
 import {
   buildCodeExchangeParameters,
@@ -19,8 +19,8 @@ import {
   requestActionListOncePerServer,
 } from '../journeys.ts';
 import {
+  buildMadeUpCodeExchange,
   codeExchangeParameterNames,
-  createMadeUpSecret,
   exchangeCodeAfterClockAdvance,
   exchangeMadeUpCode,
   requireResponseIsTokenError,
@@ -90,7 +90,7 @@ export const authorizationCodeConformanceStatements: readonly ConformanceStateme
     needs: ['grant', 'consent'],
     play: async (server) => {
       const response = await requestActionListOncePerServer(server);
-      requireResponseCondition(isSuccessfulResponse(response), 'the list of actions', response);
+      requireSuccessfulResponse(response, 'the list of actions');
       requireOAuthError((await replayAuthorizationCode(server)).response, 'invalid_grant');
     },
   },
@@ -107,8 +107,7 @@ export const authorizationCodeConformanceStatements: readonly ConformanceStateme
     text: 'The token endpoint reads its parameters from the query.',
     needs: ['client', 'secret'],
     play: async (server) => {
-      const code = { code: createMadeUpSecret(server, '[code]'), verifier: undefined };
-      const query = buildCodeExchangeParameters(server, code);
+      const query = buildMadeUpCodeExchange(server);
       const response = await server.request({ method: 'POST', path: '/v1/oauth/token', query });
       // Only a server that has read every parameter can say that the code is invalid.
       requireOAuthError(response, 'invalid_grant');

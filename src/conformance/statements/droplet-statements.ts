@@ -10,12 +10,14 @@ import {
   requireCreatedDropletCount,
   requireTestedCluster,
   sendTestApiRequest,
+  unknownClusterUuid,
   withTestDroplets,
 } from '../api-requests.ts';
 import {
   type ConformanceResponse,
   isSuccessfulResponse,
   readConformanceResponseJson,
+  requireRefusedRequest,
   requireResponseCondition,
 } from '../conformance-response.ts';
 import type { ServerUnderTest } from '../server-under-test.ts';
@@ -34,7 +36,7 @@ export const dropletConformanceStatements: readonly ConformanceStatement[] = [
       const name = createUniqueConformanceName(server);
       const json = { name, ...conformanceDropletAttributes };
       const response = await sendTestApiRequest(server, token, { method: 'POST', path: '/v2/droplets', json });
-      requireResponseCondition(!isSuccessfulResponse(response), 'a refusal with the scope read', response);
+      requireRefusedRequest(response, 'a refusal with the scope read');
       await requireNames(server, response, (names) => !names.includes(name), 'no droplet of that name');
     },
   },
@@ -50,7 +52,7 @@ export const dropletConformanceStatements: readonly ConformanceStatement[] = [
         requireCreatedDropletCount(server, created, 1);
         const path = `/v2/droplets/${String(droplet?.id)}`;
         const response = await sendTestApiRequest(server, token, { method: 'DELETE', path });
-        requireResponseCondition(!isSuccessfulResponse(response), 'a refusal with the scope read', response);
+        requireRefusedRequest(response, 'a refusal with the scope read');
         await requireNames(server, response, (names) => names.includes(name), 'the droplet still exists');
       });
     },
@@ -70,7 +72,7 @@ export const dropletConformanceStatements: readonly ConformanceStatement[] = [
         path,
         json: { source: conformanceMigrationSource },
       });
-      requireResponseCondition(!isSuccessfulResponse(response), 'a refusal with the scope read', response);
+      requireRefusedRequest(response, 'a refusal with the scope read');
       const later = await sendTestApiRequest(server, token, { method: 'GET', path });
       requireResponseCondition(later.body.includes(before) || !isSuccessfulResponse(later), 'no new migration', later);
     },
@@ -139,11 +141,7 @@ export const dropletConformanceStatements: readonly ConformanceStatement[] = [
     play: async (server) => {
       const [name, other] = [createUniqueConformanceName(server), createUniqueConformanceName(server)];
       await withTestDroplets(server, { name, names: [other], ...conformanceDropletAttributes }, (response) => {
-        requireResponseCondition(
-          !isSuccessfulResponse(response),
-          'a refusal of a request with name and names',
-          response,
-        );
+        requireRefusedRequest(response, 'a refusal of a request with name and names');
       });
     },
   },
@@ -169,7 +167,7 @@ export const dropletConformanceStatements: readonly ConformanceStatement[] = [
         size: 'no-such-size',
       };
       await withTestDroplets(server, unknown, (response) => {
-        requireResponseCondition(!isSuccessfulResponse(response), 'a refusal of an unknown size slug', response);
+        requireRefusedRequest(response, 'a refusal of an unknown size slug');
       });
     },
   },
@@ -184,11 +182,7 @@ export const dropletConformanceStatements: readonly ConformanceStatement[] = [
       const token = await obtainReadWriteToken(server);
       const response = await sendTestApiRequest(server, token, { method: 'POST', path: '/v2/droplets', json, headers });
       for (const droplet of readCreatedDroplets(response)) server.left.push(`droplet ${String(droplet.id)}`);
-      requireResponseCondition(
-        !isSuccessfulResponse(response),
-        'a refusal of a request with a Content-Type other than application/json',
-        response,
-      );
+      requireRefusedRequest(response, 'a refusal of a request with a Content-Type other than application/json');
     },
   },
   {
@@ -217,11 +211,7 @@ export const dropletConformanceStatements: readonly ConformanceStatement[] = [
       const token = await obtainReadOnlyTestToken(server);
       for (const [method, path] of changes) {
         const response = await sendTestApiRequest(server, token, { method, path, json: {} });
-        requireResponseCondition(
-          !isSuccessfulResponse(response),
-          `a refusal of ${method} with the scope read`,
-          response,
-        );
+        requireRefusedRequest(response, `a refusal of ${method} with the scope read`);
       }
     },
   },
@@ -231,7 +221,7 @@ const changes = [
   ['POST', '/v2/droplets'],
   ['DELETE', '/v2/droplets/1'],
   ['DELETE', '/v2/droplets?tag_name=conformance-no-such-tag'],
-  ['PUT', buildOnlineMigrationApiPath('00000000-0000-4000-8000-000000000000')],
+  ['PUT', buildOnlineMigrationApiPath(unknownClusterUuid)],
 ] as const;
 
 async function requireNames(

@@ -5,6 +5,7 @@ import {
   requireTestedCluster,
   sendTestApiRequest,
   sendTestMigrationStatusRequest,
+  unknownClusterUuid,
   withTestMigration,
 } from '../api-requests.ts';
 import { ConformanceNotTestableError } from '../conformance-difference-error.ts';
@@ -12,7 +13,9 @@ import {
   type ConformanceResponse,
   isSuccessfulResponse,
   readConformanceResponseJson,
+  requireRefusedRequest,
   requireResponseCondition,
+  requireSuccessfulResponse,
 } from '../conformance-response.ts';
 import {
   advanceSandboxClock,
@@ -102,7 +105,7 @@ export const migrationConformanceStatements: readonly ConformanceStatement[] = [
     needs: ['writes', 'token', 'cluster'],
     play: async (server) => {
       await withTestMigration(server, { source: conformanceMigrationSource }, async (response) => {
-        requireResponseCondition(isSuccessfulResponse(response), 'an accepted migration', response);
+        requireSuccessfulResponse(response, 'an accepted migration');
         requireStatus(await sendTestMigrationStatusRequest(server), 'running');
       });
     },
@@ -114,7 +117,7 @@ export const migrationConformanceStatements: readonly ConformanceStatement[] = [
     needs: ['client', 'secret', 'sandbox'],
     play: async (server) => {
       await withTestMigration(server, { source: conformanceMigrationSource }, async (response) => {
-        requireResponseCondition(isSuccessfulResponse(response), 'an accepted migration', response);
+        requireSuccessfulResponse(response, 'an accepted migration');
         await advanceSandboxClock(server, '1d');
         requireStatus(await sendTestMigrationStatusRequest(server), 'running');
       });
@@ -127,7 +130,7 @@ export const migrationConformanceStatements: readonly ConformanceStatement[] = [
     needs: ['client', 'secret', 'sandbox'],
     play: async (server) => {
       await withTestMigration(server, { source: conformanceMigrationSource }, async (response) => {
-        requireResponseCondition(isSuccessfulResponse(response), 'an accepted migration', response);
+        requireSuccessfulResponse(response, 'an accepted migration');
         requireStatus(await sendTestMigrationStatusRequest(server), 'running');
         await stopAllMigrationsThroughPanel(server, requireFirstSandboxUser(server));
         requireEnded(await sendTestMigrationStatusRequest(server));
@@ -142,7 +145,7 @@ export const migrationConformanceStatements: readonly ConformanceStatement[] = [
     play: async (server) =>
       withFrozenClock(server, () =>
         withTestMigration(server, { source: conformanceMigrationSource }, async (response) => {
-          requireResponseCondition(isSuccessfulResponse(response), 'an accepted migration', response);
+          requireSuccessfulResponse(response, 'an accepted migration');
           await advanceSandboxClock(server, '1209599s');
           requireStatus(await sendTestMigrationStatusRequest(server), 'running');
           await advanceSandboxClock(server, '1s');
@@ -162,11 +165,7 @@ export const migrationConformanceStatements: readonly ConformanceStatement[] = [
       const token = await obtainReadWriteToken(server);
       const response = await sendTestApiRequest(server, token, { method: 'PUT', path, json, headers });
       if (isSuccessfulResponse(response)) await sendTestApiRequest(server, token, { method: 'DELETE', path });
-      requireResponseCondition(
-        !isSuccessfulResponse(response),
-        'a refusal of a request with a Content-Type other than application/json',
-        response,
-      );
+      requireRefusedRequest(response, 'a refusal of a request with a Content-Type other than application/json');
     },
   },
   {
@@ -176,14 +175,14 @@ export const migrationConformanceStatements: readonly ConformanceStatement[] = [
     needs: ['writes', 'token'],
     play: async (server) => {
       const token = await obtainReadWriteToken(server);
-      for (const uuid of ['00000000-0000-4000-8000-000000000000', 'orders']) {
+      for (const uuid of [unknownClusterUuid, 'orders']) {
         const request = {
           method: 'PUT',
           path: buildOnlineMigrationApiPath(uuid),
           json: { source: conformanceMigrationSource },
         };
         const response = await sendTestApiRequest(server, token, request);
-        requireResponseCondition(!isSuccessfulResponse(response), 'a refusal of an unknown cluster', response);
+        requireRefusedRequest(response, 'a refusal of an unknown cluster');
       }
     },
   },
@@ -217,9 +216,7 @@ export const migrationConformanceStatements: readonly ConformanceStatement[] = [
 ];
 
 async function requireAccepted(server: ServerUnderTest, body: object): Promise<void> {
-  await withTestMigration(server, body, (response) =>
-    requireResponseCondition(isSuccessfulResponse(response), 'an accepted migration', response),
-  );
+  await withTestMigration(server, body, (response) => requireSuccessfulResponse(response, 'an accepted migration'));
 }
 
 async function requireRefused(server: ServerUnderTest, body: object): Promise<void> {

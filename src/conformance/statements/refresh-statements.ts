@@ -3,6 +3,7 @@ import {
   requireOAuthError,
   requireRefusalOfToken,
   requireResponseCondition,
+  requireSuccessfulResponse,
 } from '../conformance-response.ts';
 import {
   obtainPrerequisiteTokens,
@@ -42,7 +43,7 @@ export const refreshConformanceStatements: readonly ConformanceStatement[] = [
     play: async (server) => {
       const { before, after } = await useAccessTokensAfterRefresh(server);
       requireRefusalOfToken(before);
-      requireResponseCondition(isSuccessfulResponse(after), 'the list of actions with the new access token', after);
+      requireSuccessfulResponse(after, 'the list of actions with the new access token');
     },
   },
   {
@@ -75,7 +76,7 @@ export const refreshConformanceStatements: readonly ConformanceStatement[] = [
       const person = requireSandboxUserInAnyTeam(server);
       const { accessToken } = await obtainPrerequisiteTokens(server, { person });
       const before = await requestActionList(server, accessToken);
-      requireResponseCondition(isSuccessfulResponse(before), 'the list of actions before the revocation', before);
+      requireSuccessfulResponse(before, 'the list of actions before the revocation');
       await revokeAllApplicationsThroughPanel(server, person);
       requireRefusalOfToken(await requestActionList(server, accessToken));
     },
@@ -118,7 +119,7 @@ export const refreshConformanceStatements: readonly ConformanceStatement[] = [
         const { accessToken } = await obtainPrerequisiteTokens(server);
         await advanceSandboxClock(server, '2591999s');
         const before = await requestActionList(server, accessToken);
-        requireResponseCondition(isSuccessfulResponse(before), 'a valid token 1 s before the end of 30 days', before);
+        requireSuccessfulResponse(before, 'a valid token 1 s before the end of 30 days');
         await advanceSandboxClock(server, '1s');
         requireRefusalOfToken(await requestActionList(server, accessToken));
       }),

@@ -3,7 +3,9 @@ import {
   readConformanceErrorCode,
   readConformanceResponseJson,
   requireRefusalOfToken,
+  requireRefusedRequest,
   requireResponseCondition,
+  requireSuccessfulResponse,
 } from '../conformance-response.ts';
 import {
   obtainPrerequisiteTokens,
@@ -24,7 +26,7 @@ export const revocationConformanceStatements: readonly ConformanceStatement[] = 
     turn: 2,
     play: async (server) => {
       const { response } = await revokeAndReuseNewestTestToken(server);
-      requireResponseCondition(isSuccessfulResponse(response), 'a response with a success status', response);
+      requireSuccessfulResponse(response, 'a response with a success status');
     },
   },
   {
@@ -35,7 +37,7 @@ export const revocationConformanceStatements: readonly ConformanceStatement[] = 
     turn: 2,
     play: async (server) => {
       const { response, use } = await revokeAndReuseNewestTestToken(server);
-      requireResponseCondition(isSuccessfulResponse(response), 'a response with a success status', response);
+      requireSuccessfulResponse(response, 'a response with a success status');
       requireRefusalOfToken(use);
     },
   },
@@ -54,7 +56,7 @@ export const revocationConformanceStatements: readonly ConformanceStatement[] = 
     needs: [],
     play: async (server) => {
       const response = await sendTestOAuthRequest(server, '/v1/oauth/revoke', {});
-      requireResponseCondition(!isSuccessfulResponse(response), 'a refusal of a request without token', response);
+      requireRefusedRequest(response, 'a refusal of a request without token');
       requireResponseCondition(readConformanceErrorCode(response) !== undefined, 'a JSON body with an error', response);
     },
   },
@@ -67,7 +69,7 @@ export const revocationConformanceStatements: readonly ConformanceStatement[] = 
     play: async (server) => {
       const { accessToken } = await obtainPrerequisiteTokens(server);
       const before = await requestActionList(server, accessToken);
-      requireResponseCondition(isSuccessfulResponse(before), 'a valid token before the revocation', before);
+      requireSuccessfulResponse(before, 'a valid token before the revocation');
       requireEmptyObject(await sendTestRevocationRequest(server, accessToken, accessToken));
       requireRefusalOfToken(await requestActionList(server, accessToken));
     },

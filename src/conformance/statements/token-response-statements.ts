@@ -1,8 +1,5 @@
 import { readStringField } from '../../json.ts';
-import {
-  authorizeByImplicitFlowOncePerServer,
-  requireAuthorizationResponseCondition,
-} from '../authorization-requests.ts';
+import { authorizeByImplicitFlowOncePerServer } from '../authorization-requests.ts';
 import { requireResponseCondition } from '../conformance-response.ts';
 import {
   obtainGrantedTokensOrThrowDifference,
@@ -33,7 +30,7 @@ export const tokenResponseConformanceStatements: readonly ConformanceStatement[]
     play: async (server) => {
       const authorization = await authorizeByImplicitFlowOncePerServer(server);
       const token = authorization.fragment.get('access_token') ?? '';
-      requireAuthorizationResponseCondition(token !== '', 'an access_token in the fragment', authorization);
+      requireResponseCondition(token !== '', 'an access_token in the fragment', authorization.response);
     },
   },
   {
@@ -66,10 +63,10 @@ export const tokenResponseConformanceStatements: readonly ConformanceStatement[]
     play: async (server) => {
       const authorization = await authorizeByImplicitFlowOncePerServer(server);
       const expires = authorization.fragment.get('expires_in');
-      requireAuthorizationResponseCondition(
+      requireResponseCondition(
         expires === String(tokenLifetime),
         `expires_in=${tokenLifetime}`,
-        authorization,
+        authorization.response,
       );
     },
   },
@@ -148,13 +145,9 @@ export const tokenResponseConformanceStatements: readonly ConformanceStatement[]
     play: async (server) => {
       const authorization = await authorizeByImplicitFlowOncePerServer(server);
       for (const name of ['access_token', 'token_type', 'expires_in'])
-        requireAuthorizationResponseCondition(
-          authorization.fragment.has(name),
-          `${name} in the fragment`,
-          authorization,
-        );
+        requireResponseCondition(authorization.fragment.has(name), `${name} in the fragment`, authorization.response);
       const type = authorization.fragment.get('token_type');
-      requireAuthorizationResponseCondition(type === 'bearer', 'token_type=bearer in the fragment', authorization);
+      requireResponseCondition(type === 'bearer', 'token_type=bearer in the fragment', authorization.response);
     },
   },
   {
@@ -166,7 +159,7 @@ export const tokenResponseConformanceStatements: readonly ConformanceStatement[]
       const authorization = await authorizeByImplicitFlowOncePerServer(server);
       const parameters = [authorization.fragment, authorization.query];
       const has = parameters.some((each) => each.has('refresh_token'));
-      requireAuthorizationResponseCondition(!has, 'no refresh_token', authorization);
+      requireResponseCondition(!has, 'no refresh_token', authorization.response);
     },
   },
   {

@@ -1,27 +1,20 @@
-import type { SandboxHandlerContext } from '../handler-context.ts';
-import { jsonReply, type SandboxHttpReply } from '../http/http-reply.ts';
-import type { SandboxHttpRequest } from '../http/http-request.ts';
+import type { SandboxRequestHandler } from '../handler-context.ts';
+import { jsonReply } from '../http/http-reply.ts';
 import type { LiveSandboxState } from '../live-sandbox-state.ts';
 import type { AuthorizationConsentMode } from '../records.ts';
 import { buildAdminErrorReply } from './is-authenticated-admin-request.ts';
 import { readAdminJsonBody } from './json-body.ts';
 import { decodeRequestedPersonInTeam } from './person-in-team.ts';
 
-export function handleGetAuthorizationConsentMode(
-  _request: SandboxHttpRequest,
-  { world }: SandboxHandlerContext,
-): SandboxHttpReply {
+export const handleGetAuthorizationConsentMode: SandboxRequestHandler = (_request, { world }) => {
   return jsonReply(200, scriptView(world));
-}
+};
 
 /**
  * Sets the consent script from the body `{mode: "ask"}`, `{mode: "deny"}` or `{mode: "approve", user, team?}`. With `lasting:
  * true` the consent script also applies after a reset.
  */
-export function handleChangeAuthorizationConsentMode(
-  request: SandboxHttpRequest,
-  { world }: SandboxHandlerContext,
-): SandboxHttpReply {
+export const handleChangeAuthorizationConsentMode: SandboxRequestHandler = (request, { world }) => {
   const body = readAdminJsonBody(request);
   if (body === undefined) return buildAdminErrorReply(400, 'The body must be a JSON object.');
   const script = decodeScript(body, world);
@@ -29,7 +22,7 @@ export function handleChangeAuthorizationConsentMode(
   if (body.get('lasting') === true) world.firstConsent = script;
   world.consent = script;
   return jsonReply(200, scriptView(world));
-}
+};
 
 function decodeScript(body: ReadonlyMap<string, unknown>, world: LiveSandboxState): AuthorizationConsentMode | string {
   const mode = body.get('mode');

@@ -1,6 +1,5 @@
-import type { SandboxHandlerContext } from '../handler-context.ts';
-import { jsonReply, type SandboxHttpReply } from '../http/http-reply.ts';
-import type { SandboxHttpRequest } from '../http/http-request.ts';
+import type { SandboxRequestHandler } from '../handler-context.ts';
+import { jsonReply } from '../http/http-reply.ts';
 import { decodeSandboxSnapshot } from '../state/snapshot.ts';
 import { buildAdminErrorReply } from './is-authenticated-admin-request.ts';
 
@@ -9,17 +8,14 @@ import { buildAdminErrorReply } from './is-authenticated-admin-request.ts';
  * snapshot does not change the faults and the request log. Responds with the ready line, because people and applications may
  * have changed.
  */
-export function handleRestoreSandboxSnapshot(
-  request: SandboxHttpRequest,
-  service: SandboxHandlerContext,
-): SandboxHttpReply {
+export const handleRestoreSandboxSnapshot: SandboxRequestHandler = (request, service) => {
   const snapshot = decodeSandboxSnapshot(parseOrUndefined(request.body));
   if (typeof snapshot === 'string') return buildAdminErrorReply(422, snapshot);
   service.planes.stopAll();
   service.world.restore(snapshot.seed, snapshot.world, snapshot.now);
   service.limiter.reset();
   return jsonReply(200, service.ready);
-}
+};
 
 function parseOrUndefined(text: string): unknown {
   try {

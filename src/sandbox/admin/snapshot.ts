@@ -1,12 +1,8 @@
-import type { SandboxHandlerContext } from '../handler-context.ts';
-import { jsonReply, type SandboxHttpReply } from '../http/http-reply.ts';
-import type { SandboxHttpRequest } from '../http/http-request.ts';
+import type { SandboxRequestHandler } from '../handler-context.ts';
+import { jsonReply } from '../http/http-reply.ts';
 import { takeSandboxSnapshot } from '../state/snapshot.ts';
 
 /** Responds with the whole state of the sandbox, including its secrets. */
-export function handleGetSandboxSnapshot(
-  _request: SandboxHttpRequest,
-  { world }: SandboxHandlerContext,
-): SandboxHttpReply {
+export const handleGetSandboxSnapshot: SandboxRequestHandler = (_request, { world }) => {
   return jsonReply(200, takeSandboxSnapshot(world));
-}
+};

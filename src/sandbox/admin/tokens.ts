@@ -1,4 +1,4 @@
-import type { SandboxHandlerContext } from '../handler-context.ts';
+import type { SandboxRequestHandler } from '../handler-context.ts';
 import { emptyReply, type SandboxHttpReply } from '../http/http-reply.ts';
 import type { SandboxHttpRequest } from '../http/http-request.ts';
 import type { LiveSandboxState } from '../live-sandbox-state.ts';
@@ -14,10 +14,7 @@ import { decodeRequestedPersonInTeam } from './person-in-team.ts';
  * Body: `{user, scope?, team?, client_id?}`. The reply is the same as from the token endpoint; the request also counts as an
  * approval by the person.
  */
-export function handleAdminIssueTokenPair(
-  request: SandboxHttpRequest,
-  { world }: SandboxHandlerContext,
-): SandboxHttpReply {
+export const handleAdminIssueTokenPair: SandboxRequestHandler = (request, { world }) => {
   const body = readAdminJsonBody(request);
   if (body === undefined) return buildAdminErrorReply(400, 'The body must be a JSON object.');
   const personInTeam = decodeRequestedPersonInTeam(body, world);
@@ -34,42 +31,33 @@ export function handleAdminIssueTokenPair(
     world.issuePair(buildSandboxGrantOfAuthorization(authorization, scope), 'admin_issue'),
     world,
   );
-}
+};
 
 /** Body: `{token}`. Sets the expiry of the access token to the current time; the refresh token stays valid. */
-export function handleAdminExpireAccessToken(
-  request: SandboxHttpRequest,
-  { world }: SandboxHandlerContext,
-): SandboxHttpReply {
+export const handleAdminExpireAccessToken: SandboxRequestHandler = (request, { world }) => {
   return withTokenPair(request, world, (pair) => {
     world.expire(pair);
     return emptyReply(204);
   });
-}
+};
 
 /** Body: `{token}`. Revokes the access token and the refresh token. */
-export function handleAdminRevokeTokenPair(
-  request: SandboxHttpRequest,
-  { world }: SandboxHandlerContext,
-): SandboxHttpReply {
+export const handleAdminRevokeTokenPair: SandboxRequestHandler = (request, { world }) => {
   return withTokenPair(request, world, (pair) => {
     world.revoke(pair);
     return emptyReply(204);
   });
-}
+};
 
 /** Body: `{token}`. Refreshes the token pair as another client with the same tokens would, and responds with the new pair. */
-export function handleAdminRefreshAsOtherClient(
-  request: SandboxHttpRequest,
-  { world }: SandboxHandlerContext,
-): SandboxHttpReply {
+export const handleAdminRefreshAsOtherClient: SandboxRequestHandler = (request, { world }) => {
   return withTokenPair(request, world, (pair) => {
     const state = world.pairState(pair);
     if (pair.refreshToken === undefined) return buildAdminErrorReply(409, 'The implicit flow issues no refresh token.');
     if (state === 'refreshed' || state === 'revoked') return buildAdminErrorReply(409, `The token pair is ${state}.`);
     return renderTokenResponse(world.refresh(pair, { by: 'admin_refresh' }), world);
   });
-}
+};
 
 function withTokenPair(
   request: SandboxHttpRequest,

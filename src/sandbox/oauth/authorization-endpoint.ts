@@ -1,13 +1,13 @@
-import type { SandboxHandlerContext } from '../handler-context.ts';
+import type { SandboxHandlerContext, SandboxRequestHandler } from '../handler-context.ts';
 import { toAsciiUrlQuery } from '../http/ascii-query.ts';
 import type { SandboxHttpReply } from '../http/http-reply.ts';
 import type { SandboxHttpRequest } from '../http/http-request.ts';
 import { readRequestParameters } from '../http/request-parameters.ts';
-import { findLoginCorrelationOfAuthorizationRequest } from '../login-trace.ts';
+import { findLoginCorrelationOfAuthorizationRequest, type LoginCorrelationFinder } from '../login-trace.ts';
 import { renderConsentPage } from '../panel/consent-page.ts';
 import { addSessionCookie, findPanelSession, type PanelSession, startPanelSession } from '../panel/panel-session.ts';
 import { renderSignInPage } from '../panel/sign-in.ts';
-import type { RequestLogFields, SandboxLoginCorrelation } from '../request-log.ts';
+import type { RequestLogFields } from '../request-log.ts';
 import { redirectWithError } from './authorization-redirects.ts';
 import { type SandboxAuthorizationRequest, validateAuthorizationRequest } from './authorization-request.ts';
 import {
@@ -18,29 +18,23 @@ import {
 } from './authorization-response.ts';
 
 /** The authorization endpoint (RFC 6749 §3.1): validates the authorization request, then identifies the person in the browser. */
-export function handleAuthorizationRequest(
-  request: SandboxHttpRequest,
-  service: SandboxHandlerContext,
-): SandboxHttpReply {
+export const handleAuthorizationRequest: SandboxRequestHandler = (request, service) => {
   const authorizationRequest = validateAuthorizationRequest(request, service, 302);
   if ('status' in authorizationRequest) return authorizationRequest;
   const session = scriptedSession(request, service) ?? findPanelSession(request, service);
   const context: AuthorizeContext = { authorizationRequest, session, request, service };
   const reply = authorizationRequest.prompt === 'none' ? respondWithoutPage(context) : respondToPerson(context);
   return session === undefined ? reply : addSessionCookie(reply, session, service);
-}
+};
 
 export function getLogFieldsOfAuthorizationRequest(request: SandboxHttpRequest): RequestLogFields {
   const clientId = readRequestParameters(request.query, '', '').get('client_id');
   return clientId === undefined ? {} : { client_id: clientId };
 }
 
-export function findLoginCorrelationOfAuthorizeEndpoint(
-  request: SandboxHttpRequest,
-  service: SandboxHandlerContext,
-): SandboxLoginCorrelation | undefined {
+export const findLoginCorrelationOfAuthorizeEndpoint: LoginCorrelationFinder = (request, service) => {
   return findLoginCorrelationOfAuthorizationRequest(request, request.query, service);
-}
+};
 
 interface AuthorizeContext {
   readonly authorizationRequest: SandboxAuthorizationRequest;

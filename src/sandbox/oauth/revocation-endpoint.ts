@@ -1,17 +1,14 @@
-import type { SandboxHandlerContext } from '../handler-context.ts';
-import { jsonReply, type SandboxHttpReply } from '../http/http-reply.ts';
+import type { SandboxRequestHandler } from '../handler-context.ts';
+import { jsonReply } from '../http/http-reply.ts';
 import type { SandboxHttpRequest } from '../http/http-request.ts';
-import { createLoginCorrelationOfTokenPair } from '../login-trace.ts';
-import { getLastTokenCharacters, type RequestLogFields, type SandboxLoginCorrelation } from '../request-log.ts';
+import { createLoginCorrelationOfTokenPair, type LoginCorrelationFinder } from '../login-trace.ts';
+import { getLastTokenCharacters, type RequestLogFields } from '../request-log.ts';
 import { readUnverifiedClientId } from './client-authentication.ts';
 import { buildInvalidRequestReply } from './oauth-errors.ts';
 import { rejectInvalidParameters } from './reject-invalid-parameters.ts';
 
 /** The revocation endpoint (RFC 7009 §2). Revokes access token and refresh token together; client credentials are not required. */
-export function handleTokenRevocationRequest(
-  request: SandboxHttpRequest,
-  { world }: SandboxHandlerContext,
-): SandboxHttpReply {
+export const handleTokenRevocationRequest: SandboxRequestHandler = (request, { world }) => {
   const rejection = rejectInvalidParameters(request, PARAMETERS);
   if (rejection !== undefined) return rejection;
   const value = request.parameters().get('token');
@@ -23,7 +20,7 @@ export function handleTokenRevocationRequest(
   const pair = world.pair(value) ?? world.pairByRefreshToken(value);
   if (pair !== undefined) world.revoke(pair);
   return jsonReply(200, {});
-}
+};
 
 export function getLogFieldsOfRevocationRequest(request: SandboxHttpRequest): RequestLogFields {
   const clientId = readUnverifiedClientId(request);
@@ -34,12 +31,9 @@ export function getLogFieldsOfRevocationRequest(request: SandboxHttpRequest): Re
   };
 }
 
-export function findLoginCorrelationOfRevocation(
-  request: SandboxHttpRequest,
-  { world }: SandboxHandlerContext,
-): SandboxLoginCorrelation | undefined {
+export const findLoginCorrelationOfRevocation: LoginCorrelationFinder = (request, { world }) => {
   const value = request.parameters().get('token') ?? '';
   return createLoginCorrelationOfTokenPair(world.pair(value) ?? world.pairByRefreshToken(value));
-}
+};
 
 const PARAMETERS = ['token', 'token_type_hint', 'client_id', 'client_secret'];

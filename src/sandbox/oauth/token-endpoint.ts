@@ -1,8 +1,12 @@
 import type { SandboxHandlerContext } from '../handler-context.ts';
 import type { SandboxHttpReply } from '../http/http-reply.ts';
 import type { SandboxHttpRequest } from '../http/http-request.ts';
-import { createLoginCorrelationOfTokenPair, findLoginCorrelationOfAuthorizationCode } from '../login-trace.ts';
-import { getLastTokenCharacters, type RequestLogFields, type SandboxLoginCorrelation } from '../request-log.ts';
+import {
+  createLoginCorrelationOfTokenPair,
+  findLoginCorrelationOfAuthorizationCode,
+  type LoginCorrelationFinder,
+} from '../login-trace.ts';
+import { getLastTokenCharacters, type RequestLogFields } from '../request-log.ts';
 import { handleAuthorizationCodeGrant } from './authorization-code-grant.ts';
 import {
   authenticateOAuthClient,
@@ -45,16 +49,13 @@ export function getLogFieldsOfTokenRequest(request: SandboxHttpRequest): Request
   };
 }
 
-export function findLoginCorrelationOfTokenRequest(
-  request: SandboxHttpRequest,
-  { world }: SandboxHandlerContext,
-): SandboxLoginCorrelation | undefined {
+export const findLoginCorrelationOfTokenRequest: LoginCorrelationFinder = (request, { world }) => {
   const parameters = request.parameters();
   return (
     findLoginCorrelationOfAuthorizationCode(world.code(parameters.get('code') ?? '')) ??
     createLoginCorrelationOfTokenPair(world.pairByRefreshToken(parameters.get('refresh_token') ?? ''))
   );
-}
+};
 
 type GrantHandler = (
   request: SandboxHttpRequest,

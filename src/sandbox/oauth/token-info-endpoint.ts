@@ -1,18 +1,12 @@
-import type { SandboxHandlerContext } from '../handler-context.ts';
-import { jsonReply, type SandboxHttpReply } from '../http/http-reply.ts';
-import type { SandboxHttpRequest } from '../http/http-request.ts';
-import { createLoginCorrelationOfTokenPair } from '../login-trace.ts';
-import { getLastTokenCharacters, type RequestLogFields, type SandboxLoginCorrelation } from '../request-log.ts';
+import type { SandboxRequestHandler } from '../handler-context.ts';
+import { jsonReply } from '../http/http-reply.ts';
 import { readBearerToken } from '../v2/api-caller.ts';
 
 /**
  * Returns the scope, expiry and application of a bearer token; spec.md does not list this endpoint, but clients of the public
  * service check tokens with it.
  */
-export function handleTokenInfoRequest(
-  request: SandboxHttpRequest,
-  { world }: SandboxHandlerContext,
-): SandboxHttpReply {
+export const handleTokenInfoRequest: SandboxRequestHandler = (request, { world }) => {
   const pair = world.pair(readBearerToken(request) ?? '');
   if (pair === undefined || world.pairState(pair) !== 'valid') {
     const body = { id: 'unauthorized', message: 'Unable to authenticate you' };
@@ -26,16 +20,4 @@ export function handleTokenInfoRequest(
     application: { uid: pair.clientId },
     created_at: Math.floor(pair.issuedAt / 1_000),
   });
-}
-
-export function getLogFieldsOfTokenInfoRequest(request: SandboxHttpRequest): RequestLogFields {
-  const hint = getLastTokenCharacters(readBearerToken(request) ?? '');
-  return hint === undefined ? {} : { token_hint: hint };
-}
-
-export function findLoginCorrelationOfTokenInfo(
-  request: SandboxHttpRequest,
-  { world }: SandboxHandlerContext,
-): SandboxLoginCorrelation | undefined {
-  return createLoginCorrelationOfTokenPair(world.pair(readBearerToken(request) ?? ''));
-}
+};

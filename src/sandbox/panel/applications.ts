@@ -1,41 +1,33 @@
 import { html } from 'hono/html';
 import type { SandboxHandlerContext } from '../handler-context.ts';
-import { type HtmlMarkup, redirectReply, type SandboxHttpReply } from '../http/http-reply.ts';
-import type { SandboxHttpRequest } from '../http/http-request.ts';
+import { type HtmlMarkup, redirectReply } from '../http/http-reply.ts';
 import type { ApplicationAuthorization } from '../records.ts';
 import { describeScopeOnConsentPage } from './consent-page.ts';
-import { renderErrorPage } from './error-page.ts';
+import { renderUsedFormPage } from './error-page.ts';
+import { describeAuthorizedAccount, formatUtcMinute, getApplicationName } from './listing.ts';
 import { renderPanelPage } from './panel-page.ts';
-import { consumeFormCsrfToken, type PanelSession } from './panel-session.ts';
+import { consumeFormCsrfToken, type PanelRequestHandler, type PanelSession } from './panel-session.ts';
 
 /** Shows the applications that the person has authorized, each with a button that revokes the authorization. */
-export function renderApplicationsPanelPage(
-  _request: SandboxHttpRequest,
-  service: SandboxHandlerContext,
-  session: PanelSession,
-): SandboxHttpReply {
+export const renderApplicationsPanelPage: PanelRequestHandler = (_request, service, session) => {
   const authorizations = service.world.authorizationsOf(session.person.uuid);
   const content = html`<h1>My applications</h1>
 <p>Applications that you have authorized. Revoking an authorization invalidates its codes and tokens immediately.</p>
 ${authorizations.length === 0 ? html`<p class="soft">You have not authorized any application.</p>` : ''}
 ${authorizations.map((authorization) => entry(authorization, service, session))}`;
   return renderPanelPage(200, { title: 'My applications', content, signedInAs: session.person.name, isWide: true });
-}
+};
 
-export function handleRevokeApplicationForm(
-  request: SandboxHttpRequest,
-  service: SandboxHandlerContext,
-  session: PanelSession,
-): SandboxHttpReply {
+export const handleRevokeApplicationForm: PanelRequestHandler = (request, service, session) => {
   const id = new URLSearchParams(request.body).get('authorization') ?? '';
   if (!consumeFormCsrfToken(request, session, service, revokeFormId(id))) {
-    return renderErrorPage(403, 'This form was already used.', [], '/panel/applications');
+    return renderUsedFormPage('/panel/applications');
   }
   const { world } = service;
   const authorization = world.authorizationsOf(session.person.uuid).find((one) => one.id === id);
   if (authorization !== undefined) world.revokeAuthorization(authorization);
   return redirectReply(303, '/panel/applications');
-}
+};
 
 function entry(
   authorization: ApplicationAuthorization,
@@ -43,14 +35,14 @@ function entry(
   session: PanelSession,
 ): HtmlMarkup {
   const { id, clientId, scope, team, since } = authorization;
-  const name = world.registry.application(clientId)?.name ?? clientId;
+  const name = getApplicationName(clientId, world);
   const csrf = world.issueCsrfToken(session.session, revokeFormId(id));
-  const account = team === undefined ? 'your own account' : `the team ${world.registry.team(team)?.name ?? team}`;
+  const account = describeAuthorizedAccount(team, world);
   return html`<section class="application" aria-label="${name}">
 <div>
 <h2>${name}</h2>
 <p>${describeScopeOnConsentPage(scope).join('. ')}.</p>
-<p class="soft">For ${account}, since ${new Date(since).toISOString().slice(0, 16).replace('T', ' ')} UTC</p>
+<p class="soft">For ${account}, since ${formatUtcMinute(since)}</p>
 </div>
 <form method="post" action="/panel/applications/revoke">
 <input type="hidden" name="csrf" value="${csrf}">

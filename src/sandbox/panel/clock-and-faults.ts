@@ -4,29 +4,20 @@ import { decodeFault } from '../faults/decode-fault.ts';
 import { FAULT_ACTION_NAMES, type FaultMatchCriteria, type FaultWithCounters } from '../faults/fault.ts';
 import type { SandboxHandlerContext } from '../handler-context.ts';
 import { type HtmlMarkup, redirectReply, type SandboxHttpReply } from '../http/http-reply.ts';
-import type { SandboxHttpRequest } from '../http/http-request.ts';
 import { advanceVirtualClock, freezeVirtualClock, resumeVirtualClock } from '../virtual-clock.ts';
-import { renderErrorPage } from './error-page.ts';
+import { renderUsedFormPage } from './error-page.ts';
 import { formatElapsedTime, formatUtcSecond, renderPanelTable } from './listing.ts';
 import { renderPanelPage } from './panel-page.ts';
-import { consumeFormCsrfToken, type PanelSession } from './panel-session.ts';
+import { consumeFormCsrfToken, type PanelRequestHandler, type PanelSession } from './panel-session.ts';
 
 /** The virtual clock and the faults, with forms that change them as the admin API does. */
-export function renderClockAndFaultsPanelPage(
-  _request: SandboxHttpRequest,
-  service: SandboxHandlerContext,
-  session: PanelSession,
-): SandboxHttpReply {
+export const renderClockAndFaultsPanelPage: PanelRequestHandler = (_request, service, session) => {
   return page(200, service, session);
-}
+};
 
 /** Advances, freezes or resumes the clock. */
-export function handleClockForm(
-  request: SandboxHttpRequest,
-  service: SandboxHandlerContext,
-  session: PanelSession,
-): SandboxHttpReply {
-  if (!consumeFormCsrfToken(request, session, service, CLOCK_FORM)) return formWasUsed();
+export const handleClockForm: PanelRequestHandler = (request, service, session) => {
+  if (!consumeFormCsrfToken(request, session, service, CLOCK_FORM)) return renderUsedFormPage(PATH);
   const form = new URLSearchParams(request.body);
   const change = form.get('change');
   const step = parseSandboxDurationToMilliseconds(form.get('advance') ?? '');
@@ -36,15 +27,11 @@ export function handleClockForm(
     return page(422, service, session, 'The step must be a duration such as 10m, 2h or 30d.');
   else service.world.setClock((clock) => advanceVirtualClock(clock, step));
   return redirectReply(303, PATH);
-}
+};
 
 /** Adds one fault, or removes all faults. */
-export function handleFaultForm(
-  request: SandboxHttpRequest,
-  service: SandboxHandlerContext,
-  session: PanelSession,
-): SandboxHttpReply {
-  if (!consumeFormCsrfToken(request, session, service, FAULT_FORM)) return formWasUsed();
+export const handleFaultForm: PanelRequestHandler = (request, service, session) => {
+  if (!consumeFormCsrfToken(request, session, service, FAULT_FORM)) return renderUsedFormPage(PATH);
   const form = new URLSearchParams(request.body);
   if (form.get('change') === 'clear') {
     service.faults.clear();
@@ -54,7 +41,7 @@ export function handleFaultForm(
   if (typeof spec === 'string') return page(422, service, session, `The fault was not added: ${spec}`);
   service.faults.add(spec);
   return redirectReply(303, PATH);
-}
+};
 
 /** The members of the fault that the admin API expects. An empty field counts as absent. */
 function membersOfForm(form: URLSearchParams): ReadonlyMap<string, unknown> {
@@ -161,10 +148,6 @@ ${token}
 </div>
 <button class="main" type="submit">Add fault</button>
 </form>`;
-}
-
-function formWasUsed(): SandboxHttpReply {
-  return renderErrorPage(403, 'This form was already used.', [], PATH);
 }
 
 const PATH = '/panel/clock';

@@ -1,7 +1,5 @@
 import { html } from 'hono/html';
-import type { SandboxHandlerContext } from '../handler-context.ts';
-import type { HtmlMarkup, SandboxHttpReply } from '../http/http-reply.ts';
-import type { SandboxHttpRequest } from '../http/http-request.ts';
+import type { HtmlMarkup } from '../http/http-reply.ts';
 import type { SandboxDroplet } from '../records.ts';
 import { SANDBOX_IMAGES_BY_ID } from '../v2/catalogue.ts';
 import {
@@ -12,17 +10,13 @@ import {
   renderPanelTable,
 } from './listing.ts';
 import { renderPanelPage } from './panel-page.ts';
-import type { PanelSession } from './panel-session.ts';
+import type { PanelRequestHandler } from './panel-session.ts';
 
 /**
  * Shows the droplets of the person, or of one of the person's teams; with `?droplet=ID` this droplet alone, of the account that
  * has it.
  */
-export function renderDropletsPanelPage(
-  request: SandboxHttpRequest,
-  { world }: SandboxHandlerContext,
-  { person }: PanelSession,
-): SandboxHttpReply {
+export const renderDropletsPanelPage: PanelRequestHandler = (request, { world }, { person }) => {
   const teams = person.teams.flatMap((uuid) => world.registry.team(uuid) ?? []);
   const query = new URLSearchParams(request.query);
   const [selected, id] = [query.get('account'), query.get('droplet')];
@@ -46,7 +40,7 @@ ${
 }
 ${renderPanelPaginationLinks(request, window, 'droplets')}`;
   return renderPanelPage(200, { title: 'Droplets', content, signedInAs: person.name, isWide: true });
-}
+};
 
 function accountLinks(
   teams: readonly { readonly uuid: string; readonly name: string }[],

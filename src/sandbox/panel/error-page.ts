@@ -2,6 +2,11 @@ import { html } from 'hono/html';
 import type { SandboxHttpReply } from '../http/http-reply.ts';
 import { renderPanelPage } from './panel-page.ts';
 
+/** Responds to a form whose CSRF token is used or invalid, with a link to the page of the form. */
+export function renderUsedFormPage(path: string): SandboxHttpReply {
+  return renderErrorPage(403, 'This form was already used.', [], path);
+}
+
 /** Renders an error page with a message, the values involved, and a link to start again if `restartPath` is given. */
 export function renderErrorPage(
   status: number,

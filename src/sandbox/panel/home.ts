@@ -1,19 +1,13 @@
 import { html } from 'hono/html';
-import type { SandboxHandlerContext } from '../handler-context.ts';
 import { redirectReply, type SandboxHttpReply } from '../http/http-reply.ts';
-import type { SandboxHttpRequest } from '../http/http-request.ts';
 import { renderPanelPage } from './panel-page.ts';
-import type { PanelSession } from './panel-session.ts';
+import type { PanelRequestHandler } from './panel-session.ts';
 
 export function redirectToPanel(): SandboxHttpReply {
   return redirectReply(302, '/panel');
 }
 
-export function renderHomePanelPage(
-  _request: SandboxHttpRequest,
-  { world }: SandboxHandlerContext,
-  { person }: PanelSession,
-): SandboxHttpReply {
+export const renderHomePanelPage: PanelRequestHandler = (_request, { world }, { person }) => {
   const teams = person.teams.flatMap((uuid) => world.registry.team(uuid) ?? []);
   const authorized = world.authorizationsOf(person.uuid).length;
   const content = html`<h1>Welcome, ${person.name}</h1>
@@ -32,4 +26,4 @@ ${teams.map((team) => html`<dt>Team</dt><dd>${team.name} (${team.uuid})</dd>`)}
 <li><a href="/panel/clock">Clock and faults</a>: move the virtual clock, and make requests fail.</li>
 </ul>`;
   return renderPanelPage(200, { title: 'Home', content, signedInAs: person.name, isWide: true });
-}
+};

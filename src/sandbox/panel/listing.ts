@@ -1,6 +1,7 @@
 import { html } from 'hono/html';
 import type { HtmlMarkup } from '../http/http-reply.ts';
 import type { SandboxHttpRequest } from '../http/http-request.ts';
+import type { LiveSandboxState } from '../live-sandbox-state.ts';
 
 /** The number of rows on one page. */
 export const PANEL_ROWS_PER_PAGE = 50;
@@ -75,6 +76,21 @@ function renderCell(value: HtmlMarkup | string | number, column: PanelTableColum
 /** Formats a time as `2026-03-01 12:00:00`, in UTC. */
 export function formatUtcSecond(milliseconds: number): string {
   return new Date(milliseconds).toISOString().slice(0, 19).replace('T', ' ');
+}
+
+/** Formats a time as `2026-03-01 12:00 UTC`. */
+export function formatUtcMinute(milliseconds: number): string {
+  return `${formatUtcSecond(milliseconds).slice(0, -3)} UTC`;
+}
+
+/** The name of an application; the client ID of an application that is no longer registered. */
+export function getApplicationName(clientId: string, { registry }: LiveSandboxState): string {
+  return registry.application(clientId)?.name ?? clientId;
+}
+
+/** The account of a grant: the team, or the person's own account if the grant has no team. */
+export function describeAuthorizedAccount(team: string | undefined, { registry }: LiveSandboxState): string {
+  return team === undefined ? 'your own account' : `the team ${registry.team(team)?.name ?? team}`;
 }
 
 /** `0.25 s`, `3 min 20 s`, `2 h 5 min`, `29 d 3 h`; without a second part that is zero. */

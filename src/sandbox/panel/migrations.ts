@@ -1,7 +1,6 @@
 import { html } from 'hono/html';
 import type { SandboxHandlerContext } from '../handler-context.ts';
-import { type HtmlMarkup, redirectReply, type SandboxHttpReply } from '../http/http-reply.ts';
-import type { SandboxHttpRequest } from '../http/http-request.ts';
+import { type HtmlMarkup, redirectReply } from '../http/http-reply.ts';
 import {
   findLatestSandboxMigrationOfCluster,
   getSandboxMigrationDeadline,
@@ -10,35 +9,28 @@ import {
 import { formatClusterDatabaseServerAddress } from '../ready-line.ts';
 import type { SandboxCluster, SandboxMigration } from '../records.ts';
 import { type CurrentSandboxMigrationState, getCurrentSandboxMigrationState } from '../v2/migration-json.ts';
-import { renderErrorPage } from './error-page.ts';
+import { renderUsedFormPage } from './error-page.ts';
+import { formatUtcMinute } from './listing.ts';
 import { renderMigrationDiagram } from './migration-diagram.ts';
 import { renderSandboxMigrationProgress } from './migration-progress.ts';
 import { renderPanelPage } from './panel-page.ts';
-import { consumeFormCsrfToken, type PanelSession } from './panel-session.ts';
+import { consumeFormCsrfToken, type PanelRequestHandler, type PanelSession } from './panel-session.ts';
 
 /**
  * Shows the latest online migration of every cluster of the person and the person's teams, with a button that stops the
  * migration.
  */
-export function renderMigrationsPanelPage(
-  _request: SandboxHttpRequest,
-  service: SandboxHandlerContext,
-  session: PanelSession,
-): SandboxHttpReply {
+export const renderMigrationsPanelPage: PanelRequestHandler = (_request, service, session) => {
   const content = html`<h1>Migrations</h1>
 <p>Stopping a migration keeps the migrated data. A migration stops automatically after two weeks.</p>
 ${clustersOfPerson(service, session).map((cluster) => clusterEntry(cluster, service, session))}`;
   return renderPanelPage(200, { title: 'Migrations', content, signedInAs: session.person.name, isWide: true });
-}
+};
 
-export function handleStopMigrationForm(
-  request: SandboxHttpRequest,
-  service: SandboxHandlerContext,
-  session: PanelSession,
-): SandboxHttpReply {
+export const handleStopMigrationForm: PanelRequestHandler = (request, service, session) => {
   const id = new URLSearchParams(request.body).get('migration') ?? '';
   if (!consumeFormCsrfToken(request, session, service, stopFormId(id))) {
-    return renderErrorPage(403, 'This form was already used.', [], '/panel/migrations');
+    return renderUsedFormPage('/panel/migrations');
   }
   const { world, planes } = service;
   const migration = clustersOfPerson(service, session)
@@ -49,7 +41,7 @@ export function handleStopMigrationForm(
     planes.stop(migration);
   }
   return redirectReply(303, '/panel/migrations');
-}
+};
 
 function clustersOfPerson({ world }: SandboxHandlerContext, { person }: PanelSession): readonly SandboxCluster[] {
   return [person.uuid, ...person.teams].flatMap(world.registry.clustersOf);
@@ -113,10 +105,6 @@ function stopButton(
 
 function isUnderWay({ status }: CurrentSandboxMigrationState): boolean {
   return status === 'running' || status === 'syncing';
-}
-
-function formatUtcMinute(milliseconds: number): string {
-  return `${new Date(milliseconds).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }
 
 function stopFormId(id: string): string {

@@ -13,6 +13,13 @@ export interface PanelSession {
   readonly needsCookie: boolean;
 }
 
+/** Replies to a request of a person who is signed in to the control panel. */
+export type PanelRequestHandler = (
+  request: SandboxHttpRequest,
+  service: SandboxHandlerContext,
+  session: PanelSession,
+) => SandboxHttpReply;
+
 export function findPanelSession(
   request: SandboxHttpRequest,
   { world, settings }: SandboxHandlerContext,

@@ -1,31 +1,26 @@
 import { html } from 'hono/html';
-import type { SandboxHandlerContext } from '../handler-context.ts';
-import type { HtmlMarkup, SandboxHttpReply } from '../http/http-reply.ts';
-import type { SandboxHttpRequest } from '../http/http-request.ts';
+import type { HtmlMarkup } from '../http/http-reply.ts';
 import type { LoggedRequest } from '../request-log.ts';
 import {
   computePanelPageWindow,
   formatUtcSecond,
+  getApplicationName,
   PANEL_ROWS_PER_PAGE,
   renderPanelPaginationLinks,
   renderPanelTable,
 } from './listing.ts';
 import { renderPanelPage } from './panel-page.ts';
-import type { PanelSession } from './panel-session.ts';
+import type { PanelRequestHandler } from './panel-session.ts';
 
 /** Shows the requests to the sandbox without their secrets, newest first. */
-export function renderRequestLogPanelPage(
-  request: SandboxHttpRequest,
-  { log, world }: SandboxHandlerContext,
-  { person }: PanelSession,
-): SandboxHttpReply {
+export const renderRequestLogPanelPage: PanelRequestHandler = (request, { log, world }, { person }) => {
   const endpoint = new URLSearchParams(request.query).get('endpoint') || undefined;
   const entries = log.list(endpoint);
   const window = computePanelPageWindow(request, entries.length);
   const end = entries.length - window.start;
   const shown = entries.slice(Math.max(0, end - PANEL_ROWS_PER_PAGE), end).reverse();
   const nameOf = (clientId: string | undefined): string =>
-    clientId === undefined ? '' : (world.registry.application(clientId)?.name ?? clientId);
+    clientId === undefined ? '' : getApplicationName(clientId, world);
   const content = html`<h1>Request log</h1>
 <p>Requests to the sandbox, newest first. Queries, bodies and secrets are not shown; of a token, only the last four characters.</p>
 ${endpointFilter(log.counts(), endpoint)}
@@ -40,7 +35,7 @@ ${
 }
 ${renderPanelPaginationLinks(request, window, 'the request log')}`;
   return renderPanelPage(200, { title: 'Request log', content, signedInAs: person.name, isWide: true });
-}
+};
 
 /** Describes the effect of a fault on a request; empty for a request without a fault. */
 export function describeFaultEffectOnRequest({ fault, committed, delivered }: LoggedRequest): string {

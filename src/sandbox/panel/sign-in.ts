@@ -4,15 +4,14 @@ import type { SandboxHandlerContext } from '../handler-context.ts';
 import { toAsciiUrlQuery } from '../http/ascii-query.ts';
 import { redirectReply, type SandboxHttpReply } from '../http/http-reply.ts';
 import type { SandboxHttpRequest } from '../http/http-request.ts';
-import { findLoginCorrelationOfAuthorizationRequest } from '../login-trace.ts';
-import type { SandboxLoginCorrelation } from '../request-log.ts';
+import { findLoginCorrelationOfAuthorizationRequest, type LoginCorrelationFinder } from '../login-trace.ts';
 import { renderErrorPage } from './error-page.ts';
 import { renderPanelPage } from './panel-page.ts';
 import {
   addSessionCookie,
   endPanelSession,
   isCrossOriginForm,
-  type PanelSession,
+  type PanelRequestHandler,
   startPanelSession,
 } from './panel-session.ts';
 
@@ -45,22 +44,15 @@ export function handleSignInForm(request: SandboxHttpRequest, service: SandboxHa
 }
 
 /** When the sign-in belongs to an authorization request, `next` contains that request. */
-export function findLoginCorrelationOfSignIn(
-  request: SandboxHttpRequest,
-  service: SandboxHandlerContext,
-): SandboxLoginCorrelation | undefined {
+export const findLoginCorrelationOfSignIn: LoginCorrelationFinder = (request, service) => {
   const query = authorizationQuery(localPath(new URLSearchParams(request.body).get('next')));
   return query === undefined ? undefined : findLoginCorrelationOfAuthorizationRequest(request, query, service);
-}
+};
 
-export function handleSignOutForm(
-  request: SandboxHttpRequest,
-  service: SandboxHandlerContext,
-  session: PanelSession,
-): SandboxHttpReply {
+export const handleSignOutForm: PanelRequestHandler = (request, service, session) => {
   if (isCrossOriginForm(request)) return renderErrorPage(403, 'The form was submitted from another site.');
   return endPanelSession(redirectReply(303, '/panel/sign-in'), session, service);
-}
+};
 
 export function renderSignInPage(
   status: number,

@@ -1,19 +1,13 @@
 import { html } from 'hono/html';
-import type { SandboxHandlerContext } from '../handler-context.ts';
-import type { HtmlMarkup, SandboxHttpReply } from '../http/http-reply.ts';
-import type { SandboxHttpRequest } from '../http/http-request.ts';
+import type { HtmlMarkup } from '../http/http-reply.ts';
 import { buildLoginTimelines, type LoginTimeline, type LoginTimelineStep } from '../login-timeline.ts';
 import { formatElapsedTime, formatUtcSecond } from './listing.ts';
 import { renderPanelPage } from './panel-page.ts';
-import type { PanelSession } from './panel-session.ts';
+import type { PanelRequestHandler } from './panel-session.ts';
 import { describeFaultEffectOnRequest } from './request-log.ts';
 
 /** Shows the logins of one application with their steps, times and status. */
-export function renderLoginTimelinePanelPage(
-  request: SandboxHttpRequest,
-  { log, world }: SandboxHandlerContext,
-  { person }: PanelSession,
-): SandboxHttpReply {
+export const renderLoginTimelinePanelPage: PanelRequestHandler = (request, { log, world }, { person }) => {
   const { applications } = world.seed;
   const requested = new URLSearchParams(request.query).get('client_id');
   const selected = applications.find(({ clientId }) => clientId === requested) ?? applications[0];
@@ -32,7 +26,7 @@ ${logins.length === 0 ? html`<p class="soft">${selected?.name ?? 'This applicati
 ${logins.slice(0, LOGINS_SHOWN).map((login) => loginSection(login, nameOf(login.person)))}
 ${logins.length > LOGINS_SHOWN ? html`<p class="soft">${logins.length - LOGINS_SHOWN} earlier logins are not shown.</p>` : ''}`;
   return renderPanelPage(200, { title: 'Timeline of a login', content, signedInAs: person.name, isWide: true });
-}
+};
 
 /** The fragment of a login in the address of the page. */
 export function buildLoginTimelineUrlFragment(chain: string): string {

@@ -1,22 +1,16 @@
 import { html } from 'hono/html';
 import { getRefreshChainIdOfTokenPair, type TokenPairState } from '../grant-store.ts';
-import type { SandboxHandlerContext } from '../handler-context.ts';
-import type { HtmlMarkup, SandboxHttpReply } from '../http/http-reply.ts';
-import type { SandboxHttpRequest } from '../http/http-request.ts';
+import type { HtmlMarkup } from '../http/http-reply.ts';
 import type { LiveSandboxState } from '../live-sandbox-state.ts';
 import type { IssuedTokenPair } from '../records.ts';
 import { getLastTokenCharacters } from '../request-log.ts';
-import { formatUtcSecond } from './listing.ts';
+import { describeAuthorizedAccount, formatUtcSecond, getApplicationName } from './listing.ts';
 import { renderPanelPage } from './panel-page.ts';
-import type { PanelSession } from './panel-session.ts';
+import type { PanelRequestHandler } from './panel-session.ts';
 import { buildLoginTimelineUrlFragment } from './timeline.ts';
 
 /** The tokens of the person: for each login who received them and who refreshed them. Shows the last four characters only. */
-export function renderTokensPanelPage(
-  _request: SandboxHttpRequest,
-  { world }: SandboxHandlerContext,
-  { person }: PanelSession,
-): SandboxHttpReply {
+export const renderTokensPanelPage: PanelRequestHandler = (_request, { world }, { person }) => {
   const chains = chainsOf(world, person.uuid);
   const content = html`<h1>Tokens</h1>
 <p>The tokens that applications hold for you, by login, newest first. A refresh replaces both tokens at once: the earlier ones are refused from then on. Of a token, only the last four characters are shown.</p>
@@ -24,7 +18,7 @@ ${chains.length === 0 ? html`<p class="soft">No application has received tokens 
 ${chains.slice(0, CHAINS_SHOWN).map((pairs) => chainSection(pairs, world))}
 ${chains.length > CHAINS_SHOWN ? html`<p class="soft">${chains.length - CHAINS_SHOWN} earlier logins are not shown.</p>` : ''}`;
   return renderPanelPage(200, { title: 'Tokens', content, signedInAs: person.name, isWide: true });
-}
+};
 
 /** The token pairs of each login, oldest first. The login with the newest token pair comes first. */
 function chainsOf(world: LiveSandboxState, person: string): readonly (readonly IssuedTokenPair[])[] {
@@ -45,13 +39,13 @@ function chainSection(pairs: readonly IssuedTokenPair[], world: LiveSandboxState
   if (last === undefined) return '';
   const { clientId, scope, team } = last;
   const chain = getRefreshChainIdOfTokenPair(last);
-  const name = nameOfApplication(clientId, world);
+  const name = getApplicationName(clientId, world);
   const state = world.pairState(last);
-  const account = team === undefined ? 'your own account' : `the team ${world.registry.team(team)?.name ?? team}`;
+  const account = describeAuthorizedAccount(team, world);
   const shown = pairs.slice(-PAIRS_SHOWN);
   const left = pairs.length - shown.length;
-  return html`<section class="group" aria-label="${name}, ${STATES[state]}">
-<h2>${name} <span class="badge ${state === 'valid' ? 'good' : 'bad'}">${STATES[state]}</span></h2>
+  return html`<section class="group" aria-label="${name}, ${state}">
+<h2>${name} <span class="badge ${state === 'valid' ? 'good' : 'bad'}">${state}</span></h2>
 <p class="soft">Scope ${scope}, for ${account}. <a href="/panel/timeline?client_id=${encodeURIComponent(clientId)}#${buildLoginTimelineUrlFragment(chain)}">Requests with these tokens</a></p>
 ${left === 0 ? '' : html`<p class="soft">${left} earlier refreshes are not shown.</p>`}
 <ol class="steps">
@@ -75,9 +69,9 @@ function describeIssue({ issue, clientId }: IssuedTokenPair, world: LiveSandboxS
   if (issue === undefined) return 'Issued by an earlier version of the sandbox';
   switch (issue.by) {
     case 'code':
-      return `Issued to ${nameOfApplication(clientId, world)} for a code`;
+      return `Issued to ${getApplicationName(clientId, world)} for a code`;
     case 'implicit':
-      return `Issued to ${nameOfApplication(clientId, world)} in the implicit flow`;
+      return `Issued to ${getApplicationName(clientId, world)} in the implicit flow`;
     case 'admin_issue':
       return 'Issued by the admin API';
     case 'admin_refresh':
@@ -85,7 +79,7 @@ function describeIssue({ issue, clientId }: IssuedTokenPair, world: LiveSandboxS
     case 'refresh':
       return issue.client === undefined
         ? 'Refreshed by a request without a client ID'
-        : `Refreshed by ${nameOfApplication(issue.client, world)}`;
+        : `Refreshed by ${getApplicationName(issue.client, world)}`;
     default:
       return issue.by satisfies never;
   }
@@ -104,15 +98,5 @@ function describeState(
   return next === undefined ? 'revoked' : `replaced ${formatUtcSecond(next.issuedAt)} UTC`;
 }
 
-function nameOfApplication(clientId: string, world: LiveSandboxState): string {
-  return world.registry.application(clientId)?.name ?? clientId;
-}
-
-const STATES: Readonly<Record<TokenPairState, string>> = {
-  valid: 'valid',
-  expired: 'expired',
-  revoked: 'revoked',
-  refreshed: 'refreshed',
-};
 const CHAINS_SHOWN = 20;
 const PAIRS_SHOWN = 50;

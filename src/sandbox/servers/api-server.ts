@@ -4,14 +4,13 @@ import type { SandboxHandlerContext } from '../handler-context.ts';
 import type { SandboxHttpReply } from '../http/http-reply.ts';
 import type { SandboxHttpRequest } from '../http/http-request.ts';
 import { createRouter, type RouteMatch } from '../http/router.ts';
-import { createLoginCorrelationOfTokenPair } from '../login-trace.ts';
-import { getLastTokenCharacters } from '../request-log.ts';
 import { type ApiServerRoute, SANDBOX_ROUTES } from '../routes.ts';
 import {
   type ApiCaller,
   authenticateApiCaller,
+  findLoginCorrelationOfBearerToken,
+  getLogFieldsOfBearerToken,
   getRequiredScopeOfHttpMethod,
-  readBearerToken,
 } from '../v2/api-caller.ts';
 import { apiErrorReply, insufficientScopeReply, noSuchPathReply } from '../v2/api-errors.ts';
 import type { SandboxApiReply } from '../v2/api-reply.ts';
@@ -38,14 +37,11 @@ export const sandboxApiOriginHandlers: SandboxOriginHandlers<ApiServerRoute> = {
   errorReply: (status, message, _request, service) => {
     return toHttpReply(apiErrorReply(status, message), service.limiter.countRequest('anonymous', service.world.now()));
   },
-  trace: (_match, request, { world }) => createLoginCorrelationOfTokenPair(world.pair(readBearerToken(request) ?? '')),
+  trace: (_match, request, service) => findLoginCorrelationOfBearerToken(request, service),
   // The implicit flow gives access tokens to pages of other origins (spec §1).
   allowsCrossOrigin: (path) => path.startsWith('/v2/'),
   otherOrigin: ({ ready }) => ready.auth_url,
-  logFields: (_match, request) => {
-    const hint = getLastTokenCharacters(readBearerToken(request) ?? '');
-    return hint === undefined ? {} : { token_hint: hint };
-  },
+  logFields: (_match, request) => getLogFieldsOfBearerToken(request),
 };
 
 function respond(

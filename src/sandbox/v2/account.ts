@@ -1,17 +1,11 @@
-import type { SandboxHandlerContext } from '../handler-context.ts';
-import type { SandboxHttpRequest } from '../http/http-request.ts';
-import type { ApiCaller } from './api-caller.ts';
-import { apiReply, type SandboxApiReply } from './api-reply.ts';
+import type { ApiRequestHandler } from './api-caller.ts';
+import { apiReply } from './api-reply.ts';
 
 /**
  * Shows the person who owns the token and the team of its grant; spec.md does not list this endpoint, but clients of the public
  * service use GET /v2/account.
  */
-export function handleGetAccountRequest(
-  _request: SandboxHttpRequest,
-  { world, settings }: SandboxHandlerContext,
-  caller: ApiCaller,
-): SandboxApiReply {
+export const handleGetAccountRequest: ApiRequestHandler = (_request, { world, settings }, caller) => {
   const pair = world.pair(caller.accessToken);
   const person = world.registry.person(pair?.person ?? '');
   const team = pair?.team === undefined ? undefined : world.registry.team(pair.team);
@@ -27,7 +21,7 @@ export function handleGetAccountRequest(
       team: team === undefined ? null : { uuid: team.uuid, name: team.name },
     },
   });
-}
+};
 
 /** Clients read a number, and JSON has none for "no limit". */
 const MAX_REPORTED_DROPLET_LIMIT = 1_000_000;

@@ -1,6 +1,8 @@
 import type { SandboxHandlerContext } from '../handler-context.ts';
 import type { SandboxHttpRequest } from '../http/http-request.ts';
+import { createLoginCorrelationOfTokenPair, type LoginCorrelationFinder } from '../login-trace.ts';
 import type { SandboxOAuthScope } from '../records.ts';
+import { getLastTokenCharacters, type RequestLogFields } from '../request-log.ts';
 import { apiErrorReply, notFoundReply } from './api-errors.ts';
 import type { SandboxApiReply } from './api-reply.ts';
 
@@ -11,6 +13,13 @@ export interface ApiCaller {
   /** The UUID of the account whose resources the request uses: the team of the grant, or the person if the grant has no team. */
   readonly account: string;
 }
+
+/** Replies to a request to the resource API after the caller was authenticated. */
+export type ApiRequestHandler = (
+  request: SandboxHttpRequest,
+  service: SandboxHandlerContext,
+  caller: ApiCaller,
+) => SandboxApiReply;
 
 export type ApiCallerAuthentication =
   | { readonly isKnown: true; readonly caller: ApiCaller }
@@ -41,6 +50,15 @@ export function readBearerToken(request: SandboxHttpRequest): string | undefined
   const headers = request.header('authorization');
   return headers.length === 1 ? BEARER.exec(headers[0] ?? '')?.[1] : undefined;
 }
+
+/** The end of the bearer token, for the request log. */
+export function getLogFieldsOfBearerToken(request: SandboxHttpRequest): RequestLogFields {
+  const hint = getLastTokenCharacters(readBearerToken(request) ?? '');
+  return hint === undefined ? {} : { token_hint: hint };
+}
+
+export const findLoginCorrelationOfBearerToken: LoginCorrelationFinder = (request, { world }) =>
+  createLoginCorrelationOfTokenPair(world.pair(readBearerToken(request) ?? ''));
 
 /** The scope that a request needs when no route matches it. */
 export function getRequiredScopeOfHttpMethod(method: string): SandboxOAuthScope {

@@ -117,6 +117,14 @@ export const SANDBOX_IMAGES_BY_ID: ReadonlyMap<number, SandboxDropletImage> = ne
   [...SANDBOX_IMAGES.values()].map((image) => [image.id, image]),
 );
 
+/** The slug of the newest region of a place, such as nyc3 for `nyc`; undefined for an unknown place. */
+export function findNewestRegionOfPlace(place: string): string | undefined {
+  return [...SANDBOX_REGIONS.keys()]
+    .filter((slug) => slug.replace(/\d+$/, '') === place)
+    .toSorted()
+    .at(-1);
+}
+
 type Row = readonly [slug: string, memory: number, vcpus: number, disk: number, transfer: number, priceMonthly: number];
 
 function basic(kind: string, rows: readonly Row[]): readonly SandboxDropletSize[] {

@@ -1,6 +1,7 @@
 import type { DropletSpec } from '../droplet-store.ts';
 import { isJsonObject, isStringArray } from '../http/json-text.ts';
 import {
+  findNewestRegionOfPlace,
   SANDBOX_DEFAULT_REGION,
   SANDBOX_IMAGES,
   SANDBOX_IMAGES_BY_ID,
@@ -58,11 +59,7 @@ function isEmptyValue(key: string, value: unknown): boolean {
 
 /** Finds a region by its slug, or by the letters of the slug alone (`nyc`), which mean the newest region of that place. */
 function findRegion(text: string): string | undefined {
-  if (SANDBOX_REGIONS.has(text)) return text;
-  return [...SANDBOX_REGIONS.keys()]
-    .filter((slug) => slug.replace(/\d+$/, '') === text)
-    .toSorted()
-    .at(-1);
+  return SANDBOX_REGIONS.has(text) ? text : findNewestRegionOfPlace(text);
 }
 
 function decodeNames(

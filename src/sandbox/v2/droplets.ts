@@ -1,7 +1,7 @@
 import type { SandboxHandlerContext } from '../handler-context.ts';
 import type { SandboxHttpRequest } from '../http/http-request.ts';
 import type { SandboxDroplet } from '../records.ts';
-import type { ApiCaller } from './api-caller.ts';
+import type { ApiCaller, ApiRequestHandler } from './api-caller.ts';
 import { notFoundReply, unprocessableReply } from './api-errors.ts';
 import { apiReply, apiReplyOfJsonText, type SandboxApiReply } from './api-reply.ts';
 import { decodeSandboxDropletCreationRequest } from './droplet-creation.ts';
@@ -14,11 +14,7 @@ import { serializeDroplet } from './resource-json.ts';
  * Droplets are listed oldest first, so that a droplet that is created while a client reads the pages appears on the last page
  * and moves no other droplet.
  */
-export function handleGetDropletsRequest(
-  request: SandboxHttpRequest,
-  { world, settings }: SandboxHandlerContext,
-  caller: ApiCaller,
-): SandboxApiReply {
+export const handleGetDropletsRequest: ApiRequestHandler = (request, { world, settings }, caller) => {
   const page = readListPageRequest(request);
   if ('status' in page) return page;
   const name = request.parameters().get('name');
@@ -33,25 +29,17 @@ export function handleGetDropletsRequest(
   const now = world.now();
   const views = slice.items.map((droplet) => serializeDroplet(droplet, now));
   return buildListReply(request, 'droplets', page, slice, views);
-}
+};
 
-export function handleGetDropletRequest(
-  request: SandboxHttpRequest,
-  { world }: SandboxHandlerContext,
-  caller: ApiCaller,
-): SandboxApiReply {
+export const handleGetDropletRequest: ApiRequestHandler = (request, { world }, caller) => {
   const droplet = ownDroplet(request, world, caller);
   return droplet === undefined
     ? notFoundReply()
     : apiReplyOfJsonText(200, `{"droplet":${serializeDroplet(droplet, world.now())}}`);
-}
+};
 
 /** Creates a droplet for every name in the request, or for none of them. */
-export function handlePostDropletsRequest(
-  request: SandboxHttpRequest,
-  { world, settings }: SandboxHandlerContext,
-  caller: ApiCaller,
-): SandboxApiReply {
+export const handlePostDropletsRequest: ApiRequestHandler = (request, { world, settings }, caller) => {
   const body = readApiJsonRequest(request);
   if ('status' in body) return body;
   const unequal = body.repeated.find((key) => !key.equal);
@@ -70,25 +58,17 @@ export function handlePostDropletsRequest(
   });
   const droplets = isSingle ? `"droplet":${views[0]}` : `"droplets":[${views.join(',')}]`;
   return apiReplyOfJsonText(202, `{${droplets},"links":${JSON.stringify({ actions })}}`);
-}
+};
 
-export function handleDeleteDropletRequest(
-  request: SandboxHttpRequest,
-  { world }: SandboxHandlerContext,
-  caller: ApiCaller,
-): SandboxApiReply {
+export const handleDeleteDropletRequest: ApiRequestHandler = (request, { world }, caller) => {
   const droplet = ownDroplet(request, world, caller);
   if (droplet === undefined) return notFoundReply();
   world.deleteDroplet(droplet);
   return apiReply(204, undefined);
-}
+};
 
 /** Deletes all droplets of the account that have the tag. */
-export function handleDeleteDropletsByTagRequest(
-  request: SandboxHttpRequest,
-  { world }: SandboxHandlerContext,
-  caller: ApiCaller,
-): SandboxApiReply {
+export const handleDeleteDropletsByTagRequest: ApiRequestHandler = (request, { world }, caller) => {
   const parameters = request.parameters();
   const tag = parameters.get('tag_name');
   if (tag === undefined || tag === '' || parameters.isRepeated('tag_name'))
@@ -97,7 +77,7 @@ export function handleDeleteDropletsByTagRequest(
   for (const droplet of [...world.droplets(caller.account)])
     if (droplet.tags.includes(tag)) world.deleteDroplet(droplet);
   return apiReply(204, undefined);
-}
+};
 
 /**
  * Returns the droplets in a list that is outdated by `lag` milliseconds, as in a replica of a database; the total is outdated

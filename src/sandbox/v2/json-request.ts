@@ -10,8 +10,8 @@ export interface ParsedJsonRequestBody {
 }
 
 /**
- * Decodes the JSON body of a request; returns an SandboxApiReply with status 415 when the content type is not JSON, and 400 when the
- * text is not valid JSON.
+ * Decodes the JSON body of a request; returns a SandboxApiReply with status 415 when the content type is not JSON, and 400 when
+ * the text is not valid JSON.
  */
 export function readApiJsonRequest(request: SandboxHttpRequest): ParsedJsonRequestBody | SandboxApiReply {
   if (parseMediaType(request.header('content-type')[0]) !== 'application/json') {

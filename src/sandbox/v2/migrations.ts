@@ -7,20 +7,16 @@ import {
   markSandboxMigrationStopped,
 } from '../migration-store.ts';
 import type { SandboxCluster } from '../records.ts';
-import type { ApiCaller } from './api-caller.ts';
+import type { ApiCaller, ApiRequestHandler } from './api-caller.ts';
 import { apiErrorReply, notFoundReply, unprocessableReply } from './api-errors.ts';
-import { apiReply, type SandboxApiReply } from './api-reply.ts';
+import { apiReply } from './api-reply.ts';
 import { readApiJsonRequest } from './json-request.ts';
 import { buildSandboxMigrationJson } from './migration-json.ts';
 import { decodeSandboxMigrationRequest, readRequestedMigrationSource } from './migration-request.ts';
 import { formatTimestampInWholeSeconds } from './resource-json.ts';
 
 /** Starts an online migration into a cluster (spec §4.5). A successful response does not mean that the source could be reached. */
-export function handlePutMigrationRequest(
-  request: SandboxHttpRequest,
-  { world, planes }: SandboxHandlerContext,
-  caller: ApiCaller,
-): SandboxApiReply {
+export const handlePutMigrationRequest: ApiRequestHandler = (request, { world, planes }, caller) => {
   const cluster = clusterOf(request, world, caller);
   if (cluster === undefined) return notFoundReply();
   const body = readApiJsonRequest(request);
@@ -51,30 +47,22 @@ export function handlePutMigrationRequest(
     status: 'running',
     created_at: formatTimestampInWholeSeconds(migration.startedAt),
   });
-}
+};
 
-export function handleGetMigrationRequest(
-  request: SandboxHttpRequest,
-  service: SandboxHandlerContext,
-  caller: ApiCaller,
-): SandboxApiReply {
+export const handleGetMigrationRequest: ApiRequestHandler = (request, service, caller) => {
   const { world } = service;
   const cluster = clusterOf(request, world, caller);
   const migration =
     cluster === undefined ? undefined : findLatestSandboxMigrationOfCluster(world.state.migrationStore, cluster.uuid);
   if (cluster === undefined || migration === undefined) return notFoundReply();
   return apiReply(200, buildSandboxMigrationJson(migration, cluster, service));
-}
+};
 
 /**
  * Stops the latest migration of the cluster; an id in the path must be the id of that migration. Data that was already copied
  * remains on the target (spec §3).
  */
-export function handleDeleteMigrationRequest(
-  request: SandboxHttpRequest,
-  { world, planes }: SandboxHandlerContext,
-  caller: ApiCaller,
-): SandboxApiReply {
+export const handleDeleteMigrationRequest: ApiRequestHandler = (request, { world, planes }, caller) => {
   const cluster = clusterOf(request, world, caller);
   const [, id] = request.captures;
   const migration =
@@ -83,7 +71,7 @@ export function handleDeleteMigrationRequest(
   markSandboxMigrationStopped(world.state.migrationStore, migration, world.now());
   planes.stop(migration);
   return apiReply(204, undefined);
-}
+};
 
 /**
  * Finds the cluster in the path if it belongs to the account of the caller (spec §4.5); the migrations of a cluster belong to

@@ -14,7 +14,7 @@ export interface ListPageSlice<Item> {
 }
 
 /**
- * Reads the parameters `page` (1 or greater, default: 1) and `per_page` (1 to 200, default: 20); returns an SandboxApiReply when a
+ * Reads the parameters `page` (1 or greater, default: 1) and `per_page` (1 to 200, default: 20); returns a SandboxApiReply when a
  * value is invalid.
  */
 export function readListPageRequest(request: SandboxHttpRequest): ListPageRequest | SandboxApiReply {

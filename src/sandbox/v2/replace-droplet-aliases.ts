@@ -1,5 +1,5 @@
 import { isJsonObject, parseJsonWithDuplicateKeys } from '../http/json-text.ts';
-import { SANDBOX_IMAGES, SANDBOX_IMAGES_BY_ID, SANDBOX_REGIONS, SANDBOX_SIZES } from './catalogue.ts';
+import { findNewestRegionOfPlace, SANDBOX_IMAGES, SANDBOX_IMAGES_BY_ID, SANDBOX_SIZES } from './catalogue.ts';
 
 /**
  * Replaces attributes in the body of a creation request, as a server does that stores aliases under another name: a region
@@ -15,12 +15,7 @@ export function replaceDropletAliasesInRequestBody(body: string): string {
 }
 
 function storedRegion(region: unknown): string | undefined {
-  if (typeof region !== 'string' || region === '') return undefined;
-  const place = region.replace(/\d+$/, '');
-  return [...SANDBOX_REGIONS.keys()]
-    .filter((slug) => slug.replace(/\d+$/, '') === place)
-    .toSorted()
-    .at(-1);
+  return typeof region === 'string' ? findNewestRegionOfPlace(region.replace(/\d+$/, '')) : undefined;
 }
 
 function storedSize(slug: unknown): string | undefined {

@@ -6,6 +6,7 @@ import type { CommandContext } from '../../../context.ts';
 import { CliError, usageError } from '../../../errors.ts';
 import { isJsonRecord } from '../../../json.ts';
 import { DELAY_REQUIRING_FAULT_ACTION_NAMES, FAULT_ACTION_NAMES } from '../../../sandbox/faults/fault.ts';
+import { sandboxAdminUrlOption } from '../sandbox-admin-url-option.ts';
 import { faultListView } from './list.ts';
 
 export const sandboxFaultsAddCommand: CommandSpec<CommandContext> = {
@@ -33,11 +34,7 @@ export const sandboxFaultsAddCommand: CommandSpec<CommandContext> = {
         'real time before the response: 2s, 500ms; for slow_drip between two bytes (default: 10ms); for commit_late before the commit; for lag_lists the age from which lists show a droplet, by the clock of the sandbox',
     },
     { name: 'status', valueName: 'STATUS', description: 'HTTP status of the action status, 200 to 599 (default: 500)' },
-    {
-      name: 'admin-url',
-      valueName: 'URL',
-      description: 'admin URL of the sandbox (default: the sandbox that was started last)',
-    },
+    sandboxAdminUrlOption,
   ],
   examples: [
     {

@@ -1,15 +1,10 @@
 import type { CommandSpec } from '../../../cli/command.ts';
 import type { CommandContext } from '../../../context.ts';
+import { sandboxAdminUrlOption } from '../sandbox-admin-url-option.ts';
 
 export const sandboxFaultsClearCommand: CommandSpec<CommandContext> = {
   description: 'Requests in progress still have their fault; later requests have none.',
-  options: [
-    {
-      name: 'admin-url',
-      valueName: 'URL',
-      description: 'admin URL of the sandbox (default: the sandbox that was started last)',
-    },
-  ],
+  options: [sandboxAdminUrlOption],
   examples: [{ text: 'Remove every fault', command: 'cloudctl sandbox faults clear' }],
   run: async (context, args) => {
     const admin = await context.sandbox(args.value('admin-url'));

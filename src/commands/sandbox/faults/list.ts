@@ -2,6 +2,7 @@ import type { ListView } from '../../../cli/columns.ts';
 import type { CommandSpec } from '../../../cli/command.ts';
 import type { CommandContext } from '../../../context.ts';
 import { isJsonRecord, type JsonRecord, readNumberField, readStringField } from '../../../json.ts';
+import { sandboxAdminUrlOption } from '../sandbox-admin-url-option.ts';
 
 export const faultListView: ListView<JsonRecord> = {
   columns: [
@@ -21,13 +22,7 @@ export const faultListView: ListView<JsonRecord> = {
 export const sandboxFaultsListCommand: CommandSpec<CommandContext> = {
   description:
     'Prints for each fault how many requests matched, how often it applied and how often it will still apply.',
-  options: [
-    {
-      name: 'admin-url',
-      valueName: 'URL',
-      description: 'admin URL of the sandbox (default: the sandbox that was started last)',
-    },
-  ],
+  options: [sandboxAdminUrlOption],
   examples: [{ text: 'Check whether a fault has applied', command: 'cloudctl sandbox faults list' }],
   run: async (context, args) => {
     const admin = await context.sandbox(args.value('admin-url'));
