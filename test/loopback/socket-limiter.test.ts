@@ -6,7 +6,7 @@ import { genuine } from './loopback-fixture.ts';
 import { get, start } from './raw-client.ts';
 
 describe('rule 8: many sockets do not keep the genuine redirect out', () => {
-  test('200 idle sockets and a flood of noise', async () => {
+  test('200 idle sockets and a flood of noise', { timeout: 60_000 }, async () => {
     const started = await start();
     const idle = Array.from({ length: 200 }, () => connect(started.port, '127.0.0.1'));
     let cut = 0;
