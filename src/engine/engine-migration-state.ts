@@ -6,7 +6,9 @@ export type EngineMigrationStatus = 'running' | 'syncing' | 'done' | 'canceled' 
  * `pg_subscription_rel.srsubstate`: initialize, data copy, finished copy, synchronized, ready. A table in a dump has
  * the states i, d and r.
  */
-export type TableSyncState = 'i' | 'd' | 'f' | 's' | 'r';
+export const tableSyncStates = ['i', 'd', 'f', 's', 'r'] as const;
+
+export type TableSyncState = (typeof tableSyncStates)[number];
 
 export interface TableMigrationProgress {
   /** `schema.table`, not quoted. */

@@ -1,11 +1,8 @@
 import type { PostgresqlEndpoint } from '../postgresql/endpoint.ts';
 
-/** A PostgreSQL database with the options of the connection to it. */
-export type SchemaCopyEndpoint = PostgresqlEndpoint;
-
 /** A superuser of the target, for objects that the login of the copy cannot create. */
 export interface TargetSuperuserLogin {
-  readonly endpoint: SchemaCopyEndpoint;
+  readonly endpoint: PostgresqlEndpoint;
   /** The role of the login that copies the schema. */
   readonly owner: string;
   /**
@@ -34,8 +31,8 @@ export type SchemaCopyResult =
  * @param superuser absent: the login of the target runs all statements
  */
 export type SchemaCopier = (
-  from: SchemaCopyEndpoint,
-  to: SchemaCopyEndpoint,
+  from: PostgresqlEndpoint,
+  to: PostgresqlEndpoint,
   signal: AbortSignal,
   superuser?: TargetSuperuserLogin,
 ) => Promise<SchemaCopyResult>;

@@ -20,7 +20,7 @@ import { readSchemaFingerprints } from './read-schema-fingerprints.ts';
 import { createRedisPreflightEngine } from './redis/engine.ts';
 import { renderFixScript, renderUndoScript } from './render-fix-script.ts';
 import type { PreflightReport } from './report.ts';
-import { type DeepReadProgress, formatDeepReadProgress, runPreflight } from './run.ts';
+import { type DeepReadProgress, runPreflight } from './run.ts';
 import { readPreflightBaseline, requireWritableFile, writeReportFile } from './write-report-file.ts';
 
 const section = 'Report options';
@@ -200,4 +200,9 @@ async function writeScript(
   if (file === undefined) return;
   if (text === undefined) await io.output.note(`${file} was not written: ${reason}.`);
   else writeReportFile(file, text);
+}
+
+/** Returns the progress line for a terminal: how many bytes were read, and which table is being read. */
+function formatDeepReadProgress({ bytes, database, table, position, tables }: DeepReadProgress): string {
+  return `${(bytes / 1_000_000).toFixed(1)} MB read; ${database}: table ${position} of ${tables}, ${table}`;
 }

@@ -3,7 +3,6 @@ import type { Clock } from '../platform/host.ts';
 import { timeoutSignal } from '../platform/timeout-signal.ts';
 import type { PreflightCheckDescription } from './check.ts';
 import type { CheckFinding, MigrationMethod } from './finding.ts';
-import type { SourceAddressFacts } from './network/network-facts.ts';
 import type { FindingsChangedByFixEffects, FixEffectInDatabase } from './preflight-fix-with-effects.ts';
 import type { PreflightOptions } from './preflight-options.ts';
 import type { DatabasePreflightVerdict, IgnoreDatabasesAdvice, PreflightReport } from './report.ts';
@@ -38,11 +37,6 @@ export interface DeepReadProgress {
   /** The position of the table in its database, beginning with 1. */
   readonly position: number;
   readonly tables: number;
-}
-
-/** Returns the progress line for a terminal: how many bytes were read, and which table is being read. */
-export function formatDeepReadProgress({ bytes, database, table, position, tables }: DeepReadProgress): string {
-  return `${(bytes / 1_000_000).toFixed(1)} MB read; ${database}: table ${position} of ${tables}, ${table}`;
 }
 
 /** The input of an engine: the preflight input with one deadline and one counter of statements. */
@@ -199,12 +193,6 @@ export async function runPreflight<Source, Opened, Facts extends CollectedSource
     started_at: new Date(startedAt).toISOString(),
     duration_ms: Math.max(0, Math.round(clock.now() - startedAt - facts.waited)),
   };
-}
-
-/** The address that the connection was made to, as the report shows it. */
-export function getConnectedSourceAddress({ connects }: SourceAddressFacts): { readonly address?: string } {
-  const connected = connects.find(({ error }) => error === undefined);
-  return connected === undefined ? {} : { address: connected.address };
 }
 
 function concludeFindings<Source, Opened, Facts extends CollectedSourceFacts, Extra>(

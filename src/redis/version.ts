@@ -86,6 +86,11 @@ export function isRedisVersionAtLeast(
   return version.major > major || (version.major === major && (version.minor ?? Number.POSITIVE_INFINITY) >= minor);
 }
 
+/** Whether the server is Redis of at least this version, or Valkey, which began as Redis 7.2. */
+export function isValkeyOrRedisAtLeast(version: RedisServerVersion | undefined, major: number, minor: number): boolean {
+  return version !== undefined && (version.product === 'valkey' || isRedisVersionAtLeast(version, major, minor));
+}
+
 /**
  * The RDB format that a release writes (RDB_VERSION in src/rdb.h). 12 to 79 belong to Redis since it changed its
  * licence, and no Valkey reads them; 80 and above belong to Valkey, and no Redis reads those. A release candidate has

@@ -3,6 +3,7 @@ import { quoteLiteral } from '../../postgresql/quote.ts';
 import { findLastReplicationErrorInLog } from '../../postgresql/replication-log.ts';
 import type { SearchPathSafeSession } from '../../postgresql/search-path-safe-session.ts';
 import type { ReconnectingServerSession } from '../reconnecting-server-session.ts';
+import { queryLastRows } from './engine-session.ts';
 import type { SlotReplicationStatus } from './replication-status.ts';
 
 /**
@@ -45,10 +46,9 @@ async function readApplyObstacle(
   name: string,
   isConnected: boolean,
 ): Promise<string | undefined> {
-  const [row] =
-    (
-      await session.query(`
-    SELECT pg_is_in_recovery() AS standby, s.subenabled AS enabled, l.pid, l.relation, l.holder, t.setting AS timeout,
+  const [row] = await queryLastRows(
+    session,
+    `SELECT pg_is_in_recovery() AS standby, s.subenabled AS enabled, l.pid, l.relation, l.holder, t.setting AS timeout,
       (SELECT o.rolname FROM pg_roles o WHERE o.oid = s.subowner) AS owner
     FROM pg_subscription s
     LEFT JOIN LATERAL (
@@ -61,8 +61,8 @@ async function readApplyObstacle(
       SELECT u.setting FROM pg_db_role_setting r, unnest(r.setconfig) AS u(setting)
       WHERE r.setrole IN (0, s.subowner) AND r.setdatabase IN (0, s.subdbid) AND u.setting ~ '^(lock|statement)_timeout=0*[1-9]' LIMIT 1
     ) t ON true
-    WHERE s.subname = ${quoteLiteral(name)}`)
-    ).at(-1) ?? [];
+    WHERE s.subname = ${quoteLiteral(name)}`,
+  );
   if (row === undefined) return undefined;
   if (row.standby === 't') return 'the target is read-only: it is in recovery, as a standby';
   if (row.enabled === 'f') return `the subscription ${name} is disabled`;
@@ -79,12 +79,11 @@ async function readApplyObstacle(
 /** The last error in the log of the target; undefined if the target has no log file, or this role cannot read the log. */
 async function readLastError(session: SearchPathSafeSession): Promise<string | undefined> {
   try {
-    const [row] =
-      (
-        await session.query(`
-      SELECT encode(pg_read_binary_file(f.name, greatest(0, (pg_stat_file(f.name)).size - ${logBytes}), ${logBytes}), 'base64') AS log
-      FROM pg_current_logfile('stderr') f(name) WHERE f.name IS NOT NULL`)
-      ).at(-1) ?? [];
+    const [row] = await queryLastRows(
+      session,
+      `SELECT encode(pg_read_binary_file(f.name, greatest(0, (pg_stat_file(f.name)).size - ${logBytes}), ${logBytes}), 'base64') AS log
+      FROM pg_current_logfile('stderr') f(name) WHERE f.name IS NOT NULL`,
+    );
     return row?.log == null
       ? undefined
       : findLastReplicationErrorInLog(Buffer.from(row.log, 'base64').toString('utf8'));

@@ -19,7 +19,7 @@ export interface EngineDatabaseSessionOptions {
 }
 
 /** Opens a session with fixed settings, so that timeouts and formats set for the role or the database do not apply. */
-export async function openEngineDatabaseSession(
+async function openEngineDatabaseSession(
   endpoint: PostgresqlEndpoint,
   deps: MigrationEngineDependencies,
   opening: EngineDatabaseSessionOptions,
@@ -65,12 +65,8 @@ export async function queryLastRows(
 }
 
 /** The value in the first column of the first row; undefined if there is no row, or if it is null. */
-export async function querySingleValue(
-  session: SearchPathSafeSession,
-  text: string,
-  limit?: number,
-): Promise<string | undefined> {
-  const [row] = await queryLastRows(session, text, limit);
+export async function querySingleValue(session: SearchPathSafeSession, text: string): Promise<string | undefined> {
+  const [row] = await queryLastRows(session, text);
   return row === undefined ? undefined : (Object.values(row)[0] ?? undefined);
 }
 

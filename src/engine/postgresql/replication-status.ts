@@ -1,6 +1,6 @@
 import { quoteLiteral } from '../../postgresql/quote.ts';
 import type { SearchPathSafeSession } from '../../postgresql/search-path-safe-session.ts';
-import type { TableMigrationProgress, TableSyncState } from '../engine-migration-state.ts';
+import { type TableMigrationProgress, type TableSyncState, tableSyncStates } from '../engine-migration-state.ts';
 import { MigrationError } from '../migration-error.ts';
 
 /** The replication state of one database, read from the target. */
@@ -42,10 +42,8 @@ export async function readPostgresqlTargetReplicationStatus(
   };
 }
 
-const syncStates: readonly TableSyncState[] = ['i', 'd', 'f', 's', 'r'];
-
 function parseSyncState(text: string | null | undefined): TableSyncState {
-  return syncStates.find((stage) => stage === text) ?? 'i';
+  return tableSyncStates.find((stage) => stage === text) ?? 'i';
 }
 
 /** The replication state of all databases, read from the source: replication slots by name. */

@@ -1,36 +1,22 @@
-import type { SchemaCopier, SchemaCopyEndpoint, SchemaCopyResult } from '../schema-copier.ts';
+import type { PostgresqlEndpoint } from '../../postgresql/endpoint.ts';
+import type { SchemaCopyResult } from '../schema-copier.ts';
 import { createSchemaObjectsOrReturnError } from './create-schema-parts.ts';
 import { createSchemaPartLookup, orderSchemaObjects } from './order-schema-objects.ts';
 import { readSourceSchema, type SourceSchema } from './read-schema.ts';
 import type { SchemaObjectDefinition } from './schema-object-definition.ts';
-import { withSchemaCopySession } from './schema-session.ts';
 import {
   findMissingSchemaRequirements,
   findSchemaCopyObstacles,
   findSchemaCopyVersionObstacles,
 } from './target-obstacles.ts';
-import {
-  type SchemaCopySessionPair,
-  type TargetSchemaCreator,
-  withTargetSchemaWriter,
-} from './target-schema-creator.ts';
+import type { SchemaCopySessionPair, TargetSchemaCreator } from './target-schema-creator.ts';
 
 /**
- * Copies a schema by reading the system catalogs of the source and running DDL on the target, in one transaction.
- * Objects that cannot be copied are reported before anything is created.
+ * Copies a schema from one open session to another, by reading the system catalogs of the source and running DDL on the
+ * target. Objects that cannot be copied are reported before anything is created.
  */
-export const copySchemaFromCatalog: SchemaCopier = (from, to, signal, superuser) =>
-  withSchemaCopySession(from, signal, (source) =>
-    withSchemaCopySession(to, signal, (target) =>
-      withTargetSchemaWriter({ source, target }, superuser, signal, (writer) =>
-        copySchemaBetween(from, { source, target }, writer),
-      ),
-    ),
-  );
-
-/** Copies a schema from one open session to another. */
 export async function copySchemaBetween(
-  from: SchemaCopyEndpoint,
+  from: PostgresqlEndpoint,
   { source, target }: SchemaCopySessionPair,
   writer: TargetSchemaCreator,
 ): Promise<SchemaCopyResult> {

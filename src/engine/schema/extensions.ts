@@ -15,7 +15,7 @@ export interface SourceExtension {
 /** Extensions are returned in the order of creation, so that required extensions come first. */
 export async function readSourceExtensions(session: SearchPathSafeSession): Promise<readonly SourceExtension[]> {
   const [rows = []] = await session.query(
-    `SELECT e.extname, n.nspname, ${userSchemaCondition('n')} AND n.nspname <> 'public' AS has_user_schema
+    `SELECT e.extname, n.nspname, ${userSchemaCondition} AND n.nspname <> 'public' AS has_user_schema
      FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace
      WHERE e.oid >= ${firstNormalObjectId} AND e.extname <> 'plpgsql' ORDER BY e.oid`,
     schemaCopyStatementTimeout,

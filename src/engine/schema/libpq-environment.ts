@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ProcessEnvironment } from '../../platform/host.ts';
 import { getLibpqRequireAuthValue } from '../../postgresql/authentication-guard.ts';
-import type { SchemaCopyEndpoint } from '../schema-copier.ts';
+import type { PostgresqlEndpoint } from '../../postgresql/endpoint.ts';
 import { schemaCopyApplicationName } from './schema-session.ts';
 
 /**
@@ -12,7 +12,7 @@ import { schemaCopyApplicationName } from './schema-session.ts';
  * secret, are written to a file.
  */
 export async function runWithLibpqEnvironment<T>(
-  from: SchemaCopyEndpoint,
+  from: PostgresqlEndpoint,
   task: (env: ProcessEnvironment) => Promise<T>,
 ): Promise<T> {
   removeFoldersOfKilledRuns();
@@ -46,7 +46,7 @@ export async function runWithLibpqEnvironment<T>(
   }
 }
 
-function sslMode(ssl: SchemaCopyEndpoint['ssl'], what: 'full' | 'chain' | undefined): string {
+function sslMode(ssl: PostgresqlEndpoint['ssl'], what: 'full' | 'chain' | undefined): string {
   if (ssl === 'disable') return 'disable';
   return what === undefined ? 'require' : what === 'full' ? 'verify-full' : 'verify-ca';
 }

@@ -1,7 +1,8 @@
 import type { ExternalProgramRunner } from '../../platform/external-program.ts';
 import type { ProcessEnvironment } from '../../platform/host.ts';
+import type { PostgresqlEndpoint } from '../../postgresql/endpoint.ts';
 import { MigrationError, redactErrorReason } from '../migration-error.ts';
-import type { SchemaCopyEndpoint, SchemaCopyResult } from '../schema-copier.ts';
+import type { SchemaCopyResult } from '../schema-copier.ts';
 import { runSchemaStatementOrReturnError } from './create-schema-parts.ts';
 import { filterEnvironmentForPgDump, type PgDumpProgram } from './find-pg-dump.ts';
 import { runWithLibpqEnvironment } from './libpq-environment.ts';
@@ -22,7 +23,7 @@ export interface PgDumpDeps {
  */
 export async function copySchemaByPgDump(
   program: PgDumpProgram,
-  from: SchemaCopyEndpoint,
+  from: PostgresqlEndpoint,
   sides: SchemaCopySessionPair & { readonly writer: TargetSchemaCreator },
   deps: PgDumpDeps,
   signal: AbortSignal,
@@ -78,7 +79,7 @@ const pgDumpArguments = [
 
 async function readSchemaScript(
   program: PgDumpProgram,
-  from: SchemaCopyEndpoint,
+  from: PostgresqlEndpoint,
   deps: PgDumpDeps,
   signal: AbortSignal,
 ): Promise<string> {
@@ -103,6 +104,6 @@ async function readSchemaScript(
 const maxScriptCharacters = 256 * 1024 * 1024;
 
 /** False if TLS is verified with the CA certificates of the operating system, which libpq does not use. */
-export function canConnectByPgDump({ verify }: SchemaCopyEndpoint): boolean {
+export function canConnectByPgDump({ verify }: PostgresqlEndpoint): boolean {
   return verify === undefined || verify.ca !== undefined;
 }

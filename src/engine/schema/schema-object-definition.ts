@@ -81,6 +81,6 @@ export function removeUnneededIdentifierQuotes(name: string): string {
 }
 
 /** The elements of a text array, without nulls. */
-export function parseTextArrayWithoutNulls(text: string | null | undefined): readonly string[] {
+function parseTextArrayWithoutNulls(text: string | null | undefined): readonly string[] {
   return text == null ? [] : parsePostgresqlArray(text).filter((entry) => entry !== null);
 }

@@ -1,6 +1,6 @@
 import { connectPostgresql } from '../../postgresql/connection.ts';
+import type { PostgresqlEndpoint } from '../../postgresql/endpoint.ts';
 import { makeSessionSearchPathSafe, type SearchPathSafeSession } from '../../postgresql/search-path-safe-session.ts';
-import type { SchemaCopyEndpoint } from '../schema-copier.ts';
 import { buildSetSessionSettingsQuery } from '../session-settings.ts';
 
 /**
@@ -47,7 +47,7 @@ export interface SchemaCopySession {
 
 /** Runs a task in a new session with fixed settings and closes it in any case. */
 export async function withSchemaCopySession<T>(
-  endpoint: SchemaCopyEndpoint,
+  endpoint: PostgresqlEndpoint,
   signal: AbortSignal,
   work: (side: SchemaCopySession) => Promise<T>,
 ): Promise<T> {

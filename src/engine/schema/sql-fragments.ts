@@ -11,13 +11,8 @@ export function catalogNameSql(oid: string): string {
   return `trim('"' FROM ${oid}::regclass::text)`;
 }
 
-/**
- * SQL condition: not a system schema.
- * @param namespace alias of pg_namespace
- */
-export function userSchemaCondition(namespace: string): string {
-  return `${namespace}.nspname !~ '^pg_' AND ${namespace}.nspname <> 'information_schema'`;
-}
+/** SQL condition: `n`, a row of pg_namespace, is not a system schema. */
+export const userSchemaCondition = "n.nspname !~ '^pg_' AND n.nspname <> 'information_schema'";
 
 /**
  * FROM clause: user relations as `c`, with their schemas as `n`.
@@ -26,7 +21,7 @@ export function userSchemaCondition(namespace: string): string {
 export function userRelationsFromClauseSql(letters: string): string {
   return `pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
     AND c.relkind::text IN (${[...letters].map((letter) => `'${letter}'`).join(', ')})
-    AND ${userSchemaCondition('n')} AND ${userObjectCondition('pg_class', 'c.oid')}`;
+    AND ${userSchemaCondition} AND ${userObjectCondition('pg_class', 'c.oid')}`;
 }
 
 /** SQL expression: storage options such as `"fillfactor"='70', "toast"."…"='…'`, or null if there are none. */
@@ -42,15 +37,10 @@ export function collateClause(collation: string, type: string): string {
     WHERE co.oid = ${collation} AND co.oid <> (SELECT typcollation FROM pg_type WHERE oid = ${type})), '')`;
 }
 
-/**
- * SQL expression: the options of CREATE SEQUENCE and of identity columns.
- * @param sequence alias of pg_sequence
- */
-export function sequenceOptionsSql(sequence: string): string {
-  return `format('START WITH %s INCREMENT BY %s MINVALUE %s MAXVALUE %s CACHE %s%s', ${sequence}.seqstart,
-    ${sequence}.seqincrement, ${sequence}.seqmin, ${sequence}.seqmax, ${sequence}.seqcache,
-    CASE WHEN ${sequence}.seqcycle THEN ' CYCLE' ELSE ' NO CYCLE' END)`;
-}
+/** SQL expression: the options of CREATE SEQUENCE and of identity columns; `s` is a row of pg_sequence. */
+export const sequenceOptionsSql = `format('START WITH %s INCREMENT BY %s MINVALUE %s MAXVALUE %s CACHE %s%s', s.seqstart,
+    s.seqincrement, s.seqmin, s.seqmax, s.seqcache,
+    CASE WHEN s.seqcycle THEN ' CYCLE' ELSE ' NO CYCLE' END)`;
 
 /** SQL expression: array of the given text expressions, without nulls. */
 export function buildNonNullTextArraySql(...entries: readonly string[]): string {

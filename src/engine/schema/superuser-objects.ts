@@ -9,15 +9,15 @@ export const superuserOnlyObjectsQuery = `SELECT DISTINCT name FROM (
   SELECT format('%s %s.%s(%s)%s', CASE p.prokind WHEN 'p' THEN 'procedure' ELSE 'function' END, n.nspname, p.proname,
       pg_get_function_identity_arguments(p.oid),
       CASE WHEN l.lanpltrusted THEN ' with LEAKPROOF' ELSE ' in language ' || l.lanname END)
-    FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace AND ${userSchemaCondition('n')} AND ${userObjectCondition('pg_proc', 'p.oid')}
+    FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace AND ${userSchemaCondition} AND ${userObjectCondition('pg_proc', 'p.oid')}
     JOIN pg_language l ON l.oid = p.prolang WHERE p.prokind <> 'a' AND (p.proleakproof OR NOT l.lanpltrusted)
       AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'i')
   UNION ALL SELECT format('aggregate %s.%s(%s) with an internal state', n.nspname, p.proname, pg_get_function_identity_arguments(p.oid))
     FROM pg_aggregate a JOIN pg_proc p ON p.oid = a.aggfnoid
-    JOIN pg_namespace n ON n.oid = p.pronamespace AND ${userSchemaCondition('n')} AND ${userObjectCondition('pg_proc', 'p.oid')}
+    JOIN pg_namespace n ON n.oid = p.pronamespace AND ${userSchemaCondition} AND ${userObjectCondition('pg_proc', 'p.oid')}
     WHERE 'internal'::regtype IN (a.aggtranstype, a.aggmtranstype)
   UNION ALL SELECT format('base type %s.%s', n.nspname, t.typname) FROM pg_type t JOIN pg_namespace n ON n.oid = t.typnamespace
-    WHERE ${userSchemaCondition('n')} AND ${userObjectCondition('pg_type', 't.oid')} AND t.typtype = 'b'
+    WHERE ${userSchemaCondition} AND ${userObjectCondition('pg_type', 't.oid')} AND t.typtype = 'b'
       AND NOT EXISTS (SELECT FROM pg_type e WHERE e.typarray = t.oid)
   UNION ALL SELECT format('cast (%s AS %s)', format_type(k.castsource, NULL), format_type(k.casttarget, NULL)) FROM pg_cast k
     WHERE ${userObjectCondition('pg_cast', 'k.oid')} AND NOT EXISTS (SELECT FROM pg_depend d
@@ -44,6 +44,6 @@ function inSchema(catalog: string, type: string, prefix: string): readonly strin
     catalog,
     type,
     `n.nspname || '.' || o.${prefix}name`,
-    `JOIN pg_namespace n ON n.oid = o.${prefix}namespace AND ${userSchemaCondition('n')}`,
+    `JOIN pg_namespace n ON n.oid = o.${prefix}namespace AND ${userSchemaCondition}`,
   ];
 }

@@ -46,13 +46,13 @@ async function listExistingObjects(session: SearchPathSafeSession): Promise<read
     session,
     `SELECT name FROM (
       SELECT format('%s.%s', n.nspname, c.relname) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-        WHERE ${userSchemaCondition('n')} AND ${userObjectCondition('pg_class', 'c.oid')} AND c.relkind IN ('r', 'p', 'v', 'm', 'S', 'f', 'c')
+        WHERE ${userSchemaCondition} AND ${userObjectCondition('pg_class', 'c.oid')} AND c.relkind IN ('r', 'p', 'v', 'm', 'S', 'f', 'c')
       UNION ALL SELECT format('%s.%s', n.nspname, t.typname) FROM pg_type t JOIN pg_namespace n ON n.oid = t.typnamespace
-        WHERE ${userSchemaCondition('n')} AND ${userObjectCondition('pg_type', 't.oid')} AND t.typtype IN ('e', 'd', 'r')
+        WHERE ${userSchemaCondition} AND ${userObjectCondition('pg_type', 't.oid')} AND t.typtype IN ('e', 'd', 'r')
       UNION ALL SELECT format('%s.%s', n.nspname, p.proname) FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
-        WHERE ${userSchemaCondition('n')} AND ${userObjectCondition('pg_proc', 'p.oid')}
+        WHERE ${userSchemaCondition} AND ${userObjectCondition('pg_proc', 'p.oid')}
       UNION ALL SELECT format('schema %s', n.nspname) FROM pg_namespace n
-        WHERE ${userSchemaCondition('n')} AND ${userObjectCondition('pg_namespace', 'n.oid')} AND n.nspname <> 'public'
+        WHERE ${userSchemaCondition} AND ${userObjectCondition('pg_namespace', 'n.oid')} AND n.nspname <> 'public'
     ) AS x(name) ORDER BY name LIMIT 20`,
     'name',
   );

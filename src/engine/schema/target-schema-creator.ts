@@ -33,7 +33,7 @@ export interface TargetSchemaCreator {
 }
 
 /** Creates a schema writer that creates all objects with the login of the target. */
-export function createSchemaWriterAsTargetLogin({ session }: SchemaCopySession): TargetSchemaCreator {
+function createSchemaWriterAsTargetLogin({ session }: SchemaCopySession): TargetSchemaCreator {
   return {
     session,
     transaction: defaultSchemaCopyTransactionStatements,

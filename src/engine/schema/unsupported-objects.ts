@@ -12,15 +12,15 @@ export function unsupportedSchemaObjectsQuery({ from, to }: SourceAndTargetVersi
     `SELECT format('user mapping of server %s', srvname) FROM pg_user_mappings`,
     `SELECT format('%s %s.%s(%s) in language %s', CASE p.prokind WHEN 'p' THEN 'procedure' ELSE 'function' END, n.nspname,
         p.proname, pg_get_function_identity_arguments(p.oid), l.lanname)
-      FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace AND ${userSchemaCondition('n')} AND ${userObjectCondition('pg_proc', 'p.oid')}
+      FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace AND ${userSchemaCondition} AND ${userObjectCondition('pg_proc', 'p.oid')}
       JOIN pg_language l ON l.oid = p.prolang WHERE p.prokind <> 'a' AND l.lanname IN ('c', 'internal') AND NOT EXISTS (SELECT FROM pg_depend d
         WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'i')`,
     `SELECT format('base type %s.%s', n.nspname, t.typname) FROM pg_type t JOIN pg_namespace n ON n.oid = t.typnamespace
-      WHERE ${userSchemaCondition('n')} AND ${userObjectCondition('pg_type', 't.oid')} AND (t.typtype = 'b' AND t.typcategory <> 'A' OR t.typtype = 'p')
+      WHERE ${userSchemaCondition} AND ${userObjectCondition('pg_type', 't.oid')} AND (t.typtype = 'b' AND t.typcategory <> 'A' OR t.typtype = 'p')
         AND NOT EXISTS (SELECT FROM pg_type e WHERE e.typarray = t.oid)`,
     `SELECT format('range type %s.%s with a canonical function', n.nspname, t.typname)
       FROM pg_range r JOIN pg_type t ON t.oid = r.rngtypid JOIN pg_namespace n ON n.oid = t.typnamespace
-      WHERE ${userSchemaCondition('n')} AND ${userObjectCondition('pg_type', 't.oid')} AND r.rngcanonical <> 0`,
+      WHERE ${userSchemaCondition} AND ${userObjectCondition('pg_type', 't.oid')} AND r.rngcanonical <> 0`,
     `SELECT format('security label of %s %s', l.objtype, l.objname) FROM pg_seclabels l
       WHERE l.classoid NOT IN ('pg_database'::regclass, 'pg_authid'::regclass, 'pg_tablespace'::regclass)`,
     ...systemSchemaQueries,

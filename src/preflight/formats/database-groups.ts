@@ -1,3 +1,4 @@
+import { formatNumberWithNoun } from '../postgresql/units.ts';
 import type { DatabasePreflightVerdict, PreflightReport } from '../report.ts';
 import { formatBytesInUnitsOf1000 } from './report-text.ts';
 
@@ -32,16 +33,13 @@ export function summarizeDatabaseSizes(databases: readonly DatabasePreflightVerd
   const keys = sum((database) => database.keys);
   return [
     ...(size === undefined ? [] : [formatBytesInUnitsOf1000(size)]),
-    ...(tables === undefined ? [] : [`${tables} ${tables === 1 ? 'table' : 'tables'}`]),
-    ...(keys === undefined ? [] : [`${keys} ${keys === 1 ? 'key' : 'keys'}`]),
+    ...(tables === undefined ? [] : [formatNumberWithNoun(tables, 'table')]),
+    ...(keys === undefined ? [] : [formatNumberWithNoun(keys, 'key')]),
   ];
 }
 
 /** Formats the number of databases of the source, with their total size and number of tables or keys. */
 export function formatDatabaseTotals({ databases }: PreflightReport): readonly string[] {
   if (databases.length === 0) return [];
-  return [
-    `${databases.length} ${databases.length === 1 ? 'database' : 'databases'}`,
-    ...summarizeDatabaseSizes(databases),
-  ];
+  return [formatNumberWithNoun(databases.length, 'database'), ...summarizeDatabaseSizes(databases)];
 }

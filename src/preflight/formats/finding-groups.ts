@@ -61,6 +61,11 @@ export function selectBlockingFindingGroups(
   return open.filter(({ first }) => first.status === 'warn' || first.status === 'unknown');
 }
 
+/** The groups of findings that are a problem, or may be one. */
+export function selectProblemGroups(groups: readonly PreflightFindingGroup[]): readonly PreflightFindingGroup[] {
+  return groups.filter(({ first }) => !['pass', 'skip', 'info'].includes(first.status));
+}
+
 /** The data that is not migrated: one line for each check. */
 export function describeDataLoss(groups: readonly PreflightFindingGroup[]): readonly string[] {
   return groups.flatMap(({ first, findings }) => {
@@ -105,6 +110,16 @@ export function createRepeatedSentenceFilter(): RepeatedSentenceFilter {
     });
     return fresh.length === 0 ? undefined : fresh.join(' ');
   };
+}
+
+/** The new sentences of a text, and of which database they are an example; undefined if no sentence is new. */
+export function formatNewGroupText(
+  one: PreflightFindingGroupText | undefined,
+  isNew: RepeatedSentenceFilter,
+): string | undefined {
+  const text = one === undefined ? undefined : isNew(one.text);
+  if (text === undefined) return undefined;
+  return one?.exampleOf === undefined ? text : `For example in ${one.exampleOf}: ${text}`;
 }
 
 type NonEmpty<T> = readonly [T, ...T[]];

@@ -2,6 +2,7 @@ import { formatSingleLinePsqlStatement } from '../../postgresql/psql-script.ts';
 import { maxSanitizedTextLength, sanitizeReportLine } from '../../sanitize/terminal-text.ts';
 import type { FindingFix } from '../finding.ts';
 import { buildFixScriptSections, type FixScriptSection, isCommentedFixScriptSection } from '../fix-sections.ts';
+import { formatNumberWithNoun } from '../postgresql/units.ts';
 import type { PreflightReport } from '../report.ts';
 import { formatNameList, type PreflightFindingGroup, selectBlockingFindingGroups } from './finding-groups.ts';
 
@@ -117,10 +118,10 @@ function amountText(
   const counts = [
     tables.size === 0
       ? undefined
-      : `${counted(tables.size, 'table')}${databases.size > 1 ? ` in ${databases.size} databases` : ''}`,
-    statements.length === 0 ? undefined : counted(statements.length, 'statement'),
-    linesOf('review') === 0 ? undefined : `${counted(linesOf('review'), 'statement')} to review`,
-    onServer === 0 ? undefined : `${counted(onServer, 'line')} on the server`,
+      : `${formatNumberWithNoun(tables.size, 'table')}${databases.size > 1 ? ` in ${databases.size} databases` : ''}`,
+    statements.length === 0 ? undefined : formatNumberWithNoun(statements.length, 'statement'),
+    linesOf('review') === 0 ? undefined : `${formatNumberWithNoun(linesOf('review'), 'statement')} to review`,
+    onServer === 0 ? undefined : `${formatNumberWithNoun(onServer, 'line')} on the server`,
     restart ? '1 restart' : 'no restart',
   ];
   return counts.filter((part) => part !== undefined).join(', ');
@@ -131,8 +132,4 @@ function tableOf(sql: string): readonly string[] {
   const identifier = String.raw`(?:U&)?(?:"(?:[^"]|"")*"|[^\s".]+)`;
   const [, name] = new RegExp(`^ALTER TABLE (?:ONLY )?(${identifier}(?:\\.${identifier})?)`).exec(sql) ?? [];
   return name === undefined ? [] : [name];
-}
-
-function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }

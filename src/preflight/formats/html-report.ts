@@ -17,6 +17,7 @@ import {
   type PreflightFindingGroup,
   type RepeatedSentenceFilter,
   selectBlockingFindingGroups,
+  selectProblemGroups,
 } from './finding-groups.ts';
 import { collectStepsOfRequiredFixes } from './fix-steps.ts';
 import { renderHtmlFinding, renderHtmlOtherFindings } from './html-findings.ts';
@@ -41,7 +42,7 @@ export function renderHtmlPreflightReport(report: PreflightReport): string {
   const title = `Preflight of ${formatPreflightSourceWithUser(report)}: ${report.verdict}`;
   const hash = createHash('sha256').update(htmlPreflightReportStyle).digest('base64');
   const groups = groupFindings(report.findings);
-  const problems = groups.filter(({ first }) => !['pass', 'skip', 'info'].includes(first.status));
+  const problems = selectProblemGroups(groups);
   const isNew = createRepeatedSentenceFilter();
   const others = groups.filter((group) => !problems.includes(group));
   return `<!doctype html>

@@ -13,11 +13,12 @@ import {
   describeDataLoss,
   describeFindingDatabases,
   formatNameList,
+  formatNewGroupText,
   groupFindings,
   type PreflightFindingGroup,
-  type PreflightFindingGroupText,
   type RepeatedSentenceFilter,
   selectBlockingFindingGroups,
+  selectProblemGroups,
 } from './finding-groups.ts';
 import { collectStepsOfRequiredFixes } from './fix-steps.ts';
 import {
@@ -39,7 +40,7 @@ import {
 export function renderMarkdownPreflightReport(report: PreflightReport): string {
   const groups = groupFindings(report.findings);
   const blockers = selectBlockingFindingGroups(report, groups);
-  const problems = groups.filter(({ first }) => !['pass', 'skip', 'info'].includes(first.status));
+  const problems = selectProblemGroups(groups);
   const titled = new Set([...blockers.map(({ first }) => first.id), ...report.premises.map(({ id }) => id)]);
   const isNew = createRepeatedSentenceFilter();
   const { server_version: version } = report.source;
@@ -105,8 +106,8 @@ function notes(report: PreflightReport, groups: readonly PreflightFindingGroup[]
 function entry(group: PreflightFindingGroup, isTitled: boolean, isNew: RepeatedSentenceFilter): string {
   const { first, title, databases: names, observations } = group;
   const { id, required, fix } = first;
-  const detail = shared(group.detail, isNew);
-  const fixText = shared(group.fixText, isNew) ?? 'as above';
+  const detail = formatNewGroupText(group.detail, isNew);
+  const fixText = formatNewGroupText(group.fixText, isNew) ?? 'as above';
   const where = names.length === 0 ? '' : ` in ${describeFindingDatabases(names)}`;
   const shown = observations.slice(0, shownObservations).map(({ observed, objects, databases }) => {
     const place = observations.length === 1 ? 'Observed' : formatNameList(databases, 3);
@@ -129,12 +130,6 @@ function entry(group: PreflightFindingGroup, isTitled: boolean, isNew: RepeatedS
 }
 
 const shownObservations = 6;
-
-function shared(one: PreflightFindingGroupText | undefined, isNew: RepeatedSentenceFilter): string | undefined {
-  const text = one === undefined ? undefined : isNew(one.text);
-  if (text === undefined) return undefined;
-  return one?.exampleOf === undefined ? text : `For example in ${one.exampleOf}: ${text}`;
-}
 
 function databases(report: PreflightReport): string {
   const isShort = report.databases.length <= shownDatabases;

@@ -1,5 +1,6 @@
 import { quoteShellArg } from '../../cli/shell-quote.ts';
 import type { CheckFinding, PreflightFindingStatus } from '../finding.ts';
+import { formatNumberWithNoun } from '../postgresql/units.ts';
 import type { PreflightReport, PreflightVerdict } from '../report.ts';
 
 /** The order of finding statuses in a report. */
@@ -86,7 +87,7 @@ export function formatRowReadSummaryLines({ rows }: Pick<PreflightReport, 'rows'
       'Rows were not read: only `db preflight --deep` finds damaged pages, invalid bytes, rows over 1 GB and equal keys.',
     ];
   const { longest_snapshot: longest, not_read: notRead, keys_not_compared: keys } = rows;
-  const amount = `${counted(rows.rows, 'row')} of ${counted(rows.tables, 'table')}, ${formatBytesInUnitsOf1000(rows.bytes)}`;
+  const amount = `${formatNumberWithNoun(rows.rows, 'row')} of ${formatNumberWithNoun(rows.tables, 'table')}, ${formatBytesInUnitsOf1000(rows.bytes)}`;
   const snapshot =
     longest === undefined
       ? ''
@@ -95,11 +96,13 @@ export function formatRowReadSummaryLines({ rows }: Pick<PreflightReport, 'rows'
     `${rows.state === 'read' ? 'Rows were read' : 'Rows were read in part'}: ${amount}${snapshot}.`,
     ...listed(
       'Not read',
-      notRead.map(({ database, table, reason }) => `${table ?? 'all tables'} in ${database} (${spaced(reason)})`),
+      notRead.map(
+        ({ database, table, reason }) => `${table ?? 'all tables'} in ${database} (${formatReasonAsWords(reason)})`,
+      ),
     ),
     ...listed(
       'Keys not compared',
-      keys.map(({ database, index, reason }) => `${index} in ${database} (${spaced(reason)})`),
+      keys.map(({ database, index, reason }) => `${index} in ${database} (${formatReasonAsWords(reason)})`),
     ),
   ];
 }
@@ -113,12 +116,9 @@ function listed(title: string, items: readonly string[]): readonly string[] {
 
 const shownItems = 10;
 
-function counted(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? '' : 's'}`;
-}
-
-function spaced(code: string): string {
-  return code.replaceAll('_', ' ');
+/** Formats the identifier of a reason as words: `row_security` is `row security`. */
+export function formatReasonAsWords(reason: string): string {
+  return reason.replaceAll('_', ' ');
 }
 
 /**

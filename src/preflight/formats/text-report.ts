@@ -11,11 +11,12 @@ import {
   describeFindingDatabases,
   type FindingGroupObservation,
   formatNameList,
+  formatNewGroupText,
   groupFindings,
   type PreflightFindingGroup,
-  type PreflightFindingGroupText,
   type RepeatedSentenceFilter,
   selectBlockingFindingGroups,
+  selectProblemGroups,
 } from './finding-groups.ts';
 import { collectStepsOfRequiredFixes } from './fix-steps.ts';
 import {
@@ -59,7 +60,7 @@ export function renderTextPreflightReport(
 ): string {
   const groups = groupFindings(report.findings);
   const blocking = selectBlockingFindingGroups(report, groups);
-  const problems = groups.filter(({ first }) => !['pass', 'skip', 'info'].includes(first.status));
+  const problems = selectProblemGroups(groups);
   // The findings whose titles are already on the first screen of the report.
   const titled = new Set([
     ...blocking.slice(0, shownBlockers).map(({ first }) => first.id),
@@ -200,8 +201,8 @@ function entry(group: PreflightFindingGroup, { ink, isTitled, isNew }: EntryOpti
   const { id, status, required, blocks, fix } = first;
   const blocked = blocks.length === 0 ? '' : ` (blocks ${blocks.join(' and ')})`;
   const mark = paintOf(status, ink)(`${formatFindingStatus(first)}:`);
-  const detail = shared(group.detail, isNew);
-  const fixText = shared(group.fixText, isNew) ?? 'as above';
+  const detail = formatNewGroupText(group.detail, isNew);
+  const fixText = formatNewGroupText(group.fixText, isNew) ?? 'as above';
   const apply = fix?.restart === true ? ' (restart)' : fix?.reload === true ? ' (reload)' : '';
   return [
     `${mark} ${id}${names.length === 0 ? '' : ` in ${sanitizeReportLine(formatNameList(names, 5))}`}${ink.dim(blocked)}`,
@@ -232,12 +233,6 @@ function observed(observations: readonly FindingGroupObservation[], required: st
 }
 
 const shownObservations = 6;
-
-function shared(one: PreflightFindingGroupText | undefined, isNew: RepeatedSentenceFilter): string | undefined {
-  const text = one === undefined ? undefined : isNew(one.text);
-  if (text === undefined) return undefined;
-  return one?.exampleOf === undefined ? text : `For example in ${one.exampleOf}: ${text}`;
-}
 
 function paintOf(status: PreflightFindingStatus, ink: TextStyles): (text: string) => string {
   if (status === 'fail') return ink.red;

@@ -1,4 +1,5 @@
 import {
+  type FindingFix,
   failOutcome,
   type MigrationMethod,
   type PreflightCheckOutcome,
@@ -22,7 +23,7 @@ export function evaluateTcpConnections(
     return failOutcome(every, observed, {
       required: 'an accepted connection',
       detail: bad.map(explanationOf).filter(unique).join(' '),
-      fix: fixOf(bad[0]!, address.port),
+      fix: buildOpenPortFix(bad[0]!.error === 'ECONNREFUSED', address.port),
     });
   }
   // The migration service may have a route to the address even if this machine has none.
@@ -64,14 +65,12 @@ function explanationOf({ error }: ConnectAttempt): string {
   return 'There is no route to the machine of the source.';
 }
 
-function fixOf({ error }: ConnectAttempt, port: number) {
-  if (error === 'ECONNREFUSED') {
-    return {
-      text: `Check that the server runs and listens on more than localhost (listen_addresses = '*', port ${port}), and that no firewall rejects port ${port}.`,
-    };
-  }
+/** The fix of a failed connection. `setting` is the setting of the server for the addresses that it listens on. */
+export function buildOpenPortFix(isRefused: boolean, port: number, setting = "listen_addresses = '*'"): FindingFix {
   return {
-    text: `Open port ${port}: firewall, security group or the list of trusted sources. Restore the rules after the migration.`,
+    text: isRefused
+      ? `Check that the server runs and listens on more than localhost (${setting}, port ${port}), and that no firewall rejects port ${port}.`
+      : `Open port ${port}: firewall, security group or the list of trusted sources. Restore the rules after the migration.`,
   };
 }
 

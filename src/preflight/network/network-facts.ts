@@ -32,6 +32,12 @@ export interface ConnectAttempt {
   readonly error?: string;
 }
 
+/** The address that the connection was made to, as the report shows it. */
+export function getConnectedSourceAddress({ connects }: SourceAddressFacts): { readonly address?: string } {
+  const connected = connects.find(({ error }) => error === undefined);
+  return connected === undefined ? {} : { address: connected.address };
+}
+
 export interface TlsFacts {
   /** Whether the server offers TLS; `not_asked`: the connection failed before TLS was requested. */
   readonly offered: 'yes' | 'no' | 'not_asked';

@@ -1,5 +1,6 @@
+import { changePreflightQueryValues, type PreflightQueryValueChange } from '../change-query-values.ts';
 import type { MigrationRoleAttributeChange, PreflightFixEffect } from '../fix-effect.ts';
-import { getPreflightQueryValue, type PreflightQuery, type PreflightQueryResults } from '../query.ts';
+import { getPreflightQueryValue, type PreflightQueryResults } from '../query.ts';
 import { connectionCapacityQuery } from './queries/connection-capacity.ts';
 import { unreadableLargeObjectsQuery } from './queries/large-objects.ts';
 import { userLoginOrSuperuserRolesQuery } from './queries/login-roles.ts';
@@ -21,46 +22,39 @@ export function applyFixEffectsToPostgresqlResults(
   results: PreflightQueryResults,
   effects: readonly PreflightFixEffect[],
 ): PreflightQueryResults {
-  const changed = new Map<PreflightQuery<unknown>, { readonly kind: 'known'; readonly value: unknown }>();
-  const change = <T>(query: PreflightQuery<T>, how: (value: T) => T) => {
-    // The casts are safe: a map holds for each query only a value that the decoder of the query or its `how` returned.
-    const result = changed.get(query) ?? results.get(query);
-    if (result?.kind !== 'known') return;
-    const next = how(result.value as T);
-    if (next !== result.value) changed.set(query, { kind: 'known', value: next });
-  };
-  // The effect of a restart is applied before ALTER SYSTEM: the restart activates pending values, and ALTER SYSTEM then
-  // replaces them.
-  if (effects.some(({ kind }) => kind === 'restart')) activatePending(results, change);
-  const identities = new Map<string, string>();
-  for (const effect of effects) {
-    switch (effect.kind) {
-      case 'setting':
-        applySetting(effect, change);
-        break;
-      case 'role-setting':
-        change(roleSettingsQuery, (all) => withRoleSetting(all, effect));
-        break;
-      case 'role':
-        applyRoleChange(effect, getPreflightQueryValue(results, migrationRoleQuery)?.name, change);
-        break;
-      case 'replica-identity':
-        identities.set(effect.table, effect.identity);
-        break;
-      case 'result':
-        change(effect.query, effect.change);
-        break;
-      case 'restart':
-      case 'acl':
-        break;
-      default:
-        effect satisfies never;
+  return changePreflightQueryValues(results, (change) => {
+    // The effect of a restart is applied before ALTER SYSTEM: the restart activates pending values, and ALTER SYSTEM then
+    // replaces them.
+    if (effects.some(({ kind }) => kind === 'restart')) activatePending(results, change);
+    const identities = new Map<string, string>();
+    for (const effect of effects) {
+      switch (effect.kind) {
+        case 'setting':
+          applySetting(effect, change);
+          break;
+        case 'role-setting':
+          change(roleSettingsQuery, (all) => withRoleSetting(all, effect));
+          break;
+        case 'role':
+          applyRoleChange(effect, getPreflightQueryValue(results, migrationRoleQuery)?.name, change);
+          break;
+        case 'replica-identity':
+          identities.set(effect.table, effect.identity);
+          break;
+        case 'result':
+          change(effect.query, effect.change);
+          break;
+        case 'restart':
+        case 'acl':
+          break;
+        default:
+          effect satisfies never;
+      }
     }
-  }
-  // Applies all replica identities in one pass, because a database can have a hundred thousand tables.
-  if (identities.size > 0)
-    change(unsafeReplicaIdentitiesQuery, (all) => all.map((table) => withIdentity(table, identities)));
-  return changed.size === 0 ? results : new Map([...results, ...changed]);
+    // Applies all replica identities in one pass, because a database can have a hundred thousand tables.
+    if (identities.size > 0)
+      change(unsafeReplicaIdentitiesQuery, (all) => all.map((table) => withIdentity(table, identities)));
+  });
 }
 
 /**
@@ -88,9 +82,10 @@ export function applyFixEffectsToPostgresqlFacts(
   };
 }
 
-type Change = <T>(query: PreflightQuery<T>, how: (value: T) => T) => void;
-
-function applySetting({ name, value }: { readonly name: string; readonly value: string }, change: Change): void {
+function applySetting(
+  { name, value }: { readonly name: string; readonly value: string },
+  change: PreflightQueryValueChange,
+): void {
   change(
     postgresqlSettingsQuery,
     (settings) => new Map([...settings, [name, withValue(settingNamed(settings, name), value)]]),
@@ -125,7 +120,7 @@ function withoutLinesOf<Line extends { readonly name: string }>(lines: readonly 
   return lines.some((line) => line.name === name) ? lines.filter((line) => line.name !== name) : lines;
 }
 
-function activatePending(results: PreflightQueryResults, change: Change): void {
+function activatePending(results: PreflightQueryResults, change: PreflightQueryValueChange): void {
   const lines = (getPreflightQueryValue(results, failedConfigLinesQuery) ?? []).filter(
     ({ error }) => error === pgFileSettingsRestartError,
   );
@@ -149,7 +144,11 @@ function withRoleSetting(
   return [...all.filter((one) => !isSame(one)), { role, database, name, value }];
 }
 
-function applyRoleChange(changes: MigrationRoleAttributeChange, name: string | undefined, change: Change): void {
+function applyRoleChange(
+  changes: MigrationRoleAttributeChange,
+  name: string | undefined,
+  change: PreflightQueryValueChange,
+): void {
   change(migrationRoleQuery, (role) => changedRole(role, changes));
   if (changes.superuser === true || changes.bypassRls === true) {
     change(relationsWithUnusualPropertiesQuery, (relations) =>

@@ -21,11 +21,14 @@ export type PostgresqlDatabaseCheck<Q extends PostgresqlCheckQueries = Postgresq
 // biome-ignore lint/suspicious/noExplicitAny: the list holds checks with different queries; each was typed where it was written.
 export type PostgresqlCheck = PostgresqlServerPreflightCheck<any> | PostgresqlDatabaseCheck<any>;
 
+/** The migration methods of PostgreSQL, best first. */
+export const postgresqlMigrationMethods: readonly MigrationMethod[] = ['continuous', 'dump'];
+
 /** Declares a check of the server; the types of the values in `evaluate` follow from its queries. */
 export function declareServerPreflightCheck<Q extends PostgresqlCheckQueries>(
   check: Omit<PostgresqlServerPreflightCheck<Q>, 'scope' | 'mayBlock'>,
 ): PostgresqlServerPreflightCheck<Q> {
-  const mayBlock = selectBlockableMigrationMethods(check.severity, methods);
+  const mayBlock = selectBlockableMigrationMethods(check.severity, postgresqlMigrationMethods);
   return {
     ...check,
     scope: 'server',
@@ -38,7 +41,7 @@ export function declareServerPreflightCheck<Q extends PostgresqlCheckQueries>(
 export function declareDatabasePreflightCheck<Q extends PostgresqlCheckQueries>(
   check: Omit<PostgresqlDatabaseCheck<Q>, 'scope' | 'mayBlock'>,
 ): PostgresqlDatabaseCheck<Q> {
-  const mayBlock = selectBlockableMigrationMethods(check.severity, methods);
+  const mayBlock = selectBlockableMigrationMethods(check.severity, postgresqlMigrationMethods);
   return {
     ...check,
     scope: 'database',
@@ -46,5 +49,3 @@ export function declareDatabasePreflightCheck<Q extends PostgresqlCheckQueries>(
     evaluate: withOnlyDeclaredMethodsBlockedAssertion(check.id, mayBlock, check.evaluate),
   };
 }
-
-const methods: readonly MigrationMethod[] = ['continuous', 'dump'];

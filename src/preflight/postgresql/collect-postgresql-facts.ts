@@ -4,11 +4,14 @@ import type { CheckFinding } from '../finding.ts';
 import { getPreflightQueryValue, type PreflightQueryResults } from '../query.ts';
 import type { PreflightEngineInput } from '../run.ts';
 import type { PostgresqlCheck } from './check.ts';
-import type { CollectedPostgresqlFacts, PostgresqlSpecificPreflightInput } from './collected-postgresql-facts.ts';
+import {
+  type CollectedPostgresqlFacts,
+  createEmptyPostgresqlFacts,
+  type PostgresqlSpecificPreflightInput,
+} from './collected-postgresql-facts.ts';
 import { completePreflightResultsByRowSearch } from './complete-preflight-results-by-row-search.ts';
 import { scanRowsAndEvaluateChecks, selectRowDependentChecks } from './deep/scan-rows-and-evaluate-checks.ts';
 import { addLoginBlockingLocks } from './diagnose-unanswered-postgresql-login.ts';
-import { createEmptyPostgresqlFacts } from './empty-postgresql-facts.ts';
 import { evaluateDatabaseChecks } from './evaluate-checks.ts';
 import { isWalRateIntervalRequired, measureWalRate } from './measure-wal-rate.ts';
 import type { PostgresqlSourceOpenResult } from './open-postgresql-source.ts';
@@ -214,12 +217,10 @@ async function queryAllDatabases(
     if (names.includes(facts.dbname)) {
       const outcome = await runOnOpenSession(session, queries, facts.dbname, queryOptions);
       const broken = findFailureReasonOfQueryOutcome(outcome);
-      const direct = facts.connection.kind === 'entered' && facts.connection.pooler === undefined;
       // Ends the session before the results of the database are processed, because the session counts towards the limit
       // of simultaneous connections.
       await session.end();
-      const access: DatabaseAccessResult = { kind: 'entered', direct, ...(broken === undefined ? {} : { broken }) };
-      await finish(facts.dbname, access, outcome.results);
+      await finish(facts.dbname, { kind: 'entered', ...(broken === undefined ? {} : { broken }) }, outcome.results);
     } else await session.end();
   };
   const lane = async () => {

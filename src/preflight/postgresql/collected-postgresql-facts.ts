@@ -37,3 +37,18 @@ export interface CollectedPostgresqlFacts extends CollectedSourceFacts {
   readonly sizes: ReadonlyMap<string, TableSizeSummary>;
   readonly walRate: WalRate | undefined;
 }
+
+export function createEmptyPostgresqlFacts(facts: PostgresqlSourceFacts): CollectedPostgresqlFacts {
+  return {
+    facts,
+    databases: [],
+    access: new Map(),
+    results: new Map(),
+    lost: undefined,
+    findings: [],
+    retained: new Map(),
+    sizes: new Map(),
+    walRate: undefined,
+    waited: 0,
+  };
+}

@@ -1,14 +1,8 @@
 import { requoteQualifiedName } from '../../postgresql/requote.ts';
-
-export interface NamedConstraint {
-  /** Quoted where needed. */
-  readonly name: string;
-  /** The table or domain of the constraint, with its schema. */
-  readonly owner: string;
-  readonly ofDomain: boolean;
-  /** The constraint definition as pg_get_constraintdef returns it. */
-  readonly definition: string;
-}
+import type { FindingFix } from '../finding.ts';
+import { buildQueryRowRemovalFixEffect } from '../fix-effect.ts';
+import type { PreflightQuery } from '../query.ts';
+import type { NamedConstraint } from './queries/named-constraint.ts';
 
 /** The beginning of a statement that alters the constraint: `ALTER TABLE public.t`, or `ALTER DOMAIN public.d`. */
 export function buildAlterTableOrDomainPrefix({
@@ -29,6 +23,23 @@ export function buildDropConstraintSql(constraint: Omit<NamedConstraint, 'defini
 export function buildAddConstraintNotValidSql(constraint: NamedConstraint): string {
   const definition = constraint.definition.replace(/ NOT VALID$/, '');
   return `${buildAlterTableOrDomainPrefix(constraint)} ADD CONSTRAINT ${requoteQualifiedName(constraint.name)} ${definition} NOT VALID`;
+}
+
+/** Drops the constraints until the cut-over. The undo is for review, because it contains expressions of the source. */
+export function buildDropConstraintsFix<T extends NamedConstraint>(
+  query: PreflightQuery<readonly T[]>,
+  found: readonly T[],
+  database: string,
+  text: string,
+): FindingFix {
+  return {
+    sql: found.map(buildDropConstraintSql),
+    undoReview: found.map(buildAddConstraintNotValidSql),
+    effects: [buildQueryRowRemovalFixEffect(query, found)],
+    database,
+    by: 'the owner of the tables, or a superuser',
+    text,
+  };
 }
 
 /** Puts the name in double quotes, as error messages of PostgreSQL do. */

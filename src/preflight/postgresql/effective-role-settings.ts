@@ -35,16 +35,15 @@ export function computeEffectiveSettingPerDatabase(
 }
 
 /**
- * The values that ALTER ROLE and ALTER DATABASE store for new sessions of the role, for each database that has such a
- * value.
+ * The roles that ALTER ROLE … SET role and ALTER DATABASE … SET role store for new sessions of the role, for each
+ * database that has such a value.
  */
-export function listStoredSettingPerDatabase(
-  name: string,
+export function listStoredRolePerDatabase(
   roleSettings: readonly RoleSetting[],
   { databases }: Pick<PostgresqlSourceFacts, 'databases'>,
 ): readonly EffectiveRoleSetting[] {
   return databases.flatMap((database) => {
-    const set = storedSetting(name, roleSettings, database);
+    const set = storedSetting('role', roleSettings, database);
     return set === undefined ? [] : [{ database, value: set.value, set }];
   });
 }

@@ -1,7 +1,7 @@
-import { parsePostgresqlMajorVersion } from '../../postgresql/version.ts';
 import type { PreflightOptions } from '../preflight-options.ts';
 import type { NullableHashIndexColumn } from './queries/nullable-hash-index-columns.ts';
 import type { ColumnWithoutEqualityOperator } from './queries/replica-identities.ts';
+import { getPostgresqlTargetVersion } from './source-facts.ts';
 
 /** With REPLICA IDENTITY FULL, PostgreSQL 17 and newer can use a hash index on the target to find a row. */
 const hashIndexLookupSince = 170_000;
@@ -12,9 +12,9 @@ const hashIndexLookupSince = 170_000;
  */
 export function selectHashIndexColumnsUsedByTarget(
   hashed: readonly NullableHashIndexColumn[],
-  { targetVersion }: PreflightOptions,
+  options: PreflightOptions,
 ): readonly NullableHashIndexColumn[] {
-  const target = targetVersion === undefined ? undefined : parsePostgresqlMajorVersion(targetVersion);
+  const target = getPostgresqlTargetVersion(options);
   return target !== undefined && target < hashIndexLookupSince ? [] : hashed;
 }
 

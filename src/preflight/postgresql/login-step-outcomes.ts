@@ -1,25 +1,26 @@
 import { clientSideDatabaseErrorCodes } from '../../platform/connect-error.ts';
-import { failOutcome, type MigrationMethod, type PreflightCheckOutcome, skipOutcome } from '../finding.ts';
-import { explainAccessExclusiveCatalogLocks } from './queries/catalog-locks.ts';
+import { failOutcome, type PreflightCheckOutcome, skipOutcome } from '../finding.ts';
+import { postgresqlMigrationMethods } from './check.ts';
+import { explainAccessExclusiveCatalogLocks } from './explain-catalog-locks.ts';
 import type { PostgresqlConnectionResult, PostgresqlSourceFacts } from './source-facts.ts';
-
-/** A login failure blocks both migration methods: continuous replication and a dump. */
-export const continuousAndDumpMethods: readonly MigrationMethod[] = ['continuous', 'dump'];
 
 /**
  * The checks of the login, in the order in which a login passes them. Each connection error belongs to exactly one of
  * these checks.
  */
-export type PostgresqlLoginStep =
-  | 'tcp-connect'
-  | 'tls-negotiate'
-  | 'tls-required'
-  | 'auth-hba'
-  | 'auth-method'
-  | 'auth-password'
-  | 'db-exists'
-  | 'not-postgres'
-  | 'pooler-detected';
+const loginSteps = [
+  'tcp-connect',
+  'tls-negotiate',
+  'tls-required',
+  'auth-hba',
+  'auth-method',
+  'auth-password',
+  'db-exists',
+  'not-postgres',
+  'pooler-detected',
+] as const;
+
+export type PostgresqlLoginStep = (typeof loginSteps)[number];
 
 export type FailedPostgresqlConnection = Exclude<PostgresqlConnectionResult, { kind: 'entered' }>;
 
@@ -47,7 +48,7 @@ export function buildFailedPostgresqlLoginOutcome(
   why: FailedPostgresqlConnection,
   more: Omit<PreflightCheckOutcome, 'status' | 'blocks' | 'observed'>,
 ): PreflightCheckOutcome {
-  return failOutcome(continuousAndDumpMethods, why.message, more);
+  return failOutcome(postgresqlMigrationMethods, why.message, more);
 }
 
 /** Why the fix of a failed login is not simulated. */
@@ -145,18 +146,6 @@ export function explainRefusedPostgresqlLogin(code: string): {
       return { detail: `The server rejected the login (${code}).`, fix: { text: 'Read the server log.' } };
   }
 }
-
-const loginSteps: readonly PostgresqlLoginStep[] = [
-  'tcp-connect',
-  'tls-negotiate',
-  'tls-required',
-  'auth-hba',
-  'auth-method',
-  'auth-password',
-  'db-exists',
-  'not-postgres',
-  'pooler-detected',
-];
 
 function stepOf({ tls }: PostgresqlSourceFacts, connection: FailedPostgresqlConnection): PostgresqlLoginStep {
   if (connection.kind === 'unreachable') return 'tcp-connect';

@@ -1,10 +1,10 @@
 import { formatSingleLinePsqlStatement } from '../../postgresql/psql-script.ts';
 import { quoteIdentifier } from '../../postgresql/quote.ts';
 import { requoteQualifiedName } from '../../postgresql/requote.ts';
-import type { NamedConstraint } from './constraint-sql.ts';
 import type { DuplicateUniqueKeys } from './deep/scanned-row-statistics.ts';
 import { limitFindingObjects } from './listed-objects.ts';
 import { maxPostgresqlRowBytes, type TableWithLargeValues } from './queries/large-values.ts';
+import type { NamedConstraint } from './queries/named-constraint.ts';
 
 /**
  * A sentence with queries that the owner of the tables can run, to see the values of columns that preflight did not

@@ -35,8 +35,11 @@ export interface PostgresqlPreflightQuery<T> extends PreflightQuery<T> {
    * calls.
    */
   readonly mayBeHidden?: boolean;
-  /** The GRANT statement that allows `user` to run the query when the server denies it (SQLSTATE 42501). */
-  readonly grant: (user: string) => string;
+  /**
+   * The GRANT statement that allows `user` to run the query when the server denies it (SQLSTATE 42501); default:
+   * membership in the monitoring roles.
+   */
+  readonly grant?: (user: string) => string;
 }
 
 /**

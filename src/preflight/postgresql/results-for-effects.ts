@@ -9,7 +9,8 @@ import type { AnyPostgresqlPreflightQuery } from './query.ts';
 
 /**
  * Selects the query results of one database that are needed to simulate fixes: the results of checks that a fix of this
- * database affects, and of checks with a finding that depends on the server or the role. The other results are discarded: a check that passes in a database is not made worse by a fix for the whole server.
+ * database affects, and of checks with a finding that depends on the server or the role. The other results are
+ * discarded: a check that passes in a database is not made worse by a fix for the whole server.
  */
 export function selectResultsForFixEffects(
   checks: readonly PostgresqlCheck[],

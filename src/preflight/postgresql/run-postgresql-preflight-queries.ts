@@ -4,7 +4,7 @@ import type { PostgresqlRow } from '../../postgresql/postgresql-row.ts';
 import { PostgresqlQueryError } from '../../postgresql/query-error.ts';
 import { omitTransactionControlResults, searchPathSafeRollbackSql } from '../../postgresql/search-path-safe-sql.ts';
 import { getPreflightQueryValue, type PreflightQueryResult, type PreflightQueryResults } from '../query.ts';
-import { buildCatalogGrantFromError } from './queries/grants.ts';
+import { buildCatalogGrantFromError, buildGrantMonitorRoleStatement } from './queries/grants.ts';
 import type { AnyPostgresqlPreflightQuery, PostgresqlQueryPreconditions, PreflightQueryValueReader } from './query.ts';
 import { buildReadOnlyPreflightTransaction } from './read-only-preflight-transaction.ts';
 
@@ -171,7 +171,7 @@ function failedResult(
     return {
       kind: 'denied',
       reason: message,
-      grant: buildCatalogGrantFromError(message, username) ?? query.grant(username),
+      grant: buildCatalogGrantFromError(message, username) ?? (query.grant ?? buildGrantMonitorRoleStatement)(username),
     };
   }
   return { kind: 'failed', reason: code === lockNotAvailable ? `${message} ${lockHolderNote}` : message };

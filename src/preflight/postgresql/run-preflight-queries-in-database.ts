@@ -34,7 +34,7 @@ export interface DatabaseQueryOutcome {
  * Time limit in milliseconds for all queries in one database: two statements that the server cancels after 15 s each,
  * and a reserve.
  */
-export const databaseQueriesTimeout = 40_000;
+const databaseQueriesTimeout = 40_000;
 
 /**
  * Connects to one database of the source and runs the queries. While the server restarts, and after an administrator
@@ -76,7 +76,7 @@ export async function runQueriesOnOpenSession(
   options: PostgresqlDatabaseQueryRunOptions,
 ): Promise<DatabaseQueryAttempt> {
   const end = options.clock.now() + databaseQueriesTimeout;
-  return runOnSession(session, dbname, queries, options, () => end - options.clock.now(), true);
+  return runOnSession(session, dbname, queries, options, () => end - options.clock.now());
 }
 
 /** Error codes after which a new connection may succeed. */
@@ -116,9 +116,8 @@ async function tryQueryDatabase(
     const { signal, memory } = options;
     session = await connectPostgresql(options.source, { dbname, limit, signal, memory });
     options.onSend(dbname, pidMessage);
-    const sets = await session.query(pidMessage, Math.min(left(), connectTimeout));
-    const pid = sets.flat()[0]?.pid;
-    return await runOnSession(session, dbname, queries, options, left, pid === String(session.processId));
+    await session.query(pidMessage, Math.min(left(), connectTimeout));
+    return await runOnSession(session, dbname, queries, options, left);
   } catch (error) {
     if (error instanceof DatabaseConnectError || error instanceof PostgresqlQueryError) {
       return { access: failedAccess(error), results: new Map(), code: error.code, wasQuerySent: false };
@@ -135,7 +134,6 @@ async function runOnSession(
   queries: readonly AnyPostgresqlPreflightQuery[],
   { version, context, source, serverResults, onSend }: PostgresqlDatabaseQueryRunOptions,
   left: () => number,
-  direct: boolean,
 ): Promise<DatabaseQueryAttempt> {
   const { results, lost } = await runPostgresqlPreflightQueries(queries, {
     session,
@@ -148,13 +146,13 @@ async function runOnSession(
     left,
   });
   const broken = lost === undefined ? {} : { broken: queryFailureText(lost) };
-  return { access: { kind: 'entered', direct, ...broken }, results, code: lost?.code, wasQuerySent: true };
+  return { access: { kind: 'entered', ...broken }, results, code: lost?.code, wasQuerySent: true };
 }
 
-/** Reads the process id of the server process; one that differs from the process at the login means a pooler. */
+/** The first query of a session: a pooler connects to the server only now, so its error is one of the connection. */
 const pidMessage = buildReadOnlyTransactionSql(['SELECT pg_backend_pid() AS pid']);
 
-/** Time limit in milliseconds to connect, and to read the process id of the server. */
+/** Time limit in milliseconds to connect, and for the first query. */
 const connectTimeout = 10_000;
 
 function failedAccess(error: DatabaseConnectError | PostgresqlQueryError): DatabaseAccessResult {

@@ -21,8 +21,6 @@ export interface RunQueryInEachDatabaseOptions {
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly nearest: NearestWordFinder;
-  /** Called with every message before it is sent to the source. */
-  readonly onSend?: (database: string, text: string) => void;
 }
 
 export type PerDatabaseQueryResult<T> =
@@ -35,9 +33,9 @@ export async function runPreflightQueryInEachDatabase<T>(
   options: RunQueryInEachDatabaseOptions,
   query: PostgresqlPreflightQuery<T>,
 ): Promise<readonly PerDatabaseQueryResult<T>[]> {
-  const { signal, clock, onSend = () => {} } = options;
+  const { signal, clock } = options;
   const memory = createDatabaseResponseMemoryLimit('always');
-  const { session, facts, source } = await openPostgresqlSource(options.source, { signal, memory, onSend });
+  const { session, facts, source } = await openPostgresqlSource(options.source, { signal, memory });
   const { connection, dbname } = facts;
   if (session === undefined || connection.kind !== 'entered') {
     const reason = connection.kind === 'entered' ? 'the session ended' : connection.message;
@@ -50,7 +48,10 @@ export async function runPreflightQueryInEachDatabase<T>(
   }
   const { version, inRecovery, superuser } = connection;
   const context = { inRecovery, superuser };
-  const databaseOptions = { source, version, context, serverResults: new Map(), clock, signal, memory, onSend };
+  const databaseOptions = {
+    ...{ source, version, context, serverResults: new Map(), clock, signal, memory },
+    onSend: () => {},
+  };
   const { results } = await runQueriesOnOpenSession(session, dbname, [databasesQuery], databaseOptions).finally(() =>
     session.end(),
   );

@@ -1,11 +1,11 @@
 import type { PostgresqlEndpoint } from '../../postgresql/endpoint.ts';
 import { formatPostgresqlVersion } from '../../postgresql/version.ts';
+import { getConnectedSourceAddress } from '../network/network-facts.ts';
 import type { PreflightOptions } from '../preflight-options.ts';
 import { getPreflightQueryValue } from '../query.ts';
 import type { DeepReadReport, PreflightReport } from '../report.ts';
 import {
   type EvaluatedPreflightChecks,
-  getConnectedSourceAddress,
   type PreflightEngine,
   type PreflightEngineReport,
   type PreflightInput,
@@ -13,7 +13,7 @@ import {
 } from '../run.ts';
 import type { PreflightConclusion } from '../verdict.ts';
 import { adviseIgnoringDatabases } from './advise-ignoring-databases.ts';
-import type { PostgresqlCheck, PostgresqlServerPreflightCheck } from './check.ts';
+import { type PostgresqlCheck, type PostgresqlServerPreflightCheck, postgresqlMigrationMethods } from './check.ts';
 import { postgresqlChecks } from './checks.ts';
 import { collectPostgresqlFacts } from './collect-postgresql-facts.ts';
 import type { CollectedPostgresqlFacts, PostgresqlSpecificPreflightInput } from './collected-postgresql-facts.ts';
@@ -70,7 +70,7 @@ export function createPostgresqlPreflightEngine(settings: PostgresqlSpecificPref
   const { checks } = settings;
   return {
     name: 'postgresql',
-    methods: ['continuous', 'dump'],
+    methods: postgresqlMigrationMethods,
     checks,
     open: ({ source, signal, onSend }) =>
       openPostgresqlSource(source, {

@@ -5,8 +5,7 @@ import type { PostgresqlDatabase } from './queries/databases.ts';
 /**
  * The databases to migrate: all except those in `--ignore-dbs`.
  * @throws CliError `usage` when an ignored name does not exist, since a typing error would migrate the wrong database,
- * or when
- * no database is left
+ * or when no database is left
  */
 export function selectDatabasesToMigrate(
   databases: readonly PostgresqlDatabase[],

@@ -1,5 +1,7 @@
 import type { PostgresqlAuthenticationMethod } from '../../postgresql/authentication-guard.ts';
+import { parsePostgresqlMajorVersion } from '../../postgresql/version.ts';
 import type { SourceAddressFacts, TlsFacts } from '../network/network-facts.ts';
+import type { PreflightOptions } from '../preflight-options.ts';
 import type { DatabaseScanResult } from './deep/scanned-row-statistics.ts';
 import type { AccessExclusiveCatalogLock } from './queries/catalog-locks.ts';
 import type { PostgresqlInstanceIdentity } from './queries/server-instances.ts';
@@ -94,8 +96,6 @@ export interface ConnectedPostgresqlSourceFacts {
 export type DatabaseAccessResult =
   | {
       readonly kind: 'entered';
-      /** Whether the server process has the id that was reported at login, so that no pooler is in between. */
-      readonly direct: boolean;
       /** The server instance that the connection reached; undefined if the role cannot read its properties. */
       readonly instance?: PostgresqlInstanceIdentity | undefined;
       /** Why the connection ended, for the second time, before all queries of the database had a result. */
@@ -150,4 +150,11 @@ export type ReplicationConnectionResult =
 /** server_version_num; 0 when no connection was made. */
 export function getPostgresqlSourceVersion({ connection }: PostgresqlSourceFacts): number {
   return connection.kind === 'entered' ? connection.version : 0;
+}
+
+/** The major version of the target as server_version_num; undefined if it was not given, or is not a version. */
+export function getPostgresqlTargetVersion({
+  targetVersion,
+}: Pick<PreflightOptions, 'targetVersion'>): number | undefined {
+  return targetVersion === undefined ? undefined : parsePostgresqlMajorVersion(targetVersion);
 }

@@ -1,4 +1,5 @@
 import { type RedisInfo, readRedisInfoNumber } from '../../redis/info.ts';
+import { formatBytesInUnitsOf1000 } from '../formats/report-text.ts';
 import type { RedisSourceFacts } from './source-facts.ts';
 
 /** The amount of data to copy, and the estimated duration of the copy. */
@@ -33,10 +34,7 @@ export function estimateRedisCopy(info: RedisInfo): RedisCopyEstimate | undefine
  * Describes the measured write rate: `1.2 MB/s written`. A write rate that was measured as network traffic is an upper
  * bound.
  */
-export function formatRedisWriteRate(
-  { rate }: RedisSourceFacts,
-  formatBytesInUnitsOf1000: (bytes: number) => string,
-): string {
+export function formatRedisWriteRate({ rate }: RedisSourceFacts): string {
   if (rate?.writes === undefined) return 'the write rate could not be measured';
   if (rate.writes === 0) return 'the measurement found no writes';
   return `${rate.source === 'network' ? 'at most ' : ''}${formatBytesInUnitsOf1000(rate.writes)}/s written`;

@@ -1,11 +1,12 @@
 import type { RedisEndpoint } from '../../redis/endpoint.ts';
 import { parseKeyspace, type RedisInfo, readRedisInfoNumber } from '../../redis/info.ts';
 import { parseRedisServerVersion, redisProductNames } from '../../redis/version.ts';
+import { getConnectedSourceAddress } from '../network/network-facts.ts';
 import { getPreflightQueryValue } from '../query.ts';
 import type { DatabasePreflightVerdict } from '../report.ts';
-import { getConnectedSourceAddress, type PreflightEngine, type PreflightEngineReport } from '../run.ts';
+import type { PreflightEngine, PreflightEngineReport } from '../run.ts';
 import type { PreflightConclusion } from '../verdict.ts';
-import { type RedisCheck, redisMigrationMethods } from './check.ts';
+import { redisMigrationMethods } from './check.ts';
 import { redisChecks } from './checks.ts';
 import {
   type CollectedRedisFacts,
@@ -23,8 +24,6 @@ import type { RedisConnectionResult } from './source-facts.ts';
 export interface RedisPreflightEngineOptions {
   /** Milliseconds between the two measurements of the activity (default: 1 s). */
   readonly rateInterval?: number;
-  /** The Redis checks to run (default: all). */
-  readonly checks?: readonly RedisCheck[];
 }
 
 interface OpenedRedis extends RedisSourceOpenResult {
@@ -39,12 +38,11 @@ export type RedisPreflightEngine = PreflightEngine<RedisEndpoint, OpenedRedis, C
  */
 export function createRedisPreflightEngine({
   rateInterval = 1000,
-  checks = redisChecks,
 }: RedisPreflightEngineOptions = {}): RedisPreflightEngine {
   return {
     name: 'redis',
     methods: redisMigrationMethods,
-    checks,
+    checks: redisChecks,
     async open(run) {
       const observer = createSentRedisTrafficObserver(run.onSend);
       run.onProgress(0, 3);
@@ -53,19 +51,19 @@ export function createRedisPreflightEngine({
       return { ...opened, observer };
     },
     async collectFacts(opened, run) {
-      const collected = await collectRedisFacts(opened, run, opened.observer, checks, rateInterval);
+      const collected = await collectRedisFacts(opened, run, opened.observer, redisChecks, rateInterval);
       run.onProgress(3, 3);
       return collected;
     },
     evaluate({ facts, results }, options) {
       const info = getPreflightQueryValue(results, redisInfoQuery);
       return {
-        findings: evaluateRedisChecks(checks, results, facts, options),
+        findings: evaluateRedisChecks(redisChecks, results, facts, options),
         databases: info === undefined ? [] : parseKeyspace(info).map(({ index }) => `db${index}`),
       };
     },
     effectsEvaluator: (collected, options) => (effects) =>
-      evaluateRedisChecksAfterFixes(checks, collected, options, effects),
+      evaluateRedisChecksAfterFixes(redisChecks, collected, options, effects),
     describe: (collected, conclusion, { source }) => describeRedis(collected, conclusion, source),
   };
 }

@@ -41,6 +41,6 @@ function notSent(facts: RedisSourceFacts): PreflightQueryResult<never> {
 }
 
 /** Why the checks that need a session are skipped. */
-export function describeRefusedRedisConnection({ connection }: RedisSourceFacts): string {
+function describeRefusedRedisConnection({ connection }: RedisSourceFacts): string {
   return connection.kind === 'refused' ? `no session with the server: ${connection.message}` : '';
 }

@@ -1,4 +1,5 @@
 import type { RedisInfoField } from '../../redis/info.ts';
+import { changePreflightQueryValues, type PreflightQueryValueChange } from '../change-query-values.ts';
 import type { CheckFinding } from '../finding.ts';
 import type { PreflightFixEffect } from '../fix-effect.ts';
 import {
@@ -7,7 +8,7 @@ import {
   type FixEffectInDatabase,
 } from '../preflight-fix-with-effects.ts';
 import type { PreflightOptions } from '../preflight-options.ts';
-import type { PreflightCheckQueries, PreflightQuery, PreflightQueryResult, PreflightQueryResults } from '../query.ts';
+import type { PreflightQueryResults } from '../query.ts';
 import type { RedisCheck } from './check.ts';
 import type { CollectedRedisFacts } from './collect-redis-facts.ts';
 import { evaluateRedisChecks } from './evaluate-checks.ts';
@@ -19,6 +20,7 @@ import {
 } from './queries/acl.ts';
 import { redisConfigQueries } from './queries/config.ts';
 import { redisInfoQuery } from './queries/info.ts';
+import { listQueriesOfRedisCheck } from './run-redis-preflight-queries.ts';
 import type { RedisSourceFacts } from './source-facts.ts';
 
 /**
@@ -35,32 +37,25 @@ export function evaluateRedisChecksAfterFixes(
   const after = applyFixEffectsToRedisResults(results, effects);
   const factsAfter = applyToFacts(facts, effects);
   const affected = checks.filter(
-    (check) => facts !== factsAfter || queriesOf(check).some((query) => results.get(query) !== after.get(query)),
+    (check) =>
+      facts !== factsAfter || listQueriesOfRedisCheck(check).some((query) => results.get(query) !== after.get(query)),
   );
   const findings = evaluateRedisChecks(affected, after, factsAfter, options);
   return { changed: new Map(findings.map((finding): [string, CheckFinding] => [buildFindingKey(finding), finding])) };
 }
 
 /** The query results as they would be after the commands of the fixes; the same map if nothing changes. */
-export function applyFixEffectsToRedisResults(
+function applyFixEffectsToRedisResults(
   results: PreflightQueryResults,
   effects: readonly PreflightFixEffect[],
 ): PreflightQueryResults {
-  const changed = new Map<PreflightQuery<unknown>, PreflightQueryResult<unknown>>();
-  const change = <T>(query: PreflightQuery<T>, how: (value: T) => T) => {
-    const result = changed.get(query) ?? results.get(query);
-    if (result?.kind !== 'known') return;
-    // The casts are safe: the map contains values of type T only, from the decoder of this query or from the function
-    // `how`.
-    const next = how(result.value as T);
-    if (next !== result.value) changed.set(query, { kind: 'known', value: next });
-  };
-  for (const effect of effects) {
-    if (effect.kind === 'result') change(effect.query, effect.change);
-    if (effect.kind === 'setting') applyConfigSet(effect.name, effect.value, change);
-    if (effect.kind === 'acl') applyAclRules(effect.commands, effect.allKeys, change);
-  }
-  return changed.size === 0 ? results : new Map([...results, ...changed]);
+  return changePreflightQueryValues(results, (change) => {
+    for (const effect of effects) {
+      if (effect.kind === 'result') change(effect.query, effect.change);
+      if (effect.kind === 'setting') applyConfigSet(effect.name, effect.value, change);
+      if (effect.kind === 'acl') applyAclRules(effect.commands, effect.allKeys, change);
+    }
+  });
 }
 
 /**
@@ -89,13 +84,11 @@ function applyToFacts(facts: RedisSourceFacts, effects: readonly PreflightFixEff
   };
 }
 
-type Change = <T>(query: PreflightQuery<T>, how: (value: T) => T) => void;
-
 /**
  * Changes a setting in the stored replies to CONFIG GET, and the fields of the stored INFO reply that repeat this
  * setting.
  */
-function applyConfigSet(name: string, value: string, change: Change): void {
+function applyConfigSet(name: string, value: string, change: PreflightQueryValueChange): void {
   for (const query of redisConfigQueries) {
     change(query, (values) =>
       values.get(name) === undefined
@@ -130,7 +123,7 @@ function withSetting(name: string, before: string, value: string): string {
   return before.replace(new RegExp(`\\b${kind}( \\d+){3}`), value);
 }
 
-function applyAclRules(commands: readonly string[], allKeys: boolean, change: Change): void {
+function applyAclRules(commands: readonly string[], allKeys: boolean, change: PreflightQueryValueChange): void {
   change(
     redisAclUserRulesQuery,
     (rules): RedisAclUserRules => ({
@@ -145,10 +138,4 @@ function applyAclRules(commands: readonly string[], allKeys: boolean, change: Ch
       return dryRun.allowed || !(isAboutKeys ? allKeys : isGranted) ? dryRun : { allowed: true, reply: 'OK' };
     });
   }
-}
-
-function queriesOf({ queries }: RedisCheck): readonly PreflightQuery<unknown>[] {
-  return Object.values<PreflightCheckQueries[string]>(queries).map((query) =>
-    'optional' in query ? query.optional : query,
-  );
 }

@@ -1,5 +1,5 @@
 import type { RedisConnection, RedisReply } from '../../redis/connection.ts';
-import { isRedisVersionAtLeast, parseRedisServerVersion } from '../../redis/version.ts';
+import { isValkeyOrRedisAtLeast, parseRedisServerVersion } from '../../redis/version.ts';
 import { getPreflightQueryValue, type PreflightQueryResult } from '../query.ts';
 import { redisCommandCallsQuery, redisInfoQuery } from './queries/info.ts';
 import { requireRedisReplyList } from './queries/reply.ts';
@@ -29,7 +29,7 @@ export async function findRenamedRedisWriteCommands(
   }
   const info = getPreflightQueryValue(results, redisInfoQuery);
   const version = info === undefined ? undefined : parseRedisServerVersion(info);
-  const hasList = version?.product === 'valkey' || (version !== undefined && isRedisVersionAtLeast(version, 7, 0));
+  const hasList = isValkeyOrRedisAtLeast(version, 7, 0);
   const isCalled = (name: string) =>
     [...calls].some(([one, count]) => count > 0 && (one === name || one.startsWith(`${name}|`)));
   const find = async (): Promise<RenamedRedisWriteCommands> => {

@@ -36,7 +36,7 @@ export const redisAdministratorText = 'an administrator of the source';
  * Returns CONFIG REWRITE if the server has a configuration file. Without the file CONFIG REWRITE would fail, so the
  * result is empty.
  */
-export function buildRedisConfigRewriteCommands(info: RedisInfo): readonly string[] {
+function buildRedisConfigRewriteCommands(info: RedisInfo): readonly string[] {
   return (info.get('config_file') ?? '') === '' ? [] : ['CONFIG REWRITE'];
 }
 

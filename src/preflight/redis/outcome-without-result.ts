@@ -1,6 +1,7 @@
 import { type MigrationMethod, type PreflightCheckOutcome, skipOutcome, unknownOutcome } from '../finding.ts';
 import type { PreflightQueryResult } from '../query.ts';
 import { redisMigrationMethods } from './check.ts';
+import { redisAdministratorText } from './fixes.ts';
 
 /** The outcome of a check whose query has no value: `unknown`, with a fix that describes how to get a value. */
 export function buildRedisOutcomeWithoutQueryResult(
@@ -24,7 +25,7 @@ export function buildRedisOutcomeWithoutQueryResult(
         ...unknownOutcome(result.reason, {
           sql: [result.grant],
           ...(result.revoke === undefined ? {} : { undo: [result.revoke] }),
-          by: 'an administrator of the source',
+          by: redisAdministratorText,
           notSimulated: 'what the command returns after the change is not known',
           text: 'Allow the user to run the command (ACL SETUSER), then run the preflight again.',
         }),

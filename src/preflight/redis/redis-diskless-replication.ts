@@ -1,5 +1,5 @@
 import type { RedisInfo } from '../../redis/info.ts';
-import { isRedisVersionAtLeast, parseRedisServerVersion } from '../../redis/version.ts';
+import { isValkeyOrRedisAtLeast, parseRedisServerVersion } from '../../redis/version.ts';
 import { getPreflightQueryValueOrDefault, type PreflightQueryResult } from '../query.ts';
 import type { RedisConfigValues, RedisReplicationSetting } from './queries/config.ts';
 
@@ -18,6 +18,6 @@ export function getRedisDisklessReplication(
   if (setting !== undefined) return { setting, isDiskless: setting === 'yes' };
   // The default of `repl-diskless-sync` is yes in Redis 7.0 and newer, and in every version of Valkey.
   const version = info === undefined ? undefined : parseRedisServerVersion(info);
-  const isDiskless = version?.product === 'valkey' || (version !== undefined && isRedisVersionAtLeast(version, 7, 0));
+  const isDiskless = isValkeyOrRedisAtLeast(version, 7, 0);
   return { setting, isDiskless };
 }

@@ -19,11 +19,18 @@ export async function runRedisPreflightQueries(
   context: RedisPreflightQueryContext,
   limit: number,
 ): Promise<RedisPreflightQueryResults> {
-  const queries = [...new Set(checks.flatMap(queriesOf))];
+  const queries = [...new Set(checks.flatMap(listQueriesOfRedisCheck))];
   const results = queries.map(async (query) => {
     return [query, await runRedisPreflightQuery(session, query, context, limit)] as const;
   });
   return new Map(await Promise.all(results));
+}
+
+/** The queries of a check, required and optional. */
+export function listQueriesOfRedisCheck({ queries }: RedisCheck): readonly RedisPreflightQuery<unknown>[] {
+  return Object.values<RedisPreflightQuery<unknown> | { readonly optional: RedisPreflightQuery<unknown> }>(queries).map(
+    (query) => ('optional' in query ? query.optional : query),
+  );
 }
 
 /** Runs one query; its command is sent immediately. */
@@ -39,12 +46,6 @@ export function runRedisPreflightQuery<T>(
     query,
     context,
   );
-}
-
-// biome-ignore lint/suspicious/noExplicitAny: the queries of any check.
-function queriesOf({ queries }: RedisCheck): readonly RedisPreflightQuery<any>[] {
-  // biome-ignore lint/suspicious/noExplicitAny: the queries of any check.
-  return Object.values<any>(queries).map((query) => ('optional' in query ? query.optional : query));
 }
 
 /** Converts the reply or the error of a query to a QueryResult. The returned promise never rejects. */

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { copySchemaFromCatalog, planSchemaObjects } from '../../../src/engine/schema/catalog-schema-copier.ts';
+import { planSchemaObjects } from '../../../src/engine/schema/catalog-schema-copier.ts';
 import { connectPostgresql } from '../../../src/postgresql/connection.ts';
 import { makeSessionSearchPathSafe } from '../../../src/postgresql/search-path-safe-session.ts';
 import { Secret } from '../../../src/secret.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { type Postgres, startPostgres } from '../../fixtures/postgres.ts';
 import { eventually } from '../../fixtures/redis.ts';
-import { createEmptyDatabase, databaseEndpointOf, runStatements } from './schema-databases.ts';
+import { copySchemaFromCatalog, createEmptyDatabase, databaseEndpointOf, runStatements } from './schema-databases.ts';
 import { schemaSnapshot } from './schema-snapshot.ts';
 
 let server: Postgres;

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { copySchemaFromCatalog } from '../../../src/engine/schema/catalog-schema-copier.ts';
 import { type Postgres, startPostgres } from '../../fixtures/postgres.ts';
 import { richSchema } from './rich-schema.ts';
-import { createEmptyDatabase, databaseEndpointOf, runStatements } from './schema-databases.ts';
+import { copySchemaFromCatalog, createEmptyDatabase, databaseEndpointOf, runStatements } from './schema-databases.ts';
 import { schemaSnapshot } from './schema-snapshot.ts';
 
 const majors = [12, 13, 14, 15, 16, 17, 18] as const;

@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { copySchemaFromCatalog } from '../../../src/engine/schema/catalog-schema-copier.ts';
 import { type Postgres, startPostgres } from '../../fixtures/postgres.ts';
 import { randomSchema } from './random-schema.ts';
-import { createEmptyDatabase, databaseEndpointOf, runStatements } from './schema-databases.ts';
+import { copySchemaFromCatalog, createEmptyDatabase, databaseEndpointOf, runStatements } from './schema-databases.ts';
 import { schemaSnapshot } from './schema-snapshot.ts';
 
 let old: Postgres;

@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { copySchemaFromCatalog } from '../../../src/engine/schema/catalog-schema-copier.ts';
 import type { SchemaCopyResult } from '../../../src/engine/schema-copier.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { type Postgres, startPostgres } from '../../fixtures/postgres.ts';
-import { createEmptyDatabase, databaseEndpointOf, runStatements } from './schema-databases.ts';
+import { copySchemaFromCatalog, createEmptyDatabase, databaseEndpointOf, runStatements } from './schema-databases.ts';
 
 let server: Postgres;
 let older: Postgres;

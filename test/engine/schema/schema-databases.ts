@@ -1,9 +1,13 @@
-import type { SchemaCopyEndpoint } from '../../../src/engine/schema-copier.ts';
+import { copySchemaBetween } from '../../../src/engine/schema/catalog-schema-copier.ts';
+import { withSchemaCopySession } from '../../../src/engine/schema/schema-session.ts';
+import { withTargetSchemaWriter } from '../../../src/engine/schema/target-schema-creator.ts';
+import type { SchemaCopier } from '../../../src/engine/schema-copier.ts';
+import type { PostgresqlEndpoint } from '../../../src/postgresql/endpoint.ts';
 import { Secret } from '../../../src/secret.ts';
 import type { Postgres } from '../../fixtures/postgres.ts';
 
 /** How its superuser enters one database of a test's server. */
-export function databaseEndpointOf(server: Postgres, dbname: string): SchemaCopyEndpoint {
+export function databaseEndpointOf(server: Postgres, dbname: string): PostgresqlEndpoint {
   return {
     host: server.host,
     port: server.port,
@@ -13,6 +17,16 @@ export function databaseEndpointOf(server: Postgres, dbname: string): SchemaCopy
     ssl: 'disable',
   };
 }
+
+/** Copies a schema in sessions of its own. */
+export const copySchemaFromCatalog: SchemaCopier = (from, to, signal, superuser) =>
+  withSchemaCopySession(from, signal, (source) =>
+    withSchemaCopySession(to, signal, (target) =>
+      withTargetSchemaWriter({ source, target }, superuser, signal, (writer) =>
+        copySchemaBetween(from, { source, target }, writer),
+      ),
+    ),
+  );
 
 /** Makes an empty database and gives its name. */
 export async function createEmptyDatabase(server: Postgres): Promise<string> {

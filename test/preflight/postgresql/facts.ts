@@ -38,8 +38,8 @@ export function sourceFacts(
     connection: connected(),
     databases: ['d1', 'postgres'],
     access: new Map([
-      ['d1', { kind: 'entered', direct: true }],
-      ['postgres', { kind: 'entered', direct: true }],
+      ['d1', { kind: 'entered' }],
+      ['postgres', { kind: 'entered' }],
     ]),
     copy: copy(),
     walRate: { bytes: 0, seconds: 5 },

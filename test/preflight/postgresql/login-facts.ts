@@ -34,7 +34,7 @@ export const healthyFacts: PostgresqlSourceFacts = {
   },
   connection: entered,
   databases: ['d1'],
-  access: new Map([['d1', { kind: 'entered', direct: true }]]),
+  access: new Map([['d1', { kind: 'entered' }]]),
   copy: undefined,
   walRate: undefined,
   replication: { kind: 'entered' },

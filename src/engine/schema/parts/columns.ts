@@ -57,7 +57,7 @@ export function buildNotNullStatementsAfterCreateTableSql({ from }: SourceAndTar
 export function identityColumnStatementsSql(): string {
   return `ARRAY(SELECT format('ALTER TABLE %I.%I ALTER COLUMN %I ADD GENERATED %s AS IDENTITY (SEQUENCE NAME %I.%I %s)',
       n.nspname, c.relname, a.attname, CASE a.attidentity WHEN 'a' THEN 'ALWAYS' ELSE 'BY DEFAULT' END,
-      sn.nspname, sc.relname, ${sequenceOptionsSql('s')})
+      sn.nspname, sc.relname, ${sequenceOptionsSql})
     FROM pg_depend d JOIN pg_attribute a ON a.attrelid = d.refobjid AND a.attnum = d.refobjsubid
     JOIN pg_sequence s ON s.seqrelid = d.objid JOIN pg_class sc ON sc.oid = s.seqrelid
     JOIN pg_namespace sn ON sn.oid = sc.relnamespace

@@ -11,7 +11,7 @@ export const functionCreationStatementsQuery: SchemaObjectDefinitionQuery = {
       ${buildNonNullTextArraySql(`'pg_namespace:' || n.oid`)} AS depends_on,
       ${buildNonNullTextArraySql(`CASE WHEN l.oid < ${firstNormalObjectId} THEN 'language:' || l.lanname END`)} AS requirements,
       ${buildNonNullTextArraySql('pg_get_functiondef(p.oid)')} AS statements
-    FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace AND ${userSchemaCondition('n')} AND ${userObjectCondition('pg_proc', 'p.oid')}
+    FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace AND ${userSchemaCondition} AND ${userObjectCondition('pg_proc', 'p.oid')}
     JOIN pg_language l ON l.oid = p.prolang
     WHERE p.prokind IN ('f', 'p', 'w') AND l.lanname NOT IN ('c', 'internal')`,
 };
@@ -24,7 +24,7 @@ export const aggregateCreationStatementsQuery: SchemaObjectDefinitionQuery = {
       ${buildNonNullTextArraySql(`format('CREATE AGGREGATE %I.%I(%s) (%s)', n.nspname, p.proname,
         CASE WHEN pg_get_function_arguments(p.oid) = '' THEN '*' ELSE pg_get_function_arguments(p.oid) END,
         ${aggregateOptions})`)} AS statements
-    FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace AND ${userSchemaCondition('n')} AND ${userObjectCondition('pg_proc', 'p.oid')}
+    FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace AND ${userSchemaCondition} AND ${userObjectCondition('pg_proc', 'p.oid')}
     JOIN pg_aggregate a ON a.aggfnoid = p.oid`,
 };
 

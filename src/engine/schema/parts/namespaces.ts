@@ -6,7 +6,7 @@ export const namespaceCreationStatementsQuery: SchemaObjectDefinitionQuery = {
   kind: 'schema',
   sql: () => `SELECT 'pg_namespace:' || n.oid AS id, 'schema ' || n.nspname AS name,
     ${buildNonNullTextArraySql(`format('CREATE SCHEMA %I', n.nspname)`)} AS statements
-    FROM pg_namespace n WHERE ${userSchemaCondition('n')} AND n.nspname <> 'public' AND ${userObjectCondition('pg_namespace', 'n.oid')}`,
+    FROM pg_namespace n WHERE ${userSchemaCondition} AND n.nspname <> 'public' AND ${userObjectCondition('pg_namespace', 'n.oid')}`,
 };
 
 /** CREATE EXTENSION names no version, so the target installs its default version, as with a dump of pg_dump. */
@@ -32,6 +32,6 @@ export const collationCreationStatementsQuery: SchemaObjectDefinitionQuery = {
         CASE WHEN c.collisdeterministic THEN '' ELSE ', deterministic = false' END,
         coalesce(', rules = ' || quote_literal(nullif(${rules}, '')), ''))`)} AS statements
       FROM pg_collation c JOIN pg_namespace n ON n.oid = c.collnamespace
-      WHERE ${userSchemaCondition('n')} AND ${userObjectCondition('pg_collation', 'c.oid')} AND c.collprovider IN ('c', 'i', 'b')`;
+      WHERE ${userSchemaCondition} AND ${userObjectCondition('pg_collation', 'c.oid')} AND c.collprovider IN ('c', 'i', 'b')`;
   },
 };

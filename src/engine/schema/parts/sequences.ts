@@ -8,7 +8,7 @@ export const sequenceCreationStatementsQuery: SchemaObjectDefinitionQuery = {
       ${buildNonNullTextArraySql(
         `format('CREATE %sSEQUENCE %I.%I AS %s %s', ${
           from >= 150_000 ? `CASE c.relpersistence WHEN 'u' THEN 'UNLOGGED ' ELSE '' END` : `''`
-        }, n.nspname, c.relname, format_type(s.seqtypid, NULL), ${sequenceOptionsSql('s')})`,
+        }, n.nspname, c.relname, format_type(s.seqtypid, NULL), ${sequenceOptionsSql})`,
       )} AS statements
     FROM ${userRelationsFromClauseSql('S')} JOIN pg_sequence s ON s.seqrelid = c.oid
     WHERE NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid

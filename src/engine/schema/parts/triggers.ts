@@ -93,6 +93,6 @@ export const extendedStatisticsCreationStatementsQuery: SchemaObjectDefinitionQu
             : ''
         }]`,
       )} AS statements
-    FROM pg_statistic_ext s JOIN pg_namespace n ON n.oid = s.stxnamespace AND ${userSchemaCondition('n')}
+    FROM pg_statistic_ext s JOIN pg_namespace n ON n.oid = s.stxnamespace AND ${userSchemaCondition}
     WHERE ${userObjectCondition('pg_statistic_ext', 's.oid')}`,
 };

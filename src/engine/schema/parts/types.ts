@@ -8,7 +8,7 @@ import {
 } from '../sql-fragments.ts';
 
 /** FROM item: user types as `t`, with their schemas as `n`. */
-const userTypes = `pg_type t JOIN pg_namespace n ON n.oid = t.typnamespace AND ${userSchemaCondition('n')} AND ${userObjectCondition('pg_type', 't.oid')}`;
+const userTypes = `pg_type t JOIN pg_namespace n ON n.oid = t.typnamespace AND ${userSchemaCondition} AND ${userObjectCondition('pg_type', 't.oid')}`;
 const typeColumns = `'pg_type:' || t.oid AS id, format('type %s.%s', n.nspname, t.typname) AS name`;
 
 export const enumTypeCreationStatementsQuery: SchemaObjectDefinitionQuery = {

@@ -1,8 +1,8 @@
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import { failOutcome, type PreflightCheckOutcome, passOutcome } from '../../finding.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
+import { explainAccessExclusiveCatalogLocks } from '../explain-catalog-locks.ts';
 import { explainRefusedPostgresqlLogin } from '../login-step-outcomes.ts';
-import { explainAccessExclusiveCatalogLocks } from '../queries/catalog-locks.ts';
 import { databasesQuery } from '../queries/databases.ts';
 import type { DatabaseAccessResult } from '../source-facts.ts';
 import { formatNumberWithNoun } from '../units.ts';

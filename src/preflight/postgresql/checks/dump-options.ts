@@ -1,9 +1,9 @@
-import { parsePostgresqlMajorVersion } from '../../../postgresql/version.ts';
 import { passOutcome, unknownOutcome } from '../../finding.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { removedFunctionsWithChangedPrivilegesQuery } from '../queries/removed-functions-with-changed-privileges.ts';
 import { unquotedSystemUserKeywordUsesQuery } from '../queries/system-user-keyword-uses.ts';
+import { getPostgresqlTargetVersion } from '../source-facts.ts';
 import { formatNumberWithNoun } from '../units.ts';
 
 export const dumpOptionsCheck = declareDatabasePreflightCheck({
@@ -15,8 +15,8 @@ export const dumpOptionsCheck = declareDatabasePreflightCheck({
     systemUserNames: unquotedSystemUserKeywordUsesQuery,
     builtInGrants: removedFunctionsWithChangedPrivilegesQuery,
   },
-  evaluate({ systemUserNames, builtInGrants }, database, _facts, { targetVersion }) {
-    const target = targetVersion === undefined ? undefined : parsePostgresqlMajorVersion(targetVersion);
+  evaluate({ systemUserNames, builtInGrants }, database, _facts, options) {
+    const target = getPostgresqlTargetVersion(options);
     const isReserved = target === undefined || target >= 160_000;
     const names = isReserved ? systemUserNames : [];
     const grants = builtInGrants

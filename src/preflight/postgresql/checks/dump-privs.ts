@@ -11,6 +11,7 @@ import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects
 import { unreadableLargeObjectsQuery } from '../queries/large-objects.ts';
 import { type MigrationRole, migrationRoleQuery } from '../queries/migration-role.ts';
 import { type UnreadableObject, unreadableObjectsQuery } from '../queries/unreadable-objects.ts';
+import { getPostgresqlSourceVersion } from '../source-facts.ts';
 import { formatNumberWithNoun } from '../units.ts';
 
 export const dumpPrivsCheck = declareDatabasePreflightCheck({
@@ -24,14 +25,14 @@ export const dumpPrivsCheck = declareDatabasePreflightCheck({
     closedLargeObjects: unreadableLargeObjectsQuery,
     role: migrationRoleQuery,
   },
-  evaluate({ closed, closedLargeObjects, role }, database, { username, connection }) {
+  evaluate({ closed, closedLargeObjects, role }, database, facts) {
+    const { username, connection } = facts;
     const numbers = { table: closed.tables, sequence: closed.sequences, 'large object': closedLargeObjects.length };
     const parts = Object.entries(numbers).filter(([, number]) => number > 0);
     if (parts.length === 0)
       return passOutcome(connection.kind === 'entered' && connection.superuser ? 'superuser' : 'all objects');
     const names = [...closed.objects.map(described), ...closedLargeObjects.map((oid) => `large object ${oid}`)];
     const all = parts.reduce((sum, [, number]) => sum + number, 0);
-    const version = connection.kind === 'entered' ? connection.version : 0;
     return failOutcome(
       ['dump'],
       `no access to ${parts.map(([one, number]) => formatNumberWithNoun(number, one)).join(', ')}`,
@@ -43,7 +44,7 @@ export const dumpPrivsCheck = declareDatabasePreflightCheck({
           database,
           member: role,
           role: quoteIdentifier(username),
-          version,
+          version: getPostgresqlSourceVersion(facts),
         }),
       },
     );

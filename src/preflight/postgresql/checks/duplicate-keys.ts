@@ -1,9 +1,9 @@
 import { failOutcome, infoOutcome, type PreflightCheckOutcome, passOutcome } from '../../finding.ts';
+import { formatReasonAsWords } from '../../formats/report-text.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
 import { buildIncompleteScanOutcome, getRowScanOrCheckOutcome } from '../deep/get-row-scan-or-check-outcome.ts';
 import type { UncheckedUniqueIndex } from '../deep/plan-table-scan.ts';
 import type { DuplicateUniqueKeys } from '../deep/scanned-row-statistics.ts';
-import { formatReasonAsWords } from '../deep/table-unread-reason.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { suggestQueriesForDuplicateKeys } from '../owner-queries.ts';
 import { formatNumberWithNoun } from '../units.ts';

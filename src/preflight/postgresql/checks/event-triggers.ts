@@ -1,6 +1,6 @@
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
-import { failOutcome, type PreflightCheckOutcome, passOutcome, warnOutcome } from '../../finding.ts';
-import { buildQueryResultFixEffect, type PreflightFixEffect } from '../../fix-effect.ts';
+import { type FindingFix, failOutcome, type PreflightCheckOutcome, passOutcome, warnOutcome } from '../../finding.ts';
+import { buildQueryResultFixEffect } from '../../fix-effect.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
 import { estimateFunctionExceptionFrequency } from '../function-body/function-exceptions.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
@@ -60,26 +60,29 @@ function loginWriters(found: readonly EventTrigger[], database: string): Preflig
       required: 'no login event trigger that writes into a replicated table',
       detail: `After the restore these event triggers write on the target at every login, before the rows of the same table are copied: "duplicate key value violates unique constraint", or rows that do not exist on the source.${buildUnlistedObjectsNote(found.map(({ name }) => name))}`,
       objects: limitFindingObjects(found.map(({ name }) => name)),
-      fix: {
-        sql: alterStatements(found, 'DISABLE'),
-        undo: alterStatements(found, 'ENABLE'),
-        effects: [disables(found)],
+      fix: disableFix(
+        found,
         database,
-        by: 'a superuser',
-        text: 'Disable the event triggers until the cut-over; a disabled event trigger is also disabled on the target.',
-      },
+        'Disable the event triggers until the cut-over; a disabled event trigger is also disabled on the target.',
+      ),
     },
   );
 }
 
-function alterStatements(found: readonly EventTrigger[], how: 'DISABLE' | 'ENABLE'): readonly string[] {
-  return found.map(({ name }) => `ALTER EVENT TRIGGER ${quoteIdentifier(name)} ${how}`);
-}
-
-function disables(found: readonly EventTrigger[]): PreflightFixEffect {
-  return buildQueryResultFixEffect(eventTriggersQuery, (all) =>
-    all.map((one) => (found.includes(one) ? { ...one, body: undefined, atLogin: undefined } : one)),
-  );
+function disableFix(found: readonly EventTrigger[], database: string, text: string): FindingFix {
+  const alter = (how: string) => found.map(({ name }) => `ALTER EVENT TRIGGER ${quoteIdentifier(name)} ${how}`);
+  return {
+    sql: alter('DISABLE'),
+    undo: alter('ENABLE'),
+    effects: [
+      buildQueryResultFixEffect(eventTriggersQuery, (all) =>
+        all.map((one) => (found.includes(one) ? { ...one, body: undefined, atLogin: undefined } : one)),
+      ),
+    ],
+    database,
+    by: 'a superuser',
+    text,
+  };
 }
 
 function rejectingDdl(found: readonly EventTrigger[], database: string): PreflightCheckOutcome {
@@ -88,13 +91,10 @@ function rejectingDdl(found: readonly EventTrigger[], database: string): Preflig
     required: 'no event trigger that raises an exception at CREATE PUBLICATION or CREATE SUBSCRIPTION',
     detail: `These event triggers fire for CREATE PUBLICATION on the source and, after the restore, for CREATE SUBSCRIPTION on the target, and both statements fail.${buildUnlistedObjectsNote(found)}`,
     objects: limitFindingObjects(found.map(({ name }) => name)),
-    fix: {
-      sql: alterStatements(found, 'DISABLE'),
-      undo: alterStatements(found, 'ENABLE'),
-      effects: [disables(found)],
+    fix: disableFix(
+      found,
       database,
-      by: 'a superuser',
-      text: 'Disable the event triggers until the cut-over, so that CREATE PUBLICATION and CREATE SUBSCRIPTION succeed.',
-    },
+      'Disable the event triggers until the cut-over, so that CREATE PUBLICATION and CREATE SUBSCRIPTION succeed.',
+    ),
   });
 }

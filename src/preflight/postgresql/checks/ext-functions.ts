@@ -1,8 +1,8 @@
-import { parsePostgresqlMajorVersion } from '../../../postgresql/version.ts';
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { earthdistanceUsesQuery } from '../queries/earthdistance-uses.ts';
+import { getPostgresqlSourceVersion, getPostgresqlTargetVersion } from '../source-facts.ts';
 import { formatNumberWithNoun } from '../units.ts';
 
 /** The major version 16, whose earthdistance 1.2 resolves the names in its functions when they are created. */
@@ -14,11 +14,11 @@ export const extFunctionsCheck = declareDatabasePreflightCheck({
   headline: 'A function of an extension needs a search_path on the target',
   severity: { continuous: 'blocker', dump: 'blocker' },
   queries: { earthUses: earthdistanceUsesQuery },
-  evaluate({ earthUses }, database, { connection }, { targetVersion }) {
-    const target = targetVersion === undefined ? undefined : parsePostgresqlMajorVersion(targetVersion);
+  evaluate({ earthUses }, database, facts, options) {
+    const target = getPostgresqlTargetVersion(options);
     // The target can be assumed to have PostgreSQL 16 if the source has it, because the target is never older than the
     // source.
-    const least = target ?? (connection.kind === 'entered' ? connection.version : 0);
+    const least = target ?? getPostgresqlSourceVersion(facts);
     if (earthUses.length === 0 || least >= earthdistanceFixedSince) return passOutcome('all');
     const observed = `${formatNumberWithNoun(earthUses.length, 'use')} of earthdistance`;
     const more = {

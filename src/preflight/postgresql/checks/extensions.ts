@@ -1,9 +1,9 @@
-import { parsePostgresqlMajorVersion } from '../../../postgresql/version.ts';
 import { failOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
 import { getContribExtensionStatus, majorVersionsWithContribExtensionData } from '../contrib-extensions.ts';
 import { limitFindingObjects } from '../listed-objects.ts';
 import { type InstalledExtension, installedExtensionsQuery, isPreinstalledExtension } from '../queries/extensions.ts';
+import { getPostgresqlSourceVersion, getPostgresqlTargetVersion } from '../source-facts.ts';
 
 export const extensionsCheck = declareDatabasePreflightCheck({
   id: 'extensions',
@@ -11,11 +11,12 @@ export const extensionsCheck = declareDatabasePreflightCheck({
   headline: 'The target does not provide every extension',
   severity: { continuous: 'blocker', dump: 'blocker' },
   queries: { extensions: installedExtensionsQuery },
-  evaluate({ extensions }, database, { connection }, { targetExtensions, targetVersion }) {
+  evaluate({ extensions }, database, facts, options) {
+    const { targetExtensions } = options;
     const own = extensions.filter((extension) => !isPreinstalledExtension(extension));
     if (own.length === 0) return passOutcome('plpgsql only');
     const names = own.map(({ name }) => name);
-    const releases = possibleReleases(targetVersion, connection.kind === 'entered' ? connection.version : 0);
+    const releases = possibleReleases(getPostgresqlTargetVersion(options), getPostgresqlSourceVersion(facts));
     const isMissing = ({ name }: InstalledExtension) =>
       targetExtensions === undefined
         ? releases.every((major) => getContribExtensionStatus(name, major) === 'absent')
@@ -52,8 +53,7 @@ export const extensionsCheck = declareDatabasePreflightCheck({
 });
 
 /** The PostgreSQL releases that the target can have, which are never older than the source. */
-function possibleReleases(targetVersion: string | undefined, sourceVersion: number): readonly number[] {
-  const target = targetVersion === undefined ? undefined : parsePostgresqlMajorVersion(targetVersion);
+function possibleReleases(target: number | undefined, sourceVersion: number): readonly number[] {
   const first = Math.max(Math.floor((target ?? sourceVersion) / 10_000), majorVersionsWithContribExtensionData.first);
   const last = target === undefined ? Math.max(first, majorVersionsWithContribExtensionData.last) : first;
   return Array.from({ length: last - first + 1 }, (_, at) => first + at);

@@ -1,6 +1,5 @@
 import { evaluateSourceAddressContradictions } from '../../network/evaluate-host.ts';
-import { declareServerPreflightCheck } from '../check.ts';
-import { continuousAndDumpMethods } from '../login-step-outcomes.ts';
+import { declareServerPreflightCheck, postgresqlMigrationMethods } from '../check.ts';
 
 export const hostParseConflictCheck = declareServerPreflightCheck({
   id: 'host-parse',
@@ -10,5 +9,5 @@ export const hostParseConflictCheck = declareServerPreflightCheck({
   spec: '2',
   needs: 'address',
   queries: {},
-  evaluate: (_values, facts) => evaluateSourceAddressContradictions(facts.address, continuousAndDumpMethods),
+  evaluate: (_values, facts) => evaluateSourceAddressContradictions(facts.address, postgresqlMigrationMethods),
 });

@@ -1,6 +1,5 @@
 import { evaluatePublicAddress } from '../../network/evaluate-host.ts';
-import { declareServerPreflightCheck } from '../check.ts';
-import { continuousAndDumpMethods } from '../login-step-outcomes.ts';
+import { declareServerPreflightCheck, postgresqlMigrationMethods } from '../check.ts';
 
 export const postgresqlHostPublicAddressCheck = declareServerPreflightCheck({
   id: 'host-public-address',
@@ -10,5 +9,5 @@ export const postgresqlHostPublicAddressCheck = declareServerPreflightCheck({
   spec: '4.6',
   needs: 'address',
   queries: {},
-  evaluate: (_values, facts, options) => evaluatePublicAddress(facts.address, options, continuousAndDumpMethods),
+  evaluate: (_values, facts, options) => evaluatePublicAddress(facts.address, options, postgresqlMigrationMethods),
 });

@@ -1,6 +1,5 @@
 import { failOutcome, type PreflightCheckOutcome, passOutcome, warnOutcome } from '../../finding.ts';
-import { declareServerPreflightCheck } from '../check.ts';
-import { continuousAndDumpMethods } from '../login-step-outcomes.ts';
+import { declareServerPreflightCheck, postgresqlMigrationMethods } from '../check.ts';
 import { managedPostgresqlMarkersQuery } from '../queries/managed-postgresql-markers.ts';
 
 export const managedSourceCheck = declareServerPreflightCheck({
@@ -48,7 +47,7 @@ function otherService(names: string, seen: readonly string[]): PreflightCheckOut
 }
 
 function sameService(seen: readonly string[]): PreflightCheckOutcome {
-  return failOutcome(continuousAndDumpMethods, `a managed cluster of this service (${seen.join(', ')})`, {
+  return failOutcome(postgresqlMigrationMethods, `a managed cluster of this service (${seen.join(', ')})`, {
     required: 'an external database',
     detail: 'The service does not support migrations between managed clusters, even between accounts.',
     objects: seen,

@@ -10,9 +10,9 @@ import {
 import { buildQueryRowRemovalFixEffect } from '../../fix-effect.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
 import {
-  buildAddConstraintNotValidSql,
   buildAlterTableOrDomainPrefix,
   buildDropConstraintSql,
+  buildDropConstraintsFix,
   quoteConstraintNameForMessage,
 } from '../constraint-sql.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
@@ -56,14 +56,12 @@ function violatedOutcome(
     required: 'no row that violates a constraint',
     detail: `NOT VALID exempts existing rows, but the target checks every copied row. A row that violates the constraint makes the copy fail on every attempt: ${violationError(violated[0]!)}.${buildUnlistedObjectsNote(all)}`,
     objects: named(violated, all),
-    fix: {
-      sql: violated.map(buildDropConstraintSql),
-      undoReview: violated.map(buildAddConstraintNotValidSql),
-      effects: [buildQueryRowRemovalFixEffect(unvalidatedConstraintsQuery, violated)],
+    fix: buildDropConstraintsFix(
+      unvalidatedConstraintsQuery,
+      violated,
       database,
-      by: 'the owner of the tables, or a superuser',
-      text: 'Correct the rows that violate the constraints, or drop the constraints until the cut-over.',
-    },
+      'Correct the rows that violate the constraints, or drop the constraints until the cut-over.',
+    ),
   });
 }
 

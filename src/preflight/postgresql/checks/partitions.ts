@@ -26,7 +26,7 @@ export const partitionsCheck = declareDatabasePreflightCheck({
     if (unattached.length > 0) return exclusionConstraints(unattached, database);
     const unseen = partitions.filter(({ numbered }) => numbered === 'unseen');
     if (unseen.length > 0) {
-      const { observed = '', ...more } = objectIdentifierKeys(unseen, database);
+      const { observed, ...more } = objectIdentifierKeys(unseen, database);
       return {
         ...more,
         ...unknownOutcome(`${observed}, and their rows were not checked`),

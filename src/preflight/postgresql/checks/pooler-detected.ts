@@ -1,6 +1,6 @@
 import { failOutcome, passOutcome } from '../../finding.ts';
-import { declareServerPreflightCheck } from '../check.ts';
-import { continuousAndDumpMethods, evaluatePostgresqlLoginStep } from '../login-step-outcomes.ts';
+import { declareServerPreflightCheck, postgresqlMigrationMethods } from '../check.ts';
+import { evaluatePostgresqlLoginStep } from '../login-step-outcomes.ts';
 import type { PostgresqlSourceFacts } from '../source-facts.ts';
 
 export const poolerDetectedCheck = declareServerPreflightCheck({
@@ -34,7 +34,7 @@ export const poolerDetectedCheck = declareServerPreflightCheck({
 function pooler(seen: string, { connection, address }: PostgresqlSourceFacts) {
   const behind =
     connection.kind === 'entered' && connection.serverPort !== undefined && connection.serverPort !== address.port;
-  return failOutcome(continuousAndDumpMethods, seen, {
+  return failOutcome(postgresqlMigrationMethods, seen, {
     required: 'a direct connection',
     detail: `A connection pooler rejects replication connections (unsupported startup parameter: replication). Through a pooler in transaction mode pg_dump loses its settings and prepared statements between statements.${unpinnedLoginNote(connection)}`,
     fix: {

@@ -1,6 +1,5 @@
 import { formatSingleLinePsqlStatement } from '../../../postgresql/psql-script.ts';
 import { requoteQualifiedName } from '../../../postgresql/requote.ts';
-import { parsePostgresqlMajorVersion } from '../../../postgresql/version.ts';
 import { failOutcome, type PreflightCheckOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { buildQueryRowRemovalFixEffect } from '../../fix-effect.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
@@ -12,6 +11,7 @@ import type { VersionIncompatibleObject } from '../queries/incompatible-object.t
 import { versionIncompatibleOperatorsAndAggregatesQuery } from '../queries/incompatible-operators.ts';
 import { versionIncompatibleViewsQuery } from '../queries/incompatible-views.ts';
 import { type RemovedTypeUse, removedTypeUsesQuery } from '../queries/removed-type-uses.ts';
+import { getPostgresqlTargetVersion } from '../source-facts.ts';
 import { formatNumberWithNoun } from '../units.ts';
 
 export const removedTypesCheck = declareDatabasePreflightCheck({
@@ -27,11 +27,11 @@ export const removedTypesCheck = declareDatabasePreflightCheck({
     outdatedDefinitions: versionIncompatibleDefinitionsQuery,
     outdatedFunctions: versionIncompatibleFunctionsQuery,
   },
-  evaluate(values, database, _ground, { targetVersion }) {
+  evaluate(values, database, _ground, options) {
     const { removedUses, outdatedViews, outdatedOperators, outdatedCalls, outdatedDefinitions, outdatedFunctions } =
       values;
     if (removedUses.length > 0) return removedTypeUses(removedUses, database);
-    const target = targetVersion === undefined ? undefined : parsePostgresqlMajorVersion(targetVersion);
+    const target = getPostgresqlTargetVersion(options);
     const found = [
       ...outdatedOperators,
       ...outdatedViews,

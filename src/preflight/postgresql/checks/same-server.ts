@@ -1,6 +1,5 @@
 import { failOutcome, passOutcome, skipOutcome } from '../../finding.ts';
-import { declareServerPreflightCheck } from '../check.ts';
-import { continuousAndDumpMethods } from '../login-step-outcomes.ts';
+import { declareServerPreflightCheck, postgresqlMigrationMethods } from '../check.ts';
 import { firstConnectionInstanceIdentityQuery, type PostgresqlInstanceIdentity } from '../queries/server-instances.ts';
 
 export const sameServerPerConnectionCheck = declareServerPreflightCheck({
@@ -18,7 +17,7 @@ export const sameServerPerConnectionCheck = declareServerPreflightCheck({
     const other = others.find((one) => !isSameServer(first, one));
     if (other === undefined) return passOutcome('the same server');
     // A dump may connect to the primary or to any of its standbys, because all of them have the same rows.
-    const blocks = first.systemIdentifier === other.systemIdentifier ? continuousOnly : continuousAndDumpMethods;
+    const blocks = first.systemIdentifier === other.systemIdentifier ? continuousOnly : postgresqlMigrationMethods;
     return failOutcome(blocks, `${described(first)}; ${described(other)}`, {
       required: 'one server',
       detail:

@@ -1,6 +1,5 @@
 import { failOutcome, type PreflightCheckOutcome, passOutcome, skipOutcome } from '../../finding.ts';
-import { declareServerPreflightCheck } from '../check.ts';
-import { continuousAndDumpMethods } from '../login-step-outcomes.ts';
+import { declareServerPreflightCheck, postgresqlMigrationMethods } from '../check.ts';
 import type { PostgresqlSourceFacts } from '../source-facts.ts';
 
 export const selfTargetCheck = declareServerPreflightCheck({
@@ -15,7 +14,7 @@ export const selfTargetCheck = declareServerPreflightCheck({
     const mine = [address.host, ...address.connects.map((each) => each.address)].map(normalizeHost);
     const same = target.port === address.port && mine.includes(normalizeHost(target.host));
     if (!same) return passOutcome(`the target is ${target.host}, port ${target.port}`);
-    return failOutcome(continuousAndDumpMethods, `source and target are ${address.host}, port ${address.port}`, {
+    return failOutcome(postgresqlMigrationMethods, `source and target are ${address.host}, port ${address.port}`, {
       required: 'two servers',
       detail:
         'A migration to the same server is not supported: CREATE SUBSCRIPTION would wait for its own transaction forever.',

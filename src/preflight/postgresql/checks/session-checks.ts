@@ -1,7 +1,6 @@
 import { failOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
-import { buildQueryRowRemovalFixEffect } from '../../fix-effect.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
-import { buildAddConstraintNotValidSql, buildDropConstraintSql } from '../constraint-sql.ts';
+import { buildDropConstraintsFix } from '../constraint-sql.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { describeConstraintQueriesForOwner } from '../owner-queries.ts';
 import {
@@ -26,14 +25,12 @@ export const sessionChecksCheck = declareDatabasePreflightCheck({
       required: 'no such constraint in tables with rows',
       detail: `A CHECK constraint is evaluated for every copied or applied row, on another server of a newer version, by another role, with an empty search_path and without the settings of the application: "new row for relation … violates check constraint", "unrecognized configuration parameter", "relation … does not exist". The copy fails on the target on every attempt.${buildUnlistedObjectsNote(named)}`,
       objects: limitFindingObjects(named).map(({ name, owner, definition }) => `${name} on ${owner} ${definition}`),
-      fix: {
-        sql: named.map(buildDropConstraintSql),
-        undoReview: named.map(buildAddConstraintNotValidSql),
-        effects: [buildQueryRowRemovalFixEffect(sessionDependentConstraintsQuery, named)],
+      fix: buildDropConstraintsFix(
+        sessionDependentConstraintsQuery,
+        named,
         database,
-        by: 'the owner of the tables, or a superuser',
-        text: 'Drop the CHECK constraints until the cut-over, or replace them with a trigger, which does not fire during the copy.',
-      },
+        'Drop the CHECK constraints until the cut-over, or replace them with a trigger, which does not fire during the copy.',
+      ),
     };
     if (broken.length > 0) return failOutcome(['continuous', 'dump'], observed, more);
     return {

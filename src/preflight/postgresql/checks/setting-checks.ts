@@ -1,8 +1,7 @@
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import { failOutcome, type PreflightCheckOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
-import { buildQueryRowRemovalFixEffect } from '../../fix-effect.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
-import { buildAddConstraintNotValidSql, buildDropConstraintSql } from '../constraint-sql.ts';
+import { buildDropConstraintsFix } from '../constraint-sql.ts';
 import { computeEffectiveSettingPerDatabase } from '../effective-role-settings.ts';
 import { hasFunctionTimeZoneDependency } from '../function-body/time-zone.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
@@ -49,14 +48,12 @@ export const settingDependentChecksCheck = declareDatabasePreflightCheck({
     const more = (named: readonly SettingsDependentConstraint[]) => ({
       required: 'no dependence on session settings, or default settings',
       objects: limitFindingObjects(named).map(({ name, owner, definition }) => `${name} on ${owner} ${definition}`),
-      fix: {
-        sql: named.map(buildDropConstraintSql),
-        undoReview: named.map(buildAddConstraintNotValidSql),
-        effects: [buildQueryRowRemovalFixEffect(settingsDependentConstraintsQuery, named)],
+      fix: buildDropConstraintsFix(
+        settingsDependentConstraintsQuery,
+        named,
         database,
-        by: 'the owner of the tables, or a superuser',
-        text: `Drop the constraints until the cut-over, or rewrite them with an explicit time zone (AT TIME ZONE 'UTC'). A target with the same settings accepts the rows: run ALTER DATABASE ${quoteIdentifier(database)} SET … on the target, or change the settings of the role that applies changes, then use --accept setting-checks.`,
-      },
+        `Drop the constraints until the cut-over, or rewrite them with an explicit time zone (AT TIME ZONE 'UTC'). A target with the same settings accepts the rows: run ALTER DATABASE ${quoteIdentifier(database)} SET … on the target, or change the settings of the role that applies changes, then use --accept setting-checks.`,
+      ),
     });
     const harm = `Settings of the server, a database or a role are not migrated: the target evaluates a CHECK constraint with ${Object.entries(
       defaultTargetFormatSettings,

@@ -1,6 +1,6 @@
 import { failOutcome, passOutcome } from '../../finding.ts';
 import { declareServerPreflightCheck } from '../check.ts';
-import { listStoredSettingPerDatabase } from '../effective-role-settings.ts';
+import { listStoredRolePerDatabase } from '../effective-role-settings.ts';
 import { migrationRoleQuery } from '../queries/migration-role.ts';
 import { roleSettingsQuery } from '../queries/role-settings.ts';
 import { rolesNamedInStoredSettingsQuery } from '../queries/stored-roles.ts';
@@ -14,7 +14,7 @@ export const storedRoleCheck = declareServerPreflightCheck({
   needs: 'connection',
   queries: { roleSettings: roleSettingsQuery, stored: rolesNamedInStoredSettingsQuery, role: migrationRoleQuery },
   evaluate({ roleSettings, stored, role }, facts) {
-    const all = listStoredSettingPerDatabase('role', roleSettings, facts);
+    const all = listStoredRolePerDatabase(roleSettings, facts);
     const weaker = all.filter(({ value }) => value !== role.name && stored.get(value) === false);
     if (weaker.length === 0) return passOutcome('no other role');
     return failOutcome(['continuous'], `another role in ${weaker.length} of ${facts.databases.length} databases`, {

@@ -56,10 +56,10 @@ function evaluateNames(
   if (isHidden || confirming >= wanted) return passOutcome(observed);
   return failOutcome(
     ['continuous'],
-    `${observed}; ${formatNumberWithNoun(confirming, 'standby', 'standbys')} of ${wanted} connected`,
+    `${observed}; ${formatNumberWithNoun(confirming, 'standby')} of ${wanted} connected`,
     {
       headline: 'COMMIT waits for a standby that is not connected',
-      required: `${formatNumberWithNoun(wanted, 'standby', 'standbys')} connected`,
+      required: `${formatNumberWithNoun(wanted, 'standby')} connected`,
       detail:
         'Every COMMIT on this server waits for standbys that are not connected: the application already waits, and so would CREATE PUBLICATION and the creation of the first slot.',
       fix: alterSystemFix(
@@ -85,7 +85,7 @@ function commitsWait(settings: PostgresqlServerSettings, stored: readonly string
 const localModes: ReadonlySet<string> = new Set(['off', 'local', 'false', 'no', '0']);
 
 /** Whether the list of standby names contains `*`; a quoted `"*"` is a name. */
-export function hasAnyStandbyWildcard(value: string): boolean {
+function hasAnyStandbyWildcard(value: string): boolean {
   return /(^|[\s,(])\*($|[\s,)])/.test(value.replace(/"(?:[^"]|"")*"/g, 'x'));
 }
 

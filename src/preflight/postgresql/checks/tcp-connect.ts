@@ -1,9 +1,8 @@
 import { failOutcome, type PreflightCheckOutcome } from '../../finding.ts';
 import { evaluateTcpConnections } from '../../network/evaluate-tcp-connections.ts';
-import { declareServerPreflightCheck } from '../check.ts';
+import { declareServerPreflightCheck, postgresqlMigrationMethods } from '../check.ts';
 import {
   buildFailedPostgresqlLoginOutcome,
-  continuousAndDumpMethods,
   evaluatePostgresqlLoginStep,
   explainRefusedPostgresqlLogin,
   explainUnansweredPostgresqlLogin,
@@ -18,7 +17,7 @@ export const tcpConnectCheck = declareServerPreflightCheck({
   needs: 'address',
   queries: {},
   evaluate(_values, facts) {
-    const network = evaluateTcpConnections(facts.address, continuousAndDumpMethods);
+    const network = evaluateTcpConnections(facts.address, postgresqlMigrationMethods);
     if (network.status === 'fail' || network.status === 'skip') return network;
     return evaluatePostgresqlLoginStep(
       facts,
@@ -35,7 +34,7 @@ export const tcpConnectCheck = declareServerPreflightCheck({
 
 /** Queries without a result leave facts unknown, so the migration must not be reported as possible. */
 function connectionLost(lost: string): PreflightCheckOutcome {
-  return failOutcome(continuousAndDumpMethods, `the connection was lost while queries ran: ${lost}`, {
+  return failOutcome(postgresqlMigrationMethods, `the connection was lost while queries ran: ${lost}`, {
     headline: 'The connection was lost during the queries',
     required: 'a response',
     detail:

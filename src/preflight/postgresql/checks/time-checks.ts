@@ -1,13 +1,9 @@
 import { failOutcome, passOutcome } from '../../finding.ts';
-import { buildQueryRowRemovalFixEffect } from '../../fix-effect.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
-import {
-  buildAddConstraintNotValidSql,
-  buildDropConstraintSql,
-  quoteConstraintNameForMessage,
-} from '../constraint-sql.ts';
+import { buildDropConstraintsFix, quoteConstraintNameForMessage } from '../constraint-sql.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
-import { type TimeDependentConstraint, timeDependentConstraintsQuery } from '../queries/constraints.ts';
+import { timeDependentConstraintsQuery } from '../queries/constraints.ts';
+import type { NamedConstraint } from '../queries/named-constraint.ts';
 import { formatNumberWithNoun } from '../units.ts';
 
 export const timeChecksCheck = declareDatabasePreflightCheck({
@@ -26,20 +22,18 @@ export const timeChecksCheck = declareDatabasePreflightCheck({
       required: 'no such constraint in tables with rows',
       detail: `A CHECK constraint is evaluated when a row is written, and again on the target. A row whose time is no longer in the future makes the copy fail on every attempt: "new row for relation … violates check constraint ${quoteConstraintNameForMessage(found[0]!.name)}".${buildUnlistedObjectsNote(found)}`,
       objects: limitFindingObjects(found).map(({ name, owner, definition }) => `${name} on ${owner} ${definition}`),
-      fix: {
-        sql: found.map(buildDropConstraintSql),
-        undoReview: found.map(buildAddConstraintNotValidSql),
-        effects: [buildQueryRowRemovalFixEffect(timeDependentConstraintsQuery, found)],
+      fix: buildDropConstraintsFix(
+        timeDependentConstraintsQuery,
+        found,
         database,
-        by: 'the owner of the tables, or a superuser',
-        text: 'Drop the CHECK constraints until the cut-over, or replace them with a trigger, which does not fire during the copy. If the time of every row stays in the future for the next two weeks, use --accept time-checks.',
-      },
+        'Drop the CHECK constraints until the cut-over, or replace them with a trigger, which does not fire during the copy. If the time of every row stays in the future for the next two weeks, use --accept time-checks.',
+      ),
     });
   },
 });
 
 /** Whether the text of the constraint from pg_get_constraintdef requires a value greater than the current time. */
-function requiresFuture({ definition }: TimeDependentConstraint): boolean {
+function requiresFuture({ definition }: NamedConstraint): boolean {
   // The result of a comparison may be an operand of another comparison: `(a < now()) = b`, `(a < now())::integer < 2`.
   const others = definition.replace(new RegExp(`<=?(?![>@])(?:(?!\\b(?:AND|OR)\\b)[^<>=])*${clock}`, 'g'), '');
   return new RegExp(`>=? *\\(*${clock}|${clock}(?:(?!\\b(?:AND|OR)\\b)[^<>=])*<=?(?![>@])`).test(others);

@@ -17,6 +17,7 @@ import {
   mustOwnerSetReplicaIdentity,
   replicaIdentityStatement,
 } from '../replica-identity-fix.ts';
+import { getPostgresqlSourceVersion } from '../source-facts.ts';
 import { formatNumberWithNoun } from '../units.ts';
 
 export const unloggedCheck = declareDatabasePreflightCheck({
@@ -31,12 +32,7 @@ export const unloggedCheck = declareDatabasePreflightCheck({
     unloggedReferences: unloggedForeignKeysQuery,
     hashedNulls: nullableHashIndexColumnsQuery,
   },
-  evaluate(
-    { relations, identities, unequalColumns, unloggedReferences, hashedNulls },
-    database,
-    { connection },
-    options,
-  ) {
+  evaluate({ relations, identities, unequalColumns, unloggedReferences, hashedNulls }, database, facts, options) {
     const tables = relations.unlogged;
     if (tables.length === 0) return passOutcome('none');
     const observed = formatNumberWithNoun(tables.length, 'table');
@@ -46,7 +42,7 @@ export const unloggedCheck = declareDatabasePreflightCheck({
         objects: limitFindingObjects(tables),
       });
     }
-    const version = connection.kind === 'entered' ? connection.version : 0;
+    const version = getPostgresqlSourceVersion(facts);
     const unequal = groupIncomparableColumnsByTable([
       ...unequalColumns,
       ...findColumnsWithNullsMissedByHashIndex(hashedNulls, options),

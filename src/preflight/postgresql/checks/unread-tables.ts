@@ -1,8 +1,9 @@
 import { type PreflightCheckOutcome, passOutcome, skipOutcome, unknownOutcome } from '../../finding.ts';
+import { formatReasonAsWords } from '../../formats/report-text.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
 import { getRowScanOrCheckOutcome } from '../deep/get-row-scan-or-check-outcome.ts';
 import type { UnreadTable } from '../deep/scanned-row-statistics.ts';
-import { formatReasonAsWords, isTableUncopyable, type TableUnreadReason } from '../deep/table-unread-reason.ts';
+import { isTableUncopyable, type TableUnreadReason } from '../deep/table-unread-reason.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { formatNumberWithNoun } from '../units.ts';
 

@@ -1,7 +1,6 @@
 import { formatPostgresqlVersion } from '../../../postgresql/version.ts';
 import { failOutcome, type PreflightCheckOutcome, passOutcome } from '../../finding.ts';
-import { declareServerPreflightCheck } from '../check.ts';
-import { continuousAndDumpMethods } from '../login-step-outcomes.ts';
+import { declareServerPreflightCheck, postgresqlMigrationMethods } from '../check.ts';
 import { getPostgresqlSourceVersion } from '../source-facts.ts';
 
 export const postgresqlVersionMinCheck = declareServerPreflightCheck({
@@ -23,7 +22,7 @@ export const postgresqlVersionMinCheck = declareServerPreflightCheck({
         fix: { text: 'Upgrade the source first (pg_upgrade), or migrate with a dump.' },
       });
     }
-    return failOutcome(continuousAndDumpMethods, versionText, {
+    return failOutcome(postgresqlMigrationMethods, versionText, {
       required: '9.6',
       detail: 'Neither the service nor current tools support a server this old.',
       fix: { text: 'Upgrade the source to 10 or newer first (pg_upgrade).' },

@@ -1,13 +1,11 @@
 import {
   formatPostgresqlMajorVersion,
   formatPostgresqlVersion,
-  parsePostgresqlMajorVersion,
   truncateToPostgresqlMajorVersion,
 } from '../../../postgresql/version.ts';
 import { failOutcome, type PreflightCheckOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
-import { declareServerPreflightCheck } from '../check.ts';
-import { continuousAndDumpMethods } from '../login-step-outcomes.ts';
-import { getPostgresqlSourceVersion } from '../source-facts.ts';
+import { declareServerPreflightCheck, postgresqlMigrationMethods } from '../check.ts';
+import { getPostgresqlSourceVersion, getPostgresqlTargetVersion } from '../source-facts.ts';
 
 export const postgresqlVersionNotNewerCheck = declareServerPreflightCheck({
   id: 'version-not-newer',
@@ -19,7 +17,7 @@ export const postgresqlVersionNotNewerCheck = declareServerPreflightCheck({
   queries: {},
   evaluate(_values, facts, { targetVersion }): PreflightCheckOutcome {
     const version = getPostgresqlSourceVersion(facts);
-    const target = targetVersion === undefined ? undefined : parsePostgresqlMajorVersion(targetVersion);
+    const target = getPostgresqlTargetVersion({ targetVersion });
     const source = `source ${formatPostgresqlVersion(version)}`;
     if (target === undefined) {
       const why =
@@ -34,7 +32,7 @@ export const postgresqlVersionNotNewerCheck = declareServerPreflightCheck({
     }
     const observed = `${source}, target ${formatPostgresqlMajorVersion(target)}`;
     if (truncateToPostgresqlMajorVersion(version) <= target) return passOutcome(observed);
-    return failOutcome(continuousAndDumpMethods, observed, {
+    return failOutcome(postgresqlMigrationMethods, observed, {
       required: `a target with ${formatPostgresqlMajorVersion(version)} or newer`,
       detail:
         'The schema of a newer server can use features that an older server does not support, so the restore fails; the service does not migrate to an older major version.',

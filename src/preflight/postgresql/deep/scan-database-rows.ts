@@ -9,6 +9,7 @@ import {
   runPreflightQueriesInDatabase,
 } from '../run-preflight-queries-in-database.ts';
 import { getEncodingByteClass } from './byte-validator.ts';
+import { buildUncheckedUniqueIndexes } from './find-duplicate-unique-keys.ts';
 import { planTableScan } from './plan-table-scan.ts';
 import { type ScanTableRowsOptions, scanTableRows } from './scan-table-rows.ts';
 import {
@@ -19,7 +20,7 @@ import {
 } from './scanned-row-statistics.ts';
 import type { TableUnreadReason } from './table-unread-reason.ts';
 
-export interface ScanDatabaseRowsOptions extends Pick<ScanTableRowsOptions, 'seeds' | 'pace' | 'keyMemory' | 'now'> {
+export interface ScanDatabaseRowsOptions extends Pick<ScanTableRowsOptions, 'seeds' | 'pace' | 'now'> {
   /** Aborting the member `signal` ends the reading. */
   readonly query: PostgresqlDatabaseQueryRunOptions;
   /** Called before a table is read; `position` begins with 1. */
@@ -77,7 +78,7 @@ export async function scanDatabaseRows(
 function tableOptions(
   dbname: string,
   encoding: string,
-  { query, seeds, pace, keyMemory, now }: ScanDatabaseRowsOptions,
+  { query, seeds, pace, now }: ScanDatabaseRowsOptions,
 ): ScanTableRowsOptions {
   return {
     version: query.version,
@@ -88,7 +89,6 @@ function tableOptions(
     // checked as UTF-8.
     encoding: encoding === 'SQL_ASCII' ? 'UTF8' : getEncodingByteClass(encoding) === 'multibyte' ? encoding : undefined,
     ...(pace === undefined ? {} : { pace }),
-    ...(keyMemory === undefined ? {} : { keyMemory }),
   };
 }
 
@@ -101,7 +101,7 @@ function unreadScan(
   return {
     ...{ table, rows: 0, bytes: 0, longestRow: 0, milliseconds: 0, invalid: [], comparedKeys: 0, duplicates: [] },
     unread: { table, reason, message },
-    unchecked: [...unchecked, ...keys.map(({ index }) => ({ index, table, reason: 'table_not_read' as const }))],
+    unchecked: [...unchecked, ...buildUncheckedUniqueIndexes(table, keys, 'table_not_read')],
   };
 }
 

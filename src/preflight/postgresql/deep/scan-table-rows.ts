@@ -31,8 +31,6 @@ export interface ScanTableRowsOptions extends Pick<ReadTableOptions, 'version' |
   readonly seeds: readonly [number, number];
   /** Milliseconds. */
   readonly now: () => number;
-  /** Bytes of memory for comparing the unique keys of one table (default: 256 MiB). */
-  readonly keyMemory?: number;
 }
 
 type ReadingSession = Pick<PostgresqlSession, 'query' | 'copyOut' | 'end'>;
@@ -47,7 +45,7 @@ export async function scanTableRows(
   plan: TableScanPlan,
   options: ScanTableRowsOptions,
 ): Promise<{ readonly scan: TableScanResult; readonly isLost: boolean }> {
-  const { version, pace, onSend, now, seeds, encoding, keyMemory = defaultKeyMemory } = options;
+  const { version, pace, onSend, now, seeds, encoding } = options;
   // If client_encoding is SQL_ASCII, the server converts no text, so the bytes arrive as they are stored.
   const settings = {
     ...buildComparableTextSettings(version, version),
@@ -114,7 +112,8 @@ export async function scanTableRows(
   };
 }
 
-const defaultKeyMemory = 256 * 2 ** 20;
+/** Bytes of memory for comparing the unique keys of one table. */
+const keyMemory = 256 * 2 ** 20;
 
 function unreadTable(table: TableToRead, error: PostgresqlQueryError | undefined): TableScanResult['unread'] {
   if (error === undefined) return undefined;

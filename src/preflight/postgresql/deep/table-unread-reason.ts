@@ -57,11 +57,6 @@ const reasonOfCode: ReadonlyMap<string, TableUnreadReason> = new Map([
   ),
 ]);
 
-/** Formats the identifier of a reason as words: `row_security` is `row security`. */
-export function formatReasonAsWords(reason: string): string {
-  return reason.replaceAll('_', ' ');
-}
-
 /** Whether the rows of the table cannot be copied by any migration method. */
 export function isTableUncopyable(reason: TableUnreadReason): boolean {
   return reason === 'damaged' || reason === 'row_too_large';

@@ -1,4 +1,4 @@
-/** A hash of 64 bits, as two numbers of 32 bits. */
+/** Receives a hash of 64 bits as two numbers of 32 bits. */
 export type UniqueKeyHashVisitor = (high: number, low: number) => void;
 
 /** The hashes of the keys of one index. */

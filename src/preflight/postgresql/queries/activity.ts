@@ -1,6 +1,9 @@
+import {
+  decodeNumberColumnOrZero,
+  decodeOptionalNumberColumn,
+  decodeTextColumn,
+} from '../../../postgresql/decode-row.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { decodeNumberColumnOrZero, decodeOptionalNumberColumn, decodeTextColumn } from './decode.ts';
-import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** The sessions of one role that a restart of the server would end. The sessions of this program are left out. */
 export interface RoleSessionActivity {
@@ -34,5 +37,4 @@ export const roleSessionActivityQuery: PostgresqlPreflightQuery<readonly RoleSes
       seconds: decodeOptionalNumberColumn(row, 'seconds'),
     })),
   absent: [],
-  grant: buildGrantMonitorRoleStatement,
 };

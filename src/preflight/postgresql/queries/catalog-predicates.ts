@@ -155,14 +155,18 @@ export function tableHasGeneratedColumnsSql(version: number): string {
   return `EXISTS (SELECT FROM pg_attribute WHERE attidentity <> ''${generated})`;
 }
 
-/** Condition: no extension created the object; an extension creates its members on the target as well. */
-export function isNotExtensionMemberSql(catalog: keyof typeof oidsOfCatalogs, oid: string): string {
+/** Condition: an extension created the object; the extension creates it on the target as well. */
+export function isExtensionMemberSql(catalog: keyof typeof oidsOfCatalogs, oid: string): string {
   return `
-    NOT EXISTS (
-      SELECT FROM pg_depend e
-      WHERE e.classid = '${oidsOfCatalogs[catalog]}'
-        AND e.objid = ${oid}
-        AND e.deptype = 'e'
+    EXISTS (
+      SELECT FROM pg_depend member
+      WHERE member.classid = '${oidsOfCatalogs[catalog]}'
+        AND member.objid = ${oid}
+        AND member.deptype = 'e'
     )
   `;
+}
+
+export function isNotExtensionMemberSql(catalog: keyof typeof oidsOfCatalogs, oid: string): string {
+  return `NOT ${isExtensionMemberSql(catalog, oid)}`;
 }

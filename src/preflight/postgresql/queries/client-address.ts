@@ -1,6 +1,5 @@
+import { decodeOptionalTextColumn } from '../../../postgresql/decode-row.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { decodeOptionalTextColumn } from './decode.ts';
-import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /**
  * The address of this client as the server sees it, which differs behind a port forwarder; undefined for a Unix-domain
@@ -12,5 +11,4 @@ export const clientAddressQuery: PostgresqlPreflightQuery<string | undefined> = 
   sql: () => 'SELECT host(inet_client_addr()) AS address',
   decode: ([row = {}]) => decodeOptionalTextColumn(row, 'address'),
   absent: undefined,
-  grant: buildGrantMonitorRoleStatement,
 };

@@ -1,8 +1,7 @@
 import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
+import { decodeOptionalTextColumn, decodeTextColumn } from '../../../postgresql/decode-row.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { createDatabaseFeatureCondition } from './database-overview.ts';
-import { decodeOptionalTextColumn, decodeTextColumn } from './decode.ts';
-import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** A collation that was created by a user, not by initdb or an extension. */
 export interface UserCollation {
@@ -39,5 +38,4 @@ export const userCollationsQuery: PostgresqlPreflightQuery<readonly UserCollatio
       libraryVersion: decodeOptionalTextColumn(row, 'library_version'),
     })),
   absent: [],
-  grant: buildGrantMonitorRoleStatement,
 };

@@ -1,6 +1,5 @@
+import { decodeNumberColumnOrZero } from '../../../postgresql/decode-row.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { decodeNumberColumnOrZero } from './decode.ts';
-import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** The numbers of connection slots of the server. */
 export interface ConnectionCapacity {
@@ -33,21 +32,12 @@ export const connectionCapacityQuery: PostgresqlPreflightQuery<ConnectionCapacit
     used: decodeNumberColumnOrZero(row, 'used'),
   }),
   absent: { max: 0, reserved: 0, used: 0 },
-  grant: buildGrantMonitorRoleStatement,
 };
 
 /**
  * Returns a tenth of the free connections. The preflight uses no more, because the other free connections are left to
  * the applications of the database.
  */
-export function tenthOfFreeConnections({
-  max,
-  reserved,
-  used,
-}: {
-  max: number;
-  reserved: number;
-  used: number;
-}): number {
+export function tenthOfFreeConnections({ max, reserved, used }: ConnectionCapacity): number {
   return Math.floor((max - reserved - used) / 10);
 }

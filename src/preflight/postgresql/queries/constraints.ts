@@ -1,9 +1,9 @@
+import { decodeBooleanColumn, decodeTextColumn } from '../../../postgresql/decode-row.ts';
 import { isNullTextCopyField } from '../../../postgresql/table-rows.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { checkConstraintDependsOnClockSql } from './catalog-predicates.ts';
 import { createDatabaseFeatureCondition } from './database-overview.ts';
-import { decodeBooleanColumn, decodeTextColumn } from './decode.ts';
-import { buildGrantMonitorRoleStatement } from './grants.ts';
+import { decodeNamedConstraint, type NamedConstraint, namedConstraintSelectListSql } from './named-constraint.ts';
 import {
   completeResultsByRowSearch,
   constraintHasStoredRowsSql,
@@ -45,7 +45,7 @@ export const nullableInheritedColumnsQuery: PostgresqlPreflightQuery<readonly Nu
           AND p.attnotnull
           AND NOT a.attnotnull
           AND a.attnum > 0
-          AND ${isNonEmptyPermanentTableSql('c')}
+          AND ${isNonEmptyPermanentTableSql}
         ORDER BY 1, 2
       `,
   decode: (rows) =>
@@ -57,43 +57,22 @@ export const nullableInheritedColumnsQuery: PostgresqlPreflightQuery<readonly Nu
     })),
   searchRows: (found, search) => completeResultsByRowSearch(found, search, isNullTextCopyField),
   absent: [],
-  grant: buildGrantMonitorRoleStatement,
 };
 
-/** A CHECK constraint that reads the clock, and whose table or domain has rows. */
-export interface TimeDependentConstraint {
-  /** Quoted. */
-  readonly name: string;
-  /** The table or the domain to which the constraint belongs. */
-  readonly owner: string;
-  readonly ofDomain: boolean;
-  /** The definition of the constraint, such as `CHECK ((until > now()))`. */
-  readonly definition: string;
-}
-
-export const timeDependentConstraintsQuery: PostgresqlPreflightQuery<readonly TimeDependentConstraint[]> = {
+/** The CHECK constraints that read the clock, and whose table or domain has rows. */
+export const timeDependentConstraintsQuery: PostgresqlPreflightQuery<readonly NamedConstraint[]> = {
   id: 'time-dependent-constraints',
   scope: 'database',
   when: createDatabaseFeatureCondition('odd-constraints'),
   sql: (version) => `
     SELECT
-      quote_ident(k.conname) AS conname,
-      CASE WHEN k.contypid <> '0' THEN k.contypid::regtype::text ELSE k.conrelid::regclass::text END AS owner,
-      k.contypid <> '0' AS of_domain,
-      pg_get_constraintdef(k.oid) AS definition
+      ${namedConstraintSelectListSql}
     FROM pg_constraint k
     WHERE ${checkConstraintDependsOnClockSql} AND ${constraintHasStoredRowsSql(version)}
     ORDER BY 2, 1
   `,
-  decode: (rows) =>
-    rows.map((row) => ({
-      name: decodeTextColumn(row, 'conname'),
-      owner: decodeTextColumn(row, 'owner'),
-      ofDomain: decodeBooleanColumn(row, 'of_domain'),
-      definition: decodeTextColumn(row, 'definition'),
-    })),
+  decode: (rows) => rows.map(decodeNamedConstraint),
   absent: [],
-  grant: buildGrantMonitorRoleStatement,
 };
 
 /** A foreign key whose referencing table is unlogged. */
@@ -140,5 +119,4 @@ export const unloggedForeignKeysQuery: PostgresqlPreflightQuery<readonly Unlogge
       truncated: decodeBooleanColumn(row, 'truncated'),
     })),
   absent: [],
-  grant: buildGrantMonitorRoleStatement,
 };

@@ -1,4 +1,5 @@
 import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
+
 /**
  * A query for pairs of types: `part`, and `whole`, whose values contain `part`: a domain over it, an array, a composite
  * type (every table is one) or a range of it.
@@ -20,3 +21,21 @@ export function containingTypesSql(version: number): string {
     ...ranges.map((one) => `SELECT rngsubtype, ${one} FROM pg_range`),
   ].join(' UNION ALL ');
 }
+
+/** SELECT of the types directly inside the type `t`: of a domain, an array, a composite type. */
+export const directPartTypesSql = `
+  SELECT t.typbasetype
+  WHERE t.typtype = 'd'
+  UNION ALL
+  SELECT t.typelem
+  WHERE t.typlen = -1
+    AND t.typelem <> 0
+    AND t.typtype = 'b'
+  UNION ALL
+  SELECT a.atttypid
+  FROM pg_attribute a
+  WHERE t.typtype = 'c'
+    AND a.attrelid = t.typrelid
+    AND a.attnum > 0
+    AND NOT a.attisdropped
+`;

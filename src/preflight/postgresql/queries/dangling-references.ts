@@ -1,8 +1,7 @@
 import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
+import { decodeTextColumn } from '../../../postgresql/decode-row.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { databasesQuery } from './databases.ts';
-import { decodeTextColumn } from './decode.ts';
-import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** A row of a system catalog that refers to an object which does not exist. */
 export interface DanglingCatalogReference {
@@ -59,7 +58,6 @@ export const danglingCatalogReferencesQuery: PostgresqlPreflightQuery<readonly D
     decode: (rows) =>
       rows.map((row) => ({ object: decodeTextColumn(row, 'object'), lost: decodeTextColumn(row, 'lost') })),
     absent: undefined,
-    grant: buildGrantMonitorRoleStatement,
   };
 
 function named(lost: string, object: string, from: string): string {

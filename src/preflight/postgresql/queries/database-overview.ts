@@ -5,6 +5,7 @@ import {
   regprocAndRegoperTypeOids,
   serverSpecificTypeOids,
 } from '../../../postgresql/catalog-oids.ts';
+import { decodeNumberColumnOrZero, decodeTextColumn } from '../../../postgresql/decode-row.ts';
 import type { PostgresqlPreflightQuery, PreflightQueryValueReader } from '../query.ts';
 import {
   buildOidDependenceNodeTreePattern,
@@ -18,8 +19,6 @@ import {
   settingsDependenceNodeTreePattern,
   tableHasGeneratedColumnsSql,
 } from './catalog-predicates.ts';
-import { decodeNumberColumnOrZero, decodeTextColumn } from './decode.ts';
-import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** The features that a database uses; queries about a feature are sent only to databases that use it. */
 export interface DatabaseFeatureOverview {
@@ -64,7 +63,6 @@ export const databaseFeatureOverviewQuery: PostgresqlPreflightQuery<DatabaseFeat
     };
   },
   absent: { bytes: 0, tables: 0, sequences: 0, present: new Set() },
-  grant: buildGrantMonitorRoleStatement,
 };
 
 /** A condition for `when`: true if the database has one of the features, or if its features are not known. */

@@ -1,6 +1,5 @@
+import { decodeNumberColumnOrZero, decodeTextColumn } from '../../../postgresql/decode-row.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { decodeNumberColumnOrZero, decodeTextColumn } from './decode.ts';
-import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 export interface DatabaseXidAge {
   readonly database: string;
@@ -19,5 +18,4 @@ export const oldestDatabaseXidAgesQuery: PostgresqlPreflightQuery<readonly Datab
   decode: (rows) =>
     rows.map((row) => ({ database: decodeTextColumn(row, 'datname'), age: decodeNumberColumnOrZero(row, 'age') })),
   absent: [],
-  grant: buildGrantMonitorRoleStatement,
 };

@@ -1,6 +1,10 @@
+import {
+  decodeBooleanColumn,
+  decodeNumberColumnOrZero,
+  decodeOptionalTextColumn,
+  decodeTextColumn,
+} from '../../../postgresql/decode-row.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { decodeBooleanColumn, decodeNumberColumnOrZero, decodeOptionalTextColumn, decodeTextColumn } from './decode.ts';
-import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 export interface PostgresqlDatabase {
   readonly name: string;
@@ -64,7 +68,6 @@ export const databasesQuery: PostgresqlPreflightQuery<readonly PostgresqlDatabas
       plain: decodeBooleanColumn(row, 'plain'),
     })),
   absent: [],
-  grant: buildGrantMonitorRoleStatement,
 };
 
 function localeColumns(version: number): string {

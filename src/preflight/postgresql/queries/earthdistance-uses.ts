@@ -1,11 +1,9 @@
 import { oidsOfCatalogs } from '../../../postgresql/catalog-oids.ts';
+import { decodeBooleanColumn, decodeTextColumn } from '../../../postgresql/decode-row.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { createDatabaseFeatureCondition } from './database-overview.ts';
-import { decodeBooleanColumn, decodeTextColumn } from './decode.ts';
 import { functionDependentsCte } from './function-dependents.ts';
 import { buildUserFunctionUsesSql } from './function-uses-sql.ts';
-
-import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** An object that calls a function of the extension earthdistance for rows. */
 export interface EarthdistanceUse {
@@ -42,5 +40,4 @@ export const earthdistanceUsesQuery: PostgresqlPreflightQuery<readonly Earthdist
   decode: (rows) =>
     rows.map((row) => ({ name: decodeTextColumn(row, 'name'), needed: decodeBooleanColumn(row, 'needed') })),
   absent: [],
-  grant: buildGrantMonitorRoleStatement,
 };

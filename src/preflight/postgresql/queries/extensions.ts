@@ -1,8 +1,7 @@
 import { firstNormalObjectId, oidsOfCatalogs } from '../../../postgresql/catalog-oids.ts';
+import { decodeTextColumn } from '../../../postgresql/decode-row.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { createDatabaseFeatureCondition } from './database-overview.ts';
-import { decodeTextColumn } from './decode.ts';
-import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 export interface InstalledExtension {
   readonly name: string;
@@ -17,7 +16,6 @@ export const installedExtensionsQuery: PostgresqlPreflightQuery<readonly Install
   decode: (rows) =>
     rows.map((row) => ({ name: decodeTextColumn(row, 'extname'), version: decodeTextColumn(row, 'extversion') })),
   absent: [],
-  grant: buildGrantMonitorRoleStatement,
 };
 
 /** plpgsql is in every new database. */
@@ -59,5 +57,4 @@ export const extensionTablesQuery: PostgresqlPreflightQuery<readonly ExtensionTa
   decode: (rows) =>
     rows.map((row) => ({ name: decodeTextColumn(row, 'name'), extension: decodeTextColumn(row, 'extname') })),
   absent: [],
-  grant: buildGrantMonitorRoleStatement,
 };

@@ -1,9 +1,8 @@
 import { firstNormalObjectId, oidsOfCatalogs } from '../../../postgresql/catalog-oids.ts';
+import { decodeBooleanColumn, decodeTextArrayColumn, decodeTextColumn } from '../../../postgresql/decode-row.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { createDatabaseFeatureCondition } from './database-overview.ts';
-import { decodeBooleanColumn, decodeTextArrayColumn, decodeTextColumn } from './decode.ts';
 import { isUserSqlOrPlpgsqlFunctionSql, userFunctionDependentsCte } from './function-dependents.ts';
-import { buildGrantMonitorRoleStatement } from './grants.ts';
 /** A function in a language that resolves names when the function runs, or a view. */
 export interface FunctionOrViewBody {
   readonly oid: string;
@@ -18,7 +17,7 @@ export interface FunctionOrViewBody {
    * created.
    */
   readonly text: string;
-  /** Whether the function has a SQL-standard body (BEGIN ATOMIC or RETURN). */
+  /** The SQL-standard body (BEGIN ATOMIC or RETURN) as the server prints it; empty if there is none. */
   readonly bound: string;
   /** Whether the function has a SET search_path clause, which also applies to functions that it calls. */
   readonly hasPath: boolean;
@@ -87,7 +86,6 @@ export const functionAndViewBodiesQuery: PostgresqlPreflightQuery<readonly Funct
       names: decodeTextArrayColumn(row, 'names'),
     })),
   absent: [],
-  grant: buildGrantMonitorRoleStatement,
 };
 
 /** Views that use functions of users or other views. */

@@ -1,10 +1,8 @@
 import { oidsOfCatalogs } from '../../../postgresql/catalog-oids.ts';
+import { decodeTextColumn } from '../../../postgresql/decode-row.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { createDatabaseFeatureCondition } from './database-overview.ts';
-import { decodeTextColumn } from './decode.ts';
 import { userFunctionDependentsCte } from './function-dependents.ts';
-
-import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** A CHECK constraint that calls a function of a user, on a table with rows. The function may read other tables. */
 export interface FunctionCallingConstraint {
@@ -53,5 +51,4 @@ export const functionCallingConstraintsQuery: PostgresqlPreflightQuery<readonly 
       definition: decodeTextColumn(row, 'definition'),
     })),
   absent: [],
-  grant: buildGrantMonitorRoleStatement,
 };

@@ -1,5 +1,6 @@
 import { builtinTypeOids, firstNormalObjectId, oidsOfCatalogs } from '../../../postgresql/catalog-oids.ts';
-import { dependsOnUserFunctionSql } from './catalog-predicates.ts';
+import { dependsOnUserFunctionSql, isNotExtensionMemberSql } from './catalog-predicates.ts';
+
 /**
  * WITH clause with the table `d`: objects that call the functions for which `meant` is true, directly or through an
  * operator.
@@ -24,16 +25,7 @@ export const functionDependentsCte = (meant: string): string => `
 `;
 
 /** Functions of extensions are left out, because CREATE EXTENSION creates them on the target as well. */
-export const userFunctionDependentsCte = functionDependentsCte(
-  `
-    NOT EXISTS (
-      SELECT FROM pg_depend e
-      WHERE e.classid = '${oidsOfCatalogs.pg_proc}'
-        AND e.objid = d.refobjid
-        AND e.deptype = 'e'
-    )
-  `,
-);
+export const userFunctionDependentsCte = functionDependentsCte(isNotExtensionMemberSql('pg_proc', 'd.refobjid'));
 
 /**
  * SQL condition for functions of users in SQL or PL/pgSQL (aliases `p` and `l`). No function matches if `d`, the
@@ -44,10 +36,5 @@ export const isUserSqlOrPlpgsqlFunctionSql = `
     AND p.oid >= '${firstNormalObjectId}'
     AND (l.lanname = 'sql' OR l.lanname = 'plpgsql')
     AND p.prorettype <> '${builtinTypeOids.trigger}'
-    AND NOT EXISTS (
-      SELECT FROM pg_depend e
-      WHERE e.classid = '${oidsOfCatalogs.pg_proc}'
-        AND e.objid = p.oid
-        AND e.deptype = 'e'
-    )
+    AND ${isNotExtensionMemberSql('pg_proc', 'p.oid')}
 `;

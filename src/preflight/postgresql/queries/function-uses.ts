@@ -1,10 +1,9 @@
+import { decodeBooleanColumn, decodeTextColumn } from '../../../postgresql/decode-row.ts';
 import type { PostgresqlRow } from '../../../postgresql/postgresql-row.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { createDatabaseFeatureCondition } from './database-overview.ts';
-import { decodeBooleanColumn, decodeTextColumn } from './decode.ts';
 import { userFunctionDependentsCte } from './function-dependents.ts';
 import { buildUserFunctionUsesSql } from './function-uses-sql.ts';
-import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** An object that calls a function of a user for each row that is written. */
 export interface UserFunctionUse {
@@ -34,7 +33,6 @@ export const userFunctionUsesQuery: PostgresqlPreflightQuery<readonly UserFuncti
       filled: decodeBooleanColumn(row, 'filled'),
     })),
   absent: [],
-  grant: buildGrantMonitorRoleStatement,
 };
 
 function kindOf({ kind }: PostgresqlRow): UserFunctionUse['kind'] {

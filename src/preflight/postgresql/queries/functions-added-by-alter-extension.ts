@@ -1,8 +1,7 @@
 import { firstNormalObjectId, oidsOfCatalogs } from '../../../postgresql/catalog-oids.ts';
+import { decodeOptionalTextColumn, decodeTextColumn } from '../../../postgresql/decode-row.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { createDatabaseFeatureCondition } from './database-overview.ts';
-import { decodeOptionalTextColumn, decodeTextColumn } from './decode.ts';
-import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /**
  * A function that is a member of an extension although the scripts of the extension do not create it: ALTER EXTENSION …
@@ -92,5 +91,4 @@ export const functionsAddedByAlterExtensionQuery: PostgresqlPreflightQuery<reado
       user: decodeOptionalTextColumn(row, 'used_by'),
     })),
   absent: [],
-  grant: buildGrantMonitorRoleStatement,
 };

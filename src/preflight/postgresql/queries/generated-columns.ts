@@ -1,8 +1,7 @@
 import { firstNormalObjectId, oidsOfCatalogs } from '../../../postgresql/catalog-oids.ts';
+import { decodeTextColumn } from '../../../postgresql/decode-row.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { createDatabaseFeatureCondition } from './database-overview.ts';
-import { decodeTextColumn } from './decode.ts';
-import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 export interface GeneratedAndIdentityColumns {
   readonly generated: readonly GeneratedColumn[];
@@ -17,11 +16,7 @@ export interface GeneratedColumn {
   readonly virtual: boolean;
 }
 
-/**
- * In pg_depend, the sequence of an identity column has an internal dependency (deptype `i`) on the column. Since
- * PostgreSQL 15 the default of a generated column has one too, so one index range finds identity and generated columns.
- * Before PostgreSQL 15 the query must read every attribute.
- */
+/** See `tableHasGeneratedColumnsSql` for the dependencies that the query reads. */
 export const generatedColumnsQuery: PostgresqlPreflightQuery<GeneratedAndIdentityColumns> = {
   id: 'generated-columns',
   scope: 'database',
@@ -72,7 +67,6 @@ export const generatedColumnsQuery: PostgresqlPreflightQuery<GeneratedAndIdentit
     };
   },
   absent: { generated: [], identity: [] },
-  grant: buildGrantMonitorRoleStatement,
 };
 
 function selected(generated: string): string {

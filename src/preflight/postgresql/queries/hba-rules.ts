@@ -1,11 +1,11 @@
-import { quoteIdentifier } from '../../../postgresql/quote.ts';
-import type { PostgresqlPreflightQuery } from '../query.ts';
 import {
   decodeNumberColumnOrZero,
   decodeOptionalTextColumn,
   decodeTextArrayColumn,
   decodeTextColumn,
-} from './decode.ts';
+} from '../../../postgresql/decode-row.ts';
+import { quoteIdentifier } from '../../../postgresql/quote.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
 
 /** A line of pg_hba.conf as the server parses it; the lines of included files are part of the result. */
 export interface HbaRule {

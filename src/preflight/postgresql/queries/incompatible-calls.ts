@@ -1,7 +1,6 @@
 import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { isNotExtensionMemberSql } from './catalog-predicates.ts';
-import { buildGrantMonitorRoleStatement } from './grants.ts';
 import { decodeVersionIncompatibleObjects, type VersionIncompatibleObject } from './incompatible-object.ts';
 
 /**
@@ -40,7 +39,6 @@ export const versionIncompatibleCallsQuery: PostgresqlPreflightQuery<readonly Ve
   },
   decode: decodeVersionIncompatibleObjects,
   absent: [],
-  grant: buildGrantMonitorRoleStatement,
 };
 
 function trees(version: number): string {

@@ -1,6 +1,5 @@
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { createDatabaseFeatureCondition } from './database-overview.ts';
-import { buildGrantMonitorRoleStatement } from './grants.ts';
 import { decodeVersionIncompatibleObjects, type VersionIncompatibleObject } from './incompatible-object.ts';
 
 /**
@@ -18,7 +17,6 @@ export const versionIncompatibleDefinitionsQuery: PostgresqlPreflightQuery<reado
   },
   decode: decodeVersionIncompatibleObjects,
   absent: [],
-  grant: buildGrantMonitorRoleStatement,
 };
 
 const column = "'column ' || a.attrelid::regclass || '.' || quote_ident(a.attname)";

@@ -2,7 +2,6 @@ import { builtinLanguageOids, firstNormalObjectId } from '../../../postgresql/ca
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { isNotExtensionMemberSql } from './catalog-predicates.ts';
 import { createDatabaseFeatureCondition } from './database-overview.ts';
-import { buildGrantMonitorRoleStatement } from './grants.ts';
 import { decodeVersionIncompatibleObjects, type VersionIncompatibleObject } from './incompatible-object.ts';
 
 /**
@@ -82,5 +81,4 @@ export const versionIncompatibleFunctionsQuery: PostgresqlPreflightQuery<readonl
   },
   decode: decodeVersionIncompatibleObjects,
   absent: [],
-  grant: buildGrantMonitorRoleStatement,
 };

@@ -1,5 +1,5 @@
+import { decodeNumberColumnOrZero, decodeTextColumn } from '../../../postgresql/decode-row.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { decodeNumberColumnOrZero, decodeTextColumn } from './decode.ts';
 
 /** An object that a later release cannot create. */
 export interface VersionIncompatibleObject {

@@ -1,7 +1,6 @@
 import { builtinFunctionOids, builtinTypeOids, firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { isNotExtensionMemberSql } from './catalog-predicates.ts';
-import { buildGrantMonitorRoleStatement } from './grants.ts';
 import { decodeVersionIncompatibleObjects, type VersionIncompatibleObject } from './incompatible-object.ts';
 
 const arrayFunctions = [
@@ -49,5 +48,4 @@ export const versionIncompatibleOperatorsAndAggregatesQuery: PostgresqlPreflight
       `,
   decode: decodeVersionIncompatibleObjects,
   absent: [],
-  grant: buildGrantMonitorRoleStatement,
 };

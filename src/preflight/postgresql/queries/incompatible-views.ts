@@ -2,7 +2,6 @@ import { firstNormalObjectId, oidsOfCatalogs } from '../../../postgresql/catalog
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { isNotExtensionMemberSql } from './catalog-predicates.ts';
 import { createDatabaseFeatureCondition } from './database-overview.ts';
-import { buildGrantMonitorRoleStatement } from './grants.ts';
 import { decodeVersionIncompatibleObjects, type VersionIncompatibleObject } from './incompatible-object.ts';
 
 /**
@@ -53,7 +52,6 @@ export const versionIncompatibleViewsQuery: PostgresqlPreflightQuery<readonly Ve
   },
   decode: decodeVersionIncompatibleObjects,
   absent: [],
-  grant: buildGrantMonitorRoleStatement,
 };
 
 /**

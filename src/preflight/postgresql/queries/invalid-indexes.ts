@@ -1,8 +1,7 @@
 import { builtinSchemaOids } from '../../../postgresql/catalog-oids.ts';
+import { decodeBooleanColumn, decodeTextColumn } from '../../../postgresql/decode-row.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { createDatabaseFeatureCondition } from './database-overview.ts';
-import { decodeBooleanColumn, decodeTextColumn } from './decode.ts';
-import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /**
  * An invalid index: it is updated but never read, and is the result of an interrupted CREATE INDEX or REINDEX
@@ -58,5 +57,4 @@ export const invalidIndexesQuery: PostgresqlPreflightQuery<readonly InvalidIndex
       busy: decodeBooleanColumn(row, 'busy'),
     })),
   absent: [],
-  grant: buildGrantMonitorRoleStatement,
 };

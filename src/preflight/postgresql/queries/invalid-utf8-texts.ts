@@ -1,8 +1,7 @@
 import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
+import { decodeTextColumn } from '../../../postgresql/decode-row.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { createDatabaseFeatureCondition } from './database-overview.ts';
-import { decodeTextColumn } from './decode.ts';
-import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** A name, comment or definition in the schema that is not valid UTF-8. */
 export interface InvalidUtf8SchemaText {
@@ -15,7 +14,9 @@ export interface InvalidUtf8SchemaText {
   readonly shown: string;
 }
 
-/** A query for all names, comments and definitions that a dump of the schema contains. */
+/**
+ * Queries for all names, comments and definitions that a dump of the schema contains, each with the kind of its texts.
+ */
 const texts: readonly (readonly [kind: string, query: string])[] = [
   ['name', `SELECT nspname::text FROM pg_namespace WHERE oid >= '${firstNormalObjectId}'`],
   ['name', `SELECT relname::text FROM pg_class WHERE oid >= '${firstNormalObjectId}'`],
@@ -70,5 +71,4 @@ export const invalidUtf8SchemaTextsQuery: PostgresqlPreflightQuery<readonly Inva
       return Buffer.from(shown, 'utf8').equals(bytes) ? [] : [{ kind: decodeTextColumn(row, 'kind'), shown }];
     }),
   absent: [],
-  grant: buildGrantMonitorRoleStatement,
 };

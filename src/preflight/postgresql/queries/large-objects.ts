@@ -1,7 +1,6 @@
+import { decodeNumberColumnOrZero, decodeTextColumn } from '../../../postgresql/decode-row.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { createDatabaseFeatureCondition } from './database-overview.ts';
-import { decodeNumberColumnOrZero, decodeTextColumn } from './decode.ts';
-import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** The maximum number of large objects that are counted; more would not change the fix. */
 export const largeObjectCountLimit = 100_000;
@@ -16,7 +15,6 @@ export const largeObjectsQuery: PostgresqlPreflightQuery<number> = {
   `,
   decode: ([row = {}]) => decodeNumberColumnOrZero(row, 'objects'),
   absent: 0,
-  grant: buildGrantMonitorRoleStatement,
 };
 
 /** Object ids of large objects that the role cannot read; pg_read_all_data does not include large objects. */
@@ -42,5 +40,4 @@ export const unreadableLargeObjectsQuery: PostgresqlPreflightQuery<readonly stri
       `,
   decode: (rows) => rows.map((row) => decodeTextColumn(row, 'oid')),
   absent: [],
-  grant: buildGrantMonitorRoleStatement,
 };

@@ -1,9 +1,8 @@
 import { builtinTypeOids, firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
+import { decodeNumberColumnOrZero, decodeTextArrayColumn, decodeTextColumn } from '../../../postgresql/decode-row.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { exclusivelyLockedRelationsSql } from './catalog-predicates.ts';
 import { databaseFeatureOverviewQuery } from './database-overview.ts';
-import { decodeNumberColumnOrZero, decodeTextArrayColumn, decodeTextColumn } from './decode.ts';
-import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** A table whose TOAST data is so large that a single row may be too long for COPY. */
 export interface TableWithLargeValues {
@@ -76,5 +75,4 @@ export const largeValuesQuery: PostgresqlPreflightQuery<readonly TableWithLargeV
       texts: decodeTextArrayColumn(row, 'texts'),
     })),
   absent: [],
-  grant: buildGrantMonitorRoleStatement,
 };

@@ -1,7 +1,6 @@
 import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
+import { decodeBooleanColumn, decodeTextColumn } from '../../../postgresql/decode-row.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { decodeBooleanColumn, decodeTextColumn } from './decode.ts';
-import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** A role of a user that can log in or is a superuser. */
 export interface UserLoginOrSuperuserRole {
@@ -26,5 +25,4 @@ export const userLoginOrSuperuserRolesQuery: PostgresqlPreflightQuery<readonly U
       canLogin: decodeBooleanColumn(row, 'rolcanlogin'),
     })),
   absent: [],
-  grant: buildGrantMonitorRoleStatement,
 };

@@ -1,6 +1,5 @@
+import { decodeTextColumn } from '../../../postgresql/decode-row.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { decodeTextColumn } from './decode.ts';
-import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /**
  * Roles (`role:rdsadmin`), databases (`db:_dodb`) and settings (`guc:rds.extensions`) that exist only in managed
@@ -50,5 +49,4 @@ export const managedPostgresqlMarkersQuery: PostgresqlPreflightQuery<readonly st
   `,
   decode: (rows) => rows.map((row) => decodeTextColumn(row, 'mark')),
   absent: [],
-  grant: buildGrantMonitorRoleStatement,
 };

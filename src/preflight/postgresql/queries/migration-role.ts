@@ -1,12 +1,11 @@
-import type { PostgresqlPreflightQuery } from '../query.ts';
 import {
   decodeBooleanColumn,
   decodeNumberColumnOrZero,
   decodeOptionalNumberColumn,
   decodeTextArrayColumn,
   decodeTextColumn,
-} from './decode.ts';
-import { buildGrantMonitorRoleStatement } from './grants.ts';
+} from '../../../postgresql/decode-row.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
 
 /** The role that the migration logs in with. */
 export interface MigrationRole {
@@ -80,5 +79,4 @@ export const migrationRoleQuery: PostgresqlPreflightQuery<MigrationRole> = {
     validUntil: '',
     memberOf: [],
   },
-  grant: buildGrantMonitorRoleStatement,
 };

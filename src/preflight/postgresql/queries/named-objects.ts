@@ -1,9 +1,8 @@
 import { builtinSchemaOids } from '../../../postgresql/catalog-oids.ts';
+import { decodeTextColumn } from '../../../postgresql/decode-row.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { createDatabaseFeatureCondition } from './database-overview.ts';
-import { decodeTextColumn } from './decode.ts';
 import { isUserSqlOrPlpgsqlFunctionSql, userFunctionDependentsCte } from './function-dependents.ts';
-import { buildGrantMonitorRoleStatement } from './grants.ts';
 /** An object outside of pg_catalog to which a name in a function body may refer. */
 export interface ObjectNamedInFunctionBody {
   readonly kind: 'relation' | 'function' | 'type' | 'text search configuration' | 'text search dictionary';
@@ -70,7 +69,6 @@ export const objectsNamedInFunctionBodiesQuery: PostgresqlPreflightQuery<readonl
       name: decodeTextColumn(row, 'name'),
     })),
   absent: [],
-  grant: buildGrantMonitorRoleStatement,
 };
 
 const namedObjectKinds: readonly ObjectNamedInFunctionBody['kind'][] = [

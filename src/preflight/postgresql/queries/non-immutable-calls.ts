@@ -4,10 +4,9 @@ import {
   nonImmutableFunctionOidPattern,
   oidsOfCatalogs,
 } from '../../../postgresql/catalog-oids.ts';
+import { decodeTextColumn } from '../../../postgresql/decode-row.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { createDatabaseFeatureCondition } from './database-overview.ts';
-import { decodeTextColumn } from './decode.ts';
-import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** An expression that must be immutable, but calls a function that is not immutable on this server or on the target. */
 export interface NonImmutableCall {
@@ -94,5 +93,4 @@ export const nonImmutableCallsQuery: PostgresqlPreflightQuery<readonly NonImmuta
       where: row.immutable_where === 'here' ? 'here' : row.immutable_where === 'system' ? 'system' : 'extension',
     })),
   absent: [],
-  grant: buildGrantMonitorRoleStatement,
 };

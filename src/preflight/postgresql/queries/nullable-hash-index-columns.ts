@@ -1,9 +1,8 @@
 import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
+import { decodeBooleanColumn, decodeTextColumn } from '../../../postgresql/decode-row.ts';
 import { isNullTextCopyField } from '../../../postgresql/table-rows.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { createDatabaseFeatureCondition } from './database-overview.ts';
-import { decodeBooleanColumn, decodeTextColumn } from './decode.ts';
-import { buildGrantMonitorRoleStatement } from './grants.ts';
 import { effectiveReplicaIdentityIndexCondition } from './replica-identities.ts';
 import {
   completeResultsByRowSearch,
@@ -53,7 +52,7 @@ export const nullableHashIndexColumnsQuery: PostgresqlPreflightQuery<readonly Nu
       c.oid::regclass AS name,
       quote_ident(a.attname) AS attname,
       x.indexrelid::regclass AS by_index,
-      ${isNonEmptyPermanentTableSql('c')} AS filled,
+      ${isNonEmptyPermanentTableSql} AS filled,
       ${searchedTableSelectListSql(version)}
     FROM pg_class c
     LEFT JOIN pg_index i ON ${effectiveReplicaIdentityIndexCondition}
@@ -81,5 +80,4 @@ export const nullableHashIndexColumnsQuery: PostgresqlPreflightQuery<readonly Nu
     })),
   searchRows: (found, search) => completeResultsByRowSearch(found, search, isNullTextCopyField),
   absent: [],
-  grant: buildGrantMonitorRoleStatement,
 };

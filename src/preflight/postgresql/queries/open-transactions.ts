@@ -1,6 +1,5 @@
+import { decodeOptionalNumberColumn, decodeTextColumn } from '../../../postgresql/decode-row.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { decodeOptionalNumberColumn, decodeTextColumn } from './decode.ts';
-import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** An open transaction that has written data. No replication slot can be created before such a transaction ends. */
 export interface OpenTransactionWithWrites {
@@ -48,5 +47,4 @@ export const openTransactionsWithWritesQuery: PostgresqlPreflightQuery<readonly 
       seconds: decodeOptionalNumberColumn(row, 'seconds'),
     })),
   absent: [],
-  grant: buildGrantMonitorRoleStatement,
 };

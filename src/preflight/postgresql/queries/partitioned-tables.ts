@@ -1,16 +1,16 @@
 import { builtinTypeOids, firstGenbkiObjectId } from '../../../postgresql/catalog-oids.ts';
-import type { PostgresqlRow } from '../../../postgresql/postgresql-row.ts';
-import { type OrdinaryTable, splitBinaryCopyRow } from '../../../postgresql/table-rows.ts';
-import type { PostgresqlPreflightQuery, SourceTableRowSearcher } from '../query.ts';
-import { createDatabaseFeatureCondition } from './database-overview.ts';
 import {
   decodeBooleanColumn,
   decodeNumberColumnOrZero,
   decodeOptionalTextColumn,
   decodeTextArrayColumn,
   decodeTextColumn,
-} from './decode.ts';
-import { buildGrantMonitorRoleStatement } from './grants.ts';
+} from '../../../postgresql/decode-row.ts';
+import type { PostgresqlRow } from '../../../postgresql/postgresql-row.ts';
+import { type OrdinaryTable, splitBinaryCopyRow } from '../../../postgresql/table-rows.ts';
+import type { PostgresqlPreflightQuery, SourceTableRowSearcher } from '../query.ts';
+import { directPartTypesSql } from './containing-types.ts';
+import { createDatabaseFeatureCondition } from './database-overview.ts';
 import { maxTableBytesForRowScan, type TableViolationSearchResult } from './row-scan.ts';
 
 export interface PartitionedTable {
@@ -77,7 +77,6 @@ export const partitionedTablesQuery: PostgresqlPreflightQuery<readonly Partition
     return searched;
   },
   absent: [],
-  grant: buildGrantMonitorRoleStatement,
 };
 
 function decodeLeaves(row: PostgresqlRow): readonly OrdinaryTable[] {
@@ -213,24 +212,11 @@ const hashesEnum = `
           FROM made
           JOIN pg_type t ON t.oid = made.type
           CROSS JOIN LATERAL (
-            SELECT t.typbasetype
-            WHERE t.typtype = 'd'
-            UNION ALL
-            SELECT t.typelem
-            WHERE t.typlen = -1
-              AND t.typelem <> 0
-              AND t.typtype = 'b'
+            ${directPartTypesSql}
             UNION ALL
             SELECT r.rngsubtype
             FROM pg_range r
             WHERE r.rngtypid = t.oid
-            UNION ALL
-            SELECT a.atttypid
-            FROM pg_attribute a
-            WHERE t.typtype = 'c'
-              AND a.attrelid = t.typrelid
-              AND a.attnum > 0
-              AND NOT a.attisdropped
           ) part(type)
         )
         SELECT FROM k

@@ -1,6 +1,5 @@
+import { decodeBooleanColumn, decodeTextColumn } from '../../../postgresql/decode-row.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { decodeBooleanColumn, decodeTextColumn } from './decode.ts';
-import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 export interface PgoutputAvailability {
   readonly exists: boolean;
@@ -36,5 +35,4 @@ export const pgoutputAvailabilityQuery: PostgresqlPreflightQuery<PgoutputAvailab
       `,
   decode: ([row = {}]) => ({ exists: decodeBooleanColumn(row, 'found'), path: decodeTextColumn(row, 'path') }),
   absent: undefined,
-  grant: buildGrantMonitorRoleStatement,
 };

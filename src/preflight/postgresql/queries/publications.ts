@@ -1,7 +1,6 @@
+import { decodeBooleanColumn, decodeTextColumn } from '../../../postgresql/decode-row.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { createDatabaseFeatureCondition } from './database-overview.ts';
-import { decodeBooleanColumn, decodeTextColumn } from './decode.ts';
-import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 export interface Publication {
   readonly name: string;
@@ -20,5 +19,4 @@ export const publicationsQuery: PostgresqlPreflightQuery<readonly Publication[]>
       allTables: decodeBooleanColumn(row, 'puballtables'),
     })),
   absent: [],
-  grant: buildGrantMonitorRoleStatement,
 };

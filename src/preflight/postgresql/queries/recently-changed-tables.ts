@@ -1,8 +1,7 @@
 import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
+import { decodeTextColumn } from '../../../postgresql/decode-row.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { createDatabaseFeatureCondition } from './database-overview.ts';
-import { decodeTextColumn } from './decode.ts';
-import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** Tables created or altered in the last day, at most 100; empty unless track_commit_timestamp is on. */
 export const recentlyChangedTablesQuery: PostgresqlPreflightQuery<readonly string[]> = {
@@ -21,5 +20,4 @@ export const recentlyChangedTablesQuery: PostgresqlPreflightQuery<readonly strin
   `,
   decode: (rows) => rows.map((row) => decodeTextColumn(row, 'name')),
   absent: [],
-  grant: buildGrantMonitorRoleStatement,
 };

@@ -1,30 +1,20 @@
 import { builtinTypeOids, regprocAndRegoperTypeOids } from '../../../postgresql/catalog-oids.ts';
+import { decodeTextArrayColumn } from '../../../postgresql/decode-row.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { createDatabaseFeatureCondition } from './database-overview.ts';
-import { decodeTextArrayColumn, decodeTextColumn } from './decode.ts';
 import {
-  columnsContainingTypesSql,
+  decodeNestedValueColumn,
   extractNestedValuesOfType,
   type NestedValueColumn,
+  nestedValueColumnsSql,
 } from './extract-nested-values-of-type.ts';
-import { buildGrantMonitorRoleStatement } from './grants.ts';
-import {
-  completeResultsByRowSearch,
-  decodeSearchedTable,
-  type RowScanDependentResult,
-  searchedTableSelectListSql,
-} from './row-scan.ts';
+import { completeResultsByRowSearch, decodeSearchedTable, type RowScanDependentResult } from './row-scan.ts';
 
 /**
  * A column of type regproc or regoper, whose values are written as bare names. `violate`: at least one row has a name
  * that several functions or operators share.
  */
 export interface RegprocColumn extends RowScanDependentResult, NestedValueColumn {
-  readonly table: string;
-  /** Quoted. */
-  readonly column: string;
-  /** The type inside the column: `regproc`, `regoper`, `regproc[]`, `regoper[]`. */
-  readonly type: string;
   /** Whether the type of the column is a domain over a searched type, or contains a searched type. */
   readonly isInside: boolean;
   /**
@@ -49,37 +39,30 @@ export const regprocColumnsQuery: PostgresqlPreflightQuery<readonly RegprocColum
   id: 'regproc-columns',
   scope: 'database',
   when: createDatabaseFeatureCondition('callables'),
-  sql: (version) => `
-    SELECT
-      v.relid::regclass AS name,
-      quote_ident(v.attname) AS attname,
-      v.type::regtype AS type,
-      v.path,
-      CASE
-        WHEN row_number() OVER (PARTITION BY ${isRegproc} ORDER BY v.relid, v.attname, v.path) = 1
-          THEN CASE
-            WHEN ${isRegproc}
-              THEN ARRAY(${ambiguousNamesSql('pg_proc', 'proname', 'quote_ident(proname)', 'pronamespace')})
-            ELSE ARRAY(${ambiguousNamesSql('pg_operator', 'oprname', 'oprname', 'oprnamespace')})
-          END
-      END AS ambiguous,
-      ${searchedTableSelectListSql(version)}
-    FROM ${columnsContainingTypesSql(version, regprocAndRegoperTypeOids)} v
-    JOIN pg_class c ON c.oid = v.relid
-    JOIN pg_attribute a ON a.attrelid = v.relid AND a.attname = v.attname
-    ORDER BY 1, 2
-  `,
+  sql: (version) =>
+    nestedValueColumnsSql(version, regprocAndRegoperTypeOids, [
+      `
+        CASE
+          WHEN row_number() OVER (PARTITION BY ${isRegproc} ORDER BY v.relid, v.attname, v.path) = 1
+            THEN CASE
+              WHEN ${isRegproc}
+                THEN ARRAY(${ambiguousNamesSql('pg_proc', 'proname', 'quote_ident(proname)', 'pronamespace')})
+              ELSE ARRAY(${ambiguousNamesSql('pg_operator', 'oprname', 'oprname', 'oprnamespace')})
+            END
+        END AS ambiguous
+      `,
+    ]),
   decode: (rows) =>
-    rows.map((row) => ({
-      table: decodeTextColumn(row, 'name'),
-      column: decodeTextColumn(row, 'attname'),
-      type: decodeTextColumn(row, 'type'),
-      path: decodeTextColumn(row, 'path'),
-      isInside: decodeTextColumn(row, 'path') !== '',
-      ambiguousNames: decodeTextArrayColumn(row, 'ambiguous'),
-      rows: 'unseen',
-      searched: decodeSearchedTable(row),
-    })),
+    rows.map((row) => {
+      const column = decodeNestedValueColumn(row);
+      return {
+        ...column,
+        isInside: column.path !== '',
+        ambiguousNames: decodeTextArrayColumn(row, 'ambiguous'),
+        rows: 'unseen',
+        searched: decodeSearchedTable(row),
+      };
+    }),
   searchRows: (found, search) => {
     const ambiguous = new Set(found.flatMap(({ ambiguousNames }) => ambiguousNames));
     return completeResultsByRowSearch(found, search, (row, column) =>
@@ -87,7 +70,6 @@ export const regprocColumnsQuery: PostgresqlPreflightQuery<readonly RegprocColum
     );
   },
   absent: [],
-  grant: buildGrantMonitorRoleStatement,
 };
 
 const isRegproc = `v.type IN ('${builtinTypeOids.regproc}', '${builtinTypeOids.regprocArray}')`;

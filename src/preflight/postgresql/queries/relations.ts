@@ -1,10 +1,9 @@
 import { builtinSchemaOids, builtinTablespaceOids, firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
+import { decodeBooleanColumn, decodeNumberColumnOrZero, decodeTextColumn } from '../../../postgresql/decode-row.ts';
 import type { PostgresqlRow } from '../../../postgresql/postgresql-row.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { hasUncommonRelationFeatureSql } from './catalog-predicates.ts';
 import { createDatabaseFeatureCondition } from './database-overview.ts';
-import { decodeBooleanColumn, decodeNumberColumnOrZero, decodeTextColumn } from './decode.ts';
-import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /**
  * Relations other than ordinary tables with a primary key. Ordinary tables with a primary key are left out, because a
@@ -15,7 +14,6 @@ export interface RelationsWithUnusualProperties {
   readonly foreign: readonly string[];
   /** Temporary tables of sessions, including sessions that crashed. */
   readonly temporary: readonly string[];
-  readonly partitioned: readonly string[];
   readonly matviews: readonly { readonly name: string; readonly populated: boolean }[];
   readonly secured: readonly RowSecurityRestrictedTable[];
   /** Tables and indexes outside of the tablespace pg_default; `tablespace` is an object id. */
@@ -57,7 +55,6 @@ export const relationsWithUnusualPropertiesQuery: PostgresqlPreflightQuery<Relat
       unlogged: named(({ kind, persistence }) => kind === 'r' && persistence === 'u'),
       foreign: named(({ kind }) => kind === 'f'),
       temporary: named((row) => isTable(row) && !isLasting(row)),
-      partitioned: named((row) => row.kind === 'p' && isLasting(row)),
       matviews: rows
         .filter(({ kind }) => kind === 'm')
         .map((row) => ({ name: decodeTextColumn(row, 'name'), populated: decodeBooleanColumn(row, 'populated') })),
@@ -77,12 +74,10 @@ export const relationsWithUnusualPropertiesQuery: PostgresqlPreflightQuery<Relat
     unlogged: [],
     foreign: [],
     temporary: [],
-    partitioned: [],
     matviews: [],
     secured: [],
     placed: [],
   },
-  grant: buildGrantMonitorRoleStatement,
 };
 
 /** Row-level security does not apply to superusers. */

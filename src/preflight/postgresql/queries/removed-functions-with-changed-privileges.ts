@@ -1,7 +1,6 @@
 import { firstNormalObjectId, oidsOfCatalogs } from '../../../postgresql/catalog-oids.ts';
+import { decodeNumberColumnOrZero, decodeTextColumn } from '../../../postgresql/decode-row.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { decodeNumberColumnOrZero, decodeTextColumn } from './decode.ts';
-import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** A built-in function that a later release lacks, or has with other arguments, and whose privileges were changed. */
 export interface RemovedFunctionWithChangedPrivileges {
@@ -136,5 +135,4 @@ export const removedFunctionsWithChangedPrivilegesQuery: PostgresqlPreflightQuer
       since: decodeNumberColumnOrZero(row, 'since'),
     })),
   absent: [],
-  grant: buildGrantMonitorRoleStatement,
 };

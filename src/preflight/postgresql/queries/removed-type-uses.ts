@@ -1,7 +1,6 @@
 import { builtinTypeOids, firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
+import { decodeOptionalTextColumn, decodeTextColumn } from '../../../postgresql/decode-row.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { decodeOptionalTextColumn, decodeTextColumn } from './decode.ts';
-import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** Tables WITH OIDS, and columns of the types abstime, reltime and tinterval: PostgreSQL 12 removed them. */
 export interface RemovedTypeUse {
@@ -46,5 +45,4 @@ export const removedTypeUsesQuery: PostgresqlPreflightQuery<readonly RemovedType
   decode: (rows) =>
     rows.map((row) => ({ table: decodeTextColumn(row, 'name'), column: decodeOptionalTextColumn(row, 'described') })),
   absent: [],
-  grant: buildGrantMonitorRoleStatement,
 };

@@ -1,9 +1,13 @@
 import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
+import {
+  decodeOptionalNumberColumn,
+  decodeOptionalTextColumn,
+  decodeTextColumn,
+} from '../../../postgresql/decode-row.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { exclusivelyLockedRelationsSql } from './catalog-predicates.ts';
+import { directPartTypesSql } from './containing-types.ts';
 import { createDatabaseFeatureCondition } from './database-overview.ts';
-import { decodeOptionalNumberColumn, decodeOptionalTextColumn, decodeTextColumn } from './decode.ts';
-import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** A table whose replica identity does not identify its rows, or may not identify them. */
 export interface TableWithUnsafeReplicaIdentity {
@@ -112,7 +116,6 @@ export const unsafeReplicaIdentitiesQuery: PostgresqlPreflightQuery<readonly Tab
       };
     }),
   absent: [],
-  grant: buildGrantMonitorRoleStatement,
 };
 
 /** A column whose type has no equality operator, in a table whose replica identity is the whole row. */
@@ -152,22 +155,7 @@ export const noEqualityOperatorColumnsQuery: PostgresqlPreflightQuery<readonly C
       SELECT made.root, part.type
       FROM made
       JOIN pg_type t ON t.oid = made.type
-      CROSS JOIN LATERAL (
-        SELECT t.typbasetype
-        WHERE t.typtype = 'd'
-        UNION ALL
-        SELECT t.typelem
-        WHERE t.typlen = -1
-          AND t.typelem <> 0
-          AND t.typtype = 'b'
-        UNION ALL
-        SELECT a.atttypid
-        FROM pg_attribute a
-        WHERE t.typtype = 'c'
-          AND a.attrelid = t.typrelid
-          AND a.attnum > 0
-          AND NOT a.attisdropped
-      ) part(type)
+      CROSS JOIN LATERAL (${directPartTypesSql}) part(type)
     ),
     bare AS (
       SELECT DISTINCT made.root
@@ -202,7 +190,6 @@ export const noEqualityOperatorColumnsQuery: PostgresqlPreflightQuery<readonly C
   decode: (rows) =>
     rows.map((row) => ({ table: decodeTextColumn(row, 'name'), column: decodeTextColumn(row, 'described') })),
   absent: [],
-  grant: buildGrantMonitorRoleStatement,
 };
 
 /**

@@ -1,11 +1,10 @@
-import type { PostgresqlPreflightQuery } from '../query.ts';
 import {
   decodeBooleanColumn,
   decodeOptionalNumberColumn,
   decodeOptionalTextColumn,
   decodeTextColumn,
-} from './decode.ts';
-import { buildGrantMonitorRoleStatement } from './grants.ts';
+} from '../../../postgresql/decode-row.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
 
 export interface ReplicationSlot {
   readonly name: string;
@@ -47,7 +46,6 @@ export const replicationSlotsQuery: PostgresqlPreflightQuery<readonly Replicatio
       walStatus: decodeOptionalTextColumn(row, 'wal_status'),
     })),
   absent: [],
-  grant: buildGrantMonitorRoleStatement,
 };
 
 /** The function for the current WAL position fails in recovery. */

@@ -1,6 +1,5 @@
+import { decodeOptionalTextColumn, decodeTextColumn } from '../../../postgresql/decode-row.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { decodeOptionalTextColumn, decodeTextColumn } from './decode.ts';
-import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /**
  * A setting of ALTER ROLE … SET or ALTER DATABASE … SET; `role` or `database` is undefined if the setting applies to
@@ -35,5 +34,4 @@ export const roleSettingsQuery: PostgresqlPreflightQuery<readonly RoleSetting[]>
       };
     }),
   absent: [],
-  grant: buildGrantMonitorRoleStatement,
 };

@@ -1,8 +1,8 @@
+import { decodeBooleanColumn, decodeTextColumn } from '../../../postgresql/decode-row.ts';
 import type { PostgresqlRow } from '../../../postgresql/postgresql-row.ts';
 import { isColumnReadByCopySql, type OrdinaryTable } from '../../../postgresql/table-rows.ts';
 import type { SourceTableRowSearcher, TableRowSearchResult } from '../query.ts';
 import { containingTypesSql } from './containing-types.ts';
-import { decodeBooleanColumn, decodeTextColumn } from './decode.ts';
 
 /**
  * The result of a search for a row in a table. `none`: the table has no rows; `unseen`: its rows were not read, or not
@@ -13,23 +13,23 @@ export type TableViolationSearchResult = 'none' | TableRowSearchResult;
 /** Bytes of the largest table whose rows a preflight reads. */
 export const maxTableBytesForRowScan = 256 * 1024 * 1024;
 
-export const isNonEmptyPermanentTableSql = (table: string): string =>
-  `${table}.relpersistence = 'p' AND pg_relation_size(${table}.oid) > 0`;
+/** SQL condition for the table `c`. */
+export const isNonEmptyPermanentTableSql = "c.relpersistence = 'p' AND pg_relation_size(c.oid) > 0";
 
 /**
- * SQL condition for a table whose rows can all be read quickly: the table is small, and the role may read every row.
+ * SQL condition: all rows of the table `c` can be read quickly, because it is small, and the role may read every row.
  */
-export const canReadRowsQuicklySql = (table: string): string => `
-  pg_relation_size(${table}.oid) <= ${maxTableBytesForRowScan}
-    AND has_table_privilege(${table}.oid, 'SELECT')
-    AND NOT row_security_active(${table}.oid)
+const canReadRowsQuicklySql = `
+  pg_relation_size(c.oid) <= ${maxTableBytesForRowScan}
+    AND has_table_privilege(c.oid, 'SELECT')
+    AND NOT row_security_active(c.oid)
 `;
 
 /**
  * Query columns for `decodeSearchedTable`: the table `c` and its column `a`, with the names from the system catalogs.
  */
 export const searchedTableSelectListSql = (version: number): string => `
-  ${isColumnReadByCopySql(version)} AND ${canReadRowsQuicklySql('c')} AS readable,
+  ${isColumnReadByCopySql(version)} AND ${canReadRowsQuicklySql} AS readable,
   (SELECT nspname FROM pg_namespace WHERE oid = c.relnamespace) AS raw_schema,
   c.relname AS raw_table,
   a.attname AS raw_column
@@ -78,7 +78,7 @@ export const domainTypeHasRowsSql = (types: string): string => `
     WHERE ${types}
       AND NOT a.attisdropped
       AND c.relkind = 'r'
-      AND ${isNonEmptyPermanentTableSql('c')}
+      AND ${isNonEmptyPermanentTableSql}
   )
 `;
 
@@ -89,7 +89,7 @@ export const domainTypeHasRowsSql = (types: string): string => `
 const holds = `
   CASE
     WHEN k.contypid <> '0' THEN ${domainTypeHasRowsSql('a.atttypid = t.oid')}
-    ELSE EXISTS (SELECT FROM pg_class c WHERE c.oid = k.conrelid AND ${isNonEmptyPermanentTableSql('c')})
+    ELSE EXISTS (SELECT FROM pg_class c WHERE c.oid = k.conrelid AND ${isNonEmptyPermanentTableSql})
   END
 `;
 
@@ -113,7 +113,7 @@ const holdsInside = (version: number): string => `
       SELECT FROM w
       JOIN pg_attribute a ON a.atttypid = w.whole AND NOT a.attisdropped
       JOIN pg_class c ON c.oid = a.attrelid AND c.relkind = 'r'
-      WHERE ${isNonEmptyPermanentTableSql('c')}
+      WHERE ${isNonEmptyPermanentTableSql}
     )
 `;
 

@@ -1,7 +1,6 @@
 import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
+import { decodeNumberColumnOrZero, decodeTextColumn } from '../../../postgresql/decode-row.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { decodeNumberColumnOrZero, decodeTextColumn } from './decode.ts';
-import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /**
  * A fingerprint of all tables of a schema. The fingerprint changes when a table of the schema is created, altered or
@@ -51,5 +50,4 @@ export const schemaFingerprintsQuery: PostgresqlPreflightQuery<readonly SchemaFi
       hash: decodeTextColumn(row, 'hash'),
     })),
   absent: [],
-  grant: buildGrantMonitorRoleStatement,
 };

@@ -1,10 +1,8 @@
 import { builtinSchemaOids, builtinTypeOids } from '../../../postgresql/catalog-oids.ts';
+import { decodeTextColumn } from '../../../postgresql/decode-row.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { createDatabaseFeatureCondition } from './database-overview.ts';
-import { decodeTextColumn } from './decode.ts';
 import { isUserSqlOrPlpgsqlFunctionSql, userFunctionDependentsCte } from './function-dependents.ts';
-
-import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /**
  * An operator that PostgreSQL finds for a function body only through the search_path, for operands of certain types.
@@ -65,7 +63,6 @@ export const searchPathOperatorsQuery: PostgresqlPreflightQuery<readonly SearchP
       right: decodeTextColumn(row, 'r'),
     })),
   absent: [],
-  grant: buildGrantMonitorRoleStatement,
 };
 
 /** Whether an operator accepts an operand of a type: the type itself, an implicit cast, or a polymorphic type. */

@@ -1,7 +1,6 @@
+import { decodeTextColumn } from '../../../postgresql/decode-row.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { createDatabaseFeatureCondition } from './database-overview.ts';
-import { decodeTextColumn } from './decode.ts';
-import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** A security label provider: a library of the server, which a dump does not contain. */
 export interface SecurityLabelProvider {
@@ -23,5 +22,4 @@ export const securityLabelProvidersQuery: PostgresqlPreflightQuery<readonly Secu
   decode: (rows) =>
     rows.map((row) => ({ provider: decodeTextColumn(row, 'provider'), object: decodeTextColumn(row, 'object') })),
   absent: [],
-  grant: buildGrantMonitorRoleStatement,
 };

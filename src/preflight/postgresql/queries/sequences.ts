@@ -1,7 +1,6 @@
+import { decodeTextColumn } from '../../../postgresql/decode-row.ts';
 import { decodeSequenceState, sequenceStateColumns } from '../../../postgresql/sequence-state.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { decodeTextColumn } from './decode.ts';
-import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** A sequence of the source, with its current value. */
 export interface SourceSequence {
@@ -50,5 +49,4 @@ export const sequencesQuery: PostgresqlPreflightQuery<readonly SourceSequence[]>
       };
     }),
   absent: [],
-  grant: buildGrantMonitorRoleStatement,
 };

@@ -1,7 +1,7 @@
+import { decodeBooleanColumn, decodeNumberColumnOrZero, decodeTextColumn } from '../../../postgresql/decode-row.ts';
 import type { PostgresqlRow } from '../../../postgresql/postgresql-row.ts';
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { decodeBooleanColumn, decodeNumberColumnOrZero, decodeTextColumn } from './decode.ts';
 
 /**
  * Properties that distinguish a server from another server, and from its own standby, which has the same system

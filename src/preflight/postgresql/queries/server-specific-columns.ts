@@ -1,34 +1,21 @@
 import { builtinTypeOids, serverSpecificTypeOids } from '../../../postgresql/catalog-oids.ts';
+import { decodeBooleanColumn, decodeTextArrayColumn } from '../../../postgresql/decode-row.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { createDatabaseFeatureCondition } from './database-overview.ts';
-import { decodeBooleanColumn, decodeTextArrayColumn, decodeTextColumn } from './decode.ts';
 import {
-  columnsContainingTypesSql,
+  decodeNestedValueColumn,
   extractNestedValuesOfType,
   type NestedValueColumn,
+  nestedValueColumnsSql,
 } from './extract-nested-values-of-type.ts';
-import { buildGrantMonitorRoleStatement } from './grants.ts';
-import {
-  completeResultsByRowSearch,
-  decodeSearchedTable,
-  type RowScanDependentResult,
-  searchedTableSelectListSql,
-} from './row-scan.ts';
+import { completeResultsByRowSearch, decodeSearchedTable, type RowScanDependentResult } from './row-scan.ts';
 
 /**
  * A column whose values another server may not accept. `violate`: at least one row has a value that another server does
  * not accept.
  */
 export interface ColumnWithServerSpecificValues extends RowScanDependentResult, NestedValueColumn {
-  readonly table: string;
-  /** Quoted. */
-  readonly column: string;
-  /**
-   * The type: `pg_node_tree`, `aclitem[]`, `regclass` or `money`; for a domain, an array or a composite type, the type
-   * inside it.
-   */
-  readonly type: string;
-  /** Whether the server has roles whose names look like object ids. */
+  /** The roles of the server whose names look like object ids. */
   readonly numericRoles: readonly string[];
 }
 
@@ -43,27 +30,15 @@ export const columnsWithServerSpecificValuesQuery: PostgresqlPreflightQuery<read
     id: 'server-specific-columns',
     scope: 'database',
     when: createDatabaseFeatureCondition('callables'),
-    sql: (version) => `
-    SELECT
-      v.relid::regclass AS name,
-      quote_ident(v.attname) AS attname,
-      v.type::regtype AS type,
-      v.path,
-      v.type IN ('${builtinTypeOids.money}', '${builtinTypeOids.moneyArray}') AS is_money,
-      ${asUsual} AS is_usual_money,
-      ARRAY(SELECT rolname FROM pg_roles WHERE rolname ~ '^[0-9]+$') AS numeric_roles,
-      ${searchedTableSelectListSql(version)}
-    FROM ${columnsContainingTypesSql(version, serverSpecificTypeOids)} v
-    JOIN pg_class c ON c.oid = v.relid
-    JOIN pg_attribute a ON a.attrelid = v.relid AND a.attname = v.attname
-    ORDER BY 1, 2
-  `,
+    sql: (version) =>
+      nestedValueColumnsSql(version, serverSpecificTypeOids, [
+        `v.type IN ('${builtinTypeOids.money}', '${builtinTypeOids.moneyArray}') AS is_money`,
+        `${asUsual} AS is_usual_money`,
+        "ARRAY(SELECT rolname FROM pg_roles WHERE rolname ~ '^[0-9]+$') AS numeric_roles",
+      ]),
     decode: (rows) =>
       rows.map((row) => ({
-        table: decodeTextColumn(row, 'name'),
-        column: decodeTextColumn(row, 'attname'),
-        type: decodeTextColumn(row, 'type'),
-        path: decodeTextColumn(row, 'path'),
+        ...decodeNestedValueColumn(row),
         numericRoles: decodeTextArrayColumn(row, 'numeric_roles'),
         ...(decodeBooleanColumn(row, 'is_money')
           ? { rows: decodeBooleanColumn(row, 'is_usual_money') ? 'fit' : 'violate' }
@@ -74,7 +49,6 @@ export const columnsWithServerSpecificValuesQuery: PostgresqlPreflightQuery<read
         extractNestedValuesOfType(row, column).some((value) => isServerSpecific(value, column)),
       ),
     absent: [],
-    grant: buildGrantMonitorRoleStatement,
   };
 
 function isServerSpecific(value: string, { type, numericRoles }: ColumnWithServerSpecificValues): boolean {

@@ -1,20 +1,13 @@
 import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
+import { decodeBooleanColumn } from '../../../postgresql/decode-row.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { checkConstraintDependsOnSessionSql } from './catalog-predicates.ts';
 import { createDatabaseFeatureCondition } from './database-overview.ts';
-import { decodeBooleanColumn, decodeTextColumn } from './decode.ts';
-import { buildGrantMonitorRoleStatement } from './grants.ts';
+import { decodeNamedConstraint, type NamedConstraint, namedConstraintSelectListSql } from './named-constraint.ts';
 import { constraintHasStoredRowsSql } from './row-scan.ts';
 
 /** A CHECK constraint that depends on the session (its role, its settings, its search_path) or on the server. */
-export interface SessionDependentConstraint {
-  /** Quoted. */
-  readonly name: string;
-  /** The table or the domain to which the constraint belongs. */
-  readonly owner: string;
-  readonly ofDomain: boolean;
-  /** The definition of the constraint, such as `CHECK ((tenant = current_setting('app.tenant'::text)))`. */
-  readonly definition: string;
+export interface SessionDependentConstraint extends NamedConstraint {
   /**
    * Whether the constraint applies to existing rows. The rows are not checked, because preflight evaluates no
    * expression of a user.
@@ -28,10 +21,7 @@ export const sessionDependentConstraintsQuery: PostgresqlPreflightQuery<readonly
   when: createDatabaseFeatureCondition('odd-constraints'),
   sql: (version) => `
     SELECT
-      quote_ident(k.conname) AS conname,
-      CASE WHEN k.contypid <> '0' THEN k.contypid::regtype::text ELSE k.conrelid::regclass::text END AS owner,
-      k.contypid <> '0' AS of_domain,
-      pg_get_constraintdef(k.oid) AS definition,
+      ${namedConstraintSelectListSql},
       ${constraintHasStoredRowsSql(version)} AS filled
     FROM pg_constraint k
     WHERE k.oid >= '${firstNormalObjectId}'
@@ -40,12 +30,8 @@ export const sessionDependentConstraintsQuery: PostgresqlPreflightQuery<readonly
   `,
   decode: (rows) =>
     rows.map((row) => ({
-      name: decodeTextColumn(row, 'conname'),
-      owner: decodeTextColumn(row, 'owner'),
-      ofDomain: decodeBooleanColumn(row, 'of_domain'),
-      definition: decodeTextColumn(row, 'definition'),
+      ...decodeNamedConstraint(row),
       filled: decodeBooleanColumn(row, 'filled'),
     })),
   absent: [],
-  grant: buildGrantMonitorRoleStatement,
 };

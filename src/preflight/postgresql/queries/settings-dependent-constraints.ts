@@ -1,20 +1,13 @@
 import { dateTimeTypeOidPattern } from '../../../postgresql/catalog-oids.ts';
+import { decodeBooleanColumn } from '../../../postgresql/decode-row.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { checkConstraintDependsOnSettingsSql } from './catalog-predicates.ts';
 import { createDatabaseFeatureCondition } from './database-overview.ts';
-import { decodeBooleanColumn, decodeTextColumn } from './decode.ts';
-import { buildGrantMonitorRoleStatement } from './grants.ts';
+import { decodeNamedConstraint, type NamedConstraint, namedConstraintSelectListSql } from './named-constraint.ts';
 import { constraintHasStoredRowsSql } from './row-scan.ts';
 
 /** A CHECK constraint that depends on the time zone or the date style of the session. */
-export interface SettingsDependentConstraint {
-  /** Quoted. */
-  readonly name: string;
-  /** The table or the domain to which the constraint belongs. */
-  readonly owner: string;
-  readonly ofDomain: boolean;
-  /** The definition of the constraint, such as `CHECK (((at)::date = day))`. */
-  readonly definition: string;
+export interface SettingsDependentConstraint extends NamedConstraint {
   /** Whether the constraint converts a text to a date, which fails under another DateStyle. */
   readonly readsDates: boolean;
   /**
@@ -50,10 +43,7 @@ export const settingsDependentConstraintsQuery: PostgresqlPreflightQuery<readonl
   when: createDatabaseFeatureCondition('odd-constraints'),
   sql: (version) => `
     SELECT
-      quote_ident(k.conname) AS conname,
-      CASE WHEN k.contypid <> '0' THEN k.contypid::regtype::text ELSE k.conrelid::regclass::text END AS owner,
-      k.contypid <> '0' AS of_domain,
-      pg_get_constraintdef(k.oid) AS definition,
+      ${namedConstraintSelectListSql},
       k.conbin::text ~ 'COERCEVIAIO.* :resulttype (${dateTimeTypeOidPattern}) ' AS reads_dates,
       ${constraintHasStoredRowsSql(version)} AS filled
     FROM pg_constraint k
@@ -63,13 +53,9 @@ export const settingsDependentConstraintsQuery: PostgresqlPreflightQuery<readonl
   `,
   decode: (rows) =>
     rows.map((row) => ({
-      name: decodeTextColumn(row, 'conname'),
-      owner: decodeTextColumn(row, 'owner'),
-      ofDomain: decodeBooleanColumn(row, 'of_domain'),
-      definition: decodeTextColumn(row, 'definition'),
+      ...decodeNamedConstraint(row),
       readsDates: decodeBooleanColumn(row, 'reads_dates'),
       filled: decodeBooleanColumn(row, 'filled'),
     })),
   absent: [],
-  grant: buildGrantMonitorRoleStatement,
 };

@@ -1,7 +1,6 @@
+import { decodeBooleanColumn, decodeOptionalTextColumn, decodeTextColumn } from '../../../postgresql/decode-row.ts';
 import type { PostgresqlRow } from '../../../postgresql/postgresql-row.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { decodeBooleanColumn, decodeOptionalTextColumn, decodeTextColumn } from './decode.ts';
-import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 export interface PostgresqlServerSetting {
   /**
@@ -114,7 +113,6 @@ export const postgresqlSettingsQuery: PostgresqlPreflightQuery<PostgresqlServerS
   `,
   decode: (rows) => new Map(rows.map((row) => [decodeTextColumn(row, 'name'), decodeSetting(row)])),
   absent: new Map(),
-  grant: buildGrantMonitorRoleStatement,
 };
 
 function decodeSetting(row: PostgresqlRow): PostgresqlServerSetting {

@@ -1,6 +1,5 @@
+import { decodeTextColumn } from '../../../postgresql/decode-row.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { decodeTextColumn } from './decode.ts';
-import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** Start time of the server, as the server formats it. */
 export const serverStartTimeQuery: PostgresqlPreflightQuery<string> = {
@@ -9,5 +8,4 @@ export const serverStartTimeQuery: PostgresqlPreflightQuery<string> = {
   sql: () => 'SELECT pg_postmaster_start_time()::timestamp(0)::text AS started',
   decode: ([row = {}]) => decodeTextColumn(row, 'started'),
   absent: '',
-  grant: buildGrantMonitorRoleStatement,
 };

@@ -1,8 +1,11 @@
 import { builtinAccessMethodOids, builtinSchemaOids, firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
+import {
+  decodeNumberColumnOrZero,
+  decodeOptionalTextColumn,
+  decodeTextColumn,
+} from '../../../postgresql/decode-row.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { exclusivelyLockedRelationsSql } from './catalog-predicates.ts';
-import { decodeNumberColumnOrZero, decodeOptionalTextColumn, decodeTextColumn } from './decode.ts';
-import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** A permanent table, TOAST table or sequence whose file does not exist. */
 export interface MissingRelationFile {
@@ -61,7 +64,6 @@ export const storageDamageQuery: PostgresqlPreflightQuery<DatabaseStorageDamage>
     };
   },
   absent: { missing: [], checksumFailures: 0, lastFailure: '' },
-  grant: buildGrantMonitorRoleStatement,
 };
 
 /** pg_relation_filepath returns NULL for a relation that was dropped while the query ran. */

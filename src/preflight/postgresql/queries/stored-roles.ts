@@ -1,6 +1,5 @@
+import { decodeBooleanColumn, decodeTextColumn } from '../../../postgresql/decode-row.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { decodeBooleanColumn, decodeTextColumn } from './decode.ts';
-import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /**
  * The existing roles that are named in a stored setting `role` (ALTER ROLE or ALTER DATABASE … SET role), and whether
@@ -21,5 +20,4 @@ export const rolesNamedInStoredSettingsQuery: PostgresqlPreflightQuery<ReadonlyM
   decode: (rows) =>
     new Map(rows.map((row) => [decodeTextColumn(row, 'rolname'), decodeBooleanColumn(row, 'rolsuper')])),
   absent: new Map(),
-  grant: buildGrantMonitorRoleStatement,
 };

@@ -1,6 +1,5 @@
+import { decodeTextColumn } from '../../../postgresql/decode-row.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { decodeTextColumn } from './decode.ts';
-import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** The values of synchronous_commit that ALTER ROLE and ALTER DATABASE store, for any role and database, as they were written. */
 export const storedSynchronousCommitQuery: PostgresqlPreflightQuery<readonly string[]> = {
@@ -14,5 +13,4 @@ export const storedSynchronousCommitQuery: PostgresqlPreflightQuery<readonly str
   `,
   decode: (rows) => rows.map((row) => decodeTextColumn(row, 'mode')),
   absent: [],
-  grant: buildGrantMonitorRoleStatement,
 };

@@ -1,6 +1,5 @@
+import { decodeBooleanColumn, decodeTextColumn } from '../../../postgresql/decode-row.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { decodeBooleanColumn, decodeTextColumn } from './decode.ts';
-import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 export interface Subscription {
   readonly database: string;
@@ -31,5 +30,4 @@ export const subscriptionsQuery: PostgresqlPreflightQuery<readonly Subscription[
       enabled: decodeBooleanColumn(row, 'subenabled'),
     })),
   absent: [],
-  grant: buildGrantMonitorRoleStatement,
 };

@@ -1,8 +1,13 @@
 import { firstNormalObjectId, oidsOfCatalogs } from '../../../postgresql/catalog-oids.ts';
+import {
+  decodeBooleanColumn,
+  decodeOptionalTextColumn,
+  decodeTextArrayColumn,
+  decodeTextColumn,
+} from '../../../postgresql/decode-row.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
+import { isExtensionMemberSql } from './catalog-predicates.ts';
 import { createDatabaseFeatureCondition } from './database-overview.ts';
-import { decodeBooleanColumn, decodeOptionalTextColumn, decodeTextArrayColumn, decodeTextColumn } from './decode.ts';
-import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** A function that only a superuser can create without a change, or that sets a locale. */
 export interface FunctionNeedingSuperuserOrLocale {
@@ -28,9 +33,9 @@ export interface FunctionNeedingSuperuserOrLocale {
 const bringsLocale = '^(lc_[a-z]+|timezone_abbreviations)=';
 
 /**
- * SQL condition for a setting that a role without superuser may use in the SET clause of a function: the server knows
- * the setting, and every user may change it. A custom setting is not known to the server before its library is loaded.
- * Source: validate_option_array_item() in guc.c.
+ * FROM and WHERE for settings in the SET clauses of a function (`p`) that only a superuser may use: those with the
+ * context superuser, and custom settings, which the server does not know before their library is loaded. Source:
+ * validate_option_array_item() in guc.c.
  */
 const superuserSettings = `
   unnest(p.proconfig) s(set)
@@ -90,7 +95,6 @@ export const functionsNeedingSuperuserOrLocaleQuery: PostgresqlPreflightQuery<
       ),
     })),
   absent: [],
-  grant: buildGrantMonitorRoleStatement,
 };
 
 /** A procedural language that is not trusted. */
@@ -112,19 +116,12 @@ export const untrustedLanguagesQuery: PostgresqlPreflightQuery<readonly Untruste
   sql: () => `
     SELECT
       l.lanname,
-      NOT ${isMember('pg_language', 'l.oid')}
-        AND (l.lanplcallfoid < '${firstNormalObjectId}' OR ${isMember('pg_proc', 'l.lanplcallfoid')}) AS bare
+      NOT ${isExtensionMemberSql('pg_language', 'l.oid')}
+        AND (l.lanplcallfoid < '${firstNormalObjectId}' OR ${isExtensionMemberSql('pg_proc', 'l.lanplcallfoid')}) AS bare
     FROM pg_language l
     WHERE l.lanispl AND NOT l.lanpltrusted
   `,
   decode: (rows) =>
     rows.map((row) => ({ name: decodeTextColumn(row, 'lanname'), bare: decodeBooleanColumn(row, 'bare') })),
   absent: [],
-  grant: buildGrantMonitorRoleStatement,
 };
-
-function isMember(catalog: keyof typeof oidsOfCatalogs, oid: string): string {
-  return `
-    EXISTS (SELECT FROM pg_depend d WHERE d.classid = '${oidsOfCatalogs[catalog]}' AND d.objid = ${oid} AND d.deptype = 'e')
-  `;
-}

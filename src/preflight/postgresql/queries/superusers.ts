@@ -1,6 +1,5 @@
+import { decodeTextColumn } from '../../../postgresql/decode-row.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { decodeTextColumn } from './decode.ts';
-import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** Names of all superusers, including the superuser that initdb created. */
 export const superusersQuery: PostgresqlPreflightQuery<readonly string[]> = {
@@ -9,5 +8,4 @@ export const superusersQuery: PostgresqlPreflightQuery<readonly string[]> = {
   sql: () => 'SELECT rolname FROM pg_roles WHERE rolsuper ORDER BY rolname',
   decode: (rows) => rows.map((row) => decodeTextColumn(row, 'rolname')),
   absent: [],
-  grant: buildGrantMonitorRoleStatement,
 };

@@ -1,8 +1,7 @@
 import { firstNormalObjectId, oidsOfCatalogs } from '../../../postgresql/catalog-oids.ts';
+import { decodeOptionalTextColumn, decodeTextColumn } from '../../../postgresql/decode-row.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { createDatabaseFeatureCondition } from './database-overview.ts';
-import { decodeOptionalTextColumn, decodeTextColumn } from './decode.ts';
-import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** An object of a user in a system schema, other than a table; a dump does not contain it. */
 export interface UserObjectInSystemSchema {
@@ -93,5 +92,4 @@ export const userObjectsInSystemSchemasQuery: PostgresqlPreflightQuery<readonly 
   decode: (rows) =>
     rows.map((row) => ({ name: decodeTextColumn(row, 'name'), user: decodeOptionalTextColumn(row, 'used_by') })),
   absent: [],
-  grant: buildGrantMonitorRoleStatement,
 };

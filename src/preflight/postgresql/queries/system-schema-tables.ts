@@ -1,9 +1,7 @@
-import { oidsOfCatalogs } from '../../../postgresql/catalog-oids.ts';
+import { decodeTextColumn } from '../../../postgresql/decode-row.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { isUserTableInSystemSchemaSql } from './catalog-predicates.ts';
+import { isNotExtensionMemberSql, isUserTableInSystemSchemaSql } from './catalog-predicates.ts';
 import { createDatabaseFeatureCondition } from './database-overview.ts';
-import { decodeTextColumn } from './decode.ts';
-import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** A table of a user in a system schema. */
 export interface SystemSchemaTable {
@@ -26,12 +24,7 @@ export const systemSchemaTablesQuery: PostgresqlPreflightQuery<readonly SystemSc
     FROM pg_class c
     JOIN pg_namespace n ON n.oid = c.relnamespace
     WHERE ${isUserTableInSystemSchemaSql}
-      AND NOT EXISTS (
-        SELECT FROM pg_depend d
-        WHERE d.classid = '${oidsOfCatalogs.pg_class}'
-          AND d.objid = c.oid
-          AND d.deptype = 'e'
-      )
+      AND ${isNotExtensionMemberSql('pg_class', 'c.oid')}
   `,
   decode: (rows) =>
     rows.map((row) => ({
@@ -40,5 +33,4 @@ export const systemSchemaTablesQuery: PostgresqlPreflightQuery<readonly SystemSc
       moved: decodeTextColumn(row, 'moved'),
     })),
   absent: [],
-  grant: buildGrantMonitorRoleStatement,
 };

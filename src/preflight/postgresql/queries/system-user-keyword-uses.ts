@@ -1,8 +1,7 @@
 import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
+import { decodeTextColumn } from '../../../postgresql/decode-row.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { createDatabaseFeatureCondition } from './database-overview.ts';
-import { decodeTextColumn } from './decode.ts';
-import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /**
  * Objects whose definition, as this server writes it, contains the name `system_user` without quotation marks: PostgreSQL 16
@@ -23,7 +22,6 @@ export const unquotedSystemUserKeywordUsesQuery: PostgresqlPreflightQuery<readon
       `,
   decode: (rows) => rows.map((row) => decodeTextColumn(row, 'object')),
   absent: [],
-  grant: buildGrantMonitorRoleStatement,
 };
 
 function definitions(version: number): readonly string[] {

@@ -1,7 +1,6 @@
 import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
+import { decodeOptionalNumberColumn, decodeTextColumn } from '../../../postgresql/decode-row.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { decodeOptionalNumberColumn, decodeTextColumn } from './decode.ts';
-import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** An ACCESS EXCLUSIVE lock on a table, which blocks every reader. */
 export interface AccessExclusiveTableLock {
@@ -30,7 +29,6 @@ export const databasesWithAccessExclusiveLocksQuery: PostgresqlPreflightQuery<Re
   `,
   decode: (rows) => new Set(rows.map((row) => decodeTextColumn(row, 'datname'))),
   absent: new Set(),
-  grant: buildGrantMonitorRoleStatement,
 };
 
 /**
@@ -73,7 +71,6 @@ export const accessExclusiveTableLocksQuery: PostgresqlPreflightQuery<readonly A
       seconds: decodeOptionalNumberColumn(row, 'seconds'),
     })),
   absent: [],
-  grant: buildGrantMonitorRoleStatement,
 };
 
 /** SQL condition: a granted ACCESS EXCLUSIVE lock on a relation of a user. */

@@ -1,8 +1,7 @@
 import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
+import { decodeNumberColumnOrZero, decodeTextColumn } from '../../../postgresql/decode-row.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { type DatabaseFeatureOverview, databaseFeatureOverviewQuery } from './database-overview.ts';
-import { decodeNumberColumnOrZero, decodeTextColumn } from './decode.ts';
-import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 export interface TableSize {
   readonly database: string;
@@ -98,7 +97,6 @@ export const tableSizeSummaryQuery: PostgresqlPreflightQuery<Pick<TableSizeSumma
       })),
     }),
     absent: undefined,
-    grant: buildGrantMonitorRoleStatement,
   };
 
 export function buildTableSizeSummary(

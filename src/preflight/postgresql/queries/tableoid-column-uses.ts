@@ -1,9 +1,8 @@
 import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
+import { decodeTextColumn } from '../../../postgresql/decode-row.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { buildOidDependenceNodeTreePattern } from './catalog-predicates.ts';
 import { createDatabaseFeatureCondition } from './database-overview.ts';
-import { decodeTextColumn } from './decode.ts';
-import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /**
  * An expression with the system column tableoid, which has another value on the target. Expressions of indexes and
@@ -54,5 +53,4 @@ export const tableoidColumnUsesQuery: PostgresqlPreflightQuery<readonly Tableoid
       definition: decodeTextColumn(row, 'definition'),
     })),
   absent: [],
-  grant: buildGrantMonitorRoleStatement,
 };

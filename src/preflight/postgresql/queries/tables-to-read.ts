@@ -1,9 +1,8 @@
 import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
+import { decodeBooleanColumn, decodeNumberColumnOrZero, decodeTextColumn } from '../../../postgresql/decode-row.ts';
 import type { PostgresqlRow } from '../../../postgresql/postgresql-row.ts';
 import { isColumnReadByCopySql } from '../../../postgresql/table-rows.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { decodeBooleanColumn, decodeNumberColumnOrZero, decodeTextColumn } from './decode.ts';
-import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** A table whose rows `--deep` reads. */
 export interface TableToRead {
@@ -62,7 +61,6 @@ export const tablesToReadQuery: PostgresqlPreflightQuery<readonly TableToRead[]>
     return [...tables.values()];
   },
   absent: [],
-  grant: buildGrantMonitorRoleStatement,
 };
 
 /** Throws for a text that cannot be a name, so that the query result counts as malformed. */

@@ -1,7 +1,6 @@
 import { builtinTablespaceOids } from '../../../postgresql/catalog-oids.ts';
+import { decodeOptionalTextColumn, decodeTextColumn } from '../../../postgresql/decode-row.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { decodeOptionalTextColumn, decodeTextColumn } from './decode.ts';
-import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 export interface Tablespaces {
   /** Names of tablespaces by object id. */
@@ -28,5 +27,4 @@ export const tablespacesQuery: PostgresqlPreflightQuery<Tablespaces> = {
     ),
   }),
   absent: { names: new Map(), databases: new Map() },
-  grant: buildGrantMonitorRoleStatement,
 };

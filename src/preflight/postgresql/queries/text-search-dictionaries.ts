@@ -1,8 +1,8 @@
-import { firstNormalObjectId, oidsOfCatalogs } from '../../../postgresql/catalog-oids.ts';
+import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
+import { decodeTextColumn } from '../../../postgresql/decode-row.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
+import { isNotExtensionMemberSql } from './catalog-predicates.ts';
 import { createDatabaseFeatureCondition } from './database-overview.ts';
-import { decodeTextColumn } from './decode.ts';
-import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 export interface TextSearchDictionary {
   readonly name: string;
@@ -23,12 +23,7 @@ export const textSearchDictionariesQuery: PostgresqlPreflightQuery<readonly Text
     JOIN pg_ts_template t ON t.oid = o.dicttemplate
     WHERE o.oid >= '${firstNormalObjectId}'
       AND o.dictinitoption IS NOT NULL
-      AND NOT EXISTS (
-        SELECT FROM pg_depend d
-        WHERE d.classid = '${oidsOfCatalogs.pg_ts_dict}'
-          AND d.objid = o.oid
-          AND d.deptype = 'e'
-      )
+      AND ${isNotExtensionMemberSql('pg_ts_dict', 'o.oid')}
     ORDER BY 1
   `,
   decode: (rows) =>
@@ -38,5 +33,4 @@ export const textSearchDictionariesQuery: PostgresqlPreflightQuery<readonly Text
       options: decodeTextColumn(row, 'dictinitoption'),
     })),
   absent: [],
-  grant: buildGrantMonitorRoleStatement,
 };

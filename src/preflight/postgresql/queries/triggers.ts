@@ -1,8 +1,7 @@
-import { oidsOfCatalogs } from '../../../postgresql/catalog-oids.ts';
+import { decodeBooleanColumn, decodeOptionalTextColumn, decodeTextColumn } from '../../../postgresql/decode-row.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
+import { isNotExtensionMemberSql } from './catalog-predicates.ts';
 import { createDatabaseFeatureCondition } from './database-overview.ts';
-import { decodeBooleanColumn, decodeOptionalTextColumn, decodeTextColumn } from './decode.ts';
-import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** A trigger that fires when a subscription on the target applies changes. */
 export interface SubscriptionApplyTrigger {
@@ -61,7 +60,6 @@ export const subscriptionApplyTriggersQuery: PostgresqlPreflightQuery<readonly S
       unlogged: decodeBooleanColumn(row, 'unlogged'),
     })),
   absent: [],
-  grant: buildGrantMonitorRoleStatement,
 };
 
 /** The pattern contains no backslash, whose meaning depends on standard_conforming_strings. */
@@ -97,12 +95,7 @@ export const eventTriggersQuery: PostgresqlPreflightQuery<readonly EventTrigger[
     FROM pg_event_trigger e
     JOIN pg_proc p ON p.oid = e.evtfoid
     JOIN pg_language l ON l.oid = p.prolang
-    WHERE NOT EXISTS (
-      SELECT FROM pg_depend d
-      WHERE d.classid = '${oidsOfCatalogs.pg_event_trigger}'
-        AND d.objid = e.oid
-        AND d.deptype = 'e'
-    )
+    WHERE ${isNotExtensionMemberSql('pg_event_trigger', 'e.oid')}
     ORDER BY 1
   `,
   decode: (rows) =>
@@ -112,5 +105,4 @@ export const eventTriggersQuery: PostgresqlPreflightQuery<readonly EventTrigger[
       atLogin: decodeOptionalTextColumn(row, 'at_login'),
     })),
   absent: [],
-  grant: buildGrantMonitorRoleStatement,
 };

@@ -1,6 +1,6 @@
+import { decodeNumberColumnOrZero, decodeTextColumn } from '../../../postgresql/decode-row.ts';
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { decodeNumberColumnOrZero, decodeTextColumn } from './decode.ts';
 
 /** A line of a configuration file that the server could not apply. */
 export interface UnappliedConfigLine {

@@ -1,7 +1,11 @@
 import { builtinAccessMethodOids, firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
+import {
+  decodeBooleanColumn,
+  decodeNumberColumnOrZero,
+  decodeTextArrayColumn,
+  decodeTextColumn,
+} from '../../../postgresql/decode-row.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { decodeBooleanColumn, decodeNumberColumnOrZero, decodeTextArrayColumn, decodeTextColumn } from './decode.ts';
-import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** A valid unique index of an ordinary table, not of a partitioned table. */
 export interface UniqueIndex {
@@ -85,5 +89,4 @@ export const uniqueIndexesQuery: PostgresqlPreflightQuery<readonly UniqueIndex[]
       };
     }),
   absent: [],
-  grant: buildGrantMonitorRoleStatement,
 };

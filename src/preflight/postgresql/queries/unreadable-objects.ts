@@ -1,7 +1,6 @@
 import { firstNormalObjectId, oidsOfCatalogs } from '../../../postgresql/catalog-oids.ts';
+import { decodeBooleanColumn, decodeNumberColumnOrZero, decodeTextColumn } from '../../../postgresql/decode-row.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { decodeBooleanColumn, decodeNumberColumnOrZero, decodeTextColumn } from './decode.ts';
-import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** An object that pg_dump reads, but that the role may not read. */
 export interface UnreadableObject {
@@ -71,7 +70,6 @@ export const unreadableObjectsQuery: PostgresqlPreflightQuery<UnreadableObjects>
     sequences: decodeNumberColumnOrZero(rows[0] ?? {}, 'sequences'),
   }),
   absent: { objects: [], tables: 0, sequences: 0 },
-  grant: buildGrantMonitorRoleStatement,
 };
 
 const mayRead = `

@@ -1,8 +1,8 @@
+import { decodeBooleanColumn } from '../../../postgresql/decode-row.ts';
 import { isNullTextCopyField } from '../../../postgresql/table-rows.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { createDatabaseFeatureCondition } from './database-overview.ts';
-import { decodeBooleanColumn, decodeTextColumn } from './decode.ts';
-import { buildGrantMonitorRoleStatement } from './grants.ts';
+import { decodeNamedConstraint, type NamedConstraint, namedConstraintSelectListSql } from './named-constraint.ts';
 import {
   completeResultsByRowSearch,
   constraintHasStoredRowsSql,
@@ -16,14 +16,7 @@ import {
  * A constraint that is NOT VALID: existing rows were never checked. For NOT NULL constraints the rows are read. The
  * rows of a CHECK constraint are `unseen`, because preflight evaluates no expression of a user.
  */
-export interface UnvalidatedConstraint extends RowScanDependentResult {
-  /** Quoted. */
-  readonly name: string;
-  /** The table or the domain to which the constraint belongs. */
-  readonly owner: string;
-  /** The definition of the constraint, such as `CHECK ((b < 10)) NOT VALID` */
-  readonly definition: string;
-  readonly ofDomain: boolean;
+export interface UnvalidatedConstraint extends NamedConstraint, RowScanDependentResult {
   /** Whether the domain of the constraint is used in arrays, because of which VALIDATE CONSTRAINT fails. */
   readonly inArrays: boolean;
   /** The initial copy does not check foreign keys, but all other constraints. */
@@ -42,10 +35,7 @@ export const unvalidatedConstraintsQuery: PostgresqlPreflightQuery<readonly Unva
     const arrays = domainTypeHasRowsSql("t.typarray <> '0' AND a.atttypid = t.typarray");
     return `
       SELECT
-        quote_ident(k.conname) AS conname,
-        CASE WHEN k.contypid <> '0' THEN k.contypid::regtype::text ELSE k.conrelid::regclass::text END AS owner,
-        pg_get_constraintdef(k.oid) AS definition,
-        k.contypid <> '0' AS of_domain,
+        ${namedConstraintSelectListSql},
         k.contype = 'f' AS foreign_key,
         ${arrays} AS in_arrays,
         ${constraintHasStoredRowsSql(version)} AS filled,
@@ -63,10 +53,7 @@ export const unvalidatedConstraintsQuery: PostgresqlPreflightQuery<readonly Unva
   },
   decode: (rows) =>
     rows.map((row) => ({
-      name: decodeTextColumn(row, 'conname'),
-      owner: decodeTextColumn(row, 'owner'),
-      definition: decodeTextColumn(row, 'definition'),
-      ofDomain: decodeBooleanColumn(row, 'of_domain'),
+      ...decodeNamedConstraint(row),
       inArrays: decodeBooleanColumn(row, 'in_arrays'),
       foreignKey: decodeBooleanColumn(row, 'foreign_key'),
       ...(decodeBooleanColumn(row, 'filled')
@@ -75,5 +62,4 @@ export const unvalidatedConstraintsQuery: PostgresqlPreflightQuery<readonly Unva
     })),
   searchRows: (found, search) => completeResultsByRowSearch(found, search, isNullTextCopyField),
   absent: [],
-  grant: buildGrantMonitorRoleStatement,
 };

@@ -1,6 +1,5 @@
+import { decodeOptionalTextColumn, decodeTextColumn } from '../../../postgresql/decode-row.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { decodeOptionalTextColumn, decodeTextColumn } from './decode.ts';
-import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** A WAL sender process, which serves a standby, a base backup or logical replication. */
 export interface WalSender {
@@ -23,5 +22,4 @@ export const walSendersQuery: PostgresqlPreflightQuery<readonly WalSender[]> = {
       syncState: decodeOptionalTextColumn(row, 'sync_state'),
     })),
   absent: [],
-  grant: buildGrantMonitorRoleStatement,
 };

@@ -1,6 +1,5 @@
+import { decodeNumberColumnOrZero } from '../../../postgresql/decode-row.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { decodeNumberColumnOrZero } from './decode.ts';
-import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 export interface WalPositionReading {
   /** Position in the WAL, in bytes. */
@@ -26,7 +25,6 @@ export const walPositionQuery: PostgresqlPreflightQuery<WalPositionReading | und
       ? undefined
       : { bytes: decodeNumberColumnOrZero(row, 'bytes'), at: decodeNumberColumnOrZero(row, 'at') },
   absent: undefined,
-  grant: buildGrantMonitorRoleStatement,
 };
 
 /** Bytes of WAL written since the statistics were reset, and the seconds since then (PostgreSQL 14 and newer). */
@@ -47,5 +45,4 @@ export const walVolumeSinceResetQuery: PostgresqlPreflightQuery<WalVolumeSinceRe
       ? undefined
       : { bytes: decodeNumberColumnOrZero(row, 'bytes'), seconds: decodeNumberColumnOrZero(row, 'seconds') },
   absent: undefined,
-  grant: buildGrantMonitorRoleStatement,
 };

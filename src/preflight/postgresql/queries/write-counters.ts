@@ -1,7 +1,6 @@
+import { decodeBooleanColumn, decodeOptionalNumberColumn, decodeTextColumn } from '../../../postgresql/decode-row.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { createDatabaseFeatureCondition } from './database-overview.ts';
-import { decodeBooleanColumn, decodeOptionalNumberColumn, decodeTextColumn } from './decode.ts';
-import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** The time at which the counters of inserted, updated and deleted rows began. */
 export interface WriteCountersStartTime {
@@ -72,5 +71,4 @@ export const writeCountersResetTimeQuery: PostgresqlPreflightQuery<WriteCounters
     sinceCreation: decodeBooleanColumn(row, 'since_creation'),
   }),
   absent: { seconds: undefined, since: '', start: undefined, sinceCreation: false },
-  grant: buildGrantMonitorRoleStatement,
 };

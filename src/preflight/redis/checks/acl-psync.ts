@@ -5,13 +5,7 @@ import { declareRedisPreflightCheck } from '../check.ts';
 import { getRedisCommandPermission, isRedisCommandDenied, isRedisOlderThanAcl } from '../command-permission.ts';
 import { buildRedisAclGrantFix } from '../fixes.ts';
 import { buildRedisOutcomeWithoutQueryResult } from '../outcome-without-result.ts';
-import {
-  type RedisAclDryRunResult,
-  redisAclDryRunPsyncCommandQuery,
-  redisAclDryRunReplconfCommandQuery,
-  redisAclDryRunSyncCommandQuery,
-  redisAclUserRulesQuery,
-} from '../queries/acl.ts';
+import { type RedisAclDryRunResult, redisAclDryRunQueries, redisAclUserRulesQuery } from '../queries/acl.ts';
 import { redisAclfileConfigQuery, redisReplicationConfigQuery } from '../queries/config.ts';
 import { redisInfoQuery } from '../queries/info.ts';
 import { getRedisDisklessReplication } from '../redis-diskless-replication.ts';
@@ -24,9 +18,9 @@ export const aclPsyncCheck = declareRedisPreflightCheck({
   needs: 'connection',
   severity: { continuous: 'blocker' },
   queries: {
-    psync: markPreflightQueryOptional(redisAclDryRunPsyncCommandQuery),
-    sync: markPreflightQueryOptional(redisAclDryRunSyncCommandQuery),
-    replconf: markPreflightQueryOptional(redisAclDryRunReplconfCommandQuery),
+    psync: markPreflightQueryOptional(redisAclDryRunQueries.psync),
+    sync: markPreflightQueryOptional(redisAclDryRunQueries.sync),
+    replconf: markPreflightQueryOptional(redisAclDryRunQueries.replconf),
     rules: markPreflightQueryOptional(redisAclUserRulesQuery),
     file: markPreflightQueryOptional(redisAclfileConfigQuery),
     info: markPreflightQueryOptional(redisInfoQuery),

@@ -1,21 +1,14 @@
-import { emptyRedisInfo, parseKeyspace, type RedisInfo } from '../../../redis/info.ts';
+import { emptyRedisInfo } from '../../../redis/info.ts';
 import { failOutcome, passOutcome } from '../../finding.ts';
 import { getPreflightQueryValueOrDefault, markPreflightQueryOptional, type PreflightQueryResult } from '../../query.ts';
 import { declareRedisPreflightCheck } from '../check.ts';
 import { getRedisCommandPermission, isRedisCommandDenied, isRedisOlderThanAcl } from '../command-permission.ts';
 import { buildRedisAclGrantFix } from '../fixes.ts';
 import { buildRedisOutcomeWithoutQueryResult } from '../outcome-without-result.ts';
-import {
-  type RedisAclDryRunResult,
-  redisAclDryRunDumpCommandQuery,
-  redisAclDryRunPttlCommandQuery,
-  redisAclDryRunScanCommandQuery,
-  redisAclDryRunSelectCommandQuery,
-  redisAclDryRunTypeCommandQuery,
-  redisAclUserRulesQuery,
-} from '../queries/acl.ts';
+import { type RedisAclDryRunResult, redisAclDryRunQueries, redisAclUserRulesQuery } from '../queries/acl.ts';
 import { redisAclfileConfigQuery } from '../queries/config.ts';
 import { redisInfoQuery } from '../queries/info.ts';
+import { listRedisScanCommands } from '../scan-commands.ts';
 import type { RedisSourceFacts } from '../source-facts.ts';
 
 export const aclScanCheck = declareRedisPreflightCheck({
@@ -25,18 +18,18 @@ export const aclScanCheck = declareRedisPreflightCheck({
   needs: 'connection',
   severity: { scan: 'blocker' },
   queries: {
-    select: markPreflightQueryOptional(redisAclDryRunSelectCommandQuery),
-    scan: markPreflightQueryOptional(redisAclDryRunScanCommandQuery),
-    dump: markPreflightQueryOptional(redisAclDryRunDumpCommandQuery),
-    pttl: markPreflightQueryOptional(redisAclDryRunPttlCommandQuery),
-    type: markPreflightQueryOptional(redisAclDryRunTypeCommandQuery),
+    select: markPreflightQueryOptional(redisAclDryRunQueries.select),
+    scan: markPreflightQueryOptional(redisAclDryRunQueries.scan),
+    dump: markPreflightQueryOptional(redisAclDryRunQueries.dump),
+    pttl: markPreflightQueryOptional(redisAclDryRunQueries.pttl),
+    type: markPreflightQueryOptional(redisAclDryRunQueries.type),
     rules: markPreflightQueryOptional(redisAclUserRulesQuery),
     file: markPreflightQueryOptional(redisAclfileConfigQuery),
     info: markPreflightQueryOptional(redisInfoQuery),
   },
   evaluate(values, facts) {
     const { rules, info } = values;
-    const commands = scanCommands(info);
+    const commands = listRedisScanCommands(info);
     const permissions = commands.map((name) => ({
       name,
       permission: getRedisCommandPermission(name, values[name], rules),
@@ -80,14 +73,6 @@ export const aclScanCheck = declareRedisPreflightCheck({
     });
   },
 });
-
-type ScanCommand = 'select' | 'scan' | 'dump' | 'pttl' | 'type';
-
-/** The command SELECT is needed for keys outside database 0, and if it is not known which databases have keys. */
-function scanCommands(info: PreflightQueryResult<RedisInfo>): readonly ScanCommand[] {
-  const isDefaultOnly = info.kind === 'known' && parseKeyspace(info.value).every(({ index }) => index === 0);
-  return [...(isDefaultOnly ? [] : (['select'] as const)), 'scan', 'dump', 'pttl', 'type'];
-}
 
 /** The commands that were denied while keys were sampled, because the ACL rule `+select|0` allows only database 0. */
 function refusalOfSample({ sample }: RedisSourceFacts): {

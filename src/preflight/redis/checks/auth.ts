@@ -2,8 +2,8 @@ import { clientSideDatabaseErrorCodes } from '../../../platform/connect-error.ts
 import { failOutcome, type PreflightCheckOutcome, passOutcome, skipOutcome, warnOutcome } from '../../finding.ts';
 import { isConnectedOverLoopback } from '../../network/evaluate-host.ts';
 import { declareRedisPreflightCheck, redisMigrationMethods } from '../check.ts';
+import { redisDisconnectErrorCodes } from '../disconnect-error-codes.ts';
 import type { RedisSourceFacts } from '../source-facts.ts';
-import { redisDisconnectErrorCodes } from './redis-connect.ts';
 
 export const authCheck = declareRedisPreflightCheck({
   id: 'auth',

@@ -7,7 +7,7 @@ import { redisDatabasesConfigQuery } from '../queries/config.ts';
 import { redisInfoQuery } from '../queries/info.ts';
 
 /** The number of Redis databases in a managed cluster, which is also the default of every Redis server. */
-export const managedRedisDatabaseCount = 16;
+const managedRedisDatabaseCount = 16;
 
 export const databasesCountCheck = declareRedisPreflightCheck({
   id: 'databases-count',

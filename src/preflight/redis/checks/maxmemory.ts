@@ -1,10 +1,9 @@
-import { readRedisInfoNumber } from '../../../redis/info.ts';
 import { failOutcome, infoOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
 import { formatBytesInUnitsOf1000 } from '../../formats/report-text.ts';
 import { getPreflightQueryValueOrDefault, markPreflightQueryOptional } from '../../query.ts';
 import { declareRedisPreflightCheck, redisMigrationMethods } from '../check.ts';
 import { estimateRedisCopy } from '../copy-estimate.ts';
-import { redisMaxmemoryConfigQuery } from '../queries/config.ts';
+import { readRedisMaxmemory, redisMaxmemoryConfigQuery } from '../queries/config.ts';
 import { redisInfoQuery } from '../queries/info.ts';
 
 export const maxmemoryCheck = declareRedisPreflightCheck({
@@ -18,9 +17,7 @@ export const maxmemoryCheck = declareRedisPreflightCheck({
     const copy = estimateRedisCopy(info);
     if (copy === undefined) return unknownOutcome('the server does not report its memory');
     const need = Math.ceil(copy.bytes * 1.1);
-    const config = getPreflightQueryValueOrDefault(settings, undefined);
-    const limit = readRedisInfoNumber(info, 'maxmemory') ?? Number(config?.get('maxmemory') ?? 0);
-    const policy = info.get('maxmemory_policy') ?? config?.get('maxmemory-policy') ?? 'noeviction';
+    const { limit, policy } = readRedisMaxmemory(info, getPreflightQueryValueOrDefault(settings, undefined));
     const evicts = policy !== 'noeviction' && limit > 0;
     const observed = `${formatBytesInUnitsOf1000(copy.bytes)} of data, maxmemory ${limit === 0 ? 'unlimited' : formatBytesInUnitsOf1000(limit)}, ${policy}`;
     const sum = `${formatBytesInUnitsOf1000(copy.bytes)} + 10 % = ${formatBytesInUnitsOf1000(need)} needed`;

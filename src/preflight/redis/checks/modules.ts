@@ -1,5 +1,5 @@
 import { emptyRedisInfo } from '../../../redis/info.ts';
-import { isRedisVersionAtLeast, parseRedisServerVersion } from '../../../redis/version.ts';
+import { isRedisVersionAtLeast, isValkeyOrRedisAtLeast, parseRedisServerVersion } from '../../../redis/version.ts';
 import { failOutcome, type PreflightCheckOutcome, passOutcome } from '../../finding.ts';
 import { getPreflightQueryValueOrDefault, markPreflightQueryOptional } from '../../query.ts';
 import { declareRedisPreflightCheck, redisMigrationMethods } from '../check.ts';
@@ -43,8 +43,7 @@ export const modulesCheck = declareRedisPreflightCheck({
       return passOutcome('this version has no modules');
     if (moduleList.kind === 'known') return passOutcome('no modules');
     // INFO lists the loaded modules since Redis 5.0.
-    const isListedInInfo =
-      version !== undefined && (version.product === 'valkey' || isRedisVersionAtLeast(version, 5, 0));
+    const isListedInInfo = isValkeyOrRedisAtLeast(version, 5, 0);
     if (infoModules.kind === 'known' && isListedInInfo) return passOutcome('no modules');
     return buildRedisOutcomeWithoutQueryResult(moduleList);
   },

@@ -1,9 +1,10 @@
 import { clientSideDatabaseErrorCodes } from '../../../platform/connect-error.ts';
 import type { RedisInfo } from '../../../redis/info.ts';
 import { failOutcome, type PreflightCheckOutcome, warnOutcome } from '../../finding.ts';
-import { evaluateTcpConnections } from '../../network/evaluate-tcp-connections.ts';
+import { buildOpenPortFix, evaluateTcpConnections } from '../../network/evaluate-tcp-connections.ts';
 import { markPreflightQueryOptional, type PreflightQueryResult } from '../../query.ts';
 import { declareRedisPreflightCheck, redisMigrationMethods } from '../check.ts';
+import { redisDisconnectErrorCodes } from '../disconnect-error-codes.ts';
 import { redisInfoQuery } from '../queries/info.ts';
 import type { RedisSourceFacts } from '../source-facts.ts';
 
@@ -17,7 +18,10 @@ export const redisConnectCheck = declareRedisPreflightCheck({
   queries: { info: markPreflightQueryOptional(redisInfoQuery) },
   evaluate({ info }, facts) {
     const outcome = evaluateTcpConnections(facts.address, redisMigrationMethods);
-    if (outcome.status === 'fail') return { ...outcome, fix: connectFix(facts) };
+    if (outcome.status === 'fail') {
+      const isRefused = facts.address.connects.some(({ error }) => error === 'ECONNREFUSED');
+      return { ...outcome, fix: buildOpenPortFix(isRefused, facts.port, 'bind') };
+    }
     return (
       brokenConnection(facts) ??
       noSession(facts) ??
@@ -96,9 +100,6 @@ function otherServer({ port }: RedisSourceFacts): PreflightCheckOutcome {
   });
 }
 
-/** A write to a closed connection fails with EPIPE or ECONNRESET. */
-export const redisDisconnectErrorCodes: ReadonlySet<string> = new Set([clientSideDatabaseErrorCodes.closed, 'EPIPE']);
-
 function disconnected(message: string, port: number): PreflightCheckOutcome {
   return failOutcome(redisMigrationMethods, `port ${port}: ${message}`, {
     required: 'a reply to PING',
@@ -108,16 +109,4 @@ function disconnected(message: string, port: number): PreflightCheckOutcome {
       text: 'Run redis-cli -h HOST -p PORT PING without a password, which shows the error of the server; the server log has the details.',
     },
   });
-}
-
-function connectFix({ address, port }: RedisSourceFacts) {
-  const isRefused = address.connects.some(({ error }) => error === 'ECONNREFUSED');
-  if (isRefused) {
-    return {
-      text: `Check that the server runs and listens on more than localhost (bind, port ${port}), and that no firewall rejects port ${port}.`,
-    };
-  }
-  return {
-    text: `Open port ${port}: firewall, security group or the list of trusted sources. Restore the rules after the migration.`,
-  };
 }

@@ -1,12 +1,13 @@
-import { parseKeyspace, type RedisInfo } from '../../../redis/info.ts';
+import type { RedisInfo } from '../../../redis/info.ts';
 import { isRedisVersionAtLeast, parseRedisServerVersion } from '../../../redis/version.ts';
 import { failOutcome, type PreflightCheckOutcome, passOutcome, skipOutcome, warnOutcome } from '../../finding.ts';
 import { markPreflightQueryOptional, type PreflightQueryResult } from '../../query.ts';
 import { declareRedisPreflightCheck } from '../check.ts';
 import { buildRemoveRenameCommandFix } from '../fixes.ts';
 import { buildRedisOutcomeWithoutQueryResult } from '../outcome-without-result.ts';
-import { type NeededRedisCommandName, redisKnownCommandsQuery } from '../queries/commands.ts';
+import { redisKnownCommandsQuery } from '../queries/commands.ts';
 import { redisInfoQuery } from '../queries/info.ts';
+import { listRedisScanCommands } from '../scan-commands.ts';
 import { isSentinel, sentinelSkipReason } from '../sentinel.ts';
 
 /** The commands that migration tools and the preflight send. */
@@ -35,7 +36,7 @@ export const renamedCommandsCheck = declareRedisPreflightCheck({
     const missing = expectedCommands
       .filter((name) => !known.has(name) && (name !== 'cluster' || hasClusters))
       .map((name) => name.toUpperCase());
-    const missingForScan = scanCommands(info).filter((name) => !known.has(name));
+    const missingForScan = listRedisScanCommands(info).filter((name) => !known.has(name));
     if (missingForScan.length > 0) {
       return scanCommandsMissing([...missing, ...missingForScan.map((name) => name.toUpperCase())], info);
     }
@@ -48,12 +49,6 @@ export const renamedCommandsCheck = declareRedisPreflightCheck({
     });
   },
 });
-
-/** A scan needs SELECT if keys exist outside database 0, or if it is not known which databases have keys. */
-function scanCommands(info: PreflightQueryResult<RedisInfo>): readonly NeededRedisCommandName[] {
-  const isDefaultOnly = info.kind === 'known' && parseKeyspace(info.value).every(({ index }) => index === 0);
-  return [...(isDefaultOnly ? [] : (['select'] as const)), 'scan', 'dump', 'pttl', 'type'];
-}
 
 const scanDetail =
   'A scan copies every key with the commands that are renamed. Replication does not need these commands.';

@@ -22,7 +22,7 @@ export const replBacklogCheck = declareRedisPreflightCheck({
     if (size === undefined) return unknownOutcome('the server does not report the size of the backlog');
     const observed = `repl-backlog-size ${size} (${formatBytesInUnitsOf1000(size)})`;
     const writes = facts.rate?.writes;
-    const rate = formatRedisWriteRate(facts, formatBytesInUnitsOf1000);
+    const rate = formatRedisWriteRate(facts);
     if (writes === undefined || writes === 0) return passOutcome(observed, { detail: `${rate}.` });
     const minute = writes * 60;
     const detail = `${rate}, which is ${formatBytesInUnitsOf1000(minute)} per minute.`;

@@ -1,5 +1,5 @@
 import { type RedisInfo, readRedisInfoNumber } from '../../../redis/info.ts';
-import { isRedisVersionAtLeast, parseRedisServerVersion } from '../../../redis/version.ts';
+import { isValkeyOrRedisAtLeast, parseRedisServerVersion } from '../../../redis/version.ts';
 import { type FindingFix, failOutcome, passOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
 import { formatBytesInUnitsOf1000 } from '../../formats/report-text.ts';
 import { getPreflightQueryValueOrDefault, markPreflightQueryOptional } from '../../query.ts';
@@ -93,7 +93,7 @@ function effectiveHardLimit(
   settings: RedisConfigValues<RedisReplicationSetting> | undefined,
 ): number {
   const version = parseRedisServerVersion(info);
-  const isShared = version?.product === 'valkey' || (version !== undefined && isRedisVersionAtLeast(version, 7, 0));
+  const isShared = isValkeyOrRedisAtLeast(version, 7, 0);
   const backlog = Number(settings?.get('repl-backlog-size') ?? readRedisInfoNumber(info, 'repl_backlog_size') ?? 0);
   return hard > 0 && isShared ? Math.max(hard, backlog) : hard;
 }
@@ -105,7 +105,7 @@ const defaultHardLimit = 256 * 2 ** 20;
 function estimateBuffer(hard: number, limit: OutputBufferLimit, copy: RedisCopyEstimate, facts: RedisSourceFacts) {
   const seconds = Math.ceil(copy.longest);
   const duration = `${formatBytesInUnitsOf1000(copy.bytes)} to copy in ${Math.ceil(copy.shortest)} to ${seconds} s`;
-  const rate = formatRedisWriteRate(facts, formatBytesInUnitsOf1000);
+  const rate = formatRedisWriteRate(facts);
   const writes = facts.rate?.writes;
   if (writes === undefined) {
     const wanted = copy.bytes / 5;

@@ -1,4 +1,4 @@
-import { isRedisVersionAtLeast, parseRedisServerVersion } from '../../../redis/version.ts';
+import { isValkeyOrRedisAtLeast, parseRedisServerVersion } from '../../../redis/version.ts';
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { getPreflightQueryValueOrDefault, markPreflightQueryOptional } from '../../query.ts';
 import { declareRedisPreflightCheck } from '../check.ts';
@@ -24,8 +24,7 @@ export const scriptReplicationCheck = declareRedisPreflightCheck({
   },
   evaluate({ info, setting, calls }) {
     const version = parseRedisServerVersion(info);
-    if (version !== undefined && (version.product === 'valkey' || isRedisVersionAtLeast(version, 7, 0)))
-      return passOutcome('always');
+    if (isValkeyOrRedisAtLeast(version, 7, 0)) return passOutcome('always');
     // If the server hides CONFIG, the default of lua-replicate-commands is assumed, because few servers change it.
     if (setting.kind === 'failed' || setting.kind === 'denied') return buildRedisOutcomeWithoutQueryResult(setting);
     const value = getPreflightQueryValueOrDefault(setting, undefined)?.get('lua-replicate-commands');

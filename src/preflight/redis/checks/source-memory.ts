@@ -5,7 +5,7 @@ import { getPreflightQueryValueOrDefault, markPreflightQueryOptional } from '../
 import { declareRedisPreflightCheck } from '../check.ts';
 import { buildRedisConfigSetFix, redisAdministratorText } from '../fixes.ts';
 import { computeFreeMemoryOfRedisHost } from '../free-memory.ts';
-import { redisMaxmemoryConfigQuery, redisReplicationConfigQuery } from '../queries/config.ts';
+import { readRedisMaxmemory, redisMaxmemoryConfigQuery, redisReplicationConfigQuery } from '../queries/config.ts';
 import { redisInfoQuery } from '../queries/info.ts';
 
 export const sourceMemoryCheck = declareRedisPreflightCheck({
@@ -20,9 +20,7 @@ export const sourceMemoryCheck = declareRedisPreflightCheck({
     replication: markPreflightQueryOptional(redisReplicationConfigQuery),
   },
   evaluate({ info, memory, replication }, { rate }) {
-    const config = getPreflightQueryValueOrDefault(memory, undefined);
-    const limit = readRedisInfoNumber(info, 'maxmemory') ?? Number(config?.get('maxmemory') ?? 0);
-    const policy = info.get('maxmemory_policy') ?? config?.get('maxmemory-policy') ?? 'noeviction';
+    const { limit, policy } = readRedisMaxmemory(info, getPreflightQueryValueOrDefault(memory, undefined));
     const used = readRedisInfoNumber(info, 'used_memory');
     if (limit === 0) return passOutcome('maxmemory unlimited');
     if (used === undefined) return unknownOutcome('the server does not report its memory');

@@ -1,6 +1,6 @@
 import type { RedisReply } from '../../../redis/connection.ts';
 import type { RedisPreflightQuery } from '../query.ts';
-import { findRedisReplyValue } from './reply.ts';
+import { findRedisReplyValue, requireRedisReplyText } from './reply.ts';
 
 /**
  * Whether the user may run a command, and otherwise the error (ACL DRYRUN, Redis 7.0 and later). ACL DRYRUN does not
@@ -16,34 +16,25 @@ function dryRunQuery(...command: readonly [string, ...string[]]): RedisPreflight
     id: `ACL DRYRUN user ${command.join(' ')}`,
     command: ({ user }) => ['ACL', 'DRYRUN', user, ...command],
     decode(reply) {
-      if (typeof reply !== 'string') throw new Error('the reply is not text');
-      return { allowed: reply === 'OK', reply };
+      const text = requireRedisReplyText(reply);
+      return { allowed: text === 'OK', reply: text };
     },
     permission: '+acl|dryrun',
   };
 }
 
-/** The commands that a replica sends. */
-export const redisAclDryRunPsyncCommandQuery = dryRunQuery('PSYNC', '?', '-1');
-export const redisAclDryRunSyncCommandQuery = dryRunQuery('SYNC');
-export const redisAclDryRunReplconfCommandQuery = dryRunQuery('REPLCONF', 'listening-port', '6379');
-/** The commands of a scan, which must be allowed in every database, for keys of any name. */
-export const redisAclDryRunSelectCommandQuery = dryRunQuery('SELECT', '0');
-export const redisAclDryRunScanCommandQuery = dryRunQuery('SCAN', '0');
-export const redisAclDryRunDumpCommandQuery = dryRunQuery('DUMP', 'cloudctl:any:key');
-export const redisAclDryRunPttlCommandQuery = dryRunQuery('PTTL', 'cloudctl:any:key');
-export const redisAclDryRunTypeCommandQuery = dryRunQuery('TYPE', 'cloudctl:any:key');
-
 /** The queries with ACL DRYRUN, by command name. */
-export const redisAclDryRunQueries: Readonly<Record<string, RedisPreflightQuery<RedisAclDryRunResult>>> = {
-  psync: redisAclDryRunPsyncCommandQuery,
-  sync: redisAclDryRunSyncCommandQuery,
-  replconf: redisAclDryRunReplconfCommandQuery,
-  select: redisAclDryRunSelectCommandQuery,
-  scan: redisAclDryRunScanCommandQuery,
-  dump: redisAclDryRunDumpCommandQuery,
-  pttl: redisAclDryRunPttlCommandQuery,
-  type: redisAclDryRunTypeCommandQuery,
+export const redisAclDryRunQueries = {
+  // The commands that a replica sends.
+  psync: dryRunQuery('PSYNC', '?', '-1'),
+  sync: dryRunQuery('SYNC'),
+  replconf: dryRunQuery('REPLCONF', 'listening-port', '6379'),
+  // The commands of a scan, which must be allowed in every database, for keys of any name.
+  select: dryRunQuery('SELECT', '0'),
+  scan: dryRunQuery('SCAN', '0'),
+  dump: dryRunQuery('DUMP', 'cloudctl:any:key'),
+  pttl: dryRunQuery('PTTL', 'cloudctl:any:key'),
+  type: dryRunQuery('TYPE', 'cloudctl:any:key'),
 };
 
 export interface RedisAclUserRules {

@@ -1,3 +1,4 @@
+import { type RedisInfo, readRedisInfoNumber } from '../../../redis/info.ts';
 import type { RedisPreflightQuery } from '../query.ts';
 import { parseRedisReplyPairs } from './reply.ts';
 
@@ -41,6 +42,18 @@ export const redisMinReplicasConfigQuery = configQuery<'min-replicas-to-write' |
 );
 export const redisOutputBufferConfigQuery = configQuery<'client-output-buffer-limit'>('client-output-buffer-limit');
 export const redisMaxmemoryConfigQuery = configQuery<'maxmemory' | 'maxmemory-policy'>('maxmemory*');
+
+/** The limit of the memory in bytes (0: none), and what the server does at the limit; from INFO, else from CONFIG GET. */
+export function readRedisMaxmemory(
+  info: RedisInfo,
+  config: RedisConfigValues<'maxmemory' | 'maxmemory-policy'> | undefined,
+): { readonly limit: number; readonly policy: string } {
+  return {
+    limit: readRedisInfoNumber(info, 'maxmemory') ?? Number(config?.get('maxmemory') ?? 0),
+    policy: info.get('maxmemory_policy') ?? config?.get('maxmemory-policy') ?? 'noeviction',
+  };
+}
+
 export const redisMaxclientsConfigQuery = configQuery<'maxclients'>('maxclients');
 export const redisTlsPortConfigQuery = configQuery<'tls-port'>('tls-port');
 export const redisTlsReplicationConfigQuery = configQuery<'tls-replication'>('tls-replication');

@@ -1,6 +1,6 @@
-import type { RedisReply } from '../../../redis/connection.ts';
 import { parseRedisInfo, parseRedisInfoValueParts, type RedisInfo } from '../../../redis/info.ts';
 import type { RedisPreflightQuery } from '../query.ts';
+import { requireRedisReplyText } from './reply.ts';
 
 /**
  * INFO without arguments returns the default sections: server, clients, memory, persistence, stats, replication,
@@ -9,7 +9,7 @@ import type { RedisPreflightQuery } from '../query.ts';
 export const redisInfoQuery: RedisPreflightQuery<RedisInfo> = {
   id: 'INFO',
   command: () => ['INFO'],
-  decode: (reply) => parseRedisInfo(requireText(reply)),
+  decode: (reply) => parseRedisInfo(requireRedisReplyText(reply)),
   permission: '+info',
 };
 
@@ -19,7 +19,7 @@ export const redisCommandCallsQuery: RedisPreflightQuery<ReadonlyMap<string, num
   command: () => ['INFO', 'commandstats'],
   decode: (reply) =>
     new Map(
-      [...parseRedisInfo(requireText(reply))].map(([name, value]) => [
+      [...parseRedisInfo(requireRedisReplyText(reply))].map(([name, value]) => [
         name.replace(/^cmdstat_/, ''),
         Number(parseRedisInfoValueParts(value).get('calls') ?? 0),
       ]),
@@ -34,11 +34,7 @@ export const redisCommandCallsQuery: RedisPreflightQuery<ReadonlyMap<string, num
 export const redisInfoModulesQuery: RedisPreflightQuery<readonly string[]> = {
   id: 'INFO modules',
   command: () => ['INFO', 'modules'],
-  decode: (reply) => [...requireText(reply).matchAll(/^module:name=([^,\r\n]+)/gm)].map(([, name]) => name ?? ''),
+  decode: (reply) =>
+    [...requireRedisReplyText(reply).matchAll(/^module:name=([^,\r\n]+)/gm)].map(([, name]) => name ?? ''),
   permission: '+info',
 };
-
-function requireText(reply: RedisReply): string {
-  if (typeof reply !== 'string') throw new Error('the reply to INFO is not text');
-  return reply;
-}

@@ -14,6 +14,12 @@ export function requireRedisReplyList(reply: RedisReply | undefined): readonly R
   throw new Error('the reply is not a list');
 }
 
+/** Throws if the reply is not text. */
+export function requireRedisReplyText(reply: RedisReply): string {
+  if (typeof reply === 'string') return reply;
+  throw new Error('the reply is not text');
+}
+
 /** Returns the value that follows a name in a list of alternating names and values. A value may itself be a list. */
 export function findRedisReplyValue(reply: RedisReply, name: string): RedisReply | undefined {
   const list = requireRedisReplyList(reply);

@@ -1,16 +1,13 @@
 import { parseRedisInfo, type RedisInfoFields } from '../../../redis/info.ts';
 import type { RedisPreflightQuery } from '../query.ts';
-import { findRedisReplyValue, requireRedisReplyList } from './reply.ts';
+import { findRedisReplyValue, requireRedisReplyList, requireRedisReplyText } from './reply.ts';
 
 export type RedisClusterInfoField = 'cluster_state' | 'cluster_size' | 'cluster_slots_assigned' | 'cluster_slots_ok';
 
 export const redisClusterInfoQuery: RedisPreflightQuery<RedisInfoFields<RedisClusterInfoField>> = {
   id: 'CLUSTER INFO',
   command: () => ['CLUSTER', 'INFO'],
-  decode(reply) {
-    if (typeof reply !== 'string') throw new Error('the reply to CLUSTER INFO is not text');
-    return parseRedisInfo(reply);
-  },
+  decode: (reply) => parseRedisInfo(requireRedisReplyText(reply)),
   permission: '+cluster|info',
 };
 
@@ -30,11 +27,12 @@ export const redisClusterNodesQuery: RedisPreflightQuery<RedisClusterSummary> = 
   id: 'CLUSTER NODES',
   command: () => ['CLUSTER', 'NODES'],
   decode(reply) {
-    if (typeof reply !== 'string') throw new Error('the reply to CLUSTER NODES is not text');
-    const nodes = reply.split('\n').flatMap((line) => {
-      const [, , flags, , , , , , ...slots] = line.trim().split(' ');
-      return flags === undefined ? [] : [{ flags: flags.split(','), slots }];
-    });
+    const nodes = requireRedisReplyText(reply)
+      .split('\n')
+      .flatMap((line) => {
+        const [, , flags, , , , , , ...slots] = line.trim().split(' ');
+        return flags === undefined ? [] : [{ flags: flags.split(','), slots }];
+      });
     const own = nodes.find(({ flags }) => flags.includes('myself'));
     if (own === undefined) throw new Error('the reply to CLUSTER NODES has no node with the flag myself');
     return {

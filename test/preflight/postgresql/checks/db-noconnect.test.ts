@@ -7,9 +7,9 @@ import { connected, database, preflightOptions, short, sourceFacts } from '../fa
 const both = 'fail continuous+dump';
 
 test.each([
-  { what: 'entered', is: {}, reach: { kind: 'entered', direct: true }, verdict: 'pass' },
+  { what: 'entered', is: {}, reach: { kind: 'entered' }, verdict: 'pass' },
   { what: 'datallowconn false', is: { allowsConnections: false }, reach: { kind: 'closed' }, verdict: both },
-  { what: 'a template', is: { template: true }, reach: { kind: 'entered', direct: true }, verdict: both },
+  { what: 'a template', is: { template: true }, reach: { kind: 'entered' }, verdict: both },
   { what: 'no CONNECT', is: { mayConnect: false }, reach: { kind: 'closed' }, verdict: both },
   { what: 'half dropped', is: { connectionLimit: -2 }, reach: { kind: 'closed' }, verdict: both },
   { what: 'refused', is: {}, reach: { kind: 'refused', code: '28000', message: 'no entry' }, verdict: both },

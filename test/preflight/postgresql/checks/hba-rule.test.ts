@@ -199,9 +199,7 @@ test('a rule by name, which only the server can resolve, is believed where it ha
     settings: settings({}),
   };
   const near = (kind: 'entered' | 'closed') => {
-    const reach = new Map<string, DatabaseAccessResult>(
-      sourceFacts().databases.map((name) => [name, kind === 'entered' ? { kind, direct: true } : { kind }]),
-    );
+    const reach = new Map<string, DatabaseAccessResult>(sourceFacts().databases.map((name) => [name, { kind }]));
     return short(
       hbaRuleCheck.evaluate(facts, sourceFacts({ access: reach }), preflightOptions({ isOverInternet: false })),
     );

@@ -23,7 +23,7 @@ test.each([
   { what: 'the same after a restart', own: { ...one, started: 2500, readAt: 2600 }, verdict: 'pass' },
   { what: 'one that is not known', own: undefined, verdict: 'pass' },
 ])('the connection of a database reaches $what: $verdict', ({ own, verdict }) => {
-  const same = { kind: 'entered', direct: true, instance: one } as const;
+  const same = { kind: 'entered', instance: one } as const;
   const places = [
     {
       access: new Map([
