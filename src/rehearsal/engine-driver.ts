@@ -6,6 +6,7 @@ import { chooseSchemaCopier } from '../engine/schema/choose-schema-copier.ts';
 import type { PostgresqlEndpoint } from '../postgresql/endpoint.ts';
 import { formatPostgresqlVersion } from '../postgresql/version.ts';
 import type { RedisEndpoint } from '../redis/endpoint.ts';
+import { formatSourceName } from '../watch/watch-record.ts';
 import type { MigrationTargetServer } from './migration-target-server.ts';
 import { cleanUpPostgresqlRehearsal } from './postgresql/clean-up.ts';
 import {
@@ -14,7 +15,9 @@ import {
   type RehearsalPlan,
   type RehearsalTargetBeforeChanges,
 } from './postgresql/plan.ts';
+import { lockPostgresqlRehearsalTarget, type RehearsalTargetLock } from './postgresql/rehearsal-target-lock.ts';
 import { createPostgresRehearsalDeps, runPostgresRehearsal } from './postgresql/run.ts';
+import { readRedisRunId } from './redis/rehearsal-session.ts';
 import {
   cleanUpRedisRehearsal,
   createRedisRehearsalDeps,
@@ -33,7 +36,11 @@ export type RehearsalEngineDriverDeps = Pick<RehearsalRunParams, 'clock' | 'env'
 
 /** The steps of a rehearsal that differ between PostgreSQL and Redis, in the order in which they are called. */
 export interface RehearsalEngineDriver {
-  connectTarget(): Promise<void>;
+  /**
+   * Connects to the target, and locks it against rehearsals of other machines if it is PostgreSQL. Resolves with the
+   * identity of a Redis server, which is the same for every address of it; undefined if it is not known.
+   */
+  connectTarget(): Promise<string | undefined>;
   /**
    * Removes all objects that the record of a rehearsal lists. `connectTarget` must have been called before.
    * @param how `keep`: the copies stay on the target; `isLate`: the record is of an interrupted rehearsal
@@ -51,6 +58,8 @@ export interface RehearsalEngineDriver {
     params: RehearsalRunParams,
     method: 'continuous' | 'dump',
   ): Promise<RehearsalRunResult>;
+  /** Releases the lock of the target. */
+  close(): Promise<void>;
 }
 
 /** The changes that a rehearsal will make on both servers, as clauses of a sentence. */
@@ -75,6 +84,7 @@ export function createPostgresqlRehearsalDriver(
   });
   let targetState: RehearsalTargetBeforeChanges | undefined;
   let plan: RehearsalPlan | undefined;
+  let lock: RehearsalTargetLock | undefined;
   const inspect = async (): Promise<RehearsalTargetBeforeChanges> => {
     const isTlsFixed = targetState !== undefined || rehearsalTarget.isTlsExplicit;
     const target = targetState?.target ?? rehearsalTarget.source;
@@ -83,9 +93,14 @@ export function createPostgresqlRehearsalDriver(
   };
   const endpoints = () => ({ source, target: targetState?.target ?? rehearsalTarget.source });
   return {
-    connectTarget: async () => void (await inspect()),
-    cleanUp: (file, { keep }) =>
-      cleanUpPostgresqlRehearsal(file, endpoints(), createPostgresRehearsalDeps(deps, file, endpoints()), keep),
+    async connectTarget() {
+      const { target } = await inspect();
+      const name = formatSourceName({ engine: 'postgresql', host: source.host, port: source.port });
+      lock = await lockPostgresqlRehearsalTarget(target, name, readOnlyEngine, deps.signal);
+      return undefined;
+    },
+    cleanUp: (file, how) =>
+      cleanUpPostgresqlRehearsal(file, endpoints(), createPostgresRehearsalDeps(deps, file, endpoints()), how),
     async inspectTarget() {
       const { server, extensions } = await inspect();
       return { version: formatPostgresqlVersion(server.version), extensions, system: server.system };
@@ -115,6 +130,7 @@ export function createPostgresqlRehearsalDriver(
       if (targetState === undefined || plan === undefined) throw new Error('the rehearsal has no plan');
       return runPostgresRehearsal({ ...params, endpoints: endpoints(), targetState, plan, file, ignoreDbs, method });
     },
+    close: async () => lock?.release(),
   };
 }
 
@@ -125,7 +141,7 @@ export function createRedisRehearsalDriver(
 ): RehearsalEngineDriver {
   const endpoints = { source, target };
   return {
-    connectTarget: async () => {},
+    connectTarget: () => readRedisRunId(target, deps.signal),
     cleanUp: (file, how) =>
       cleanUpRedisRehearsal(file, endpoints, createRedisRehearsalDeps(deps, file, endpoints), how),
     inspectTarget: async () => ({
@@ -138,6 +154,11 @@ export function createRedisRehearsalDriver(
       onTarget: 'becomes a replica of the source until the rehearsal ends, and is emptied then',
       slotsOf: () => [],
     }),
-    run: (file, params) => runRedisRehearsal({ ...params, endpoints, file }),
+    async run(file, params) {
+      // Between the first inspection and this moment the user has confirmed the rehearsal, which may have taken hours.
+      await inspectRedisRehearsalTarget(endpoints, params.signal);
+      return runRedisRehearsal({ ...params, endpoints, file });
+    },
+    close: async () => {},
   };
 }

@@ -1,8 +1,10 @@
+import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type { CommandIo } from '../cli/command-io.ts';
 import { CliError } from '../errors.ts';
 import { type HeldFileLock, tryAcquireFileLock } from '../platform/file-lock.ts';
-import { listFolder } from '../platform/files.ts';
+import { listFolder, readTextIfReadable, writeFileAtomically } from '../platform/files.ts';
+import { sanitizeReportLine } from '../sanitize/terminal-text.ts';
 import { readRehearsalRecord, rehearsalFolder } from './rehearsal-record.ts';
 
 /**
@@ -17,6 +19,31 @@ export function lockRehearsalOfSourceAndTarget(path: string): HeldFileLock {
     detail: `that rehearsal holds the lock ${lockPath}`,
     hint: 'wait until that rehearsal ends, or end it with Ctrl-C in its terminal',
   });
+}
+
+/**
+ * Takes a lock for the target of a rehearsal, so that two rehearsals with different sources do not take the objects of
+ * each other for their own. Throws a CliError that names the other rehearsal while it runs on this machine.
+ * @param identity the address of the target, or another text that identifies the server
+ * @param names source and target as `HOST:PORT`
+ */
+export function lockRehearsalTarget(
+  stateFolder: string,
+  identity: string,
+  names: { readonly source: string; readonly target: string },
+): HeldFileLock {
+  const fingerprint = createHash('sha256').update(identity).digest('hex').slice(0, 32);
+  const path = join(rehearsalFolder(stateFolder), `target-${fingerprint}`);
+  const lock = tryAcquireFileLock(`${path}.lock`);
+  if (lock === undefined) {
+    const holder = readTextIfReadable(`${path}.txt`)?.trim() ?? 'another rehearsal';
+    throw new CliError('busy', `another rehearsal into ${names.target} is running`, {
+      detail: sanitizeReportLine(`${holder} holds the lock ${path}.lock`),
+      hint: 'wait until that rehearsal ends, or end it with Ctrl-C in its terminal',
+    });
+  }
+  writeFileAtomically(`${path}.txt`, `the rehearsal of ${names.source} into ${names.target}\n`);
+  return lock;
 }
 
 /**

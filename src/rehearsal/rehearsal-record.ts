@@ -18,6 +18,8 @@ export interface RehearsalCreatedObject {
 
 export interface FormerlyEmptyDatabase extends RehearsalTargetObjectNames {
   readonly name: string;
+  /** Absent in records that earlier versions of the program wrote. */
+  readonly oid?: string;
 }
 
 export interface RehearsalMigrationObjects {
@@ -48,6 +50,8 @@ export interface RehearsalRecord {
   readonly objects: readonly RehearsalMigrationObjects[];
   /** The settings that a Redis target had before it became a replica of the source. */
   readonly settings?: Readonly<Record<string, string>>;
+  /** The rehearsal has ended, and its copies stay on the target (`--keep`); objects on the source may be left. */
+  readonly kept?: boolean;
 }
 
 /** The record of a rehearsal on the disk. Every change of the record is synced to the disk when `change` returns. */
@@ -117,8 +121,8 @@ function decodeRecord(json: JsonRecord): RehearsalRecord | undefined {
     databases: recordsIn(json.databases).flatMap(decodeCreatedObject),
     roles: recordsIn(json.roles).flatMap(decodeCreatedObject),
     filled: recordsIn(json.filled).flatMap((one) =>
-      decodeCreatedObject(one).map(({ name }) => ({
-        name,
+      decodeCreatedObject(one).map((named) => ({
+        ...named,
         extensions: readStringList(one.extensions),
         schemas: readStringList(one.schemas),
         publications: readStringList(one.publications),
@@ -132,6 +136,7 @@ function decodeRecord(json: JsonRecord): RehearsalRecord | undefined {
       return [{ name, database, ...decodeSubscriptionOidField(one), ...(former === undefined ? {} : { former }) }];
     }),
     ...(isJsonRecord(settings) ? { settings: textEntries(settings) } : {}),
+    ...(json.kept === true ? { kept: true } : {}),
   };
 }
 

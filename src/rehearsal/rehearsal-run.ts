@@ -15,7 +15,7 @@ import {
   type PlannedRehearsalChanges,
   type RehearsalEngineDriver,
 } from './engine-driver.ts';
-import { lockRehearsalOfSourceAndTarget, warnAboutOtherRehearsalLeftovers } from './leftovers.ts';
+import { lockRehearsalOfSourceAndTarget, lockRehearsalTarget, warnAboutOtherRehearsalLeftovers } from './leftovers.ts';
 import type { MigrationTargetServer } from './migration-target-server.ts';
 import { startRehearsalProgressView } from './progress-view.ts';
 import type { RehearsalTargetFacts } from './rehearsal-preflight.ts';
@@ -57,8 +57,8 @@ export interface RehearsalRun {
   /** The objects that could not be removed. */
   leftovers(): readonly RehearsalLeftover[];
   targetVersion(): string;
-  /** Releases the lock. */
-  close(): void;
+  /** Releases the locks. */
+  close(): Promise<void>;
 }
 
 export interface RehearsalOutcome extends RehearsalRunResult {
@@ -73,7 +73,17 @@ export async function openRehearsalRun(io: CommandIo, options: RehearsalRunOptio
   const { source, target, args, signal, keep, stallTimeout, interval } = options;
   const names = { source: serverName(source), target: serverName(target) };
   const path = getRehearsalRecordPath(host.folders.state, names.source, names.target);
-  const lock = lockRehearsalOfSourceAndTarget(path);
+  const locks = [lockRehearsalOfSourceAndTarget(path)];
+  const releaseLocks = () => {
+    for (const lock of locks.splice(0)) lock.release();
+  };
+  const lockTarget = (identity: string) => void locks.push(lockRehearsalTarget(host.folders.state, identity, names));
+  try {
+    lockTarget(names.target);
+  } catch (error) {
+    releaseLocks();
+    throw error;
+  }
   const driver = driverFor(io, options);
   let leftovers: readonly RehearsalLeftover[] = [];
   let system = '';
@@ -85,12 +95,14 @@ export async function openRehearsalRun(io: CommandIo, options: RehearsalRunOptio
         ? 'Removing publications and replication slots; the copies stay on the target.'
         : 'Removing what the rehearsal created.',
     );
+    if (keepCopies) file.change({ kept: true });
     leftovers = await driver.cleanUp(file, { keep: keepCopies, isLate: false });
   };
   return {
     async inspectTarget() {
       await warnAboutOtherRehearsalLeftovers(io, path);
-      await driver.connectTarget();
+      const identity = await driver.connectTarget();
+      if (identity !== undefined) lockTarget(identity);
       await cleanUpEarlierRun(io, driver, path);
       const facts = await driver.inspectTarget();
       ({ system, version } = facts);
@@ -136,7 +148,10 @@ export async function openRehearsalRun(io: CommandIo, options: RehearsalRunOptio
     },
     leftovers: () => leftovers,
     targetVersion: () => version.replace(/^[a-z]+-/, ''),
-    close: () => lock.release(),
+    async close() {
+      await driver.close();
+      releaseLocks();
+    },
   };
 }
 
@@ -164,11 +179,12 @@ async function cleanUpEarlierRun({ output }: CommandIo, driver: RehearsalEngineD
     });
   }
   await output.note('Removing what an interrupted rehearsal left.');
-  const leftovers = await driver.cleanUp(createRehearsalRecordFile(path, record), { keep: false, isLate: true });
+  const how = { keep: record.kept === true, isLate: true };
+  const leftovers = await driver.cleanUp(createRehearsalRecordFile(path, record), how);
   if (leftovers.length === 0) return;
   throw new CliError('rehearsal_failed', 'could not remove what an interrupted rehearsal left', {
     detail: leftovers.map(formatRehearsalLeftover).join('\n'),
-    hint: 'run these statements, and run the command again',
+    hint: 'run the statements for objects that nobody needs, and run the command again',
   });
 }
 

@@ -75,6 +75,8 @@ async function attackOf(behaviour: FakeBehaviour, name: string): Promise<void> {
 
 describe.concurrent('a server that speaks the protocol of PostgreSQL badly', () => {
   for (const { behaviour, victim } of cases) {
-    test(`${behaviour.name}: db ${victim}`, () => attackOf(behaviour, victim), 90_000);
+    // A target takes one rehearsal at a time.
+    const add = victim === 'rehearse' ? test.sequential : test;
+    add(`${behaviour.name}: db ${victim}`, () => attackOf(behaviour, victim), 90_000);
   }
 });

@@ -77,7 +77,9 @@ async function steal(behaviour: FakeBehaviour, name: string, tls: boolean, ...mo
 describe.concurrent('an impostor', () => {
   for (const name of Object.keys(commands)) {
     for (const tls of [true, false]) {
-      test(`who asks for the password in clear text gets none: db ${name}, ${tls ? 'TLS' : 'plain'}`, async () => {
+      // A target takes one rehearsal at a time.
+      const add = name === 'rehearse' ? test.sequential : test;
+      add(`who asks for the password in clear text gets none: db ${name}, ${tls ? 'TLS' : 'plain'}`, async () => {
         const { ran, received } = await steal(clear, name, tls);
         expect(received).not.toContain(password);
         expect(ran.code, ran.stderr).toBe(3);

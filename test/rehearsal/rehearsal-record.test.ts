@@ -40,6 +40,15 @@ test('what was made is on the disk before the next thing is made, and for its ow
   expect(readRehearsalRecord(path)).toBeUndefined();
 });
 
+test('oids of filled databases and a kept rehearsal are recorded, and old records without them are read', () => {
+  const path = place();
+  const record = { ...first, filled: first.filled.map((one) => ({ ...one, oid: '5' })), kept: true };
+  createRehearsalRecordFile(path, record);
+  expect(readRehearsalRecord(path)).toEqual(record);
+  createRehearsalRecordFile(path, first);
+  expect(readRehearsalRecord(path)).toEqual(first);
+});
+
 test('a record that cannot be read is told as a damaged one', () => {
   const path = place();
   mkdirSync(path, { recursive: true });

@@ -32,16 +32,26 @@ it('a second rehearsal of the same pair is busy, and another pair is not', async
   const io = commandIo(testHost());
   const first = await runBetween(io, 1, 2);
   await expect(runBetween(io, 1, 2)).rejects.toMatchObject({ code: 'busy' });
-  (await runBetween(io, 1, 3)).close();
-  first.close();
-  (await runBetween(io, 1, 2)).close();
+  await (await runBetween(io, 1, 3)).close();
+  await first.close();
+  await (await runBetween(io, 1, 2)).close();
+});
+
+it('a rehearsal of another source into the same target is busy, and its error names the running one', async () => {
+  const io = commandIo(testHost());
+  const first = await runBetween(io, 1, 2);
+  const busy = { code: 'busy', detail: expect.stringContaining('127.0.0.1:1 into 127.0.0.1:2') };
+  await expect(runBetween(io, 3, 2)).rejects.toMatchObject(busy);
+  await first.close();
+  // The second rehearsal has released the lock of its own source and target.
+  await (await runBetween(io, 3, 2)).close();
 });
 
 it('a target that cannot be reached is an error before anything is created', async () => {
   const run = await runBetween(commandIo(testHost()), await closedPort(), await closedPort());
   await expect(run.inspectTarget()).rejects.toMatchObject({ code: 'unreachable' });
   expect(run.leftovers()).toEqual([]);
-  run.close();
+  await run.close();
 });
 
 it('a damaged record of an earlier rehearsal stops the next one, and stays', async () => {
@@ -51,7 +61,7 @@ it('a damaged record of an earlier rehearsal stops the next one, and stays', asy
   writeFileSync(path, '{');
   const run = await runBetween(commandIo(host), 1, 2);
   await expect(run.inspectTarget()).rejects.toMatchObject({ code: 'config_invalid', detail: path });
-  run.close();
+  await run.close();
 });
 
 it('interrupted rehearsals of other pairs are a warning with their command, running ones are not', async () => {

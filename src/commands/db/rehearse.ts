@@ -117,7 +117,7 @@ export const dbRehearseCommand: CommandSpec<CommandContext> = {
       });
     } finally {
       stopListening();
-      rehearsal?.close();
+      await rehearsal?.close();
     }
   },
 };

@@ -1,15 +1,20 @@
 import { cleanUpFromMigrationJournal } from '../../engine/clean-up-from-migration-journal.ts';
 import type { MigrationEngineDependencies } from '../../engine/migration-engine-input.ts';
-import { redactErrorReason } from '../../engine/migration-error.ts';
+import { getSqlStateOrSystemCode, redactErrorReason } from '../../engine/migration-error.ts';
 import type { MigrationCleanupEntry, MigrationJournal } from '../../engine/migration-journal.ts';
-import { withEngineDatabaseSession } from '../../engine/postgresql/engine-session.ts';
+import { querySingleValue, withEngineDatabaseSession } from '../../engine/postgresql/engine-session.ts';
 import { migrationEngineApplicationName } from '../../engine/postgresql/replication-object-names.ts';
 import { readPostgresqlServerIdentity } from '../../engine/postgresql/server-identity.ts';
 import type { PostgresqlEndpoint } from '../../postgresql/endpoint.ts';
 import { formatSingleLinePsqlStatement } from '../../postgresql/psql-script.ts';
 import { quoteIdentifier } from '../../postgresql/quote.ts';
 import type { RedisEndpoint } from '../../redis/endpoint.ts';
-import type { RehearsalCreatedObject, RehearsalRecordFile } from '../rehearsal-record.ts';
+import type {
+  FormerlyEmptyDatabase,
+  RehearsalCreatedObject,
+  RehearsalRecord,
+  RehearsalRecordFile,
+} from '../rehearsal-record.ts';
 import type { RehearsalLeftover } from '../rehearsal-report.ts';
 import {
   dropRehearsalDatabases,
@@ -17,7 +22,13 @@ import {
   listRehearsalOwnerRoles,
   type RehearsalObjectDropResult,
 } from './drop-objects.ts';
-import { dropObjectsAddedToRehearsalTarget } from './existing-objects.ts';
+import {
+  currentDatabaseOidQuery,
+  dropObjectsAddedToRehearsalTarget,
+  dropObjectsOfRehearsalRoles,
+  listFirstObjectsOfOthers,
+} from './existing-objects.ts';
+import { databaseDoesNotExist, findCreatedDatabasesUsedByOthers } from './find-created-databases-used-by-others.ts';
 
 export interface RehearsalEndpoints<S> {
   readonly source: S;
@@ -82,92 +93,153 @@ export function createRehearsalJournal(
 }
 
 /**
- * Removes all objects that a rehearsal of PostgreSQL created, whatever their state. Objects that could not be removed
- * remain in the record; otherwise the record is deleted.
- * @param keep whether the databases and roles on the target remain
+ * Removes the objects that a rehearsal of PostgreSQL created. Objects that could not be removed remain in the record;
+ * otherwise the record is deleted.
+ * @param how `keep`: the databases and roles on the target remain; `isLate`: the rehearsal was interrupted, and others
+ * may have used the target since then. Then only objects that certainly belong to the rehearsal are dropped. The others
+ * are returned once, and the record forgets them, so that they do not prevent every later rehearsal.
  */
 export async function cleanUpPostgresqlRehearsal(
   file: RehearsalRecordFile,
   { target }: RehearsalEndpoints<PostgresqlEndpoint>,
   ports: MigrationEngineDependencies,
-  keep: boolean,
+  { keep, isLate }: { readonly keep: boolean; readonly isLate: boolean },
 ): Promise<readonly RehearsalLeftover[]> {
-  const left: RehearsalLeftover[] = [...(await cleanUpFromMigrationJournal(ports))];
-  if (!keep) left.push(...(await cleanUpTarget(file, target, ports)));
-  if (left.length === 0) file.remove();
-  return left;
+  const onSource = await cleanUpFromMigrationJournal(ports);
+  const { failed, uncertain } = keep ? nothingLeft : await cleanUpTarget(file, target, ports, isLate);
+  if (onSource.length === 0 && failed.length === 0) file.remove();
+  return [...onSource, ...failed, ...uncertain];
 }
+
+/** What a clean-up of the target left. */
+interface TargetLeftovers {
+  /** Objects of the rehearsal that could not be dropped; the next clean-up tries again. */
+  readonly failed: readonly RehearsalLeftover[];
+  /** Objects that may belong to others; no clean-up drops them. */
+  readonly uncertain: readonly RehearsalLeftover[];
+}
+
+const nothingLeft: TargetLeftovers = { failed: [], uncertain: [] };
 
 async function cleanUpTarget(
   file: RehearsalRecordFile,
   target: PostgresqlEndpoint,
   ports: MigrationEngineDependencies,
-): Promise<readonly RehearsalLeftover[]> {
+  isLate: boolean,
+): Promise<TargetLeftovers> {
   const { id, databases, roles, filled, system } = file.current();
   try {
     return await withEngineDatabaseSession(target, ports, { name: migrationEngineApplicationName }, async (session) => {
       const server = await readPostgresqlServerIdentity(session);
-      if (server.system !== system)
-        throw new Error('this is not the server of the rehearsal: its system identifier differs');
-      const left: RehearsalLeftover[] = [];
+      if (server.system !== system) {
+        const left = listRecordedObjects(
+          file.current(),
+          'the target is not the server of the rehearsal any more: its system identifier differs',
+        );
+        return isLate ? { failed: [], uncertain: left } : { failed: left, uncertain: [] };
+      }
+      const failed: RehearsalLeftover[] = [];
+      const uncertain: RehearsalLeftover[] = [];
       const owners = await listRehearsalOwnerRoles(session, id);
       for (const one of filled) {
-        const rest = await restoreFilledDatabase(one, owners, target, ports);
-        if (rest.length > 0) left.push(...rest);
+        const rest = await restoreFilledDatabase(one, owners, target, ports, isLate);
+        uncertain.push(...rest.uncertain);
+        if (rest.failed.length > 0) failed.push(...rest.failed);
         else file.change({ filled: file.current().filled.filter(({ name }) => name !== one.name) });
       }
-      const gone = await dropRehearsalDatabases(session, databases, server.version);
-      file.change({ databases: withoutDropped(databases, gone) });
+      const names = owners.map((owner) => owner.name);
+      const used =
+        isLate && server.isSuperuser
+          ? await findCreatedDatabasesUsedByOthers(databases, names, target, ports)
+          : new Map<string, RehearsalLeftover>();
+      uncertain.push(...used.values());
+      const unused = databases.filter(({ name }) => !used.has(name));
+      const gone = await dropRehearsalDatabases(session, unused, server.version);
       const free = await dropRehearsalRoles(session, [...roles, ...owners]);
-      file.change({ roles: withoutDropped(roles, free) });
-      return [...left, ...gone.leftovers, ...free.leftovers];
+      failed.push(...gone.leftovers);
+      // While a database of the rehearsal is used by others, the roles that own its objects cannot be dropped.
+      (used.size > 0 ? uncertain : failed).push(...free.leftovers);
+      // It is not certain that the rehearsal created an object without an oid.
+      uncertain.push(...gone.uncertain, ...free.uncertain);
+      const keepInRecord = ({ oid }: RehearsalCreatedObject) => oid !== undefined || !isLate;
+      file.change({
+        databases: withoutDropped(unused, gone).filter(keepInRecord),
+        roles: withoutDropped(roles, free).filter(keepInRecord),
+      });
+      return isLate ? { failed, uncertain } : { failed: [...failed, ...uncertain], uncertain: [] };
     });
   } catch (error) {
-    const reason = redactErrorReason(error, target.password);
-    const each = (what: string, statement: string) => (name: string) => ({
-      side: 'target' as const,
-      database: '',
-      object: `${what} ${name}`,
-      statement: `${statement} ${quoteIdentifier(name)}`,
-      reason,
-    });
-    return [
-      ...file.current().databases.map(({ name }) => each('database', 'DROP DATABASE')(name)),
-      ...file.current().roles.map(({ name }) => each('role', 'DROP ROLE')(name)),
-    ];
+    return { failed: listRecordedObjects(file.current(), redactErrorReason(error, target.password)), uncertain: [] };
   }
 }
 
+function listRecordedObjects(
+  { filled, databases, roles }: RehearsalRecord,
+  reason: string,
+): readonly RehearsalLeftover[] {
+  const each = (what: string, statement: string) => (name: string) => ({
+    side: 'target' as const,
+    database: '',
+    object: `${what} ${name}`,
+    statement: `${statement} ${quoteIdentifier(name)}`,
+    reason,
+  });
+  return [
+    ...filled.map(({ name }) => copiedObjectsLeftover(name, [], reason)),
+    ...databases.map(({ name }) => each('database', 'DROP DATABASE')(name)),
+    ...roles.map(({ name }) => each('role', 'DROP ROLE')(name)),
+  ];
+}
+
 async function restoreFilledDatabase(
-  { name, ...before }: Parameters<typeof dropObjectsAddedToRehearsalTarget>[1] & { readonly name: string },
+  { name, oid, ...before }: FormerlyEmptyDatabase,
   owners: readonly RehearsalCreatedObject[],
   target: PostgresqlEndpoint,
   ports: MigrationEngineDependencies,
-): Promise<readonly RehearsalLeftover[]> {
-  const leftover = (object: string, reason: string): RehearsalLeftover => ({
-    side: 'target',
-    database: name,
-    object,
-    // The object name comes from the target server, so the statement is formatted as one line for psql.
-    statement: formatSingleLinePsqlStatement(`DROP ${object} CASCADE`)?.slice(0, -1) ?? '',
-    reason,
+  isLate: boolean,
+): Promise<TargetLeftovers> {
+  const names = owners.map((owner) => owner.name);
+  const leftover = (reason: string) => (object: string) => ({
+    ...{ side: 'target' as const, database: name, object, reason },
+    statement: formatDropStatement(object),
   });
   try {
-    const rest = await withEngineDatabaseSession(
+    return await withEngineDatabaseSession(
       { ...target, dbname: name },
       ports,
       { name: migrationEngineApplicationName },
-      (session) =>
-        dropObjectsAddedToRehearsalTarget(
-          session,
-          before,
-          owners.map((owner) => owner.name),
-        ),
+      async (session) => {
+        // A database with another oid was created later, so it contains nothing of the rehearsal.
+        if (oid !== undefined && (await querySingleValue(session, currentDatabaseOidQuery)) !== oid) return nothingLeft;
+        if (!isLate) {
+          const rest = await dropObjectsAddedToRehearsalTarget(session, before, names);
+          return { failed: rest.map(leftover('could not be dropped')), uncertain: [] };
+        }
+        const failed = await dropObjectsOfRehearsalRoles(session, names).then(
+          () => [],
+          (error: unknown) => [copiedObjectsLeftover(name, names, redactErrorReason(error, target.password))],
+        );
+        const others = await listFirstObjectsOfOthers(session, before, names);
+        return { failed, uncertain: others.map(leftover('another user may have created the object')) };
+      },
     );
-    return rest.map((object) => leftover(object, 'could not be dropped'));
   } catch (error) {
-    return [leftover('the copied objects', redactErrorReason(error, target.password))];
+    if (getSqlStateOrSystemCode(error) === databaseDoesNotExist) return nothingLeft;
+    const reason = redactErrorReason(error, target.password);
+    return { failed: [copiedObjectsLeftover(name, names, reason)], uncertain: [] };
   }
+}
+
+function copiedObjectsLeftover(database: string, owners: readonly string[], reason: string): RehearsalLeftover {
+  const statement = owners.length === 0 ? '' : `DROP OWNED BY ${owners.map(quoteIdentifier).join(', ')} CASCADE`;
+  return { side: 'target', database, object: 'the copied objects', statement, reason };
+}
+
+/** The object name comes from the target server, so the statement is formatted as one line for psql. */
+function formatDropStatement(object: string): string {
+  const largeObject = /^large object (\d+)$/.exec(object)?.[1];
+  const statement = largeObject === undefined ? `DROP ${object} CASCADE` : `SELECT lo_unlink(${largeObject})`;
+  return formatSingleLinePsqlStatement(statement)?.slice(0, -1) ?? '';
 }
 
 function withoutDropped<T extends { readonly name: string }>(

@@ -7,10 +7,13 @@ import type { RehearsalLeftover } from '../rehearsal-report.ts';
 
 type QuerySession = Pick<SearchPathSafeSession, 'query'>;
 
-/** The names of the dropped objects, and the objects that could not be dropped. */
 export interface RehearsalObjectDropResult {
+  /** Names of objects that were dropped, do not exist, or belong to others. */
   readonly dropped: readonly string[];
+  /** Objects that could not be dropped. */
   readonly leftovers: readonly RehearsalLeftover[];
+  /** Existing objects whose oid is not recorded, so they may belong to others. */
+  readonly uncertain: readonly RehearsalLeftover[];
 }
 
 /**
@@ -74,15 +77,17 @@ async function dropEach(
 ): Promise<RehearsalObjectDropResult> {
   const gone: string[] = [];
   const left: RehearsalLeftover[] = [];
+  const uncertain: RehearsalLeftover[] = [];
   for (const { name, oid } of objects) {
     const reason = await dropOne(session, { name, oid }, kind).catch(errorText);
     if (reason === undefined) gone.push(name);
     else {
       const object = `${kind.what} ${name}`;
-      left.push({ side: 'target', database: '', object, statement: kind.statement(name), reason });
+      const list = oid === undefined ? uncertain : left;
+      list.push({ side: 'target', database: '', object, statement: kind.statement(name), reason });
     }
   }
-  return { dropped: gone, leftovers: left };
+  return { dropped: gone, leftovers: left, uncertain };
 }
 
 /**

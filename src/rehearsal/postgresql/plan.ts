@@ -4,7 +4,7 @@ import {
   type DatabaseCreationProperties,
   listSourceDatabases,
 } from '../../engine/postgresql/database-creation-properties.ts';
-import { queryLastRows, withEngineDatabaseSession } from '../../engine/postgresql/engine-session.ts';
+import { queryLastRows, querySingleValue, withEngineDatabaseSession } from '../../engine/postgresql/engine-session.ts';
 import { migrationEngineApplicationName } from '../../engine/postgresql/replication-object-names.ts';
 import {
   type PostgresqlServerIdentity,
@@ -16,7 +16,11 @@ import type { PostgresqlEndpoint } from '../../postgresql/endpoint.ts';
 import { sanitizeReportLine } from '../../sanitize/terminal-text.ts';
 import type { FormerlyEmptyDatabase } from '../rehearsal-record.ts';
 import { rehearsalTargetInputNames, targetLoginHint } from '../target-login-hint.ts';
-import { listFirstExistingUserObjects, readRehearsalTargetObjectNames } from './existing-objects.ts';
+import {
+  currentDatabaseOidQuery,
+  listFirstExistingUserObjects,
+  readRehearsalTargetObjectNames,
+} from './existing-objects.ts';
 
 /** The facts about the target that are read before the rehearsal changes anything. */
 export interface RehearsalTargetBeforeChanges {
@@ -97,11 +101,26 @@ export async function planRehearsal(
   if (databases.length === 0)
     throw usageError('--ignore-dbs contains every database of the source', 'remove a database from `--ignore-dbs`');
   const fresh = databases.filter(({ name }) => !targetState.databases.includes(name));
-  const filled: FormerlyEmptyDatabase[] = [];
+  const existing = databases.filter((one) => !fresh.includes(one)).map(({ name }) => name);
+  const filled = await readEmptyTargetDatabases(targetState.target, existing, ports, signal);
+  return { source: server, databases, missing: fresh, filled };
+}
+
+/**
+ * The state of these databases of the target. Throws a CliError if one of them is not empty, with the objects that it
+ * contains.
+ */
+export async function readEmptyTargetDatabases(
+  target: PostgresqlEndpoint,
+  names: readonly string[],
+  ports: MigrationEngineDependencies,
+  signal: AbortSignal,
+): Promise<readonly FormerlyEmptyDatabase[]> {
+  const empty: FormerlyEmptyDatabase[] = [];
   const taken: string[] = [];
-  for (const { name } of databases.filter((one) => !fresh.includes(one))) {
+  for (const name of names) {
     await withEngineDatabaseSession(
-      { ...targetState.target, dbname: name },
+      { ...target, dbname: name },
       ports,
       { name: migrationEngineApplicationName, signal },
       async (session) => {
@@ -110,11 +129,15 @@ export async function planRehearsal(
           taken.push(
             sanitizeReportLine(`${name} contains ${found.slice(0, 5).join(', ')}${found.length > 5 ? ', …' : ''}`),
           );
-        else filled.push({ name, ...(await readRehearsalTargetObjectNames(session)) });
+        else {
+          const oid = await querySingleValue(session, currentDatabaseOidQuery);
+          const before = await readRehearsalTargetObjectNames(session);
+          empty.push({ name, ...(oid === undefined ? {} : { oid }), ...before });
+        }
       },
     );
   }
-  if (taken.length === 0) return { source: server, databases, missing: fresh, filled };
+  if (taken.length === 0) return empty;
   throw new CliError('preflight_blocked', 'the target databases are not empty', {
     detail: taken.join('\n'),
     hint: 'give an empty server with `--into`, or skip these databases with `--ignore-dbs`; nothing was changed',

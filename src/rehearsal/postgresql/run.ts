@@ -1,9 +1,7 @@
 import { createMigrationEngineDependencies } from '../../engine/engine-dependencies.ts';
 import type { DatabaseMigrationState, EngineMigrationState } from '../../engine/engine-migration-state.ts';
 import { defaultMigrationEngineTimeLimits } from '../../engine/migration-engine-input.ts';
-import { copyRolesToTarget } from '../../engine/postgresql/copy-roles-to-target.ts';
-import { createTargetDatabase } from '../../engine/postgresql/database-creation-properties.ts';
-import { queryLastRows, querySingleValue, withEngineDatabaseSession } from '../../engine/postgresql/engine-session.ts';
+import { withEngineDatabaseSession } from '../../engine/postgresql/engine-session.ts';
 import {
   migrationEngineApplicationName,
   replicationObjectName,
@@ -11,16 +9,15 @@ import {
 import { chooseSchemaCopier } from '../../engine/schema/choose-schema-copier.ts';
 import { type MigrationEngineRun, startEngineMigration } from '../../engine/start-engine-migration.ts';
 import { timeoutSignal } from '../../platform/timeout-signal.ts';
-import { firstNormalObjectId } from '../../postgresql/catalog-oids.ts';
 import type { PostgresqlEndpoint } from '../../postgresql/endpoint.ts';
-import { quoteLiteral } from '../../postgresql/quote.ts';
 import { waitForRehearsalCatchUp } from '../catch-up.ts';
 import { compareSequences } from '../compare-row-counts.ts';
-import type { RehearsalCreatedObject, RehearsalRecordFile } from '../rehearsal-record.ts';
+import type { RehearsalRecordFile } from '../rehearsal-record.ts';
 import type { DatabaseRehearsalResult, TableComparison } from '../rehearsal-report.ts';
 import type { RehearsalRunParams, RehearsalRunResult } from '../run-params.ts';
 import { createRehearsalJournal, type RehearsalEndpoints } from './clean-up.ts';
 import { compareRehearsalRows, tryTableCopy } from './compare-rehearsal-rows.ts';
+import { createRehearsalRolesAndDatabases } from './create-rehearsal-roles-and-databases.ts';
 import { buildRehearsalEndpointsForDatabase, describeStalledDatabase } from './database-endpoints.ts';
 import type { RehearsalPlan, RehearsalTargetBeforeChanges } from './plan.ts';
 import { listTablesWithCopiedColumns, readSequenceStatesAsText } from './rehearsal-tables.ts';
@@ -53,7 +50,7 @@ export function createPostgresRehearsalDeps(
 export async function runPostgresRehearsal(params: PostgresRehearsalParams): Promise<RehearsalRunResult> {
   const { endpoints, plan, file, ignoreDbs, method, signal, clock } = params;
   const ports = createPostgresRehearsalDeps(params, file, endpoints);
-  await createRolesAndDatabases(params, ports);
+  await createRehearsalRolesAndDatabases(params, ports);
   const { id } = file.current();
   const migration = startEngineMigration(
     {
@@ -99,41 +96,6 @@ export async function runPostgresRehearsal(params: PostgresRehearsalParams): Pro
 }
 
 type Ports = ReturnType<typeof createPostgresRehearsalDeps>;
-
-/**
- * The rehearsal creates roles and databases itself before the migration starts, so that its record lists exactly what must
- * be removed.
- */
-async function createRolesAndDatabases(
-  { endpoints, plan, file, signal }: PostgresRehearsalParams,
-  ports: Ports,
-): Promise<void> {
-  const opening = { name: migrationEngineApplicationName, signal };
-  await withEngineDatabaseSession(endpoints.source, ports, opening, (source) =>
-    withEngineDatabaseSession(endpoints.target, ports, opening, async (target) => {
-      const roles = async (session: typeof target) =>
-        (
-          await queryLastRows(
-            session,
-            `SELECT rolname AS name, oid FROM pg_roles WHERE oid >= ${firstNormalObjectId} ORDER BY 1`,
-          )
-        ).map(({ name, oid }): RehearsalCreatedObject => ({ name: name ?? '', ...(oid == null ? {} : { oid }) }));
-      const there = (await roles(target)).map(({ name }) => name);
-      const wanted = (await roles(source)).filter(({ name }) => !there.includes(name)).map(({ name }) => name);
-      file.change({ roles: wanted.map((name) => ({ name })), filled: plan.filled });
-      await copyRolesToTarget(source, target, ports.random);
-      file.change({ roles: (await roles(target)).filter(({ name }) => wanted.includes(name)) });
-      for (const database of plan.missing) {
-        const { name } = database;
-        const others = file.current().databases;
-        file.change({ databases: [...others, { name }] });
-        await createTargetDatabase(target, database);
-        const oid = await querySingleValue(target, `SELECT oid FROM pg_database WHERE datname = ${quoteLiteral(name)}`);
-        file.change({ databases: [...others, { name, ...(oid === undefined ? {} : { oid }) }] });
-      }
-    }),
-  );
-}
 
 interface DatabaseComparison {
   readonly tables: readonly TableComparison[];

@@ -8,7 +8,7 @@ import { redactErrorReason } from '../../engine/migration-error.ts';
 import { isRedisReplicaOfSource, readRedisServerInfo } from '../../engine/redis/replica.ts';
 import { startEngineMigration } from '../../engine/start-engine-migration.ts';
 import { CliError, usageError } from '../../errors.ts';
-import { connectRedis, type RedisConnection } from '../../redis/connection.ts';
+import type { RedisConnection } from '../../redis/connection.ts';
 import type { RedisEndpoint } from '../../redis/endpoint.ts';
 import { parseKeyspace, type RedisInfo, readRedisInfoNumber } from '../../redis/info.ts';
 import { formatRedisCommand } from '../../redis/quote.ts';
@@ -22,6 +22,7 @@ import type { RehearsalRunParams, RehearsalRunResult } from '../run-params.ts';
 import { rehearsalTargetInputNames, targetLoginHint } from '../target-login-hint.ts';
 import { compareRedisDatabaseKeys } from './compare-redis-database-keys.ts';
 import { canReadRedisExpiryTimes } from './redis-key-content.ts';
+import { withRehearsalSession } from './rehearsal-session.ts';
 
 export interface RedisRehearsalParams extends RehearsalRunParams {
   readonly endpoints: RehearsalEndpoints<RedisEndpoint>;
@@ -232,18 +233,5 @@ async function withTargetSession<T>(
       detail: `${server.host}:${server.port}`,
       hint: `${targetLoginHint(error, rehearsalTargetInputNames)}; nothing was changed`,
     });
-  }
-}
-
-async function withRehearsalSession<T>(
-  server: RedisEndpoint,
-  work: (session: RedisConnection) => Promise<T>,
-  signal?: AbortSignal,
-): Promise<T> {
-  const session = await connectRedis(server, { limit: defaultMigrationEngineTimeLimits.connectTimeout, signal });
-  try {
-    return await work(session);
-  } finally {
-    session.end();
   }
 }
