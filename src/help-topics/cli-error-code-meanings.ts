@@ -67,7 +67,7 @@ export const cliErrorCodeMeanings: Readonly<Record<CliErrorCode, { readonly mean
       fix: 'Unlock the keychain, or use `--credential-store file`; `cloudctl doctor` shows why.',
     },
     busy: {
-      meaning: 'another process has locked a file of the profile or batch',
+      meaning: 'another process has locked a file of the profile, batch or migration',
       fix: 'Wait until the other process has ended, then run the command again.',
     },
     unreachable: { meaning: 'a server was not reached', fix: 'Check the address, the network and the proxy.' },
