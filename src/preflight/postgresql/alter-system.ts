@@ -62,7 +62,7 @@ export function alterSystemFix(
       text: `ALTER SYSTEM is not allowed on this server (allow_alter_system = off): set ${listed} in the configuration file, then ${restart ? 'restart the server' : 'reload it: SELECT pg_reload_conf()'}.${reason}`,
     };
   }
-  const fixed = names.filter((name) => fixedSources.has(settings.get(name)?.source ?? ''));
+  const fixed = names.filter((name) => overridingPlaces.has(settings.get(name)?.source ?? ''));
   const free = names.filter((name) => !fixed.includes(name));
   return {
     ...(free.length === 0
@@ -76,7 +76,7 @@ export function alterSystemFix(
     text:
       fixed.length === 0
         ? `Set ${listed}, then ${restart ? 'restart the server' : 'reload the configuration: SELECT pg_reload_conf()'}.${reason}`
-        : `${fixed.join(', ')} ${fixed.length === 1 ? 'is' : 'are'} set on the command line of the server, which overrides every file: change it there (${listed}), then restart the server.${reason}`,
+        : `${describeOverridingPlaces(fixed, settings)}: change it there (${listed})${restart ? ', then restart the server' : ''}.${reason}`,
   };
 }
 
@@ -95,8 +95,20 @@ const standbySettings: ReadonlySet<PostgresqlSettingName> = new Set([
 const standbysFirst =
   'If the server has physical standbys, raise the setting on the standbys first: otherwise they stop replaying WAL.';
 
-/** Sources of a setting (pg_settings.source) that ALTER SYSTEM does not override. */
-const fixedSources = new Set(['command line', 'environment variable']);
+/** Places whose settings ALTER SYSTEM does not override, by their names in pg_settings.source. */
+const overridingPlaces: ReadonlyMap<string, string> = new Map([
+  ['command line', 'on the command line of the server, which overrides every file'],
+  ['environment variable', 'on the command line of the server, which overrides every file'],
+  ['database', 'with ALTER DATABASE, which overrides the value of the server'],
+  ['user', 'with ALTER ROLE, which overrides the value of the server'],
+  ['database user', 'with ALTER ROLE … IN DATABASE, which overrides the value of the server'],
+]);
+
+function describeOverridingPlaces(names: readonly PostgresqlSettingName[], settings: PostgresqlServerSettings): string {
+  const [first] = names;
+  const place = first === undefined ? undefined : overridingPlaces.get(settings.get(first)?.source ?? '');
+  return `${names.join(', ')} ${names.length === 1 ? 'is' : 'are'} set ${place ?? 'elsewhere'}`;
+}
 
 /**
  * The undo sets a value again that ALTER SYSTEM had set; every other value returns when its line is removed from

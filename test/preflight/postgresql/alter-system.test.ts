@@ -28,6 +28,20 @@ test('a setting that needs no restart is reloaded', () => {
   expect(fix).not.toHaveProperty('restart');
 });
 
+test.each([
+  ['user', 'ALTER ROLE'],
+  ['database', 'ALTER DATABASE'],
+  ['database user', 'IN DATABASE'],
+])('a setting of a role or database (source %s), which ALTER SYSTEM does not change, gets a text', (source, words) => {
+  const fix = alterSystemFix(settings({ logical_decoding_work_mem: { value: '64', source, context: 'user' } }), {
+    logical_decoding_work_mem: '256MB',
+  });
+  expect(fix).not.toHaveProperty('sql');
+  expect(fix).not.toHaveProperty('effects');
+  expect(fix.text).toContain(words);
+  expect(fix.text).not.toContain('restart');
+});
+
 test('a setting on the command line gets a text instead of ALTER SYSTEM', () => {
   const fix = alterSystemFix(settings({ wal_level: { value: 'replica', source: 'command line' } }), {
     wal_level: 'logical',
