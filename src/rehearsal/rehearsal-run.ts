@@ -149,8 +149,11 @@ export async function openRehearsalRun(io: CommandIo, options: RehearsalRunOptio
     leftovers: () => leftovers,
     targetVersion: () => version.replace(/^[a-z]+-/, ''),
     async close() {
-      await driver.close();
-      releaseLocks();
+      try {
+        await driver.close();
+      } finally {
+        releaseLocks();
+      }
     },
   };
 }

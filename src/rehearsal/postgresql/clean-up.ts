@@ -93,8 +93,7 @@ export function createRehearsalJournal(
 }
 
 /**
- * Removes the objects that a rehearsal of PostgreSQL created. Objects that could not be removed remain in the record;
- * otherwise the record is deleted.
+ * Removes the objects that a rehearsal of PostgreSQL created. The record keeps what could not be removed, or is deleted.
  * @param how `keep`: the databases and roles on the target remain; `isLate`: the rehearsal was interrupted, and others
  * may have used the target since then. Then only objects that certainly belong to the rehearsal are dropped. The others
  * are returned once, and the record forgets them, so that they do not prevent every later rehearsal.
@@ -105,10 +104,12 @@ export async function cleanUpPostgresqlRehearsal(
   ports: MigrationEngineDependencies,
   { keep, isLate }: { readonly keep: boolean; readonly isLate: boolean },
 ): Promise<readonly RehearsalLeftover[]> {
-  const onSource = await cleanUpFromMigrationJournal(ports);
-  const { failed, uncertain } = keep ? nothingLeft : await cleanUpTarget(file, target, ports, isLate);
-  if (onSource.length === 0 && failed.length === 0) file.remove();
-  return [...onSource, ...failed, ...uncertain];
+  const fromJournal = await cleanUpFromMigrationJournal(ports);
+  // What the migration left on the target would be taken for an object of others.
+  const isTargetSkipped = keep || (isLate && fromJournal.some(({ side }) => side === 'target'));
+  const { failed, uncertain } = isTargetSkipped ? nothingLeft : await cleanUpTarget(file, target, ports, isLate);
+  if (fromJournal.length === 0 && failed.length === 0) file.remove();
+  return [...fromJournal, ...failed, ...uncertain];
 }
 
 /** What a clean-up of the target left. */
@@ -141,13 +142,13 @@ async function cleanUpTarget(
       const failed: RehearsalLeftover[] = [];
       const uncertain: RehearsalLeftover[] = [];
       const owners = await listRehearsalOwnerRoles(session, id);
+      const names = owners.map((owner) => owner.name);
       for (const one of filled) {
-        const rest = await restoreFilledDatabase(one, owners, target, ports, isLate);
+        const rest = await restoreFilledDatabase(one, names, target, ports, isLate);
         uncertain.push(...rest.uncertain);
         if (rest.failed.length > 0) failed.push(...rest.failed);
         else file.change({ filled: file.current().filled.filter(({ name }) => name !== one.name) });
       }
-      const names = owners.map((owner) => owner.name);
       const used =
         isLate && server.isSuperuser
           ? await findCreatedDatabasesUsedByOthers(databases, names, target, ports)
@@ -193,12 +194,11 @@ function listRecordedObjects(
 
 async function restoreFilledDatabase(
   { name, oid, ...before }: FormerlyEmptyDatabase,
-  owners: readonly RehearsalCreatedObject[],
+  names: readonly string[],
   target: PostgresqlEndpoint,
   ports: MigrationEngineDependencies,
   isLate: boolean,
 ): Promise<TargetLeftovers> {
-  const names = owners.map((owner) => owner.name);
   const leftover = (reason: string) => (object: string) => ({
     ...{ side: 'target' as const, database: name, object, reason },
     statement: formatDropStatement(object),

@@ -74,7 +74,16 @@ export async function dropObjectsOfRehearsalRoles(session: QuerySession, owners:
   // and would fire for the next statement.
   for (const { name } of triggers.at(-1) ?? [])
     await session.query(`DROP EVENT TRIGGER ${quoteIdentifier(name ?? '')}`);
-  await session.query(`DROP OWNED BY ${owners.map(quoteIdentifier).join(', ')} RESTRICT`);
+  // A superuser owns the extensions, so the schemas of extensions cannot be dropped with the other objects. They are reported.
+  const schemas = await session.query(
+    `SELECT DISTINCT n.nspname AS name FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace
+     WHERE pg_get_userbyid(n.nspowner) IN (${owners.map(quoteLiteral).join(', ')})`,
+  );
+  const statements = (schemas.at(-1) ?? []).map(
+    ({ name }) => `ALTER SCHEMA ${quoteIdentifier(name ?? '')} OWNER TO CURRENT_USER`,
+  );
+  const dropOwned = `DROP OWNED BY ${owners.map(quoteIdentifier).join(', ')} RESTRICT`;
+  await session.query([...statements, dropOwned].join('; '));
 }
 
 /**
@@ -130,6 +139,7 @@ interface UserObject {
   readonly owner: string;
 }
 
+/** Without the objects of extensions, and the constructors of range types, which belong to the bootstrap superuser. */
 async function listUserObjects(session: QuerySession): Promise<readonly UserObject[]> {
   const rows = await session.query(`SELECT kind, quoted, pg_get_userbyid(owner) AS owner FROM (
     SELECT 1 AS step, CASE c.relkind WHEN 'v' THEN 'VIEW' WHEN 'm' THEN 'MATERIALIZED VIEW' WHEN 'S' THEN 'SEQUENCE'
@@ -141,6 +151,7 @@ async function listUserObjects(session: QuerySession): Promise<readonly UserObje
     UNION ALL SELECT 2, 'ROUTINE', p.oid::regprocedure::text, p.proowner
       FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
       WHERE ${isUserSchema('n.nspname')} AND ${isNotOfExtension('pg_proc', 'p.oid')}
+      AND NOT EXISTS (SELECT 1 FROM pg_depend d WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'i')
     UNION ALL SELECT 3, CASE t.typtype WHEN 'd' THEN 'DOMAIN' ELSE 'TYPE' END, format('%I.%I', n.nspname, t.typname),
       t.typowner
       FROM pg_type t JOIN pg_namespace n ON n.oid = t.typnamespace

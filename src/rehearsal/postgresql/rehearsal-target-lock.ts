@@ -1,4 +1,5 @@
 import type { MigrationEngineDependencies } from '../../engine/migration-engine-input.ts';
+import { getSqlStateOrSystemCode } from '../../engine/migration-error.ts';
 import { queryLastRows, querySingleValue, withEngineDatabaseSession } from '../../engine/postgresql/engine-session.ts';
 import { CliError } from '../../errors.ts';
 import type { PostgresqlEndpoint } from '../../postgresql/endpoint.ts';
@@ -67,8 +68,9 @@ async function openLockSession(
   try {
     return await openUntilEnd({ ...target, dbname: 'postgres' }, opening, ports);
   } catch (error) {
-    if (target.dbname === 'postgres' || opening.signal.aborted) throw error;
-    // The server has no such database, or the user must not use it.
+    // Only if the server has no such database, or the user must not use it: the lock of another database excludes nobody here.
+    const isClosed = /^(3D000|42501|28...)$/.test(getSqlStateOrSystemCode(error) ?? '');
+    if (target.dbname === 'postgres' || !isClosed) throw error;
     return openUntilEnd(target, opening, ports);
   }
 }

@@ -106,6 +106,26 @@ test('rows of others in a database that a killed rehearsal filled remain, and th
   expect(await runAgain(host)).toBeUndefined();
 });
 
+test('copied objects are dropped although a superuser has an extension in their schema', async () => {
+  const host = testHost();
+  const oid = await createDatabase('extended');
+  await server.query(`CREATE ROLE ${owner}`);
+  await server.query(
+    `CREATE SCHEMA ext; CREATE EXTENSION hstore SCHEMA ext; CREATE TABLE ext.t (id int);
+     ALTER TABLE ext.t OWNER TO ${owner}; ALTER SCHEMA ext OWNER TO ${owner}`,
+    'extended',
+  );
+  const path = leaveRecord(host, { filled: [{ name: 'extended', oid, ...nothing }] });
+  const { detail } = (await runAgain(host)) as { readonly detail: string };
+  expect(detail.split('\n')).toEqual([
+    expect.stringContaining('DROP schema ext CASCADE'),
+    expect.stringContaining('DROP extension hstore CASCADE'),
+  ]);
+  expect(await server.query("SELECT 1 FROM pg_class WHERE relname = 't'", 'extended')).toEqual([]);
+  expect(await server.query(`SELECT 1 FROM pg_roles WHERE rolname = '${owner}'`)).toEqual([]);
+  expect(existsSync(path)).toBe(false);
+});
+
 test('an object of others that depends on a copied table keeps both, and the next run tries again', async () => {
   const host = testHost();
   const oid = await createDatabase('linked');
@@ -182,7 +202,8 @@ test('a database that a killed rehearsal created is dropped unless others have c
   await server.query(`CREATE ROLE ${owner}`);
   for (const name of ['used', 'unused'])
     await server.query(
-      `CREATE TABLE t (id int); ALTER TABLE t OWNER TO ${owner}; CREATE SCHEMA ext; CREATE EXTENSION hstore SCHEMA ext`,
+      `CREATE TABLE t (id int); ALTER TABLE t OWNER TO ${owner}; CREATE SCHEMA ext; CREATE EXTENSION hstore SCHEMA ext;
+       CREATE TYPE period AS RANGE (subtype = int4); ALTER TYPE period OWNER TO ${owner}`,
       name,
     );
   await server.query('CREATE TABLE theirs AS SELECT 1 AS id', 'used');
