@@ -1,4 +1,4 @@
-import type { CliError } from '../errors.ts';
+import { CliError } from '../errors.ts';
 import { type AccountAndTeam, compareAccounts, describeAccount } from '../identity.ts';
 import type { Secret } from '../secret.ts';
 import type { CredentialRecord } from './credential-record.ts';
@@ -37,14 +37,22 @@ export interface StoredSessionAccessTokenProvider extends ProfileAccessTokenProv
   acceptNewSession(): void;
 }
 
+/** The session is valid, but perhaps of another account, so the user is not asked to log in again in the same command. */
+export class ReplacedSessionError extends CliError {}
+
 /**
  * The error when another login replaced the session of a running command, such as a batch, with a session of another account or
  * team.
  */
-function replacedSessionError(deps: SessionRefreshDeps, owner: AccountAndTeam, record: CredentialRecord): CliError {
+function replacedSessionError(
+  deps: SessionRefreshDeps,
+  owner: AccountAndTeam,
+  record: CredentialRecord,
+): ReplacedSessionError {
   const session = { ...owner, scope: record.scope };
   const detail = `the session belonged to ${describeAccount(owner)}; another login has replaced it with a session of ${describeAccount(record)}`;
-  return needsLoginError(deps.profile, detail, session, deps.flowOption(record.sid));
+  const { message, hint } = needsLoginError(deps.profile, detail, session, deps.flowOption(record.sid));
+  return new ReplacedSessionError('needs_login', message, { detail, hint });
 }
 
 /** Opens the session of a profile in its credential store. */

@@ -1,5 +1,9 @@
 import { CliError } from '../errors.ts';
-import type { ProfileAccessTokenProvider, StoredSessionAccessTokenProvider } from './profile-access-token-provider.ts';
+import {
+  type ProfileAccessTokenProvider,
+  ReplacedSessionError,
+  type StoredSessionAccessTokenProvider,
+} from './profile-access-token-provider.ts';
 
 /**
  * Wraps a session so that, after it has ended, the user at the terminal can log in and the command continues. `reauthenticate`
@@ -15,7 +19,8 @@ export function wrapSessionWithReauthentication(
     try {
       return await work();
     } catch (error) {
-      if (!(error instanceof CliError && error.code === 'needs_login')) throw error;
+      if (!(error instanceof CliError && error.code === 'needs_login') || error instanceof ReplacedSessionError)
+        throw error;
       login ??= reauthenticate().then((isLoggedIn) => {
         if (isLoggedIn) session.acceptNewSession();
         return isLoggedIn;

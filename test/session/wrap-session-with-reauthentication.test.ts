@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { CliError } from '../../src/errors.ts';
 import { Secret } from '../../src/secret.ts';
-import type { StoredSessionAccessTokenProvider } from '../../src/session/profile-access-token-provider.ts';
+import {
+  ReplacedSessionError,
+  type StoredSessionAccessTokenProvider,
+} from '../../src/session/profile-access-token-provider.ts';
 import { wrapSessionWithReauthentication } from '../../src/session/wrap-session-with-reauthentication.ts';
 
 /** A session that has ended until somebody logs in. */
@@ -53,6 +56,14 @@ describe('the way back', () => {
       Promise.reject(new CliError('login_required', 'not signed in')),
     );
     await expect(offered.forceRefresh()).rejects.toMatchObject({ code: 'login_required' });
+  });
+
+  it('is not offered when another login has replaced the session, which may be of another account', async () => {
+    const { session, reauthenticate, state } = ended();
+    const replaced = { ...session, renew: () => Promise.reject(new ReplacedSessionError('needs_login', 'replaced')) };
+    const offered = wrapSessionWithReauthentication(replaced, reauthenticate(true));
+    await expect(offered.renew(new Secret('old'))).rejects.toMatchObject({ code: 'needs_login' });
+    expect(state.asked).toBe(0);
   });
 
   it('is not offered for anything else', async () => {

@@ -39,7 +39,7 @@ function describeReplacedSession(
   if (determineReportedSessionState(record, host.clock.now()) === 'needs_login') return undefined;
   if (stored.kind === 'found') return { text: `Profile ${profileName} is already logged in.` };
   return {
-    text: `Profile ${profileName} is logged in at ${record.authOrigin} with client ID ${sanitizeLine(record.clientId)}. This login replaces that session without revoking its tokens.`,
+    text: `Profile ${profileName} is logged in at ${record.authOrigin} (API ${record.baseOrigin}) with client ID ${sanitizeLine(record.clientId)}. This login replaces that session without revoking its tokens.`,
     hint: `To revoke them, run ${formatCommandForProfile(profile, 'auth logout')} before the login.`,
   };
 }

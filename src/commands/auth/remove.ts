@@ -73,12 +73,18 @@ async function removeSecrets(
   // If no keychain account id is stored, the profile never used the keychain.
   const mayHaveOther = other === 'file' || readExistingKeychainAccount(paths) !== undefined;
   const left = mayHaveOther ? await removeFromOtherStore(context, settings, other, local) : undefined;
-  // With the lock, because another process that has it needs its temporary files.
-  const lock = await context.lock(paths.lock);
+  const unproven = [outcome, left].find((one) => one?.kind === 'unproven');
   try {
-    removeJournalAndTemporaryFiles(paths);
-  } finally {
-    lock.release();
+    // With the lock, because another process that has it needs its temporary files.
+    const lock = await context.lock(paths.lock);
+    try {
+      removeJournalAndTemporaryFiles(paths);
+    } finally {
+      lock.release();
+    }
+  } catch (error) {
+    // That tokens may be valid matters more than a file that could not be removed.
+    if (unproven === undefined) throw error;
   }
   if (left?.kind === 'unproven' && outcome.kind !== 'unproven') return left;
   return outcome.kind === 'nothing' && left !== undefined ? left : outcome;

@@ -64,6 +64,7 @@ export function alterSystemFix(
   }
   const fixed = names.filter((name) => overridingPlaces.has(settings.get(name)?.source ?? ''));
   const free = names.filter((name) => !fixed.includes(name));
+  const isStarted = fixed.some((name) => /^(command line|environment)/.test(settings.get(name)?.source ?? ''));
   return {
     ...(free.length === 0
       ? {}
@@ -72,11 +73,11 @@ export function alterSystemFix(
           undo: free.map((name) => undoStatement(name, settings.get(name))),
           effects: free.map(effectOf),
         }),
-    ...after,
+    ...(isStarted ? { restart: true } : free.length === 0 ? {} : after),
     text:
       fixed.length === 0
         ? `Set ${listed}, then ${restart ? 'restart the server' : 'reload the configuration: SELECT pg_reload_conf()'}.${reason}`
-        : `${describeOverridingPlaces(fixed, settings)}: change it there (${listed})${restart ? ', then restart the server' : ''}.${reason}`,
+        : `${describeOverridingPlaces(fixed, settings)}: change it there (${listed})${restart || isStarted ? ', then restart the server' : ''}.${reason}`,
   };
 }
 

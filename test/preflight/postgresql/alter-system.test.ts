@@ -42,6 +42,14 @@ test.each([
   expect(fix.text).not.toContain('restart');
 });
 
+test('a setting on the command line needs a restart, whatever its context', () => {
+  const fix = alterSystemFix(
+    settings({ wal_sender_timeout: { value: '10000', source: 'command line', context: 'user' } }),
+    { wal_sender_timeout: '60s' },
+  );
+  expect(fix).toMatchObject({ restart: true, text: expect.stringContaining('restart') });
+});
+
 test('a setting on the command line gets a text instead of ALTER SYSTEM', () => {
   const fix = alterSystemFix(settings({ wal_level: { value: 'replica', source: 'command line' } }), {
     wal_level: 'logical',
