@@ -153,7 +153,7 @@ function reserveSpace(
     return deps.store.journal.reserve(record, { now, random: deps.random, onFailpoint: deps.onFailpoint });
   } catch (error) {
     // Another process has removed this journal file as obsolete, on a file system that does not share locks.
-    if (fileErrorCode(error) === 'ENOENT' && attempt < 3) return reserveSpace(deps, record, now, attempt + 1);
+    if (fileErrorCode(error) === 'ENOENT' && attempt < 10) return reserveSpace(deps, record, now, attempt + 1);
     throw new CliError(
       'keychain_unavailable',
       'could not refresh the session: no disk space could be reserved for the response',
