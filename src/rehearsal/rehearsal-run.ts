@@ -187,7 +187,7 @@ async function cleanUpEarlierRun({ output }: CommandIo, driver: RehearsalEngineD
   if (leftovers.length === 0) return;
   throw new CliError('rehearsal_failed', 'could not remove what an interrupted rehearsal left', {
     detail: leftovers.map(formatRehearsalLeftover).join('\n'),
-    hint: 'run the statements for objects that nobody needs, and run the command again',
+    hint: 'run the statements for the objects that can be dropped, then run the command again',
   });
 }
 

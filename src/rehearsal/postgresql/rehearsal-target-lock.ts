@@ -68,7 +68,7 @@ async function openLockSession(
   try {
     return await openUntilEnd({ ...target, dbname: 'postgres' }, opening, ports);
   } catch (error) {
-    // Only if the server has no such database, or the user must not use it: the lock of another database excludes nobody here.
+    // A lock in another database does not exclude rehearsals that lock `postgres`, so it is taken only if this user cannot use `postgres`.
     const isClosed = /^(3D000|42501|28...)$/.test(getSqlStateOrSystemCode(error) ?? '');
     if (target.dbname === 'postgres' || !isClosed) throw error;
     return openUntilEnd(target, opening, ports);
@@ -109,6 +109,6 @@ async function buildBusyError(session: SearchPathSafeSession, target: Postgresql
         );
   return new CliError('busy', `another rehearsal into ${target.host}:${target.port} is running`, {
     detail: other,
-    hint: `wait until that rehearsal ends${holder === undefined ? '' : `; if nobody runs it any more, end its session with \`SELECT pg_terminate_backend(${holder.pid})\``}`,
+    hint: `wait until that rehearsal ends${holder === undefined ? '' : `; if that process does not exist any more, end its session with \`SELECT pg_terminate_backend(${holder.pid})\``}`,
   });
 }

@@ -1,7 +1,7 @@
 import { firstNormalObjectId } from '../../postgresql/catalog-oids.ts';
+import { decodeNumberColumnOrZero, decodeOptionalTextColumn, decodeTextColumn } from '../../postgresql/decode-row.ts';
 import { parsePostgresqlArray } from '../../postgresql/nested-text.ts';
 import { quoteLiteral } from '../../postgresql/quote.ts';
-import { readRowIntegerOrZero, readRowTextOrEmpty, readRowTextOrUndefined } from './row-values.ts';
 import type { WatchedColumnDefinition, WatchedTableDefinitionsByName, WatchedTableStatistics } from './server-facts.ts';
 import type { PostgresqlWatchQuery } from './watch-query.ts';
 
@@ -17,13 +17,13 @@ export const watchedTableStatsQuery: PostgresqlWatchQuery<readonly WatchedTableS
     WHERE c.relkind = 'r' AND c.relpersistence = 'p'`,
   decode: (rows) =>
     rows.map((row) => ({
-      oid: readRowIntegerOrZero(row, 'relid'),
-      name: `${readRowTextOrEmpty(row, 'schemaname')}.${readRowTextOrEmpty(row, 'relname')}`,
-      seqScans: readRowIntegerOrZero(row, 'seq_scan'),
-      seqRows: readRowIntegerOrZero(row, 'seq_tup_read'),
-      rows: readRowIntegerOrZero(row, 'live'),
-      changed: readRowIntegerOrZero(row, 'changed'),
-      inserted: readRowIntegerOrZero(row, 'inserted'),
+      oid: decodeNumberColumnOrZero(row, 'relid'),
+      name: `${decodeTextColumn(row, 'schemaname')}.${decodeTextColumn(row, 'relname')}`,
+      seqScans: decodeNumberColumnOrZero(row, 'seq_scan'),
+      seqRows: decodeNumberColumnOrZero(row, 'seq_tup_read'),
+      rows: decodeNumberColumnOrZero(row, 'live'),
+      changed: decodeNumberColumnOrZero(row, 'changed'),
+      inserted: decodeNumberColumnOrZero(row, 'inserted'),
     })),
   fallback: [],
 };
@@ -46,8 +46,7 @@ export const watchedPublicationsQuery: PostgresqlWatchQuery<ReadonlyMap<string, 
           END) AS content
       FROM pg_publication p`;
   },
-  decode: (rows) =>
-    new Map(rows.map((row) => [readRowTextOrEmpty(row, 'pubname'), readRowTextOrEmpty(row, 'content')])),
+  decode: (rows) => new Map(rows.map((row) => [decodeTextColumn(row, 'pubname'), decodeTextColumn(row, 'content')])),
   fallback: new Map(),
 };
 
@@ -81,16 +80,16 @@ export const watchedTableDefinitionsQuery: PostgresqlWatchQuery<WatchedTableDefi
   decode: (rows) =>
     new Map(
       rows.map((row) => {
-        const [schema, table] = [readRowTextOrEmpty(row, 'nspname'), readRowTextOrEmpty(row, 'relname')];
+        const [schema, table] = [decodeTextColumn(row, 'nspname'), decodeTextColumn(row, 'relname')];
         const [identity, keyColumns] = [
-          readRowTextOrEmpty(row, 'identity'),
-          readNames(readRowTextOrUndefined(row, 'key')),
+          decodeTextColumn(row, 'identity'),
+          readNames(decodeOptionalTextColumn(row, 'key')),
         ];
         const hasReplicaIdentity = identity === 'f' || keyColumns.length > 0;
         const shape = {
           schema,
           table,
-          columns: readRowTextOrEmpty(row, 'columns'),
+          columns: decodeTextColumn(row, 'columns'),
           identity,
           keyColumns,
           hasReplicaIdentity,
@@ -124,8 +123,8 @@ export function tableColumnsQuery(
     decode: (rows) =>
       new Map(
         rows.map((row) => [
-          `${readRowTextOrEmpty(row, 'nspname')}.${readRowTextOrEmpty(row, 'relname')}`,
-          readColumnShapes(readNames(readRowTextOrUndefined(row, 'columns'))),
+          `${decodeTextColumn(row, 'nspname')}.${decodeTextColumn(row, 'relname')}`,
+          readColumnShapes(readNames(decodeOptionalTextColumn(row, 'columns'))),
         ]),
       ),
     fallback: new Map(),
@@ -152,7 +151,8 @@ export const watchedTableSizesQuery: PostgresqlWatchQuery<ReadonlyMap<number, nu
     SELECT oid,
       CASE WHEN rank <= 1000 AND oid NOT IN (SELECT relation FROM locked) THEN pg_table_size(oid) ELSE estimate END AS bytes
     FROM ranked`,
-  decode: (rows) => new Map(rows.map((row) => [readRowIntegerOrZero(row, 'oid'), readRowIntegerOrZero(row, 'bytes')])),
+  decode: (rows) =>
+    new Map(rows.map((row) => [decodeNumberColumnOrZero(row, 'oid'), decodeNumberColumnOrZero(row, 'bytes')])),
   fallback: new Map(),
 };
 

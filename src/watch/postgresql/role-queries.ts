@@ -1,4 +1,9 @@
-import { readRowBoolean, readRowIntegerOrUndefined, readRowTextOrEmpty, readRowTextOrUndefined } from './row-values.ts';
+import {
+  decodeBooleanColumn,
+  decodeOptionalNumberColumn,
+  decodeOptionalTextColumn,
+  decodeTextColumn,
+} from '../../postgresql/decode-row.ts';
 import type { StoredTimeoutSetting } from './server-facts.ts';
 import type { PostgresqlWatchQuery } from './watch-query.ts';
 
@@ -15,9 +20,9 @@ export const roleTimeoutsQuery: PostgresqlWatchQuery<readonly StoredTimeoutSetti
     ORDER BY 1, 2, 3`,
   decode: (rows) =>
     rows.map((row) => ({
-      setting: readRowTextOrEmpty(row, 'setting'),
-      isOfRole: readRowBoolean(row, 'of_role'),
-      database: readRowTextOrUndefined(row, 'datname'),
+      setting: decodeTextColumn(row, 'setting'),
+      isOfRole: decodeBooleanColumn(row, 'of_role'),
+      database: decodeOptionalTextColumn(row, 'datname'),
     })),
   fallback: [],
 };
@@ -33,11 +38,11 @@ export const watchedRoleQuery: PostgresqlWatchQuery<
     FROM pg_roles
     WHERE rolname = current_user`,
   decode: ([row]) => ({
-    name: readRowTextOrEmpty(row, 'rolname'),
-    superuser: readRowBoolean(row, 'rolsuper'),
-    replication: readRowBoolean(row, 'rolreplication'),
-    login: readRowBoolean(row, 'rolcanlogin'),
-    secondsLeft: readRowIntegerOrUndefined(row, 'seconds_left'),
+    name: decodeTextColumn(row, 'rolname'),
+    superuser: decodeBooleanColumn(row, 'rolsuper'),
+    replication: decodeBooleanColumn(row, 'rolreplication'),
+    login: decodeBooleanColumn(row, 'rolcanlogin'),
+    secondsLeft: decodeOptionalNumberColumn(row, 'seconds_left'),
   }),
   fallback: undefined,
 };
@@ -46,6 +51,6 @@ export const watchedRoleQuery: PostgresqlWatchQuery<
 export const watchedRoleRevisionQuery: PostgresqlWatchQuery<string | undefined> = {
   id: 'revision',
   sql: () => 'SELECT xmin::text AS revision FROM pg_authid WHERE rolname = current_user',
-  decode: ([row]) => readRowTextOrUndefined(row, 'revision'),
+  decode: ([row]) => decodeOptionalTextColumn(row, 'revision'),
   fallback: undefined,
 };

@@ -1,11 +1,11 @@
 import { firstNormalObjectId } from '../../postgresql/catalog-oids.ts';
 import {
-  readRowBoolean,
-  readRowIntegerOrUndefined,
-  readRowIntegerOrZero,
-  readRowTextOrEmpty,
-  readRowTextOrUndefined,
-} from './row-values.ts';
+  decodeBooleanColumn,
+  decodeNumberColumnOrZero,
+  decodeOptionalNumberColumn,
+  decodeOptionalTextColumn,
+  decodeTextColumn,
+} from '../../postgresql/decode-row.ts';
 import type {
   WatchedCopyProgress,
   WatchedSetting,
@@ -26,9 +26,9 @@ export const watchedServerStatusQuery: PostgresqlWatchQuery<{
       pg_is_in_recovery() AS in_recovery,
       CASE WHEN pg_is_in_recovery() THEN NULL ELSE pg_current_wal_lsn() - '0/0'::pg_lsn END AS position`,
   decode: ([row]) => ({
-    startedAt: readRowTextOrEmpty(row, 'started'),
-    inRecovery: readRowBoolean(row, 'in_recovery'),
-    walPosition: readRowIntegerOrUndefined(row, 'position'),
+    startedAt: decodeTextColumn(row, 'started'),
+    inRecovery: decodeBooleanColumn(row, 'in_recovery'),
+    walPosition: decodeOptionalNumberColumn(row, 'position'),
   }),
   fallback: { startedAt: '', inRecovery: false, walPosition: undefined },
 };
@@ -50,19 +50,19 @@ export const watchedSlotsQuery: PostgresqlWatchQuery<readonly WatchedSlot[]> = {
   },
   decode: (rows) =>
     rows.map((row) => ({
-      name: readRowTextOrEmpty(row, 'slot_name'),
-      plugin: readRowTextOrUndefined(row, 'plugin'),
-      database: readRowTextOrUndefined(row, 'database'),
-      temporary: readRowBoolean(row, 'temporary'),
-      active: readRowBoolean(row, 'active'),
-      pid: readRowIntegerOrUndefined(row, 'active_pid'),
-      flushed: readRowIntegerOrUndefined(row, 'flushed'),
-      retained: readRowIntegerOrUndefined(row, 'retained'),
-      walStatus: readRowTextOrUndefined(row, 'wal_status'),
-      safeWalBytes: readRowIntegerOrUndefined(row, 'safe_wal_size'),
-      inactiveSince: readRowTextOrUndefined(row, 'inactive_since'),
-      invalidated: readRowTextOrUndefined(row, 'invalidation_reason'),
-      decoded: readRowIntegerOrUndefined(row, 'total_txns'),
+      name: decodeTextColumn(row, 'slot_name'),
+      plugin: decodeOptionalTextColumn(row, 'plugin'),
+      database: decodeOptionalTextColumn(row, 'database'),
+      temporary: decodeBooleanColumn(row, 'temporary'),
+      active: decodeBooleanColumn(row, 'active'),
+      pid: decodeOptionalNumberColumn(row, 'active_pid'),
+      flushed: decodeOptionalNumberColumn(row, 'flushed'),
+      retained: decodeOptionalNumberColumn(row, 'retained'),
+      walStatus: decodeOptionalTextColumn(row, 'wal_status'),
+      safeWalBytes: decodeOptionalNumberColumn(row, 'safe_wal_size'),
+      inactiveSince: decodeOptionalTextColumn(row, 'inactive_since'),
+      invalidated: decodeOptionalTextColumn(row, 'invalidation_reason'),
+      decoded: decodeOptionalNumberColumn(row, 'total_txns'),
     })),
   fallback: [],
 };
@@ -76,13 +76,13 @@ export const watchedWalSendersQuery: PostgresqlWatchQuery<readonly WatchedWalSen
     LEFT JOIN pg_stat_activity a USING (pid)`,
   decode: (rows) =>
     rows.map((row) => ({
-      pid: readRowIntegerOrZero(row, 'pid'),
-      database: readRowTextOrUndefined(row, 'datname'),
-      application: readRowTextOrEmpty(row, 'application_name'),
-      state: readRowTextOrEmpty(row, 'state'),
-      address: readRowTextOrUndefined(row, 'address')?.replace(/\/\d+$/, ''),
-      command: readRowTextOrEmpty(row, 'command'),
-      replyAge: readRowIntegerOrUndefined(row, 'reply_age'),
+      pid: decodeNumberColumnOrZero(row, 'pid'),
+      database: decodeOptionalTextColumn(row, 'datname'),
+      application: decodeTextColumn(row, 'application_name'),
+      state: decodeTextColumn(row, 'state'),
+      address: decodeOptionalTextColumn(row, 'address')?.replace(/\/\d+$/, ''),
+      command: decodeTextColumn(row, 'command'),
+      replyAge: decodeOptionalNumberColumn(row, 'reply_age'),
     })),
   fallback: [],
 };
@@ -108,12 +108,12 @@ export const watchedCopyProgressQuery: PostgresqlWatchQuery<readonly WatchedCopy
         WHERE p.command = 'COPY TO'`,
   decode: (rows) =>
     rows.map((row) => ({
-      pid: readRowIntegerOrZero(row, 'pid'),
-      database: readRowTextOrEmpty(row, 'datname'),
-      table: readRowIntegerOrUndefined(row, 'relid') ?? readRowTextOrEmpty(row, 'name').replaceAll('"', ''),
-      rows: readRowIntegerOrZero(row, 'tuples_processed'),
-      bytes: readRowIntegerOrZero(row, 'bytes_processed'),
-      dump: readRowBoolean(row, 'dump'),
+      pid: decodeNumberColumnOrZero(row, 'pid'),
+      database: decodeTextColumn(row, 'datname'),
+      table: decodeOptionalNumberColumn(row, 'relid') ?? decodeTextColumn(row, 'name').replaceAll('"', ''),
+      rows: decodeNumberColumnOrZero(row, 'tuples_processed'),
+      bytes: decodeNumberColumnOrZero(row, 'bytes_processed'),
+      dump: decodeBooleanColumn(row, 'dump'),
     })),
   fallback: [],
 };
@@ -126,7 +126,7 @@ export const databasesBeingDumpedQuery: PostgresqlWatchQuery<readonly string[]> 
     JOIN pg_locks l USING (pid)
     WHERE a.application_name = 'pg_dump'
       AND l.mode = 'AccessShareLock' AND l.granted AND l.relation >= ${firstNormalObjectId}`,
-  decode: (rows) => rows.map((row) => readRowTextOrEmpty(row, 'datname')),
+  decode: (rows) => rows.map((row) => decodeTextColumn(row, 'datname')),
   fallback: [],
 };
 
@@ -150,10 +150,10 @@ export const watchedSettingsQuery: PostgresqlWatchQuery<ReadonlyMap<string, Watc
   decode: (rows) =>
     new Map(
       rows.map((row) => [
-        readRowTextOrEmpty(row, 'name'),
+        decodeTextColumn(row, 'name'),
         {
-          value: readRowTextOrEmpty(row, 'reset_val'),
-          pendingRestart: readRowBoolean(row, 'pending_restart'),
+          value: decodeTextColumn(row, 'reset_val'),
+          pendingRestart: decodeBooleanColumn(row, 'pending_restart'),
           inFile: undefined,
         },
       ]),
@@ -172,7 +172,7 @@ export const watchedConfigFileSettingsQuery: PostgresqlWatchQuery<ReadonlyMap<st
     FROM pg_file_settings
     WHERE name IN (${watchedSettingList})
     ORDER BY name, seqno DESC`,
-  decode: (rows) => new Map(rows.map((row) => [readRowTextOrEmpty(row, 'name'), readRowTextOrEmpty(row, 'setting')])),
+  decode: (rows) => new Map(rows.map((row) => [decodeTextColumn(row, 'name'), decodeTextColumn(row, 'setting')])),
   fallback: new Map(),
 };
 
@@ -186,7 +186,7 @@ export const watchedHbaRuleLinesQuery: PostgresqlWatchQuery<readonly string[] | 
         FROM unnest(options) o
       ), error), 500) AS line
     FROM pg_hba_file_rules ORDER BY line_number LIMIT 1000`,
-  decode: (rows) => rows.map((row) => readRowTextOrEmpty(row, 'line')),
+  decode: (rows) => rows.map((row) => decodeTextColumn(row, 'line')),
   fallback: undefined,
 };
 
@@ -200,9 +200,9 @@ export const watchedTransactionCountsQuery: PostgresqlWatchQuery<readonly Watche
     ORDER BY d.datname`,
   decode: (rows) =>
     rows.map((row) => ({
-      name: readRowTextOrEmpty(row, 'datname'),
-      commits: readRowIntegerOrZero(row, 'xact_commit'),
-      rollbacks: readRowIntegerOrZero(row, 'xact_rollback'),
+      name: decodeTextColumn(row, 'datname'),
+      commits: decodeNumberColumnOrZero(row, 'xact_commit'),
+      rollbacks: decodeNumberColumnOrZero(row, 'xact_rollback'),
     })),
   fallback: [],
 };
@@ -214,6 +214,9 @@ export const watchedBlockedCommitsQuery: PostgresqlWatchQuery<{ commits: number;
       coalesce(max(extract(epoch FROM clock_timestamp() - query_start)), 0) AS seconds
     FROM pg_stat_activity
     WHERE wait_event = 'SyncRep'`,
-  decode: ([row]) => ({ commits: readRowIntegerOrZero(row, 'commits'), seconds: readRowIntegerOrZero(row, 'seconds') }),
+  decode: ([row]) => ({
+    commits: decodeNumberColumnOrZero(row, 'commits'),
+    seconds: decodeNumberColumnOrZero(row, 'seconds'),
+  }),
   fallback: { commits: 0, seconds: 0 },
 };
