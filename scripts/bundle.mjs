@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { parse } from 'es-module-lexer';
 import { build } from 'esbuild';
+import { throughDoors } from './doors.mjs';
 import { leanPackages } from './lean-packages.mjs';
 import { moduleFunction } from './module-function.mjs';
 import { assignPacks, isNeededWithPack, quickPacks, refuseCycles } from './packs.mjs';
@@ -21,7 +22,7 @@ export async function buildPacks({ entry, outdir, ...options }) {
     write: false,
     chunkNames: '[name]-[hash]',
     entryPoints: { entry },
-    plugins: [leanPackages(outdir)],
+    plugins: [throughDoors(), leanPackages(outdir)],
   });
   const modules = modulesOf(outputFiles, metafile);
   refuseCycles(modules);

@@ -106,3 +106,11 @@ export function buildErrorJson(error: CliError): object {
     },
   };
 }
+
+/** The same error with this hint. */
+export function withHint(
+  { code, message, detail, status, requestId, exitCode, cause }: CliError,
+  hint: string | undefined,
+): CliError {
+  return new CliError(code, message, { detail, hint, status, requestId, exitCode, cause });
+}

@@ -22,6 +22,8 @@ const checkIds = {
 const rules: readonly (readonly [name: string, rule: Rule])[] = [
   ['every folder of src has a layer', layers.everyFolderHasALayer],
   ['imports lead to lower layers', layers.importsLeadDown],
+  ['a folder with a door is entered by it', layers.foldersAreEnteredByTheirDoor],
+  ['a door only passes names on', layers.doorsOnlyPassOn],
   ['the sandbox imports nothing of the program but the engine', layers.sandboxImportsOnlyTheEngine],
   ['the sandbox is imported by its commands and tests alone', layers.sandboxIsImportedByItsCommands],
   ['the entry imports only what its quick replies need', layers.entryImportsLittle],
@@ -32,7 +34,7 @@ const rules: readonly (readonly [name: string, rule: Rule])[] = [
   ['a command is loaded when it is typed', graph.commandsAreLoadedLazily],
   ['a start loads no package but the parser', graph.startLoadsFewPackages],
   ['every import names an existing file', text.pathsAreWhole],
-  ['no source is longer than 250 lines', text.filesAreShort],
+  ['no source is longer than 250 lines, or 600 in a folder with a door', text.filesAreShort],
   ['a secret is revealed only where its value leaves the process', text.secretsStayInside()],
   ['process.exit is not called', text.processExitIsNotCalled],
   ['a time limit is a timeoutSignal', text.timeLimitsOutliveGarbageCollection],

@@ -51,6 +51,11 @@ export function readPublicDropletAddress(raw: JsonRecord): string | undefined {
   return isJsonRecord(publicNetwork) ? readStringField(publicNetwork, 'ip_address') : undefined;
 }
 
+/** Whether a droplet has a tag; the API compares tags without case. A server may return a tag that consists of digits as a number. */
+export function hasTag({ raw: { tags } }: Pick<Droplet, 'raw'>, wanted: string): boolean {
+  return Array.isArray(tags) && tags.some((tag) => String(tag).toLowerCase() === wanted.toLowerCase());
+}
+
 /** Ids of 2^53 and more can become the same double, so such an id does not identify a droplet. */
 export function isSafeDropletId(id: number): boolean {
   return Number.isSafeInteger(id);

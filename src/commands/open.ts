@@ -1,8 +1,4 @@
-import {
-  findDropletsByIdOrName,
-  isDropletId,
-  requireUnambiguousDroplet,
-} from '../batch/lookup/find-droplets-by-id-or-name.ts';
+import { findDroplets, isDropletId } from '../api/find-droplets.ts';
 import type { CommandSpec } from '../cli/command.ts';
 import { shortenInputForError } from '../cli/shorten-input-for-error.ts';
 import { findSandboxPanelUrls, type SandboxPanelUrls } from '../config/sandbox-panel-urls.ts';
@@ -12,6 +8,7 @@ import { CliError, usageError } from '../errors.ts';
 import { detectBrowserEnvironment } from '../platform/browser-environment.ts';
 import { canOpenBrowser } from '../session/login-instructions.ts';
 import { isClusterUuid, readClusterUuid } from './db/cluster-argument.ts';
+import { requireOneDroplet } from './droplets/require-one-droplet.ts';
 import { createRateLimitDelayWithProgress } from './rate-limit-pause.ts';
 
 const lists = ['droplets', 'migrations', 'applications', 'requests', 'timeline'];
@@ -123,8 +120,8 @@ async function findDropletId(
   name: string,
 ): Promise<number> {
   const reader = { api: await context.api(settings), pause: createRateLimitDelayWithProgress(context) };
-  const found = (await findDropletsByIdOrName([name], reader).finally(() => context.progress.stop())).get(name);
-  const droplet = found === undefined ? undefined : requireUnambiguousDroplet(name, found, 'GET');
+  const found = (await findDroplets([name], reader).finally(() => context.progress.stop())).get(name);
+  const droplet = found === undefined ? undefined : requireOneDroplet(name, found, 'GET');
   if (droplet !== undefined) return droplet.id;
   throw new CliError('not_found', `no droplet has the name "${shortenInputForError(name)}"`, {
     hint: 'list the droplets: `cloudctl droplets list`',

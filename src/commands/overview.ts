@@ -1,8 +1,8 @@
-import { formatProfileAndServerOptions } from '../batch/report/resume-command.ts';
 import type { ListView } from '../cli/columns.ts';
 import type { CommandSpec } from '../cli/command.ts';
 import type { CommandContext } from '../context.ts';
 import { resourceActionListView } from './actions/list.ts';
+import { formatProfileAndServerOptions } from './profile-options.ts';
 import { type ProfileOverview, readProfileOverview } from './read-overview.ts';
 
 /** Runs when `cloudctl` is typed without a command, so the overview has no command name and no help page. */

@@ -2,8 +2,7 @@ import { fetchAccountOfToken } from '../api/account-details.ts';
 import { listAllActions } from '../api/actions.ts';
 import { type ApiClient, createApiClient } from '../api/client.ts';
 import { fetchOnlineMigration, isEndedMigrationStatus } from '../api/online-migration.ts';
-import { listStoredBatches } from '../batch/ledger/stored-batches.ts';
-import { formatProfileAndServerOptions } from '../batch/report/resume-command.ts';
+import { listBatches } from '../batch/index.ts';
 import { quoteShellArg } from '../cli/shell-quote.ts';
 import { type ResolvedProfileSettings, requireNamedProfileExists } from '../config/settings.ts';
 import { readStoredAccountAndServerOrigins } from '../context/current-identity.ts';
@@ -26,6 +25,7 @@ import { buildRefusedRequestHints } from '../session/session-server-binding.ts';
 import { loadStoredSession } from '../session/stored-session.ts';
 import { formatLoginFlowOption, formatReauthenticateCommand } from '../session/suggested-commands.ts';
 import { listStartedMigrations } from '../watch/list-started-migrations.ts';
+import { formatProfileAndServerOptions } from './profile-options.ts';
 
 /** The output of `cloudctl` without a command. It contains no token. */
 export interface ProfileOverview
@@ -188,7 +188,7 @@ async function readMigrations(
 const maxMigrations = 3;
 
 function nextCommand(context: CommandContext, settings: ResolvedProfileSettings, running: number): string {
-  const unfinished = listStoredBatches(context.host.folders.state).find(
+  const unfinished = listBatches(context.host.folders.state).find(
     ({ state, profile }) => state === 'unfinished' && profile === settings.profileName,
   );
   if (unfinished !== undefined)

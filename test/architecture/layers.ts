@@ -32,6 +32,21 @@ export const importsLeadDown: Rule = (project) =>
     .filter(({ upper, lower }) => upper !== closed && lower !== closed && layerOf(upper) >= layerOf(lower))
     .map(({ edge, upper, lower }) => `${describe(edge)} (${upper} is not above ${lower})`);
 
+/** Folders that are imported through their index.ts only. */
+export const doors: readonly string[] = ['batch'];
+
+export const foldersAreEnteredByTheirDoor: Rule = (project) =>
+  between(project)
+    .filter(({ edge, lower }) => doors.includes(lower) && edge.to !== `src/${lower}/index.ts`)
+    .map(({ edge }) => describe(edge));
+
+export const doorsOnlyPassOn: Rule = (project) =>
+  doors.flatMap((folder) => {
+    const path = `src/${folder}/index.ts`;
+    const lines = (project.files[path] ?? '').split('\n').filter((line) => line !== '' && !line.startsWith('//'));
+    return lines.filter((line) => !/^export \{.*\} from '.*';$/.test(line)).map((line) => `${path}: ${line}`);
+  });
+
 export const sandboxImportsOnlyTheEngine: Rule = (project) =>
   between(project)
     .filter(({ upper, lower }) => upper === closed && lower !== 'engine')

@@ -6,6 +6,7 @@ import { syntaxOf } from './syntax.ts';
 const testedElsewhere: Readonly<Record<string, string>> = {
   'src/entry.ts': 'the end-to-end tests run the whole program',
   'src/standalone.ts': 'test/standalone runs the executable',
+  'src/batch/index.ts': 'only passes names on',
 };
 
 /** Files that name every command, check or endpoint. Being listed there is no test. */

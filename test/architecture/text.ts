@@ -1,6 +1,8 @@
-import { type Rule, sources } from './project.ts';
+import { doors } from './layers.ts';
+import { folderOf, type Rule, sources } from './project.ts';
 
 const longest = 250;
+const longestBehindDoor = 600;
 
 /** The command tree is one literal: another command makes it longer, and a second file would hide it. */
 const registries: readonly string[] = ['src/commands/index.ts'];
@@ -9,7 +11,7 @@ const registries: readonly string[] = ['src/commands/index.ts'];
 const revealing: readonly string[] = [
   'src/api/client.ts',
   'src/api/start-online-migration.ts',
-  'src/batch/sending/droplet-creation-requests.ts',
+  'src/batch/request.ts',
   'src/commands/auth/share/init.ts',
   'src/commands/auth/share/rotate-key.ts',
   'src/commands/auth/token.ts',
@@ -69,7 +71,9 @@ export const filesAreShort: Rule = (project) =>
   sources(project).flatMap((path) => {
     if (registries.includes(path)) return [];
     const lines = project.files[path]!.trimEnd().split('\n').length;
-    return lines > longest ? [`${path} has ${lines} lines`] : [];
+    return lines > (doors.includes(folderOf(path) ?? '') ? longestBehindDoor : longest)
+      ? [`${path} has ${lines} lines`]
+      : [];
   });
 
 export const secretsStayInside =

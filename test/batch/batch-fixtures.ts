@@ -3,18 +3,21 @@ import { setTimeout as after } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
 import type { ApiResponse } from '../../src/api/api-response.ts';
 import type { ApiClient, ApiRequest } from '../../src/api/client.ts';
-import { type BatchLedger, createBatchLedgerAtPath } from '../../src/batch/ledger/batch-ledger.ts';
-import type { BatchDescriptionLedgerEvent } from '../../src/batch/ledger/batch-ledger-event.ts';
+import type { Batch } from '../../src/batch/events.ts';
+import type { Run } from '../../src/batch/io.ts';
+import { createLane } from '../../src/batch/lane.ts';
+import { createLedgerAt, type Ledger, type Machine } from '../../src/batch/ledger.ts';
+import { createFinder } from '../../src/batch/lookup.ts';
+import { defaultTimeLimits } from '../../src/batch/times.ts';
+import { systemClock } from '../../src/platform/clock.ts';
 import type { Clock } from '../../src/platform/host.ts';
+import { workLoginHints } from '../api/login-hints.ts';
 import { testResponse } from '../api/test-response.ts';
 import { makeFolders } from '../fixtures/folders.ts';
 import type { TestClock } from '../fixtures/host.ts';
 
 /** The first line of a ledger. */
-export function batchOf(
-  names: readonly string[],
-  changes: Partial<BatchDescriptionLedgerEvent> = {},
-): BatchDescriptionLedgerEvent {
+export function batchOf(names: readonly string[], changes: Partial<Batch> = {}): Batch {
   return {
     event: 'batch',
     v: 1,
@@ -31,13 +34,13 @@ export function batchOf(
 }
 
 /** A ledger in a folder of the test's own. */
-export async function ledgerFor(batch: BatchDescriptionLedgerEvent): Promise<BatchLedger> {
-  const ledger = await createBatchLedgerAtPath(testLedgerPath(), batch, testBootId);
+export async function ledgerFor(batch: Batch, clock: Clock = systemClock): Promise<Ledger> {
+  const ledger = await createLedgerAt(testLedgerPath(), batch, { ...testMachine, clock });
   onTestFinished(() => ledger.close());
   return ledger;
 }
 
-export const testBootId = async (): Promise<string> => 'this boot';
+export const testMachine: Machine = { bootId: async () => 'this boot', clock: systemClock };
 
 export function testLedgerPath(): string {
   const folders = makeFolders();
@@ -58,6 +61,23 @@ export function namesOf({ body }: ApiRequest): readonly string[] {
 export function respondCreated(request: ApiRequest): ApiResponse {
   const droplets = namesOf(request).map((name, at) => ({ id: 100 + at, name }));
   return batchResponse(202, { droplets, links: { actions: droplets.map(({ id }) => ({ id: id + 900 })) } });
+}
+
+/** A run with this ledger that nothing interrupts. */
+export function testRun(ledger: Ledger, api: ApiClient, changes: Partial<Run> = {}): Run {
+  const clock = changes.clock ?? instantClock();
+  const lane = createLane({ api, loginHints: workLoginHints, clock, maxPause: 900_000, onPause: async () => {} });
+  const never = new AbortController().signal;
+  const run = {
+    ledger,
+    lane,
+    finder: createFinder(lane),
+    clock,
+    times: defaultTimeLimits,
+    ending: never,
+    ended: never,
+  };
+  return { ...run, ...changes };
 }
 
 export type Respond = (request: ApiRequest, at: number) => ApiResponse | Promise<ApiResponse>;

@@ -1,24 +1,23 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { ApiResponse } from '../../src/api/api-response.ts';
 import type { ApiClient, ApiRequest } from '../../src/api/client.ts';
-import { createMissingDroplets } from '../../src/batch/create-missing-droplets.ts';
-import { type BatchLedger, possiblySentRequestGroups } from '../../src/batch/ledger/batch-ledger.ts';
 import {
-  type BatchDescriptionLedgerEvent,
-  type BatchLedgerEvent,
-  decodeBatchLedgerEvent,
-  encodeBatchLedgerEvent,
-} from '../../src/batch/ledger/batch-ledger-event.ts';
-import { type BatchLedgerState, createBatchLedgerState } from '../../src/batch/ledger/batch-ledger-state.ts';
-import { createDropletByNameFinder } from '../../src/batch/lookup/droplet-by-name-finder.ts';
-import { recordExistingDroplets } from '../../src/batch/lookup/record-existing-droplets.ts';
-import { defaultBatchTimeLimits } from '../../src/batch/sending/batch-time-limits.ts';
-import { createRateLimitedSender } from '../../src/batch/sending/rate-limited-sender.ts';
+  type Batch,
+  decodeEvent,
+  encodeEvent,
+  type LedgerEvent,
+  type NewEvent,
+  stamp,
+} from '../../src/batch/events.ts';
+import { recordBaseline } from '../../src/batch/existing.ts';
+import { type Ledger, possiblySent } from '../../src/batch/ledger.ts';
+import { sendMissing } from '../../src/batch/send.ts';
+import { type BatchState, createState } from '../../src/batch/state.ts';
 import { CliError } from '../../src/errors.ts';
 import type { Clock } from '../../src/platform/host.ts';
 import { HttpSendError } from '../../src/platform/http-sender.ts';
-import { workLoginHints } from '../api/login-hints.ts';
 import { testResponse } from '../api/test-response.ts';
+import { testRun } from './batch-fixtures.ts';
 
 /** What happens to one request; times in milliseconds from its arrival. */
 export interface Trouble {
@@ -60,7 +59,7 @@ export interface Kill {
 }
 
 export interface Outcome {
-  readonly roster: BatchLedgerState;
+  readonly roster: BatchState;
   /** Ids by name, as the server has them. */
   readonly made: ReadonlyMap<string, readonly number[]>;
   readonly runs: number;
@@ -88,7 +87,7 @@ export async function simulate(scenario: Scenario): Promise<Outcome> {
   const world = createWorld(scenario);
   const { names, mark } = scenario;
   const attributes = { size: 's', image: 'i', extra: mark ? { tags: ['cloudctl-b'] } : {} };
-  const batch: BatchDescriptionLedgerEvent = {
+  const batch: Batch = {
     event: 'batch',
     v: 1,
     id: 'b',
@@ -100,7 +99,7 @@ export async function simulate(scenario: Scenario): Promise<Outcome> {
     attributes,
     names,
   };
-  let text = encodeBatchLedgerEvent(batch);
+  let text = encodeEvent(batch);
   let runs = 0;
   // Each thing that goes wrong can cost a run.
   const most = scenario.kills.length + scenario.troubles.length + scenario.badReads.length + 2;
@@ -108,7 +107,7 @@ export async function simulate(scenario: Scenario): Promise<Outcome> {
     const whole = text.slice(0, text.lastIndexOf('\n') + 1);
     const roster = rosterOf(whole);
     if (roster.baseline() !== undefined && roster.missing().length + roster.uncertainGroups().length === 0) break;
-    const sendings = possiblySentRequestGroups(roster, bootAt(scenario, runs));
+    const sendings = possiblySent(roster, bootAt(scenario, runs));
     text = await oneRun(scenario, world, runs, { roster, lines: whole, sendings });
   }
   const made = new Map(names.map((name) => [name, world.made.filter((one) => one.name === name).map(({ id }) => id)]));
@@ -120,14 +119,14 @@ function bootAt({ kills }: Scenario, run: number): string {
   return `boot-${kills.slice(0, run).filter(({ power }) => power).length}`;
 }
 
-function rosterOf(text: string): BatchLedgerState {
+function rosterOf(text: string): BatchState {
   const events = text
     .split('\n')
     .slice(0, -1)
-    .map((line) => decodeBatchLedgerEvent(line));
+    .map((line) => decodeEvent(line));
   const [first] = events;
   if (first?.event !== 'batch') throw new Error('the first line is no batch');
-  const roster = createBatchLedgerState(first);
+  const roster = createState(first);
   for (const event of events) {
     if (event === undefined) throw new Error('a whole line is no event');
     roster.apply(event);
@@ -136,11 +135,11 @@ function rosterOf(text: string): BatchLedgerState {
 }
 
 interface Left {
-  readonly roster: BatchLedgerState;
+  readonly roster: BatchState;
   /** The whole lines of the ledger. */
   readonly lines: string;
   /** What is recorded first of all. */
-  readonly sendings: readonly BatchLedgerEvent[];
+  readonly sendings: readonly LedgerEvent[];
 }
 
 /** A process that is dead does nothing more. */
@@ -158,9 +157,11 @@ async function oneRun(scenario: Scenario, world: World, run: number, left: Left)
     died = () => resolve('dead');
   });
   const process = { dead: false };
-  const record = (event: BatchLedgerEvent): void => {
+  const clock = world.clockOf(process);
+  const record = (added: NewEvent): void => {
     if (process.dead) throw new Death();
-    const line = encodeBatchLedgerEvent(event);
+    const event = stamp(added, clock);
+    const line = encodeEvent(event);
     lines += 1;
     if (kill !== undefined && lines === kill.at) {
       process.dead = true;
@@ -173,7 +174,10 @@ async function oneRun(scenario: Scenario, world: World, run: number, left: Left)
     text += line;
     roster.apply(event);
   };
-  const ledger: Pick<BatchLedger, 'record' | 'commit' | 'state' | 'bootId' | 'flush'> = {
+  const ledger: Ledger = {
+    path: 'ledger',
+    close: async () => {},
+    discard: async () => {},
     state: roster,
     flush: () => {},
     bootId: bootAt(scenario, run),
@@ -183,32 +187,13 @@ async function oneRun(scenario: Scenario, world: World, run: number, left: Left)
       synced = text;
     },
   };
-  const clock = world.clockOf(process);
   const api = world.apiOf(process);
-  const line = createRateLimitedSender({
-    api,
-    loginHints: workLoginHints,
-    clock,
-    maxPause: 900_000,
-    onPause: async () => {},
-  });
-  const [ending, ended] = [new AbortController().signal, new AbortController().signal];
-  const means = {
-    ledger,
-    lane: line,
-    lookup: createDropletByNameFinder(line),
-    clock,
-    timings: defaultBatchTimeLimits,
-    ending,
-    ended,
-    loginHints: workLoginHints,
-  };
+  const shared = testRun(ledger, api, { clock });
   const { batchSize, concurrency, ahead } = scenario;
   const work = (async () => {
     for (const sending of left.sendings) await ledger.commit(sending);
-    await recordExistingDroplets(means);
-    await createMissingDroplets({
-      ...means,
+    await recordBaseline(shared);
+    await sendMissing(shared, {
       batchSize,
       concurrency,
       ahead,

@@ -1,15 +1,15 @@
 import { type ApiAction, fetchActionById } from '../../api/actions.ts';
 import type { ApiClient } from '../../api/client.ts';
-import { omitBatchNoticesForJson } from '../../batch/batch-io.ts';
-import { formatProfileAndServerOptions } from '../../batch/report/resume-command.ts';
-import { getBatchTimeLimitsFromEnvironment } from '../../batch/sending/batch-time-limits.ts';
+import { timeLimits } from '../../batch/index.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { formatWaitingTime, parseDurationToMillisecondsOrThrow } from '../../cli/duration.ts';
+import { quietForJson } from '../../cli/quiet-for-json.ts';
 import { shortenInputForError } from '../../cli/shorten-input-for-error.ts';
 import type { CommandContext } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { readLosslessNumberField, readStringField } from '../../json.ts';
 import { runUntilSignal } from '../../platform/until-signal.ts';
+import { formatProfileAndServerOptions } from '../profile-options.ts';
 import { showRateLimitWait } from '../rate-limit-pause.ts';
 import { resourceActionListView } from './list.ts';
 
@@ -84,8 +84,8 @@ async function waitForAction(
   timeout: number,
 ): Promise<ApiAction | undefined> {
   const { clock, env, signals } = context.host;
-  const { progress } = omitBatchNoticesForJson(context);
-  const { pollInterval } = getBatchTimeLimitsFromEnvironment(env);
+  const { progress } = quietForJson(context);
+  const { pollInterval } = timeLimits(env);
   const [deadline, over] = [new AbortController(), new AbortController()];
   clock.sleep(timeout, over.signal).then(
     () => deadline.abort(),

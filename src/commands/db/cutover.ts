@@ -1,4 +1,3 @@
-import { formatProfileAndServerOptions } from '../../batch/report/resume-command.ts';
 import type { ListView } from '../../cli/columns.ts';
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
 import { quoteShellArg } from '../../cli/shell-quote.ts';
@@ -21,6 +20,7 @@ import { targetPsqlCommand } from '../../rehearsal/target-psql-command.ts';
 import { maxSanitizedTextLength, sanitizeReportLine } from '../../sanitize/terminal-text.ts';
 import { getWatchedSourceAddress, saveWatchedTarget } from '../../watch/update-slots-of-watch-record.ts';
 import { getMigrationWatchRecordPath, readMigrationWatchRecord } from '../../watch/watch-record.ts';
+import { formatProfileAndServerOptions } from '../profile-options.ts';
 import { clusterArgument, readClusterUuid } from './cluster-argument.ts';
 import { resolveInterruptedMigrationRequest } from './interrupted-start.ts';
 import { undoScriptNote } from './migration-rules.ts';

@@ -1,8 +1,8 @@
 import { isEndedMigrationStatus, isFailedMigrationStatus } from '../../api/online-migration.ts';
-import { formatProfileAndServerOptions } from '../../batch/report/resume-command.ts';
 import { quoteShellArg } from '../../cli/shell-quote.ts';
 import type { CommandContext } from '../../context.ts';
 import { listStartedMigrations, type StartedMigrationRecord } from '../../watch/list-started-migrations.ts';
+import { formatProfileAndServerOptions } from '../profile-options.ts';
 import { undoScriptNote } from './migration-rules.ts';
 
 /** Sentences that tell the user, for a migration with this status, what to do next and with which command. */

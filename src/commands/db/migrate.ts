@@ -1,6 +1,5 @@
 import { describeOnlineMigration } from '../../api/online-migration.ts';
 import { mayFailedMigrationRequestHaveArrived, type StartedOnlineMigration } from '../../api/start-online-migration.ts';
-import { formatProfileAndServerOptions } from '../../batch/report/resume-command.ts';
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
 import { describeCurrentAccount, readStoredAccountAndServerOrigins } from '../../context/current-identity.ts';
 import type { CommandContext } from '../../context.ts';
@@ -31,6 +30,7 @@ import { isSameWatchedSource } from '../../watch/unconfirmed-migration-request.t
 import { getWatchedSourceAddress } from '../../watch/update-slots-of-watch-record.ts';
 import { watchMigration } from '../../watch/watch-migration.ts';
 import { formatSourceName } from '../../watch/watch-record.ts';
+import { formatProfileAndServerOptions } from '../profile-options.ts';
 import { clusterArgument, readClusterUuid } from './cluster-argument.ts';
 import { createStatusFetcherOfRecordedMigration, resolveInterruptedMigrationRequest } from './interrupted-start.ts';
 import { buildMigrationRequest, methodNotStartableError } from './migration-request.ts';

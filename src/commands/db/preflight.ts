@@ -1,4 +1,3 @@
-import { formatProfileAndServerOptions } from '../../batch/report/resume-command.ts';
 import { createTerminalStyles, isColorEnabled, type TerminalStyles } from '../../cli/color.ts';
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
 import { quoteShellArg } from '../../cli/shell-quote.ts';
@@ -22,6 +21,7 @@ import {
   runPreflightWithFiles,
 } from '../../preflight/run-with-files.ts';
 import { findLoggedInProfiles } from '../../session/session-server-binding.ts';
+import { formatProfileAndServerOptions } from '../profile-options.ts';
 
 export const dbPreflightCommand: CommandSpec<CommandContext> = {
   description:

@@ -1,32 +1,35 @@
-import { omitBatchNoticesForJson } from '../../batch/batch-io.ts';
-import { openExistingBatchLedger } from '../../batch/ledger/batch-ledger.ts';
-import { existingNameChoices } from '../../batch/ledger/batch-ledger-event.ts';
-import { readBatchLedgerSelection } from '../../batch/ledger/batch-ledger-selection.ts';
-import { createBatchLedgerState } from '../../batch/ledger/batch-ledger-state.ts';
 import {
-  readAccountAndServerOriginsOfBatchLedger,
-  requireAccountMatchesBatchLedger,
-} from '../../batch/ledger/ledger-account.ts';
-import { optionalDropletAttributeOptionSpecs } from '../../batch/options/attribute-options.ts';
-import { requireOptionsMatchBatchLedger } from '../../batch/options/create-args.ts';
-import { readDropletUserData, requireSameDropletUserData } from '../../batch/options/user-data.ts';
-import { batchResultListView } from '../../batch/report/batch-reporter.ts';
-import { batchDryRunListView, buildBatchDryRunHttpRequests } from '../../batch/report/dry-run.ts';
-import { batchPlanListView } from '../../batch/report/plan-batch.ts';
-import { formatBatchResumeCommand, formatProfileAndServerOptions } from '../../batch/report/resume-command.ts';
-import { isBatchFinished, runBatch } from '../../batch/run-batch.ts';
-import { isSingleCreationWithoutBatchOptions } from '../../batch/single-droplet-creation.ts';
+  accountOf,
+  attributeOptions,
+  type Batch,
+  type BatchState,
+  createState,
+  describeBatch,
+  dryRunView,
+  ifExistsChoices,
+  isFinished,
+  openLedger,
+  planView,
+  printDryRun,
+  printPlan,
+  readLedgerSelection,
+  readUserData,
+  requireSameOptions,
+  resultView,
+  runBatch,
+  startLedger,
+} from '../../batch/index.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { parseDurationToMillisecondsOrThrow } from '../../cli/duration.ts';
+import { quietForJson } from '../../cli/quiet-for-json.ts';
 import { requireWholeNumber } from '../../cli/whole-number.ts';
-import { describeCurrentAccount, readCurrentAccountAndServerOrigins } from '../../context/current-identity.ts';
+import { describeCurrentAccount, readAccountAndServerOriginsIfAvailable } from '../../context/current-identity.ts';
 import type { CommandContext } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { buildRefusedRequestHints } from '../../session/session-server-binding.ts';
+import { formatProfileAndServerOptions } from '../profile-options.ts';
 import { showRateLimitWait } from '../rate-limit-pause.ts';
-import { batchLedgerLoginHint, requireProfileMatchesLedger } from './ledger-profile.ts';
-import { buildBatchDescriptionEvent, createBatchLedger } from './new-batch.ts';
-import { printBatchPlan } from './print-plan.ts';
+import { requireAccountOfLedger, requireProfileMatchesLedger } from './ledger-profile.ts';
 import { batchSendOptionSpecs, readBatchSendOptions } from './send-options.ts';
 
 export const dropletsCreateCommand: CommandSpec<CommandContext> = {
@@ -59,7 +62,7 @@ export const dropletsCreateCommand: CommandSpec<CommandContext> = {
       description: 'Region of every droplet, such as nyc3',
       completion: { from: 'region' },
     },
-    ...optionalDropletAttributeOptionSpecs,
+    ...attributeOptions,
     {
       name: 'set',
       valueName: 'KEY=JSON',
@@ -79,7 +82,7 @@ export const dropletsCreateCommand: CommandSpec<CommandContext> = {
     {
       name: 'if-exists',
       valueName: 'ACTION',
-      choices: existingNameChoices,
+      choices: ifExistsChoices,
       description:
         'When droplets already have some of the names: fail, skip these names, or create more droplets (default: fail)',
     },
@@ -133,85 +136,63 @@ export const dropletsCreateCommand: CommandSpec<CommandContext> = {
     const { output } = context;
     const batchSize = requireWholeNumber(args.value('batch-size') ?? '10', '--batch-size', { min: 1, max: 10 });
     const { concurrency, maxWait } = readBatchSendOptions(args);
-    const io = omitBatchNoticesForJson(context);
+    const { host } = context;
+    const io = quietForJson(context);
     const onPause = (ms: number): Promise<void> => showRateLimitWait(io, ms);
     const waitTimeout = parseDurationToMillisecondsOrThrow(args.value('wait-timeout') ?? '15m', '--wait-timeout', 1000);
     if (args.value('wait-timeout') !== undefined && !args.has('wait'))
       throw usageError('--wait-timeout needs --wait', 'add `--wait`');
-    const { resumed: path, created } = readBatchLedgerSelection(args);
+    const { resumed, created } = readLedgerSelection(args);
     const [isDryRun, isPlan] = [args.has('dry-run'), args.has('plan')];
-    const userData = await readDropletUserData(context, args);
+    const userData = await readUserData(host, args);
     // Modules for requests are loaded first: loading them after a million names would keep the heap larger.
     if (!isDryRun) await context.send();
-    if (isDryRun) output.checkColumns(batchDryRunListView);
-    else if (isPlan) output.checkColumns(batchPlanListView);
-    else output.checkColumns(batchResultListView);
-    if (path === undefined && isDryRun) {
-      const settings = context.settings();
-      const { attributes, names } = await buildBatchDescriptionEvent(context, args, settings, userData);
-      const profileOptions = formatProfileAndServerOptions(context.globals, settings.profile);
-      const options = { batchSize, baseUrl: settings.values.base_url, profileOptions, userData };
-      await output.list(buildBatchDryRunHttpRequests(names, attributes, options), batchDryRunListView);
-      return 0;
-    }
-    if (path === undefined && isPlan) {
-      const settings = context.settings();
-      const state = createBatchLedgerState(await buildBatchDescriptionEvent(context, args, settings, userData));
-      return printBatchPlan(context, state, { api: await context.api(settings), settings, maxWait });
-    }
-    const ledger = await (path === undefined
-      ? createBatchLedger(context, args, { path: created, userData, wait: { maxWait, onPause } })
-      : openExistingBatchLedger(path, context.host.bootId));
+    if (isDryRun) output.checkColumns(dryRunView);
+    else if (isPlan) output.checkColumns(planView);
+    else output.checkColumns(resultView);
+    const profileOptions = () => formatProfileAndServerOptions(context.globals, context.settings().profile);
+    const loginHints = () => buildRefusedRequestHints(context.settings(), host.folders.config);
+    const dryRun = async (names: readonly string[], { attributes, base_url: baseUrl }: Batch) => {
+      await printDryRun(context, names, attributes, { batchSize, baseUrl, profileOptions: profileOptions(), userData });
+      return 0 as const;
+    };
+    const plan = async (state: BatchState) => {
+      const lane = { api: await context.api(context.settings()), loginHints: loginHints(), maxPause: maxWait, onPause };
+      await printPlan({ host, output, progress: io.progress }, state, lane);
+      return 0 as const;
+    };
+    const described = resumed === undefined ? await describeBatch(host, args, context.settings(), userData) : undefined;
+    if (described !== undefined && isDryRun) return dryRun(described.names, described);
+    if (described !== undefined && isPlan) return plan(createState(described));
+    const ledger =
+      described === undefined
+        ? await openLedger(resumed ?? '', host)
+        : await startLedger(host, described, {
+            path: created,
+            identity: await readAccountAndServerOriginsIfAvailable(context, context.settings(), { maxWait, onPause }),
+            days: context.settings().values.batch_ledger_days ?? 30,
+          });
     try {
-      const { batch, missing } = ledger.state;
-      const isOver = isBatchFinished(ledger.state);
-      if (path !== undefined) await requireOptionsMatchBatchLedger(context, args, batch);
-      requireSameDropletUserData(userData, batch.attributes.user_data, isOver);
+      const { state } = ledger;
+      const { batch } = state;
+      const isOver = isFinished(state);
+      if (resumed !== undefined) await requireSameOptions(host, args, state, userData);
       const settings = context.settings();
       requireProfileMatchesLedger(settings, batch);
-      const profileOptions = formatProfileAndServerOptions(context.globals, settings.profile);
-      if (isDryRun) {
-        const options = { batchSize, baseUrl: batch.base_url, profileOptions, userData };
-        await output.list(buildBatchDryRunHttpRequests(missing(), batch.attributes, options), batchDryRunListView);
-        return 0;
-      }
+      if (isDryRun) return await dryRun(state.missing(), batch);
       const api = await context.api(settings);
       // With --wait, the command reads the droplets of a finished batch, which another account cannot see.
-      const isContinued = path !== undefined && (!isOver || args.has('wait') || isPlan);
-      const hints = buildRefusedRequestHints(settings, context.host.folders.config);
+      const isContinued = resumed !== undefined && (!isOver || args.has('wait') || isPlan);
       const current = isContinued
-        ? await readCurrentAccountAndServerOrigins(context, settings, { maxWait, onPause })
-        : readAccountAndServerOriginsOfBatchLedger(batch);
-      if (isContinued) {
-        const [isSkipped, loginHint] = [args.has('skip-account-check'), batchLedgerLoginHint(settings, batch)];
-        await requireAccountMatchesBatchLedger({
-          api,
-          state: ledger.state,
-          current,
-          loginHint,
-          loginHints: hints,
-          isSkipped,
-        });
-      }
-      if (isPlan) return await printBatchPlan(context, ledger.state, { api, settings, maxWait });
+        ? await requireAccountOfLedger(context, state, { maxWait, onPause }, args.has('skip-account-check'))
+        : accountOf(batch);
+      if (isPlan) return await plan(state);
       if (context.prompts.interactive && !isOver)
         await io.output.note(`Creates droplets as ${describeCurrentAccount(context, settings, current)}.`);
-      const isSingle = isSingleCreationWithoutBatchOptions(ledger, args);
-      if (!isSingle) await io.output.show(`ledger: ${ledger.path}`);
-      return await runBatch(io, ledger, {
-        api,
-        userData,
-        isSingle,
-        loginHints: hints,
-        onPause,
-        timeout: context.timeout,
-        batchSize,
-        concurrency,
-        wait: args.has('wait'),
-        waitTimeout,
-        maxWait,
-        resume: formatBatchResumeCommand(ledger.path, args, profileOptions, userData),
-        profileOptions,
+      return await runBatch(io, ledger, args, {
+        ...{ api, userData, loginHints: loginHints(), onPause, timeout: context.timeout },
+        ...{ batchSize, concurrency, maxWait, profileOptions: profileOptions() },
+        waitTimeout: args.has('wait') ? waitTimeout : undefined,
       });
     } finally {
       await ledger.close();

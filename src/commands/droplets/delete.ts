@@ -1,28 +1,19 @@
 import type { Droplet } from '../../api/droplets.ts';
+import { hasTag } from '../../api/droplets.ts';
+import { type DropletReader, findDroplets, matchDroplets, readDroplets } from '../../api/find-droplets.ts';
 import { createGlobMatcher } from '../../api/glob-matcher.ts';
-import { omitBatchNoticesForJson } from '../../batch/batch-io.ts';
-import {
-  confirmAndDeleteDroplets,
-  requireConfirmableAndPrintableDeletion,
-} from '../../batch/deletion/confirm-and-delete-droplets.ts';
-import { toDropletToDelete } from '../../batch/deletion/deletion-rows.ts';
-import { hasDropletTag } from '../../batch/lookup/droplet-tags.ts';
-import {
-  type DropletReadOptions,
-  findDropletsByIdOrName,
-  matchDropletsByIdOrName,
-  readMatchingDroplets,
-  requireUnambiguousDroplet,
-} from '../../batch/lookup/find-droplets-by-id-or-name.ts';
-import { formatProfileAndServerOptions } from '../../batch/report/resume-command.ts';
+import { deleteDroplets, requireDeletable } from '../../batch/index.ts';
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
+import { quietForJson } from '../../cli/quiet-for-json.ts';
 import { requireNonEmptyValue } from '../../cli/require-non-empty-value.ts';
 import { shortenInputForError } from '../../cli/shorten-input-for-error.ts';
 import { describeCurrentAccount, readStoredAccountAndServerOrigins } from '../../context/current-identity.ts';
 import type { CommandContext } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { buildRefusedRequestHints } from '../../session/session-server-binding.ts';
+import { formatProfileAndServerOptions } from '../profile-options.ts';
 import { createRateLimitDelayWithProgress, showRateLimitWait } from '../rate-limit-pause.ts';
+import { requireOneDroplet } from './require-one-droplet.ts';
 import { batchSendOptionSpecs, readBatchSendOptions } from './send-options.ts';
 
 export const dropletsDeleteCommand: CommandSpec<CommandContext> = {
@@ -56,10 +47,10 @@ export const dropletsDeleteCommand: CommandSpec<CommandContext> = {
     const [texts, tag] = readSelection(args);
     const { concurrency, maxWait } = readBatchSendOptions(args);
     const isDryRun = args.has('dry-run');
-    requireConfirmableAndPrintableDeletion(context, isDryRun);
+    requireDeletable(context, isDryRun);
     const settings = context.settings();
     const api = await context.api(settings);
-    const io = { ...context, ...omitBatchNoticesForJson(context) };
+    const io = { ...context, ...quietForJson(context) };
     const reader = { api, pause: createRateLimitDelayWithProgress(io), onProgress: io.progress.count('droplets') };
     const droplets = await selectDroplets(texts, tag, args, reader).finally(() => io.progress.stop());
     const unmatched = tag === undefined ? texts.filter((text) => isPattern(text) && !matchesAny(text, droplets)) : [];
@@ -70,7 +61,7 @@ export const dropletsDeleteCommand: CommandSpec<CommandContext> = {
     const actor = context.prompts.interactive
       ? describeCurrentAccount(context, settings, await readStoredAccountAndServerOrigins(context, settings))
       : undefined;
-    return confirmAndDeleteDroplets(context, api, droplets.map(toDropletToDelete), {
+    return deleteDroplets(context, api, droplets, {
       loginHints: buildRefusedRequestHints(settings, context.host.folders.config),
       concurrency,
       maxWait,
@@ -123,11 +114,11 @@ async function selectDroplets(
   texts: readonly string[],
   tag: string | undefined,
   args: ParsedArgs,
-  reader: DropletReadOptions,
+  reader: DropletReader,
 ): Promise<readonly Droplet[]> {
   if (tag !== undefined) {
     // A server that does not support the tag filter returns all droplets.
-    return readMatchingDroplets(reader, { tag }, (droplet) => hasDropletTag(droplet, tag));
+    return readDroplets(reader, { tag }, (droplet) => hasTag(droplet, tag));
   }
   const matchers = texts.filter(isPattern).map(createGlobMatcher);
   const exact = texts.filter((text) => !isPattern(text));
@@ -138,11 +129,11 @@ async function selectDroplets(
   const all =
     matchers.length === 0
       ? undefined
-      : await readMatchingDroplets(reader, {}, (droplet) => isMatch(droplet) || isWanted(droplet));
-  const found = all === undefined ? await findDropletsByIdOrName(exact, reader) : undefined;
+      : await readDroplets(reader, {}, (droplet) => isMatch(droplet) || isWanted(droplet));
+  const found = all === undefined ? await findDroplets(exact, reader) : undefined;
   const chosen = exact.map((text) => {
-    const matches = all === undefined ? found?.get(text) : matchDropletsByIdOrName(text, all);
-    return matches === undefined ? undefined : requireUnambiguousDroplet(text, matches, 'DELETE');
+    const matches = all === undefined ? found?.get(text) : matchDroplets(text, all);
+    return matches === undefined ? undefined : requireOneDroplet(text, matches, 'DELETE');
   });
   const missing = exact.filter((_, at) => chosen[at] === undefined);
   if (missing.length > 0 && args.value('if-missing') !== 'skip') throw missingError(missing);

@@ -1,8 +1,4 @@
-import {
-  findDropletsByIdOrName,
-  isDropletId,
-  requireUnambiguousDroplet,
-} from '../../batch/lookup/find-droplets-by-id-or-name.ts';
+import { findDroplets, isDropletId } from '../../api/find-droplets.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { quoteShellArg } from '../../cli/shell-quote.ts';
 import { shortenInputForError } from '../../cli/shorten-input-for-error.ts';
@@ -11,6 +7,7 @@ import { CliError, usageError } from '../../errors.ts';
 import { createRateLimitDelayWithProgress } from '../rate-limit-pause.ts';
 import { createCompletionNameCollector } from '../remember-names.ts';
 import { createLinkedDropletListView, dropletListView } from './list.ts';
+import { requireOneDroplet } from './require-one-droplet.ts';
 
 export const dropletsGetCommand: CommandSpec<CommandContext> = {
   description:
@@ -33,9 +30,9 @@ export const dropletsGetCommand: CommandSpec<CommandContext> = {
     const settings = context.settings();
     const api = await context.api(settings);
     const reader = { api, pause: createRateLimitDelayWithProgress(context) };
-    const found = await findDropletsByIdOrName([text], reader).finally(() => context.progress.stop());
+    const found = await findDroplets([text], reader).finally(() => context.progress.stop());
     const matches = found.get(text);
-    const droplet = matches === undefined ? undefined : requireUnambiguousDroplet(text, matches, 'GET');
+    const droplet = matches === undefined ? undefined : requireOneDroplet(text, matches, 'GET');
     if (droplet === undefined)
       throw new CliError(
         'not_found',

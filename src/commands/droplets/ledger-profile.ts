@@ -1,14 +1,15 @@
-import type { BatchDescriptionLedgerEvent } from '../../batch/ledger/batch-ledger-event.ts';
+import { type Batch, type BatchState, requireSameAccount } from '../../batch/index.ts';
 import { quoteShellArg } from '../../cli/shell-quote.ts';
 import type { ResolvedProfileSettings } from '../../config/settings.ts';
+import { type RateLimitWaitOptions, readCurrentAccountAndServerOrigins } from '../../context/current-identity.ts';
+import type { CommandContext } from '../../context.ts';
 import { usageError } from '../../errors.ts';
+import type { AccountAndServerOrigins } from '../../identity.ts';
+import { buildRefusedRequestHints } from '../../session/session-server-binding.ts';
 import { formatReauthenticateCommand } from '../../session/suggested-commands.ts';
 
 /** The hint that explains how to continue a batch that another account or team started. */
-export function batchLedgerLoginHint(
-  { accessToken, profile }: ResolvedProfileSettings,
-  { account, team }: BatchDescriptionLedgerEvent,
-): string {
+function batchLedgerLoginHint({ accessToken, profile }: ResolvedProfileSettings, { account, team }: Batch): string {
   if (accessToken !== undefined) return 'set CLOUDCTL_ACCESS_TOKEN to a token of the account that started the batch';
   const ended = {
     scope: 'read write',
@@ -19,13 +20,33 @@ export function batchLedgerLoginHint(
 }
 
 /** On another server the lookups would find no droplet of the batch, and all droplets would be created again. */
-export function requireProfileMatchesLedger(
-  settings: ResolvedProfileSettings,
-  { profile, base_url }: BatchDescriptionLedgerEvent,
-): void {
+export function requireProfileMatchesLedger(settings: ResolvedProfileSettings, { profile, base_url }: Batch): void {
   const detail = `the batch was started with profile "${profile}" at ${base_url}`;
   if (settings.profileName !== profile)
     throw usageError('--profile contradicts the ledger', `use \`--profile ${quoteShellArg(profile)}\``, detail);
   if (settings.values.base_url !== base_url)
     throw usageError('--base-url contradicts the ledger', `use \`--base-url ${quoteShellArg(base_url)}\``, detail);
+}
+
+/**
+ * Requires that this command acts as the account that started the batch; resolves with the account. @param isSkipped whether an
+ * account that is not known is accepted
+ */
+export async function requireAccountOfLedger(
+  context: CommandContext,
+  state: BatchState,
+  wait: RateLimitWaitOptions,
+  isSkipped: boolean,
+): Promise<AccountAndServerOrigins> {
+  const settings = context.settings();
+  const current = await readCurrentAccountAndServerOrigins(context, settings, wait);
+  await requireSameAccount({
+    api: await context.api(settings),
+    state,
+    current,
+    loginHint: batchLedgerLoginHint(settings, state.batch),
+    loginHints: buildRefusedRequestHints(settings, context.host.folders.config),
+    isSkipped,
+  });
+  return current;
 }

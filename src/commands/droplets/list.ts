@@ -3,11 +3,11 @@ import {
   type Droplet,
   type DropletFilter,
   decodeDroplet,
+  hasTag,
   listDroplets,
   readPublicDropletAddress,
 } from '../../api/droplets.ts';
 import { createGlobMatcher } from '../../api/glob-matcher.ts';
-import { hasDropletTag } from '../../batch/lookup/droplet-tags.ts';
 import { addLinksToOutputColumn, type ListView, type OutputCellValue } from '../../cli/columns.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { requireNonEmptyValue } from '../../cli/require-non-empty-value.ts';
@@ -113,7 +113,7 @@ function serverFilter(glob: string | undefined, tag: string | undefined): Drople
  * delete the listed droplets.
  */
 function mayHaveTag(row: JsonRecord, wanted: string): boolean {
-  return !Array.isArray(row.tags) || hasDropletTag({ raw: row }, wanted);
+  return !Array.isArray(row.tags) || hasTag({ raw: row }, wanted);
 }
 
 function matcherOf(glob: string): (name: string) => boolean {

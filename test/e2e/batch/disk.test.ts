@@ -2,13 +2,13 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import type { BatchLedgerEvent } from '../../../src/batch/ledger/batch-ledger-event.ts';
+import type { LedgerEvent } from '../../../src/batch/events.ts';
 import { addRandomFaults, type BatchSetup, setUpBatch, sizeAndImage } from './batch-setup.ts';
 
 const order = fileURLToPath(new URL('./order.cjs', import.meta.url));
 
 type FaultAction =
-  | { readonly deed: 'written'; readonly line: BatchLedgerEvent }
+  | { readonly deed: 'written'; readonly line: LedgerEvent }
   | { readonly deed: 'syncing' | 'synced'; readonly sync: number }
   | { readonly deed: 'sent'; readonly names: readonly string[] };
 
@@ -23,13 +23,13 @@ async function deedsOf(setup: BatchSetup, words: readonly string[]): Promise<rea
 }
 
 /** The lines that are on the disk when so many deeds are done: written before a sync began that has ended. */
-function synced(deeds: readonly FaultAction[]): readonly BatchLedgerEvent[] {
+function synced(deeds: readonly FaultAction[]): readonly LedgerEvent[] {
   const last = deeds.findLast(({ deed }) => deed === 'synced');
   const begun = deeds.findIndex((one) => one.deed === 'syncing' && last?.deed === 'synced' && one.sync === last.sync);
   return deeds.slice(0, Math.max(begun, 0)).flatMap((one) => (one.deed === 'written' ? [one.line] : []));
 }
 
-function namesIn(event: BatchLedgerEvent): readonly string[] {
+function namesIn(event: LedgerEvent): readonly string[] {
   if (event.event === 'announced') return event.groups.flatMap(({ names }) => names);
   return event.event === 'sending' ? event.names : [];
 }

@@ -1,4 +1,4 @@
-import { listStoredBatches, type StoredBatch } from '../../../batch/ledger/stored-batches.ts';
+import { listBatches, type StoredBatch } from '../../../batch/index.ts';
 import type { ListView } from '../../../cli/columns.ts';
 import type { CommandSpec } from '../../../cli/command.ts';
 import type { CommandContext } from '../../../context.ts';
@@ -32,7 +32,7 @@ export const batchesListCommand: CommandSpec<CommandContext> = {
   columns: view.columns,
   run: async ({ output, host }) => {
     output.checkColumns(view);
-    await output.list(listStoredBatches(host.folders.state), view);
+    await output.list(listBatches(host.folders.state), view);
     return 0;
   },
 };

@@ -1,0 +1,289 @@
+import { type Announced, type Baseline, type Batch, type LedgerEvent, parseTimestamp, type Sending } from './events.ts';
+import { indexNames } from './names.ts';
+
+/** The result row that is printed for a name. */
+export type Row = { /** Path of the ledger, in the printed rows. */ readonly ledger?: string } & (
+  | {
+      readonly name: string;
+      readonly status: 'created';
+      readonly id: number;
+      readonly action_id?: number;
+      /** The public IPv4 address; known only after `--wait`. */
+      readonly public_ipv4?: string;
+    }
+  | SkippedRow
+  | { readonly name: string; readonly status: 'failed' | 'unknown'; readonly id?: number; readonly error: string }
+);
+
+/** The names of one creation request; the result of these names is not known. */
+export interface UncertainGroup {
+  readonly group: number;
+  readonly names: readonly string[];
+  /** The newest server time, in milliseconds, that was known before the first request for these names was sent. */
+  readonly sentAfter: number | undefined;
+  /** The local time, in milliseconds, of the last request for these names. */
+  readonly sentAt: number | undefined;
+  /** Whether the names may be sent again once no droplet has them. */
+  readonly resend: boolean;
+  /** The error that an earlier run recorded. */
+  readonly error?: string;
+}
+
+/** A group that the ledger announced: its `sending` event, and the boot id of the machine that announced the group. */
+interface AnnouncedGroup {
+  readonly boot: string;
+  readonly sending: Sending;
+}
+
+export type Counts = Readonly<Record<Row['status'] | 'missing', number>>;
+
+/**
+ * The state of a batch, computed from the events of its ledger. The state uses a few bytes per name and builds rows on demand,
+ * because a batch can have a million names.
+ */
+export interface BatchState {
+  readonly batch: Batch;
+  readonly baseline: () => Baseline | undefined;
+  apply(event: LedgerEvent): void;
+  readonly hasName: (name: string) => boolean;
+  /** The index of a name in `batch.names`; -1 for a name outside the batch. */
+  readonly positionOf: (name: string) => number;
+  /** The row of the name at this index. @param notSent error of a name that was never sent */
+  rowAt(at: number, notSent?: string): Row;
+  rows(notSent?: string): Generator<Row>;
+  /** Whether a droplet with the name at this index of the batch was created, or the name was skipped. */
+  readonly isPresent: (at: number) => boolean;
+  /** Whether the droplet with the name at this index of the batch was deleted together with the batch. */
+  readonly isDeleted: (at: number) => boolean;
+  readonly uncertainGroups: () => readonly UncertainGroup[];
+  /** Groups of names that the ledger announced and for which the ledger has no later event. */
+  readonly announced: () => readonly AnnouncedGroup[];
+  /** Names that are still to be created, in order, because no droplet of this batch has them. */
+  readonly missing: () => readonly string[];
+  readonly counts: () => Counts;
+  /** Whether the droplet id belongs to a row of this batch, or did until the deletion: an outdated list may contain it. */
+  ownsId(id: number): boolean;
+  readonly nextGroup: () => number;
+}
+
+const [missing, uncertain, created, failed, skipped, deleted] = [0, 1, 2, 3, 4, 5];
+
+/** The error of a name whose droplet was deleted with its batch. A resumed batch creates a deleted droplet again. */
+const deletedText = 'deleted by `droplets batches delete`';
+
+export function createState(batch: Batch): BatchState {
+  const { names } = batch;
+  const { positionOf } = indexNames(names);
+  const states = new Uint8Array(names.length);
+  const ids = new Float64Array(names.length);
+  const actions = new Float64Array(names.length);
+  /** The last group in which each name was sent. */
+  const lastGroups = new Int32Array(names.length);
+  const errors = new Map<number, string>();
+  const uncertainGroups = new Map<number, UncertainGroup>();
+  const announced = new Map<number, Announced>();
+  const deletedIds = new Set<number>();
+  let baseline: Baseline | undefined;
+  let groups = 0;
+
+  const setState = (name: string, state: number, error?: string): number | undefined => {
+    const at = positionOf(name);
+    if (at === -1) return undefined;
+    states[at] = state;
+    if (error === undefined) errors.delete(at);
+    else errors.set(at, error);
+    return at;
+  };
+  const settle = (group: number, settled: readonly string[], keepRest: boolean): void => {
+    const uncertainGroup = uncertainGroups.get(group);
+    if (uncertainGroup === undefined) return;
+    const isAll =
+      settled.length === uncertainGroup.names.length && settled.every((name, at) => name === uncertainGroup.names[at]);
+    const left = isAll ? [] : uncertainGroup.names.filter((name) => !settled.includes(name));
+    if (left.length === 0 || !keepRest) uncertainGroups.delete(group);
+    // The server carried out a part of the request, so its other names must not be sent again.
+    else uncertainGroups.set(group, { ...uncertainGroup, names: left, resend: false });
+  };
+  const announce = (event: Announced): void => {
+    for (const { group } of event.groups) {
+      groups = Math.max(groups, group);
+      announced.set(group, event);
+    }
+  };
+  const announcedAs = ([group, { boot, at, server_date, groups: announcedGroups }]: readonly [
+    number,
+    Announced,
+  ]): AnnouncedGroup => {
+    const names = announcedGroups.find((one) => one.group === group)?.names ?? [];
+    return { boot, sending: { event: 'sending', at, server_date, group, names } };
+  };
+  const markUncertain = (name: string, group: number, error?: string): void => {
+    const at = setState(name, uncertain, error);
+    if (at === undefined) return;
+    lastGroups[at] = group;
+    // The droplet id is removed, because several droplets may have this name and the droplet of the batch is not known.
+    ids[at] = 0;
+  };
+  const startGroup = ({ group, names: sent, at, server_date: date }: Sending): void => {
+    const before = uncertainGroups.get(group);
+    const [sentAfter, sentAt] = [before?.sentAfter ?? parseTimestamp(date), parseTimestamp(at)];
+    uncertainGroups.set(group, { group, names: sent, sentAfter, sentAt, resend: before?.resend ?? true });
+    for (const name of sent) markUncertain(name, group);
+  };
+  /** Removes names that a later group sent again. The ledger may lack the event that ended the earlier group. */
+  const currentNames = ({ group, names: sent, ...rest }: UncertainGroup): UncertainGroup => {
+    const left = sent.filter((name) => lastGroups[positionOf(name)] === group);
+    return { ...rest, group, names: left };
+  };
+  const applyBaseline = (first: Baseline): void => {
+    baseline = first;
+    if (batch.if_exists !== 'skip') return;
+    for (const [name, [id]] of Object.entries(first.existing)) {
+      const at = setState(name, skipped);
+      if (at !== undefined) ids[at] = id ?? 0;
+    }
+  };
+
+  const rowAt = (at: number, notSent = 'not sent'): Row => {
+    const name = names[at] ?? '';
+    const [id = 0, action = 0] = [ids[at], actions[at]];
+    switch (states[at]) {
+      case created:
+        return action === 0 ? { name, status: 'created', id } : { name, status: 'created', id, action_id: action };
+      case skipped:
+        return skippedRow(name, id, baseline);
+      case uncertain:
+        return { name, status: 'unknown', error: errors.get(at) ?? 'no complete response arrived' };
+      case deleted:
+        return { name, status: 'failed', error: deletedText };
+      default:
+        return { name, status: 'failed', error: errors.get(at) ?? notSent };
+    }
+  };
+
+  return {
+    batch,
+    baseline: () => baseline,
+    apply(event) {
+      if ('group' in event) groups = Math.max(groups, event.group);
+      switch (event.event) {
+        case 'batch':
+          return;
+        case 'baseline':
+          // Only the first baseline is used, because a later one would contain droplets of this batch.
+          return baseline === undefined ? applyBaseline(event) : undefined;
+        case 'announced':
+          return announce(event);
+        case 'sending':
+          announced.delete(event.group);
+          return startGroup(event);
+        case 'created': {
+          announced.delete(event.group);
+          for (const row of event.rows) {
+            const at = setState(row.name, created);
+            if (at === undefined) continue;
+            ids[at] = row.id;
+            actions[at] = row.action_id ?? 0;
+          }
+          const createdNames = event.rows.map(({ name }) => name);
+          return settle(event.group, createdNames, true);
+        }
+        case 'failed':
+          // A group that was announced but never sent: the states of its names do not change.
+          if (announced.delete(event.group)) return;
+          for (const name of event.names) setState(name, failed, event.error);
+          return settle(event.group, event.names, false);
+        case 'unknown': {
+          const { group, names: left, resend, error } = event;
+          uncertainGroups.set(group, {
+            group,
+            names: left,
+            sentAfter: uncertainGroups.get(group)?.sentAfter,
+            sentAt: uncertainGroups.get(group)?.sentAt,
+            resend,
+            error,
+          });
+          for (const name of left) markUncertain(name, group, error);
+          return;
+        }
+        case 'deleted':
+          for (const { name, id } of event.rows) {
+            deletedIds.add(id);
+            const at = positionOf(name);
+            if (states[at] !== created || ids[at] !== id) continue;
+            setState(name, deleted);
+            ids[at] = 0;
+          }
+          return;
+        default:
+          return event satisfies never;
+      }
+    },
+    hasName: (name) => positionOf(name) !== -1,
+    positionOf: positionOf,
+    rowAt,
+    *rows(notSent) {
+      for (let at = 0; at < names.length; at++) yield rowAt(at, notSent);
+    },
+    isDeleted: (at) => states[at] === deleted,
+    isPresent: (at) => states[at] === created || states[at] === skipped,
+    uncertainGroups: () => [...uncertainGroups.values()].map(currentNames).filter(({ names: left }) => left.length > 0),
+    announced: () => [...announced].map(announcedAs),
+    missing: () => names.filter((_, at) => [missing, failed, deleted].includes(states[at] ?? missing)),
+    counts: () => {
+      const count = (state: number): number => states.reduce((sum, one) => sum + (one === state ? 1 : 0), 0);
+      return {
+        created: count(created),
+        skipped: count(skipped),
+        unknown: count(uncertain),
+        failed: count(failed),
+        missing: count(missing) + count(deleted),
+      };
+    },
+    ownsId: (id) => ids.includes(id) || deletedIds.has(id),
+    nextGroup: () => {
+      groups += 1;
+      return groups;
+    },
+  };
+}
+
+/** The batch has no droplets left to create. */
+export function isFinished(state: BatchState): boolean {
+  const { missing, failed, unknown } = state.counts();
+  return state.baseline() !== undefined && missing + failed + unknown === 0;
+}
+
+/**
+ * The row of a name that was skipped because of `--if-exists skip`. `difference` describes how the existing droplet differs
+ * from the batch.
+ */
+interface SkippedRow {
+  readonly name: string;
+  readonly status: 'skipped';
+  readonly id?: number;
+  readonly difference?: string;
+}
+
+/** @param id the droplet id; 0 when it is not known */
+function skippedRow(name: string, id: number, baseline: Baseline | undefined): SkippedRow {
+  const differences = baseline?.differences ?? {};
+  const difference = Object.hasOwn(differences, name) ? differences[name] : undefined;
+  return {
+    name,
+    status: 'skipped',
+    ...(id === 0 ? {} : { id }),
+    ...(difference === undefined ? {} : { difference }),
+  };
+}
+
+/** A sentence that lists the differences of skipped droplets; undefined when there are none. */
+export function describeSkipped(rows: Iterable<{ readonly status: string }>): string | undefined {
+  const found = [...rows].filter(
+    (row): row is SkippedRow => row.status === 'skipped' && 'difference' in row && row.difference !== undefined,
+  );
+  if (found.length === 0) return undefined;
+  const listed = found.slice(0, 20).map(({ name, id, difference }) => `${name} (${id}): ${difference}`);
+  const more = found.length > listed.length ? `; and ${found.length - listed.length} more` : '';
+  return `Skipped droplets that differ from the options: ${listed.join('; ')}${more}.`;
+}

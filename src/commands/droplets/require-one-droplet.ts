@@ -1,0 +1,31 @@
+import type { Droplet } from '../../api/droplets.ts';
+import type { MatchingDroplets } from '../../api/find-droplets.ts';
+import { shortenInputForError } from '../../cli/shorten-input-for-error.ts';
+import { usageError } from '../../errors.ts';
+
+/**
+ * Returns the only droplet to which the text can refer; undefined when there is none. Throws a usage error when several
+ * droplets match. @param method the HTTP method of the request that the hint shows with an id
+ */
+export function requireOneDroplet(
+  text: string,
+  { withId, withName }: MatchingDroplets,
+  method: 'GET' | 'DELETE',
+): Droplet | undefined {
+  const typed = shortenInputForError(text);
+  const others = withName.filter(({ id }) => id !== withId?.id);
+  const [first] = others;
+  if (withId !== undefined && first !== undefined)
+    throw usageError(
+      `"${typed}" is the id of one droplet and the name of another`,
+      `for the droplet with this id, run \`cloudctl api ${method} /v2/droplets/${withId.id}\`; for the one with this name, give its id: ${first.id}`,
+      `droplet ${withId.id} has the name "${shortenInputForError(withId.name)}"; ${others.map(({ id }) => `droplet ${id}`).join(', ')} has the name "${typed}"`,
+    );
+  if (others.length > 1)
+    throw usageError(
+      `${others.length} droplets have the name "${typed}"`,
+      `pass the id of one of these droplets, such as \`${first?.id}\``,
+      `ids: ${others.map(({ id }) => id).join(', ')}`,
+    );
+  return withId ?? first;
+}
