@@ -1,5 +1,7 @@
 import type { ApiClient } from './api/client.ts';
 import { createSandboxAdminClient, type SandboxAdminApi } from './api/sandbox-admin.ts';
+import { CliError, usageError } from './base/errors.ts';
+import { sanitizeLine } from './base/sanitize.ts';
 import { isColorEnabled } from './cli/color.ts';
 import type { ParsedArgs } from './cli/command.ts';
 import { parseDurationToMillisecondsOrThrow } from './cli/duration.ts';
@@ -21,14 +23,12 @@ import {
 import { readGlobalSettingsFromOptions, resolveOutputFormat } from './context/global-overrides.ts';
 import type { ProfileSessionServices } from './context/profile-session-services.ts';
 import type { SharedProfileStoreAndKeys } from './context/shared-profile.ts';
-import { CliError, usageError } from './errors.ts';
 import type { RegisteredOAuthClient } from './oauth/token-endpoint.ts';
 import { createHttpSenderWithRequestTimeout } from './platform/create-http-sender-with-request-timeout.ts';
 import { acquireFileLock, type HeldFileLock } from './platform/file-lock.ts';
 import type { CommandHttpSenderOptions, HostSystem, OutputSink } from './platform/host.ts';
 import type { HttpSender } from './platform/http-sender.ts';
 import { findUnsafeEnvironmentVariable } from './platform/unsafe-environment-variable.ts';
-import { sanitizeLine } from './sanitize/terminal-text.ts';
 import type { SessionServerBinding } from './session/credential-record.ts';
 import type { CredentialStore } from './session/credential-store.ts';
 import type { ProfileAccessTokenProvider } from './session/profile-access-token-provider.ts';

@@ -1,8 +1,8 @@
 import { writeSync } from 'node:fs';
+import { programVersion } from './base/version.ts';
 import { readStoredHelpPage } from './cli/stored-help.ts';
 import { canDescriptorBeTerminal } from './platform/can-descriptor-be-terminal.ts';
 import type { ProgramBundle } from './platform/v8-code-cache.ts';
-import { programVersion } from './version.ts';
 
 declare global {
   interface ImportMeta {

@@ -1,15 +1,15 @@
+import type { CliError, ExitCode } from './base/errors.ts';
+import { programVersion } from './base/version.ts';
 import { isColorEnabled } from './cli/color.ts';
 import { isJsonErrorOutput, printError, toCliError } from './cli/error-output.ts';
 import { createPagerPrinter } from './cli/pager-printer.ts';
 import { runCommandLine } from './cli/run-command-line.ts';
 import { commandTree, programOverviewCommand } from './commands/index.ts';
 import { DamagedConfigError } from './config/config-file.ts';
-import type { CliError, ExitCode } from './errors.ts';
 import { helpTopics } from './help-topics/help-topics.ts';
 import { similarToolCommandReplacements, topLevelCommandAliases } from './help-topics/similar-tools.ts';
 import { createSystemHost } from './platform/create-system-host.ts';
 import type { HostSystem } from './platform/host.ts';
-import { programVersion } from './version.ts';
 
 /** Runs the whole program. `argv` contains the arguments after the program's name. Errors are printed and never thrown. */
 export async function runCliCommandLine(argv: readonly string[], host: HostSystem): Promise<ExitCode> {

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { getAsset } from 'node:sea';
 import { fileURLToPath } from 'node:url';
 import { compileFunction } from 'node:vm';
+import { programVersion } from './base/version.ts';
 import { extractFileToPrivateFolder } from './platform/extract-file-to-private-folder.ts';
 import { fileErrorCode } from './platform/files.ts';
 import { resolveConfigAndStateFolders } from './platform/folders.ts';
 import { requireOwnFolder } from './platform/own-folder.ts';
-import { programVersion } from './version.ts';
 
 /** A CommonJS file of dist/ as a function. */
 type PackFunction = (

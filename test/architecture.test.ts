@@ -20,9 +20,9 @@ const checkIds = {
 
 /** docs/architecture.md gives the reason for each rule. */
 const rules: readonly (readonly [name: string, rule: Rule])[] = [
-  ['every folder of src has a layer', layers.everyFolderHasALayer],
+  ['every room of src has a layer', layers.everyRoomHasALayer],
   ['imports lead to lower layers', layers.importsLeadDown],
-  ['a folder with a door is entered by it', layers.foldersAreEnteredByTheirDoor],
+  ['a room with a door is entered by it', layers.roomsAreEnteredByTheirDoors],
   ['a door only passes names on', layers.doorsOnlyPassOn],
   ['the sandbox imports nothing of the program but the engine', layers.sandboxImportsOnlyTheEngine],
   ['the sandbox is imported by its commands and tests alone', layers.sandboxIsImportedByItsCommands],
@@ -34,7 +34,6 @@ const rules: readonly (readonly [name: string, rule: Rule])[] = [
   ['a command is loaded when it is typed', graph.commandsAreLoadedLazily],
   ['a start loads no package but the parser', graph.startLoadsFewPackages],
   ['every import names an existing file', text.pathsAreWhole],
-  ['no source is longer than 250 lines, or 600 in a folder with a door', text.filesAreShort],
   ['a secret is revealed only where its value leaves the process', text.secretsStayInside()],
   ['process.exit is not called', text.processExitIsNotCalled],
   ['a time limit is a timeoutSignal', text.timeLimitsOutliveGarbageCollection],
@@ -43,14 +42,13 @@ const rules: readonly (readonly [name: string, rule: Rule])[] = [
   ['no file has a marker of unfinished work', text.nothingIsUnfinished],
   ['no file names a machine or a registry', text.noMachineIsNamed],
   ['every export has a name', text.exportsAreNamed],
-  ['the only classes are errors, Secret and LiveSandboxState', text.classesAreFew],
-  ['an exported name is declared in one file', names.exportedNamesAreUnique()],
+  ['no class but an error extends another', text.onlyErrorsInherit],
+  ['an exported name is declared in one file of its room', names.namesAreUniqueInTheirRoom],
   ['wording is asserted in golden files only', wordingIsInGoldenFiles],
-  ['every source has its test', tests.everySourceHasItsTest()],
   ['every command has its test', tests.everyCommandHasItsTest],
   ['every check has its file and its test', tests.everyCheckHasItsTest(checkIds)],
   ['every endpoint has its test', tests.everyEndpointHasItsTest([...SANDBOX_ROUTES.auth, ...SANDBOX_ROUTES.api])],
-  ['docs/architecture.md lists every folder with its layer', tests.architecturePageIsCurrent(layers.layerNumber)],
+  ['docs/architecture.md lists every room with its layer', tests.architecturePageIsCurrent(layers.layerNumber)],
 ];
 
 test.each(rules)('%s', (_name, rule) => {

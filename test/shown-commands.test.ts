@@ -2,9 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
+import { CliError } from '../src/base/errors.ts';
 import { parseCommandLine } from '../src/cli/parse-command-line.ts';
 import { commandTree } from '../src/commands/index.ts';
-import { CliError } from '../src/errors.ts';
 import { helpTopics } from '../src/help-topics/help-topics.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));

@@ -1,5 +1,5 @@
-import { type AccountAndTeam, personalTeamValue } from '../identity.ts';
-import { isJsonRecord, readStringField, tryParseJson } from '../json.ts';
+import { type AccountAndTeam, personalTeamValue } from '../base/identity.ts';
+import { isJsonRecord, readStringField, tryParseJson } from '../base/json.ts';
 import { type ApiResponse, type RefusedRequestHints, toApiError } from './api-response.ts';
 import type { ApiClient } from './client.ts';
 import type { RateLimitWaitFunction } from './rate-limit-wait.ts';

@@ -1,8 +1,8 @@
-import { CliError } from '../errors.ts';
-import { isJsonRecord, readStringField, tryParseJson } from '../json.ts';
+import { CliError } from '../base/errors.ts';
+import { isJsonRecord, readStringField, tryParseJson } from '../base/json.ts';
+import { sanitizeLine } from '../base/sanitize.ts';
 import type { BufferedResponseBody } from '../platform/buffered-response-body.ts';
 import { formatWaitingTime } from '../platform/waiting-time.ts';
-import { sanitizeLine } from '../sanitize/terminal-text.ts';
 
 /** A complete response of the resource API. */
 export interface ApiResponse {

@@ -1,5 +1,6 @@
-import { CliError } from '../errors.ts';
-import { tryParseExactJson } from '../json.ts';
+import { CliError } from '../base/errors.ts';
+import { tryParseExactJson } from '../base/json.ts';
+import { redactSecrets, type Secret } from '../base/secret.ts';
 import { type BufferedResponseBody, bufferResponseBody } from '../platform/buffered-response-body.ts';
 import type { Clock } from '../platform/host.ts';
 import {
@@ -10,7 +11,6 @@ import {
   type HttpSender,
 } from '../platform/http-sender.ts';
 import { timeoutSignal } from '../platform/timeout-signal.ts';
-import { redactSecrets, type Secret } from '../secret.ts';
 import {
   type ApiResponse,
   isAccessTokenRefused,

@@ -1,5 +1,5 @@
-import { CliError } from '../errors.ts';
-import { isJsonRecord, type JsonRecord, readStringField } from '../json.ts';
+import { CliError } from '../base/errors.ts';
+import { isJsonRecord, type JsonRecord, readStringField } from '../base/json.ts';
 import type { ApiClient } from './client.ts';
 import { type ListPageItems, type ListReadOptions, readListPages } from './list-pages.ts';
 

@@ -1,4 +1,4 @@
-import { isJsonRecord, type JsonRecord, readNumberField, readStringField, tryParseJson } from '../json.ts';
+import { isJsonRecord, type JsonRecord, readNumberField, readStringField, tryParseJson } from '../base/json.ts';
 import type { ApiClient } from './client.ts';
 import { createJsonListSplitter } from './json-list-splitter.ts';
 import { listItemId } from './list-completeness-tracker.ts';

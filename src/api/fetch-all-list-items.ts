@@ -1,6 +1,6 @@
-import { CliError } from '../errors.ts';
-import { stringifyExact } from '../exact.ts';
-import { isJsonRecord, type JsonRecord } from '../json.ts';
+import { CliError } from '../base/errors.ts';
+import { stringifyExact } from '../base/exact.ts';
+import { isJsonRecord, type JsonRecord } from '../base/json.ts';
 import type { ApiClient } from './client.ts';
 import { incompleteListError, nextPagePath, readListTotal } from './list-page.ts';
 import { createRateLimitWaitFunction, type DelayFunction } from './rate-limit-wait.ts';

@@ -1,5 +1,5 @@
-import { CliError } from '../errors.ts';
-import { isJsonRecord } from '../json.ts';
+import { CliError } from '../base/errors.ts';
+import { isJsonRecord } from '../base/json.ts';
 import type { ApiClient } from './client.ts';
 import { type Droplet, type DropletFilter, decodeDroplet, listDroplets } from './droplets.ts';
 import { readListTotal } from './list-page.ts';

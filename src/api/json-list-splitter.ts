@@ -1,4 +1,4 @@
-import { type JsonRecord, tryParseExactJson } from '../json.ts';
+import { type JsonRecord, tryParseExactJson } from '../base/json.ts';
 import {
   type JsonMemberVisitor,
   noJsonValue,

@@ -1,5 +1,5 @@
-import { isLosslessNumberObject } from '../exact.ts';
-import type { JsonRecord } from '../json.ts';
+import { isLosslessNumberObject } from '../base/exact.ts';
+import type { JsonRecord } from '../base/json.ts';
 
 /**
  * Result of reading a list: `complete` means that no item was missed, `again` that items may have been missed, `short` that the

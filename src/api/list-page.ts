@@ -1,5 +1,5 @@
-import { CliError } from '../errors.ts';
-import { parseExactJsonOrThrow, stringifyExact } from '../exact.ts';
+import { CliError } from '../base/errors.ts';
+import { parseExactJsonOrThrow, stringifyExact } from '../base/exact.ts';
 import {
   isJsonRecord,
   type JsonRecord,
@@ -7,7 +7,7 @@ import {
   readStringField,
   tryParseExactJson,
   tryParseJson,
-} from '../json.ts';
+} from '../base/json.ts';
 import type { BufferedResponseBody } from '../platform/buffered-response-body.ts';
 import { type ApiResponse, notJsonError } from './api-response.ts';
 import type { JsonListSplitter } from './json-list-splitter.ts';

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
-import { CliError } from '../errors.ts';
-import { stringifyExact } from '../exact.ts';
-import { tryParseJson } from '../json.ts';
+import { CliError } from '../base/errors.ts';
+import { stringifyExact } from '../base/exact.ts';
+import { tryParseJson } from '../base/json.ts';
 import type { ApiResponse } from './api-response.ts';
 import type { ApiClient } from './client.ts';
 import { createJsonListSplitter } from './json-list-splitter.ts';

@@ -1,8 +1,8 @@
-import { CliError } from '../errors.ts';
-import { isLosslessNumberObject } from '../exact.ts';
-import { isJsonRecord, type JsonRecord, tryParseExactJson } from '../json.ts';
-import { sanitizeLine } from '../sanitize/terminal-text.ts';
-import { redactSecrets, type Secret } from '../secret.ts';
+import { CliError } from '../base/errors.ts';
+import { isLosslessNumberObject } from '../base/exact.ts';
+import { isJsonRecord, type JsonRecord, tryParseExactJson } from '../base/json.ts';
+import { sanitizeLine } from '../base/sanitize.ts';
+import { redactSecrets, type Secret } from '../base/secret.ts';
 import type { ApiResponse } from './api-response.ts';
 import type { ApiClient, ApiRequest } from './client.ts';
 

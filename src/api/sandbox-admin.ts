@@ -1,5 +1,5 @@
-import { CliError } from '../errors.ts';
-import { isJsonRecord, readStringField, tryParseJson } from '../json.ts';
+import { CliError } from '../base/errors.ts';
+import { isJsonRecord, readStringField, tryParseJson } from '../base/json.ts';
 import { readResponseBodyText } from '../platform/buffered-response-body.ts';
 import { HttpSendError, type HttpSender } from '../platform/http-sender.ts';
 import { timeoutSignal } from '../platform/timeout-signal.ts';

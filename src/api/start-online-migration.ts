@@ -1,7 +1,7 @@
-import { CliError } from '../errors.ts';
-import { tryParseExactJson } from '../json.ts';
+import { CliError } from '../base/errors.ts';
+import { tryParseExactJson } from '../base/json.ts';
+import type { Secret } from '../base/secret.ts';
 import { HttpSendError } from '../platform/http-sender.ts';
-import type { Secret } from '../secret.ts';
 import {
   type ApiResponse,
   isRedirectAfterProcessedRequest,

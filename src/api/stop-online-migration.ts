@@ -1,4 +1,4 @@
-import { CliError } from '../errors.ts';
+import { CliError } from '../base/errors.ts';
 import { HttpSendError } from '../platform/http-sender.ts';
 import { type ApiResponse, type RefusedRequestHints, toApiError } from './api-response.ts';
 import type { ApiClient } from './client.ts';

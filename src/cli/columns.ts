@@ -1,5 +1,5 @@
-import { usageError } from '../errors.ts';
-import { isLosslessNumberObject, type LosslessNumber, stringifyExact } from '../exact.ts';
+import { usageError } from '../base/errors.ts';
+import { isLosslessNumberObject, type LosslessNumber, stringifyExact } from '../base/exact.ts';
 import { nearestWord } from './nearest-word.ts';
 import { shortenInputForError } from './shorten-input-for-error.ts';
 

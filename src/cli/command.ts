@@ -1,4 +1,4 @@
-import type { ExitCode } from '../errors.ts';
+import type { ExitCode } from '../base/errors.ts';
 import type { EnvironmentVariableSpec } from './environment-variables.ts';
 
 /**

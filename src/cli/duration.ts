@@ -1,4 +1,4 @@
-import { usageError } from '../errors.ts';
+import { usageError } from '../base/errors.ts';
 import { shortenInputForError } from './shorten-input-for-error.ts';
 
 export { formatWaitingTime } from '../platform/waiting-time.ts';

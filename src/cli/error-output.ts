@@ -1,6 +1,6 @@
-import { buildErrorJson, CliError } from '../errors.ts';
+import { buildErrorJson, CliError } from '../base/errors.ts';
+import { indentContinuationLines, sanitizeLine, sanitizeLines } from '../base/sanitize.ts';
 import type { OutputSink, ProcessEnvironment } from '../platform/host.ts';
-import { indentContinuationLines, sanitizeLine, sanitizeLines } from '../sanitize/terminal-text.ts';
 import { createTerminalStyles } from './color.ts';
 import { wrapForTerminal } from './wrap-for-terminal.ts';
 

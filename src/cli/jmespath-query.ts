@@ -1,6 +1,6 @@
 import type { JSONValue } from '@jmespath-community/jmespath';
-import { usageError } from '../errors.ts';
-import { sanitizeLine } from '../sanitize/terminal-text.ts';
+import { usageError } from '../base/errors.ts';
+import { sanitizeLine } from '../base/sanitize.ts';
 import { replaceLosslessNumbersWithDoubles } from './replace-lossless-numbers.ts';
 
 /** A compiled JMESPath expression (https://jmespath.site), called with the data to query. */

@@ -1,5 +1,5 @@
-import { usageError } from '../errors.ts';
-import { isJsonRecord } from '../json.ts';
+import { usageError } from '../base/errors.ts';
+import { isJsonRecord } from '../base/json.ts';
 import type { JmespathQuery } from './jmespath-query.ts';
 import { shortenInputForError } from './shorten-input-for-error.ts';
 

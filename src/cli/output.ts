@@ -1,6 +1,6 @@
-import type { CliError } from '../errors.ts';
+import type { CliError } from '../base/errors.ts';
+import { indentContinuationLines, sanitizeLines } from '../base/sanitize.ts';
 import type { OutputSink } from '../platform/host.ts';
-import { indentContinuationLines, sanitizeLines } from '../sanitize/terminal-text.ts';
 import { createTerminalStyles } from './color.ts';
 import type { ListView } from './columns.ts';
 import { pickOutputColumns } from './columns.ts';

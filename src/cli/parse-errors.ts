@@ -1,5 +1,5 @@
-import type { CliError } from '../errors.ts';
-import { usageError } from '../errors.ts';
+import type { CliError } from '../base/errors.ts';
+import { usageError } from '../base/errors.ts';
 import type { ArgumentSpec, CommandGroup, CommandSpec, CommandTree, OptionSpec } from './command.ts';
 import { splitCommaSeparatedValues } from './create-parsed-args.ts';
 import { nearestWord } from './nearest-word.ts';

@@ -1,4 +1,4 @@
-import { isLosslessNumberObject } from '../exact.ts';
+import { isLosslessNumberObject } from '../base/exact.ts';
 import type { ListView, OutputCellValue, OutputColumn, OutputColumnTraits } from './columns.ts';
 import { buildOutputRowObject, deriveOutputColumnsFromRows, pickOutputColumns, toOutputCellValue } from './columns.ts';
 

@@ -1,6 +1,5 @@
+import { sanitizeLine, spreadsheetCell } from '../base/sanitize.ts';
 import type { OutputSink } from '../platform/host.ts';
-import { spreadsheetCell } from '../sanitize/spreadsheet-cell.ts';
-import { sanitizeLine } from '../sanitize/terminal-text.ts';
 import type { ListView, OutputCellValue, OutputColumnTraits } from './columns.ts';
 import { type CsvRecordEncoder, createCsvRecordEncoder } from './formats/csv.ts';
 import { formatJsonDocument } from './formats/json.ts';

@@ -1,5 +1,5 @@
+import { sanitizeLine } from '../base/sanitize.ts';
 import type { Clock, OutputSink } from '../platform/host.ts';
-import { sanitizeLine } from '../sanitize/terminal-text.ts';
 import type { TextMeasurer } from './text-measurer.ts';
 import { createTextMeasurer } from './text-measurer.ts';
 

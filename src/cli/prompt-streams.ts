@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { Writable } from 'node:stream';
-import { CliError } from '../errors.ts';
+import { CliError } from '../base/errors.ts';
 
 /** The input and output streams of terminal prompts: keys are read in raw mode, and prompts are drawn on stderr. */
 export interface PromptStreams {

@@ -1,6 +1,6 @@
-import { usageError } from '../errors.ts';
-import { sanitizeLine, sanitizeLines } from '../sanitize/terminal-text.ts';
-import { Secret } from '../secret.ts';
+import { usageError } from '../base/errors.ts';
+import { sanitizeLine, sanitizeLines } from '../base/sanitize.ts';
+import { Secret } from '../base/secret.ts';
 import type { PromptStreams } from './prompt-streams.ts';
 import { createColorlessPromptOutput, runCancellablePrompt } from './prompt-streams.ts';
 import { wrapForTerminal } from './wrap-for-terminal.ts';

@@ -1,4 +1,4 @@
-import { usageError } from '../errors.ts';
+import { usageError } from '../base/errors.ts';
 import { readTextIfPresent } from '../platform/files.ts';
 
 /**

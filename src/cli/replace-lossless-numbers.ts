@@ -1,4 +1,4 @@
-import { isLosslessNumberObject } from '../exact.ts';
+import { isLosslessNumberObject } from '../base/exact.ts';
 
 /**
  * Data for JMESPath in which doubles replace exact numbers, and a function that restores the numbers in the query result.
@@ -13,7 +13,7 @@ export interface DataWithReplacedLosslessNumbers {
 }
 
 /**
- * Replaces exact numbers (src/exact.ts) with doubles, which JMESPath can compute with; returns undefined if the data has no
+ * Replaces exact numbers (src/base/exact.ts) with doubles, which JMESPath can compute with; returns undefined if the data has no
  * exact numbers.
  */
 export function replaceLosslessNumbersWithDoubles(data: unknown): DataWithReplacedLosslessNumbers | undefined {

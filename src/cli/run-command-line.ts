@@ -1,4 +1,4 @@
-import type { ExitCode } from '../errors.ts';
+import type { ExitCode } from '../base/errors.ts';
 import type { OutputSink, ProcessEnvironment } from '../platform/host.ts';
 import { isColorEnabled } from './color.ts';
 import type { CommandGroup, CommandTree, ExampleSpec, LazyCommand, ParsedArgs } from './command.ts';

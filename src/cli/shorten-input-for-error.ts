@@ -1,4 +1,4 @@
-import { sanitizeLine } from '../sanitize/terminal-text.ts';
+import { sanitizeLine } from '../base/sanitize.ts';
 
 /** Limits user input for quoting in an error: 60 characters at most; of a URL, which may contain a password, only scheme and host. */
 export function shortenInputForError(word: string): string {

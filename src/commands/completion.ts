@@ -1,7 +1,7 @@
+import { usageError } from '../base/errors.ts';
 import type { CommandSpec } from '../cli/command.ts';
 import { completionScript, completionShells } from '../cli/completion-scripts.ts';
 import type { CommandContext } from '../context.ts';
-import { usageError } from '../errors.ts';
 
 export const completionCommand: CommandSpec<CommandContext> = {
   description:

@@ -1,3 +1,5 @@
+import { CliError } from '../base/errors.ts';
+import { sanitizeLine } from '../base/sanitize.ts';
 import type { ListView } from '../cli/columns.ts';
 import type { CommandSpec } from '../cli/command.ts';
 import { wrapWords } from '../cli/wrap-words.ts';
@@ -13,13 +15,11 @@ import { checkUrlResponds, type DoctorEndpointToCheck } from '../doctor/check-ur
 import { buildFailedDoctorFinding, createDoctorReport, type DoctorFinding } from '../doctor/doctor-finding.ts';
 import { probeCallbackPorts } from '../doctor/probe-callback-ports.ts';
 import { probeCredentialFolder, probeKeychain } from '../doctor/probe-credential-store.ts';
-import { CliError } from '../errors.ts';
 import { parseConfiguredCallbackUrl } from '../loopback/loopback-callback.ts';
 import { canOpenUrl } from '../platform/browser.ts';
 import { detectBrowserEnvironment } from '../platform/browser-environment.ts';
 import { proxyFor } from '../platform/proxy.ts';
 import { findUnsafeEnvironmentVariable } from '../platform/unsafe-environment-variable.ts';
-import { sanitizeLine } from '../sanitize/terminal-text.ts';
 import { readLoggedInAccountFile } from '../session/account.ts';
 import { findProfileServerBinding } from '../session/credential-record.ts';
 import { determineReportedSessionState, formatTokenExpiry } from '../session/session-report.ts';

@@ -1,10 +1,10 @@
 import { findDroplets, isDropletId } from '../api/find-droplets.ts';
+import { CliError, usageError } from '../base/errors.ts';
 import type { CommandSpec } from '../cli/command.ts';
 import { shortenInputForError } from '../cli/shorten-input-for-error.ts';
 import { findSandboxPanelUrls, type SandboxPanelUrls } from '../config/sandbox-panel-urls.ts';
 import type { ResolvedProfileSettings } from '../config/settings.ts';
 import type { CommandContext } from '../context.ts';
-import { CliError, usageError } from '../errors.ts';
 import { detectBrowserEnvironment } from '../platform/browser-environment.ts';
 import { canOpenBrowser } from '../session/login-instructions.ts';
 import { isClusterUuid, readClusterUuid } from './db/cluster-argument.ts';

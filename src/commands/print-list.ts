@@ -1,13 +1,13 @@
 import type { ApiClient } from '../api/client.ts';
 import type { ListPageItems, ListReadOptions } from '../api/list-pages.ts';
 import type { DelayFunction } from '../api/rate-limit-wait.ts';
+import type { ExitCode } from '../base/errors.ts';
+import type { JsonRecord } from '../base/json.ts';
 import type { ListView } from '../cli/columns.ts';
 import type { OptionSpec, ParsedArgs } from '../cli/command.ts';
 import { requireWholeNumber } from '../cli/whole-number.ts';
 import type { OutputRowPages } from '../cli/write-list.ts';
 import type { CommandContext } from '../context.ts';
-import type { ExitCode } from '../errors.ts';
-import type { JsonRecord } from '../json.ts';
 import { createRateLimitDelayWithProgress } from './rate-limit-pause.ts';
 import {
   type CompletionListKey,

@@ -1,3 +1,4 @@
+import { isJsonRecord, type JsonRecord, readStringField } from '../base/json.ts';
 import {
   type CachedCompletionName,
   type CachedCompletionNames,
@@ -7,7 +8,6 @@ import {
 } from '../config/cached-completion-names.ts';
 import type { ResolvedProfileSettings } from '../config/settings.ts';
 import type { CommandContext } from '../context.ts';
-import { isJsonRecord, type JsonRecord, readStringField } from '../json.ts';
 
 /** The lists of the resource API whose items completion suggests. A response contains the items under the same key. */
 export type CompletionListKey = 'droplets' | 'databases' | 'regions' | 'sizes' | 'images';

@@ -1,18 +1,18 @@
 import { setMaxListeners } from 'node:events';
 import type { ApiClient } from '../api/client.ts';
 import type { DelayFunction } from '../api/rate-limit-wait.ts';
+import { CliError, type ExitCode, usageError } from '../base/errors.ts';
+import { stringifyExact } from '../base/exact.ts';
+import type { JsonRecord } from '../base/json.ts';
+import { sanitizeLine } from '../base/sanitize.ts';
 import type { ListView } from '../cli/columns.ts';
 import type { OptionSpec, ParsedArgs } from '../cli/command.ts';
 import { parseDurationToMillisecondsOrThrow } from '../cli/duration.ts';
 import { createTerminalScreen } from '../cli/screen.ts';
 import type { OutputRowPages } from '../cli/write-list.ts';
 import type { CommandContext } from '../context.ts';
-import { CliError, type ExitCode, usageError } from '../errors.ts';
-import { stringifyExact } from '../exact.ts';
-import type { JsonRecord } from '../json.ts';
 import { interruptedError } from '../platform/defer-signals.ts';
 import type { SignalName } from '../platform/host.ts';
-import { sanitizeLine } from '../sanitize/terminal-text.ts';
 import { showRateLimitWait } from './rate-limit-pause.ts';
 
 export const watchListOptionSpecs: readonly OptionSpec[] = [

@@ -1,8 +1,8 @@
 import { closeSync, lstatSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isJsonRecord, readStringField, tryParseJson } from '../json.ts';
+import { isJsonRecord, readStringField, tryParseJson } from '../base/json.ts';
+import { replaceUnprintable } from '../base/sanitize.ts';
 import { createTemporaryFile, ensureFolder } from '../platform/files.ts';
-import { replaceUnprintable } from '../sanitize/unprintable-characters.ts';
 
 /** Names that the commands of a profile have seen, for completion. */
 export interface CachedCompletionNames {

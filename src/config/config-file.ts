@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { CliError } from '../errors.ts';
-import { isJsonRecord, type JsonRecord, tryParseJson } from '../json.ts';
+import { CliError } from '../base/errors.ts';
+import { isJsonRecord, type JsonRecord, tryParseJson } from '../base/json.ts';
 import { ensureFolder, readTextIfPresent, writeFileAtomically } from '../platform/files.ts';
 import type { ConfigAndStateFolders } from '../platform/host.ts';
 import { requireOwnFolder } from '../platform/own-folder.ts';

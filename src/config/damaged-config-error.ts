@@ -1,4 +1,4 @@
-import { CliError } from '../errors.ts';
+import { CliError } from '../base/errors.ts';
 import type { DamagedConfigError } from './config-file.ts';
 
 /** Creates the error for a damaged config.json, with line and column. */

@@ -1,4 +1,4 @@
-import { isJsonRecord } from '../json.ts';
+import { isJsonRecord } from '../base/json.ts';
 import { parseOrigin, validateCallbackUrlSetting } from './urls.ts';
 
 /** One profile of config.json. A profile never contains a secret. */

@@ -1,4 +1,4 @@
-import { CliError } from '../errors.ts';
+import { CliError } from '../base/errors.ts';
 import { readKnownSandboxes, type SandboxUrlsAndCredentials } from './sandbox-urls-and-credentials.ts';
 
 /** Addresses of the control panel of a running sandbox. */

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { CliError, usageError } from '../errors.ts';
-import { isJsonRecord, readStringField, tryParseJson } from '../json.ts';
+import { CliError, usageError } from '../base/errors.ts';
+import { isJsonRecord, readStringField, tryParseJson } from '../base/json.ts';
 import { ensureFolder, removeFileDurably } from '../platform/files.ts';
 import type { ProcessEnvironment } from '../platform/host.ts';
 import { readSecretFile, writeSecretFile } from '../platform/secret-file.ts';

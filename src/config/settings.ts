@@ -1,6 +1,6 @@
-import { CliError, usageError } from '../errors.ts';
+import { CliError, usageError } from '../base/errors.ts';
+import { Secret } from '../base/secret.ts';
 import type { ProcessEnvironment } from '../platform/host.ts';
-import { Secret } from '../secret.ts';
 import type { ConfigFile } from './config-file.ts';
 import {
   isProfileName,

@@ -1,5 +1,5 @@
-import { isJsonRecord, type JsonRecord, readNumberField, readStringField } from '../json.ts';
-import type { Secret } from '../secret.ts';
+import { isJsonRecord, type JsonRecord, readNumberField, readStringField } from '../base/json.ts';
+import type { Secret } from '../base/secret.ts';
 import { ConformanceNotTestableError } from './conformance-difference-error.ts';
 import {
   type ConformanceResponse,

@@ -1,5 +1,5 @@
+import type { Secret } from '../base/secret.ts';
 import { createPkce } from '../oauth/pkce.ts';
-import type { Secret } from '../secret.ts';
 import { type AuthorizationPageOrRedirect, leadsToCallback, sendConformanceAuthorizationRequest } from './browse.ts';
 import { ConformanceDifferenceError, ConformanceNotTestableError } from './conformance-difference-error.ts';
 import { requireFirstSandboxUser, setSandboxConsent } from './sandbox-people.ts';

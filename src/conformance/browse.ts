@@ -1,4 +1,4 @@
-import { Secret } from '../secret.ts';
+import { Secret } from '../base/secret.ts';
 import type { ConformanceResponse } from './conformance-response.ts';
 import type { RequestParameterValues, ServerUnderTest } from './server-under-test.ts';
 

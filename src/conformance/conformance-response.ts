@@ -1,4 +1,4 @@
-import { isJsonRecord, type JsonRecord, readStringField, tryParseJson } from '../json.ts';
+import { isJsonRecord, type JsonRecord, readStringField, tryParseJson } from '../base/json.ts';
 import { ConformanceDifferenceError } from './conformance-difference-error.ts';
 
 /** One request that was sent, and the response to it. Both descriptions are shown when a statement does not hold. */

@@ -1,6 +1,6 @@
-import type { JsonRecord } from '../json.ts';
-import { isJsonRecord, readStringField } from '../json.ts';
-import type { Secret } from '../secret.ts';
+import type { JsonRecord } from '../base/json.ts';
+import { isJsonRecord, readStringField } from '../base/json.ts';
+import type { Secret } from '../base/secret.ts';
 import {
   type AuthorizationRedirect,
   authorizeTestedClient,

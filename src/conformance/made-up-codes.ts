@@ -1,5 +1,5 @@
-import { readStringField } from '../json.ts';
-import type { Secret } from '../secret.ts';
+import { readStringField } from '../base/json.ts';
+import type { Secret } from '../base/secret.ts';
 import {
   type ConformanceResponse,
   isSuccessfulResponse,

@@ -1,6 +1,6 @@
+import { sanitizeLine } from '../base/sanitize.ts';
+import { redactSecrets } from '../base/secret.ts';
 import type { Clock } from '../platform/host.ts';
-import { sanitizeLine } from '../sanitize/terminal-text.ts';
-import { redactSecrets } from '../secret.ts';
 import { ConformanceDifferenceError, ConformanceNotTestableError } from './conformance-difference-error.ts';
 import type { ConformanceReport, ConformanceResult, ConformanceStatus } from './conformance-report.ts';
 import { requireSandboxAdminApi } from './sandbox-people.ts';

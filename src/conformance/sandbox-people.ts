@@ -1,6 +1,6 @@
 import type { SandboxAdminApi } from '../api/sandbox-admin.ts';
-import { isJsonRecord, type JsonRecord, readStringField } from '../json.ts';
-import { Secret } from '../secret.ts';
+import { isJsonRecord, type JsonRecord, readStringField } from '../base/json.ts';
+import { Secret } from '../base/secret.ts';
 import { type CookieJar, sendWithCookies } from './browse.ts';
 import { ConformanceNotTestableError } from './conformance-difference-error.ts';
 import {

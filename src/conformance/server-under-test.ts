@@ -1,8 +1,8 @@
 import type { SandboxAdminApi } from '../api/sandbox-admin.ts';
+import { Secret } from '../base/secret.ts';
 import { readResponseBodyText } from '../platform/buffered-response-body.ts';
 import { HttpSendError, type HttpSender } from '../platform/http-sender.ts';
 import { timeoutSignal } from '../platform/timeout-signal.ts';
-import { Secret } from '../secret.ts';
 import { type ConformanceResponse, createConformanceResponse } from './conformance-response.ts';
 
 /** Parameters by name; undefined ones are left out, and a list sends a parameter several times. */

@@ -1,4 +1,4 @@
-import type { Secret } from '../secret.ts';
+import type { Secret } from '../base/secret.ts';
 import { ConformanceNotTestableError } from './conformance-difference-error.ts';
 import { obtainPrerequisiteTokens } from './grants.ts';
 import { computeOncePerServer, type ServerUnderTest } from './server-under-test.ts';

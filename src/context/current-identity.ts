@@ -1,9 +1,9 @@
 import { fetchAccountDetails } from '../api/account-details.ts';
 import { createRateLimitWaitFunction } from '../api/rate-limit-wait.ts';
+import { CliError } from '../base/errors.ts';
+import type { AccountAndServerOrigins } from '../base/identity.ts';
 import type { ResolvedProfileSettings } from '../config/settings.ts';
 import type { CommandContext } from '../context.ts';
-import { CliError } from '../errors.ts';
-import type { AccountAndServerOrigins } from '../identity.ts';
 import { runUntilSignal } from '../platform/until-signal.ts';
 import { readLoggedInAccountFile } from '../session/account.ts';
 import { buildRefusedRequestHints } from '../session/session-server-binding.ts';

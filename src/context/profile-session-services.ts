@@ -1,10 +1,10 @@
 import { type ApiClient, createApiClient } from '../api/client.ts';
+import { usageError } from '../base/errors.ts';
+import type { Secret } from '../base/secret.ts';
 import type { ConfigFile } from '../config/config-file.ts';
 import type { ResolvedProfileSettings } from '../config/settings.ts';
-import { usageError } from '../errors.ts';
 import type { RegisteredOAuthClient } from '../oauth/token-endpoint.ts';
 import type { HostSystem, OutputSink } from '../platform/host.ts';
-import type { Secret } from '../secret.ts';
 import { readStoredClientSecret } from '../session/client-secret.ts';
 import type { SessionServerBinding } from '../session/credential-record.ts';
 import type { CredentialStore } from '../session/credential-store.ts';

@@ -1,4 +1,4 @@
-import { describeTeam } from '../identity.ts';
+import { describeTeam } from '../base/identity.ts';
 import { isSameOAuthScope } from '../oauth/scope.ts';
 import { detectBrowserEnvironment } from '../platform/browser-environment.ts';
 import { type LoggedInAccount, readLoggedInAccountFile } from '../session/account.ts';

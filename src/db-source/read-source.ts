@@ -1,13 +1,13 @@
 import { text as readAll } from 'node:stream/consumers';
+import { usageError } from '../base/errors.ts';
+import { Secret } from '../base/secret.ts';
 import type { OptionSpec, ParsedArgs } from '../cli/command.ts';
 import type { CommandIo } from '../cli/command-io.ts';
 import { readFileNamedByUser } from '../cli/read-file-named-by-user.ts';
 import { normalizeEnvironmentVariableValue } from '../config/settings.ts';
-import { usageError } from '../errors.ts';
 import { type PostgresqlEndpoint, parsePostgresqlEndpoint } from '../postgresql/endpoint.ts';
 import { findPasswordInPgpasswordOrPgpass } from '../postgresql/pgpass.ts';
 import { addPasswordToRedisSource, parseRedisEndpoint, type RedisEndpoint } from '../redis/endpoint.ts';
-import { Secret } from '../secret.ts';
 
 const sourceOptions: readonly OptionSpec[] = [
   { name: 'source', valueName: 'URL', description: 'Source: postgres://USER@HOST:PORT/DBNAME or redis://HOST:PORT' },

@@ -1,4 +1,4 @@
-import { CliError } from '../errors.ts';
+import { CliError } from '../base/errors.ts';
 import { tryAcquireFileLock } from '../platform/file-lock.ts';
 import { requireOwnFolder } from '../platform/own-folder.ts';
 import { buildFailedDoctorFinding, type DoctorFinding } from './doctor-finding.ts';

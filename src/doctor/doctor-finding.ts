@@ -1,5 +1,5 @@
-import type { CliError } from '../errors.ts';
-import { sanitizeLine } from '../sanitize/terminal-text.ts';
+import type { CliError } from '../base/errors.ts';
+import { sanitizeLine } from '../base/sanitize.ts';
 
 /** The result of one check of `cloudctl doctor`. */
 export interface DoctorFinding {

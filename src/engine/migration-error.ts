@@ -1,6 +1,6 @@
-import { CliError } from '../errors.ts';
-import { sanitizeLine } from '../sanitize/terminal-text.ts';
-import type { Secret } from '../secret.ts';
+import { CliError } from '../base/errors.ts';
+import { sanitizeLine } from '../base/sanitize.ts';
+import type { Secret } from '../base/secret.ts';
 
 /**
  * Returns the message of an error in one line. Passwords in the message are replaced, because a server may quote the

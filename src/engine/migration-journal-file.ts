@@ -5,11 +5,11 @@ import {
   readStringField,
   readStringList,
   tryParseJson,
-} from '../json.ts';
+} from '../base/json.ts';
+import { Secret } from '../base/secret.ts';
 import { openAppendableTextFile } from '../platform/appendable-text-file.ts';
 import type { PostgresqlEndpoint } from '../postgresql/endpoint.ts';
 import type { RedisEndpoint } from '../redis/endpoint.ts';
-import { Secret } from '../secret.ts';
 import type {
   GrantedTargetPrivilege,
   MigrationCleanupEntry,

@@ -1,4 +1,4 @@
-import { CliError } from '../errors.ts';
+import { CliError } from '../base/errors.ts';
 import { clientSideDatabaseErrorCodes, DatabaseConnectError } from '../platform/connect-error.ts';
 import { type PostgresqlEndpoint, parsePostgresqlEndpoint as readPostgres } from '../postgresql/endpoint.ts';
 import { formatPostgresqlVersion } from '../postgresql/version.ts';

@@ -1,8 +1,8 @@
-import { CliError } from '../errors.ts';
+import { CliError } from '../base/errors.ts';
+import { Secret } from '../base/secret.ts';
 import { isLoopbackHost } from '../platform/loopback-host.ts';
 import { type PostgresqlEndpoint, parsePostgresqlEndpoint as readPostgres } from '../postgresql/endpoint.ts';
 import { type RedisEndpoint, parseRedisEndpoint as readRedis } from '../redis/endpoint.ts';
-import { Secret } from '../secret.ts';
 
 /** The source of an online migration request (spec §2), field by field as it was sent. */
 export interface RequestedMigrationSource {

@@ -1,4 +1,4 @@
-import type { CliErrorCode } from '../errors.ts';
+import type { CliErrorCode } from '../base/errors.ts';
 
 /** The meaning of each error code and what the user can do; used by `cloudctl help exit-codes` and docs/errors.md. */
 export const cliErrorCodeMeanings: Readonly<Record<CliErrorCode, { readonly meaning: string; readonly fix: string }>> =

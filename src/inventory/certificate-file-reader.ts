@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
-import { usageError } from '../errors.ts';
+import { usageError } from '../base/errors.ts';
 
 /** Bytes of a file with CA certificates: the bundles of operating systems have a quarter of that. */
 const maxCertificateBytes = 1024 * 1024;

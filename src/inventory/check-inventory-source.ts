@@ -1,13 +1,13 @@
+import { CliError } from '../base/errors.ts';
+import { Secret } from '../base/secret.ts';
 import { nearestWord } from '../cli/nearest-word.ts';
 import type { DbSource } from '../db-source/read-source.ts';
-import { CliError } from '../errors.ts';
 import type { Clock, ProcessEnvironment } from '../platform/host.ts';
 import { findPasswordInPgpasswordOrPgpass } from '../postgresql/pgpass.ts';
 import type { PreflightBaseline, SchemaFingerprints } from '../preflight/baseline.ts';
 import { readSchemaFingerprints } from '../preflight/read-schema-fingerprints.ts';
 import type { PreflightReport } from '../preflight/report.ts';
 import { runPreflight } from '../preflight/run.ts';
-import { Secret } from '../secret.ts';
 import type { InventoryFileFailures } from './inventory-file-failures.ts';
 import type { InventoryPostgresqlEngineFactory } from './inventory-postgresql-engine-factory.ts';
 import type { InventoryRedisEngineFactory } from './inventory-redis-engine-factory.ts';

@@ -5,7 +5,7 @@ import {
   readStringField,
   readStringList,
   tryParseJson,
-} from '../json.ts';
+} from '../base/json.ts';
 import type { PreflightFindingStatus } from '../preflight/finding.ts';
 import type {
   InventoryFindingGroup,

@@ -1,4 +1,4 @@
-import { CliError } from '../errors.ts';
+import { CliError } from '../base/errors.ts';
 
 /** Files of an inventory that could not be read or written. They end neither the checks nor the report. */
 export interface InventoryFileFailures {

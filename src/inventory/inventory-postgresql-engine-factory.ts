@@ -1,4 +1,4 @@
-import { usageError } from '../errors.ts';
+import { usageError } from '../base/errors.ts';
 import { PostgresqlQueryError } from '../postgresql/query-error.ts';
 import { buildReadOnlyTransactionSql, searchPathSafeRollbackSql } from '../postgresql/search-path-safe-sql.ts';
 import { postgresqlChecks } from '../preflight/postgresql/checks.ts';

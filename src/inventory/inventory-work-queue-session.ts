@@ -1,4 +1,4 @@
-import { CliError, usageError } from '../errors.ts';
+import { CliError, usageError } from '../base/errors.ts';
 import { DatabaseConnectError } from '../platform/connect-error.ts';
 import type { Clock, ProcessEnvironment } from '../platform/host.ts';
 import { isLoopbackHost } from '../platform/loopback-host.ts';

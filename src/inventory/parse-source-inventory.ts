@@ -1,5 +1,5 @@
-import { CliError } from '../errors.ts';
-import { sanitizeLine } from '../sanitize/terminal-text.ts';
+import { CliError } from '../base/errors.ts';
+import { sanitizeLine } from '../base/sanitize.ts';
 import {
   buildSourceInventoryEntry,
   type SourceInventoryEntry,

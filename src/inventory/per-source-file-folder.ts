@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { usageError } from '../errors.ts';
+import { usageError } from '../base/errors.ts';
+import { escapeUnprintable } from '../base/sanitize.ts';
 import { ensureFolder, writeFileAtomically } from '../platform/files.ts';
 import {
   findPreflightChangesSinceBaseline,
@@ -10,7 +11,6 @@ import {
 } from '../preflight/baseline.ts';
 import type { PreflightReport } from '../preflight/report.ts';
 import { fileWriteError, readPreflightBaseline } from '../preflight/write-report-file.ts';
-import { escapeUnprintable } from '../sanitize/escape-unprintable.ts';
 
 /** A folder with one JSON file (a report or a baseline) for each source. */
 export interface PerSourceFileFolder {

@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
-import { type CliError, usageError } from '../errors.ts';
+import { type CliError, usageError } from '../base/errors.ts';
 import type { HostSystem } from '../platform/host.ts';
 
 export interface SourcesFileContent {

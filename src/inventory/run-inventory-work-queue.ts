@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';
+import { usageError } from '../base/errors.ts';
+import { isJsonRecord, readStringList, tryParseJson } from '../base/json.ts';
 import type { ParsedArgs } from '../cli/command.ts';
 import { readFileNamedByUser } from '../cli/read-file-named-by-user.ts';
-import { usageError } from '../errors.ts';
-import { isJsonRecord, readStringList, tryParseJson } from '../json.ts';
 import { checkInventorySource, type InventorySourceCheckDeps } from './check-inventory-source.ts';
 import { checkQueuedSources } from './check-queued-sources.ts';
 import { buildInventoryServerAddress } from './check-source-inventory.ts';

@@ -1,9 +1,9 @@
-import { usageError } from '../errors.ts';
-import { tryParseJson } from '../json.ts';
+import { usageError } from '../base/errors.ts';
+import { tryParseJson } from '../base/json.ts';
+import { Secret } from '../base/secret.ts';
 import { type ExternalProgramRunner, runExternalProgram } from '../platform/external-program.ts';
 import type { ProcessEnvironment } from '../platform/host.ts';
 import { timeoutSignal } from '../platform/timeout-signal.ts';
-import { Secret } from '../secret.ts';
 
 /** Maximum bytes that a password command may print. */
 const maxPasswordBytes = 4096;

@@ -1,9 +1,9 @@
+import { CliError, usageError } from '../base/errors.ts';
+import { maxSanitizedTextLength } from '../base/sanitize.ts';
 import type { ListView } from '../cli/columns.ts';
 import type { CommandIo } from '../cli/command-io.ts';
-import { CliError, usageError } from '../errors.ts';
 import { runUntilSignal } from '../platform/until-signal.ts';
 import { requireWritableFile, writeReportFile } from '../preflight/write-report-file.ts';
-import { maxSanitizedTextLength } from '../sanitize/terminal-text.ts';
 import { createCertificateFileReader } from './certificate-file-reader.ts';
 import { createPerServerSchemaFingerprintsCache, type InventorySourceCheckDeps } from './check-inventory-source.ts';
 import { checkSourceInventory } from './check-source-inventory.ts';

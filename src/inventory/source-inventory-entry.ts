@@ -1,9 +1,10 @@
+import { usageError } from '../base/errors.ts';
+import type { Secret } from '../base/secret.ts';
 import type { ParsedArgs } from '../cli/command.ts';
 import { nearestWord } from '../cli/nearest-word.ts';
 import type { ResolvedProfileSettings } from '../config/settings.ts';
 import { buildSourceUrlWithoutPassword } from '../db-source/build-source-url-without-password.ts';
 import type { DbSource } from '../db-source/read-source.ts';
-import { usageError } from '../errors.ts';
 import type { ProcessEnvironment } from '../platform/host.ts';
 import { type PostgresqlEndpointOptions, parsePostgresqlEndpoint } from '../postgresql/endpoint.ts';
 import {
@@ -16,7 +17,6 @@ import type { PreflightOptions } from '../preflight/preflight-options.ts';
 import { redisChecks } from '../preflight/redis/checks.ts';
 import { rejectUnknownCheckIds } from '../preflight/unknown-check-ids.ts';
 import { parseRedisEndpoint, type RedisEndpointInput } from '../redis/endpoint.ts';
-import type { Secret } from '../secret.ts';
 import { parsePasswordCommand } from './run-password-command.ts';
 import { type SourceInventoryInputCells, sourceInventoryInputColumns } from './source-inventory-input-columns.ts';
 

@@ -1,9 +1,9 @@
+import { usageError } from '../base/errors.ts';
 import type { OptionSpec, ParsedArgs } from '../cli/command.ts';
 import type { CommandIo } from '../cli/command-io.ts';
 import { parseDurationToMillisecondsOrThrow } from '../cli/duration.ts';
 import { requireWholeNumber } from '../cli/whole-number.ts';
 import type { ResolvedProfileSettings } from '../config/settings.ts';
-import { usageError } from '../errors.ts';
 import type { SourceCheckConcurrencyLimits } from './run-for-each-source-within-limits.ts';
 
 const section = 'Options for many sources';

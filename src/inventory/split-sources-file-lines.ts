@@ -1,4 +1,4 @@
-import { escapeUnprintable } from '../sanitize/escape-unprintable.ts';
+import { escapeUnprintable } from '../base/sanitize.ts';
 
 /** A line of an inventory that cannot be used, with the reason as a clause that quotes no part of the line. */
 export interface BadSourcesFileLine {

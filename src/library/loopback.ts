@@ -1,4 +1,4 @@
-import { CliError } from '../errors.ts';
+import { CliError } from '../base/errors.ts';
 import type { CallbackParameters } from '../loopback/callback-parameters.ts';
 import { type LoopbackServer, startLoopbackServer } from '../loopback/loopback-server.ts';
 import type { BrowserTabResponse } from '../loopback/outcome-page.ts';

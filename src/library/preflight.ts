@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
+import { CliError } from '../base/errors.ts';
+import { Secret } from '../base/secret.ts';
 import { nearestWord } from '../cli/nearest-word.ts';
-import { CliError } from '../errors.ts';
 import { systemClock } from '../platform/clock.ts';
 import { parsePostgresqlEndpoint } from '../postgresql/endpoint.ts';
 import { isWellFormedTargetVersion } from '../preflight/option-specs.ts';
@@ -9,7 +10,6 @@ import type { PreflightOptions } from '../preflight/preflight-options.ts';
 import { createRedisPreflightEngine } from '../preflight/redis/engine.ts';
 import { runPreflight } from '../preflight/run.ts';
 import { parseRedisEndpoint } from '../redis/endpoint.ts';
-import { Secret } from '../secret.ts';
 import type { PreflightMethod, PreflightResult } from './preflight-result.ts';
 
 export type * from './preflight-result.ts';

@@ -1,4 +1,4 @@
-import { Secret } from '../secret.ts';
+import { Secret } from '../base/secret.ts';
 import { computeTokenRefreshMarginSeconds } from '../session/credential-record.ts';
 import { decryptRefreshJournal } from '../session/encrypted-journal.ts';
 import {

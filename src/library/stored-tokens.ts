@@ -1,4 +1,4 @@
-import { isJsonRecord, readNumberField, readStringField, tryParseJson } from '../json.ts';
+import { isJsonRecord, readNumberField, readStringField, tryParseJson } from '../base/json.ts';
 
 /** Tokens from the token endpoint. */
 export interface Tokens {

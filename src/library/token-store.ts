@@ -1,7 +1,7 @@
 import { closeSync, constants, fdatasyncSync, openSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { CliError } from '../errors.ts';
+import { CliError } from '../base/errors.ts';
 import { systemClock } from '../platform/clock.ts';
 import { acquireFileLock, type HeldFileLock } from '../platform/file-lock.ts';
 import {

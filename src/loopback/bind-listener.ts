@@ -1,5 +1,5 @@
 import { createServer, type Server } from 'node:http';
-import { CliError } from '../errors.ts';
+import { CliError } from '../base/errors.ts';
 import type { AllowedCallbackClientNetwork } from './allowed-callback-client-network.ts';
 import { type LoopbackCallbackUrl, replaceCallbackPort } from './loopback-callback.ts';
 

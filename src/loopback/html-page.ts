@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { escapeHtml } from '../sanitize/html-text.ts';
-import { sanitizeLine } from '../sanitize/terminal-text.ts';
+import { escapeHtml, sanitizeLine } from '../base/sanitize.ts';
 
 /** An HTML page and its Content-Security-Policy, which allows the style and the script of the page by their hashes. */
 export interface LoopbackHtmlPage {

@@ -1,4 +1,4 @@
-import { CliError } from '../errors.ts';
+import { CliError } from '../base/errors.ts';
 
 /** A callback URL that the loopback server can serve (RFC 8252 §7.3): http on a loopback address or `localhost`. */
 export interface LoopbackCallbackUrl {

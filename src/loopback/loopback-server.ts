@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { CliError } from '../errors.ts';
+import { CliError } from '../base/errors.ts';
 import type { Clock } from '../platform/host.ts';
 import { isLoopbackPeer } from '../platform/loopback-host.ts';
 import { isPeerInAllowedNetworks } from './allowed-callback-client-network.ts';

@@ -1,5 +1,5 @@
+import { Secret } from '../base/secret.ts';
 import { equalInConstantTime } from '../platform/equal-in-constant-time.ts';
-import { Secret } from '../secret.ts';
 import type { OAuthFlow } from './build-authorization-url.ts';
 import { decodeTokenGrant, type TokenGrant } from './token-grant.ts';
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { Secret } from '../secret.ts';
+import { Secret } from '../base/secret.ts';
 
 export interface Pkce {
   readonly verifier: Secret;

@@ -1,8 +1,8 @@
-import { isJsonRecord, readStringField, tryParseJson } from '../json.ts';
+import { isJsonRecord, readStringField, tryParseJson } from '../base/json.ts';
+import { sanitizeLine } from '../base/sanitize.ts';
+import { redactSecrets, Secret, wrapUrlAsSecret } from '../base/secret.ts';
 import { readResponseBodyText } from '../platform/buffered-response-body.ts';
 import type { HttpResponse, HttpSender } from '../platform/http-sender.ts';
-import { sanitizeLine } from '../sanitize/terminal-text.ts';
-import { redactSecrets, Secret, wrapUrlAsSecret } from '../secret.ts';
 import type { StateCheckedAuthorizationCode } from './authorization-response.ts';
 import {
   decodePartialTokenGrant,

@@ -1,6 +1,6 @@
-import { personalTeamValue } from '../identity.ts';
-import { isJsonRecord, type JsonRecord, readNumberField, readStringField } from '../json.ts';
-import { Secret } from '../secret.ts';
+import { personalTeamValue } from '../base/identity.ts';
+import { isJsonRecord, type JsonRecord, readNumberField, readStringField } from '../base/json.ts';
+import { Secret } from '../base/secret.ts';
 
 /** The grant in a token response: access token, refresh token, lifetime, scope and account (spec.md §2). */
 export interface TokenGrant {

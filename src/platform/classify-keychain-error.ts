@@ -1,4 +1,4 @@
-import { sanitizeLine } from '../sanitize/terminal-text.ts';
+import { sanitizeLine } from '../base/sanitize.ts';
 import type { KeychainUnavailable } from './host.ts';
 
 /** Classifies an error of the keychain by its message, because the errors of the keychain library have no codes. */

@@ -1,4 +1,4 @@
-import { sanitizeLine } from '../sanitize/terminal-text.ts';
+import { sanitizeLine } from '../base/sanitize.ts';
 import type { TlsConnectionInfo } from './tls-connection-info.ts';
 
 /**

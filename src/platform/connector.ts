@@ -1,6 +1,6 @@
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import { sanitizeLine } from '../sanitize/terminal-text.ts';
+import { sanitizeLine } from '../base/sanitize.ts';
 import { buildNetworkHttpSendError, buildTlsHttpSendError } from './build-network-http-send-error.ts';
 import type { ProcessEnvironment } from './host.ts';
 import { HttpSendError } from './http-sender.ts';

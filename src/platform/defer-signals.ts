@@ -1,4 +1,4 @@
-import { CliError, type CliErrorParts } from '../errors.ts';
+import { CliError, type CliErrorParts } from '../base/errors.ts';
 import type { Signals } from './host.ts';
 
 /** Runs `work` to its end even if a signal arrives, then ends the command with the exit code of that signal (130 or 143). */

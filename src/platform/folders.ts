@@ -1,6 +1,6 @@
 import { homedir, userInfo } from 'node:os';
 import { posix, win32 } from 'node:path';
-import { CliError } from '../errors.ts';
+import { CliError } from '../base/errors.ts';
 import type { ConfigAndStateFolders, ProcessEnvironment } from './host.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { type SpawnOptions, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { sanitizeLine } from '../sanitize/terminal-text.ts';
+import { sanitizeLine } from '../base/sanitize.ts';
 import type { ProcessEnvironment } from './host.ts';
 import {
   decodeKeychainHelperReply,

@@ -1,5 +1,5 @@
 import { lstatSync, type Stats, statSync } from 'node:fs';
-import { CliError } from '../errors.ts';
+import { CliError } from '../base/errors.ts';
 
 /**
  * Throws `config_invalid` when another user owns the folder or can write to it, because that user could create or replace files

@@ -1,5 +1,5 @@
 import { BlockList, isIP } from 'node:net';
-import { CliError } from '../errors.ts';
+import { CliError } from '../base/errors.ts';
 import type { ProcessEnvironment } from './host.ts';
 import { isLoopbackHost } from './loopback-host.ts';
 

@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import { programVersion } from '../version.ts';
+import { programVersion } from '../base/version.ts';
 import { type AbortObserver, addAbortObserver, removeAbortObserver } from './abort-observer.ts';
 import type { HttpRequestInit, HttpResponse } from './http-sender.ts';
 import {

@@ -1,5 +1,5 @@
 import type { WriteStream } from 'node:tty';
-import { CliError } from '../errors.ts';
+import { CliError } from '../base/errors.ts';
 import { canDescriptorBeTerminal } from './can-descriptor-be-terminal.ts';
 import type { OutputSink } from './host.ts';
 

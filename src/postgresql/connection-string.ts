@@ -1,4 +1,4 @@
-import { usageError } from '../errors.ts';
+import { usageError } from '../base/errors.ts';
 
 /**
  * The parameters of a connection string by their libpq names, in order; of several values of a parameter, the last one

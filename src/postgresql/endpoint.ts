@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { domainToASCII } from 'node:url';
-import { usageError } from '../errors.ts';
-import { Secret } from '../secret.ts';
+import { usageError } from '../base/errors.ts';
+import { Secret } from '../base/secret.ts';
 import { validatePostgresqlConnectionStringParameters } from './connection-parameters.ts';
 import {
   isPostgresqlConnectionString,

@@ -1,9 +1,9 @@
 import { statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { Secret } from '../base/secret.ts';
 import { readTextIfPresent } from '../platform/files.ts';
 import type { ProcessEnvironment } from '../platform/host.ts';
-import { Secret } from '../secret.ts';
 import type { PostgresqlEndpoint } from './endpoint.ts';
 
 export interface PostgresqlPasswordLookupResult {

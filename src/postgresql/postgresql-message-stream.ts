@@ -1,5 +1,5 @@
+import { sanitizeLine } from '../base/sanitize.ts';
 import { DatabaseConnectError } from '../platform/connect-error.ts';
-import { sanitizeLine } from '../sanitize/terminal-text.ts';
 import type { PostgresqlMessageReader } from './message-reader.ts';
 import type { Stream } from './pg.ts';
 

@@ -1,4 +1,5 @@
-import { isJsonRecord, readStringField } from '../json.ts';
+import { isJsonRecord, readStringField } from '../base/json.ts';
+import { sanitizeLine } from '../base/sanitize.ts';
 import { describeConnectionErrorCode } from '../platform/build-network-http-send-error.ts';
 import {
   clientSideDatabaseErrorCodes,
@@ -9,7 +10,6 @@ import {
   tlsErrorReason,
 } from '../platform/connect-error.ts';
 import type { TlsConnectionInfo } from '../platform/tls-connection-info.ts';
-import { sanitizeLine } from '../sanitize/terminal-text.ts';
 
 /** The reason why a statement has no result. `code` is an SQLSTATE if the server rejected the statement. */
 export class PostgresqlQueryError extends DatabaseError {

@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto';
-import { usageError } from '../errors.ts';
+import { usageError } from '../base/errors.ts';
 import type { PostgresqlConnectionParameters } from './connection-string.ts';
 
 /** How the certificate of the server is verified. */

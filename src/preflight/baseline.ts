@@ -1,4 +1,4 @@
-import { isJsonRecord, readStringField, tryParseJson } from '../json.ts';
+import { isJsonRecord, readStringField, tryParseJson } from '../base/json.ts';
 import type { PreflightFindingStatus } from './finding.ts';
 import type { PreflightReport } from './report.ts';
 

@@ -1,8 +1,8 @@
+import { usageError } from '../base/errors.ts';
 import type { OptionSpec, ParsedArgs } from '../cli/command.ts';
 import { parseDurationToMillisecondsOrThrow } from '../cli/duration.ts';
 import { shortenInputForError } from '../cli/shorten-input-for-error.ts';
 import type { ResolvedProfileSettings } from '../config/settings.ts';
-import { usageError } from '../errors.ts';
 import { preflightOptionSpecs, readPreflightOptions } from './option-specs.ts';
 import type { DeepReadOptions, PreflightOptions } from './preflight-options.ts';
 

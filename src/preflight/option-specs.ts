@@ -1,7 +1,7 @@
+import { usageError } from '../base/errors.ts';
 import type { OptionSpec, ParsedArgs } from '../cli/command.ts';
 import { requireWholeNumber } from '../cli/whole-number.ts';
 import type { ResolvedProfileSettings } from '../config/settings.ts';
-import { usageError } from '../errors.ts';
 import { isLoopbackHost } from '../platform/loopback-host.ts';
 import { parsePostgresqlMajorVersion } from '../postgresql/version.ts';
 import type { MigrationMethod } from './finding.ts';

@@ -1,10 +1,10 @@
+import { maxSanitizedTextLength, sanitizeReportLine } from '../base/sanitize.ts';
 import {
   formatPsqlConnectMetaCommand,
   formatSingleLinePsqlStatement,
   lockTimeoutStatement,
   psqlSessionSetupStatements,
 } from '../postgresql/psql-script.ts';
-import { maxSanitizedTextLength, sanitizeReportLine } from '../sanitize/terminal-text.ts';
 import {
   buildFixScriptSections,
   buildUndoScriptSections,

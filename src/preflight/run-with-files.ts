@@ -1,13 +1,12 @@
+import { CliError, usageError } from '../base/errors.ts';
+import { escapeUnprintable, maxSanitizedTextLength } from '../base/sanitize.ts';
+import { programVersion } from '../base/version.ts';
 import type { OptionSpec, ParsedArgs } from '../cli/command.ts';
 import type { CommandIo } from '../cli/command-io.ts';
 import { parseDurationToMillisecondsOrThrow } from '../cli/duration.ts';
 import { nearestWord } from '../cli/nearest-word.ts';
 import type { DbSource } from '../db-source/read-source.ts';
-import { CliError, usageError } from '../errors.ts';
 import { runUntilSignal } from '../platform/until-signal.ts';
-import { escapeUnprintable } from '../sanitize/escape-unprintable.ts';
-import { maxSanitizedTextLength } from '../sanitize/terminal-text.ts';
-import { programVersion } from '../version.ts';
 import { findPreflightChangesSinceBaseline, type PreflightBaselineChange } from './baseline.ts';
 import { mergeUndoScripts, readEarlierFixScript } from './earlier-script.ts';
 import { buildFixScriptSections, isCommentedFixScriptSection } from './fix-sections.ts';

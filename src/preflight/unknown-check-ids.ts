@@ -1,4 +1,4 @@
-import { usageError } from '../errors.ts';
+import { usageError } from '../base/errors.ts';
 
 /** Finds the known word closest to a misspelt one; undefined if no word is close. */
 export type NearestWordFinder = (word: string, known: readonly string[]) => string | undefined;

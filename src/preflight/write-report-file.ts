@@ -1,7 +1,7 @@
 import { accessSync, constants, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { type CliError, usageError } from '../base/errors.ts';
 import { readFileNamedByUser } from '../cli/read-file-named-by-user.ts';
-import { type CliError, usageError } from '../errors.ts';
 import { decodePreflightBaseline, type PreflightBaseline } from './baseline.ts';
 
 export function writeReportFile(file: string, text: string): void {

@@ -1,3 +1,4 @@
+import { sanitizeLine } from '../base/sanitize.ts';
 import { describeConnectionErrorCode, readErrorCode } from '../platform/build-network-http-send-error.ts';
 import {
   clientSideDatabaseErrorCodes,
@@ -7,7 +8,6 @@ import {
   DatabaseError,
   tlsErrorReason,
 } from '../platform/connect-error.ts';
-import { sanitizeLine } from '../sanitize/terminal-text.ts';
 import type { RedisEndpoint } from './endpoint.ts';
 
 /**

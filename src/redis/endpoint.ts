@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
-import { usageError } from '../errors.ts';
-import { Secret } from '../secret.ts';
+import { usageError } from '../base/errors.ts';
+import { Secret } from '../base/secret.ts';
 import { parseRedisUrl, type RedisUrl } from './redis-url.ts';
 
 /** The address and the credentials of a Redis source, as given; no connection was made yet. */

@@ -1,9 +1,9 @@
 import type { ApiClient } from '../api/client.ts';
 import { describeOnlineMigration, fetchOnlineMigration, isEndedMigrationStatus } from '../api/online-migration.ts';
+import { CliError } from '../base/errors.ts';
 import type { DbSource } from '../db-source/read-source.ts';
 import { unreachableSourceHint } from '../db-source/unreachable-source-hint.ts';
 import { redactErrorReason } from '../engine/migration-error.ts';
-import { CliError } from '../errors.ts';
 import { clientSideDatabaseErrorCodes, DatabaseConnectError } from '../platform/connect-error.ts';
 import type { Clock } from '../platform/host.ts';
 import { PostgresqlQueryError } from '../postgresql/query-error.ts';

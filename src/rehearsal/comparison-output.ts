@@ -1,7 +1,7 @@
+import { CliError } from '../base/errors.ts';
+import { sanitizeReportLine } from '../base/sanitize.ts';
 import { createTerminalStyles, isColorEnabled } from '../cli/color.ts';
 import type { CommandIo } from '../cli/command-io.ts';
-import { CliError } from '../errors.ts';
-import { sanitizeReportLine } from '../sanitize/terminal-text.ts';
 import type { DatabaseComparisonReport } from './comparison-report.ts';
 import { formatDatabaseComparison } from './format-database-comparison.ts';
 

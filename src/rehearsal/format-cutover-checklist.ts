@@ -1,4 +1,4 @@
-import { sanitizeReportLine } from '../sanitize/terminal-text.ts';
+import { sanitizeReportLine } from '../base/sanitize.ts';
 import type { CutoverChecklistLine } from './cutover-checklist.ts';
 
 /** The checklist for a person: two lines for each step, because a table with the observed facts is wider than a terminal. */

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
+import { CliError } from '../base/errors.ts';
+import { sanitizeReportLine } from '../base/sanitize.ts';
 import type { CommandIo } from '../cli/command-io.ts';
-import { CliError } from '../errors.ts';
 import { type HeldFileLock, tryAcquireFileLock } from '../platform/file-lock.ts';
 import { listFolder, readTextIfReadable, writeFileAtomically } from '../platform/files.ts';
-import { sanitizeReportLine } from '../sanitize/terminal-text.ts';
 import { readRehearsalRecord, rehearsalFolder } from './rehearsal-record.ts';
 
 /**

@@ -1,8 +1,9 @@
+import { CliError, usageError } from '../base/errors.ts';
+import { Secret } from '../base/secret.ts';
 import type { CommandIo } from '../cli/command-io.ts';
 import { readFileNamedByUser } from '../cli/read-file-named-by-user.ts';
 import { normalizeEnvironmentVariableValue } from '../config/settings.ts';
 import { type DbSource, promptForDbPassword } from '../db-source/read-source.ts';
-import { CliError, usageError } from '../errors.ts';
 import {
   type PostgresqlEndpoint,
   type PostgresqlEndpointOptions,
@@ -10,7 +11,6 @@ import {
 } from '../postgresql/endpoint.ts';
 import { findPasswordInPgpasswordOrPgpass } from '../postgresql/pgpass.ts';
 import { addPasswordToRedisSource, parseRedisEndpoint, type RedisEndpoint } from '../redis/endpoint.ts';
-import { Secret } from '../secret.ts';
 
 /**
  * The server into which a rehearsal copies. `isTlsExplicit`: the address determines whether TLS is used, so a

@@ -1,14 +1,14 @@
+import { CliError } from '../base/errors.ts';
+import { maxSanitizedTextLength } from '../base/sanitize.ts';
 import type { ParsedArgs } from '../cli/command.ts';
 import type { CommandIo } from '../cli/command-io.ts';
 import type { ResolvedProfileSettings } from '../config/settings.ts';
 import type { DbSource } from '../db-source/read-source.ts';
-import { CliError } from '../errors.ts';
 import { renderTextPreflightReport } from '../preflight/formats/text-report.ts';
 import { readPreflightOptions } from '../preflight/option-specs.ts';
 import type { PreflightOptions } from '../preflight/preflight-options.ts';
 import type { PreflightReport } from '../preflight/report.ts';
 import { buildMigrationMethodBlockedError, runPreflightWithFiles } from '../preflight/run-with-files.ts';
-import { maxSanitizedTextLength } from '../sanitize/terminal-text.ts';
 import type { MigrationTargetServer } from './migration-target-server.ts';
 
 /** Options of `db preflight` whose values a rehearsal reads from the target itself. */

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { isJsonRecord, type JsonRecord, readStringField, readStringList, tryParseJson } from '../base/json.ts';
 import type { TargetStateBeforeMigration } from '../engine/migration-journal.ts';
 import { decodeSubscriptionOidField, parseTargetStateBeforeMigration } from '../engine/migration-journal-file.ts';
-import { isJsonRecord, type JsonRecord, readStringField, readStringList, tryParseJson } from '../json.ts';
 import { ensureFolder, readTextIfPresent, writeFileAtomically } from '../platform/files.ts';
 import type { RehearsalTargetObjectNames } from './postgresql/existing-objects.ts';
 

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { CliError } from '../base/errors.ts';
 import type { ParsedArgs } from '../cli/command.ts';
 import type { CommandIo } from '../cli/command-io.ts';
 import { quoteShellArg } from '../cli/shell-quote.ts';
@@ -7,7 +8,6 @@ import {
   buildTargetUrlWithoutPassword,
 } from '../db-source/build-source-url-without-password.ts';
 import type { DbSource } from '../db-source/read-source.ts';
-import { CliError } from '../errors.ts';
 import { formatSourceName } from '../watch/watch-record.ts';
 import {
   createPostgresqlRehearsalDriver,

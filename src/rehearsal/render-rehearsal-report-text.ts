@@ -1,4 +1,4 @@
-import { sanitizeReportLine } from '../sanitize/terminal-text.ts';
+import { sanitizeReportLine } from '../base/sanitize.ts';
 import type {
   DatabaseRehearsalResult,
   RehearsalFailure,

@@ -1,10 +1,9 @@
 import { writeFileSync } from 'node:fs';
+import { CliError, usageError } from '../base/errors.ts';
+import { escapeUnprintable, sanitizeReportLine } from '../base/sanitize.ts';
 import { createTerminalStyles, isColorEnabled } from '../cli/color.ts';
 import type { CommandIo } from '../cli/command-io.ts';
-import { CliError, usageError } from '../errors.ts';
 import type { PreflightReport } from '../preflight/report.ts';
-import { escapeUnprintable } from '../sanitize/escape-unprintable.ts';
-import { sanitizeReportLine } from '../sanitize/terminal-text.ts';
 import { dataExcludedFromComparison } from './comparison-report.ts';
 import {
   type RehearsalFailure,

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { isJsonRecord, readStringField, tryParseJson } from '../json.ts';
+import { isJsonRecord, readStringField, tryParseJson } from '../base/json.ts';
 import type { OAuthFlow } from '../oauth/build-authorization-url.ts';
 import type { TokenAccountInfo } from '../oauth/token-grant.ts';
 import { ensureFolder, readTextIfReadable, removeFileDurably, writeFileAtomically } from '../platform/files.ts';

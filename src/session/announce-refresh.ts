@@ -1,4 +1,4 @@
-import { CliError } from '../errors.ts';
+import { CliError } from '../base/errors.ts';
 import { createRunningTimeTimeoutSignal } from '../platform/running-time-signal.ts';
 import { type CredentialRecord, computeTokenSecondsLeft } from './credential-record.ts';
 import { credentialStoreUnavailableError, type OpenCredentialStore } from './credential-store.ts';

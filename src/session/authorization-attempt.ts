@@ -1,4 +1,4 @@
-import { CliError } from '../errors.ts';
+import { CliError } from '../base/errors.ts';
 import { evaluatePastedAuthorizationResponse } from '../loopback/evaluate-pasted-authorization-response.ts';
 import type { RefusedPeerCallback } from '../loopback/refusal.ts';
 import { type AuthorizationResult, validateAuthorizationResponse } from '../oauth/authorization-response.ts';

@@ -1,4 +1,4 @@
-import { CliError } from '../errors.ts';
+import { CliError } from '../base/errors.ts';
 import type { CallbackListenAddress } from '../loopback/bind-listener.ts';
 import { startLoopbackServer } from '../loopback/loopback-server.ts';
 import type { BrowserTabResponse } from '../loopback/outcome-page.ts';

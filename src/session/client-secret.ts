@@ -1,5 +1,5 @@
-import { isJsonRecord, readStringField, tryParseJson } from '../json.ts';
-import { Secret } from '../secret.ts';
+import { isJsonRecord, readStringField, tryParseJson } from '../base/json.ts';
+import { Secret } from '../base/secret.ts';
 import { type CredentialStore, requireCredentialStoreAvailable } from './credential-store.ts';
 
 /** The application for which a client secret was registered; the secret is sent only to the server of this application. */

@@ -1,6 +1,6 @@
+import { isJsonRecord, type JsonRecord, readNumberField, readStringField, tryParseJson } from '../base/json.ts';
+import { Secret } from '../base/secret.ts';
 import type { ResolvedProfileSettings } from '../config/settings.ts';
-import { isJsonRecord, type JsonRecord, readNumberField, readStringField, tryParseJson } from '../json.ts';
-import { Secret } from '../secret.ts';
 
 /** A session in its stored form: one item of the credential store, so that one write commits it (docs/sessions.md). */
 export interface CredentialRecord {

@@ -1,9 +1,9 @@
+import { CliError, type CliErrorCode } from '../base/errors.ts';
+import type { Secret } from '../base/secret.ts';
 import type { ProfileReference } from '../config/settings.ts';
-import { CliError, type CliErrorCode } from '../errors.ts';
 import { interruptedError } from '../platform/defer-signals.ts';
 import type { HeldFileLock } from '../platform/file-lock.ts';
 import type { Clock, KeychainUnavailable, SignalName } from '../platform/host.ts';
-import type { Secret } from '../secret.ts';
 import type { CredentialRecord } from './credential-record.ts';
 import type { RefreshClaimOptions, RefreshClaimResult } from './refresh-claim.ts';
 import type { RefreshJournal } from './refresh-journal.ts';

@@ -1,5 +1,5 @@
-import { isJsonRecord, readNumberField, readStringField, tryParseJson } from '../json.ts';
-import { Secret } from '../secret.ts';
+import { isJsonRecord, readNumberField, readStringField, tryParseJson } from '../base/json.ts';
+import { Secret } from '../base/secret.ts';
 
 /**
  * The first line of a write-ahead file. The first line is plain text without secrets; the encryption of the body also

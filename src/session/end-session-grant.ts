@@ -1,4 +1,5 @@
-import { CliError, type CliErrorCode } from '../errors.ts';
+import { CliError, type CliErrorCode } from '../base/errors.ts';
+import type { Secret } from '../base/secret.ts';
 import {
   buildTokenRefreshRequest,
   buildTokenRevocationRequest,
@@ -9,7 +10,6 @@ import {
 } from '../oauth/token-endpoint.ts';
 import { getCliNetworkErrorCode, HttpSendError, type HttpSender } from '../platform/http-sender.ts';
 import { timeoutSignal } from '../platform/timeout-signal.ts';
-import type { Secret } from '../secret.ts';
 import { type CredentialRecord, isTokenExpiryKnown } from './credential-record.ts';
 import type { CredentialStore, ReplacedSession } from './credential-store.ts';
 import { buildCredentialRecordOfResponse } from './renewed-credential-record.ts';

@@ -1,3 +1,4 @@
+import { Secret } from '../base/secret.ts';
 import type { ProfileReference } from '../config/settings.ts';
 import { ensureFolder, removeFileDurably } from '../platform/files.ts';
 import {
@@ -7,7 +8,6 @@ import {
   renameTemporarySecretFile,
   writeSecretFile,
 } from '../platform/secret-file.ts';
-import { Secret } from '../secret.ts';
 import type { CredentialStore, CredentialStoreItemName, CredentialStoreUnavailable } from './credential-store.ts';
 import { createFileStoreRefreshJournal, findTemporaryCredentialFilesWithText } from './file-store-journal.ts';
 import type { ProfilePaths } from './profile-paths.ts';

@@ -1,6 +1,6 @@
+import { Secret } from '../base/secret.ts';
 import type { ProfileReference } from '../config/settings.ts';
 import type { Keychain } from '../platform/host.ts';
-import { Secret } from '../secret.ts';
 import { maxCredentialRecordLength } from './credential-record.ts';
 import type { CredentialStore, CredentialStoreItemName } from './credential-store.ts';
 import type { RefreshJournal } from './refresh-journal.ts';

@@ -1,4 +1,4 @@
-import { CliError, type CliErrorParts } from '../errors.ts';
+import { CliError, type CliErrorParts } from '../base/errors.ts';
 import { interruptedError } from '../platform/defer-signals.ts';
 import type { Clock, Signals } from '../platform/host.ts';
 

@@ -1,4 +1,4 @@
-import { CliError } from '../errors.ts';
+import { CliError } from '../base/errors.ts';
 import type { LoginOutcome } from '../loopback/outcome-page.ts';
 import { type AuthorizationResult, isInteractionRequiredError } from '../oauth/authorization-response.ts';
 import type { TokenGrant } from '../oauth/token-grant.ts';

@@ -1,4 +1,4 @@
-import { CliError } from '../errors.ts';
+import { CliError } from '../base/errors.ts';
 import { interruptedError } from '../platform/defer-signals.ts';
 import type { HeldFileLock } from '../platform/file-lock.ts';
 import { decodeCredentialRecord } from './credential-record.ts';

@@ -1,4 +1,4 @@
-import type { CliError } from '../errors.ts';
+import type { CliError } from '../base/errors.ts';
 import { timeoutSignal } from '../platform/timeout-signal.ts';
 import type { CredentialRecord } from './credential-record.ts';
 import type { OpenCredentialStore } from './credential-store.ts';

@@ -1,6 +1,6 @@
-import { CliError } from '../errors.ts';
-import { type AccountAndTeam, compareAccounts, describeAccount } from '../identity.ts';
-import type { Secret } from '../secret.ts';
+import { CliError } from '../base/errors.ts';
+import { type AccountAndTeam, compareAccounts, describeAccount } from '../base/identity.ts';
+import type { Secret } from '../base/secret.ts';
 import type { CredentialRecord } from './credential-record.ts';
 import type { TokenRefreshCause } from './renewed-credential-record.ts';
 import type { SessionRefreshDeps } from './session-refresh-deps.ts';

@@ -1,3 +1,4 @@
+import type { Secret } from '../base/secret.ts';
 import { readConfigFile } from '../config/config-file.ts';
 import { resolveProfileSettings } from '../config/settings.ts';
 import { canDescriptorBeTerminal } from '../platform/can-descriptor-be-terminal.ts';
@@ -5,7 +6,6 @@ import { resolveConfigAndStateFolders } from '../platform/folders.ts';
 import type { ProcessEnvironment } from '../platform/host.ts';
 import { requireOwnFolder } from '../platform/own-folder.ts';
 import { readSecretFile } from '../platform/secret-file.ts';
-import type { Secret } from '../secret.ts';
 import {
   computeTokenRefreshMarginSeconds,
   computeTokenSecondsLeft,

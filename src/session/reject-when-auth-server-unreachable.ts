@@ -1,4 +1,4 @@
-import { CliError } from '../errors.ts';
+import { CliError } from '../base/errors.ts';
 import type { Clock } from '../platform/host.ts';
 import { getCliNetworkErrorCode, HttpSendError } from '../platform/http-sender.ts';
 

@@ -1,7 +1,7 @@
-import { compareAccounts } from '../identity.ts';
+import { compareAccounts } from '../base/identity.ts';
+import type { Secret } from '../base/secret.ts';
 import type { TokenEndpointResult } from '../oauth/token-endpoint.ts';
 import { assumedTokenLifetimeSeconds, getAccountAndTeamOfTokenInfo, type TokenGrant } from '../oauth/token-grant.ts';
-import type { Secret } from '../secret.ts';
 import type { CredentialRecord } from './credential-record.ts';
 import { getTokenFreshness } from './stored-session.ts';
 

@@ -1,11 +1,11 @@
-import { CliError, type CliErrorCode } from '../errors.ts';
+import { CliError, type CliErrorCode } from '../base/errors.ts';
+import { sanitizeLine } from '../base/sanitize.ts';
 import type {
   AuthorizationErrorCode,
   AuthorizationResult,
   StateCheckedAuthorizationCode,
 } from '../oauth/authorization-response.ts';
 import type { TokenGrant } from '../oauth/token-grant.ts';
-import { sanitizeLine } from '../sanitize/terminal-text.ts';
 import type { OAuthLoginOptions } from './oauth-login-options.ts';
 import type { LoginRetryCommands } from './suggested-commands.ts';
 

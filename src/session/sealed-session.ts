@@ -1,4 +1,4 @@
-import { Secret } from '../secret.ts';
+import { Secret } from '../base/secret.ts';
 import { decryptSharedRecord, encryptSharedRecord } from '../shared-store/sealed-record.ts';
 import { type ShareEncryptionKeys, selectShareEncryptionKeyById } from '../shared-store/share-encryption-keys.ts';
 import type { EncryptedSharedSession, SharedSessionVersion } from '../shared-store/shared-session.ts';

@@ -1,7 +1,7 @@
 import { isAccessTokenRefused } from '../api/api-response.ts';
+import type { Secret } from '../base/secret.ts';
 import { readResponseBodyText } from '../platform/buffered-response-body.ts';
 import { HttpSendError, type HttpSender } from '../platform/http-sender.ts';
-import type { Secret } from '../secret.ts';
 
 /** Whether the resource API accepts an access token; `unknown` when the API was not reached or its response does not show it. */
 export type TokenAcceptance = 'accepted' | 'refused' | 'unknown';

@@ -1,4 +1,4 @@
-import type { CliError } from '../errors.ts';
+import type { CliError } from '../base/errors.ts';
 import {
   processTokenResponse,
   readContentType,

@@ -1,7 +1,7 @@
+import type { Secret } from '../base/secret.ts';
 import type { RegisteredOAuthClient } from '../oauth/token-endpoint.ts';
 import type { HeldFileLock } from '../platform/file-lock.ts';
 import type { Signals } from '../platform/host.ts';
-import type { Secret } from '../secret.ts';
 import type { SessionRecoveryDeps } from './recover-session.ts';
 import type { TokenAcceptance } from './send-access-token-probe.ts';
 import type { SendTokenRefreshDeps } from './send-token-refresh.ts';

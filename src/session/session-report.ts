@@ -1,4 +1,4 @@
-import { personalTeamValue } from '../identity.ts';
+import { personalTeamValue } from '../base/identity.ts';
 import type { LoggedInAccount, LoginSessionFlow } from './account.ts';
 import { type CredentialRecord, computeTokenSecondsLeft, isTokenExpiryKnown } from './credential-record.ts';
 import type { CredentialStoreKind } from './credential-store.ts';

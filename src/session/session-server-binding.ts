@@ -1,11 +1,11 @@
 import type { RefusedRequestHints } from '../api/api-response.ts';
+import { CliError } from '../base/errors.ts';
+import type { Secret } from '../base/secret.ts';
 import type { ConfigFile } from '../config/config-file.ts';
 import { readKnownSandboxes } from '../config/sandbox-urls-and-credentials.ts';
 import { type ResolvedProfileSettings, requireNamedProfileExists } from '../config/settings.ts';
-import { CliError } from '../errors.ts';
 import type { HostSystem } from '../platform/host.ts';
 import { isLoopbackHost } from '../platform/loopback-host.ts';
-import type { Secret } from '../secret.ts';
 import { readLoggedInAccountFile } from './account.ts';
 import { findProfileServerBinding, type SessionServerBinding } from './credential-record.ts';
 import type { ProfileAccessTokenProvider } from './profile-access-token-provider.ts';

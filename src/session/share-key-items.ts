@@ -1,5 +1,5 @@
+import { CliError, usageError } from '../base/errors.ts';
 import type { ProfileReference } from '../config/settings.ts';
-import { CliError, usageError } from '../errors.ts';
 import type { HeldFileLock } from '../platform/file-lock.ts';
 import type { ProcessEnvironment } from '../platform/host.ts';
 import {

@@ -1,5 +1,5 @@
+import { CliError } from '../base/errors.ts';
 import type { ProfileReference } from '../config/settings.ts';
-import { CliError } from '../errors.ts';
 import type { Clock, Signals } from '../platform/host.ts';
 import type { ShareEncryptionKeys } from '../shared-store/share-encryption-keys.ts';
 import type { SharedSessionEntryKey, SharedSessionStore } from '../shared-store/shared-session.ts';

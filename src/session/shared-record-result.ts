@@ -1,5 +1,5 @@
+import { Secret } from '../base/secret.ts';
 import type { ProfileReference } from '../config/settings.ts';
-import { Secret } from '../secret.ts';
 import { encodeCredentialRecord } from './credential-record.ts';
 import type { CredentialItemReadResult } from './credential-store.ts';
 import type { SharedStoreUnavailable } from './refresh-claim.ts';

@@ -1,6 +1,6 @@
+import type { Secret } from '../base/secret.ts';
 import type { ProfileReference } from '../config/settings.ts';
 import type { Signals } from '../platform/host.ts';
-import type { Secret } from '../secret.ts';
 import {
   compareSharedSessionVersions,
   type EncryptedSharedSession,

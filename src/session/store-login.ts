@@ -1,9 +1,9 @@
 import type { AccountDetails } from '../api/account-details.ts';
+import { Secret } from '../base/secret.ts';
 import { splitOAuthScope } from '../oauth/scope.ts';
 import { assumedTokenLifetimeSeconds, getAccountAndTeamOfTokenInfo, type TokenGrant } from '../oauth/token-grant.ts';
 import type { HeldFileLock } from '../platform/file-lock.ts';
 import type { Clock, SignalName } from '../platform/host.ts';
-import { Secret } from '../secret.ts';
 import { accountFromGrant, type LoggedInAccount } from './account.ts';
 import {
   type CredentialRecord,

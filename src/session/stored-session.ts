@@ -1,5 +1,5 @@
+import { CliError } from '../base/errors.ts';
 import type { ProfileReference } from '../config/settings.ts';
-import { CliError } from '../errors.ts';
 import {
   type CredentialRecord,
   computeTokenRefreshMarginSeconds,

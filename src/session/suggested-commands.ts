@@ -1,6 +1,6 @@
+import { personalTeamValue } from '../base/identity.ts';
 import { quoteShellArg } from '../cli/shell-quote.ts';
 import { formatProfileOption, type ProfileReference } from '../config/settings.ts';
-import { personalTeamValue } from '../identity.ts';
 import type { OAuthFlow } from '../oauth/build-authorization-url.ts';
 import { isKnownScope, isSameOAuthScope } from '../oauth/scope.ts';
 import type { TokenEndpointParameterPlacement } from '../oauth/token-endpoint.ts';

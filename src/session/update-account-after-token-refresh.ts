@@ -1,10 +1,10 @@
+import type { CliError } from '../base/errors.ts';
+import { describeAccount } from '../base/identity.ts';
+import { sanitizeLine } from '../base/sanitize.ts';
 import type { ProfileReference } from '../config/settings.ts';
-import type { CliError } from '../errors.ts';
-import { describeAccount } from '../identity.ts';
 import { splitOAuthScope } from '../oauth/scope.ts';
 import type { RegisteredOAuthClient } from '../oauth/token-endpoint.ts';
 import type { TokenAccountInfo, TokenGrant } from '../oauth/token-grant.ts';
-import { sanitizeLine } from '../sanitize/terminal-text.ts';
 import type { CredentialRecord } from './credential-record.ts';
 import { type CredentialStore, isCredentialStoreUnavailable, type OpenCredentialStore } from './credential-store.ts';
 import { type RevokeTokenGrantDeps, revokeTokenGrant } from './revoke-grant.ts';

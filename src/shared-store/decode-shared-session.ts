@@ -1,4 +1,4 @@
-import { isJsonRecord, type JsonRecord, readNumberField, readStringField } from '../json.ts';
+import { isJsonRecord, type JsonRecord, readNumberField, readStringField } from '../base/json.ts';
 import type { SharedSessionEntry, SharedSessionLogEntry, SharedSessionOperationResult } from './shared-session.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { tryParseJson } from '../json.ts';
+import { tryParseJson } from '../base/json.ts';
 import { clientSideDatabaseErrorCodes, DatabaseError } from '../platform/connect-error.ts';
 import { connectPostgresql, type PostgresqlSession } from '../postgresql/connection.ts';
 import type { PostgresqlEndpoint } from '../postgresql/endpoint.ts';

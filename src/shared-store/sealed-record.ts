@@ -1,4 +1,4 @@
-import { Secret } from '../secret.ts';
+import { Secret } from '../base/secret.ts';
 import type { EncryptedSharedSession, SharedSessionEntryKey } from './shared-session.ts';
 
 const [nonceLength, tagLength] = [12, 16];

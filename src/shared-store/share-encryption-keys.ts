@@ -1,4 +1,4 @@
-import { Secret } from '../secret.ts';
+import { Secret } from '../base/secret.ts';
 
 /** One key of a share: 32 random bytes that the store never sees. */
 export interface ShareEncryptionKey {

@@ -1,11 +1,11 @@
-import { CliError, usageError } from '../errors.ts';
+import { CliError, usageError } from '../base/errors.ts';
+import { Secret } from '../base/secret.ts';
 import { isLoopbackHost } from '../platform/loopback-host.ts';
 import { validatePostgresqlConnectionStringParameters } from '../postgresql/connection-parameters.ts';
 import { parsePostgresqlConnectionString } from '../postgresql/connection-string.ts';
 import type { PostgresqlEndpoint } from '../postgresql/endpoint.ts';
 import { parseSslOptions } from '../postgresql/ssl-options.ts';
 import { parseRedisEndpoint, type RedisEndpoint } from '../redis/endpoint.ts';
-import { Secret } from '../secret.ts';
 
 /** The server of the shared store, from CLOUDCTL_STORE_URL. */
 export type SharedStoreAddress =

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { dirname, join } from 'node:path';
-import { isJsonRecord, readNumberField, tryParseJson } from '../json.ts';
+import { isJsonRecord, readNumberField, tryParseJson } from '../base/json.ts';
 import { ensureFolder, readTextIfReadable, removeFileDurably, writeFileAtomically } from '../platform/files.ts';
 import {
   decodeWatchedSourceBaseline,

@@ -6,12 +6,12 @@ import {
   isMigrationCreatedWithin,
   type OnlineMigration,
 } from '../api/online-migration.ts';
-import { CliError } from '../errors.ts';
+import { CliError } from '../base/errors.ts';
 import {
   type AccountAndServerOrigins,
   compareAccountsAndServerOrigins,
   describeAccountAndServerOrigins,
-} from '../identity.ts';
+} from '../base/identity.ts';
 import { pickPlausibleMigrationStartTime } from './start-and-record-migration.ts';
 import {
   lockUnconfirmedMigrationRequest,

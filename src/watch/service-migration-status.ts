@@ -1,8 +1,8 @@
 import type { OnlineMigration } from '../api/online-migration.ts';
 import { isEndedMigrationStatus, isFailedMigrationStatus } from '../api/online-migration.ts';
-import { CliError } from '../errors.ts';
-import { isJsonRecord, readStringField, readStringList } from '../json.ts';
-import { sanitizeLine } from '../sanitize/terminal-text.ts';
+import { CliError } from '../base/errors.ts';
+import { isJsonRecord, readStringField, readStringList } from '../base/json.ts';
+import { sanitizeLine } from '../base/sanitize.ts';
 import {
   narrowStopCauseByServiceMessages,
   type ServiceMigrationMessage,

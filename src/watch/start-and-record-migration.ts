@@ -6,7 +6,7 @@ import {
   type StartedOnlineMigration,
   startOnlineMigration,
 } from '../api/start-online-migration.ts';
-import { CliError } from '../errors.ts';
+import { CliError } from '../base/errors.ts';
 import type { HeldFileLock } from '../platform/file-lock.ts';
 import { migrationTimeLimit } from './migration-deadline.ts';
 import {

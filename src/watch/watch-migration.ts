@@ -1,13 +1,13 @@
 import type { OnlineMigration } from '../api/online-migration.ts';
+import { CliError, type ExitCode } from '../base/errors.ts';
+import { maxSanitizedTextLength } from '../base/sanitize.ts';
 import type { CommandIo } from '../cli/command-io.ts';
 import { quoteShellArg } from '../cli/shell-quote.ts';
 import { buildQuotedSourceOptionArgs } from '../db-source/build-quoted-source-option-args.ts';
 import type { DbSource } from '../db-source/read-source.ts';
 import { unreachableSourceHint } from '../db-source/unreachable-source-hint.ts';
-import { CliError, type ExitCode } from '../errors.ts';
 import { interruptedError } from '../platform/defer-signals.ts';
 import type { SignalName } from '../platform/host.ts';
-import { maxSanitizedTextLength } from '../sanitize/terminal-text.ts';
 import { readWatchedSourceBaselineFile, watchedSourceBaselinePath } from './baseline-file.ts';
 import { defaultMigrationWatchLimits } from './migration-watch-limits.ts';
 import {

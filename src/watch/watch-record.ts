@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { dirname, join } from 'node:path';
-import type { AccountAndServerOrigins } from '../identity.ts';
+import type { AccountAndServerOrigins } from '../base/identity.ts';
 import {
   isJsonRecord,
   type JsonRecord,
@@ -8,7 +8,7 @@ import {
   readStringField,
   readStringList,
   tryParseJson,
-} from '../json.ts';
+} from '../base/json.ts';
 import { ensureFolder, readTextIfReadable, writeFileAtomically } from '../platform/files.ts';
 import { type KnownMigrationStart, migrationTimeLimit } from './migration-deadline.ts';
 

@@ -1,7 +1,7 @@
 import { type ApiClient, createApiClient } from '../../src/api/client.ts';
-import { CliError } from '../../src/errors.ts';
+import { CliError } from '../../src/base/errors.ts';
+import { Secret } from '../../src/base/secret.ts';
 import { createUndiciSender } from '../../src/platform/undici-sender.ts';
-import { Secret } from '../../src/secret.ts';
 import { testClock } from '../fixtures/host.ts';
 import { workLoginHints } from './login-hints.ts';
 

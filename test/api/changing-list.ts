@@ -1,6 +1,6 @@
 import type { ApiClient } from '../../src/api/client.ts';
 import { type ListReadOptions, readListPages } from '../../src/api/list-pages.ts';
-import { CliError } from '../../src/errors.ts';
+import { CliError } from '../../src/base/errors.ts';
 import { testResponse } from './test-response.ts';
 
 export const origin = 'https://api.example';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { ApiClient } from '../../src/api/client.ts';
 import { type ListedCluster, listClusters } from '../../src/api/clusters.ts';
-import { CliError } from '../../src/errors.ts';
+import { CliError } from '../../src/base/errors.ts';
 import { apiOf } from './changing-list.ts';
 
 async function all(api: ApiClient): Promise<readonly ListedCluster[]> {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ApiClient } from '../../src/api/client.ts';
 import { fetchAllListItems } from '../../src/api/fetch-all-list-items.ts';
-import type { CliError } from '../../src/errors.ts';
+import type { CliError } from '../../src/base/errors.ts';
 
 const origin = 'https://api.example';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ListReadOptions } from '../../src/api/list-pages.ts';
-import { CliError } from '../../src/errors.ts';
+import { CliError } from '../../src/base/errors.ts';
 import { apiOf as apiBy, apiServing, idsOf as ids, listThings, type Thing } from './changing-list.ts';
 
 const origin = 'https://api.example';

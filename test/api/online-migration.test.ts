@@ -6,7 +6,7 @@ import {
   isFailedMigrationStatus,
   isMigrationCreatedWithin,
 } from '../../src/api/online-migration.ts';
-import { Secret } from '../../src/secret.ts';
+import { Secret } from '../../src/base/secret.ts';
 import { reply, serverFor } from '../fixtures/fake-server.ts';
 import { apiOf } from './api-of.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { MigrationStartUnknownError, startOnlineMigration } from '../../src/api/start-online-migration.ts';
-import { Secret } from '../../src/secret.ts';
+import { Secret } from '../../src/base/secret.ts';
 import { errorText } from '../fixtures/error-text.ts';
 import { type RequestHandler, reply, serverFor } from '../fixtures/fake-server.ts';
 import { expectGolden } from '../fixtures/golden.ts';

@@ -1,30 +1,38 @@
-import { folderOf, type Import, type Project, type Rule } from './project.ts';
+import type { Import, Project, Rule } from './project.ts';
+import { statementsThatPassNothingOn } from './syntax.ts';
 
-/** Top to bottom. A folder of src imports from lower layers only: not from a higher one, not from its own. */
+/**
+ * The rooms of src, top to bottom. A room is a folder, or a file directly in src; a wing (`auth`, `db`) has several, named with
+ * it (`db/engine`). A room imports from lower layers only: not from a higher one, not from another room of its own layer.
+ */
 export const layers: readonly (readonly string[])[] = [
   ['entry', 'standalone'],
   ['main'],
   ['commands', 'help-topics', 'library'],
   ['context', 'rehearsal', 'inventory'],
-  ['session', 'batch', 'preflight', 'watch', 'engine', 'doctor', 'conformance'],
+  ['session', 'droplets', 'preflight', 'watch', 'engine', 'doctor', 'conformance'],
   ['db-source', 'shared-store'],
   ['oauth', 'loopback', 'api', 'postgresql', 'redis', 'cli', 'config'],
   ['platform'],
-  ['errors', 'secret', 'json', 'sanitize', 'version', 'identity'],
-  ['exact'],
+  ['base'],
 ];
+
+/**
+ * The rooms that are entered by their doors only: `index.ts`, and where start-up needs a cheap part alone, a second door named
+ * by its purpose.
+ */
+export const doors: Readonly<Record<string, readonly string[]>> = { droplets: ['index.ts'] };
 
 /** The sandbox implements the specification independently of the client, so it belongs to no layer. */
 const closed = 'sandbox';
 
 /** What `--version`, stored help and a quick `auth token` need; everything else is loaded later. */
 const entryMayImport =
-  /^src\/(version\.ts|cli\/stored-help\.ts|config\/.+|session\/(credential-record|profile-paths|read-access-token-on-fast-path)\.ts|platform\/.+)$/;
+  /^src\/(base\/version\.ts|cli\/stored-help\.ts|config\/.+|session\/(credential-record|profile-paths|read-access-token-on-fast-path)\.ts|platform\/.+)$/;
 
-export const everyFolderHasALayer: Rule = (project) => {
-  const known = new Set([...layers.flat(), closed]);
-  const folders = Object.keys(project.files).flatMap((path) => folderOf(path) ?? []);
-  return [...new Set(folders)].filter((name) => !known.has(name)).map((name) => `src/${name} has no layer`);
+export const everyRoomHasALayer: Rule = (project) => {
+  const found = Object.keys(project.files).flatMap((path) => roomOf(path) ?? []);
+  return [...new Set(found)].filter((name) => !rooms.has(name)).map((name) => `src/${name} has no layer`);
 };
 
 export const importsLeadDown: Rule = (project) =>
@@ -32,20 +40,19 @@ export const importsLeadDown: Rule = (project) =>
     .filter(({ upper, lower }) => upper !== closed && lower !== closed && layerOf(upper) >= layerOf(lower))
     .map(({ edge, upper, lower }) => `${describe(edge)} (${upper} is not above ${lower})`);
 
-/** Folders that are imported through their index.ts only. */
-export const doors: readonly string[] = ['batch'];
-
-export const foldersAreEnteredByTheirDoor: Rule = (project) =>
+export const roomsAreEnteredByTheirDoors: Rule = (project) =>
   between(project)
-    .filter(({ edge, lower }) => doors.includes(lower) && edge.to !== `src/${lower}/index.ts`)
+    .filter(({ edge, lower }) => lower in doors && !doorPaths(lower).includes(edge.to))
     .map(({ edge }) => describe(edge));
 
 export const doorsOnlyPassOn: Rule = (project) =>
-  doors.flatMap((folder) => {
-    const path = `src/${folder}/index.ts`;
-    const lines = (project.files[path] ?? '').split('\n').filter((line) => line !== '' && !line.startsWith('//'));
-    return lines.filter((line) => !/^export \{.*\} from '.*';$/.test(line)).map((line) => `${path}: ${line}`);
-  });
+  Object.keys(doors)
+    .flatMap(doorPaths)
+    .flatMap((path) => {
+      const text = project.files[path];
+      if (text === undefined) return [`${path} is missing`];
+      return statementsThatPassNothingOn(path, text).map((line) => `${path}: ${line}`);
+    });
 
 export const sandboxImportsOnlyTheEngine: Rule = (project) =>
   between(project)
@@ -54,7 +61,7 @@ export const sandboxImportsOnlyTheEngine: Rule = (project) =>
 
 export const sandboxIsImportedByItsCommands: Rule = (project) =>
   project.imports
-    .filter(({ from, to }) => folderOf(to) === closed && folderOf(from) !== closed)
+    .filter(({ from, to }) => roomOf(to) === closed && roomOf(from) !== closed)
     .filter(({ from }) => !/^(test\/|src\/commands\/sandbox[./]|src\/library\/sandbox)/.test(from))
     .map(describe);
 
@@ -76,22 +83,37 @@ export function layerNumber(name: string): number | undefined {
   return at < 0 ? undefined : at + 1;
 }
 
+const rooms = new Set([...layers.flat(), closed]);
+
+/**
+ * The room of a file: `session` for src/session/refresh.ts, `db/engine` for src/db/engine/move.ts, `main` for src/main.ts;
+ * undefined outside src.
+ */
+export function roomOf(path: string): string | undefined {
+  const [, first, second] = /^src\/([^/.]+)(?:\/([^/.]+)\/)?/.exec(path) ?? [];
+  return rooms.has(`${first}/${second}`) ? `${first}/${second}` : first;
+}
+
+function doorPaths(room: string): readonly string[] {
+  return (doors[room] ?? []).map((door) => `src/${room}/${door}`);
+}
+
 interface Crossing {
   readonly edge: Import;
   readonly upper: string;
   readonly lower: string;
 }
 
-/** The imports that lead from one folder of src into another. */
+/** The imports that lead from one room into another. */
 function between(project: Project): readonly Crossing[] {
   return project.imports.flatMap((edge) => {
-    const upper = folderOf(edge.from);
-    const lower = folderOf(edge.to);
+    const upper = roomOf(edge.from);
+    const lower = roomOf(edge.to);
     return upper === undefined || lower === undefined || upper === lower ? [] : [{ edge, upper, lower }];
   });
 }
 
-/** A folder that has no layer is reported by a rule of its own and passes here. */
+/** A room that has no layer is reported by a rule of its own and passes here. */
 function layerOf(name: string): number {
   return layerNumber(name) ?? Number.NaN;
 }

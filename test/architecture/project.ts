@@ -49,11 +49,6 @@ export function sources(project: Project): readonly string[] {
     .sort();
 }
 
-/** The part of the program a file belongs to: `oauth` for src/oauth/scope.ts, `errors` for src/errors.ts; undefined outside src. */
-export function folderOf(path: string): string | undefined {
-  return /^src\/([^/.]+)/.exec(path)?.[1];
-}
-
 function lex(path: string, source: string): { imports: readonly Found[]; exports: readonly Export[] } {
   try {
     const [imports, exports] = parse(source, path);

@@ -1,5 +1,5 @@
 import { parse } from 'libpg-query';
-import { isJsonRecord } from '../../src/json.ts';
+import { isJsonRecord } from '../../src/base/json.ts';
 
 /**
  * What a statement of ours must not do, because the server would run code of a user: name a relation that is not a catalog, or

@@ -82,3 +82,12 @@ function declaredExports(body: readonly Node[]): readonly string[] {
     return 'id' in declaration && declaration.id?.type === 'Identifier' ? [declaration.id.name] : [];
   });
 }
+
+/** First lines of the statements of a door that are not `export { … } from '…'`. */
+export function statementsThatPassNothingOn(path: string, source: string): readonly string[] {
+  return parseSync(path, source)
+    .program.body.filter(
+      ({ type, ...node }) => type !== 'ExportNamedDeclaration' || !('source' in node) || node.source === null,
+    )
+    .map(({ start }) => source.slice(start).split('\n', 1)[0] ?? '');
+}

@@ -1,17 +1,10 @@
-import { doors } from './layers.ts';
-import { folderOf, type Rule, sources } from './project.ts';
-
-const longest = 250;
-const longestBehindDoor = 600;
-
-/** The command tree is one literal: another command makes it longer, and a second file would hide it. */
-const registries: readonly string[] = ['src/commands/index.ts'];
+import { type Rule, sources } from './project.ts';
 
 /** The files in which a secret's value leaves the process: requests, stores, child processes. */
 const revealing: readonly string[] = [
   'src/api/client.ts',
   'src/api/start-online-migration.ts',
-  'src/batch/request.ts',
+  'src/droplets/request.ts',
   'src/commands/auth/share/init.ts',
   'src/commands/auth/share/rotate-key.ts',
   'src/commands/auth/token.ts',
@@ -28,7 +21,7 @@ const revealing: readonly string[] = [
   'src/postgresql/connection.ts',
   'src/redis/authenticate.ts',
   'src/redis/command-error.ts',
-  'src/secret.ts',
+  'src/base/secret.ts',
   'src/library/session.ts',
   'src/session/client-secret.ts',
   'src/session/record-length.ts',
@@ -66,15 +59,6 @@ const unfinished = new RegExp(
   `\\b(${['TO', 'FIX', 'XX', 'HA'].map((word, at) => word + ['DO', 'ME', 'X', 'CK'][at]).join('|')})\\b`,
 );
 const looseType = new RegExp(`\\bas ${'any'}(?=\\s*[;,)\\]}>]|\\s*$)`);
-
-export const filesAreShort: Rule = (project) =>
-  sources(project).flatMap((path) => {
-    if (registries.includes(path)) return [];
-    const lines = project.files[path]!.trimEnd().split('\n').length;
-    return lines > (doors.includes(folderOf(path) ?? '') ? longestBehindDoor : longest)
-      ? [`${path} has ${lines} lines`]
-      : [];
-  });
 
 export const secretsStayInside =
   (allowed: readonly string[] = revealing): Rule =>
@@ -132,13 +116,12 @@ export const pathsAreWhole: Rule = (project) =>
     .filter(({ from, to }) => from.startsWith('src/') && to.startsWith('src/') && !(to in project.files))
     .map(({ from, to }) => `${from} imports ${to}, which is no file`);
 
-export const classesAreFew: Rule = (project) =>
+/** A class is for what has a state; only errors extend another class. */
+export const onlyErrorsInherit: Rule = (project) =>
   sources(project).flatMap((path) =>
-    [...project.files[path]!.matchAll(/^(?:export )?(?:abstract )?class (\w+)(?: extends (\w+))?/gm)]
-      .filter(
-        ([, name, base]) => !(base?.endsWith('Error') ?? false) && name !== 'Secret' && name !== 'LiveSandboxState',
-      )
-      .map(([, name]) => `${path} has the class ${name}`),
+    [...project.files[path]!.matchAll(/\bclass (\w+) extends (\w+)/g)]
+      .filter(([, , base]) => !base!.endsWith('Error'))
+      .map(([, name, base]) => `${path}: ${name} extends ${base}`),
   );
 
 /** Lines of the files under `where` that match, each with its place. */

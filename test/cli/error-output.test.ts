@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { CliError } from '../../src/base/errors.ts';
 import { isJsonErrorOutput, printError, toCliError } from '../../src/cli/error-output.ts';
-import { CliError } from '../../src/errors.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 import { errorText } from './error-text.ts';
 import { fakeSink } from './sink.ts';

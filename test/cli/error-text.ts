@@ -1,4 +1,4 @@
-import { CliError } from '../../src/errors.ts';
+import { CliError } from '../../src/base/errors.ts';
 
 /** The code and the three parts of an error, as golden files keep them. */
 export function errorText(error: unknown): string {

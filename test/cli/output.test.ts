@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
+import { usageError } from '../../src/base/errors.ts';
+import { maxSanitizedTextLength } from '../../src/base/sanitize.ts';
 import { compileJmespath } from '../../src/cli/jmespath-query.ts';
 import { type CommandOutputOptions, createCommandOutput } from '../../src/cli/output.ts';
 import type { OutputFormat } from '../../src/cli/print-prepared-output.ts';
-import { usageError } from '../../src/errors.ts';
-import { maxSanitizedTextLength } from '../../src/sanitize/terminal-text.ts';
 import { fakeSink } from './sink.ts';
 
 interface Droplet {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { Secret } from '../../src/base/secret.ts';
 import { findUnmetConformanceNeed } from '../../src/conformance/run-conformance.ts';
 import { conformanceStatements, specGapProbes } from '../../src/conformance/statements.ts';
 import { SPEC_GAPS } from '../../src/sandbox/spec-gaps.ts';
-import { Secret } from '../../src/secret.ts';
 import { admin, sandboxFor, tokenFor } from '../sandbox/requests.ts';
 import { playStatements, testedSandbox } from './tested-server.ts';
 

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { createSandboxAdminClient } from '../../src/api/sandbox-admin.ts';
+import { Secret } from '../../src/base/secret.ts';
 import type { ConformanceReport } from '../../src/conformance/conformance-report.ts';
 import { runConformance, type SpecGapWithSandboxChoice } from '../../src/conformance/run-conformance.ts';
 import { readSandboxTestResources } from '../../src/conformance/sandbox-people.ts';
@@ -13,7 +14,6 @@ import { systemClock } from '../../src/platform/clock.ts';
 import { createUndiciSender } from '../../src/platform/undici-sender.ts';
 import type { SandboxServers } from '../../src/sandbox/sandbox.ts';
 import { SPEC_GAPS } from '../../src/sandbox/spec-gaps.ts';
-import { Secret } from '../../src/secret.ts';
 
 /** The sandbox as a server under test, with every permission; `changes` replaces options. */
 export async function testedSandbox(

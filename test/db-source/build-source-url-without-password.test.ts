@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
+import { Secret } from '../../src/base/secret.ts';
 import {
   buildSourceUrlWithoutPassword,
   buildTargetUrlWithoutPassword,
 } from '../../src/db-source/build-source-url-without-password.ts';
 import type { DbSource } from '../../src/db-source/read-source.ts';
-import { Secret } from '../../src/secret.ts';
 
 const password = new Secret('hunter2');
 

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { vi } from 'vitest';
+import { Secret } from '../../src/base/secret.ts';
 import { createMigrationEngineDependencies } from '../../src/engine/engine-dependencies.ts';
 import type { EngineMigrationState } from '../../src/engine/engine-migration-state.ts';
 import type {
@@ -15,7 +16,6 @@ import { connectPostgresql } from '../../src/postgresql/connection.ts';
 import type { PostgresqlEndpoint } from '../../src/postgresql/endpoint.ts';
 import { makeSessionSearchPathSafe } from '../../src/postgresql/search-path-safe-session.ts';
 import type { RedisEndpoint } from '../../src/redis/endpoint.ts';
-import { Secret } from '../../src/secret.ts';
 import { type Postgres, type PostgresOptions, ready, startPostgres } from '../fixtures/postgres.ts';
 import type { RedisServer } from '../fixtures/redis.ts';
 

@@ -2,9 +2,9 @@ import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { Secret } from '../../src/base/secret.ts';
 import type { MigrationCleanupEntry } from '../../src/engine/migration-journal.ts';
 import { openMigrationJournal } from '../../src/engine/migration-journal-file.ts';
-import { Secret } from '../../src/secret.ts';
 
 function place(): string {
   const folder = mkdtempSync(join(tmpdir(), 'cloudctl-journal-'));

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { exitCodes } from '../../src/base/errors.ts';
 import { renderHelpTopic } from '../../src/cli/help.ts';
-import { exitCodes } from '../../src/errors.ts';
 import { cliErrorCodeMeanings } from '../../src/help-topics/cli-error-code-meanings.ts';
 import * as guides from '../../src/help-topics/guide-topics.ts';
 import { helpTopics } from '../../src/help-topics/help-topics.ts';

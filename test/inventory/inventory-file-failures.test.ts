@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { usageError } from '../../src/errors.ts';
+import { usageError } from '../../src/base/errors.ts';
 import { createInventoryFileFailures } from '../../src/inventory/inventory-file-failures.ts';
 
 it('keeps the first error of a file, which is no usage error, and counts all', () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { Secret } from '../../src/base/secret.ts';
 import { validateAuthorizationResponse } from '../../src/oauth/authorization-response.ts';
 import {
   buildCodeExchangeRequest,
@@ -12,7 +13,6 @@ import {
 } from '../../src/oauth/token-endpoint.ts';
 import { HttpSendError } from '../../src/platform/http-sender.ts';
 import { createUndiciSender } from '../../src/platform/undici-sender.ts';
-import { Secret } from '../../src/secret.ts';
 import { type RequestHandler, reply, serverFor } from '../fixtures/fake-server.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { CliError } from '../../src/errors.ts';
+import { CliError } from '../../src/base/errors.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { acquireFileLock, tryAcquireFileLock } from '../../src/platform/file-lock.ts';
 import { tryLockOpenFileWithFlockProgram } from '../../src/platform/flock.ts';

@@ -4,7 +4,7 @@ import { createServer as createHttps } from 'node:https';
 import { type AddressInfo, connect, createServer as createTcp, type Socket } from 'node:net';
 import { inspect } from 'node:util';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { CliError } from '../../src/errors.ts';
+import { CliError } from '../../src/base/errors.ts';
 import { HttpSendError } from '../../src/platform/http-sender.ts';
 import { proxyFor } from '../../src/platform/proxy.ts';
 import { createUndiciSender } from '../../src/platform/undici-sender.ts';

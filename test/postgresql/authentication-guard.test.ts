@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
+import { Secret } from '../../src/base/secret.ts';
 import {
   createPostgresqlAuthenticationGuard,
   maySendCleartextPassword,
 } from '../../src/postgresql/authentication-guard.ts';
 import type { PostgresqlEndpoint } from '../../src/postgresql/endpoint.ts';
-import { Secret } from '../../src/secret.ts';
 
 const offered = (...names: readonly string[]) => Buffer.from(`${names.join('\0')}\0\0`);
 const [ok, cleartext, md5, sasl, saslContinue, saslFinal] = [0, 3, 5, 10, 11, 12];

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { CliError } from '../../src/errors.ts';
+import { CliError } from '../../src/base/errors.ts';
 import { type PostgresqlEndpointOptions, parsePostgresqlEndpoint } from '../../src/postgresql/endpoint.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 

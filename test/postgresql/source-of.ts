@@ -1,5 +1,5 @@
+import { Secret } from '../../src/base/secret.ts';
 import type { PostgresqlEndpoint } from '../../src/postgresql/endpoint.ts';
-import { Secret } from '../../src/secret.ts';
 
 /** The superuser of a server of the fixtures, with TLS. */
 export function sourceOf(server: {

@@ -1,6 +1,6 @@
 import { createServer, type Server, type Socket } from 'node:net';
+import { Secret } from '../../src/base/secret.ts';
 import type { PostgresqlEndpoint } from '../../src/postgresql/endpoint.ts';
-import { Secret } from '../../src/secret.ts';
 
 export interface FakeServer {
   readonly source: PostgresqlEndpoint;

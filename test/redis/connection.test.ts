@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Secret } from '../../src/base/secret.ts';
 import { parseRedisErrorCode, RedisCommandError, redactRedisServerMessage } from '../../src/redis/command-error.ts';
 import { connectRedis } from '../../src/redis/connection.ts';
 import { parseRedisEndpoint, type RedisEndpointInput } from '../../src/redis/endpoint.ts';
-import { Secret } from '../../src/secret.ts';
 import { lacks } from '../fixtures/needs.ts';
 import { type RedisServer, startRedis } from '../fixtures/redis.ts';
 import { listen } from './listen.ts';

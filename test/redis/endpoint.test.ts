@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { CliError } from '../../src/errors.ts';
+import { CliError } from '../../src/base/errors.ts';
+import { Secret } from '../../src/base/secret.ts';
 import {
   addPasswordToRedisSource,
   formatRedisHostAndPort,
   parseRedisEndpoint,
   type RedisEndpointInput,
 } from '../../src/redis/endpoint.ts';
-import { Secret } from '../../src/secret.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 
 const ca = { file: 'ca.pem', pem: 'PEM' };

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { EngineMigrationState } from '../../src/engine/engine-migration-state.ts';
 import { waitForRehearsalCatchUp } from '../../src/rehearsal/catch-up.ts';
-import { instantClock } from '../batch/batch-fixtures.ts';
+import { instantClock } from '../droplets/batch-fixtures.ts';
 
 type Change = Pick<EngineMigrationState, 'status'> & {
   readonly phase: EngineMigrationState['databases'][number]['phase'];

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
+import { Secret } from '../../src/base/secret.ts';
 import type { DbSource } from '../../src/db-source/read-source.ts';
 import { targetPsqlCommand } from '../../src/rehearsal/target-psql-command.ts';
-import { Secret } from '../../src/secret.ts';
 
 const target = (password: string): DbSource => ({
   engine: 'postgresql',

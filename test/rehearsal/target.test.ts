@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Secret } from '../../src/base/secret.ts';
 import { connectPostgresql } from '../../src/postgresql/connection.ts';
 import {
   makeSessionSearchPathSafe,
@@ -15,7 +16,6 @@ import {
   readSequenceStatesAsText,
   readTableContentDigests,
 } from '../../src/rehearsal/postgresql/rehearsal-tables.ts';
-import { Secret } from '../../src/secret.ts';
 import { type Postgres, startPostgres } from '../fixtures/postgres.ts';
 
 let server: Postgres;

@@ -1,8 +1,8 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { Secret } from '../../src/base/secret.ts';
 import { DatabaseConnectError, DatabaseError } from '../../src/platform/connect-error.ts';
 import type { SandboxServers } from '../../src/sandbox/sandbox.ts';
-import { Secret } from '../../src/secret.ts';
 import { UnconfirmedLoginOrLogoutError } from '../../src/session/credential-store.ts';
 import { revokeReplacedSession, revokeTokenGrantAndThrow } from '../../src/session/revoke-grant.ts';
 import { readLocalCopyOfSharedSession } from '../../src/session/shared-copy.ts';

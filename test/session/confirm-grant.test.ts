@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
+import { Secret } from '../../src/base/secret.ts';
 import type { TokenGrant } from '../../src/oauth/token-grant.ts';
-import { Secret } from '../../src/secret.ts';
 import {
   confirmGrantedOAuthScope,
   requireRequestedAccount,

@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { Secret } from '../../src/base/secret.ts';
 import type { Keychain } from '../../src/platform/host.ts';
-import { Secret } from '../../src/secret.ts';
 import {
   type CredentialStore,
   credentialStoreUnavailableError,

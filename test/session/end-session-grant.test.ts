@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { CliError } from '../../src/errors.ts';
+import { CliError } from '../../src/base/errors.ts';
 import { HttpSendError } from '../../src/platform/http-sender.ts';
 import { endSessionGrant } from '../../src/session/end-session-grant.ts';
 import { errorText } from '../fixtures/error-text.ts';

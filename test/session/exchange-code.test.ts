@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
+import { Secret } from '../../src/base/secret.ts';
 import { validateAuthorizationResponse } from '../../src/oauth/authorization-response.ts';
 import { HttpSendError } from '../../src/platform/http-sender.ts';
-import { Secret } from '../../src/secret.ts';
 import { type AuthorizationCodeExchangeDeps, exchangeCodeForTokens } from '../../src/session/exchange-code.ts';
 import { buildLoginRetryCommands } from '../../src/session/suggested-commands.ts';
 import { reply, serverFor } from '../fixtures/fake-server.ts';

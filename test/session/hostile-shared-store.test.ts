@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import type { CliError } from '../../src/errors.ts';
+import type { CliError } from '../../src/base/errors.ts';
 import { performLogout } from '../../src/session/logout.ts';
 import { createSharedSessionEncryptor } from '../../src/session/sealed-session.ts';
 import { readLocalCopyOfSharedSession, writeLocalCopyOfSharedSession } from '../../src/session/shared-copy.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { CliError } from '../../src/errors.ts';
+import { CliError } from '../../src/base/errors.ts';
 import type { Clock } from '../../src/platform/host.ts';
 import { createLoginSignalHandler } from '../../src/session/login-signal-handler.ts';
 import { testHost } from '../fixtures/host.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { CliError } from '../../src/errors.ts';
+import { CliError } from '../../src/base/errors.ts';
+import { Secret } from '../../src/base/secret.ts';
 import { HttpSendError } from '../../src/platform/http-sender.ts';
 import type { SandboxServers } from '../../src/sandbox/sandbox.ts';
-import { Secret } from '../../src/secret.ts';
 import type { LoggedInAccount } from '../../src/session/account.ts';
 import { encodeCredentialRecord } from '../../src/session/credential-record.ts';
 import { createFileCredentialStore } from '../../src/session/file-store.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createApiClient } from '../../src/api/client.ts';
+import { Secret } from '../../src/base/secret.ts';
 import type { SandboxServers } from '../../src/sandbox/sandbox.ts';
-import { Secret } from '../../src/secret.ts';
 import { encodeCredentialRecord } from '../../src/session/credential-record.ts';
 import { createProfileAccessTokenProvider } from '../../src/session/profile-access-token-provider.ts';
 import { profilePaths } from '../../src/session/profile-paths.ts';

@@ -1,10 +1,10 @@
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import { Secret } from '../../src/base/secret.ts';
 import type { HttpRequestInit } from '../../src/platform/http-sender.ts';
 import { HttpSendError } from '../../src/platform/http-sender.ts';
 import { prepareSecretFileReplacement } from '../../src/platform/secret-file.ts';
-import { Secret } from '../../src/secret.ts';
 import { type CredentialRecord, encodeCredentialRecord } from '../../src/session/credential-record.ts';
 import { createFileCredentialStore } from '../../src/session/file-store.ts';
 import {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { CliError } from '../../src/errors.ts';
+import { CliError } from '../../src/base/errors.ts';
 import type { AuthorizationResult } from '../../src/oauth/authorization-response.ts';
 import { requireAuthorizationResponseGrant } from '../../src/session/require-authorization-response-grant.ts';
 import { buildLoginRetryCommands } from '../../src/session/suggested-commands.ts';

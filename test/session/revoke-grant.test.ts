@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { CliError } from '../../src/errors.ts';
-import { Secret } from '../../src/secret.ts';
+import { CliError } from '../../src/base/errors.ts';
+import { Secret } from '../../src/base/secret.ts';
 import { revokeTokenGrant, revokeTokenGrantAndThrow } from '../../src/session/revoke-grant.ts';
 import { closedOrigin, reply, serverFor } from '../fixtures/fake-server.ts';
 import { expectGolden } from '../fixtures/golden.ts';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { Secret } from '../../src/secret.ts';
+import { Secret } from '../../src/base/secret.ts';
 import type { CredentialRecord } from '../../src/session/credential-record.ts';
 import { createSharedSessionEncryptor } from '../../src/session/sealed-session.ts';
 import { addShareEncryptionKey, generateShareEncryptionKeys } from '../../src/shared-store/share-encryption-keys.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Secret } from '../../src/secret.ts';
+import { Secret } from '../../src/base/secret.ts';
 import { sendAccessTokenProbe, type TokenAcceptance } from '../../src/session/send-access-token-probe.ts';
 import { closedOrigin, type RequestHandler, reply, serverFor } from '../fixtures/fake-server.ts';
 import { testHost } from '../fixtures/host.ts';

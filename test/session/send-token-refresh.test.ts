@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
+import { Secret } from '../../src/base/secret.ts';
 import { buildTokenRefreshRequest } from '../../src/oauth/token-endpoint.ts';
 import { HttpSendError, type HttpSender } from '../../src/platform/http-sender.ts';
-import { Secret } from '../../src/secret.ts';
 import { type SendTokenRefreshOptions, sendTokenRefresh } from '../../src/session/send-token-refresh.ts';
 import { testHost } from '../fixtures/host.ts';
 import { profileNamed } from '../fixtures/profile.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Secret } from '../../src/secret.ts';
+import { Secret } from '../../src/base/secret.ts';
 import { accountFromGrant } from '../../src/session/account.ts';
 import type { CredentialRecord } from '../../src/session/credential-record.ts';
 import {

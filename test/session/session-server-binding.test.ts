@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { Secret } from '../../src/base/secret.ts';
 import type { ConfigFile } from '../../src/config/config-file.ts';
 import { recordStartedSandbox, type SandboxUrlsAndCredentials } from '../../src/config/sandbox-urls-and-credentials.ts';
 import { resolveProfileSettings } from '../../src/config/settings.ts';
-import { Secret } from '../../src/secret.ts';
 import { storeLoggedInAccount } from '../../src/session/account.ts';
 import { findProfileServerBinding } from '../../src/session/credential-record.ts';
 import {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, rmSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import type { CliError } from '../../src/errors.ts';
+import type { CliError } from '../../src/base/errors.ts';
 import { DatabaseConnectError } from '../../src/platform/connect-error.ts';
 import type { SandboxServers } from '../../src/sandbox/sandbox.ts';
 import { decodeCredentialRecord } from '../../src/session/credential-record.ts';

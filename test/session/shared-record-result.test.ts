@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { Secret } from '../../src/secret.ts';
+import { Secret } from '../../src/base/secret.ts';
 import type { CredentialRecord } from '../../src/session/credential-record.ts';
 import { decodeCredentialRecord } from '../../src/session/credential-record.ts';
 import { buildSharedReadResult, findSharedRecordFailure } from '../../src/session/shared-record-result.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { Secret } from '../../src/secret.ts';
+import { Secret } from '../../src/base/secret.ts';
 import type { LoggedInAccount } from '../../src/session/account.ts';
 import { createFileCredentialStore } from '../../src/session/file-store.ts';
 import { profilePaths } from '../../src/session/profile-paths.ts';

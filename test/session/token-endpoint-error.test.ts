@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { CliError } from '../../src/errors.ts';
+import type { CliError } from '../../src/base/errors.ts';
 import type { TokenEndpointFailure } from '../../src/oauth/token-endpoint.ts';
 import { HttpSendError } from '../../src/platform/http-sender.ts';
 import {

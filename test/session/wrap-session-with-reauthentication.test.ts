@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { CliError } from '../../src/errors.ts';
-import { Secret } from '../../src/secret.ts';
+import { CliError } from '../../src/base/errors.ts';
+import { Secret } from '../../src/base/secret.ts';
 import {
   ReplacedSessionError,
   type StoredSessionAccessTokenProvider,

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { Secret } from '../../src/secret.ts';
+import { Secret } from '../../src/base/secret.ts';
 import { decryptSharedRecord, encryptSharedRecord } from '../../src/shared-store/sealed-record.ts';
 import type { EncryptedSharedSession } from '../../src/shared-store/shared-session.ts';
 

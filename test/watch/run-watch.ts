@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
+import { Secret } from '../../src/base/secret.ts';
 import { systemClock } from '../../src/platform/clock.ts';
-import { Secret } from '../../src/secret.ts';
 import type { MigrationWatchLimits } from '../../src/watch/migration-watch-limits.ts';
 import type { WatchedSourceBaseline } from '../../src/watch/postgresql/watched-source-baseline.ts';
 import type { WatchedSourcePollResult } from '../../src/watch/source-watcher.ts';

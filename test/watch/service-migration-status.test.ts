@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { CliError } from '../../src/errors.ts';
+import { CliError } from '../../src/base/errors.ts';
 import {
   addServiceStatusToMigrationSample,
   createServiceStatusPoller,

@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest';
+import { Secret } from '../../src/base/secret.ts';
 import type { DbSource } from '../../src/db-source/read-source.ts';
-import { Secret } from '../../src/secret.ts';
 import { settleUnconfirmedMigrationRequest } from '../../src/watch/unconfirmed-migration-request.ts';
 import {
   getWatchedSourceAddress,

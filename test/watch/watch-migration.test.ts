@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { CliError } from '../../src/base/errors.ts';
+import { Secret } from '../../src/base/secret.ts';
 import type { DbSource } from '../../src/db-source/read-source.ts';
-import { CliError } from '../../src/errors.ts';
-import { Secret } from '../../src/secret.ts';
 import { defaultMigrationWatchLimits } from '../../src/watch/migration-watch-limits.ts';
 import type { WatchedSourcePollResult } from '../../src/watch/source-watcher.ts';
 import { getWatchedSourceAddress } from '../../src/watch/update-slots-of-watch-record.ts';

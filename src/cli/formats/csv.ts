@@ -1,4 +1,4 @@
-import { isLosslessNumberObject } from '../../exact.ts';
+import { isLosslessNumberObject } from '../../base/exact.ts';
 import type { OutputCellValue } from '../columns.ts';
 
 /** Encodes one record with its CRLF (RFC 4180 section 2). An absent value is encoded as an empty CSV field. */

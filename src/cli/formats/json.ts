@@ -1,5 +1,5 @@
-import { stringifyExact } from '../../exact.ts';
-import { escapeUnprintable } from '../../sanitize/escape-unprintable.ts';
+import { stringifyExact } from '../../base/exact.ts';
+import { escapeUnprintable } from '../../base/sanitize.ts';
 
 /**
  * Formats data as JSON with an indentation of two spaces and a final newline. Characters that control a terminal are written as

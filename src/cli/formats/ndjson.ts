@@ -1,6 +1,6 @@
 import { isAscii } from 'node:buffer';
-import { stringifyExact } from '../../exact.ts';
-import { escapeUnprintable } from '../../sanitize/escape-unprintable.ts';
+import { stringifyExact } from '../../base/exact.ts';
+import { escapeUnprintable } from '../../base/sanitize.ts';
 
 /** Formats a value as NDJSON: one JSON text on one line (https://github.com/ndjson/ndjson-spec). */
 export function ndjsonLine(data: unknown): string {

@@ -1,4 +1,4 @@
-import { sanitizeLine } from '../../sanitize/terminal-text.ts';
+import { sanitizeLine } from '../../base/sanitize.ts';
 import { createTextMeasurerForTexts, type TextMeasurer } from '../text-measurer.ts';
 
 export interface TextTable {

@@ -1,6 +1,6 @@
 import { Document, Scalar, visit } from 'yaml';
-import { isLosslessNumberObject, parseExactJsonOrThrow, stringifyExact } from '../../exact.ts';
-import { escapeUnprintable } from '../../sanitize/escape-unprintable.ts';
+import { isLosslessNumberObject, parseExactJsonOrThrow, stringifyExact } from '../../base/exact.ts';
+import { escapeUnprintable } from '../../base/sanitize.ts';
 
 /** Formats the data as a YAML 1.2 document. */
 export function formatYamlDocument(data: unknown): string {

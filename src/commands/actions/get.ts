@@ -1,13 +1,13 @@
 import { type ApiAction, fetchActionById } from '../../api/actions.ts';
 import type { ApiClient } from '../../api/client.ts';
-import { timeLimits } from '../../batch/index.ts';
+import { CliError, usageError } from '../../base/errors.ts';
+import { readLosslessNumberField, readStringField } from '../../base/json.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { formatWaitingTime, parseDurationToMillisecondsOrThrow } from '../../cli/duration.ts';
 import { quietForJson } from '../../cli/quiet-for-json.ts';
 import { shortenInputForError } from '../../cli/shorten-input-for-error.ts';
 import type { CommandContext } from '../../context.ts';
-import { CliError, usageError } from '../../errors.ts';
-import { readLosslessNumberField, readStringField } from '../../json.ts';
+import { timeLimits } from '../../droplets/index.ts';
 import { runUntilSignal } from '../../platform/until-signal.ts';
 import { formatProfileAndServerOptions } from '../profile-options.ts';
 import { showRateLimitWait } from '../rate-limit-pause.ts';

@@ -1,14 +1,14 @@
 import { type ApiAction, fetchActionById, listAllActions } from '../../api/actions.ts';
 import type { ApiClient } from '../../api/client.ts';
+import { usageError } from '../../base/errors.ts';
+import { isLosslessNumberObject } from '../../base/exact.ts';
+import { isJsonRecord, type JsonRecord, readStringField } from '../../base/json.ts';
 import type { ListView, OutputCellValue } from '../../cli/columns.ts';
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
 import { requireNonEmptyValue } from '../../cli/require-non-empty-value.ts';
 import { shortenInputForError } from '../../cli/shorten-input-for-error.ts';
 import { requireWholeNumber } from '../../cli/whole-number.ts';
 import type { CommandContext } from '../../context.ts';
-import { usageError } from '../../errors.ts';
-import { isLosslessNumberObject } from '../../exact.ts';
-import { isJsonRecord, type JsonRecord, readStringField } from '../../json.ts';
 import { limitOption, printResourceList } from '../print-list.ts';
 import { watchListOptionSpecs } from '../watch-list.ts';
 

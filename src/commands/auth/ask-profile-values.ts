@@ -1,3 +1,4 @@
+import { usageError } from '../../base/errors.ts';
 import { type Profile, type ProfileSettingKey, profileSettingSpecs } from '../../config/profile.ts';
 import {
   normalizeEnvironmentVariableValue,
@@ -5,7 +6,6 @@ import {
   type ResolvedProfileSettings,
 } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
-import { usageError } from '../../errors.ts';
 import { isKnownScope } from '../../oauth/scope.ts';
 
 /** Prompts for the missing values of a profile; with `asking`, existing values are also asked for and shown as defaults. */

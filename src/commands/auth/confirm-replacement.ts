@@ -1,7 +1,7 @@
+import { sanitizeLine } from '../../base/sanitize.ts';
 import type { ParsedArgs } from '../../cli/command.ts';
 import type { ResolvedProfileSettings } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
-import { sanitizeLine } from '../../sanitize/terminal-text.ts';
 import { determineReportedSessionState } from '../../session/session-report.ts';
 import type { StoredSessionReadResult } from '../../session/stored-session.ts';
 import { formatCommandForProfile } from '../../session/suggested-commands.ts';

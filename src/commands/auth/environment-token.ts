@@ -1,8 +1,8 @@
 import { type AccountDetails, fetchAccountOfToken } from '../../api/account-details.ts';
+import { personalTeamValue } from '../../base/identity.ts';
 import type { ListView } from '../../cli/columns.ts';
 import type { ResolvedProfileSettings } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
-import { personalTeamValue } from '../../identity.ts';
 import { buildRefusedRequestHints } from '../../session/session-server-binding.ts';
 
 /** The JSON output of `auth status` with CLOUDCTL_ACCESS_TOKEN, which contains no token. */

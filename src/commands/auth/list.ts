@@ -1,8 +1,8 @@
+import { CliError } from '../../base/errors.ts';
 import type { ListView } from '../../cli/columns.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import type { ResolvedProfileSettings } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
-import { CliError } from '../../errors.ts';
 import { readLoggedInAccountFile } from '../../session/account.ts';
 import { findProfileServerBinding } from '../../session/credential-record.ts';
 import { determineReportedSessionState, type ReportedSessionState } from '../../session/session-report.ts';

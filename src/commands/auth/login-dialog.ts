@@ -1,3 +1,4 @@
+import { sanitizeLine } from '../../base/sanitize.ts';
 import type { ParsedArgs } from '../../cli/command.ts';
 import { readTerminalLines } from '../../cli/read-terminal-lines.ts';
 import type { ProfileReference } from '../../config/settings.ts';
@@ -7,7 +8,6 @@ import type { RefusedPeerCallback } from '../../loopback/refusal.ts';
 import { detectBrowserEnvironment } from '../../platform/browser-environment.ts';
 import type { OutputSink } from '../../platform/host.ts';
 import { interruptOwnProcess } from '../../platform/interrupt-own-process.ts';
-import { sanitizeLine } from '../../sanitize/terminal-text.ts';
 import type { LoginDeps } from '../../session/login.ts';
 import { canOpenBrowser, openBrowserAndPrintLoginInstructions } from '../../session/login-instructions.ts';
 

@@ -1,3 +1,4 @@
+import { describeTeam } from '../../base/identity.ts';
 import { quoteShellArg } from '../../cli/shell-quote.ts';
 import { writeProfile } from '../../config/config-file.ts';
 import {
@@ -6,7 +7,6 @@ import {
   type ResolvedProfileSettings,
 } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
-import { describeTeam } from '../../identity.ts';
 import { UnconfirmedLoginOrLogoutError } from '../../session/credential-store.ts';
 import { buildLoginSessionReport } from '../../session/session-report.ts';
 import type { LoginResult } from '../../session/store-login.ts';

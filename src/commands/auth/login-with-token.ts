@@ -1,5 +1,9 @@
 import { type AccountDetails, fetchAccountOfToken } from '../../api/account-details.ts';
 import { createApiClient } from '../../api/client.ts';
+import { CliError, type ExitCode, usageError } from '../../base/errors.ts';
+import { compareAccounts, describeTeam } from '../../base/identity.ts';
+import { sanitizeLine } from '../../base/sanitize.ts';
+import { Secret } from '../../base/secret.ts';
 import type { ParsedArgs } from '../../cli/command.ts';
 import { removeCachedCompletionNames } from '../../config/cached-completion-names.ts';
 import {
@@ -8,12 +12,8 @@ import {
   requireNamedProfileExists,
 } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
-import { CliError, type ExitCode, usageError } from '../../errors.ts';
-import { compareAccounts, describeTeam } from '../../identity.ts';
 import { hasOAuthTokenSyntax } from '../../oauth/token-grant.ts';
 import { interruptedError } from '../../platform/defer-signals.ts';
-import { sanitizeLine } from '../../sanitize/terminal-text.ts';
-import { Secret } from '../../secret.ts';
 import { storeLoggedInAccount } from '../../session/account.ts';
 import type { SessionServerBinding } from '../../session/credential-record.ts';
 import { findProfileServerBinding } from '../../session/credential-record.ts';

@@ -1,12 +1,12 @@
+import { usageError } from '../../base/errors.ts';
+import { sanitizeLine } from '../../base/sanitize.ts';
 import type { CommandSpec, OptionSpec, ParsedArgs } from '../../cli/command.ts';
 import { parseDurationToMillisecondsOrThrow } from '../../cli/duration.ts';
 import type { ResolvedProfileSettings } from '../../config/settings.ts';
 import { createLoginDeps } from '../../context/login-deps.ts';
 import type { CommandContext } from '../../context.ts';
-import { usageError } from '../../errors.ts';
 import { isKnownScope, isSameOAuthScope } from '../../oauth/scope.ts';
 import { isCi } from '../../platform/browser-environment.ts';
-import { sanitizeLine } from '../../sanitize/terminal-text.ts';
 import { performLogin } from '../../session/login.ts';
 import type { OAuthLoginOptions } from '../../session/oauth-login-options.ts';
 import { loadStoredSession, type StoredSessionReadResult } from '../../session/stored-session.ts';

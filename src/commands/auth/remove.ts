@@ -1,8 +1,8 @@
+import { CliError, usageError } from '../../base/errors.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { removeProfile } from '../../config/config-file.ts';
 import { type ResolvedProfileSettings, requireProfileExists } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
-import { CliError, usageError } from '../../errors.ts';
 import type { LogoutOutcome } from '../../session/logout.ts';
 import { readExistingKeychainAccount } from '../../session/profile-paths.ts';
 import { removeJournalAndTemporaryFiles, removeStoredClientSecret } from '../../session/remove-profile-secrets.ts';

@@ -1,7 +1,7 @@
+import { usageError } from '../../base/errors.ts';
 import type { ProfileReference, ProfileSettingsFromOptions, ResolvedProfileSettings } from '../../config/settings.ts';
 import { requireNamedProfileExists } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
-import { usageError } from '../../errors.ts';
 import type { RegisteredOAuthClient } from '../../oauth/token-endpoint.ts';
 import type { SessionServerBinding } from '../../session/credential-record.ts';
 import { findProfileServerBinding } from '../../session/credential-record.ts';

@@ -1,5 +1,5 @@
+import { personalTeamValue } from '../../base/identity.ts';
 import type { ListView } from '../../cli/columns.ts';
-import { personalTeamValue } from '../../identity.ts';
 import type { LoginSessionReport, LoginStatusReport } from '../../session/session-report.ts';
 
 const columns: ListView<LoginSessionReport>['columns'] = [

@@ -1,10 +1,10 @@
 import { text as readAll } from 'node:stream/consumers';
+import { CliError, usageError } from '../../base/errors.ts';
+import { Secret } from '../../base/secret.ts';
 import type { CommandSpec, OptionSpec } from '../../cli/command.ts';
 import { writeProfile } from '../../config/config-file.ts';
 import type { ProfileSettingsFromOptions, ResolvedProfileSettings } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
-import { CliError, usageError } from '../../errors.ts';
-import { Secret } from '../../secret.ts';
 import { readStoredClientSecret, writeClientSecret } from '../../session/client-secret.ts';
 import { findProfileServerBinding } from '../../session/credential-record.ts';
 import { requireCredentialStoreAvailable } from '../../session/credential-store.ts';

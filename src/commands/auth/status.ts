@@ -1,7 +1,7 @@
+import { exitCodes } from '../../base/errors.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { readLastSandbox } from '../../config/sandbox-urls-and-credentials.ts';
 import type { CommandContext } from '../../context.ts';
-import { exitCodes } from '../../errors.ts';
 import { readLoggedInAccountFile } from '../../session/account.ts';
 import { credentialStoreUnavailableError, describeCredentialStore } from '../../session/credential-store.ts';
 import {

@@ -1,8 +1,8 @@
+import { CliError, usageError } from '../../base/errors.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { isProfileSettingKey, type ProfileSettingKey, profileSettingSpecs } from '../../config/profile.ts';
 import { requireNamedProfileExists } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
-import { CliError, usageError } from '../../errors.ts';
 
 export const profileSettingKeyArgument = {
   name: 'KEY',

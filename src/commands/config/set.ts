@@ -1,10 +1,10 @@
+import { usageError } from '../../base/errors.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { shortenInputForError } from '../../cli/shorten-input-for-error.ts';
 import { writeProfile } from '../../config/config-file.ts';
 import { profileSettingSpecs } from '../../config/profile.ts';
 import { requireNamedProfileExists } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
-import { usageError } from '../../errors.ts';
 import { isKnownScope } from '../../oauth/scope.ts';
 import { profileSettingKeyArgument, requireProfileSettingKey } from './get.ts';
 

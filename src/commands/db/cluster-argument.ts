@@ -1,5 +1,5 @@
+import { usageError } from '../../base/errors.ts';
 import type { ArgumentSpec, ParsedArgs } from '../../cli/command.ts';
-import { usageError } from '../../errors.ts';
 
 export const clusterArgument: ArgumentSpec = {
   name: 'CLUSTER_UUID',

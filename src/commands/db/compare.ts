@@ -1,3 +1,4 @@
+import { sanitizeReportLine } from '../../base/sanitize.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import type { CommandContext } from '../../context.ts';
 import { readDbSourceFromOptions, sourceOptionSpecs } from '../../db-source/read-source.ts';
@@ -5,7 +6,6 @@ import { runUntilSignal } from '../../platform/until-signal.ts';
 import { compareDatabases } from '../../rehearsal/compare-databases.ts';
 import { buildDatabaseComparisonError, printDatabaseComparison } from '../../rehearsal/comparison-output.ts';
 import { readMigrationTargetServer } from '../../rehearsal/migration-target-server.ts';
-import { sanitizeReportLine } from '../../sanitize/terminal-text.ts';
 
 export const dbCompareCommand: CommandSpec<CommandContext> = {
   description:

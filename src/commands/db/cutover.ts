@@ -1,3 +1,5 @@
+import { CliError } from '../../base/errors.ts';
+import { maxSanitizedTextLength, sanitizeReportLine } from '../../base/sanitize.ts';
 import type { ListView } from '../../cli/columns.ts';
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
 import { quoteShellArg } from '../../cli/shell-quote.ts';
@@ -5,7 +7,6 @@ import type { CommandContext } from '../../context.ts';
 import { buildQuotedSourceOptionArgs } from '../../db-source/build-quoted-source-option-args.ts';
 import { buildTargetUrlWithoutPassword } from '../../db-source/build-source-url-without-password.ts';
 import { type DbSource, readDbSourceFromOptions, sourceOptionSpecs } from '../../db-source/read-source.ts';
-import { CliError } from '../../errors.ts';
 import { runUntilSignal } from '../../platform/until-signal.ts';
 import { checkCutover } from '../../rehearsal/check-cutover.ts';
 import {
@@ -17,7 +18,6 @@ import {
 import { formatCutoverChecklist } from '../../rehearsal/format-cutover-checklist.ts';
 import { readMigrationTargetServer } from '../../rehearsal/migration-target-server.ts';
 import { targetPsqlCommand } from '../../rehearsal/target-psql-command.ts';
-import { maxSanitizedTextLength, sanitizeReportLine } from '../../sanitize/terminal-text.ts';
 import { getWatchedSourceAddress, saveWatchedTarget } from '../../watch/update-slots-of-watch-record.ts';
 import { getMigrationWatchRecordPath, readMigrationWatchRecord } from '../../watch/watch-record.ts';
 import { formatProfileAndServerOptions } from '../profile-options.ts';

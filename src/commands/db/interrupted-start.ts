@@ -1,10 +1,10 @@
 import type { ApiClient } from '../../api/client.ts';
 import { fetchOnlineMigration, type OnlineMigration } from '../../api/online-migration.ts';
+import { CliError } from '../../base/errors.ts';
+import { compareAccountsAndServerOrigins } from '../../base/identity.ts';
 import { readStoredAccountAndServerOrigins } from '../../context/current-identity.ts';
 import type { CommandContext } from '../../context.ts';
 import type { DbSource } from '../../db-source/read-source.ts';
-import { CliError } from '../../errors.ts';
-import { compareAccountsAndServerOrigins } from '../../identity.ts';
 import {
   resolveUnconfirmedMigrationRequest,
   type UnconfirmedMigrationRequestOutcome,

@@ -1,9 +1,9 @@
 import { listClusters } from '../../api/clusters.ts';
+import { type JsonRecord, readStringField } from '../../base/json.ts';
 import { addLinksToOutputColumn, type ListView } from '../../cli/columns.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { findSandboxPanelUrls } from '../../config/sandbox-panel-urls.ts';
 import type { CommandContext } from '../../context.ts';
-import { type JsonRecord, readStringField } from '../../json.ts';
 import { limitOption, printResourceList } from '../print-list.ts';
 
 const clusterView: ListView<JsonRecord> = {

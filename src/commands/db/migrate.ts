@@ -1,5 +1,7 @@
 import { describeOnlineMigration } from '../../api/online-migration.ts';
 import { mayFailedMigrationRequestHaveArrived, type StartedOnlineMigration } from '../../api/start-online-migration.ts';
+import { CliError, type ExitCode, usageError } from '../../base/errors.ts';
+import { maxSanitizedTextLength } from '../../base/sanitize.ts';
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
 import { describeCurrentAccount, readStoredAccountAndServerOrigins } from '../../context/current-identity.ts';
 import type { CommandContext } from '../../context.ts';
@@ -8,7 +10,6 @@ import {
   buildUnquotedSourceOptionArgs,
 } from '../../db-source/build-quoted-source-option-args.ts';
 import { type DbSource, readDbSourceFromOptions, sourceOptionSpecs } from '../../db-source/read-source.ts';
-import { CliError, type ExitCode, usageError } from '../../errors.ts';
 import { hasWriteScope } from '../../oauth/scope.ts';
 import { deepPreflightOptionSpecs, readDeepPreflightOptions } from '../../preflight/deep-preflight-options.ts';
 import { renderTextPreflightReport } from '../../preflight/formats/text-report.ts';
@@ -20,7 +21,6 @@ import {
   preflightReportOptionSpecs,
   runPreflightWithFiles,
 } from '../../preflight/run-with-files.ts';
-import { maxSanitizedTextLength } from '../../sanitize/terminal-text.ts';
 import { buildRefusedRequestHints } from '../../session/session-server-binding.ts';
 import { formatCommandForProfile } from '../../session/suggested-commands.ts';
 import { migrationTimeLimit } from '../../watch/migration-deadline.ts';

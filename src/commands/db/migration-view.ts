@@ -1,8 +1,8 @@
 import { buildOnlineMigrationPath } from '../../api/online-migration.ts';
+import { CliError } from '../../base/errors.ts';
+import { isLosslessNumberObject } from '../../base/exact.ts';
+import { isJsonRecord, type JsonRecord, readNumberField, readStringField } from '../../base/json.ts';
 import type { ListView, OutputCellValue } from '../../cli/columns.ts';
-import { CliError } from '../../errors.ts';
-import { isLosslessNumberObject } from '../../exact.ts';
-import { isJsonRecord, type JsonRecord, readNumberField, readStringField } from '../../json.ts';
 import { formatBytesInUnitsOf1024 } from '../../watch/units.ts';
 
 /** Columns of a migration; a cell is empty when the service does not send the value. */

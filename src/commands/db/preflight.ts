@@ -1,9 +1,9 @@
+import type { ExitCode } from '../../base/errors.ts';
 import { createTerminalStyles, isColorEnabled, type TerminalStyles } from '../../cli/color.ts';
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
 import { quoteShellArg } from '../../cli/shell-quote.ts';
 import type { CommandContext } from '../../context.ts';
 import { readDbSourceFromOptions, sourceOptionSpecs } from '../../db-source/read-source.ts';
-import type { ExitCode } from '../../errors.ts';
 import { renderTextSourceInventory } from '../../inventory/formats/render-text-source-inventory.ts';
 import { buildNotPossibleSourcesError, runSourceInventory } from '../../inventory/run-source-inventory.ts';
 import {

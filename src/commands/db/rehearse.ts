@@ -1,9 +1,9 @@
+import { CliError, type ExitCode, usageError } from '../../base/errors.ts';
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
 import { parseDurationToMillisecondsOrThrow } from '../../cli/duration.ts';
 import type { CommandContext } from '../../context.ts';
 import { type DbSource, readDbSourceFromOptions, sourceOptionSpecs } from '../../db-source/read-source.ts';
 import { MigrationError, redactErrorReason } from '../../engine/migration-error.ts';
-import { CliError, type ExitCode, usageError } from '../../errors.ts';
 import { DatabaseConnectError } from '../../platform/connect-error.ts';
 import { interruptedError } from '../../platform/defer-signals.ts';
 import type { SignalName } from '../../platform/host.ts';

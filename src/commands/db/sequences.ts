@@ -1,9 +1,10 @@
+import { CliError, usageError } from '../../base/errors.ts';
+import { sanitizeReportLine } from '../../base/sanitize.ts';
 import type { ListView } from '../../cli/columns.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { nearestWord } from '../../cli/nearest-word.ts';
 import type { CommandContext } from '../../context.ts';
 import { readDbSourceFromOptions, sourceOptionSpecs } from '../../db-source/read-source.ts';
-import { CliError, usageError } from '../../errors.ts';
 import { runUntilSignal } from '../../platform/until-signal.ts';
 import { formatPsqlConnectMetaCommand, psqlSessionSetupStatements } from '../../postgresql/psql-script.ts';
 import { requoteQualifiedName } from '../../postgresql/requote.ts';
@@ -16,7 +17,6 @@ import { buildUnlistedObjectsNote, limitFindingObjects } from '../../preflight/p
 import { sequencesQuery } from '../../preflight/postgresql/queries/sequences.ts';
 import { runPreflightQueryInEachDatabase } from '../../preflight/postgresql/run-preflight-query-in-each-database.ts';
 import { formatNumberWithNoun } from '../../preflight/postgresql/units.ts';
-import { sanitizeReportLine } from '../../sanitize/terminal-text.ts';
 
 interface DatabaseSequences extends SequenceValuesScript {
   readonly database: string;

@@ -6,13 +6,13 @@ import {
   isEndedMigrationStatus,
   isFailedMigrationStatus,
 } from '../../api/online-migration.ts';
+import { CliError, type ExitCode, usageError } from '../../base/errors.ts';
+import { type JsonRecord, readStringField } from '../../base/json.ts';
+import { maxSanitizedTextLength, sanitizeLine } from '../../base/sanitize.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { parseDurationToMillisecondsOrThrow } from '../../cli/duration.ts';
 import type { CommandContext } from '../../context.ts';
-import { CliError, type ExitCode, usageError } from '../../errors.ts';
-import { type JsonRecord, readStringField } from '../../json.ts';
 import { runUntilSignal } from '../../platform/until-signal.ts';
-import { maxSanitizedTextLength, sanitizeLine } from '../../sanitize/terminal-text.ts';
 import { clusterArgument, readClusterUuid } from './cluster-argument.ts';
 import { describeNextMigrationStep } from './describe-next-migration-step.ts';
 import { resolveInterruptedMigrationRequest } from './interrupted-start.ts';

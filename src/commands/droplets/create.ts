@@ -1,3 +1,10 @@
+import { usageError } from '../../base/errors.ts';
+import type { CommandSpec } from '../../cli/command.ts';
+import { parseDurationToMillisecondsOrThrow } from '../../cli/duration.ts';
+import { quietForJson } from '../../cli/quiet-for-json.ts';
+import { requireWholeNumber } from '../../cli/whole-number.ts';
+import { describeCurrentAccount, readAccountAndServerOriginsIfAvailable } from '../../context/current-identity.ts';
+import type { CommandContext } from '../../context.ts';
 import {
   accountOf,
   attributeOptions,
@@ -18,14 +25,7 @@ import {
   resultView,
   runBatch,
   startLedger,
-} from '../../batch/index.ts';
-import type { CommandSpec } from '../../cli/command.ts';
-import { parseDurationToMillisecondsOrThrow } from '../../cli/duration.ts';
-import { quietForJson } from '../../cli/quiet-for-json.ts';
-import { requireWholeNumber } from '../../cli/whole-number.ts';
-import { describeCurrentAccount, readAccountAndServerOriginsIfAvailable } from '../../context/current-identity.ts';
-import type { CommandContext } from '../../context.ts';
-import { usageError } from '../../errors.ts';
+} from '../../droplets/index.ts';
 import { buildRefusedRequestHints } from '../../session/session-server-binding.ts';
 import { formatProfileAndServerOptions } from '../profile-options.ts';
 import { showRateLimitWait } from '../rate-limit-pause.ts';

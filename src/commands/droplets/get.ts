@@ -1,9 +1,9 @@
 import { findDroplets, isDropletId } from '../../api/find-droplets.ts';
+import { CliError, usageError } from '../../base/errors.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { quoteShellArg } from '../../cli/shell-quote.ts';
 import { shortenInputForError } from '../../cli/shorten-input-for-error.ts';
 import type { CommandContext } from '../../context.ts';
-import { CliError, usageError } from '../../errors.ts';
 import { createRateLimitDelayWithProgress } from '../rate-limit-pause.ts';
 import { createCompletionNameCollector } from '../remember-names.ts';
 import { createLinkedDropletListView, dropletListView } from './list.ts';

@@ -1,10 +1,10 @@
-import { type Batch, type BatchState, requireSameAccount } from '../../batch/index.ts';
+import { usageError } from '../../base/errors.ts';
+import type { AccountAndServerOrigins } from '../../base/identity.ts';
 import { quoteShellArg } from '../../cli/shell-quote.ts';
 import type { ResolvedProfileSettings } from '../../config/settings.ts';
 import { type RateLimitWaitOptions, readCurrentAccountAndServerOrigins } from '../../context/current-identity.ts';
 import type { CommandContext } from '../../context.ts';
-import { usageError } from '../../errors.ts';
-import type { AccountAndServerOrigins } from '../../identity.ts';
+import { type Batch, type BatchState, requireSameAccount } from '../../droplets/index.ts';
 import { buildRefusedRequestHints } from '../../session/session-server-binding.ts';
 import { formatReauthenticateCommand } from '../../session/suggested-commands.ts';
 

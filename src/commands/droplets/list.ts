@@ -8,13 +8,13 @@ import {
   readPublicDropletAddress,
 } from '../../api/droplets.ts';
 import { createGlobMatcher } from '../../api/glob-matcher.ts';
+import { CliError, usageError } from '../../base/errors.ts';
+import { isJsonRecord, type JsonRecord, readLosslessNumberField, readStringField } from '../../base/json.ts';
 import { addLinksToOutputColumn, type ListView, type OutputCellValue } from '../../cli/columns.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { requireNonEmptyValue } from '../../cli/require-non-empty-value.ts';
 import { findSandboxPanelUrls } from '../../config/sandbox-panel-urls.ts';
 import type { CommandContext } from '../../context.ts';
-import { CliError, usageError } from '../../errors.ts';
-import { isJsonRecord, type JsonRecord, readLosslessNumberField, readStringField } from '../../json.ts';
 import { limitOption, printResourceList } from '../print-list.ts';
 import { watchListOptionSpecs } from '../watch-list.ts';
 

@@ -1,7 +1,7 @@
 import type { Droplet } from '../../api/droplets.ts';
 import type { MatchingDroplets } from '../../api/find-droplets.ts';
+import { usageError } from '../../base/errors.ts';
 import { shortenInputForError } from '../../cli/shorten-input-for-error.ts';
-import { usageError } from '../../errors.ts';
 
 /**
  * Returns the only droplet to which the text can refer; undefined when there is none. Throws a usage error when several

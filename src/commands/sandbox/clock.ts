@@ -1,8 +1,8 @@
+import { usageError } from '../../base/errors.ts';
+import { isJsonRecord, readStringField } from '../../base/json.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { shortenInputForError } from '../../cli/shorten-input-for-error.ts';
 import type { CommandContext } from '../../context.ts';
-import { usageError } from '../../errors.ts';
-import { isJsonRecord, readStringField } from '../../json.ts';
 import { sandboxAdminUrlOption } from './sandbox-admin-url-option.ts';
 
 interface ClockReading {

@@ -1,6 +1,6 @@
+import { usageError } from '../../base/errors.ts';
 import type { ParsedArgs } from '../../cli/command.ts';
 import { normalizeEnvironmentVariableValue } from '../../config/settings.ts';
-import { usageError } from '../../errors.ts';
 import type { ProcessEnvironment } from '../../platform/host.ts';
 
 /** A database cluster of the sandbox, with the real server into which migrations copy data. */

@@ -1,4 +1,6 @@
 import { createSandboxAdminClient } from '../../api/sandbox-admin.ts';
+import { CliError, usageError } from '../../base/errors.ts';
+import { Secret } from '../../base/secret.ts';
 import type { ParsedArgs } from '../../cli/command.ts';
 import { parseDurationToMillisecondsOrThrow } from '../../cli/duration.ts';
 import { readKnownSandboxes, resolveSandboxAdminAccess } from '../../config/sandbox-urls-and-credentials.ts';
@@ -11,9 +13,7 @@ import {
   type TestedClient,
 } from '../../conformance/server-under-test.ts';
 import type { CommandContext } from '../../context.ts';
-import { CliError, usageError } from '../../errors.ts';
 import { isCi } from '../../platform/browser-environment.ts';
-import { Secret } from '../../secret.ts';
 import { findProfileServerBinding } from '../../session/credential-record.ts';
 import { getTokenFreshness, loadStoredSession } from '../../session/stored-session.ts';
 

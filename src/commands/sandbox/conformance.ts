@@ -1,3 +1,5 @@
+import { CliError, usageError } from '../../base/errors.ts';
+import { escapeUnprintable } from '../../base/sanitize.ts';
 import type { ListView } from '../../cli/columns.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import {
@@ -9,11 +11,9 @@ import { renderJunitConformance } from '../../conformance/formats/junit-conforma
 import { runConformance } from '../../conformance/run-conformance.ts';
 import { conformanceStatements, specGapProbes } from '../../conformance/statements.ts';
 import type { CommandContext } from '../../context.ts';
-import { CliError, usageError } from '../../errors.ts';
 import { runUntilSignal } from '../../platform/until-signal.ts';
 import { requireWritableFile, writeReportFile } from '../../preflight/write-report-file.ts';
 import { SPEC_GAPS } from '../../sandbox/spec-gaps.ts';
-import { escapeUnprintable } from '../../sanitize/escape-unprintable.ts';
 import { createServerUnderTestClientFromArgs, requireConformanceServersRespond } from './conformance-server.ts';
 
 export const sandboxConformanceCommand: CommandSpec<CommandContext> = {

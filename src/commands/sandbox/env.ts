@@ -1,3 +1,4 @@
+import { CliError } from '../../base/errors.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import {
   decodeSandboxUrlsAndCredentials,
@@ -6,7 +7,6 @@ import {
 } from '../../config/sandbox-urls-and-credentials.ts';
 import { normalizeEnvironmentVariableValue } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
-import { CliError } from '../../errors.ts';
 import { sandboxAdminUrlOption } from './sandbox-admin-url-option.ts';
 
 export const sandboxEnvCommand: CommandSpec<CommandContext> = {

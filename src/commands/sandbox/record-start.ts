@@ -1,10 +1,10 @@
+import { Secret } from '../../base/secret.ts';
 import { writeProfile } from '../../config/config-file.ts';
 import { recordStartedSandbox } from '../../config/sandbox-urls-and-credentials.ts';
 import type { ResolvedProfileSettings } from '../../config/settings.ts';
 import { validateCallbackUrlSetting } from '../../config/urls.ts';
 import type { CommandContext } from '../../context.ts';
 import type { SandboxServers } from '../../sandbox/sandbox.ts';
-import { Secret } from '../../secret.ts';
 import { writeClientSecret } from '../../session/client-secret.ts';
 import { readStoredSession } from '../../session/stored-session.ts';
 

@@ -1,8 +1,8 @@
+import { isJsonRecord, type JsonRecord, readNumberField, readStringField } from '../../base/json.ts';
 import type { ListView } from '../../cli/columns.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { requireWholeNumber } from '../../cli/whole-number.ts';
 import type { CommandContext } from '../../context.ts';
-import { isJsonRecord, type JsonRecord, readNumberField, readStringField } from '../../json.ts';
 import { sandboxAdminUrlOption } from './sandbox-admin-url-option.ts';
 
 const view: ListView<JsonRecord> = {

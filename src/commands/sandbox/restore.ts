@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { text as readAll } from 'node:stream/consumers';
+import { CliError, usageError } from '../../base/errors.ts';
+import { isJsonRecord, tryParseJson } from '../../base/json.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import {
   decodeSandboxUrlsAndCredentials,
@@ -7,8 +9,6 @@ import {
   recordStartedSandbox,
 } from '../../config/sandbox-urls-and-credentials.ts';
 import type { CommandContext } from '../../context.ts';
-import { CliError, usageError } from '../../errors.ts';
-import { isJsonRecord, tryParseJson } from '../../json.ts';
 import { sandboxAdminUrlOption } from './sandbox-admin-url-option.ts';
 
 export const sandboxRestoreCommand: CommandSpec<CommandContext> = {

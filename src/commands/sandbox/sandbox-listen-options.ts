@@ -1,9 +1,10 @@
 import { isIP } from 'node:net';
+import { usageError } from '../../base/errors.ts';
+import { sanitizeLine } from '../../base/sanitize.ts';
 import type { OptionSpec, ParsedArgs } from '../../cli/command.ts';
 import { requireWholeNumber } from '../../cli/whole-number.ts';
 import { browserBlockedPorts } from '../../config/blocked-ports.ts';
 import { normalizeEnvironmentVariableValue } from '../../config/settings.ts';
-import { usageError } from '../../errors.ts';
 import type { ProcessEnvironment } from '../../platform/host.ts';
 import {
   isLoopbackListenHost,
@@ -11,7 +12,6 @@ import {
   type SandboxPublicAddress,
 } from '../../sandbox/http/sandbox-server-origin-and-hosts.ts';
 import type { SandboxServerOptions } from '../../sandbox/sandbox.ts';
-import { sanitizeLine } from '../../sanitize/terminal-text.ts';
 
 /** The options of `sandbox start` that determine its addresses. */
 export const sandboxListenOptionSpecs: readonly OptionSpec[] = [

@@ -1,5 +1,5 @@
 import { createSandboxAdminClient } from '../../api/sandbox-admin.ts';
-import { CliError, usageError } from '../../errors.ts';
+import { CliError, usageError } from '../../base/errors.ts';
 import type { HttpSender } from '../../platform/http-sender.ts';
 
 /** Sets how the consent page of a running sandbox responds, also after a reset: `approve EMAIL [TEAM]`, `deny` or `ask`. */

@@ -1,8 +1,8 @@
+import { usageError } from '../../base/errors.ts';
+import { escapeUnprintable } from '../../base/sanitize.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import type { CommandContext } from '../../context.ts';
-import { usageError } from '../../errors.ts';
 import { writeFileAtomically } from '../../platform/files.ts';
-import { escapeUnprintable } from '../../sanitize/escape-unprintable.ts';
 import { sandboxAdminUrlOption } from './sandbox-admin-url-option.ts';
 
 export const sandboxSnapshotCommand: CommandSpec<CommandContext> = {

@@ -1,10 +1,10 @@
+import { CliError, usageError } from '../../base/errors.ts';
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
 import { requireWholeNumber } from '../../cli/whole-number.ts';
 import { wrapForTerminal } from '../../cli/wrap-for-terminal.ts';
 import { forgetSandbox } from '../../config/sandbox-urls-and-credentials.ts';
 import { parseOrigin } from '../../config/urls.ts';
 import type { CommandContext } from '../../context.ts';
-import { CliError, usageError } from '../../errors.ts';
 import type { ProcessEnvironment } from '../../platform/host.ts';
 import { type SandboxServers, startSandboxServers } from '../../sandbox/sandbox.ts';
 import { SandboxStateFolderError } from '../../sandbox/state/state-error.ts';

@@ -1,7 +1,7 @@
+import { CliError, usageError } from '../../base/errors.ts';
+import { isJsonRecord, type JsonRecord, readNumberField, readStringField } from '../../base/json.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import type { CommandContext } from '../../context.ts';
-import { CliError, usageError } from '../../errors.ts';
-import { isJsonRecord, type JsonRecord, readNumberField, readStringField } from '../../json.ts';
 import { sandboxAdminUrlOption } from './sandbox-admin-url-option.ts';
 
 export const sandboxTokenCommand: CommandSpec<CommandContext> = {

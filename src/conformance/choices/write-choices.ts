@@ -1,4 +1,4 @@
-import { type JsonRecord, readStringField } from '../../json.ts';
+import { type JsonRecord, readStringField } from '../../base/json.ts';
 import {
   buildOnlineMigrationApiPath,
   conformanceDropletAttributes,

@@ -1,4 +1,4 @@
-import { escapeXml } from '../../sanitize/escape-xml.ts';
+import { escapeXml } from '../../base/sanitize.ts';
 import { type ConformanceReport, type ConformanceResult, describeConformanceResult } from '../conformance-report.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { readStringField } from '../../json.ts';
+import { readStringField } from '../../base/json.ts';
 import {
   buildOnlineMigrationApiPath,
   requireListItemsOfResponse,

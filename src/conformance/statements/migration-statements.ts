@@ -1,4 +1,4 @@
-import { isJsonRecord, readStringField } from '../../json.ts';
+import { isJsonRecord, readStringField } from '../../base/json.ts';
 import {
   buildOnlineMigrationApiPath,
   conformanceMigrationSource,

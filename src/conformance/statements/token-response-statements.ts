@@ -1,4 +1,4 @@
-import { readStringField } from '../../json.ts';
+import { readStringField } from '../../base/json.ts';
 import { authorizeByImplicitFlowOncePerServer } from '../authorization-requests.ts';
 import { requireResponseCondition } from '../conformance-response.ts';
 import {

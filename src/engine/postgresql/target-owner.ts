@@ -1,7 +1,7 @@
+import { Secret } from '../../base/secret.ts';
 import type { PostgresqlEndpoint } from '../../postgresql/endpoint.ts';
 import { quoteIdentifier, quoteLiteral } from '../../postgresql/quote.ts';
 import type { SearchPathSafeSession } from '../../postgresql/search-path-safe-session.ts';
-import { Secret } from '../../secret.ts';
 import type { MigrationEngineDependencies } from '../migration-engine-input.ts';
 import { getSqlStateOrSystemCode, MigrationError, redactErrorReason } from '../migration-error.ts';
 import type { PostgresMigrationCleanupEntry, TargetStateBeforeMigration } from '../migration-journal.ts';

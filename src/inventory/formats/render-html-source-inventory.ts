@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
+import { escapeHtml, escapeHtmlKeepingLineBreaks } from '../../base/sanitize.ts';
 import { htmlPreflightReportStyle } from '../../preflight/formats/html-report-style.ts';
 import { preflightLimitationNote } from '../../preflight/formats/report-text.ts';
-import { escapeHtml, escapeHtmlKeepingLineBreaks } from '../../sanitize/html-text.ts';
 import type { SourceInventoryFindingGroup } from '../inventory-findings.ts';
 import type { SourceInventoryFixStep } from '../order-source-inventory-fixes.ts';
 import type { SourceInventoryReport, SourceInventoryReportRow } from '../source-inventory-report.ts';

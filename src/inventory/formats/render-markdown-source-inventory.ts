@@ -1,4 +1,4 @@
-import { escapeMarkdown, markdownCodeCell } from '../../sanitize/markdown-text.ts';
+import { escapeMarkdown, markdownCodeCell } from '../../base/sanitize.ts';
 import type { SourceInventoryReport } from '../source-inventory-report.ts';
 import {
   commonSourceInventoryMethod,

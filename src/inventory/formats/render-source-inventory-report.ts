@@ -1,4 +1,4 @@
-import { escapeUnprintable } from '../../sanitize/escape-unprintable.ts';
+import { escapeUnprintable } from '../../base/sanitize.ts';
 import type { SourceInventoryReport } from '../source-inventory-report.ts';
 import { renderHtmlSourceInventory } from './render-html-source-inventory.ts';
 import { renderMarkdownSourceInventory } from './render-markdown-source-inventory.ts';

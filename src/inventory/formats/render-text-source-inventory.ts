@@ -1,6 +1,6 @@
+import { sanitizeReportLine } from '../../base/sanitize.ts';
 import type { TerminalStyles } from '../../cli/color.ts';
 import { quoteShellArg } from '../../cli/shell-quote.ts';
-import { sanitizeReportLine } from '../../sanitize/terminal-text.ts';
 import type { SourceInventoryFindingGroup } from '../inventory-findings.ts';
 import type { SourceInventoryFixStep } from '../order-source-inventory-fixes.ts';
 import type { SourceInventoryReport, SourceInventoryReportRow } from '../source-inventory-report.ts';

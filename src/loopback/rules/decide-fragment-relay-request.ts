@@ -1,4 +1,4 @@
-import { isJsonRecord, readStringField, tryParseJson } from '../../json.ts';
+import { isJsonRecord, readStringField, tryParseJson } from '../../base/json.ts';
 import { equalInConstantTime } from '../../platform/equal-in-constant-time.ts';
 import { parseCallbackParameters } from '../callback-parameters.ts';
 import { type LoopbackHttpRequest, readRawRequestQuery } from '../loopback-http-request.ts';

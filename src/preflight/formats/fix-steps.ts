@@ -1,5 +1,5 @@
+import { maxSanitizedTextLength, sanitizeReportLine } from '../../base/sanitize.ts';
 import { formatSingleLinePsqlStatement } from '../../postgresql/psql-script.ts';
-import { maxSanitizedTextLength, sanitizeReportLine } from '../../sanitize/terminal-text.ts';
 import type { FindingFix } from '../finding.ts';
 import { buildFixScriptSections, type FixScriptSection, isCommentedFixScriptSection } from '../fix-sections.ts';
 import { formatNumberWithNoun } from '../postgresql/units.ts';

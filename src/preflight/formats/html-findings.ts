@@ -1,4 +1,4 @@
-import { escapeHtml, escapeHtmlKeepingLineBreaks } from '../../sanitize/html-text.ts';
+import { escapeHtml, escapeHtmlKeepingLineBreaks } from '../../base/sanitize.ts';
 import type { PreflightReport } from '../report.ts';
 import {
   describeFindingDatabases,

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { escapeHtml, escapeHtmlKeepingLineBreaks } from '../../sanitize/html-text.ts';
+import { escapeHtml, escapeHtmlKeepingLineBreaks } from '../../base/sanitize.ts';
 import { renderFixScript, renderUndoScript } from '../render-fix-script.ts';
 import type { DatabasePreflightVerdict, PreflightReport } from '../report.ts';
 import { verdictAfterFixesSentence } from '../verdict-after-fixes.ts';

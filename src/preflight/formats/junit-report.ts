@@ -1,4 +1,4 @@
-import { escapeXml } from '../../sanitize/escape-xml.ts';
+import { escapeXml } from '../../base/sanitize.ts';
 import type { CheckFinding } from '../finding.ts';
 import type { PreflightReport } from '../report.ts';
 import { findingLocation, findingTitle, formatPreflightSourceWithUser, verdictSentence } from './report-text.ts';

@@ -1,4 +1,4 @@
-import { escapeMarkdown, markdownCode, markdownCodeBlock, markdownCodeCell } from '../../sanitize/markdown-text.ts';
+import { escapeMarkdown, markdownCode, markdownCodeBlock, markdownCodeCell } from '../../base/sanitize.ts';
 import { renderFixScript } from '../render-fix-script.ts';
 import type { PreflightReport } from '../report.ts';
 import { verdictAfterFixesSentence } from '../verdict-after-fixes.ts';

@@ -1,5 +1,5 @@
+import { usageError } from '../../base/errors.ts';
 import type { ParsedArgs } from '../../cli/command.ts';
-import { usageError } from '../../errors.ts';
 
 /**
  * The value of `--sarif-uri`: a relative reference (RFC 3986 §4.2), because code scanning looks for the file below the

@@ -1,4 +1,4 @@
-import { escapeUnprintable } from '../../sanitize/escape-unprintable.ts';
+import { escapeUnprintable } from '../../base/sanitize.ts';
 import type { PreflightReport } from '../report.ts';
 import { renderHtmlPreflightReport } from './html-report.ts';
 import { renderJunitPreflightReport } from './junit-report.ts';

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { escapeUnprintable } from '../../sanitize/escape-unprintable.ts';
-import { escapeMarkdown, markdownCode } from '../../sanitize/markdown-text.ts';
+import { escapeMarkdown, escapeUnprintable, markdownCode } from '../../base/sanitize.ts';
 import type { CheckFinding } from '../finding.ts';
 import type { PreflightReport } from '../report.ts';
 import { databaseManualPageOfCheck } from './manual-page.ts';

@@ -1,5 +1,5 @@
+import { sanitizeReportLine } from '../../base/sanitize.ts';
 import { quoteShellArg } from '../../cli/shell-quote.ts';
-import { sanitizeReportLine } from '../../sanitize/terminal-text.ts';
 import type { PreflightBaselineChange } from '../baseline.ts';
 import type { PreflightFindingStatus } from '../finding.ts';
 import type { PreflightReport } from '../report.ts';

@@ -1,3 +1,4 @@
+import { sanitizeLine } from '../../base/sanitize.ts';
 import type { PostgresqlSession } from '../../postgresql/connection.ts';
 import type { PostgresqlRow } from '../../postgresql/postgresql-row.ts';
 import { PostgresqlQueryError } from '../../postgresql/query-error.ts';
@@ -8,7 +9,6 @@ import {
   searchPathSafeRollbackSql,
 } from '../../postgresql/search-path-safe-sql.ts';
 import { postgresqlStartupMessageParameters } from '../../postgresql/startup-settings.ts';
-import { sanitizeLine } from '../../sanitize/terminal-text.ts';
 import { buildReadOnlyPreflightTransaction } from './read-only-preflight-transaction.ts';
 import type { PostgresqlSourceConnectOptions } from './source-connect-options.ts';
 import type { PostgresqlConnectionResult } from './source-facts.ts';

@@ -1,4 +1,4 @@
-import { usageError } from '../../errors.ts';
+import { usageError } from '../../base/errors.ts';
 import { buildNearestWordHint, type NearestWordFinder, wrapInDoubleQuotes } from '../unknown-check-ids.ts';
 import type { PostgresqlDatabase } from './queries/databases.ts';
 

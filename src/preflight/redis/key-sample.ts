@@ -1,5 +1,5 @@
+import { sanitizeLine } from '../../base/sanitize.ts';
 import type { RedisConnection, RedisReply } from '../../redis/connection.ts';
-import { sanitizeLine } from '../../sanitize/terminal-text.ts';
 import { requireRedisReplyList } from './queries/reply.ts';
 
 /** A sample of the keys of every database. */

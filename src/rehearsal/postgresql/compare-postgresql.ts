@@ -1,7 +1,7 @@
+import { CliError, type CliErrorCode, usageError } from '../../base/errors.ts';
 import { nearestWord } from '../../cli/nearest-word.ts';
 import { unreachableSourceHint } from '../../db-source/unreachable-source-hint.ts';
 import { redactErrorReason } from '../../engine/migration-error.ts';
-import { CliError, type CliErrorCode, usageError } from '../../errors.ts';
 import { DatabaseConnectError } from '../../platform/connect-error.ts';
 import { connectPostgresql, type PostgresqlSession } from '../../postgresql/connection.ts';
 import type { PostgresqlEndpoint } from '../../postgresql/endpoint.ts';

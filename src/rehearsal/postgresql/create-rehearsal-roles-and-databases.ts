@@ -1,10 +1,10 @@
+import { CliError } from '../../base/errors.ts';
 import type { MigrationEngineDependencies } from '../../engine/migration-engine-input.ts';
 import { getSqlStateOrSystemCode } from '../../engine/migration-error.ts';
 import { copyRolesToTarget } from '../../engine/postgresql/copy-roles-to-target.ts';
 import { createTargetDatabase } from '../../engine/postgresql/database-creation-properties.ts';
 import { queryLastRows, querySingleValue, withEngineDatabaseSession } from '../../engine/postgresql/engine-session.ts';
 import { migrationEngineApplicationName } from '../../engine/postgresql/replication-object-names.ts';
-import { CliError } from '../../errors.ts';
 import { firstNormalObjectId } from '../../postgresql/catalog-oids.ts';
 import type { PostgresqlEndpoint } from '../../postgresql/endpoint.ts';
 import { quoteIdentifier, quoteLiteral } from '../../postgresql/quote.ts';

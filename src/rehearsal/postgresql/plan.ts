@@ -1,3 +1,5 @@
+import { CliError, usageError } from '../../base/errors.ts';
+import { sanitizeReportLine } from '../../base/sanitize.ts';
 import type { MigrationEngineDependencies } from '../../engine/migration-engine-input.ts';
 import { redactErrorReason } from '../../engine/migration-error.ts';
 import {
@@ -10,10 +12,8 @@ import {
   type PostgresqlServerIdentity,
   readPostgresqlServerIdentity,
 } from '../../engine/postgresql/server-identity.ts';
-import { CliError, usageError } from '../../errors.ts';
 import { clientSideDatabaseErrorCodes, DatabaseConnectError } from '../../platform/connect-error.ts';
 import type { PostgresqlEndpoint } from '../../postgresql/endpoint.ts';
-import { sanitizeReportLine } from '../../sanitize/terminal-text.ts';
 import type { FormerlyEmptyDatabase } from '../rehearsal-record.ts';
 import { rehearsalTargetInputNames, targetLoginHint } from '../target-login-hint.ts';
 import {

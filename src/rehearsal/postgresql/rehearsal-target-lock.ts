@@ -1,10 +1,10 @@
+import { CliError } from '../../base/errors.ts';
+import { sanitizeReportLine } from '../../base/sanitize.ts';
 import type { MigrationEngineDependencies } from '../../engine/migration-engine-input.ts';
 import { getSqlStateOrSystemCode } from '../../engine/migration-error.ts';
 import { queryLastRows, querySingleValue, withEngineDatabaseSession } from '../../engine/postgresql/engine-session.ts';
-import { CliError } from '../../errors.ts';
 import type { PostgresqlEndpoint } from '../../postgresql/endpoint.ts';
 import type { SearchPathSafeSession } from '../../postgresql/search-path-safe-session.ts';
-import { sanitizeReportLine } from '../../sanitize/terminal-text.ts';
 
 /** Advisory locks have a number: here the first 3 bytes of the SHA-256 of "cloudctl db rehearse". */
 const lockNumber = 0xb41a13;

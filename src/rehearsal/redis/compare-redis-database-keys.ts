@@ -1,8 +1,8 @@
+import { sanitizeReportLine } from '../../base/sanitize.ts';
 import { readRedisServerInfo } from '../../engine/redis/replica.ts';
 import type { Clock } from '../../platform/host.ts';
 import type { RedisConnection } from '../../redis/connection.ts';
 import { parseKeyspace, type RedisInfo } from '../../redis/info.ts';
-import { sanitizeReportLine } from '../../sanitize/terminal-text.ts';
 import type { TableComparison } from '../rehearsal-report.ts';
 import { type RedisKeyContent, readRedisKeyContent, UnreadableRedisKeyError } from './redis-key-content.ts';
 

@@ -1,7 +1,7 @@
+import { CliError, type CliErrorCode, usageError } from '../../base/errors.ts';
 import { unreachableSourceHint } from '../../db-source/unreachable-source-hint.ts';
 import { redactErrorReason } from '../../engine/migration-error.ts';
 import { readRedisServerInfo } from '../../engine/redis/replica.ts';
-import { CliError, type CliErrorCode, usageError } from '../../errors.ts';
 import { DatabaseConnectError } from '../../platform/connect-error.ts';
 import { RedisCommandError } from '../../redis/command-error.ts';
 import { connectRedis, type RedisConnection } from '../../redis/connection.ts';

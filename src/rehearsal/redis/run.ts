@@ -1,3 +1,4 @@
+import { CliError, usageError } from '../../base/errors.ts';
 import { cleanUpFromMigrationJournal } from '../../engine/clean-up-from-migration-journal.ts';
 import { createMigrationEngineDependencies } from '../../engine/engine-dependencies.ts';
 import {
@@ -7,7 +8,6 @@ import {
 import { redactErrorReason } from '../../engine/migration-error.ts';
 import { isRedisReplicaOfSource, readRedisServerInfo } from '../../engine/redis/replica.ts';
 import { startEngineMigration } from '../../engine/start-engine-migration.ts';
-import { CliError, usageError } from '../../errors.ts';
 import type { RedisConnection } from '../../redis/connection.ts';
 import type { RedisEndpoint } from '../../redis/endpoint.ts';
 import { parseKeyspace, type RedisInfo, readRedisInfoNumber } from '../../redis/info.ts';

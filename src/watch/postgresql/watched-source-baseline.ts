@@ -1,4 +1,4 @@
-import { isJsonRecord, type JsonRecord, readNumberField, readStringField, readStringList } from '../../json.ts';
+import { isJsonRecord, type JsonRecord, readNumberField, readStringField, readStringList } from '../../base/json.ts';
 import { decodeWatchedColumnDefinitions, encodeWatchedColumnDefinitions } from './decode-watched-column-definitions.ts';
 import type {
   StoredTimeoutSetting,

@@ -1,7 +1,7 @@
+import { sanitizeReportLine } from '../../base/sanitize.ts';
 import { plainStyles, type TerminalStyles } from '../../cli/color.ts';
 import { progressBar, sparkline } from '../../cli/progress-bar.ts';
 import type { TextMeasurer } from '../../cli/text-measurer.ts';
-import { sanitizeReportLine } from '../../sanitize/terminal-text.ts';
 import type {
   DatabaseStatusSample,
   MigrationStatusSample,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fastClock } from '../../batch/batch-fixtures.ts';
+import { fastClock } from '../../droplets/batch-fixtures.ts';
 import { reply, serverFor } from '../../fixtures/fake-server.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { testHost } from '../../fixtures/host.ts';

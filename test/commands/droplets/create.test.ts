@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { tryAcquireFileLock } from '../../../src/platform/file-lock.ts';
 import type { SandboxServerOptions } from '../../../src/sandbox/sandbox.ts';
-import { fastClock } from '../../batch/batch-fixtures.ts';
+import { fastClock } from '../../droplets/batch-fixtures.ts';
 import { closedOrigin, type RequestHandler, reply, serverFor } from '../../fixtures/fake-server.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { type TestClock, testHost } from '../../fixtures/host.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import type { LedgerEvent } from '../../../src/batch/events.ts';
+import type { LedgerEvent } from '../../../src/droplets/events.ts';
 import { addRandomFaults, type BatchSetup, setUpBatch, sizeAndImage } from './batch-setup.ts';
 
 const order = fileURLToPath(new URL('./order.cjs', import.meta.url));

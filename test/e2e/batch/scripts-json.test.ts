@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import type { CliErrorCode } from '../../../src/errors.ts';
+import type { CliErrorCode } from '../../../src/base/errors.ts';
 import type { FaultSpec } from '../../../src/sandbox/faults/fault.ts';
 import type { Ran } from '../../fixtures/cli.ts';
 import { closedOrigin } from '../../fixtures/fake-server.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Secret } from '../../../src/secret.ts';
+import { Secret } from '../../../src/base/secret.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import {
   beginMigration,

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
+import { Secret } from '../../../src/base/secret.ts';
 import { cleanUpFromMigrationJournal } from '../../../src/engine/clean-up-from-migration-journal.ts';
 import type { MigrationLeftoverObject } from '../../../src/engine/engine-migration-state.ts';
 import { createMemoryMigrationJournal } from '../../../src/engine/migration-journal.ts';
-import { Secret } from '../../../src/secret.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import {
   beginMigration,

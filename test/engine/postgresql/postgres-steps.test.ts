@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Secret } from '../../../src/base/secret.ts';
 import { MigrationError, redactErrorReason } from '../../../src/engine/migration-error.ts';
 import { copyRolesToTarget } from '../../../src/engine/postgresql/copy-roles-to-target.ts';
 import {
@@ -13,7 +14,6 @@ import {
   readPostgresqlServerIdentity,
   requireMigratablePostgresqlServers,
 } from '../../../src/engine/postgresql/server-identity.ts';
-import { Secret } from '../../../src/secret.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import type { Postgres } from '../../fixtures/postgres.ts';
 import { postgresEndpointOf, startSource, startTarget, testEngineDependencies } from '../engine-servers.ts';

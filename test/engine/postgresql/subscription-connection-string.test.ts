@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { Secret } from '../../../src/base/secret.ts';
 import { buildSubscriptionConnectionString } from '../../../src/engine/postgresql/subscription-connection-string.ts';
 import { parsePostgresqlConnectionString } from '../../../src/postgresql/connection-string.ts';
-import { Secret } from '../../../src/secret.ts';
 
 test('every value is read back as it was, whatever it holds', () => {
   const text = fc.string({ minLength: 1, unit: 'grapheme' }).filter((value) => !value.includes('\0'));

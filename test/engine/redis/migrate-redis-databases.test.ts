@@ -1,10 +1,10 @@
 import { connect, type Socket } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { Secret } from '../../../src/base/secret.ts';
 import { cleanUpFromMigrationJournal } from '../../../src/engine/clean-up-from-migration-journal.ts';
 import type { MigrationEngineDependencies } from '../../../src/engine/migration-engine-input.ts';
 import { createMemoryMigrationJournal } from '../../../src/engine/migration-journal.ts';
 import { connectRedis } from '../../../src/redis/connection.ts';
-import { Secret } from '../../../src/secret.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { lacks } from '../../fixtures/needs.ts';
 import { type RedisOptions, type RedisServer, startRedis } from '../../fixtures/redis.ts';

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
+import { Secret } from '../../../src/base/secret.ts';
 import { buildRedisReplicaSettings, isRedisReplicaOfSource } from '../../../src/engine/redis/replica.ts';
 import type { RedisEndpoint } from '../../../src/redis/endpoint.ts';
 import { parseRedisInfo } from '../../../src/redis/info.ts';
-import { Secret } from '../../../src/secret.ts';
 
 const source: RedisEndpoint = {
   host: 'cache.example.com',

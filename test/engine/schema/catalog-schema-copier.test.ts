@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Secret } from '../../../src/base/secret.ts';
 import { planSchemaObjects } from '../../../src/engine/schema/catalog-schema-copier.ts';
 import { connectPostgresql } from '../../../src/postgresql/connection.ts';
 import { makeSessionSearchPathSafe } from '../../../src/postgresql/search-path-safe-session.ts';
-import { Secret } from '../../../src/secret.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { type Postgres, startPostgres } from '../../fixtures/postgres.ts';
 import { eventually } from '../../fixtures/redis.ts';

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Secret } from '../../../src/base/secret.ts';
 import { chooseSchemaCopier } from '../../../src/engine/schema/choose-schema-copier.ts';
 import {
   findOldestUsablePgDump,
@@ -10,7 +11,6 @@ import {
 } from '../../../src/engine/schema/find-pg-dump.ts';
 import { canConnectByPgDump, removeUnsupportedPgDumpLines } from '../../../src/engine/schema/pg-dump-schema-copier.ts';
 import { type ExternalProgramRunner, runExternalProgram } from '../../../src/platform/external-program.ts';
-import { Secret } from '../../../src/secret.ts';
 import { lacks } from '../../fixtures/needs.ts';
 import { type Postgres, startPostgres } from '../../fixtures/postgres.ts';
 import { richSchema } from './rich-schema.ts';

@@ -11,8 +11,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { Secret } from '../../../src/base/secret.ts';
 import { runWithLibpqEnvironment } from '../../../src/engine/schema/libpq-environment.ts';
-import { Secret } from '../../../src/secret.ts';
 
 const source = {
   host: 'h',

@@ -1,9 +1,9 @@
+import { Secret } from '../../../src/base/secret.ts';
 import { copySchemaBetween } from '../../../src/engine/schema/catalog-schema-copier.ts';
 import { withSchemaCopySession } from '../../../src/engine/schema/schema-session.ts';
 import { withTargetSchemaWriter } from '../../../src/engine/schema/target-schema-creator.ts';
 import type { SchemaCopier } from '../../../src/engine/schema-copier.ts';
 import type { PostgresqlEndpoint } from '../../../src/postgresql/endpoint.ts';
-import { Secret } from '../../../src/secret.ts';
 import type { Postgres } from '../../fixtures/postgres.ts';
 
 /** How its superuser enters one database of a test's server. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Secret } from '../../../src/base/secret.ts';
 import { chooseSchemaCopier } from '../../../src/engine/schema/choose-schema-copier.ts';
 import type { SchemaCopyResult } from '../../../src/engine/schema-copier.ts';
-import { Secret } from '../../../src/secret.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { type Postgres, startPostgres } from '../../fixtures/postgres.ts';
 import { createEmptyDatabase, databaseEndpointOf, runStatements } from './schema-databases.ts';

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { onTestFinished } from 'vitest';
+import { Secret } from '../../../src/base/secret.ts';
 import type { LoggedRequest } from '../../../src/sandbox/request-log.ts';
 import { type SandboxServers, startSandboxServers } from '../../../src/sandbox/sandbox.ts';
 import { advanceVirtualClock } from '../../../src/sandbox/virtual-clock.ts';
-import { Secret } from '../../../src/secret.ts';
 import type { CredentialRecord } from '../../../src/session/credential-record.ts';
 import { createSharedSessionEncryptor } from '../../../src/session/sealed-session.ts';
 import { readLocalCopyOfSharedSession, writeLocalCopyOfSharedSession } from '../../../src/session/shared-copy.ts';

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as after } from 'node:timers/promises';
 import { expect } from 'vitest';
+import type { Secret } from '../../../src/base/secret.ts';
 import type { LoggedRequest } from '../../../src/sandbox/request-log.ts';
-import type { Secret } from '../../../src/secret.ts';
 import type { Ran, Running } from '../../fixtures/cli.ts';
 import { processesOf } from '../../fixtures/processes.ts';
 import { type FaultFixture, leaksOf, type RunOptions } from './fault-fixture.ts';

@@ -3,13 +3,13 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { TestContext } from 'vitest';
+import { Secret } from '../../../src/base/secret.ts';
 import { readTextIfPresent } from '../../../src/platform/files.ts';
 import { createHelperKeychain } from '../../../src/platform/helper-keychain.ts';
 import { readKeychainQuickly } from '../../../src/platform/read-keychain-quickly.ts';
 import type { LoggedRequest } from '../../../src/sandbox/request-log.ts';
 import { type SandboxServers, startSandboxServers } from '../../../src/sandbox/sandbox.ts';
 import { advanceVirtualClock } from '../../../src/sandbox/virtual-clock.ts';
-import { Secret } from '../../../src/secret.ts';
 import {
   type CredentialRecord,
   decodeCredentialRecord,

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Secret } from '../../../src/base/secret.ts';
 import { createDatabaseResponseMemoryLimit } from '../../../src/platform/response-memory.ts';
 import { connectPostgresql, type PostgresqlSession } from '../../../src/postgresql/connection.ts';
 import type { PostgresqlEndpoint } from '../../../src/postgresql/endpoint.ts';
@@ -9,7 +10,6 @@ import {
 import { explainUnansweredPostgresqlLogin } from '../../../src/preflight/postgresql/login-step-outcomes.ts';
 import { openPostgresqlSource } from '../../../src/preflight/postgresql/open-postgresql-source.ts';
 import { accessExclusiveCatalogLocksQuery } from '../../../src/preflight/postgresql/queries/catalog-locks.ts';
-import { Secret } from '../../../src/secret.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { type Postgres, startPostgres } from '../../fixtures/postgres.ts';
 import { anyMessage } from '../../postgresql/any-message.ts';

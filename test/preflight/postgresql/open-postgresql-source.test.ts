@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { Secret } from '../../../src/base/secret.ts';
 import { connectPostgresql } from '../../../src/postgresql/connection.ts';
 import type { PostgresqlEndpoint } from '../../../src/postgresql/endpoint.ts';
 import { buildReadOnlyTransactionSql } from '../../../src/postgresql/search-path-safe-sql.ts';
@@ -10,7 +11,6 @@ import { openPostgresqlSource } from '../../../src/preflight/postgresql/open-pos
 import { managedPostgresqlMarkersQuery } from '../../../src/preflight/postgresql/queries/managed-postgresql-markers.ts';
 import type { PostgresqlSourceFacts } from '../../../src/preflight/postgresql/source-facts.ts';
 import type { PreflightOptions } from '../../../src/preflight/preflight-options.ts';
-import { Secret } from '../../../src/secret.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { lacks } from '../../fixtures/needs.ts';
 import { startPgbouncer } from '../../fixtures/pgbouncer.ts';

@@ -1,3 +1,4 @@
+import { Secret } from '../../../src/base/secret.ts';
 import { nearestWord } from '../../../src/cli/nearest-word.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import type { CheckFinding } from '../../../src/preflight/finding.ts';
@@ -6,7 +7,6 @@ import {
   type PostgresqlPreflightRunOptions,
   runPostgresqlPreflight,
 } from '../../../src/preflight/postgresql/run.ts';
-import { Secret } from '../../../src/secret.ts';
 import { validReport } from '../../fixtures/report-schema.ts';
 import { preflightOptions } from './facts.ts';
 

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { Secret } from '../../../src/base/secret.ts';
 import { parsePostgresqlEndpoint } from '../../../src/postgresql/endpoint.ts';
 import { schemaFingerprintsQuery } from '../../../src/preflight/postgresql/queries/schema-fingerprints.ts';
 import { sequencesQuery } from '../../../src/preflight/postgresql/queries/sequences.ts';
@@ -6,7 +7,6 @@ import {
   type RunQueryInEachDatabaseOptions,
   runPreflightQueryInEachDatabase,
 } from '../../../src/preflight/postgresql/run-preflight-query-in-each-database.ts';
-import { Secret } from '../../../src/secret.ts';
 import { testClock } from '../../fixtures/host.ts';
 import { startPostgres } from '../../fixtures/postgres.ts';
 

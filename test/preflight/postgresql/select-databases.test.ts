@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { CliError } from '../../../src/base/errors.ts';
 import { nearestWord } from '../../../src/cli/nearest-word.ts';
-import { CliError } from '../../../src/errors.ts';
 import { selectDatabasesToMigrate } from '../../../src/preflight/postgresql/select-databases.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { database } from './facts.ts';

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Secret } from '../../../src/base/secret.ts';
 import { sampleRedisKeys } from '../../../src/preflight/redis/key-sample.ts';
 import { connectRedis, type RedisConnection } from '../../../src/redis/connection.ts';
 import { parseRedisEndpoint } from '../../../src/redis/endpoint.ts';
 import type { RedisCommand } from '../../../src/redis/send-redis-command.ts';
-import { Secret } from '../../../src/secret.ts';
 import { lacks } from '../../fixtures/needs.ts';
 import { type RedisServer, startRedis } from '../../fixtures/redis.ts';
 

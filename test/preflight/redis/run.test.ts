@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { Secret } from '../../../src/secret.ts';
+import { Secret } from '../../../src/base/secret.ts';
 import { lacks } from '../../fixtures/needs.ts';
 import { eventually, startRedis } from '../../fixtures/redis.ts';
 import { listen } from '../../redis/listen.ts';

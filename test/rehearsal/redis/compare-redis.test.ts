@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { Secret } from '../../../src/base/secret.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import { type CompareDatabasesOptions, compareDatabases } from '../../../src/rehearsal/compare-databases.ts';
-import { Secret } from '../../../src/secret.ts';
 import { redisEndpointOf } from '../../engine/engine-servers.ts';
 import { lacks } from '../../fixtures/needs.ts';
 import { type RedisServer, startRedis } from '../../fixtures/redis.ts';

@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
-import { Secret } from '../../../src/secret.ts';
+import { Secret } from '../../../src/base/secret.ts';
 import { eventually, type RedisServer, startRedis } from '../../fixtures/redis.ts';
 import { breakSaving, write } from '../../preflight/redis/real.ts';
 import type { Prepared, RedisCase } from './case.ts';

@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import { Secret } from '../../../src/secret.ts';
+import { Secret } from '../../../src/base/secret.ts';
 import type { RedisServer } from '../../fixtures/redis.ts';
 import type { Prepared, RedisCase } from './case.ts';
 

@@ -1,6 +1,6 @@
+import { CliError } from '../../../base/errors.ts';
 import type { CommandSpec } from '../../../cli/command.ts';
 import type { CommandContext } from '../../../context.ts';
-import { CliError } from '../../../errors.ts';
 import { findShareEncryptionKeys } from '../../../session/share-key-items.ts';
 import { formatCommandForProfile, formatShareJoinCommand } from '../../../session/suggested-commands.ts';
 import { initializeSharedStore } from '../../../shared-store/initialize-shared-store.ts';

@@ -1,8 +1,8 @@
 import { text as readAll } from 'node:stream/consumers';
+import { CliError, usageError } from '../../../base/errors.ts';
 import type { CommandSpec } from '../../../cli/command.ts';
 import type { ProfileReference } from '../../../config/settings.ts';
 import type { CommandContext } from '../../../context.ts';
-import { CliError, usageError } from '../../../errors.ts';
 import {
   type FoundShareEncryptionKeys,
   findShareEncryptionKeys,

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
+import { CliError, exitCodes, usageError } from '../../../base/errors.ts';
 import type { CommandSpec } from '../../../cli/command.ts';
 import type { ProfileReference, ResolvedProfileSettings } from '../../../config/settings.ts';
 import type { CommandContext } from '../../../context.ts';
-import { CliError, exitCodes, usageError } from '../../../errors.ts';
 import { credentialStoreUnavailableError } from '../../../session/credential-store.ts';
 import { listRefreshJournalFiles, type RefreshJournalFile } from '../../../session/profile-paths.ts';
 import type { SharedStoreUnavailable } from '../../../session/refresh-claim.ts';

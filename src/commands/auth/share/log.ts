@@ -1,7 +1,7 @@
+import { usageError } from '../../../base/errors.ts';
 import type { ListView } from '../../../cli/columns.ts';
 import type { CommandSpec } from '../../../cli/command.ts';
 import type { CommandContext } from '../../../context.ts';
-import { usageError } from '../../../errors.ts';
 import { withOpenSharedStore } from './use-share.ts';
 
 interface ShareLogRow {

@@ -1,6 +1,6 @@
+import { CliError, usageError } from '../../../base/errors.ts';
 import type { CommandSpec } from '../../../cli/command.ts';
 import type { CommandContext } from '../../../context.ts';
-import { CliError, usageError } from '../../../errors.ts';
 import { createSharedSessionEncryptor } from '../../../session/sealed-session.ts';
 import { formatMissingShareKeyHint, shareEncryptionKeyVariable } from '../../../session/share-key-items.ts';
 import { formatCommandForProfile } from '../../../session/suggested-commands.ts';

@@ -1,7 +1,7 @@
+import { usageError } from '../../../base/errors.ts';
 import type { ResolvedProfileSettings } from '../../../config/settings.ts';
 import type { SharedProfileStoreAndKeys } from '../../../context/shared-profile.ts';
 import type { CommandContext } from '../../../context.ts';
-import { usageError } from '../../../errors.ts';
 import { catchSharedStoreUnavailable } from '../../../session/catch-shared-store-unavailable.ts';
 import { credentialStoreUnavailableError, requireCredentialStoreAvailable } from '../../../session/credential-store.ts';
 import {

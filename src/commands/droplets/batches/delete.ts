@@ -1,8 +1,8 @@
-import { deleteBatch, findLedger, openLedger, requireDeletable } from '../../../batch/index.ts';
 import type { CommandSpec } from '../../../cli/command.ts';
 import { quietForJson } from '../../../cli/quiet-for-json.ts';
 import { describeCurrentAccount } from '../../../context/current-identity.ts';
 import type { CommandContext } from '../../../context.ts';
+import { deleteBatch, findLedger, openLedger, requireDeletable } from '../../../droplets/index.ts';
 import { buildRefusedRequestHints } from '../../../session/session-server-binding.ts';
 import { formatProfileAndServerOptions } from '../../profile-options.ts';
 import { createRateLimitDelayWithProgress, showRateLimitWait } from '../../rate-limit-pause.ts';

@@ -1,7 +1,7 @@
-import { listBatches, type StoredBatch } from '../../../batch/index.ts';
 import type { ListView } from '../../../cli/columns.ts';
 import type { CommandSpec } from '../../../cli/command.ts';
 import type { CommandContext } from '../../../context.ts';
+import { listBatches, type StoredBatch } from '../../../droplets/index.ts';
 
 const view: ListView<StoredBatch> = {
   columns: [

@@ -1,4 +1,9 @@
 import type { Droplet } from '../../../api/droplets.ts';
+import { CliError } from '../../../base/errors.ts';
+import type { ListView } from '../../../cli/columns.ts';
+import type { CommandSpec } from '../../../cli/command.ts';
+import { quietForJson } from '../../../cli/quiet-for-json.ts';
+import type { CommandContext } from '../../../context.ts';
 import {
   type BatchState,
   findLedger,
@@ -6,12 +11,7 @@ import {
   readBatchDroplets,
   readLedger,
   showBatch,
-} from '../../../batch/index.ts';
-import type { ListView } from '../../../cli/columns.ts';
-import type { CommandSpec } from '../../../cli/command.ts';
-import { quietForJson } from '../../../cli/quiet-for-json.ts';
-import type { CommandContext } from '../../../context.ts';
-import { CliError } from '../../../errors.ts';
+} from '../../../droplets/index.ts';
 import { createRateLimitDelayWithProgress, showRateLimitWait } from '../../rate-limit-pause.ts';
 import { requireAccountOfLedger, requireProfileMatchesLedger } from '../ledger-profile.ts';
 

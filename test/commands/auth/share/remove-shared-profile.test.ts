@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { Secret } from '../../../../src/secret.ts';
+import { Secret } from '../../../../src/base/secret.ts';
 import { writeClientSecret } from '../../../../src/session/client-secret.ts';
 import { encodeCredentialRecord } from '../../../../src/session/credential-record.ts';
 import { createFileCredentialStore } from '../../../../src/session/file-store.ts';

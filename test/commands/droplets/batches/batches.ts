@@ -1,4 +1,4 @@
-import { fastClock } from '../../../batch/batch-fixtures.ts';
+import { fastClock } from '../../../droplets/batch-fixtures.ts';
 import { testHost } from '../../../fixtures/host.ts';
 import { seedSession } from '../../../fixtures/session.ts';
 import { MAYA, sandboxFor, userOf } from '../../../sandbox/requests.ts';

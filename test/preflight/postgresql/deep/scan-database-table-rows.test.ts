@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { Secret } from '../../../../src/base/secret.ts';
 import { systemClock } from '../../../../src/platform/clock.ts';
 import type { Clock } from '../../../../src/platform/host.ts';
 import type { PostgresqlEndpoint } from '../../../../src/postgresql/endpoint.ts';
@@ -8,7 +9,6 @@ import {
   scanDatabaseTableRows,
 } from '../../../../src/preflight/postgresql/deep/scan-database-table-rows.ts';
 import type { DatabaseScanResult } from '../../../../src/preflight/postgresql/deep/scanned-row-statistics.ts';
-import { Secret } from '../../../../src/secret.ts';
 import { postgresEndpointOf } from '../../../engine/engine-servers.ts';
 import { overwritePages } from '../../../fixtures/damage-page.ts';
 import { type Postgres, startPostgres } from '../../../fixtures/postgres.ts';

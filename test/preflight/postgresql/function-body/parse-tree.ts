@@ -1,5 +1,5 @@
 import { parse, parsePlPgSQL } from 'libpg-query';
-import { isJsonRecord } from '../../../../src/json.ts';
+import { isJsonRecord } from '../../../../src/base/json.ts';
 
 /** What a function body refers to, by PostgreSQL's own grammar (libpg-query), each as `schema.name` or `name`, sorted. */
 export interface ParsedReferences {

@@ -1,5 +1,5 @@
 import { networkInterfaces } from 'node:os';
-import { Secret } from '../../../../src/secret.ts';
+import { Secret } from '../../../../src/base/secret.ts';
 import { lacks } from '../../../fixtures/needs.ts';
 import { startPgbouncer } from '../../../fixtures/pgbouncer.ts';
 import type { PostgresCase } from '../case.ts';

@@ -1,0 +1,257 @@
+import { isSafeDropletId } from '../api/droplets.ts';
+import { isJsonRecord, type JsonRecord, readNumberField, readStringField, tryParseJson } from '../base/json.ts';
+import type { Clock } from '../platform/host.ts';
+import { decodeUserDataDigest, type UserDataDigest } from './user-data.ts';
+
+/** One line of a ledger. `at` is the local time, `server_date` the last Date header before the event (ISO 8601). */
+export type LedgerEvent = Batch | Baseline | Announced | Sending | Created | Failed | Deleted | Unknown;
+
+export const ifExistsChoices = ['fail', 'skip', 'create'] as const;
+export type IfExists = (typeof ifExistsChoices)[number];
+
+/** The attributes of every droplet of a batch; `extra` contains the attributes of `--set` and of other options. */
+export interface Attributes {
+  readonly size: string;
+  readonly image: string | number;
+  readonly region?: string;
+  readonly extra: Readonly<Record<string, unknown>>;
+  /** The user data is sent to the server but never recorded in the ledger. */
+  readonly user_data?: UserDataDigest;
+}
+
+/** The first line of a ledger describes the batch. The attributes include the tags of `--mark` and `--batch-id`. */
+export interface Batch {
+  readonly event: 'batch';
+  readonly v: 1;
+  readonly id: string;
+  readonly at: string;
+  readonly profile: string;
+  readonly base_url: string;
+  /** The UUID of the account, if known. */
+  readonly account?: string;
+  /** The context: UUID of the team, or `personal`, if known. */
+  readonly team?: string;
+  /** Origin of the authorization server; absent with CLOUDCTL_ACCESS_TOKEN. */
+  readonly auth_url?: string;
+  readonly client_id?: string;
+  readonly if_exists: IfExists;
+  readonly mark: boolean;
+  /** Present with `--batch-id`: a hash of names and attributes; `id` is then the id that the user gave. */
+  readonly content_hash?: string;
+  readonly attributes: Attributes;
+  readonly names: readonly string[];
+}
+
+/** Existing droplets with names of the batch. `differences`: how the first droplet of a name differs from the batch. */
+export interface Baseline {
+  readonly event: 'baseline';
+  readonly at: string;
+  readonly server_date?: string | undefined;
+  readonly existing: Readonly<Record<string, readonly number[]>>;
+  readonly differences?: Readonly<Record<string, string>>;
+}
+
+/**
+ * Names the groups that will be sent next; the event is synced to the disk before any of them is sent. The `sending` lines of
+ * announced groups need no sync, because a written line survives a crash of the process while the machine keeps running. If an
+ * announced group has no `sending` line, it was not sent.
+ */
+export interface Announced {
+  readonly event: 'announced';
+  readonly at: string;
+  /** The boot id of the machine. After a reboot, the result of every announced group is unknown. */
+  readonly boot: string;
+  readonly server_date?: string | undefined;
+  readonly groups: readonly Group[];
+}
+
+export interface Group {
+  readonly group: number;
+  readonly names: readonly string[];
+}
+
+/** Recorded before the creation request of a group is sent; synced to the disk unless the group was announced. */
+export interface Sending {
+  readonly event: 'sending';
+  readonly at: string;
+  readonly group: number;
+  readonly server_date?: string | undefined;
+  readonly names: readonly string[];
+}
+
+export interface CreatedRow {
+  readonly name: string;
+  readonly id: number;
+  readonly action_id?: number | undefined;
+}
+
+/** `adopted` is true if a lookup found the droplets, and absent if the response named them. */
+interface Created {
+  readonly event: 'created';
+  readonly at: string;
+  readonly group: number;
+  readonly adopted?: true;
+  readonly rows: readonly CreatedRow[];
+}
+
+/** The server did not create the droplets of the group. */
+interface Failed {
+  readonly event: 'failed';
+  readonly at: string;
+  readonly group: number;
+  readonly names: readonly string[];
+  readonly error: string;
+}
+
+/** The command `droplets batches delete` deleted the listed droplets. */
+interface Deleted {
+  readonly event: 'deleted';
+  readonly at: string;
+  readonly rows: readonly CreatedRow[];
+}
+
+/** Names whose droplets may exist. `resend`: a later run may send them again after lookups prove that no droplet exists. */
+interface Unknown {
+  readonly event: 'unknown';
+  readonly at: string;
+  readonly group: number;
+  readonly names: readonly string[];
+  readonly error: string;
+  readonly resend: boolean;
+}
+
+/** An event to which the ledger adds the time. */
+export type NewEvent = WithoutTime<LedgerEvent>;
+type WithoutTime<T> = T extends unknown ? Omit<T, 'at'> & { readonly at?: string } : never;
+
+/** Adds the time to an event. */
+export function stamp(event: NewEvent, clock: Clock): LedgerEvent {
+  return Object.assign({ event: event.event, at: timestamp(clock) }, event);
+}
+
+/** Caches the last formatted second of a clock, because thousands of events share one second. */
+const formattedSeconds = new WeakMap<Clock, { readonly second: number; readonly text: string }>();
+
+/** Formats the time of the clock in ISO 8601 (UTC) with milliseconds. */
+function timestamp(clock: Clock): string {
+  const now = Math.trunc(clock.now());
+  const second = Math.floor(now / 1000);
+  let formatted = formattedSeconds.get(clock);
+  if (formatted?.second !== second) {
+    formatted = { second, text: new Date(second * 1000).toISOString().slice(0, -'000Z'.length) };
+    formattedSeconds.set(clock, formatted);
+  }
+  return `${formatted.text}${String(now - second * 1000).padStart(3, '0')}Z`;
+}
+
+/** Converts a time in a ledger to milliseconds. */
+export function parseTimestamp(date: string | undefined): number | undefined {
+  const time = date === undefined ? Number.NaN : Date.parse(date);
+  return Number.isNaN(time) ? undefined : time;
+}
+
+export function encodeEvent(event: LedgerEvent): string {
+  return `${JSON.stringify(event)}\n`;
+}
+
+/** Decodes one line of a ledger; returns undefined if the line is not an event that this version knows. */
+export function decodeEvent(line: string): LedgerEvent | undefined {
+  const json = tryParseJson(line);
+  if (!json.ok || !isJsonRecord(json.value)) return undefined;
+  const record = json.value;
+  const at = readStringField(record, 'at');
+  if (at === undefined) return undefined;
+  if (record.event === 'batch') return decodeBatch(record, at);
+  if (record.event === 'baseline') {
+    const { existing, differences: texts } = record;
+    if (!isJsonRecord(existing) || !isIdLists(existing)) return undefined;
+    return { event: 'baseline', at, ...dateOf(record), existing, ...(isTexts(texts) ? { differences: texts } : {}) };
+  }
+  if (record.event === 'announced') return decodeAnnounced(record, at);
+  if (record.event === 'deleted') return isRows(record.rows) ? { event: 'deleted', at, rows: record.rows } : undefined;
+  const group = readNumberField(record, 'group');
+  return group === undefined ? undefined : decodeGroupEvent(record, at, group);
+}
+
+function decodeAnnounced(record: JsonRecord, at: string): Announced | undefined {
+  const boot = readStringField(record, 'boot');
+  const { groups } = record;
+  if (boot === undefined || !Array.isArray(groups) || !groups.every(isAnnouncedGroup)) return undefined;
+  return { event: 'announced', at, boot, ...dateOf(record), groups };
+}
+
+function decodeGroupEvent(record: JsonRecord, at: string, group: number): LedgerEvent | undefined {
+  const { event, names, rows, resend } = record;
+  if (event === 'created') {
+    if (!isRows(rows)) return undefined;
+    return { event, at, group, ...(record.adopted === true ? { adopted: true } : {}), rows };
+  }
+  if (!isStringArray(names)) return undefined;
+  if (event === 'sending') return { event, at, group, ...dateOf(record), names };
+  const error = readStringField(record, 'error');
+  if (error === undefined) return undefined;
+  if (event === 'failed') return { event, at, group, names, error };
+  return event === 'unknown' && typeof resend === 'boolean' ? { event, at, group, names, error, resend } : undefined;
+}
+
+function decodeBatch(record: JsonRecord, at: string): Batch | undefined {
+  const id = readStringField(record, 'id');
+  const profile = readStringField(record, 'profile');
+  const base_url = readStringField(record, 'base_url');
+  const if_exists = ifExistsChoices.find((one) => one === record.if_exists);
+  const attributes = decodeAttributes(record.attributes);
+  const { v, mark, names } = record;
+  if (id === undefined || profile === undefined || base_url === undefined || if_exists === undefined) return undefined;
+  if (v !== 1 || typeof mark !== 'boolean' || attributes === undefined || !isStringArray(names)) return undefined;
+  const optional = ['account', 'team', 'auth_url', 'client_id', 'content_hash'] as const;
+  const texts = optional.map((key) => [key, readStringField(record, key)]);
+  const known = Object.fromEntries(texts.filter(([, value]) => value !== undefined));
+  return { event: 'batch', v, id, at, profile, base_url, ...known, if_exists, mark, attributes, names };
+}
+
+function decodeAttributes(json: unknown): Attributes | undefined {
+  if (!isJsonRecord(json) || !isJsonRecord(json.extra)) return undefined;
+  const size = readStringField(json, 'size');
+  const image = readStringField(json, 'image') ?? readNumberField(json, 'image');
+  const region = readStringField(json, 'region');
+  const user_data = decodeUserDataDigest(json.user_data);
+  if (size === undefined || image === undefined || (json.user_data !== undefined && user_data === undefined))
+    return undefined;
+  return {
+    ...{ size, image, ...(region === undefined ? {} : { region }), extra: json.extra },
+    ...(user_data === undefined ? {} : { user_data }),
+  };
+}
+
+function dateOf(record: JsonRecord): { readonly server_date?: string } {
+  const date = readStringField(record, 'server_date');
+  return date === undefined ? {} : { server_date: date };
+}
+
+function isStringArray(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((one) => typeof one === 'string');
+}
+
+function isTexts(value: unknown): value is Readonly<Record<string, string>> {
+  return isJsonRecord(value) && isStringArray(Object.values(value));
+}
+
+function isIdLists(value: JsonRecord): value is Readonly<Record<string, readonly number[]>> {
+  return Object.values(value).every((ids) => Array.isArray(ids) && ids.every((id) => typeof id === 'number'));
+}
+
+function isAnnouncedGroup(value: unknown): value is Group {
+  return isJsonRecord(value) && readNumberField(value, 'group') !== undefined && isStringArray(value.names);
+}
+
+const isRows = (rows: unknown): rows is readonly CreatedRow[] => Array.isArray(rows) && rows.every(isCreated);
+
+function isCreated(value: unknown): value is CreatedRow {
+  if (
+    !isJsonRecord(value) ||
+    readStringField(value, 'name') === undefined ||
+    !isSafeDropletId(readNumberField(value, 'id') ?? Number.NaN)
+  )
+    return false;
+  return value.action_id === undefined || typeof value.action_id === 'number';
+}

@@ -1,0 +1,163 @@
+import { createHash } from 'node:crypto';
+import type { Droplet } from '../api/droplets.ts';
+import { isJsonRecord, type JsonRecord, readStringField, readStringList } from '../base/json.ts';
+import { sanitizeLine } from '../base/sanitize.ts';
+import type { Attributes, Batch } from './events.ts';
+import type { BatchState } from './state.ts';
+
+/** The Date header and `created_at` are whole seconds, and the clocks of the server's machines differ a little. */
+const clockToleranceMs = 5_000;
+
+/**
+ * What a droplet with a name of the batch is to a creation request with an unknown result.
+ * - `ours`: the request created it.
+ * - `older`: it matches, but is older than the request, and did not exist before the batch was started. Either another user
+ *   created it, or the clock of the Date header is ahead of the clock of `created_at`.
+ * - `different`: it appeared after the request with other attributes. A server may store other values than it received (a region
+ *   prefix, an alias of a size), so the request may have created it.
+ * - `unrelated`: it existed before, or belongs to another row or another batch.
+ *
+ * Only droplets that are `ours` are adopted, and only names whose droplets are all `unrelated` are sent again.
+ */
+type Origin =
+  | { readonly kind: 'ours' | 'older' | 'unrelated' }
+  | { readonly kind: 'different'; readonly difference: string };
+
+/**
+ * With the tag of `--mark` or `--batch-id` the tag alone decides. A field that the server does not return is not compared.
+ * @param sentAfter the newest server time, in milliseconds, that was known before the name was sent for the first time
+ */
+export function originOf(
+  { id, name, raw }: Droplet,
+  { batch, baseline, ownsId }: BatchState,
+  sentAfter: number | undefined,
+): Origin {
+  if (ownsId(id)) return { kind: 'unrelated' };
+  const mark = exclusiveTag(batch);
+  if (mark !== undefined) return { kind: tagsOf(raw).includes(mark) ? 'ours' : 'unrelated' };
+  const before = baseline()?.existing ?? {};
+  if (Object.hasOwn(before, name) && before[name]?.includes(id)) return { kind: 'unrelated' };
+  const isOlder = sentAfter !== undefined && createdAt(raw) < sentAfter - clockToleranceMs;
+  const difference = describeDifference(raw, batch.attributes);
+  if (difference === '') return { kind: isOlder ? 'older' : 'ours' };
+  if (isOlder || tagsOf(raw).some(isBatchTag)) return { kind: 'unrelated' };
+  return { kind: 'different', difference };
+}
+
+/**
+ * Describes how a droplet differs from the requested attributes, such as `region nyc3 instead of nyc`; empty when it does not
+ * differ.
+ */
+export function describeDifference(raw: JsonRecord, { region, size, image }: Attributes): string {
+  const compared = [
+    ['region', region, [slugOf(raw.region)]],
+    ['size', size, [readStringField(raw, 'size_slug') ?? slugOf(raw.size)]],
+    ['image', image, imageIdentifiers(raw, image)],
+  ] as const;
+  return compared
+    .filter(([, sent, returned]) => !isCompatible(sent, returned))
+    .map(([what, sent, returned]) => `${what} ${sanitizeLine(String(returned[0]))} instead of ${sent}`)
+    .join(', ');
+}
+
+/** An image slug in the request is compared with the slug of the droplet's image, a number with its id. */
+function imageIdentifiers(raw: JsonRecord, image: string | number): readonly unknown[] {
+  if (!isJsonRecord(raw.image)) return [];
+  return [typeof image === 'number' ? raw.image.id : raw.image.slug];
+}
+
+function isCompatible(sent: string | number | undefined, returned: readonly unknown[]): boolean {
+  const known = returned.filter((one) => one !== undefined && one !== null);
+  return sent === undefined || known.length === 0 || known.includes(sent);
+}
+
+/** The member `created_at` in milliseconds; NaN if it is missing. */
+export function createdAt(raw: JsonRecord): number {
+  return Date.parse(readStringField(raw, 'created_at') ?? '');
+}
+
+function slugOf(value: unknown): string | undefined {
+  return isJsonRecord(value) ? readStringField(value, 'slug') : undefined;
+}
+
+/**
+ * The properties of a batch with `--batch-id`: the same id, names and attributes give the same properties on every machine. The
+ * result is undefined when the tags in the attributes are not a list of strings.
+ */
+export function deriveBatch(
+  id: string,
+  names: readonly string[],
+  typed: Attributes,
+): Pick<Batch, 'id' | 'content_hash' | 'mark' | 'attributes'> | undefined {
+  const content_hash = contentHash(names, typed);
+  const found = addTag(typed, sharedBatchTag(id));
+  const attributes = found === undefined ? undefined : addTag(found, contentTag(id, content_hash));
+  return attributes === undefined ? undefined : { id, content_hash, mark: true, attributes };
+}
+
+/** The tag that only droplets of this batch have; undefined without `--mark` and `--batch-id`. */
+export function exclusiveTag({ id, mark, content_hash }: Pick<Batch, 'id' | 'mark' | 'content_hash'>) {
+  if (!mark) return undefined;
+  return content_hash === undefined ? batchTag(id) : contentTag(id, content_hash);
+}
+
+/**
+ * The tag with which the droplets of a batch are listed. With `--batch-id`, droplets with other names and attributes also have
+ * this tag.
+ */
+export function lookupTag({ id, content_hash }: Pick<Batch, 'id' | 'content_hash'>): string {
+  return content_hash === undefined ? batchTag(id) : sharedBatchTag(id);
+}
+
+/** The number of tags that `--mark` or `--batch-id` added to the tags of the user. */
+export function countAddedTags({ content_hash }: Pick<Batch, 'content_hash'>): number {
+  return content_hash === undefined ? 1 : 2;
+}
+
+/** Whether a tag was added by `--mark` or `--batch-id`. */
+function isBatchTag(tag: string): boolean {
+  return /^cloudctl(?:-[0-9a-f]{12}|:[a-z0-9_-]{1,40}(?::[0-9a-f]{12})?)$/i.test(tag);
+}
+
+function sharedBatchTag(id: string): string {
+  return `cloudctl:${id}`;
+}
+
+function contentTag(id: string, hash: string): string {
+  return `${sharedBatchTag(id)}:${hash}`;
+}
+
+/** The hash does not depend on the order of the names, because another machine may list the same names in another order. */
+function contentHash(names: readonly string[], attributes: Attributes): string {
+  const content = canonicalJson({ names: [...names].sort(), attributes });
+  return createHash('sha256').update(content).digest('hex').slice(0, 12);
+}
+
+/** Encodes JSON with the members of every object sorted by name. */
+function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_, member: unknown) =>
+    isJsonRecord(member)
+      ? Object.fromEntries(Object.entries(member).sort(([left], [right]) => (left < right ? -1 : 1)))
+      : member,
+  );
+}
+
+/**
+ * The tag that `--mark` adds to the droplets of a batch. Each batch has its own tag, which proves that the batch created the
+ * droplet.
+ */
+export function batchTag(batchId: string): string {
+  return `cloudctl-${batchId}`;
+}
+
+/** The attributes with an additional tag; undefined when the existing tags are not a list of strings. */
+export function addTag(attributes: Attributes, tag: string): Attributes | undefined {
+  const { tags = [] } = attributes.extra;
+  if (!Array.isArray(tags) || !tags.every((one) => typeof one === 'string')) return undefined;
+  return { ...attributes, extra: { ...attributes.extra, tags: [...tags, tag] } };
+}
+
+/** The tags of a droplet in lower case, because the API compares tags without case. */
+export function tagsOf({ tags }: JsonRecord): readonly string[] {
+  return readStringList(tags).map((tag) => tag.toLowerCase());
+}

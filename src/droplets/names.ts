@@ -1,0 +1,185 @@
+import { readFileSync } from 'node:fs';
+import { text as readAll } from 'node:stream/consumers';
+import { type CliError, usageError } from '../base/errors.ts';
+import type { ParsedArgs } from '../cli/command.ts';
+import { requireNonEmptyValue } from '../cli/require-non-empty-value.ts';
+import type { HostSystem } from '../platform/host.ts';
+
+/** Reads the names from the arguments, --names and --names-from together. */
+export async function readNames({ stdin }: Pick<HostSystem, 'stdin'>, args: ParsedArgs): Promise<readonly string[]> {
+  const file = requireNonEmptyValue(args, 'names-from', 'names.txt');
+  return expandNames([...args.positionals, ...args.values('names'), ...(await readNamesFrom(stdin, file))]);
+}
+
+/**
+ * The error for an empty list of names. The error names the source of the list, because in a pipe the program that writes the
+ * names may have failed.
+ */
+export function noNamesError(args: ParsedArgs): CliError {
+  const file = args.value('names-from');
+  if (file === undefined)
+    return usageError('names are missing', 'give names as arguments, with --names or with --names-from');
+  return usageError(`no names in ${file === '-' ? 'standard input' : file}`, 'write one name per line');
+}
+
+async function readNamesFrom(stdin: HostSystem['stdin'], file: string | undefined): Promise<readonly string[]> {
+  if (file === undefined) return [];
+  const text = file === '-' ? await readAll(stdin) : readNamesFile(file);
+  // `expandNames` removes white space around each line, including a carriage return.
+  const lines = text.replace(/^\uFEFF/, '').split('\n');
+  // A line break at the end of the file ends the last name and does not begin an empty one.
+  return lines.at(-1) === '' ? lines.slice(0, -1) : lines;
+}
+
+function readNamesFile(file: string): string {
+  try {
+    const bytes = readFileSync(file);
+    // Windows PowerShell writes redirected output as UTF-16.
+    return bytes.toString(bytes[0] === 0xff && bytes[1] === 0xfe ? 'utf16le' : 'utf8');
+  } catch (error) {
+    throw usageError(
+      `could not read the file of names: ${error instanceof Error ? error.message : String(error)}`,
+      'give a readable file, as in `--names-from names.txt`',
+    );
+  }
+}
+
+/** The pattern of names that the service accepts for a droplet. */
+const namePattern = /^[a-zA-Z0-9]([a-zA-Z0-9.-]*[a-zA-Z0-9])?$/;
+const maxNameLength = 255;
+const maxNames = 1_000_000;
+const fewerNamesHint = 'split the names into several batches';
+const nameHint = `use only letters, digits, "." and "-", with a letter or digit at both ends, and at most ${maxNameLength} characters`;
+const patternHint =
+  'use patterns such as `{01..25}`, `{1..9..2}`, `{a..e}` and `{a,b}`; a pattern cannot contain another one';
+
+/**
+ * Expands patterns such as `web-{01..25}` and `{a,b}` into names, in the order of the pattern. Throws one usage error that
+ * lists every blank, invalid and repeated name.
+ */
+export function expandNames(patterns: readonly string[]): readonly string[] {
+  const names: string[] = [];
+  for (const pattern of patterns) {
+    const word = pattern.trim();
+    if (word.includes('{')) for (const name of expandBraces(word)) names.push(name);
+    else names.push(word);
+  }
+  if (names.length > maxNames) throw usageError(`too many names: more than ${maxNames}`, fewerNamesHint);
+  const invalid = names.filter((name) => !namePattern.test(name) || name.length > maxNameLength);
+  const twice = indexNames(names).repeated.filter((name) => name !== '');
+  if (invalid.length > 0) {
+    const listed = formatNames(invalid.map((name) => (name === '' ? '(blank)' : name)));
+    throw usageError(
+      `${countOf(invalid.length, 'name')} ${invalid.length === 1 ? 'is' : 'are'} invalid`,
+      invalid.some((name) => /[{}]/.test(name)) ? patternHint : nameHint,
+      twice.length === 0 ? listed : `${listed}\nrepeated: ${formatNames(twice)}`,
+    );
+  }
+  if (twice.length > 0)
+    throw usageError(
+      `${countOf(twice.length, 'name')} ${twice.length === 1 ? 'is' : 'are'} repeated`,
+      'give every name once',
+      formatNames(twice),
+    );
+  return names;
+}
+
+/**
+ * Brace expansion of one argument as in bash, leftmost brace first. A brace that is not part of a pattern is not changed, and
+ * is then an invalid character of a name.
+ */
+function expandBraces(pattern: string): readonly string[] {
+  const brace = /\{([^{}]*)\}/.exec(pattern);
+  const inner = brace?.[1];
+  if (brace === null || inner === undefined) return [pattern];
+  const parts = expandRange(inner) ?? (inner.includes(',') ? inner.split(',') : undefined);
+  if (parts === undefined) return [pattern];
+  const before = pattern.slice(0, brace.index);
+  const after = pattern.slice(brace.index + brace[0].length);
+  const tails = expandBraces(after);
+  if (parts.length * tails.length > maxNames) throw usageError(`too many names: more than ${maxNames}`, fewerNamesHint);
+  const heads = parts.map((part) => `${before}${part}`);
+  return heads.flatMap((head) => tails.map((tail) => `${head}${tail}`));
+}
+
+/** Expands a range such as `01..25`, `1..9..2` or `a..e`, ascending or descending; leading zeros set the width. */
+function expandRange(inner: string): readonly string[] | undefined {
+  const ends = /^(?:(\d{1,9})\.\.(\d{1,9})|([a-z])\.\.([a-z])|([A-Z])\.\.([A-Z]))(?:\.\.([1-9]\d{0,8}))?$/.exec(inner);
+  const [from, to, step = '1'] = ends?.slice(1).filter((one) => one !== undefined) ?? [];
+  if (from === undefined || to === undefined) return undefined;
+  const areLetters = /\D/.test(from);
+  const placeOf = (end: string): number => (areLetters ? (end.codePointAt(0) ?? 0) : Number(end));
+  const [start, end] = [placeOf(from), placeOf(to)];
+  const length = Math.floor(Math.abs(end - start) / Number(step)) + 1;
+  if (length > maxNames) throw usageError(`the range {${inner}} has more than ${maxNames} names`, fewerNamesHint);
+  const padded = (from.length > 1 && from.startsWith('0')) || (to.length > 1 && to.startsWith('0'));
+  const width = padded ? Math.max(from.length, to.length) : 0;
+  const by = start <= end ? Number(step) : -Number(step);
+  return Array.from({ length }, (_, at) => {
+    const value = start + at * by;
+    return areLetters ? String.fromCodePoint(value) : String(value).padStart(width, '0');
+  });
+}
+
+function formatNames(names: readonly string[]): string {
+  const shown = names.slice(0, 20).map((name) => escapeInvisible(name.length > 80 ? `${name.slice(0, 77)}...` : name));
+  return names.length > 20 ? `${shown.join(', ')} and ${names.length - 20} more` : shown.join(', ');
+}
+
+/** Invisible characters are shown as escape sequences, because the output would remove them. */
+function escapeInvisible(name: string): string {
+  return name.replace(/[\p{C}\p{Z}]/gu, (char) =>
+    char === ' ' ? char : `\\u${(char.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`,
+  );
+}
+
+export function countOf(n: number, noun: string): string {
+  return n === 1 ? `1 ${noun}` : `${n} ${noun}s`;
+}
+
+interface NameIndex {
+  /** The index of the first occurrence of the name in the list; -1 if the list does not contain the name. */
+  readonly positionOf: (name: string) => number;
+  /** Names that occur more than once in the list; each is returned once. */
+  readonly repeated: readonly string[];
+}
+
+/**
+ * Indexes the names of a list with eight bytes per name, where a Map would need seventy, because a batch may have a million
+ * names.
+ */
+export function indexNames(names: readonly string[]): NameIndex {
+  const slots = new Int32Array(2 ** Math.ceil(Math.log2(2 * names.length + 2))).fill(-1);
+  const repeated = new Set<string>();
+  /** The slot of the hash table that contains the name, or the free slot for it. */
+  const find = (name: string): number => {
+    let slot = hash(name) & (slots.length - 1);
+    for (let at = slots[slot] ?? -1; at !== -1 && names[at] !== name; at = slots[slot] ?? -1)
+      slot = (slot + 1) & (slots.length - 1);
+    return slot;
+  };
+  for (let at = 0; at < names.length; at++) {
+    const name = names[at] ?? '';
+    const slot = find(name);
+    if (slots[slot] === -1) slots[slot] = at;
+    else repeated.add(name);
+  }
+  /** The index expected at the next lookup, because most callers look names up in the order of the list. */
+  let next = 0;
+  const positionOf = (name: string): number => {
+    const at = repeated.size === 0 && names[next] === name ? next : (slots[find(name)] ?? -1);
+    next = at + 1;
+    return at;
+  };
+  return { positionOf, repeated: [...repeated] };
+}
+
+/**
+ * FNV-1a hash (https://datatracker.ietf.org/doc/draft-eastlake-fnv/) with an additional mixing step, because the table uses the
+ * low bits.
+ */
+function hash(name: string): number {
+  let state = 0x811c9dc5;
+  for (let at = 0; at < name.length; at++) state = Math.imul(state ^ name.charCodeAt(at), 0x01000193);
+  return (state ^ (state >>> 15)) >>> 0;
+}

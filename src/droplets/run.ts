@@ -1,0 +1,283 @@
+import { existsSync } from 'node:fs';
+import type { ApiClient } from '../api/client.ts';
+import { CliError, type ExitCode, usageError } from '../base/errors.ts';
+import type { ParsedArgs } from '../cli/command.ts';
+import type { CommandIo } from '../cli/command-io.ts';
+import { formatWaitingTime } from '../cli/duration.ts';
+import { quoteShellArg } from '../cli/shell-quote.ts';
+import { adoptMarked, createTaggedBatch, recordBaseline, recordDuplicates, type TaggedBatch } from './existing.ts';
+import { type BatchIo, listenForInterruption, type Run } from './io.ts';
+import { createLane, type LaneOptions } from './lane.ts';
+import type { Ledger } from './ledger.ts';
+import { createFinder } from './lookup.ts';
+import { countOf } from './names.ts';
+import { type Notice, type Reporter, reportEnd, startNotice, startReporter } from './report.ts';
+import { describeLimit, LimitError } from './request.ts';
+import { sendMissing } from './send.ts';
+import { type BatchState, describeSkipped, isFinished, type Row } from './state.ts';
+import { timeLimits } from './times.ts';
+import { type UserData, userDataOption } from './user-data.ts';
+import { createWaitResults, waitUntilActive } from './wait.ts';
+
+export interface RunOptions extends Pick<LaneOptions, 'loginHints' | 'onPause'> {
+  readonly api: ApiClient;
+  readonly userData?: UserData | undefined;
+  /** The response time in milliseconds after which a response counts as late. */
+  readonly timeout: number;
+  readonly batchSize: number;
+  readonly concurrency: number;
+  /** The longest wait for the rate limit in milliseconds. If the rate limit requires a longer wait, the run ends. */
+  readonly maxWait: number;
+  /** The longest wait until the droplets are active, in milliseconds; undefined without `--wait`. */
+  readonly waitTimeout?: number | undefined;
+  /** Options that select the same profile and servers, quoted for a shell. */
+  readonly profileOptions: readonly string[];
+}
+
+/**
+ * Creates the remaining droplets of a batch, prints rows, progress and summary, and resolves with the exit code.
+ * @param args with which the batch was started, and is resumed
+ */
+export async function runBatch(
+  commandIo: BatchIo,
+  ledger: Ledger,
+  args: ParsedArgs,
+  options: RunOptions,
+): Promise<ExitCode> {
+  const isSingle = isPlainCreation(ledger.state, args);
+  if (!isSingle) await commandIo.output.show(`ledger: ${ledger.path}`);
+  const notice = startNotice(commandIo);
+  const { io } = notice;
+  const { progress, output, host } = io;
+  const { clock } = host;
+  const { api, loginHints, waitTimeout, profileOptions } = options;
+  const results = createWaitResults();
+  const times = timeLimits(host.env);
+  const onPause = (ms: number): Promise<void> => {
+    notice.pausing(ms);
+    return options.onPause(ms);
+  };
+  const lane = createLane({ api, loginHints, clock, maxPause: options.maxWait, onPause });
+  const interruption = listenForInterruption(host, times.interruptLimit);
+  const { ending, ended } = interruption;
+  const run: Run = { ledger, lane, finder: createFinder(lane), clock, times, ending, ended };
+  const { state } = ledger;
+  let stopped: CliError | undefined;
+  let outputError: CliError | undefined;
+  /**
+   * When to search for droplets that were created twice; undefined when there can be none, or when duplicates cannot be
+   * recognized.
+   */
+  let lastLookupAt: number | undefined;
+  try {
+    const isLedgerKept = (row: Row): boolean => !isSingle || !isProven(row);
+    const reporter = await startReporter(io, ledger, waitTimeout === undefined ? undefined : results, isLedgerKept);
+    try {
+      if (isFinished(state)) await output.note('The batch is complete: there is nothing left to send.');
+      else ({ stopped, lastLookupAt } = await createMissing(notice, reporter, run, options));
+      if (waitTimeout !== undefined && !ending.aborted) {
+        notice.awaiting(() => 'waiting until the droplets are active');
+        await waitUntilActive(run, {
+          results,
+          timeout: waitTimeout,
+          onPoll: async (active, total, ended) => {
+            await progress.show(`${active} of ${total} droplets active`);
+            await reporter.awaited(ended);
+          },
+        });
+      }
+      if (lastLookupAt !== undefined && !ending.aborted) {
+        notice.awaiting(() => 'looking for droplets that exist twice');
+        if (lastLookupAt > clock.now()) await output.note(lastLookupNote);
+        await clock.sleep(Math.max(0, lastLookupAt - clock.now()), ending);
+        const duplicates = await recordDuplicates(run);
+        await reporter.settled(duplicates.names);
+        if (!duplicates.hasTagged && state.counts().created > 0) await output.warn(noTagsWarning);
+      }
+    } catch (error) {
+      if (error instanceof CliError && error.code !== 'usage') stopped = error;
+      else if (!ending.aborted) {
+        if (isSingle) await printLedgerPath(io, ledger);
+        throw error;
+      }
+    }
+    try {
+      await reporter.end(`not sent: ${stopped?.message ?? 'interrupted'}`);
+    } catch (error) {
+      if (!(error instanceof CliError)) throw error;
+      outputError = error;
+    }
+  } finally {
+    notice.stop();
+    await progress.stop();
+    interruption.stop();
+  }
+  const signal = interruption.receivedSignal();
+  const failure = stopped ?? outputError ?? signal;
+  if (isSingle) await endSingleLedger(io, ledger, failure === undefined && results.failures.size === 0);
+  const resume = resumeCommand(ledger.path, args, profileOptions, options.userData);
+  const wait = waitTimeout !== undefined;
+  return reportEnd(io, { state, results, stopped, outputError, signal, resume, wait, profileOptions });
+}
+
+const lastLookupNote =
+  'Requests may have been carried out late: looking for droplets that exist twice; this takes up to 3 min.';
+
+const noTagsWarning =
+  'The server does not list the droplets by their tag: another run cannot recognize them as droplets of this batch.';
+
+/**
+ * The command that resumes a batch. The resume command repeats the options that determine size and number of requests, because
+ * the server may not accept larger groups or more simultaneous requests.
+ */
+export function resumeCommand(
+  ledgerPath: string,
+  args: ParsedArgs,
+  profileOptions: readonly string[],
+  userData?: Pick<UserData, 'file'>,
+): string {
+  const sizes = ['batch-size', 'concurrency', 'max-wait', 'wait-timeout'].flatMap((option) => {
+    const value = args.value(option);
+    return value === undefined ? [] : [`--${option}`, quoteShellArg(value)];
+  });
+  const wait = args.has('wait') ? ['--wait'] : [];
+  const file = userData === undefined ? [] : [`--${userDataOption.name}`, quoteShellArg(userData.file)];
+  const options = [...sizes, ...wait, ...file, ...profileOptions];
+  return ['cloudctl droplets create --resume', quoteShellArg(ledgerPath), ...options].join(' ');
+}
+
+interface CreateResult {
+  readonly stopped: CliError | undefined;
+  /**
+   * When to search for droplets that were created twice; undefined when there can be none, or when duplicates cannot be
+   * recognized.
+   */
+  readonly lastLookupAt: number | undefined;
+}
+
+/** Records which names are in use, records droplets of earlier runs as created, and creates the missing droplets. */
+export async function createMissing(
+  { io, awaiting }: Notice,
+  reporter: Reporter,
+  run: Run,
+  options: Pick<RunOptions, 'api' | 'batchSize' | 'concurrency' | 'timeout' | 'userData'>,
+): Promise<CreateResult> {
+  const { ledger, ending, ended } = run;
+  const { state } = ledger;
+  const isResumed = state.baseline() !== undefined;
+  awaiting(() => 'looking up which names are in use');
+  const tagged = state.batch.content_hash === undefined ? undefined : taggedBatch(io, reporter, run);
+  if (tagged === undefined) await recordBaseline(run);
+  else await tagged.begin();
+  await requireNamesAvailable(ledger);
+  const differing = isResumed ? undefined : describeSkipped(state.rows());
+  if (differing !== undefined) await io.output.note(differing);
+  awaiting(() => 'looking up names that another run may have sent');
+  if (tagged !== undefined) await tagged.resolveMissing();
+  else if (isResumed) await reportAdopted(io, reporter, await adoptMarked(run));
+  const isSending = state.missing().length > 0 || sentNames(state) > 0;
+  await reportUncertain(io, state);
+  awaiting(() => `waiting for the server (${state.counts().created} of ${state.batch.names.length} created)`);
+  const { stop, sentAgainAt } = await sendMissing(run, { ...options, onSettled: reporter.settled });
+  const stopped = stop instanceof LimitError ? await describeLimit(stop, options.api, ended) : stop;
+  const isDone = isSending && stopped === undefined && !ending.aborted;
+  return { stopped, lastLookupAt: isDone ? lastLookupTime(run, tagged, isResumed, sentAgainAt) : undefined };
+}
+
+/**
+ * The time at which droplets that were created twice are searched for the last time. A droplet is created twice when a
+ * request was repeated and the server processed the first request late. The search waits until no such request can arrive.
+ */
+function lastLookupTime(
+  { ledger, clock, times }: Run,
+  tagged: TaggedBatch | undefined,
+  isResumed: boolean,
+  sentAgainAt: number | undefined,
+): number | undefined {
+  if (tagged === undefined && !ledger.state.batch.mark) return undefined;
+  const ofEarlierRun = tagged?.lastLookupAt() ?? (isResumed ? clock.now() : undefined);
+  const ofThisRun = sentAgainAt === undefined ? undefined : sentAgainAt + times.orphanLimit;
+  const known = [ofEarlierRun, ofThisRun].filter((time) => time !== undefined);
+  return known.length === 0 ? undefined : Math.max(...known);
+}
+
+function taggedBatch({ output }: Pick<CommandIo, 'output'>, reporter: Reporter, run: Run): TaggedBatch {
+  return createTaggedBatch(run, {
+    onAdopted: async (names) => {
+      if (names.length === 0) return;
+      await output.note(`Found ${countOf(names.length, 'droplet')} of this batch.`);
+      await reporter.settled(names);
+    },
+    onDoubt: async (names, ms) => {
+      await output.note(
+        `Looking up ${countOf(names, 'name')} that another run may have sent; this takes ${formatWaitingTime(ms)}.`,
+      );
+    },
+  });
+}
+
+/** Prints a notice that another copy of the ledger created some droplets, then prints their rows. */
+async function reportAdopted(
+  { output }: Pick<CommandIo, 'output'>,
+  reporter: Reporter,
+  names: readonly string[],
+): Promise<void> {
+  if (names.length === 0) return;
+  await output.note(
+    `Adopted ${countOf(names.length, 'droplet')} with the tag of this batch, created with another copy of the ledger.`,
+  );
+  await reporter.settled(names);
+}
+
+/** Names that an earlier run sent and whose result is not known. */
+function sentNames(state: BatchState): number {
+  const sent = state.uncertainGroups().filter(({ sentAt }) => sentAt !== undefined);
+  return sent.reduce((sum, { names }) => sum + names.length, 0);
+}
+
+/** The notice is printed because the following lookups show no progress for up to a minute. */
+async function reportUncertain({ output }: Pick<CommandIo, 'output'>, state: BatchState): Promise<void> {
+  const names = sentNames(state);
+  if (names === 0) return;
+  await output.note(`Looking up ${countOf(names, 'name')} that an earlier run may have sent; this takes up to 3 min.`);
+}
+
+/** With `--if-exists fail`, no existing droplet may have one of the names of the batch. */
+async function requireNamesAvailable(ledger: Ledger): Promise<void> {
+  const { batch, baseline } = ledger.state;
+  const taken = Object.entries(baseline()?.existing ?? {});
+  if (batch.if_exists !== 'fail' || taken.length === 0) return;
+  await ledger.discard();
+  const listed = taken.slice(0, 20).map(([name, ids]) => `${name} (${ids.join(', ')})`);
+  const more = taken.length > listed.length ? ` and ${taken.length - listed.length} more` : '';
+  throw usageError(
+    `${countOf(taken.length, 'name')} ${taken.length === 1 ? 'is' : 'are'} used by existing droplets`,
+    'skip these names with `--if-exists skip`, or create more droplets of the same name with `--if-exists create`',
+    `${listed.join(', ')}${more}`,
+  );
+}
+
+/**
+ * A creation of one droplet without batch options: the ledger is deleted once the result is proven, and its path is printed
+ * only if the file stays.
+ */
+function isPlainCreation({ batch }: BatchState, args: ParsedArgs): boolean {
+  const named = ['resume', 'ledger', 'batch-id', 'mark'];
+  return batch.names.length === 1 && !named.some((option) => args.has(option));
+}
+
+/** A complete creation response names the droplet and its action; a droplet that a lookup found has no action. */
+export function isProven(row: Row): boolean {
+  return row.status === 'skipped' || (row.status === 'created' && row.action_id !== undefined);
+}
+
+/** Prints the path of the ledger, unless no request was sent and the file is deleted. */
+async function printLedgerPath({ output }: Pick<BatchIo, 'output'>, { path }: Pick<Ledger, 'path'>): Promise<void> {
+  if (existsSync(path)) await output.show(`ledger: ${path}`);
+}
+
+/** @param hasSucceeded no error stopped the run, and the row of the droplet was printed */
+async function endSingleLedger(io: Pick<BatchIo, 'output'>, ledger: Ledger, hasSucceeded: boolean): Promise<void> {
+  if (hasSucceeded && isProven(ledger.state.rowAt(0))) await ledger.discard();
+  else await printLedgerPath(io, ledger);
+}

@@ -1,0 +1,375 @@
+import { CliError } from '../base/errors.ts';
+import type { Clock } from '../platform/host.ts';
+import type { CreatedRow, Group } from './events.ts';
+import type { Run } from './io.ts';
+import type { Ledger } from './ledger.ts';
+import { buildRequest, type Outcome, outcomeOf, outcomeOfError } from './request.ts';
+import type { UncertainGroup } from './state.ts';
+import { forbidResend, latestArrival, resolveUncertain, type UncertainNames } from './uncertain.ts';
+import type { UserData } from './user-data.ts';
+
+interface SendOptions {
+  /** The maximum number of names in one request; the service accepts 10. */
+  readonly batchSize: number;
+  /** The maximum number of requests that are sent at the same time. */
+  readonly concurrency: number;
+  /** The number of announced groups per request in flight, so that no worker waits for the disk. */
+  readonly ahead?: number;
+  /** The response time in milliseconds after which a response counts as late. */
+  readonly timeout: number;
+  readonly userData?: UserData | undefined;
+  /** Called with the names of a group when their result is final in this run; the returned promise is awaited. */
+  readonly onSettled: (names: readonly string[]) => Promise<void> | undefined;
+}
+
+interface SendResult {
+  /** The error that stopped the batch. */
+  readonly stop: CliError | undefined;
+  /** The time at which names were sent again because lookups found no droplet of their first request. */
+  readonly sentAgainAt: number | undefined;
+}
+
+/**
+ * Creates the droplets that the ledger lists as missing: first it resolves uncertain groups, then it sends the missing names.
+ * The state of the ledger contains the result of each name.
+ */
+export async function sendMissing(run: Run, options: SendOptions): Promise<SendResult> {
+  const { ledger, ending, ended, clock } = run;
+  const { state } = ledger;
+  let stop: CliError | undefined;
+  let unexpected: { readonly error: unknown } | undefined;
+  let sentAgainAt: number | undefined;
+  const late = detectLateResponses(clock, options.timeout, ended);
+  const isStopped = (): boolean => stop !== undefined || unexpected !== undefined;
+  const onSentAgain = (): void => {
+    sentAgainAt = clock.now();
+  };
+  const stopWith = (error: unknown): undefined => {
+    if (error instanceof CliError) stop ??= error;
+    else if (!ending.aborted) unexpected ??= { error };
+  };
+  // An error in the reporting callback stops the batch, but requests in flight are still awaited.
+  const reportFailed = (error: unknown): void => {
+    unexpected ??= { error };
+  };
+  const report = (names: readonly string[]): Promise<void> | undefined => {
+    try {
+      return options.onSettled(names)?.catch(reportFailed);
+    } catch (error) {
+      reportFailed(error);
+      return undefined;
+    }
+  };
+  const endedAt = latestArrival(state, run);
+  const settle = async (group: UncertainGroup): Promise<void> => {
+    if (await settleGroup(group, endedAt, run)) await report(group.names);
+  };
+  const work = async (take: Queue['take']): Promise<void> => {
+    // While a worker sends a group, the results of its previous group are printed. Reports of the same worker never overlap.
+    let reporting: Promise<void> | undefined;
+    const aborter = createAborter(ended);
+    const worker = { ...run, userData: options.userData, late, aborter, isStopped, onSentAgain };
+    while (!isStopped() && !ending.aborted) {
+      const group = await take().catch(stopWith);
+      if (group === undefined) break;
+      try {
+        const stopped = await createGroup(group, worker);
+        stop ??= stopped;
+      } catch (error) {
+        stopWith(error);
+      }
+      if (reporting !== undefined) await reporting;
+      reporting = report(group.names);
+    }
+    aborter.close();
+    await reporting;
+  };
+  try {
+    recordUnsent(ledger);
+    // All uncertain groups are resolved at the same time, so that they share lookups, and before any droplet is requested, so
+    // that the lists do not change.
+    await Promise.all(state.uncertainGroups().map((group) => settle(group).catch(stopWith)));
+    const { count, take } = createQueue(run, options);
+    await Promise.all(Array.from({ length: Math.min(options.concurrency, count) }, () => work(take)));
+  } finally {
+    late.close();
+  }
+  try {
+    recordUnsent(ledger);
+    ledger.flush();
+  } catch (error) {
+    stopWith(error);
+  }
+  if (unexpected !== undefined) throw unexpected.error;
+  return { stop, sentAgainAt };
+}
+
+/** One of the workers that send groups at the same time. */
+interface Worker extends Run {
+  readonly userData: UserData | undefined;
+  readonly late: LateResponses;
+  /** Aborts the request of this worker. */
+  readonly aborter: Aborter;
+  /** Whether an error has stopped the batch: no further request is sent, but names that were sent are still looked up. */
+  readonly isStopped: () => boolean;
+  readonly onSentAgain: () => void;
+}
+
+interface TakenGroup extends Group {
+  /** Whether the ledger has announced the group, so that its `sending` event need not be synced. */
+  readonly isAnnounced: boolean;
+}
+
+/**
+ * Creates the droplets of a group of names. Resolves when the result of every name is recorded or the run has ended; the value
+ * is the error that stops the batch, if any.
+ */
+async function createGroup({ isAnnounced, ...group }: TakenGroup, worker: Worker): Promise<CliError | undefined> {
+  const { clock, ledger, lane, ending, aborter, isStopped } = worker;
+  let needsSync = !isAnnounced;
+  for (let sends = 1; ; sends++) {
+    // While a group waits for the rate limit, it is not sent, so the ledger has no event of the group yet.
+    const wait = lane.waitForTurn(ending);
+    if (wait !== undefined) await wait;
+    const sending = {
+      event: 'sending',
+      group: group.group,
+      server_date: lane.serverTime(),
+      names: group.names,
+    } as const;
+    if (needsSync) await ledger.commit(sending);
+    else ledger.record(sending);
+    needsSync = true;
+    const response = sendGroup(group, worker);
+    let outcome = await worker.late.withinLimit(response);
+    let { names } = group;
+    if (outcome === undefined) {
+      const open = { ...uncertainNamesOf(group, sends, clock.now()), response, closedAt: undefined };
+      // After `resolveUncertain`, the response is not needed any more, so the request is aborted.
+      const resolution = await resolveUncertain(open, worker).finally(aborter.abort);
+      if (resolution.kind === 'over') return undefined;
+      if (resolution.kind === 'answered') ({ outcome, names } = resolution);
+    }
+    if (outcome?.kind === 'failed') {
+      recordFailed(group, outcome.error, ledger);
+      return outcome.stop;
+    }
+    if (outcome?.kind === 'created' || outcome?.kind === 'uncertain') {
+      const left = outcome.kind === 'created' ? recordCreated(group, outcome.rows, names, ledger) : names;
+      if (left.length === 0) return undefined;
+      const error = outcome.kind === 'uncertain' ? outcome.error : 'the response does not contain the droplet';
+      if (outcome.kind === 'uncertain') forbidResend(group, outcome, ledger);
+      const closed = { ...uncertainNamesOf(group, sends, clock.now()), names: left, error };
+      if ((await resolveUncertain(closed, worker)).kind === 'over') return undefined;
+      outcome = undefined;
+    }
+    // No droplet exists: the server refused the request because of its rate limit, or lookups found none. The names are sent
+    // again unless the batch has stopped.
+    if (outcome !== undefined || isStopped()) recordFailed(group, outcome?.error ?? notFoundText, ledger);
+    if (isStopped() || ending.aborted) return undefined;
+    if (outcome === undefined) worker.onSentAgain();
+    else sends -= 1;
+  }
+}
+
+/**
+ * Looks up the names of a request that an earlier process sent. Resolves with true when the result is recorded, and with false
+ * when no droplet exists. @param endedAt time in milliseconds after which the earlier process and its kernel certainly no
+ * longer send the request
+ */
+async function settleGroup(
+  { group, names, error = noResponse }: UncertainGroup,
+  endedAt: number,
+  run: Run,
+): Promise<boolean> {
+  const sent = { ...uncertainNamesOf({ group, names }, 1, run.clock.now()), closedAt: endedAt, error };
+  if ((await resolveUncertain(sent, run)).kind === 'over') return true;
+  recordFailed({ group, names }, notFoundText, run.ledger);
+  return false;
+}
+
+const noResponse = 'an earlier run sent the request and ended before the response arrived';
+const notFoundText = 'lookups found no droplet with this name';
+
+/** Sends the creation request of a group of names. The caller must record the `sending` event of the group before. */
+function sendGroup({ names }: Group, { lane, ledger, aborter, userData }: Worker): Promise<Outcome> {
+  const request = buildRequest(names, ledger.state.batch.attributes, { signal: aborter.signal(), userData });
+  return lane.request(request).then(
+    (got) => outcomeOf(request, got, lane.loginHints),
+    (error: unknown) => {
+      if (error instanceof CliError) return outcomeOfError(error);
+      throw error;
+    },
+  );
+}
+
+/** Records the created droplets; returns the names that the response does not contain. */
+function recordCreated(
+  { group }: Group,
+  rows: readonly CreatedRow[],
+  names: readonly string[],
+  ledger: Ledger,
+): readonly string[] {
+  ledger.record({ event: 'created', group, rows });
+  const isAll = rows.length === names.length && rows.every(({ name }, at) => name === names[at]);
+  return isAll ? [] : names.filter((name) => !rows.some((row) => row.name === name));
+}
+
+function recordFailed({ group, names }: Group, error: string, ledger: Ledger): void {
+  ledger.record({ event: 'failed', group, names, error });
+}
+
+function uncertainNamesOf({ group, names }: Group, sends: number, now: number): UncertainNames {
+  const error = 'no response arrived in time';
+  return { group, names, uncertainSince: now, closedAt: now, response: undefined, error, sends };
+}
+
+interface Queue {
+  readonly count: number;
+  readonly take: () => Promise<TakenGroup | undefined>;
+}
+
+/**
+ * Divides the missing names into groups and returns the groups in order. When every worker has a group, the next groups are
+ * announced in the ledger while the workers wait for responses, so that one sync covers many groups.
+ */
+function createQueue({ ledger, lane }: Run, { batchSize, concurrency, ahead = 32 }: SendOptions): Queue {
+  const { state, bootId } = ledger;
+  const missing = state.missing();
+  const announced: Group[] = [];
+  let announcing: Promise<void> = Promise.resolve();
+  let isAnnouncing = false;
+  let next = 0;
+  const nextNames = (): Group => {
+    const names = missing.slice(next, next + batchSize);
+    next += batchSize;
+    return { group: state.nextGroup(), names };
+  };
+  const announce = async (boot: string): Promise<void> => {
+    const groups: Group[] = [];
+    while (announced.length + groups.length < ahead * concurrency && next < missing.length) groups.push(nextNames());
+    await ledger.commit({ event: 'announced', boot, server_date: lane.serverTime(), groups });
+    announced.push(...groups);
+  };
+  const refill = (): void => {
+    const isDue = next >= concurrency * batchSize && announced.length <= (ahead * concurrency) / 2;
+    if (!isDue || isAnnouncing || bootId === undefined || next >= missing.length) return;
+    isAnnouncing = true;
+    announcing = announce(bootId).finally(() => {
+      isAnnouncing = false;
+    });
+    // A failure of the announcement is thrown by the next call of `take`.
+    announcing.catch(() => {});
+  };
+  return {
+    count: Math.ceil(missing.length / batchSize),
+    async take() {
+      if (announced.length === 0) await announcing;
+      const first = announced.shift();
+      const group = first ?? (next < missing.length ? nextNames() : undefined);
+      refill();
+      return group && { ...group, isAnnounced: first !== undefined };
+    },
+  };
+}
+
+/**
+ * Writes an event to the ledger for each announced group that was never sent. Without it, the result of these names would
+ * count as unknown after a reboot.
+ */
+function recordUnsent(ledger: Ledger): void {
+  for (const { sending } of ledger.state.announced()) recordFailed(sending, 'not sent', ledger);
+}
+
+/**
+ * Aborts the current request of one worker. A worker has only one request at a time, so one AbortController serves many
+ * requests: creating a controller takes as long as a small request.
+ */
+interface Aborter {
+  /** Returns the signal for the next request of the worker. */
+  readonly signal: () => AbortSignal;
+  /** Aborts the worker's request that is in flight. */
+  readonly abort: () => void;
+  /** Removes the abort listener from the signal `ended`. */
+  readonly close: () => void;
+}
+
+/** @param ended aborts the current request and every later one */
+function createAborter(ended: AbortSignal): Aborter {
+  let current = new AbortController();
+  const abort = (): void => current.abort();
+  if (ended.aborted) abort();
+  ended.addEventListener('abort', abort);
+  return {
+    signal() {
+      if (current.signal.aborted && !ended.aborted) current = new AbortController();
+      return current.signal;
+    },
+    abort,
+    close: () => ended.removeEventListener('abort', abort),
+  };
+}
+
+/** Detects late responses with one timer for all requests in flight, because all requests have the same time limit. */
+export interface LateResponses {
+  /** Returns the response to a request that is sent now; undefined when it is late or the run no longer waits for it. */
+  withinLimit<T>(response: Promise<T>): Promise<T | undefined>;
+  close(): void;
+}
+
+interface PendingResponse {
+  readonly due: number;
+  readonly resolve: (late: undefined) => void;
+}
+
+/** @param limit milliseconds after which a response is late @param ended aborted when the run no longer waits for responses */
+export function detectLateResponses(clock: Clock, limit: number, ended: AbortSignal): LateResponses {
+  // Pending responses in the order of their deadlines.
+  const pending = new Set<PendingResponse>();
+  const closing = new AbortController();
+  let isWatching = false;
+
+  const watch = async (): Promise<void> => {
+    isWatching = true;
+    for (let [first] = pending; first !== undefined && !closing.signal.aborted; [first] = pending) {
+      await clock.sleep(Math.max(0, first.due - clock.now()), closing.signal).catch(() => {});
+      const now = clock.now();
+      for (const entry of pending) {
+        if (entry.due > now) break;
+        pending.delete(entry);
+        entry.resolve(undefined);
+      }
+    }
+    isWatching = false;
+  };
+  const end = (): void => {
+    for (const { resolve } of pending) resolve(undefined);
+    pending.clear();
+  };
+  ended.addEventListener('abort', end);
+  return {
+    withinLimit<T>(response: Promise<T>) {
+      return new Promise<T | undefined>((resolve, reject) => {
+        const entry: PendingResponse = { due: clock.now() + limit, resolve };
+        if (ended.aborted) resolve(undefined);
+        else pending.add(entry);
+        if (!isWatching) void watch();
+        const done = (): void => void pending.delete(entry);
+        response.then(
+          (value) => {
+            done();
+            resolve(value);
+          },
+          (error: unknown) => {
+            done();
+            reject(error);
+          },
+        );
+      });
+    },
+    close() {
+      ended.removeEventListener('abort', end);
+      closing.abort();
+    },
+  };
+}

@@ -1,0 +1,64 @@
+import { type Droplet, hasTag, readPublicDropletAddress } from '../api/droplets.ts';
+import { type DropletReader, findDroplets, readDroplets } from '../api/find-droplets.ts';
+import { readStringField } from '../base/json.ts';
+import { describeDifference, lookupTag } from './match.ts';
+import type { BatchState, Row } from './state.ts';
+
+/** A row for one name of a batch: its result in the ledger, and its droplet on the server. */
+export interface NameRow {
+  readonly name: string;
+  readonly status: Row['status'] | 'missing' | 'deleted';
+  readonly id?: number | undefined;
+  readonly public_ipv4?: string | undefined;
+  /** The droplet status that the server returns; `gone` when the server has no such droplet. */
+  readonly state?: string | undefined;
+  /** Describes how the droplet differs from the requested attributes. */
+  readonly difference?: string | undefined;
+  readonly error?: string | undefined;
+}
+
+/** The rows of a batch. @param droplets by id; undefined when they were not read */
+export function* showBatch(state: BatchState, droplets: ReadonlyMap<number, Droplet> | undefined): Generator<NameRow> {
+  for (let at = 0; at < state.batch.names.length; at++) {
+    const row = state.rowAt(at, '');
+    const { name } = row;
+    const id = 'id' in row ? row.id : undefined;
+    const error = 'error' in row && row.error !== '' && !state.isDeleted(at) ? row.error : undefined;
+    const isMissing = row.status === 'failed' && row.error === '';
+    const status = isMissing ? 'missing' : state.isDeleted(at) ? 'deleted' : row.status;
+    const found = id === undefined || droplets === undefined ? {} : describeDroplet(state, droplets.get(id));
+    yield { name, status, id, ...found, error };
+  }
+}
+
+function describeDroplet({ batch }: BatchState, droplet: Droplet | undefined): Partial<NameRow> {
+  if (droplet === undefined) return { state: 'gone' };
+  const { raw } = droplet;
+  const difference = describeDifference(raw, batch.attributes);
+  return {
+    public_ipv4: readPublicDropletAddress(raw),
+    state: readStringField(raw, 'status'),
+    difference: difference === '' ? undefined : difference,
+  };
+}
+
+/** Reads the droplets whose ids the ledger contains, indexed by id. */
+export async function readBatchDroplets(
+  state: BatchState,
+  reader: DropletReader,
+): Promise<ReadonlyMap<number, Droplet>> {
+  const ids = [...state.rows()].flatMap((row) => ('id' in row && row.id !== undefined ? [row.id] : []));
+  if (!state.batch.mark || state.batch.names.some((_, at) => state.rowAt(at).status === 'skipped'))
+    return findByIds(ids, reader);
+  const wanted = new Set(ids);
+  const tag = lookupTag(state.batch);
+  const tagged = await readDroplets(reader, { tag }, (droplet) => wanted.has(droplet.id) && hasTag(droplet, tag));
+  return new Map(tagged.map((droplet) => [droplet.id, droplet]));
+}
+
+export async function findByIds(ids: readonly number[], reader: DropletReader): Promise<ReadonlyMap<number, Droplet>> {
+  const found = await findDroplets(ids.map(String), reader);
+  return new Map(
+    [...found.values()].flatMap(({ withId }) => (withId === undefined ? [] : [[withId.id, withId] as const])),
+  );
+}

@@ -1,0 +1,395 @@
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { ApiResponse } from '../../src/api/api-response.ts';
+import type { ApiRequest } from '../../src/api/client.ts';
+import { type Batch, encodeEvent } from '../../src/droplets/events.ts';
+import { adoptMarked, createTaggedBatch, recordBaseline, recordDuplicates } from '../../src/droplets/existing.ts';
+import { createLedgerAt, type Ledger, replaceLedger } from '../../src/droplets/ledger.ts';
+import { batchTag, deriveBatch } from '../../src/droplets/match.ts';
+import type { Clock } from '../../src/platform/host.ts';
+import {
+  apiOf,
+  batchOf,
+  batchResponse,
+  instantClock,
+  ledgerFor,
+  testLedgerPath,
+  testMachine,
+  testRun,
+} from './batch-fixtures.ts';
+
+describe('record existing droplets', () => {
+  const names = ['a', 'b', 'c'];
+  /** Ids and names, as GET answers with them. */
+  const both = [
+    { id: 7, name: 'b' },
+    { id: 8, name: 'z' },
+  ];
+
+  async function setup(list: (request: ApiRequest, at: number) => ApiResponse) {
+    const ledger = await ledgerFor(batchOf(names));
+    const api = apiOf(() => batchResponse(500), list);
+    return {
+      api,
+      take: async () => {
+        await recordBaseline(testRun(ledger, api));
+        return ledger.state.baseline();
+      },
+    };
+  }
+
+  describe('a baseline', () => {
+    it('holds the ids that bear one of the names, and is taken only once', async () => {
+      const { take, api } = await setup(() => batchResponse(200, { droplets: both, meta: { total: 2 } }));
+      const taken = await take();
+      expect(taken?.existing).toEqual({ b: [7] });
+      const asked = api.read.length;
+      expect(await take()).toBe(taken);
+      expect(api.read).toHaveLength(asked);
+    });
+
+    it('is not taken from a list that does not say how long it is, and that is told instead of tried again', async () => {
+      const { take, api } = await setup(() => batchResponse(200, { droplets: both }));
+      await expect(take()).rejects.toMatchObject({
+        code: 'incomplete_list',
+        detail: expect.stringContaining('`meta.total`'),
+      });
+      // The pages, and then each name by itself; all of it once.
+      expect(api.read.length).toBeLessThanOrEqual(1 + names.length);
+    });
+
+    it('is not taken from a list that changes whenever it is read', async () => {
+      const { take } = await setup((_, at) => batchResponse(200, { droplets: both, meta: { total: 3 + at } }));
+      await expect(take()).rejects.toMatchObject({ code: 'incomplete_list' });
+    });
+  });
+});
+
+describe('adopt marked', () => {
+  const names = ['a', 'b', 'c'];
+  const at = '2026-01-01T00:00:00.000Z';
+  const tags = [batchTag('b1')];
+  const b = { id: 8, name: 'b', size_slug: 's', tags };
+
+  async function adopt(droplets: readonly object[], changes: Partial<Batch> = {}, total = droplets.length) {
+    const ledger = await ledgerFor(batchOf(names, { mark: true, ...changes }));
+    await ledger.commit({ event: 'baseline', at, existing: { c: [3] } });
+    await ledger.commit({ event: 'sending', at, group: 1, names: ['a'] });
+    await ledger.commit({ event: 'created', at, group: 1, rows: [{ name: 'a', id: 1 }] });
+    const api = apiOf(
+      () => batchResponse(500),
+      ({ path }) => {
+        const name = /[?&]name=(\w+)/.exec(path)?.[1];
+        const met = droplets.filter((one) => name === undefined || ('name' in one && one.name === name));
+        return batchResponse(200, { droplets: met, meta: { total: total - droplets.length + met.length } });
+      },
+    );
+    const adopted = await adoptMarked(testRun(ledger, api));
+    return { adopted, api, roster: ledger.state };
+  }
+
+  it('names that a copy of the ledger has created are adopted, those that nobody created are left to be sent', async () => {
+    const { adopted, roster } = await adopt([{ id: 1, name: 'a', tags }, { id: 3, name: 'c' }, b]);
+    expect(adopted).toEqual(['b']);
+    expect(roster.missing()).toEqual(['c']);
+    expect([...roster.rows()][1]).toEqual({ name: 'b', status: 'created', id: 8 });
+  });
+
+  it('two droplets of a name are in doubt, and so is one that a list showed which was not whole', async () => {
+    const crowded = await adopt([b, { ...b, id: 9 }]);
+    const torn = await adopt([b], {}, 5);
+    for (const { adopted, roster } of [crowded, torn]) {
+      expect(adopted).toEqual([]);
+      expect(roster.uncertainGroups()).toMatchObject([{ names: ['b'], resend: true }]);
+      expect(roster.missing()).toEqual(['c']);
+    }
+  });
+
+  it('a droplet without the tag is that of somebody else', async () => {
+    const { roster } = await adopt([{ ...b, tags: ['web'] }]);
+    expect(roster.missing()).toEqual(['b', 'c']);
+  });
+
+  it('what others create is no reason not to make more, if it has no tag', async () => {
+    expect((await adopt([b], { if_exists: 'create' })).adopted).toEqual(['b']);
+  });
+
+  it('without --mark nothing tells whose a droplet is, and none is looked for', async () => {
+    const { adopted, api } = await adopt([b], { mark: false });
+    expect(adopted).toEqual([]);
+    expect(api.read).toEqual([]);
+  });
+});
+
+describe('tagged batch reconciler', () => {
+  const names = ['a', 'b', 'c'];
+  const attributes = { size: 's', image: 'i', extra: {} };
+  const batch = batchOf(names, { ...deriveBatch('x', names, attributes) });
+  const { tags } = batch.attributes.extra;
+  const start = Date.parse('2026-01-01T00:00:00Z');
+
+  interface Made {
+    readonly id: number;
+    readonly name: string;
+    readonly tags?: unknown;
+    readonly size_slug?: string;
+    readonly created_at?: string;
+    /** Milliseconds after the start from which lists show it. */
+    readonly from?: number;
+  }
+
+  interface AccountOptions {
+    readonly ledger?: Ledger;
+    /** What `?tag_name=` means: all droplets, those with the tag, or none. */
+    readonly filter?: 'ignored' | 'applied' | 'broken' | 'refused';
+  }
+
+  /** A batch in an account with these droplets. */
+  async function account(droplets: readonly Made[], { ledger, filter = 'applied' }: AccountOptions = {}) {
+    const clock: Clock & { readonly slept: number[] } = instantClock();
+    const began = clock.now();
+    const api = apiOf(
+      () => batchResponse(500),
+      ({ path }) => {
+        const query = new URL(path, 'https://api.example').searchParams;
+        const [name, tag] = [query.get('name'), query.get('tag_name')];
+        if (tag !== null && filter === 'refused') return batchResponse(422, { message: 'tag_name is not supported' });
+        const shown = droplets
+          .filter(({ from = 0 }) => clock.now() >= began + from)
+          .filter((one) => name === null || one.name === name)
+          .filter((one) => tag === null || filter === 'ignored' || (filter === 'applied' && hasTag(one, tag)));
+        return batchResponse(200, { droplets: shown, meta: { total: shown.length } });
+      },
+    );
+    const used = ledger ?? (await ledgerFor(batch));
+    const doubts: (readonly [number, number])[] = [];
+    const adopted: string[] = [];
+    const run = testRun(used, api, { clock });
+    const events = {
+      onAdopted: async (found: readonly string[]) => void adopted.push(...found),
+      onDoubt: async (count: number, ms: number) => void doubts.push([count, ms]),
+    };
+    return {
+      api,
+      clock,
+      ledger: used,
+      state: used.state,
+      doubts,
+      adopted,
+      run,
+      tagged: createTaggedBatch(run, events),
+    };
+  }
+
+  function hasTag(one: Made, tag: string): boolean {
+    return Array.isArray(one.tags) && one.tags.includes(tag);
+  }
+
+  describe('a batch with --batch-id, before it sends anything', () => {
+    it.each(['applied', 'ignored', 'refused'] as const)(
+      'adopts the droplets with its tag when the filter is %s',
+      async (filter) => {
+        const run = await account(
+          [
+            { id: 1, name: 'a', tags },
+            { id: 2, name: 'b' },
+            { id: 3, name: 'z' },
+          ],
+          { filter },
+        );
+        await run.tagged.begin();
+        expect([...run.state.rows()]).toMatchObject([{ name: 'a', status: 'created', id: 1 }, {}, {}]);
+        expect(run.state.baseline()?.existing).toEqual({ b: [2] });
+        expect(run.adopted).toEqual(['a']);
+      },
+    );
+
+    it('reads nothing by name when every name is found', async () => {
+      const run = await account(names.map((name, at) => ({ id: at + 1, name, tags })));
+      await run.tagged.begin();
+      await run.tagged.resolveMissing();
+      expect(run.state.counts()).toMatchObject({ created: 3, missing: 0 });
+      expect(run.api.read).toHaveLength(1);
+      expect(run.clock.slept).toEqual([]);
+    });
+
+    it('compares tags without case', async () => {
+      const upper = Array.isArray(tags) ? tags.map((tag) => String(tag).toUpperCase()) : [];
+      const run = await account([{ id: 1, name: 'a', tags: upper }], { filter: 'ignored' });
+      await run.tagged.begin();
+      expect(run.adopted).toEqual(['a']);
+    });
+
+    it('looks missing names up twice, 15 s apart, the first time 15 s after its start', async () => {
+      const run = await account([]);
+      await run.tagged.begin();
+      const read = run.api.read.length;
+      await run.tagged.resolveMissing();
+      expect(run.clock.slept).toEqual([15_000, 15_000]);
+      expect(run.api.read).toHaveLength(read + 2);
+      expect(run.doubts).toEqual([[3, 30_000]]);
+      expect(run.state.missing()).toEqual(names);
+    });
+
+    it('adopts what appears while it waits', async () => {
+      const run = await account([
+        { id: 1, name: 'a', tags, from: 10_000 },
+        { id: 2, name: 'b', tags, from: 20_000 },
+      ]);
+      await run.tagged.begin();
+      await run.tagged.resolveMissing();
+      expect(run.adopted).toEqual(['a', 'b']);
+      expect(run.state.missing()).toEqual(['c']);
+    });
+
+    it('looks names up one by one when the filter does not show a droplet with the tag', async () => {
+      const run = await account(
+        [
+          { id: 1, name: 'a', tags },
+          { id: 2, name: 'b', tags, from: 20_000 },
+        ],
+        { filter: 'broken' },
+      );
+      await run.tagged.begin();
+      await run.tagged.resolveMissing();
+      expect(run.adopted).toEqual(['a', 'b']);
+    });
+
+    it('does not adopt one of two droplets of a name', async () => {
+      const run = await account([
+        { id: 1, name: 'a', tags },
+        { id: 2, name: 'a', tags },
+      ]);
+      await run.tagged.begin();
+      expect(run.state.uncertainGroups()).toMatchObject([
+        { names: ['a'], resend: false, error: expect.stringMatching(/1, 2/) },
+      ]);
+      expect(run.state.missing()).toEqual(['b', 'c']);
+    });
+  });
+
+  describe('a --batch-id of other droplets', () => {
+    const other = ['cloudctl:x', 'cloudctl:x:000000000000'];
+
+    it.each([
+      ['a name that is not in the batch', { id: 9, name: 'z', tags }, /^z \(9\): /],
+      ['other attributes', { id: 9, name: 'a', tags: other, size_slug: 'large' }, /^a \(9\): .*large/],
+      ['attributes that cannot be seen', { id: 9, name: 'a', tags: other }, /000000000000/],
+      ['no second tag', { id: 9, name: 'a', tags: ['cloudctl:x'] }, /^a \(9\): /],
+      ['a hostile name', { id: 9, name: 'z\u001b[2J\u202e', tags }, /^z \(9\): /],
+      ['a hostile tag', { id: 9, name: 'a', tags: ['cloudctl:x', 'cloudctl:x:\u001b[2J\u202e'] }, /^a \(9\): [ -~]*$/],
+    ])('is refused for %s, and no ledger stays', async (_, droplet, detail) => {
+      const run = await account([droplet]);
+      await expect(run.tagged.begin()).rejects.toMatchObject({ code: 'usage', detail: expect.stringMatching(detail) });
+      expect(existsSync(run.ledger.path)).toBe(false);
+    });
+
+    it('is refused when the droplet appears while missing names are looked up', async () => {
+      const run = await account([{ id: 9, name: 'z', tags, from: 20_000 }]);
+      await run.tagged.begin();
+      await expect(run.tagged.resolveMissing()).rejects.toMatchObject({ code: 'usage' });
+    });
+  });
+
+  describe('what an earlier run may have sent', () => {
+    const sent = { event: 'sending', at: new Date(start - 20_000).toISOString(), group: 1, names: ['a'] } as const;
+
+    async function replaced(...events: readonly Parameters<Ledger['commit']>[0][]) {
+      const path = testLedgerPath();
+      const earlier = await createLedgerAt(path, batch, testMachine);
+      for (const event of events) await earlier.commit(event);
+      await earlier.close();
+      const ledger = await replaceLedger(path, batch, testMachine);
+      onTestFinished(() => ledger.close());
+      return ledger;
+    }
+
+    it('is awaited until the kernel sends it no longer', async () => {
+      const run = await account([{ id: 1, name: 'a', tags, from: 112_000 }], { ledger: await replaced(sent) });
+      await run.tagged.begin();
+      await run.tagged.resolveMissing();
+      // 150 s after the request, and 15 s for the server.
+      expect(run.clock.slept[0]).toBe(145_000);
+      expect(run.adopted).toEqual(['a']);
+    });
+
+    it('is not awaited when its result is known', async () => {
+      const failed = { event: 'failed', at: sent.at, group: 1, names: ['a'], error: 'no' } as const;
+      const run = await account([], { ledger: await replaced(sent, failed) });
+      await run.tagged.begin();
+      await run.tagged.resolveMissing();
+      expect(run.clock.slept).toEqual([15_000, 15_000]);
+    });
+
+    it('is awaited no longer than that when the clock was set back', async () => {
+      const run = await account([], { ledger: await replaced({ ...sent, at: '2030-01-01T00:00:00.000Z' }) });
+      await run.tagged.begin();
+      await run.tagged.resolveMissing();
+      expect(run.clock.slept[0]).toBe(165_000);
+    });
+
+    it('is looked for at the end when droplets of the batch are young, and only then', async () => {
+      const young = await account([{ id: 1, name: 'a', tags, created_at: '2025-12-31T23:59:00Z' }]);
+      await young.tagged.begin();
+      expect(young.tagged.lastLookupAt()).toBe(start + 150_000);
+      const old = await account([{ id: 1, name: 'a', tags, created_at: '2025-12-31T20:00:00Z' }]);
+      await old.tagged.begin();
+      expect(old.tagged.lastLookupAt()).toBe(start);
+    });
+
+    it('and was created twice is unknown with both ids, whatever its row was', async () => {
+      const run = await account([
+        { id: 1, name: 'a', tags },
+        { id: 2, name: 'b', tags },
+        { id: 7, name: 'a', tags, from: 1 },
+      ]);
+      await run.tagged.begin();
+      await run.tagged.resolveMissing();
+      expect(await recordDuplicates(run.run)).toEqual({ names: ['a'], hasTagged: true });
+      expect([...run.state.rows()]).toMatchObject([
+        { name: 'a', status: 'unknown', error: expect.stringMatching(/1, 7/) },
+        { name: 'b', status: 'created', id: 2 },
+        { name: 'c' },
+      ]);
+      expect(run.state.missing()).toEqual(['c']);
+    });
+
+    it('is found at the end although the list cannot be read at first', async () => {
+      const run = await account([
+        { id: 1, name: 'a', tags },
+        { id: 7, name: 'a', tags, from: 1 },
+      ]);
+      await run.tagged.begin();
+      await run.tagged.resolveMissing();
+      const { lane } = run.run;
+      let failures = 2;
+      const request: typeof lane.request = async (sent) => {
+        failures -= 1;
+        return failures < 0 ? lane.request(sent) : batchResponse(500);
+      };
+      expect(await recordDuplicates({ ...run.run, lane: { ...lane, request } })).toMatchObject({
+        names: ['a'],
+      });
+      expect(run.clock.slept.slice(-2)).toEqual([15_000, 15_000]);
+    });
+
+    it('stays in its ledger until the new run has its baseline', async () => {
+      const ledger = await replaced(sent);
+      const run = await account([{ id: 9, name: 'z', tags }], { ledger });
+      await expect(run.tagged.begin()).rejects.toMatchObject({ code: 'usage' });
+      expect(readFileSync(ledger.path, 'utf8')).toContain('"sending"');
+      const unreachable = await replaceLedger(ledger.path, batch, testMachine);
+      await unreachable.close();
+      expect(readFileSync(ledger.path, 'utf8')).toContain('"sending"');
+      // A run that is killed here leaves both files.
+      renameSync(ledger.path, `${ledger.path}.previous`);
+      writeFileSync(ledger.path, encodeEvent(batch));
+      const good = await account([], { ledger: await replaceLedger(ledger.path, batch, testMachine) });
+      expect(good.ledger.replaced?.uncertainGroups()).toMatchObject([{ names: ['a'] }]);
+      await good.tagged.begin();
+      await good.ledger.close();
+      expect(readFileSync(ledger.path, 'utf8')).not.toContain('"sending"');
+      expect(existsSync(`${ledger.path}.previous`)).toBe(false);
+    });
+  });
+});

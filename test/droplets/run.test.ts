@@ -1,0 +1,274 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { formatProfileAndServerOptions } from '../../src/commands/profile-options.ts';
+import { listenForInterruption } from '../../src/droplets/io.ts';
+import type { Ledger } from '../../src/droplets/ledger.ts';
+import { describeBatch } from '../../src/droplets/options.ts';
+import { printDryRun } from '../../src/droplets/plan.ts';
+import { reportEnd, resultView, startNotice, startReporter } from '../../src/droplets/report.ts';
+import { createMissing, isProven, type RunOptions, resumeCommand, runBatch } from '../../src/droplets/run.ts';
+import { createWaitResults } from '../../src/droplets/wait.ts';
+import { workLoginHints } from '../api/login-hints.ts';
+import { runCloudctl } from '../commands/run-cloudctl.ts';
+import { argsFrom, commandIo } from '../fixtures/command-io.ts';
+import { type RequestHandler, reply, serverFor } from '../fixtures/fake-server.ts';
+import { type TestHost, testHost } from '../fixtures/host.ts';
+import { profileNamed } from '../fixtures/profile.ts';
+import { seedSession } from '../fixtures/session.ts';
+import { sandboxFor } from '../sandbox/requests.ts';
+import { apiOf, batchOf, batchResponse, fastClock, ledgerFor, respondCreated, testRun } from './batch-fixtures.ts';
+
+describe('run batch', () => {
+  function ioOf(format: 'json' | 'ndjson' = 'json') {
+    return commandIo({ ...testHost(), clock: fastClock() }, format);
+  }
+
+  const options = (api: RunOptions['api']): RunOptions => ({
+    api,
+    loginHints: workLoginHints,
+    onPause: async () => {},
+    timeout: 30_000,
+    batchSize: 10,
+    concurrency: 1,
+    maxWait: 900_000,
+    profileOptions: [],
+  });
+
+  describe('a run of a batch', () => {
+    it.each(['json', 'ndjson'] as const)('prints a row for every name as %s and ends with 0', async (format) => {
+      const io = ioOf(format);
+      const ledger = await ledgerFor(batchOf(['a', 'b']));
+      expect(await runBatch(io, ledger, argsFrom({ ledger: ['x'] }), options(apiOf(respondCreated)))).toBe(0);
+      const rows =
+        format === 'json'
+          ? io.host.json<object[]>()
+          : io.host
+              .out()
+              .trim()
+              .split('\n')
+              .map((row) => JSON.parse(row));
+      expect(rows).toMatchObject([
+        { name: 'a', status: 'created' },
+        { name: 'b', status: 'created' },
+      ]);
+    });
+
+    it('that created nothing throws the error of the server', async () => {
+      const io = ioOf();
+      const ledger = await ledgerFor(batchOf(['a']));
+      const api = apiOf(() => batchResponse(422, { message: 'size is unknown' }));
+      await expect(runBatch(io, ledger, argsFrom({ ledger: ['x'] }), options(api))).rejects.toMatchObject({
+        code: 'api_error',
+        detail: 'size is unknown',
+      });
+      expect(io.host.json()).toMatchObject([{ name: 'a', status: 'failed' }]);
+    });
+
+    it('that a signal ended is cancelled with the exit code of the signal', async () => {
+      const { state } = await ledgerFor(batchOf(['a']));
+      const end = {
+        state,
+        results: createWaitResults(),
+        stopped: undefined,
+        outputError: undefined,
+        signal: 'SIGTERM',
+        resume: 'r',
+        wait: false,
+      } as const;
+      await expect(reportEnd(ioOf(), { ...end, profileOptions: [] })).rejects.toMatchObject({
+        code: 'cancelled',
+        exitCode: 143,
+      });
+    });
+  });
+
+  it('the first signal ends the sending, the second one the waiting', () => {
+    const host = testHost();
+    const interruption = listenForInterruption(host, 60_000);
+    host.signal('SIGINT');
+    expect([interruption.ending.aborted, interruption.ended.aborted]).toEqual([true, false]);
+    host.signal('SIGTERM');
+    expect(interruption.ended.aborted).toBe(true);
+    expect(interruption.receivedSignal()).toBe('SIGINT');
+    interruption.stop();
+  });
+
+  it('the resume command repeats sizes, --wait, profile and servers', () => {
+    const args = argsFrom({ 'batch-size': ['2'], wait: [''] });
+    const globals = argsFrom({ 'base-url': ['https://api.example'] });
+    expect(resumeCommand('/a b.jsonl', args, formatProfileAndServerOptions(globals, profileNamed('work')))).toBe(
+      "cloudctl droplets create --resume '/a b.jsonl' --batch-size 2 --wait --profile work --base-url https://api.example",
+    );
+  });
+
+  it('names and attributes are read from arguments and options', async () => {
+    const args = argsFrom({ size: ['s'], image: ['12'], set: ['ipv6=true'], names: ['c'] }, ['web-{1..2}']);
+    const settings = { profileName: 'default', values: {} };
+    expect(await describeBatch(testHost(), args, settings, undefined)).toMatchObject({
+      names: ['web-1', 'web-2', 'c'],
+      attributes: { size: 's', image: 12, extra: { ipv6: true } },
+    });
+  });
+
+  it('a dry run has one request for each group, with its curl command', async () => {
+    const io = ioOf();
+    const attributes = { size: 's', image: 'i', extra: {} };
+    await printDryRun(io, ['a', 'b', 'c'], attributes, { batchSize: 2, baseUrl: 'https://h', profileOptions: [] });
+    const requests = io.host.json<{ readonly body: unknown; readonly curl: string }[]>();
+    expect(requests.map(({ body }) => body)).toEqual([
+      { names: ['a', 'b'], size: 's', image: 'i' },
+      { name: 'c', size: 's', image: 'i' },
+    ]);
+    expect(requests[0]?.curl).toContain('curl -X POST https://h/v2/droplets ');
+  });
+
+  it('the columns of a row are those of the contract', () => {
+    expect(resultView.columns.map(({ name }) => name)).toEqual([
+      'Name',
+      'Status',
+      'ID',
+      'ActionID',
+      'Error',
+      'PublicIPv4',
+      'Ledger',
+    ]);
+  });
+});
+
+describe('reconcile and create missing droplets', () => {
+  async function send(ledger: Ledger, api = apiOf(respondCreated)) {
+    const clock = fastClock();
+    const io = commandIo({ ...testHost(), clock }, 'json');
+    const notice = startNotice(io);
+    onTestFinished(() => notice.stop());
+    const reporter = await startReporter(notice.io, ledger);
+    return createMissing(notice, reporter, testRun(ledger, api, { clock }), {
+      api,
+      batchSize: 10,
+      concurrency: 1,
+      timeout: 30_000,
+    });
+  }
+
+  const baseline = { event: 'baseline', at: '2026-01-01T00:00:00.000Z', existing: {} } as const;
+
+  describe('sending what a batch lacks', () => {
+    it('creates every name, and a first run has no duplicates to look for', async () => {
+      for (const mark of [false, true]) {
+        const ledger = await ledgerFor(batchOf(['a', 'b'], { mark }));
+        expect(await send(ledger)).toEqual({ stopped: undefined, lastLookupAt: undefined });
+        expect(ledger.state.counts()).toMatchObject({ created: 2, missing: 0 });
+      }
+    });
+
+    it('looks for duplicates after a resumed run only where a tag tells them apart', async () => {
+      const resumed = async (mark: boolean) => {
+        const ledger = await ledgerFor(batchOf(['a', 'b'], { mark }));
+        await ledger.commit(baseline);
+        return send(ledger);
+      };
+      expect((await resumed(true)).lastLookupAt).toEqual(expect.any(Number));
+      expect((await resumed(false)).lastLookupAt).toBeUndefined();
+    });
+
+    it('resolves with the error that stopped it', async () => {
+      const ledger = await ledgerFor(batchOf(['a']));
+      const api = apiOf(() => batchResponse(403, { id: 'forbidden' }));
+      const { stopped, lastLookupAt } = await send(ledger, api);
+      expect(stopped).toMatchObject({ code: 'scope_too_small' });
+      expect(lastLookupAt).toBeUndefined();
+    });
+
+    it('stops before anything is sent when names are in use', async () => {
+      const taken = [{ id: 1, name: 'a' }];
+      const ledger = await ledgerFor(batchOf(['a'], { if_exists: 'fail' }));
+      const api = apiOf(respondCreated, () => batchResponse(200, { droplets: taken, meta: { total: 1 } }));
+      await expect(send(ledger, api)).rejects.toMatchObject({ code: 'usage' });
+      expect(api.sent).toEqual([]);
+    });
+  });
+});
+
+describe('single droplet creation', () => {
+  const like = ['--size', 's-1vcpu-1gb', '--image', 'ubuntu-24-04-x64'];
+
+  function filesOf({ place }: TestHost): readonly string[] {
+    const folder = join(place.state, 'batches');
+    return existsSync(folder) ? readdirSync(folder) : [];
+  }
+
+  async function loggedIn(clock = testHost().clock) {
+    const [host, sandbox] = [{ ...testHost(), clock }, await sandboxFor()];
+    await seedSession(host, sandbox, { scope: 'read write' });
+    return {
+      host,
+      sandbox,
+      create: (...words: string[]) => runCloudctl(host, ['droplets', 'create', ...words, ...like]),
+    };
+  }
+
+  async function withServer(post: RequestHandler) {
+    const { origin } = await serverFor((seen, response) =>
+      seen.method === 'GET' ? reply(response, 200, { droplets: [], meta: { total: 0 } }) : post(seen, response, 0),
+    );
+    const host = testHost({ env: { CLOUDCTL_ACCESS_TOKEN: 'x', CLOUDCTL_BASE_URL: origin } });
+    return { ...host, clock: fastClock() };
+  }
+
+  describe('a plain creation of one name', () => {
+    it.each(['json', 'ndjson', 'table'])('leaves no file and names none (%s)', async (format) => {
+      const { host, create } = await loggedIn();
+      const ran = await create('a', '-o', format);
+      expect(ran.code).toBe(0);
+      expect(filesOf(host)).toEqual([]);
+      expect(`${ran.out}${ran.err}`).not.toMatch(/ledger|batches/);
+    });
+
+    it('leaves no file when the name is skipped', async () => {
+      const { host, create } = await loggedIn();
+      await create('a');
+      expect(await create('a', '--if-exists', 'skip')).toMatchObject({ code: 0 });
+      expect(filesOf(host)).toEqual([]);
+    });
+
+    it('keeps the file and prints its path when the server refuses the name', async () => {
+      const { host, create } = await loggedIn();
+      const ran = await create('a', '--region', 'moon1');
+      expect(ran.code).toBe(1);
+      const path = /^ledger: (.+)$/m.exec(ran.err)?.[1] ?? '';
+      expect(existsSync(path)).toBe(true);
+      expect(filesOf(host)).not.toEqual([]);
+      const json = await create('b', '--region', 'moon1', '-o', 'json');
+      const [row] = json.json<{ ledger: string }[]>();
+      expect(existsSync(row?.ledger ?? '')).toBe(true);
+    });
+
+    it('keeps the file when the result is unknown', async () => {
+      const host = await withServer((_, response) => reply(response, 202, { droplet: { id: 1, name: 'other' } }));
+      const ran = await runCloudctl(host, ['droplets', 'create', 'a', ...like]);
+      expect(ran.code).toBe(5);
+      expect(existsSync(/^ledger: (.+)$/m.exec(ran.err)?.[1] ?? '')).toBe(true);
+    });
+
+    it('prints the file of --ledger, --mark and --batch-id first, and keeps it', async () => {
+      const { host, create } = await loggedIn(fastClock());
+      const file = join(host.place.home, 'batch.jsonl');
+      for (const words of [
+        ['x', '--ledger', file],
+        ['y', '--mark'],
+        ['z', '--batch-id', 'nightly'],
+      ]) {
+        const ran = await create(...words);
+        expect(ran.code).toBe(0);
+        expect(existsSync(/^ledger: (.+)$/m.exec(ran.err)?.[1] ?? '')).toBe(true);
+      }
+    });
+  });
+
+  it('a droplet without an action may have been found by a lookup: it is not proven', () => {
+    expect(isProven({ name: 'a', status: 'created', id: 1 })).toBe(false);
+    expect(isProven({ name: 'a', status: 'created', id: 1, action_id: 2 })).toBe(true);
+    expect(isProven({ name: 'a', status: 'unknown', error: 'x' })).toBe(false);
+  });
+});
