@@ -9,6 +9,7 @@ import { checkPackage } from './package.mjs';
 import { missingPostgres } from './postgres-binaries.mjs';
 import { installCommand, installPrograms, lowest, missingPrograms, nodeIsOld } from './required-programs.mjs';
 import { root, run, suite } from './run-vitest.mjs';
+import { shapeLine } from './shape.mjs';
 import { buildStandalone } from './standalone.mjs';
 
 const usage = `usage: npm test -- [--stage NAME,NAME] [PATH...]
@@ -61,6 +62,7 @@ const quickStages = {
   lint: () => tool('@biomejs/biome/bin/biome', 'check', '--error-on-warnings'),
   types: () => tool('typescript/bin/tsc'),
   unused: () => tool('knip/bin/knip.js'),
+  shape: () => console.log(shapeLine()) ?? {},
   build: async () => (await build()) && {},
   unit: () => suite(['--project', 'unit', '--maxWorkers', '3']),
   story: () => suite(['--project', 'story']),
