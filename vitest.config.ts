@@ -49,7 +49,7 @@ const buildFirst = { globalSetup: ['scripts/build-before-tests.mjs'] };
 export default defineConfig({
   test: {
     maxWorkers: 2,
-    // Stages, and the tutorials of CONTRIBUTING.md, transform the same sources.
+    // Stages, and the tutorials of docs/contributing, transform the same sources.
     experimental: { fsModuleCache: true, fsModuleCachePath: '.side/vitest-cache' },
     sequence: { sequencer: SlowFilesFirst },
     projects: [

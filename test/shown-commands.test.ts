@@ -42,7 +42,10 @@ const mistakes: ReadonlySet<string> = new Set(['cloudctl login']);
 function shownIn(): readonly string[] {
   const below = (folder: string): readonly string[] =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((name) => join(root, folder, name));
-  const files = [...below('src'), ...below('docs')].filter((file) => /\.(ts|md)$/.test(file));
+  // The pages of docs/contributing show commands that they add.
+  const files = [...below('src'), ...below('docs')].filter((file) =>
+    /^(?!.*[\\/]contributing[\\/]).*\.(ts|md)$/.test(file),
+  );
   return [...files, ...['README.md', 'SECURITY.md', 'CHANGELOG.md'].map((name) => join(root, name))];
 }
 

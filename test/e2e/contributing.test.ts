@@ -6,14 +6,11 @@ import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-const tutorials = readTutorials(readFileSync(join(root, 'CONTRIBUTING.md'), 'utf8'));
+const tutorials = ['add-a-command', 'add-a-check', 'add-an-api-resource'];
 
-test('CONTRIBUTING.md has a tutorial for a command, a check and an API resource', () => {
-  expect(tutorials.map(({ title }) => title)).toEqual(['Add a command', 'Add a check', 'Add an API resource']);
-});
-
-test.each(tutorials)('the tutorial "$title" works as it is written', { timeout: 400_000 }, ({ blocks }) => {
+test.each(tutorials)('the tutorial %s works as it is written', { timeout: 400_000 }, (name) => {
   const copy = copyProject();
+  const blocks = readBlocks(readFileSync(join(root, `docs/contributing/${name}.md`), 'utf8'));
   for (const block of blocks) {
     if (block.language === 'sh') runScript(copy, block.text);
     else if (block.language === 'diff') applyDiff(join(copy, block.path), block.text);
@@ -29,22 +26,13 @@ interface CodeBlock {
   readonly text: string;
 }
 
-interface Tutorial {
-  readonly title: string;
-  readonly blocks: readonly CodeBlock[];
-}
-
-/** Sections `### Add …` with their code blocks, whose info string is the language and, but for `sh`, the path of the file. */
-function readTutorials(page: string): readonly Tutorial[] {
-  return page
-    .split(/^### (?=Add )/m)
-    .slice(1)
-    .map((section) => ({
-      title: section.slice(0, section.indexOf('\n')),
-      blocks: [...(section.split(/^#{1,3} /m)[0] ?? '').matchAll(/^```(\w+) ?(\S*)\n([\s\S]*?)^```$/gm)].map(
-        ([, language = '', path = '', text = '']) => ({ language, path, text }),
-      ),
-    }));
+/** The code blocks of a page, whose info string is the language and, but for `sh`, the path of the file. */
+function readBlocks(page: string): readonly CodeBlock[] {
+  return [...page.matchAll(/^```(\w+) ?(\S*)\n([\s\S]*?)^```$/gm)].map(([, language = '', path = '', text = '']) => ({
+    language,
+    path,
+    text,
+  }));
 }
 
 function copyProject(): string {

@@ -358,7 +358,7 @@ test('every fix with statements is simulated here or in the test of its check, o
       'simulated(',
     );
   const missing = offering.filter((name) => !listed.includes(name) && !hasOwnTest(name));
-  const remedy = 'call `simulated` in the test of the check (CONTRIBUTING.md, "Add a check"), or set `notSimulated`';
+  const remedy = 'call `simulated` in the test of the check (docs/contributing/add-a-check.md), or set `notSimulated`';
   expect(missing, remedy).toEqual([]);
 });
 
