@@ -1,21 +1,24 @@
 // `npm run docs`: generates pages of docs/ from the sources. A test fails when they are out of date.
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import { apiReport, declarations, reportPath } from './library.mjs';
 import { root } from './run-vitest.mjs';
 
 const { generatedDocs } = await load('test/fixtures/generated-docs.ts');
+const { truthPage } = await load('test/truth/page.ts');
 rmSync(join(root, 'man'), { recursive: true, force: true });
 for (const folder of ['man', 'docs/reference']) mkdirSync(join(root, folder), { recursive: true });
 writeFileSync(join(root, reportPath), apiReport(declarations(root)));
 for (const [file, text] of Object.entries(await generatedDocs())) writeFileSync(join(root, file), text);
+writeFileSync(join(root, 'docs/truth.md'), truthPage());
 
-/** Imports a TypeScript module. It is built inside the project, where its packages are found. */
+/** Imports a TypeScript module. It is built inside the project, where its packages are found, and as deep below it as the fixtures, which read files by
+ * their own place. */
 async function load(source) {
   const folder = join(root, '.side', `docs.${process.pid}`);
-  const outfile = join(folder, 'docs.mjs');
+  const outfile = join(folder, `${basename(source, '.ts')}.mjs`);
   mkdirSync(folder, { recursive: true });
   try {
     const entryPoints = [join(root, source)];

@@ -4,10 +4,12 @@ import { type BestMethod, disagreements, isFull, recordRow, resultOf, type Truth
 
 export interface TruthCase {
   readonly name: string;
+  readonly quick?: true;
   readonly verdict: BestMethod;
   readonly reasons?: readonly string[];
   readonly unproven?: readonly string[];
   readonly differs?: DifferingResult;
+  readonly uneven?: string;
 }
 
 /** The worse result of both engines, where it differs from the verdict, and why the verdict is correct nevertheless. */

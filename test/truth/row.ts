@@ -82,7 +82,14 @@ export const isFull = process.env.CLOUDCTL_TEST_TRUTH === 'full';
 /** A part of the full matrix: parts of names, separated by a vertical bar. */
 const only = process.env.CLOUDCTL_TEST_TRUTH_ONLY?.split('|');
 
-export function isWanted({ name, quick }: { readonly name: string; readonly quick?: true }): boolean {
+interface SelectableCase {
+  readonly name: string;
+  readonly quick?: true;
+  readonly possible?: boolean;
+}
+
+export function isWanted({ name, quick, possible = true }: SelectableCase): boolean {
+  if (!possible) return false;
   return only === undefined ? isFull || quick === true : only.some((part) => name.includes(part));
 }
 

@@ -27,6 +27,8 @@ export interface PostgresCase {
   readonly unproven?: readonly string[];
   /** In the half that every run of the tests makes. */
   readonly quick?: true;
+  /** False where this machine lacks the program or the address that the case needs. */
+  readonly possible?: boolean;
   /** 15 unless told. */
   readonly from?: Major;
   /** 17 unless told. */

@@ -16,6 +16,8 @@ export interface RedisCase {
   /** Findings that leave the verdict unproven. */
   readonly unproven?: readonly string[];
   readonly quick?: true;
+  /** False where this machine lacks the program or the address that the case needs. */
+  readonly possible?: boolean;
   /** Redis 7.0 unless told. */
   readonly source?: RedisOptions;
   /** Valkey 8 unless told. */

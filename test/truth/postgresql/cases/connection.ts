@@ -101,11 +101,11 @@ export const connectionCases: readonly PostgresCase[] = [
     first: ['rules hostssl all all 0.0.0.0/0 scram-sha-256'],
     connection: { ssl: 'require' },
   },
-  ...(outside === undefined ? [] : fromFar(outside)),
-  ...(lacks('pgbouncer') ? [] : poolers()),
+  ...fromFar(outside).map((one) => ({ ...one, possible: outside !== undefined })),
+  ...poolers().map((one) => ({ ...one, possible: !lacks('pgbouncer') })),
 ];
 
-function fromFar(address: string): readonly PostgresCase[] {
+function fromFar(address = ''): readonly PostgresCase[] {
   // The address of the source is as private as this machine; what is to be judged is what the server says of it.
   const far = { isOverInternet: true, accept: ['host-public-address'] };
   return [

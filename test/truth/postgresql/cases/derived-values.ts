@@ -303,7 +303,7 @@ export const derivedValueCases: readonly PostgresCase[] = [
     reasons: ['search-path'],
     differs: {
       truth: 'continuous',
-      why: 'to_regclass returns NULL for a name that is not found; whether the result matters is not evaluated',
+      why: 'the function to_regclass returns NULL for a name that is not found; whether the result matters is not evaluated',
     },
     setup: [
       "CREATE FUNCTION compare(int, int) RETURNS int IMMUTABLE LANGUAGE sql AS $$SELECT btint4cmp($1, $2) + 0 * coalesce((to_regclass('base') IS NULL)::int, 0)$$",
