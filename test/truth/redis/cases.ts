@@ -335,7 +335,7 @@ export const redisCases: readonly RedisCase[] = [
     filled: [0],
     // Its own authority alone.
     target: () => ({ program: 'valkey', tls: true }),
-    differs: { truth: 'scan', why: 'Which authorities the target trusts is not known; the report says so.' },
+    differs: { truth: 'scan', why: 'which authorities the target trusts is not known; the report says so' },
   },
   {
     name: 'a certificate that has expired',

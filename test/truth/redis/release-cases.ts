@@ -25,7 +25,7 @@ function between(from: RedisProgram, to: RedisProgram, verdict: BestMethod): Red
       ? {
           differs: {
             truth: 'continuous',
-            why: 'Spec §4.6 forbids a source that is newer than its target; a copy without the features of the newer one came through.',
+            why: 'the service refuses a source that is newer than its target; a copy without the features of the newer one came through',
           },
         }
       : {}),
