@@ -252,7 +252,7 @@ async function findFalseAlarms(
   return found;
 }
 
-/** Findings that block some tables whose rows come through; docs/truth.md lists each with a case and the reason. */
+/** Findings that block some tables whose rows come through (docs/decisions/008-preflight-verdicts.md). */
 function isKnownAlarm(id: string, { statements }: MutatedTable): boolean {
   // What the function of a trigger does is not analysed.
   if (id === 'always-triggers') return true;
