@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { build } from '../scripts/build.mjs';
 import { startPostgres } from '../scripts/postgres.mjs';
-import { runPreflightProgram } from './program.mjs';
+import { runDbProgram } from './program.mjs';
 
 const number = (value, otherwise) => (value === undefined ? otherwise : Number(value));
 const { values } = parseArgs({
@@ -96,7 +96,7 @@ function address({ server, name, database }) {
 async function inventory(sources, more = []) {
   const file = join(home, 'sources');
   writeFileSync(file, `${sources.map(address).join('\n')}\n`);
-  return program(['--sources', file, '--scope', 'database', ...options, ...more]);
+  return program('inventory', [file, '--scope', 'database', ...options, ...more]);
 }
 
 /** Milliseconds for one preflight after the other, as many at once as the machine has cores. */
@@ -109,7 +109,7 @@ async function loop(sources) {
       const prefix = one.server === servers[0] ? 'db' : 'app';
       const all = ['postgres', ...Array.from({ length: count }, (_, at) => `${prefix}${at + 1}`)];
       const ignored = all.filter((name) => name !== one.database).join(',');
-      await program(['--source', address(one), '--ignore-dbs', ignored, ...options]);
+      await program('preflight', ['--source', address(one), '--ignore-dbs', ignored, ...options]);
     }
   };
   await Promise.all(cpus().map(lane));
@@ -117,9 +117,9 @@ async function loop(sources) {
 }
 
 /** The built program, as a person runs it. */
-function program(words) {
+function program(command, words) {
   const env = { PATH: process.env.PATH, HOME: home, CLOUDCTL_CONFIG_DIR: home, PGPASSWORD: password };
-  return runPreflightProgram(words, env);
+  return runDbProgram(command, words, env);
 }
 
 function seconds(ms) {

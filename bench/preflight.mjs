@@ -8,7 +8,7 @@ import { parseArgs } from 'node:util';
 import pg from 'pg';
 import { build } from '../scripts/build.mjs';
 import { startPostgres } from '../scripts/postgres.mjs';
-import { runPreflightProgram } from './program.mjs';
+import { runDbProgram } from './program.mjs';
 
 const { values } = parseArgs({ options: { databases: { type: 'string' }, tables: { type: 'string' } } });
 const tables = Number(values.tables ?? 50);
@@ -85,7 +85,7 @@ async function measure() {
 function preflight(more) {
   const source = `postgres://postgres@127.0.0.1:${server.port}/db1`;
   const env = { PATH: process.env.PATH, HOME: home, CLOUDCTL_CONFIG_DIR: home, PGPASSWORD: server.password };
-  return runPreflightProgram(['--source', source, '--disable-ssl', '--allow-private', ...more], env);
+  return runDbProgram('preflight', ['--source', source, '--disable-ssl', '--allow-private', ...more], env);
 }
 
 /** By database, what --show-queries printed; questions of the replication protocol are none for a bare loop. */

@@ -17,17 +17,17 @@ export async function runProgram(words, env) {
 }
 
 /**
- * Runs `db preflight -o json`, whose exit code says what it found. Resolves with the report, what the program printed on
- * stderr, its milliseconds and its memory in MB; rejects when there is no report.
+ * Runs `db preflight` or `db inventory` with `-o json`; the exit code says what it found. Resolves with the report, what the
+ * program printed on stderr, its milliseconds and its memory in MB; rejects when there is no report.
  */
-export async function runPreflightProgram(words, env) {
+export async function runDbProgram(command, words, env) {
   const chunks = [];
-  const all = ['db', 'preflight', ...words, '-o', 'json'];
+  const all = ['db', command, ...words, '-o', 'json'];
   const { stderr, memory, elapsed } = await measureProgram(all, env, (chunk) => chunks.push(chunk));
   try {
     return { report: JSON.parse(Buffer.concat(chunks).toString('utf8')), stderr, memory, elapsed };
   } catch {
-    throw new Error(`the preflight printed no report: ${stderr}`);
+    throw new Error(`db ${command} printed no report: ${stderr}`);
   }
 }
 

@@ -75,11 +75,6 @@ export const environmentVariableSpecs: readonly EnvironmentVariableSpec[] = [
     commands: ['db cutover', 'db compare'],
   },
   {
-    name: 'CLOUDCTL_QUEUE_URL',
-    description: 'PostgreSQL server of --queue: postgres://USER@HOST/DBNAME',
-    commands: ['db preflight'],
-  },
-  {
     name: 'CLOUDCTL_CLUSTER_NAME',
     description: 'same as --cluster name=URL, hidden from other users of this machine',
     commands: ['sandbox start'],
@@ -99,7 +94,7 @@ export const environmentVariableSpecs: readonly EnvironmentVariableSpec[] = [
   {
     name: 'PGPASSWORD, PGPASSFILE, REDISCLI_AUTH',
     description: 'password of the source database',
-    commands: sourceCommands,
+    commands: [...sourceCommands, 'db inventory'],
   },
 ];
 

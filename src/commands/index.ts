@@ -150,6 +150,10 @@ export const commandTree: CommandTree<CommandContext> = {
       'check whether a database can be migrated',
       async () => (await import('./db/preflight.ts')).dbPreflightCommand,
     ),
+    inventory: lazyCommand(
+      'check whether many databases can be migrated, and what to fix first',
+      async () => (await import('./db/inventory.ts')).dbInventoryCommand,
+    ),
     rehearse: lazyCommand(
       'rehearse a migration into a server of your own and compare the result',
       async () => (await import('./db/rehearse.ts')).dbRehearseCommand,

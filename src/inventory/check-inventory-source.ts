@@ -49,37 +49,26 @@ export function createPerServerSchemaFingerprintsCache(): InventorySourceCheckDe
   return createResultCache((schemas) => Object.keys(schemas ?? {}).length, 100_000);
 }
 
-/** The outcome of checking a source, and whether its cause is probably this machine, not the source. */
-export interface InventorySourceCheckResult {
-  readonly outcome: InventorySourceOutcome;
-  readonly lacksPassword: boolean;
-}
-
 /** Runs the preflight of one source, writes its files, and keeps what the report of the inventory needs. */
 export async function checkInventorySource(
   entry: SourceInventoryEntry,
   slot: ServerConcurrencySlot,
   checker: InventorySourceCheckDeps,
-): Promise<InventorySourceCheckResult> {
+): Promise<InventorySourceOutcome> {
   const { engine } = entry.withPassword(undefined);
   const origin = { line: entry.line, name: entry.name, url: entry.url, engine, method: entry.options.method };
   const found = await findPassword(entry, checker);
-  if ('failure' in found) {
-    const reason = `the password command failed: ${found.failure}`;
-    return { outcome: buildUncheckedSourceOutcome(origin, reason), lacksPassword: true };
-  }
+  if ('failure' in found) return buildUncheckedSourceOutcome(origin, `the password command failed: ${found.failure}`);
   const source = entry.withPassword(found.password);
   const seen: InventorySourceConnectionResult = { server: undefined, unreachable: undefined, lacksPassword: false };
   const report = await runSource(entry, source, slot, seen, checker).catch(failureReason);
-  if (typeof report === 'string') return { outcome: buildUncheckedSourceOutcome(origin, report), lacksPassword: false };
+  if (typeof report === 'string') return buildUncheckedSourceOutcome(origin, report);
   const { reports, files } = checker;
   if (reports !== undefined) files.attempt(() => writeInventorySourceReport(reports, entry.name, report));
-  if (seen.unreachable !== undefined || seen.lacksPassword) {
-    const reason = seen.lacksPassword ? 'the server requires a password, and there is none' : (seen.unreachable ?? '');
-    return { outcome: buildUncheckedSourceOutcome(origin, reason, report), lacksPassword: seen.lacksPassword };
-  }
+  const reason = seen.lacksPassword ? 'the server requires a password, and there is none' : seen.unreachable;
+  if (reason !== undefined) return buildUncheckedSourceOutcome(origin, reason, report);
   const changes = await compareWithBaseline(entry, source, report, seen, checker);
-  return { outcome: condensePreflightReport(origin, report, seen.server, changes), lacksPassword: false };
+  return condensePreflightReport(origin, report, seen.server, changes);
 }
 
 /** Errors of one source, such as an unknown database in ignore_dbs, do not end the inventory. */

@@ -15,12 +15,12 @@ export function checkSourceInventory(
 ): Promise<void> {
   return runForEachSourceWithinLimits(entries, buildInventoryServerAddress, limits, async (entry, slot) => {
     if (checker.signal.aborted) return;
-    await onOutcome((await checkInventorySource(entry, slot, checker)).outcome);
+    await onOutcome(await checkInventorySource(entry, slot, checker));
   });
 }
 
 /** Host and port of the server, by which sources of the same server are recognized before any of them is connected. */
-export function buildInventoryServerAddress({ withPassword }: Pick<SourceInventoryEntry, 'withPassword'>): string {
+function buildInventoryServerAddress({ withPassword }: SourceInventoryEntry): string {
   const { engine, source } = withPassword(undefined);
   return `${engine}:${source.host.toLowerCase()}:${source.port}`;
 }

@@ -42,7 +42,7 @@ export function parseSourceInventory(bytes: Uint8Array, input: SourceInventoryEn
 }
 
 /** Builds an entry for each line; a line that is invalid, or has the name of an earlier line, is added to `bad`. */
-export function parseSourceInventoryEntries(
+function parseSourceInventoryEntries(
   all: readonly (readonly [line: number, cells: SourceInventoryInputCells])[],
   input: SourceInventoryEntryInput,
   bad: BadSourcesFileLine[],

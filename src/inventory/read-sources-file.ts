@@ -20,7 +20,10 @@ export async function readSourcesFile(path: string, host: HostSystem): Promise<S
 
 async function readStandardInput({ stdin }: HostSystem): Promise<SourcesFileContent> {
   if (stdin.isTTY === true)
-    throw usageError('standard input is a terminal', 'pipe the inventory, as in `… --sources - < sources.txt`');
+    throw usageError(
+      'standard input is a terminal',
+      'pipe the list of sources, as in `cloudctl db inventory - < sources.txt`',
+    );
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of stdin) {
@@ -66,8 +69,8 @@ function readFile(path: string, platform: NodeJS.Platform): SourcesFileContent {
   }
 }
 
-const useFile = 'give a file that you have permission to read with `--sources`, or `-` for standard input';
+const useFile = 'give a file that you have permission to read, or `-` for standard input';
 
 function tooLarge(what: string): CliError {
-  return usageError(`${what} is larger than ${maxInventoryBytes / 1024 / 1024} MiB`, 'split the inventory');
+  return usageError(`${what} is larger than ${maxInventoryBytes / 1024 / 1024} MiB`, 'split the list of sources');
 }

@@ -13,12 +13,12 @@ import { createInventoryFileFailures, type InventoryFileFailures } from './inven
 import { createInventoryPostgresqlEngineFactory } from './inventory-postgresql-engine-factory.ts';
 import { createInventoryRedisEngineFactory } from './inventory-redis-engine-factory.ts';
 import type { InventorySourceOutcome } from './inventory-source-outcome.ts';
+import type { RunSourceInventoryInput } from './options.ts';
 import { parseSourceInventory } from './parse-source-inventory.ts';
 import { openPerSourceFileFolder } from './per-source-file-folder.ts';
 import { readSourcesFile } from './read-sources-file.ts';
-import type { SourceInventoryEntry, SourceInventoryEntryInput } from './source-inventory-entry.ts';
+import type { SourceInventoryEntry } from './source-inventory-entry.ts';
 import { createSourceInventoryReportBuilder, type SourceInventoryReport } from './source-inventory-report.ts';
-import type { RunSourceInventoryInput } from './source-inventory-settings.ts';
 import type { BadSourcesFileLine } from './split-sources-file-lines.ts';
 import { streamPushedItems } from './stream-pushed-items.ts';
 
@@ -35,7 +35,7 @@ export interface SourceInventoryRunResult {
 export async function runSourceInventory(input: RunSourceInventoryInput): Promise<SourceInventoryRunResult> {
   const { io, inventory } = input;
   for (const file of inventory.reports) requireWritableFile(file);
-  const { entries, entryInput } = await readEntries(input);
+  const entries = await readEntries(input);
   const startedAt = io.host.clock.now();
   const files = createInventoryFileFailures();
   try {
@@ -45,20 +45,14 @@ export async function runSourceInventory(input: RunSourceInventoryInput): Promis
       const ends = [cancelled, unprinted.signal, ...(endsWithReader(input) ? [readerGone(io)] : [])];
       const signal = AbortSignal.any(ends);
       const builder = createSourceInventoryReportBuilder();
-      const createChecker = (all: readonly SourceInventoryEntry[]) => createSourceChecker(input, all, files, signal);
-      const showCount = createCountProgress(io, entries?.length);
+      const checker = createSourceChecker(input, entries, files, signal);
+      const showCount = (done: number) => void io.progress.show(`${done} of ${entries.length} sources checked`);
+      showCount(0);
       const outcomes = streamPushedItems<InventorySourceOutcome>(async (push) => {
-        if (inventory.queue !== undefined) {
-          const { runInventoryWorkQueue } = await import('./run-inventory-work-queue.ts');
-          const common = { input, signal, entries, entryInput, builder, onOutcome: push, onProgress: showCount };
-          await runInventoryWorkQueue({ ...common, createChecker });
-          return;
-        }
         let done = 0;
-        const all = entries ?? [];
-        await checkSourceInventory(all, createChecker(all), inventory, async (outcome) => {
+        await checkSourceInventory(entries, checker, inventory, async (outcome) => {
           builder.add(outcome);
-          showCount(++done, all.length);
+          showCount(++done);
           await push(outcome);
         });
       });
@@ -94,27 +88,21 @@ function readerGone({ host }: CommandIo): AbortSignal {
 }
 
 async function readEntries({ io, args, settings, inventory }: RunSourceInventoryInput) {
-  const { sources: path, queue } = inventory;
-  const file = path === undefined ? undefined : await readSourcesFile(path, io.host);
-  const entryInput: SourceInventoryEntryInput = {
-    passwordRefusal:
-      queue === undefined ? file?.passwordRefusal : 'the URL has a password, and a queue stores no secrets',
-    commandRefusal:
-      queue === undefined
-        ? file?.commandRefusal
-        : 'password_command is not shared: use --password-command on each machine',
+  const { bytes, ...refusals } = await readSourcesFile(inventory.file, io.host);
+  const { env, clock } = io.host;
+  const readText = createCertificateFileReader();
+  const { entries, bad } = parseSourceInventory(bytes, {
+    ...refusals,
     args,
     settings,
-    env: io.host.env,
-    readText: createCertificateFileReader(),
-    now: io.host.clock.now(),
-  };
-  if (file === undefined || path === undefined) return { entries: undefined, entryInput };
-  const { entries, bad } = parseSourceInventory(file.bytes, entryInput);
-  if (bad.length > 0) await refuseBadLines(io, path, bad);
+    env,
+    readText,
+    now: clock.now(),
+  });
+  if (bad.length > 0) await refuseBadLines(io, inventory.file, bad);
   if (entries.length === 0)
     throw usageError('the inventory has no source', 'write a URL or a service name on each line');
-  return { entries, entryInput };
+  return entries;
 }
 
 /** Prints every invalid line of the inventory; the detail of an error would be cut off. */
@@ -166,12 +154,6 @@ function databasesByUser(entries: readonly SourceInventoryEntry[]): (username: s
     names.set(source.username, (names.get(source.username) ?? new Set()).add(source.dbname));
   }
   return (username) => names.get(username) ?? new Set();
-}
-
-function createCountProgress({ progress }: CommandIo, known: number | undefined) {
-  const show = (done: number, total: number) => void progress.show(`${done} of ${total} sources checked`);
-  if (known !== undefined) show(0, known);
-  return show;
 }
 
 /** A line of NDJSON. Its JSON Schema is schemas/inventory-source-1.json. */

@@ -29,8 +29,6 @@ export interface SourceInventoryEntry {
   readonly name: string;
   /** Without a password. */
   readonly url: string;
-  /** The values of the source by CSV column, with which another machine builds the same entry. */
-  readonly cells: SourceInventoryInputCells;
   readonly options: PreflightOptions;
   readonly scope: InventoryDatabaseScope;
   readonly passwordCommand: readonly string[] | undefined;
@@ -77,7 +75,6 @@ export function buildSourceInventoryEntry(
     line,
     name: cells.name ?? url,
     url,
-    cells: withoutPasswordCommand(cells),
     options,
     scope,
     passwordCommand: parsePasswordCommand(cells.password_command ?? args.value('password-command')),
@@ -182,11 +179,13 @@ function readScope(
 
 /** The command-line options, with the values from the columns of the source in the CSV file in place of their own. */
 function overrideArgs(args: ParsedArgs, cells: SourceInventoryInputCells): ParsedArgs {
-  const byOption = new Map(
-    sourceInventoryInputColumns.flatMap(({ name, option }): [string, string][] =>
+  const byOption = new Map([
+    // The command has no such option: databases of different servers have little in common.
+    ['ignore-dbs', ''],
+    ...sourceInventoryInputColumns.flatMap(({ name, option }): [string, string][] =>
       option === undefined || cells[name] === undefined ? [] : [[option, cells[name]]],
     ),
-  );
+  ]);
   const listOf = (text: string) =>
     text
       .split(',')
@@ -201,12 +200,4 @@ function overrideArgs(args: ParsedArgs, cells: SourceInventoryInputCells): Parse
     },
     has: (option) => byOption.has(option) || args.has(option),
   };
-}
-
-/** Another machine looks up its own passwords, and runs only commands that its own user has chosen. */
-function withoutPasswordCommand({
-  password_command: _command,
-  ...cells
-}: SourceInventoryInputCells): SourceInventoryInputCells {
-  return cells;
 }

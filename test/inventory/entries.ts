@@ -1,9 +1,7 @@
 import { resolveProfileSettings } from '../../src/config/settings.ts';
-import { sourceOptionSpecs } from '../../src/db-source/read-source.ts';
+import { inventoryOptionSpecs } from '../../src/inventory/options.ts';
 import { type ParsedSourceInventory, parseSourceInventory } from '../../src/inventory/parse-source-inventory.ts';
 import type { SourceInventoryEntryInput } from '../../src/inventory/source-inventory-entry.ts';
-import { sourceInventoryOptionSpecs } from '../../src/inventory/source-inventory-settings.ts';
-import { preflightOptionSpecs } from '../../src/preflight/option-specs.ts';
 import { argsFrom } from '../fixtures/command-io.ts';
 
 /** Parses an inventory as a command with these options and variables would. */
@@ -20,7 +18,7 @@ export function entryInput(
   more: Partial<SourceInventoryEntryInput> = {},
 ): SourceInventoryEntryInput {
   return {
-    args: argsFrom(options, [], [...sourceInventoryOptionSpecs, ...sourceOptionSpecs, ...preflightOptionSpecs]),
+    args: argsFrom(options, [], inventoryOptionSpecs),
     settings: resolveProfileSettings({
       env: {},
       config: { path: '', current: undefined, profiles: new Map(), raw: {} },

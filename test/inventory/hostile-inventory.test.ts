@@ -18,7 +18,7 @@ async function check(
   const lines = quoted.map((name) => `postgres://u@127.0.0.1:${port}/d?sslmode=disable,${name}`);
   const file = join(on.place.work, 'sources');
   writeFileSync(file, ['url,name', ...lines].join('\r\n'));
-  return runCloudctl(on, ['db', 'preflight', '--sources', file, ...words]);
+  return runCloudctl(on, ['db', 'inventory', file, ...words]);
 }
 
 const formulas = ['=HYPERLINK("http://evil.example.com","x")', '@SUM(1)', '+1+cmd|x', '-1+2', '=cmd|calc'];

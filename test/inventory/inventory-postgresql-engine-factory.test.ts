@@ -32,7 +32,7 @@ async function check(lines: readonly string[], words: readonly string[] = []): P
   const file = join(host.place.work, 'sources');
   writeFileSync(file, lines.join('\n'));
   const all = ['--allow-private', '--target-version', '18', '--parallel', '1', '-o', 'json', ...words];
-  return (await runCloudctl(host, ['db', 'preflight', '--sources', file, ...all])).json();
+  return (await runCloudctl(host, ['db', 'inventory', file, ...all])).json();
 }
 
 /** The words by which servers are told apart, as they are on the wire. */

@@ -18,7 +18,7 @@ it('two names of a Redis server are one server with the verdict of its preflight
   const lines = [`redis://127.0.0.1:${redis.port}`, `redis://localhost:${redis.port}`, away];
   writeFileSync(file, lines.join('\n'));
   const words = ['--allow-private', '--target-version', '8.0', '-o', 'json'];
-  const ran = await runCloudctl(host, ['db', 'preflight', '--sources', file, '--show-queries', ...words]);
+  const ran = await runCloudctl(host, ['db', 'inventory', file, '--show-queries', ...words]);
   const { summary, sources, servers } = parseInventoryReport(ran.out);
   expect(summary).toMatchObject({ sources: 3, servers: 1, not_checked: 1 });
   expect(servers[0]?.also).toEqual([`localhost:${redis.port}`]);

@@ -101,11 +101,6 @@ it('no reason and no name contains a part of a password', () => {
   );
 });
 
-it('the cells for other machines have no command, and the name of the source', () => {
-  const { entries } = parse('url,name,password_command\npostgres://u@h/d,a,"[""x""]"');
-  expect(entries[0]?.cells).toEqual({ url: 'postgres://u@h/d', name: 'a' });
-});
-
 it('reasons do not name the option of a single source', () => {
   const lines = [
     'postgres://u@a,b/d',

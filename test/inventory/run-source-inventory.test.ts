@@ -43,8 +43,8 @@ async function check(
 ): Promise<RunResult> {
   const file = join(on.place.work, 'sources');
   writeFileSync(file, `${lines.join('\n')}\n`, { mode: 0o600 });
-  const all = ['--sources', file, '--allow-private', '--target-version', '18', ...words];
-  const ran = await runCloudctl(on, ['db', 'preflight', ...all]);
+  const all = [file, '--allow-private', '--target-version', '18', ...words];
+  const ran = await runCloudctl(on, ['db', 'inventory', ...all]);
   if (words.includes('json')) parseInventoryReport(ran.out);
   if (words.includes('ndjson')) parseInventoryLines(ran.out);
   return ran;

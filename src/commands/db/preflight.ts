@@ -1,16 +1,8 @@
-import type { ExitCode } from '../../base/errors.ts';
-import { createTerminalStyles, isColorEnabled, type TerminalStyles } from '../../cli/color.ts';
-import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
+import { createTerminalStyles, isColorEnabled } from '../../cli/color.ts';
+import type { CommandSpec } from '../../cli/command.ts';
 import { quoteShellArg } from '../../cli/shell-quote.ts';
 import type { CommandContext } from '../../context.ts';
 import { readDbSourceFromOptions, sourceOptionSpecs } from '../../db-source/read-source.ts';
-import { renderTextSourceInventory } from '../../inventory/formats/render-text-source-inventory.ts';
-import { buildNotPossibleSourcesError, runSourceInventory } from '../../inventory/run-source-inventory.ts';
-import {
-  readSourceInventorySettings,
-  type SourceInventorySettings,
-  sourceInventoryOptionSpecs,
-} from '../../inventory/source-inventory-settings.ts';
 import { deepPreflightOptionSpecs, readDeepPreflightOptions } from '../../preflight/deep-preflight-options.ts';
 import type { CheckFinding } from '../../preflight/finding.ts';
 import { renderTextPreflightReport } from '../../preflight/formats/text-report.ts';
@@ -25,13 +17,8 @@ import { formatProfileAndServerOptions } from '../profile-options.ts';
 
 export const dbPreflightCommand: CommandSpec<CommandContext> = {
   description:
-    'Checks whether an external PostgreSQL or Redis database can be migrated online into a managed cluster: by continuous replication, only by a dump or scan, or not yet. The report lists every finding with its fix, and estimates how long the migration takes. Every statement runs in a read-only transaction; --show-queries prints them. The preflight tests the connection from this machine, not from the service. Exit code 3: the requested method is not possible.\n\n--sources checks many sources at once and says what to fix first; exit code 3 if the method is not possible for one of them, otherwise 5 if some could not be checked (docs/guides/inventory.md).',
-  options: [
-    ...sourceOptionSpecs,
-    ...deepPreflightOptionSpecs,
-    ...preflightReportOptionSpecs,
-    ...sourceInventoryOptionSpecs,
-  ],
+    'Checks whether an external PostgreSQL or Redis database can be migrated online into a managed cluster: by continuous replication, only by a dump or scan, or not yet. The report lists every finding with its fix, and estimates how long the migration takes. Every statement runs in a read-only transaction; --show-queries prints them. The preflight tests the connection from this machine, not from the service. Exit code 3: the requested method is not possible.\n\n`cloudctl db inventory` checks many sources, and says what to fix first.',
+  options: [...sourceOptionSpecs, ...deepPreflightOptionSpecs, ...preflightReportOptionSpecs],
   examples: [
     {
       text: 'Check a source for a target version',
@@ -52,17 +39,11 @@ export const dbPreflightCommand: CommandSpec<CommandContext> = {
       command: 'cloudctl db preflight --source postgres://mover@db.example.com/shop --deep --deep-rate 20',
     },
     {
-      text: 'Check many sources, and write one report of all',
-      command: 'cloudctl db preflight --sources sources.txt --target-version 17 --report inventory.html',
-    },
-    {
       text: 'Check a Redis source',
       command: 'cloudctl db preflight --source rediss://db.example.com:6379 --target-version 7.2',
     },
   ],
   run: async (context, args) => {
-    const inventory = readSourceInventorySettings(args);
-    if (inventory !== undefined) return checkManySources(context, args, inventory);
     const source = await readDbSourceFromOptions(context, args);
     const options = readDeepPreflightOptions(args, source.engine, context.settings(), context.host.clock.now());
     const outcome = await runPreflightWithFiles(context, args, source, options);
@@ -72,42 +53,18 @@ export const dbPreflightCommand: CommandSpec<CommandContext> = {
   },
 };
 
-async function checkManySources(
-  context: CommandContext,
-  args: ParsedArgs,
-  inventory: SourceInventorySettings,
-): Promise<ExitCode> {
-  const { output, globals } = context;
-  const { report, fileError } = await runSourceInventory({
-    io: context,
-    args,
-    settings: context.settings(),
-    inventory,
-  });
-  const isPlain = globals.values('format').length === 0 && globals.value('query') === undefined;
-  if (output.format === 'table' && isPlain)
-    await output.prose(renderTextSourceInventory(report, await createReportStyles(context)));
-  else if (output.format !== 'ndjson' && output.format !== 'csv') await output.data(report);
-  const error = fileError ?? buildNotPossibleSourcesError(report);
-  if (error !== undefined) throw error;
-  return 0;
-}
-
-function createReportStyles({ host, globals }: CommandContext): Promise<TerminalStyles> {
-  return createTerminalStyles(isColorEnabled({ sink: host.stdout, env: host.env, noColor: globals.has('no-color') }));
-}
-
 /** Prints the preflight report: as text in the table format, as one row per finding in csv and ndjson. */
 async function showReport(
   context: CommandContext,
   { report, changes }: PreflightReportWithChanges,
   fixFile: string | undefined,
 ): Promise<void> {
-  const { output, globals } = context;
+  const { host, output, globals } = context;
   const asText =
     output.format === 'table' && globals.values('format').length === 0 && globals.value('query') === undefined;
   if (asText) {
-    const styles = await createReportStyles(context);
+    const isColored = isColorEnabled({ sink: host.stdout, env: host.env, noColor: globals.has('no-color') });
+    const styles = await createTerminalStyles(isColored);
     const isStartable = report.ok && report.method === 'continuous';
     const nextCommand = isStartable ? nextMigrationCommand(context) : undefined;
     await output.prose(renderTextPreflightReport(report, styles, { changes, fixFile, nextCommand }));

@@ -54,7 +54,7 @@ describe.skipIf(process.platform !== 'linux')('hosts that do not respond', () =>
     const lines = [...hosts.map((host) => silentUrl(host, silent.port)), ownUrl('127.0.0.1', 'shop')];
     const file = inventoryFile('silent', lines);
     const begun = performance.now();
-    const ran = await run(['db', 'preflight', '--sources', file, ...options, '-o', 'json'], {
+    const ran = await run(['db', 'inventory', file, ...options, '-o', 'json'], {
       folders,
       env: env(),
       limit: 80_000,
@@ -80,10 +80,11 @@ describe.skipIf(process.platform !== 'linux')('hosts that do not respond', () =>
       const lines = Array.from({ length: 100 }, (_, at) => `${target},n${at},${version}`);
       const file = inventoryFile(scheme, ['url,name,target_version', ...lines]);
       const begun = performance.now();
-      const ran = await run(
-        ['db', 'preflight', '--sources', file, '--disable-ssl', ...options, '-o', 'ndjson', '--quiet'],
-        { folders, env: env(), limit: 50_000 },
-      );
+      const ran = await run(['db', 'inventory', file, '--disable-ssl', ...options, '-o', 'ndjson', '--quiet'], {
+        folders,
+        env: env(),
+        limit: 50_000,
+      });
       expect(ran.code).toBe(5);
       expect(parseInventoryLines(ran.stdout)).toHaveLength(100);
       expect(performance.now() - begun).toBeLessThan(2 * connectLimit + reserve);
@@ -102,7 +103,7 @@ describe.skipIf(lacksNamespaces())('a network that drops packets', () => {
   const hosts = Array.from({ length: 20 }, (_, at) => `198.51.100.${at + 1}`);
   const command = (words: readonly string[]) => {
     const [file, ...before] = network.inContainer('dba');
-    return { file, args: [...before, node, bin, 'db', 'preflight', ...words, ...options] };
+    return { file, args: [...before, node, bin, 'db', 'inventory', ...words, ...options] };
   };
 
   it('20 hosts behind it are not checked, the sources that can be reached are, and the exit code is 5', {
@@ -110,7 +111,7 @@ describe.skipIf(lacksNamespaces())('a network that drops packets', () => {
   }, async () => {
     const reachable = ['shop', 'billing'].map((name) => ownUrl(network.gateway, name));
     const lines = [...hosts.map((host) => silentUrl(host, 5432)), ...reachable];
-    const { file, args } = command(['--sources', inventoryFile('dropped', lines), '-o', 'json']);
+    const { file, args } = command([inventoryFile('dropped', lines), '-o', 'json']);
     const begun = performance.now();
     const ran = await startProgram(file, args, { folders, env: env(), limit: 50_000 }).ended;
     expect(ran.code).toBe(5);
@@ -123,7 +124,7 @@ describe.skipIf(lacksNamespaces())('a network that drops packets', () => {
   it.skipIf(which('tmux') === undefined)('a terminal shows a line for each of them', { timeout: 60_000 }, async () => {
     const some = hosts.slice(0, 6);
     const lines = ['url,name', ...some.map((host, at) => `${silentUrl(host, 5432)},branch-${at}`)];
-    const { file, args } = command(['--sources', inventoryFile('named', lines)]);
+    const { file, args } = command([inventoryFile('named', lines)]);
     const shown = await openTerminal(file, args, { folders, env: env(), columns: 120, rows: 40 });
     try {
       expect(await shown.ended(40_000)).toBe(5);

@@ -40,10 +40,10 @@ function slowPassword(log: string): readonly string[] {
 
 const calls = (log: string) => readFileSync(path(log), 'utf8').split('\n').length - 1;
 
-function check(count: number, words: readonly string[], env: Readonly<Record<string, string>> = {}): Running {
-  return start(['db', 'preflight', '--sources', inventoryFile(count), ...options, ...words], {
+function check(count: number, words: readonly string[]): Running {
+  return start(['db', 'inventory', inventoryFile(count), ...options, ...words], {
     folders,
-    env: { PGPASSWORD: server.password, ...env },
+    env: { PGPASSWORD: server.password },
     limit: 60_000,
   });
 }
@@ -67,29 +67,8 @@ it('with a report they go on, and the report has all sources', async () => {
   expect(parseInventoryReport(readFileSync(path('all.json'), 'utf8')).sources).toHaveLength(30);
 });
 
-it('a machine whose reader is gone returns what it holds of a queue', async () => {
-  const queueUrl = url().replace('postgres@', `postgres:${server.password}@`);
-  const words = ['--queue', 'reader', ...slowPassword('queued'), '-o', 'ndjson'];
-  const running = check(60, words, { CLOUDCTL_QUEUE_URL: queueUrl });
-  await closeAfterFirstLine(running);
-  expect(await running.ended).toMatchObject({ code: 0 });
-  const held =
-    "SELECT 1 FROM cloudctl_inventory.source WHERE inventory = 'reader' AND holder IS NOT NULL AND outcome IS NULL";
-  expect(await server.query(held)).toEqual([]);
-  expect(calls('queued')).toBeLessThan(20);
-});
-
 it.skipIf(!existsSync('/dev/full'))('the checks end when the lines cannot be written', async () => {
-  const words = [
-    'db',
-    'preflight',
-    '--sources',
-    inventoryFile(80),
-    ...options,
-    ...slowPassword('full'),
-    '-o',
-    'ndjson',
-  ];
+  const words = ['db', 'inventory', inventoryFile(80), ...options, ...slowPassword('full'), '-o', 'ndjson'];
   const ran = await startProgram('sh', ['-c', 'exec "$@" >/dev/full', 'sh', node, bin, ...words], { folders }).ended;
   expect(ran.code).toBe(1);
   expect(ran.stderr).toContain('ENOSPC');
@@ -138,14 +117,11 @@ it('kill -9 leaves whole lines and whole files', async () => {
   const files = readdirSync(folder).filter((name) => name.endsWith('.json'));
   expect(files.length).toBeGreaterThanOrEqual(5);
   for (const name of files) JSON.parse(readFileSync(join(folder, name), 'utf8'));
-  const again = await run(
-    ['db', 'preflight', '--sources', inventoryFile(60), ...options, '--report-dir', folder, '-o', 'json'],
-    {
-      folders,
-      env: { PGPASSWORD: server.password },
-      limit: 60_000,
-    },
-  );
+  const again = await run(['db', 'inventory', inventoryFile(60), ...options, '--report-dir', folder, '-o', 'json'], {
+    folders,
+    env: { PGPASSWORD: server.password },
+    limit: 60_000,
+  });
   expect(again.code).toBe(0);
   expect(readdirSync(folder).filter((name) => name.endsWith('.json'))).toHaveLength(60);
 });

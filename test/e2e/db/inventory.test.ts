@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { launchBrowser } from '../../fixtures/browser.ts';
-import { run, start } from '../../fixtures/cli.ts';
+import { run } from '../../fixtures/cli.ts';
 import { type Folders, makeFolders } from '../../fixtures/folders.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { lacks } from '../../fixtures/needs.ts';
@@ -31,9 +31,8 @@ afterAll(async () => {
   folders.remove();
 });
 
-const url = (one: Postgres, name: string, password = '') =>
-  `postgres://postgres${password}@127.0.0.1:${one.port}/${name}?sslmode=disable`;
-const env = () => ({ PGPASSWORD: 'secret', CLOUDCTL_QUEUE_URL: url(server, 'postgres', `:${server.password}`) });
+const url = (one: Postgres, name: string) => `postgres://postgres@127.0.0.1:${one.port}/${name}?sslmode=disable`;
+const env = () => ({ PGPASSWORD: 'secret' });
 
 function inventoryFile(name: string, lines: readonly string[]): string {
   const file = join(folders.work, name);
@@ -43,44 +42,6 @@ function inventoryFile(name: string, lines: readonly string[]): string {
 }
 
 const words = ['--allow-private', '--target-version', '18', '--scope', 'database'];
-
-it('the source of a killed machine is checked by another one after its lease', { timeout: 90_000 }, async () => {
-  const file = inventoryFile(
-    'killed',
-    names.map((name) => url(server, name)),
-  );
-  const shared = ['db', 'preflight', '--queue', 'killed', '--lease', '2s', '--parallel', '1'];
-  // This machine never gets further than its first source.
-  const hanging = ['--password-command', JSON.stringify(['sleep', '600'])];
-  const killed = start([...shared, '--sources', file, ...words, ...hanging], { folders, env: env(), limit: 60_000 });
-  killed.ended.catch(() => {});
-  const holders =
-    "SELECT line, holder FROM cloudctl_inventory.source WHERE inventory = 'killed' AND holder IS NOT NULL";
-  for (let rows: readonly object[] = []; rows.length === 0; )
-    rows = await server.query(holders).catch(() => new Promise<object[]>((go) => setTimeout(() => go([]), 50)));
-  killed.kill('SIGKILL');
-  await killed.ended;
-  const ran = await run([...shared, '-o', 'json'], { folders, env: env(), limit: 60_000 });
-  const { summary } = ran.json<{ summary: { sources: number; not_checked: number } }>();
-  expect(summary).toMatchObject({ sources: names.length, not_checked: 0 });
-  const [row] = await server.query(
-    "SELECT max(fence) AS fence FROM cloudctl_inventory.source WHERE inventory = 'killed'",
-  );
-  expect(Number(row?.fence)).toBe(2);
-});
-
-it('Ctrl-C returns what a machine holds', { timeout: 60_000 }, async () => {
-  const file = inventoryFile('stopped', [url(server, 'db1')]);
-  const shared = ['db', 'preflight', '--queue', 'stopped', '--sources', file, ...words];
-  const hanging = ['--password-command', JSON.stringify(['sleep', '600'])];
-  const stopped = start([...shared, ...hanging], { folders, env: env() });
-  const held = "SELECT 1 FROM cloudctl_inventory.source WHERE inventory = 'stopped' AND holder IS NOT NULL";
-  for (let rows: readonly object[] = []; rows.length === 0; )
-    rows = await server.query(held).catch(() => new Promise<object[]>((go) => setTimeout(() => go([]), 50)));
-  stopped.kill('SIGINT');
-  expect((await stopped.ended).code).toBe(130);
-  expect(await server.query(held)).toEqual([]);
-});
 
 /** Twelve databases of one server, two of another one, and a server that is away. */
 const allSources = () => [
@@ -97,7 +58,7 @@ it.skipIf(lacks('tmux', 'less'))(
   },
   async () => {
     const file = inventoryFile('screen', allSources());
-    const shown = await terminal(['db', 'preflight', '--sources', file, ...words], {
+    const shown = await terminal(['db', 'inventory', file, ...words], {
       folders,
       env: { ...env(), PAGER: 'less' },
       columns: 80,
@@ -130,7 +91,7 @@ describe.skipIf(lacks('chromium'))('the HTML report in a browser', () => {
   }, async () => {
     const file = inventoryFile('all', allSources());
     const report = join(folders.work, 'report.html');
-    const ran = await run(['db', 'preflight', '--sources', file, ...words, '--report', report], {
+    const ran = await run(['db', 'inventory', file, ...words, '--report', report], {
       folders,
       env: env(),
     });
