@@ -36,8 +36,6 @@ export interface OptionSpec {
   /** The name of the option without dashes, such as `no-browser`. */
   readonly name: string;
   readonly short?: string;
-  /** Former names of the option: still accepted, but absent from help and completion. */
-  readonly aliases?: readonly string[];
   readonly description: string;
   /** The heading under which help lists the option; without it, the option is listed under `Options`. */
   readonly section?: string;

@@ -135,10 +135,7 @@ async function optionsOf<C>(selected: SelectedNode<C>): Promise<readonly OptionS
 
 async function findOption<C>(selected: SelectedNode<C>, flag: string): Promise<OptionSpec | undefined> {
   const options = await optionsOf(selected);
-  return options.find(
-    ({ name, short, aliases = [] }) =>
-      [name, ...aliases].some((known) => flag === `--${known}`) || flag === `-${short}`,
-  );
+  return options.find(({ name, short }) => flag === `--${name}` || flag === `-${short}`);
 }
 
 function commandSuggestions<C>(node: Node<C>): readonly Suggestion[] {

@@ -120,11 +120,9 @@ function configureOptions<C>(
   passesOn: (operands: readonly string[]) => boolean,
 ): void {
   for (const spec of [...specs, ...helpAndVersionOptions]) {
-    for (const name of [spec.name, ...(spec.aliases ?? [])]) {
-      const flags = `${spec.short === undefined || name !== spec.name ? '' : `-${spec.short}, `}--${name}`;
-      command.addOption(new Option(spec.valueName === undefined ? flags : `${flags} <${spec.valueName}>`));
-      command.on(`option:${name}`, (value: string | undefined) => recordOption(spec, value, state));
-    }
+    const flags = `${spec.short === undefined ? '' : `-${spec.short}, `}--${spec.name}`;
+    command.addOption(new Option(spec.valueName === undefined ? flags : `${flags} <${spec.valueName}>`));
+    command.on(`option:${spec.name}`, (value: string | undefined) => recordOption(spec, value, state));
   }
   const parseOptions = command.parseOptions.bind(command);
   command.parseOptions = (words) => {
@@ -159,8 +157,7 @@ function withMissingValueError<T>(read: () => T, words: readonly string[], specs
     if (!(error instanceof CommanderError) || error.code !== 'commander.optionMissingArgument') throw error;
     const last = words.at(-1) ?? '';
     const spec = specs.find(
-      ({ name, short, aliases = [] }) =>
-        [name, ...aliases].some((known) => last === `--${known}`) || (!last.startsWith('--') && last.at(-1) === short),
+      ({ name, short }) => last === `--${name}` || (!last.startsWith('--') && last.at(-1) === short),
     );
     throw spec === undefined ? error : missingOptionValueError(spec);
   }

@@ -80,8 +80,7 @@ export function missingOptionValueError(option: OptionSpec, next?: string): CliE
  * value) or `--names -o` (two options).
  */
 export function findOptionValueError(option: OptionSpec, value: string, argv: readonly string[]): CliError | undefined {
-  const flags = [option.name, ...(option.aliases ?? [])].map((name) => `--${name}=`);
-  const attached = [...flags, `-${option.short}`].some((flag) => argv.includes(`${flag}${value}`));
+  const attached = [`--${option.name}=`, `-${option.short}`].some((flag) => argv.includes(`${flag}${value}`));
   if (!attached && /^-[^\d.]/.test(value)) return missingOptionValueError(option, value);
   const { choices } = option;
   if (choices === undefined) return undefined;

@@ -31,7 +31,7 @@ test('a row is plain data that JSON keeps whole', async () => {
   expect(commands.find(({ words }) => words.join(' ') === 'cloudctl droplets create')).toMatchObject({
     synopsis: 'cloudctl droplets create [NAME...] [OPTIONS]',
     arguments: [{ name: 'NAME', variadic: true }],
-    options: [{ name: 'names' }, { name: 'names-from', completion: 'file' }, {}, {}, {}, {}],
+    options: [{ name: 'names' }, { name: 'names-from', completion: 'file' }, {}, {}, {}],
     examples: [{ command: expect.stringContaining('cloudctl droplets create') }],
     commands: [],
   });

@@ -49,7 +49,7 @@ test.each([
   [['--nope=j'], []],
   [['droplets', 'create', 'a', 'b', '--if-exists', 's'], ['skip']],
   [['droplets', 'create', '--names=a', '--if-exists', 's'], ['skip']],
-  [['droplets', 'create', '--former', ''], []],
+  [['droplets', 'create', '--set', ''], []],
   [['completion', 'b'], ['bash']],
   [['completion', 'bash', ''], []],
   [['--profile', 'h'], ['home']],
@@ -70,11 +70,6 @@ test('a command and an option have their description, a value that of its option
   expect(flag).toMatch(/^--if-exists\t\w/);
   expect(value).toBe(flag.replace('--if-exists', 'skip'));
   expect(await suggestions(['auth', 'switch', 'h'])).toEqual(['home']);
-});
-
-test('a former name of an option is accepted, but not suggested', async () => {
-  expect(await values(['droplets', 'create', '--forme'])).toEqual([]);
-  expect(await values(['droplets', 'create', '--former', 'x', '--if'])).toEqual(['--if-exists']);
 });
 
 test('one command is read at most', async () => {

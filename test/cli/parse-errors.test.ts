@@ -79,12 +79,6 @@ test('a value that begins with a dash is refused unless it is attached', () => {
   expectGolden('errors', [separate, long].map(errorText).join('\n\n'));
 });
 
-test('a value attached to a former name of an option is accepted', () => {
-  const renamed = { ...names, aliases: ['former'] };
-  expect(findOptionValueError(renamed, '-o', ['--former=-o'])).toBeUndefined();
-  expect(findOptionValueError(renamed, '-o', ['--former', '-o'])).toMatchObject({ code: 'usage' });
-});
-
 test.each(['-', '-1', '-.5', '', 'a'])('%j is a value', (value) => {
   expect(findOptionValueError(names, value, ['--names', value])).toBeUndefined();
 });

@@ -89,7 +89,6 @@ export function testTree(loaded: string[] = []): CommandTree<TestContext> {
               description: 'when the name is taken',
             },
             { name: 'wait', short: 'w', description: 'wait until it is active' },
-            { name: 'current', aliases: ['former'], valueName: 'N', description: 'renamed' },
           ],
           examples: [{ text: 'three at once', command: 'cloudctl droplets create web-{1..3} --size s --image i' }],
         }),

@@ -46,7 +46,6 @@ export const dbRehearseCommand: CommandSpec<CommandContext> = {
     },
     {
       name: 'stall-timeout',
-      aliases: ['patience'],
       valueName: 'DURATION',
       description: 'Time without progress after which the rehearsal fails (default: 60s)',
     },

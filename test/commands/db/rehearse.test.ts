@@ -13,7 +13,6 @@ describe('before a connection is opened', () => {
     ['no target', ['--yes']],
     ['a target of another engine', ['--yes', '--into', 'redis://127.0.0.1:1']],
     ['a stall timeout that is no duration', [...target, '--yes', '--stall-timeout', 'soon']],
-    ['the former name of --stall-timeout', [...target, '--yes', '--patience', 'soon']],
   ])('%s is a usage error', async (_what, words) => {
     const source = await countingSource();
     const address = ['--source', `postgres://mover@127.0.0.1:${source.port}/shop`];
@@ -22,12 +21,6 @@ describe('before a connection is opened', () => {
     expectGolden('db-rehearse', ran.err);
     expect(source.asked()).toBe(0);
   });
-});
-
-it('the former name of --stall-timeout is not in the help', async () => {
-  const { out } = await runCloudctl(dbTestHost(), ['db', 'rehearse', '--help']);
-  expect(out).toContain('--stall-timeout');
-  expect(out).not.toContain('--patience');
 });
 
 it('a target that cannot be reached is named, and nothing is created on the source', async () => {

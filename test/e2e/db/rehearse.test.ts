@@ -132,7 +132,7 @@ test('rows that are written while it counts are not taken for a loss', async () 
 
 test('a table that fails on the target is named, with what the target said', async () => {
   await source.query(stuck, 'shop');
-  const ran = await run(words('--yes', '--patience', '5s'), asked());
+  const ran = await run(words('--yes', '--stall-timeout', '5s'), asked());
   expect(ran.code).toBe(1);
   expect(ran.stdout).toMatch(/ {2}shop: public\.picky: .*"picky_check"/);
   expectGolden('db-rehearse', errorIn(ran));
