@@ -83,11 +83,8 @@ export async function readStoredAccountAndServerOrigins(
   settings: ResolvedProfileSettings,
 ): Promise<AccountAndServerOrigins> {
   if (settings.accessToken !== undefined) return { baseOrigin: settings.values.base_url };
-  const { sid, accountUuid, team, authOrigin, baseOrigin, clientId } = await (await context.session(settings)).record();
-  // Session records of earlier versions have no team; the file with the account names has one.
-  const account = readLoggedInAccountFile(context.host.folders.config, settings.profileName);
-  const named = account?.sid === sid ? account.team_uuid : undefined;
-  return { accountUuid, team: team ?? named, authOrigin, baseOrigin, clientId };
+  const { accountUuid, team, authOrigin, baseOrigin, clientId } = await (await context.session(settings)).record();
+  return { accountUuid, team, authOrigin, baseOrigin, clientId };
 }
 
 /** Describes the account to the user with names where they are known, such as `ada@example.com, team Harbour Works`. */

@@ -108,13 +108,13 @@ export function decodeSubscriptionOidField(record: JsonRecord): Pick<PostgresMig
 
 export function parseTargetStateBeforeMigration(value: unknown): TargetStateBeforeMigration | undefined {
   const owner = isJsonRecord(value) ? readStringField(value, 'owner') : undefined;
-  if (!isJsonRecord(value) || owner === undefined) return undefined;
+  if (!isJsonRecord(value) || owner === undefined || !Array.isArray(value.privileges)) return undefined;
   const publicOwner = readStringField(value, 'publicOwner');
   return {
     owner,
     ...(publicOwner === undefined ? {} : { publicOwner }),
     settings: readStringList(value.settings),
-    ...(Array.isArray(value.privileges) ? { privileges: value.privileges.flatMap(parsePrivilege) } : {}),
+    privileges: value.privileges.flatMap(parsePrivilege),
   };
 }
 

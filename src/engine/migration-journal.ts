@@ -9,8 +9,7 @@ export interface TargetStateBeforeMigration {
   readonly publicOwner?: string;
   /** The settings that `ALTER DATABASE … SET` stored, each as `name=value`. */
   readonly settings: readonly string[];
-  /** Journal entries that an earlier version of this program wrote have no privileges. */
-  readonly privileges?: readonly GrantedTargetPrivilege[];
+  readonly privileges: readonly GrantedTargetPrivilege[];
 }
 
 /** A privilege on the target database or on its schema public. */

@@ -209,10 +209,9 @@ function findJournaledSession(journal: Uint8Array | undefined, stored: StoredTok
 
 /** Whether the token was not refused and is valid for more than the margin. */
 function isUsable(session: StoredTokens, options: FreshTokenOptions): boolean {
-  const { accessToken, expiresAt, obtainedAt = 0 } = session;
+  const { accessToken, expiresAt, obtainedAt } = session;
   if (accessToken === options.refusedToken) return false;
-  if (expiresAt === undefined) return true;
-  // Earlier versions did not store `obtainedAt`; the lifetime then counts as long, and the margin is 300 s.
+  if (expiresAt === undefined || obtainedAt === undefined) return true;
   const { marginSeconds = computeTokenRefreshMarginSeconds({ expiresAt, obtainedAt }) } = options;
   return expiresAt - Math.floor(Date.now() / 1000) > marginSeconds;
 }

@@ -23,10 +23,7 @@ export interface StoredTokens {
   readonly refreshToken?: string;
   /** Seconds since the epoch. */
   readonly expiresAt?: number;
-  /**
-   * When the access token was received, in seconds since the epoch. Absent when the expiry is unknown, and in sessions that
-   * earlier versions stored.
-   */
+  /** When the access token was received, in seconds since the epoch; absent when the expiry is unknown. */
   readonly obtainedAt?: number;
 }
 
@@ -69,13 +66,11 @@ export function decodeStoredTokens(text: string): StoredTokens | undefined {
   const generation = readNumberField(fields, 'generation');
   if (id === undefined || journalKey === undefined || accessToken === undefined || generation === undefined)
     return undefined;
-  // Earlier versions stored the empty string of a response.
-  const refreshToken = readStringField(fields, 'refreshToken') || undefined;
+  const refreshToken = readStringField(fields, 'refreshToken');
   const [expiresAt, obtainedAt] = ['expiresAt', 'obtainedAt'].map((name) => readNumberField(fields, name));
   const optional = {
     ...(refreshToken === undefined ? {} : { refreshToken }),
-    ...(expiresAt === undefined ? {} : { expiresAt }),
-    ...(obtainedAt === undefined ? {} : { obtainedAt }),
+    ...(expiresAt === undefined || obtainedAt === undefined ? {} : { expiresAt, obtainedAt }),
   };
   return { id, generation, journalKey, accessToken, ...optional };
 }

@@ -18,7 +18,7 @@ export interface RehearsalCreatedObject {
 
 export interface FormerlyEmptyDatabase extends RehearsalTargetObjectNames {
   readonly name: string;
-  /** Absent in records that earlier versions of the program wrote. */
+  /** Absent for the keys of a Redis server. */
   readonly oid?: string;
 }
 
@@ -126,7 +126,7 @@ function decodeRecord(json: JsonRecord): RehearsalRecord | undefined {
         extensions: readStringList(one.extensions),
         schemas: readStringList(one.schemas),
         publications: readStringList(one.publications),
-        ...(one.eventTriggers === undefined ? {} : { eventTriggers: readStringList(one.eventTriggers) }),
+        eventTriggers: readStringList(one.eventTriggers),
       })),
     ),
     objects: recordsIn(json.objects).flatMap((one) => {

@@ -192,7 +192,7 @@ export function replaceTokenPair(
   { issue, now }: { readonly issue: Omit<TokenIssuance, 'chain'>; readonly now: number },
 ): IssuedTokenPair {
   const successor = addTokenPair(store, random, pair, {
-    issue: { ...issue, chain: getRefreshChainIdOfTokenPair(pair) },
+    issue: { ...issue, chain: pair.issue.chain },
     now,
   });
   store.pairs.put({ ...pair, end: 'refreshed', successor: successor.accessToken });
@@ -215,11 +215,6 @@ export function findLatestTokenPairSuccessor(
 /** Identifies a code or token without revealing it. */
 export function secretFingerprint(secret: string): string {
   return createHash('sha256').update(secret).digest('base64url').slice(0, 16);
-}
-
-/** A fingerprint that is the same for a token pair and for all token pairs that were issued by refreshing it. */
-export function getRefreshChainIdOfTokenPair({ issue, accessToken }: IssuedTokenPair): string {
-  return issue?.chain ?? secretFingerprint(accessToken);
 }
 
 /** Returns the members of the grant, without the other members of a code or token pair. */

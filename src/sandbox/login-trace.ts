@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { getRefreshChainIdOfTokenPair, secretFingerprint } from './grant-store.ts';
+import { secretFingerprint } from './grant-store.ts';
 import type { SandboxHandlerContext } from './handler-context.ts';
 import { toAsciiUrlQuery } from './http/ascii-query.ts';
 import type { SandboxHttpReply } from './http/http-reply.ts';
@@ -40,9 +40,7 @@ export function findLoginCorrelationOfAuthorizationCode(
 export function createLoginCorrelationOfTokenPair(
   pair: IssuedTokenPair | undefined,
 ): SandboxLoginCorrelation | undefined {
-  return pair === undefined
-    ? undefined
-    : { clientId: pair.clientId, person: pair.person, chain: getRefreshChainIdOfTokenPair(pair) };
+  return pair === undefined ? undefined : { clientId: pair.clientId, person: pair.person, chain: pair.issue.chain };
 }
 
 /** Adds the redirect in the reply to the login correlation. */

@@ -1,5 +1,5 @@
 import type { SandboxCluster } from './records.ts';
-import { findSandboxClusterOwnerUuid, type SandboxSeedData } from './seed-data.ts';
+import type { SandboxSeedData } from './seed-data.ts';
 
 /** The JSON line that a sandbox prints after its start: addresses, credentials and users. */
 export interface SandboxAccessDetails {
@@ -68,9 +68,7 @@ export function buildSandboxAccessDetails(
       uuid,
       teams: seed.teams.filter((team) => teams.includes(team.uuid)),
     })),
-    clusters: seed.clusters.map((cluster) =>
-      readyCluster(cluster, findSandboxClusterOwnerUuid(cluster, seed), planeOf(cluster)),
-    ),
+    clusters: seed.clusters.map((cluster) => readyCluster(cluster, cluster.owner, planeOf(cluster))),
   };
 }
 

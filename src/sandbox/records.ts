@@ -30,8 +30,8 @@ export interface SandboxCluster {
    * of that server instead.
    */
   readonly version: string;
-  /** The UUID of the person or team that owns the cluster; absent in states that earlier versions saved. */
-  readonly owner?: string;
+  /** The UUID of the person or team that owns the cluster. */
+  readonly owner: string;
 }
 
 /**
@@ -78,8 +78,7 @@ export interface IssuedTokenPair extends SandboxGrant {
   readonly end?: 'revoked' | 'refreshed';
   /** The access token that replaced this access token in a refresh. */
   readonly successor?: string;
-  /** How the token pair was issued; absent in states of earlier versions. */
-  readonly issue?: TokenIssuance;
+  readonly issue: TokenIssuance;
 }
 
 /** How a token pair was issued. */

@@ -1,5 +1,5 @@
 import type { RegisteredApplication, SandboxCluster, SandboxPerson, SandboxTeam } from './records.ts';
-import { findSandboxClusterOwnerUuid, type SandboxSeedData } from './seed-data.ts';
+import type { SandboxSeedData } from './seed-data.ts';
 
 /** People, teams, applications and clusters, by their ids. Only restoring a snapshot changes the registry. */
 export interface SandboxSeedDataIndex {
@@ -18,7 +18,7 @@ export function createSandboxSeedDataIndex(seed: SandboxSeedData): SandboxSeedDa
   const teams = new Map(seed.teams.map((team) => [team.uuid, team]));
   return {
     application: (clientId) => applications.get(clientId),
-    clustersOf: (account) => seed.clusters.filter((cluster) => findSandboxClusterOwnerUuid(cluster, seed) === account),
+    clustersOf: (account) => seed.clusters.filter(({ owner }) => owner === account),
     person: (uuid) => people.get(uuid),
     personByEmail: (email) => peopleByEmail.get(email.trim().toLowerCase()),
     team: (uuid) => teams.get(uuid),

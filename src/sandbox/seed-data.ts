@@ -62,14 +62,6 @@ export function createApplication(
   return { name, callbackUrls, clientId: randomString(random, 40), clientSecret: randomString(random, 48) };
 }
 
-/** The UUID of the account that owns a cluster; for clusters in states of earlier versions this is the first person. */
-export function findSandboxClusterOwnerUuid(
-  { owner }: SandboxCluster,
-  { people }: Pick<SandboxSeedData, 'people'>,
-): string {
-  return owner ?? people[0]?.uuid ?? '';
-}
-
 /** A cluster that a start option registers. */
 export type NewSandboxCluster = Omit<SandboxCluster, 'uuid' | 'owner'>;
 
@@ -80,7 +72,7 @@ export type NewSandboxCluster = Omit<SandboxCluster, 'uuid' | 'owner'>;
 export function addSandboxClusters(
   known: readonly SandboxCluster[],
   additional: readonly NewSandboxCluster[],
-  owner: string | undefined,
+  owner: string,
   random: Random,
 ): readonly SandboxCluster[] {
   const mismatch = additional.find(({ name, engine }) =>
@@ -88,14 +80,7 @@ export function addSandboxClusters(
   );
   if (mismatch !== undefined) throw new Error(`cluster ${mismatch.name} is not a ${mismatch.engine} cluster`);
   const added = additional.filter(({ name }) => known.every((one) => one.name !== name));
-  return [
-    ...known,
-    ...added.map((cluster) => ({
-      uuid: randomUuid(random),
-      ...cluster,
-      ...(owner === undefined ? {} : { owner }),
-    })),
-  ];
+  return [...known, ...added.map((cluster) => ({ uuid: randomUuid(random), ...cluster, owner }))];
 }
 
 const DAY = 86_400_000;

@@ -68,6 +68,11 @@ export function applyStartOptionsToSeedData(
   const added = apps
     .filter(({ name }) => known.every((application) => application.name !== name))
     .map(({ name, callbackUrl }) => createApplication(random, name, [callbackUrl]));
-  const clusters = addSandboxClusters(saved.seed.clusters, options.clusters ?? [], saved.seed.people[0]?.uuid, random);
+  const clusters = addSandboxClusters(
+    saved.seed.clusters,
+    options.clusters ?? [],
+    saved.seed.people[0]?.uuid ?? '',
+    random,
+  );
   return { ...saved.seed, clusters, applications: [...known, ...added] };
 }

@@ -24,7 +24,7 @@ export interface CredentialRecord {
   /** The scope of the session; empty when it is not known. */
   readonly scope: string;
   readonly accountUuid?: string;
-  /** UUID of the team, or `personal`; absent when no response has named the account since records have the field `team`. */
+  /** UUID of the team, or `personal`; absent when no response has named the account. */
   readonly team?: string;
   /**
    * True if the access token was given to `auth login --with-token`: its scope and lifetime were in no response, and it cannot
@@ -130,10 +130,7 @@ export function isCredentialRecordOfServerBinding(record: CredentialRecord, bind
   );
 }
 
-/**
- * The value of an unknown expiry: the last second of the year 9999. Earlier versions of the program read the value as
- * the time of the expiry, and use the token until the server refuses it.
- */
+/** The value of an unknown expiry: the last second of the year 9999, so that the token is used until the server refuses it. */
 export const unknownTokenExpiry = 253_402_300_799;
 
 export function isTokenExpiryKnown({ expiresAt }: Pick<CredentialRecord, 'expiresAt'>): boolean {

@@ -44,7 +44,7 @@ export async function resolveUnconfirmedMigrationRequest(
 ): Promise<UnconfirmedMigrationRequestOutcome | undefined> {
   const start = readInterruptedMigrationRequest(stateFolder, api.baseOrigin, cluster);
   if (start === undefined) return undefined;
-  if (start.identity !== undefined && compareAccountsAndServerOrigins(start.identity, identity) === 'different') {
+  if (compareAccountsAndServerOrigins(start.identity, identity) === 'different') {
     throw new CliError(
       'usage',
       'an interrupted run of another account may have started a migration into this cluster',

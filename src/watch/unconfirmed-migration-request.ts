@@ -48,18 +48,17 @@ export interface UnconfirmedMigrationRequest {
   /** Origin of the resource API. */
   readonly baseOrigin: string;
   readonly source: WatchedSourceAddress;
-  readonly identity?: AccountAndServerOrigins;
+  readonly identity: AccountAndServerOrigins;
   /**
    * Slots or replicas of other consumers, which existed before the migration. This field, `warned` and `sourceOptions` are
    * kept for the watch record.
    */
   readonly before?: readonly string[];
   readonly warned?: readonly string[];
-  readonly sourceOptions?: readonly string[];
+  readonly sourceOptions: readonly string[];
   /**
    * The source as it was before the request, kept for the baseline file, which still belongs to an earlier migration into
-   * the cluster if the service refuses this one. null: the source could not be read; absent for Redis, and in records of
-   * earlier versions, which wrote the baseline file before the request.
+   * the cluster if the service refuses this one. null: the source could not be read; absent for Redis.
    */
   readonly baseline?: WatchedSourceBaseline | null;
 }
@@ -159,10 +158,10 @@ function writeStartToWatchRecord(
   const record: MigrationWatchRecord = {
     engine: source.engine,
     source: formatSourceName(source),
-    started: { ...started, cluster, ...(identity === undefined ? {} : { identity }) },
+    started: { ...started, cluster, identity },
+    sourceOptions,
     ...(before === undefined ? {} : { before }),
     ...(warned === undefined ? {} : { warned }),
-    ...(sourceOptions === undefined ? {} : { sourceOptions }),
   };
   // A process that is suspended while it holds the lock must not prevent the record of the start.
   if (!changeMigrationWatchRecord(path, () => record)) writeMigrationWatchRecord(path, record);
@@ -205,15 +204,16 @@ function decodeSentStart(path: string): UnconfirmedMigrationRequest | undefined 
   const [cluster, baseOrigin] = [readStringField(value, 'cluster'), readStringField(value, 'baseOrigin')];
   const source = isJsonRecord(value.source) ? decodeSource(value.source) : undefined;
   if (Number.isNaN(at) || cluster === undefined || baseOrigin === undefined || source === undefined) return undefined;
+  if (!isJsonRecord(value.identity)) return undefined;
   return {
     at,
     cluster,
     baseOrigin,
     source,
-    ...(isJsonRecord(value.identity) ? { identity: decodeAccountAndServerOrigins(value.identity) } : {}),
+    identity: decodeAccountAndServerOrigins(value.identity),
+    sourceOptions: readStringList(value.sourceOptions),
     ...(Array.isArray(value.before) ? { before: readStringList(value.before) } : {}),
     ...(Array.isArray(value.warned) ? { warned: readStringList(value.warned) } : {}),
-    ...(Array.isArray(value.sourceOptions) ? { sourceOptions: readStringList(value.sourceOptions) } : {}),
     ...('baseline' in value ? { baseline: decodeBaseline(value.baseline) } : {}),
   };
 }

@@ -28,7 +28,7 @@ export interface MigrationWatchRecord {
   /** Ids of preflight checks that did not pass, used to sort likely causes of a failure. */
   readonly warned?: readonly string[];
   /**
-   * The command-line options that select the source, without the password; absent in records of earlier versions. The
+   * The command-line options that select the source, without the password; absent until a migration was started. The
    * user and the TLS options are not part of `source`.
    */
   readonly sourceOptions?: readonly string[];
@@ -49,8 +49,8 @@ export interface RecordedMigrationStart {
   readonly cluster: string;
   /** Id of the migration at the service. */
   readonly id: string;
-  /** The account that started the migration; absent in records of earlier versions. */
-  readonly identity?: AccountAndServerOrigins;
+  /** The account that started the migration. */
+  readonly identity: AccountAndServerOrigins;
 }
 
 export interface WatchedSourceAddress {
@@ -129,13 +129,8 @@ function decodeRecord(json: JsonRecord): MigrationWatchRecord | undefined {
 
 function decodeStarted(json: JsonRecord): RecordedMigrationStart | undefined {
   const [at, cluster, id] = [decodeDate(json, 'at'), readStringField(json, 'cluster'), readStringField(json, 'id')];
-  if (at === undefined || cluster === undefined || id === undefined) return undefined;
-  return {
-    at,
-    cluster,
-    id,
-    ...(isJsonRecord(json.identity) ? { identity: decodeAccountAndServerOrigins(json.identity) } : {}),
-  };
+  if (at === undefined || cluster === undefined || id === undefined || !isJsonRecord(json.identity)) return undefined;
+  return { at, cluster, id, identity: decodeAccountAndServerOrigins(json.identity) };
 }
 
 export function decodeAccountAndServerOrigins(json: JsonRecord): AccountAndServerOrigins {

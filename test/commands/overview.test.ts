@@ -180,7 +180,7 @@ it('names a migration that this machine started and that has not ended, and its 
   writeMigrationWatchRecord(getMigrationWatchRecordPath(host.folders.state, source), {
     engine: 'redis',
     source: 'h:1',
-    started: { at: host.clock.now(), cluster, id: 'm-1' },
+    started: { at: host.clock.now(), cluster, id: 'm-1', identity: {} },
   });
   expect(await shownBy(host)).toMatchObject({
     migrations_in_progress: [{ cluster, id: 'm-1', status }],

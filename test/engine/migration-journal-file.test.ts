@@ -21,7 +21,6 @@ const entry: MigrationCleanupEntry = {
   target: { ...endpoint, password: undefined },
   targetSystem: '7',
 };
-/** Entries of earlier versions have no former owner. */
 const owned: MigrationCleanupEntry = {
   ...entry,
   name: 'cloudctl_1_3',

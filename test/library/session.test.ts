@@ -133,18 +133,6 @@ describe('the margin before the expiry', () => {
     vi.setSystemTime(start + after * 1000);
     expect((await withFreshToken(store, refresh, options)).accessToken).toBe('at-1');
   });
-
-  it.each([
-    [299, 'at-1'],
-    [330, 'at-0'],
-  ])('of a session that an earlier version stored is 300 s: %d s left', async (left, expected) => {
-    const [store, { refresh }] = [createMemoryTokenStore(), endpoint(3600)];
-    await saveTokens(store, { accessToken: 'at-0', refreshToken: 'rt-0', expiresInSeconds: left });
-    const { obtainedAt, ...earlier } = JSON.parse((await store.read()) ?? '');
-    expect(obtainedAt).toBeTypeOf('number');
-    await store.write(JSON.stringify(earlier));
-    expect((await withFreshToken(store, refresh)).accessToken).toBe(expected);
-  });
 });
 
 describe('a session that another caller refreshed after the first read', () => {

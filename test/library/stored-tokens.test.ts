@@ -40,10 +40,6 @@ describe('a refresh token that is not in the response', () => {
     expect(sent).toEqual(['rt-1', 'rt-1']);
   });
 
-  it('as an empty text in a stored session is absent too', () => {
-    expect(decodeStoredTokens(encodeStoredTokens({ ...session, refreshToken: '' }))).not.toHaveProperty('refreshToken');
-  });
-
   it('does not replace a new one', () => {
     const fields = storedTokenFields({ accessToken: 'at-2', refreshToken: 'rt-2' });
     expect(buildStoredTokensAfterRefresh(session, fields)).toMatchObject({ refreshToken: 'rt-2' });
@@ -80,10 +76,5 @@ describe('a lifetime', () => {
 describe('a stored session', () => {
   it('is read as it was written', () => {
     expect(decodeStoredTokens(encodeStoredTokens(session))).toEqual(session);
-  });
-
-  it('of an earlier version has no obtainedAt, and is read', () => {
-    const { obtainedAt: _, ...earlier } = session;
-    expect(decodeStoredTokens(encodeStoredTokens(earlier))).toEqual(earlier);
   });
 });

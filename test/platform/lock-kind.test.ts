@@ -50,7 +50,7 @@ describe.skipIf(process.platform !== 'linux')('locks of two kinds', () => {
     again?.release();
   });
 
-  it('an empty file of an earlier version gets the kind of the first process', () => {
+  it('an empty file gets the kind of the first process', () => {
     const path = newLock('');
     tryAcquireFileLock(path, only('fcntl'))?.release();
     expect(() => tryAcquireFileLock(path, only('flock'))).toThrow(/fs-native-extensions/);

@@ -34,9 +34,8 @@ describe('the id of a state folder', () => {
   it('is created although a killed process with the same process ID has left its draft', () => {
     const { place, idFile, create } = setup();
     mkdirSync(place.folder, { recursive: true });
-    // The draft of earlier versions, and every draft that this process could create next.
-    const drafts = Array.from({ length: 50 }, (_, number) => `.keychain-id.${process.pid}.${number}.tmp`);
-    const left = [`keychain-id.${process.pid}`, ...drafts];
+    // Every draft that this process could create next.
+    const left = Array.from({ length: 50 }, (_, number) => `.keychain-id.${process.pid}.${number}.tmp`);
     for (const name of left) writeFileSync(join(place.folder, name), '');
     const account = create();
     expect(account).toMatch(/^work#[\w-]{8}$/);

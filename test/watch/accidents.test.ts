@@ -71,7 +71,7 @@ async function startAccidentRun(accident: Accident, version: (typeof versions)[n
   writeMigrationWatchRecord(path, {
     engine: 'postgresql',
     source: 'x',
-    started: { at: Date.now(), cluster, id: 'm' },
+    started: { at: Date.now(), cluster, id: 'm', identity: {} },
     before: before.slots ?? [],
   });
   const job = makePostgresJob(postgresEndpointOf(source, { username: 'mover' }), postgresEndpointOf(target), {

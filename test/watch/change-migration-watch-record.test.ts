@@ -11,7 +11,7 @@ import {
 import { makeFolders } from '../fixtures/folders.ts';
 
 const empty: MigrationWatchRecord = { engine: 'redis', source: 'cache.example.com:6379' };
-const started = { at: Date.parse('2026-01-01T00:00:00Z'), cluster: 'c', id: 'm-1' };
+const started = { at: Date.parse('2026-01-01T00:00:00Z'), cluster: 'c', id: 'm-1', identity: {} };
 
 function recordPath(): string {
   const folders = makeFolders();

@@ -12,7 +12,7 @@ it('lists what this machine started, the latest first, and nothing else', () => 
     writeMigrationWatchRecord(getMigrationWatchRecordPath(state, { engine: 'redis', host, port: 1 }), {
       engine: 'redis',
       source: `${host}:1`,
-      ...(at === undefined ? {} : { started: { at, cluster: `c-${host}`, id: host } }),
+      ...(at === undefined ? {} : { started: { at, cluster: `c-${host}`, id: host, identity: {} } }),
     });
   add('old', 1000);
   add('new', 2000);

@@ -40,7 +40,7 @@ async function openFixture(answer: RequestHandler, more: Partial<UnconfirmedMigr
     request.url.startsWith('/v2/actions') ? reply(response, 200, { actions: [] }) : answer(request, response, count),
   );
   const now = Math.floor(Date.now() / 1000) * 1000;
-  const sent = { at: now - 60_000, cluster, baseOrigin: origin, source };
+  const sent = { at: now - 60_000, cluster, baseOrigin: origin, source, identity: {}, sourceOptions: [] };
   const store = (changes: Partial<UnconfirmedMigrationRequest>) =>
     writeUnconfirmedMigrationRequest(folders.state, { ...sent, ...changes });
   store(more);
@@ -136,7 +136,7 @@ describe('the request of an interrupted run', () => {
     const slots = [{ name: 'replica', database: '' }];
     settle = () => {
       rmSync(file(), { force: true });
-      const started = { at: now, cluster, id: 'm-1' };
+      const started = { at: now, cluster, id: 'm-1', identity: {} };
       writeMigrationWatchRecord(path, { engine: 'redis', source: 'cache.example.com:6379', started, slots });
     };
     expect(await resolve()).toMatchObject({ migration: { id: 'm-1' } });

@@ -46,7 +46,10 @@ async function openFixture(answer: RequestHandler) {
         commandOf: (words) => words,
         onUnsaved: async (reason) => void unsaved.push(reason),
       },
-      { cluster, baseOrigin: origin, source, before: ['cdc'], baseline: { ...baseline, at: 2000 } },
+      {
+        ...{ cluster, baseOrigin: origin, source, identity: {}, sourceOptions: [], before: ['cdc'] },
+        baseline: { ...baseline, at: 2000 },
+      },
       { source: { host: source.host, dbname: source.dbname } },
     );
   const pending = () => readUnconfirmedMigrationRequest(stateFolder, origin, cluster);

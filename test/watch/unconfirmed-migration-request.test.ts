@@ -95,7 +95,7 @@ describe('the baseline file', () => {
     ['is that of the request that started a migration', { ...start, baseline }, true, baseline],
     ['stays when the request started none', { ...start, baseline }, false, earlier],
     ['is removed by a start whose source could not be read', { ...start, baseline: null }, true, undefined],
-    ['stays when a request of an earlier version started a migration', start, true, earlier],
+    ['stays when a request without a baseline started a migration', start, true, earlier],
   ])('%s', (_what, request, isStarted, expected) => {
     const state = stateFolder();
     const path = watchedSourceBaselinePath(state, source, start.cluster);

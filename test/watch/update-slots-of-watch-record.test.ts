@@ -37,7 +37,7 @@ function openFixture() {
   return { state: folders.state, path };
 }
 
-const started = { at: '2026-01-01T00:00:00.000Z', cluster, id: 'm-1' };
+const started = { at: '2026-01-01T00:00:00.000Z', cluster, id: 'm-1', identity: {} };
 
 it('a poll that records slots keeps the start that `db migrate` records at the same time', async () => {
   const { path } = openFixture();
@@ -59,7 +59,8 @@ it('the target of `db cutover` keeps slots that a watch records at the same time
 it('the start of a migration is not undone by a poll that read the record before', async () => {
   const { state, path } = openFixture();
   const watch = await holdWatchRecordLock(path, { ...record, slots });
-  const request = { at: 0, cluster, baseOrigin: 'https://api.example.com', source: getWatchedSourceAddress(source) };
+  const sent = { at: 0, cluster, baseOrigin: 'https://api.example.com', source: getWatchedSourceAddress(source) };
+  const request = { ...sent, identity: {}, sourceOptions: [] };
   settleUnconfirmedMigrationRequest(state, request, { at: 0, id: 'm-1' });
   await watch.end();
   expect(readMigrationWatchRecord(path)?.started).toMatchObject({ id: 'm-1', cluster });

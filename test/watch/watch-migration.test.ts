@@ -61,7 +61,7 @@ const ended = poll({ ending: { message: 'the slot s1 was dropped', hint: 'start 
 
 describe('the status at the service', () => {
   const cluster = '3b643ad7-65aa-4066-b45b-1c64b6db600a';
-  const started = { at: Date.parse('2026-01-01T00:00:00Z'), cluster, id: 'm' };
+  const started = { at: Date.parse('2026-01-01T00:00:00Z'), cluster, id: 'm', identity: {} };
   const record = { engine: 'redis', source: 'redis.example.com:6379', started } as const;
   const failed = {
     status: 'error',
@@ -120,7 +120,7 @@ describe('the status at the service', () => {
 describe('the watch ends', () => {
   it('with the command for the cut-over when the cluster is known', async () => {
     const host = testHost();
-    const started = { at: Date.now(), cluster: '3b643ad7-65aa-4066-b45b-1c64b6db600a', id: 'm' };
+    const started = { at: Date.now(), cluster: '3b643ad7-65aa-4066-b45b-1c64b6db600a', id: 'm', identity: {} };
     writeMigrationWatchRecord(recordPath(host), { engine: 'redis', source: 'redis.example.com:6379', started });
     expect(await follow(host, polling([idle]).watch, { untilIdle: true })).toBe(0);
     expect(host.err()).toContain(

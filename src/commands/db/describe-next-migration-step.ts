@@ -13,7 +13,7 @@ export function describeNextMigrationStep(
 ): readonly string[] {
   const profile = formatProfileAndServerOptions(context.globals, context.settings().profile);
   const record = listStartedMigrations(context.host.folders.state).find(({ started }) => started.cluster === cluster);
-  const from = recordedSourceOptions(record);
+  const from = (record?.sourceOptions ?? ['--source', 'URL']).map(quoteShellArg);
   const command = (...words: readonly string[]): string => ['cloudctl db', ...words, ...profile].join(' ');
   const cutover = command('cutover', cluster, ...from, '--target', recordedTarget(record));
   if (isFailedMigrationStatus(status))
@@ -27,14 +27,6 @@ export function describeNextMigrationStep(
     `Next, follow the migration until the target has caught up: ${command('watch', ...from, '--until-idle')}`,
     `Then see what is left to do before the cut-over: ${cutover}`,
   ];
-}
-
-/** Records of earlier program versions lack the user name and the TLS options. */
-function recordedSourceOptions(record: StartedMigrationRecord | undefined): readonly string[] {
-  if (record === undefined) return ['--source', 'URL'];
-  const { engine, source, sourceOptions = [] } = record;
-  if (sourceOptions.length > 0) return sourceOptions.map(quoteShellArg);
-  return ['--source', quoteShellArg(engine === 'redis' ? `redis://${source}` : `postgres://USER@${source}`)];
 }
 
 /** The target is known after `db cutover` has connected to it. */

@@ -40,7 +40,7 @@ export function createStatusFetcherOfRecordedMigration(
   return async ({ cluster, identity }, until) => {
     const settings = context.settings();
     const current = await readStoredAccountAndServerOrigins(context, settings);
-    if (identity !== undefined && compareAccountsAndServerOrigins(identity, current) === 'different')
+    if (compareAccountsAndServerOrigins(identity, current) === 'different')
       throw new CliError('usage', 'the profile is not the one that started the migration');
     return fetchOnlineMigration(await context.api(settings), cluster, { until });
   };

@@ -138,7 +138,7 @@ async function restoreFormerState(
   if (row.is_inside === 't' && row.owns_public === 't' && former.publicOwner !== undefined) {
     await session.query(`ALTER SCHEMA public OWNER TO ${await existingRole(session, former.publicOwner)}`);
   }
-  if (former.privileges !== undefined) await restoreTargetPrivileges(session, dbname, former.privileges);
+  await restoreTargetPrivileges(session, dbname, former.privileges);
 }
 
 /**

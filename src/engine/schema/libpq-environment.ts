@@ -54,23 +54,17 @@ function sslMode(ssl: PostgresqlEndpoint['ssl'], what: 'full' | 'chain' | undefi
 const folderPrefix = 'cloudctl-dump-';
 const caFileName = 'authority.pem';
 
-/** Earlier versions wrote the password of the source to a file of this name. */
-const knownFileNames: readonly string[] = ['password', caFileName];
-
-/** Younger files may still be in use: libpq reads its password and CA file when it connects, within its timeout of 30 s. */
+/** Younger files may still be in use: libpq reads its CA file when it connects, within its timeout of 30 s. */
 const minimumAgeMs = 60_000;
 
-/**
- * Removes the folders that processes which were killed have left, because they may contain a password. A folder with
- * any other content is not removed.
- */
+/** Removes the folders that processes which were killed have left. A folder with any other content is not removed. */
 function removeFoldersOfKilledRuns(): void {
   const parent = tmpdir();
   for (const name of listNames(parent)) {
     const folder = join(parent, name);
     if (!/^cloudctl-dump-[A-Za-z0-9]{6}$/.test(name) || !isOwnAndOld(folder, 'folder')) continue;
     const files = listNames(folder);
-    if (!files.every((file) => knownFileNames.includes(file) && isOwnAndOld(join(folder, file), 'file'))) continue;
+    if (!files.every((file) => file === caFileName && isOwnAndOld(join(folder, file), 'file'))) continue;
     rmSync(folder, { recursive: true, force: true });
   }
 }

@@ -57,7 +57,7 @@ export function createRehearsalJournal(
       } else {
         // The former value of masterauth is a password, so it is not written to a file.
         const hidden = entry.settings.masterauth === undefined ? {} : { masterauth: '' };
-        const filled = [{ name: 'keys', extensions: [], schemas: [], publications: [] }];
+        const filled = [{ name: 'keys', extensions: [], schemas: [], publications: [], eventTriggers: [] }];
         file.change({
           objects: [{ name: entry.name, database: '' }],
           filled,

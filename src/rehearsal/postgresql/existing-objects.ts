@@ -9,8 +9,7 @@ export interface RehearsalTargetObjectNames {
   readonly extensions: readonly string[];
   readonly schemas: readonly string[];
   readonly publications: readonly string[];
-  /** The event triggers; absent in records that earlier versions of the program wrote. */
-  readonly eventTriggers?: readonly string[];
+  readonly eventTriggers: readonly string[];
 }
 
 export const currentDatabaseOidQuery = 'SELECT oid FROM pg_database WHERE datname = current_database()';
@@ -45,7 +44,7 @@ export async function dropObjectsAddedToRehearsalTarget(
 ): Promise<readonly string[]> {
   const now = await readRehearsalTargetObjectNames(session);
   const fresh = (kind: keyof RehearsalTargetObjectNames) =>
-    (now[kind] ?? []).filter((name) => before[kind]?.includes(name) === false).map(quoteIdentifier);
+    now[kind].filter((name) => !before[kind].includes(name)).map(quoteIdentifier);
   // Event triggers are dropped first, because they would fire for the other statements.
   for (const name of fresh('eventTriggers')) await tryStatement(session, `DROP EVENT TRIGGER ${name}`);
   for (const name of owners) await tryStatement(session, `DROP OWNED BY ${quoteIdentifier(name)} CASCADE`);

@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import { getRefreshChainIdOfTokenPair, type TokenPairState } from '../grant-store.ts';
+import type { TokenPairState } from '../grant-store.ts';
 import type { HtmlMarkup } from '../http/http-reply.ts';
 import type { LiveSandboxState } from '../live-sandbox-state.ts';
 import type { IssuedTokenPair } from '../records.ts';
@@ -25,7 +25,7 @@ function chainsOf(world: LiveSandboxState, person: string): readonly (readonly I
   const chains = new Map<string, IssuedTokenPair[]>();
   const pairs = [...world.state.grantStore.pairs.rows()].filter((pair) => pair.person === person);
   for (const pair of pairs.sort((one, other) => one.issuedAt - other.issuedAt)) {
-    const chain = getRefreshChainIdOfTokenPair(pair);
+    const chain = pair.issue.chain;
     const earlier = chains.get(chain) ?? [];
     // The entry of the login is deleted and added again, so that the map is ordered by the newest token pair of each login.
     chains.delete(chain);
@@ -38,7 +38,7 @@ function chainSection(pairs: readonly IssuedTokenPair[], world: LiveSandboxState
   const last = pairs.at(-1);
   if (last === undefined) return '';
   const { clientId, scope, team } = last;
-  const chain = getRefreshChainIdOfTokenPair(last);
+  const chain = last.issue.chain;
   const name = getApplicationName(clientId, world);
   const state = world.pairState(last);
   const account = describeAuthorizedAccount(team, world);
@@ -66,7 +66,6 @@ function pairStep(pair: IssuedTokenPair, world: LiveSandboxState): HtmlMarkup {
 }
 
 function describeIssue({ issue, clientId }: IssuedTokenPair, world: LiveSandboxState): string {
-  if (issue === undefined) return 'Issued by an earlier version of the sandbox';
   switch (issue.by) {
     case 'code':
       return `Issued to ${getApplicationName(clientId, world)} for a code`;

@@ -1,13 +1,6 @@
 import type { RegisteredApplication, SandboxCluster, SandboxPerson, SandboxTeam } from '../records.ts';
 import type { SandboxSeedData, SandboxSeedDroplet } from '../seed-data.ts';
-import {
-  createArrayDecoder,
-  createEnumDecoder,
-  createObjectDecoder,
-  createOptionalMemberDecoder,
-  decodeInteger,
-  decodeString,
-} from './decoder.ts';
+import { createArrayDecoder, createEnumDecoder, createObjectDecoder, decodeInteger, decodeString } from './decoder.ts';
 
 export const decodeSandboxSeedData = createObjectDecoder<SandboxSeedData>({
   people: createArrayDecoder(
@@ -34,7 +27,7 @@ export const decodeSandboxSeedData = createObjectDecoder<SandboxSeedData>({
       name: decodeString,
       engine: createEnumDecoder('postgresql', 'redis'),
       version: decodeString,
-      owner: createOptionalMemberDecoder(decodeString),
+      owner: decodeString,
     }),
   ),
   droplets: createArrayDecoder(

@@ -97,13 +97,11 @@ const rows: { readonly [N in SandboxStateTableName]: JsonDecoder<SandboxStateRec
     expiresAt: decodeInteger,
     end: createOptionalMemberDecoder(createEnumDecoder('revoked', 'refreshed')),
     successor: createOptionalMemberDecoder(decodeString),
-    issue: createOptionalMemberDecoder(
-      createObjectDecoder<TokenIssuance>({
-        by: createEnumDecoder('code', 'implicit', 'refresh', 'admin_issue', 'admin_refresh'),
-        client: createOptionalMemberDecoder(decodeString),
-        chain: decodeString,
-      }),
-    ),
+    issue: createObjectDecoder<TokenIssuance>({
+      by: createEnumDecoder('code', 'implicit', 'refresh', 'admin_issue', 'admin_refresh'),
+      client: createOptionalMemberDecoder(decodeString),
+      chain: decodeString,
+    }),
   }),
   droplets: createObjectDecoder<SandboxDroplet>({
     id: decodeInteger,

@@ -117,9 +117,7 @@ function decodeRole(json: JsonRecord): WatchedRole | undefined {
   };
 }
 
-/** Earlier versions of the program stored a timeout as the text of the setting only. */
 function decodeTimeout(json: unknown): readonly StoredTimeoutSetting[] {
-  if (typeof json === 'string') return [{ setting: json, isOfRole: true, database: undefined }];
   const setting = isJsonRecord(json) ? readStringField(json, 'setting') : undefined;
   if (!isJsonRecord(json) || setting === undefined) return [];
   return [{ setting, isOfRole: json.isOfRole === true, database: readStringField(json, 'database') }];

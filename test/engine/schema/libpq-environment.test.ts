@@ -38,7 +38,7 @@ function oldFolder(name: string, ...files: readonly string[]): string {
   const then = new Date(Date.now() - 120_000);
   mkdirSync(path, { mode: 0o700 });
   for (const file of files) {
-    writeFileSync(join(path, file), '*:*:*:*:secret\n', { mode: 0o600 });
+    writeFileSync(join(path, file), 'PEM', { mode: 0o600 });
     utimesSync(join(path, file), then, then);
   }
   utimesSync(path, then, then);
@@ -54,30 +54,30 @@ test('the password is a variable, and no file is written', async () => {
   expect(Object.keys(env)).not.toContain('PGPASSFILE');
 });
 
-test('what a killed run of an earlier version left is removed', async () => {
-  const left = [oldFolder('cloudctl-dump-AbC123', 'password', 'authority.pem'), oldFolder('cloudctl-dump-000000')];
+test('what a killed run left is removed', async () => {
+  const left = [oldFolder('cloudctl-dump-AbC123', 'authority.pem'), oldFolder('cloudctl-dump-000000')];
   await runWithLibpqEnvironment(source, async () => {});
   expect(left.filter((path) => existsSync(path))).toEqual([]);
 });
 
-test('a folder that is not exactly what an earlier version left stays', async () => {
+test('a folder that is not exactly what a killed run leaves stays', async () => {
   const young = join(folder, 'cloudctl-dump-young1');
   mkdirSync(young);
-  writeFileSync(join(young, 'password'), 'x');
-  const elsewhere = oldFolder('elsewhere', 'password');
+  writeFileSync(join(young, 'authority.pem'), 'x');
+  const elsewhere = oldFolder('elsewhere', 'authority.pem');
   symlinkSync(elsewhere, join(folder, 'cloudctl-dump-linked'));
   const linked = oldFolder('cloudctl-dump-inside');
-  symlinkSync(join(elsewhere, 'password'), join(linked, 'password'));
+  symlinkSync(join(elsewhere, 'authority.pem'), join(linked, 'authority.pem'));
   const then = new Date(Date.now() - 120_000);
   utimesSync(linked, then, then);
-  lutimesSync(join(linked, 'password'), then, then);
+  lutimesSync(join(linked, 'authority.pem'), then, then);
   const kept = [
     young,
-    join(elsewhere, 'password'),
+    join(elsewhere, 'authority.pem'),
     linked,
-    oldFolder('cloudctl-dump-AbC1234', 'password'),
-    oldFolder('cloudctl-dump-other1', 'password', 'notes'),
-    oldFolder('cloudctl-pg-AbC123', 'password'),
+    oldFolder('cloudctl-dump-AbC1234', 'authority.pem'),
+    oldFolder('cloudctl-dump-other1', 'authority.pem', 'notes'),
+    oldFolder('cloudctl-pg-AbC123', 'authority.pem'),
   ];
   await runWithLibpqEnvironment(source, async () => {});
   expect(kept.filter((path) => !existsSync(path))).toEqual([]);

@@ -64,8 +64,6 @@ describe.skipIf(process.platform !== 'linux' || lacks('flock'))('locks of two ki
     ['flock', 'fcntl'],
   ])('of which the first was %s: a sandbox that has only %s is refused, also later', (first, second) => {
     const path = join(makeFolder(), 'lock');
-    // Earlier versions left the file empty.
-    writeFileSync(path, '');
     const release = lockSandboxStateFolder(path, only(first));
     const refused = expect.objectContaining({ reason: 'unusable', message: expect.stringContaining(first) });
     expect(() => lockSandboxStateFolder(path, only(second))).toThrow(refused);
