@@ -6,7 +6,7 @@ import { requireWholeNumber } from '../cli/whole-number.ts';
 import type { ResolvedProfileSettings } from '../config/settings.ts';
 import { sourceOptionSpecs } from '../db-source/read-source.ts';
 import { preflightOptionSpecs } from '../preflight/option-specs.ts';
-import type { SourceCheckConcurrencyLimits } from './run-for-each-source-within-limits.ts';
+import type { Limits } from './limits.ts';
 
 /** Options of one source that an inventory takes for all of them; the others come from the lines of the file. */
 const commonSourceOptions = ['disable-ssl', 'allow-cleartext-password', 'ca-file'];
@@ -62,7 +62,7 @@ export const inventoryOptionSpecs: readonly OptionSpec[] = [
   },
 ];
 
-export interface InventoryOptions extends SourceCheckConcurrencyLimits {
+export interface InventoryOptions extends Limits {
   /** The path of the list of sources, or `-` for standard input. */
   readonly file: string;
   /** Time limit of the preflight of one source, in milliseconds. */
@@ -73,7 +73,7 @@ export interface InventoryOptions extends SourceCheckConcurrencyLimits {
 }
 
 /** What the command `db inventory` passes to the function that checks the sources. */
-export interface RunSourceInventoryInput {
+export interface InventoryRun {
   readonly io: CommandIo;
   readonly args: ParsedArgs;
   readonly settings: ResolvedProfileSettings;

@@ -1,5 +1,5 @@
 /** A result of the cache, and whether this call computed it (false: an earlier call did). */
-export interface CachedOrComputedResult<T> {
+export interface CachedResult<T> {
   readonly value: T;
   readonly isOwn: boolean;
 }
@@ -12,7 +12,7 @@ export type ResultCache<T> = (
   key: string,
   produce: () => Promise<T>,
   isComplete?: (value: T) => boolean,
-) => Promise<CachedOrComputedResult<T>>;
+) => Promise<CachedResult<T>>;
 
 interface SharedEntry<T> {
   readonly promise: Promise<T>;

@@ -1,22 +1,22 @@
 import { resolveProfileSettings } from '../../src/config/settings.ts';
+import type { EntryInput } from '../../src/inventory/entry.ts';
 import { inventoryOptionSpecs } from '../../src/inventory/options.ts';
-import { type ParsedSourceInventory, parseSourceInventory } from '../../src/inventory/parse-source-inventory.ts';
-import type { SourceInventoryEntryInput } from '../../src/inventory/source-inventory-entry.ts';
+import { type ParsedSources, parseSources } from '../../src/inventory/sources-file.ts';
 import { argsFrom } from '../fixtures/command-io.ts';
 
 /** Parses an inventory as a command with these options and variables would. */
 export function parse(
   text: string,
   options: Readonly<Record<string, readonly string[]>> = {},
-  more: Partial<SourceInventoryEntryInput> = {},
-): ParsedSourceInventory {
-  return parseSourceInventory(Buffer.from(text), entryInput(options, more));
+  more: Partial<EntryInput> = {},
+): ParsedSources {
+  return parseSources(Buffer.from(text), entryInput(options, more));
 }
 
 export function entryInput(
   options: Readonly<Record<string, readonly string[]>> = {},
-  more: Partial<SourceInventoryEntryInput> = {},
-): SourceInventoryEntryInput {
+  more: Partial<EntryInput> = {},
+): EntryInput {
   return {
     args: argsFrom(options, [], inventoryOptionSpecs),
     settings: resolveProfileSettings({

@@ -1,17 +1,8 @@
-import {
-  buildUncheckedSourceOutcome,
-  type InventoryFindingGroup,
-  type InventorySourceOutcome,
-} from '../../src/inventory/inventory-source-outcome.ts';
-import type { SourceInventoryReport } from '../../src/inventory/source-inventory-report.ts';
-import { createSourceInventoryReportBuilder } from '../../src/inventory/source-inventory-report.ts';
+import { type Outcome, type SourceFinding, uncheckedOutcome } from '../../src/inventory/outcome.ts';
+import { createReportBuilder, type InventoryReport } from '../../src/inventory/report.ts';
 
 /** An outcome of a server with these findings. */
-export function outcome(
-  line: number,
-  server: string,
-  findings: readonly InventoryFindingGroup[] = [],
-): InventorySourceOutcome {
+export function outcome(line: number, server: string, findings: readonly SourceFinding[] = []): Outcome {
   const blockedBy = findings.filter(({ is_blocker: isBlocker }) => isBlocker).map(({ id }) => id);
   return {
     line,
@@ -34,7 +25,7 @@ export function outcome(
   };
 }
 
-export function serverFinding(id: string, more: Partial<InventoryFindingGroup> = {}): InventoryFindingGroup {
+export function serverFinding(id: string, more: Partial<SourceFinding> = {}): SourceFinding {
   return {
     id,
     scope: 'server',
@@ -49,28 +40,24 @@ export function serverFinding(id: string, more: Partial<InventoryFindingGroup> =
   };
 }
 
-export function databaseFinding(
-  id: string,
-  name: string,
-  more: Partial<InventoryFindingGroup> = {},
-): InventoryFindingGroup {
+export function databaseFinding(id: string, name: string, more: Partial<SourceFinding> = {}): SourceFinding {
   const { fix: _fix, ...finding } = serverFinding(id, { scope: 'database', databases: [name], database_count: 1 });
   return { ...finding, observed: '1 table', ...more };
 }
 
-export function unreachable(line: number, reason = 'no address accepts a connection'): InventorySourceOutcome {
+export function unreachable(line: number, reason = 'no address accepts a connection'): Outcome {
   const { name, url, engine, method } = outcome(line, `gone${line}`);
-  return buildUncheckedSourceOutcome({ line, name, url, engine, method }, reason);
+  return uncheckedOutcome({ line, name, url, engine, method }, reason);
 }
 
-export function reportOf(outcomes: readonly InventorySourceOutcome[]): SourceInventoryReport {
-  const builder = createSourceInventoryReportBuilder();
+export function reportOf(outcomes: readonly Outcome[]): InventoryReport {
+  const builder = createReportBuilder();
   for (const one of outcomes) builder.add(one);
   return builder.finish(Date.UTC(2026, 0, 2), Date.UTC(2026, 0, 2) + 65_000);
 }
 
 /** An inventory as a DBA has it: 200 databases of one server, small servers, and some that are away. */
-export function sampleOutcomes(): readonly InventorySourceOutcome[] {
+export function sampleOutcomes(): readonly Outcome[] {
   const wal = serverFinding('wal-level', { title: 'wal_level is not logical' });
   const slots = serverFinding('slots-free', {
     title: 'Too few replication slots are free',

@@ -1,6 +1,6 @@
 import { setTimeout as after } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { streamPushedItems } from '../../src/inventory/stream-pushed-items.ts';
+import { streamPushedItems } from '../../src/inventory/run.ts';
 
 it('yields items in order, as they come', async () => {
   const seen: number[] = [];

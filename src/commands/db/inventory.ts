@@ -3,7 +3,7 @@ import type { CommandSpec } from '../../cli/command.ts';
 import type { CommandContext } from '../../context.ts';
 import { renderTextSourceInventory } from '../../inventory/formats/render-text-source-inventory.ts';
 import { inventoryOptionSpecs, readInventoryOptions } from '../../inventory/options.ts';
-import { buildNotPossibleSourcesError, runSourceInventory } from '../../inventory/run-source-inventory.ts';
+import { inventoryError, runInventory } from '../../inventory/run.ts';
 
 export const dbInventoryCommand: CommandSpec<CommandContext> = {
   description:
@@ -28,7 +28,7 @@ export const dbInventoryCommand: CommandSpec<CommandContext> = {
   ],
   run: async (context, args) => {
     const { host, output, globals } = context;
-    const { report, fileError } = await runSourceInventory({
+    const { report, fileError } = await runInventory({
       io: context,
       args,
       settings: context.settings(),
@@ -38,7 +38,7 @@ export const dbInventoryCommand: CommandSpec<CommandContext> = {
       const isColored = isColorEnabled({ sink: host.stdout, env: host.env, noColor: globals.has('no-color') });
       await output.prose(renderTextSourceInventory(report, await createTerminalStyles(isColored)));
     } else if (output.format !== 'ndjson' && output.format !== 'csv') await output.data(report);
-    const error = fileError ?? buildNotPossibleSourcesError(report);
+    const error = fileError ?? inventoryError(report);
     if (error !== undefined) throw error;
     return 0;
   },

@@ -1,11 +1,15 @@
 import type { MigrationMethod } from '../../preflight/finding.ts';
-import { groupByKey } from '../group-by-key.ts';
-import type { SourceInventoryFindingGroup, SourceInventoryFindingPlace } from '../inventory-findings.ts';
-import type { SourceInventoryFixStep } from '../order-source-inventory-fixes.ts';
-import type { SourceInventoryReport, SourceInventoryReportRow } from '../source-inventory-report.ts';
+import {
+  type FixStep,
+  groupByKey,
+  type InventoryReport,
+  type Place,
+  type ReportFinding,
+  type ReportRow,
+} from '../report.ts';
 
 /** The migration method that all sources have in common; undefined if the sources have different methods. */
-export function commonSourceInventoryMethod({ sources }: SourceInventoryReport): MigrationMethod | undefined {
+export function commonSourceInventoryMethod({ sources }: InventoryReport): MigrationMethod | undefined {
   const methods = new Set(sources.map(({ method }) => method));
   return methods.size === 1 ? [...methods][0] : undefined;
 }
@@ -20,12 +24,12 @@ export function formatCount(count: number): string {
 }
 
 /** What "possible" means in this inventory: `continuous migration`, or `requested migration` if sources have several methods. */
-export function formatCommonInventoryMigrationMethod(report: SourceInventoryReport): string {
+export function formatCommonInventoryMigrationMethod(report: InventoryReport): string {
   return `${commonSourceInventoryMethod(report) ?? 'requested'} migration`;
 }
 
 /** The result of the inventory in one sentence. */
-export function formatMigratableSourcesSentence(report: SourceInventoryReport): string {
+export function formatMigratableSourcesSentence(report: InventoryReport): string {
   const { sources, possible, not_checked: unchecked } = report.summary;
   const method = formatCommonInventoryMigrationMethod(report);
   const rest = unchecked === 0 ? '' : ` ${countedNoun(unchecked, 'source')} could not be checked.`;
@@ -34,7 +38,7 @@ export function formatMigratableSourcesSentence(report: SourceInventoryReport): 
 }
 
 /** The summary line: the number of sources by result, and the number of servers. */
-export function sourceInventorySummaryText({ summary, sources }: SourceInventoryReport): string {
+export function sourceInventorySummaryText({ summary, sources }: InventoryReport): string {
   const { possible, unproven, not_possible: blocked, not_checked: unchecked, servers } = summary;
   const open = unproven === 0 ? '' : ` (${formatCount(unproven)} with open premises)`;
   return [
@@ -46,7 +50,7 @@ export function sourceInventorySummaryText({ summary, sources }: SourceInventory
 }
 
 /** What is possible instead: ` (140 by dump, 3 by no method)`. */
-function otherMethodsText(sources: readonly SourceInventoryReportRow[]): string {
+function otherMethodsText(sources: readonly ReportRow[]): string {
   const blocked = sources.filter(({ state, ok }) => state === 'checked' && !ok);
   const counts = [...groupByKey(blocked, ({ verdict = 'blocked' }) => verdict)].map(
     ([verdict, rows]) => `${formatCount(rows.length)} by ${verdict === 'blocked' ? 'no method' : verdict}`,
@@ -65,8 +69,8 @@ export interface FindingFixedByInventoryStep {
 
 /** The findings that a step fixes. */
 export function listFindingsFixedByInventoryStep(
-  { findings }: SourceInventoryReport,
-  { ids }: SourceInventoryFixStep,
+  { findings }: InventoryReport,
+  { ids }: FixStep,
 ): readonly FindingFixedByInventoryStep[] {
   return ids.map((id): FindingFixedByInventoryStep => {
     const found = findings.find((finding) => finding.id === id && finding.is_blocker);
@@ -80,17 +84,14 @@ export function listFindingsFixedByInventoryStep(
 }
 
 /** The first sentence of the fix; undefined if the fix is only an example, whose values may be wrong for another server. */
-export function formatFirstFixSentence({
-  fix,
-  fix_example_of: example,
-}: SourceInventoryFindingGroup): string | undefined {
+export function formatFirstFixSentence({ fix, fix_example_of: example }: ReportFinding): string | undefined {
   return example === undefined ? fix?.text.split(/(?<=\.) (?=[A-Z])/)[0] : undefined;
 }
 
 /** Formats what a step achieves: `12 sources become continuous (740 of 1,000 in all)`. */
 export function formatSourcesUnblockedByStep(
-  report: SourceInventoryReport,
-  { unblocks, possible_after: after }: SourceInventoryFixStep,
+  report: InventoryReport,
+  { unblocks, possible_after: after }: FixStep,
 ): string {
   const verb = unblocks === 1 ? 'becomes' : 'become';
   const method = commonSourceInventoryMethod(report) ?? 'possible';
@@ -98,7 +99,7 @@ export function formatSourcesUnblockedByStep(
 }
 
 /** Where a step fixes something: `20 databases on 4 servers: db1.example.com:5432 (80 sources), db2.example.com:5432 (1) and 2 more`. */
-export function stepPlacesText({ servers, databases }: SourceInventoryFixStep, most: number): string {
+export function stepPlacesText({ servers, databases }: FixStep, most: number): string {
   const [{ server: name, sources: count } = { server: '', sources: 0 }] = servers;
   const where = databases === 0 ? '' : `${countedNoun(databases, 'database')} on `;
   if (servers.length === 1) return `${where}${name} (${countedNoun(count, 'source')})`;
@@ -113,15 +114,12 @@ export function stepPlacesText({ servers, databases }: SourceInventoryFixStep, m
 }
 
 /** Formats the number of sources and servers that a finding is about: `12 sources on 3 servers`. */
-export function formatAffectedSourceAndServerCounts({ sources, servers }: SourceInventoryFindingGroup): string {
+export function formatAffectedSourceAndServerCounts({ sources, servers }: ReportFinding): string {
   return `${countedNoun(sources, 'source')} on ${countedNoun(servers, 'server')}`;
 }
 
 /** Formats the server, the databases and the observed value of a finding: `db.example.com:5432, shop, billing: 2 tables`. */
-export function formatInventoryFindingPlace(
-  { server, databases = [], observed }: SourceInventoryFindingPlace,
-  most: number,
-): string {
+export function formatInventoryFindingPlace({ server, databases = [], observed }: Place, most: number): string {
   const shown = databases.slice(0, most);
   const rest = databases.length - shown.length;
   const names = rest > 0 ? [...shown, `and ${rest} more`] : shown;
@@ -129,7 +127,7 @@ export function formatInventoryFindingPlace(
 }
 
 /** The sources that could not be checked, by reason, the most frequent reason first. */
-export function groupUncheckedSourcesByReason({ sources }: SourceInventoryReport): readonly {
+export function groupUncheckedSourcesByReason({ sources }: InventoryReport): readonly {
   readonly reason: string;
   readonly names: readonly string[];
 }[] {
@@ -140,7 +138,7 @@ export function groupUncheckedSourcesByReason({ sources }: SourceInventoryReport
 }
 
 /** The same in one line, without names: `8 no response to the connection · 3 connection refused`. */
-export function uncheckedSourceCountsByReasonText(report: SourceInventoryReport, most: number): string {
+export function uncheckedSourceCountsByReasonText(report: InventoryReport, most: number): string {
   const short = groupUncheckedSourcesByReason(report).map(({ reason, names }) => ({
     reason: (reason.split(/[:,]/)[0] ?? '').slice(0, 60),
     count: names.length,
@@ -153,7 +151,7 @@ export function uncheckedSourceCountsByReasonText(report: SourceInventoryReport,
   return [...shown, ...(rest > 0 ? [`${formatCount(rest)} for other reasons`] : [])].join(' · ');
 }
 
-export function inventoryRowVerdictText({ state, verdict, proven, ok }: SourceInventoryReportRow): string {
+export function inventoryRowVerdictText({ state, verdict, proven, ok }: ReportRow): string {
   if (state === 'not_checked') return 'not checked';
   return ok && !proven ? `${verdict}, not proven` : (verdict ?? 'blocked');
 }

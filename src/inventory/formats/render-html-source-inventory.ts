@@ -2,9 +2,7 @@ import { createHash } from 'node:crypto';
 import { escapeHtml, escapeHtmlKeepingLineBreaks } from '../../base/sanitize.ts';
 import { htmlPreflightReportStyle } from '../../preflight/formats/html-report-style.ts';
 import { preflightLimitationNote } from '../../preflight/formats/report-text.ts';
-import type { SourceInventoryFindingGroup } from '../inventory-findings.ts';
-import type { SourceInventoryFixStep } from '../order-source-inventory-fixes.ts';
-import type { SourceInventoryReport, SourceInventoryReportRow } from '../source-inventory-report.ts';
+import type { FixStep, InventoryReport, ReportFinding, ReportRow } from '../report.ts';
 import {
   commonSourceInventoryMethod,
   countedNoun,
@@ -20,7 +18,7 @@ import {
 } from './inventory-text.ts';
 
 /** Renders the report as one HTML file without scripts or external resources; the first screen says what to fix first. */
-export function renderHtmlSourceInventory(report: SourceInventoryReport): string {
+export function renderHtmlSourceInventory(report: InventoryReport): string {
   const style = `${htmlPreflightReportStyle}${inventoryStyle}`;
   const hash = createHash('sha256').update(style).digest('base64');
   const { summary, started_at: startedAt, duration_ms: duration } = report;
@@ -60,7 +58,7 @@ const inventoryStyle = `
 .steps .gain{display:block;width:100%;height:.45rem;margin-top:.35rem}.gain .track{fill:var(--line)}.gain .yes{fill:var(--good)}
 `.trim();
 
-function bar({ summary }: SourceInventoryReport): string {
+function bar({ summary }: InventoryReport): string {
   const { sources, possible, not_possible: blocked, not_checked: unchecked } = summary;
   let from = 0;
   const part = (kind: string, count: number) => {
@@ -73,12 +71,12 @@ function bar({ summary }: SourceInventoryReport): string {
   return `<svg class="bar" viewBox="0 0 100 10" preserveAspectRatio="none" role="img" aria-label="${label}">${part('yes', possible)}${part('no', blocked)}${part('none', unchecked)}</svg>`;
 }
 
-function fixFirst(report: SourceInventoryReport): string {
+function fixFirst(report: InventoryReport): string {
   const { fix_first: steps } = report;
   if (steps.length === 0) return '';
   const [first, others] = [steps.slice(0, shownSteps), steps.slice(shownSteps)];
   const method = commonSourceInventoryMethod(report) ?? 'possible';
-  const table = (some: readonly SourceInventoryFixStep[], from: number) =>
+  const table = (some: readonly FixStep[], from: number) =>
     `<div class="scroll"><table class="steps"><thead><tr><th scope="col"></th><th scope="col">Fix</th><th scope="col">Where</th><th scope="col" class="n">Become ${method}</th><th scope="col" class="n">In all</th></tr></thead><tbody>${some.map((step, at) => stepRow(report, step, from + at)).join('')}</tbody></table></div>`;
   const rest =
     others.length === 0
@@ -89,7 +87,7 @@ function fixFirst(report: SourceInventoryReport): string {
 
 const shownSteps = 5;
 
-function stepRow(report: SourceInventoryReport, step: SourceInventoryFixStep, number: number): string {
+function stepRow(report: InventoryReport, step: FixStep, number: number): string {
   const fixes = listFindingsFixedByInventoryStep(report, step).map(
     ({ id, title, text, restart }) =>
       `<p class="fix"><a href="#${escapeHtml(id)}"><code>${escapeHtml(id)}</code></a> ${escapeHtml(text === undefined ? title : `${title}. ${text}`)}${restart ? ' <span class="tag warn">restart</span>' : ''}</p>`,
@@ -99,7 +97,7 @@ function stepRow(report: SourceInventoryReport, step: SourceInventoryFixStep, nu
   return `<tr><td>${number}</td><td>${fixes.join('')}</td><td>${escapeHtml(stepPlacesText(step, 3))}</td><td class="n">${formatCount(step.unblocks)}</td><td class="n">${total}<svg class="gain" viewBox="0 0 100 10" preserveAspectRatio="none" role="img" aria-label="${total}"><rect class="track" width="100" height="10"/><rect class="yes" width="${share}" height="10"/></svg></td></tr>`;
 }
 
-function unchecked(report: SourceInventoryReport): string {
+function unchecked(report: InventoryReport): string {
   const reasons = groupUncheckedSourcesByReason(report);
   if (reasons.length === 0) return '';
   const items = reasons.map(({ reason, names }) => {
@@ -110,14 +108,14 @@ function unchecked(report: SourceInventoryReport): string {
   return `<h2>Not checked</h2><section class="card"><ul>${items.join('')}</ul></section>`;
 }
 
-function findings({ findings: all }: SourceInventoryReport): string {
+function findings({ findings: all }: InventoryReport): string {
   if (all.length === 0) return '<h2>Findings</h2><p>Every check passed.</p>';
   const first = new Set(all.filter(({ id }, at) => all.findIndex((other) => other.id === id) === at));
   return `<h2>Findings</h2>${all.map((one) => findingPart(one, first.has(one))).join('\n')}`;
 }
 
 /** Several findings of a check may have different titles; only the first of them has the id that the steps link to. */
-function findingPart(finding: SourceInventoryFindingGroup, isFirst: boolean): string {
+function findingPart(finding: ReportFinding, isFirst: boolean): string {
   const {
     id,
     status,
@@ -142,7 +140,7 @@ function findingPart(finding: SourceInventoryFindingGroup, isFirst: boolean): st
   return `<section class="finding ${status}"${isFirst ? ` id="${escapeHtml(id)}"` : ''}><h3><span class="tag">${status}</span>${escapeHtml(title)}</h3><p class="meta"><code>${escapeHtml(id)}</code> · ${formatAffectedSourceAndServerCounts(finding)}${isBlocker ? ' · blocks' : ''}</p><ul>${shown.join('')}</ul>${rest}${fix === undefined ? '' : `<p>${escapeHtml(example === undefined ? fix.text : `For example on ${example}: ${fix.text}`)}</p>`}${statements}</section>`;
 }
 
-function servers({ servers: all }: SourceInventoryReport): string {
+function servers({ servers: all }: InventoryReport): string {
   const rows = all.map(
     ({ server, version = '', sources: count, also = [] }) =>
       `<tr><td><code>${escapeHtml(server)}</code></td><td>${escapeHtml(version)}</td><td class="n">${formatCount(count)}</td><td>${escapeHtml(also.join(', '))}</td></tr>`,
@@ -150,7 +148,7 @@ function servers({ servers: all }: SourceInventoryReport): string {
   return `<details><summary>Servers <span class="soft">${all.length}</span></summary><div class="scroll"><table><thead><tr><th scope="col">Server</th><th scope="col">Version</th><th scope="col" class="n">Sources</th><th scope="col">Other addresses</th></tr></thead><tbody>${rows.join('')}</tbody></table></div></details>`;
 }
 
-function sources({ sources: all }: SourceInventoryReport): string {
+function sources({ sources: all }: InventoryReport): string {
   const rows = all.map(
     (row) =>
       `<tr><td><code>${escapeHtml(row.name)}</code></td><td>${escapeHtml(inventoryRowVerdictText(row))}</td><td>${escapeHtml(row.reason ?? row.blocked_by.join(', '))}</td><td>${changesText(row)}</td></tr>`,
@@ -158,6 +156,6 @@ function sources({ sources: all }: SourceInventoryReport): string {
   return `<details><summary>Sources <span class="soft">${all.length}</span></summary><div class="scroll"><table><thead><tr><th scope="col">Source</th><th scope="col">Verdict</th><th scope="col">Blocked by</th><th scope="col">Changes since the baseline</th></tr></thead><tbody>${rows.join('')}</tbody></table></div></details>`;
 }
 
-function changesText({ changes }: SourceInventoryReportRow): string {
+function changesText({ changes }: ReportRow): string {
   return changes === undefined ? '' : changes.map((one) => escapeHtml(one)).join('<br>');
 }

@@ -1,5 +1,5 @@
 import { escapeMarkdown, markdownCodeCell } from '../../base/sanitize.ts';
-import type { SourceInventoryReport } from '../source-inventory-report.ts';
+import type { InventoryReport } from '../report.ts';
 import {
   commonSourceInventoryMethod,
   formatAffectedSourceAndServerCounts,
@@ -14,7 +14,7 @@ import {
 } from './inventory-text.ts';
 
 /** Renders the report as Markdown, for a change request or a wiki. */
-export function renderMarkdownSourceInventory(report: SourceInventoryReport): string {
+export function renderMarkdownSourceInventory(report: InventoryReport): string {
   const { sources, started_at: startedAt, duration_ms: duration } = report;
   const parts = [
     `# Inventory: ${escapeMarkdown(formatMigratableSourcesSentence(report))}`,
@@ -40,7 +40,7 @@ export function renderMarkdownSourceInventory(report: SourceInventoryReport): st
 const shownPlaces = 5;
 const shownNames = 5;
 
-function fixFirst(report: SourceInventoryReport): readonly string[] {
+function fixFirst(report: InventoryReport): readonly string[] {
   const { fix_first: steps } = report;
   if (steps.length === 0) return [];
   const rows = steps.map((step, at) => {
@@ -62,7 +62,7 @@ function fixFirst(report: SourceInventoryReport): readonly string[] {
   ];
 }
 
-function unchecked(report: SourceInventoryReport): readonly string[] {
+function unchecked(report: InventoryReport): readonly string[] {
   const reasons = groupUncheckedSourcesByReason(report);
   if (reasons.length === 0) return [];
   const rows = reasons.map(({ reason, names }) => [
@@ -73,7 +73,7 @@ function unchecked(report: SourceInventoryReport): readonly string[] {
   return ['## Not checked', table(['Reason', 'Number', 'Sources'], rows)];
 }
 
-function findings({ findings: all }: SourceInventoryReport): readonly string[] {
+function findings({ findings: all }: InventoryReport): readonly string[] {
   if (all.length === 0) return [];
   const rows = all.map((finding) => [
     markdownCodeCell(finding.id),

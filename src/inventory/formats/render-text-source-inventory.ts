@@ -1,9 +1,7 @@
 import { sanitizeReportLine } from '../../base/sanitize.ts';
 import type { TerminalStyles } from '../../cli/color.ts';
 import { quoteShellArg } from '../../cli/shell-quote.ts';
-import type { SourceInventoryFindingGroup } from '../inventory-findings.ts';
-import type { SourceInventoryFixStep } from '../order-source-inventory-fixes.ts';
-import type { SourceInventoryReport, SourceInventoryReportRow } from '../source-inventory-report.ts';
+import type { FixStep, InventoryReport, ReportFinding, ReportRow } from '../report.ts';
 import {
   commonSourceInventoryMethod,
   formatAffectedSourceAndServerCounts,
@@ -23,7 +21,7 @@ import {
  * The report for a terminal. The first screen of 24 lines with 80 columns has the result, what was not checked, what to fix first
  * and the next command. The other fixes, the sources that were not checked, findings and changes follow.
  */
-export function renderTextSourceInventory(given: SourceInventoryReport, ink: TerminalStyles): string {
+export function renderTextSourceInventory(given: InventoryReport, ink: TerminalStyles): string {
   const report = sanitizeReport(given);
   const lines = [
     ink.bold(formatMigratableSourcesSentence(report)),
@@ -46,7 +44,7 @@ const shownFindings = 20;
 const shownPlaces = 3;
 const shownNames = 5;
 
-function fixFirst(report: SourceInventoryReport, ink: TerminalStyles): readonly string[] {
+function fixFirst(report: InventoryReport, ink: TerminalStyles): readonly string[] {
   const { fix_first: steps } = report;
   if (steps.length === 0) return [];
   const more = steps.length - firstSteps;
@@ -58,12 +56,7 @@ function fixFirst(report: SourceInventoryReport, ink: TerminalStyles): readonly 
   ];
 }
 
-function stepLines(
-  report: SourceInventoryReport,
-  step: SourceInventoryFixStep,
-  number: number,
-  ink: TerminalStyles,
-): string[] {
+function stepLines(report: InventoryReport, step: FixStep, number: number, ink: TerminalStyles): string[] {
   const indent = '   ';
   return [
     line(`${number}. ${ink.bold(step.ids.join(' + '))}: ${formatSourcesUnblockedByStep(report, step)}`),
@@ -74,7 +67,7 @@ function stepLines(
   ];
 }
 
-function whatToRun(report: SourceInventoryReport): readonly string[] {
+function whatToRun(report: InventoryReport): readonly string[] {
   const { fix_first: steps, sources, summary } = report;
   const [first] = steps;
   const blocked = first === undefined ? undefined : sources.find((row) => isFixedBy(row, first));
@@ -91,14 +84,11 @@ function whatToRun(report: SourceInventoryReport): readonly string[] {
 }
 
 /** The first source of the server with the most sources of the step. */
-function isFixedBy(
-  { server, blocked_by: blockedBy }: SourceInventoryReportRow,
-  { servers, ids }: SourceInventoryFixStep,
-): boolean {
+function isFixedBy({ server, blocked_by: blockedBy }: ReportRow, { servers, ids }: FixStep): boolean {
   return server === servers[0]?.server && blockedBy.some((id) => ids.includes(id));
 }
 
-function furtherSteps(report: SourceInventoryReport, ink: TerminalStyles): readonly string[] {
+function furtherSteps(report: InventoryReport, ink: TerminalStyles): readonly string[] {
   const steps = report.fix_first.slice(firstSteps, shownSteps);
   if (steps.length === 0) return [];
   const more = report.fix_first.length - shownSteps;
@@ -110,7 +100,7 @@ function furtherSteps(report: SourceInventoryReport, ink: TerminalStyles): reado
   ];
 }
 
-function unchecked(report: SourceInventoryReport, ink: TerminalStyles): readonly string[] {
+function unchecked(report: InventoryReport, ink: TerminalStyles): readonly string[] {
   const reasons = groupUncheckedSourcesByReason(report);
   if (reasons.length === 0) return [];
   return [
@@ -129,7 +119,7 @@ function unchecked(report: SourceInventoryReport, ink: TerminalStyles): readonly
   ];
 }
 
-function findings(report: SourceInventoryReport, ink: TerminalStyles): readonly string[] {
+function findings(report: InventoryReport, ink: TerminalStyles): readonly string[] {
   const { findings: all } = report;
   if (all.length === 0) return [];
   const more = all.length - shownFindings;
@@ -141,7 +131,7 @@ function findings(report: SourceInventoryReport, ink: TerminalStyles): readonly 
   ];
 }
 
-function findingLines(finding: SourceInventoryFindingGroup, ink: TerminalStyles): string[] {
+function findingLines(finding: ReportFinding, ink: TerminalStyles): string[] {
   const { id, status, title, places, place_count: count, is_blocker: isBlocker } = finding;
   const mark = status === 'fail' ? ink.red(status) : ink.yellow(status);
   const rest = count - shownPlaces;
@@ -155,7 +145,7 @@ function findingLines(finding: SourceInventoryFindingGroup, ink: TerminalStyles)
   ];
 }
 
-function changes({ sources }: SourceInventoryReport, ink: TerminalStyles): readonly string[] {
+function changes({ sources }: InventoryReport, ink: TerminalStyles): readonly string[] {
   const changed = sources.filter(({ changes: own = [] }) => own.length > 0);
   if (changed.length === 0) return [];
   return [
@@ -175,7 +165,7 @@ function line(text: string): string {
 }
 
 /** A copy of the report with every text of a server or a file made safe for a terminal. */
-function sanitizeReport(report: SourceInventoryReport): SourceInventoryReport {
+function sanitizeReport(report: InventoryReport): InventoryReport {
   return JSON.parse(JSON.stringify(report), (_key, value: unknown) =>
     typeof value === 'string' ? sanitizeReportLine(value) : value,
   );

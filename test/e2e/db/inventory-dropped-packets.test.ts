@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { SourceInventoryReport } from '../../../src/inventory/source-inventory-report.ts';
+import type { InventoryReport } from '../../../src/inventory/report.ts';
 import { bin, node, run, startProgram } from '../../fixtures/cli.ts';
 import { type Folders, makeFolders } from '../../fixtures/folders.ts';
 import { parseInventoryLines } from '../../fixtures/inventory-schema.ts';
@@ -60,7 +60,7 @@ describe.skipIf(process.platform !== 'linux')('hosts that do not respond', () =>
       limit: 80_000,
     });
     const took = performance.now() - begun;
-    const { summary, sources } = ran.json<SourceInventoryReport>();
+    const { summary, sources } = ran.json<InventoryReport>();
     expect(ran.code).toBe(5);
     expect(summary).toMatchObject({ sources: 49, possible: 1, not_checked: 48 });
     expect(new Set(sources.flatMap(({ reason }) => reason ?? [])).size).toBe(1);
@@ -115,7 +115,7 @@ describe.skipIf(lacksNamespaces())('a network that drops packets', () => {
     const begun = performance.now();
     const ran = await startProgram(file, args, { folders, env: env(), limit: 50_000 }).ended;
     expect(ran.code).toBe(5);
-    expect(ran.json<SourceInventoryReport>().summary).toMatchObject({ possible: 2, not_checked: 20 });
+    expect(ran.json<InventoryReport>().summary).toMatchObject({ possible: 2, not_checked: 20 });
     const took = performance.now() - begun;
     expect(took).toBeGreaterThan(2 * connectLimit);
     expect(took).toBeLessThan(2 * connectLimit + reserve);

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { perSourceFileName } from '../../../src/inventory/per-source-file-folder.ts';
+import { sourceFileName } from '../../../src/inventory/files.ts';
 import { bin, node, type Running, run, start, startProgram } from '../../fixtures/cli.ts';
 import { type Folders, makeFolders } from '../../fixtures/folders.ts';
 import { parseInventoryLines, parseInventoryReport } from '../../fixtures/inventory-schema.ts';
@@ -88,21 +88,21 @@ it.skipIf(!existsSync('/dev/full'))('a report on a full disk costs only that rep
 it.each(['--report-dir', '--baseline'])('a file of %s that cannot be written costs only that file', async (option) => {
   const folder = path(`folder${option}`);
   // A folder in the place of the file.
-  mkdirSync(join(folder, perSourceFileName('n1'), 'x'), { recursive: true });
+  mkdirSync(join(folder, sourceFileName('n1'), 'x'), { recursive: true });
   const ran = await check(3, [option, folder, '-o', 'json']).ended;
   expect(ran.code).toBe(1);
   expect(parseInventoryReport(ran.stdout).summary).toMatchObject({ sources: 3, possible: 3 });
-  for (const name of ['n0', 'n2']) JSON.parse(readFileSync(join(folder, perSourceFileName(name)), 'utf8'));
+  for (const name of ['n0', 'n2']) JSON.parse(readFileSync(join(folder, sourceFileName(name)), 'utf8'));
 });
 
 it('a damaged baseline is not overwritten, and costs only its comparison', async () => {
   const folder = path('damaged');
   mkdirSync(folder);
-  writeFileSync(join(folder, perSourceFileName('n1')), '{"half');
+  writeFileSync(join(folder, sourceFileName('n1')), '{"half');
   const ran = await check(3, ['--baseline', folder, '-o', 'ndjson']).ended;
   expect(ran.code).toBe(1);
   expect(parseInventoryLines(ran.stdout)).toHaveLength(3);
-  expect(readFileSync(join(folder, perSourceFileName('n1')), 'utf8')).toBe('{"half');
+  expect(readFileSync(join(folder, sourceFileName('n1')), 'utf8')).toBe('{"half');
 });
 
 it('kill -9 leaves whole lines and whole files', async () => {

@@ -1,6 +1,6 @@
 import { setTimeout as after } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { runForEachSourceWithinLimits } from '../../src/inventory/run-for-each-source-within-limits.ts';
+import { forEachSource } from '../../src/inventory/limits.ts';
 
 /** Counts how many run at the same time. */
 function meter() {
@@ -22,7 +22,7 @@ it('keeps the limit in all and the limit of each address, and runs every source 
   const all = meter();
   const each = new Map(sources.map(({ address }) => [address, meter()]));
   const ran: number[] = [];
-  await runForEachSourceWithinLimits(
+  await forEachSource(
     sources,
     ({ address }) => address,
     { parallel: 6, perServer: 2 },
@@ -40,7 +40,7 @@ it('two addresses of one server share its limit once they are known', async () =
   const sources = Array.from({ length: 20 }, (_, at) => `name${at % 2}`);
   const late = meter();
   let known = 0;
-  await runForEachSourceWithinLimits(
+  await forEachSource(
     sources,
     (name) => name,
     { parallel: 10, perServer: 1 },
@@ -55,7 +55,7 @@ it('two addresses of one server share its limit once they are known', async () =
 
 it('a pause leaves the place to another source', async () => {
   const order: string[] = [];
-  await runForEachSourceWithinLimits(
+  await forEachSource(
     ['a', 'b'],
     (name) => name,
     { parallel: 1, perServer: 1 },
@@ -70,7 +70,7 @@ it('a pause leaves the place to another source', async () => {
 
 it('an error ends the run after the sources that have begun', async () => {
   const ran: number[] = [];
-  const run = runForEachSourceWithinLimits([1, 2, 3, 4, 5], String, { parallel: 2, perServer: 1 }, async (at) => {
+  const run = forEachSource([1, 2, 3, 4, 5], String, { parallel: 2, perServer: 1 }, async (at) => {
     ran.push(at);
     await after(at);
     if (at === 1) throw new Error('broken');
@@ -80,10 +80,10 @@ it('an error ends the run after the sources that have begun', async () => {
 });
 
 it('no sources, and very many of one address', async () => {
-  await runForEachSourceWithinLimits([], String, { parallel: 1, perServer: 1 }, async () => {});
+  await forEachSource([], String, { parallel: 1, perServer: 1 }, async () => {});
   let ran = 0;
   const many = Array.from({ length: 20_000 }, (_, at) => at);
-  await runForEachSourceWithinLimits(
+  await forEachSource(
     many,
     () => 'one',
     { parallel: 16, perServer: 2 },

@@ -4,26 +4,22 @@ import type { ListView } from '../cli/columns.ts';
 import type { CommandIo } from '../cli/command-io.ts';
 import { runUntilSignal } from '../platform/until-signal.ts';
 import { requireWritableFile, writeReportFile } from '../preflight/write-report-file.ts';
-import { createCertificateFileReader } from './certificate-file-reader.ts';
-import { createPerServerSchemaFingerprintsCache, type InventorySourceCheckDeps } from './check-inventory-source.ts';
-import { checkSourceInventory } from './check-source-inventory.ts';
+import { type Checker, checkSource } from './check.ts';
+import { createCertificateReader, type Entry } from './entry.ts';
+import { createFileFailures, type FileFailures, openFolder } from './files.ts';
 import { countedNoun } from './formats/inventory-text.ts';
 import { renderSourceInventoryReport } from './formats/render-source-inventory-report.ts';
-import { createInventoryFileFailures, type InventoryFileFailures } from './inventory-file-failures.ts';
-import { createInventoryPostgresqlEngineFactory } from './inventory-postgresql-engine-factory.ts';
-import { createInventoryRedisEngineFactory } from './inventory-redis-engine-factory.ts';
-import type { InventorySourceOutcome } from './inventory-source-outcome.ts';
-import type { RunSourceInventoryInput } from './options.ts';
-import { parseSourceInventory } from './parse-source-inventory.ts';
-import { openPerSourceFileFolder } from './per-source-file-folder.ts';
-import { readSourcesFile } from './read-sources-file.ts';
-import type { SourceInventoryEntry } from './source-inventory-entry.ts';
-import { createSourceInventoryReportBuilder, type SourceInventoryReport } from './source-inventory-report.ts';
-import type { BadSourcesFileLine } from './split-sources-file-lines.ts';
-import { streamPushedItems } from './stream-pushed-items.ts';
+import { forEachSource } from './limits.ts';
+import type { InventoryRun } from './options.ts';
+import type { Outcome } from './outcome.ts';
+import { createPostgresqlEngines } from './postgresql.ts';
+import { createRedisEngines } from './redis.ts';
+import { createReportBuilder, type InventoryReport } from './report.ts';
+import { createResultCache } from './result-cache.ts';
+import { type BadLine, parseSources, readSourcesFile } from './sources-file.ts';
 
-export interface SourceInventoryRunResult {
-  readonly report: SourceInventoryReport;
+export interface InventoryResult {
+  readonly report: InventoryReport;
   /** The error for files that could not be read or written; undefined if there are none. */
   readonly fileError: CliError | undefined;
 }
@@ -32,25 +28,27 @@ export interface SourceInventoryRunResult {
  * Checks all sources of an inventory, shows the progress, and writes the files that the options name. In ndjson and csv each source
  * is printed as soon as it is checked; when their reader has closed the pipe, and there are no files to write, the checks end.
  */
-export async function runSourceInventory(input: RunSourceInventoryInput): Promise<SourceInventoryRunResult> {
+export async function runInventory(input: InventoryRun): Promise<InventoryResult> {
   const { io, inventory } = input;
   for (const file of inventory.reports) requireWritableFile(file);
   const entries = await readEntries(input);
   const startedAt = io.host.clock.now();
-  const files = createInventoryFileFailures();
+  const files = createFileFailures();
   try {
     // The files are written before the signals are left to the system, because a process whose reader is gone ends then.
     const report = await runUntilSignal(io.host.signals, 'the inventory was cancelled', async (cancelled) => {
       const unprinted = new AbortController();
       const ends = [cancelled, unprinted.signal, ...(endsWithReader(input) ? [readerGone(io)] : [])];
       const signal = AbortSignal.any(ends);
-      const builder = createSourceInventoryReportBuilder();
+      const builder = createReportBuilder();
       const checker = createSourceChecker(input, entries, files, signal);
       const showCount = (done: number) => void io.progress.show(`${done} of ${entries.length} sources checked`);
       showCount(0);
-      const outcomes = streamPushedItems<InventorySourceOutcome>(async (push) => {
+      const outcomes = streamPushedItems<Outcome>(async (push) => {
         let done = 0;
-        await checkSourceInventory(entries, checker, inventory, async (outcome) => {
+        await forEachSource(entries, addressOf, inventory, async (entry, slot) => {
+          if (signal.aborted) return;
+          const outcome = await checkSource(entry, slot, checker);
           builder.add(outcome);
           showCount(++done);
           await push(outcome);
@@ -74,7 +72,7 @@ export async function runSourceInventory(input: RunSourceInventoryInput): Promis
 }
 
 /** Whether the results go to standard output only, so that the run is pointless once its reader has closed the pipe. */
-function endsWithReader({ io, inventory }: RunSourceInventoryInput): boolean {
+function endsWithReader({ io, inventory }: InventoryRun): boolean {
   const { reports, reportDir, baseline } = inventory;
   return isStreamed(io) && reports.length === 0 && reportDir === undefined && baseline === undefined;
 }
@@ -87,11 +85,11 @@ function readerGone({ host }: CommandIo): AbortSignal {
   return host.stdout.closed ?? new AbortController().signal;
 }
 
-async function readEntries({ io, args, settings, inventory }: RunSourceInventoryInput) {
+async function readEntries({ io, args, settings, inventory }: InventoryRun) {
   const { bytes, ...refusals } = await readSourcesFile(inventory.file, io.host);
   const { env, clock } = io.host;
-  const readText = createCertificateFileReader();
-  const { entries, bad } = parseSourceInventory(bytes, {
+  const readText = createCertificateReader();
+  const { entries, bad } = parseSources(bytes, {
     ...refusals,
     args,
     settings,
@@ -106,7 +104,7 @@ async function readEntries({ io, args, settings, inventory }: RunSourceInventory
 }
 
 /** Prints every invalid line of the inventory; the detail of an error would be cut off. */
-async function refuseBadLines({ output }: CommandIo, path: string, bad: readonly BadSourcesFileLine[]): Promise<never> {
+async function refuseBadLines({ output }: CommandIo, path: string, bad: readonly BadLine[]): Promise<never> {
   const from = path === '-' ? 'standard input' : path;
   for (const { line, reason } of bad) await output.show(`${from}:${line}: ${reason}`);
   throw usageError(
@@ -116,28 +114,23 @@ async function refuseBadLines({ output }: CommandIo, path: string, bad: readonly
 }
 
 function createSourceChecker(
-  { io, args, inventory }: RunSourceInventoryInput,
-  entries: readonly SourceInventoryEntry[],
-  files: InventoryFileFailures,
+  { io, args, inventory }: InventoryRun,
+  entries: readonly Entry[],
+  files: FileFailures,
   signal: AbortSignal,
-): InventorySourceCheckDeps {
+): Checker {
   const { host, output } = io;
   const { baseline, reportDir } = inventory;
   return {
-    postgresql: createInventoryPostgresqlEngineFactory({
-      named: databasesByUser(entries),
-      connections: inventory.perServer,
-    }),
-    redis: createInventoryRedisEngineFactory(),
-    env: host.env,
-    platform: host.platform,
-    clock: host.clock,
+    postgresql: createPostgresqlEngines(entries, inventory.perServer),
+    redis: createRedisEngines(),
+    host,
     signal,
     deadline: inventory.deadline,
-    baselines: baseline === undefined ? undefined : openPerSourceFileFolder(baseline, '--baseline'),
-    reports: reportDir === undefined ? undefined : openPerSourceFileFolder(reportDir, '--report-dir'),
+    baselines: baseline === undefined ? undefined : openFolder(baseline, '--baseline'),
+    reports: reportDir === undefined ? undefined : openFolder(reportDir, '--report-dir'),
     files,
-    schemas: createPerServerSchemaFingerprintsCache(),
+    schemas: createResultCache((all) => Object.keys(all ?? {}).length, 100_000),
     onQuery(name, place, text) {
       if (args.has('show-queries'))
         void output.show(`query sent to ${name}, ${place}: ${text}`, maxSanitizedTextLength);
@@ -145,25 +138,14 @@ function createSourceChecker(
   };
 }
 
-/** Returns a function that finds, for a user name, the databases of the sources with this user and the scope `database`. */
-function databasesByUser(entries: readonly SourceInventoryEntry[]): (username: string) => ReadonlySet<string> {
-  const names = new Map<string, Set<string>>();
-  for (const { scope, withPassword } of entries) {
-    const { engine, source } = withPassword(undefined);
-    if (scope !== 'database' || engine !== 'postgresql') continue;
-    names.set(source.username, (names.get(source.username) ?? new Set()).add(source.dbname));
-  }
-  return (username) => names.get(username) ?? new Set();
-}
-
 /** A line of NDJSON. Its JSON Schema is schemas/inventory-source-1.json. */
-interface PrintedOutcome extends InventorySourceOutcome {
+interface PrintedOutcome extends Outcome {
   readonly schema_version: 1;
   readonly kind: 'inventory_source';
 }
 
 /** Prints each outcome as one line: on a terminal as progress, and on standard output if the output format is ndjson or csv. */
-async function printOutcomes(io: CommandIo, outcomes: AsyncIterable<InventorySourceOutcome>): Promise<void> {
+async function printOutcomes(io: CommandIo, outcomes: AsyncIterable<Outcome>): Promise<void> {
   const { host, output } = io;
   async function* rows(): AsyncGenerator<PrintedOutcome> {
     for await (const outcome of outcomes) {
@@ -175,13 +157,13 @@ async function printOutcomes(io: CommandIo, outcomes: AsyncIterable<InventorySou
   for await (const _ of rows());
 }
 
-function outcomeLine({ name, verdict, ok, method, reason, blocked_by: blockedBy }: InventorySourceOutcome): string {
+function outcomeLine({ name, verdict, ok, method, reason, blocked_by: blockedBy }: Outcome): string {
   if (reason !== undefined) return `${name}: not checked, ${reason}`;
   if (ok) return `${name}: ${verdict}`;
   return `${name}: ${method} is not possible (${blockedBy.join(', ')})`;
 }
 
-const outcomeView: ListView<InventorySourceOutcome> = {
+const outcomeView: ListView<Outcome> = {
   isReport: true,
   columns: [
     { name: 'Name', value: ({ name }) => name },
@@ -199,10 +181,7 @@ const outcomeView: ListView<InventorySourceOutcome> = {
 };
 
 /** The error of an inventory with sources that are not possible or were not checked; undefined if all are possible. */
-export function buildNotPossibleSourcesError({
-  summary,
-  fix_first: [first],
-}: SourceInventoryReport): CliError | undefined {
+export function inventoryError({ summary, fix_first: [first] }: InventoryReport): CliError | undefined {
   const { sources, not_possible: blocked, not_checked: unchecked } = summary;
   const counts = `of ${countedNoun(sources, 'source')} ${summary.possible} are possible, ${blocked} not, and ${unchecked} were not checked`;
   // The exit code for blocked sources takes precedence over the exit code for sources that were not checked.
@@ -221,4 +200,47 @@ export function buildNotPossibleSourcesError({
       hint: 'the report has the reason of each; run the same command again',
     });
   return undefined;
+}
+
+/** Host and port of the server, by which sources of the same server are recognized before any of them is connected. */
+function addressOf({ source: { engine, source } }: Entry): string {
+  return `${engine}:${source.host.toLowerCase()}:${source.port}`;
+}
+
+/**
+ * Yields the items that `produce` pushes. `push` waits while a slow reader has not taken the earlier items, so that only a
+ * few items are in memory. An error of `produce` is thrown after the items that were pushed before it.
+ */
+export async function* streamPushedItems<T>(
+  produce: (push: (item: T) => Promise<void>) => Promise<void>,
+  maxWaiting = 64,
+): AsyncGenerator<T> {
+  const items: T[] = [];
+  const waiting: (() => void)[] = [];
+  let isOver = false;
+  let wake = (): void => {};
+  const work = produce(async (item) => {
+    items.push(item);
+    wake();
+    while (items.length >= maxWaiting && !isOver) await new Promise<void>((resolve) => waiting.push(resolve));
+  }).finally(() => {
+    isOver = true;
+    wake();
+  });
+  // Marks the rejection as handled, because the same error is thrown only after all items were yielded.
+  work.catch(() => {});
+  try {
+    for (;;) {
+      const next = items.shift();
+      if (next !== undefined) {
+        waiting.shift()?.();
+        yield next;
+      } else if (isOver) break;
+      else await new Promise<void>((resolve) => (wake = resolve));
+    }
+    await work;
+  } finally {
+    isOver = true;
+    for (const go of waiting) go();
+  }
 }

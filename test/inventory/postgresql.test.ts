@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import type { SourceInventoryReport } from '../../src/inventory/source-inventory-report.ts';
+import type { InventoryReport } from '../../src/inventory/report.ts';
 import { dbTestHost } from '../commands/db/test-source.ts';
 import { runCloudctl } from '../commands/run-cloudctl.ts';
 import { type Postgres, ready, startPostgres } from '../fixtures/postgres.ts';
@@ -27,7 +27,7 @@ async function relayTo(server: Postgres, options: TcpRelayOptions = {}): Promise
   return relay.port;
 }
 
-async function check(lines: readonly string[], words: readonly string[] = []): Promise<SourceInventoryReport> {
+async function check(lines: readonly string[], words: readonly string[] = []): Promise<InventoryReport> {
   const host = dbTestHost({ PGPASSWORD: honest.password });
   const file = join(host.place.work, 'sources');
   writeFileSync(file, lines.join('\n'));

@@ -11,38 +11,28 @@ import {
 import { createPostgresqlPreflightEngine, type PostgresqlPreflightEngine } from '../preflight/postgresql/run.ts';
 import type { DatabaseAccessResult, WalRate } from '../preflight/postgresql/source-facts.ts';
 import {
+  type ConnectionResult,
+  createUnreachableServers,
   describeUnreachableAddress,
-  type InventorySourceConnectionResult,
-  isTransientConnectionErrorCode,
-} from './inventory-source-connection-result.ts';
+  isTransient,
+} from './connection.ts';
+import type { Entry } from './entry.ts';
+import type { Slot } from './limits.ts';
 import { createResultCache } from './result-cache.ts';
-import type { ServerConcurrencySlot } from './run-for-each-source-within-limits.ts';
-import type { SourceInventoryEntry } from './source-inventory-entry.ts';
-import { createUnreachableServers } from './unreachable-servers.ts';
 
-export interface PostgresqlPreflightEngineFactoryOptions {
-  /** Names of the databases that sources with the scope `database` have, by user name. */
-  readonly named: (username: string) => ReadonlySet<string>;
-  /** Maximum number of connections that query the databases of one server at the same time. */
-  readonly connections: number;
-  /** Milliseconds between two readings of the WAL position (default: 5 s). */
-  readonly walInterval?: number;
-}
+export type PostgresqlEngines = (entry: Entry, slot: Slot, seen: ConnectionResult) => PostgresqlPreflightEngine;
 
-export type InventoryPostgresqlEngineFactory = (
-  entry: SourceInventoryEntry,
-  slot: ServerConcurrencySlot,
-  seen: InventorySourceConnectionResult,
-) => PostgresqlPreflightEngine;
+/** Milliseconds between two readings of the WAL position. */
+const walInterval = 5000;
 
 /**
  * Creates the preflight engines of an inventory, which share query results. Each source has its own connection, so its host
  * name, TLS and login are its own. The queries run once for each server, address, role and set of options, and
  * the current write rate is measured once for each server and address.
+ * @param connections maximum number of connections that query the databases of one server at the same time
  */
-export function createInventoryPostgresqlEngineFactory(
-  options: PostgresqlPreflightEngineFactoryOptions,
-): InventoryPostgresqlEngineFactory {
+export function createPostgresqlEngines(entries: readonly Entry[], connections: number): PostgresqlEngines {
+  const named = databasesByUser(entries);
   const collected = createResultCache<CollectedPostgresqlFacts>(({ databases }) => databases.length);
   const rates = new Map<string, Promise<WalRate | undefined>>();
   const unreachable = createUnreachableServers<PostgresqlSourceOpenResult>();
@@ -51,9 +41,11 @@ export function createInventoryPostgresqlEngineFactory(
     let identity = '';
     const engine = createPostgresqlPreflightEngine({
       checks: postgresqlChecks,
-      concurrency: options.connections,
-      walInterval: options.walInterval ?? 5000,
-      ...(isNamed ? { limitDatabases: (names) => namedOf(names, entry, options) } : {}),
+      concurrency: connections,
+      walInterval,
+      ...(isNamed
+        ? { limitDatabases: (all) => all.filter((name) => named.get(entry.source.source.username)?.has(name)) }
+        : {}),
       shareWalRate(measure) {
         const known = rates.get(identity);
         if (known !== undefined) return known;
@@ -104,22 +96,21 @@ export function createInventoryPostgresqlEngineFactory(
   };
 }
 
-function namedOf(
-  names: readonly string[],
-  entry: SourceInventoryEntry,
-  { named }: PostgresqlPreflightEngineFactoryOptions,
-): readonly string[] {
-  const wanted = named(entry.withPassword(undefined).source.username ?? '');
-  return names.filter((name) => wanted.has(name));
+/** The databases that sources with the scope `database` name, by user name. */
+function databasesByUser(entries: readonly Entry[]): ReadonlyMap<string | undefined, ReadonlySet<string>> {
+  const names = new Map<string, Set<string>>();
+  for (const { scope, source } of entries) {
+    if (scope !== 'database' || source.engine !== 'postgresql') continue;
+    const { username, dbname } = source.source;
+    names.set(username, (names.get(username) ?? new Set()).add(dbname));
+  }
+  return names;
 }
 
-function observe(
-  { facts: { address, connection } }: PostgresqlSourceOpenResult,
-  seen: InventorySourceConnectionResult,
-): void {
+function observe({ facts: { address, connection } }: PostgresqlSourceOpenResult, seen: ConnectionResult): void {
   if (connection.kind === 'entered') return;
   seen.lacksPassword = connection.code === 'NO_PASSWORD';
-  if (connection.kind === 'refused' && !isTransientConnectionErrorCode(connection.code)) return;
+  if (connection.kind === 'refused' && !isTransient(connection.code)) return;
   seen.unreachable = describeUnreachableAddress(address) ?? connection.message;
 }
 

@@ -4,26 +4,23 @@ import { createRedisPreflightEngine, type RedisPreflightEngine } from '../prefli
 import type { RedisSourceOpenResult } from '../preflight/redis/open-redis-source.ts';
 import { redisInfoQuery } from '../preflight/redis/queries/info.ts';
 import {
+  type ConnectionResult,
+  createUnreachableServers,
   describeUnreachableAddress,
-  type InventorySourceConnectionResult,
-  isTransientConnectionErrorCode,
-} from './inventory-source-connection-result.ts';
+  isTransient,
+} from './connection.ts';
+import type { Slot } from './limits.ts';
 import { createResultCache } from './result-cache.ts';
-import type { ServerConcurrencySlot } from './run-for-each-source-within-limits.ts';
-import { createUnreachableServers } from './unreachable-servers.ts';
 
 type OpenedRedis = Awaited<ReturnType<RedisPreflightEngine['open']>>;
 
-export type InventoryRedisEngineFactory = (
-  slot: ServerConcurrencySlot,
-  seen: InventorySourceConnectionResult,
-) => RedisPreflightEngine;
+export type RedisEngines = (slot: Slot, seen: ConnectionResult) => RedisPreflightEngine;
 
 /**
  * Engines of preflights of Redis sources. Each source has its own connection; the queries, the key sample and the
  * measurement of the activity are shared by the sources that have the same address and user.
  */
-export function createInventoryRedisEngineFactory(): InventoryRedisEngineFactory {
+export function createRedisEngines(): RedisEngines {
   const collected = createResultCache<CollectedRedisFacts>(() => 1);
   const unreachable = createUnreachableServers<OpenedRedis>();
   return (slot, seen) => {
@@ -68,13 +65,9 @@ export function createInventoryRedisEngineFactory(): InventoryRedisEngineFactory
   };
 }
 
-function observe(
-  { address, connection }: RedisSourceOpenResult,
-  hasPassword: boolean,
-  seen: InventorySourceConnectionResult,
-): void {
+function observe({ address, connection }: RedisSourceOpenResult, hasPassword: boolean, seen: ConnectionResult): void {
   if (connection.kind !== 'refused') return;
   seen.lacksPassword = connection.code === 'NOAUTH' && !hasPassword;
-  if (connection.phase !== 'network' && !isTransientConnectionErrorCode(connection.code)) return;
+  if (connection.phase !== 'network' && !isTransient(connection.code)) return;
   seen.unreachable = describeUnreachableAddress(address) ?? connection.message;
 }

@@ -3,7 +3,7 @@ import { groupFindings, selectBlockingFindingGroups } from '../preflight/formats
 import type { PreflightReport, PreflightVerdict } from '../preflight/report.ts';
 
 /** The parts of a preflight result that an inventory stores. It contains no secret, and can be stored as JSON. */
-export interface InventorySourceOutcome {
+export interface Outcome {
   readonly line: number;
   readonly name: string;
   readonly url: string;
@@ -24,7 +24,7 @@ export interface InventorySourceOutcome {
   /** Ids of the checks that block the requested method. */
   readonly blocked_by: readonly string[];
   /** Findings that a person must know: failures, warnings and unknown results. */
-  readonly findings: readonly InventoryFindingGroup[];
+  readonly findings: readonly SourceFinding[];
   readonly databases: number;
   readonly size_bytes?: number;
   readonly queries: number;
@@ -34,7 +34,7 @@ export interface InventorySourceOutcome {
 }
 
 /** The findings of one check and status in all databases of a source. */
-export interface InventoryFindingGroup {
+export interface SourceFinding {
   readonly id: string;
   readonly scope: 'server' | 'database';
   readonly status: PreflightFindingStatus;
@@ -47,10 +47,10 @@ export interface InventoryFindingGroup {
   readonly database_count: number;
   /** The first observed value. */
   readonly observed: string;
-  readonly fix?: InventoryFindingGroupFix;
+  readonly fix?: Fix;
 }
 
-export interface InventoryFindingGroupFix {
+export interface Fix {
   readonly text: string;
   /** The first statements. */
   readonly sql: readonly string[];
@@ -58,14 +58,10 @@ export interface InventoryFindingGroupFix {
 }
 
 /** The properties of a source that are known before its preflight. */
-export type InventorySourceDescription = Pick<InventorySourceOutcome, 'line' | 'name' | 'url' | 'engine' | 'method'>;
+export type Origin = Pick<Outcome, 'line' | 'name' | 'url' | 'engine' | 'method'>;
 
 /** Builds the outcome of a source that was not checked: it has no findings. */
-export function buildUncheckedSourceOutcome(
-  origin: InventorySourceDescription,
-  reason: string,
-  report?: PreflightReport,
-): InventorySourceOutcome {
+export function uncheckedOutcome(origin: Origin, reason: string, report?: PreflightReport): Outcome {
   return {
     ...origin,
     state: 'not_checked',
@@ -81,12 +77,12 @@ export function buildUncheckedSourceOutcome(
 }
 
 /** Reduces a preflight report to the parts that the report of the inventory shows. */
-export function condensePreflightReport(
-  origin: InventorySourceDescription,
+export function checkedOutcome(
+  origin: Origin,
   report: PreflightReport,
   server: string | undefined,
   changes?: readonly string[],
-): InventorySourceOutcome {
+): Outcome {
   const groups = groupFindings(report.findings);
   const blocking = new Set(report.ok ? [] : selectBlockingFindingGroups(report, groups));
   const known = groups.filter(({ first }) => ['fail', 'warn', 'unknown'].includes(first.status));
@@ -102,7 +98,7 @@ export function condensePreflightReport(
     ok: report.ok,
     proven: report.proven,
     blocked_by: [...new Set([...blocking].map(({ first }) => first.id))],
-    findings: known.map((group): InventoryFindingGroup => {
+    findings: known.map((group): SourceFinding => {
       const { first, title, databases } = group;
       return {
         id: first.id,

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { describeUnreachableAddress } from '../../src/inventory/inventory-source-connection-result.ts';
+import { createUnreachableServers, describeUnreachableAddress } from '../../src/inventory/connection.ts';
 import type { ConnectAttempt, SourceAddressFacts } from '../../src/preflight/network/network-facts.ts';
 
 function facts(errors: readonly (string | undefined)[], more: Partial<SourceAddressFacts> = {}): SourceAddressFacts {
@@ -25,4 +25,15 @@ it('the lookup counts before connections, and there is no reason if an address a
   const lookup = { kind: 'failed', code: 'ENOTFOUND', reason: 'gone' } as const;
   expect(describeUnreachableAddress(facts([], { lookup }))).toMatch(/: gone$/);
   expect(describeUnreachableAddress(facts(['ECONNREFUSED', undefined]))).toBeUndefined();
+});
+
+it('a server is not tried again after two failures, unless one attempt has succeeded', () => {
+  const servers = createUnreachableServers<string>();
+  servers.add('a', 'first', true);
+  expect(servers.find('a')).toBeUndefined();
+  servers.add('a', 'second', true);
+  expect(servers.find('a')).toBe('second');
+  expect(servers.find('b')).toBeUndefined();
+  servers.add('a', 'third', false);
+  expect(servers.find('a')).toBeUndefined();
 });

@@ -1,9 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, it, onTestFinished, test } from 'vitest';
 import { Secret } from '../../src/base/secret.ts';
+import { csvColumns } from '../../src/inventory/entry.ts';
+import { maxLineBytes, parseFields, splitLines } from '../../src/inventory/sources-file.ts';
 import { parse } from './entries.ts';
 
 it('a list has a URL or a service on each line', () => {
@@ -118,4 +120,52 @@ it('100,000 lines are parsed in seconds', { timeout: 60_000 }, () => {
   const begun = performance.now();
   expect(parse([...lines, lines[0]].join('\n'))).toMatchObject({ bad: [{ line: 100_001 }] });
   expect(performance.now() - begun).toBeLessThan(40_000);
+});
+
+const split = (text: string) => splitLines(Buffer.from(text));
+
+it('numbers lines as an editor does, and leaves out blank lines and comments', () => {
+  expect(split('\ufeffa\r\n\n # note\n  b  \n#c\nd').lines).toEqual([
+    { line: 1, text: 'a' },
+    { line: 4, text: 'b' },
+    { line: 6, text: 'd' },
+  ]);
+  expect(split('')).toEqual({ lines: [], bad: [] });
+});
+
+test.each([
+  { what: 'a control character', bytes: Buffer.from('ok\na\u001b[2Jb\n') },
+  { what: 'NUL', bytes: Buffer.from('ok\na\0b\n') },
+  { what: 'a character that reverses text', bytes: Buffer.from('ok\na\u202eb\n') },
+  { what: 'bytes that are not UTF-8', bytes: Buffer.from([0x6f, 0x6b, 0x0a, 0xff, 0xfe, 0x0a]) },
+  { what: 'a line of 10 MB', bytes: Buffer.concat([Buffer.from('ok\n'), Buffer.alloc(10_000_000, 0x61)]) },
+])('$what makes its line bad, and no other', ({ bytes }) => {
+  const { lines, bad } = splitLines(bytes);
+  expect(lines).toEqual([{ line: 1, text: 'ok' }]);
+  expect(bad.map(({ line }) => line)).toEqual([2]);
+});
+
+it('accepts a line of the greatest length', () => {
+  expect(split('a'.repeat(maxLineBytes)).bad).toEqual([]);
+  expect(split('a'.repeat(maxLineBytes + 1)).bad).toHaveLength(1);
+});
+
+test.each([
+  { text: 'a,b', fields: ['a', 'b'] },
+  { text: 'a, b ,', fields: ['a', 'b', ''] },
+  { text: '"a,b",c', fields: ['a,b', 'c'] },
+  { text: '"say ""hi""",', fields: ['say "hi"', ''] },
+  { text: '"",""', fields: ['', ''] },
+])('the record $text', ({ text, fields }) => {
+  expect(parseFields(text)).toEqual(fields);
+});
+
+test.each(['"a', 'a"b,c', '"a"b,c', '"a,b'])('the record %s is refused', (text) => {
+  expect(parseFields(text)).toMatchObject({ reason: expect.any(String) });
+});
+
+it('the guide lists every column', () => {
+  const guide = readFileSync(new URL('../../docs/guides/inventory.md', import.meta.url), 'utf8');
+  const rows = csvColumns.map(({ name, description }) => `| \`${name}\` | ${description} |`);
+  expect(rows.filter((row) => !guide.includes(row))).toEqual([]);
 });

@@ -2,7 +2,7 @@ import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { closedPort } from '../../scripts/free-port.mjs';
-import type { SourceInventoryReport } from '../../src/inventory/source-inventory-report.ts';
+import type { InventoryReport } from '../../src/inventory/report.ts';
 import type { PreflightReport } from '../../src/preflight/report.ts';
 import { dbTestHost } from '../commands/db/test-source.ts';
 import { type RunResult, runCloudctl } from '../commands/run-cloudctl.ts';
@@ -84,7 +84,7 @@ describe('the verdict of a source is that of its own preflight', () => {
 it('findings and databases of a server are queried and reported once, however many names lead to it', async () => {
   const lines = ['127.0.0.1', 'localhost'].flatMap((at) => databases.map((name) => url(server, name, at)));
   const ran = await check(lines, ['-o', 'json', '--show-queries', '--parallel', '6']);
-  const report = ran.json<SourceInventoryReport>();
+  const report = ran.json<InventoryReport>();
   expect(report.servers).toEqual([
     { server: `127.0.0.1:${server.port}`, version: expect.any(String), sources: 6, also: [`localhost:${server.port}`] },
   ]);
@@ -99,7 +99,7 @@ it('the write rate of a server is measured once, also for several roles', async 
   await server.query(`CREATE ROLE dba SUPERUSER LOGIN REPLICATION PASSWORD '${server.password}'`);
   const lines = [url(server, 'shop'), url(server, 'shop', 'localhost').replace('postgres@', 'dba@')];
   const ran = await check(lines, ['--show-queries', '-o', 'json']);
-  expect(ran.json<SourceInventoryReport>().summary).toMatchObject({ sources: 2, servers: 1, not_checked: 0 });
+  expect(ran.json<InventoryReport>().summary).toMatchObject({ sources: 2, servers: 1, not_checked: 0 });
   // Each role reads the position once; one of them reads it again.
   expect(ran.err.split("'0/0'::pg_lsn AS bytes").length - 1).toBe(3);
 });
@@ -110,7 +110,7 @@ it('a source that is blocked decides the exit code before one that could not be 
   const partly = await check([url(server, 'shop'), gone], ['--scope', 'database', '-o', 'json']);
   expect(partly.code).toBe(5);
   expect(partly.error()).toMatchObject({ code: 'inventory_incomplete' });
-  expect(partly.json<SourceInventoryReport>().summary).toMatchObject({ possible: 1, not_checked: 1 });
+  expect(partly.json<InventoryReport>().summary).toMatchObject({ possible: 1, not_checked: 1 });
   expect((await check([url(server, 'billing'), gone], ['--scope', 'database'])).code).toBe(3);
 });
 
@@ -122,7 +122,7 @@ it('a baseline folder has a file for each source, and names what changed', async
   expect((await check(lines, words, on)).code).toBe(0);
   expect(readdirSync(folder)).toHaveLength(2);
   await server.query('CREATE TABLE added (id int PRIMARY KEY)', 'shop');
-  const { sources } = (await check(lines, words, on)).json<SourceInventoryReport>();
+  const { sources } = (await check(lines, words, on)).json<InventoryReport>();
   expect(sources.map(({ changes = [] }) => changes.some((one) => one.includes('shop.public')))).toEqual([true, false]);
   await server.query('DROP TABLE added', 'shop');
 });
@@ -164,7 +164,7 @@ it('a password of a URL is in no output', async () => {
   const files = [at, ...readdirSync(join(on.place.work, 'each')).map((name) => join(on.place.work, 'each', name))];
   const all = [ran.out, ran.err, ...files.map((file) => readFileSync(file, 'utf8'))].join('\n');
   expect(all).not.toContain('hunter2secret');
-  expect(ran.json<SourceInventoryReport>().sources.map(({ verdict }) => verdict)).toEqual(['blocked', 'dump']);
+  expect(ran.json<InventoryReport>().sources.map(({ verdict }) => verdict)).toEqual(['blocked', 'dump']);
 });
 
 it('a command gives the password of each source', async () => {
@@ -174,7 +174,7 @@ it('a command gives the password of each source', async () => {
   chmodSync(script, 0o700);
   const words = ['--scope', 'database', '--password-command', JSON.stringify([script]), '-o', 'json'];
   const ran = await check([url(server, 'shop'), url(server, 'billing')], words, on);
-  const { sources } = ran.json<SourceInventoryReport>();
+  const { sources } = ran.json<InventoryReport>();
   expect(sources.map(({ state }) => state)).toEqual(['checked', 'not_checked']);
   expect(ran.code).toBe(5);
   expect(existsSync(script)).toBe(true);
@@ -187,7 +187,7 @@ it('a source with options that do not fit its server is not checked, and the oth
     `${url(server, 'shop')},b,no-such-database`,
   ];
   const ran = await check([...lines, `${url(server, 'postgres')},c,no-such-database`], ['-o', 'json']);
-  const { sources } = ran.json<SourceInventoryReport>();
+  const { sources } = ran.json<InventoryReport>();
   expect(sources.map(({ state }) => state)).toEqual(['checked', 'not_checked', 'not_checked']);
   const open = await server.query("SELECT 1 FROM pg_stat_activity WHERE application_name = 'cloudctl-preflight'");
   expect(open).toEqual([]);
@@ -204,7 +204,7 @@ describe('hostile servers', () => {
     const begun = performance.now();
     const ran = await check([...lines, url(server, 'shop')], ['--scope', 'database', '-o', 'json', '--deadline', '5s']);
     for (const one of behaviors) one.stop();
-    const { sources } = ran.json<SourceInventoryReport>();
+    const { sources } = ran.json<InventoryReport>();
     expect(sources.at(-1)).toMatchObject({ ok: true });
     expect(sources.slice(0, 3).every(({ ok }) => !ok)).toBe(true);
     expect(performance.now() - begun).toBeLessThan(40_000);
@@ -216,7 +216,7 @@ describe('hostile servers', () => {
     const begun = performance.now();
     const ran = await check(lines, ['-o', 'json']);
     expect(ran.code).toBe(5);
-    expect(ran.json<SourceInventoryReport>().summary).toMatchObject({ sources: 1000, not_checked: 1000 });
+    expect(ran.json<InventoryReport>().summary).toMatchObject({ sources: 1000, not_checked: 1000 });
     expect(performance.now() - begun).toBeLessThan(20_000);
   });
 });

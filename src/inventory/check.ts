@@ -2,73 +2,55 @@ import { CliError } from '../base/errors.ts';
 import { Secret } from '../base/secret.ts';
 import { nearestWord } from '../cli/nearest-word.ts';
 import type { DbSource } from '../db-source/read-source.ts';
-import type { Clock, ProcessEnvironment } from '../platform/host.ts';
+import type { HostSystem } from '../platform/host.ts';
 import { findPasswordInPgpasswordOrPgpass } from '../postgresql/pgpass.ts';
 import type { PreflightBaseline, SchemaFingerprints } from '../preflight/baseline.ts';
 import { readSchemaFingerprints } from '../preflight/read-schema-fingerprints.ts';
 import type { PreflightReport } from '../preflight/report.ts';
 import { runPreflight } from '../preflight/run.ts';
-import type { InventoryFileFailures } from './inventory-file-failures.ts';
-import type { InventoryPostgresqlEngineFactory } from './inventory-postgresql-engine-factory.ts';
-import type { InventoryRedisEngineFactory } from './inventory-redis-engine-factory.ts';
-import type { InventorySourceConnectionResult } from './inventory-source-connection-result.ts';
-import {
-  buildUncheckedSourceOutcome,
-  condensePreflightReport,
-  type InventorySourceOutcome,
-} from './inventory-source-outcome.ts';
-import {
-  describeBaselineChanges,
-  type PerSourceFileFolder,
-  readPreflightBaselineOfSource,
-  writeInventorySourceReport,
-} from './per-source-file-folder.ts';
-import { createResultCache, type ResultCache } from './result-cache.ts';
-import type { ServerConcurrencySlot } from './run-for-each-source-within-limits.ts';
+import type { ConnectionResult } from './connection.ts';
+import type { Entry } from './entry.ts';
+import { describeBaselineChanges, type FileFailures, readSourceBaseline, writeSourceReport } from './files.ts';
+import type { Slot } from './limits.ts';
+import { checkedOutcome, type Outcome, uncheckedOutcome } from './outcome.ts';
+import type { PostgresqlEngines } from './postgresql.ts';
+import type { RedisEngines } from './redis.ts';
+import type { ResultCache } from './result-cache.ts';
 import { type PasswordCommandResult, runPasswordCommand } from './run-password-command.ts';
-import type { SourceInventoryEntry } from './source-inventory-entry.ts';
 
-export interface InventorySourceCheckDeps {
-  readonly postgresql: InventoryPostgresqlEngineFactory;
-  readonly redis: InventoryRedisEngineFactory;
-  readonly env: ProcessEnvironment;
-  readonly platform: NodeJS.Platform;
-  readonly clock: Clock;
+export interface Checker {
+  readonly postgresql: PostgresqlEngines;
+  readonly redis: RedisEngines;
+  readonly host: HostSystem;
   readonly signal: AbortSignal;
   /** Time limit of the preflight of one source, in milliseconds. */
   readonly deadline: number;
-  readonly baselines: PerSourceFileFolder | undefined;
-  readonly reports: PerSourceFileFolder | undefined;
-  readonly files: InventoryFileFailures;
+  /** Paths of the folders with one file for each source. */
+  readonly baselines: string | undefined;
+  readonly reports: string | undefined;
+  readonly files: FileFailures;
+  /** Schemas are read once for all sources on the same server. */
   readonly schemas: ResultCache<SchemaFingerprints | undefined>;
   readonly onQuery: (name: string, place: string, text: string) => void;
 }
 
-/** Creates a cache of schema fingerprints, so that they are read once for all sources on the same server. */
-export function createPerServerSchemaFingerprintsCache(): InventorySourceCheckDeps['schemas'] {
-  return createResultCache((schemas) => Object.keys(schemas ?? {}).length, 100_000);
-}
-
 /** Runs the preflight of one source, writes its files, and keeps what the report of the inventory needs. */
-export async function checkInventorySource(
-  entry: SourceInventoryEntry,
-  slot: ServerConcurrencySlot,
-  checker: InventorySourceCheckDeps,
-): Promise<InventorySourceOutcome> {
-  const { engine } = entry.withPassword(undefined);
-  const origin = { line: entry.line, name: entry.name, url: entry.url, engine, method: entry.options.method };
+export async function checkSource(entry: Entry, slot: Slot, checker: Checker): Promise<Outcome> {
+  const { line, name, url, options } = entry;
+  const origin = { line, name, url, engine: entry.source.engine, method: options.method };
   const found = await findPassword(entry, checker);
-  if ('failure' in found) return buildUncheckedSourceOutcome(origin, `the password command failed: ${found.failure}`);
-  const source = entry.withPassword(found.password);
-  const seen: InventorySourceConnectionResult = { server: undefined, unreachable: undefined, lacksPassword: false };
+  if (found !== undefined && 'failure' in found)
+    return uncheckedOutcome(origin, `the password command failed: ${found.failure}`);
+  const source = found === undefined ? entry.source : entry.withPassword(found.password);
+  const seen: ConnectionResult = { server: undefined, unreachable: undefined, lacksPassword: false };
   const report = await runSource(entry, source, slot, seen, checker).catch(failureReason);
-  if (typeof report === 'string') return buildUncheckedSourceOutcome(origin, report);
+  if (typeof report === 'string') return uncheckedOutcome(origin, report);
   const { reports, files } = checker;
-  if (reports !== undefined) files.attempt(() => writeInventorySourceReport(reports, entry.name, report));
+  if (reports !== undefined) files.attempt(() => writeSourceReport(reports, name, report));
   const reason = seen.lacksPassword ? 'the server requires a password, and there is none' : seen.unreachable;
-  if (reason !== undefined) return buildUncheckedSourceOutcome(origin, reason, report);
+  if (reason !== undefined) return uncheckedOutcome(origin, reason, report);
   const changes = await compareWithBaseline(entry, source, report, seen, checker);
-  return condensePreflightReport(origin, report, seen.server, changes);
+  return checkedOutcome(origin, report, seen.server, changes);
 }
 
 /** Errors of one source, such as an unknown database in ignore_dbs, do not end the inventory. */
@@ -80,35 +62,40 @@ function failureReason(error: unknown): string {
   return `an error in the program: ${error instanceof Error ? error.name : typeof error}`;
 }
 
+/** The password from outside the list, or why its program failed; undefined if there is none, or if the URL has it. */
 async function findPassword(
-  { name, passwordCommand, withPassword }: SourceInventoryEntry,
-  { env, platform, signal }: InventorySourceCheckDeps,
-): Promise<PasswordCommandResult | { readonly password: undefined }> {
-  const { engine, source } = withPassword(undefined);
-  if (source.password !== undefined) return { password: source.password };
+  { name, passwordCommand, source: { engine, source } }: Entry,
+  { host: { env, platform }, signal }: Checker,
+): Promise<PasswordCommandResult | undefined> {
+  if (source.password !== undefined) return undefined;
   if (passwordCommand !== undefined) {
     const { host, port, username = '' } = source;
     const dbname = 'dbname' in source ? source.dbname : '';
     return runPasswordCommand(passwordCommand, { source: { name, host, port, dbname, username }, env, signal });
   }
-  if (engine === 'postgresql') return { password: findPasswordInPgpasswordOrPgpass(source, env, platform).password };
   const { REDISCLI_AUTH = '' } = env;
-  return { password: REDISCLI_AUTH === '' ? undefined : new Secret(REDISCLI_AUTH) };
+  const password =
+    engine === 'postgresql'
+      ? findPasswordInPgpasswordOrPgpass(source, env, platform).password
+      : REDISCLI_AUTH === ''
+        ? undefined
+        : new Secret(REDISCLI_AUTH);
+  return password === undefined ? undefined : { password };
 }
 
 function runSource(
-  entry: SourceInventoryEntry,
+  entry: Entry,
   source: DbSource,
-  slot: ServerConcurrencySlot,
-  seen: InventorySourceConnectionResult,
-  checker: InventorySourceCheckDeps,
+  slot: Slot,
+  seen: ConnectionResult,
+  checker: Checker,
 ): Promise<PreflightReport> {
-  const { clock, deadline, signal } = checker;
+  const { host, deadline, signal } = checker;
   const common = {
     options: entry.options,
     deadline,
     signal,
-    clock,
+    clock: host.clock,
     nearest: nearestWord,
     onQuery: (place: string, text: string) => checker.onQuery(entry.name, place, text),
   };
@@ -119,25 +106,25 @@ function runSource(
 
 /** Returns the changes since the baseline; writes a baseline if there is none. Undefined without `--baseline`. */
 async function compareWithBaseline(
-  entry: SourceInventoryEntry,
+  entry: Entry,
   source: DbSource,
   report: PreflightReport,
-  seen: InventorySourceConnectionResult,
-  { baselines, clock, files, schemas }: InventorySourceCheckDeps,
+  seen: ConnectionResult,
+  { baselines, host, files, schemas }: Checker,
 ): Promise<readonly string[] | undefined> {
   if (baselines === undefined) return undefined;
   let baseline: PreflightBaseline | undefined;
   const isRead = files.attempt(() => {
-    baseline = readPreflightBaselineOfSource(baselines, entry.name);
+    baseline = readSourceBaseline(baselines, entry.name);
   });
   if (!isRead) return undefined;
   const { address, port, username } = report.source;
   const key = JSON.stringify([seen.server, address, port, username, entry.options.ignoreDbs]);
-  const read = () => readSchemaFingerprints(clock, source, entry.options, report).catch(noSchemas);
+  const read = () => readSchemaFingerprints(host.clock, source, entry.options, report).catch(noSchemas);
   const { value } = await schemas(key, read, (all) => all !== undefined);
   const own = value === undefined ? undefined : schemasOfDatabases(value, report);
   if (baseline !== undefined) return describeBaselineChanges(baseline, report, own);
-  files.attempt(() => writeInventorySourceReport(baselines, entry.name, { ...report, schemas: own }));
+  files.attempt(() => writeSourceReport(baselines, entry.name, { ...report, schemas: own }));
   return undefined;
 }
 

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { createCertificateFileReader } from '../../src/inventory/certificate-file-reader.ts';
+import { createCertificateReader } from '../../src/inventory/entry.ts';
 
 function folder(): string {
   const path = mkdtempSync(join(tmpdir(), 'cloudctl-'));
@@ -13,7 +13,7 @@ function folder(): string {
 
 it('a file is read once, and a missing one is undefined', () => {
   const file = join(folder(), 'ca.pem');
-  const read = createCertificateFileReader();
+  const read = createCertificateReader();
   writeFileSync(file, 'one');
   expect(read(file)).toBe('one');
   writeFileSync(file, 'two');
@@ -25,7 +25,7 @@ it.skipIf(process.platform === 'win32')('what has no end, or is no file, is refu
   const [pipe, large] = ['pipe', 'large'].map((name) => join(folder(), name));
   execFileSync('mkfifo', [pipe ?? '']);
   writeFileSync(large ?? '', Buffer.alloc(2_000_000));
-  const read = createCertificateFileReader();
+  const read = createCertificateReader();
   for (const path of ['/dev/zero', pipe ?? '', large ?? '', folder()])
     expect(() => read(path), path).toThrow(expect.objectContaining({ code: 'usage' }));
 });

@@ -1,4 +1,4 @@
-export interface SourceCheckConcurrencyLimits {
+export interface Limits {
   /** Maximum number of sources that are checked at the same time. */
   readonly parallel: number;
   /** Maximum number of sources of one server that are checked at the same time. */
@@ -6,7 +6,7 @@ export interface SourceCheckConcurrencyLimits {
 }
 
 /** A slot of a server, which a source holds while it is checked; the number of slots of a server is limited. */
-export interface ServerConcurrencySlot {
+export interface Slot {
   /** Names the server that was found at the address; from then on all sources of this server share its slots. */
   identify(server: string): void;
   /** Waits for `work`; another source can use the slot until `work` ends. */
@@ -18,11 +18,11 @@ export interface ServerConcurrencySlot {
  * addresses, their sources count together. Sources of one address are started in their order.
  * @param addressOf host and port, as text
  */
-export async function runForEachSourceWithinLimits<T>(
+export async function forEachSource<T>(
   sources: readonly T[],
   addressOf: (source: T) => string,
-  { parallel, perServer }: SourceCheckConcurrencyLimits,
-  work: (source: T, slot: ServerConcurrencySlot) => Promise<void>,
+  { parallel, perServer }: Limits,
+  work: (source: T, slot: Slot) => Promise<void>,
 ): Promise<void> {
   const queues = new Map<string, T[]>();
   for (const source of sources) {
@@ -57,7 +57,7 @@ export async function runForEachSourceWithinLimits<T>(
       };
       occupy(1);
       unfinished += 1;
-      const slot: ServerConcurrencySlot = {
+      const slot: Slot = {
         identify(server) {
           servers.set(address, server);
           change(key, -1);

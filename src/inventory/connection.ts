@@ -2,7 +2,7 @@ import { describeConnectionErrorCode } from '../platform/build-network-http-send
 import type { SourceAddressFacts } from '../preflight/network/network-facts.ts';
 
 /** What the connection to one source has shown, beside the findings. */
-export interface InventorySourceConnectionResult {
+export interface ConnectionResult {
   /** Identifies the server: it is the same for all host names of the server. Undefined if there was no login. */
   server: string | undefined;
   /**
@@ -15,7 +15,7 @@ export interface InventorySourceConnectionResult {
 }
 
 /** Whether a failed login proves nothing about the source: another attempt may succeed although the source is unchanged. */
-export function isTransientConnectionErrorCode(code: string): boolean {
+export function isTransient(code: string): boolean {
   return /^(E[A-Z]{3,}[A-Z0-9_]*|ABORTED|MEMORY|57P0[1-3])$/.test(code);
 }
 
@@ -34,3 +34,26 @@ const reasons: Readonly<Record<string, string>> = {
   ETIMEDOUT: 'no response to the connection: a firewall drops the packets, or the host is down',
   ABORTED: 'no response to the connection before the deadline',
 };
+
+/** Results of connections to servers that could not be reached, so that not every source waits for the same time limit. */
+export interface UnreachableServers<T> {
+  /** The result of the last attempt, if the server was tried often enough. */
+  readonly find: (server: string) => T | undefined;
+  /** Notes the result of an attempt; a successful one clears the earlier ones. */
+  readonly add: (server: string, result: T, isUnreachable: boolean) => void;
+}
+
+/** @param maxAttempts unreachable so often, a server is not tried again */
+export function createUnreachableServers<T>(maxAttempts = 2): UnreachableServers<T> {
+  const failures = new Map<string, { readonly result: T; readonly attempts: number }>();
+  return {
+    find(server) {
+      const failed = failures.get(server);
+      return failed !== undefined && failed.attempts >= maxAttempts ? failed.result : undefined;
+    },
+    add(server, result, isUnreachable) {
+      if (isUnreachable) failures.set(server, { result, attempts: (failures.get(server)?.attempts ?? 0) + 1 });
+      else failures.delete(server);
+    },
+  };
+}

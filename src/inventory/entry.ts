@@ -1,3 +1,4 @@
+import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import { usageError } from '../base/errors.ts';
 import type { Secret } from '../base/secret.ts';
 import type { ParsedArgs } from '../cli/command.ts';
@@ -16,27 +17,30 @@ import { postgresqlChecks } from '../preflight/postgresql/checks.ts';
 import type { PreflightOptions } from '../preflight/preflight-options.ts';
 import { redisChecks } from '../preflight/redis/checks.ts';
 import { rejectUnknownCheckIds } from '../preflight/unknown-check-ids.ts';
-import { parseRedisEndpoint, type RedisEndpointInput } from '../redis/endpoint.ts';
+import { addPasswordToRedisSource, parseRedisEndpoint, type RedisEndpointInput } from '../redis/endpoint.ts';
 import { parsePasswordCommand } from './run-password-command.ts';
-import { type SourceInventoryInputCells, sourceInventoryInputColumns } from './source-inventory-input-columns.ts';
 
 /** `server`: all databases that are not ignored, as with `--source`; `database`: only the one that the source names. */
-export type InventoryDatabaseScope = 'server' | 'database';
+export type Scope = 'server' | 'database';
 
 /** One source of an inventory. */
-export interface SourceInventoryEntry {
+export interface Entry {
   readonly line: number;
   readonly name: string;
   /** Without a password. */
   readonly url: string;
   readonly options: PreflightOptions;
-  readonly scope: InventoryDatabaseScope;
+  readonly scope: Scope;
   readonly passwordCommand: readonly string[] | undefined;
-  /** Returns the source with the password of its URL; if the URL has no password, with the given password. */
+  /** The source as the line names it; it has a password only if the URL has one. */
+  readonly source: DbSource;
+  /** The source with this password, for a source without one. */
   readonly withPassword: (password: Secret | undefined) => DbSource;
 }
 
-export interface SourceInventoryEntryInput {
+type ParsedSource = Pick<Entry, 'source' | 'withPassword'>;
+
+export interface EntryInput {
   readonly args: ParsedArgs;
   readonly settings: ResolvedProfileSettings;
   readonly env: ProcessEnvironment;
@@ -50,14 +54,9 @@ export interface SourceInventoryEntryInput {
 }
 
 /** Builds the entry of one line. Throws a CliError (usage) that quotes no password. */
-export function buildSourceInventoryEntry(
-  cells: SourceInventoryInputCells,
-  line: number,
-  input: SourceInventoryEntryInput,
-): SourceInventoryEntry {
+export function buildEntry(cells: Cells, line: number, input: EntryInput): Entry {
   const { settings, now } = input;
-  const withPassword = parseSource(cells, input);
-  const source = withPassword(undefined);
+  const { source, withPassword } = parseSource(cells, input);
   if (cells.url !== undefined && source.source.password !== undefined && input.passwordRefusal !== undefined)
     throw usageError(input.passwordRefusal);
   if (cells.password_command !== undefined && input.commandRefusal !== undefined)
@@ -78,14 +77,12 @@ export function buildSourceInventoryEntry(
     options,
     scope,
     passwordCommand: parsePasswordCommand(cells.password_command ?? args.value('password-command')),
+    source,
     withPassword,
   };
 }
 
-function parseSource(
-  cells: SourceInventoryInputCells,
-  input: SourceInventoryEntryInput,
-): SourceInventoryEntry['withPassword'] {
+function parseSource(cells: Cells, input: EntryInput): ParsedSource {
   const ways = ['url', 'service', 'host'].filter((name) => cells[name] !== undefined);
   if (ways.length !== 1) throw usageError(`the source needs one of url, service and host, and has ${ways.length}`);
   const extra = ['engine', 'port', 'dbname', 'user', 'sslmode'].find((name) => cells[name] !== undefined);
@@ -95,7 +92,7 @@ function parseSource(
   return engine === 'redis' ? parseRedisCells(cells, input) : parsePostgresqlCells(cells, input);
 }
 
-function readInventoryEngine({ url, engine }: SourceInventoryInputCells): DbSource['engine'] {
+function readInventoryEngine({ url, engine }: Cells): DbSource['engine'] {
   if (url === undefined) {
     if (engine !== undefined && engine !== 'postgresql' && engine !== 'redis')
       throw usageError('the engine is neither postgresql nor redis');
@@ -107,10 +104,7 @@ function readInventoryEngine({ url, engine }: SourceInventoryInputCells): DbSour
   throw usageError('the URL begins neither with postgres:// nor with redis:// or rediss://');
 }
 
-function parsePostgresqlCells(
-  cells: SourceInventoryInputCells,
-  input: SourceInventoryEntryInput,
-): SourceInventoryEntry['withPassword'] {
+function parsePostgresqlCells(cells: Cells, input: EntryInput): ParsedSource {
   const { args, env } = input;
   const options: PostgresqlEndpointOptions = {
     source: cells.url ?? serviceOf(cells, env) ?? connectionString(cells),
@@ -119,10 +113,13 @@ function parsePostgresqlCells(
     allowCleartextPassword: args.has('allow-cleartext-password'),
   };
   const { source } = parsePostgresqlEndpoint(options, input.readText);
-  return (password) => ({ engine: 'postgresql', source: { ...source, password: source.password ?? password } });
+  return {
+    source: { engine: 'postgresql', source },
+    withPassword: (password) => ({ engine: 'postgresql', source: { ...source, password } }),
+  };
 }
 
-function serviceOf({ service }: SourceInventoryInputCells, env: ProcessEnvironment): string | undefined {
+function serviceOf({ service }: Cells, env: ProcessEnvironment): string | undefined {
   if (service === undefined) return undefined;
   const found = findPgServiceConnectionString(service, env);
   if (found === undefined)
@@ -130,17 +127,14 @@ function serviceOf({ service }: SourceInventoryInputCells, env: ProcessEnvironme
   return found;
 }
 
-function connectionString({ host, port, dbname, user, sslmode }: SourceInventoryInputCells): string {
+function connectionString({ host, port, dbname, user, sslmode }: Cells): string {
   const parts = { host, port, dbname, user, sslmode };
   return Object.entries(parts)
     .flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${quoteConnectionValue(value)}`]))
     .join(' ');
 }
 
-function parseRedisCells(
-  cells: SourceInventoryInputCells,
-  { args, readText }: SourceInventoryEntryInput,
-): SourceInventoryEntry['withPassword'] {
+function parseRedisCells(cells: Cells, { args, readText }: EntryInput): ParsedSource {
   if (cells.dbname !== undefined) throw usageError('dbname cannot be used with Redis: all databases are migrated');
   const caFile = cells.ca_file ?? args.value('ca-file');
   const pem = caFile === undefined ? undefined : readText(caFile);
@@ -155,19 +149,14 @@ function parseRedisCells(
     disableSsl: cells.sslmode === 'disable' || args.has('disable-ssl') ? true : undefined,
     ca: caFile === undefined || pem === undefined ? undefined : { file: caFile, pem },
   };
-  const { source } = parseRedisEndpoint(given);
-  // A password in the URL takes precedence here, but parseRedisEndpoint would prefer the given password.
-  return (password) => ({
-    engine: 'redis',
-    source: source.password === undefined ? parseRedisEndpoint({ ...given, password }).source : source,
-  });
+  const parsed = parseRedisEndpoint(given);
+  return {
+    source: { engine: 'redis', source: parsed.source },
+    withPassword: (password) => ({ engine: 'redis', source: addPasswordToRedisSource(parsed, password) }),
+  };
 }
 
-function readScope(
-  text: string | undefined,
-  cells: SourceInventoryInputCells,
-  engine: DbSource['engine'],
-): InventoryDatabaseScope {
+function readScope(text: string | undefined, cells: Cells, engine: DbSource['engine']): Scope {
   if (text !== undefined && text !== 'server' && text !== 'database')
     throw usageError('the scope is neither server nor database');
   if (text !== 'database') return 'server';
@@ -178,11 +167,11 @@ function readScope(
 }
 
 /** The command-line options, with the values from the columns of the source in the CSV file in place of their own. */
-function overrideArgs(args: ParsedArgs, cells: SourceInventoryInputCells): ParsedArgs {
+function overrideArgs(args: ParsedArgs, cells: Cells): ParsedArgs {
   const byOption = new Map([
     // The command has no such option: databases of different servers have little in common.
     ['ignore-dbs', ''],
-    ...sourceInventoryInputColumns.flatMap(({ name, option }): [string, string][] =>
+    ...csvColumns.flatMap(({ name, option }): [string, string][] =>
       option === undefined || cells[name] === undefined ? [] : [[option, cells[name]]],
     ),
   ]);
@@ -200,4 +189,74 @@ function overrideArgs(args: ParsedArgs, cells: SourceInventoryInputCells): Parse
     },
     has: (option) => byOption.has(option) || args.has(option),
   };
+}
+
+/** A column of an inventory in CSV format. A line without CSV has a value for the column `url` or `service` only. */
+export interface Column {
+  readonly name: string;
+  /** The command-line option whose value the column replaces for the source of the line. */
+  readonly option?: string;
+  readonly description: string;
+}
+
+export const csvColumns: readonly Column[] = [
+  { name: 'url', description: '`postgres://USER@HOST:PORT/DBNAME` or `rediss://HOST:PORT`' },
+  { name: 'service', description: 'service name of pg_service.conf' },
+  { name: 'name', description: 'name of the source in reports (default: the URL without its password)' },
+  { name: 'engine', description: '`postgresql` (default) or `redis`, with `host`' },
+  { name: 'host', description: 'host name or address, instead of `url`' },
+  { name: 'port', description: 'port (default: 5432 or 6379)' },
+  { name: 'dbname', description: 'database to connect to' },
+  { name: 'user', description: 'user name' },
+  { name: 'sslmode', description: 'sslmode of PostgreSQL; `disable` also for Redis' },
+  { name: 'ca_file', description: 'CA certificates for the source (PEM file)' },
+  { name: 'scope', option: 'scope', description: '`server`: all databases; `database`: only the one that is named' },
+  { name: 'ignore_dbs', option: 'ignore-dbs', description: 'databases that are not migrated, as `"a,b"`' },
+  { name: 'method', option: 'method', description: '`continuous`, `dump` or `scan`' },
+  { name: 'target_version', option: 'target-version', description: 'version of the target' },
+  { name: 'target_extensions', option: 'target-extensions', description: 'extensions of the target, as `"a,b"`' },
+  { name: 'target_memory', option: 'target-memory', description: 'memory of a Redis target in bytes' },
+  { name: 'source_disk_free', option: 'source-disk-free', description: 'free disk space of the source in bytes' },
+  { name: 'accept', option: 'accept', description: 'ids of findings to accept, as `"a,b"`' },
+  {
+    name: 'password_command',
+    description: 'program that prints the password, as a JSON array: `"[""pass"",""show"",""db1""]"`',
+  },
+];
+
+/** The values of one source by column; empty cells are left out. */
+export type Cells = Readonly<Record<string, string>>;
+
+/** Bytes of a file with CA certificates: the bundles of operating systems have a quarter of that. */
+const maxCertificateBytes = 1024 * 1024;
+
+/**
+ * Reads the files with CA certificates that lines of an inventory name, each once; returns undefined for a file that does not exist.
+ * A device or a named pipe could be read without end. Throws a CliError (usage).
+ */
+export function createCertificateReader(): (path: string) => string | undefined {
+  const texts = new Map<string, string | undefined>();
+  return (path) => {
+    if (!texts.has(path)) texts.set(path, readCertificateFile(path));
+    return texts.get(path);
+  };
+}
+
+function readCertificateFile(path: string): string | undefined {
+  let descriptor: number | undefined;
+  try {
+    // Without O_NONBLOCK the program would wait for a writer of a named pipe.
+    descriptor = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+    const found = fstatSync(descriptor);
+    if (!found.isFile()) throw usageError('the CA file is not a regular file');
+    if (found.size > maxCertificateBytes)
+      throw usageError(`the CA file is larger than ${maxCertificateBytes / 1024 / 1024} MiB`);
+    return readFileSync(descriptor, 'utf8');
+  } catch (error) {
+    if (!(error instanceof Error && 'syscall' in error && 'code' in error)) throw error;
+    if (error.code === 'ENOENT') return undefined;
+    throw usageError(`could not read the CA file: ${String(error.code)}`);
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor);
+  }
 }
