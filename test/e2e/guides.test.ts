@@ -58,7 +58,6 @@ const servers: Readonly<Record<string, () => Promise<PageServers>>> = {
   },
   'docs/guides/inventory.md': async () => {
     const [first, second] = await Promise.all([postgres(17, 'shop'), postgres(18, 'shop')]);
-    const queue = addressOf(second, 'postgres').replace('postgres@', `postgres:${second.password}@`);
     return {
       sandboxOptions: [],
       replace: () => ({
@@ -66,7 +65,6 @@ const servers: Readonly<Record<string, () => Promise<PageServers>>> = {
         'postgres://mover@db1.example.com/shop': addressOf(first, 'shop'),
         'postgres://mover@db1.example.com/postgres': addressOf(first, 'postgres'),
         'postgres://mover@db2.example.com/shop': addressOf(second, 'shop'),
-        'postgres://inventory@queue.example.com/inventory?sslmode=verify-full': queue,
       }),
     };
   },
