@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
 import type { PreflightCheckOutcome } from '../../../src/preflight/finding.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
+import { outcomeText } from '../outcome-text.ts';
 
 /** How many texts the running test has compared: each needs a name of its own. */
 let counted = { test: '', texts: 0 };
@@ -14,9 +15,7 @@ export function expectText(text: string | undefined): void {
   expectGolden('db-preflight', text ?? '', counted.texts === 1 ? undefined : String(counted.texts));
 }
 
-/** Compares everything that a report prints of an outcome, except the statements of its fix. */
-export function expectOutcomeText({ headline, observed, required, detail, fix }: PreflightCheckOutcome): void {
-  const parts = { headline, observed, required, detail, fix: fix?.text, by: fix?.by };
-  const lines = Object.entries(parts).flatMap(([name, text]) => (text === undefined ? [] : [`${name}: ${text}`]));
-  expectText(lines.join('\n'));
+/** Compares the words that a report prints of an outcome. */
+export function expectOutcomeText(outcome: PreflightCheckOutcome): void {
+  expectText(outcomeText(outcome));
 }

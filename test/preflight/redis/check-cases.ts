@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
-import type { CheckFinding } from '../../../src/preflight/finding.ts';
+import type { CheckFinding, FindingFix } from '../../../src/preflight/finding.ts';
 import type { PreflightOptions } from '../../../src/preflight/preflight-options.ts';
 import type { RedisCheck } from '../../../src/preflight/redis/check.ts';
 import type { RedisKeySample } from '../../../src/preflight/redis/key-sample.ts';
 import type { RedisSourceFacts } from '../../../src/preflight/redis/source-facts.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
+import { outcomeText } from '../outcome-text.ts';
 import { effectsEvaluator, evaluateRecorded, type Recorded, sourceFacts } from './recorded.ts';
 import { healthy } from './recordings.ts';
 
@@ -13,10 +14,20 @@ export interface CheckCase {
   readonly facts?: Partial<RedisSourceFacts>;
   readonly options?: Partial<PreflightOptions>;
   readonly status: CheckFinding['status'];
+  /** The methods that a `fail` blocks. */
   readonly blocks?: readonly string[];
+  readonly objects?: readonly string[];
+  /** The databases that the finding concerns, when not all. */
+  readonly only?: readonly string[];
+  /** What the fix runs, without its words. */
+  readonly fix?: FixValues;
   /** The status with the fix applied, when it is not `pass`. */
   readonly fixed?: CheckFinding['status'];
 }
+
+type FixValues = Pick<FindingFix, (typeof fixValues)[number]>;
+
+const fixValues = ['sql', 'undo', 'review', 'undoReview', 'shell', 'undoShell', 'restart', 'reload'] as const;
 
 /** One test for each case of a check; the rest of the server is in order. The wording is in the golden file. */
 export function checkCases(check: RedisCheck, cases: Readonly<Record<string, CheckCase>>): void {
@@ -25,19 +36,23 @@ export function checkCases(check: RedisCheck, cases: Readonly<Record<string, Che
     async (_name, { server = healthy(), facts = {}, options = {}, fixed = 'pass', ...expected }) => {
       const changes = { facts, options };
       const finding = (await evaluateRecorded(server, changes, [check])).get(check.id);
-      expect(finding, JSON.stringify(finding)).toMatchObject({ id: check.id, ...expected });
-      const statements = [...(finding?.fix?.sql ?? []), ...(finding?.fix?.shell ?? [])];
-      if (finding?.fix?.effects !== undefined) {
+      if (finding === undefined) throw new Error(`${check.id} has no finding`);
+      expect(finding).toMatchObject({ id: check.id, title: check.title, scope: 'server' });
+      const { status, blocks, objects, only, fix = {} } = finding;
+      const given = Object.entries(fix).filter(([name]) => fixValues.some((value) => value === name));
+      expect({ status, blocks, objects, only, fix: Object.fromEntries(given) }).toEqual({
+        blocks: [],
+        fix: {},
+        ...expected,
+      });
+      const statements = [...(finding.fix?.sql ?? []), ...(finding.fix?.shell ?? [])];
+      if (finding.fix?.effects !== undefined) {
         const evaluate = await effectsEvaluator(server, changes, [check]);
         const after = evaluate(finding.fix.effects.map((effect) => ({ effect, database: undefined }))).changed;
         expect(after.get(check.id), JSON.stringify(after.get(check.id))).toMatchObject({ status: fixed });
-      } else if (statements.length > 0) expect(finding?.fix?.notSimulated).toBeTypeOf('string');
-      // A report has no effects.
-      const withoutEffects = (key: string, value: unknown) => (key === 'effects' ? undefined : value);
-      expectGolden(
-        'db-preflight-redis',
-        JSON.stringify({ ...finding, title: undefined, id: undefined }, withoutEffects, 1),
-      );
+      } else if (statements.length > 0) expect(finding.fix?.notSimulated).toBeTypeOf('string');
+      const { headline, ...outcome } = finding;
+      expectGolden('db-preflight-redis', outcomeText(headline === check.headline ? outcome : finding));
     },
   );
 

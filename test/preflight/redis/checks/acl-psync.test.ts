@@ -12,6 +12,10 @@ checkCases(aclPsyncCheck, {
     }),
     status: 'fail',
     blocks: ['continuous'],
+    fix: {
+      sql: ['ACL SETUSER default +psync', 'CONFIG REWRITE'],
+      undo: ['ACL SETUSER default -psync', 'CONFIG REWRITE'],
+    },
   },
   'may not, and SYNC comes over the disk': {
     server: healthy({
@@ -19,6 +23,10 @@ checkCases(aclPsyncCheck, {
       more: { replies: { 'ACL DRYRUN default PSYNC ? -1': 'no' } },
     }),
     status: 'warn',
+    fix: {
+      sql: ['ACL SETUSER default +psync', 'CONFIG REWRITE'],
+      undo: ['ACL SETUSER default -psync', 'CONFIG REWRITE'],
+    },
   },
   'may neither PSYNC nor SYNC': {
     server: healthy({
@@ -27,11 +35,16 @@ checkCases(aclPsyncCheck, {
     }),
     status: 'fail',
     blocks: ['continuous'],
+    fix: {
+      sql: ['ACL SETUSER default +psync', 'CONFIG REWRITE'],
+      undo: ['ACL SETUSER default -psync', 'CONFIG REWRITE'],
+    },
   },
   'may not INFO': {
     server: healthy({ more: { replies: { INFO: `-${denied} 'info' command` } } }),
     status: 'fail',
     blocks: ['continuous'],
+    fix: { sql: ['ACL SETUSER default +info'], undo: ['ACL SETUSER default -info'] },
   },
   'may not INFO, and nothing else can be asked': {
     server: healthy({
@@ -45,19 +58,32 @@ checkCases(aclPsyncCheck, {
     }),
     status: 'fail',
     blocks: ['continuous'],
+    fix: { sql: ['ACL SETUSER default +psync +replconf +info'] },
   },
   'may not REPLCONF': {
     server: healthy({ more: { replies: { 'ACL DRYRUN default REPLCONF listening-port 6379': 'no' } } }),
     status: 'warn',
+    fix: {
+      sql: ['ACL SETUSER default +replconf', 'CONFIG REWRITE'],
+      undo: ['ACL SETUSER default -replconf', 'CONFIG REWRITE'],
+    },
   },
   'by the rules of 6.x': {
     server: healthy({ more: { lacks: ['acl dryrun'], rules: '+@all -@dangerous +psync' } }),
     status: 'warn',
+    fix: {
+      sql: ['ACL SETUSER default +replconf', 'CONFIG REWRITE'],
+      undo: ['ACL SETUSER default -replconf', 'CONFIG REWRITE'],
+    },
   },
   'not by the rules of 6.x': {
     server: healthy({ more: { lacks: ['acl dryrun'], rules: '-@all +@read' } }),
     status: 'fail',
     blocks: ['continuous'],
+    fix: {
+      sql: ['ACL SETUSER default +psync +replconf', 'CONFIG REWRITE'],
+      undo: ['ACL SETUSER default -psync -replconf', 'CONFIG REWRITE'],
+    },
   },
   'before there were users': {
     server: healthy({ info: { redis_version: '5.0.14' }, more: { lacks: ['acl'] } }),
@@ -69,9 +95,15 @@ checkCases(aclPsyncCheck, {
       more: { replies: { 'ACL DRYRUN': `-${denied} 'acl|dryrun'`, 'ACL GETUSER': `-${denied} 'acl|getuser'` } },
     }),
     status: 'unknown',
+    fix: { sql: ['ACL SETUSER default +acl|dryrun'], undo: ['ACL SETUSER default -acl|dryrun'] },
   },
   'tried and refused': {
     facts: { probe: { kind: 'refused', code: 'NOPERM', message: `${denied} 'psync'` } },
     status: 'fail',
+    blocks: ['continuous'],
+    fix: {
+      sql: ['ACL SETUSER default +psync', 'CONFIG REWRITE'],
+      undo: ['ACL SETUSER default -psync', 'CONFIG REWRITE'],
+    },
   },
 });

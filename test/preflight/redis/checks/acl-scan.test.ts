@@ -8,6 +8,10 @@ checkCases(aclScanCheck, {
     server: healthy({ more: { replies: { 'ACL DRYRUN default DUMP cloudctl:any:key': 'no' } } }),
     status: 'fail',
     blocks: ['scan'],
+    fix: {
+      sql: ['ACL SETUSER default +dump', 'CONFIG REWRITE'],
+      undo: ['ACL SETUSER default -dump', 'CONFIG REWRITE'],
+    },
   },
   'may not SELECT, and all keys are in database 0': {
     server: healthy({ more: { replies: { 'ACL DRYRUN default SELECT 0': 'no' } } }),
@@ -20,12 +24,20 @@ checkCases(aclScanCheck, {
     }),
     status: 'fail',
     blocks: ['scan'],
+    fix: {
+      sql: ['ACL SETUSER default +select', 'CONFIG REWRITE'],
+      undo: ['ACL SETUSER default -select', 'CONFIG REWRITE'],
+    },
   },
   'may SELECT 0 alone': {
     server: healthy({ info: { db3: 'keys=1,expires=0,avg_ttl=0' } }),
     facts: { sample: { kind: 'denied', reason: `SCAN: ${denied} the 'select' command`, grant: '' } },
     status: 'fail',
     blocks: ['scan'],
+    fix: {
+      sql: ['ACL SETUSER default +select', 'CONFIG REWRITE'],
+      undo: ['ACL SETUSER default -select', 'CONFIG REWRITE'],
+    },
   },
   'may not read all keys': {
     server: healthy({
@@ -37,6 +49,7 @@ checkCases(aclScanCheck, {
     }),
     status: 'fail',
     blocks: ['scan'],
+    fix: { sql: ['ACL SETUSER default ~*', 'CONFIG REWRITE'] },
   },
   'by the rules of 6.x, not by those for keys': {
     server: healthy({
@@ -49,6 +62,10 @@ checkCases(aclScanCheck, {
     }),
     status: 'fail',
     blocks: ['scan'],
+    fix: {
+      sql: ['ACL SETUSER default ~*', 'CONFIG REWRITE'],
+      undo: ['ACL SETUSER default resetkeys ~app:*', 'CONFIG REWRITE'],
+    },
   },
   'before there were users': {
     server: healthy({ info: { redis_version: '5.0.14' }, more: { lacks: ['acl'] } }),
@@ -61,5 +78,6 @@ checkCases(aclScanCheck, {
     facts: { sample: { kind: 'denied', reason: `SCAN: ${denied} the 'scan' command`, grant: '' } },
     status: 'fail',
     blocks: ['scan'],
+    fix: { sql: ['ACL SETUSER default +scan +dump +pttl +type', 'CONFIG REWRITE'] },
   },
 });

@@ -19,12 +19,21 @@ checkCases(authCheck, {
     status: 'fail',
     blocks: both,
   },
-  'a wrong one': { facts: cut('startup', 'WRONGPASS', 'WRONGPASS invalid'), status: 'fail' },
+  'a wrong one': {
+    facts: cut('startup', 'WRONGPASS', 'WRONGPASS invalid'),
+    status: 'fail',
+    blocks: ['continuous', 'scan'],
+  },
   'a user before there were users': {
     facts: cut('startup', 'ERR', "ERR wrong number of arguments for 'auth' command"),
     status: 'fail',
+    blocks: ['continuous', 'scan'],
   },
-  'AUTH renamed': { facts: cut('startup', 'ERR', "ERR unknown command 'AUTH'"), status: 'fail' },
+  'AUTH renamed': {
+    facts: cut('startup', 'ERR', "ERR unknown command 'AUTH'"),
+    status: 'fail',
+    blocks: ['continuous', 'scan'],
+  },
   'not so far': { facts: cut('tls', 'TLS', 'no'), status: 'skip' },
   'a user without a password': {
     facts: { isUsernameUnused: true, connection: { kind: 'connected', auth: 'open' } },
@@ -33,5 +42,6 @@ checkCases(authCheck, {
   'a user without a password, where one is asked': {
     facts: { isUsernameUnused: true, ...cut('startup', 'NOAUTH', 'NOAUTH Authentication required.') },
     status: 'fail',
+    blocks: ['continuous', 'scan'],
   },
 });

@@ -14,14 +14,30 @@ checkCases(bgsaveBrokenCheck, {
     server: broken({ 'repl-diskless-sync': 'no' }),
     status: 'fail',
     blocks: ['continuous'],
+    fix: {
+      sql: ['CONFIG SET repl-diskless-sync yes', 'CONFIG REWRITE'],
+      undo: ['CONFIG SET repl-diskless-sync no', 'CONFIG REWRITE'],
+    },
   },
   'ok, and no room': {
     server: healthy({ config: { 'repl-diskless-sync': 'no' } }),
     options: { sourceDiskFree: 5e7 },
     status: 'warn',
+    fix: {
+      sql: ['CONFIG SET repl-diskless-sync yes', 'CONFIG REWRITE'],
+      undo: ['CONFIG SET repl-diskless-sync no', 'CONFIG REWRITE'],
+    },
   },
   'ok, no room, and none needed': { options: { sourceDiskFree: 5e7 }, status: 'pass' },
-  'the folder is gone': { server: byDisk({ dir: '' }), status: 'fail', blocks: ['continuous'] },
+  'the folder is gone': {
+    server: byDisk({ dir: '' }),
+    status: 'fail',
+    blocks: ['continuous'],
+    fix: {
+      sql: ['CONFIG SET repl-diskless-sync yes', 'CONFIG REWRITE'],
+      undo: ['CONFIG SET repl-diskless-sync no', 'CONFIG REWRITE'],
+    },
+  },
   'the folder is gone, and none is needed': { server: healthy({ config: { dir: '' } }), status: 'pass' },
   'never tried, by disk': { server: byDisk({}, { rdb_last_bgsave_time_sec: '-1' }), status: 'unknown' },
   'never tried, by disk, and a copy began': {
@@ -39,12 +55,17 @@ checkCases(bgsaveBrokenCheck, {
     facts: accepted({ kind: 'failed', reason: 'the server closed the connection' }),
     status: 'fail',
     blocks: ['continuous'],
+    fix: {
+      sql: ['CONFIG SET repl-diskless-sync yes', 'CONFIG REWRITE'],
+      undo: ['CONFIG SET repl-diskless-sync no', 'CONFIG REWRITE'],
+    },
   },
   'the copy is late': { facts: accepted({ kind: 'late', reason: 'the copy did not begin' }), status: 'unknown' },
   'err, without disk': { server: broken({ 'repl-diskless-sync': 'yes' }), status: 'warn' },
   'err, CONFIG hidden, before 7.0': {
     server: { ...broken({}), info: { ...broken({}).info, redis_version: '6.2.1' }, config: 'hidden' },
     status: 'fail',
+    blocks: ['continuous'],
   },
   'err, CONFIG hidden, later': { server: { ...broken({}), config: 'hidden' }, status: 'warn' },
 });

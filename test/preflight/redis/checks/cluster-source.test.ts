@@ -16,6 +16,7 @@ checkCases(clusterSourceCheck, {
       },
     }),
     status: 'unknown',
+    fix: { sql: ['ACL SETUSER default +cluster|nodes'], undo: ['ACL SETUSER default -cluster|nodes'] },
   },
   'one shard, of which a replica was named': {
     server: healthy({
@@ -38,6 +39,7 @@ checkCases(clusterSourceCheck, {
     }),
     status: 'fail',
     blocks: both,
+    fix: { shell: ['redis-cli --cluster check HOST:PORT'] },
   },
   'a cluster that is down and may be read': {
     server: healthy({

@@ -8,6 +8,7 @@ checkCases(functionsStreamsEtcCheck, {
   'FUNCTION STATS denied': {
     server: healthy({ more: { replies: { 'FUNCTION STATS': `-${denied} 'function|stats'` } } }),
     status: 'unknown',
+    fix: { sql: ['ACL SETUSER default +function|stats'], undo: ['ACL SETUSER default -function|stats'] },
   },
   'FUNCTION STATS of another shape': {
     server: healthy({ more: { replies: { 'FUNCTION STATS': '-ERR out of order' } } }),

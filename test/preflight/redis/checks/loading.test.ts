@@ -8,5 +8,6 @@ checkCases(loadingCheck, {
   'PING said so': {
     facts: { connection: { kind: 'connected', auth: 'open', notice: { code: 'LOADING', message: '' } } },
     status: 'fail',
+    blocks: ['continuous', 'scan'],
   },
 });

@@ -7,11 +7,19 @@ checkCases(minReplicasCheck, {
   one: {
     server: healthy({ config: { 'min-replicas-to-write': '1' }, info: { min_slaves_good_slaves: '1' } }),
     status: 'warn',
+    fix: {
+      sql: ['CONFIG SET min-replicas-to-write 0', 'CONFIG REWRITE'],
+      undo: ['CONFIG SET min-replicas-to-write 1', 'CONFIG REWRITE'],
+    },
   },
   'CONFIG hidden, INFO tells': {
     fixed: 'unknown',
     server: { ...healthy({ info: { min_slaves_good_slaves: '2' } }), config: 'hidden' },
     status: 'warn',
+    fix: {
+      sql: ['CONFIG SET min-replicas-to-write 0', 'CONFIG REWRITE'],
+      undo: ['CONFIG SET min-replicas-to-write 0', 'CONFIG REWRITE'],
+    },
   },
   'CONFIG hidden': { server: { ...healthy(), config: 'hidden' }, status: 'unknown' },
 });

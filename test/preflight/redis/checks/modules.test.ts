@@ -4,13 +4,18 @@ import { healthy } from '../recordings.ts';
 
 checkCases(modulesCheck, {
   none: { status: 'pass' },
-  some: { server: healthy({ more: { modules: ['ReJSON'] } }), status: 'fail', blocks: both },
+  some: { server: healthy({ more: { modules: ['ReJSON'] } }), status: 'fail', blocks: both, objects: ['ReJSON'] },
   'those of the target': {
     server: healthy({ more: { modules: ['ReJSON'] } }),
     options: { targetExtensions: ['rejson'] },
     status: 'pass',
   },
-  'a type of one': { facts: { sample: sampled({ type: 'MBbloom--' }) }, status: 'fail' },
+  'a type of one': {
+    facts: { sample: sampled({ type: 'MBbloom--' }) },
+    status: 'fail',
+    blocks: ['continuous', 'scan'],
+    objects: ['MBbloom--'],
+  },
   'the one that is built in': {
     server: healthy({ info: { redis_version: '8.0.4' }, more: { modules: ['vectorset'] } }),
     options: { targetVersion: 'redis-8' },
@@ -21,7 +26,12 @@ checkCases(modulesCheck, {
     options: { targetVersion: 'valkey-9.1' },
     status: 'pass',
   },
-  'a module of that name in Redis': { server: healthy({ more: { modules: ['lua'] } }), status: 'fail', blocks: both },
+  'a module of that name in Redis': {
+    server: healthy({ more: { modules: ['lua'] } }),
+    status: 'fail',
+    blocks: both,
+    objects: ['lua'],
+  },
   'denied, and INFO tells': {
     server: healthy({ more: { replies: { 'MODULE LIST': `-${denied} 'module|list'` } } }),
     status: 'pass',
@@ -32,5 +42,6 @@ checkCases(modulesCheck, {
       more: { replies: { 'MODULE LIST': `-${denied} 'module'` } },
     }),
     status: 'unknown',
+    fix: { sql: ['ACL SETUSER default +module|list'], undo: ['ACL SETUSER default -module|list'] },
   },
 });

@@ -4,5 +4,5 @@ import { healthy } from '../recordings.ts';
 
 checkCases(multiDbCheck, {
   one: { status: 'pass' },
-  two: { server: healthy({ info: { db1: 'keys=3,expires=0' } }), status: 'warn' },
+  two: { server: healthy({ info: { db1: 'keys=3,expires=0' } }), status: 'warn', objects: ['db1'] },
 });

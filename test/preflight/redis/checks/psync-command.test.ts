@@ -8,23 +8,70 @@ checkCases(psyncCommandCheck, {
   'SYNC alone': {
     server: healthy({ more: { lacks: ['psync'] }, config: { 'repl-diskless-sync': 'no' } }),
     status: 'warn',
+    fix: {
+      shell: [
+        'cp -np /etc/redis/redis.conf /etc/redis/redis.conf.before-migration',
+        "sed -i '/^ *rename-command  *PSYNC /Id' /etc/redis/redis.conf",
+      ],
+      undoShell: ['cp -p /etc/redis/redis.conf.before-migration /etc/redis/redis.conf'],
+      restart: true,
+    },
   },
   'SYNC alone, without the disk': {
     fixed: 'warn',
     server: healthy({ more: { lacks: ['psync'] }, config: { 'repl-diskless-sync': 'yes' } }),
     status: 'fail',
     blocks: ['continuous'],
+    fix: {
+      sql: ['CONFIG SET repl-diskless-sync no', 'CONFIG REWRITE'],
+      undo: ['CONFIG SET repl-diskless-sync yes', 'CONFIG REWRITE'],
+    },
   },
-  neither: { server: healthy({ more: { lacks: ['psync', 'sync'] } }), status: 'fail', blocks: ['continuous'] },
-  'no PING': { server: healthy({ more: { lacks: ['ping'] } }), status: 'fail', blocks: ['continuous'] },
+  neither: {
+    server: healthy({ more: { lacks: ['psync', 'sync'] } }),
+    status: 'fail',
+    blocks: ['continuous'],
+    fix: {
+      shell: [
+        'cp -np /etc/redis/redis.conf /etc/redis/redis.conf.before-migration',
+        "sed -i '/^ *rename-command  *PSYNC /Id' /etc/redis/redis.conf",
+        "sed -i '/^ *rename-command  *SYNC /Id' /etc/redis/redis.conf",
+      ],
+      undoShell: ['cp -p /etc/redis/redis.conf.before-migration /etc/redis/redis.conf'],
+      restart: true,
+    },
+  },
+  'no PING': {
+    server: healthy({ more: { lacks: ['ping'] } }),
+    status: 'fail',
+    blocks: ['continuous'],
+    fix: {
+      shell: [
+        'cp -np /etc/redis/redis.conf /etc/redis/redis.conf.before-migration',
+        "sed -i '/^ *rename-command  *PING /Id' /etc/redis/redis.conf",
+      ],
+      undoShell: ['cp -p /etc/redis/redis.conf.before-migration /etc/redis/redis.conf'],
+      restart: true,
+    },
+  },
   'neither, and no SCAN': {
     server: healthy({ more: { lacks: ['psync', 'sync', 'scan'] } }),
     status: 'fail',
     blocks: both,
+    fix: {
+      shell: [
+        'cp -np /etc/redis/redis.conf /etc/redis/redis.conf.before-migration',
+        "sed -i '/^ *rename-command  *PSYNC /Id' /etc/redis/redis.conf",
+        "sed -i '/^ *rename-command  *SYNC /Id' /etc/redis/redis.conf",
+      ],
+      undoShell: ['cp -p /etc/redis/redis.conf.before-migration /etc/redis/redis.conf'],
+      restart: true,
+    },
   },
   'COMMAND denied': {
     server: healthy({ more: { replies: { 'COMMAND INFO': `-${denied} 'command|info'` } } }),
     status: 'unknown',
+    fix: { sql: ['ACL SETUSER default +command|info'], undo: ['ACL SETUSER default -command|info'] },
   },
   'tried and accepted': {
     server: healthy({ more: { lacks: ['psync', 'sync'] } }),

@@ -19,14 +19,20 @@ checkCases(redisTlsCheck, {
     status: 'fail',
     blocks: both,
   },
-  'a failed handshake': { facts: { ssl: true, ...cut('tls', 'TLS', 'self-signed certificate') }, status: 'fail' },
+  'a failed handshake': {
+    facts: { ssl: true, ...cut('tls', 'TLS', 'self-signed certificate') },
+    status: 'fail',
+    blocks: ['continuous', 'scan'],
+  },
   'a client certificate': {
     facts: { ssl: true, ...cut('tls', 'TLS', 'client certificate (tls-auth-clients)') },
     status: 'fail',
+    blocks: ['continuous', 'scan'],
   },
   'silence in the handshake': {
     facts: { ssl: true, ...cut('tls', 'TLS', 'no answer to the TLS handshake') },
     status: 'fail',
+    blocks: ['continuous', 'scan'],
   },
   'TLS only': { facts: cut('startup', 'ONLY_TLS', 'the server speaks TLS'), status: 'fail', blocks: both },
   'plain, over the internet': { options: { isOverInternet: true }, status: 'warn' },

@@ -25,6 +25,10 @@ checkCases(roleReplicaSourceCheck, {
     server: healthy({ info: { role: 'slave', master_host: 'p', master_link_status: 'up', slave_read_only: '0' } }),
     status: 'fail',
     blocks: ['continuous'],
+    fix: {
+      review: ['CONFIG SET replica-read-only yes', 'CONFIG REWRITE'],
+      undoReview: ['CONFIG SET replica-read-only no', 'CONFIG REWRITE'],
+    },
   },
   'one that takes writes, before 5.0': {
     fixed: 'warn',
@@ -32,6 +36,11 @@ checkCases(roleReplicaSourceCheck, {
       info: { redis_version: '3.2.1', role: 'slave', master_link_status: 'up', slave_read_only: '0' },
     }),
     status: 'fail',
+    blocks: ['continuous'],
+    fix: {
+      review: ['CONFIG SET slave-read-only yes', 'CONFIG REWRITE'],
+      undoReview: ['CONFIG SET slave-read-only no', 'CONFIG REWRITE'],
+    },
   },
   'cut off': {
     server: healthy({ info: { role: 'slave', master_link_status: 'down' } }),
@@ -59,6 +68,7 @@ checkCases(roleReplicaSourceCheck, {
   'INFO is denied': {
     server: healthy({ more: { replies: { INFO: `-${denied} 'info' command` } } }),
     status: 'unknown',
+    fix: { sql: ['ACL SETUSER default +info'], undo: ['ACL SETUSER default -info'] },
   },
   'a Sentinel': { server: healthy({ info: { redis_mode: 'sentinel' } }), status: 'fail', blocks: both },
 });

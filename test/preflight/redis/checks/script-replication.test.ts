@@ -22,10 +22,21 @@ checkCases(scriptReplicationCheck, {
     server: healthy({ info: { redis_version: '6.0.16' }, config: { 'lua-replicate-commands': 'yes' } }),
     status: 'pass',
   },
-  'scripts are replicated, and none was run': { server: verbatim('cmdstat_get:calls=1,usec=1'), status: 'warn' },
+  'scripts are replicated, and none was run': {
+    server: verbatim('cmdstat_get:calls=1,usec=1'),
+    status: 'warn',
+    fix: {
+      sql: ['CONFIG SET lua-replicate-commands yes', 'CONFIG REWRITE'],
+      undo: ['CONFIG SET lua-replicate-commands no', 'CONFIG REWRITE'],
+    },
+  },
   'scripts are replicated, and some were run': {
     server: verbatim('cmdstat_evalsha:calls=7,usec=1'),
     status: 'fail',
     blocks: ['continuous'],
+    fix: {
+      sql: ['CONFIG SET lua-replicate-commands yes', 'CONFIG REWRITE'],
+      undo: ['CONFIG SET lua-replicate-commands no', 'CONFIG REWRITE'],
+    },
   },
 });

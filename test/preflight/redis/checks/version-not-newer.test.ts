@@ -13,6 +13,7 @@ checkCases(redisVersionNotNewerCheck, {
     server: healthy({ info: { redis_version: '6.2.1' } }),
     options: { targetVersion: '6.0' },
     status: 'fail',
+    blocks: ['continuous', 'scan'],
   },
   'not told': { options: { targetVersion: undefined }, status: 'unknown' },
   'not readable': { options: { targetVersion: 'latest' }, status: 'unknown' },
@@ -36,6 +37,7 @@ checkCases(redisVersionNotNewerCheck, {
     server: healthy({ info: { redis_version: '7.2.4', valkey_version: '8.0.1', server_name: 'valkey' } }),
     options: { targetVersion: 'redis-7.0' },
     status: 'fail',
+    blocks: ['continuous', 'scan'],
   },
   'Valkey 9 to Redis 8: only a scan is not possible': {
     server: valkey9(),
