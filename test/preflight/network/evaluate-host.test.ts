@@ -8,6 +8,7 @@ import {
 } from '../../../src/preflight/network/evaluate-host.ts';
 import type { SourceAddressFacts } from '../../../src/preflight/network/network-facts.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
+import { outcomeText } from '../outcome-text.ts';
 import { failed, found, healthyAddress, healthyWish, literal } from './sample.ts';
 
 const every = ['continuous', 'dump'] as const;
@@ -34,37 +35,25 @@ describe('host-parse', () => {
 describe('host-public-address', () => {
   const outside = 'fail';
   test.each([
-    ['a public name', {}, 'pass', /8\.8\.4\.4/],
-    ['a private address in DNS', { dns4: found('10.0.0.5') }, outside, /private address/],
-    ['a private and a public address', { dns4: found('10.0.0.5', '8.8.4.4') }, 'warn', /10\.0\.0\.5 is a private/],
-    ['a public address in DNS and a private one here', { lookup: found('10.0.0.5') }, 'pass', /8\.8\.4\.4/],
-    ['a name that is not in DNS', { dns4: failed(), dns6: failed() }, outside, /db\.example\.com/],
-    [
-      'a name without any address',
-      { lookup: failed(), dns4: failed(), dns6: failed(), connects: [] },
-      outside,
-      /does not exist/,
-    ],
-    ['a name without a dot', { host: 'postgres' }, outside, /postgres/],
-    ['a name of the local network', { host: 'db.local' }, outside, /\.local/],
-    [
-      'no name server',
-      { dns4: failed('ETIMEOUT', 'no answer'), dns6: failed('ETIMEOUT', 'no answer') },
-      'pass',
-      /no answer/,
-    ],
+    ['a public name', {}, 'pass'],
+    ['a private address in DNS', { dns4: found('10.0.0.5') }, outside],
+    ['a private and a public address', { dns4: found('10.0.0.5', '8.8.4.4') }, 'warn'],
+    ['a public address in DNS and a private one here', { lookup: found('10.0.0.5') }, 'pass'],
+    ['a name that is not in DNS', { dns4: failed(), dns6: failed() }, outside],
+    ['a name without any address', { lookup: failed(), dns4: failed(), dns6: failed(), connects: [] }, outside],
+    ['a name without a dot', { host: 'postgres' }, outside],
+    ['a name of the local network', { host: 'db.local' }, outside],
+    ['no name server', { dns4: failed('ETIMEOUT', 'no answer'), dns6: failed('ETIMEOUT', 'no answer') }, 'pass'],
     [
       'no name server and a private address',
       { lookup: found('10.0.0.5'), dns4: failed('ETIMEOUT', 'x'), dns6: failed('ETIMEOUT', 'x') },
       outside,
-      /private/,
     ],
-    ['an IPv6 address alone', { dns4: failed('ENODATA'), dns6: found('2606:4700::1') }, 'pass', /2606/],
-  ] as const)('%s', (_what, facts, status, words) => {
+    ['an IPv6 address alone', { dns4: failed('ENODATA'), dns6: found('2606:4700::1') }, 'pass'],
+  ] as const)('%s', (_what, facts, status) => {
     const outcome = evaluatePublicAddress(address(facts), healthyWish, every);
     expect(outcome.status).toBe(status);
-    expect(`${outcome.observed} ${outcome.detail ?? ''}`).toMatch(words);
-    expectGolden('db-preflight-network', JSON.stringify(outcome, null, 1));
+    expectGolden('db-preflight-network', outcomeText(outcome));
     expect(outcome.blocks).toEqual(status === 'fail' ? every : []);
   });
 
