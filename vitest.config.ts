@@ -42,7 +42,10 @@ class SlowFilesFirst extends BaseSequencer {
 
 type ProjectConfig = NonNullable<UserWorkspaceConfig['test']>;
 
-const buildFirst = { globalSetup: ['scripts/build-before-tests.mjs'] };
+/** Of every project: fails the run when a golden section is read by no test. */
+const unreadGolden = 'scripts/unread-golden.mjs';
+
+const buildFirst = { globalSetup: ['scripts/build-before-tests.mjs', unreadGolden] };
 
 // `unit` tests the sources and needs nothing but Node, `servers` needs real servers as well; `story`, `e2e`, `hard` and
 // `adversary` run the built program, `standalone` its executable.
@@ -67,6 +70,6 @@ export default defineConfig({
 
 /** Test files share the processes of the workers, because to start one takes longer than most files: each leaves it as it was. */
 function project(name: string, include: readonly string[], options: ProjectConfig = {}): UserWorkspaceConfig {
-  const limits = { testTimeout: 120_000, hookTimeout: 120_000 };
-  return { test: { name, include: [...include], isolate: false, ...limits, ...options } };
+  const defaults = { testTimeout: 120_000, hookTimeout: 120_000, globalSetup: [unreadGolden] };
+  return { test: { name, include: [...include], isolate: false, ...defaults, ...options } };
 }

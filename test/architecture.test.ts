@@ -10,7 +10,7 @@ import * as names from './architecture/names.ts';
 import { type Rule, readProject } from './architecture/project.ts';
 import * as tests from './architecture/tests.ts';
 import * as text from './architecture/text.ts';
-import { wordingIsInGoldenFiles } from './architecture/wording.ts';
+import { goldenSectionsHaveTests, wordingIsInGoldenFiles } from './architecture/wording.ts';
 
 const project = readProject(dirname(dirname(fileURLToPath(import.meta.url))));
 const checkIds = {
@@ -45,6 +45,7 @@ const rules: readonly (readonly [name: string, rule: Rule])[] = [
   ['no class but an error extends another', text.onlyErrorsInherit],
   ['an exported name is declared in one file of its room', names.namesAreUniqueInTheirRoom],
   ['wording is asserted in golden files only', wordingIsInGoldenFiles],
+  ['every golden section belongs to a test file', goldenSectionsHaveTests],
   ['every command has its test', tests.everyCommandHasItsTest],
   ['every check has its file and its test', tests.everyCheckHasItsTest(checkIds)],
   ['every endpoint has its test', tests.everyEndpointHasItsTest([...SANDBOX_ROUTES.auth, ...SANDBOX_ROUTES.api])],

@@ -6,7 +6,7 @@ import * as names from './names.ts';
 import { makeProject, type Rule } from './project.ts';
 import * as tests from './tests.ts';
 import * as text from './text.ts';
-import { wordingIsInGoldenFiles } from './wording.ts';
+import { goldenSectionsHaveTests, wordingIsInGoldenFiles } from './wording.ts';
 
 type Files = Readonly<Record<string, string>>;
 
@@ -322,6 +322,22 @@ const samples: readonly Sample[] = [
       'test/a.test.ts': '\nexpect(error).toMatchObject({ message: expect.stringMatching(/^could not read .*/) });',
     },
     says: ['test/a.test.ts:2: asserts the wording "could not read"'],
+  },
+  {
+    name: 'a golden section whose test file is gone',
+    rule: goldenSectionsHaveTests,
+    good: {
+      'test/golden/a.txt': '# test/a.test.ts > a test\nwords\n\n# a heading\n',
+      'test/a.test.ts': '',
+    },
+    bad: {
+      'test/golden/a.txt': '# test/b.test.ts > a test > text\nwords\n\n# test/b.test.ts > another\nwords\n',
+      'test/golden/e2e/b.txt': '# a test\nwords\n',
+    },
+    says: [
+      'test/golden/a.txt has sections of test/b.test.ts, which does not exist',
+      'test/golden/e2e/b.txt does not begin with a section',
+    ],
   },
   {
     name: 'an architecture page that is out of date',

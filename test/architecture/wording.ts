@@ -23,6 +23,19 @@ export const wordingIsInGoldenFiles: Rule = (project) => {
     );
 };
 
+/** Every section of a golden file begins with the path of its test file. A run of the tests finds sections that no test reads. */
+export const goldenSectionsHaveTests: Rule = (project) =>
+  Object.entries(project.files)
+    .filter(([path]) => path.startsWith('test/golden/'))
+    .flatMap(([path, source]) => {
+      const files = [...source.matchAll(/^# (test\/\S+) > /gm)].map(([, file = '']) => file);
+      const gone = [...new Set(files)].filter((file) => !(file in project.files));
+      return [
+        ...(source.startsWith('# test/') ? [] : [`${path} does not begin with a section`]),
+        ...gone.map((file) => `${path} has sections of ${file}, which does not exist`),
+      ];
+    });
+
 /** Each run of three words in plain text; SQL and code in capitals, paths and options are no words. */
 function wordSequences(text: string): readonly string[] {
   // What stands in backquotes is a command or a value.

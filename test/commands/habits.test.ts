@@ -107,6 +107,7 @@ describe('lines of similar tools', () => {
   it.each(replaced)('%s: an error that names the command', async (line) => {
     const ran = await runCloudctl(await loggedIn(), line.split(' '));
     expect({ code: ran.code, out: ran.out }).toEqual({ code: 2, out: '' });
+    if (line.includes('--json')) expect(ran.error()).toMatchObject({ code: 'usage', exit_code: 2 });
     expectGolden('habits', ran.err);
   });
 });

@@ -117,6 +117,8 @@ describe('confirm and delete droplets', () => {
         ...['1 deleted', '2 deleted', '3 failed', '4 failed', '5 failed', '6 failed'],
       ]);
       expect(sent).toHaveLength(3);
+      const { error } = JSON.parse(io.host.err().trim().split('\n').at(-1) ?? '');
+      expect(error).toMatchObject({ code: 'batch_partial', exit_code: 5 });
       expectGolden(
         'droplets',
         io.host

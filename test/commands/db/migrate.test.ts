@@ -91,6 +91,7 @@ describe('the request', () => {
     const ran = await runCloudctl(host, ['db', 'migrate', cluster, '--source', 'postgres://u@h/d', ...unseen]);
     expect(ran.code).toBe(6);
     expect(server.seen.filter(({ method }) => method === 'PUT')).toHaveLength(1);
+    expect(ran.error()).toMatchObject({ code: 'unreachable', exit_code: 6 });
     expectGolden('db-migrate', maskVariable(ran.err));
   });
 

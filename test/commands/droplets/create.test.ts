@@ -675,6 +675,7 @@ describe('--wait ends', () => {
       .map((row): Row => JSON.parse(row));
     expect(rows.find(({ name }) => name === 'a')).toMatchObject({ status: 'failed', id: droplet?.id });
     expect(rows.find(({ name }) => name === 'b')).toMatchObject({ status: 'created' });
+    expect(ran.error()).toMatchObject({ code: 'batch_partial', exit_code: 5 });
     expectGolden(
       'droplets',
       messages(ran.err)
@@ -788,6 +789,7 @@ describe('a wait that does not end', () => {
     sandbox.faults.add({ match: { method: 'GET' }, action: 'status', status: 403 });
     const ran = await started.ended;
     expect(ran.code).toBe(4);
+    expect(ran.error()).toMatchObject({ code: 'scope_too_small', exit_code: 4, status: 403 });
     expect(ran.error().hint).toMatch(/`cloudctl droplets create --resume \S+ --wait`$/);
     expectGolden('droplets', messages(ran.err).replace(/^\d of 2 droplets active\n/gm, ''));
   });

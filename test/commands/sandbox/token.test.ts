@@ -9,7 +9,7 @@ it('sandbox token prints the reason of a refusal', async () => {
   await startSandboxCommand(host);
   const ran = await runCloudctl(host, ['sandbox', 'token', '--user', 'nobody', '-o', 'json']);
   expect(ran).toMatchObject({ code: 1, out: '' });
-  expect(ran.error()).toMatchObject({ code: 'api_error' });
+  expect(ran.error()).toMatchObject({ code: 'api_error', status: 422 });
   expectGolden('sandbox', stableText(ran));
 });
 

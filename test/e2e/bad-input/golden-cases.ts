@@ -1,8 +1,7 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, test } from 'vitest';
 import { type Ran, type Running, start } from '../../fixtures/cli.ts';
 import { type Environment, type Folders, makeFolders } from '../../fixtures/folders.ts';
+import { expectGolden, plainError } from '../../fixtures/golden.ts';
 
 /** One way to go wrong, typed twice: plainly, and with `-o json`. */
 export interface GoldenCase {
@@ -10,6 +9,9 @@ export interface GoldenCase {
   /** By the table of exit codes and the list of error codes; the golden file alone would take any. */
   readonly exit: number;
   readonly code: string;
+  /** Of the response that the error is about. */
+  readonly status?: number;
+  readonly requestId?: string;
   readonly args: readonly string[];
   readonly env?: Environment;
   readonly stdin?: string;
@@ -29,43 +31,33 @@ export interface GoldenCase {
 export const canary = 'canary';
 
 /**
- * Runs every case and compares what it prints with its section of test/golden/e2e/<name>.txt, where ports, folders and ids
- * have placeholders. UPDATE_GOLDEN=1 writes the file anew.
+ * Runs every case and compares what it prints as text with its section of test/golden/e2e/<name>.txt, where ports, folders
+ * and ids have placeholders. With `-o json` it must print the same, with the values of the case.
  */
 export function goldenCases(name: string, cases: readonly GoldenCase[]): void {
-  const path = fileURLToPath(new URL(`../../golden/e2e/${name}.txt`, import.meta.url));
-  const update = (process.env.UPDATE_GOLDEN ?? '') !== '';
-  const known = parseSections(existsSync(path) ? readFileSync(path, 'utf8') : '');
-  const seen = new Map<string, string>();
-
   describe.concurrent(name, () => {
-    test.for(cases)('$name', async (one, { expect: local }) => {
+    test.for(cases.map((one) => [one.name, one] as const))('%s', async ([, one], { expect: local, task }) => {
       const ways = one.plainOnly === true ? [one.args] : [one.args, jsonArgsOf(one)];
-      const ran = await Promise.all(ways.map((words) => runCase(one, words)));
-      const text = ran.map((end, at) => transcriptOf(ways[at] ?? [], end)).join('');
-      seen.set(one.name, text);
-      for (const { code, stdout, stderr } of ran) {
+      const [plain, json] = await Promise.all(ways.map((words) => runCase(one, words)));
+      for (const { code, stdout, stderr } of [plain, json].filter((ran) => ran !== undefined)) {
         local({ code, stdout }).toEqual({ code: one.exit, stdout: '' });
         local(stderr).not.toContain(canary);
       }
-      if (!update) local(text).toBe(known.get(one.name));
-      const [plain, json] = ran;
+      expectGolden(
+        `e2e/${name}`,
+        `$ ${['cloudctl', ...one.args].map(shellQuoted).join(' ')}\n${plain?.stderr}`,
+        undefined,
+        task,
+      );
       if (plain === undefined || json === undefined) return;
-      const { error } = JSON.parse(json.stderr.trimEnd().split('\n').at(-1) ?? '');
-      local(error).toMatchObject({ code: one.code, exit_code: one.exit });
-      local(error.hint === undefined).toBe(one.noHint ?? false);
-      local(plain.stderr.endsWith(plainTextOf(error))).toBe(true);
+      const lines = json.stderr.trimEnd().split('\n');
+      const { error } = JSON.parse(lines.pop() ?? '');
+      const { message, detail, hint, ...values } = error;
+      const { code, exit: exit_code, status, requestId: request_id } = one;
+      local(values).toEqual({ code, exit_code, status, request_id });
+      local(hint === undefined).toBe(one.noHint ?? false);
+      local(plain.stderr).toBe([...lines, plainError({ message, detail, hint }), ''].join('\n'));
     });
-  });
-
-  test(`${name}: the golden file has these cases and no others`, () => {
-    if (!update) expect([...known.keys()]).toEqual(cases.map((one) => one.name));
-  });
-
-  afterAll(() => {
-    if (!update) return;
-    const all = cases.map((one) => `# ${one.name}\n${seen.get(one.name) ?? known.get(one.name) ?? ''}`);
-    writeFileSync(path, all.join('\n'));
   });
 }
 
@@ -92,10 +84,6 @@ function jsonArgsOf({ args: words, jsonArgs: jsonWords }: GoldenCase): readonly 
   return jsonWords ?? [...words, '-o', 'json'];
 }
 
-function transcriptOf(words: readonly string[], { stderr, code }: Ran): string {
-  return `$ ${['cloudctl', ...words].map(shellQuoted).join(' ')}\n${stderr}exit ${code}\n`;
-}
-
 function shellQuoted(word: string): string {
   return /^[\w./:=@,+-]+$/.test(word) ? withoutVaryingParts(word) : `'${withoutVaryingParts(word)}'`;
 }
@@ -112,29 +100,4 @@ function withoutVaryingParts(text: string, folders?: Folders): string {
       .replaceAll('; if the root CA is installed locally, try running Node.js with --use-system-ca', '')
       .replace(/ \d+ ms$/gm, ' N ms')
   );
-}
-
-function parseSections(text: string): ReadonlyMap<string, string> {
-  return new Map(
-    text
-      .split(/^# /m)
-      .slice(1)
-      .map((section) => {
-        const end = section.indexOf('\n');
-        return [section.slice(0, end), section.slice(end + 1).replace(/\n\n$/, '\n')];
-      }),
-  );
-}
-
-interface ErrorObject {
-  readonly message: string;
-  readonly detail?: string;
-  readonly hint?: string;
-}
-
-/** Both forms say the same. */
-function plainTextOf({ message, detail, hint }: ErrorObject): string {
-  const part = (label: string, text: string | undefined): string =>
-    text === undefined ? '' : `${label}: ${text.replaceAll('\n', '\n  ')}\n`;
-  return part('error', message) + part('detail', detail) + part('hint', hint);
 }

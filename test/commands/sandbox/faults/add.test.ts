@@ -68,7 +68,7 @@ describe('sandbox faults add', () => {
     // No sandbox runs: a request would end with another code.
     const ran = await runCloudctl(testHost(), [...ADD, ...words, '-o', 'json']);
     expect(ran).toMatchObject({ code: 2, out: '' });
-    expect(ran.error().message).toContain(option);
+    expect(ran.error()).toMatchObject({ code: 'usage', exit_code: 2, message: expect.stringContaining(option) });
     expectGolden('sandbox', stableText(ran));
   });
 });
