@@ -8,7 +8,12 @@ describe('JUnit', () => {
     const xml = renderJunitPreflightReport(report);
     expect(junitErrors(xml)).toEqual([]);
     expect(parseXml(xml).attributes).toMatchObject({ tests: '10', failures: '4', errors: '1' });
-    expect(parseXml(xml).children[0]?.attributes.skipped).toBe('1');
+    expect(parseXml(xml).children[0]?.attributes).toMatchObject({
+      name: '[2001:db8::5]:5432/shop as mover',
+      timestamp: report.started_at,
+      time: '2.345',
+      skipped: '1',
+    });
     expect(xml).not.toContain('<b>');
   });
 

@@ -22,7 +22,8 @@ function runOf(one: PreflightReport, uri?: string) {
   const log = JSON.parse(renderSarifPreflightReport(one, '1.2.3', uri));
   expect(schemaErrors(codeScanningSchema, log).length === 0).toBe(uri !== undefined);
   return log.runs[0] as {
-    readonly tool: { readonly driver: { readonly rules: readonly { readonly id: string }[] } };
+    readonly tool: { readonly driver: { readonly name: string; readonly rules: readonly { readonly id: string }[] } };
+    readonly properties: object;
     readonly automationDetails: { readonly id: string };
     readonly invocations: readonly { readonly toolExecutionNotifications: readonly object[] }[];
     readonly results: readonly SarifResult[];
@@ -33,7 +34,9 @@ const uri = 'db/schema.sql';
 
 describe('SARIF', () => {
   it('has one rule for each check, and results for failures and warnings only', () => {
-    const { tool, results } = runOf(report, uri);
+    const { tool, properties, results } = runOf(report, uri);
+    expect(tool.driver).toMatchObject({ name: 'cloudctl db preflight', semanticVersion: '1.2.3' });
+    expect(properties).toMatchObject({ verdict: 'dump', ok: false, proven: true });
     expect(tool.driver.rules.map(({ id }) => id)).toEqual(findings.map(({ id }) => id));
     const expected = findings.filter(({ status }) => status === 'fail' || status === 'warn');
     expect(results.map(({ ruleId, level }) => [ruleId, level])).toEqual(
