@@ -5,8 +5,8 @@ import {
   pickOutputColumns,
   toOutputCellValue,
 } from '../../src/cli/columns.ts';
+import { thrownText } from '../fixtures/error-text.ts';
 import { expectGolden } from '../fixtures/golden.ts';
-import { thrownText } from './error-text.ts';
 
 interface Row {
   readonly id: number;

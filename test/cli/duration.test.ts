@@ -5,8 +5,8 @@ import {
   parseDurationToMilliseconds,
   parseDurationToMillisecondsOrThrow,
 } from '../../src/cli/duration.ts';
+import { thrownText } from '../fixtures/error-text.ts';
 import { expectGolden } from '../fixtures/golden.ts';
-import { thrownText } from './error-text.ts';
 
 test.each([
   ['30s', 30_000],

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { CliError } from '../../src/base/errors.ts';
 import { isJsonErrorOutput, printError, toCliError } from '../../src/cli/error-output.ts';
+import { errorText } from '../fixtures/error-text.ts';
 import { expectGolden } from '../fixtures/golden.ts';
-import { errorText } from './error-text.ts';
 import { fakeSink } from './sink.ts';
 
 async function printed(error: CliError, json = false, color = false): Promise<string> {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { compileJmespath } from '../../src/cli/jmespath-query.ts';
+import { errorText } from '../fixtures/error-text.ts';
 import { expectGolden } from '../fixtures/golden.ts';
-import { errorText } from './error-text.ts';
 
 test('an expression chooses and reshapes data', async () => {
   const query = await compileJmespath("[?status=='active'].{n: name}");

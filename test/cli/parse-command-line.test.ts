@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { errorText } from '../fixtures/error-text.ts';
 import { expectGolden } from '../fixtures/golden.ts';
-import { errorText } from './error-text.ts';
 import { run } from './tree.ts';
 
 test.each([

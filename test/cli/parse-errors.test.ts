@@ -6,8 +6,8 @@ import {
   unknownCommandError,
   unknownOptionError,
 } from '../../src/cli/parse-errors.ts';
+import { errorText } from '../fixtures/error-text.ts';
 import { expectGolden } from '../fixtures/golden.ts';
-import { errorText } from './error-text.ts';
 import { testTree } from './tree.ts';
 
 const path = 'cloudctl api';

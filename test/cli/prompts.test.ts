@@ -1,8 +1,8 @@
 import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from 'vitest';
 import { type CreatePromptsOptions, createPrompts } from '../../src/cli/prompts.ts';
+import { errorText } from '../fixtures/error-text.ts';
 import { expectGolden } from '../fixtures/golden.ts';
-import { errorText } from './error-text.ts';
 import { keyboard } from './keyboard.ts';
 
 const enter = '\r';

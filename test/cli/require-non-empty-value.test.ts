@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { createParsedArgs } from '../../src/cli/create-parsed-args.ts';
 import { requireNonEmptyValue } from '../../src/cli/require-non-empty-value.ts';
+import { thrownText } from '../fixtures/error-text.ts';
 import { expectGolden } from '../fixtures/golden.ts';
-import { thrownText } from './error-text.ts';
 
 const wordsWith = (...typed: readonly string[]) =>
   createParsedArgs(

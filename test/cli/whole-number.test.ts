@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { requireWholeNumber } from '../../src/cli/whole-number.ts';
+import { thrownText } from '../fixtures/error-text.ts';
 import { expectGolden } from '../fixtures/golden.ts';
-import { thrownText } from './error-text.ts';
 
 test.each(['0', '7', '+7', '200'])('%s is a whole number', (text) => {
   expect(requireWholeNumber(text, '--limit')).toBe(Number(text));
