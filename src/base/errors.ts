@@ -37,7 +37,6 @@ export const exitCodes = {
   contents_not_comparable: 5,
   inventory_incomplete: 5,
   cutover_incomplete: 5,
-  conformance_differs: 3,
   cancelled: 130,
   internal: 1,
 } as const;

@@ -9,17 +9,9 @@ const login = ['auth setup', 'auth login'];
 const sourceCommands = ['preflight', 'migrate', 'watch', 'cutover', 'rehearse', 'compare', 'sequences'].map(
   (name) => `db ${name}`,
 );
-const adminCommands = [
-  'env',
-  'clock',
-  'faults',
-  'requests',
-  'token',
-  'conformance',
-  'snapshot',
-  'restore',
-  'reset',
-].map((name) => `sandbox ${name}`);
+const adminCommands = ['env', 'clock', 'faults', 'requests', 'token', 'snapshot', 'restore', 'reset'].map(
+  (name) => `sandbox ${name}`,
+);
 
 /** The environment variables of the program, for help and reference pages (precedence: option > environment > profile > default). */
 export const environmentVariableSpecs: readonly EnvironmentVariableSpec[] = [
@@ -38,12 +30,6 @@ export const environmentVariableSpecs: readonly EnvironmentVariableSpec[] = [
     commands: login,
   },
   { name: 'CLOUDCTL_ACCESS_TOKEN', description: 'access token to use instead of the stored session' },
-  {
-    name: 'CLOUDCTL_REFRESH_TOKEN',
-    description:
-      'refresh token that the test of a server uses up; it must come from another login than CLOUDCTL_ACCESS_TOKEN',
-    commands: ['sandbox conformance'],
-  },
   { name: 'CLOUDCTL_CREDENTIAL_STORE', description: 'credential store: keychain, file or shared' },
   {
     name: 'CLOUDCTL_STORE_URL',

@@ -245,10 +245,6 @@ export const commandTree: CommandTree<CommandContext> = {
       'issue an access token without a browser',
       async () => (await import('./sandbox/token.ts')).sandboxTokenCommand,
     ),
-    conformance: lazyCommand(
-      'test a server against the statements of the specification',
-      async () => (await import('./sandbox/conformance.ts')).sandboxConformanceCommand,
-    ),
     snapshot: lazyCommand(
       'save the state of the sandbox to a file',
       async () => (await import('./sandbox/snapshot.ts')).sandboxSnapshotCommand,

@@ -118,10 +118,6 @@ export const cliErrorCodeMeanings: Readonly<Record<CliErrorCode, { readonly mean
       meaning: 'some steps of the cut-over are not done',
       fix: 'Run the command of the next step that was printed.',
     },
-    conformance_differs: {
-      meaning: 'a server breaks statements of the specification',
-      fix: 'Read which statements differ, what was sent and what was received.',
-    },
     cancelled: { meaning: 'the user cancelled', fix: 'Run the command again.' },
     internal: { meaning: 'an error in the program itself', fix: 'Report the error with the output of `--trace`.' },
   };

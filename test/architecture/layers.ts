@@ -10,7 +10,7 @@ export const layers: readonly (readonly string[])[] = [
   ['main'],
   ['commands', 'help-topics', 'library'],
   ['context', 'rehearsal', 'inventory'],
-  ['session', 'droplets', 'preflight', 'watch', 'engine', 'doctor', 'conformance'],
+  ['session', 'droplets', 'preflight', 'watch', 'engine', 'doctor'],
   ['db-source', 'shared-store'],
   ['oauth', 'loopback', 'api', 'postgresql', 'redis', 'cli', 'config'],
   ['platform'],

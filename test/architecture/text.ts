@@ -8,8 +8,6 @@ const revealing: readonly string[] = [
   'src/commands/auth/share/init.ts',
   'src/commands/auth/share/rotate-key.ts',
   'src/commands/auth/token.ts',
-  'src/conformance/grants.ts',
-  'src/conformance/server-under-test.ts',
   'src/db-source/read-source.ts',
   'src/engine/schema/libpq-environment.ts',
   'src/engine/migration-journal-file.ts',

@@ -36,7 +36,7 @@ const codes = {
   ],
   6: ['unreachable', 'tls', 'timeout'],
   5: ['batch_partial', 'contents_not_comparable', 'inventory_incomplete', 'cutover_incomplete'],
-  3: ['preflight_blocked', 'source_unreachable', 'conformance_differs'],
+  3: ['preflight_blocked', 'source_unreachable'],
   130: ['cancelled'],
 };
 

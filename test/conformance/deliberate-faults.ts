@@ -1,5 +1,5 @@
 import type { SandboxServers } from '../../src/sandbox/sandbox.ts';
-import { changeJson, isPath, type PassingRequest, type TrafficChange } from './changed-sandbox.ts';
+import { changeJson, isPath, type PassingRequest, type TrafficChange } from './changed-traffic.ts';
 
 /** A behaviour of the sandbox that is changed, and the statements and choices that must find it. */
 export interface DeliberateFault {

@@ -1,28 +1,17 @@
-import { randomBytes } from 'node:crypto';
-import { createSandboxAdminClient } from '../../src/api/sandbox-admin.ts';
 import { Secret } from '../../src/base/secret.ts';
-import type { ConformanceReport } from '../../src/conformance/conformance-report.ts';
-import { runConformance, type SpecGapWithSandboxChoice } from '../../src/conformance/run-conformance.ts';
-import { readSandboxTestResources } from '../../src/conformance/sandbox-people.ts';
-import {
-  createServerUnderTestClient,
-  type ServerUnderTest,
-  type ServerUnderTestOptions,
-} from '../../src/conformance/server-under-test.ts';
-import { conformanceStatements, specGapProbes } from '../../src/conformance/statements.ts';
-import { systemClock } from '../../src/platform/clock.ts';
-import { createUndiciSender } from '../../src/platform/undici-sender.ts';
 import type { SandboxServers } from '../../src/sandbox/sandbox.ts';
 import { SPEC_GAPS } from '../../src/sandbox/spec-gaps.ts';
+import type { Report } from './report.ts';
+import { type Choice, runStatements } from './run.ts';
+import { connectAdmin, readPeople } from './sandbox.ts';
+import { sendOverHttp } from './send.ts';
+import { type Server, type ServerOptions, testedServer } from './server.ts';
+import { allProbes, allStatements } from './statements.ts';
 
 /** The sandbox as a server under test, with every permission; `changes` replaces options. */
-export async function testedSandbox(
-  { ready }: SandboxServers,
-  changes: Partial<ServerUnderTestOptions> = {},
-): Promise<ServerUnderTest> {
-  const send = await createUndiciSender({ env: {} });
-  const admin = createSandboxAdminClient(send, ready.admin_url, ready.admin_token);
-  return createServerUnderTestClient({
+export async function testedSandbox({ ready }: SandboxServers, changes: Partial<ServerOptions> = {}): Promise<Server> {
+  const admin = connectAdmin(ready.admin_url, new Secret(ready.admin_token, '[admin token]'));
+  return testedServer({
     authUrl: ready.auth_url,
     baseUrl: ready.base_url,
     client: {
@@ -38,24 +27,22 @@ export async function testedSandbox(
     allowWrites: true,
     visit: undefined,
     admin,
-    people: await readSandboxTestResources(admin),
-    send,
+    people: await readPeople(admin),
+    send: sendOverHttp,
     timeoutMs: 10_000,
-    random: randomBytes,
     signal: new AbortController().signal,
     ...changes,
   });
 }
 
 /** Plays every statement, or those with these numbers and ids. */
-export function playStatements(server: ServerUnderTest, only?: readonly string[]): Promise<ConformanceReport> {
+export function playStatements(server: Server, only?: readonly string[]): Promise<Report> {
   const isWanted = (id: string): boolean => only === undefined || only.includes(id);
-  const choices: readonly SpecGapWithSandboxChoice[] = SPEC_GAPS;
-  return runConformance({
+  const choices: readonly Choice[] = SPEC_GAPS;
+  return runStatements({
     server,
-    statements: conformanceStatements.filter(({ number }) => isWanted(number)),
-    probes: specGapProbes,
+    statements: allStatements.filter(({ number }) => isWanted(number)),
+    probes: allProbes,
     choices: choices.filter(({ id }) => isWanted(id)),
-    clock: systemClock,
   });
 }

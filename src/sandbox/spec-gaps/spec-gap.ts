@@ -8,7 +8,7 @@ interface SpecGapText {
 
 /**
  * A behaviour that the specification does not define, with the choice that the sandbox makes. Printed as JSON.
- * `cloudctl sandbox conformance` sends the requests of each case and compares the responses with `observed`.
+ * `npm run conformance` sends the requests of each case and compares the responses with `observed`.
  */
 export type SpecGap = SpecGapText &
   (
