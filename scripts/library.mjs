@@ -28,7 +28,7 @@ export async function buildLibrary(root, folder, options) {
   });
 }
 
-/** The declarations of all parts by their path (`library/session.d.ts`), with the extension .js in their imports. */
+/** The declarations of all parts by their path in the package, with the extension .js in their imports. */
 export function declarations(root) {
   const folder = mkdtempSync(join(root, 'node_modules', '.cache-types-'));
   try {

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { postgresqlChecks } from '../src/preflight/postgresql/checks.ts';
 import { redisChecks } from '../src/preflight/redis/checks.ts';
 import { SANDBOX_ROUTES } from '../src/sandbox/routes.ts';
+import * as citations from './architecture/citations.ts';
 import * as graph from './architecture/graph.ts';
 import * as layers from './architecture/layers.ts';
 import * as names from './architecture/names.ts';
@@ -46,6 +47,9 @@ const rules: readonly (readonly [name: string, rule: Rule])[] = [
   ['an exported name is declared in one file of its room', names.namesAreUniqueInTheirRoom],
   ['wording is asserted in golden files only', wordingIsInGoldenFiles],
   ['every golden section belongs to a test file', goldenSectionsHaveTests],
+  ['what a comment cites exists', citations.citationsResolve],
+  ['a rule of the service that is named exists', citations.rulesOfTheServiceExist],
+  ['each rule of the login helper has its test', citations.rulesOfTheHelperAreTested],
   ['every command has its test', tests.everyCommandHasItsTest],
   ['every check has its file and its test', tests.everyCheckHasItsTest(checkIds)],
   ['every endpoint has its test', tests.everyEndpointHasItsTest([...SANDBOX_ROUTES.auth, ...SANDBOX_ROUTES.api])],

@@ -13,7 +13,7 @@ export interface AccountDetails extends AccountAndTeam {
 
 const path = '/v2/account';
 
-/** The path of a collection that always exists and that every scope may read (spec.md §4.5). */
+/** The path of a collection that always exists and that every scope may read (docs/service.md S7.2). */
 const collectionPath = '/v2/actions?page=1&per_page=1';
 
 /**
@@ -27,7 +27,7 @@ export async function fetchAccountOfToken(api: ApiClient, loginHints: RefusedReq
 }
 
 /**
- * Reads the account of the access token with `GET /v2/account`. The specification does not list this endpoint, so a server may
+ * Reads the account of the access token with `GET /v2/account`. docs/service.md does not list this endpoint, so a server may
  * not have it; if the endpoint is missing, the result is empty. `team: null` means the personal context; without the member
  * `team` the context is unknown.
  */

@@ -44,7 +44,7 @@ export function readApiErrorBody(response: Pick<ApiResponse, 'text'>): ApiErrorB
 
 /**
  * Whether the server refused the access token: every 401, and a 4xx with `id=not_found` for a collection, which always exists
- * (spec.md §5.7). The response to HEAD has no body, so a 404 without `id=not_found` also counts as a refused token.
+ * (docs/service.md S7.5). The response to HEAD has no body, so a 404 without `id=not_found` also counts as a refused token.
  */
 export function isAccessTokenRefused(response: Pick<ApiResponse, 'status' | 'text'>, path: string): boolean {
   if (response.status === 401) return true;
@@ -67,7 +67,7 @@ export interface RefusedRequestHints {
   readonly login: string;
   /** The hint for a write request without write scope. */
   readonly write: string;
-  /** The hint for a read request that is forbidden, although every scope includes reading (spec.md §5.4). */
+  /** The hint for a read request that is forbidden, although every scope includes reading (docs/service.md S3.2). */
   readonly read: string;
   /** The hint for a server that cannot be reached. */
   readonly unreachable?: string;
@@ -135,7 +135,7 @@ export function isRedirectAfterProcessedRequest(status: number): boolean {
   return status >= 300 && status < 400 && status !== 307 && status !== 308;
 }
 
-/** Every scope includes reading (spec.md §5.4), so a larger scope does not allow a read request that is forbidden. */
+/** Every scope includes reading (docs/service.md S3.2), so a larger scope does not allow a read request that is forbidden. */
 function isReading(method: string): boolean {
   return method === 'GET' || method === 'HEAD';
 }

@@ -120,7 +120,7 @@ function tokenStillRefusedError(deps: ApiClientDeps, { status, requestId }: ApiR
 
 /**
  * Tests the access token with a request for a collection, because a collection always exists. For a single resource, a
- * missing resource and an unknown token have the same response (spec.md §5.7).
+ * missing resource and an unknown token have the same response (docs/service.md S7.5).
  */
 const probeRequest: ApiRequest = { method: 'GET', path: '/v2/actions?page=1&per_page=1' };
 

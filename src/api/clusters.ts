@@ -10,7 +10,7 @@ export interface ListedCluster {
 }
 
 /**
- * Reads the database clusters of the account, one page at a time. The specification does not describe a list of database
+ * Reads the database clusters of the account, one page at a time. docs/service.md does not describe a list of database
  * clusters, so a server may not have it.
  */
 export async function* listClusters(

@@ -7,7 +7,7 @@ import type { ApiResponse } from './api-response.ts';
 import type { ApiClient, ApiRequest } from './client.ts';
 
 /**
- * The members of an online migration that the service sends. The specification shows no response for an online migration, so
+ * The members of an online migration that the service sends. The response is open (docs/service.md S9.5), so
  * every member can be absent.
  */
 export interface OnlineMigration {
@@ -104,7 +104,7 @@ export function isMigrationCreatedWithin(
 }
 
 /**
- * Whether a migration with this status has ended. The specification does not list the status names; a migration with an unknown
+ * Whether a migration with this status has ended. docs/service.md does not list the status names; a migration with an unknown
  * status counts as running.
  */
 export function isEndedMigrationStatus(status: string | undefined): boolean {

@@ -20,7 +20,7 @@ import {
   isMigrationCreatedWithin,
 } from './online-migration.ts';
 
-/** An online migration request (spec.md §2). Members that are absent here are omitted from the request. */
+/** An online migration request (docs/service.md S9.2). Members that are absent here are omitted from the request. */
 export interface OnlineMigrationRequest {
   readonly source: {
     readonly host: string;
@@ -45,9 +45,9 @@ export interface StartedOnlineMigration {
 export class MigrationStartUnknownError extends CliError {}
 
 /**
- * Starts an online migration into a cluster (spec.md §4.5). The request is sent only once, because it may have started the
+ * Starts an online migration into a cluster (docs/service.md S9.1). The request is sent only once, because it may have started the
  * migration even if the response is lost. After a lost response the latest migration of the cluster is read; it counts as
- * started if it was created after the request. The specification does not show the response, so every 2xx without a body or
+ * started if it was created after the request. The response is open (docs/service.md S9.5), so every 2xx without a body or
  * with a JSON body means success, and members that the response lacks are read from the cluster. A 2xx with another body is
  * most likely a web page from a proxy, so it counts as a lost response. @param commandOf a command for the profile, in
  * backquotes

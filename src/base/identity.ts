@@ -11,7 +11,7 @@ export interface AccountAndServerOrigins extends AccountAndTeam {
 }
 
 /**
- * The account and its context (spec.md §2, info object). The same account can act in a personal context and in the context of
+ * The account and its context (docs/service.md S2.10). The same account can act in a personal context and in the context of
  * each of its teams.
  */
 export interface AccountAndTeam {

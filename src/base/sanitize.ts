@@ -154,7 +154,7 @@ export function markdownCode(text: string): string {
   const line = replaceUnprintable(text.replace(/[\t\n]/g, ' '));
   const longest = longestRun(line);
   const fence = '`'.repeat(longest + 1);
-  // A Markdown parser removes one space at each end of a code span (§6.3), so spaces are added where the text begins and ends
+  // A Markdown parser removes one space at each end of a code span (CommonMark §6.3), so spaces are added where the text begins and ends
   // with a space.
   return longest === 0 && !/^ .* $/.test(line) && line !== '' ? `${fence}${line}${fence}` : `${fence} ${line} ${fence}`;
 }

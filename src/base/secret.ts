@@ -30,7 +30,7 @@ export class Secret {
   }
 }
 
-/** A URL whose query contains secrets (spec.md §4.2). A SecretUrl is printed as origin and path, without the query. */
+/** A URL whose query contains secrets (docs/service.md S5.2). A SecretUrl is printed as origin and path, without the query. */
 export function wrapUrlAsSecret(url: URL): Secret {
   return new Secret(url.href, `${url.origin}${url.pathname}`);
 }

@@ -12,7 +12,7 @@ export interface SandboxPanelUrls {
 
 /**
  * The pages of the control panel of this authorization server; undefined when it is not a sandbox of this machine: the
- * specification of the service names no address of its panel.
+ * rules of the service name no address of its panel (docs/service.md S6.5).
  */
 export function findSandboxPanelUrls(
   stateFolder: string,

@@ -15,7 +15,7 @@ import type { Reauthenticate } from './stored-session-token-provider.ts';
 const loginLimitMs = 120_000;
 
 /**
- * Logs in again with `prompt=none` (spec.md §4.1): if the user is still signed in, the browser returns a new grant without
+ * Logs in again with `prompt=none` (docs/service.md S4.9): if the user is still signed in, the browser returns a new grant without
  * showing a page. The user is asked for confirmation before the new login. Returns false if the user declines or the account is
  * not known.
  */
@@ -39,7 +39,7 @@ export const reauthenticate: Reauthenticate = async (parts, settings, binding) =
   await performLogin(
     {
       ...createLoginDeps(parts, { settings, binding, client, request, profileFlow: values.flow }),
-      // Only a server that implements spec.md supports `prompt=none`.
+      // Only a server that follows docs/service.md supports `prompt=none`.
       isSpecServer: () => true,
       onOtherScope: 'refuse',
       canContinue: true,

@@ -49,7 +49,7 @@ export function createStoredSessionTokenProvider(
   const session = createProfileAccessTokenProvider({
     profile: settings.profile,
     binding,
-    // The refresh request in query form sends no client credentials (spec.md §5.3), so they are not read from the credential
+    // The refresh request in query form sends no client credentials (docs/service.md S5.7), so they are not read from the credential
     // store.
     client: async () =>
       (settings.values.token_params ?? 'query') !== 'query'

@@ -24,7 +24,7 @@ export function checkLoginProfile(settings: ResolvedProfileSettings): DoctorFind
   return { id: 'profile', status: 'ok', observed: facts.join(', ') };
 }
 
-/** In the code flow the application authenticates with its client secret (spec.md §4.2); the implicit flow uses no client secret. */
+/** In the code flow the application authenticates with its client secret (docs/service.md S5.2); the implicit flow uses no client secret. */
 export function checkClientSecretConfigured(
   settings: ResolvedProfileSettings,
   known: 'variable' | 'stored' | 'missing',

@@ -29,7 +29,7 @@ export function buildRequests(
   return splitIntoGroups(names, batchSize).map((group) => buildRequest(group, attributes));
 }
 
-/** One name is sent as the member `name`, several names as `names` (spec.md §2). */
+/** One name is sent as the member `name`, several names as `names` (docs/service.md S8.2). */
 export function buildRequest(
   names: readonly string[],
   attributes: Attributes,

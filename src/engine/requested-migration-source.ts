@@ -4,7 +4,7 @@ import { isLoopbackHost } from '../platform/loopback-host.ts';
 import { type PostgresqlEndpoint, parsePostgresqlEndpoint as readPostgres } from '../postgresql/endpoint.ts';
 import { type RedisEndpoint, parseRedisEndpoint as readRedis } from '../redis/endpoint.ts';
 
-/** The source of an online migration request (spec §2), field by field as it was sent. */
+/** The source of an online migration request (docs/service.md S9.2), field by field as it was sent. */
 export interface RequestedMigrationSource {
   readonly host: string;
   readonly port?: number;

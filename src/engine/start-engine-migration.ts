@@ -84,7 +84,7 @@ async function runJob(
 }
 
 /**
- * Stops the migration at its deadline (spec.md §8). The virtual clock is read in every interval, because it may jump.
+ * Stops the migration at its deadline (docs/service.md S9.8). The virtual clock is read in every interval, because it may jump.
  */
 async function enforceDeadline(
   job: MigrationEngineInput,

@@ -34,10 +34,7 @@ export const meaningOfExitCode: readonly (readonly [number: string, meaning: str
   ['0', 'done'],
   ['1', 'failed'],
   ['2', 'the command line or the configuration is wrong; nothing was sent'],
-  [
-    '3',
-    'the requested migration method is not possible and nothing was sent; or a tested server breaks the specification',
-  ],
+  ['3', 'the requested migration method is not possible and nothing was sent'],
   ['4', 'not logged in, access refused, or the scope is too small'],
   [
     '5',

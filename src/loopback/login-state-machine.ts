@@ -108,7 +108,7 @@ export function createLoginStateMachine<Accepted>(
   };
 }
 
-/** Milliseconds for which the port stays open for a browser tab that does not request its page (rule 28). */
+/** Milliseconds for which the port stays open for a browser tab that does not request its page (SECURITY.md rule 28). */
 const tabGraceMs = 5000;
 /** Milliseconds after which a waiting browser tab gets a page: longer than a code exchange, shorter than the timeout of browsers. */
 const maxTabWaitMs = 60_000;

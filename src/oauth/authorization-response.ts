@@ -5,7 +5,7 @@ import { decodeTokenGrant, type TokenGrant } from './token-grant.ts';
 
 /** The values that the response to one authorization request must have. */
 export interface ExpectedAuthorizationResponse {
-  /** The state parameter of the authorization request (spec.md §4.1). */
+  /** The state parameter of the authorization request (docs/service.md S4.6). */
   readonly state: string;
   readonly flow: OAuthFlow;
   /**
@@ -57,7 +57,7 @@ const errorCodes = [
   'unauthorized_client',
 ] as const;
 
-/** Error codes of an authorization response (spec.md §7; RFC 6749 §4.1.2.1; OpenID Connect Core §3.1.2.6); any other code becomes `unknown`. */
+/** Error codes of an authorization response (docs/service.md S4; RFC 6749 §4.1.2.1; OpenID Connect Core §3.1.2.6); any other code becomes `unknown`. */
 export type AuthorizationErrorCode = (typeof errorCodes)[number] | 'unknown';
 
 /** Whether a person must act on a page of the server, for which `prompt=none` leaves no room (OpenID Connect Core §3.1.2.6). */

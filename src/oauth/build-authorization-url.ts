@@ -5,7 +5,7 @@ export interface AuthorizationUrlParameters {
   readonly clientId: string;
   readonly redirectUri: string;
   readonly flow: OAuthFlow;
-  /** The requested scope; if undefined, the parameter is omitted and the server uses `read` (spec.md §4.1). */
+  /** The requested scope; if undefined, the parameter is omitted and the server uses `read` (docs/service.md S3.1). */
   readonly scope?: string | undefined;
   /** The state parameter: 256 random bits in base64url, new for every login. */
   readonly state: string;
@@ -18,7 +18,7 @@ export interface AuthorizationUrlParameters {
 }
 
 /**
- * The authorization URL that the browser opens (spec.md §4.1; https://www.rfc-editor.org/rfc/rfc6749#section-4.1.1). The
+ * The authorization URL that the browser opens (docs/service.md S4.1; https://www.rfc-editor.org/rfc/rfc6749#section-4.1.1). The
  * authorization URL contains no secret and may be printed.
  */
 export function buildAuthorizationUrl(request: AuthorizationUrlParameters): string {

@@ -1,7 +1,7 @@
-/** The two scopes of spec.md §2; any other scope requires `--any-scope`. */
+/** The two scopes of the service (docs/service.md S3); any other scope requires `--any-scope`. */
 export const knownScopes = ['read', 'read write'] as const;
 
-/** The words of a scope, without duplicates, sorted. An absent scope means `read` (spec.md §8). */
+/** The words of a scope, without duplicates, sorted. An absent scope means `read` (docs/service.md S3.1). */
 export function splitOAuthScope(scope: string | undefined): readonly string[] {
   const words = (scope ?? '').split(' ').filter((word) => word !== '');
   return words.length === 0 ? ['read'] : [...new Set(words)].sort();

@@ -21,7 +21,7 @@ export interface RegisteredOAuthClient {
 }
 
 /**
- * How parameters are sent to the token endpoint. `query`: parameters are sent in the query of the URL (spec.md §4.2). `body`,
+ * How parameters are sent to the token endpoint. `query`: parameters are sent in the query of the URL (docs/service.md S5.1). `body`,
  * for other servers: parameters are sent as a form (RFC 6749 §3.2), and refresh and revocation requests also contain the client
  * credentials. `basic`: parameters are sent as a form and the client credentials in the Authorization header, which every
  * server with client secrets supports (https://www.rfc-editor.org/rfc/rfc6749#section-2.3.1).
@@ -67,7 +67,7 @@ export interface TokenRequest {
 type TokenParameters = readonly (readonly [string, string | Secret | undefined])[];
 
 /**
- * Creates the request that exchanges an authorization code whose state was checked (spec.md §4.2;
+ * Creates the request that exchanges an authorization code whose state was checked (docs/service.md S5.2;
  * https://www.rfc-editor.org/rfc/rfc6749#section-4.1.3).
  */
 export function buildCodeExchangeRequest(
@@ -86,8 +86,8 @@ export function buildCodeExchangeRequest(
 }
 
 /**
- * Creates the request that redeems a single-use refresh token (spec.md §4.3); in the query form it has no client credentials
- * (spec.md §5.3).
+ * Creates the request that redeems a single-use refresh token (docs/service.md S5.7); in the query form it has no client credentials
+ * (docs/service.md S5.7).
  */
 export function buildTokenRefreshRequest(client: RegisteredOAuthClient, refreshToken: Secret): TokenRequest {
   return tokenRequest(client, '/v1/oauth/token', [
@@ -97,7 +97,7 @@ export function buildTokenRefreshRequest(client: RegisteredOAuthClient, refreshT
   ]);
 }
 
-/** Creates the request that revokes an access token (spec.md §4.4; https://www.rfc-editor.org/rfc/rfc7009#section-2.1). */
+/** Creates the request that revokes an access token (docs/service.md S6.1; https://www.rfc-editor.org/rfc/rfc7009#section-2.1). */
 export function buildTokenRevocationRequest(client: RegisteredOAuthClient, token: Secret): TokenRequest {
   return tokenRequest(client, '/v1/oauth/revoke', [
     ['token', token],
@@ -165,7 +165,7 @@ export function processTokenResponse(raw: UndecodedTokenResponse): TokenEndpoint
   return { kind: 'refused', status, error, ...(description === undefined ? {} : { description }) };
 }
 
-/** Returns undefined if the token was revoked (spec.md §4.4; https://www.rfc-editor.org/rfc/rfc7009#section-2.2). */
+/** Returns undefined if the token was revoked (docs/service.md S6.2; https://www.rfc-editor.org/rfc/rfc7009#section-2.2). */
 export function processRevocationResponse(raw: UndecodedTokenResponse): TokenEndpointFailure | undefined {
   // RFC 7009 §2.2 specifies only status 200, but some servers respond with 204 because the body is empty.
   if (raw.status === 200 || raw.status === 204) return undefined;

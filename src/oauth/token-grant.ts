@@ -2,7 +2,7 @@ import { personalTeamValue } from '../base/identity.ts';
 import { isJsonRecord, type JsonRecord, readNumberField, readStringField } from '../base/json.ts';
 import { Secret } from '../base/secret.ts';
 
-/** The grant in a token response: access token, refresh token, lifetime, scope and account (spec.md §2). */
+/** The grant in a token response: access token, refresh token, lifetime, scope and account (docs/service.md S2.5). */
 export interface TokenGrant {
   readonly accessToken: Secret;
   /** The refresh token; absent in the implicit flow and from servers that issue none. */
@@ -25,7 +25,7 @@ export interface PartialGrantOfInvalidResponse {
 }
 
 /**
- * The assumed lifetime of an access token in seconds if the response contains none (spec.md §8). If an access token expires
+ * The assumed lifetime of an access token in seconds if the response contains none (docs/service.md S2.7). If an access token expires
  * earlier than assumed, the server refuses it and the program refreshes it.
  */
 export const assumedTokenLifetimeSeconds = 2_592_000;
@@ -40,7 +40,7 @@ export interface TokenAccountInfo {
 
 /**
  * The account of a grant and its context (personal or team). A response with an account but without a team means the personal
- * context of the account (spec.md §2).
+ * context of the account (docs/service.md S2.10).
  */
 export function getAccountAndTeamOfTokenInfo(info: TokenAccountInfo | undefined): {
   accountUuid?: string;

@@ -47,7 +47,7 @@ export function detectBrowserEnvironment(
   };
 }
 
-/** `CI=false`, `CI=0` and an empty `CI` have the same effect as an absent `CI` (contract.md §1). */
+/** `CI=false`, `CI=0` and an empty `CI` have the same effect as an absent `CI`. */
 export function isCi(env: ProcessEnvironment): boolean {
   return isSet(env.CI) && env.CI !== 'false' && env.CI !== '0';
 }

@@ -16,7 +16,7 @@ export interface PreflightCheckDescription {
   readonly headline: string;
   /** A check of the scope `database` is evaluated once for each database that is not ignored. */
   readonly scope: 'server' | 'database';
-  /** The section of the specification that requires the check. */
+  /** The rule of docs/service.md that requires the check, such as `S9.13`. */
   readonly spec?: string;
   /**
    * The most severe outcome of the check for each migration method; methods that the check never concerns are left out.

@@ -85,7 +85,7 @@ export interface CheckFinding extends PreflightCheckOutcome {
   readonly headline: string;
   readonly scope: 'server' | 'database';
   readonly database?: string;
-  /** The section of the specification that requires the check. */
+  /** The rule of docs/service.md that requires the check, such as `S9.13`. */
   readonly spec?: string;
   /** Whether `--accept` waives the finding; a waived finding that is unknown remains unknown. */
   readonly accepted?: boolean;

@@ -32,7 +32,7 @@ export function buildFixScriptSections(report: PreflightReport): readonly FixScr
   return sections(report, (fix) => ({ sql: fix.sql ?? [], review: fix.review ?? [], shell: fix.shell ?? [] }));
 }
 
-/** The statements that restore the observed values, in reverse order (spec §4.6: restore afterwards). */
+/** The statements that restore the observed values, in reverse order (docs/service.md S9.10: restored afterwards). */
 export function buildUndoScriptSections(report: PreflightReport): readonly FixScriptSection[] {
   const take = (fix: FindingFix) => ({ sql: fix.undo ?? [], review: fix.undoReview ?? [], shell: fix.undoShell ?? [] });
   return sections(report, take, true);

@@ -8,7 +8,7 @@ export interface SandboxMigrationStore {
   readonly latest: Map<string, string>;
 }
 
-/** An online migration stops automatically after two weeks (spec §8). */
+/** An online migration stops automatically after two weeks (docs/service.md S9.8). */
 const MAX_DURATION_MS = 14 * 86_400_000;
 
 export type SandboxMigrationStatus = 'running' | 'canceled' | SandboxMigrationEnd['status'];

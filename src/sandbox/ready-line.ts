@@ -91,5 +91,5 @@ export function formatClusterDatabaseServerAddress(plane: ClusterDatabaseServerA
   return plane.host.includes(':') ? `[${plane.host}]:${plane.port}` : `${plane.host}:${plane.port}`;
 }
 
-/** The default port of a managed cluster (spec §4.6). */
+/** The default port of a managed cluster (docs/service.md S9.11). */
 const DEFAULT_PORT = 25_061;

@@ -7,7 +7,7 @@ import type { SpecGap } from './spec-gaps/spec-gap.ts';
 import { SPEC_GAPS_OF_TOKENS } from './spec-gaps/token-gaps.ts';
 
 /**
- * Every choice that the sandbox makes where the specification does not define a behaviour. The endpoint `GET /_sandbox/choices`
+ * Every choice that the sandbox makes where docs/service.md leaves a behaviour open. The endpoint `GET /_sandbox/choices`
  * lists the choices of the sandbox, docs/open-choices.md is generated from them, and test/conformance expects them.
  */
 export const SPEC_GAPS: readonly SpecGap[] = [

@@ -15,7 +15,7 @@ export interface LoggedInAccount {
   readonly email?: string;
   readonly team_name?: string;
   readonly team_uuid?: string;
-  /** The first 6 characters of the account's UUID (spec.md §4.1, parameter i). */
+  /** The first 6 characters of the account's UUID (docs/service.md S4.12). */
   readonly hint?: string;
   readonly scope: string;
   /** False for the implicit flow, whose response contains no scope, and for a token from `auth login --with-token`. */

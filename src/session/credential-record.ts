@@ -46,7 +46,7 @@ export interface GrantOfOtherAccount {
   readonly isRevoked: boolean;
 }
 
-/** The servers and the application to which a stored session belongs; the session is sent to no other servers (contract.md §3). */
+/** The servers and the application to which a stored session belongs; the session is sent to no other servers. */
 export interface SessionServerBinding {
   readonly authOrigin: string;
   readonly baseOrigin: string;

@@ -54,7 +54,7 @@ export async function endSessionGrant(deps: EndSessionGrantDeps, session: Replac
 
 async function revoke(deps: EndSessionGrantDeps, record: CredentialRecord): Promise<SessionGrantEnd> {
   const client = await deps.client(record);
-  // The revocation of spec.md §4.4 sends the token itself as bearer token; other servers authenticate the client.
+  // The revocation of docs/service.md S6.3 sends the token itself as bearer token; other servers authenticate the client.
   const isBearer = client.tokenParams === 'query';
   const headers = isBearer ? { authorization: `Bearer ${record.accessToken.reveal()}` } : {};
   // Other servers may keep the refresh token valid, and RFC 7009 §2 requires only the revocation of refresh tokens.

@@ -19,7 +19,7 @@ export interface AuthorizationCodeExchangeDeps {
   readonly createSender: () => Promise<HttpSender>;
   readonly profile: ProfileReference;
   readonly loginCommands: LoginRetryCommands;
-  /** Whether the server is known to implement spec.md, which sends the client credentials in the query. */
+  /** Whether the server is known to follow docs/service.md, which sends the client credentials in the query. */
   readonly isSpecServer: () => boolean;
 }
 
@@ -34,7 +34,7 @@ export interface AuthorizationCodeExchangeInput {
 /**
  * Exchanges an authorization code (https://www.rfc-editor.org/rfc/rfc6749#section-4.1.3). An authorization code can be used
  * once, so the request is repeated only if it was certainly not sent, at most three times in all. Throws one of the CliErrors
- * of token-errors.ts.
+ * of token-endpoint-error.ts.
  */
 export async function exchangeCodeForTokens(
   deps: AuthorizationCodeExchangeDeps,

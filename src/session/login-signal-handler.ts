@@ -8,7 +8,7 @@ export interface LoginSignalHandler {
   readonly signal: AbortSignal;
   /** Waits for `work`; rejects immediately when a signal arrives, and with `timeoutError()` after `limit` milliseconds. */
   orInterrupt<T>(work: Promise<T>, limit: number, timeoutError: () => CliError): Promise<T>;
-  /** Waits for `work`; after a signal for at most 5 s more (login.md rule 6). `abandoned`: parts of the error after these 5 s. */
+  /** Waits for `work`; after a signal for at most 5 s more (SECURITY.md rule 6). `abandoned`: parts of the error after these 5 s. */
   withGrace<T>(work: Promise<T>, abandoned: CliErrorParts): Promise<T>;
   /** Throws `cancelled` (exit code 130, or 143 after SIGTERM) when a signal arrived, because the signal determines the exit code. */
   throwIfInterrupted(): void;

@@ -154,7 +154,7 @@ async function awaitResponse(
   return interruption.orInterrupt(orUnreachable, limit, () => loginTimeoutError(deps));
 }
 
-/** Whether a login without a page failed because a person must sign in or authorize the application (spec.md §4.1). */
+/** Whether a login without a page failed because a person must sign in or authorize the application (docs/service.md S4.10, S4.11). */
 function needsPerson(result: AuthorizationResult, { prompt }: OAuthLoginOptions): boolean {
   return prompt === 'none' && result.kind === 'error' && isInteractionRequiredError(result.error);
 }

@@ -24,7 +24,7 @@ export type LogoutOutcome = { readonly kind: 'nothing' } | { readonly kind: 'loc
 
 /**
  * Ends a session: deletes it on this machine, revokes it at the server that issued it (even if the profile now names another
- * server), and checks that the token is refused (spec.md §4.4).
+ * server), and checks that the token is refused (docs/service.md S6.2).
  */
 export async function performLogout(deps: LogoutDeps, local: boolean): Promise<LogoutOutcome> {
   if (!local) deps.requireSafe();

@@ -4,7 +4,7 @@ import type { OAuthFlow } from '../oauth/build-authorization-url.ts';
 /** The options of one login. */
 export interface OAuthLoginOptions {
   readonly flow: OAuthFlow;
-  /** The requested scope; if undefined, the parameter is omitted, which means `read` (spec.md §4.1). */
+  /** The requested scope; if undefined, the parameter is omitted, which means `read` (docs/service.md S3.1). */
   readonly scope: string | undefined;
   readonly prompt: string | undefined;
   /** The first 6 characters of the account's UUID. */

@@ -48,7 +48,7 @@ export interface SessionRefreshResult {
 const totalTimeoutMs = 35_000;
 
 /**
- * Refreshes the session at most once. A refresh invalidates both old tokens at once (spec.md §3), so two simultaneous refreshes
+ * Refreshes the session at most once. A refresh invalidates both old tokens at once (docs/service.md S5.8), so two simultaneous refreshes
  * would end the session: the store is read again under the lock of the profile, in case another process has refreshed it. The
  * steps of a refresh and their order are explained in docs/sessions.md.
  */

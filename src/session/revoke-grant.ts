@@ -43,7 +43,7 @@ export async function revokeTokenGrant(
   deps: RevokeTokenGrantDeps,
   { accessToken, refreshToken }: Pick<TokenGrant, 'accessToken' | 'refreshToken'>,
 ): Promise<boolean> {
-  // In spec.md §4.4 the revoked access token is also the bearer token of the request, and the refresh token is revoked with it.
+  // By docs/service.md S6.3 the revoked access token is also the bearer token of the request, and the refresh token is revoked with it.
   const isSpecForm = deps.client.tokenParams === 'query';
   // At other servers the refresh token may remain valid after its access token was revoked (RFC 7009 §2.1).
   const tokens = isSpecForm || refreshToken === undefined ? [accessToken] : [refreshToken, accessToken];
@@ -64,7 +64,7 @@ export async function revokeTokenGrant(
 }
 
 /**
- * Revokes the session that a login replaced. The replaced session is revoked only at a server that implements spec.md, because
+ * Revokes the session that a login replaced. The replaced session is revoked only at a server that follows docs/service.md, because
  * at other servers a revocation may end all grants of the application (RFC 7009 §2.1), including the new one. A failed
  * revocation is ignored, because the tokens of the replaced session are no longer stored. A token from `auth login
  * --with-token` is not revoked, because the program did not obtain it; nor is a session revoked whose access token is the same

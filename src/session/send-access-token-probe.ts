@@ -9,7 +9,7 @@ export type TokenAcceptance = 'accepted' | 'refused' | 'unknown';
 const path = '/v2/actions?page=1&per_page=1';
 
 /**
- * Sends one request to a collection that always exists and that every scope may read (spec.md §4.5); the request is never
+ * Sends one request to a collection that always exists and that every scope may read (docs/service.md S7.2); the request is never
  * repeated.
  */
 export async function sendAccessTokenProbe(

@@ -6,7 +6,7 @@ import { type AccessTokenExpiryState, getTokenFreshness } from './stored-session
 
 export type ReportedSessionState = AccessTokenExpiryState | 'in_doubt' | 'needs_login';
 
-/** The JSON output of `auth login` and `auth status` (contract.md §7), which contains no token. */
+/** The JSON output of `auth login` and `auth status`, which contains no token. */
 export interface LoginSessionReport {
   readonly profile: string;
   readonly name?: string;

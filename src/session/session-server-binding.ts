@@ -71,8 +71,8 @@ export function buildRefusedRequestHints(settings: ResolvedProfileSettings, conf
 }
 
 /**
- * Whether the server is known to implement spec.md: a sandbox on this machine, or a server whose grant named the account
- * (spec.md §2).
+ * Whether the server is known to follow docs/service.md: a sandbox on this machine, or a server whose grant named the account
+ * (S2.10).
  */
 export function isServerKnownToImplementSpec(
   folders: HostSystem['folders'],

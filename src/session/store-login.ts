@@ -40,7 +40,7 @@ export interface LoginResult {
   readonly account: LoggedInAccount;
   /** Whether the grant named no scope, so that the requested scope is assumed. */
   readonly isScopeAssumed: boolean;
-  /** Whether the grant named no lifetime, so that the lifetime of spec.md §8 is assumed. */
+  /** Whether the grant named no lifetime, so that the lifetime of docs/service.md S2.7 is assumed. */
   readonly isLifetimeAssumed: boolean;
   readonly isAccountKnown: boolean;
   /** The session that the login replaced, if it was at the same servers. */

@@ -115,7 +115,7 @@ export function buildLoginRetryCommands(
   };
 }
 
-/** The first 6 characters of an account's UUID (spec.md §4.1, parameter i). */
+/** The first 6 characters of an account's UUID (docs/service.md S4.12). */
 export function buildAuthorizationAccountPrefix(uuid: string | undefined): string | undefined {
   const hint = uuid?.slice(0, 6).toLowerCase();
   return hint !== undefined && /^[0-9a-f]{6}$/.test(hint) ? hint : undefined;
@@ -131,7 +131,7 @@ export interface EndedSession {
 
 /**
  * The command that logs in again with the same scope. If the account is known, as after a login with the code flow, it has
- * options with which the server shows no page (spec.md §4.1).
+ * options with which the server shows no page (docs/service.md S4.9).
  */
 export function formatReauthenticateCommand(
   profile: ProfileReference,

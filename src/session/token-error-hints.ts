@@ -11,7 +11,7 @@ export interface TokenErrorContext {
   readonly origin: string;
   readonly profile: ProfileReference;
   readonly tokenParams: TokenEndpointParameterPlacement;
-  /** Whether the server is known to implement spec.md, which sends the parameters in the query (spec.md §4.2). */
+  /** Whether the server is known to follow docs/service.md, which sends the parameters in the query (S5.1). */
   readonly isSpecServer: boolean;
   /** The command that logs in again, in backquotes. */
   readonly loginCommand: string;
@@ -37,7 +37,7 @@ export const tokenErrorHints = {
     ].join('; ');
   },
   /**
-   * A refresh with its parameters in the query contains no client credentials (spec.md §5.3), so changing the credentials would
+   * A refresh with its parameters in the query contains no client credentials (docs/service.md S5.7), so changing the credentials would
    * not help.
    */
   checkClient: (context: TokenErrorContext): string => {

@@ -2,7 +2,7 @@ import type { MigrationStatusSample, WatchRuleViolation } from './status-sample.
 
 const dayMs = 86_400_000;
 
-/** Milliseconds after its start at which the service stops a migration (spec.md §8). */
+/** Milliseconds after its start at which the service stops a migration (docs/service.md S9.8). */
 export const migrationTimeLimit = 14 * dayMs;
 
 /** Milliseconds after the start of a migration from which the watch reports the deadline as a violation. */

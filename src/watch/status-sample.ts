@@ -1,7 +1,7 @@
 /** `stalled`: nothing is replicated. `gone`: the source has not answered for a minute. */
 export type MigrationWatchPhase = 'waiting' | 'copying' | 'catching_up' | 'streaming' | 'stalled' | 'gone';
 
-/** A violated rule of spec.md §4.6: what was observed, and one action for the user. */
+/** A violated rule of docs/service.md S9.15 or S9.16: what was observed, and one action for the user. */
 export interface WatchRuleViolation {
   readonly rule: string;
   readonly observed: string;
@@ -57,7 +57,7 @@ export interface DatabaseStatusSample {
   readonly tables: readonly TableStatusSample[];
 }
 
-/** The state of a migration at one time, as `-o ndjson` prints it (contract.md §7). */
+/** The state of a migration at one time, as `-o ndjson` prints it. */
 export interface MigrationStatusSample {
   /** ISO 8601. */
   readonly at: string;

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import * as citations from './citations.ts';
 import * as graph from './graph.ts';
 import * as layers from './layers.ts';
 
@@ -22,6 +23,46 @@ interface Sample {
 const page = (rows: string): string => `# Plan\n\n| folder | layer | for |\n|---|---|---|\n${rows}\n`;
 
 const samples: readonly Sample[] = [
+  {
+    name: 'a comment that cites what is not there',
+    rule: citations.citationsResolve,
+    good: {
+      'docs/service.md': '## S4. Tokens\n\n- **S4.3** A token.\n',
+      'docs/decisions/012-batches.md': '',
+      'SECURITY.md': '6. A rule.\n',
+      'src/api/client.ts':
+        '// See docs/service.md S4 and S4.3, client.ts, decision 012,\n// SECURITY.md rule 6, RFC\n// 6749 §4.1.2 and §4.2.',
+      'test/a.ts': "const text = 'spec.md §3';",
+    },
+    bad: {
+      'src/a.ts': '/** docs/gone.md, gone.ts,\n * docs/service.md S4.9 */',
+      'scripts/b.mjs': '// decision 099 and SECURITY.md rule 50\n\n// spec §3',
+    },
+    says: [
+      'src/a.ts:1: a comment cites docs/gone.md, which is not in the project',
+      'src/a.ts:1: a comment cites gone.ts, which is not in the project',
+      'src/a.ts:1: a comment cites docs/service.md, which is not in the project',
+      'src/a.ts:1: a comment cites S4.9, which is not in the project',
+      'scripts/b.mjs:1: a comment cites SECURITY.md, which is not in the project',
+      'scripts/b.mjs:1: a comment cites SECURITY.md rule 50, which is not in the project',
+      'scripts/b.mjs:1: a comment cites decision 099, which is not in the project',
+      'scripts/b.mjs:3: a comment cites §3, which is not in the project',
+    ],
+  },
+  {
+    name: 'a rule of the service that is not there',
+    rule: citations.rulesOfTheServiceExist,
+    good: { 'docs/service.md': '- **S4.3** A token.', 'test/a.ts': "const one = { rule: 'S4.3' };", 'docs/a.md': '' },
+    bad: { 'src/a.ts': "const one = { spec: 'S4.3' };", 'docs/a.md': 'docs/service.md S4' },
+    says: ['src/a.ts: there is no rule S4.3 in docs/service.md', 'docs/a.md: there is no rule S4 in docs/service.md'],
+  },
+  {
+    name: 'a rule of the login helper without a test',
+    rule: citations.rulesOfTheHelperAreTested,
+    good: { 'SECURITY.md': '1. One.\n2. Two.\n', 'test/attack/a.test.ts': "test('rules 1 and 2: hold')" },
+    bad: { 'SECURITY.md': '1. One.\n', 'test/loopback/a.test.ts': "test('rule 3: holds')" },
+    says: ['test/loopback/a.test.ts: there is no rule 3 in SECURITY.md', 'rule 1 of SECURITY.md has no test'],
+  },
   {
     name: 'a room without a layer',
     rule: layers.everyRoomHasALayer,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { buildErrorJson, CliError, exitCodes, usageError } from '../../src/base/errors.ts';
 
-/** The closed list of the contract, with the two errors of a redirect it does not name. */
+/** The closed list of docs/errors.md, by exit code. */
 const codes = {
   2: ['usage', 'config_invalid', 'profile_unknown'],
   4: [

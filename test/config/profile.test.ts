@@ -15,7 +15,7 @@ describe('a profile name', () => {
 });
 
 describe('the keys of a profile', () => {
-  it('are those of the contract, the output format and the days of ledgers', () => {
+  it('are the documented ones, the output format and the days of ledgers', () => {
     expect(Object.keys(profileSettingSpecs).sort()).toEqual(
       [
         'auth_url',
@@ -36,7 +36,7 @@ describe('the keys of a profile', () => {
     expect(isProfileSettingKey('toString')).toBe(false);
   });
 
-  it('have the environment variables of the contract', () => {
+  it('have the documented environment variables', () => {
     const variables = Object.values(profileSettingSpecs).flatMap(({ variable }) => variable ?? []);
     expect(variables.sort()).toEqual(
       [

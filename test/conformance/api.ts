@@ -5,7 +5,7 @@ import { check, type HttpResponse, isSuccess, jsonOf, NotTestableError } from '.
 import { firstUser, stopInPanel } from './sandbox.ts';
 import type { HttpRequest, Server } from './server.ts';
 
-/** The specification does not show response bodies, so a body in an unknown format proves no difference from it. */
+/** The rules leave response bodies open (docs/service.md S8.4), so a body in an unknown format proves no difference from it. */
 export function requireKnownFormat(server: Server, isKnown: boolean, response: HttpResponse): void {
   if (isKnown || server.admin !== undefined || !isSuccess(response)) return;
   throw new NotTestableError(`the response has another form than that of the sandbox: ${response.received}`);
@@ -128,7 +128,7 @@ export function migrationPath(cluster: string): string {
 export async function getMigration(server: Server): Promise<HttpResponse> {
   const path = migrationPath(requireCluster(server));
   const response = await callApi(server, await writeToken(server), { method: 'GET', path });
-  // The specification has no request for the status of a migration.
+  // The rules have no request for the status of a migration.
   if (server.admin === undefined && !isSuccess(response))
     throw new NotTestableError(`the server does not report the status of a migration: ${response.received}`);
   return response;

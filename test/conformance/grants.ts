@@ -44,7 +44,7 @@ export async function requestCode(server: Server, order: AuthorizeOptions = {}):
   return { code: registerSecret(server, code, '[code]'), verifier: authorization.verifier, authorization };
 }
 
-/** The parameters that exchange a code for tokens (spec §4.2); `changes` replaces or removes some of them. */
+/** The parameters that exchange a code for tokens (docs/service.md S5.2); `changes` replaces or removes some of them. */
 export function exchangeParams(
   server: Server,
   { code, verifier }: Pick<UnusedCode, 'code' | 'verifier'>,
@@ -63,7 +63,7 @@ export function exchangeParams(
 }
 
 /**
- * Sends a request to the token endpoint or the revocation endpoint, with the parameters in the query (spec §4.2) unless
+ * Sends a request to the token endpoint or the revocation endpoint, with the parameters in the query (docs/service.md S5.1) unless
  * `tokenParams` says otherwise.
  */
 export function postOAuth(
@@ -90,7 +90,7 @@ export function postToken(server: Server, parameters: Params): Promise<HttpRespo
   return postOAuth(server, '/v1/oauth/token', parameters);
 }
 
-/** Reads a token response (spec §2). Throws DifferenceError when the response contains no access token. */
+/** Reads a token response (docs/service.md S2.5). Throws DifferenceError when the response contains no access token. */
 export function requireTokens(server: Server, response: HttpResponse): Tokens {
   const body = jsonOf(response);
   const accessToken = body === undefined ? undefined : readStringField(body, 'access_token');
@@ -135,7 +135,7 @@ export async function grantTokens(server: Server, order: AuthorizeOptions = {}):
   return requireTokens(server, await postToken(server, exchangeParams(server, code, credentials)));
 }
 
-/** A refresh with the two parameters of the specification (§4.3); other servers also need the client credentials. */
+/** A refresh with its two parameters (docs/service.md S5.7); other servers also need the client credentials. */
 export async function sendRefresh(server: Server, refreshToken: Secret | undefined): Promise<HttpResponse> {
   if (refreshToken === undefined) throw new NotTestableError('the grant has no refresh token');
   const response = await postToken(server, { grant_type: 'refresh_token', refresh_token: refreshToken });

@@ -213,8 +213,8 @@ function renderReport(file: string, report: Report): string {
 function show({ print, note }: Run, { results, counts, left, ok }: Report): number {
   for (const result of results) {
     const detail = describeResult(result);
-    const { id, section, status, text } = result;
-    print(`${id.padEnd(26)} ${section.padEnd(4)} ${status.padEnd(12)} ${text}${detail === '' ? '' : ` (${detail})`}`);
+    const { id, rule, status, text } = result;
+    print(`${id.padEnd(26)} ${rule.padEnd(5)} ${status.padEnd(12)} ${text}${detail === '' ? '' : ` (${detail})`}`);
   }
   if (left.length > 0) note(`could not remove: ${left.join(', ')}`);
   print(

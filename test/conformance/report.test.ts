@@ -12,10 +12,10 @@ const report: Report = {
   duration_ms: 1234,
   left: [],
   results: [
-    { id: '15', section: '2', text: 'A', status: 'holds' },
-    { id: '50', section: '3', text: 'B', status: 'differs', expected: '{}', sent: 'POST <x>', received: '500 & "y"' },
-    { id: 'pkce', section: '4.1', text: 'C', status: 'open_choice', observed: { plain: '400' }, unlike_sandbox: [] },
-    { id: '132', section: '6', text: 'D', status: 'not_testable', reason: 'unknown' },
+    { id: '15', rule: 'S2.5', text: 'A', status: 'holds' },
+    { id: '50', rule: 'S6.2', text: 'B', status: 'differs', expected: '{}', sent: 'POST <x>', received: '500 & "y"' },
+    { id: 'pkce', rule: 'S4.14', text: 'C', status: 'open_choice', observed: { plain: '400' }, unlike_sandbox: [] },
+    { id: '132', rule: 'S1.6', text: 'D', status: 'not_testable', reason: 'unknown' },
   ],
 };
 
@@ -30,7 +30,7 @@ it('follows its schema: a difference is a failure, what was not tested is skippe
 });
 
 describe('one line about a result', () => {
-  const row = { id: '1', section: '1', text: 'text' };
+  const row = { id: '1', rule: 'S1.1', text: 'text' };
 
   it.each([
     [{ ...row, status: 'holds' }, ''],

@@ -4,7 +4,7 @@ import { escapeXml } from '../../src/base/sanitize.ts';
 export interface Result {
   /** The number of a statement, or the id of an open choice. */
   readonly id: string;
-  readonly section: string;
+  readonly rule: string;
   readonly text: string;
   readonly status: Status;
   /** Why the statement was not tested. */
@@ -64,8 +64,8 @@ export function renderJunit(report: Report): string {
 }
 
 function renderCase(result: Result): string {
-  const { id, section, text, status } = result;
-  const head = `    <testcase classname="section ${escapeXml(section)}" name="${escapeXml(`${id}: ${text}`)}"`;
+  const { id, rule, text, status } = result;
+  const head = `    <testcase classname="rule ${escapeXml(rule)}" name="${escapeXml(`${id}: ${text}`)}"`;
   const words = escapeXml(describeResult(result));
   if (status === 'differs') return `${head}><failure message="${words}"></failure></testcase>`;
   if (status === 'not_testable') return `${head}><skipped message="${words}"/></testcase>`;

@@ -85,21 +85,21 @@ export function requireRefused(response: HttpResponse, expected: string): void {
   check(!isSuccess(response), expected, response);
 }
 
-/** Throws DifferenceError unless the response is an OAuth error with this code and a description (spec §2, §7). */
+/** Throws DifferenceError unless the response is an OAuth error with this code and a description (docs/service.md S5.9). */
 export function requireOAuthError(response: HttpResponse, code: string): void {
   const json = jsonOf(response) ?? {};
   check(!isSuccess(response) && readStringField(json, 'error') === code, `a JSON body with error=${code}`, response);
   check((readStringField(json, 'error_description') ?? '') !== '', `error=${code} with an error_description`, response);
 }
 
-/** Throws DifferenceError unless the response is the not-found error of the resource API (spec §2, §5.7, §7). */
+/** Throws DifferenceError unless the response is the not-found error of the resource API (docs/service.md S7.5). */
 export function requireNotFound(response: HttpResponse): void {
   const json = jsonOf(response) ?? {};
   check(!isSuccess(response) && readStringField(json, 'id') === 'not_found', 'a JSON body with id=not_found', response);
   check((readStringField(json, 'message') ?? '') !== '', 'id=not_found with a message', response);
 }
 
-/** Throws DifferenceError unless a token is refused, in whatever form; spec §7 defines the form for an unknown token only. */
+/** Throws DifferenceError unless a token is refused, in whatever form; docs/service.md S7.5 gives the form for an unknown token only. */
 export function requireTokenRefused(response: HttpResponse): void {
   const isRefused = response.status >= 400 && response.status < 500;
   check(isRefused, 'a refusal of the token', response);

@@ -7,10 +7,10 @@ import { requireAdmin } from './sandbox.ts';
 import type { Server } from './server.ts';
 import type { Need, Observations, Probe, Statement } from './statement.ts';
 
-/** A question that the specification leaves open, with the behaviour of the sandbox (docs/open-choices.md). */
+/** A question that the rules leave open, with the behaviour of the sandbox (docs/open-choices.md). */
 export interface Choice {
   readonly id: string;
-  readonly section: string;
+  readonly rule: string;
   readonly question: string;
   /** What the sandbox does in each case that a request shows; otherwise `unobserved` says why no request shows it. */
   readonly observed?: Observations;
@@ -71,9 +71,9 @@ function turnOf(statement: Statement): number {
 }
 
 async function playStatement(server: Server, statement: Statement): Promise<Result> {
-  const { number: id, section, text } = statement;
-  if ('untestable' in statement) return { id, section, text, status: 'not_testable', reason: statement.untestable };
-  return settle(server, { id, section, text }, { needs: statement.needs, isChoice: false }, async () => {
+  const { number: id, rule, text } = statement;
+  if ('untestable' in statement) return { id, rule, text, status: 'not_testable', reason: statement.untestable };
+  return settle(server, { id, rule, text }, { needs: statement.needs, isChoice: false }, async () => {
     await statement.play(server);
     return { status: 'holds' };
   });
@@ -81,10 +81,10 @@ async function playStatement(server: Server, statement: Statement): Promise<Resu
 
 async function observeChoice(
   server: Server,
-  { id, section, question: text, observed: expected = {}, unobserved = 'no request shows the behaviour' }: Choice,
+  { id, rule, question: text, observed: expected = {}, unobserved = 'no request shows the behaviour' }: Choice,
   probe: Probe | undefined,
 ): Promise<Result> {
-  const row = { id, section, text };
+  const row = { id, rule, text };
   if (probe === undefined) return { ...row, status: 'not_testable', reason: unobserved };
   return settle(server, row, { needs: probe.needs, isChoice: true }, async () => {
     const observed = await probe.observe(server);
@@ -99,9 +99,9 @@ async function observeChoice(
 
 async function settle(
   server: Server,
-  row: Pick<Result, 'id' | 'section' | 'text'>,
+  row: Pick<Result, 'id' | 'rule' | 'text'>,
   { needs, isChoice }: { readonly needs: readonly Need[]; readonly isChoice: boolean },
-  play: () => Promise<Omit<Result, 'id' | 'section' | 'text'>>,
+  play: () => Promise<Omit<Result, 'id' | 'rule' | 'text'>>,
 ): Promise<Result> {
   const missing = unmetNeed(server, needs);
   if (missing !== undefined) return { ...row, status: 'not_testable', reason: missing };

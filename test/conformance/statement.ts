@@ -15,15 +15,16 @@ import type { Server } from './server.ts';
 export type Need = 'client' | 'secret' | 'token' | 'writes' | 'consent' | 'grant' | 'cluster' | 'sandbox';
 
 interface NumberedStatement {
-  /** The number in the list of statements of the specification. A letter follows when one statement is tested in parts. */
+  /** The number of the statement. A letter follows when one statement is tested in parts. */
   readonly number: string;
-  readonly section: string;
+  /** The rule of docs/service.md, such as `S4.3`. */
+  readonly rule: string;
   /** The required behaviour of the server. */
   readonly text: string;
 }
 
 /**
- * A statement of the specification about the behaviour of a server. `play` tests the server and throws
+ * A statement about the behaviour of a server. `play` tests the server and throws
  * DifferenceError when it behaves differently.
  */
 export interface TestableStatement extends NumberedStatement {
@@ -43,7 +44,7 @@ export interface UntestableStatement extends NumberedStatement {
 
 export type Statement = TestableStatement | UntestableStatement;
 
-/** What a server does in each case of a choice that the specification leaves open, such as `wrong client secret: 401`. */
+/** What a server does in each case of a choice that the rules leave open, such as `wrong client secret: 401`. */
 export type Observations = Readonly<Record<string, string>>;
 
 /** Observes the cases one after the other. */
@@ -56,7 +57,7 @@ export async function observeInTurn<Case>(
   return Object.fromEntries(observed);
 }
 
-/** Observes which choice a server makes where the specification leaves one open. */
+/** Observes which choice a server makes where the rules leave one open. */
 export interface Probe {
   /** The id of the choice on docs/open-choices.md. */
   readonly id: string;

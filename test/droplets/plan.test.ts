@@ -90,6 +90,6 @@ it('of a ledger, a droplet that was deleted since differs', async () => {
   ]);
 });
 
-it('the columns of a plan are those of the contract', () => {
+it('the columns of a plan are the documented ones', () => {
   expect(planView.columns.map(({ name }) => name)).toEqual(['Name', 'Status', 'ID', 'Difference']);
 });

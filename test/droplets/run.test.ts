@@ -123,7 +123,7 @@ describe('run batch', () => {
     expect(requests[0]?.curl).toContain('curl -X POST https://h/v2/droplets ');
   });
 
-  it('the columns of a row are those of the contract', () => {
+  it('the columns of a row are the documented ones', () => {
     expect(resultView.columns.map(({ name }) => name)).toEqual([
       'Name',
       'Status',

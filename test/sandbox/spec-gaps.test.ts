@@ -14,11 +14,11 @@ import {
   tokenFor,
 } from './requests.ts';
 
-it('every choice has a unique id, a section of the specification, a question and a choice', () => {
+it('every choice has a unique id, a rule that leaves it open, a question and a choice', () => {
   expect(new Set(SPEC_GAPS.map(({ id }) => id)).size).toBe(SPEC_GAPS.length);
-  for (const { id, section, question, choice } of SPEC_GAPS) {
+  for (const { id, rule, question, choice } of SPEC_GAPS) {
     expect(id).toMatch(/^[a-z0-9-]+$/);
-    expect(section).toMatch(/^[1-9](\.\d)?$/);
+    expect(rule).toMatch(/^S\d\.\d+$/);
     expect(question).toMatch(/\S[^.]$/);
     expect(choice).toMatch(/\.$/);
   }

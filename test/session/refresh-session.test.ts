@@ -200,10 +200,10 @@ describe('a refresh token that is refused', () => {
   });
 });
 
-describe('a server that is not of spec.md, asked in the way of spec.md', () => {
+describe('a server that does not follow docs/service.md, asked as if it did', () => {
   it.each([
     ['invalid_grant', undefined, 'needs_login', true],
-    // A grant of spec.md names the account, and its refresh takes no client credentials.
+    // A grant of docs/service.md S2.10 names the account, and its refresh takes no client credentials.
     ['invalid_grant', 'not-hexadecimal', 'needs_login', false],
     ['invalid_client', 'not-hexadecimal', 'invalid_client', false],
     ['invalid_client', undefined, 'invalid_client', true],

@@ -20,7 +20,7 @@ it('at a server that expects a form, the refresh token is revoked as well, and 2
   expect(seen.map(({ body }) => body)).toEqual(['token=rt-1&client_id=c', 'token=at-1&client_id=c']);
 });
 
-it('at a server of spec.md, only the access token is revoked, with itself as bearer', async () => {
+it('at a server that follows docs/service.md, only the access token is revoked, with itself as bearer', async () => {
   const { origin, seen } = await serverFor((_, response) => reply(response, 200, {}));
   expect(await revokeTokenGrant(depsFor(origin, 'query'), grant)).toBe(true);
   expect(seen.map(({ url, headers }) => [url, headers.authorization])).toEqual([

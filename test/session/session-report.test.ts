@@ -89,7 +89,7 @@ describe('how fresh a session is', () => {
 describe('the report of a session', () => {
   const info = { name: 'Maya', email: 'maya@example.com', uuid: 'u-1', teamName: 'Ops', teamUuid: 't-1' };
 
-  it('has the shape of the contract and no token', () => {
+  it('has the documented shape and no token', () => {
     const report = buildLoginSessionReport(
       'work',
       record(),

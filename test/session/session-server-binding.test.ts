@@ -105,7 +105,7 @@ describe('who is refused', () => {
   );
 });
 
-describe('a server is of spec.md for certain', () => {
+describe('a server follows docs/service.md for certain', () => {
   const [profile, origin] = ['default', 'http://127.0.0.1:4000'];
 
   it('when its grant said whose account it is', () => {

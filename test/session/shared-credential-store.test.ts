@@ -161,7 +161,7 @@ describe('a machine that sends no client credentials to a server that requires t
     expect(server.row()).toMatchObject({ gen: 2, refusedGen: undefined });
   });
 
-  it('is told how to send them, if the server may not be of spec.md', async () => {
+  it('is told how to send them, if the server may not follow docs/service.md', async () => {
     const { machine, tryLogin } = await twoMachines(60);
     const refused = machine('ci-3#c', refusing);
     await tryLogin(refused, 60, { isSpecServer: false });

@@ -50,7 +50,7 @@ export async function loginWithToken(
   const { host } = context;
   const { profileName } = settings;
   const { authOrigin, clientId } = binding;
-  // Whether the server follows the specification is read from the account file before the login replaces the file.
+  // Whether the server follows docs/service.md is read from the account file before the login replaces the file.
   const isSpec = isServerKnownToImplementSpec(host.folders, profileName, authOrigin);
   const result = await storeGivenToken(
     {

@@ -52,7 +52,7 @@ async function readLoginSettings(
   );
   if (binding === undefined || keys.length > 0) return { complete: undefined, missing: keys };
   const client = await context.client(settings, binding);
-  // Standard servers accept a public client with PKCE, but the service of spec.md requires the client secret (§4.2).
+  // Standard servers accept a public client with PKCE, but the service requires the client secret (docs/service.md S5.2).
   const needsSecret = values.flow !== 'implicit' && client.tokenParams === 'query' && client.clientSecret === undefined;
   return needsSecret
     ? { complete: undefined, missing: ['client secret'] }

@@ -141,7 +141,7 @@ async function askClientSecret(
     binding === undefined ? undefined : await readStoredClientSecret(await context.store(settings), binding);
   if (stored !== undefined && !asking) return { kind: 'stored' };
   // Native applications are usually public clients (RFC 8252 §8.5), which send their client ID in the body. The service of
-  // spec.md, which alone reads credentials from the query, requires the secret (§4.2), and HTTP Basic is for secrets.
+  // docs/service.md, which alone reads credentials from the query, requires the secret (S5.2), and HTTP Basic is for secrets.
   const mayBePublic = settings.values.token_params === 'body';
   if (mayBePublic && !context.prompts.interactive) return { kind: 'public' };
   const withoutAnswer = stored !== undefined ? 'stored' : mayBePublic ? 'public' : undefined;

@@ -23,7 +23,7 @@ export function buildMigrationRequest(
 }
 
 /**
- * A migration request cannot select a method (spec.md §4.5): the service always starts a continuous migration. For a dump or
+ * A migration request cannot select a method (docs/service.md S9.1): the service always starts a continuous migration. For a dump or
  * a scan, the user runs the printed commands.
  */
 export function methodNotStartableError(source: DbSource, method: 'dump' | 'scan'): CliError {

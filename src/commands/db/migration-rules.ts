@@ -1,6 +1,6 @@
 import type { DbSource } from '../../db-source/read-source.ts';
 
-/** The rules of spec.md §4.6 that apply during a migration and after it, one line each. */
+/** The rules of docs/service.md S9 that apply during a migration and after it, one line each. */
 export function describeRestrictionsDuringMigration(engine: DbSource['engine']): readonly string[] {
   const rules =
     engine === 'redis'

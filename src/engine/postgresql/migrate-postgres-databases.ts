@@ -80,7 +80,7 @@ async function prepareMigration(
 }
 
 /**
- * A managed cluster cannot be migrated to another managed cluster (spec.md §4.6), whatever host name the request uses
+ * A managed cluster cannot be migrated to another managed cluster (docs/service.md S9.12), whatever host name the request uses
  * for it. A managed server that does not respond cannot be the source, because the source responds.
  */
 async function refuseManagedSource(

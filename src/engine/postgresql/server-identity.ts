@@ -34,7 +34,7 @@ export async function readPostgresqlServerIdentity(session: SearchPathSafeSessio
 
 type ComparedIdentity = Omit<PostgresqlServerIdentity, 'isSuperuser'>;
 
-/** Checks whether source and target are the same server, which spec.md §4.6 forbids. Throws a MigrationError. */
+/** Checks whether source and target are the same server. Throws a MigrationError. */
 export function requireMigratablePostgresqlServers(source: ComparedIdentity, target: ComparedIdentity): void {
   if (source.system === target.system && source.startedAt === target.startedAt) {
     throw new MigrationError('source and target are the same server');

@@ -93,7 +93,7 @@ async function prepareTarget(
 }
 
 /**
- * Checks whether source and target are the same server, which spec.md §4.6 forbids. The target must be empty, because a
+ * Checks whether source and target are the same server, which would have no effect or delete the data. The target must be empty, because a
  * new replica first deletes all its keys.
  */
 function assertRedisCompatible(source: RedisInfo, target: RedisInfo, databases: number): void {

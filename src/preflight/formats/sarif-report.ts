@@ -56,7 +56,7 @@ export function renderSarifPreflightReport(report: PreflightReport, version: str
 function ruleOf({ id, title, scope, spec }: CheckFinding) {
   const passes = `The check passes when ${title}.`;
   const evaluated = scope === 'server' ? 'It is evaluated once.' : 'It is evaluated for each database.';
-  const section = spec === undefined ? '' : ` It is based on section ${spec} of the specification.`;
+  const section = spec === undefined ? '' : ` It is based on rule ${spec} of the service (docs/service.md).`;
   const results = 'Each result has the observed value, the required value and the fix.';
   return {
     id,
@@ -118,7 +118,7 @@ function messageOf(finding: CheckFinding): { readonly text: string } {
   return { text: withoutLinks(sentences.filter((part) => part !== undefined).join(' ')) };
 }
 
-/** Escapes `](`, so that a SARIF viewer does not show a name of the source as a link (§3.11.6). */
+/** Escapes `](`, so that a SARIF viewer does not show a name of the source as a link (SARIF 2.1.0 §3.11.6). */
 function withoutLinks(text: string): string {
   return text.replaceAll('](', '\\](');
 }

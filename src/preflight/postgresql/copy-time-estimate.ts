@@ -4,7 +4,7 @@ import type { DatabaseCopySize, InitialCopySize } from './source-facts.ts';
 /** Bytes per second that one replication worker copies over the internet: the lowest and the highest measured rate. */
 export const copyRateRangeOfOneWorker = { slow: 20e6, fast: 50e6 } as const;
 
-/** Seconds after which a migration stops by itself (specification, section 8). */
+/** Seconds after which a migration stops by itself (docs/service.md S9.8). */
 export const maxMigrationSeconds = 14 * 86_400;
 
 /** Seconds. */

@@ -38,7 +38,7 @@ export function redirectWithAuthorizationGrant(
   });
 }
 
-/** In both flows, the error is in the query of the redirect URI (spec §7). */
+/** In both flows, the error is in the query of the redirect URI (docs/service.md S4.13). */
 export function redirectWithAuthorizationDenial(request: SandboxAuthorizationRequest): SandboxHttpReply {
   return redirectWithError(request.redirectTo, 'access_denied', 'The resource owner denied the request.');
 }

@@ -3,7 +3,7 @@ import { jsonReply } from '../http/http-reply.ts';
 import { readBearerToken } from '../v2/api-caller.ts';
 
 /**
- * Returns the scope, expiry and application of a bearer token; spec.md does not list this endpoint, but clients of the public
+ * Returns the scope, expiry and application of a bearer token; docs/service.md does not list this endpoint, but clients of the public
  * service check tokens with it.
  */
 export const handleTokenInfoRequest: SandboxRequestHandler = (request, { world }) => {

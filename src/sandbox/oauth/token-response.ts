@@ -2,7 +2,7 @@ import { jsonReply, type SandboxHttpReply } from '../http/http-reply.ts';
 import type { LiveSandboxState } from '../live-sandbox-state.ts';
 import type { IssuedTokenPair } from '../records.ts';
 
-/** An access token response (spec §2, RFC 6749 §5.1). Members that do not apply to the token are omitted from the response. */
+/** An access token response (docs/service.md S2.5, RFC 6749 §5.1). Members that do not apply to the token are omitted from the response. */
 export function renderTokenResponse(pair: IssuedTokenPair, world: LiveSandboxState): SandboxHttpReply {
   const person = world.registry.person(pair.person);
   const team = pair.team === undefined ? undefined : world.registry.team(pair.team);

@@ -38,7 +38,7 @@ export const sandboxApiOriginHandlers: SandboxOriginHandlers<ApiServerRoute> = {
     return toHttpReply(apiErrorReply(status, message), service.limiter.countRequest('anonymous', service.world.now()));
   },
   trace: (_match, request, service) => findLoginCorrelationOfBearerToken(request, service),
-  // The implicit flow gives access tokens to pages of other origins (spec §1).
+  // The implicit flow gives access tokens to pages of other origins (docs/service.md S1.3).
   allowsCrossOrigin: (path) => path.startsWith('/v2/'),
   otherOrigin: ({ ready }) => ready.auth_url,
   logFields: (_match, request) => getLogFieldsOfBearerToken(request),

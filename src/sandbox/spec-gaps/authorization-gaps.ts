@@ -4,7 +4,7 @@ import type { SpecGap } from './spec-gap.ts';
 export const SPEC_GAPS_OF_AUTHORIZATION: readonly SpecGap[] = [
   {
     id: 'authorize-errors-in-query',
-    section: '4.1',
+    rule: 'S4.14',
     question: 'Where the implicit flow reports errors other than access_denied',
     choice:
       'The implicit flow reports errors in the query of the redirect URI, as the code flow does. The fragment contains successful responses only.',
@@ -12,7 +12,7 @@ export const SPEC_GAPS_OF_AUTHORIZATION: readonly SpecGap[] = [
   },
   {
     id: 'authorize-order',
-    section: '4.1',
+    rule: 'S4.14',
     question: 'Which error is reported when an authorization request has several errors',
     choice:
       'The first error in this order is reported: client, redirect URI, repeated parameters, scope, response type, PKCE, prompt, hint.',
@@ -24,7 +24,7 @@ export const SPEC_GAPS_OF_AUTHORIZATION: readonly SpecGap[] = [
   },
   {
     id: 'authorize-repeated',
-    section: '4.1',
+    rule: 'S4.14',
     question: 'Repeated parameters of an authorization request',
     choice:
       'A repeated client_id or redirect_uri shows an error page; any other repeated parameter redirects with invalid_request. Unknown parameters are ignored.',
@@ -36,7 +36,7 @@ export const SPEC_GAPS_OF_AUTHORIZATION: readonly SpecGap[] = [
   },
   {
     id: 'authorize-response-type',
-    section: '4.1',
+    rule: 'S4.4',
     question: 'Response types other than code and token',
     choice: 'Another response type is answered with unsupported_response_type, a missing one with invalid_request.',
     observed: {
@@ -46,7 +46,7 @@ export const SPEC_GAPS_OF_AUTHORIZATION: readonly SpecGap[] = [
   },
   {
     id: 'authorize-empty-parameter',
-    section: '4.1',
+    rule: 'S4.14',
     question: 'Parameters without a value',
     choice:
       'A parameter without a value is treated as absent (RFC 6749 §3.1). An empty state is returned as it was sent.',
@@ -54,7 +54,7 @@ export const SPEC_GAPS_OF_AUTHORIZATION: readonly SpecGap[] = [
   },
   {
     id: 'scope-order',
-    section: '2',
+    rule: 'S4.5',
     question: 'The scope `write read`',
     choice:
       'The scope `write read` is equal to `read write`. Repeated words, unknown words and other spellings of a scope are answered with an error page.',
@@ -62,7 +62,7 @@ export const SPEC_GAPS_OF_AUTHORIZATION: readonly SpecGap[] = [
   },
   {
     id: 'pkce',
-    section: '4.1',
+    rule: 'S4.14',
     question: 'Support of PKCE',
     choice:
       'PKCE is optional, and supported for the code flow with the method S256 only. A verifier for a code without a challenge is answered with invalid_grant.',
@@ -75,14 +75,14 @@ export const SPEC_GAPS_OF_AUTHORIZATION: readonly SpecGap[] = [
   },
   {
     id: 'prompt-values',
-    section: '4.1',
+    rule: 'S4.14',
     question: 'Unknown values of prompt, and none combined with other values',
     choice: 'An unknown value of prompt, or none together with other values, is answered with invalid_request.',
     observed: { 'unknown prompt': 'redirect invalid_request', 'none with another value': 'redirect invalid_request' },
   },
   {
     id: 'prompt-none-scope',
-    section: '4.1',
+    rule: 'S4.9',
     question: 'prompt=none with a wider scope than the authorized one',
     choice:
       'A wider scope is answered with consent_required. A narrower scope is granted as requested, for the context (team or personal) of the last approval. Approvals are stored for each combination of person, application and context.',
@@ -90,7 +90,7 @@ export const SPEC_GAPS_OF_AUTHORIZATION: readonly SpecGap[] = [
   },
   {
     id: 'prompt-none-hint',
-    section: '4.1',
+    rule: 'S4.12',
     question: 'An account hint (parameter i) that is malformed or names another account',
     choice:
       'A malformed account hint is answered with invalid_request, a hint for another account with login_required. The account hint has six hexadecimal digits in upper or lower case; without prompt=none it is ignored.',
@@ -103,7 +103,7 @@ export const SPEC_GAPS_OF_AUTHORIZATION: readonly SpecGap[] = [
   },
   {
     id: 'state-of-a-denial',
-    section: '7',
+    rule: 'S4.6',
     question: 'Whether error responses contain the state',
     choice:
       'Error responses contain the state byte for byte if the request had one. A state that was sent twice is not returned, because neither value would be the right one, and a client must end a login whose response has no state.',
@@ -111,7 +111,7 @@ export const SPEC_GAPS_OF_AUTHORIZATION: readonly SpecGap[] = [
   },
   {
     id: 'head-authorize',
-    section: '4.1',
+    rule: 'S4.1',
     question: 'HEAD requests to the authorization endpoint',
     choice:
       'A HEAD request is processed as a GET request without a response body: where GET redirects with a code, HEAD also issues a code.',
@@ -119,7 +119,7 @@ export const SPEC_GAPS_OF_AUTHORIZATION: readonly SpecGap[] = [
   },
   {
     id: 'auth-trailing-slash',
-    section: '4.1',
+    rule: 'S1.4',
     question: 'A path of the authorization server with a trailing slash',
     choice:
       'A path of the authorization server with a trailing slash is answered with 404. The authorization server compares paths byte for byte, unlike the resource API.',
@@ -127,7 +127,7 @@ export const SPEC_GAPS_OF_AUTHORIZATION: readonly SpecGap[] = [
   },
   {
     id: 'browser-session',
-    section: '4.1',
+    rule: 'S4.11',
     question: 'How long a person stays signed in',
     choice:
       'A person stays signed in until sign-out or a reset of the sandbox. The virtual clock does not end a session.',
@@ -135,7 +135,7 @@ export const SPEC_GAPS_OF_AUTHORIZATION: readonly SpecGap[] = [
   },
   {
     id: 'several-callback-urls',
-    section: '2',
+    rule: 'S1.2',
     question: 'Whether an application can register more than one callback URL',
     choice:
       'An application can register several callback URLs. An authorization code is bound to the callback URL to which it was sent.',

@@ -4,7 +4,7 @@ import type { SpecGap } from './spec-gap.ts';
 export const SPEC_GAPS_OF_MIGRATIONS: readonly SpecGap[] = [
   {
     id: 'cluster-owner',
-    section: '4.5',
+    rule: 'S7.4',
     question: 'Clusters and migrations that a token can access',
     choice:
       'A token gives access to the clusters and migrations of its account. A cluster and its migrations belong to one person or team; requests of other accounts are answered with 404 for every method, and the control panel does not show the cluster to them. The clusters of the seed data and the clusters with a database server belong to the first person.',
@@ -12,7 +12,7 @@ export const SPEC_GAPS_OF_MIGRATIONS: readonly SpecGap[] = [
   },
   {
     id: 'cluster-list',
-    section: '4.5',
+    rule: 'S1.6',
     question: 'Response to GET /v2/databases',
     choice:
       'GET /v2/databases returns the clusters of the account, each with id, name, engine (pg or redis), version, status and connection.port. The sandbox has this endpoint because clients of the public service use it.',
@@ -20,7 +20,7 @@ export const SPEC_GAPS_OF_MIGRATIONS: readonly SpecGap[] = [
   },
   {
     id: 'migration-answer',
-    section: '4.5',
+    rule: 'S9.5',
     question: 'Response to an online migration request, and status of the migration',
     choice:
       'The response to an online migration request is 200 with id, created_at and the status running. GET of the same path returns the latest migration, whose status is running, or canceled with stopped_at and a reason (stopped_by_user or max_duration).',
@@ -32,7 +32,7 @@ export const SPEC_GAPS_OF_MIGRATIONS: readonly SpecGap[] = [
   },
   {
     id: 'migration-rows',
-    section: '3',
+    rule: 'S9.6',
     question: 'Data copied by an online migration',
     choice:
       'A migration copies data only into a cluster with a database server (option clusters). That server replicates from the source; GET then also returns method, databases with their tables, warnings and leftovers, and the status can also be syncing, done or error. When one of several databases fails, the others continue; the status of the migration is the worst status of a database with tables, so it becomes error immediately. A database that has lost its source, target, publication or replication connection, or whose target cannot apply changes, has its own phase (source_unreachable, target_unreachable, server_busy, publication_missing, apply_stopped, link_down) and a reason, and the status of the migration stays running.',
@@ -40,7 +40,7 @@ export const SPEC_GAPS_OF_MIGRATIONS: readonly SpecGap[] = [
   },
   {
     id: 'migration-target',
-    section: '4.6',
+    rule: 'S9.6',
     question: 'A target that already contains tables or keys',
     choice:
       'A migration into a target that already contains tables or keys fails: a database of the same name must be empty or absent, and a Redis target must have no keys.',
@@ -48,7 +48,7 @@ export const SPEC_GAPS_OF_MIGRATIONS: readonly SpecGap[] = [
   },
   {
     id: 'migration-idle',
-    section: '3',
+    rule: 'S9.6',
     question: 'A migration with no changes left to replicate',
     choice:
       'A migration continues until it is stopped. With the option finishWhenIdle it is done after 60 s of the virtual clock without a change. A migration into a cluster without a database server replicates nothing and is never done.',
@@ -56,15 +56,15 @@ export const SPEC_GAPS_OF_MIGRATIONS: readonly SpecGap[] = [
   },
   {
     id: 'migration-slots',
-    section: '4.6',
+    rule: 'S9.13',
     question: 'A source whose number of replication slots equals the number of databases',
     choice:
-      'The request is accepted, as the specification says, but no replication slot is left for the initial copy of the tables, so that no row is copied: the target reports that all replication slots are in use. Therefore db preflight requires one additional replication slot, and the comparison of preflight verdicts with real migrations includes this case.',
+      'The request is accepted, as the rules of the service say, but no replication slot is left for the initial copy of the tables, so that no row is copied: the target reports that all replication slots are in use. Therefore db preflight requires one additional replication slot, and the comparison of preflight verdicts with real migrations includes this case.',
     unobserved: 'a test needs a database server',
   },
   {
     id: 'migration-restart',
-    section: '3',
+    rule: 'S9.6',
     question: 'A migration that was running when the sandbox ended',
     choice:
       'If the cluster has a database server, the replication slots and publications of the migration are removed, and its status is error with the reason interrupted. If the cluster has none, the migration continues after a restart with a state folder.',
@@ -72,7 +72,7 @@ export const SPEC_GAPS_OF_MIGRATIONS: readonly SpecGap[] = [
   },
   {
     id: 'migration-stop',
-    section: '3',
+    rule: 'S9.7',
     question: 'How a client stops a migration',
     choice:
       'The client sends DELETE to the path of the migration, with or without its id; the response is 204. The request has no effect on a migration that has ended.',
@@ -80,7 +80,7 @@ export const SPEC_GAPS_OF_MIGRATIONS: readonly SpecGap[] = [
   },
   {
     id: 'migration-required',
-    section: '2',
+    rule: 'S9.5',
     question: 'Required fields of an online migration request',
     choice:
       'An online migration request requires source.host, and source.dbname for PostgreSQL unless host is a connection string. Null is treated as absent. Wrong types, and a managed cluster as source (its name or the address of its database server), are answered with 422. If the source is such a database server under another host name, the migration ends with an error.',
@@ -93,7 +93,7 @@ export const SPEC_GAPS_OF_MIGRATIONS: readonly SpecGap[] = [
   },
   {
     id: 'source-host-forms',
-    section: '2',
+    rule: 'S9.2',
     question: 'Forms of source.host',
     choice:
       'The field source.host accepts a host name, an IP address (IPv6 with or without brackets), a URL (postgres, postgresql, redis or rediss), and for PostgreSQL keywords and values (host=H dbname=D). Only host and port are stored, of a URL also the scheme; of a field in another form nothing is stored, because it may contain a password. If the cluster has no database server, the form is not checked further. If the cluster has one, a form that its engine does not support, several hosts, a port after a host name (PostgreSQL) and a Unix socket are answered with 422.',
@@ -105,7 +105,7 @@ export const SPEC_GAPS_OF_MIGRATIONS: readonly SpecGap[] = [
   },
   {
     id: 'migration-none',
-    section: '4.5',
+    rule: 'S9.5',
     question: 'GET and DELETE for a cluster that had no online migration',
     choice:
       'For a cluster that had no online migration, GET and DELETE are answered with 404 and the id not_found, as for a cluster that does not exist.',
@@ -113,7 +113,7 @@ export const SPEC_GAPS_OF_MIGRATIONS: readonly SpecGap[] = [
   },
   {
     id: 'migration-conflict',
-    section: '3',
+    rule: 'S9.5',
     question: 'A second migration into a cluster while another one runs',
     choice:
       'The second request is answered with 409 and the id conflict after its body was checked. The first migration continues.',

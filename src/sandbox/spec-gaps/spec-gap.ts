@@ -1,13 +1,13 @@
 interface SpecGapText {
   readonly id: string;
-  /** The section of the specification that leaves the behaviour undefined. */
-  readonly section: string;
+  /** The rule of docs/service.md that leaves the behaviour open, such as `S4.6`. */
+  readonly rule: string;
   readonly question: string;
   readonly choice: string;
 }
 
 /**
- * A behaviour that the specification does not define, with the choice that the sandbox makes. Printed as JSON.
+ * A behaviour that docs/service.md leaves open, with the choice that the sandbox makes. Printed as JSON.
  * `npm run conformance` sends the requests of each case and compares the responses with `observed`.
  */
 export type SpecGap = SpecGapText &

@@ -4,7 +4,7 @@ import type { SpecGap } from './spec-gap.ts';
 export const SPEC_GAPS_OF_TOKENS: readonly SpecGap[] = [
   {
     id: 'token-encodings',
-    section: '4.2',
+    rule: 'S5.1',
     question: 'Encodings of the token request other than the query',
     choice:
       'The token endpoint also accepts form and JSON bodies and Basic credentials. A JSON body null or "" counts as no body. Bodies of other types are ignored.',
@@ -12,7 +12,7 @@ export const SPEC_GAPS_OF_TOKENS: readonly SpecGap[] = [
   },
   {
     id: 'token-status',
-    section: '7',
+    rule: 'S5.9',
     question: 'HTTP status codes of the authorization server',
     choice:
       'The status of an error of the authorization server is 400; for invalid_client it is 401, with a WWW-Authenticate header only if the request had an Authorization header; for other methods it is 405.',
@@ -25,7 +25,7 @@ export const SPEC_GAPS_OF_TOKENS: readonly SpecGap[] = [
   },
   {
     id: 'token-order',
-    section: '7',
+    rule: 'S5.9',
     question: 'Which error the token endpoint reports when a request has several errors',
     choice:
       'The first error in this order is reported: repeated parameters, wrong credentials, grant type, missing credentials, missing parameters, the code or refresh token itself.',
@@ -38,14 +38,14 @@ export const SPEC_GAPS_OF_TOKENS: readonly SpecGap[] = [
   },
   {
     id: 'token-failed-exchange',
-    section: '3',
+    rule: 'S2.4',
     question: 'Whether a failed exchange invalidates the authorization code',
     choice: 'A failed exchange does not invalidate the authorization code.',
     observed: { 'correct exchange after a failed one': '200' },
   },
   {
     id: 'token-replay',
-    section: '3',
+    rule: 'S2.4',
     question: 'Whether a second use of an authorization code revokes the tokens issued for it',
     choice:
       'A second use of a code revokes no tokens. With the option revokeOnReplay it revokes the tokens issued for the code, including those of later refreshes.',
@@ -53,7 +53,7 @@ export const SPEC_GAPS_OF_TOKENS: readonly SpecGap[] = [
   },
   {
     id: 'refresh-credentials',
-    section: '5',
+    rule: 'S5.7',
     question: 'Client credentials in a refresh request',
     choice:
       'Client credentials are optional in a refresh request. If they are sent, they must be correct; credentials of another client are answered with invalid_grant, and the refresh token stays valid.',
@@ -65,14 +65,14 @@ export const SPEC_GAPS_OF_TOKENS: readonly SpecGap[] = [
   },
   {
     id: 'refresh-lifetime',
-    section: '8',
+    rule: 'S2.8',
     question: 'Lifetime of a refresh token',
     choice: 'A refresh token is valid until it is used or revoked, even after its access token has expired.',
     observed: { 'refresh after a year': '200' },
   },
   {
     id: 'refresh-scope',
-    section: '4.3',
+    rule: 'S5.7',
     question: 'A scope parameter in a refresh request',
     choice:
       'The parameter scope is ignored in a refresh request, and a refresh does not change scope, person and team.',
@@ -83,14 +83,14 @@ export const SPEC_GAPS_OF_TOKENS: readonly SpecGap[] = [
   },
   {
     id: 'implicit-refresh',
-    section: '2',
+    rule: 'S2.11',
     question: 'Refresh token in the implicit flow',
     choice: 'The implicit flow issues no refresh token, and its fragment does not contain the scope.',
     observed: { 'refresh_token in the fragment': 'absent', 'scope in the fragment': 'absent' },
   },
   {
     id: 'revoke-pair',
-    section: '3',
+    rule: 'S6.4',
     question: 'What revoking an access token does to its refresh token',
     choice:
       'The refresh token is revoked together with its access token. The parameter token may also be the refresh token. The approval of the application is not revoked.',
@@ -101,7 +101,7 @@ export const SPEC_GAPS_OF_TOKENS: readonly SpecGap[] = [
   },
   {
     id: 'revoke-unknown',
-    section: '4.4',
+    rule: 'S6.4',
     question: 'Revoking an unknown token',
     choice:
       'Revoking an unknown token is answered with 200 and the body {}, like any well-formed revocation request. Client credentials are ignored.',
@@ -109,7 +109,7 @@ export const SPEC_GAPS_OF_TOKENS: readonly SpecGap[] = [
   },
   {
     id: 'revoke-bearer',
-    section: '4.4',
+    rule: 'S6.3',
     question: 'A bearer token that differs from the token to revoke',
     choice:
       'A request whose bearer token differs from the token to revoke is answered with invalid_request, and no token is revoked.',
@@ -117,7 +117,7 @@ export const SPEC_GAPS_OF_TOKENS: readonly SpecGap[] = [
   },
   {
     id: 'panel-revoke',
-    section: '3',
+    rule: 'S6.5',
     question: 'What a revocation in the control panel affects',
     choice:
       'The approval is revoked, with every code, access token and refresh token of the application in that context. Approvals and tokens of other contexts are not affected.',

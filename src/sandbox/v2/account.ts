@@ -2,7 +2,7 @@ import type { ApiRequestHandler } from './api-caller.ts';
 import { apiReply } from './api-reply.ts';
 
 /**
- * Shows the person who owns the token and the team of its grant; spec.md does not list this endpoint, but clients of the public
+ * Shows the person who owns the token and the team of its grant; docs/service.md does not list this endpoint, but clients of the public
  * service use GET /v2/account.
  */
 export const handleGetAccountRequest: ApiRequestHandler = (_request, { world, settings }, caller) => {

@@ -27,7 +27,7 @@ export type ApiCallerAuthentication =
 
 /**
  * Authenticates the caller by the bearer token (RFC 6750 §2.1). An unknown, expired or revoked access token gets the response
- * "not found" (spec §7).
+ * "not found" (docs/service.md S7.5).
  */
 export function authenticateApiCaller(
   request: SandboxHttpRequest,

@@ -11,7 +11,7 @@ export function apiErrorReply(
   return { status, value: { id: IDS[status], message }, headers };
 }
 
-/** The error for a missing resource, and also for an unknown access token (spec §7). */
+/** The error for a missing resource, and also for an unknown access token (docs/service.md S7.5). */
 export function notFoundReply(): SandboxApiReply {
   return apiErrorReply(404, 'The resource you were accessing could not be found.');
 }

@@ -4,7 +4,7 @@ import type { SandboxMigrationSource } from '../records.ts';
 import { getStorableSourceHost, SOURCE_FIELD_NOT_STORED } from './storable-source-host.ts';
 
 /**
- * Decodes an online migration request (spec §2); if the result is a string, it is the error message for one field. The type of
+ * Decodes an online migration request (docs/service.md S9.2); if the result is a string, it is the error message for one field. The type of
  * the password is checked, but the password is not stored. libpq also reads a connection string in the field dbname.
  */
 export function decodeSandboxMigrationRequest(

@@ -15,7 +15,7 @@ import { buildSandboxMigrationJson } from './migration-json.ts';
 import { decodeSandboxMigrationRequest, readRequestedMigrationSource } from './migration-request.ts';
 import { formatTimestampInWholeSeconds } from './resource-json.ts';
 
-/** Starts an online migration into a cluster (spec §4.5). A successful response does not mean that the source could be reached. */
+/** Starts an online migration into a cluster (docs/service.md S9.1). A successful response does not mean that the source could be reached. */
 export const handlePutMigrationRequest: ApiRequestHandler = (request, { world, planes }, caller) => {
   const cluster = clusterOf(request, world, caller);
   if (cluster === undefined) return notFoundReply();
@@ -60,7 +60,7 @@ export const handleGetMigrationRequest: ApiRequestHandler = (request, service, c
 
 /**
  * Stops the latest migration of the cluster; an id in the path must be the id of that migration. Data that was already copied
- * remains on the target (spec §3).
+ * remains on the target (docs/service.md S9.7).
  */
 export const handleDeleteMigrationRequest: ApiRequestHandler = (request, { world, planes }, caller) => {
   const cluster = clusterOf(request, world, caller);
@@ -74,7 +74,7 @@ export const handleDeleteMigrationRequest: ApiRequestHandler = (request, { world
 };
 
 /**
- * Finds the cluster in the path if it belongs to the account of the caller (spec §4.5); the migrations of a cluster belong to
+ * Finds the cluster in the path if it belongs to the account of the caller (docs/service.md S7.4); the migrations of a cluster belong to
  * the account that owns the cluster.
  */
 function clusterOf(

@@ -14,7 +14,7 @@ import { schemaChangeWatchRule } from './rules/schema-rule.ts';
 import { serverRestartOrRecoveryWatchRule } from './rules/server-rule.ts';
 import { replicationSettingsWatchRule } from './rules/settings-rule.ts';
 
-/** Rules for a running migration (spec.md §4.6) and other causes that stop a migration, most severe first. */
+/** Rules for a running migration (docs/service.md S9.15) and other causes that stop a migration, most severe first. */
 export const postgresWatchRules: readonly PostgresqlWatchRule[] = [
   replicationSettingsWatchRule,
   replicationSlotWatchRule,

@@ -31,7 +31,7 @@ describe('actions list', () => {
     expect((await runCloudctl(host, ['actions', '-o', 'json'])).out).toBe(ran.out);
   });
 
-  it('has the columns of the contract', async () => {
+  it('has the documented columns', async () => {
     const { host } = await loggedIn();
     const { out } = await runCloudctl(host, ['actions', 'list', '-o', 'csv']);
     expect(out.split(/\r?\n/)[0]).toBe('ID,Status,Type,StartedAt,CompletedAt,ResourceID,ResourceType,Region');

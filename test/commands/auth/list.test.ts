@@ -7,7 +7,7 @@ import { sandboxFor } from '../../sandbox/requests.ts';
 import { createSandboxHost, recordedRequests, runCloudctl, runLogin } from '../run-cloudctl.ts';
 
 describe('auth list', () => {
-  it('has a row of the contract for each profile, and marks the current one', async () => {
+  it('has a documented row for each profile, and marks the current one', async () => {
     const sandbox = await sandboxFor();
     const host = await createSandboxHost(sandbox, { env: { CLOUDCTL_CLIENT_SECRET: sandbox.ready.client_secret } });
     await runLogin(host);

@@ -38,7 +38,7 @@ describe('auth login', () => {
     expect(ran.err).not.toContain(stored?.accessToken.reveal());
   });
 
-  it('prints the shape of the contract with -o json', async () => {
+  it('prints the documented shape with -o json', async () => {
     const sandbox = await sandboxFor();
     const host = await createSandboxHost(sandbox, { env: sandboxEnvironment(sandbox) });
     const ran = await runLogin(host, ['--scope', 'read write', '-o', 'json']);

@@ -68,7 +68,7 @@ function forgetful(post: RequestHandler) {
 }
 
 describe('droplets create', () => {
-  it('prints a row of the contract for every name, in their order', async () => {
+  it('prints a documented row for every name, in their order', async () => {
     const { host } = await loggedIn();
     const ran = await runCloudctl(host, ['droplets', 'create', 'n-{1..12}', 'z', ...like, '-o', 'json']);
     expect(ran.code).toBe(0);

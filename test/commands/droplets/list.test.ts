@@ -62,7 +62,7 @@ describe('droplets list', () => {
     expect((await runCloudctl(host, ['droplets', '-o', 'json'])).out).toBe(ran.out);
   });
 
-  it('has the columns of the contract, filled', async () => {
+  it('has the documented columns, filled', async () => {
     const { host } = await loggedIn();
     const { out } = await runCloudctl(host, [
       'droplets',

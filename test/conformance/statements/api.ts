@@ -29,11 +29,11 @@ import { teamUser } from '../sandbox.ts';
 import type { Server } from '../server.ts';
 import type { Statement } from '../statement.ts';
 
-/** The statements about the lists, the bearer token and the errors of the resource API (spec §2, §4.5, §5, §7, §9). */
+/** The statements about the lists, the bearer token and the errors of the resource API. */
 export const apiStatements: readonly Statement[] = [
   {
     number: '7',
-    section: '1',
+    rule: 'S7.1',
     text: 'An access token is a bearer token for the paths below /v2/.',
     needs: ['token'],
     play: async (server) => {
@@ -46,7 +46,7 @@ export const apiStatements: readonly Statement[] = [
   },
   {
     number: '8a',
-    section: '1',
+    rule: 'S8.1',
     text: 'The operations to create droplets and to start a migration exist.',
     needs: [],
     play: async (server) => {
@@ -59,7 +59,7 @@ export const apiStatements: readonly Statement[] = [
   },
   {
     number: '8b',
-    section: '1',
+    rule: 'S7.2',
     text: 'The operations to list actions and droplets exist.',
     needs: ['token'],
     play: async (server) => {
@@ -68,7 +68,7 @@ export const apiStatements: readonly Statement[] = [
   },
   {
     number: '27',
-    section: '2',
+    rule: 'S3.2',
     text: 'A token that may read permits GET and HEAD.',
     needs: ['token'],
     play: async (server) => {
@@ -81,28 +81,28 @@ export const apiStatements: readonly Statement[] = [
   },
   {
     number: '46',
-    section: '2',
+    rule: 'S7.5',
     text: 'The not-found error of the resource API has the strings id and message.',
     needs: [],
     play: async (server) => requireNotFound(await sendWithUnknownToken(server)),
   },
   {
     number: '87',
-    section: '4.5',
+    rule: 'S7.2',
     text: 'GET /v2/actions lists the actions of the account, with a token that may read.',
     needs: ['token'],
     play: (server) => requireList(server, 'actions'),
   },
   {
     number: '88',
-    section: '4.5',
+    rule: 'S7.3',
     text: 'GET /v2/droplets lists the droplets of the account, with a token that may read.',
     needs: ['token'],
     play: (server) => requireList(server, 'droplets'),
   },
   {
     number: '91',
-    section: '4.5',
+    rule: 'S7.4',
     text: 'Droplets and actions are those of the account of the token.',
     needs: ['client', 'secret', 'sandbox'],
     play: async (server) => {
@@ -122,7 +122,7 @@ export const apiStatements: readonly Statement[] = [
   },
   {
     number: '110',
-    section: '5',
+    rule: 'S7.1',
     text: 'A call of the resource API carries the header Authorization: Bearer.',
     needs: ['token'],
     play: async (server) => {
@@ -146,14 +146,14 @@ export const apiStatements: readonly Statement[] = [
   },
   {
     number: '116',
-    section: '5',
+    rule: 'S7.5',
     text: 'An unknown access token is answered with id=not_found and a message.',
     needs: [],
     play: async (server) => requireNotFound(await sendWithUnknownToken(server)),
   },
   {
     number: '123',
-    section: '7',
+    rule: 'S7.5',
     text: 'The message of id=not_found says that the resource could not be found.',
     needs: [],
     play: async (server) => {
@@ -165,7 +165,7 @@ export const apiStatements: readonly Statement[] = [
   },
   {
     number: '128a',
-    section: '9',
+    rule: 'S1.5',
     text: 'The paths of the resource API begin with /v2.',
     needs: ['token'],
     play: async (server) => {
@@ -177,7 +177,7 @@ export const apiStatements: readonly Statement[] = [
   },
   {
     number: '128b',
-    section: '9',
+    rule: 'S1.4',
     text: 'The paths of the authorization server begin with /v1/oauth.',
     needs: [],
     play: async (server) => {
@@ -211,11 +211,11 @@ async function sendWithUnknownToken(server: Server) {
   });
 }
 
-/** The statements about creating droplets and about scopes (spec §2, §4.5, §5.4). */
+/** The statements about creating droplets and about scopes. */
 export const dropletStatements: readonly Statement[] = [
   {
     number: '28a',
-    section: '2',
+    rule: 'S3.3',
     text: 'With the scope read, POST is refused and nothing is created.',
     needs: ['client', 'secret', 'consent'],
     play: async (server) => {
@@ -229,7 +229,7 @@ export const dropletStatements: readonly Statement[] = [
   },
   {
     number: '28b',
-    section: '2',
+    rule: 'S3.3',
     text: 'With the scope read, DELETE is refused and nothing is deleted.',
     needs: ['client', 'secret', 'consent'],
     play: async (server) => {
@@ -246,7 +246,7 @@ export const dropletStatements: readonly Statement[] = [
   },
   {
     number: '28c',
-    section: '2',
+    rule: 'S3.3',
     text: 'With the scope read, PUT is refused and no migration starts.',
     needs: ['client', 'secret', 'consent', 'cluster'],
     play: async (server) => {
@@ -266,7 +266,7 @@ export const dropletStatements: readonly Statement[] = [
   },
   {
     number: '29',
-    section: '2',
+    rule: 'S3.3',
     text: 'The scope `read write` permits POST and DELETE in addition to reading.',
     needs: ['writes', 'token'],
     play: async (server) => {
@@ -283,7 +283,7 @@ export const dropletStatements: readonly Statement[] = [
   },
   {
     number: '30',
-    section: '2',
+    rule: 'S8.2',
     text: 'name is the name of the droplet that is created.',
     needs: ['writes', 'token'],
     play: async (server) => {
@@ -296,7 +296,7 @@ export const dropletStatements: readonly Statement[] = [
   },
   {
     number: '31',
-    section: '2',
+    rule: 'S8.2',
     text: 'names creates one droplet for each name, with identical other attributes.',
     needs: ['writes', 'token'],
     play: async (server) => {
@@ -322,7 +322,7 @@ export const dropletStatements: readonly Statement[] = [
   },
   {
     number: '32',
-    section: '2',
+    rule: 'S8.2',
     text: 'names is given instead of name, not with it.',
     needs: ['writes', 'token'],
     play: async (server) => {
@@ -334,7 +334,7 @@ export const dropletStatements: readonly Statement[] = [
   },
   {
     number: '33',
-    section: '2',
+    rule: 'S8.3',
     text: 'region, size and image are slugs, and the droplet has them.',
     needs: ['writes', 'token'],
     play: async (server) => {
@@ -356,7 +356,7 @@ export const dropletStatements: readonly Statement[] = [
   },
   {
     number: '89',
-    section: '4.5',
+    rule: 'S7.6',
     text: 'POST /v2/droplets needs the header Content-Type: application/json.',
     needs: ['writes', 'token'],
     play: async (server) => {
@@ -370,7 +370,7 @@ export const dropletStatements: readonly Statement[] = [
   },
   {
     number: '93',
-    section: '4.5',
+    rule: 'S8.4',
     text: 'The deletion of a droplet is available.',
     needs: ['writes', 'token'],
     play: async (server) => {
@@ -385,7 +385,7 @@ export const dropletStatements: readonly Statement[] = [
   },
   {
     number: '113',
-    section: '5',
+    rule: 'S3.3',
     text: 'Any request that changes the account needs the scope `read write`.',
     needs: ['client', 'secret', 'consent'],
     play: async (server) => {

@@ -19,11 +19,11 @@ import { check, textOf } from '../response.ts';
 import { firstUser, revokeInPanel, signIn, teamUser } from '../sandbox.ts';
 import type { Statement } from '../statement.ts';
 
-/** The statements about sign-in, consent and prompt (spec §1, §4.1, §7). */
+/** The statements about sign-in, consent and prompt. */
 export const promptStatements: readonly Statement[] = [
   {
     number: '1',
-    section: '1',
+    rule: 'S1.1',
     text: 'A user signs in and authorizes before an application gets a grant.',
     needs: ['client', 'sandbox'],
     play: async (server) => {
@@ -34,8 +34,8 @@ export const promptStatements: readonly Statement[] = [
   },
   {
     number: '58b',
-    section: '4.1',
-    text: 'An authorization request needs no parameters but those of the specification.',
+    rule: 'S4.14',
+    text: 'An authorization request needs no parameters but those of the rules.',
     needs: ['client', 'writes'],
     play: async (server) => {
       const changes = { code_challenge: undefined, code_challenge_method: undefined, state: server.unique() };
@@ -44,7 +44,7 @@ export const promptStatements: readonly Statement[] = [
   },
   {
     number: '65',
-    section: '4.1',
+    rule: 'S4.7',
     text: 'prompt applies to the code flow only.',
     needs: ['client', 'writes'],
     play: async (server) => {
@@ -58,7 +58,7 @@ export const promptStatements: readonly Statement[] = [
   },
   {
     number: '66',
-    section: '4.1',
+    rule: 'S4.8',
     text: 'Without prompt, a user who authorized before is asked again.',
     needs: ['client', 'sandbox'],
     play: async (server) => {
@@ -71,7 +71,7 @@ export const promptStatements: readonly Statement[] = [
   },
   {
     number: '67',
-    section: '4.1',
+    rule: 'S4.9',
     text: 'prompt=none redirects a user who authorized before with a code at once.',
     needs: ['client', 'sandbox'],
     play: async (server) => {
@@ -82,7 +82,7 @@ export const promptStatements: readonly Statement[] = [
   },
   {
     number: '68',
-    section: '4.1',
+    rule: 'S4.12',
     text: 'With prompt=none, i holds the first 6 characters of the expected account UUID.',
     needs: ['client', 'sandbox'],
     play: async (server) => {
@@ -98,7 +98,7 @@ export const promptStatements: readonly Statement[] = [
   },
   {
     number: '69',
-    section: '4.1',
+    rule: 'S4.10',
     text: 'prompt=none answers consent_required if the user has not authorized before.',
     needs: ['client', 'sandbox'],
     play: async (server) => {
@@ -110,7 +110,7 @@ export const promptStatements: readonly Statement[] = [
   },
   {
     number: '70',
-    section: '4.1',
+    rule: 'S4.11',
     text: 'prompt=none answers login_required if no user is signed in.',
     needs: ['client', 'writes'],
     play: async (server) => {
@@ -120,7 +120,7 @@ export const promptStatements: readonly Statement[] = [
   },
   {
     number: '71',
-    section: '4.1',
+    rule: 'S4.8',
     text: 'Without a signed-in user, the user must sign in first.',
     needs: ['client', 'writes'],
     play: async (server) => {
@@ -130,7 +130,7 @@ export const promptStatements: readonly Statement[] = [
   },
   {
     number: '72',
-    section: '4.1',
+    rule: 'S4.8',
     text: 'A signed-in user must authorize the application before proceeding.',
     needs: ['client', 'sandbox'],
     play: async (server) => {
@@ -140,7 +140,7 @@ export const promptStatements: readonly Statement[] = [
   },
   {
     number: '118',
-    section: '7',
+    rule: 'S4.10',
     text: 'consent_required and login_required are reported by a redirect.',
     needs: ['client', 'writes'],
     play: async (server) => {
@@ -151,11 +151,11 @@ export const promptStatements: readonly Statement[] = [
   },
 ];
 
-/** The statements about authorization requests that are refused (spec §4.1, §7). */
+/** The statements about authorization requests that are refused. */
 export const refusalStatements: readonly Statement[] = [
   {
     number: '59',
-    section: '4.1',
+    rule: 'S4.2',
     text: 'client_id is required.',
     needs: ['client'],
     play: async (server) => {
@@ -165,7 +165,7 @@ export const refusalStatements: readonly Statement[] = [
   },
   {
     number: '60',
-    section: '4.1',
+    rule: 'S4.3',
     text: 'redirect_uri is required and equals the registered callback URL.',
     needs: ['client'],
     play: async (server) => {
@@ -177,7 +177,7 @@ export const refusalStatements: readonly Statement[] = [
   },
   {
     number: '61',
-    section: '4.1',
+    rule: 'S4.4',
     text: 'response_type is required, and is code or token.',
     needs: ['client'],
     play: async (server) => {
@@ -187,7 +187,7 @@ export const refusalStatements: readonly Statement[] = [
   },
   {
     number: '62',
-    section: '4.1',
+    rule: 'S4.5',
     text: 'The valid scopes are `read` and `read write`; another one is answered with an error page.',
     needs: ['client'],
     play: async (server) => {
@@ -199,7 +199,7 @@ export const refusalStatements: readonly Statement[] = [
   },
   {
     number: '119',
-    section: '7',
+    rule: 'S4.3',
     text: 'The error page of a wrong redirect_uri says that it is not valid.',
     needs: ['client'],
     play: async (server) => {
@@ -211,7 +211,7 @@ export const refusalStatements: readonly Statement[] = [
   },
   {
     number: '120',
-    section: '7',
+    rule: 'S4.5',
     text: 'The error page of a wrong scope says that it is invalid, unknown or malformed.',
     needs: ['client'],
     play: async (server) => {
@@ -268,25 +268,25 @@ function differentCallbackUrls(registered: string): readonly (string | undefined
   ];
 }
 
-/** The statements about the redirect at the end of an authorization (spec §2, §4.1, §7). */
+/** The statements about the redirect at the end of an authorization. */
 export const redirectStatements: readonly Statement[] = [
   {
     number: '10',
-    section: '2',
+    rule: 'S2.1',
     text: 'The code arrives in the query parameter code of redirect_uri.',
     needs: ['client', 'consent'],
     play: async (server) => void (await sharedCode(server)),
   },
   {
     number: '58a',
-    section: '4.1',
+    rule: 'S4.1',
     text: 'The authorization request ends in a redirect to redirect_uri.',
     needs: ['client', 'consent'],
     play: async (server) => void (await sharedCode(server)),
   },
   {
     number: '63a',
-    section: '4.1',
+    rule: 'S4.6',
     text: 'state is returned unchanged by the code flow.',
     needs: ['client', 'consent'],
     play: async (server) => {
@@ -297,7 +297,7 @@ export const redirectStatements: readonly Statement[] = [
   },
   {
     number: '63b',
-    section: '4.1',
+    rule: 'S4.6',
     text: 'state is returned unchanged by the implicit flow.',
     needs: ['client', 'consent'],
     play: async (server) => {
@@ -307,7 +307,7 @@ export const redirectStatements: readonly Statement[] = [
   },
   {
     number: '73',
-    section: '4.1',
+    rule: 'S4.6',
     text: 'The redirect of the code flow has code, and state only if it was sent.',
     needs: ['client', 'sandbox'],
     play: async (server) => {
@@ -319,7 +319,7 @@ export const redirectStatements: readonly Statement[] = [
   },
   {
     number: '74',
-    section: '4.1',
+    rule: 'S4.6',
     text: 'The redirect of the implicit flow has state in the fragment only if it was sent.',
     needs: ['client', 'sandbox'],
     play: async (server) => {
@@ -331,7 +331,7 @@ export const redirectStatements: readonly Statement[] = [
   },
   {
     number: '117',
-    section: '7',
+    rule: 'S4.13',
     text: 'A denial redirects with access_denied and an error_description in the query.',
     needs: ['client', 'consent'],
     play: async (server) => {

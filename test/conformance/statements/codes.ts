@@ -19,39 +19,39 @@ import { check, errorCodeOf, NotTestableError, requireOAuthError, requireSuccess
 import { otherClient, revokeInPanel, teamUser } from '../sandbox.ts';
 import type { Statement } from '../statement.ts';
 
-/** The statements about the exchange of an authorization code (spec §2, §3, §4.2, §5, §7). */
+/** The statements about the exchange of an authorization code. */
 export const codeStatements: readonly Statement[] = [
   {
     number: '3',
-    section: '1',
+    rule: 'S1.3',
     text: 'The authorization code flow is supported.',
     needs: ['client', 'secret', 'consent'],
     play: async (server) => void (await sharedTokens(server)),
   },
   {
     number: '11',
-    section: '2',
+    rule: 'S2.2',
     text: 'A code is valid until 10 minutes after its issue.',
     needs: ['client', 'secret', 'sandbox'],
     play: async (server) => void requireTokens(server, await exchangeLater(server, '599s')),
   },
   {
     number: '12',
-    section: '2',
+    rule: 'S2.2',
     text: 'A code is invalid 10 minutes after its issue.',
     needs: ['client', 'secret', 'sandbox'],
     play: async (server) => requireOAuthError(await exchangeLater(server, '600s'), 'invalid_grant'),
   },
   {
     number: '13',
-    section: '2',
+    rule: 'S2.3',
     text: 'A code is invalid once used.',
     needs: ['client', 'secret', 'consent'],
     play: async (server) => requireOAuthError((await replayCode(server)).response, 'invalid_grant'),
   },
   {
     number: '14',
-    section: '2',
+    rule: 'S2.3',
     text: 'A code is invalid once revoked.',
     needs: ['client', 'secret', 'sandbox'],
     play: async (server) => {
@@ -63,14 +63,14 @@ export const codeStatements: readonly Statement[] = [
   },
   {
     number: '45',
-    section: '2',
+    rule: 'S5.9',
     text: 'An error of the authorization server is a JSON body with the strings error and error_description.',
     needs: ['client', 'secret'],
     play: async (server) => requireOAuthError(await exchangeMadeUpCode(server), 'invalid_grant'),
   },
   {
     number: '47',
-    section: '3',
+    rule: 'S2.4',
     text: 'An exchanged code is used, and a grant is issued whose access token works.',
     needs: ['grant', 'consent'],
     play: async (server) => {
@@ -81,14 +81,14 @@ export const codeStatements: readonly Statement[] = [
   },
   {
     number: '48',
-    section: '3',
+    rule: 'S5.5',
     text: 'An expired code is answered with invalid_grant.',
     needs: ['client', 'secret', 'sandbox'],
     play: async (server) => requireOAuthError(await exchangeLater(server, '1d'), 'invalid_grant'),
   },
   {
     number: '77',
-    section: '4.2',
+    rule: 'S5.1',
     text: 'The token endpoint reads its parameters from the query.',
     needs: ['client', 'secret'],
     play: async (server) => {
@@ -100,7 +100,7 @@ export const codeStatements: readonly Statement[] = [
   },
   {
     number: '78a',
-    section: '4.2',
+    rule: 'S5.2',
     text: 'An exchange without one of its five parameters is refused.',
     needs: ['client', 'secret'],
     play: async (server) => {
@@ -109,7 +109,7 @@ export const codeStatements: readonly Statement[] = [
   },
   {
     number: '78b',
-    section: '4.2',
+    rule: 'S5.2',
     text: 'A valid code is not exchanged without one of the five parameters.',
     needs: ['client', 'secret', 'sandbox'],
     play: async (server) => {
@@ -121,14 +121,14 @@ export const codeStatements: readonly Statement[] = [
   },
   {
     number: '79',
-    section: '4.2',
+    rule: 'S5.3',
     text: 'redirect_uri of the exchange must match.',
     needs: ['client', 'secret', 'consent'],
     play: async (server) => requireOAuthError((await exchangeWrongRedirect(server)).wrong, 'invalid_grant'),
   },
   {
     number: '111',
-    section: '5',
+    rule: 'S5.4',
     text: 'Wrong or missing client credentials are answered with invalid_client.',
     needs: ['client', 'secret'],
     play: async (server) => {
@@ -142,7 +142,7 @@ export const codeStatements: readonly Statement[] = [
   },
   {
     number: '115',
-    section: '5',
+    rule: 'S5.6',
     text: 'A grant has the scope that the authorization request had.',
     needs: ['client', 'secret', 'sandbox'],
     play: async (server) => {
@@ -154,7 +154,7 @@ export const codeStatements: readonly Statement[] = [
   },
   {
     number: '121',
-    section: '7',
+    rule: 'S5.5',
     text: 'A code of another client is answered with invalid_grant.',
     needs: ['client', 'secret', 'sandbox'],
     play: async (server) => {
@@ -169,7 +169,7 @@ export const codeStatements: readonly Statement[] = [
   },
   {
     number: '122',
-    section: '7',
+    rule: 'S5.4',
     text: 'A valid code with wrong, unknown or missing client credentials is answered with invalid_client.',
     needs: ['client', 'secret', 'consent'],
     play: async (server) => {

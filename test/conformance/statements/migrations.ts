@@ -22,11 +22,11 @@ import { advanceClock, firstUser, stopInPanel, withFrozenClock } from '../sandbo
 import type { Server } from '../server.ts';
 import type { Statement } from '../statement.ts';
 
-/** The statements about online migrations (spec §2, §3, §4.5, §4.6, §8). Their source is a host that does not exist. */
+/** The statements about online migrations. Their source is a host that does not exist. */
 export const migrationStatements: readonly Statement[] = [
   {
     number: '34',
-    section: '2',
+    rule: 'S9.2',
     text: 'source.host is a hostname, a connection string or an IP address.',
     needs: ['writes', 'token', 'cluster'],
     play: async (server) => {
@@ -44,7 +44,7 @@ export const migrationStatements: readonly Statement[] = [
     ] as const
   ).map(([number, field, type, wrong]) => ({
     number,
-    section: '2',
+    rule: 'S9.2',
     text: `source.${field} is ${type}.`,
     needs: ['writes', 'token', 'cluster'] as const,
     play: async (server: Server) => {
@@ -54,7 +54,7 @@ export const migrationStatements: readonly Statement[] = [
   })),
   {
     number: '38b',
-    section: '2',
+    rule: 'S9.2',
     text: 'source.password is never part of a response.',
     needs: ['writes', 'token', 'cluster'],
     play: async (server) => {
@@ -71,7 +71,7 @@ export const migrationStatements: readonly Statement[] = [
   },
   {
     number: '39',
-    section: '2',
+    rule: 'S9.3',
     text: 'disable_ssl is a boolean.',
     needs: ['writes', 'token', 'cluster'],
     play: async (server) => {
@@ -81,7 +81,7 @@ export const migrationStatements: readonly Statement[] = [
   },
   {
     number: '40',
-    section: '2',
+    rule: 'S9.4',
     text: 'ignore_dbs is an array of strings.',
     needs: ['writes', 'token', 'cluster'],
     play: async (server) => {
@@ -91,7 +91,7 @@ export const migrationStatements: readonly Statement[] = [
   },
   {
     number: '54',
-    section: '3',
+    rule: 'S9.6',
     text: 'A migration that was accepted has the status running.',
     needs: ['writes', 'token', 'cluster'],
     play: async (server) => {
@@ -103,7 +103,7 @@ export const migrationStatements: readonly Statement[] = [
   },
   {
     number: '55',
-    section: '3',
+    rule: 'S9.6',
     text: 'A migration continues until nothing is left to replicate or it is stopped.',
     needs: ['client', 'secret', 'sandbox'],
     play: async (server) => {
@@ -116,7 +116,7 @@ export const migrationStatements: readonly Statement[] = [
   },
   {
     number: '56',
-    section: '3',
+    rule: 'S9.7',
     text: 'A user stops a migration in the control panel.',
     needs: ['client', 'secret', 'sandbox'],
     play: async (server) => {
@@ -130,7 +130,7 @@ export const migrationStatements: readonly Statement[] = [
   },
   {
     number: '57',
-    section: '3',
+    rule: 'S9.8',
     text: 'A migration stops two weeks after its start.',
     needs: ['client', 'secret', 'sandbox'],
     play: async (server) =>
@@ -146,7 +146,7 @@ export const migrationStatements: readonly Statement[] = [
   },
   {
     number: '90',
-    section: '4.5',
+    rule: 'S7.6',
     text: 'PUT online-migration needs the header Content-Type: application/json.',
     needs: ['writes', 'token', 'cluster'],
     play: async (server) => {
@@ -161,7 +161,7 @@ export const migrationStatements: readonly Statement[] = [
   },
   {
     number: '92',
-    section: '4.5',
+    rule: 'S9.1',
     text: 'database_cluster_uuid is the UUID of a cluster; another one is refused.',
     needs: ['writes', 'token'],
     play: async (server) => {
@@ -179,7 +179,7 @@ export const migrationStatements: readonly Statement[] = [
   },
   {
     number: '97',
-    section: '4.6',
+    rule: 'S9.11',
     text: 'Managed clusters use port 25061 by default.',
     needs: ['token'],
     play: async (server) => {
@@ -194,7 +194,7 @@ export const migrationStatements: readonly Statement[] = [
   },
   {
     number: '98',
-    section: '4.6',
+    rule: 'S9.12',
     text: 'A migration from one managed cluster to another is unsupported.',
     // Only for the sandbox it is known which host names are managed clusters.
     needs: ['client', 'secret', 'sandbox'],

@@ -39,13 +39,13 @@ const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const tokenLifetime = 2_592_000;
 
 /**
- * The statements about the JSON members of a token response (spec §2). The first response and the response to a refresh must
+ * The statements about the JSON members of a token response. The first response and the response to a refresh must
  * both satisfy them.
  */
 export const tokenResponseStatements: readonly Statement[] = [
   {
     number: '4',
-    section: '1',
+    rule: 'S1.3',
     text: 'The implicit flow is supported.',
     needs: ['client', 'consent'],
     play: async (server) => {
@@ -56,21 +56,21 @@ export const tokenResponseStatements: readonly Statement[] = [
   },
   {
     number: '15',
-    section: '2',
+    rule: 'S2.5',
     text: 'The access_token of a token response is a string.',
     needs: ['grant'],
     play: (server) => requireOfGrants(server, isText('access_token'), 'a string as access_token'),
   },
   {
     number: '16',
-    section: '2',
+    rule: 'S2.6',
     text: 'token_type is bearer.',
     needs: ['grant'],
     play: (server) => requireOfGrants(server, ({ body }) => body.token_type === 'bearer', 'token_type bearer'),
   },
   {
     number: '17a',
-    section: '2',
+    rule: 'S2.7',
     text: 'expires_in is the integer 2592000: a token lives 30 days from issue.',
     needs: ['grant'],
     play: (server) =>
@@ -78,7 +78,7 @@ export const tokenResponseStatements: readonly Statement[] = [
   },
   {
     number: '17b',
-    section: '2',
+    rule: 'S2.7',
     text: 'expires_in of the implicit flow is 2592000.',
     needs: ['client', 'consent'],
     play: async (server) => {
@@ -89,14 +89,14 @@ export const tokenResponseStatements: readonly Statement[] = [
   },
   {
     number: '18',
-    section: '2',
+    rule: 'S2.5',
     text: 'refresh_token is a string.',
     needs: ['grant'],
     play: (server) => requireOfGrants(server, isText('refresh_token'), 'a string as refresh_token'),
   },
   {
     number: '19',
-    section: '2',
+    rule: 'S2.9',
     text: 'scope is the granted scope, `read` or `read write`.',
     needs: ['grant'],
     play: async (server) => {
@@ -109,7 +109,7 @@ export const tokenResponseStatements: readonly Statement[] = [
   },
   {
     number: '20',
-    section: '2',
+    rule: 'S2.10',
     text: 'info has name, email and uuid.',
     needs: ['grant'],
     play: (server) => {
@@ -120,7 +120,7 @@ export const tokenResponseStatements: readonly Statement[] = [
   },
   {
     number: '21',
-    section: '2',
+    rule: 'S2.10',
     text: 'info.uuid is a UUID.',
     needs: ['grant'],
     play: (server) => {
@@ -130,7 +130,7 @@ export const tokenResponseStatements: readonly Statement[] = [
   },
   {
     number: '22',
-    section: '2',
+    rule: 'S2.10',
     text: 'info has team_uuid and team_name only if the user authorized under a team; a refresh keeps them.',
     needs: ['client', 'secret', 'sandbox'],
     play: async (server) => {
@@ -150,7 +150,7 @@ export const tokenResponseStatements: readonly Statement[] = [
   },
   {
     number: '24',
-    section: '2',
+    rule: 'S2.11',
     text: 'The fragment of the implicit flow has access_token, token_type and expires_in.',
     needs: ['client', 'consent'],
     play: async (server) => {
@@ -163,7 +163,7 @@ export const tokenResponseStatements: readonly Statement[] = [
   },
   {
     number: '25',
-    section: '2',
+    rule: 'S2.11',
     text: 'The implicit flow issues no refresh token.',
     needs: ['client', 'consent'],
     play: async (server) => {
@@ -175,7 +175,7 @@ export const tokenResponseStatements: readonly Statement[] = [
   },
   {
     number: '26',
-    section: '2',
+    rule: 'S3.1',
     text: 'Without a scope, the scope is read.',
     needs: ['client', 'secret', 'consent'],
     play: async (server) => {
@@ -185,7 +185,7 @@ export const tokenResponseStatements: readonly Statement[] = [
   },
   {
     number: '82',
-    section: '4.3',
+    rule: 'S5.8',
     text: 'The response to a refresh is a grant with a new access token and a new refresh token.',
     needs: ['grant'],
     play: async (server) => {
@@ -210,18 +210,18 @@ function isText(name: string): (grant: Tokens) => boolean {
   return ({ body }) => (readStringField(body, name) ?? '') !== '';
 }
 
-/** The statements about the lifetime of tokens and their refresh (spec §3, §4.3, §5, §8). */
+/** The statements about the lifetime of tokens and their refresh. */
 export const refreshStatements: readonly Statement[] = [
   {
     number: '5',
-    section: '1',
+    rule: 'S1.3',
     text: 'Refreshing a token is supported.',
     needs: ['grant'],
     play: async (server) => void requireTokens(server, await firstRefresh(server)),
   },
   {
     number: '51',
-    section: '3',
+    rule: 'S5.8',
     text: 'A refresh invalidates the earlier access token and issues a new pair that works.',
     needs: ['grant'],
     play: async (server) => {
@@ -232,7 +232,7 @@ export const refreshStatements: readonly Statement[] = [
   },
   {
     number: '52a',
-    section: '3',
+    rule: 'S2.8',
     text: 'A refresh token cannot be used a second time.',
     needs: ['grant'],
     turn: 1,
@@ -240,7 +240,7 @@ export const refreshStatements: readonly Statement[] = [
   },
   {
     number: '52b',
-    section: '8',
+    rule: 'S2.8',
     text: 'Of ten refreshes with one refresh token at once, exactly one succeeds.',
     needs: ['grant'],
     turn: 1,
@@ -253,7 +253,7 @@ export const refreshStatements: readonly Statement[] = [
   },
   {
     number: '53',
-    section: '3',
+    rule: 'S6.5',
     text: 'A revocation in the control panel invalidates the access token.',
     needs: ['client', 'secret', 'sandbox'],
     play: async (server) => {
@@ -267,7 +267,7 @@ export const refreshStatements: readonly Statement[] = [
   },
   {
     number: '81',
-    section: '4.3',
+    rule: 'S5.7',
     text: 'A refresh has two parameters, grant_type and refresh_token; both are required.',
     needs: [],
     play: async (server) => {
@@ -279,7 +279,7 @@ export const refreshStatements: readonly Statement[] = [
   },
   {
     number: '112',
-    section: '5',
+    rule: 'S5.7',
     text: 'A refresh needs no client credentials.',
     needs: ['grant'],
     play: async (server) => {
@@ -292,7 +292,7 @@ export const refreshStatements: readonly Statement[] = [
   },
   {
     number: '49',
-    section: '3',
+    rule: 'S2.7',
     text: 'An access token works until 30 days after its issue, and then no more.',
     needs: ['client', 'secret', 'sandbox'],
     play: async (server) =>
@@ -307,11 +307,11 @@ export const refreshStatements: readonly Statement[] = [
   },
 ];
 
-/** The statements about the revocation endpoint (spec §3, §4.4). */
+/** The statements about the revocation endpoint. */
 export const revocationStatements: readonly Statement[] = [
   {
     number: '6',
-    section: '1',
+    rule: 'S1.3',
     text: 'Token revocation is supported.',
     needs: ['grant'],
     turn: 2,
@@ -322,7 +322,7 @@ export const revocationStatements: readonly Statement[] = [
   },
   {
     number: '50',
-    section: '3',
+    rule: 'S6.2',
     text: 'A revoked access token can never be used again.',
     needs: ['grant'],
     turn: 2,
@@ -334,7 +334,7 @@ export const revocationStatements: readonly Statement[] = [
   },
   {
     number: '83a',
-    section: '4.4',
+    rule: 'S6.2',
     text: 'The response to a revocation is an empty JSON object.',
     needs: ['grant'],
     turn: 2,
@@ -342,7 +342,7 @@ export const revocationStatements: readonly Statement[] = [
   },
   {
     number: '83b',
-    section: '4.4',
+    rule: 'S6.1',
     text: 'token is required.',
     needs: [],
     play: async (server) => {
@@ -353,7 +353,7 @@ export const revocationStatements: readonly Statement[] = [
   },
   {
     number: '84',
-    section: '4.4',
+    rule: 'S6.3',
     text: 'The request may carry the header Authorization: Bearer with the token that is revoked.',
     needs: ['grant'],
     turn: 2,
@@ -367,7 +367,7 @@ export const revocationStatements: readonly Statement[] = [
   },
   {
     number: '85',
-    section: '4.4',
+    rule: 'S6.3',
     text: 'The header Authorization may be absent.',
     needs: ['grant'],
     turn: 2,

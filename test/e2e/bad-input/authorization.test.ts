@@ -11,7 +11,7 @@ const api = (judge: Judge): Promise<string> => servers.answering(judge);
 const login = ['auth', 'login', '--no-browser'];
 const code = redirectWith({ code: 'canary-code', state: 'STATE' });
 const lapsed = { expires_at: 1 };
-/** Of a server whose grants say whose account it is (spec.md §2). */
+/** Of a server whose grants say whose account it is (docs/service.md S2.10). */
 const lapsedOfSpec = { ...lapsed, account_uuid: '5b0f2c1e-6a7d-4c3b-9e8f-0a1b2c3d4e5f' };
 const refusal =
   (error: string, words: string): Judge =>

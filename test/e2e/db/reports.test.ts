@@ -91,7 +91,7 @@ test('-o json is schema_version 1, complete, with findings in the order of the c
     observed: 'replica',
     required: 'logical',
     fix: { sql: ["ALTER SYSTEM SET wal_level = 'logical'"], restart: true, text: expect.any(String) },
-    spec: '4.6',
+    spec: 'S9.13',
   });
   const ids = [...new Set(findings.map(({ id }) => id))];
   expect(ids.indexOf('host-parse')).toBe(0);

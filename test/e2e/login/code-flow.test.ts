@@ -64,7 +64,7 @@ describe.skipIf(lacks('chromium'))('the code flow', () => {
     expect(await visitor.page.evaluate('navigation.entries().map(({ url }) => url)')).toEqual([address]);
   });
 
-  test('without a team: login and status have exactly the fields of the contract', async () => {
+  test('without a team: login and status have exactly the documented fields', async () => {
     const { maya, ...here } = fixture();
     const machine = here.machine();
     const visitor = await here.visitor();

@@ -56,7 +56,7 @@ describe.skipIf(lacks('chromium'))('the implicit flow', () => {
     expect(await visitor.page.evaluate('navigation.entries().map(({ url }) => url)')).toEqual([address]);
   });
 
-  test('login and status have exactly the fields of the contract: no name, no email, scope_verified false', async () => {
+  test('login and status have exactly the documented fields: no name, no email, scope_verified false', async () => {
     const { tomas, team, ...here } = fixture();
     const machine = here.machine();
     const visitor = await here.visitor();

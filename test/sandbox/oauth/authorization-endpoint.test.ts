@@ -16,7 +16,7 @@ import {
   userOf,
 } from '../requests.ts';
 
-describe('rule 1: a valid request that is approved returns code and state', () => {
+describe('a valid request that is approved returns code and state', () => {
   it('with 303 after the consent form', async () => {
     const sandbox = await sandboxFor();
     const answer = await answerConsentPage(
@@ -89,7 +89,7 @@ describe('rule 1: a valid request that is approved returns code and state', () =
   });
 });
 
-describe('rule 5: not signed in: sign-in page, then consent; signed in: consent, even if authorized before', () => {
+describe('not signed in: sign-in page, then consent; signed in: consent, even if authorized before', () => {
   it('redirects from the sign-in page to the consent page of the same request', async () => {
     const sandbox = await sandboxFor();
     const query = authorizationQuery(sandbox, { state: 'ü&"<>+ +', scope: 'read write' });
@@ -156,7 +156,7 @@ describe('rule 5: not signed in: sign-in page, then consent; signed in: consent,
   });
 });
 
-describe('rule 6: a denial is reported in the query of the redirect URI, in both flows', () => {
+describe('a denial is reported in the query of the redirect URI, in both flows', () => {
   it.each(['code', 'token'])('response_type %s', async (response_type) => {
     const sandbox = await sandboxFor();
     const cookie = await signIn(sandbox, MAYA);
@@ -176,7 +176,7 @@ describe('rule 6: a denial is reported in the query of the redirect URI, in both
   });
 });
 
-describe('rule 7: prompt=none', () => {
+describe('prompt=none', () => {
   const none = { prompt: 'none', state: 's' };
 
   it('signed in and authorized: a code without a page', async () => {

@@ -17,7 +17,7 @@ import {
   userOf,
 } from '../requests.ts';
 
-describe('rule 9: the implicit flow responds in the fragment', () => {
+describe('the implicit flow responds in the fragment', () => {
   it.each([{ state: 's +ü' }, {}])('with state %j', async (state) => {
     const sandbox = await sandboxFor();
     const query = authorizationQuery(sandbox, { response_type: 'token', scope: 'read write', ...state });
@@ -46,7 +46,7 @@ describe('rule 9: the implicit flow responds in the fragment', () => {
   });
 });
 
-describe('rule 10: the consent form requires the session and its single-use token', () => {
+describe('the consent form requires the session and its single-use token', () => {
   it('a form can be submitted once', async () => {
     const sandbox = await sandboxFor();
     const cookie = await signIn(sandbox, MAYA);
@@ -121,7 +121,7 @@ describe('rule 10: the consent form requires the session and its single-use toke
   });
 });
 
-describe('rule 11: a code is bound to client, redirect URI, person, scope and team, for 10 minutes', () => {
+describe('a code is bound to client, redirect URI, person, scope and team, for 10 minutes', () => {
   it('binds the code to the scope and account of its approval', async () => {
     const sandbox = await sandboxFor();
     const team = userOf(sandbox, TOMAS).teams[0]?.uuid ?? '';

@@ -16,7 +16,7 @@ import {
   userOf,
 } from '../requests.ts';
 
-describe('rule 16: refresh', () => {
+describe('refresh', () => {
   it('requires only grant_type and refresh_token, and invalidates the old pair immediately', async () => {
     const sandbox = await sandboxFor();
     const old = await grantFor(sandbox);

@@ -16,7 +16,7 @@ import {
   signIn,
 } from '../requests.ts';
 
-describe('rule 17: revoke', () => {
+describe('revoke', () => {
   it('answers 200 {} and revokes both tokens of the pair', async () => {
     const sandbox = await sandboxFor();
     const { access_token, refresh_token } = await grantFor(sandbox);

@@ -18,7 +18,7 @@ import {
   userOf,
 } from '../requests.ts';
 
-describe('rule 11: a code expires after 10 minutes', () => {
+describe('a code expires after 10 minutes', () => {
   it('is valid for 10 minutes of the virtual clock', async () => {
     const sandbox = await sandboxFor();
     await admin(sandbox, 'POST', '/_sandbox/clock', { freeze: true });
@@ -31,7 +31,7 @@ describe('rule 11: a code expires after 10 minutes', () => {
   });
 });
 
-describe('rule 12: parameters are accepted in the query and in other encodings', () => {
+describe('parameters are accepted in the query and in other encodings', () => {
   it('a form body, a JSON body, and both with the credentials in Basic', async () => {
     const sandbox = await sandboxFor();
     const { client_id, client_secret } = sandbox.ready;
@@ -123,7 +123,7 @@ describe('rule 12: parameters are accepted in the query and in other encodings',
   });
 });
 
-describe('rule 13: a token response', () => {
+describe('a token response', () => {
   it('is 200, application/json, not cached, with the fields of the specification', async () => {
     const sandbox = await sandboxFor();
     const answer = await postToken(sandbox, exchangeParameters(sandbox, await codeFor(sandbox)));
@@ -153,7 +153,7 @@ describe('rule 13: a token response', () => {
   });
 });
 
-describe('rule 14: an invalid code is invalid_grant', () => {
+describe('an invalid code is invalid_grant', () => {
   it('unknown, replayed, wrong redirect_uri; neither a failed exchange nor a replay revokes anything', async () => {
     const sandbox = await sandboxFor();
     const good = exchangeParameters(sandbox, await codeFor(sandbox));
@@ -207,7 +207,7 @@ describe('rule 14: an invalid code is invalid_grant', () => {
   });
 });
 
-describe('rule 15: errors', () => {
+describe('errors', () => {
   it('WWW-Authenticate is sent only if the request has Authorization', async () => {
     const sandbox = await sandboxFor();
     const { client_id: _id, client_secret: _secret, ...bare } = exchangeParameters(sandbox, await codeFor(sandbox));

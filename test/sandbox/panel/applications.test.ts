@@ -72,7 +72,7 @@ describe('POST /panel/applications/revoke', () => {
   });
 });
 
-describe('rule 18: an access token expires after 30 days', () => {
+describe('an access token expires after 30 days', () => {
   it('is valid for 30 days', async () => {
     const sandbox = await sandboxFor();
     await admin(sandbox, 'POST', '/_sandbox/clock', { freeze: true });

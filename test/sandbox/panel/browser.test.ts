@@ -17,7 +17,7 @@ afterAll(async () => {
   await browser?.close();
 });
 
-describe('rule 10: a browser completes the pages of a login', () => {
+describe('a browser completes the pages of a login', () => {
   it.each(['code', 'token'])('sign in, approve, redirect (response_type %s)', async (response_type) => {
     const { sandbox, page, errors, callback } = await openFixture();
     await page.goto(
@@ -91,7 +91,7 @@ describe('rule 10: a browser completes the pages of a login', () => {
   });
 });
 
-describe('rule 18: My applications in a browser', () => {
+describe('My applications in a browser', () => {
   it('the button revokes the authorization, and signing out shows the sign-in page', async () => {
     const { sandbox, page, errors } = await openFixture();
     const { access_token } = await grantFor(sandbox);

@@ -41,7 +41,7 @@ describe('every response of the resource API', () => {
       '/_sandbox/clock',
     ]) {
       const missing = await callApi(sandbox, access_token, 'GET', path);
-      // The id of a refused token is not_found (spec §7).
+      // The id of a refused token is not_found (docs/service.md S7.5).
       expect([missing.status, JSON.parse(missing.body).id]).toEqual([404, 'no_such_path']);
     }
     const put = await callApi(sandbox, access_token, 'PUT', '/v2/droplets', {});

@@ -5,7 +5,7 @@ import {
   userRelationsFromClauseSql,
 } from '../sql-fragments.ts';
 
-/** Indexes without a constraint. Invalid indexes are left out, as pg_dump does, and reported by omissions-query.ts. */
+/** Indexes without a constraint. Invalid indexes are left out, as pg_dump does, and reported by uncopied-schema-properties-query.ts. */
 export const indexCreationStatementsQuery: SchemaObjectDefinitionQuery = {
   kind: 'index',
   sql: () => `SELECT 'pg_class:' || x.oid AS id, format('index %s.%s', n.nspname, x.relname) AS name,

@@ -11,7 +11,7 @@ export const authExpiryWindowCheck = declareServerPreflightCheck({
   title: 'the password is valid for two more weeks',
   headline: 'The password of the role expires within two weeks',
   severity: { continuous: 'blocker', dump: 'blocker' },
-  spec: '8',
+  spec: 'S9.8',
   needs: 'connection',
   queries: { role: migrationRoleQuery },
   evaluate({ role }, { copy }) {

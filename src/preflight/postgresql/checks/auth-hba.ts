@@ -14,7 +14,7 @@ export const authHbaCheck = declareServerPreflightCheck({
   title: 'pg_hba.conf allows this login',
   headline: 'The server rejected the login before it checked the password',
   severity: { continuous: 'blocker', dump: 'blocker' },
-  spec: '4.6',
+  spec: 'S9.13',
   needs: 'address',
   queries: {},
   evaluate(_values, facts) {

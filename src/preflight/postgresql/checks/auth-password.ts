@@ -13,7 +13,7 @@ export const authPasswordCheck = declareServerPreflightCheck({
   title: 'the server accepts the password',
   headline: 'The password was not accepted',
   severity: { continuous: 'blocker', dump: 'blocker' },
-  spec: '2',
+  spec: 'S9.2',
   needs: 'address',
   queries: {},
   evaluate(_values, facts, { isOverInternet }) {

@@ -14,7 +14,7 @@ export const dbExistsCheck = declareServerPreflightCheck({
   title: 'the database exists and accepts this login',
   headline: 'The database does not exist or rejects this login',
   severity: { continuous: 'blocker', dump: 'blocker' },
-  spec: '4.6',
+  spec: 'S9.2',
   needs: 'address',
   queries: {},
   evaluate(_values, facts) {

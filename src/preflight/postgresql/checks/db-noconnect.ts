@@ -12,7 +12,7 @@ export const dbNoconnectCheck = declareDatabasePreflightCheck({
   title: 'the role can connect to the database',
   headline: 'The database cannot be accessed',
   severity: { continuous: 'blocker', dump: 'blocker' },
-  spec: '4.6',
+  spec: 'S9.13',
   queries: { databases: databasesQuery },
   evaluate({ databases }, database, facts) {
     const found = databases.find(({ name }) => name === database);

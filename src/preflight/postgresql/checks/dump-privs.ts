@@ -19,7 +19,7 @@ export const dumpPrivsCheck = declareDatabasePreflightCheck({
   title: 'the role can read all tables, sequences and large objects',
   headline: 'The role cannot read every table, sequence or large object',
   severity: { dump: 'blocker' },
-  spec: '4.6',
+  spec: 'S9.14',
   queries: {
     closed: unreadableObjectsQuery,
     closedLargeObjects: unreadableLargeObjectsQuery,

@@ -8,7 +8,7 @@ export const dumpQuiescedCheck = declareServerPreflightCheck({
   title: 'no application writes data to the source',
   headline: 'Data is being written to the source',
   severity: { dump: 'warning' },
-  spec: '4.6',
+  spec: 'S9.14',
   needs: 'connection',
   queries: { transactions: openTransactionsWithWritesQuery },
   evaluate({ transactions }, facts, options) {

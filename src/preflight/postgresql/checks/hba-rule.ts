@@ -21,7 +21,7 @@ export const hbaRuleCheck = declareServerPreflightCheck({
   title: 'pg_hba.conf allows the role to connect to every database from any address',
   headline: 'pg_hba.conf does not allow the role to connect to every database from any address',
   severity: { continuous: 'blocker', dump: 'blocker' },
-  spec: '4.6',
+  spec: 'S9.13',
   needs: 'connection',
   queries: {
     hostRules: hbaRulesQuery,

@@ -6,7 +6,7 @@ export const postgresqlHostIpv6OnlyCheck = declareServerPreflightCheck({
   title: 'the host has an IPv4 address',
   headline: 'The host has IPv6 addresses only',
   severity: { continuous: 'warning', dump: 'warning' },
-  spec: '4.6',
+  spec: 'S9.13',
   needs: 'address',
   queries: {},
   evaluate: (_values, facts, options) => evaluateIpv6Only(facts.address, options),

@@ -6,7 +6,7 @@ export const hostParseConflictCheck = declareServerPreflightCheck({
   title: 'the host option agrees with the other connection options',
   headline: 'The host option contradicts other connection options',
   severity: { continuous: 'blocker', dump: 'blocker' },
-  spec: '2',
+  spec: 'S9.2',
   needs: 'address',
   queries: {},
   evaluate: (_values, facts) => evaluateSourceAddressContradictions(facts.address, postgresqlMigrationMethods),

@@ -6,7 +6,7 @@ export const postgresqlHostPublicAddressCheck = declareServerPreflightCheck({
   title: 'the host has a public address',
   headline: 'The host has no public address',
   severity: { continuous: 'blocker', dump: 'blocker' },
-  spec: '4.6',
+  spec: 'S9.10',
   needs: 'address',
   queries: {},
   evaluate: (_values, facts, options) => evaluatePublicAddress(facts.address, options, postgresqlMigrationMethods),

@@ -12,7 +12,7 @@ export const listenAddressesCheck = declareServerPreflightCheck({
   title: 'the server listens on all interfaces',
   headline: 'The server does not listen on all interfaces',
   severity: { continuous: 'blocker', dump: 'blocker' },
-  spec: '4.6',
+  spec: 'S9.13',
   needs: 'connection',
   queries: { settings: postgresqlSettingsQuery, activity: roleSessionActivityQuery },
   evaluate({ settings, activity }, facts, options) {

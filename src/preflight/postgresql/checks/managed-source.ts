@@ -7,7 +7,7 @@ export const managedSourceCheck = declareServerPreflightCheck({
   title: 'the source is not a managed database cluster',
   headline: 'The source is a managed database cluster',
   severity: { continuous: 'blocker', dump: 'blocker' },
-  spec: '4.6',
+  spec: 'S9.12',
   needs: 'connection',
   queries: { marks: managedPostgresqlMarkersQuery },
   evaluate({ marks: found }, { address, connection }): PreflightCheckOutcome {

@@ -8,7 +8,7 @@ export const poolerDetectedCheck = declareServerPreflightCheck({
   title: 'the connection is direct, without a connection pooler',
   headline: 'The connection goes through a connection pooler',
   severity: { continuous: 'blocker', dump: 'blocker' },
-  spec: '4.6',
+  spec: 'S9.14',
   needs: 'address',
   queries: {},
   evaluate(_values, facts) {

@@ -6,7 +6,7 @@ export const portDefaultPoolerCheck = declareServerPreflightCheck({
   title: 'the port belongs to a server, not to a connection pooler',
   headline: 'The port is usually that of a connection pooler or a managed cluster',
   severity: { continuous: 'info', dump: 'info' },
-  spec: '4.6',
+  spec: 'S9.11',
   needs: 'address',
   queries: {},
   evaluate(_values, { address: { port } }): PreflightCheckOutcome {
@@ -21,7 +21,7 @@ export const portDefaultPoolerCheck = declareServerPreflightCheck({
 
 const knownPorts: Readonly<Record<number, string>> = {
   25060: 'the usual port of managed clusters',
-  25061: 'the usual port of managed clusters (spec §4.6) and of their connection pools',
+  25061: 'the usual port of managed clusters and of their connection pools',
   6432: 'the usual port of PgBouncer',
   6543: 'the usual port of a pooler in transaction mode',
 };

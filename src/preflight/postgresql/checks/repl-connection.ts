@@ -8,7 +8,7 @@ export const replConnectionCheck = declareServerPreflightCheck({
   title: 'the role can open a replication connection',
   headline: 'The role cannot open a replication connection',
   severity: { continuous: 'blocker' },
-  spec: '4.6',
+  spec: 'S9.13',
   needs: 'connection',
   queries: {},
   evaluate(_values, { replication, username }): PreflightCheckOutcome {

@@ -29,7 +29,7 @@ export const restartPendingCheck = declareServerPreflightCheck({
   title: 'no changed setting requires a restart',
   headline: 'A changed setting takes effect only after a restart',
   severity: { continuous: 'blocker' },
-  spec: '4.6',
+  spec: 'S9.13',
   needs: 'connection',
   queries: {
     settings: postgresqlSettingsQuery,

@@ -8,7 +8,7 @@ export const sizeEstimateCheck = declareServerPreflightCheck({
   title: 'the initial copy finishes within two weeks',
   headline: 'The initial copy can take longer than two weeks',
   severity: { continuous: 'blocker', dump: 'blocker' },
-  spec: '8',
+  spec: 'S9.8',
   needs: 'connection',
   queries: {},
   evaluate(_values, { copy }) {

@@ -17,7 +17,7 @@ export const slotsFreeCheck = declareServerPreflightCheck({
   title: 'enough replication slots are free',
   headline: 'Too few replication slots are free',
   severity: { continuous: 'blocker' },
-  spec: '4.6',
+  spec: 'S9.13',
   needs: 'connection',
   queries: {
     settings: postgresqlSettingsQuery,

@@ -9,7 +9,7 @@ import { buildRaiseReplicationSlotsFix } from '../slot-demand.ts';
 import { formatNumberWithNoun } from '../units.ts';
 
 /**
- * Checks the minimum of max_replication_slots in the specification (section 4.6). Every database of the server counts,
+ * Checks the minimum of max_replication_slots in docs/service.md S9.13. Every database of the server counts,
  * including ignored ones.
  */
 export const slotsVsDbsCheck = declareServerPreflightCheck({
@@ -17,7 +17,7 @@ export const slotsVsDbsCheck = declareServerPreflightCheck({
   title: 'max_replication_slots is at least the number of databases',
   headline: 'max_replication_slots is less than the number of databases',
   severity: { continuous: 'blocker' },
-  spec: '4.6',
+  spec: 'S9.13',
   needs: 'connection',
   queries: {
     settings: postgresqlSettingsQuery,

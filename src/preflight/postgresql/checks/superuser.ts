@@ -12,7 +12,7 @@ export const superuserCheck = declareServerPreflightCheck({
   title: 'the role is a superuser',
   headline: 'The role is not a superuser',
   severity: { continuous: 'blocker', dump: 'info' },
-  spec: '4.6',
+  spec: 'S9.13',
   needs: 'connection',
   queries: { role: migrationRoleQuery },
   evaluate({ role }) {

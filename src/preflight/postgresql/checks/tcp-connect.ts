@@ -13,7 +13,7 @@ export const tcpConnectCheck = declareServerPreflightCheck({
   title: 'the server accepts connections',
   headline: 'The server does not accept connections',
   severity: { continuous: 'blocker', dump: 'blocker' },
-  spec: '4.6',
+  spec: 'S9.10',
   needs: 'address',
   queries: {},
   evaluate(_values, facts) {

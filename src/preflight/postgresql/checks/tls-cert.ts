@@ -6,7 +6,7 @@ export const tlsCertCheck = declareServerPreflightCheck({
   title: 'the server certificate is valid for two more weeks',
   headline: 'The server certificate expires within two weeks',
   severity: { continuous: 'warning', dump: 'warning' },
-  spec: '8',
+  spec: 'S9.8',
   needs: 'address',
   queries: {},
   evaluate(_values, { tls: { certificate } }, { disableSsl, now }): PreflightCheckOutcome {
@@ -31,5 +31,5 @@ export const tlsCertCheck = declareServerPreflightCheck({
 
 const day = 86_400_000;
 
-/** The maximum duration of a migration (specification, section 8). */
+/** The maximum duration of a migration (docs/service.md S9.8). */
 const window = 14 * day;

@@ -14,7 +14,7 @@ export const tlsNegotiateCheck = declareServerPreflightCheck({
   title: 'the connection uses TLS',
   headline: 'The connection does not use TLS',
   severity: { continuous: 'blocker', dump: 'blocker' },
-  spec: '2',
+  spec: 'S9.3',
   needs: 'address',
   queries: {},
   evaluate(_values, facts, options) {

@@ -7,7 +7,7 @@ export const tlsRequiredCheck = declareServerPreflightCheck({
   title: 'the server accepts the requested TLS mode',
   headline: 'The server accepts only connections with TLS',
   severity: { continuous: 'blocker', dump: 'blocker' },
-  spec: '2',
+  spec: 'S9.3',
   needs: 'address',
   queries: {},
   evaluate(_values, facts, options) {

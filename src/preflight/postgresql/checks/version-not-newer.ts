@@ -12,7 +12,7 @@ export const postgresqlVersionNotNewerCheck = declareServerPreflightCheck({
   title: 'the source is not newer than the target',
   headline: 'The source is newer than the target',
   severity: { continuous: 'blocker', dump: 'blocker' },
-  spec: '4.6',
+  spec: 'S9.9',
   needs: 'connection',
   queries: {},
   evaluate(_values, facts, { targetVersion }): PreflightCheckOutcome {

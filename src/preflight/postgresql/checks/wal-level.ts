@@ -11,7 +11,7 @@ export const walLevelCheck = declareServerPreflightCheck({
   title: 'wal_level is logical',
   headline: 'wal_level is not logical',
   severity: { continuous: 'blocker', dump: 'info' },
-  spec: '4.6',
+  spec: 'S9.13',
   needs: 'connection',
   queries: { settings: postgresqlSettingsQuery, activity: roleSessionActivityQuery },
   evaluate({ settings, activity }, facts) {

@@ -6,7 +6,7 @@ export const redisHostPublicAddressCheck = declareRedisPreflightCheck({
   title: 'the host has a public address',
   headline: 'The host has no public address',
   severity: { continuous: 'blocker', scan: 'blocker' },
-  spec: '4.6',
+  spec: 'S9.10',
   needs: 'address',
   queries: {},
   evaluate: (_values, { address }, options) => evaluatePublicAddress(address, options, redisMigrationMethods),

@@ -18,7 +18,7 @@ export const managedBlockedCheck = declareRedisPreflightCheck({
   id: 'managed-blocked',
   title: 'no provider restricts replication',
   headline: 'A provider restricts replication',
-  spec: '4.6',
+  spec: 'S9.12',
   needs: 'address',
   severity: { continuous: 'blocker', scan: 'blocker' },
   queries: {
@@ -52,7 +52,7 @@ interface Provider {
   readonly name: string;
   /**
    * Whether the provider is the service of the target, or one of the same kind. The target does not accept such a
-   * source (spec §4.6).
+   * source (docs/service.md S9.12).
    */
   readonly isSameService: boolean;
 }

@@ -12,7 +12,7 @@ export const protectedModeCheck = declareRedisPreflightCheck({
   id: 'protected-mode',
   title: 'the server accepts remote connections',
   headline: 'The server refuses remote connections',
-  spec: '4.6',
+  spec: 'S9.10',
   needs: 'address',
   severity: { continuous: 'blocker', scan: 'blocker' },
   queries: {

@@ -12,7 +12,7 @@ export const redisConnectCheck = declareRedisPreflightCheck({
   id: 'redis-connect',
   title: 'a Redis server accepts connections on the port',
   headline: 'No Redis server accepts connections on the port',
-  spec: '4.6',
+  spec: 'S9.10',
   needs: 'address',
   severity: { continuous: 'blocker', scan: 'blocker' },
   queries: { info: markPreflightQueryOptional(redisInfoQuery) },

@@ -5,7 +5,7 @@ export const redisDnsCheck = declareRedisPreflightCheck({
   id: 'redis-dns',
   title: 'the host name has an address',
   headline: 'The host name has no address',
-  spec: '4.6',
+  spec: 'S9.10',
   needs: 'address',
   severity: { continuous: 'blocker', scan: 'blocker' },
   queries: {},

@@ -25,7 +25,7 @@ export const redisVersionNotNewerCheck = declareRedisPreflightCheck({
   id: 'version-not-newer',
   title: 'the target can read the data format of the source',
   headline: 'The target cannot read the data format of the source',
-  spec: '4.6',
+  spec: 'S9.9',
   needs: 'connection',
   severity: { continuous: 'blocker', scan: 'blocker' },
   queries: { info: redisInfoQuery, calls: markPreflightQueryOptional(redisCommandCallsQuery) },

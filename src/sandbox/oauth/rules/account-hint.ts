@@ -3,7 +3,7 @@ import type { AuthorizationRequestRule } from '../authorization-rule.ts';
 import { readPromptParameter } from './prompt.ts';
 import { readSupportedResponseTypeParameter } from './response-type.ts';
 
-/** The account hint is used only with prompt=none (spec §4.1). */
+/** The account hint is used only with prompt=none (docs/service.md S4.12). */
 export const checkAccountHintParameter: AuthorizationRequestRule = ({ parameters, redirectTo }) => {
   const hint = parameters.get('i');
   if (

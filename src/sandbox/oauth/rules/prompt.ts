@@ -5,7 +5,7 @@ import { readSupportedResponseTypeParameter } from './response-type.ts';
 
 /**
  * The parameter prompt is a list of words, in which `none` excludes all other words. The implicit flow ignores the parameter
- * prompt (spec §4.1).
+ * prompt (docs/service.md S4.7).
  */
 export const checkPromptParameter: AuthorizationRequestRule = ({ parameters, redirectTo }) => {
   if (readSupportedResponseTypeParameter(parameters) === 'token' || readPromptParameter(parameters) !== undefined)

@@ -3,7 +3,7 @@ import { renderErrorPage } from '../../panel/error-page.ts';
 import type { SandboxOAuthScope } from '../../records.ts';
 import type { AuthorizationRequestRule } from '../authorization-rule.ts';
 
-/** For an invalid scope, an error page is shown and the browser is never redirected (spec §7). */
+/** For an invalid scope, an error page is shown and the browser is never redirected (docs/service.md S4.5). */
 export const checkScopeParameter: AuthorizationRequestRule = ({ parameters }) => {
   if (readRequestedSandboxScope(parameters) !== undefined) return undefined;
   const received: readonly [string, string] = ['Received', parameters.get('scope') ?? ''];

@@ -2,8 +2,8 @@ import type { PostgresqlWatchRule, PostgresqlWatchRuleInput } from '../rule-inpu
 import type { WatchedSetting } from '../server-facts.ts';
 
 /**
- * The rule for changes of wal_level, max_replication_slots and max_wal_senders, now or at the next restart (spec.md
- * §4.6).
+ * The rule for changes of wal_level, max_replication_slots and max_wal_senders, now or at the next restart
+ * (docs/service.md S9.15).
  */
 export const replicationSettingsWatchRule: PostgresqlWatchRule = (input) => [
   ...checkWalLevel(input),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { authorizationQuery, authorize, locationOf, sandboxFor } from '../../requests.ts';
 
-describe('rule 7: the hint i is six hexadecimal characters', () => {
+describe('the hint i is six hexadecimal characters', () => {
   it.each(['12345', '1234567', 'abcdeg', '12 456', '0x1234', '1234-5'])('%j is invalid_request', async (i) => {
     const sandbox = await sandboxFor();
     const answer = locationOf(await authorize(sandbox, authorizationQuery(sandbox, { prompt: 'none', i })));

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { authorizationQuery, authorize, sandboxFor } from '../../requests.ts';
 
-describe('rule 2: an unknown, missing or repeated client_id is a page and never a redirect', () => {
+describe('an unknown, missing or repeated client_id is a page and never a redirect', () => {
   it.each([
     ['unknown', 'client_id=someone'],
     ['markup', 'client_id=%3Cscript%3E'],
@@ -16,7 +16,7 @@ describe('rule 2: an unknown, missing or repeated client_id is a page and never 
     expect(answer.body).not.toContain('<script>');
   });
 
-  it('rule 8: repeated, even with the same value', async () => {
+  it('repeated, even with the same value', async () => {
     const sandbox = await sandboxFor();
     const answer = await authorize(sandbox, `${authorizationQuery(sandbox)}&client_id=${sandbox.ready.client_id}`);
     expect(answer.status).toBe(400);

@@ -15,7 +15,7 @@ const VERIFIER = 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk';
 const CHALLENGE = createHash('sha256').update(VERIFIER).digest('base64url');
 const S256 = { code_challenge: CHALLENGE, code_challenge_method: 'S256' };
 
-describe('rule 8: PKCE', () => {
+describe('PKCE', () => {
   it('the challenge of RFC 7636 appendix B is accepted', () => {
     expect(CHALLENGE).toBe('E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM');
   });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { authorizationQuery, authorize, locationOf, sandboxFor } from '../../requests.ts';
 
-describe('rule 7: prompt is none or select_account', () => {
+describe('prompt is none or select_account', () => {
   it.each([
     'login',
     'consent',

@@ -3,7 +3,7 @@ import { authorizationQuery, authorize, sandboxFor } from '../../requests.ts';
 
 const REGISTERED = 'http://127.0.0.1:4321/callback';
 
-describe('rule 2: a missing or different redirect_uri is a page that shows the received and the registered value', () => {
+describe('a missing or different redirect_uri is a page that shows the received and the registered value', () => {
   it.each([
     'http://127.0.0.1:4321/callback/',
     'http://127.0.0.1:4321/Callback',

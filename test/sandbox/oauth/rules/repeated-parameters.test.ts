@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { authorizationQuery, authorize, locationOf, sandboxFor } from '../../requests.ts';
 
-describe('rule 8: a repeated parameter is invalid_request, unknown ones are ignored', () => {
+describe('a repeated parameter is invalid_request, unknown ones are ignored', () => {
   it.each([
     'response_type=code',
     'scope=read&scope=read',

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { authorizationQuery, authorize, locationOf, sandboxFor } from '../../requests.ts';
 
-describe('rule 3: a response_type other than code and token redirects with an error', () => {
+describe('a response_type other than code and token redirects with an error', () => {
   it.each([
     ['id_token', 'unsupported_response_type'],
     ['code token', 'unsupported_response_type'],

@@ -10,7 +10,7 @@ import {
   sandboxFor,
 } from '../../requests.ts';
 
-describe('rule 4: a scope other than read and read write is a page', () => {
+describe('a scope other than read and read write is a page', () => {
   it.each([
     ['', 'read'],
     ['&scope=', 'read'],
