@@ -9,6 +9,8 @@ import { root } from './run-vitest.mjs';
 
 const bundle = join(side, `conformance-${process.pid}.mjs`);
 mkdirSync(side, { recursive: true });
+const end = new AbortController();
+for (const name of ['SIGINT', 'SIGTERM']) process.once(name, () => end.abort(new Error('the test was cancelled')));
 try {
   await build({
     entryPoints: [join(root, 'test/conformance/main.ts')],
@@ -16,8 +18,6 @@ try {
     ...{ bundle: true, packages: 'external', platform: 'node', format: 'esm', logLevel: 'warning' },
   });
   const { main } = await import(pathToFileURL(bundle).href);
-  const end = new AbortController();
-  for (const name of ['SIGINT', 'SIGTERM']) process.once(name, () => end.abort(new Error('the test was cancelled')));
   process.exitCode = await main({
     words: process.argv.slice(2),
     env: process.env,
@@ -27,7 +27,7 @@ try {
   });
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
-  process.exitCode = 1;
+  process.exitCode = end.signal.aborted ? 130 : 1;
 } finally {
   rmSync(bundle, { force: true });
 }

@@ -27,6 +27,7 @@ const rules: readonly (readonly [name: string, rule: Rule])[] = [
   ['a door only passes names on', layers.doorsOnlyPassOn],
   ['the sandbox imports nothing of the program but the engine', layers.sandboxImportsOnlyTheEngine],
   ['the sandbox is imported by its commands and tests alone', layers.sandboxIsImportedByItsCommands],
+  ['the conformance run has a client of its own', layers.conformanceHasItsOwnClient],
   ['the entry imports only what its quick replies need', layers.entryImportsLittle],
   ['the program does not import its tests or scripts', layers.sourcesImportNoTests],
   ['there is no cycle of imports', graph.noCycles],

@@ -65,6 +65,13 @@ export const sandboxIsImportedByItsCommands: Rule = (project) =>
     .filter(({ from }) => !/^(test\/|src\/commands\/sandbox[./]|src\/library\/sandbox)/.test(from))
     .map(describe);
 
+/** An error of the program's client must not hide the same error of the sandbox. */
+export const conformanceHasItsOwnClient: Rule = (project) =>
+  project.imports
+    .filter(({ from }) => from.startsWith('test/conformance/') && !from.endsWith('.test.ts'))
+    .filter(({ to }) => /^src\/(?!base\/|sandbox\/)/.test(to))
+    .map(describe);
+
 export const entryImportsLittle: Rule = (project) =>
   project.imports
     .filter(({ from }) => from === 'src/entry.ts')

@@ -24,6 +24,16 @@ const page = (rows: string): string => `# Plan\n\n| folder | layer | for |\n|---
 
 const samples: readonly Sample[] = [
   {
+    name: 'a conformance run with the client of the program',
+    rule: layers.conformanceHasItsOwnClient,
+    good: {
+      'test/conformance/send.ts': "import { Secret } from '../../src/base/secret.ts';",
+      'test/conformance/send.test.ts': "import { a } from '../../src/api/a.ts';",
+    },
+    bad: { 'test/conformance/send.ts': "import { pkce } from '../../src/oauth/pkce.ts';" },
+    says: ['test/conformance/send.ts imports src/oauth/pkce.ts'],
+  },
+  {
     name: 'a comment that cites what is not there',
     rule: citations.citationsResolve,
     good: {
