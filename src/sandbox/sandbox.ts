@@ -25,10 +25,9 @@ import type { SandboxRoute } from './routes.ts';
 import { applyStartOptionsToSeedData, createSandboxSeedDataFromOptions } from './seed-options.ts';
 import { sandboxApiOriginHandlers } from './servers/api-server.ts';
 import { sandboxAuthOriginHandlers } from './servers/auth-server.ts';
-import { replyWhenSaved } from './state/reply-when-saved.ts';
-import type { SavedSandboxState } from './state/saved-state.ts';
-import { openSandboxStateFolder } from './state/state-folder.ts';
-import type { SandboxStateWriter } from './state/state-writer.ts';
+import type { SavedState } from './state/saved-state.ts';
+import { openStateFolder } from './state/state-folder.ts';
+import type { StateWriter } from './state/state-writer.ts';
 import { createSandboxRateLimiter, parseSandboxRateLimitRules, type SandboxRateLimiter } from './v2/rate-limit.ts';
 
 export interface SandboxServerOptions {
@@ -64,8 +63,6 @@ export interface SandboxServerOptions {
    * closes.
    */
   readonly state?: string;
-  /** The size of the journal in the state folder, in bytes, above which a new snapshot replaces the journal. */
-  readonly compactAt?: number;
   /** Database servers of clusters; migrations into these clusters copy rows. */
   readonly clusters?: readonly SandboxClusterDatabaseServer[];
   /** Finishes a migration when there are no changes to replicate for 60 s of the virtual clock. */
@@ -109,10 +106,10 @@ export async function startSandboxServers(options: SandboxServerOptions = {}): P
   for (const url of [...callbackUrls, ...apps.map(({ callbackUrl }) => callbackUrl)])
     requireRegistrableCallbackUrl(url);
 
-  const state = options.state === undefined ? undefined : openSandboxStateFolder(options.state, options.compactAt);
+  const state = options.state === undefined ? undefined : openStateFolder(options.state);
   const closing = new AbortController();
   const origins: ListeningHttpServers[] = [];
-  let writer: SandboxStateWriter | undefined;
+  let writer: StateWriter | undefined;
   let planes: SandboxClusterMigrator | undefined;
   const close = async (): Promise<void> => {
     closing.abort();
@@ -128,7 +125,7 @@ export async function startSandboxServers(options: SandboxServerOptions = {}): P
       return (message, body) => {
         if (service === undefined) return { status: 503, headers: { 'retry-after': '1' }, body: '' };
         const reply = handleSandboxRequest(server, service, names, message, body);
-        return writer === undefined ? reply : replyWhenSaved(reply, writer);
+        return writer === undefined ? reply : writer.hold(reply);
       };
     };
   const limitOf = (message: IncomingMessage): number =>
@@ -199,7 +196,7 @@ interface ServiceParts {
   readonly limiter: SandboxRateLimiter;
   readonly auth: ListeningHttpServers;
   readonly api: ListeningHttpServers;
-  readonly saved: SavedSandboxState | undefined;
+  readonly saved: SavedState | undefined;
   readonly closing: AbortSignal;
   readonly planes: SandboxClusterMigrator;
 }

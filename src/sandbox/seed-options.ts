@@ -8,7 +8,7 @@ import {
   type NewSandboxCluster,
   type SandboxSeedData,
 } from './seed-data.ts';
-import type { PersistedSandboxServerSettings } from './state/saved-state.ts';
+import type { ServerIdentity } from './state/saved-state.ts';
 import { SandboxStateFolderError } from './state/state-error.ts';
 
 /** The start options that change the seed data. */
@@ -44,7 +44,7 @@ export async function createSandboxSeedDataFromOptions(
  * SandboxStateFolderError if the saved state was created with another seed.
  */
 export function applyStartOptionsToSeedData(
-  saved: { readonly seed: SandboxSeedData; readonly identity: Pick<PersistedSandboxServerSettings, 'seedNumber'> },
+  saved: { readonly seed: SandboxSeedData; readonly identity: Pick<ServerIdentity, 'seedNumber'> },
   options: SandboxSeedOptions,
   random: Random,
 ): SandboxSeedData {

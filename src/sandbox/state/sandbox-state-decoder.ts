@@ -35,7 +35,7 @@ import {
   type SandboxStateRowLists,
   type SandboxStateTableName,
 } from './sandbox-state.ts';
-import type { SandboxJournalPatch } from './state-patch.ts';
+import type { StateChange } from './saved-state.ts';
 import type { SandboxStateRowKey } from './state-table.ts';
 
 const scope = createEnumDecoder('read', 'read write');
@@ -160,7 +160,7 @@ export const decodeSandboxState = createObjectDecoder<SandboxState>({
   ...rowLists,
 });
 
-const decodePut = createObjectDecoder<SandboxJournalPatch['put']>({
+const decodePut = createObjectDecoder<StateChange['put']>({
   clock: createOptionalMemberDecoder(clock),
   consent: createOptionalMemberDecoder(consent),
   nextId: createOptionalMemberDecoder(decodeInteger),
@@ -172,10 +172,10 @@ const decodeKeys = createArrayDecoder<SandboxStateRowKey>((value, path) =>
   typeof value === 'number' ? decodeInteger(value, path) : decodeString(value, path),
 );
 
-/** A journal record contains only the tables that have changed. */
-export const decodeSandboxJournalPatch = createObjectDecoder<SandboxJournalPatch>({
+/** A change contains only the tables that have changed. */
+export const decodeStateChange = createObjectDecoder<StateChange>({
   put: (value, path) => decodePut({ ...EMPTY_SANDBOX_STATE_ROWS, ...decodeAnyObject(value, path) }, path),
-  drop: (value, path) => {
+  drop: (value = {}, path) => {
     const entries = Object.entries(decodeAnyObject(value, path));
     return new Map(
       entries.map(([name, keys]) => [

@@ -1,4 +1,6 @@
+import type { LiveSandboxState } from '../live-sandbox-state.ts';
 import type { SandboxSeedData } from '../seed-data.ts';
+import { VIRTUAL_CLOCK_AT_SYSTEM_TIME } from '../virtual-clock.ts';
 import { decodeSandboxSeedData } from './decode-seed-data.ts';
 import {
   createEnumDecoder,
@@ -6,13 +8,30 @@ import {
   createOptionalMemberDecoder,
   decodeInteger,
   decodeString,
+  JsonDecodeError,
   type JsonDecoder,
 } from './decoder.ts';
-import type { SandboxState } from './sandbox-state.ts';
-import { decodeSandboxState } from './sandbox-state-decoder.ts';
+import { findSandboxStateInconsistency } from './inconsistency.ts';
+import {
+  createSandboxStateTables,
+  EMPTY_SANDBOX_STATE_ROWS,
+  listSandboxStateRows,
+  SANDBOX_STATE_TABLE_NAMES,
+  type SandboxState,
+  type SandboxStateRowLists,
+  type SandboxStateTableName,
+  type SandboxStateTables,
+} from './sandbox-state.ts';
+import { decodeStateChange } from './sandbox-state-decoder.ts';
+import { damagedStateError } from './state-error.ts';
+import type { SandboxStateRowKey } from './state-table.ts';
+import { type ChangedSandboxStatePart, captureRunningSandboxState, type MutableSandboxState } from './world-state.ts';
+
+// The first line of the journal is the head, each other line one change. The state is what the changes give, one after the
+// other, beginning with an empty one.
 
 /** The values that a sandbox keeps across restarts in addition to its state. */
-export interface PersistedSandboxServerSettings {
+export interface ServerIdentity {
   readonly adminToken: string;
   readonly host: string;
   readonly port: number;
@@ -22,40 +41,114 @@ export interface PersistedSandboxServerSettings {
 }
 
 /** Everything that a restart of the sandbox restores. */
-export interface SavedSandboxState {
-  readonly identity: PersistedSandboxServerSettings;
+export interface SavedState {
+  readonly identity: ServerIdentity;
   readonly seed: SandboxSeedData;
   readonly world: SandboxState;
 }
 
-/** The content of the file `snapshot`, which has exactly one record. */
-export interface SandboxStateCheckpoint extends SavedSandboxState {
-  readonly format: typeof SANDBOX_STATE_FORMAT_NAME;
-  readonly version: 1;
-  /** The number of the journal that continues the snapshot. */
-  readonly journal: number;
-  /**
-   * The number of the last record that the snapshot includes. The journal begins with the record after the last one in the
-   * snapshot.
-   */
-  readonly record: number;
+/** Changed values and rows with their content after the change, and the keys of removed rows. */
+export interface StateChange {
+  readonly put: SandboxStateRowLists & Partial<Pick<SandboxState, 'clock' | 'consent' | 'nextId'>>;
+  readonly drop: ReadonlyMap<SandboxStateTableName, readonly SandboxStateRowKey[]>;
 }
 
-export const SANDBOX_STATE_FORMAT_NAME = 'cloudctl-sandbox-state';
+/** The parts of the state that have changed, with the keys of the changed rows of each table. */
+export type ChangedParts = Map<ChangedSandboxStatePart, Set<SandboxStateRowKey>>;
 
-export const decodeSandboxStateCheckpoint: JsonDecoder<SandboxStateCheckpoint> =
-  createObjectDecoder<SandboxStateCheckpoint>({
-    format: createEnumDecoder(SANDBOX_STATE_FORMAT_NAME),
-    version: createEnumDecoder(1),
-    journal: decodeInteger,
-    record: decodeInteger,
-    identity: createObjectDecoder<PersistedSandboxServerSettings>({
-      adminToken: decodeString,
-      host: decodeString,
-      port: decodeInteger,
-      apiPort: decodeInteger,
-      seedNumber: createOptionalMemberDecoder(decodeInteger),
-    }),
-    seed: decodeSandboxSeedData,
-    world: decodeSandboxState,
-  });
+interface Head extends Omit<SavedState, 'world'> {
+  readonly format: typeof FORMAT;
+  readonly version: 1;
+}
+
+const FORMAT = 'cloudctl-sandbox-state';
+
+/** The lines of a journal that contains the present state, with a line for each row. */
+export function* encodeState(world: LiveSandboxState, identity: ServerIdentity): Generator<string> {
+  const head: Head = { format: FORMAT, version: 1, identity, seed: world.seed };
+  yield JSON.stringify(head);
+  const { clock, consent, nextId, ...lists } = captureRunningSandboxState(world.state);
+  yield JSON.stringify({ put: { clock, consent, nextId } });
+  for (const name of SANDBOX_STATE_TABLE_NAMES)
+    for (const row of lists[name]) yield JSON.stringify({ put: { [name]: [row] } });
+}
+
+/** The line for the changes. A row that changed several times is written only once. */
+export function encodeChange(changed: ChangedParts, state: Readonly<MutableSandboxState>): string {
+  const put: Record<string, unknown> = {};
+  const drop: Record<string, readonly SandboxStateRowKey[]> = {};
+  for (const [part, keys] of changed) {
+    if (part === 'everything') continue;
+    if (part === 'clock' || part === 'consent') {
+      put[part] = state[part];
+      continue;
+    }
+    if (part === 'droplets' || part === 'actions') put.nextId = state.dropletStore.nextId;
+    if (part === 'authorizations') {
+      // A renewed approval must become the last row: the change removes it and adds it again, behind the others.
+      put[part] = state.tables[part].rows().filter(({ id }) => keys.has(id));
+      drop[part] = [...keys];
+      continue;
+    }
+    const table = state.tables[part];
+    const rows = [...keys].flatMap((key) => table.get(key) ?? []);
+    const removed = [...keys].filter((key) => !table.has(key));
+    if (rows.length > 0) put[part] = rows;
+    if (removed.length > 0) drop[part] = removed;
+  }
+  return JSON.stringify({ put, drop });
+}
+
+/** Throws a StateError that names the first line that is not what a sandbox writes. @param path for the error */
+export function decodeState(path: string, [first, ...rest]: readonly string[]): SavedState {
+  const { identity, seed } = decodeLine(decodeHead, first ?? '', path, 1);
+  const tables = createSandboxStateTables(EMPTY_SANDBOX_STATE_ROWS);
+  let [clock, consent, nextId]: [SandboxState['clock'], SandboxState['consent'], number] = [
+    VIRTUAL_CLOCK_AT_SYSTEM_TIME,
+    { mode: 'ask' },
+    seed.firstId,
+  ];
+  for (const [at, line] of rest.entries()) {
+    const { put, drop } = decodeLine(decodeStateChange, line, path, at + 2);
+    clock = put.clock ?? clock;
+    consent = put.consent ?? consent;
+    nextId = put.nextId ?? nextId;
+    for (const name of SANDBOX_STATE_TABLE_NAMES) changeTable(tables, name, put, drop.get(name) ?? []);
+  }
+  const world = { clock, consent, nextId, ...listSandboxStateRows(tables) };
+  const inconsistency = findSandboxStateInconsistency(seed, world);
+  if (inconsistency !== undefined) throw damagedStateError(path, rest.length + 1, inconsistency);
+  return { identity, seed, world };
+}
+
+function changeTable<N extends SandboxStateTableName>(
+  tables: SandboxStateTables,
+  name: N,
+  changed: SandboxStateRowLists,
+  removed: readonly SandboxStateRowKey[],
+): void {
+  for (const key of removed) tables[name].drop(key);
+  for (const row of changed[name]) tables[name].put(row);
+}
+
+function decodeLine<T>(decode: JsonDecoder<T>, line: string, path: string, number: number): T {
+  try {
+    return decode(JSON.parse(line), '');
+  } catch (error) {
+    const problem = error instanceof JsonDecodeError ? error.message : 'the line is not valid JSON';
+    throw damagedStateError(path, number, problem);
+  }
+}
+
+const decodeHead = createObjectDecoder<Head>({
+  format: createEnumDecoder(FORMAT),
+  version: createEnumDecoder(1),
+  identity: createObjectDecoder<ServerIdentity>({
+    adminToken: decodeString,
+    host: decodeString,
+    port: decodeInteger,
+    apiPort: decodeInteger,
+    seedNumber: createOptionalMemberDecoder(decodeInteger),
+  }),
+  seed: decodeSandboxSeedData,
+});

@@ -19,7 +19,7 @@ export class SandboxStateFolderError extends Error {
 }
 
 /** The line number starts at 1. */
-export function damagedSandboxStateError(path: string, line: number, problem: string): SandboxStateFolderError {
+export function damagedStateError(path: string, line: number, problem: string): SandboxStateFolderError {
   return new SandboxStateFolderError('damaged', 'the sandbox state is damaged', {
     detail: `${path}, line ${line}: ${problem}`,
     hint: 'restore the folder from a backup, or name another folder with `--state`',

@@ -1,98 +1,87 @@
-import { existsSync, rmSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { chmodSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import type { LiveSandboxState } from '../live-sandbox-state.ts';
 import { lockSandboxStateFolder } from './folder-lock.ts';
-import {
-  buildSandboxJournalPath,
-  buildSandboxSnapshotPath,
-  type LoadedSandboxState,
-  loadSandboxState,
-  SANDBOX_JOURNAL_NAME_PATTERN,
-} from './load-state.ts';
-import type { PersistedSandboxServerSettings, SavedSandboxState } from './saved-state.ts';
+import { readJournal, temporaryJournalName } from './journal.ts';
+import { decodeState, type SavedState, type ServerIdentity } from './saved-state.ts';
 import { SandboxStateFolderError } from './state-error.ts';
-import { createPrivateFolderAndListFiles, setOwnerOnlyFolderPermissions } from './state-files.ts';
-import { type SandboxStateWriter, startSandboxStateWriter } from './state-writer.ts';
+import { StateWriter } from './state-writer.ts';
 
 /** A state folder that this process has locked. */
-export interface SandboxStateFolder {
+export interface StateFolder {
   /** The saved state; undefined for a new folder. */
-  readonly saved: SavedSandboxState | undefined;
-  /** A warning about the content of the folder, such as an incomplete last record. */
+  readonly saved: SavedState | undefined;
+  /** A warning about an incomplete last line. */
   readonly notice: string | undefined;
-  readonly startWriter: (
-    world: LiveSandboxState,
-    identity: PersistedSandboxServerSettings,
-  ) => Promise<SandboxStateWriter>;
+  readonly startWriter: (world: LiveSandboxState, identity: ServerIdentity) => Promise<StateWriter>;
   readonly release: () => void;
 }
 
-/** The size of the journal in bytes above which a new snapshot replaces the journal. */
-const COMPACT_AT = 4 * 1024 * 1024;
+const LOCK = 'lock';
+const JOURNAL = 'journal';
 
 /**
  * Creates the folder if it does not exist, locks it and reads its content. Throws a StateError without changing the content of
  * the folder.
  */
-export function openSandboxStateFolder(path: string, compactAt = COMPACT_AT): SandboxStateFolder {
+export function openStateFolder(path: string): StateFolder {
   const folder = resolve(path);
+  const journal = join(folder, JOURNAL);
+  let release: (() => void) | undefined;
   try {
-    const foreign = createPrivateFolderAndListFiles(folder).find((name) => !isStateFile(name));
-    if (foreign !== undefined && !existsSync(buildSandboxSnapshotPath(folder))) {
-      throw new SandboxStateFolderError('unusable', `${folder} is not a sandbox state folder`, {
-        detail: `it contains ${foreign}`,
-        hint: 'name a new or empty folder with `--state`',
-      });
-    }
-  } catch (error) {
-    throw toStateError(error, folder);
-  }
-  const release = lockSandboxStateFolder(join(folder, LOCK));
-  try {
-    setOwnerOnlyFolderPermissions(folder);
-    const names = createPrivateFolderAndListFiles(folder);
-    const loaded = loadSandboxState(folder, names);
-    removeLeftovers(folder, names, loaded);
+    makeFolders(folder);
+    requireOwnFiles(folder);
+    release = lockSandboxStateFolder(join(folder, LOCK));
+    if (process.platform !== 'win32' && (statSync(folder).mode & 0o077) !== 0) chmodSync(folder, 0o700);
+    const content = readJournal(journal);
     return {
-      saved: loaded?.saved,
-      notice: noticeOf(folder, loaded),
-      startWriter: (world, identity) => {
-        const needsSnapshot = !isEqual([loaded?.saved.identity, loaded?.saved.seed], [identity, world.seed]);
-        return startSandboxStateWriter({ folder, world, identity, from: loaded, compactAt, needsSnapshot });
+      saved: content === undefined ? undefined : decodeState(journal, content.lines),
+      notice: noticeOf(journal, content?.tornBytes ?? 0),
+      startWriter: async (world, identity) => {
+        try {
+          return await StateWriter.start(journal, world, identity);
+        } catch (error) {
+          throw toStateError(error, folder);
+        }
       },
       release,
     };
   } catch (error) {
-    release();
+    release?.();
     throw toStateError(error, folder);
   }
 }
 
-const LOCK = 'lock';
-
-/** The migration engine itself writes the file `engine`, which lists the objects that migrations created on their sources. */
-function isStateFile(name: string): boolean {
-  return [LOCK, 'snapshot', '.snapshot.tmp', 'engine'].includes(name) || SANDBOX_JOURNAL_NAME_PATTERN.test(name);
-}
-
-/** A crash during compaction leaves a journal to which no snapshot refers, and possibly an incomplete snapshot. */
-function removeLeftovers(folder: string, names: readonly string[], loaded: LoadedSandboxState | undefined): void {
-  const current = loaded === undefined ? undefined : buildSandboxJournalPath(folder, loaded.journal);
-  for (const name of names) {
-    const path = join(folder, name);
-    if (name === '.snapshot.tmp' || (SANDBOX_JOURNAL_NAME_PATTERN.test(name) && path !== current))
-      rmSync(path, { force: true });
+/**
+ * The folders are created one level at a time: with the option `recursive`, Node never returns on a file system that returns
+ * ENOENT for every new name, such as /proc.
+ */
+function makeFolders(path: string, hasParentToMake = true): void {
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (code === 'EEXIST' && statSync(path).isDirectory()) return;
+    if (code !== 'ENOENT' || !hasParentToMake || dirname(path) === path) throw error;
+    makeFolders(dirname(path));
+    makeFolders(path, false);
   }
 }
 
-function noticeOf(folder: string, loaded: LoadedSandboxState | undefined): string | undefined {
-  if (loaded === undefined || loaded.tornBytes === 0) return undefined;
-  const path = buildSandboxJournalPath(folder, loaded.journal);
-  return `removed an incomplete record of ${loaded.tornBytes} bytes at the end of ${path}: its requests had not been answered`;
+/** The migration engine itself writes the file `engine`, which lists the objects that migrations created on their sources. */
+function requireOwnFiles(folder: string): void {
+  const names = readdirSync(folder);
+  const foreign = names.find((name) => ![LOCK, JOURNAL, temporaryJournalName(JOURNAL), 'engine'].includes(name));
+  if (foreign === undefined || names.includes(JOURNAL)) return;
+  throw new SandboxStateFolderError('unusable', `${folder} is not a sandbox state folder`, {
+    detail: `it contains ${foreign}`,
+    hint: 'name a new or empty folder with `--state`',
+  });
 }
 
-function isEqual(left: unknown, right: unknown): boolean {
-  return JSON.stringify(left) === JSON.stringify(right);
+function noticeOf(journal: string, tornBytes: number): string | undefined {
+  if (tornBytes === 0) return undefined;
+  return `removed an incomplete line of ${tornBytes} bytes at the end of ${journal}: its requests had not been answered`;
 }
 
 function toStateError(error: unknown, folder: string): SandboxStateFolderError {

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { type Ran, type Running, run, start } from '../../fixtures/cli.ts';
-import { type Folders, makeFolders } from '../../fixtures/folders.ts';
+import { bin, node, type Ran, type Running, run, start, startProgram } from '../../fixtures/cli.ts';
+import { type Environment, type Folders, makeFolders } from '../../fixtures/folders.ts';
 import type { Ready } from '../../fixtures/sandbox.ts';
 
 /** Folders and commands of one user who starts, kills and restarts a sandbox. */
@@ -11,8 +11,15 @@ export interface SandboxMachine {
   /** The state folder. */
   readonly state: string;
   /** Starts the sandbox with the arguments and waits for its ready line. */
-  readonly startSandbox: (words?: readonly string[]) => Promise<StartedSandbox>;
+  readonly startSandbox: (words?: readonly string[], around?: Around) => Promise<StartedSandbox>;
   readonly run: (...words: readonly string[]) => Promise<Ran>;
+}
+
+/** What a sandbox is started with besides its arguments. */
+export interface Around {
+  /** The command that runs the program. */
+  readonly under?: readonly string[];
+  readonly env?: Environment;
 }
 
 export interface StartedSandbox {
@@ -31,8 +38,13 @@ export function createSandboxMachine(): SandboxMachine {
     folders.remove();
   });
   const state = join(folders.work, 'sandbox state');
-  const begin = (...words: readonly string[]): Running => {
-    const running = start(words, { folders, limit: 110_000 });
+  const begin = (words: readonly string[], { under = [], env = {} }: Around): Running => {
+    const options = { folders, env, limit: 110_000 };
+    const [file] = under;
+    const running =
+      file === undefined
+        ? start(words, options)
+        : startProgram(file, [...under.slice(1), node, bin, ...words], options);
     started.push(running);
     return running;
   };
@@ -40,8 +52,8 @@ export function createSandboxMachine(): SandboxMachine {
     folders,
     state,
     run: (...words) => run(words, { folders }),
-    startSandbox: async (words = []) => {
-      const running = begin('sandbox', 'start', '--state', state, '-o', 'json', ...words);
+    startSandbox: async (words = [], around = {}) => {
+      const running = begin(['sandbox', 'start', '--state', state, '-o', 'json', ...words], around);
       const [line] = await running.waitFor('stdout', /^\{.*\}$/m, 20_000);
       return {
         ready: JSON.parse(line),
@@ -61,9 +73,14 @@ export interface Tokens {
 }
 
 /** Tokens of the authorization code flow, which the consent script approves. */
-export async function logIn(ready: Ready): Promise<Tokens> {
+export async function logIn(ready: Ready, scope = 'read'): Promise<Tokens> {
   const application = { client_id: ready.client_id, redirect_uri: ready.callback_url };
-  const options = new URLSearchParams({ ...application, response_type: 'code', state: randomBytes(8).toString('hex') });
+  const options = new URLSearchParams({
+    ...application,
+    response_type: 'code',
+    scope,
+    state: randomBytes(8).toString('hex'),
+  });
   const answer = await fetch(`${ready.auth_url}/v1/oauth/authorize?${options}`, { redirect: 'manual' });
   const code = new URL(answer.headers.get('location') ?? '').searchParams.get('code') ?? '';
   const body = { ...application, grant_type: 'authorization_code', code, client_secret: ready.client_secret };
@@ -89,6 +106,27 @@ export async function callWith(ready: Ready, { access_token: token }: Tokens): P
   const answer = await fetch(`${ready.base_url}/v2/droplets`, { headers: { authorization: `Bearer ${token}` } });
   await answer.text();
   return answer.status;
+}
+
+/** The status of the response to the creation of a droplet with this name. */
+export async function createDroplet(ready: Ready, tokens: Tokens, name: string): Promise<number> {
+  const body = JSON.stringify({ name, region: 'fra1', size: 's-1vcpu-1gb', image: 'ubuntu-24-04-x64' });
+  const headers = { authorization: `Bearer ${tokens.access_token}`, 'content-type': 'application/json' };
+  const answer = await fetch(`${ready.base_url}/v2/droplets`, { method: 'POST', headers, body });
+  await answer.text();
+  return answer.status;
+}
+
+/** The names of all droplets of the account. */
+export async function dropletNames(ready: Ready, tokens: Tokens): Promise<readonly string[]> {
+  const names: string[] = [];
+  for (let page = 1; ; page += 1) {
+    const url = `${ready.base_url}/v2/droplets?per_page=200&page=${page}`;
+    const answer = await fetch(url, { headers: { authorization: `Bearer ${tokens.access_token}` } });
+    const { droplets } = JSON.parse(await answer.text());
+    names.push(...droplets.map(({ name }: { name: string }) => name));
+    if (droplets.length < 200) return names;
+  }
 }
 
 /** The number of token pairs that were neither refreshed nor revoked. */

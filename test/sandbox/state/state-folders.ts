@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
@@ -6,9 +6,9 @@ import { LiveSandboxState } from '../../../src/sandbox/live-sandbox-state.ts';
 import { seededRandom, systemRandom } from '../../../src/sandbox/random.ts';
 import { generateSandboxSeedData } from '../../../src/sandbox/seed-data.ts';
 import type { SandboxState } from '../../../src/sandbox/state/sandbox-state.ts';
-import type { PersistedSandboxServerSettings } from '../../../src/sandbox/state/saved-state.ts';
-import { openSandboxStateFolder } from '../../../src/sandbox/state/state-folder.ts';
-import type { SandboxStateWriter } from '../../../src/sandbox/state/state-writer.ts';
+import type { ServerIdentity } from '../../../src/sandbox/state/saved-state.ts';
+import { openStateFolder } from '../../../src/sandbox/state/state-folder.ts';
+import type { StateWriter } from '../../../src/sandbox/state/state-writer.ts';
 
 /** A folder that is removed at the end of the test. */
 export function makeFolder(): string {
@@ -17,7 +17,7 @@ export function makeFolder(): string {
   return folder;
 }
 
-export const IDENTITY: PersistedSandboxServerSettings = {
+export const IDENTITY: ServerIdentity = {
   adminToken: 'admin',
   host: '127.0.0.1',
   port: 4001,
@@ -31,36 +31,28 @@ export const SEED = generateSandboxSeedData(seededRandom(7), [
 
 export interface OpenedWorld {
   readonly world: LiveSandboxState;
-  readonly writer: SandboxStateWriter;
+  readonly writer: StateWriter;
   readonly folder: string;
-  /** Path of the current journal. */
-  readonly journal: () => string;
+  /** The path of the journal. */
+  readonly journal: string;
   readonly close: () => Promise<void>;
 }
 
 /** Opens a world with a state folder and a given system time. */
-export async function openWorld(
-  folder: string,
-  { compactAt = 1_000_000, systemTime = () => 1_000_000 }: { compactAt?: number; systemTime?: () => number } = {},
-): Promise<OpenedWorld> {
-  const state = openSandboxStateFolder(folder, compactAt);
+export async function openWorld(folder: string, systemTime: () => number = () => 1_000_000): Promise<OpenedWorld> {
+  const state = openStateFolder(folder);
   const world = new LiveSandboxState(state.saved?.seed ?? SEED, systemRandom(), systemTime, state.saved?.world);
   const writer = await state.startWriter(world, IDENTITY);
   const close = async (): Promise<void> => {
     await writer.close();
     state.release();
   };
-  return { world, writer, folder, journal: () => join(folder, journalOf(folder)), close };
-}
-
-export function journalOf(folder: string): string {
-  const names = readdirSync(folder).filter((name) => name.startsWith('journal.'));
-  return names.sort((left, right) => Number(left.slice(8)) - Number(right.slice(8))).at(-1) ?? '';
+  return { world, writer, folder, journal: join(folder, 'journal'), close };
 }
 
 /** The saved state of a folder that is not in use. */
 export function readFolder(folder: string): SandboxState | undefined {
-  const state = openSandboxStateFolder(folder);
+  const state = openStateFolder(folder);
   state.release();
   return state.saved?.world;
 }
