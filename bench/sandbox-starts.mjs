@@ -1,6 +1,9 @@
 // `npm run bench:sandbox-starts`: how long startSandbox of cloudctl/sandbox takes until the sandbox answers a request: the first
-// one of a new process, with the import, the next ones, and many at once in one process.
+// one of a new process, with the import, the next ones, many at once in one process, and those with 25,000 saved droplets: from a
+// journal with a line for each creation, and from the rewritten one.
 import { spawnSync } from 'node:child_process';
+import { appendFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from '../scripts/build.mjs';
@@ -8,10 +11,13 @@ import { root } from '../scripts/run-vitest.mjs';
 
 const library = pathToFileURL(join(root, 'dist/library/sandbox.js')).href;
 /** Milliseconds until one sandbox is ready. */
-const bound = 250;
+const startBound = 250;
 const processes = 15;
 const following = 30;
 const atOnce = 50;
+const droplets = 25_000;
+/** Milliseconds until a sandbox with so many droplets is ready. */
+const savedBound = 1000;
 
 if (process.argv[2] === 'child') await measure();
 else await main();
@@ -32,9 +38,11 @@ async function main() {
   report('first of a process, with the import', summary('first'));
   report('following', summary('following'));
   report(`${atOnce} at once, for each`, summary('atOnce'));
+  report(`with ${droplets} droplets, each a line`, summary('changes'), savedBound);
+  report(`with ${droplets} droplets, rewritten`, summary('rewritten'), savedBound);
 }
 
-function report(name, { median, worst }) {
+function report(name, { median, worst }, bound = startBound) {
   const verdict = median <= bound ? 'ok' : 'MISSED';
   console.log(`${name.padEnd(40)}median ${median.toFixed(1)}, worst ${worst.toFixed(1)}  <= ${bound}  ${verdict}`);
   if (median > bound) process.exitCode = 1;
@@ -48,14 +56,52 @@ async function measure() {
   const started = performance.now();
   const many = await Promise.all(Array.from({ length: atOnce }, () => timed(startSandbox)));
   const perSandbox = (performance.now() - started) / many.length;
-  console.log(JSON.stringify({ first: [first], following: next, atOnce: [perSandbox] }));
+  const folder = mkdtempSync(join(tmpdir(), 'cloudctl-bench-'));
+  try {
+    const startSaved = () => startSandbox({ stateFolder: folder });
+    await stop(await startSaved());
+    appendDroplets(join(folder, 'journal'));
+    const changes = await timed(startSaved, stop);
+    const rewritten = await timed(startSaved, stop);
+    const figures = {
+      first: [first],
+      following: next,
+      atOnce: [perSandbox],
+      changes: [changes],
+      rewritten: [rewritten],
+    };
+    console.log(JSON.stringify(figures));
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
   process.exit();
 }
 
-async function timed(start) {
+/** Writes what a sandbox writes that created one droplet after the other. */
+function appendDroplets(path) {
+  const [head] = readFileSync(path, 'utf8').split('\n');
+  const { people, firstId } = JSON.parse(head).seed;
+  const [account, region, at] = [people[0].uuid, 'fra1', Date.now()];
+  const spec = { size: 's-1vcpu-1gb', image: 155_133_621, tags: ['bench'], features: [] };
+  for (let count = 0; count < droplets; count++) {
+    const id = firstId + 1000 + 2 * count;
+    const droplet = { ...spec, region, id, account, name: `web-${count}`, createdAt: at, activeAt: at + 5000 };
+    const action = { id: id + 1, account, type: 'create', droplet: id, region, startedAt: at, completedAt: at + 5000 };
+    const change = { put: { nextId: id + 2, droplets: [droplet], actions: [action] }, drop: {} };
+    appendFileSync(path, `${JSON.stringify(change)}\n`);
+  }
+}
+
+function stop(sandbox) {
+  return sandbox.stop();
+}
+
+async function timed(start, end = () => {}) {
   const begun = performance.now();
   const sandbox = await start();
   const { status } = await fetch(`${sandbox.apiUrl}/v2/account`);
   if (status !== 401) throw new Error(`the sandbox replied with ${status}`);
-  return performance.now() - begun;
+  const taken = performance.now() - begun;
+  await end(sandbox);
+  return taken;
 }
