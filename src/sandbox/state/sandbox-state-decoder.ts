@@ -34,8 +34,8 @@ import {
   type SandboxStateRecordTypes,
   type SandboxStateRowLists,
   type SandboxStateTableName,
+  type StateChange,
 } from './sandbox-state.ts';
-import type { StateChange } from './saved-state.ts';
 import type { SandboxStateRowKey } from './state-table.ts';
 
 const scope = createEnumDecoder('read', 'read write');

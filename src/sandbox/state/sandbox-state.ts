@@ -38,6 +38,12 @@ export interface SandboxState extends SandboxStateRowLists {
   readonly nextId: number;
 }
 
+/** Changed values and rows with their content after the change, and the keys of removed rows. */
+export interface StateChange {
+  readonly put: SandboxStateRowLists & Partial<Pick<SandboxState, 'clock' | 'consent' | 'nextId'>>;
+  readonly drop: ReadonlyMap<SandboxStateTableName, readonly SandboxStateRowKey[]>;
+}
+
 export const SANDBOX_STATE_ROW_KEY_FUNCTIONS: {
   readonly [N in SandboxStateTableName]: (row: SandboxStateRecordTypes[N]) => SandboxStateRowKey;
 } = {

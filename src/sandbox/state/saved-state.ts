@@ -21,6 +21,7 @@ import {
   type SandboxStateRowLists,
   type SandboxStateTableName,
   type SandboxStateTables,
+  type StateChange,
 } from './sandbox-state.ts';
 import { decodeStateChange } from './sandbox-state-decoder.ts';
 import { damagedStateError } from './state-error.ts';
@@ -45,12 +46,6 @@ export interface SavedState {
   readonly identity: ServerIdentity;
   readonly seed: SandboxSeedData;
   readonly world: SandboxState;
-}
-
-/** Changed values and rows with their content after the change, and the keys of removed rows. */
-export interface StateChange {
-  readonly put: SandboxStateRowLists & Partial<Pick<SandboxState, 'clock' | 'consent' | 'nextId'>>;
-  readonly drop: ReadonlyMap<SandboxStateTableName, readonly SandboxStateRowKey[]>;
 }
 
 /** The parts of the state that have changed, with the keys of the changed rows of each table. */
