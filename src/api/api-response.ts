@@ -1,8 +1,8 @@
 import { CliError } from '../base/errors.ts';
 import { isJsonRecord, readStringField, tryParseJson } from '../base/json.ts';
 import { sanitizeLine } from '../base/sanitize.ts';
+import { formatDuration } from '../base/text.ts';
 import type { BufferedResponseBody } from '../platform/buffered-response-body.ts';
-import { formatWaitingTime } from '../platform/waiting-time.ts';
 
 /** A complete response of the resource API. */
 export interface ApiResponse {
@@ -116,7 +116,7 @@ export function toApiError(response: ApiResponse, method: string, path: string, 
         hint:
           response.retryAfter === undefined
             ? 'try again later'
-            : `try again in ${formatWaitingTime(response.retryAfter * 1000)}`,
+            : `try again in ${formatDuration(response.retryAfter * 1000)}`,
       });
     default:
       return new CliError('api_error', `could not ${what}: the server responded with ${status}`, {

@@ -1,8 +1,6 @@
 import { usageError } from '../base/errors.ts';
 import { shortenInputForError } from './shorten-input-for-error.ts';
 
-export { formatWaitingTime } from '../platform/waiting-time.ts';
-
 const unitMilliseconds: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 /** The milliseconds of a duration such as `30s`, `5m`, `2h` or `30d`; undefined when the text is not a duration. */
@@ -28,17 +26,17 @@ export function parseDurationToMillisecondsOrThrow(text: string, source: string,
   if (ms < min) {
     throw usageError(
       `${source} is too short: "${shortenInputForError(text)}"`,
-      `pass ${formatDuration(min)} or more, such as ${assignmentExample(source, formatDuration(min))}`,
+      `pass ${encodeDuration(min)} or more, such as ${assignmentExample(source, encodeDuration(min))}`,
     );
   }
   return ms;
 }
 
 /**
- * Formats milliseconds in the largest unit that divides them: 90000 is `90s`, 120000 is `2m`. Rounds milliseconds up to whole
- * seconds.
+ * The text that is parsed to these milliseconds, in the largest unit that divides them: 90000 is `90s`, 120000 is `2m`. Rounds
+ * up to whole seconds.
  */
-export function formatDuration(ms: number): string {
+export function encodeDuration(ms: number): string {
   const seconds = Math.max(0, Math.ceil(ms / 1000));
   for (const unit of ['d', 'h', 'm']) {
     const size = unitMilliseconds[unit]! / 1000;

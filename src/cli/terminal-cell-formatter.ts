@@ -1,3 +1,4 @@
+import { formatDuration } from '../base/text.ts';
 import { createTerminalStyles, type TerminalStyles } from './color.ts';
 import type { OutputCellValue, OutputColumnTraits } from './columns.ts';
 import { hyperlink } from './hyperlink.ts';
@@ -56,16 +57,8 @@ function colorOfState(state: string): keyof Pick<TerminalStyles, 'green' | 'red'
   return dimStates.has(state) ? 'dim' : 'yellow';
 }
 
-/** Units of time with their length in seconds, the largest unit first. */
-const units = [
-  ['d', 86_400],
-  ['h', 3600],
-  ['min', 60],
-  ['s', 1],
-] as const;
-
 /**
- * Formats a time as `3 min ago` or `in 29 d`; a time more than 60 days away as its date. Text that is not a time is returned
+ * Formats a time as `3 min 20 s ago` or `in 29 d`; a time more than 60 days away as its date. Text that is not a time is returned
  * unchanged.
  */
 export function relativeTime(text: string, now: number): string {
@@ -73,7 +66,6 @@ export function relativeTime(text: string, now: number): string {
   if (Number.isNaN(time)) return text;
   const seconds = Math.floor(Math.abs(time - now) / 1000);
   if (seconds > 60 * 86_400) return text.slice(0, 10);
-  const [unit, size] = units.find(([, length]) => seconds >= length) ?? ['s', 1];
-  const amount = `${Math.floor(seconds / size)} ${unit}`;
+  const amount = formatDuration(seconds * 1000);
   return time > now ? `in ${amount}` : `${amount} ago`;
 }

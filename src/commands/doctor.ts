@@ -1,5 +1,6 @@
 import { CliError } from '../base/errors.ts';
 import { sanitizeLine } from '../base/sanitize.ts';
+import { countOf } from '../base/text.ts';
 import type { ListView } from '../cli/columns.ts';
 import type { CommandSpec } from '../cli/command.ts';
 import { wrapWords } from '../cli/wrap-words.ts';
@@ -63,7 +64,7 @@ export const doctorCommand: CommandSpec<CommandContext> = {
     if (report.ok) await output.note('No problem found that would prevent a login.');
     else
       await output.note(
-        `${failed.length} failed ${failed.length === 1 ? 'check prevents' : 'checks prevent'} a login: ${failed.map(({ id }) => id).join(', ')}.`,
+        `${countOf(failed.length, 'failed check prevents', 'failed checks prevent')} a login: ${failed.map(({ id }) => id).join(', ')}.`,
       );
     return report.ok ? 0 : 1;
   },

@@ -1,3 +1,4 @@
+import { formatDuration } from '../base/text.ts';
 import type { ListView } from '../cli/columns.ts';
 import type { CommandSpec } from '../cli/command.ts';
 import type { CommandContext } from '../context.ts';
@@ -79,7 +80,7 @@ function sessionText({ state, expires_in: left }: ProfileOverview): string {
   switch (state) {
     case 'valid':
     case 'expires_soon':
-      return left === null || left === undefined ? 'valid' : `valid, ${timeLeft(left)} left`;
+      return left === null || left === undefined ? 'valid' : `valid, ${formatDuration(left * 1000)} left`;
     case 'expired':
       return 'expired; the next command renews it';
     case 'in_doubt':
@@ -95,13 +96,6 @@ function sessionText({ state, expires_in: left }: ProfileOverview): string {
     default:
       return state satisfies never;
   }
-}
-
-/** @param seconds until the access token expires */
-function timeLeft(seconds: number): string {
-  const [size, unit] = seconds >= 86_400 ? [86_400, 'day'] : seconds >= 3600 ? [3600, 'hour'] : [60, 'minute'];
-  const amount = Math.floor(seconds / size);
-  return `${amount} ${unit}${amount === 1 ? '' : 's'}`;
 }
 
 function actionsText({ actions_in_progress: actions }: ProfileOverview): string | undefined {

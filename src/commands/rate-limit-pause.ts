@@ -1,10 +1,10 @@
 import type { DelayFunction } from '../api/rate-limit-wait.ts';
-import { formatWaitingTime } from '../cli/duration.ts';
+import { formatDuration } from '../base/text.ts';
 import type { CommandContext } from '../context.ts';
 
 /** Shows on stderr that the program waits `ms` milliseconds for the rate limit of the server. */
 export function showRateLimitWait({ progress }: Pick<CommandContext, 'progress'>, ms: number): Promise<void> {
-  return progress.show(`waiting ${formatWaitingTime(ms)} for the rate limit`);
+  return progress.show(`waiting ${formatDuration(ms)} for the rate limit`);
 }
 
 /** Creates the function that waits when the server's rate limit is reached: it shows the wait and sleeps. */

@@ -5,6 +5,7 @@ import type { DropletReader } from '../api/find-droplets.ts';
 import { CliError, type ExitCode, usageError, withHint } from '../base/errors.ts';
 import { isJsonRecord, readStringField } from '../base/json.ts';
 import { sanitizeLine } from '../base/sanitize.ts';
+import { countOf } from '../base/text.ts';
 import type { ListView } from '../cli/columns.ts';
 import type { CommandIo } from '../cli/command-io.ts';
 import { formatTextTable } from '../cli/formats/table.ts';
@@ -14,7 +15,6 @@ import type { SignalName } from '../platform/host.ts';
 import { type BatchIo, listenForInterruption, type RowStream, type Run, streamRows } from './io.ts';
 import { createLane } from './lane.ts';
 import type { Ledger } from './ledger.ts';
-import { countOf } from './names.ts';
 import { type Outcome, outcomeOf, outcomeOfError } from './request.ts';
 import { findByIds, readBatchDroplets } from './show.ts';
 import type { BatchState } from './state.ts';
@@ -470,7 +470,7 @@ export async function findBatchTargets(state: BatchState, reader: DropletReader)
   );
   if (renamed.length > 0)
     throw usageError(
-      `${countOf(renamed.length, 'droplet')} ${renamed.length === 1 ? 'has' : 'have'} another name than in the ledger`,
+      `${countOf(renamed.length, 'droplet has', 'droplets have')} another name than in the ledger`,
       'check these droplets with `cloudctl droplets get ID`; `cloudctl droplets delete ID` deletes a droplet of any name',
       `${renamed
         .slice(0, 20)

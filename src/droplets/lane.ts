@@ -1,7 +1,7 @@
 import type { ApiResponse, RefusedRequestHints } from '../api/api-response.ts';
 import type { ApiClient, ApiRequest } from '../api/client.ts';
 import { CliError } from '../base/errors.ts';
-import { formatWaitingTime } from '../cli/duration.ts';
+import { formatDuration } from '../base/text.ts';
 import type { Clock } from '../platform/host.ts';
 
 /** Sends the requests of a batch within the rate limit of the server. */
@@ -84,11 +84,11 @@ export function createLane({ api, loginHints, clock, maxPause, onPause }: LaneOp
 
 /** @param wait milliseconds until the next request @param waited milliseconds for which the server has refused all requests */
 function rateLimitError(wait: number, waited: number, maxPause: number): CliError {
-  const refused = waited < 60_000 ? '' : ` has refused all requests for ${formatWaitingTime(waited)} and`;
+  const refused = waited < 60_000 ? '' : ` has refused all requests for ${formatDuration(waited)} and`;
   // A waiting time of more than a week is probably an error of the server.
-  const next = wait > week ? 'no request for more than 7 days' : `the next request in ${formatWaitingTime(wait)}`;
+  const next = wait > week ? 'no request for more than 7 days' : `the next request in ${formatDuration(wait)}`;
   return new CliError('rate_limited', 'the rate limit is reached', {
-    detail: `the server${refused} accepts ${next}; --max-wait is ${formatWaitingTime(maxPause)}`,
+    detail: `the server${refused} accepts ${next}; --max-wait is ${formatDuration(maxPause)}`,
     exitCode: 5,
   });
 }

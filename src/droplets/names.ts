@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { text as readAll } from 'node:stream/consumers';
 import { type CliError, usageError } from '../base/errors.ts';
+import { countOf } from '../base/text.ts';
 import type { ParsedArgs } from '../cli/command.ts';
 import { requireNonEmptyValue } from '../cli/require-non-empty-value.ts';
 import type { HostSystem } from '../platform/host.ts';
@@ -70,14 +71,14 @@ export function expandNames(patterns: readonly string[]): readonly string[] {
   if (invalid.length > 0) {
     const listed = formatNames(invalid.map((name) => (name === '' ? '(blank)' : name)));
     throw usageError(
-      `${countOf(invalid.length, 'name')} ${invalid.length === 1 ? 'is' : 'are'} invalid`,
+      `${countOf(invalid.length, 'name is', 'names are')} invalid`,
       invalid.some((name) => /[{}]/.test(name)) ? patternHint : nameHint,
       twice.length === 0 ? listed : `${listed}\nrepeated: ${formatNames(twice)}`,
     );
   }
   if (twice.length > 0)
     throw usageError(
-      `${countOf(twice.length, 'name')} ${twice.length === 1 ? 'is' : 'are'} repeated`,
+      `${countOf(twice.length, 'name is', 'names are')} repeated`,
       'give every name once',
       formatNames(twice),
     );
@@ -131,10 +132,6 @@ function escapeInvisible(name: string): string {
   return name.replace(/[\p{C}\p{Z}]/gu, (char) =>
     char === ' ' ? char : `\\u${(char.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`,
   );
-}
-
-export function countOf(n: number, noun: string): string {
-  return n === 1 ? `1 ${noun}` : `${n} ${noun}s`;
 }
 
 interface NameIndex {

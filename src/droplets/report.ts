@@ -1,7 +1,7 @@
 import { CliError, type ExitCode, withHint } from '../base/errors.ts';
+import { formatDuration } from '../base/text.ts';
 import type { ListView } from '../cli/columns.ts';
 import type { CommandIo } from '../cli/command-io.ts';
-import { formatWaitingTime } from '../cli/duration.ts';
 import type { OutputRowPages } from '../cli/write-list.ts';
 import { interruptedError } from '../platform/defer-signals.ts';
 import type { SignalName } from '../platform/host.ts';
@@ -134,7 +134,7 @@ export function formatProgress({ created, total, fresh, elapsed }: Progress): st
   const rate = elapsed <= 0 ? 0 : (fresh * 1000) / elapsed;
   const parts = [`${created}/${total} created`];
   if (rate > 0) parts.push(`${rate < 10 ? rate.toFixed(1) : Math.round(rate)}/s`);
-  if (rate > 0 && created < total) parts.push(`${formatWaitingTime(((total - created) / rate) * 1000)} left`);
+  if (rate > 0 && created < total) parts.push(`${formatDuration(Math.ceil((total - created) / rate) * 1000)} left`);
   return parts.join(', ');
 }
 
@@ -288,8 +288,8 @@ export function startNotice({ host, output, progress }: BatchIo): Notice {
   };
   const text = (): string => {
     const now = clock.now();
-    if (now < pausedUntil) return `still waiting for the rate limit: ${formatWaitingTime(pausedUntil - now)} left`;
-    return `still ${describe()}, for ${formatWaitingTime(now - startedAt)}`;
+    if (now < pausedUntil) return `still waiting for the rate limit: ${formatDuration(pausedUntil - now)} left`;
+    return `still ${describe()}, for ${formatDuration(now - startedAt)}`;
   };
   const run = async (): Promise<void> => {
     while (!stopped.signal.aborted) {

@@ -10,6 +10,7 @@ import { type CreatedDroplets, parseCreatedDroplets } from '../api/droplets.ts';
 import { readListTotal } from '../api/list-page.ts';
 import { CliError } from '../base/errors.ts';
 import { isJsonRecord, readNumberField } from '../base/json.ts';
+import { countOf } from '../base/text.ts';
 import { HttpSendError } from '../platform/http-sender.ts';
 import type { Attributes, CreatedRow } from './events.ts';
 import type { UserData } from './user-data.ts';
@@ -149,7 +150,7 @@ export async function describeLimit(
     const existing = isJsonRecord(page) ? readListTotal(page) : undefined;
     if (limit === undefined || existing === undefined) return error;
     const fitting = Math.max(0, limit - existing);
-    const facts = `the limit is ${limit} and ${existing} ${existing === 1 ? 'droplet exists' : 'droplets exist'}`;
+    const facts = `the limit is ${limit} and ${countOf(existing, 'droplet exists', 'droplets exist')}`;
     if (fitting === 0) return new LimitError(error, `delete droplets, or ask for a higher limit: ${facts}`);
     return new LimitError(error, `create at most ${fitting} more, or delete droplets: ${facts}`);
   } catch {

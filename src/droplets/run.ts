@@ -1,16 +1,15 @@
 import { existsSync } from 'node:fs';
 import type { ApiClient } from '../api/client.ts';
 import { CliError, type ExitCode, usageError } from '../base/errors.ts';
+import { countOf, formatDuration } from '../base/text.ts';
 import type { ParsedArgs } from '../cli/command.ts';
 import type { CommandIo } from '../cli/command-io.ts';
-import { formatWaitingTime } from '../cli/duration.ts';
 import { quoteShellArg } from '../cli/shell-quote.ts';
 import { adoptMarked, createTaggedBatch, recordBaseline, recordDuplicates, type TaggedBatch } from './existing.ts';
 import { type BatchIo, listenForInterruption, type Run } from './io.ts';
 import { createLane, type LaneOptions } from './lane.ts';
 import type { Ledger } from './ledger.ts';
 import { createFinder } from './lookup.ts';
-import { countOf } from './names.ts';
 import { type Notice, type Reporter, reportEnd, startNotice, startReporter } from './report.ts';
 import { describeLimit, LimitError } from './request.ts';
 import { sendMissing } from './send.ts';
@@ -210,7 +209,7 @@ function taggedBatch({ output }: Pick<CommandIo, 'output'>, reporter: Reporter, 
     },
     onDoubt: async (names, ms) => {
       await output.note(
-        `Looking up ${countOf(names, 'name')} that another run may have sent; this takes ${formatWaitingTime(ms)}.`,
+        `Looking up ${countOf(names, 'name')} that another run may have sent; this takes ${formatDuration(ms)}.`,
       );
     },
   });
@@ -251,7 +250,7 @@ async function requireNamesAvailable(ledger: Ledger): Promise<void> {
   const listed = taken.slice(0, 20).map(([name, ids]) => `${name} (${ids.join(', ')})`);
   const more = taken.length > listed.length ? ` and ${taken.length - listed.length} more` : '';
   throw usageError(
-    `${countOf(taken.length, 'name')} ${taken.length === 1 ? 'is' : 'are'} used by existing droplets`,
+    `${countOf(taken.length, 'name is', 'names are')} used by existing droplets`,
     'skip these names with `--if-exists skip`, or create more droplets of the same name with `--if-exists create`',
     `${listed.join(', ')}${more}`,
   );

@@ -2,7 +2,7 @@ import { type ApiResponse, toApiError } from '../api/api-response.ts';
 import { decodeDroplet, readPublicDropletAddress } from '../api/droplets.ts';
 import { CliError } from '../base/errors.ts';
 import { isJsonRecord, type JsonRecord, readStringField, tryParseJson } from '../base/json.ts';
-import { formatWaitingTime } from '../cli/duration.ts';
+import { formatDuration } from '../base/text.ts';
 import type { Clock } from '../platform/host.ts';
 import type { Run } from './io.ts';
 import type { Lane } from './lane.ts';
@@ -201,7 +201,7 @@ function notActiveError(names: readonly string[], total: number, timeout: number
   const more = names.length > 20 ? ` and ${names.length - 20} more` : '';
   return new CliError(
     'timeout',
-    `${names.length} of ${total} droplets are not active after ${formatWaitingTime(timeout)}`,
+    `${names.length} of ${total} droplets are not active after ${formatDuration(timeout)}`,
     {
       detail: `${names.slice(0, 20).join(', ')}${more}`,
       exitCode: 5,

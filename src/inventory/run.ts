@@ -1,5 +1,6 @@
 import { CliError, usageError } from '../base/errors.ts';
 import { maxSanitizedTextLength } from '../base/sanitize.ts';
+import { countOf } from '../base/text.ts';
 import type { ListView } from '../cli/columns.ts';
 import type { CommandIo } from '../cli/command-io.ts';
 import { runUntilSignal } from '../platform/until-signal.ts';
@@ -7,7 +8,6 @@ import { requireWritableFile, writeReportFile } from '../preflight/write-report-
 import { type Checker, checkSource } from './check.ts';
 import { createCertificateReader, type Entry } from './entry.ts';
 import { createFileFailures, type FileFailures, openFolder } from './files.ts';
-import { countedNoun } from './formats/inventory-text.ts';
 import { renderSourceInventoryReport } from './formats/render-source-inventory-report.ts';
 import { forEachSource } from './limits.ts';
 import type { InventoryRun } from './options.ts';
@@ -108,7 +108,7 @@ async function refuseBadLines({ output }: CommandIo, path: string, bad: readonly
   const from = path === '-' ? 'standard input' : path;
   for (const { line, reason } of bad) await output.show(`${from}:${line}: ${reason}`);
   throw usageError(
-    `${bad.length} ${bad.length === 1 ? 'line' : 'lines'} of ${from} cannot be used; nothing was checked`,
+    `${countOf(bad.length, 'line')} of ${from} cannot be used; nothing was checked`,
     'correct the lines above, and run the command again',
   );
 }
@@ -183,19 +183,19 @@ const outcomeView: ListView<Outcome> = {
 /** The error of an inventory with sources that are not possible or were not checked; undefined if all are possible. */
 export function inventoryError({ summary, fix_first: [first] }: InventoryReport): CliError | undefined {
   const { sources, not_possible: blocked, not_checked: unchecked } = summary;
-  const counts = `of ${countedNoun(sources, 'source')} ${summary.possible} are possible, ${blocked} not, and ${unchecked} were not checked`;
+  const counts = `of ${countOf(sources, 'source')} ${summary.possible} are possible, ${blocked} not, and ${unchecked} were not checked`;
   // The exit code for blocked sources takes precedence over the exit code for sources that were not checked.
   if (blocked > 0)
     return new CliError(
       'preflight_blocked',
-      `the requested migration is not possible for ${countedNoun(blocked, 'source')}`,
+      `the requested migration is not possible for ${countOf(blocked, 'source')}`,
       {
         detail: counts,
         hint: first === undefined ? 'fix the findings of the report' : `fix first: ${first.ids.join(', ')}`,
       },
     );
   if (unchecked > 0)
-    return new CliError('inventory_incomplete', `${countedNoun(unchecked, 'source')} could not be checked`, {
+    return new CliError('inventory_incomplete', `${countOf(unchecked, 'source')} could not be checked`, {
       detail: counts,
       hint: 'the report has the reason of each; run the same command again',
     });

@@ -1,5 +1,6 @@
 import { CliError, usageError } from '../base/errors.ts';
 import { escapeUnprintable, maxSanitizedTextLength } from '../base/sanitize.ts';
+import { formatBytes } from '../base/text.ts';
 import { programVersion } from '../base/version.ts';
 import type { OptionSpec, ParsedArgs } from '../cli/command.ts';
 import type { CommandIo } from '../cli/command-io.ts';
@@ -203,5 +204,5 @@ async function writeScript(
 
 /** Returns the progress line for a terminal: how many bytes were read, and which table is being read. */
 function formatDeepReadProgress({ bytes, database, table, position, tables }: DeepReadProgress): string {
-  return `${(bytes / 1_000_000).toFixed(1)} MB read; ${database}: table ${position} of ${tables}, ${table}`;
+  return `${formatBytes(bytes)} read; ${database}: table ${position} of ${tables}, ${table}`;
 }

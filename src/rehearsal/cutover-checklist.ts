@@ -1,4 +1,4 @@
-import { formatNumberWithNoun } from '../preflight/postgresql/units.ts';
+import { countOf } from '../base/text.ts';
 import type { DatabaseComparisonReport } from './comparison-report.ts';
 
 export type CutoverChecklistLineId = 'target' | 'writes' | 'lag' | 'sequences' | 'contents' | 'stopped';
@@ -70,8 +70,7 @@ function writesLine(facts: CutoverFacts): CutoverChecklistLine {
   const line = { id: 'writes', title: 'nothing writes to the source' } as const;
   if (facts.writes === undefined) return { ...line, ...notChecked };
   const { count, open, seconds } = facts.writes;
-  const unit = facts.engine === 'redis' ? ['change', 'changes'] : ['writing transaction', 'writing transactions'];
-  const seen = `${count} ${count === 1 ? unit[0] : unit[1]} in ${seconds} s`;
+  const seen = `${countOf(count, facts.engine === 'redis' ? 'change' : 'writing transaction')} in ${seconds} s`;
   const observed = open.length === 0 ? seen : `${seen}; not ended: ${listShort(open)}`;
   return { ...line, state: isIdleSourceCheckUseful(facts) ? 'done' : 'open', observed };
 }
@@ -109,13 +108,12 @@ function contentsLine({ contents, engine }: CutoverFacts): CutoverChecklistLine 
   const { state, databases } = contents;
   const tables = databases.flatMap(({ tables: own }) => own);
   const keys = tables.reduce((sum, { rows_source: rows }) => sum + (rows ?? 0), 0);
-  const compared =
-    engine === 'redis' ? formatNumberWithNoun(keys, 'key') : formatNumberWithNoun(tables.length, 'table');
+  const compared = engine === 'redis' ? countOf(keys, 'key') : countOf(tables.length, 'table');
   if (state === 'equal')
     return {
       ...line,
       state: 'done',
-      observed: `${compared} in ${formatNumberWithNoun(databases.length, 'database')}, all equal`,
+      observed: `${compared} in ${countOf(databases.length, 'database')}, all equal`,
     };
   const found = databases
     .filter((one) => one.state === state)

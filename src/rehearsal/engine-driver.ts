@@ -1,3 +1,4 @@
+import { countOf } from '../base/text.ts';
 import { createMigrationEngineDependencies } from '../engine/engine-dependencies.ts';
 import { defaultMigrationEngineTimeLimits } from '../engine/migration-engine-input.ts';
 import { createMemoryMigrationJournal } from '../engine/migration-journal.ts';
@@ -108,7 +109,7 @@ export function createPostgresqlRehearsalDriver(
     async plan(method) {
       plan = await planRehearsal(source, targetState ?? (await inspect()), ignoreDbs, readOnlyEngine, deps.signal);
       const { databases, missing, filled } = plan;
-      const count = databases.length === 1 ? '1 database' : `${databases.length} databases`;
+      const count = countOf(databases.length, 'database');
       return {
         onSource:
           method === 'dump'

@@ -1,4 +1,5 @@
 import { sanitizeReportLine } from '../base/sanitize.ts';
+import { countOf } from '../base/text.ts';
 import type {
   DatabaseComparisonEntry,
   DatabaseComparisonReport,
@@ -6,7 +7,6 @@ import type {
 } from './comparison-report.ts';
 import type { SequenceComparison } from './rehearsal-report.ts';
 import {
-  formatCountWithNoun,
   formatRehearsalServersLine,
   formatUnequalTableLine,
   type RehearsalReportStyles,
@@ -31,9 +31,7 @@ function resultLine({ state, databases, engine, seconds }: DatabaseComparisonRep
     .filter((one) => one.state === 'equal' || one.state === 'partly_equal');
   const rows = tables.reduce((sum, { rows_source: count }) => sum + (count ?? 0), 0);
   const what =
-    engine === 'redis'
-      ? formatCountWithNoun(rows, 'key')
-      : `${formatCountWithNoun(rows, 'row')} of ${formatCountWithNoun(tables.length, 'table')}`;
+    engine === 'redis' ? countOf(rows, 'key') : `${countOf(rows, 'row')} of ${countOf(tables.length, 'table')}`;
   const words = {
     equal: `Everything that was compared is equal: ${what}`,
     differs: 'Source and target differ',
@@ -49,13 +47,13 @@ function databaseLines(database: DatabaseComparisonEntry, styles: RehearsalRepor
   const rows = equal.reduce((sum, { rows_source: count }) => sum + (count ?? 0), 0);
   const isRedis = tables.some((table) => table.name === 'keys');
   const counts = isRedis
-    ? `${formatCountWithNoun(rows, 'key')} equal`
+    ? `${countOf(rows, 'key')} equal`
     : [
-        `${equal.length} of ${formatCountWithNoun(tables.length, 'table')} equal, with ${formatCountWithNoun(rows, 'row')}`,
+        `${equal.length} of ${countOf(tables.length, 'table')} equal, with ${countOf(rows, 'row')}`,
         ...(sequences.length === 0
           ? []
           : [
-              `${sequences.filter((one) => one.state === 'equal').length} of ${formatCountWithNoun(sequences.length, 'sequence')} equal`,
+              `${sequences.filter((one) => one.state === 'equal').length} of ${countOf(sequences.length, 'sequence')} equal`,
             ]),
       ].join(', ');
   const isPartly = tables.some((table) => table.state === 'partly_equal');

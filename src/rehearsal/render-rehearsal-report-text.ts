@@ -1,4 +1,5 @@
 import { sanitizeReportLine } from '../base/sanitize.ts';
+import { countOf, formatCount } from '../base/text.ts';
 import type {
   DatabaseRehearsalResult,
   RehearsalFailure,
@@ -56,12 +57,12 @@ function outcome({ ok, method, failures, databases, seconds }: RehearsalReport):
   const equal = tables.filter(({ state }) => state === 'equal');
   const rows = equal.reduce((total, { rows_target: count }) => total + (count ?? 0), 0);
   const left = tables.length - equal.length;
-  const others = left === 0 ? '' : `; ${formatCountWithNoun(left, 'table')} could not be compared, or not in full`;
+  const others = left === 0 ? '' : `; ${countOf(left, 'table')} could not be compared, or not in full`;
   const took = `in ${seconds.toFixed(1)} s`;
   const how = method === 'dump' ? 'dump' : 'migration';
   return ok
-    ? `The ${how} would have succeeded: ${formatCountWithNoun(rows, 'row')} of ${formatCountWithNoun(equal.length, 'table')} are equal on both servers${others}, ${took}.`
-    : `The ${how} would have failed: ${formatCountWithNoun(failures.length, 'reason')}, ${took}.`;
+    ? `The ${how} would have succeeded: ${countOf(rows, 'row')} of ${countOf(equal.length, 'table')} are equal on both servers${others}, ${took}.`
+    : `The ${how} would have failed: ${countOf(failures.length, 'reason')}, ${took}.`;
 }
 
 export function formatRehearsalServersLine({
@@ -80,14 +81,14 @@ function databaseLines({ name, method, seconds, tables, sequences }: DatabaseReh
   const [rows, onTarget] = [sum(tables, 'rows_source'), sum(tables, 'rows_target')];
   const what =
     tables.length > 0 && tables.every((table) => table.name === 'keys')
-      ? `${rows.toLocaleString('en')} keys on the source, ${onTarget.toLocaleString('en')} on the target`
-      : `${formatCountWithNoun(tables.length, 'table')}, ${formatCountWithNoun(rows, 'row')} on the source, ${onTarget.toLocaleString('en')} on the target`;
+      ? `${formatCount(rows)} keys on the source, ${formatCount(onTarget)} on the target`
+      : `${countOf(tables.length, 'table')}, ${countOf(rows, 'row')} on the source, ${formatCount(onTarget)} on the target`;
   const equal = sequences.filter(({ state }) => state === 'equal').length;
   const unknown = sequences.filter(({ state }) => state === 'not_compared').length;
   const counted =
     sequences.length === 0
       ? ''
-      : `, ${equal} of ${formatCountWithNoun(sequences.length, 'sequence')} equal${unknown === 0 ? '' : `, ${unknown} not used yet and not compared`}`;
+      : `, ${equal} of ${countOf(sequences.length, 'sequence')} equal${unknown === 0 ? '' : `, ${unknown} not used yet and not compared`}`;
   const how = method === null ? '' : `  ${method}`;
   const unequal = tables.filter(({ state }) => state !== 'equal').map(formatUnequalTableLine);
   return [sanitizeReportLine(`${name}${how}  ${what}${counted}, ${seconds.toFixed(1)} s`), ...unequal].join('\n');
@@ -96,7 +97,9 @@ function databaseLines({ name, method, seconds, tables, sequences }: DatabaseReh
 /** One line for a table that is not equal: its name, and the difference. */
 export function formatUnequalTableLine({ name, ...table }: TableComparison): string {
   const { state, error, columns_not_compared: columns = [] } = table;
-  const [source, target] = [table.rows_source, table.rows_target].map((rows) => rows?.toLocaleString('en'));
+  const [source, target] = [table.rows_source, table.rows_target].map((rows) =>
+    rows === null ? undefined : formatCount(rows),
+  );
   const onBoth = `${source === undefined ? 'no table' : `${source} rows`} on the source, ${target ?? 'no table with these columns'} on the target`;
   const words = {
     equal: '',
@@ -129,8 +132,4 @@ function inDatabase(database: string | undefined): string {
 
 function sum(tables: readonly TableComparison[], side: 'rows_source' | 'rows_target'): number {
   return tables.reduce((total, table) => total + (table[side] ?? 0), 0);
-}
-
-export function formatCountWithNoun(count: number, what: string): string {
-  return `${count.toLocaleString('en')} ${what}${count === 1 ? '' : 's'}`;
 }

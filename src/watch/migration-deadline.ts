@@ -1,3 +1,4 @@
+import { formatDuration } from '../base/text.ts';
 import type { MigrationStatusSample, WatchRuleViolation } from './status-sample.ts';
 
 const dayMs = 86_400_000;
@@ -40,7 +41,7 @@ export function checkMigrationDeadline(
   if (left <= 0)
     return [{ rule: 'deadline', observed: `the migration has run for more than two weeks${suffix}`, hint }];
   if (etaSeconds !== undefined && etaSeconds * 1000 > left) {
-    const needed = `${formatTimeLeft(etaSeconds * 1000)} needed, ${formatTimeLeft(left)} left`;
+    const needed = `${formatDuration(etaSeconds * 1000)} needed, ${formatDuration(left)} left`;
     return [
       {
         rule: 'deadline',
@@ -50,11 +51,5 @@ export function checkMigrationDeadline(
     ];
   }
   if (now - start.startedAt < warnAfter) return [];
-  return [{ rule: 'deadline', observed: `the service stops the migration in ${formatTimeLeft(left)}${suffix}`, hint }];
-}
-
-/** Formats a duration as `3 days`, `5 hours`, `12 minutes`. */
-function formatTimeLeft(ms: number): string {
-  const [size, unit] = ms >= 2 * dayMs ? [dayMs, 'days'] : ms >= 7_200_000 ? [3_600_000, 'hours'] : [60_000, 'minutes'];
-  return `${Math.max(1, Math.floor(ms / size))} ${unit}`;
+  return [{ rule: 'deadline', observed: `the service stops the migration in ${formatDuration(left)}${suffix}`, hint }];
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
-  formatDuration,
+  encodeDuration,
   parseDurationToMilliseconds,
   parseDurationToMillisecondsOrThrow,
 } from '../../src/cli/duration.ts';
@@ -39,13 +39,13 @@ test('a duration below the minimum is refused', () => {
   expect(parseDurationToMillisecondsOrThrow('1s', '--interval', 1000)).toBe(1000);
 });
 
-test('a formatted duration parses to the same value', () => {
+test('an encoded duration parses to the same value', () => {
   fc.assert(
     fc.property(fc.nat(10_000_000), (seconds) => {
-      expect(parseDurationToMilliseconds(formatDuration(seconds * 1000))).toBe(seconds * 1000);
+      expect(parseDurationToMilliseconds(encodeDuration(seconds * 1000))).toBe(seconds * 1000);
     }),
   );
-  expect([formatDuration(120_000), formatDuration(90_000), formatDuration(1), formatDuration(-5)]).toEqual([
+  expect([encodeDuration(120_000), encodeDuration(90_000), encodeDuration(1), encodeDuration(-5)]).toEqual([
     '2m',
     '90s',
     '1s',

@@ -132,7 +132,7 @@ export function stableText({ err, host }: RunResult, pattern = /^/): string {
     .replace(/\b(127\.0\.0\.1|localhost):\d+/g, '$1:PORT')
     .replace(/\bport(-| )\d{4,5}\b/g, 'port$1PORT')
     .replace(/\b\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'DATE')
-    .replace(/\bfor \d+ days \(\d+ [A-Z][a-z]{2}( \d{4})?\)/g, 'for N days (DAY)')
-    .replace(/\bfor \d+ (hours|minutes) \(until \d\d:\d\d\)/g, 'for N $1 (until TIME)')
+    .replace(/\bfor \d+ d \(\d+ [A-Z][a-z]{2}( \d{4})?\)/g, 'for N d (DAY)')
+    .replace(/\bfor (?:\d+ (?:d|h|min|s) )+\(until \d\d:\d\d\)/g, 'for TIME (until TIME)')
     .replace(/\b(default|work)#[\w-]+/g, '$1#ID');
 }

@@ -2,8 +2,9 @@ import { type ApiAction, fetchActionById } from '../../api/actions.ts';
 import type { ApiClient } from '../../api/client.ts';
 import { CliError, usageError } from '../../base/errors.ts';
 import { readLosslessNumberField, readStringField } from '../../base/json.ts';
+import { formatDuration } from '../../base/text.ts';
 import type { CommandSpec } from '../../cli/command.ts';
-import { formatWaitingTime, parseDurationToMillisecondsOrThrow } from '../../cli/duration.ts';
+import { parseDurationToMillisecondsOrThrow } from '../../cli/duration.ts';
 import { quietForJson } from '../../cli/quiet-for-json.ts';
 import { shortenInputForError } from '../../cli/shorten-input-for-error.ts';
 import type { CommandContext } from '../../context.ts';
@@ -51,7 +52,7 @@ export const actionsGetCommand: CommandSpec<CommandContext> = {
       '--wait',
       ...formatProfileAndServerOptions(context.globals, settings.profile),
     ];
-    throw new CliError('timeout', `${what} is not completed after ${formatWaitingTime(timeout)}`, {
+    throw new CliError('timeout', `${what} is not completed after ${formatDuration(timeout)}`, {
       detail:
         action === undefined ? 'the action could not be read' : `the action still has the status ${action.status}`,
       hint: `wait again with \`${again.join(' ')}\``,

@@ -2,8 +2,8 @@ import { buildOnlineMigrationPath } from '../../api/online-migration.ts';
 import { CliError } from '../../base/errors.ts';
 import { isLosslessNumberObject } from '../../base/exact.ts';
 import { isJsonRecord, type JsonRecord, readNumberField, readStringField } from '../../base/json.ts';
+import { formatBytes } from '../../base/text.ts';
 import type { ListView, OutputCellValue } from '../../cli/columns.ts';
-import { formatBytesInUnitsOf1024 } from '../../watch/units.ts';
 
 /** Columns of a migration; a cell is empty when the service does not send the value. */
 export const migrationListView: ListView<JsonRecord> = {
@@ -40,7 +40,7 @@ export function formatMigrationDatabaseLines(raw: JsonRecord): readonly string[]
     const parts = [
       readStringField(database, 'phase') ?? 'unknown',
       ...(ready === undefined || total === undefined ? [] : [`${ready} of ${total} tables copied`]),
-      ...(lag === undefined ? [] : [`${formatBytesInUnitsOf1024(lag)} behind`]),
+      ...(lag === undefined ? [] : [`${formatBytes(lag)} behind`]),
       ...(error === undefined ? [] : [error]),
     ];
     return `  ${readStringField(database, 'name') ?? 'a database'}: ${parts.join(', ')}`;

@@ -1,5 +1,6 @@
 import { CliError, usageError } from '../../base/errors.ts';
 import { sanitizeReportLine } from '../../base/sanitize.ts';
+import { countOf } from '../../base/text.ts';
 import type { ListView } from '../../cli/columns.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { nearestWord } from '../../cli/nearest-word.ts';
@@ -16,7 +17,6 @@ import {
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../../preflight/postgresql/listed-objects.ts';
 import { sequencesQuery } from '../../preflight/postgresql/queries/sequences.ts';
 import { runPreflightQueryInEachDatabase } from '../../preflight/postgresql/run-preflight-query-in-each-database.ts';
-import { formatNumberWithNoun } from '../../preflight/postgresql/units.ts';
 
 interface DatabaseSequences extends SequenceValuesScript {
   readonly database: string;
@@ -96,7 +96,7 @@ function unusedWarning(unused: readonly { readonly name: string; readonly databa
   const listed = limitFindingObjects(unused).map(
     ({ name, database }) => `${sequenceStateQuery(requoteQualifiedName(name))} in ${database}`,
   );
-  return `${formatNumberWithNoun(unused.length, 'sequence')} not used yet: on the target they begin with their start values. If setval or RESTART changed such a value, set it manually; the owner of the sequence can read it with: ${listed.join('; ')}.${buildUnlistedObjectsNote(unused)}`;
+  return `${countOf(unused.length, 'sequence')} not used yet: on the target they begin with their start values. If setval or RESTART changed such a value, set it manually; the owner of the sequence can read it with: ${listed.join('; ')}.${buildUnlistedObjectsNote(unused)}`;
 }
 
 function rowsOf({ database, statements }: DatabaseSequences): readonly Row[] {

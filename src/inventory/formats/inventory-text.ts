@@ -1,3 +1,4 @@
+import { countOf, formatCount } from '../../base/text.ts';
 import type { MigrationMethod } from '../../preflight/finding.ts';
 import {
   type FixStep,
@@ -14,15 +15,6 @@ export function commonSourceInventoryMethod({ sources }: InventoryReport): Migra
   return methods.size === 1 ? [...methods][0] : undefined;
 }
 
-/** Formats a number with its noun: `1 source`, `12 sources`, `1,000 sources`. */
-export function countedNoun(count: number, noun: string): string {
-  return `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`;
-}
-
-export function formatCount(count: number): string {
-  return count.toLocaleString('en-US');
-}
-
 /** What "possible" means in this inventory: `continuous migration`, or `requested migration` if sources have several methods. */
 export function formatCommonInventoryMigrationMethod(report: InventoryReport): string {
   return `${commonSourceInventoryMethod(report) ?? 'requested'} migration`;
@@ -32,9 +24,9 @@ export function formatCommonInventoryMigrationMethod(report: InventoryReport): s
 export function formatMigratableSourcesSentence(report: InventoryReport): string {
   const { sources, possible, not_checked: unchecked } = report.summary;
   const method = formatCommonInventoryMigrationMethod(report);
-  const rest = unchecked === 0 ? '' : ` ${countedNoun(unchecked, 'source')} could not be checked.`;
-  if (possible === sources) return `The ${method} is possible for all ${countedNoun(sources, 'source')}.`;
-  return `The ${method} is possible for ${formatCount(possible)} of ${countedNoun(sources, 'source')}.${rest}`;
+  const rest = unchecked === 0 ? '' : ` ${countOf(unchecked, 'source')} could not be checked.`;
+  if (possible === sources) return `The ${method} is possible for all ${countOf(sources, 'source')}.`;
+  return `The ${method} is possible for ${formatCount(possible)} of ${countOf(sources, 'source')}.${rest}`;
 }
 
 /** The summary line: the number of sources by result, and the number of servers. */
@@ -45,7 +37,7 @@ export function sourceInventorySummaryText({ summary, sources }: InventoryReport
     `${formatCount(possible)} possible${open}`,
     `${formatCount(blocked)} not possible${otherMethodsText(sources)}`,
     `${formatCount(unchecked)} not checked`,
-    countedNoun(servers, 'server'),
+    countOf(servers, 'server'),
   ].join(' · ');
 }
 
@@ -93,29 +85,26 @@ export function formatSourcesUnblockedByStep(
   report: InventoryReport,
   { unblocks, possible_after: after }: FixStep,
 ): string {
-  const verb = unblocks === 1 ? 'becomes' : 'become';
   const method = commonSourceInventoryMethod(report) ?? 'possible';
-  return `${countedNoun(unblocks, 'source')} ${verb} ${method} (${formatCount(after)} of ${formatCount(report.summary.sources)} in all)`;
+  return `${countOf(unblocks, 'source becomes', 'sources become')} ${method} (${formatCount(after)} of ${formatCount(report.summary.sources)} in all)`;
 }
 
 /** Where a step fixes something: `20 databases on 4 servers: db1.example.com:5432 (80 sources), db2.example.com:5432 (1) and 2 more`. */
 export function stepPlacesText({ servers, databases }: FixStep, most: number): string {
   const [{ server: name, sources: count } = { server: '', sources: 0 }] = servers;
-  const where = databases === 0 ? '' : `${countedNoun(databases, 'database')} on `;
-  if (servers.length === 1) return `${where}${name} (${countedNoun(count, 'source')})`;
+  const where = databases === 0 ? '' : `${countOf(databases, 'database')} on `;
+  if (servers.length === 1) return `${where}${name} (${countOf(count, 'source')})`;
   const named = servers
     .slice(0, most)
-    .map(
-      ({ server, sources }, at) => `${server} (${at === 0 ? countedNoun(sources, 'source') : formatCount(sources)})`,
-    );
+    .map(({ server, sources }, at) => `${server} (${at === 0 ? countOf(sources, 'source') : formatCount(sources)})`);
   const rest = servers.length - named.length;
   const list = rest > 0 ? `${named.join(', ')} and ${formatCount(rest)} more` : named.join(', ');
-  return `${where}${countedNoun(servers.length, 'server')}: ${list}`;
+  return `${where}${countOf(servers.length, 'server')}: ${list}`;
 }
 
 /** Formats the number of sources and servers that a finding is about: `12 sources on 3 servers`. */
 export function formatAffectedSourceAndServerCounts({ sources, servers }: ReportFinding): string {
-  return `${countedNoun(sources, 'source')} on ${countedNoun(servers, 'server')}`;
+  return `${countOf(sources, 'source')} on ${countOf(servers, 'server')}`;
 }
 
 /** Formats the server, the databases and the observed value of a finding: `db.example.com:5432, shop, billing: 2 tables`. */

@@ -1,13 +1,12 @@
 import { createHash } from 'node:crypto';
 import { escapeHtml, escapeHtmlKeepingLineBreaks } from '../../base/sanitize.ts';
+import { countOf, formatCount } from '../../base/text.ts';
 import { htmlPreflightReportStyle } from '../../preflight/formats/html-report-style.ts';
 import { preflightLimitationNote } from '../../preflight/formats/report-text.ts';
 import type { FixStep, InventoryReport, ReportFinding, ReportRow } from '../report.ts';
 import {
   commonSourceInventoryMethod,
-  countedNoun,
   formatAffectedSourceAndServerCounts,
-  formatCount,
   formatInventoryFindingPlace,
   formatMigratableSourcesSentence,
   groupUncheckedSourcesByReason,
@@ -81,7 +80,7 @@ function fixFirst(report: InventoryReport): string {
   const rest =
     others.length === 0
       ? ''
-      : `<details><summary>${countedNoun(others.length, 'more step')}</summary>${table(others, shownSteps + 1)}</details>`;
+      : `<details><summary>${countOf(others.length, 'more step')}</summary>${table(others, shownSteps + 1)}</details>`;
   return `<h2 id="fix-first">What to fix first</h2>${table(first, 1)}${rest}`;
 }
 
@@ -103,7 +102,7 @@ function unchecked(report: InventoryReport): string {
   const items = reasons.map(({ reason, names }) => {
     const shown = names.slice(0, 5).map((name) => `<code>${escapeHtml(name)}</code>`);
     const rest = names.length > 5 ? ` and ${names.length - 5} more` : '';
-    return `<li>${countedNoun(names.length, 'source')}: ${escapeHtml(reason)} <span class="soft">${shown.join(', ')}${rest}</span></li>`;
+    return `<li>${countOf(names.length, 'source')}: ${escapeHtml(reason)} <span class="soft">${shown.join(', ')}${rest}</span></li>`;
   });
   return `<h2>Not checked</h2><section class="card"><ul>${items.join('')}</ul></section>`;
 }
@@ -132,7 +131,7 @@ function findingPart(finding: ReportFinding, isFirst: boolean): string {
   const rest =
     more.length === 0
       ? ''
-      : `<details><summary>${countedNoun(count - 5, 'more place')}</summary><ul>${more.join('')}</ul>${hidden > 0 ? `<p class="soft">${formatCount(hidden)} more are in the JSON report of each source.</p>` : ''}</details>`;
+      : `<details><summary>${countOf(count - 5, 'more place')}</summary><ul>${more.join('')}</ul>${hidden > 0 ? `<p class="soft">${formatCount(hidden)} more are in the JSON report of each source.</p>` : ''}</details>`;
   const statements =
     fix === undefined || fix.sql.length === 0
       ? ''

@@ -1,9 +1,9 @@
 import { escapeMarkdown, markdownCodeCell } from '../../base/sanitize.ts';
+import { formatCount } from '../../base/text.ts';
 import type { InventoryReport } from '../report.ts';
 import {
   commonSourceInventoryMethod,
   formatAffectedSourceAndServerCounts,
-  formatCount,
   formatInventoryFindingPlace,
   formatMigratableSourcesSentence,
   groupUncheckedSourcesByReason,

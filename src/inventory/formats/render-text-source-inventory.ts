@@ -1,11 +1,11 @@
 import { sanitizeReportLine } from '../../base/sanitize.ts';
+import { countOf, formatCount } from '../../base/text.ts';
 import type { TerminalStyles } from '../../cli/color.ts';
 import { quoteShellArg } from '../../cli/shell-quote.ts';
 import type { FixStep, InventoryReport, ReportFinding, ReportRow } from '../report.ts';
 import {
   commonSourceInventoryMethod,
   formatAffectedSourceAndServerCounts,
-  formatCount,
   formatFirstFixSentence,
   formatInventoryFindingPlace,
   formatMigratableSourcesSentence,
@@ -52,7 +52,7 @@ function fixFirst(report: InventoryReport, ink: TerminalStyles): readonly string
     '',
     ink.bold('What to fix first'),
     ...steps.slice(0, firstSteps).flatMap((step, at) => stepLines(report, step, at + 1, ink)),
-    ...(more > 0 ? [line(`and ${more} more ${more === 1 ? 'step' : 'steps'}, below`)] : []),
+    ...(more > 0 ? [line(`and ${countOf(more, 'more step')}, below`)] : []),
   ];
 }
 
@@ -96,7 +96,7 @@ function furtherSteps(report: InventoryReport, ink: TerminalStyles): readonly st
     '',
     ink.bold('What to fix then'),
     ...steps.flatMap((step, at) => stepLines(report, step, firstSteps + at + 1, ink)),
-    ...(more > 0 ? [line(`and ${more} more ${more === 1 ? 'step' : 'steps'}, in -o json`)] : []),
+    ...(more > 0 ? [line(`and ${countOf(more, 'more step')}, in -o json`)] : []),
   ];
 }
 

@@ -1,6 +1,5 @@
-import { formatNumberWithNoun } from '../postgresql/units.ts';
+import { countOf, formatBytes } from '../../base/text.ts';
 import type { DatabasePreflightVerdict, PreflightReport } from '../report.ts';
-import { formatBytesInUnitsOf1000 } from './report-text.ts';
 
 /** A group of databases with the same verdict for the same reasons; groups have the order of the report. */
 export function groupDatabasesByVerdict({
@@ -32,14 +31,14 @@ export function summarizeDatabaseSizes(databases: readonly DatabasePreflightVerd
   const tables = sum((database) => database.tables);
   const keys = sum((database) => database.keys);
   return [
-    ...(size === undefined ? [] : [formatBytesInUnitsOf1000(size)]),
-    ...(tables === undefined ? [] : [formatNumberWithNoun(tables, 'table')]),
-    ...(keys === undefined ? [] : [formatNumberWithNoun(keys, 'key')]),
+    ...(size === undefined ? [] : [formatBytes(size)]),
+    ...(tables === undefined ? [] : [countOf(tables, 'table')]),
+    ...(keys === undefined ? [] : [countOf(keys, 'key')]),
   ];
 }
 
 /** Formats the number of databases of the source, with their total size and number of tables or keys. */
 export function formatDatabaseTotals({ databases }: PreflightReport): readonly string[] {
   if (databases.length === 0) return [];
-  return [formatNumberWithNoun(databases.length, 'database'), ...summarizeDatabaseSizes(databases)];
+  return [countOf(databases.length, 'database'), ...summarizeDatabaseSizes(databases)];
 }

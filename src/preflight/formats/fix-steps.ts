@@ -1,8 +1,8 @@
 import { maxSanitizedTextLength, sanitizeReportLine } from '../../base/sanitize.ts';
+import { countOf } from '../../base/text.ts';
 import { formatSingleLinePsqlStatement } from '../../postgresql/psql-script.ts';
 import type { FindingFix } from '../finding.ts';
 import { buildFixScriptSections, type FixScriptSection, isCommentedFixScriptSection } from '../fix-sections.ts';
-import { formatNumberWithNoun } from '../postgresql/units.ts';
 import type { PreflightReport } from '../report.ts';
 import { formatNameList, type PreflightFindingGroup, selectBlockingFindingGroups } from './finding-groups.ts';
 
@@ -118,10 +118,10 @@ function amountText(
   const counts = [
     tables.size === 0
       ? undefined
-      : `${formatNumberWithNoun(tables.size, 'table')}${databases.size > 1 ? ` in ${databases.size} databases` : ''}`,
-    statements.length === 0 ? undefined : formatNumberWithNoun(statements.length, 'statement'),
-    linesOf('review') === 0 ? undefined : `${formatNumberWithNoun(linesOf('review'), 'statement')} to review`,
-    onServer === 0 ? undefined : `${formatNumberWithNoun(onServer, 'line')} on the server`,
+      : `${countOf(tables.size, 'table')}${databases.size > 1 ? ` in ${databases.size} databases` : ''}`,
+    statements.length === 0 ? undefined : countOf(statements.length, 'statement'),
+    linesOf('review') === 0 ? undefined : `${countOf(linesOf('review'), 'statement')} to review`,
+    onServer === 0 ? undefined : `${countOf(onServer, 'line')} on the server`,
     restart ? '1 restart' : 'no restart',
   ];
   return counts.filter((part) => part !== undefined).join(', ');

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { escapeHtml, escapeHtmlKeepingLineBreaks } from '../../base/sanitize.ts';
+import { formatBytes } from '../../base/text.ts';
 import { renderFixScript, renderUndoScript } from '../render-fix-script.ts';
 import type { DatabasePreflightVerdict, PreflightReport } from '../report.ts';
 import { verdictAfterFixesSentence } from '../verdict-after-fixes.ts';
@@ -24,7 +25,6 @@ import { renderHtmlFinding, renderHtmlOtherFindings } from './html-findings.ts';
 import { htmlPreflightReportStyle } from './html-report-style.ts';
 import {
   failedDatabaseLoginNote,
-  formatBytesInUnitsOf1000,
   formatCopyTimeRange,
   formatIgnoreDatabasesAdvice,
   formatPreflightSourceWithUser,
@@ -162,7 +162,7 @@ function databaseTable(all: readonly DatabasePreflightVerdict[]): string {
     ['Verdict', ({ verdict }) => verdict],
     ['Tables', ({ tables }) => String(tables ?? ''), 'n'],
     ['Keys', ({ keys }) => String(keys ?? ''), 'n'],
-    ['Size', ({ size_bytes: size }) => (size === undefined ? '' : formatBytesInUnitsOf1000(size)), 'n'],
+    ['Size', ({ size_bytes: size }) => (size === undefined ? '' : formatBytes(size)), 'n'],
     ['Blocked by', ({ reasons }) => escapeHtml(reasons.join(', '))],
   ];
   const shown = columns.filter(([, value]) => all.some((one) => value(one) !== ''));
@@ -189,7 +189,7 @@ function chart(all: readonly DatabasePreflightVerdict[]): string {
   if (largest.length < 2 || most < 2 * least) return '';
   const bars = largest.map(({ name, size }) => {
     const width = Math.max(0.5, (size / most) * 100).toFixed(1);
-    return `<span title="${escapeHtml(name)}">${escapeHtml(name)}</span><svg viewBox="0 0 100 10" preserveAspectRatio="none" role="img" aria-label="${escapeHtml(name)}: ${formatBytesInUnitsOf1000(size)}"><rect width="${width}" height="10" rx="1"/></svg><span>${formatBytesInUnitsOf1000(size)}</span>`;
+    return `<span title="${escapeHtml(name)}">${escapeHtml(name)}</span><svg viewBox="0 0 100 10" preserveAspectRatio="none" role="img" aria-label="${escapeHtml(name)}: ${formatBytes(size)}"><rect width="${width}" height="10" rx="1"/></svg><span>${formatBytes(size)}</span>`;
   });
   return `<div class="chart">${bars.join('')}</div>`;
 }

@@ -1,6 +1,6 @@
+import { countOf, formatBytes, formatDuration } from '../../base/text.ts';
 import { quoteShellArg } from '../../cli/shell-quote.ts';
 import type { CheckFinding, PreflightFindingStatus } from '../finding.ts';
-import { formatNumberWithNoun } from '../postgresql/units.ts';
 import type { PreflightReport, PreflightVerdict } from '../report.ts';
 
 /** The order of finding statuses in a report. */
@@ -23,7 +23,7 @@ export function verdictSentence({ verdict, premises }: Pick<PreflightReport, 've
   if (premises.length === 0) return `${possibleMethod[verdict]}.${rule}`;
   const named = premises.slice(0, 2).map(({ condition }) => condition);
   const others = premises.length - named.length;
-  const all = others === 0 ? named : [...named, `${others} more ${others === 1 ? 'premise holds' : 'premises hold'}`];
+  const all = others === 0 ? named : [...named, countOf(others, 'more premise holds', 'more premises hold')];
   return `${runningMethod[verdict]} if ${all.join(', and if ')}. This is not proven.${rule}`;
 }
 
@@ -54,28 +54,12 @@ export function formatVerdictConditionLines({ premises }: Pick<PreflightReport, 
   });
 }
 
-/** Formats bytes as `12.3 MB`, in powers of 1000. */
-export function formatBytesInUnitsOf1000(bytes: number): string {
-  const units = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'];
-  const step = bytes < 1 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(bytes) / 3));
-  const value = bytes / 1000 ** step;
-  return `${step === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${units[step]}`;
-}
-
-/** Formats seconds as `2 min`, `3 h 20 min`, `5 d 2 h`. */
-export function formatSeconds(seconds: number): string {
-  if (seconds < 60) return `${Math.max(1, Math.round(seconds))} s`;
-  const minutes = Math.round(seconds / 60);
-  if (minutes < 60) return `${minutes} min`;
-  const hours = Math.floor(minutes / 60);
-  if (hours < 24) return minutes % 60 === 0 ? `${hours} h` : `${hours} h ${minutes % 60} min`;
-  return hours % 24 === 0 ? `${hours / 24} d` : `${Math.floor(hours / 24)} d ${hours % 24} h`;
-}
-
 export function formatCopyTimeRange(report: PreflightReport): string | undefined {
   const { estimate } = report;
   if (estimate === undefined) return undefined;
-  const [low, high] = [formatSeconds(estimate.seconds_low), formatSeconds(estimate.seconds_high)];
+  const [low, high] = [estimate.seconds_low, estimate.seconds_high].map((seconds) =>
+    formatDuration(Math.max(1, seconds) * 1000),
+  );
   return low === high ? `about ${low}` : `${low} to ${high}`;
 }
 
@@ -87,11 +71,11 @@ export function formatRowReadSummaryLines({ rows }: Pick<PreflightReport, 'rows'
       'Rows were not read: only `db preflight --deep` finds damaged pages, invalid bytes, rows over 1 GB and equal keys.',
     ];
   const { longest_snapshot: longest, not_read: notRead, keys_not_compared: keys } = rows;
-  const amount = `${formatNumberWithNoun(rows.rows, 'row')} of ${formatNumberWithNoun(rows.tables, 'table')}, ${formatBytesInUnitsOf1000(rows.bytes)}`;
+  const amount = `${countOf(rows.rows, 'row')} of ${countOf(rows.tables, 'table')}, ${formatBytes(rows.bytes)}`;
   const snapshot =
     longest === undefined
       ? ''
-      : `; the longest snapshot took ${formatSeconds(longest.milliseconds / 1000)} (${longest.database}: ${longest.table})`;
+      : `; the longest snapshot took ${formatDuration(longest.milliseconds)} (${longest.database}: ${longest.table})`;
   return [
     `${rows.state === 'read' ? 'Rows were read' : 'Rows were read in part'}: ${amount}${snapshot}.`,
     ...listed(

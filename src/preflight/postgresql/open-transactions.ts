@@ -1,5 +1,5 @@
+import { formatDuration } from '../../base/text.ts';
 import type { OpenTransactionWithWrites } from './queries/open-transactions.ts';
-import { timeSpanText } from './units.ts';
 
 /** Seconds after which a transaction is considered unlikely to end by itself. */
 export const maxOpenTransactionSeconds = 300;
@@ -13,6 +13,6 @@ export function describeOpenTransactionWithWrites({
   seconds,
 }: OpenTransactionWithWrites): string {
   const what = kind === 'prepared' ? id : `pid ${id}`;
-  const age = seconds === undefined ? 'age unknown' : `${timeSpanText(seconds * 1000)} old`;
+  const age = seconds === undefined ? 'age unknown' : `${formatDuration(seconds * 1000)} old`;
   return [`${what} in ${database} by ${owner}`, ...(kind === 'session' && state !== '' ? [state] : []), age].join(', ');
 }

@@ -1,9 +1,9 @@
+import { countOf } from '../../base/text.ts';
 import { quoteLiteral } from '../../postgresql/quote.ts';
 import { requoteQualifiedName } from '../../postgresql/requote.ts';
 import type { FindingFix } from '../finding.ts';
 import type { PreflightFixEffect } from '../fix-effect.ts';
 import type { ColumnWithoutEqualityOperator, TableWithUnsafeReplicaIdentity } from './queries/replica-identities.ts';
-import { formatNumberWithNoun } from './units.ts';
 
 /** Columns whose type has no equality operator, by table. */
 export type IncomparableColumnsByTable = ReadonlyMap<string, readonly string[]>;
@@ -147,7 +147,7 @@ export function formatReplicaIdentityClause({ identity, index }: TableWithUnsafe
 }
 
 function costOfFull(tables: number): string {
-  return `${formatNumberWithNoun(tables, 'table')} without a unique index over NOT NULL columns ${tables === 1 ? 'gets' : 'get'} REPLICA IDENTITY FULL: every UPDATE and DELETE then writes the whole old row to the WAL, and the target searches for it row by row. A column added later whose type has no equality operator, such as json, stops the replication.`;
+  return `${countOf(tables, 'table gets', 'tables get')} REPLICA IDENTITY FULL, for lack of a unique index over NOT NULL columns: every UPDATE and DELETE then writes the whole old row to the WAL, and the target searches for it row by row. A column added later whose type has no equality operator, such as json, stops the replication.`;
 }
 
 function manualRemedy(names: readonly string[], version: number): string {

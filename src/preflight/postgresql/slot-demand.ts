@@ -1,7 +1,7 @@
+import { countOf } from '../../base/text.ts';
 import { alterSystemFix } from './alter-system.ts';
 import type { ReplicationSlot } from './queries/replication-slots.ts';
 import type { PostgresqlServerSettings } from './queries/settings.ts';
-import { formatNumberWithNoun } from './units.ts';
 
 /** The number of replication slots, and of WAL senders, that a migration of this many databases uses; `sum` shows the calculation. */
 export function computeReplicationSlotDemand(databases: number): {
@@ -14,7 +14,7 @@ export function computeReplicationSlotDemand(databases: number): {
   return {
     needed,
     full,
-    sum: `${formatNumberWithNoun(databases, 'database')} + 1 for initial copies = ${needed} needed; 3x${databases}+2 = ${full} for full speed`,
+    sum: `${countOf(databases, 'database')} + 1 for initial copies = ${needed} needed; 3x${databases}+2 = ${full} for full speed`,
   };
 }
 
@@ -27,8 +27,6 @@ export function buildRaiseReplicationSlotsFix(
   const wanted = Math.max(used.length + computeReplicationSlotDemand(databases).full, least);
   const idle = used.filter(({ active }) => !active).length;
   const spare =
-    idle === 0
-      ? ''
-      : `${formatNumberWithNoun(idle, 'slot')} of those in use ${idle === 1 ? 'is' : 'are'} inactive: drop unused slots instead.`;
+    idle === 0 ? '' : `${countOf(idle, 'slot in use is', 'slots in use are')} inactive: drop unused slots instead.`;
   return alterSystemFix(settings, { max_replication_slots: String(wanted) }, spare);
 }

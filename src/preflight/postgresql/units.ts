@@ -1,4 +1,4 @@
-/** Parses sizes and durations of settings, and formats them for reports. */
+/** Parses the sizes and durations of settings, and formats sizes for them. */
 
 const bytesPerUnit: Readonly<Record<string, number>> = { B: 1, kB: 1024, MB: 1024 ** 2, GB: 1024 ** 3, TB: 1024 ** 4 };
 const millisecondsPerUnit: Readonly<Record<string, number>> = {
@@ -26,26 +26,6 @@ export function parsePostgresqlDuration(value: string, unit: string | undefined)
   return parseQuantity(value, unit, millisecondsPerUnit);
 }
 
-/** Formats bytes as `1.5 GB`, in powers of 1024, as PostgreSQL does. */
-export function formatBytesAsPostgresql(bytes: number): string {
-  const [name, factor] = Object.entries(bytesPerUnit).findLast(([, factor]) => Math.abs(bytes) >= factor) ?? ['B', 1];
-  return `${roundedText(bytes / factor)} ${name}`;
-}
-
-/** Formats milliseconds as `250 ms`, `12 s`, `3.5 h`, `20 days`. */
-export function timeSpanText(milliseconds: number): string {
-  if (milliseconds < 1000) return `${roundedText(milliseconds)} ms`;
-  if (milliseconds < 120_000) return `${roundedText(milliseconds / 1000)} s`;
-  if (milliseconds < 7_200_000) return `${roundedText(milliseconds / 60_000)} min`;
-  if (milliseconds < 172_800_000) return `${roundedText(milliseconds / 3_600_000)} h`;
-  return `${roundedText(milliseconds / 86_400_000)} days`;
-}
-
-/** `1 slot`, `2 slots`. */
-export function formatNumberWithNoun(number: number, one: string, many = `${one}s`): string {
-  return `${number} ${number === 1 ? one : many}`;
-}
-
 /**
  * Formats a value so that PostgreSQL accepts it: a whole number in the largest unit that keeps at least two digits:
  * `300 MB` is `300MB`.
@@ -67,8 +47,4 @@ function parseQuantity(
   if (counted === null) return Number.isFinite(number) ? number : undefined;
   const factor = table[counted[2]!];
   return factor === undefined || !Number.isFinite(number) ? undefined : number * Number(counted[1] || 1) * factor;
-}
-
-function roundedText(number: number): string {
-  return String(Math.abs(number) < 10 ? Math.round(number * 10) / 10 : Math.round(number));
 }

@@ -1,5 +1,5 @@
+import { formatBytes } from '../../base/text.ts';
 import { type RedisInfo, readRedisInfoNumber } from '../../redis/info.ts';
-import { formatBytesInUnitsOf1000 } from '../formats/report-text.ts';
 import type { RedisSourceFacts } from './source-facts.ts';
 
 /** The amount of data to copy, and the estimated duration of the copy. */
@@ -37,5 +37,5 @@ export function estimateRedisCopy(info: RedisInfo): RedisCopyEstimate | undefine
 export function formatRedisWriteRate({ rate }: RedisSourceFacts): string {
   if (rate?.writes === undefined) return 'the write rate could not be measured';
   if (rate.writes === 0) return 'the measurement found no writes';
-  return `${rate.source === 'network' ? 'at most ' : ''}${formatBytesInUnitsOf1000(rate.writes)}/s written`;
+  return `${rate.source === 'network' ? 'at most ' : ''}${formatBytes(rate.writes)}/s written`;
 }

@@ -1,4 +1,5 @@
 import { createHash, type Hash } from 'node:crypto';
+import { formatCount } from '../../base/text.ts';
 import { RedisCommandError } from '../../redis/command-error.ts';
 import type { RedisConnection, RedisReply } from '../../redis/connection.ts';
 
@@ -123,7 +124,7 @@ async function readUnordered(
       found.add(element.digest('base64'));
     }
     if (found.size > maxUnordered)
-      throw new UnreadableRedisKeyError(`has more than ${maxUnordered.toLocaleString('en')} elements`);
+      throw new UnreadableRedisKeyError(`has more than ${formatCount(maxUnordered)} elements`);
   }
   for (const element of [...found].sort()) digest.update(element);
 }

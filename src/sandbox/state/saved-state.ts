@@ -21,7 +21,6 @@ import {
   type SandboxStateRowLists,
   type SandboxStateTableName,
   type SandboxStateTables,
-  type StateChange,
 } from './sandbox-state.ts';
 import { decodeStateChange } from './sandbox-state-decoder.ts';
 import { damagedStateError } from './state-error.ts';

@@ -1,8 +1,8 @@
+import { formatDuration } from '../../base/text.ts';
 import { formatRedisCommand } from '../../redis/quote.ts';
 import { findSourceConnectionProbeViolations } from '../connection-probe.ts';
 import type { MigrationWatchLimits } from '../migration-watch-limits.ts';
 import type { WatchRuleViolation } from '../status-sample.ts';
-import { formatElapsed } from '../units.ts';
 import type { RedisFullSyncsSinceSuccess } from './full-syncs.ts';
 import type { ConnectedReplica, RedisPollFailure, WatchedRedisFacts } from './redis-facts.ts';
 
@@ -59,7 +59,7 @@ const replicaGoneRule: RedisRule = ({ replica, knownReplica, missingMs }) =>
     : [
         {
           rule: 'replica-gone',
-          observed: `the replica ${knownReplica} has not been connected for ${formatElapsed(missingMs / 1000)}`,
+          observed: `the replica ${knownReplica} has not been connected for ${formatDuration(missingMs)}`,
           hint: 'check in the control panel whether the migration was stopped, then check the firewalls and the password',
         },
       ];
@@ -84,7 +84,7 @@ const fullSyncLoopRule: RedisRule = ({ now, replica, fullSyncs, limits }) => {
   return [
     {
       rule: 'full-sync-loop',
-      observed: `${started} full synchronizations were started in ${formatElapsed((now.at - since) / 1000)}`,
+      observed: `${started} full synchronizations were started in ${formatDuration(now.at - since)}`,
       hint: `raise repl-timeout and the client-output-buffer-limit of replicas (now: ${now.config.get('client-output-buffer-limit') ?? 'not readable'}): CONFIG SET client-output-buffer-limit "replica BYTES 0 0", as far as the machine has memory`,
     },
   ];
@@ -97,7 +97,7 @@ const evictionRule: RedisRule = ({ now, window }) => {
     : [
         {
           rule: 'evicting',
-          observed: `${evicted} keys were evicted in ${formatElapsed((now.at - (window[0]?.at ?? now.at)) / 1000)}`,
+          observed: `${evicted} keys were evicted in ${formatDuration(now.at - (window[0]?.at ?? now.at))}`,
           hint: 'raise maxmemory: evicted keys are missing on the target as well',
         },
       ];
@@ -127,7 +127,7 @@ const deniedLoginsRule: RedisRule = ({ now, window }) => {
     : [
         {
           rule: 'login-refused',
-          observed: `${denied} logins were refused in ${formatElapsed((now.at - before.at) / 1000)}`,
+          observed: `${denied} logins were refused in ${formatDuration(now.at - before.at)}`,
           hint: 'run ACL LOG to see who was refused; restore the password or the ACL of the migration user if it was changed',
         },
       ];
@@ -143,7 +143,7 @@ const droppedKeysRule: RedisRule = ({ now, window }) => {
     : [
         {
           rule: 'keys-dropped',
-          observed: `${before} keys decreased to ${after} in ${formatElapsed((now.at - (window[0]?.at ?? now.at)) / 1000)}`,
+          observed: `${before} keys decreased to ${after} in ${formatDuration(now.at - (window[0]?.at ?? now.at))}`,
           hint: 'if this was a mistake, stop the migration before the target loses the keys too',
         },
       ];
@@ -169,7 +169,7 @@ export function redisOutageViolations(outage: RedisPollFailure, since: number): 
   return [
     {
       rule: refused ? 'login-refused' : 'source-unreachable',
-      observed: `the source has not answered for ${formatElapsed((outage.at - since) / 1000)}: ${outage.reason}`,
+      observed: `the source has not answered for ${formatDuration(outage.at - since)}: ${outage.reason}`,
       hint: refused
         ? 'restore the password and the ACL of the user: the target logs in with the same credentials'
         : 'start the source, or check the network: the target reconnects by itself, and the watch keeps retrying',

@@ -1,4 +1,5 @@
 import { sanitizeReportLine } from '../../base/sanitize.ts';
+import { formatBytes, formatCount, formatDuration } from '../../base/text.ts';
 import { plainStyles, type TerminalStyles } from '../../cli/color.ts';
 import { progressBar, sparkline } from '../../cli/progress-bar.ts';
 import type { TextMeasurer } from '../../cli/text-measurer.ts';
@@ -8,7 +9,6 @@ import type {
   MigrationWatchPhase,
   TableStatusSample,
 } from '../status-sample.ts';
-import { formatBytesInUnitsOf1024, formatElapsed } from '../units.ts';
 import { formatMigrationTimeLeft, stopCauseFixLocationLabels, watchPhaseLabels } from './status-text.ts';
 
 export interface StatusScreenOptions {
@@ -74,15 +74,12 @@ function headerLines(
   const cells = Math.min(40, Math.max(10, width - 34));
   const filled = progressBar(percent / 100, cells);
   const amounts = ruler.truncate(
-    [
-      total === 0 ? '' : `${formatBytesInUnitsOf1024(done)} of ${formatBytesInUnitsOf1024(total)}`,
-      formatMigrationTimeLeft(sample),
-    ]
+    [total === 0 ? '' : `${formatBytes(done)} of ${formatBytes(total)}`, formatMigrationTimeLeft(sample)]
       .filter((part) => part !== '')
       .join(', '),
     width - cells - 2,
   );
-  const lagText = `${formatBytesInUnitsOf1024(lag)} behind`;
+  const lagText = `${formatBytes(lag)} behind`;
   const room = Math.min(cells, width - lagText.length - 2);
   const lagGraph = sparkline(lags, room);
   return [
@@ -98,7 +95,7 @@ function formatDeadline({ deadline, deadline_from: from, at }: MigrationStatusSa
   if (deadline === null) return 'deadline: not known yet';
   const available = (Date.parse(deadline) - Date.parse(at)) / 1000;
   const since = from === 'first_sighting' ? ', counted from the first poll that saw it' : '';
-  return `deadline ${deadline.slice(0, 16).replace('T', ' ')} UTC, ${available <= 0 ? 'now' : `in ${formatElapsed(available)}`}${since}`;
+  return `deadline ${deadline.slice(0, 16).replace('T', ' ')} UTC, ${available <= 0 ? 'now' : `in ${formatDuration(available * 1000)}`}${since}`;
 }
 
 function violationLines(
@@ -143,7 +140,7 @@ function databaseLines(
   const each = expanded.length === 0 ? 0 : Math.max(0, Math.floor(spare / expanded.length));
   const lines = databases.flatMap((database) => {
     const state = `${watchPhaseLabels[database.phase].padEnd(11)} ${`${database.percent.toFixed(1)} %`.padStart(7)}`;
-    const lagText = database.phase === 'waiting' ? '' : `  ${formatBytesInUnitsOf1024(database.lag_bytes)} behind`;
+    const lagText = database.phase === 'waiting' ? '' : `  ${formatBytes(database.lag_bytes)} behind`;
     const name = ruler.pad(ruler.truncate(sanitizeReportLine(database.name), nameWidth(width)), nameWidth(width));
     const row = `${paint.bold(name)} ${phaseColor(database.phase, paint)(state)}${ruler.truncate(lagText, Math.max(0, width - nameWidth(width) - 20))}`;
     return [row, ...(expanded.includes(database) ? tableLines(database.tables, options, width, each) : [])];
@@ -189,8 +186,8 @@ function tableLine(table: TableStatusSample, { paint, ruler }: StatusScreenOptio
   const part = table.state === 'done' ? 1 : table.bytes_total === 0 ? 0 : table.bytes_done / table.bytes_total;
   const drawn = progressBar(part, 11);
   const percent = `${Math.floor(part * 100)} %`.padStart(7);
-  const size = `  ${formatBytesInUnitsOf1024(table.bytes_total)}`;
-  const rows = table.rows_done > 0 ? `, ${table.rows_done.toLocaleString('en')} rows` : '';
+  const size = `  ${formatBytes(table.bytes_total)}`;
+  const rows = table.rows_done > 0 ? `, ${formatCount(table.rows_done)} rows` : '';
   const tail = ruler.truncate(`${size}${rows}`, Math.max(0, width - nameWidth(width) - 20));
   return `${name} ${paint.cyan(drawn.full)}${paint.dim(drawn.empty)} ${percent}${paint.dim(tail)}`;
 }

@@ -1,10 +1,10 @@
+import { formatBytes, formatDuration } from '../../base/text.ts';
 import type {
   MigrationStatusSample,
   MigrationWatchPhase,
   ReplicationStopCauseFix,
   WatchRuleViolation,
 } from '../status-sample.ts';
-import { formatBytesInUnitsOf1024, formatElapsed } from '../units.ts';
 
 export const watchPhaseLabels: Readonly<Record<MigrationWatchPhase, string>> = {
   waiting: 'waiting',
@@ -18,7 +18,7 @@ export const watchPhaseLabels: Readonly<Record<MigrationWatchPhase, string>> = {
 /** The estimated remaining time, such as `3 min left`; empty if there is no estimate, or if nothing is left. */
 export function formatMigrationTimeLeft({ phase, eta_seconds: eta }: MigrationStatusSample): string {
   if (phase !== 'copying' && phase !== 'catching_up') return '';
-  if (eta !== undefined) return `${formatElapsed(eta)} left`;
+  if (eta !== undefined) return `${formatDuration(eta * 1000)} left`;
   return phase === 'catching_up' ? 'not catching up' : '';
 }
 
@@ -26,8 +26,8 @@ export function formatWatchStatusSummary(sample: MigrationStatusSample): string 
   const { at, phase, percent, bytes_done: done, bytes_total: total, lag_bytes: lag } = sample;
   const parts = [
     `${watchPhaseLabels[phase]} ${percent.toFixed(1)} %`,
-    ...(total === 0 ? [] : [`${formatBytesInUnitsOf1024(done)} of ${formatBytesInUnitsOf1024(total)}`]),
-    `${formatBytesInUnitsOf1024(lag)} behind`,
+    ...(total === 0 ? [] : [`${formatBytes(done)} of ${formatBytes(total)}`]),
+    `${formatBytes(lag)} behind`,
     formatMigrationTimeLeft(sample),
     ...(sample.notes ?? []),
   ];

@@ -89,7 +89,7 @@ test('db migrate --deep starts the migration only when the rows can be copied', 
   expect(service.seen.map(({ method }) => method)).toEqual(['PUT']);
 });
 
-test.skipIf(lacks('tmux'))('a terminal shows how many MB were read', async () => {
+test.skipIf(lacks('tmux'))('a terminal shows how much was read', async () => {
   const words = [
     'db',
     'preflight',
@@ -102,8 +102,8 @@ test.skipIf(lacks('tmux'))('a terminal shows how many MB were read', async () =>
   const env = { PGPASSWORD: server.password };
   const shown = await terminal([...words, '--deep', '--deep-rate', '0.2'], { folders, env, columns: 120 });
   try {
-    await shown.waitFor(/0\.[1-9] MB read; shop: table 1 of 1, public\.t/, 60_000);
-    await shown.waitFor(/1000 rows of 1 tables?, 1\.0 MB/, 60_000);
+    await shown.waitFor(/\d+ kB read; shop: table 1 of 1, public\.t/, 60_000);
+    await shown.waitFor(/1,000 rows of 1 table, (?:\d+ kB|1 MB)/, 60_000);
     expect(await shown.ended()).toBe(0);
   } finally {
     await shown.close();

@@ -30,7 +30,7 @@ describe.skipIf(lacks('chromium'))('the code flow', () => {
     expect(code).toBe(0);
     expect(stdout).toBe('');
     expect(stderr).toContain('Maya Lindqvist <maya@example.com>');
-    expect(stderr).toMatch(/^Scope read write, for 30 days \(\d+ [A-Z][a-z]{2}( \d{4})?\)/m);
+    expect(stderr).toMatch(/^Scope read write, for 30 d \(\d+ [A-Z][a-z]{2}( \d{4})?\)/m);
     expect(stderr).toContain(folders.state);
 
     const status = await machine.run(['--profile', 'sandbox', 'auth', 'status', '-o', 'json']);

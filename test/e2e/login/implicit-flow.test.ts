@@ -23,7 +23,7 @@ describe.skipIf(lacks('chromium'))('the implicit flow', () => {
     expect(code).toBe(0);
     expect(stdout).toBe('');
     expect(stderr).toMatch(/^warning: .*\bimplicit\b/m);
-    expect(stderr).toMatch(/^Scope read \(not verified\b.*, for 30 days \(\d+ [A-Z][a-z]{2}( \d{4})?\)/m);
+    expect(stderr).toMatch(/^Scope read \(not verified\b.*, for 30 d \(\d+ [A-Z][a-z]{2}( \d{4})?\)/m);
     expect(stderr).toContain(machine.folders.state);
     const refreshed = await machine.run(['auth', 'refresh', '-o', 'json']);
     expect(errorOf(refreshed)).toMatchObject({ code: 'needs_login', exit_code: 4 });

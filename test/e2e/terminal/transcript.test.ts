@@ -110,5 +110,5 @@ function stable(text: string, { home, state }: Folders): string {
     .replaceAll(home, '/HOME')
     .replace(/^https?:\S+\/v1\/oauth\/authorize\?\S+$/gm, 'AUTHORIZATION_URL')
     .replace(/\b127\.0\.0\.1:\d+/g, '127.0.0.1:PORT')
-    .replace(/\bfor 30 days \(\d+ [A-Z][a-z]{2}( \d{4})?\)/g, 'for 30 days (DAY)');
+    .replace(/\bfor 30 d \(\d+ [A-Z][a-z]{2}( \d{4})?\)/g, 'for 30 d (DAY)');
 }

@@ -2,11 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { renderHtmlPreflightReport } from '../../../src/preflight/formats/html-report.ts';
 import { renderMarkdownPreflightReport } from '../../../src/preflight/formats/markdown-report.ts';
 import { preflightReportFileExtensions, renderPreflightReport } from '../../../src/preflight/formats/render-report.ts';
-import {
-  formatBytesInUnitsOf1000,
-  formatRowReadSummaryLines,
-  formatSeconds,
-} from '../../../src/preflight/formats/report-text.ts';
+import { formatRowReadSummaryLines } from '../../../src/preflight/formats/report-text.ts';
 import { renderTextPreflightReport } from '../../../src/preflight/formats/text-report.ts';
 import type { PreflightReport } from '../../../src/preflight/report.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
@@ -98,26 +94,6 @@ describe('the report as', () => {
     const markdown = renderPreflightReport('a.md', { ...report, databases: names }, '1') ?? '';
     expect(markdown).toContain('| ``` a\\|b`c``d e ``` | dump |');
   });
-});
-
-describe('numbers with units', () => {
-  it.each([
-    [0, '0 B'],
-    [999, '999 B'],
-    [1_000, '1.0 kB'],
-    [123_456, '123 kB'],
-    [52_300_000_000, '52.3 GB'],
-  ])('%i bytes are %s', (bytes, text) => expect(formatBytesInUnitsOf1000(bytes)).toBe(text));
-
-  it.each([
-    [0.2, '1 s'],
-    [59, '59 s'],
-    [60, '1 min'],
-    [5_400, '1 h 30 min'],
-    [3_600, '1 h'],
-    [90_000, '1 d 1 h'],
-    [172_800, '2 d'],
-  ])('%d seconds are %s', (seconds, text) => expect(formatSeconds(seconds)).toBe(text));
 });
 
 it('names the open premises with what settles them', () => {

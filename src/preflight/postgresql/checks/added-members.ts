@@ -1,3 +1,4 @@
+import { countOf } from '../../../base/text.ts';
 import { requoteQualifiedName, requoteSignature } from '../../../postgresql/requote.ts';
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { buildQueryRowRemovalFixEffect } from '../../fix-effect.ts';
@@ -7,7 +8,6 @@ import {
   type FunctionAddedByAlterExtension,
   functionsAddedByAlterExtensionQuery,
 } from '../queries/functions-added-by-alter-extension.ts';
-import { formatNumberWithNoun } from '../units.ts';
 
 export const addedExtensionMembersCheck = declareDatabasePreflightCheck({
   id: 'added-members',
@@ -34,7 +34,7 @@ export const addedExtensionMembersCheck = declareDatabasePreflightCheck({
         text: 'Remove the functions from the extension (ALTER EXTENSION … DROP FUNCTION). They continue to exist, and a dump then contains them.',
       },
     };
-    const observed = formatNumberWithNoun(named.length, 'function');
+    const observed = countOf(named.length, 'function');
     return needed.length > 0 ? failOutcome(['continuous', 'dump'], observed, more) : warnOutcome(observed, more);
   },
 });

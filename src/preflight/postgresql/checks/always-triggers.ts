@@ -1,3 +1,4 @@
+import { countOf } from '../../../base/text.ts';
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import { requoteQualifiedName } from '../../../postgresql/requote.ts';
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
@@ -5,7 +6,6 @@ import { buildQueryRowRemovalFixEffect } from '../../fix-effect.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { subscriptionApplyTriggersQuery } from '../queries/triggers.ts';
-import { formatNumberWithNoun } from '../units.ts';
 
 export const alwaysTriggersCheck = declareDatabasePreflightCheck({
   id: 'always-triggers',
@@ -42,10 +42,10 @@ export const alwaysTriggersCheck = declareDatabasePreflightCheck({
     };
     // A trigger function that only returns the row has no effect, however often it is called.
     return acting.length === 0
-      ? warnOutcome(formatNumberWithNoun(applyTriggers.length, 'trigger'), more)
+      ? warnOutcome(countOf(applyTriggers.length, 'trigger'), more)
       : failOutcome(
           ['continuous'],
-          `${formatNumberWithNoun(applyTriggers.length, 'trigger')}, ${acting.length} with side effects`,
+          `${countOf(applyTriggers.length, 'trigger')}, ${acting.length} with side effects`,
           more,
         );
   },

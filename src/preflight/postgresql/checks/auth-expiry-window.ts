@@ -1,10 +1,10 @@
+import { formatDuration } from '../../../base/text.ts';
 import { quoteIdentifier, quoteLiteral } from '../../../postgresql/quote.ts';
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { buildRoleChangeFixEffect } from '../../fix-effect.ts';
 import { declareServerPreflightCheck } from '../check.ts';
 import { estimatePostgresqlCopyTime, maxMigrationSeconds } from '../copy-time-estimate.ts';
 import { migrationRoleQuery } from '../queries/migration-role.ts';
-import { timeSpanText } from '../units.ts';
 
 export const authExpiryWindowCheck = declareServerPreflightCheck({
   id: 'auth-expiry-window',
@@ -30,13 +30,13 @@ export const authExpiryWindowCheck = declareServerPreflightCheck({
     };
     // The role could log in without a password, so the matching pg_hba.conf rule requires none for this machine.
     if (role.secondsLeft < 0) return warnOutcome(`expired at ${role.validUntil}`, more);
-    const observed = `${role.validUntil}, in ${timeSpanText(role.secondsLeft * 1000)}`;
+    const observed = `${role.validUntil}, in ${formatDuration(role.secondsLeft * 1000)}`;
     if (role.secondsLeft >= maxMigrationSeconds) return passOutcome(observed, { required: more.required });
     const least = Math.max(soonest, copy === undefined ? 0 : estimatePostgresqlCopyTime(copy).low);
     if (role.secondsLeft >= least) return warnOutcome(observed, more);
     return failOutcome(['continuous', 'dump'], observed, {
       ...more,
-      required: `${more.required}; at the very least for ${timeSpanText(least * 1000)}`,
+      required: `${more.required}; at the very least for ${formatDuration(least * 1000)}`,
     });
   },
 });

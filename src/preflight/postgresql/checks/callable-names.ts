@@ -1,3 +1,4 @@
+import { countOf } from '../../../base/text.ts';
 import { requoteQualifiedName } from '../../../postgresql/requote.ts';
 import { failOutcome, infoOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
 import { buildQueryRowRemovalFixEffect } from '../../fix-effect.ts';
@@ -5,7 +6,6 @@ import { declareDatabasePreflightCheck } from '../check.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { suggestValueQueriesForTableOwner } from '../owner-queries.ts';
 import { type RegprocColumn, regprocColumnsQuery } from '../queries/regproc-columns.ts';
-import { formatNumberWithNoun } from '../units.ts';
 
 export const ambiguousCallableNamesCheck = declareDatabasePreflightCheck({
   id: 'callable-names',
@@ -18,7 +18,7 @@ export const ambiguousCallableNamesCheck = declareDatabasePreflightCheck({
     const ambiguous = callableColumns.filter(({ rows }) => rows === 'violate');
     const unseen = callableColumns.filter(({ rows }) => rows === 'unseen');
     const named = ambiguous.length > 0 ? ambiguous : unseen.length > 0 ? unseen : callableColumns;
-    const observed = formatNumberWithNoun(named.length, 'column');
+    const observed = countOf(named.length, 'column');
     const objects = limitFindingObjects(named).map(({ table, column, type }) => `${column} of ${table} (${type})`);
     const changed = named.filter(({ isInside, type }) => !isInside && /^reg(proc|oper)(\[\])?$/.test(type));
     const more = {

@@ -1,3 +1,4 @@
+import { countOf } from '../../../base/text.ts';
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import { requoteQualifiedName } from '../../../postgresql/requote.ts';
 import { infoOutcome, type PreflightCheckOutcome, passOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
@@ -10,7 +11,6 @@ import {
   type FunctionNeedingSuperuserOrLocale,
   functionsNeedingSuperuserOrLocaleQuery,
 } from '../queries/superuser-created-functions.ts';
-import { formatNumberWithNoun } from '../units.ts';
 
 export const collationCheck = declareDatabasePreflightCheck({
   id: 'collation',
@@ -75,7 +75,7 @@ function localeSettings(found: readonly FunctionNeedingSuperuserOrLocale[]): Pre
   const [name, value] = setting.split('=');
   return {
     ...unknownOutcome(
-      `${formatNumberWithNoun(found.length, 'function')} with a locale in SET; it is not known whether the target provides it`,
+      `${countOf(found.length, 'function')} with a locale in SET; it is not known whether the target provides it`,
     ),
     headline: 'A function sets a locale that the target may not provide',
     premise: 'the target provides the locales that functions set',

@@ -1,10 +1,10 @@
+import { countOf } from '../../../base/text.ts';
 import { failOutcome, type PreflightCheckOutcome, passOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
 import { buildIncompleteScanOutcome } from '../deep/get-row-scan-or-check-outcome.ts';
 import type { UnreadTable } from '../deep/scanned-row-statistics.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { type DatabaseStorageDamage, storageDamageQuery } from '../queries/storage-damage.ts';
-import { formatNumberWithNoun } from '../units.ts';
 
 export const damagedStorageCheck = declareDatabasePreflightCheck({
   id: 'damaged-storage',
@@ -25,7 +25,7 @@ export const damagedStorageCheck = declareDatabasePreflightCheck({
 });
 
 function damagedRows(damaged: readonly UnreadTable[]): PreflightCheckOutcome {
-  return failOutcome(['continuous', 'dump'], `${formatNumberWithNoun(damaged.length, 'table')} with damaged rows`, {
+  return failOutcome(['continuous', 'dump'], `${countOf(damaged.length, 'table')} with damaged rows`, {
     headline: 'Rows of a table are damaged',
     required: 'rows that the server can read',
     detail: `Reading stopped at the first damaged row, so there may be more. The copy stops there on every attempt.${buildUnlistedObjectsNote(damaged)}`,
@@ -39,7 +39,7 @@ function damagedRows(damaged: readonly UnreadTable[]): PreflightCheckOutcome {
 
 function failedElsewhere({ checksumFailures, lastFailure }: DatabaseStorageDamage): PreflightCheckOutcome {
   return warnOutcome(
-    `${formatNumberWithNoun(checksumFailures, 'checksum failure')}, the last at ${lastFailure}; every row was read`,
+    `${countOf(checksumFailures, 'checksum failure')}, the last at ${lastFailure}; every row was read`,
     {
       headline: 'Pages failed their checksum, and the rows of all tables can be read',
       required: 'no checksum failures',
@@ -55,7 +55,7 @@ function failedElsewhere({ checksumFailures, lastFailure }: DatabaseStorageDamag
 function missingFiles({ missing }: DatabaseStorageDamage): PreflightCheckOutcome {
   const lost = [...new Set(missing.flatMap(({ tablespace }) => tablespace ?? []))];
   const where = lost.length === 0 ? '' : ` The directory of tablespace ${lost.join(', ')} does not exist.`;
-  return failOutcome(['continuous', 'dump'], `${formatNumberWithNoun(missing.length, 'relation')} without a file`, {
+  return failOutcome(['continuous', 'dump'], `${countOf(missing.length, 'relation')} without a file`, {
     headline: 'The file of a table is missing',
     required: 'a file for every table, TOAST table and sequence',
     detail: `Every read of a table without its file fails, so the rows of the table cannot be copied: "could not open file "${missing[0]!.path}": No such file or directory".${where}${buildUnlistedObjectsNote(missing)}`,
@@ -69,7 +69,7 @@ function missingFiles({ missing }: DatabaseStorageDamage): PreflightCheckOutcome
 
 function failedChecksums({ checksumFailures, lastFailure }: DatabaseStorageDamage): PreflightCheckOutcome {
   return {
-    ...unknownOutcome(`${formatNumberWithNoun(checksumFailures, 'checksum failure')}, the last at ${lastFailure}`),
+    ...unknownOutcome(`${countOf(checksumFailures, 'checksum failure')}, the last at ${lastFailure}`),
     premise: 'no damaged page in a table, or all damaged pages repaired',
     settledBy: '--deep',
     headline: 'Pages of the database failed their checksum',

@@ -1,3 +1,4 @@
+import { countOf } from '../../../base/text.ts';
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import { failOutcome, type PreflightCheckOutcome, passOutcome } from '../../finding.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
@@ -5,7 +6,6 @@ import { explainAccessExclusiveCatalogLocks } from '../explain-catalog-locks.ts'
 import { explainRefusedPostgresqlLogin } from '../login-step-outcomes.ts';
 import { databasesQuery } from '../queries/databases.ts';
 import type { DatabaseAccessResult } from '../source-facts.ts';
-import { formatNumberWithNoun } from '../units.ts';
 
 export const dbNoconnectCheck = declareDatabasePreflightCheck({
   id: 'db-noconnect',
@@ -82,7 +82,7 @@ export const dbNoconnectCheck = declareDatabasePreflightCheck({
     if (reach?.kind === 'lost' && limit >= 0 && bound) {
       return failOutcome(['continuous', 'dump'], `could not connect: ${reach.message}`, {
         required: 'a connection',
-        detail: `The database allows ${formatNumberWithNoun(limit, 'connection')} at a time (CONNECTION LIMIT), for all roles except superusers together.`,
+        detail: `The database allows ${countOf(limit, 'connection')} at a time (CONNECTION LIMIT), for all roles except superusers together.`,
         fix: {
           sql: [`ALTER DATABASE ${name} CONNECTION LIMIT -1`],
           undo: [`ALTER DATABASE ${name} CONNECTION LIMIT ${limit}`],

@@ -1,9 +1,9 @@
+import { countOf } from '../../../base/text.ts';
 import { infoOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { installedExtensionsQuery } from '../queries/extensions.ts';
 import { recentlyChangedTablesQuery } from '../queries/recently-changed-tables.ts';
-import { formatNumberWithNoun } from '../units.ts';
 
 export const ddlActivityCheck = declareDatabasePreflightCheck({
   id: 'ddl-activity',
@@ -17,7 +17,7 @@ export const ddlActivityCheck = declareDatabasePreflightCheck({
     const parts = [
       ...(recentDdl.length === 0
         ? []
-        : [`${formatNumberWithNoun(recentDdl.length, 'table')} created or altered in the last 24 hours`]),
+        : [`${countOf(recentDdl.length, 'table')} created or altered in the last 24 hours`]),
       ...(makers.length === 0 ? [] : [makers.join(', ')]),
     ];
     const observed = parts.join('; ');

@@ -1,8 +1,8 @@
+import { countOf } from '../../../base/text.ts';
 import { failOutcome, passOutcome } from '../../finding.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { type TextSearchDictionary, textSearchDictionariesQuery } from '../queries/text-search-dictionaries.ts';
-import { formatNumberWithNoun } from '../units.ts';
 
 export const dictionariesCheck = declareDatabasePreflightCheck({
   id: 'dictionaries',
@@ -18,7 +18,7 @@ export const dictionariesCheck = declareDatabasePreflightCheck({
     const [first] = found;
     if (first === undefined)
       return passOutcome(dictionaries.length === 0 ? 'none with options' : 'standard files only');
-    return failOutcome(['continuous', 'dump'], formatNumberWithNoun(found.length, 'dictionary', 'dictionaries'), {
+    return failOutcome(['continuous', 'dump'], countOf(found.length, 'dictionary', 'dictionaries'), {
       required: 'dictionary files that every server provides, such as english.stop',
       detail: `Dictionary files are in the tsearch_data folder of the server and are not migrated. CREATE TEXT SEARCH DICTIONARY needs these files, so the schema cannot be restored: "could not open … file ".../tsearch_data/${first.files[0]}": No such file or directory".${buildUnlistedObjectsNote(found)}`,
       objects: limitFindingObjects(found).map(

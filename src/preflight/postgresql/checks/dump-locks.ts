@@ -1,3 +1,4 @@
+import { countOf } from '../../../base/text.ts';
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { alterSystemFix } from '../alter-system.ts';
 import { declareServerPreflightCheck } from '../check.ts';
@@ -6,7 +7,6 @@ import {
   type PostgresqlServerSettings,
   postgresqlSettingsQuery,
 } from '../queries/settings.ts';
-import { formatNumberWithNoun } from '../units.ts';
 
 /** Number of additional locks that fit into the unused shared memory outside the lock table. */
 const spare = 1000;
@@ -25,7 +25,7 @@ export const dumpLocksCheck = declareServerPreflightCheck({
     const processes = lockSlotsOf(settings);
     const room = processes * getNumericPostgresqlSetting(settings, 'max_locks_per_transaction', 64);
     const full = [...(copy?.perDatabase ?? [])].filter(([, { tables }]) => tables > room);
-    const observed = `${formatNumberWithNoun(room, 'lock')} available`;
+    const observed = `${countOf(room, 'lock')} available`;
     const [most] = full.toSorted(([, a], [, b]) => b.tables - a.tables);
     if (most === undefined) return passOutcome(observed);
     const [database, { tables }] = most;

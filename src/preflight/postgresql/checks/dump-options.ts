@@ -1,10 +1,10 @@
+import { countOf } from '../../../base/text.ts';
 import { passOutcome, unknownOutcome } from '../../finding.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { removedFunctionsWithChangedPrivilegesQuery } from '../queries/removed-functions-with-changed-privileges.ts';
 import { unquotedSystemUserKeywordUsesQuery } from '../queries/system-user-keyword-uses.ts';
 import { getPostgresqlTargetVersion } from '../source-facts.ts';
-import { formatNumberWithNoun } from '../units.ts';
 
 export const dumpOptionsCheck = declareDatabasePreflightCheck({
   id: 'dump-options',
@@ -25,9 +25,7 @@ export const dumpOptionsCheck = declareDatabasePreflightCheck({
     if (names.length + grants.length === 0) return passOutcome('yes');
     const objects = [...names, ...grants.map((signature) => `privileges on ${signature}`)];
     return {
-      ...unknownOutcome(
-        `${formatNumberWithNoun(objects.length, 'object')}, and the options of the service are not known`,
-      ),
+      ...unknownOutcome(`${countOf(objects.length, 'object')}, and the options of the service are not known`),
       premise: `the service ${[
         ...(names.length === 0 ? [] : ['quotes all names (pg_dump --quote-all-identifiers)']),
         ...(grants.length === 0 ? [] : ['leaves out privileges (pg_dump --no-privileges)']),

@@ -1,3 +1,4 @@
+import { countOf } from '../../../base/text.ts';
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import { requoteQualifiedName } from '../../../postgresql/requote.ts';
 import { type FindingFix, failOutcome, passOutcome } from '../../finding.ts';
@@ -12,7 +13,6 @@ import { unreadableLargeObjectsQuery } from '../queries/large-objects.ts';
 import { type MigrationRole, migrationRoleQuery } from '../queries/migration-role.ts';
 import { type UnreadableObject, unreadableObjectsQuery } from '../queries/unreadable-objects.ts';
 import { getPostgresqlSourceVersion } from '../source-facts.ts';
-import { formatNumberWithNoun } from '../units.ts';
 
 export const dumpPrivsCheck = declareDatabasePreflightCheck({
   id: 'dump-privs',
@@ -33,21 +33,17 @@ export const dumpPrivsCheck = declareDatabasePreflightCheck({
       return passOutcome(connection.kind === 'entered' && connection.superuser ? 'superuser' : 'all objects');
     const names = [...closed.objects.map(described), ...closedLargeObjects.map((oid) => `large object ${oid}`)];
     const all = parts.reduce((sum, [, number]) => sum + number, 0);
-    return failOutcome(
-      ['dump'],
-      `no access to ${parts.map(([one, number]) => formatNumberWithNoun(number, one)).join(', ')}`,
-      {
-        required: 'CONNECT, USAGE on all schemas, SELECT on all tables and sequences',
-        detail: `pg_dump stops at the first object that it cannot read: "${permissionError(closed.objects[0], closedLargeObjects[0])}".${buildUnlistedObjectsNote(all)}`,
-        objects: limitFindingObjects(names),
-        fix: fixOf(closed.objects, closedLargeObjects, {
-          database,
-          member: role,
-          role: quoteIdentifier(username),
-          version: getPostgresqlSourceVersion(facts),
-        }),
-      },
-    );
+    return failOutcome(['dump'], `no access to ${parts.map(([one, number]) => countOf(number, one)).join(', ')}`, {
+      required: 'CONNECT, USAGE on all schemas, SELECT on all tables and sequences',
+      detail: `pg_dump stops at the first object that it cannot read: "${permissionError(closed.objects[0], closedLargeObjects[0])}".${buildUnlistedObjectsNote(all)}`,
+      objects: limitFindingObjects(names),
+      fix: fixOf(closed.objects, closedLargeObjects, {
+        database,
+        member: role,
+        role: quoteIdentifier(username),
+        version: getPostgresqlSourceVersion(facts),
+      }),
+    });
   },
 });
 

@@ -1,7 +1,7 @@
+import { countOf, formatBytes, formatDuration } from '../../../base/text.ts';
 import { infoOutcome, passOutcome, skipOutcome, warnOutcome } from '../../finding.ts';
 import { declareServerPreflightCheck } from '../check.ts';
 import { openTransactionsWithWritesQuery } from '../queries/open-transactions.ts';
-import { formatBytesAsPostgresql, formatNumberWithNoun, timeSpanText } from '../units.ts';
 
 export const dumpQuiescedCheck = declareServerPreflightCheck({
   id: 'dump-quiesced',
@@ -13,14 +13,14 @@ export const dumpQuiescedCheck = declareServerPreflightCheck({
   queries: { transactions: openTransactionsWithWritesQuery },
   evaluate({ transactions }, facts, options) {
     const written = facts.walRate?.bytes ?? 0;
-    const span = timeSpanText((facts.walRate?.seconds ?? 0) * 1000);
+    const span = formatDuration((facts.walRate?.seconds ?? 0) * 1000);
     if (written <= idleBytes && transactions.length === 0) {
       if (facts.walRate === undefined) return skipOutcome('the WAL position could not be read');
-      return passOutcome(`${formatBytesAsPostgresql(written)} of WAL in ${span}`, {
+      return passOutcome(`${formatBytes(written)} of WAL in ${span}`, {
         detail: `${snapshotText} ${sampleText}`,
       });
     }
-    const observed = `${formatBytesAsPostgresql(written)} of WAL in ${span}, ${formatNumberWithNoun(transactions.length, 'open transaction')}`;
+    const observed = `${formatBytes(written)} of WAL in ${span}, ${countOf(transactions.length, 'open transaction')}`;
     if (options.method !== 'dump') return infoOutcome(observed, { detail: snapshotText });
     return warnOutcome(observed, {
       required: 'no writes',

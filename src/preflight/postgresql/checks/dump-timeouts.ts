@@ -1,3 +1,4 @@
+import { formatDuration } from '../../../base/text.ts';
 import { failOutcome, passOutcome } from '../../finding.ts';
 import { declareServerPreflightCheck } from '../check.ts';
 import { computeEffectiveSettingPerDatabase } from '../effective-role-settings.ts';
@@ -5,7 +6,7 @@ import { migrationRoleQuery } from '../queries/migration-role.ts';
 import { roleSettingsQuery } from '../queries/role-settings.ts';
 import { postgresqlSettingsQuery } from '../queries/settings.ts';
 import { buildSetRoleSettingFix, combineRoleSettingFixes } from '../role-setting-fix.ts';
-import { parsePostgresqlDuration, timeSpanText } from '../units.ts';
+import { parsePostgresqlDuration } from '../units.ts';
 
 /** The timeouts that pg_dump sets to 0 first, but that can cancel even the statement that sets them. */
 const ending = ['statement_timeout', 'transaction_timeout'] as const;
@@ -34,7 +35,7 @@ export const dumpTimeoutsCheck = declareServerPreflightCheck({
       names
         .map(
           (name) =>
-            `${name} ${timeSpanText(Math.min(...found.filter((o) => o.name === name).map(({ span }) => span)))}`,
+            `${name} ${formatDuration(Math.min(...found.filter((o) => o.name === name).map(({ span }) => span)))}`,
         )
         .join(', '),
       {

@@ -1,3 +1,4 @@
+import { countOf } from '../../../base/text.ts';
 import { failOutcome, infoOutcome, type PreflightCheckOutcome, passOutcome } from '../../finding.ts';
 import { formatReasonAsWords } from '../../formats/report-text.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
@@ -6,7 +7,6 @@ import type { UncheckedUniqueIndex } from '../deep/plan-table-scan.ts';
 import type { DuplicateUniqueKeys } from '../deep/scanned-row-statistics.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { suggestQueriesForDuplicateKeys } from '../owner-queries.ts';
-import { formatNumberWithNoun } from '../units.ts';
 
 export const duplicateKeysCheck = declareDatabasePreflightCheck({
   id: 'duplicate-keys',
@@ -21,7 +21,7 @@ export const duplicateKeysCheck = declareDatabasePreflightCheck({
     const { duplicates, unchecked, comparedKeys } = read.scan;
     if (duplicates.length > 0) return found(duplicates, unchecked, database);
     const incomplete = buildIncompleteScanOutcome(read.scan);
-    const compared = formatNumberWithNoun(comparedKeys, 'unique index', 'unique indexes');
+    const compared = countOf(comparedKeys, 'unique index', 'unique indexes');
     if (incomplete !== undefined) return { ...incomplete, ...listed(unchecked) };
     if (unchecked.length === 0) return passOutcome(compared);
     return infoOutcome(`${compared} compared, ${unchecked.length} not compared`, {
@@ -37,12 +37,11 @@ function found(
   database: string,
 ): PreflightCheckOutcome {
   const other = listed(unchecked).detail;
-  return failOutcome(['continuous', 'dump'], formatNumberWithNoun(duplicates.length, 'index', 'indexes'), {
+  return failOutcome(['continuous', 'dump'], countOf(duplicates.length, 'index', 'indexes'), {
     required: 'none',
     detail: `The index does not contain all rows, so the source did not reject them. The target does, on every attempt: "duplicate key value violates unique constraint".${suggestQueriesForDuplicateKeys(duplicates)}${buildUnlistedObjectsNote(duplicates)}${other === undefined ? '' : ` ${other}`}`,
     objects: limitFindingObjects(duplicates).map(
-      ({ index, table, keys, rows }) =>
-        `${index} on ${table} (${formatNumberWithNoun(keys, 'key')} in ${formatNumberWithNoun(rows, 'row')})`,
+      ({ index, table, keys, rows }) => `${index} on ${table} (${countOf(keys, 'key')} in ${countOf(rows, 'row')})`,
     ),
     fix: {
       database,

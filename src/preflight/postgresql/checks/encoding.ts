@@ -1,3 +1,4 @@
+import { countOf } from '../../../base/text.ts';
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
 import { buildIncompleteScanOutcome } from '../deep/get-row-scan-or-check-outcome.ts';
@@ -7,7 +8,6 @@ import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects
 import { databaseFeatureOverviewQuery } from '../queries/database-overview.ts';
 import { databasesQuery } from '../queries/databases.ts';
 import { invalidUtf8SchemaTextsQuery } from '../queries/invalid-utf8-texts.ts';
-import { formatNumberWithNoun } from '../units.ts';
 
 /** Databases that exist on every managed target, with the encoding UTF8. */
 const presetDatabases = ['defaultdb', 'postgres'];
@@ -33,7 +33,7 @@ export const encodingCheck = declareDatabasePreflightCheck({
     if (rawTexts.length > 0) {
       return failOutcome(
         ['continuous', 'dump'],
-        `${observed}; ${formatNumberWithNoun(rawTexts.length, 'schema text')} not valid UTF-8`,
+        `${observed}; ${countOf(rawTexts.length, 'schema text')} not valid UTF-8`,
         {
           required: 'a schema in valid UTF-8',
           detail: `The migration reads the schema as UTF-8, and the server rejects text that is not valid UTF-8: invalid byte sequence for encoding "UTF8". The copy then does not start.${buildUnlistedObjectsNote(rawTexts)}`,
@@ -73,14 +73,14 @@ export const encodingCheck = declareDatabasePreflightCheck({
 
 function rowsNote({ invalid }: DatabaseScanResult, isUtf8: boolean): string {
   if (isUtf8) return ', and every row that was read is valid UTF-8';
-  return invalid.length === 0 ? '' : `; ${formatNumberWithNoun(invalid.length, 'column')} not valid UTF-8`;
+  return invalid.length === 0 ? '' : `; ${countOf(invalid.length, 'column')} not valid UTF-8`;
 }
 
 function objectsOf(invalid: readonly InvalidEncodingColumn[]): { readonly objects?: readonly string[] } {
   if (invalid.length === 0) return {};
   return {
     objects: limitFindingObjects(invalid).map(
-      ({ table, column, rows }) => `${column} of ${table} (${formatNumberWithNoun(rows, 'row')} not valid UTF-8)`,
+      ({ table, column, rows }) => `${column} of ${table} (${countOf(rows, 'row')} not valid UTF-8)`,
     ),
   };
 }

@@ -1,3 +1,4 @@
+import { countOf } from '../../../base/text.ts';
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import { type FindingFix, failOutcome, type PreflightCheckOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { buildQueryResultFixEffect } from '../../fix-effect.ts';
@@ -6,7 +7,6 @@ import { estimateFunctionExceptionFrequency } from '../function-body/function-ex
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { relationsWithUnusualPropertiesQuery } from '../queries/relations.ts';
 import { type EventTrigger, eventTriggersQuery } from '../queries/triggers.ts';
-import { formatNumberWithNoun } from '../units.ts';
 
 export const eventTriggersCheck = declareDatabasePreflightCheck({
   id: 'event-triggers',
@@ -28,7 +28,7 @@ export const eventTriggersCheck = declareDatabasePreflightCheck({
       conditional.length === 0
         ? ''
         : ` ${limitFindingObjects(conditional).join(', ')} can raise an exception: make sure that CREATE PUBLICATION on the source and CREATE SUBSCRIPTION on the target succeed.`;
-    return warnOutcome(formatNumberWithNoun(names.length, 'event trigger'), {
+    return warnOutcome(countOf(names.length, 'event trigger'), {
       required: 'none',
       detail: `Only a superuser can create event triggers. On a managed target the restore reports "permission denied to create event trigger" and continues without the event triggers.${hint}${buildUnlistedObjectsNote(names)}`,
       objects: limitFindingObjects(names),
@@ -52,21 +52,17 @@ function writes(body: string, unlogged: readonly string[]): boolean {
 }
 
 function loginWriters(found: readonly EventTrigger[], database: string): PreflightCheckOutcome {
-  return failOutcome(
-    ['continuous', 'dump'],
-    `${formatNumberWithNoun(found.length, 'event trigger')} writing at every login`,
-    {
-      headline: 'An event trigger writes data at every login',
-      required: 'no login event trigger that writes into a replicated table',
-      detail: `After the restore these event triggers write on the target at every login, before the rows of the same table are copied: "duplicate key value violates unique constraint", or rows that do not exist on the source.${buildUnlistedObjectsNote(found.map(({ name }) => name))}`,
-      objects: limitFindingObjects(found.map(({ name }) => name)),
-      fix: disableFix(
-        found,
-        database,
-        'Disable the event triggers until the cut-over; a disabled event trigger is also disabled on the target.',
-      ),
-    },
-  );
+  return failOutcome(['continuous', 'dump'], `${countOf(found.length, 'event trigger')} writing at every login`, {
+    headline: 'An event trigger writes data at every login',
+    required: 'no login event trigger that writes into a replicated table',
+    detail: `After the restore these event triggers write on the target at every login, before the rows of the same table are copied: "duplicate key value violates unique constraint", or rows that do not exist on the source.${buildUnlistedObjectsNote(found.map(({ name }) => name))}`,
+    objects: limitFindingObjects(found.map(({ name }) => name)),
+    fix: disableFix(
+      found,
+      database,
+      'Disable the event triggers until the cut-over; a disabled event trigger is also disabled on the target.',
+    ),
+  });
 }
 
 function disableFix(found: readonly EventTrigger[], database: string, text: string): FindingFix {
@@ -86,7 +82,7 @@ function disableFix(found: readonly EventTrigger[], database: string, text: stri
 }
 
 function rejectingDdl(found: readonly EventTrigger[], database: string): PreflightCheckOutcome {
-  return failOutcome(['continuous'], `${formatNumberWithNoun(found.length, 'event trigger')} rejecting DDL`, {
+  return failOutcome(['continuous'], `${countOf(found.length, 'event trigger')} rejecting DDL`, {
     headline: 'An event trigger rejects DDL of the migration',
     required: 'no event trigger that raises an exception at CREATE PUBLICATION or CREATE SUBSCRIPTION',
     detail: `These event triggers fire for CREATE PUBLICATION on the source and, after the restore, for CREATE SUBSCRIPTION on the target, and both statements fail.${buildUnlistedObjectsNote(found)}`,

@@ -1,9 +1,9 @@
+import { countOf } from '../../../base/text.ts';
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { earthdistanceUsesQuery } from '../queries/earthdistance-uses.ts';
 import { getPostgresqlSourceVersion, getPostgresqlTargetVersion } from '../source-facts.ts';
-import { formatNumberWithNoun } from '../units.ts';
 
 /** The major version 16, whose earthdistance 1.2 resolves the names in its functions when they are created. */
 const earthdistanceFixedSince = 160_000;
@@ -20,7 +20,7 @@ export const extFunctionsCheck = declareDatabasePreflightCheck({
     // source.
     const least = target ?? getPostgresqlSourceVersion(facts);
     if (earthUses.length === 0 || least >= earthdistanceFixedSince) return passOutcome('all');
-    const observed = `${formatNumberWithNoun(earthUses.length, 'use')} of earthdistance`;
+    const observed = `${countOf(earthUses.length, 'use')} of earthdistance`;
     const more = {
       required: 'a target with PostgreSQL 16 or newer, or no use of earthdistance functions',
       detail: `Before PostgreSQL 16 the functions of earthdistance refer to each other and to cube without a schema, but rows are copied and indexes are built with an empty search_path: "type "earth" does not exist", "function cube(…) does not exist". An index on ll_to_earth(…) cannot be created, so the schema cannot be restored.${buildUnlistedObjectsNote(earthUses)}`,

@@ -1,8 +1,8 @@
+import { countOf } from '../../../base/text.ts';
 import { failOutcome, infoOutcome, passOutcome } from '../../finding.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { extensionTablesQuery } from '../queries/extensions.ts';
-import { formatNumberWithNoun } from '../units.ts';
 
 export const extensionTablesCheck = declareDatabasePreflightCheck({
   id: 'ext-tables',
@@ -13,7 +13,7 @@ export const extensionTablesCheck = declareDatabasePreflightCheck({
   evaluate({ filledTables }, _database, _ground, { method }) {
     if (filledTables.length === 0) return passOutcome('none');
     const objects = limitFindingObjects(filledTables).map(({ name, extension }) => `${name} (${extension})`);
-    const observed = formatNumberWithNoun(filledTables.length, 'table');
+    const observed = countOf(filledTables.length, 'table');
     if (method === 'dump')
       return infoOutcome(observed, {
         detail: 'A dump does not contain the rows of such tables; CREATE EXTENSION inserts them on the target.',

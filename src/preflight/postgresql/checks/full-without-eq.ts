@@ -1,3 +1,4 @@
+import { countOf } from '../../../base/text.ts';
 import { failOutcome, type PreflightCheckOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
 import { selectHashIndexColumnsUsedByTarget } from '../find-columns-with-nulls-missed-by-hash-index.ts';
@@ -14,7 +15,6 @@ import {
   replicaIdentityFix,
 } from '../replica-identity-fix.ts';
 import { getPostgresqlSourceVersion } from '../source-facts.ts';
-import { formatNumberWithNoun } from '../units.ts';
 
 export const fullWithoutEqCheck = declareDatabasePreflightCheck({
   id: 'full-without-eq',
@@ -37,9 +37,8 @@ export const fullWithoutEqCheck = declareDatabasePreflightCheck({
             full.some(({ name }) => name === table),
           );
     if (missed.length > 0) return missedRows(missed, database);
-    if (found.length === 0)
-      return passOutcome(full.length === 0 ? 'no such table' : formatNumberWithNoun(full.length, 'table'));
-    return failOutcome(['continuous'], formatNumberWithNoun(found.length, 'table'), {
+    if (found.length === 0) return passOutcome(full.length === 0 ? 'no such table' : countOf(full.length, 'table'));
+    return failOutcome(['continuous'], countOf(found.length, 'table'), {
       required: 'a primary key, or only columns whose types have an equality operator',
       detail: `The first UPDATE or DELETE stops the replication of the whole database, not only of the table: "could not identify an equality operator for type ${firstType(found, unequal)}".${buildUnlistedObjectsNote(found)}`,
       objects: limitFindingObjects(found).map(({ name }) => `${name} (${unequal.get(name)?.join(', ')})`),
@@ -67,7 +66,7 @@ function missedRows(missed: readonly NullableHashIndexColumn[], database: string
         .join('; ')}.`,
     },
   };
-  const observed = formatNumberWithNoun(named.length, 'table');
+  const observed = countOf(named.length, 'table');
   return certain.length > 0 ? failOutcome(['continuous'], observed, more) : warnOutcome(observed, more);
 }
 

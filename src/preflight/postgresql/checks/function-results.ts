@@ -1,3 +1,4 @@
+import { countOf } from '../../../base/text.ts';
 import { passOutcome, unknownOutcome } from '../../finding.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
 import { findNonImmutableWord } from '../function-body/find-non-immutable-word.ts';
@@ -11,7 +12,6 @@ import { functionAndViewBodiesQuery } from '../queries/function-bodies.ts';
 import { type UserFunctionUse, userFunctionUsesQuery } from '../queries/function-uses.ts';
 import { objectsNamedInFunctionBodiesQuery } from '../queries/named-objects.ts';
 import { searchPathOperatorsQuery } from '../queries/search-path-operators.ts';
-import { formatNumberWithNoun } from '../units.ts';
 
 export const functionResultsCheck = declareDatabasePreflightCheck({
   id: 'function-results',
@@ -43,9 +43,7 @@ export const functionResultsCheck = declareDatabasePreflightCheck({
     const objects = [...new Set(found)];
     if (objects.length === 0) return passOutcome('all');
     return {
-      ...unknownOutcome(
-        `${formatNumberWithNoun(objects.length, 'use')} of functions that depend on more than their arguments`,
-      ),
+      ...unknownOutcome(`${countOf(objects.length, 'use')} of functions that depend on more than their arguments`),
       premise: 'these functions return the same values on the target as they did when the rows were stored',
       required: 'functions that depend on their arguments only',
       detail: `The target calls these functions again for every copied row, with its own settings, roles, object ids and an empty search_path. A generated column then has another value without an error; a row that violates a constraint there is not copied: "new row for relation … violates check constraint", "duplicate key value violates unique constraint".${buildUnlistedObjectsNote(objects)}`,

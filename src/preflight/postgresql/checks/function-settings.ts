@@ -1,8 +1,8 @@
+import { countOf } from '../../../base/text.ts';
 import { failOutcome, passOutcome } from '../../finding.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { functionsNeedingSuperuserOrLocaleQuery } from '../queries/superuser-created-functions.ts';
-import { formatNumberWithNoun } from '../units.ts';
 
 export const functionSettingsCheck = declareDatabasePreflightCheck({
   id: 'function-settings',
@@ -14,7 +14,7 @@ export const functionSettingsCheck = declareDatabasePreflightCheck({
     const found = markedFunctions.filter(({ superuserSettings }) => superuserSettings.length > 0);
     const [first] = found;
     if (first === undefined) return passOutcome('none');
-    return failOutcome(['continuous'], formatNumberWithNoun(found.length, 'function'), {
+    return failOutcome(['continuous'], countOf(found.length, 'function'), {
       required: 'function settings that every user may change',
       detail: `A managed target has no superuser, so CREATE FUNCTION fails: "permission denied to set parameter "${first.superuserSettings[0]}"". The restore of a dump continues without the function and the objects that depend on it.${buildUnlistedObjectsNote(found)}`,
       objects: limitFindingObjects(found).map(

@@ -1,3 +1,4 @@
+import { countOf } from '../../../base/text.ts';
 import { failOutcome, infoOutcome, type PreflightCheckOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
 import { detectTimeDependentFunctionBody } from '../function-body/time-dependent-function-body.ts';
@@ -5,7 +6,6 @@ import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects
 import { type FunctionOrViewBody, functionAndViewBodiesQuery } from '../queries/function-bodies.ts';
 import { type UserFunctionUse, userFunctionUsesQuery } from '../queries/function-uses.ts';
 import { generatedColumnsQuery } from '../queries/generated-columns.ts';
-import { formatNumberWithNoun } from '../units.ts';
 
 export const generatedColumnsCheck = declareDatabasePreflightCheck({
   id: 'generated-columns',
@@ -53,7 +53,7 @@ function volatileColumns(
 function differingValues(volatile: readonly VolatileColumn[], database: string): PreflightCheckOutcome {
   const certain = volatile.filter(({ how }) => how === 'surely');
   const named = certain.length > 0 ? certain : volatile;
-  const observed = `${formatNumberWithNoun(named.length, 'column')} computed by a function that uses the current time or a random value`;
+  const observed = `${countOf(named.length, 'column')} computed by a function that uses the current time or a random value`;
   const more = {
     headline: 'A generated column can have other values on the target',
     required: 'generated columns with functions that return the same value for the same row',

@@ -1,3 +1,4 @@
+import { countOf } from '../../../base/text.ts';
 import { type FindingFix, failOutcome, type PreflightCheckOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { buildHbaAllowRuleFix } from '../allow-rule-fix.ts';
 import { declareServerPreflightCheck } from '../check.ts';
@@ -14,7 +15,6 @@ import { type HbaRule, hbaRulesQuery } from '../queries/hba-rules.ts';
 import { migrationRoleQuery } from '../queries/migration-role.ts';
 import { postgresqlSettingsQuery } from '../queries/settings.ts';
 import { getPostgresqlSourceVersion, type PostgresqlSourceFacts } from '../source-facts.ts';
-import { formatNumberWithNoun } from '../units.ts';
 
 export const hbaRuleCheck = declareServerPreflightCheck({
   id: 'hba-rule',
@@ -118,7 +118,7 @@ function evaluateClient(
   const observed =
     rejected.length === 0
       ? `allowed by ${by}`
-      : `not allowed for ${rejected.length} of ${formatNumberWithNoun(databases.length, 'database')}`;
+      : `not allowed for ${rejected.length} of ${countOf(databases.length, 'database')}`;
   return { observed, rejected, partly };
 }
 
@@ -204,7 +204,7 @@ function rejectionDetails(
 }
 
 function invalidFile(broken: readonly HbaRule[]): PreflightCheckOutcome {
-  return failOutcome(['continuous', 'dump'], `${formatNumberWithNoun(broken.length, 'line')} of pg_hba.conf invalid`, {
+  return failOutcome(['continuous', 'dump'], `${countOf(broken.length, 'line')} of pg_hba.conf invalid`, {
     headline: 'pg_hba.conf contains invalid lines',
     required: 'a pg_hba.conf file without errors',
     detail: `${broken.map(({ line, error }) => `Line ${line}: ${error}`).join('. ')}. A reload of the configuration keeps the previous rules, and after a shutdown the server does not start again: "could not load pg_hba.conf".`,

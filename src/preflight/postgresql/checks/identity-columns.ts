@@ -1,8 +1,8 @@
+import { countOf } from '../../../base/text.ts';
 import { infoOutcome, passOutcome } from '../../finding.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { generatedColumnsQuery } from '../queries/generated-columns.ts';
-import { formatNumberWithNoun } from '../units.ts';
 
 export const identityColumnsCheck = declareDatabasePreflightCheck({
   id: 'identity-columns',
@@ -12,7 +12,7 @@ export const identityColumnsCheck = declareDatabasePreflightCheck({
   queries: { columns: generatedColumnsQuery },
   evaluate({ columns: { identity } }) {
     if (identity.length === 0) return passOutcome('none');
-    return infoOutcome(formatNumberWithNoun(identity.length, 'column'), {
+    return infoOutcome(countOf(identity.length, 'column'), {
       detail: `The values of identity columns are replicated, the values of their sequences are not: set these sequences at the cut-over, as all sequences.${buildUnlistedObjectsNote(identity)}`,
       objects: limitFindingObjects(identity),
     });

@@ -1,7 +1,7 @@
+import { countOf } from '../../../base/text.ts';
 import { passOutcome } from '../../finding.ts';
 import { declareServerPreflightCheck } from '../check.ts';
 import { databasesQuery } from '../queries/databases.ts';
-import { formatNumberWithNoun } from '../units.ts';
 
 /** This check always passes, because an unknown name in --ignore-dbs is a usage error before any check runs. */
 export const ignoredDatabasesExistCheck = declareServerPreflightCheck({
@@ -13,9 +13,7 @@ export const ignoredDatabasesExistCheck = declareServerPreflightCheck({
   queries: { databases: databasesQuery },
   evaluate: (_values, _ground, options) =>
     passOutcome(
-      options.ignoreDbs.length === 0
-        ? 'none ignored'
-        : `${formatNumberWithNoun(options.ignoreDbs.length, 'database')} ignored`,
+      options.ignoreDbs.length === 0 ? 'none ignored' : `${countOf(options.ignoreDbs.length, 'database')} ignored`,
       {
         ...(options.ignoreDbs.length === 0 ? {} : { objects: options.ignoreDbs }),
       },

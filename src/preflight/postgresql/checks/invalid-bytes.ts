@@ -1,9 +1,9 @@
+import { countOf } from '../../../base/text.ts';
 import { failOutcome, infoOutcome, passOutcome } from '../../finding.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
 import { getEncodingByteClass } from '../deep/byte-validator.ts';
 import { buildIncompleteScanOutcome, getRowScanOrCheckOutcome } from '../deep/get-row-scan-or-check-outcome.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
-import { formatNumberWithNoun } from '../units.ts';
 
 export const invalidBytesCheck = declareDatabasePreflightCheck({
   id: 'invalid-bytes',
@@ -22,13 +22,12 @@ export const invalidBytesCheck = declareDatabasePreflightCheck({
       return infoOutcome(`no check for the encoding ${encoding}`, {
         headline: 'It is not known whether texts are valid in the encoding of the database',
       });
-    if (invalid.length === 0)
-      return buildIncompleteScanOutcome(read.scan) ?? passOutcome(formatNumberWithNoun(rows, 'row'));
-    return failOutcome(['continuous', 'dump'], formatNumberWithNoun(invalid.length, 'column'), {
+    if (invalid.length === 0) return buildIncompleteScanOutcome(read.scan) ?? passOutcome(countOf(rows, 'row'));
+    return failOutcome(['continuous', 'dump'], countOf(invalid.length, 'column'), {
       required: 'none',
       detail: `The source stores these bytes, but no server accepts them as input: "invalid byte sequence for encoding "${encoding}"". The copy fails there on every attempt. Such bytes come from old releases, from functions in C and from casts without a function.${buildUnlistedObjectsNote(invalid)}`,
       objects: limitFindingObjects(invalid).map(
-        ({ table, column, rows: count }) => `${column} of ${table} (${formatNumberWithNoun(count, 'row')})`,
+        ({ table, column, rows: count }) => `${column} of ${table} (${countOf(count, 'row')})`,
       ),
       fix: { database, by: 'the data owner', text: 'Correct the texts, or delete the rows, before the migration.' },
     });

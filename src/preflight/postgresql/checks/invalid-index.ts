@@ -1,3 +1,4 @@
+import { countOf } from '../../../base/text.ts';
 import { quoteLiteral } from '../../../postgresql/quote.ts';
 import { requoteQualifiedName } from '../../../postgresql/requote.ts';
 import { passOutcome, warnOutcome } from '../../finding.ts';
@@ -5,7 +6,6 @@ import { buildQueryRowRemovalFixEffect } from '../../fix-effect.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { type InvalidIndex, invalidIndexesQuery } from '../queries/invalid-indexes.ts';
-import { formatNumberWithNoun } from '../units.ts';
 
 export const invalidIndexCheck = declareDatabasePreflightCheck({
   id: 'invalid-index',
@@ -19,7 +19,7 @@ export const invalidIndexCheck = declareDatabasePreflightCheck({
     const busy = invalidIndexes.filter((index) => index.busy);
     const uniques = invalidIndexes.filter((index) => index.unique && !index.busy && !isRemains(index));
     const fixable = invalidIndexes.filter((index) => !index.busy && !uniques.includes(index));
-    return warnOutcome(formatNumberWithNoun(invalidIndexes.length, 'index', 'indexes'), {
+    return warnOutcome(countOf(invalidIndexes.length, 'index', 'indexes'), {
       required: 'none',
       detail: `An invalid index remains after a failed CREATE INDEX CONCURRENTLY or REINDEX CONCURRENTLY, or is being built now. An invalid index is left out of the migration without an error${uniques.length === 0 ? '' : '; a unique index is often invalid because of duplicate rows, and the target does not reject duplicates either'}.${buildUnlistedObjectsNote(invalidIndexes)}`,
       objects: limitFindingObjects(invalidIndexes).map(

@@ -1,7 +1,7 @@
+import { countOf } from '../../../base/text.ts';
 import { infoOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
 import { largeObjectCountLimit, largeObjectsQuery } from '../queries/large-objects.ts';
-import { formatNumberWithNoun } from '../units.ts';
 
 export const largeObjectsCheck = declareDatabasePreflightCheck({
   id: 'large-objects',
@@ -14,7 +14,7 @@ export const largeObjectsCheck = declareDatabasePreflightCheck({
     const observed =
       largeObjects > largeObjectCountLimit
         ? `more than ${largeObjectCountLimit} large objects`
-        : formatNumberWithNoun(largeObjects, 'large object');
+        : countOf(largeObjects, 'large object');
     if (method === 'dump') return infoOutcome(observed, { detail: 'A dump contains large objects.' });
     return warnOutcome(observed, {
       required: 'none',

@@ -1,3 +1,4 @@
+import { countOf, formatBytes } from '../../../base/text.ts';
 import { quoteIdentifier, quoteLiteral } from '../../../postgresql/quote.ts';
 import { type FindingFix, failOutcome, infoOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { buildQueryResultFixEffect, buildQueryRowRemovalFixEffect } from '../../fix-effect.ts';
@@ -10,7 +11,6 @@ import {
   type ReplicationSlot,
   replicationSlotsQuery,
 } from '../queries/replication-slots.ts';
-import { formatBytesAsPostgresql, formatNumberWithNoun } from '../units.ts';
 
 export const leftoversCheck = declareDatabasePreflightCheck({
   id: 'leftovers',
@@ -32,7 +32,7 @@ export const leftoversCheck = declareDatabasePreflightCheck({
       const busy = oldSlots.filter(({ active }) => active);
       return failOutcome(
         ['continuous'],
-        `${formatNumberWithNoun(oldSlots.length, 'slot')}, ${formatNumberWithNoun(oldPublications.length, 'publication')}`,
+        `${countOf(oldSlots.length, 'slot')}, ${countOf(oldPublications.length, 'publication')}`,
         {
           ...(busy.length === 0 ? {} : { headline: 'A migration of this source seems to be running' }),
           required: 'none',
@@ -48,7 +48,7 @@ export const leftoversCheck = declareDatabasePreflightCheck({
     }
     if (idle.length === 0) return passOutcome('none');
     const headline = 'Inactive replication slots exist';
-    const observed = formatNumberWithNoun(idle.length, 'inactive slot');
+    const observed = countOf(idle.length, 'inactive slot');
     const detail = `Inactive replication slots have no consumer.${retainedText(idle)} Inactive slots count towards max_replication_slots.`;
     const text = `If they are no longer needed: ${idle.map(({ name }) => `SELECT pg_catalog.pg_drop_replication_slot(${quoteLiteral(name)})`).join('; ')}. The WAL that they retain is then removed.`;
     const pinned = idle.reduce((sum, { retained }) => sum + (retained ?? 0), 0);
@@ -60,7 +60,7 @@ export const leftoversCheck = declareDatabasePreflightCheck({
 
 function retainedText(slots: readonly ReplicationSlot[]): string {
   const bytes = slots.reduce((sum, { retained }) => sum + (retained ?? 0), 0);
-  return bytes === 0 ? '' : ` The slots retain ${formatBytesAsPostgresql(bytes)} of WAL.`;
+  return bytes === 0 ? '' : ` The slots retain ${formatBytes(bytes)} of WAL.`;
 }
 
 /** The fix has no undo, because replication slots and publications of an earlier migration are of no use. */

@@ -1,10 +1,10 @@
+import { countOf, formatDuration } from '../../../base/text.ts';
 import { quoteLiteral } from '../../../postgresql/quote.ts';
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { maxOpenTransactionSeconds } from '../open-transactions.ts';
 import { type AccessExclusiveTableLock, accessExclusiveTableLocksQuery } from '../queries/table-locks.ts';
-import { formatNumberWithNoun, timeSpanText } from '../units.ts';
 
 export const lockedTablesCheck = declareDatabasePreflightCheck({
   id: 'locked-tables',
@@ -17,7 +17,7 @@ export const lockedTablesCheck = declareDatabasePreflightCheck({
     const tables = [...new Set(locks.map(({ table }) => table))];
     const lasting = locks.filter(({ pid, seconds }) => pid === undefined || (seconds ?? 0) > maxOpenTransactionSeconds);
     const more = {
-      required: `no ACCESS EXCLUSIVE lock older than ${timeSpanText(maxOpenTransactionSeconds * 1000)}, and none of a prepared transaction`,
+      required: `no ACCESS EXCLUSIVE lock older than ${formatDuration(maxOpenTransactionSeconds * 1000)}, and none of a prepared transaction`,
       detail: `pg_dump and every copy wait until the ACCESS EXCLUSIVE lock is released, without an error.${buildUnlistedObjectsNote(tables)}`,
       objects: limitFindingObjects(locks.map(describeLock)),
       fix: {
@@ -25,13 +25,13 @@ export const lockedTablesCheck = declareDatabasePreflightCheck({
         text: `Wait until the transaction that holds the lock ends, or end it: ${[...new Set(locks.map(endStatement))].slice(0, 5).join('; ')}.`,
       },
     };
-    const observed = formatNumberWithNoun(tables.length, 'table');
+    const observed = countOf(tables.length, 'table');
     return lasting.length === 0 ? warnOutcome(observed, more) : failOutcome(['continuous', 'dump'], observed, more);
   },
 });
 
 function describeLock({ table, pid, gid, seconds }: AccessExclusiveTableLock): string {
-  const age = seconds === undefined ? 'age hidden' : `${timeSpanText(seconds * 1000)} old`;
+  const age = seconds === undefined ? 'age hidden' : `${formatDuration(seconds * 1000)} old`;
   return `${table} by ${pid === undefined ? `the prepared transaction ${gid}` : `pid ${pid}`}, ${age}`;
 }
 

@@ -1,8 +1,8 @@
+import { countOf } from '../../../base/text.ts';
 import { failOutcome, infoOutcome, passOutcome } from '../../finding.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { danglingCatalogReferencesQuery, maxDatabasesForDanglingReferences } from '../queries/dangling-references.ts';
-import { formatNumberWithNoun } from '../units.ts';
 
 export const lostCatalogRowsCheck = declareDatabasePreflightCheck({
   id: 'lost-rows',
@@ -17,7 +17,7 @@ export const lostCatalogRowsCheck = declareDatabasePreflightCheck({
       });
     if (lostRows.length === 0) return passOutcome('none');
     const objects = lostRows.map(({ object, lost }) => `${object} without its ${lost}`);
-    return failOutcome(['continuous', 'dump'], formatNumberWithNoun(lostRows.length, 'object'), {
+    return failOutcome(['continuous', 'dump'], countOf(lostRows.length, 'object'), {
       required: 'no reference to a missing object',
       detail: `Rows of the system catalogs are missing, because they were deleted manually or storage is damaged. The server continues with cached entries, but pg_dump fails: "schema with OID … does not exist", "cache lookup failed".${buildUnlistedObjectsNote(objects)}`,
       objects: limitFindingObjects(objects),

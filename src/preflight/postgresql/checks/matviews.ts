@@ -1,8 +1,8 @@
+import { countOf } from '../../../base/text.ts';
 import { infoOutcome, passOutcome } from '../../finding.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { relationsWithUnusualPropertiesQuery } from '../queries/relations.ts';
-import { formatNumberWithNoun } from '../units.ts';
 
 export const matviewsCheck = declareDatabasePreflightCheck({
   id: 'matviews',
@@ -14,8 +14,8 @@ export const matviewsCheck = declareDatabasePreflightCheck({
     if (matviews.length === 0) return passOutcome('none');
     const empty = matviews.filter(({ populated }) => !populated);
     const [first] = matviews;
-    return infoOutcome(formatNumberWithNoun(matviews.length, 'materialized view'), {
-      detail: `Rows of materialized views are not replicated: until a materialized view is refreshed, the target reports "materialized view … has not been populated".${empty.length === 0 ? '' : ` ${empty.length} of them ${empty.length === 1 ? 'is' : 'are'} not populated on the source either.`}${buildUnlistedObjectsNote(matviews)}`,
+    return infoOutcome(countOf(matviews.length, 'materialized view'), {
+      detail: `Rows of materialized views are not replicated: until a materialized view is refreshed, the target reports "materialized view … has not been populated".${empty.length === 0 ? '' : ` ${countOf(empty.length, 'of them is', 'of them are')} not populated on the source either.`}${buildUnlistedObjectsNote(matviews)}`,
       objects: limitFindingObjects(matviews).map(({ name, populated }) =>
         populated ? name : `${name} (not populated)`,
       ),

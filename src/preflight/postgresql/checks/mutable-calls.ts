@@ -1,8 +1,8 @@
+import { countOf } from '../../../base/text.ts';
 import { failOutcome, passOutcome } from '../../finding.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { nonImmutableCallsQuery } from '../queries/non-immutable-calls.ts';
-import { formatNumberWithNoun } from '../units.ts';
 
 export const mutableCallsCheck = declareDatabasePreflightCheck({
   id: 'mutable-calls',
@@ -28,7 +28,7 @@ export const mutableCallsCheck = declareDatabasePreflightCheck({
           ]),
       'As an alternative, drop the listed objects before the migration, and create them on the target after the functions are IMMUTABLE on the target too.',
     ];
-    return failOutcome(['continuous', 'dump'], formatNumberWithNoun(objects.length, 'object'), {
+    return failOutcome(['continuous', 'dump'], countOf(objects.length, 'object'), {
       required: 'functions that are IMMUTABLE on every server',
       detail: `${made.length === 0 ? 'The called functions were IMMUTABLE when the listed objects were created, but no longer are' : 'A dump does not contain ALTER FUNCTION … IMMUTABLE of a function that belongs to the system or an extension'}, so the schema cannot be restored: "functions in index expression must be marked IMMUTABLE", "generation expression is not immutable".${buildUnlistedObjectsNote(objects)}`,
       objects: limitFindingObjects(mutableCalls).map(({ object, calls }) => `${object} (${calls})`),

@@ -1,3 +1,4 @@
+import { countOf } from '../../../base/text.ts';
 import { requoteQualifiedName } from '../../../postgresql/requote.ts';
 import {
   failOutcome,
@@ -19,7 +20,6 @@ import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects
 import { type NullableInheritedColumn, nullableInheritedColumnsQuery } from '../queries/constraints.ts';
 import type { TableViolationSearchResult } from '../queries/row-scan.ts';
 import { type UnvalidatedConstraint, unvalidatedConstraintsQuery } from '../queries/unvalidated-constraints.ts';
-import { formatNumberWithNoun } from '../units.ts';
 
 export const notValidCheck = declareDatabasePreflightCheck({
   id: 'not-valid',
@@ -40,7 +40,7 @@ export const notValidCheck = declareDatabasePreflightCheck({
     if (unseen.columns.length > 0) return nullableOutcome('unseen', unseen.columns, database);
     if (looserColumns.length > 0) return nullableOutcome('fit', looserColumns, database);
     if (unvalidated.length === 0) return passOutcome('all');
-    return infoOutcome(formatNumberWithNoun(unvalidated.length, 'constraint'), {
+    return infoOutcome(countOf(unvalidated.length, 'constraint'), {
       detail: `Constraints that are NOT VALID on the source are NOT VALID on the target too. All rows satisfy the listed constraints; foreign keys are not checked during the copy.${buildUnlistedObjectsNote(unvalidated)}`,
       objects: named(unvalidated, []),
     });
@@ -52,7 +52,7 @@ function violatedOutcome(
   all: readonly UnvalidatedConstraint[],
   database: string,
 ): PreflightCheckOutcome {
-  return failOutcome(['continuous', 'dump'], formatNumberWithNoun(violated.length, 'constraint'), {
+  return failOutcome(['continuous', 'dump'], countOf(violated.length, 'constraint'), {
     required: 'no row that violates a constraint',
     detail: `NOT VALID exempts existing rows, but the target checks every copied row. A row that violates the constraint makes the copy fail on every attempt: ${violationError(violated[0]!)}.${buildUnlistedObjectsNote(all)}`,
     objects: named(violated, all),
@@ -87,7 +87,7 @@ function uncheckedOutcome(
     text: `Validate the constraints; the server reads each table once, and the table remains writable. If the server reports "is violated by some row", correct the rows that violate the constraint, or DROP CONSTRAINT until the cut-over.${nested} The fix needs no undo.`,
   };
   return {
-    ...unknownOutcome(`${formatNumberWithNoun(unseen.length, 'constraint')} NOT VALID; the rows were not checked`, fix),
+    ...unknownOutcome(`${countOf(unseen.length, 'constraint')} NOT VALID; the rows were not checked`, fix),
     detail: `A row that violates a constraint makes the copy fail on every attempt. Tables larger than 256 MB and tables that this role can read only in part are not checked, and expressions of CHECK constraints are not evaluated.${buildUnlistedObjectsNote(all)}`,
     objects: named(unseen, all),
   };
@@ -117,7 +117,7 @@ function nullableOutcome(
       ({ table, column }) =>
         `ALTER TABLE ${requoteQualifiedName(table)} ALTER COLUMN ${requoteQualifiedName(column)} ${how} NOT NULL`,
     );
-  const observed = `${formatNumberWithNoun(found.length, 'column')} without the NOT NULL of the parent`;
+  const observed = `${countOf(found.length, 'column')} without the NOT NULL of the parent`;
   const when = {
     violate: 'a row with NULL makes the copy fail on every attempt',
     unseen: 'a row with NULL, which was not searched for, makes the copy fail on every attempt',

@@ -1,3 +1,4 @@
+import { countOf } from '../../../base/text.ts';
 import {
   failOutcome,
   infoOutcome,
@@ -9,7 +10,6 @@ import {
 import { declareDatabasePreflightCheck } from '../check.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { type PartitionedTable, partitionedTablesQuery } from '../queries/partitioned-tables.ts';
-import { formatNumberWithNoun } from '../units.ts';
 
 export const partitionsCheck = declareDatabasePreflightCheck({
   id: 'partitions',
@@ -36,7 +36,7 @@ export const partitionsCheck = declareDatabasePreflightCheck({
     const growing = partitions.filter(({ strategy, closed }) => strategy !== 'hash' && !closed);
     const objects = limitFindingObjects(partitions).map(described);
     if (partitions.length === 0) return passOutcome('no partitioned table');
-    const observed = formatNumberWithNoun(partitions.length, 'partitioned table');
+    const observed = countOf(partitions.length, 'partitioned table');
     if (growing.length === 0) {
       const isHashed = partitions.every(({ strategy }) => strategy === 'hash');
       return passOutcome(`${observed}, by hash${isHashed ? '' : ' or a boolean'}`, { objects });
@@ -55,57 +55,45 @@ export const partitionsCheck = declareDatabasePreflightCheck({
 });
 
 function enumHashed(found: readonly PartitionedTable[], database: string): PreflightCheckOutcome {
-  return failOutcome(
-    ['continuous', 'dump'],
-    `${formatNumberWithNoun(found.length, 'table')} partitioned by the hash of an enum`,
-    {
-      headline: 'A table is partitioned by the hash of an enum',
-      required: 'no partitioning by the hash of an enum',
-      detail: `The hash of an enum value is computed from an OID that differs on the target, so rows belong to other partitions on the target: "new row for relation … violates partition constraint". The copy of each partition is retried endlessly.${buildUnlistedObjectsNote(found)}`,
-      objects: limitFindingObjects(found).map(described),
-      fix: {
-        by: 'the schema owner',
-        text: `Partition the table by another column, by LIST, or by the enum as text; or exclude the database (--ignore-dbs ${database}) and migrate it with pg_dump --load-via-partition-root.`,
-      },
+  return failOutcome(['continuous', 'dump'], `${countOf(found.length, 'table')} partitioned by the hash of an enum`, {
+    headline: 'A table is partitioned by the hash of an enum',
+    required: 'no partitioning by the hash of an enum',
+    detail: `The hash of an enum value is computed from an OID that differs on the target, so rows belong to other partitions on the target: "new row for relation … violates partition constraint". The copy of each partition is retried endlessly.${buildUnlistedObjectsNote(found)}`,
+    objects: limitFindingObjects(found).map(described),
+    fix: {
+      by: 'the schema owner',
+      text: `Partition the table by another column, by LIST, or by the enum as text; or exclude the database (--ignore-dbs ${database}) and migrate it with pg_dump --load-via-partition-root.`,
     },
-  );
+  });
 }
 
 function objectIdentifierKeys(found: readonly PartitionedTable[], database: string): PreflightCheckOutcome {
-  return failOutcome(
-    ['continuous', 'dump'],
-    `${formatNumberWithNoun(found.length, 'table')} partitioned by an object identifier`,
-    {
-      headline: 'A table is partitioned by an object identifier',
-      required: 'no HASH or RANGE partitioning by regclass, regtype, regrole or a similar type',
-      detail: `Tables, types, functions, schemas and roles have other OIDs on the target, so rows that contain an OID belong to other partitions on the target: "new row for relation … violates partition constraint". The copy of each partition is retried endlessly.${buildUnlistedObjectsNote(found)}`,
-      objects: limitFindingObjects(found).map(described),
-      fix: {
-        by: 'the schema owner',
-        text: `Partition the table by LIST, or by the name of the object as text; or exclude the database (--ignore-dbs ${database}) and migrate it with pg_dump --load-via-partition-root.`,
-      },
+  return failOutcome(['continuous', 'dump'], `${countOf(found.length, 'table')} partitioned by an object identifier`, {
+    headline: 'A table is partitioned by an object identifier',
+    required: 'no HASH or RANGE partitioning by regclass, regtype, regrole or a similar type',
+    detail: `Tables, types, functions, schemas and roles have other OIDs on the target, so rows that contain an OID belong to other partitions on the target: "new row for relation … violates partition constraint". The copy of each partition is retried endlessly.${buildUnlistedObjectsNote(found)}`,
+    objects: limitFindingObjects(found).map(described),
+    fix: {
+      by: 'the schema owner',
+      text: `Partition the table by LIST, or by the name of the object as text; or exclude the database (--ignore-dbs ${database}) and migrate it with pg_dump --load-via-partition-root.`,
     },
-  );
+  });
 }
 
 function exclusionConstraints(found: readonly PartitionedTable[], database: string): PreflightCheckOutcome {
-  return failOutcome(
-    ['continuous', 'dump'],
-    `${formatNumberWithNoun(found.length, 'table')} with an EXCLUDE constraint`,
-    {
-      headline: 'A partitioned table has an EXCLUDE constraint',
-      required: 'no EXCLUDE constraint on a partitioned table',
-      detail: `A dump creates the index of an EXCLUDE constraint separately for every partition, and no such index can be attached: "cannot attach index … as a partition of index …". The schema cannot be restored.${buildUnlistedObjectsNote(found)}`,
-      objects: limitFindingObjects(found).map(({ name, excluding }) => `${name} (${excluding})`),
-      fix: {
-        database,
-        by: 'the owner of the tables, or a superuser',
-        text: 'Drop the EXCLUDE constraints before the migration (ALTER TABLE … DROP CONSTRAINT …), or define them on the partitions only, and add the constraints on the target after the cut-over.',
-      },
+  return failOutcome(['continuous', 'dump'], `${countOf(found.length, 'table')} with an EXCLUDE constraint`, {
+    headline: 'A partitioned table has an EXCLUDE constraint',
+    required: 'no EXCLUDE constraint on a partitioned table',
+    detail: `A dump creates the index of an EXCLUDE constraint separately for every partition, and no such index can be attached: "cannot attach index … as a partition of index …". The schema cannot be restored.${buildUnlistedObjectsNote(found)}`,
+    objects: limitFindingObjects(found).map(({ name, excluding }) => `${name} (${excluding})`),
+    fix: {
+      database,
+      by: 'the owner of the tables, or a superuser',
+      text: 'Drop the EXCLUDE constraints before the migration (ALTER TABLE … DROP CONSTRAINT …), or define them on the partitions only, and add the constraints on the target after the cut-over.',
     },
-  );
+  });
 }
 
 function described({ name, strategy, partitions, hasDefault }: PartitionedTable): string {
-  return `${name} (${strategy}, ${formatNumberWithNoun(partitions, 'partition')}${hasDefault ? ', one of them DEFAULT' : ''})`;
+  return `${name} (${strategy}, ${countOf(partitions, 'partition')}${hasDefault ? ', one of them DEFAULT' : ''})`;
 }

@@ -1,9 +1,9 @@
+import { countOf } from '../../../base/text.ts';
 import { quoteLiteral } from '../../../postgresql/quote.ts';
 import { failOutcome, passOutcome } from '../../finding.ts';
 import { declareServerPreflightCheck } from '../check.ts';
 import { describeOpenTransactionWithWrites } from '../open-transactions.ts';
 import { openTransactionsWithWritesQuery } from '../queries/open-transactions.ts';
-import { formatNumberWithNoun } from '../units.ts';
 
 export const preparedXactsCheck = declareServerPreflightCheck({
   id: 'prepared-xacts',
@@ -15,7 +15,7 @@ export const preparedXactsCheck = declareServerPreflightCheck({
   evaluate({ transactions }) {
     const prepared = transactions.filter(({ kind }) => kind === 'prepared');
     if (prepared.length === 0) return passOutcome('none');
-    return failOutcome(['continuous'], formatNumberWithNoun(prepared.length, 'prepared transaction'), {
+    return failOutcome(['continuous'], countOf(prepared.length, 'prepared transaction'), {
       required: 'none',
       detail:
         'A prepared transaction survives its session and a restart. Until a prepared transaction ends, no replication slot can be created, and its changes are replicated only after its commit.',

@@ -1,9 +1,9 @@
+import { countOf } from '../../../base/text.ts';
 import { infoOutcome, passOutcome } from '../../finding.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
 import { isMigrationPublication } from '../is-migration-publication.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { publicationsQuery } from '../queries/publications.ts';
-import { formatNumberWithNoun } from '../units.ts';
 
 export const pubExistingCheck = declareDatabasePreflightCheck({
   id: 'pub-existing',
@@ -16,7 +16,7 @@ export const pubExistingCheck = declareDatabasePreflightCheck({
     const own = publications.filter(({ name }) => !isMigrationPublication(name));
     if (own.length === 0) return passOutcome('none');
     const all = own.filter(({ allTables }) => allTables).length;
-    return infoOutcome(formatNumberWithNoun(own.length, 'publication'), {
+    return infoOutcome(countOf(own.length, 'publication'), {
       detail: `Other subscribers receive changes of this database and must be moved to the target. The migration restores publications on the target, but not their replication slots.${all === 0 ? '' : ' Because of a publication FOR ALL TABLES, every table already needs a replica identity.'}${buildUnlistedObjectsNote(own)}`,
       objects: limitFindingObjects(own).map(({ name, allTables }) => (allTables ? `${name} (FOR ALL TABLES)` : name)),
     });

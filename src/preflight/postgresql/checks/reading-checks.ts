@@ -1,3 +1,4 @@
+import { countOf } from '../../../base/text.ts';
 import { passOutcome, unknownOutcome } from '../../finding.ts';
 import { buildQueryRowRemovalFixEffect } from '../../fix-effect.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
@@ -14,8 +15,6 @@ import {
   functionCallingConstraintsQuery,
 } from '../queries/function-calling-constraints.ts';
 
-import { formatNumberWithNoun } from '../units.ts';
-
 export const readingChecksCheck = declareDatabasePreflightCheck({
   id: 'reading-checks',
   title: 'no CHECK constraint reads rows that are copied later',
@@ -27,9 +26,7 @@ export const readingChecksCheck = declareDatabasePreflightCheck({
     const [first] = found;
     if (first === undefined) return passOutcome('none');
     return {
-      ...unknownOutcome(
-        `${formatNumberWithNoun(found.length, 'constraint')}, and it is not known whether the rows satisfy them`,
-      ),
+      ...unknownOutcome(`${countOf(found.length, 'constraint')}, and it is not known whether the rows satisfy them`),
       premise: 'no CHECK constraint requires rows that are copied later',
       required: 'no CHECK constraint that reads its own table, or a table whose CHECK constraint reads this table',
       detail: `A CHECK constraint is evaluated for every copied row, when the rows that its function reads may not be copied yet; rows of its own table that are copied together are not visible to the constraint. If the constraint requires such rows, the copy fails on every attempt: "new row for relation … violates check constraint ${first.name}". If the constraint requires that such rows do not exist, the copy succeeds.${buildUnlistedObjectsNote(found)}`,

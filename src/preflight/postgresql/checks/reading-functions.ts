@@ -1,3 +1,4 @@
+import { countOf } from '../../../base/text.ts';
 import { failOutcome, type PreflightCheckOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
 import { createFunctionRelationReader, type FunctionRelationRead } from '../function-body/function-relation-reader.ts';
@@ -5,7 +6,6 @@ import { tokenizeSqlFunctionBody } from '../function-body/tokenize.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { type FunctionOrViewBody, functionAndViewBodiesQuery } from '../queries/function-bodies.ts';
 import { type UserFunctionUse, userFunctionUsesQuery } from '../queries/function-uses.ts';
-import { formatNumberWithNoun } from '../units.ts';
 
 export const tableReadingFunctionsCheck = declareDatabasePreflightCheck({
   id: 'reading-functions',
@@ -77,7 +77,7 @@ function isCertainRead({ schema, name, certain }: FunctionRelationRead): boolean
 function differingColumns(found: readonly ReadingUse[], database: string): PreflightCheckOutcome {
   return failOutcome(
     ['continuous', 'dump'],
-    `${formatNumberWithNoun(found.length, 'generated column')}, computed from rows of a table`,
+    `${countOf(found.length, 'generated column')}, computed from rows of a table`,
     {
       headline: 'A generated column is computed by a function that reads a table',
       required: 'generated columns with functions that depend only on their arguments',
@@ -105,7 +105,7 @@ function unknownResults(found: readonly ReadingUse[], database: string): Preflig
           .join('; ')}.`;
   return {
     ...unknownOutcome(
-      `${formatNumberWithNoun(found.length, 'use')} of functions that read a table, and it is not known what they return`,
+      `${countOf(found.length, 'use')} of functions that read a table, and it is not known what they return`,
     ),
     premise: 'the functions of indexes, partition keys and domains need no rows that are copied later',
     required: 'functions that depend only on their arguments',

@@ -1,3 +1,4 @@
+import { countOf } from '../../../base/text.ts';
 import { formatSingleLinePsqlStatement } from '../../../postgresql/psql-script.ts';
 import { requoteQualifiedName } from '../../../postgresql/requote.ts';
 import { failOutcome, type PreflightCheckOutcome, passOutcome, warnOutcome } from '../../finding.ts';
@@ -12,7 +13,6 @@ import { versionIncompatibleOperatorsAndAggregatesQuery } from '../queries/incom
 import { versionIncompatibleViewsQuery } from '../queries/incompatible-views.ts';
 import { type RemovedTypeUse, removedTypeUsesQuery } from '../queries/removed-type-uses.ts';
 import { getPostgresqlTargetVersion } from '../source-facts.ts';
-import { formatNumberWithNoun } from '../units.ts';
 
 export const removedTypesCheck = declareDatabasePreflightCheck({
   id: 'removed-types',
@@ -57,7 +57,7 @@ export const removedTypesCheck = declareDatabasePreflightCheck({
         text: `Save the definitions, drop the objects before the migration${dropExamples(objects)}, and create them on the target in a form that its version supports.${alterHints(found)}`,
       },
     };
-    const observed = formatNumberWithNoun(objects.length, 'object');
+    const observed = countOf(objects.length, 'object');
     // Without the version of the target it is not known which of the objects the target rejects.
     const isKnown = target !== undefined || found.some(({ since }) => since === 0);
     return isKnown ? failOutcome(['continuous', 'dump'], observed, more) : warnOutcome(observed, more);
@@ -101,7 +101,7 @@ function removedTypeUses(removedUses: readonly RemovedTypeUse[], database: strin
   const withOids = removedUses.filter(({ column }) => column === undefined);
   const oids = withOids.map(({ table }) => table);
   const names = removedUses.map(({ table, column }) => `${table} (${column ?? 'WITH OIDS'})`);
-  return failOutcome(['continuous', 'dump'], formatNumberWithNoun(removedUses.length, 'use'), {
+  return failOutcome(['continuous', 'dump'], countOf(removedUses.length, 'use'), {
     required:
       'no tables WITH OIDS and no columns of the types abstime, reltime and tinterval, which PostgreSQL 12 and newer do not support',
     detail: `The target cannot create the listed tables: "tables declared WITH OIDS are not supported", "type "abstime" does not exist".${buildUnlistedObjectsNote(names)}`,

@@ -1,3 +1,4 @@
+import { countOf } from '../../../base/text.ts';
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
 import { findColumnsWithNullsMissedByHashIndex } from '../find-columns-with-nulls-missed-by-hash-index.ts';
@@ -17,7 +18,6 @@ import {
   replicaIdentityFix,
 } from '../replica-identity-fix.ts';
 import { getPostgresqlSourceVersion } from '../source-facts.ts';
-import { formatNumberWithNoun } from '../units.ts';
 
 export const replicaIdentityCheck = declareDatabasePreflightCheck({
   id: 'replica-identity',
@@ -43,7 +43,7 @@ export const replicaIdentityCheck = declareDatabasePreflightCheck({
     // past statistics do not reduce the severity.
     const silent = lacking.filter(({ generatedKey }) => generatedKey && version < generatedReplicaIdentityErrorVersion);
     const ordered = lacking.toSorted((a, b) => Number(written.includes(b)) - Number(written.includes(a)));
-    const observed = `${formatNumberWithNoun(lacking.length, 'table')} without, ${written.length} with writes${written.some(({ writes }) => writes === 0) ? ' or of unknown state' : ''}`;
+    const observed = `${countOf(lacking.length, 'table')} without, ${written.length} with writes${written.some(({ writes }) => writes === 0) ? ' or of unknown state' : ''}`;
     const more = {
       required: 'in every table a primary key that is not deferrable, or REPLICA IDENTITY USING INDEX or FULL',
       detail: `${impactOf(lacking, version)} ${writesOf(written, lacking.length, counters)}${buildUnlistedObjectsNote(lacking)}`,
@@ -128,7 +128,7 @@ function writesOf(
     .slice(0, 3);
   const counts = busiest.map(({ name, writes }) => `${name} ${writes}`).join(', ');
   const quiet = all - written.length;
-  return `UPDATE and DELETE since the statistics were reset${start}: ${counts}.${quiet === 0 ? '' : ` The other ${formatNumberWithNoun(quiet, 'table')} had none.`}`;
+  return `UPDATE and DELETE since the statistics were reset${start}: ${counts}.${quiet === 0 ? '' : ` The other ${countOf(quiet, 'table')} had none.`}`;
 }
 
 /** The table name as in error messages of the server: in double quotes, without the schema. */

@@ -1,3 +1,4 @@
+import { formatDuration } from '../../../base/text.ts';
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { declareServerPreflightCheck } from '../check.ts';
 import { copyRateRangeOfOneWorker } from '../copy-time-estimate.ts';
@@ -7,7 +8,7 @@ import { roleSettingsQuery } from '../queries/role-settings.ts';
 import { postgresqlSettingsQuery } from '../queries/settings.ts';
 import { buildSetRoleSettingFix, combineRoleSettingFixes, describeEffectiveRoleSetting } from '../role-setting-fix.ts';
 import type { PostgresqlSourceFacts } from '../source-facts.ts';
-import { parsePostgresqlDuration, timeSpanText } from '../units.ts';
+import { parsePostgresqlDuration } from '../units.ts';
 
 const timeouts = [
   'statement_timeout',
@@ -42,7 +43,7 @@ export const roleTimeoutsCheck = declareServerPreflightCheck({
       .filter((name) => found.some((one) => one.name === name))
       .map(
         (name) =>
-          `${name} ${timeSpanText(Math.min(...found.filter((one) => one.name === name).map(({ span }) => span)))}`,
+          `${name} ${formatDuration(Math.min(...found.filter((one) => one.name === name).map(({ span }) => span)))}`,
       )
       .join(', ');
     const fixes = timeouts.map((name) => ({ name, set: found.filter((one) => one.name === name) }));
@@ -63,7 +64,7 @@ export const roleTimeoutsCheck = declareServerPreflightCheck({
     const [worst] = short.toSorted((a, b) => b.needed - a.needed);
     return failOutcome(['continuous'], observed, {
       ...more,
-      detail: `The largest table of ${worst!.database} takes about ${timeSpanText(worst!.needed)} at ${copyRateRangeOfOneWorker.slow / 1e6} MB/s; ${worst!.name} cancels the copy after ${timeSpanText(worst!.span)}: "${errorMessages[worst!.name]}". The copy is retried endlessly.`,
+      detail: `The largest table of ${worst!.database} takes about ${formatDuration(worst!.needed)} at ${copyRateRangeOfOneWorker.slow / 1e6} MB/s; ${worst!.name} cancels the copy after ${formatDuration(worst!.span)}: "${errorMessages[worst!.name]}". The copy is retried endlessly.`,
       only: [...new Set(short.map(({ database }) => database))],
     });
   },

@@ -1,3 +1,4 @@
+import { countOf } from '../../../base/text.ts';
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import { requoteSignature } from '../../../postgresql/requote.ts';
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
@@ -12,7 +13,6 @@ import { functionAndViewBodiesQuery } from '../queries/function-bodies.ts';
 import { userFunctionUsesQuery } from '../queries/function-uses.ts';
 import { objectsNamedInFunctionBodiesQuery } from '../queries/named-objects.ts';
 import { searchPathOperatorsQuery } from '../queries/search-path-operators.ts';
-import { formatNumberWithNoun } from '../units.ts';
 
 export const searchPathCheck = declareDatabasePreflightCheck({
   id: 'search-path',
@@ -54,7 +54,7 @@ export const searchPathCheck = declareDatabasePreflightCheck({
         text: `Set a search_path for the functions, or qualify the names in their bodies. An SQL function with a search_path is not inlined, which can be slower.${fixable.length < functions.length ? ' A name that exists in several schemas must be qualified manually.' : ''} A CHECK constraint that reads another table can still fail until the other table is copied.`,
       },
     };
-    const observed = formatNumberWithNoun(functions.length, 'function');
+    const observed = countOf(functions.length, 'function');
     if (!isCertain) return warnOutcome(observed, more);
     const isDumped = lost.every(({ fails, onlyContinuous }) => !fails || onlyContinuous);
     return failOutcome(isDumped ? ['continuous'] : ['continuous', 'dump'], observed, more);

@@ -1,7 +1,7 @@
+import { countOf } from '../../../base/text.ts';
 import { infoOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
 import { databaseFeatureOverviewQuery } from '../queries/database-overview.ts';
-import { formatNumberWithNoun } from '../units.ts';
 
 export const sequencesCheck = declareDatabasePreflightCheck({
   id: 'sequences',
@@ -11,7 +11,7 @@ export const sequencesCheck = declareDatabasePreflightCheck({
   queries: { overview: databaseFeatureOverviewQuery },
   evaluate({ overview }, _database, _ground, { method }) {
     if (overview.sequences === 0) return passOutcome('none');
-    const observed = formatNumberWithNoun(overview.sequences, 'sequence');
+    const observed = countOf(overview.sequences, 'sequence');
     if (method === 'dump') return infoOutcome(observed, { detail: 'A dump contains the values of sequences.' });
     return warnOutcome(observed, {
       required: 'no sequences, or sequences that are set at the cut-over',

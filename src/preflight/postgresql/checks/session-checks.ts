@@ -1,3 +1,4 @@
+import { countOf } from '../../../base/text.ts';
 import { failOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
 import { buildDropConstraintsFix } from '../constraint-sql.ts';
@@ -7,7 +8,6 @@ import {
   type SessionDependentConstraint,
   sessionDependentConstraintsQuery,
 } from '../queries/session-dependent-constraints.ts';
-import { formatNumberWithNoun } from '../units.ts';
 
 export const sessionChecksCheck = declareDatabasePreflightCheck({
   id: 'session-checks',
@@ -20,7 +20,7 @@ export const sessionChecksCheck = declareDatabasePreflightCheck({
     const broken = unseen.filter(({ definition }) => customSetting.test(definition));
     const named = broken.length > 0 ? broken : unseen;
     if (named.length === 0) return passOutcome(sessionChecks.length === 0 ? 'none' : 'none in tables with rows');
-    const observed = formatNumberWithNoun(named.length, 'constraint');
+    const observed = countOf(named.length, 'constraint');
     const more = {
       required: 'no such constraint in tables with rows',
       detail: `A CHECK constraint is evaluated for every copied or applied row, on another server of a newer version, by another role, with an empty search_path and without the settings of the application: "new row for relation … violates check constraint", "unrecognized configuration parameter", "relation … does not exist". The copy fails on the target on every attempt.${buildUnlistedObjectsNote(named)}`,

@@ -1,3 +1,4 @@
+import { countOf } from '../../../base/text.ts';
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import { failOutcome, type PreflightCheckOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
@@ -20,7 +21,6 @@ import {
   settingsDependentConstraintsQuery,
 } from '../queries/settings-dependent-constraints.ts';
 import type { PostgresqlSourceFacts } from '../source-facts.ts';
-import { formatNumberWithNoun } from '../units.ts';
 
 export const settingDependentChecksCheck = declareDatabasePreflightCheck({
   id: 'setting-checks',
@@ -44,7 +44,7 @@ export const settingDependentChecksCheck = declareDatabasePreflightCheck({
     const isOwn = (...names: readonly string[]) => own.some(({ name }) => names.includes(name));
     const broken = found.filter(({ readsDates }) => readsDates && isOwn('DateStyle'));
     const settingTexts = own.map(({ name, value }) => `${name} ${value}`).join(', ');
-    const observed = `${formatNumberWithNoun(found.length, 'constraint')}${settingTexts === '' ? '' : `; ${settingTexts}`}`;
+    const observed = `${countOf(found.length, 'constraint')}${settingTexts === '' ? '' : `; ${settingTexts}`}`;
     const more = (named: readonly SettingsDependentConstraint[]) => ({
       required: 'no dependence on session settings, or default settings',
       objects: limitFindingObjects(named).map(({ name, owner, definition }) => `${name} on ${owner} ${definition}`),
@@ -111,7 +111,7 @@ const rowNeutralUses: ReadonlySet<UserFunctionUse['kind']> = new Set(['index', '
 
 function zoneDependentOutcome(uses: readonly ZoneDependentUse[], zone: string): PreflightCheckOutcome {
   const isCheckOnly = uses.every(({ kind }) => kind === 'check' || kind === 'domain');
-  const observed = `${formatNumberWithNoun(uses.length, 'use')} of functions that depend on TimeZone ${zone}`;
+  const observed = `${countOf(uses.length, 'use')} of functions that depend on TimeZone ${zone}`;
   const more = {
     required: 'functions with an explicit time zone',
     detail: `These functions are declared IMMUTABLE but depend on the time zone. The time zone of the source is not migrated, so the target computes other values, keys or partitions for the same rows: the values differ without an error, or the copy fails with "duplicate key value violates unique constraint", "new row for relation … violates partition constraint".${buildUnlistedObjectsNote(uses)}`,

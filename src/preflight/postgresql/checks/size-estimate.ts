@@ -1,7 +1,7 @@
+import { countOf, formatBytes, formatDuration } from '../../../base/text.ts';
 import { failOutcome, infoOutcome, skipOutcome, warnOutcome } from '../../finding.ts';
 import { declareServerPreflightCheck } from '../check.ts';
 import { copyRateRangeOfOneWorker, estimatePostgresqlCopyTime, maxMigrationSeconds } from '../copy-time-estimate.ts';
-import { formatBytesAsPostgresql, formatNumberWithNoun, timeSpanText } from '../units.ts';
 
 export const sizeEstimateCheck = declareServerPreflightCheck({
   id: 'size-estimate',
@@ -17,17 +17,17 @@ export const sizeEstimateCheck = declareServerPreflightCheck({
     const largest =
       copy.largest === undefined
         ? ''
-        : `; the largest is ${copy.largest.table} in ${copy.largest.database} with ${formatBytesAsPostgresql(copy.largest.bytes)}`;
+        : `; the largest is ${copy.largest.table} in ${copy.largest.database} with ${formatBytes(copy.largest.bytes)}`;
     const unseen =
       copy.unseen.length === 0
         ? ''
-        : ` ${formatNumberWithNoun(copy.unseen.length, 'database')} without known sizes: ${copy.unseen.slice(0, 10).join(', ')}.`;
+        : ` ${countOf(copy.unseen.length, 'database')} without known sizes: ${copy.unseen.slice(0, 10).join(', ')}.`;
     const rates = `${copyRateRangeOfOneWorker.slow / 1e6} to ${copyRateRangeOfOneWorker.fast / 1e6} MB/s`;
     const more = {
       required: 'an initial copy that takes at most two weeks',
-      detail: `${formatBytesAsPostgresql(copy.bytes)} in ${formatNumberWithNoun(copy.tables, 'table')}${largest}. One worker copies one table, and two workers run at a time: ${timeSpanText(low * 1000)} to ${timeSpanText(high * 1000)} at ${rates}. The target needs 25% to 50% more space for indexes and WAL.${unseen}`,
+      detail: `${formatBytes(copy.bytes)} in ${countOf(copy.tables, 'table')}${largest}. One worker copies one table, and two workers run at a time: ${formatDuration(low * 1000)} to ${formatDuration(high * 1000)} at ${rates}. The target needs 25% to 50% more space for indexes and WAL.${unseen}`,
     };
-    const observed = `${formatBytesAsPostgresql(copy.bytes)}, ${timeSpanText(low * 1000)} to ${timeSpanText(high * 1000)}`;
+    const observed = `${formatBytes(copy.bytes)}, ${formatDuration(low * 1000)} to ${formatDuration(high * 1000)}`;
     const fix = {
       by: 'the data owner',
       text: 'Archive or drop data that is not needed, split the largest table, or migrate the databases one after the other with --ignore-dbs.',

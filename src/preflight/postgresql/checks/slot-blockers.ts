@@ -1,8 +1,8 @@
+import { countOf, formatDuration } from '../../../base/text.ts';
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { declareServerPreflightCheck } from '../check.ts';
 import { describeOpenTransactionWithWrites, maxOpenTransactionSeconds } from '../open-transactions.ts';
 import { openTransactionsWithWritesQuery } from '../queries/open-transactions.ts';
-import { formatNumberWithNoun, timeSpanText } from '../units.ts';
 
 export const slotBlockersCheck = declareServerPreflightCheck({
   id: 'slot-blockers',
@@ -16,9 +16,9 @@ export const slotBlockersCheck = declareServerPreflightCheck({
     if (open.length === 0) return passOutcome('none');
     const oldest = Math.max(...open.map(({ seconds }) => seconds ?? 0));
     const hidden = open.some(({ seconds }) => seconds === undefined);
-    const observed = `${formatNumberWithNoun(open.length, 'transaction')} with writes, ${hidden && oldest === 0 ? 'of unknown age' : `the oldest ${timeSpanText(oldest * 1000)} old`}`;
+    const observed = `${countOf(open.length, 'transaction')} with writes, ${hidden && oldest === 0 ? 'of unknown age' : `the oldest ${formatDuration(oldest * 1000)} old`}`;
     const more = {
-      required: `none older than ${timeSpanText(maxOpenTransactionSeconds * 1000)}`,
+      required: `none older than ${formatDuration(maxOpenTransactionSeconds * 1000)}`,
       detail:
         'The creation of a replication slot waits until every transaction with writes has ended, in all databases. If the client that creates the slot is terminated while it waits, an incomplete active slot remains.',
       objects: open.slice(0, 20).map(describeOpenTransactionWithWrites),

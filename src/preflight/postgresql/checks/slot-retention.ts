@@ -1,3 +1,4 @@
+import { formatBytes, formatDuration } from '../../../base/text.ts';
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { alterSystemFix } from '../alter-system.ts';
 import { declareServerPreflightCheck } from '../check.ts';
@@ -9,12 +10,7 @@ import {
 } from '../queries/settings.ts';
 import { walVolumeSinceResetQuery } from '../queries/wal.ts';
 import { getPostgresqlSizeSetting } from '../size-setting.ts';
-import {
-  formatBytesAsPostgresql,
-  formatSizeForPostgresqlSetting,
-  parsePostgresqlDuration,
-  timeSpanText,
-} from '../units.ts';
+import { formatSizeForPostgresqlSetting, parsePostgresqlDuration } from '../units.ts';
 import { estimateWalBytesPerSecond } from '../wal-bytes-per-second.ts';
 
 const day = 86_400;
@@ -39,17 +35,17 @@ export const slotRetentionCheck = declareServerPreflightCheck({
     const idle = spanOf(settings, 'idle_replication_slot_timeout');
     const largest = facts.copy?.largest;
     if (idle > 0) {
-      const observed = `idle_replication_slot_timeout ${timeSpanText(idle)}`;
+      const observed = `idle_replication_slot_timeout ${formatDuration(idle)}`;
       const more = {
         required: '0',
-        detail: `A replication slot that is not used for ${timeSpanText(idle)} is invalidated: "can no longer access replication slot". The migration then starts again from the beginning.`,
+        detail: `A replication slot that is not used for ${formatDuration(idle)} is invalidated: "can no longer access replication slot". The migration then starts again from the beginning.`,
         fix: alterSystemFix(settings, { idle_replication_slot_timeout: '0' }),
       };
       const span = ((largest?.bytes ?? 0) / copyRateRangeOfOneWorker.slow) * 1000;
       if (span <= idle) return warnOutcome(observed, more);
       return failOutcome(['continuous'], observed, {
         ...more,
-        detail: `During the initial copy each table has its own replication slot, which is idle while the rows are copied. ${largest?.table} of ${largest?.database} takes about ${timeSpanText(span)} at ${copyRateRangeOfOneWorker.slow / 1e6} MB/s. ${more.detail}`,
+        detail: `During the initial copy each table has its own replication slot, which is idle while the rows are copied. ${largest?.table} of ${largest?.database} takes about ${formatDuration(span)} at ${copyRateRangeOfOneWorker.slow / 1e6} MB/s. ${more.detail}`,
       });
     }
     const keep = settings.has('max_slot_wal_keep_size')
@@ -66,8 +62,7 @@ export const slotRetentionCheck = declareServerPreflightCheck({
     const needed = Math.ceil(
       Math.max(3 * rate * copy, 2 * day * rate, getPostgresqlSizeSetting(settings, 'max_wal_size')),
     );
-    if (keep >= needed)
-      return passOutcome(formatBytesAsPostgresql(keep), { required: `at least ${formatBytesAsPostgresql(needed)}` });
+    if (keep >= needed) return passOutcome(formatBytes(keep), { required: `at least ${formatBytes(needed)}` });
     const kept = Math.max(
       keep,
       settings.has('wal_keep_size') ? getPostgresqlSizeSetting(settings, 'wal_keep_size') : 0,
@@ -78,18 +73,18 @@ export const slotRetentionCheck = declareServerPreflightCheck({
     const behind = rate * seconds;
     const lost = behind >= kept + segment;
     const sum = lost
-      ? `At ${formatBytesAsPostgresql(rate)} of WAL per second a replication slot is ${formatBytesAsPostgresql(behind)} behind after ${timeSpanText(seconds * 1000)}, and the next checkpoint removes all but ${formatBytesAsPostgresql(kept)}. `
+      ? `At ${formatBytes(rate)} of WAL per second a replication slot is ${formatBytes(behind)} behind after ${formatDuration(seconds * 1000)}, and the next checkpoint removes all but ${formatBytes(kept)}. `
       : '';
     const outcome = lost
       ? (observed: string, more: Parameters<typeof warnOutcome>[1]) => failOutcome(['continuous'], observed, more)
       : warnOutcome;
-    return outcome(`max_slot_wal_keep_size ${formatBytesAsPostgresql(keep)}`, {
-      required: `at least ${formatBytesAsPostgresql(needed)}`,
-      detail: `${sum}${formatBytesAsPostgresql(rate)} of WAL per second x ${timeSpanText(copy * 1000)} of copying x 3, at least two days of WAL and at least max_wal_size: ${formatBytesAsPostgresql(needed)}. A replication slot that is further behind is invalidated: "can no longer get changes from replication slot", and the migration starts again from the beginning.`,
+    return outcome(`max_slot_wal_keep_size ${formatBytes(keep)}`, {
+      required: `at least ${formatBytes(needed)}`,
+      detail: `${sum}${formatBytes(rate)} of WAL per second x ${formatDuration(copy * 1000)} of copying x 3, at least two days of WAL and at least max_wal_size: ${formatBytes(needed)}. A replication slot that is further behind is invalidated: "can no longer get changes from replication slot", and the migration starts again from the beginning.`,
       fix:
         needed > sourceDiskFree
           ? {
-              text: `Enlarge the disk of pg_wal first: ${formatBytesAsPostgresql(needed)} of WAL do not fit into the free space.`,
+              text: `Enlarge the disk of pg_wal first: ${formatBytes(needed)} of WAL do not fit into the free space.`,
             }
           : alterSystemFix(
               settings,

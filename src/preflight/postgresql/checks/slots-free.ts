@@ -1,3 +1,4 @@
+import { countOf } from '../../../base/text.ts';
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { declareServerPreflightCheck } from '../check.ts';
 import { describeRestartImpact } from '../describe-restart-impact.ts';
@@ -6,7 +7,6 @@ import { databasesQuery } from '../queries/databases.ts';
 import { type ReplicationSlot, replicationSlotsQuery } from '../queries/replication-slots.ts';
 import { getNumericPostgresqlSetting, postgresqlSettingsQuery } from '../queries/settings.ts';
 import { buildRaiseReplicationSlotsFix, computeReplicationSlotDemand } from '../slot-demand.ts';
-import { formatNumberWithNoun } from '../units.ts';
 
 /**
  * Initial copies need replication slots too. Without free slots the copies never start, and only the log of the target
@@ -29,7 +29,7 @@ export const slotsFreeCheck = declareServerPreflightCheck({
     const max = getNumericPostgresqlSetting(settings, 'max_replication_slots');
     const free = Math.max(0, max - slots.length);
     const { needed, full, sum } = computeReplicationSlotDemand(facts.databases.length);
-    const observed = `${formatNumberWithNoun(free, 'slot')} free of ${max} (${slots.length} used)`;
+    const observed = `${countOf(free, 'slot')} free of ${max} (${slots.length} used)`;
     const detail = `${observed}; ${sum}.`;
     const more = { required: `${needed} free slots, ${full} for full speed`, objects: slots.map(nameOf) };
     if (free >= full) return passOutcome(observed, { required: more.required, detail });

@@ -1,3 +1,4 @@
+import { countOf } from '../../../base/text.ts';
 import { failOutcome, passOutcome } from '../../finding.ts';
 import { declareServerPreflightCheck } from '../check.ts';
 import { describeRestartImpact } from '../describe-restart-impact.ts';
@@ -6,7 +7,6 @@ import { databasesQuery } from '../queries/databases.ts';
 import { replicationSlotsQuery } from '../queries/replication-slots.ts';
 import { getNumericPostgresqlSetting, postgresqlSettingsQuery } from '../queries/settings.ts';
 import { buildRaiseReplicationSlotsFix } from '../slot-demand.ts';
-import { formatNumberWithNoun } from '../units.ts';
 
 /**
  * Checks the minimum of max_replication_slots in docs/service.md S9.13. Every database of the server counts,
@@ -31,7 +31,7 @@ export const slotsVsDbsCheck = declareServerPreflightCheck({
     if (max >= least) return passOutcome(String(max), { required: String(least) });
     return failOutcome(['continuous'], String(max), {
       required: String(least),
-      detail: `max_replication_slots is ${max}, and the server has ${formatNumberWithNoun(least, 'database')} (without templates, including ignored ones). ${describeRestartImpact(activity)}`,
+      detail: `max_replication_slots is ${max}, and the server has ${countOf(least, 'database')} (without templates, including ignored ones). ${describeRestartImpact(activity)}`,
       fix: buildRaiseReplicationSlotsFix(settings, slots, facts.databases.length, least),
     });
   },

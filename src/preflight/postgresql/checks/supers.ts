@@ -1,7 +1,7 @@
+import { countOf } from '../../../base/text.ts';
 import { passOutcome, warnOutcome } from '../../finding.ts';
 import { declareServerPreflightCheck } from '../check.ts';
 import { userLoginOrSuperuserRolesQuery } from '../queries/login-roles.ts';
-import { formatNumberWithNoun } from '../units.ts';
 
 export const otherSupersCheck = declareServerPreflightCheck({
   id: 'supers',
@@ -13,7 +13,7 @@ export const otherSupersCheck = declareServerPreflightCheck({
   evaluate({ logins }, facts) {
     const others = logins.filter(({ name, superuser }) => superuser && name !== facts.username).map(({ name }) => name);
     if (others.length === 0) return passOutcome('none');
-    return warnOutcome(formatNumberWithNoun(others.length, 'other superuser'), {
+    return warnOutcome(countOf(others.length, 'other superuser'), {
       required: 'none',
       detail:
         'The administrator of the target is not a superuser and cannot create one: "role … not in permitted superuser list". Objects owned by superusers belong to that administrator after the migration.',

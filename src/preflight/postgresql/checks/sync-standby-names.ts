@@ -1,3 +1,4 @@
+import { countOf } from '../../../base/text.ts';
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import { failOutcome, type PreflightCheckOutcome, passOutcome } from '../../finding.ts';
 import { alterSystemFix } from '../alter-system.ts';
@@ -5,7 +6,6 @@ import { declareServerPreflightCheck } from '../check.ts';
 import { getPostgresqlSetting, type PostgresqlServerSettings, postgresqlSettingsQuery } from '../queries/settings.ts';
 import { storedSynchronousCommitQuery } from '../queries/stored-synchronous-commit.ts';
 import { type WalSender, walSendersQuery } from '../queries/wal-senders.ts';
-import { formatNumberWithNoun } from '../units.ts';
 
 export const syncStandbyNamesCheck = declareServerPreflightCheck({
   id: 'sync-standby-names',
@@ -54,21 +54,17 @@ function evaluateNames(
   const confirming = senders.filter(({ syncState }) => syncState === 'sync' || syncState === 'quorum').length;
   const isHidden = senders.some(({ syncState }) => syncState === undefined);
   if (isHidden || confirming >= wanted) return passOutcome(observed);
-  return failOutcome(
-    ['continuous'],
-    `${observed}; ${formatNumberWithNoun(confirming, 'standby')} of ${wanted} connected`,
-    {
-      headline: 'COMMIT waits for a standby that is not connected',
-      required: `${formatNumberWithNoun(wanted, 'standby')} connected`,
-      detail:
-        'Every COMMIT on this server waits for standbys that are not connected: the application already waits, and so would CREATE PUBLICATION and the creation of the first slot.',
-      fix: alterSystemFix(
-        settings,
-        { synchronous_standby_names: '' },
-        'As an alternative, reconnect the standbys. With an empty synchronous_standby_names no COMMIT waits.',
-      ),
-    },
-  );
+  return failOutcome(['continuous'], `${observed}; ${countOf(confirming, 'standby')} of ${wanted} connected`, {
+    headline: 'COMMIT waits for a standby that is not connected',
+    required: `${countOf(wanted, 'standby')} connected`,
+    detail:
+      'Every COMMIT on this server waits for standbys that are not connected: the application already waits, and so would CREATE PUBLICATION and the creation of the first slot.',
+    fix: alterSystemFix(
+      settings,
+      { synchronous_standby_names: '' },
+      'As an alternative, reconnect the standbys. With an empty synchronous_standby_names no COMMIT waits.',
+    ),
+  });
 }
 
 /**

@@ -1,10 +1,10 @@
+import { countOf } from '../../../base/text.ts';
 import { requoteQualifiedName } from '../../../postgresql/requote.ts';
 import { failOutcome, type PreflightCheckOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { type UserObjectInSystemSchema, userObjectsInSystemSchemasQuery } from '../queries/system-schema-objects.ts';
 import { systemSchemaTablesQuery } from '../queries/system-schema-tables.ts';
-import { formatNumberWithNoun } from '../units.ts';
 
 export const systemTablesCheck = declareDatabasePreflightCheck({
   id: 'system-tables',
@@ -17,7 +17,7 @@ export const systemTablesCheck = declareDatabasePreflightCheck({
     if (needed.length > 0) return requiredObjects(needed, database);
     if (systemTables.length === 0)
       return systemObjects.length === 0 ? passOutcome('none') : omittedObjects(systemObjects, database);
-    const observed = formatNumberWithNoun(systemTables.length, 'table');
+    const observed = countOf(systemTables.length, 'table');
     const names = systemTables.map(({ name }) => name);
     return failOutcome(['continuous'], observed, {
       required: 'no user table in information_schema, pg_catalog or another system schema',
@@ -46,20 +46,16 @@ const moveFix = {
 
 function requiredObjects(needed: readonly UserObjectInSystemSchema[], database: string): PreflightCheckOutcome {
   const [first] = needed;
-  return failOutcome(
-    ['continuous', 'dump'],
-    `${formatNumberWithNoun(needed.length, 'object')} with dependent objects`,
-    {
-      required: 'no user object in information_schema or pg_catalog',
-      detail: `A dump omits objects in system schemas, so the schema cannot be restored: ${first?.user} needs ${first?.name}, which "does not exist" on the target.${buildUnlistedObjectsNote(needed)}`,
-      objects: limitFindingObjects(needed).map(({ name, user }) => `${name} (${user})`),
-      fix: { database, ...moveFix },
-    },
-  );
+  return failOutcome(['continuous', 'dump'], `${countOf(needed.length, 'object')} with dependent objects`, {
+    required: 'no user object in information_schema or pg_catalog',
+    detail: `A dump omits objects in system schemas, so the schema cannot be restored: ${first?.user} needs ${first?.name}, which "does not exist" on the target.${buildUnlistedObjectsNote(needed)}`,
+    objects: limitFindingObjects(needed).map(({ name, user }) => `${name} (${user})`),
+    fix: { database, ...moveFix },
+  });
 }
 
 function omittedObjects(objects: readonly UserObjectInSystemSchema[], database: string): PreflightCheckOutcome {
-  return warnOutcome(formatNumberWithNoun(objects.length, 'object'), {
+  return warnOutcome(countOf(objects.length, 'object'), {
     required: 'none in information_schema or pg_catalog',
     detail: `A dump omits objects in system schemas without an error: the objects are missing on the target, and functions whose body refers to them fail there.${buildUnlistedObjectsNote(objects)}`,
     objects: limitFindingObjects(objects).map(({ name }) => name),

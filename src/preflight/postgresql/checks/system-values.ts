@@ -1,3 +1,4 @@
+import { countOf } from '../../../base/text.ts';
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import { failOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
 import { buildQueryRowRemovalFixEffect } from '../../fix-effect.ts';
@@ -9,7 +10,6 @@ import {
   type ColumnWithServerSpecificValues,
   columnsWithServerSpecificValuesQuery,
 } from '../queries/server-specific-columns.ts';
-import { formatNumberWithNoun } from '../units.ts';
 
 export const systemValuesCheck = declareDatabasePreflightCheck({
   id: 'system-values',
@@ -23,7 +23,7 @@ export const systemValuesCheck = declareDatabasePreflightCheck({
     const named = found.length > 0 ? found : unseen;
     if (named.length === 0) return passOutcome('none');
     const money = named.filter(isMoney);
-    const observed = formatNumberWithNoun(named.length, 'column');
+    const observed = countOf(named.length, 'column');
     const kinds = [...new Set(named.map(kindOf))];
     const settings = `ALTER ROLE ${quoteIdentifier(role.name)} IN DATABASE ${quoteIdentifier(database)}`;
     const more = {

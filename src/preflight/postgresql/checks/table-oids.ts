@@ -1,8 +1,8 @@
+import { countOf } from '../../../base/text.ts';
 import { failOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { type TableoidColumnUse, tableoidColumnUsesQuery } from '../queries/tableoid-column-uses.ts';
-import { formatNumberWithNoun } from '../units.ts';
 
 export const tableoidDependenceCheck = declareDatabasePreflightCheck({
   id: 'table-oids',
@@ -23,14 +23,14 @@ export const tableoidDependenceCheck = declareDatabasePreflightCheck({
     };
     const more = { required: "no use of tableoid, or a comparison with 'table'::regclass", objects, fix };
     if (columns.length > 0) {
-      return failOutcome(['continuous', 'dump'], formatNumberWithNoun(columns.length, 'generated column'), {
+      return failOutcome(['continuous', 'dump'], countOf(columns.length, 'generated column'), {
         ...more,
         detail: `A table has another OID on the target, and the target computes generated columns itself, so their values differ without an error.${buildUnlistedObjectsNote(columns)}`,
       });
     }
     return {
       ...unknownOutcome(
-        `${formatNumberWithNoun(found.length, 'constraint')}, and it is not known whether the rows satisfy them on the target`,
+        `${countOf(found.length, 'constraint')}, and it is not known whether the rows satisfy them on the target`,
       ),
       premise: 'every row satisfies the CHECK constraints with the table OIDs of the target',
       ...more,

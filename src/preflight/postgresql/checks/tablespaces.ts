@@ -1,9 +1,9 @@
+import { countOf } from '../../../base/text.ts';
 import { passOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { relationsWithUnusualPropertiesQuery } from '../queries/relations.ts';
 import { tablespacesQuery } from '../queries/tablespaces.ts';
-import { formatNumberWithNoun } from '../units.ts';
 
 export const tablespacesCheck = declareDatabasePreflightCheck({
   id: 'tablespaces',
@@ -22,7 +22,7 @@ export const tablespacesCheck = declareDatabasePreflightCheck({
     ];
     const more = {
       required: 'pg_default',
-      detail: `${whole === undefined ? '' : `The default tablespace of the database is "${whole}". `}${formatNumberWithNoun(placed.length, 'table or index', 'tables and indexes')} in other tablespaces. A managed target does not have these tablespaces: "tablespace "${spaces[0]}" does not exist". If the restore continues, the objects are created in pg_default.${buildUnlistedObjectsNote(placed)}`,
+      detail: `${whole === undefined ? '' : `The default tablespace of the database is "${whole}". `}${countOf(placed.length, 'table or index', 'tables and indexes')} in other tablespaces. A managed target does not have these tablespaces: "tablespace "${spaces[0]}" does not exist". If the restore continues, the objects are created in pg_default.${buildUnlistedObjectsNote(placed)}`,
       objects: limitFindingObjects(placed).map(
         ({ name, tablespace }) => `${name} (${names.get(tablespace) ?? tablespace})`,
       ),

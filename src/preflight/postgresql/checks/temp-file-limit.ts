@@ -1,3 +1,4 @@
+import { formatBytes } from '../../../base/text.ts';
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { declareServerPreflightCheck } from '../check.ts';
 import { computeEffectiveSettingPerDatabase } from '../effective-role-settings.ts';
@@ -6,7 +7,7 @@ import { roleSettingsQuery } from '../queries/role-settings.ts';
 import { postgresqlSettingsQuery } from '../queries/settings.ts';
 import { buildSetRoleSettingFix } from '../role-setting-fix.ts';
 import type { PostgresqlSourceFacts } from '../source-facts.ts';
-import { formatBytesAsPostgresql, parsePostgresqlSize } from '../units.ts';
+import { parsePostgresqlSize } from '../units.ts';
 
 /** Bytes that pg_dump sorts even in an empty database: the descriptions of built-in objects. */
 const minimumSort = 640 * 1024;
@@ -36,11 +37,11 @@ export const tempFileLimitCheck = declareServerPreflightCheck({
     });
     const [worst] = tight.toSorted((a, b) => a.room / a.sorted - b.room / b.sorted);
     if (worst === undefined) return passOutcome('unlimited');
-    const observed = `temp_file_limit ${formatBytesAsPostgresql(worst.limit)}, work_mem ${formatBytesAsPostgresql(worst.work)}`;
+    const observed = `temp_file_limit ${formatBytes(worst.limit)}, work_mem ${formatBytes(worst.work)}`;
     if (worst.room >= 4 * worst.sorted) return passOutcome(observed);
     const more = {
       required: 'temp_file_limit -1',
-      detail: `A sort that exceeds work_mem uses a temporary file. pg_dump sorts at least ${formatBytesAsPostgresql(worst.sorted)} of the catalogs of ${worst.database}: "temporary file size exceeds temp_file_limit". After this error neither the schema nor the list of tables can be read.`,
+      detail: `A sort that exceeds work_mem uses a temporary file. pg_dump sorts at least ${formatBytes(worst.sorted)} of the catalogs of ${worst.database}: "temporary file size exceeds temp_file_limit". After this error neither the schema nor the list of tables can be read.`,
       // Only a superuser can set temp_file_limit, unlike a timeout.
       fix: { ...buildSetRoleSettingFix('temp_file_limit', '-1', tight, role), by: 'a superuser' },
     };

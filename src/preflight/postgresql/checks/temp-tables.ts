@@ -1,8 +1,8 @@
+import { countOf } from '../../../base/text.ts';
 import { infoOutcome, passOutcome } from '../../finding.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { relationsWithUnusualPropertiesQuery } from '../queries/relations.ts';
-import { formatNumberWithNoun } from '../units.ts';
 
 export const tempTablesCheck = declareDatabasePreflightCheck({
   id: 'temp-tables',
@@ -12,7 +12,7 @@ export const tempTablesCheck = declareDatabasePreflightCheck({
   queries: { relations: relationsWithUnusualPropertiesQuery },
   evaluate({ relations: { temporary } }) {
     if (temporary.length === 0) return passOutcome('none');
-    return infoOutcome(formatNumberWithNoun(temporary.length, 'table'), {
+    return infoOutcome(countOf(temporary.length, 'table'), {
       detail: `Temporary tables belong to a session and are not migrated; the application creates them on the target.${buildUnlistedObjectsNote(temporary)}`,
       objects: limitFindingObjects(temporary),
     });

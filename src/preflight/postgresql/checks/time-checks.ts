@@ -1,10 +1,10 @@
+import { countOf } from '../../../base/text.ts';
 import { failOutcome, passOutcome } from '../../finding.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
 import { buildDropConstraintsFix, quoteConstraintNameForMessage } from '../constraint-sql.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { timeDependentConstraintsQuery } from '../queries/constraints.ts';
 import type { NamedConstraint } from '../queries/named-constraint.ts';
-import { formatNumberWithNoun } from '../units.ts';
 
 export const timeChecksCheck = declareDatabasePreflightCheck({
   id: 'time-checks',
@@ -18,7 +18,7 @@ export const timeChecksCheck = declareDatabasePreflightCheck({
       return passOutcome(
         clockChecks.length === 0 ? 'none' : 'constraints use the current time, but none requires a future time',
       );
-    return failOutcome(['continuous', 'dump'], formatNumberWithNoun(found.length, 'constraint'), {
+    return failOutcome(['continuous', 'dump'], countOf(found.length, 'constraint'), {
       required: 'no such constraint in tables with rows',
       detail: `A CHECK constraint is evaluated when a row is written, and again on the target. A row whose time is no longer in the future makes the copy fail on every attempt: "new row for relation … violates check constraint ${quoteConstraintNameForMessage(found[0]!.name)}".${buildUnlistedObjectsNote(found)}`,
       objects: limitFindingObjects(found).map(({ name, owner, definition }) => `${name} on ${owner} ${definition}`),

@@ -1,3 +1,4 @@
+import { countOf } from '../../../base/text.ts';
 import { requoteQualifiedName } from '../../../postgresql/requote.ts';
 import { failOutcome, infoOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { buildQueryResultFixEffect, type PreflightFixEffect } from '../../fix-effect.ts';
@@ -18,7 +19,6 @@ import {
   replicaIdentityStatement,
 } from '../replica-identity-fix.ts';
 import { getPostgresqlSourceVersion } from '../source-facts.ts';
-import { formatNumberWithNoun } from '../units.ts';
 
 export const unloggedCheck = declareDatabasePreflightCheck({
   id: 'unlogged',
@@ -35,7 +35,7 @@ export const unloggedCheck = declareDatabasePreflightCheck({
   evaluate({ relations, identities, unequalColumns, unloggedReferences, hashedNulls }, database, facts, options) {
     const tables = relations.unlogged;
     if (tables.length === 0) return passOutcome('none');
-    const observed = formatNumberWithNoun(tables.length, 'table');
+    const observed = countOf(tables.length, 'table');
     if (options.method === 'dump') {
       return infoOutcome(observed, {
         detail: 'A dump contains the rows of unlogged tables.',
@@ -67,7 +67,7 @@ export const unloggedCheck = declareDatabasePreflightCheck({
       required: 'none',
       detail: `Unlogged tables are not written to the WAL and not replicated, without an error: the tables exist on the target, but are empty.${buildUnlistedObjectsNote(tables)}${truncateImpact(outward, truncated)}`,
       objects: limitFindingObjects(tables),
-      dataLoss: `the rows of ${formatNumberWithNoun(tables.length, 'unlogged table')}`,
+      dataLoss: `the rows of ${countOf(tables.length, 'unlogged table')}`,
       fix: {
         sql: [
           ...keys.map(({ table, identity }) => replicaIdentityStatement(table, identity)),

@@ -1,3 +1,4 @@
+import { countOf } from '../../../base/text.ts';
 import { type PreflightCheckOutcome, passOutcome, skipOutcome, unknownOutcome } from '../../finding.ts';
 import { formatReasonAsWords } from '../../formats/report-text.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
@@ -5,7 +6,6 @@ import { getRowScanOrCheckOutcome } from '../deep/get-row-scan-or-check-outcome.
 import type { UnreadTable } from '../deep/scanned-row-statistics.ts';
 import { isTableUncopyable, type TableUnreadReason } from '../deep/table-unread-reason.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
-import { formatNumberWithNoun } from '../units.ts';
 
 export const unreadTablesCheck = declareDatabasePreflightCheck({
   id: 'unread-tables',
@@ -22,10 +22,8 @@ export const unreadTablesCheck = declareDatabasePreflightCheck({
     const others = unread.filter(({ reason }) => !isTableUncopyable(reason));
     if (others.length > 0) return notRead(others);
     if (unread.length > 0)
-      return skipOutcome(
-        `${formatNumberWithNoun(unread.length, 'table')} with rows that are damaged or too large to read`,
-      );
-    return passOutcome(`${formatNumberWithNoun(rows, 'row')} of ${formatNumberWithNoun(tables, 'table')}`);
+      return skipOutcome(`${countOf(unread.length, 'table')} with rows that are damaged or too large to read`);
+    return passOutcome(`${countOf(rows, 'row')} of ${countOf(tables, 'table')}`);
   },
 });
 
@@ -34,12 +32,9 @@ const readAgain = { text: 'Run the preflight again with --deep.' };
 function notRead(tables: readonly UnreadTable[]): PreflightCheckOutcome {
   const reasons = [...new Set(tables.map(({ reason }) => reason))];
   return {
-    ...unknownOutcome(
-      `${formatNumberWithNoun(tables.length, 'table')}: ${reasons.map(formatReasonAsWords).join(', ')}`,
-      {
-        text: [...new Set(reasons.map((reason) => fixes[reason] ?? readAgain.text))].join(' '),
-      },
-    ),
+    ...unknownOutcome(`${countOf(tables.length, 'table')}: ${reasons.map(formatReasonAsWords).join(', ')}`, {
+      text: [...new Set(reasons.map((reason) => fixes[reason] ?? readAgain.text))].join(' '),
+    }),
     premise: 'the tables that were not read can be copied',
     settledBy: '--deep',
     required: 'every table',

@@ -1,3 +1,4 @@
+import { countOf } from '../../../base/text.ts';
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
@@ -6,7 +7,6 @@ import {
   untrustedLanguagesQuery,
 } from '../queries/superuser-created-functions.ts';
 import { isTargetLibraryMissing } from '../target-libraries.ts';
-import { formatNumberWithNoun } from '../units.ts';
 
 export const untrustedLangCheck = declareDatabasePreflightCheck({
   id: 'untrusted-lang',
@@ -24,7 +24,7 @@ export const untrustedLangCheck = declareDatabasePreflightCheck({
     const lost = untrustedLanguages.filter(
       ({ name, bare }) => bare && targetExtensions?.includes(name.toLowerCase()) === false,
     );
-    const observed = `${languages.join(', ')}; ${formatNumberWithNoun(functions.length, 'function')}`;
+    const observed = `${languages.join(', ')}; ${countOf(functions.length, 'function')}`;
     if (lost.length > 0) {
       return failOutcome(['continuous', 'dump'], observed, {
         headline: 'The target does not provide a language',

@@ -1,10 +1,11 @@
+import { formatDuration } from '../../../base/text.ts';
 import { passOutcome, warnOutcome } from '../../finding.ts';
 import { alterSystemFix } from '../alter-system.ts';
 import { declareServerPreflightCheck } from '../check.ts';
 import { computeEffectiveSettingPerDatabase } from '../effective-role-settings.ts';
 import { roleSettingsQuery } from '../queries/role-settings.ts';
 import { postgresqlSettingsQuery } from '../queries/settings.ts';
-import { parsePostgresqlDuration, timeSpanText } from '../units.ts';
+import { parsePostgresqlDuration } from '../units.ts';
 
 export const walSenderTimeoutCheck = declareServerPreflightCheck({
   id: 'wal-sender-timeout',
@@ -19,8 +20,8 @@ export const walSenderTimeoutCheck = declareServerPreflightCheck({
     const shortest = Math.min(...spans);
     if (spans.length === 0) return passOutcome('off');
     if (shortest >= 30_000)
-      return passOutcome(timeSpanText(shortest), { required: 'a wal_sender_timeout of at least 30 s, or 0' });
-    return warnOutcome(timeSpanText(shortest), {
+      return passOutcome(formatDuration(shortest), { required: 'a wal_sender_timeout of at least 30 s, or 0' });
+    return warnOutcome(formatDuration(shortest), {
       required: 'a wal_sender_timeout of at least 30 s, or 0',
       detail:
         'A target that is busy for longer loses its connection repeatedly: "terminating walsender process due to replication timeout".',

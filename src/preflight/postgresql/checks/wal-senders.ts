@@ -1,3 +1,4 @@
+import { countOf } from '../../../base/text.ts';
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { alterSystemFix } from '../alter-system.ts';
 import { declareServerPreflightCheck } from '../check.ts';
@@ -12,7 +13,6 @@ import {
 import { walSendersQuery } from '../queries/wal-senders.ts';
 import { computeReplicationSlotDemand } from '../slot-demand.ts';
 import { getPostgresqlSourceVersion } from '../source-facts.ts';
-import { formatNumberWithNoun } from '../units.ts';
 
 export const walSendersCheck = declareServerPreflightCheck({
   id: 'wal-senders',
@@ -31,13 +31,11 @@ export const walSendersCheck = declareServerPreflightCheck({
     const used = senders.length;
     const free = Math.max(0, max - used);
     const { needed, full, sum } = computeReplicationSlotDemand(facts.databases.length);
-    const observed = `${formatNumberWithNoun(free, 'sender')} free of ${max} (${used} used)`;
+    const observed = `${countOf(free, 'sender')} free of ${max} (${used} used)`;
     const required = `${needed} free, ${full} for full speed`;
     const away = slots.filter(({ kind, active }) => kind === 'physical' && !active).length;
     const standbys =
-      away === 0
-        ? ''
-        : ` ${formatNumberWithNoun(away, 'standby')} with an inactive slot can reconnect and use one each.`;
+      away === 0 ? '' : ` ${countOf(away, 'standby')} with an inactive slot can reconnect and use one each.`;
     const detail = `${observed}; ${sum}.${standbys}`;
     if (free >= full) return passOutcome(observed, { required, detail });
     const fix = alterSystemFix(settings, {

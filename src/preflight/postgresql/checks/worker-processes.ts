@@ -1,8 +1,8 @@
+import { countOf } from '../../../base/text.ts';
 import { passOutcome, warnOutcome } from '../../finding.ts';
 import { alterSystemFix } from '../alter-system.ts';
 import { declareServerPreflightCheck } from '../check.ts';
 import { getNumericPostgresqlSetting, getPostgresqlSetting, postgresqlSettingsQuery } from '../queries/settings.ts';
-import { formatNumberWithNoun } from '../units.ts';
 
 /** Built-in replication uses background workers on the target only; pglogical uses them on the source too. */
 export const workerProcessesCheck = declareServerPreflightCheck({
@@ -24,7 +24,7 @@ export const workerProcessesCheck = declareServerPreflightCheck({
     if (max >= needed) return passOutcome(String(max), { required: String(needed) });
     return warnOutcome(String(max), {
       required: String(needed),
-      detail: `pglogical is preloaded and uses one worker, plus one for each of ${formatNumberWithNoun(facts.databases.length, 'database')}.`,
+      detail: `pglogical is preloaded and uses one worker, plus one for each of ${countOf(facts.databases.length, 'database')}.`,
       fix: alterSystemFix(settings, { max_worker_processes: String(needed) }),
     });
   },

@@ -1,7 +1,7 @@
+import { countOf } from '../../../base/text.ts';
 import { type PreflightCheckOutcome, skipOutcome, unknownOutcome } from '../../finding.ts';
 import type { PreflightOptions } from '../../preflight-options.ts';
 import type { PostgresqlSourceFacts } from '../source-facts.ts';
-import { formatNumberWithNoun } from '../units.ts';
 import type { DatabaseScanResult } from './scanned-row-statistics.ts';
 
 /**
@@ -28,5 +28,5 @@ export function getRowScanOrCheckOutcome(
 export function buildIncompleteScanOutcome({ failure, unread }: DatabaseScanResult): PreflightCheckOutcome | undefined {
   if (failure !== undefined) return skipOutcome('the tables could not be listed (unread-tables)');
   if (unread.length === 0) return undefined;
-  return skipOutcome(`nothing found, and ${formatNumberWithNoun(unread.length, 'table')} not read (unread-tables)`);
+  return skipOutcome(`nothing found, and ${countOf(unread.length, 'table')} not read (unread-tables)`);
 }

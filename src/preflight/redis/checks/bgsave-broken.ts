@@ -1,3 +1,4 @@
+import { formatBytes } from '../../../base/text.ts';
 import type { RedisInfo } from '../../../redis/info.ts';
 import { parseRedisServerVersion } from '../../../redis/version.ts';
 import {
@@ -8,7 +9,6 @@ import {
   unknownOutcome,
   warnOutcome,
 } from '../../finding.ts';
-import { formatBytesInUnitsOf1000 } from '../../formats/report-text.ts';
 import { getPreflightQueryValueOrDefault, markPreflightQueryOptional, type PreflightQueryResult } from '../../query.ts';
 import { declareRedisPreflightCheck } from '../check.ts';
 import { estimateRedisCopy } from '../copy-estimate.ts';
@@ -130,7 +130,7 @@ function notTried(): PreflightCheckOutcome {
 function diskShortage(info: RedisInfo, isDiskless: boolean, free: number | undefined): string | undefined {
   const bytes = estimateRedisCopy(info)?.bytes;
   if (isDiskless || free === undefined || bytes === undefined || bytes <= free) return undefined;
-  return `${formatBytesInUnitsOf1000(free)} of disk space for ${formatBytesInUnitsOf1000(bytes)} of data`;
+  return `${formatBytes(free)} of disk space for ${formatBytes(bytes)} of data`;
 }
 
 /** If the server hides CONFIG, the setting cannot be changed with it, and the value to restore is not known. */

@@ -1,5 +1,5 @@
+import { formatBytes } from '../../../base/text.ts';
 import { infoOutcome, passOutcome, skipOutcome, warnOutcome } from '../../finding.ts';
-import { formatBytesInUnitsOf1000 } from '../../formats/report-text.ts';
 import { markPreflightQueryOptional } from '../../query.ts';
 import { declareRedisPreflightCheck } from '../check.ts';
 import { buildRedisOutcomeWithoutQueryResult } from '../outcome-without-result.ts';
@@ -26,15 +26,15 @@ export const bigKeysCheck = declareRedisPreflightCheck({
     const [first] = largest;
     if (first === undefined) return passOutcome('no keys');
     const scope = isAll ? `all ${sized.length} keys` : `a sample of ${sized.length} keys`;
-    const observed = `${scope}, the largest ${formatBytesInUnitsOf1000(first.bytes)}`;
+    const observed = `${scope}, the largest ${formatBytes(first.bytes)}`;
     const isRaised = settings.kind === 'known' && Number(settings.value.get('proto-max-bulk-len') ?? 0) > defaultLimit;
     const objects = largest
       .slice(0, 5)
       .filter(({ bytes }) => bytes > defaultLimit / 16)
-      .map(({ database, name, bytes }) => `db${database} ${name} (${formatBytesInUnitsOf1000(bytes)})`);
+      .map(({ database, name, bytes }) => `db${database} ${name} (${formatBytes(bytes)})`);
     if (first.bytes > defaultLimit / 2 || isRaised) {
       return warnOutcome(isRaised ? `${observed}; proto-max-bulk-len is raised on the source` : observed, {
-        required: `less than ${formatBytesInUnitsOf1000(defaultLimit)} for one RESTORE`,
+        required: `less than ${formatBytes(defaultLimit)} for one RESTORE`,
         detail:
           'A scan sends each key in one command, which the target refuses: `Protocol error: invalid bulk length`. Replication is not affected.',
         objects,

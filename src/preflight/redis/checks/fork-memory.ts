@@ -1,6 +1,6 @@
+import { formatBytes } from '../../../base/text.ts';
 import { readRedisInfoNumber } from '../../../redis/info.ts';
 import { passOutcome, warnOutcome } from '../../finding.ts';
-import { formatBytesInUnitsOf1000 } from '../../formats/report-text.ts';
 import { getPreflightQueryValueOrDefault, markPreflightQueryOptional } from '../../query.ts';
 import { declareRedisPreflightCheck } from '../check.ts';
 import { redisInfoQuery } from '../queries/info.ts';
@@ -21,8 +21,8 @@ export const forkMemoryCheck = declareRedisPreflightCheck({
       getPreflightQueryValueOrDefault(latency, undefined)?.get('fork') ?? 0,
     );
     const observed = [
-      used === undefined ? 'memory not reported' : `${formatBytesInUnitsOf1000(used)} used`,
-      ...(total === undefined || total === 0 ? [] : [`of ${formatBytesInUnitsOf1000(total)}`]),
+      used === undefined ? 'memory not reported' : `${formatBytes(used)} used`,
+      ...(total === undefined || total === 0 ? [] : [`of ${formatBytes(total)}`]),
       ...(stopped > 0 ? [`the last fork stopped the server for ${Math.round(stopped)} ms`] : []),
     ].join(', ');
     const isShort = used !== undefined && total !== undefined && total > 0 && used * 2 > total;

@@ -1,5 +1,5 @@
+import { formatBytes } from '../../../base/text.ts';
 import { failOutcome, infoOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
-import { formatBytesInUnitsOf1000 } from '../../formats/report-text.ts';
 import { getPreflightQueryValueOrDefault, markPreflightQueryOptional } from '../../query.ts';
 import { declareRedisPreflightCheck, redisMigrationMethods } from '../check.ts';
 import { estimateRedisCopy } from '../copy-estimate.ts';
@@ -19,11 +19,11 @@ export const maxmemoryCheck = declareRedisPreflightCheck({
     const need = Math.ceil(copy.bytes * 1.1);
     const { limit, policy } = readRedisMaxmemory(info, getPreflightQueryValueOrDefault(settings, undefined));
     const evicts = policy !== 'noeviction' && limit > 0;
-    const observed = `${formatBytesInUnitsOf1000(copy.bytes)} of data, maxmemory ${limit === 0 ? 'unlimited' : formatBytesInUnitsOf1000(limit)}, ${policy}`;
-    const sum = `${formatBytesInUnitsOf1000(copy.bytes)} + 10 % = ${formatBytesInUnitsOf1000(need)} needed`;
+    const observed = `${formatBytes(copy.bytes)} of data, maxmemory ${limit === 0 ? 'unlimited' : formatBytes(limit)}, ${policy}`;
+    const sum = `${formatBytes(copy.bytes)} + 10 % = ${formatBytes(need)} needed`;
     if (targetMemory !== undefined && need > targetMemory) {
       return failOutcome(redisMigrationMethods, observed, {
-        required: `at most ${formatBytesInUnitsOf1000(targetMemory)}, the memory of the target`,
+        required: `at most ${formatBytes(targetMemory)}, the memory of the target`,
         detail: `${sum}. A replica ignores its maxmemory: it is killed, or once it is promoted it evicts keys or refuses writes with \`OOM command not allowed\`.`,
         fix: { text: 'Use a larger plan for the target, or delete keys that are not needed.' },
       });
@@ -32,14 +32,13 @@ export const maxmemoryCheck = declareRedisPreflightCheck({
       return {
         ...unknownOutcome(observed, { text: 'Provide the memory of the target in bytes with --target-memory.' }),
         headline: 'The memory of the target is not known',
-        premise: `the target has ${formatBytesInUnitsOf1000(need)} of memory for data`,
+        premise: `the target has ${formatBytes(need)} of memory for data`,
         settledBy: '--target-memory',
-        required: formatBytesInUnitsOf1000(need),
+        required: formatBytes(need),
         detail: `${sum}.${evicts ? ` ${noEvictionText}` : ''}`,
       };
     }
-    const detail =
-      targetMemory === undefined ? sum : `${sum}, the target has ${formatBytesInUnitsOf1000(targetMemory)}`;
+    const detail = targetMemory === undefined ? sum : `${sum}, the target has ${formatBytes(targetMemory)}`;
     if (evicts) {
       return warnOutcome(observed, {
         headline: 'The source evicts keys at maxmemory, and the target may not',

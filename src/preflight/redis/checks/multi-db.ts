@@ -1,3 +1,4 @@
+import { countOf } from '../../../base/text.ts';
 import { parseKeyspace } from '../../../redis/info.ts';
 import { passOutcome, warnOutcome } from '../../finding.ts';
 import { declareRedisPreflightCheck } from '../check.ts';
@@ -13,7 +14,7 @@ export const multiDbCheck = declareRedisPreflightCheck({
   evaluate({ info }) {
     const keyspace = parseKeyspace(info);
     const others = keyspace.filter(({ index }) => index > 0);
-    const observed = keyspace.map(({ index, keys }) => `db${index}: ${keys} ${keys === 1 ? 'key' : 'keys'}`).join(', ');
+    const observed = keyspace.map(({ index, keys }) => `db${index}: ${countOf(keys, 'key')}`).join(', ');
     if (others.length === 0) return passOutcome(observed === '' ? 'no keys' : observed);
     return warnOutcome(observed, {
       required: 'keys in database 0 only, when the target is a cluster or has one database',

@@ -1,6 +1,6 @@
+import { formatBytes } from '../../../base/text.ts';
 import { readRedisInfoNumber } from '../../../redis/info.ts';
 import { passOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
-import { formatBytesInUnitsOf1000 } from '../../formats/report-text.ts';
 import { getPreflightQueryValueOrDefault, markPreflightQueryOptional } from '../../query.ts';
 import { declareRedisPreflightCheck } from '../check.ts';
 import { formatRedisWriteRate } from '../copy-estimate.ts';
@@ -20,12 +20,12 @@ export const replBacklogCheck = declareRedisPreflightCheck({
     const setting = getPreflightQueryValueOrDefault(settings, undefined)?.get('repl-backlog-size');
     const size = setting === undefined ? readRedisInfoNumber(info, 'repl_backlog_size') : Number(setting);
     if (size === undefined) return unknownOutcome('the server does not report the size of the backlog');
-    const observed = `repl-backlog-size ${size} (${formatBytesInUnitsOf1000(size)})`;
+    const observed = `repl-backlog-size ${size} (${formatBytes(size)})`;
     const writes = facts.rate?.writes;
     const rate = formatRedisWriteRate(facts);
     if (writes === undefined || writes === 0) return passOutcome(observed, { detail: `${rate}.` });
     const minute = writes * 60;
-    const detail = `${rate}, which is ${formatBytesInUnitsOf1000(minute)} per minute.`;
+    const detail = `${rate}, which is ${formatBytes(minute)} per minute.`;
     if (size >= minute) return passOutcome(observed, { detail });
     const wanted = Math.max(256 * 2 ** 20, Math.ceil((minute * 3) / 2 ** 20) * 2 ** 20);
     // The replication backlog counts as used memory, so a backlog that does not fit makes a cache evict keys.
@@ -33,7 +33,7 @@ export const replBacklogCheck = declareRedisPreflightCheck({
     const room = computeFreeRedisMemory(info) ?? 0;
     const fitting = Math.min(wanted, Math.floor((allocated + room) / 2 ** 20) * 2 ** 20);
     return warnOutcome(observed, {
-      required: `at least ${formatBytesInUnitsOf1000(minute)}`,
+      required: `at least ${formatBytes(minute)}`,
       detail: `${detail} A longer interruption of the connection restarts the copy: \`Unable to partial resync with replica for lack of backlog\`.`,
       fix:
         fitting >= minute
@@ -46,7 +46,7 @@ export const replBacklogCheck = declareRedisPreflightCheck({
             )
           : {
               by: redisAdministratorText,
-              text: `Migrate when fewer keys are written. A backlog of ${formatBytesInUnitsOf1000(minute)} counts as used memory, and ${formatBytesInUnitsOf1000(room)} are free for it: a larger repl-backlog-size would evict keys or refuse writes. If the machine has the memory, raise maxmemory by ${formatBytesInUnitsOf1000(wanted)} first.`,
+              text: `Migrate when fewer keys are written. A backlog of ${formatBytes(minute)} counts as used memory, and ${formatBytes(room)} are free for it: a larger repl-backlog-size would evict keys or refuse writes. If the machine has the memory, raise maxmemory by ${formatBytes(wanted)} first.`,
             },
     });
   },

@@ -1,5 +1,5 @@
+import { formatBytes } from '../../../base/text.ts';
 import { passOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
-import { formatBytesInUnitsOf1000 } from '../../formats/report-text.ts';
 import { declareRedisPreflightCheck } from '../check.ts';
 import { estimateRedisCopy } from '../copy-estimate.ts';
 import { buildRedisConfigSetFix } from '../fixes.ts';
@@ -18,7 +18,7 @@ export const replTimeoutCheck = declareRedisPreflightCheck({
     const copy = estimateRedisCopy(info);
     if (copy === undefined) return unknownOutcome('the server does not report how much there is to copy');
     const observed = `repl-timeout ${seconds}`;
-    const duration = `${formatBytesInUnitsOf1000(copy.bytes)} to copy in ${Math.ceil(copy.shortest)} to ${Math.ceil(copy.longest)} s`;
+    const duration = `${formatBytes(copy.bytes)} to copy in ${Math.ceil(copy.shortest)} to ${Math.ceil(copy.longest)} s`;
     const ping = Number(settings.get('repl-ping-replica-period') ?? settings.get('repl-ping-slave-period') ?? 10);
     if (seconds > copy.longest && seconds > ping) return passOutcome(observed, { detail: `${duration}.` });
     const wanted = Math.min(3600, Math.max(300, Math.ceil((copy.longest * 2) / 60) * 60));

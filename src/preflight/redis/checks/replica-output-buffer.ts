@@ -1,7 +1,7 @@
+import { formatBytes } from '../../../base/text.ts';
 import { type RedisInfo, readRedisInfoNumber } from '../../../redis/info.ts';
 import { isValkeyOrRedisAtLeast, parseRedisServerVersion } from '../../../redis/version.ts';
 import { type FindingFix, failOutcome, passOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
-import { formatBytesInUnitsOf1000 } from '../../formats/report-text.ts';
 import { getPreflightQueryValueOrDefault, markPreflightQueryOptional } from '../../query.ts';
 import { declareRedisPreflightCheck } from '../check.ts';
 import { estimateRedisCopy, formatRedisWriteRate, type RedisCopyEstimate } from '../copy-estimate.ts';
@@ -37,7 +37,7 @@ export const replicaOutputBufferCheck = declareRedisPreflightCheck({
     const need = estimateBuffer(hard, limit, copy, facts);
     if (need.isEnough) return passOutcome(observed, { detail: need.text });
     const details = {
-      required: `a hard limit of ${formatBytesInUnitsOf1000(need.wanted)}, or none`,
+      required: `a hard limit of ${formatBytes(need.wanted)}, or none`,
       detail: `${need.text} When the buffer is full the source ends the copy with \`scheduled to be closed ASAP for overcoming of output buffer limits\`, and the target restarts the copy endlessly.`,
       fix: raiseLimit(limit, need.wanted, info),
     };
@@ -52,7 +52,7 @@ function raiseLimit({ name, hard, soft, seconds }: OutputBufferLimit, wanted: nu
   if (bytes > hard && (room === undefined || bytes > room)) {
     return {
       by: redisAdministratorText,
-      text: `Migrate when fewer keys are written. A limit of ${formatBytesInUnitsOf1000(bytes)} needs as much free memory, and the machine ${room === undefined ? 'does not report its memory' : `has only ${formatBytesInUnitsOf1000(room)} of free memory`}.`,
+      text: `Migrate when fewer keys are written. A limit of ${formatBytes(bytes)} needs as much free memory, and the machine ${room === undefined ? 'does not report its memory' : `has only ${formatBytes(room)} of free memory`}.`,
     };
   }
   return buildRedisConfigSetFix(
@@ -104,13 +104,13 @@ const defaultHardLimit = 256 * 2 ** 20;
 /** Compares the bytes written during the copy with the output buffer limits. */
 function estimateBuffer(hard: number, limit: OutputBufferLimit, copy: RedisCopyEstimate, facts: RedisSourceFacts) {
   const seconds = Math.ceil(copy.longest);
-  const duration = `${formatBytesInUnitsOf1000(copy.bytes)} to copy in ${Math.ceil(copy.shortest)} to ${seconds} s`;
+  const duration = `${formatBytes(copy.bytes)} to copy in ${Math.ceil(copy.shortest)} to ${seconds} s`;
   const rate = formatRedisWriteRate(facts);
   const writes = facts.rate?.writes;
   if (writes === undefined) {
     const wanted = copy.bytes / 5;
     const isEnough = hard === 0 || hard >= wanted;
-    const text = `${duration}; ${rate}; recommended limit: a fifth of the data, ${formatBytesInUnitsOf1000(wanted)}.`;
+    const text = `${duration}; ${rate}; recommended limit: a fifth of the data, ${formatBytes(wanted)}.`;
     return { wanted, isEnough, isHopeless: false, text };
   }
   const buffered = writes * seconds;
@@ -118,7 +118,7 @@ function estimateBuffer(hard: number, limit: OutputBufferLimit, copy: RedisCopyE
     // A measurement of one second without writes proves little, so a limit below the default must be at least a fifth
     // of the data.
     const wanted = Math.min(copy.bytes / 5, defaultHardLimit);
-    const text = `${duration}; ${rate}; recommended: ${formatBytesInUnitsOf1000(wanted)}, limit: ${formatBytesInUnitsOf1000(hard)}.`;
+    const text = `${duration}; ${rate}; recommended: ${formatBytes(wanted)}, limit: ${formatBytes(hard)}.`;
     return { wanted, isEnough: hard === 0 || hard >= wanted, isHopeless: false, text };
   }
   const exceedsHard = hard > 0 && buffered > hard;
@@ -127,8 +127,8 @@ function estimateBuffer(hard: number, limit: OutputBufferLimit, copy: RedisCopyE
   // are above zero.
   const exceedsSoft = (copySeconds: number) => limit.soft > 0 && copySeconds - limit.soft / writes > limit.seconds;
   const isSoftExceededInOneMinute = limit.soft / writes + limit.seconds < 60 && exceedsSoft(copy.shortest);
-  const text = `${duration} x ${rate} = ${formatBytesInUnitsOf1000(buffered)} buffered, limit: ${formatBytesInUnitsOf1000(hard)}${
-    limit.soft > 0 ? `, or ${formatBytesInUnitsOf1000(limit.soft)} for ${limit.seconds} s` : ''
+  const text = `${duration} x ${rate} = ${formatBytes(buffered)} buffered, limit: ${formatBytes(hard)}${
+    limit.soft > 0 ? `, or ${formatBytes(limit.soft)} for ${limit.seconds} s` : ''
   }.`;
   return {
     // The recommended limit is twice what one minute of writes fills at the measured rate, because the rate varies.

@@ -1,6 +1,6 @@
+import { formatBytes } from '../../../base/text.ts';
 import { type RedisInfo, readRedisInfoNumber } from '../../../redis/info.ts';
 import { type FindingFix, failOutcome, passOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
-import { formatBytesInUnitsOf1000 } from '../../formats/report-text.ts';
 import { getPreflightQueryValueOrDefault, markPreflightQueryOptional } from '../../query.ts';
 import { declareRedisPreflightCheck } from '../check.ts';
 import { buildRedisConfigSetFix, redisAdministratorText } from '../fixes.ts';
@@ -32,17 +32,17 @@ export const sourceMemoryCheck = declareRedisPreflightCheck({
       info.get('repl_backlog_active') === '1' ? (readRedisInfoNumber(info, 'repl_backlog_histlen') ?? 0) : 0;
     const need = Math.max(0, size - allocated);
     const room = Math.max(0, limit - used + (readRedisInfoNumber(info, 'mem_not_counted_for_evict') ?? 0));
-    const observed = `${formatBytesInUnitsOf1000(room)} left of maxmemory ${formatBytesInUnitsOf1000(limit)}, ${policy}`;
+    const observed = `${formatBytes(room)} left of maxmemory ${formatBytes(limit)}, ${policy}`;
     const evicts = policy !== 'noeviction';
     if (room >= need || (evicts && need < limit / 100)) return passOutcome(observed);
     const hasWrites = (rate?.writes ?? 0) > 0 && rate?.source !== 'network';
     const details = {
-      required: `${formatBytesInUnitsOf1000(need)} of free memory for the backlog (repl-backlog-size)`,
+      required: `${formatBytes(need)} of free memory for the backlog (repl-backlog-size)`,
       detail: evicts
-        ? `The backlog counts as used memory: once the target follows, the source evicts up to ${formatBytesInUnitsOf1000(need - room)} of keys.`
+        ? `The backlog counts as used memory: once the target follows, the source evicts up to ${formatBytes(need - room)} of keys.`
         : "The backlog counts as used memory: once the target follows, the source refuses writes with `OOM command not allowed when used memory > 'maxmemory'`.",
       ...(evicts
-        ? { dataLoss: `up to ${formatBytesInUnitsOf1000(need - room)} of keys that the source evicts for the backlog` }
+        ? { dataLoss: `up to ${formatBytes(need - room)} of keys that the source evicts for the backlog` }
         : {}),
       fix: raiseMaxmemory(info, limit, need),
     };
@@ -66,7 +66,7 @@ function raiseMaxmemory(info: RedisInfo, limit: number, need: number): FindingFi
   if (machine === undefined || raised > used + machine) {
     return {
       by: redisAdministratorText,
-      text: `Reduce repl-backlog-size, or free memory. To raise maxmemory to ${formatBytesInUnitsOf1000(raised)}, the machine needs more memory than it is known to have.`,
+      text: `Reduce repl-backlog-size, or free memory. To raise maxmemory to ${formatBytes(raised)}, the machine needs more memory than it is known to have.`,
     };
   }
   const { undo = [], ...fix } = buildRedisConfigSetFix('maxmemory', String(raised), String(limit), info, text);

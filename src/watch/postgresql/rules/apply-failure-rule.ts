@@ -1,5 +1,5 @@
+import { formatDuration } from '../../../base/text.ts';
 import type { ReplicationStopCauseFix, WatchRuleViolation } from '../../status-sample.ts';
-import { formatElapsed } from '../../units.ts';
 import type { PostgresqlWatchRule, PostgresqlWatchRuleInput, TrackedReplicationSlot } from '../rule-input.ts';
 import { detectStoppedReplicationApply, type StoppedReplicationApply } from '../stopped-replication-apply.ts';
 
@@ -53,7 +53,7 @@ function applyStopViolation(
     object: pending.length > 0 && pending.length <= 3 ? pending.join(', ') : name,
     fix: suggestedApplyStopDiagnosisQuery,
   };
-  const elapsed = formatElapsed(stop.seconds);
+  const elapsed = formatDuration(stop.seconds * 1000);
   const hintOf = (rule: string): string => candidateText(rule, input.warned);
   if (stop.kind === 'failing') {
     return {

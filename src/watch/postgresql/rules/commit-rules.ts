@@ -1,5 +1,5 @@
+import { formatDuration } from '../../../base/text.ts';
 import type { WatchRuleViolation } from '../../status-sample.ts';
-import { formatElapsed } from '../../units.ts';
 import { findWatchedSlot, type PostgresqlWatchRule, selectWatchSamplesSince } from '../rule-input.ts';
 import type { WatchedServerFacts } from '../server-facts.ts';
 
@@ -10,7 +10,7 @@ export const blockedCommitsWatchRule: PostgresqlWatchRule = ({ now, window }) =>
   return [
     {
       rule: 'commits-blocked',
-      observed: `${now.blocked.commits} commits wait for a synchronous standby, the oldest for ${formatElapsed(now.blocked.seconds)}`,
+      observed: `${now.blocked.commits} commits wait for a synchronous standby, the oldest for ${formatDuration(now.blocked.seconds * 1000)}`,
       hint: "synchronous_standby_names includes the target: list only the real standbys, or ALTER SYSTEM SET synchronous_standby_names = '' and reload",
     },
   ];
@@ -43,7 +43,7 @@ export const rollbackRateWatchRule: PostgresqlWatchRule = ({ slots, databases, w
       {
         rule: 'rollbacks',
         database,
-        observed: `${counted.rollbacks} transactions failed in ${formatElapsed((to.at - from.at) / 1000)}, ${Math.round(100 * share)} % of all${suspects}`,
+        observed: `${counted.rollbacks} transactions failed in ${formatDuration(to.at - from.at)}, ${Math.round(100 * share)} % of all${suspects}`,
         hint: 'search the log of the source for "does not have a replica identity and publishes updates" and run ALTER TABLE … REPLICA IDENTITY FULL',
       },
     ];

@@ -1,5 +1,5 @@
+import { formatDuration } from '../../../base/text.ts';
 import type { WatchRuleViolation } from '../../status-sample.ts';
-import { formatElapsed } from '../../units.ts';
 import { isTableSyncSlot } from '../choose-slots.ts';
 import { findWatchedSlot, type PostgresqlWatchRule, selectWatchSamplesSince } from '../rule-input.ts';
 import { suggestedApplyStopDiagnosisQuery } from './apply-failure-rule.ts';
@@ -20,7 +20,7 @@ export const copyFailureWatchRule: PostgresqlWatchRule = ({ now, window, limits,
       {
         rule: 'copy-failing',
         database,
-        observed: `the initial copy of a table has failed repeatedly for ${formatElapsed((now.at - samples[0]!.at) / 1000)}`,
+        observed: `the initial copy of a table has failed repeatedly for ${formatDuration(now.at - samples[0]!.at)}`,
         object: name,
         fix: suggestedApplyStopDiagnosisQuery,
         hint: 'empty the table on the target, and check it for missing columns and constraints (rows written there cause duplicate keys)',

@@ -1,6 +1,6 @@
+import { formatDuration } from '../../../base/text.ts';
 import { quoteServerReportedName } from '../../quote-server-reported-name.ts';
 import type { WatchRuleViolation } from '../../status-sample.ts';
-import { formatElapsed } from '../../units.ts';
 import type { PostgresPollFailure, WatchedServerFacts } from '../server-facts.ts';
 import type { WatchedSourceBaseline } from '../watched-source-baseline.ts';
 
@@ -17,7 +17,7 @@ export function findPostgresOutageRuleViolations(
   const lines = (last?.hbaRuleLines ?? baseline?.hbaRuleLines ?? []).filter((line) => /^host/.test(line));
   const level = last?.settings.get('wal_level');
   const refuses = level?.inFile !== undefined && level.inFile.toLowerCase() !== 'logical' && last!.slots.length > 0;
-  const lasted = formatElapsed((outage.at - since) / 1000);
+  const lasted = formatDuration(outage.at - since);
   return [
     {
       rule,

@@ -1,5 +1,5 @@
+import { formatBytes, formatDuration } from '../../../base/text.ts';
 import type { WatchRuleViolation } from '../../status-sample.ts';
-import { formatBytesInUnitsOf1024, formatElapsed } from '../../units.ts';
 import { findWatchedSlot, type PostgresqlWatchRule } from '../rule-input.ts';
 
 /** The rule for WAL that a slot retains until the slot is lost or the disk is full. */
@@ -12,12 +12,12 @@ export const retainedWalWatchRule: PostgresqlWatchRule = ({ slots, window, now, 
     const grown = (slot.retained ?? 0) - (findWatchedSlot(before, name)?.retained ?? slot.retained ?? 0);
     const rate = seconds > 0 ? grown / seconds : 0;
     if (slot.walStatus === 'extended' && rate <= 0) return [];
-    const kept = `${formatBytesInUnitsOf1024(slot.retained ?? 0)} of WAL are retained for the slot ${name} (${slot.walStatus})`;
-    const growing = rate > 0 ? `, growing by ${formatBytesInUnitsOf1024(rate)}/s` : '';
+    const kept = `${formatBytes(slot.retained ?? 0)} of WAL are retained for the slot ${name} (${slot.walStatus})`;
+    const growing = rate > 0 ? `, growing by ${formatBytes(rate)}/s` : '';
     const lost =
       slot.safeWalBytes === undefined || rate <= 0
         ? ''
-        : `; the slot is lost in ${formatElapsed(Math.max(0, slot.safeWalBytes) / rate)}`;
+        : `; the slot is lost in ${formatDuration((Math.max(0, slot.safeWalBytes) / rate) * 1000)}`;
     return [
       {
         rule: 'wal-disk',

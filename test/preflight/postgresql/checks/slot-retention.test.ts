@@ -49,7 +49,7 @@ test('the detail of an invalidated slot contains the measured values', () => {
   expect(slotRetentionCheck.evaluate(facts, busy, preflightOptions())).toMatchObject({
     status: 'fail',
     observed: 'max_slot_wal_keep_size 0 B',
-    detail: expect.stringContaining('200 MB behind after 100 s'),
+    detail: expect.stringContaining('200 MB behind after 1 min 40 s'),
   });
   const kept = {
     ...facts,
@@ -75,6 +75,6 @@ test('a slot that is dropped for idling warns (18)', () => {
   };
   expect(slotRetentionCheck.evaluate(facts, sourceFacts(), preflightOptions())).toMatchObject({
     status: 'warn',
-    observed: 'idle_replication_slot_timeout 60 min',
+    observed: 'idle_replication_slot_timeout 1 h',
   });
 });
