@@ -39,7 +39,7 @@ function readDeepOptions(args: ParsedArgs, engine: 'postgresql' | 'redis'): Deep
   if (engine === 'redis') throw usageError('cannot use --deep with Redis', 'leave out `--deep`');
   const timeout = args.value('deep-timeout');
   return {
-    bytesPerSecond: readMegabytes(args.value('deep-rate') ?? '50') * 1_000_000,
+    bytesPerSecond: readMegabytes(args.value('deep-rate') ?? '50') * 1024 ** 2,
     timeout: timeout === undefined ? undefined : parseDurationToMillisecondsOrThrow(timeout, '--deep-timeout', 1000),
   };
 }

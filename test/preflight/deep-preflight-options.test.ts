@@ -24,12 +24,12 @@ function read(given: Readonly<Record<string, readonly string[]>>, engine: 'postg
 
 test('rows are read on request only, at 50 MB per second and without a time limit', () => {
   expect(read({})).toBeUndefined();
-  expect(read({ deep: [''] })).toEqual({ bytesPerSecond: 50_000_000, timeout: undefined });
+  expect(read({ deep: [''] })).toEqual({ bytesPerSecond: 50 * 1024 ** 2, timeout: undefined });
 });
 
 test('the rate is in MB per second, the time limit a duration', () => {
   expect(read({ deep: [''], 'deep-rate': ['0.5'], 'deep-timeout': ['2h'] })).toEqual({
-    bytesPerSecond: 500_000,
+    bytesPerSecond: 512 * 1024,
     timeout: 7_200_000,
   });
 });
