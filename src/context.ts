@@ -22,7 +22,6 @@ import {
 } from './config/settings.ts';
 import { readGlobalSettingsFromOptions, resolveOutputFormat } from './context/global-overrides.ts';
 import type { ProfileSessionServices } from './context/profile-session-services.ts';
-import type { SharedProfileStoreAndKeys } from './context/shared-profile.ts';
 import type { RegisteredOAuthClient } from './oauth/token-endpoint.ts';
 import { createHttpSenderWithRequestTimeout } from './platform/create-http-sender-with-request-timeout.ts';
 import { acquireFileLock, type HeldFileLock } from './platform/file-lock.ts';
@@ -56,8 +55,6 @@ export interface CommandContext {
   readonly profilePaths: (profile: string) => ProfilePaths;
   /** `limit`: milliseconds to wait for the keychain. */
   readonly store: (settings: ResolvedProfileSettings, limit?: number) => Promise<CredentialStore>;
-  /** The shared part of a profile with `credential_store: shared`, for the commands of `auth share`. */
-  readonly share: (settings: ResolvedProfileSettings) => Promise<SharedProfileStoreAndKeys>;
   /** The access token for the resource API: the stored session, or `CLOUDCTL_ACCESS_TOKEN`. */
   readonly session: (settings: ResolvedProfileSettings) => Promise<ProfileAccessTokenProvider>;
   readonly api: (settings: ResolvedProfileSettings) => Promise<ApiClient>;
@@ -183,7 +180,6 @@ export async function createCommandContext(host: HostSystem, globals: ParsedArgs
     changeConfig,
     profilePaths: place,
     store: async (...of) => (await services()).store(...of),
-    share: async (of) => (await services()).share(of),
     session: async (of) => (await services()).session(of),
     api: async (of) => (await services()).api(of),
     send,

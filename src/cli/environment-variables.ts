@@ -30,17 +30,7 @@ export const environmentVariableSpecs: readonly EnvironmentVariableSpec[] = [
     commands: login,
   },
   { name: 'CLOUDCTL_ACCESS_TOKEN', description: 'access token to use instead of the stored session' },
-  { name: 'CLOUDCTL_CREDENTIAL_STORE', description: 'credential store: keychain, file or shared' },
-  {
-    name: 'CLOUDCTL_STORE_URL',
-    description: 'server of the shared credential store: postgres://USER:PASSWORD@HOST/DBNAME or rediss://HOST',
-    commands: ['auth share'],
-  },
-  {
-    name: 'CLOUDCTL_STORE_KEY',
-    description: 'keys of the shared credential store, for machines that keep no files',
-    commands: ['auth share'],
-  },
+  { name: 'CLOUDCTL_CREDENTIAL_STORE', description: 'credential store: keychain or file' },
   { name: 'CLOUDCTL_CONFIG_DIR', description: 'folder of config.json' },
   { name: 'CLOUDCTL_STATE_DIR', description: 'folder for locks, sessions in files, batch ledgers and baselines' },
   {

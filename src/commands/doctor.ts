@@ -169,8 +169,7 @@ async function probeCredentialStore(
 ): Promise<DoctorFinding> {
   const { host, prompts, output } = context;
   const value = Buffer.from(host.random(16)).toString('hex');
-  // With a shared store, this folder holds the key and the journal. `auth share status` checks the database server itself.
-  if (settings.values.credential_store === 'file' || settings.values.credential_store === 'shared')
+  if (settings.values.credential_store === 'file')
     return probeCredentialFolder(context.profilePaths(settings.profileName), value);
   return probeKeychain({
     keychain: host.keychain,

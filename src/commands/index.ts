@@ -33,32 +33,6 @@ export const commandTree: CommandTree<CommandContext> = {
         'revoke the access token and delete the session',
         async () => (await import('./auth/logout.ts')).authLogoutCommand,
       ),
-      share: commandGroup('use one session on several machines', {
-        init: lazyCommand(
-          'create a share: one session in PostgreSQL or Redis',
-          async () => (await import('./auth/share/init.ts')).shareInitCommand,
-        ),
-        join: lazyCommand(
-          'join a share with the key of another machine',
-          async () => (await import('./auth/share/join.ts')).shareJoinCommand,
-        ),
-        status: lazyCommand(
-          'show the shared session and the machine that refreshes it',
-          async () => (await import('./auth/share/status.ts')).shareStatusCommand,
-        ),
-        log: lazyCommand(
-          'list the logins and refreshes of the shared session',
-          async () => (await import('./auth/share/log.ts')).shareLogCommand,
-        ),
-        'rotate-key': lazyCommand(
-          'replace the key of a share',
-          async () => (await import('./auth/share/rotate-key.ts')).shareRotateKeyCommand,
-        ),
-        leave: lazyCommand(
-          'remove this machine from a share',
-          async () => (await import('./auth/share/leave.ts')).shareLeaveCommand,
-        ),
-      }),
       list: lazyCommand(
         'list profiles and the state of their sessions',
         async () => (await import('./auth/list.ts')).authListCommand,

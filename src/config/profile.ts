@@ -12,7 +12,7 @@ export interface Profile {
   readonly flow?: 'code' | 'implicit';
   readonly token_params?: 'query' | 'body' | 'basic';
   readonly pkce?: boolean;
-  readonly credential_store?: 'keychain' | 'file' | 'shared';
+  readonly credential_store?: 'keychain' | 'file';
   readonly output?: 'table' | 'json' | 'ndjson' | 'yaml' | 'csv';
   /** Days after which the ledger of a finished batch is deleted; with 0 the ledger is never deleted. */
   readonly batch_ledger_days?: number;
@@ -83,10 +83,10 @@ export const profileSettingSpecs: Readonly<Record<ProfileSettingKey, ProfileSett
   },
   pkce: { description: 'send a PKCE challenge: true or false (default: true)', example: 'true', parse: parseBoolean },
   credential_store: {
-    description: 'credential store: keychain, file or shared (default: keychain)',
+    description: 'credential store: keychain or file (default: keychain)',
     variable: 'CLOUDCTL_CREDENTIAL_STORE',
     example: 'keychain',
-    parse: parseOneOf('keychain', 'file', 'shared'),
+    parse: parseOneOf('keychain', 'file'),
   },
   output: {
     description: 'output format (default: table)',

@@ -54,7 +54,7 @@ export function createLoginDeps(
     createSender: () => parts.send({ fresh: true, obtainsTokens: true }),
     lock: () => parts.lock(place.lock),
     tryLoginLock: () => tryAcquireFileLock(place.loginLock),
-    clock: store.clock ?? host.clock,
+    clock: host.clock,
     random: host.random,
     signals: host.signals,
     requireSafe: parts.requireSafe,

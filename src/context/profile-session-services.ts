@@ -15,12 +15,7 @@ import {
   createFixedTokenSession,
   requireProfileServerBinding,
 } from '../session/session-server-binding.ts';
-import {
-  createProfileCredentialStore,
-  createSharedProfileAccess,
-  type ProfileCredentialStoreDeps,
-} from './profile-store.ts';
-import type { SharedProfileStoreAndKeys } from './shared-profile.ts';
+import { createProfileCredentialStore } from './profile-store.ts';
 import {
   createStoredSessionTokenProvider,
   type StoredSessionTokenProviderDeps,
@@ -40,7 +35,6 @@ export interface ProfileSessionServicesDeps extends Omit<StoredSessionTokenProvi
 /** The services that use the credential store of a profile. Commands without these services do not load this module. */
 export interface ProfileSessionServices {
   readonly store: (settings: ResolvedProfileSettings, limit?: number) => Promise<CredentialStore>;
-  readonly share: (settings: ResolvedProfileSettings) => Promise<SharedProfileStoreAndKeys>;
   readonly session: (settings: ResolvedProfileSettings) => Promise<ProfileAccessTokenProvider>;
   readonly api: (settings: ResolvedProfileSettings) => Promise<ApiClient>;
   readonly client: (settings: ResolvedProfileSettings, binding: SessionServerBinding) => Promise<RegisteredOAuthClient>;
@@ -48,14 +42,12 @@ export interface ProfileSessionServices {
 
 export function createProfileSessionServices(deps: ProfileSessionServicesDeps): ProfileSessionServices {
   const { host, output, prompts, stderr, send, lock, requireSafe, config } = deps;
-  const storeDeps = ({ profileName }: ResolvedProfileSettings): ProfileCredentialStoreDeps => {
-    // With -o json, stderr is empty or has one error object, so no warnings are printed.
-    const isSilent = output.format === 'json';
-    const warn = isSilent ? async () => {} : output.warn;
-    return { host, place: deps.profilePaths(profileName), prompts, stderr, warn, isSilent };
-  };
-  const store = (settings: ResolvedProfileSettings, limit?: number): Promise<CredentialStore> =>
-    createProfileCredentialStore(storeDeps(settings), settings, limit);
+  const store = async (settings: ResolvedProfileSettings, limit?: number): Promise<CredentialStore> =>
+    createProfileCredentialStore(
+      { host, place: deps.profilePaths(settings.profileName), prompts, stderr },
+      settings,
+      limit,
+    );
   const client = async (
     settings: ResolvedProfileSettings,
     binding: SessionServerBinding,
@@ -88,13 +80,7 @@ export function createProfileSessionServices(deps: ProfileSessionServicesDeps): 
       loginHints: buildRefusedRequestHints(settings, host.folders.config),
     });
   };
-  return {
-    store,
-    share: (settings) => createSharedProfileAccess(storeDeps(settings), settings),
-    session,
-    api,
-    client,
-  };
+  return { store, session, api, client };
 }
 
 /** The client secret in the environment is sent only to the server for which the profile is configured. */

@@ -65,7 +65,7 @@ export function createStoredSessionTokenProvider(
       const account = readLoggedInAccountFile(host.folders.config, settings.profileName);
       return formatLoginFlowOption(account?.sid === sid ? account.flow : undefined, settings.values.flow);
     },
-    clock: store.clock ?? host.clock,
+    clock: host.clock,
     signals: host.signals,
     requireSafe: parts.requireSafe,
     // With -o json, stderr is empty or has one error object, so no warnings are printed.

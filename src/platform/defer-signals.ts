@@ -1,4 +1,4 @@
-import { CliError, type CliErrorParts } from '../base/errors.ts';
+import { CliError } from '../base/errors.ts';
 import type { Signals } from './host.ts';
 
 /** Runs `work` to its end even if a signal arrives, then ends the command with the exit code of that signal (130 or 143). */
@@ -16,13 +16,10 @@ export async function deferSignals<T>(signals: Signals, work: () => Promise<T>):
   return outcome.value;
 }
 
-export function interruptedError(
-  signal: 'SIGINT' | 'SIGTERM' | 'SIGHUP',
-  parts: Pick<CliErrorParts, 'detail'> = {},
-): CliError {
+export function interruptedError(signal: 'SIGINT' | 'SIGTERM' | 'SIGHUP'): CliError {
   return signal === 'SIGTERM'
-    ? new CliError('cancelled', 'terminated', { ...parts, exitCode: 143 })
-    : new CliError('cancelled', signal === 'SIGINT' ? 'interrupted' : 'the terminal was closed', parts);
+    ? new CliError('cancelled', 'terminated', { exitCode: 143 })
+    : new CliError('cancelled', signal === 'SIGINT' ? 'interrupted' : 'the terminal was closed');
 }
 
 /**

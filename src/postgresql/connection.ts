@@ -34,8 +34,6 @@ export interface PostgresqlConnectOptions {
   readonly replication?: boolean;
   /** application_name, as pg_stat_activity shows it (default: `cloudctl-preflight`). */
   readonly applicationName?: string;
-  /** Sends no `postgresqlStartupMessageParameters`, which a pooler refuses; each message sets what it needs (`buildReadWriteTransactionSql`). */
-  readonly withoutStartupSettings?: boolean;
   /** A common memory limit for sessions whose responses are in memory at the same time (default: a limit per response). */
   readonly memory?: DatabaseResponseMemoryLimit | undefined;
 }
@@ -71,8 +69,6 @@ export async function connectPostgresql(
   source: PostgresqlEndpoint,
   options: PostgresqlConnectOptions,
 ): Promise<PostgresqlSession> {
-  if (options.withoutStartupSettings === true)
-    return { ...(await openSession(source, options, {})), startupRefusal: undefined };
   const begin = performance.now();
   try {
     return { ...(await openSession(source, options, postgresqlStartupMessageParameters)), startupRefusal: undefined };

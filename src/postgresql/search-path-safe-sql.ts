@@ -33,23 +33,6 @@ export function buildReadOnlyTransactionSql(
   ]);
 }
 
-/**
- * Builds one message that is one transaction that may write, and after which no setting remains, so that a pooler in
- * transaction mode may be in between. The statements resolve no name by the search_path but those of pg_catalog.
- */
-export function buildReadWriteTransactionSql(
-  statements: readonly string[],
-  settings: TransactionSettings = {},
-): SearchPathSafeSql {
-  return join([
-    'BEGIN ISOLATION LEVEL READ COMMITTED, READ WRITE, NOT DEFERRABLE',
-    ...pin,
-    ...Object.entries(settings).map(([name, value]) => `SET LOCAL ${name}='${value}'`),
-    ...statements,
-    'COMMIT',
-  ]);
-}
-
 /** The results of the statements in a `buildReadOnlyTransactionSql`, without the results of BEGIN, SET and COMMIT. */
 export function omitTransactionControlResults<T>(sets: readonly T[], statements: number): readonly T[] {
   return sets.slice(-statements - 1, -1);

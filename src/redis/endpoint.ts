@@ -30,8 +30,6 @@ export interface RedisEndpoint {
    * encrypted.
    */
   readonly ca?: { readonly file: string; readonly pem: string } | undefined;
-  /** Whether the certificate and the host name are verified with the CA certificates of Node.js if `ca` is absent. */
-  readonly isVerified?: boolean | undefined;
   /** The IP address of `host`, so that the name is resolved only once. */
   readonly address?: string | undefined;
 }

@@ -4,14 +4,14 @@ import type { RedisEndpoint } from './endpoint.ts';
 
 /**
  * TLS options that encrypt without verifying the certificate, like the service, which accepts no CA certificate. With
- * `ca` or `isVerified` the certificate chain and the host name are verified.
+ * `ca` the certificate chain and the host name are verified.
  */
 export function redisTlsOptions(source: RedisEndpoint): ConnectionOptions {
   return {
     host: source.host,
     // SNI may contain only host names (RFC 6066 §3).
     ...(isIP(source.host) === 0 ? { servername: source.host } : {}),
-    rejectUnauthorized: source.ca !== undefined || source.isVerified === true,
+    rejectUnauthorized: source.ca !== undefined,
     ...(source.ca === undefined ? {} : { ca: source.ca.pem }),
   };
 }

@@ -8,7 +8,6 @@ import {
 } from './credential-store.ts';
 import { reachFailpoint } from './failpoints.ts';
 import type { PreparedRefreshJournalFile } from './refresh-journal.ts';
-import { revokeTokenGrant } from './revoke-grant.ts';
 import type { SessionRefreshDeps } from './session-refresh-deps.ts';
 import { type FoundStoredSession, readStoredSession, requireStoredSession } from './stored-session.ts';
 import { writeCredentialUnlessSuperseded } from './write-credential-unless-superseded.ts';
@@ -58,16 +57,11 @@ export async function commitTokenRefresh(
     );
   }
   if (written.kind === 'superseded') {
-    // No machine may use this grant. If others have refreshed the same session meanwhile, its tokens are already invalid, and a
-    // revocation could end the session at some servers (RFC 7009 §2.1).
-    if (written.isEnded === true)
-      await revokeTokenGrant({ client: await deps.client(), createSender: deps.createSender }, next);
     const stored = await readStoredSession(deps.store, items, deps.binding);
     return requireStoredSession(stored, deps.profile, deps.store.location).record;
   }
   reachFailpoint(deps, 'K10-stored');
-  // Without a copy, the write-ahead file is what this machine can publish after a restore of a shared store.
-  if (!('hasCopy' in written) || written.hasCopy !== false) deps.store.journal.removeCommitted(next);
+  deps.store.journal.removeCommitted(next);
   reachFailpoint(deps, 'K10-cleared');
   return next;
 }

@@ -8,8 +8,6 @@ export interface CredentialRecord {
   readonly sid: string;
   /** The generation of the record: 1 at login, plus 1 for each refresh. The generation never decreases. */
   readonly gen: number;
-  /** Only in a shared store: the epoch of the session, which a login or a logout on any machine increases. */
-  readonly epoch?: number;
   /** The key that encrypts the journal of a refresh: 32 random bytes (base64url), created at login and never changed. */
   readonly journalKey: Secret;
   readonly accessToken: Secret;
@@ -63,7 +61,6 @@ export function encodeCredentialRecord(record: CredentialRecord): Secret {
       v: 1,
       sid: record.sid,
       gen: record.gen,
-      epoch: record.epoch,
       seal: record.journalKey.reveal(),
       access_token: record.accessToken.reveal(),
       refresh_token: record.refreshToken?.reveal(),
@@ -155,10 +152,9 @@ export function computeTokenRefreshMarginSeconds({
 
 function optionalFields(
   fields: JsonRecord,
-): Pick<CredentialRecord, 'epoch' | 'refreshToken' | 'accountUuid' | 'team' | 'isGivenToken' | 'otherGrant'> {
-  const [refreshToken, epoch] = [readStringField(fields, 'refresh_token'), readNumberField(fields, 'epoch')];
+): Pick<CredentialRecord, 'refreshToken' | 'accountUuid' | 'team' | 'isGivenToken' | 'otherGrant'> {
+  const refreshToken = readStringField(fields, 'refresh_token');
   return {
-    ...(epoch === undefined ? {} : { epoch }),
     ...(refreshToken === undefined ? {} : { refreshToken: new Secret(refreshToken) }),
     ...accountFields(fields),
     ...(fields.given_token === true ? { isGivenToken: true as const } : {}),

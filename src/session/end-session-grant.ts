@@ -1,18 +1,15 @@
-import { CliError, type CliErrorCode } from '../base/errors.ts';
+import { CliError } from '../base/errors.ts';
 import type { Secret } from '../base/secret.ts';
 import {
-  buildTokenRefreshRequest,
   buildTokenRevocationRequest,
   processRevocationResponse,
-  processTokenResponse,
   type RegisteredOAuthClient,
   sendTokenRequest,
 } from '../oauth/token-endpoint.ts';
-import { getCliNetworkErrorCode, HttpSendError, type HttpSender } from '../platform/http-sender.ts';
+import { HttpSendError, type HttpSender } from '../platform/http-sender.ts';
 import { timeoutSignal } from '../platform/timeout-signal.ts';
 import { type CredentialRecord, isTokenExpiryKnown } from './credential-record.ts';
-import type { CredentialStore, ReplacedSession } from './credential-store.ts';
-import { buildCredentialRecordOfResponse } from './renewed-credential-record.ts';
+import type { CredentialStore } from './credential-store.ts';
 import type { TokenAcceptance } from './send-access-token-probe.ts';
 import { formatCommandForProfile } from './suggested-commands.ts';
 import { revokeInPanelHint, tokenEndpointError, tokenRequestWithoutResponseError } from './token-endpoint-error.ts';
@@ -32,20 +29,9 @@ export type SessionGrantEnd =
   | { readonly kind: 'unproven'; readonly error: CliError };
 
 /** Revokes the tokens of a session that was deleted on this machine, and checks that the access token is refused. */
-export async function endSessionGrant(deps: EndSessionGrantDeps, session: ReplacedSession): Promise<SessionGrantEnd> {
-  const { record } = session;
+export async function endSessionGrant(deps: EndSessionGrantDeps, record: CredentialRecord): Promise<SessionGrantEnd> {
   try {
-    if (deps.store.kind !== 'shared') return await revoke(deps, record);
-    // Backups of the store may contain the refresh token, which a revocation may leave valid; once used, it is worthless.
-    const spent = await spendRefreshToken(deps, session);
-    const outcome = await revoke(deps, spent.record);
-    if (spent.error === undefined) return outcome;
-    if (outcome.kind === 'revoked') return { kind: 'unproven', error: spent.error };
-    const detail = `${spent.error.detail}; ${outcome.error.message}`;
-    return {
-      kind: 'unproven',
-      error: new CliError(spent.error.code, spent.error.message, { ...spent.error, detail }),
-    };
+    return await revoke(deps, record);
   } catch (error) {
     if (!(error instanceof HttpSendError || error instanceof CliError)) throw error;
     return { kind: 'unproven', error: revocationError(record, error) };
@@ -81,41 +67,6 @@ async function revoke(deps: EndSessionGrantDeps, record: CredentialRecord): Prom
       : 'the access token was revoked, but it is not known whether the resource API still accepts it';
   return { kind: 'unproven', error: new CliError(code, message, { detail, hint: revokeInPanelHint, cause }) };
 }
-
-interface SpentSession {
-  /** The record with the new tokens, or the old record if the server granted none. */
-  readonly record: CredentialRecord;
-  /** Present if a refresh token of the session may still be valid. */
-  readonly error?: CliError;
-}
-
-/** Refreshes the session without storing the grant. */
-async function spendRefreshToken(
-  deps: EndSessionGrantDeps,
-  { record, isEndedElsewhere }: ReplacedSession,
-): Promise<SpentSession> {
-  if (record.refreshToken === undefined) return { record };
-  const client = await deps.client(record);
-  const request = buildTokenRefreshRequest(client, record.refreshToken);
-  const response = await sendTokenRequest(await deps.createSender(), request, timeoutSignal(30_000)).catch(sendErrorOf);
-  if (response instanceof HttpSendError) {
-    const code = getCliNetworkErrorCode(response);
-    return { record, error: grantLeftError(record, `${spendingFailed}: ${response.message}`, { code }) };
-  }
-  const result = processTokenResponse(response);
-  const next = buildCredentialRecordOfResponse(record, result, record.obtainedAt);
-  if (next !== undefined) return { record: next };
-  if (result.kind !== 'refused' || result.error !== 'invalid_grant')
-    return { record, error: grantLeftError(record, spendingFailed, { status: response.status }) };
-  return isEndedElsewhere
-    ? { record }
-    : {
-        record,
-        error: grantLeftError(record, 'the server refused the refresh token, so a machine may have newer tokens'),
-      };
-}
-
-const spendingFailed = 'the refresh that uses the refresh token failed';
 
 interface Revocation {
   readonly operation: 'revokeAccessToken' | 'revokeRefreshToken';
@@ -164,19 +115,6 @@ function revocationError(record: CredentialRecord, error: HttpSendError | CliErr
   const detail = remainingTokens(record);
   if (error instanceof HttpSendError) return tokenRequestWithoutResponseError(error, 'revokeAccessToken', { detail });
   return new CliError(error.code, error.message, { detail, hint: revokeInPanelHint, cause: error });
-}
-
-/** The error for a session that was ended in the shared store, although a newer grant of it may be valid. */
-function grantLeftError(
-  record: CredentialRecord,
-  reason: string,
-  { code = 'api_error', status }: { readonly code?: CliErrorCode; readonly status?: number } = {},
-): CliError {
-  return new CliError(code, `the session was ended, but its tokens may still be valid: ${reason}`, {
-    detail: `the session was deleted in the shared store; at ${record.authOrigin} a refresh token may be valid`,
-    hint: revokeInPanelHint,
-    status,
-  });
 }
 
 /**

@@ -12,7 +12,6 @@ export const failpoints = {
   'K1-waiting': 'before waiting for the lock',
   'K1-locked': 'the lock is acquired; the session was not read yet',
   'K2-reserved': 'the write-ahead file is on the disk; the request was not sent yet',
-  'K2-claimed': 'the shared store has acknowledged the intent; the request was not sent yet',
   'K3-sending': 'the request is passed to the network',
   'K6-answering': 'status and headers of the response were received, but no byte of its body',
   'K6-partial': 'the first chunk of the body was received',

@@ -23,7 +23,7 @@ export function createFileCredentialStore(
   profile: ProfileReference = { name: place.profile, isDefault: false },
 ): CredentialStore {
   const pathOf = (item: CredentialStoreItemName): string =>
-    ({ credential: place.credentialFile, client: place.clientFile, share: place.shareFile })[item];
+    item === 'credential' ? place.credentialFile : place.clientFile;
   return {
     profile,
     kind: 'file',

@@ -16,11 +16,7 @@ import {
   createPastedAuthorizationReceiver,
 } from './authorization-receiver.ts';
 import { confirmGrantedOAuthScope, requireRequestedAccount, type ScopeMismatchPolicy } from './confirm-grant.ts';
-import {
-  credentialStoreUnavailableError,
-  requireCredentialStoreAvailable,
-  UnconfirmedLoginOrLogoutError,
-} from './credential-store.ts';
+import { credentialStoreUnavailableError, requireCredentialStoreAvailable } from './credential-store.ts';
 import {
   type AuthorizationCodeExchangeDeps,
   type AuthorizationCodeExchangeInput,
@@ -59,7 +55,7 @@ export interface LoginDeps
 
 /**
  * Logs in through the browser (https://www.rfc-editor.org/rfc/rfc8252): one login has one state parameter, one code exchange
- * and one stored session. Throws a CliError, in which case no session is stored, or UnconfirmedLoginOrLogoutError.
+ * and one stored session. Throws a CliError, in which case no session is stored.
  */
 export async function performLogin(deps: LoginDeps, request: OAuthLoginOptions): Promise<LoginResult> {
   deps.requireSafe();
@@ -113,8 +109,7 @@ export async function performLogin(deps: LoginDeps, request: OAuthLoginOptions):
   } catch (error) {
     receiver?.showOutcome(failureOutcome(error));
     const isCancelled = error instanceof CliError && error.code === 'cancelled';
-    // Its text says that the session may be stored, and its exit code is that of the signal.
-    if (!(error instanceof UnconfirmedLoginOrLogoutError)) interruption?.throwIfInterrupted();
+    interruption?.throwIfInterrupted();
     // The login waits for the browser tab only if a tab sent the accepted response.
     if (receiver?.isAccepted() === true && !isCancelled) await receiver.closed;
     throw error;
@@ -170,10 +165,8 @@ function requireLoginLock({ tryLoginLock, profile }: LoginDeps): HeldFileLock {
   });
 }
 
-/** A locked or missing keychain, or a shared store that cannot be reached, is reported before the user signs in in the browser. */
+/** A locked or missing keychain is reported before the user signs in in the browser. */
 async function requireUsableStore({ store, profile }: LoginDeps): Promise<void> {
-  const away = await store.synchronize?.({ isForLogin: true });
-  if (away !== undefined) throw credentialStoreUnavailableError(away, profile);
   requireCredentialStoreAvailable(await store.withItems((items) => items.read('credential')), profile);
   const failure = store.checkWritable?.();
   if (failure !== undefined) throw credentialStoreUnavailableError(failure, profile);

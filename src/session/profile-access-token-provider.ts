@@ -140,8 +140,6 @@ export function createProfileAccessTokenProvider(deps: SessionRefreshDeps): Stor
       known = undefined;
     },
     forceRefresh: async () => {
-      // The copy of a shared record may be older than the record that is to be replaced.
-      await deps.store.synchronize?.();
       const { record: before } = await read();
       return use(await refresh({ kind: 'forced', sid: before.sid, gen: before.gen }));
     },

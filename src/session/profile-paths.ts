@@ -16,10 +16,6 @@ export interface ProfilePaths {
   readonly credentialFile: string;
   /** The client secret in the file store. */
   readonly clientFile: string;
-  /** The encryption keys of the profile's shared credential store; absent if the keychain or CLOUDCTL_STORE_KEY has them. */
-  readonly shareFile: string;
-  /** The newest record of the shared store that this machine has seen, encrypted with a key of the share. */
-  readonly sharedCopyFile: string;
   /**
    * Names the temporary files of a login and of `auth doctor` that test, without the lock, whether the session file can be
    * replaced. Any process may remove them.
@@ -38,8 +34,6 @@ export function profilePaths(stateFolder: string, profile: string): ProfilePaths
     loginLock: at('login-lock'),
     credentialFile: at('credential.json'),
     clientFile: at('client.json'),
-    shareFile: at('share-key'),
-    sharedCopyFile: at('shared.json'),
     probeFile: at('probe'),
   };
 }
@@ -108,11 +102,6 @@ export function readOrCreateKeychainAccount(place: ProfilePaths, random: (bytes:
 export function readExistingKeychainAccount(place: ProfilePaths): string | undefined {
   const id = readKeychainId(keychainIdPath(place.folder));
   return id === undefined ? undefined : `${place.profile}#${id}`;
-}
-
-/** A random id of this state folder, which other machines show beside its host name. */
-export function readOrCreateStateFolderId(place: ProfilePaths, random: (bytes: number) => Uint8Array): string {
-  return keychainId(place.folder, random);
 }
 
 function keychainId(folder: string, random: (bytes: number) => Uint8Array): string {

@@ -46,7 +46,6 @@ export async function readAccessTokenOnFastPath(
     const settings = resolveProfileSettings({ env, config: readConfigFile(folders.config), profile: typed.profile });
     const binding = findProfileServerBinding(settings);
     if (binding === undefined) return undefined;
-    if (settings.values.credential_store === 'shared') return undefined;
     const place = profilePaths(folders.state, settings.profileName);
     for (const folder of [folders.state, place.folder]) requireOwnFolder(folder);
     // An earlier refresh was interrupted or another one is in progress, so the stored record may not be the newest.

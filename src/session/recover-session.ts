@@ -1,6 +1,6 @@
 import type { ProfileReference } from '../config/settings.ts';
 import type { Clock } from '../platform/host.ts';
-import type { CredentialRecord, SessionServerBinding } from './credential-record.ts';
+import type { SessionServerBinding } from './credential-record.ts';
 import {
   type CredentialStore,
   credentialStoreUnavailableError,
@@ -43,19 +43,8 @@ export async function recoverStoredSession(
     if (written.kind === 'superseded')
       return requireStoredSession(await readStoredSession(store, items, deps.binding), deps.profile, store.location);
     reachFailpoint(deps, 'R-promoted');
-    if (hasCopy(items, found.record)) store.journal.removeCommitted(found.record);
+    store.journal.removeCommitted(found.record);
   }
-  if ((!found.pending || found.needsRecovery) && hasCopy(items, found.record))
-    store.journal.removeObsolete(found.record, deps.clock.now());
+  if (!found.pending || found.needsRecovery) store.journal.removeObsolete(found.record, deps.clock.now());
   return found;
-}
-
-/**
- * Whether the journal is not needed for this record. With a shared store, the copy on this machine must have the record too,
- * because the machine publishes it after a restore of the store.
- */
-function hasCopy({ shared }: OpenCredentialStore, { sid, gen }: CredentialRecord): boolean {
-  if (shared === undefined) return true;
-  const known = shared.knownRecord();
-  return known?.sid === sid && known.gen >= gen;
 }

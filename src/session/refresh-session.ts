@@ -8,14 +8,12 @@ import { deferSignals } from '../platform/defer-signals.ts';
 import { fileErrorCode } from '../platform/files.ts';
 import { createRunningTimeTimeoutSignal } from '../platform/running-time-signal.ts';
 import { InsecureFileError } from '../platform/secret-file.ts';
-import { announceRefresh, requireNewerSharedRecord } from './announce-refresh.ts';
 import { commitTokenRefresh, type TokenRefreshWithResponse } from './commit-token-refresh.ts';
 import { type CredentialRecord, computeTokenSecondsLeft } from './credential-record.ts';
-import { credentialStoreUnavailableError, type OpenCredentialStore } from './credential-store.ts';
+import type { OpenCredentialStore } from './credential-store.ts';
 import { reachFailpoint } from './failpoints.ts';
 import { endRefusedSessionWithoutRefreshToken, probeAccessToken } from './missing-refresh-token.ts';
 import { recoverStoredSession } from './recover-session.ts';
-import type { RecordedRefreshRefusal, RefreshClaim } from './refresh-claim.ts';
 import type { PreparedRefreshJournalFile } from './refresh-journal.ts';
 import {
   buildCredentialRecordOfResponse,
@@ -71,7 +69,6 @@ async function refreshIfDue(
   deps: SessionRefreshDeps,
   items: OpenCredentialStore,
   cause: TokenRefreshCause,
-  earlierAttempts = 0,
 ): Promise<SessionRefreshResult> {
   const found = await recoverStoredSession(deps, items);
   const { record } = found;
@@ -106,40 +103,23 @@ async function refreshIfDue(
   const sentAt = Math.floor(deps.clock.now() / 1000);
   const reservation = reserveSpace(deps, record, sentAt);
   reachFailpoint(deps, 'K2-reserved');
-  const shared = await announceRefresh(deps, items, { found, cause, reservation, errorContext, earlierAttempts });
-  if (shared.kind === 'changed') return refreshIfDue(deps, items, cause, earlierAttempts + 1);
-  if (shared.kind === 'unchanged') return { record, inDoubt: true };
-  const { claim, isInDoubt: inDoubt } = shared;
-  if (claim !== undefined) reachFailpoint(deps, 'K2-claimed');
-  const processed = await deferSignals(deps.signals, async () => {
+  return deferSignals(deps.signals, async () => {
     let isKept = false;
     const persistResponse = (body: string): void => {
       reachFailpoint(deps, 'K7-read');
       isKept = reservation.persistResponse(body);
     };
-    const stopRenewal = claim?.keepAlive();
-    // A wait for another machine does not shorten the time for the request.
-    const limit = claim === undefined ? deadline : createRunningTimeTimeoutSignal(totalTimeoutMs);
-    const sent = await sendTokenRefresh(deps, request, {
-      errorContext,
-      deadline: limit,
-      inDoubt,
-      persistResponse,
-    }).finally(() => stopRenewal?.());
+    const { inDoubt } = found;
+    const sent = await sendTokenRefresh(deps, request, { errorContext, deadline, inDoubt, persistResponse });
     if (sent.kind === 'failed') {
       if (sent.inDoubt) reservation.close();
       else reservation.discard();
-      await claim?.release(!sent.inDoubt);
       throw sent.error;
     }
     const context: TokenErrorContext = { ...errorContext, earlierFailure: sent.earlierFailure };
-    const ongoing = { deps, items, cause: refusal, errorContext: context, found, claim, reservation, sentAt, isKept };
+    const ongoing = { deps, items, cause: refusal, errorContext: context, found, reservation, sentAt, isKept };
     return processRefreshResponse(ongoing, sent.raw);
   });
-  if (!('wait' in processed)) return processed;
-  // Nothing is in flight, so a signal ends this wait and the next attempt.
-  requireNewerSharedRecord(deps, await processed.wait(), record, errorContext);
-  return refreshIfDue(deps, items, cause, earlierAttempts + 1);
 }
 
 /** Ensures before the request is sent that the response can be stored. */
@@ -172,19 +152,14 @@ function reserveSpace(
 interface RefreshInProgress extends TokenRefreshWithResponse {
   readonly cause: TokenRefreshCause;
   readonly errorContext: TokenErrorContext;
-  /** The announcement of the refresh to the other machines of a shared store. */
-  readonly claim: RefreshClaim | undefined;
   readonly sentAt: number;
 }
 
-/**
- * Processes a complete response to a refresh, until the new record is committed or the session has ended. If the refresh token
- * was refused and the session is shared, another machine may still publish the next record.
- */
+/** Processes a complete response to a refresh, until the new record is committed or the session has ended. */
 async function processRefreshResponse(
   ongoing: RefreshInProgress,
   raw: UndecodedTokenResponse,
-): Promise<SessionRefreshResult | RecordedRefreshRefusal> {
+): Promise<SessionRefreshResult> {
   const { deps, items, cause, errorContext, found, reservation } = ongoing;
   const result = processTokenResponse(raw);
   if (result.kind === 'granted') {
@@ -203,14 +178,6 @@ async function processRefreshResponse(
     throw tokenEndpointError(result, { ...errorContext, consequence: newTokenKept });
   }
   const isEnded = isInvalidGrant(result);
-  if (isEnded && ongoing.claim !== undefined) {
-    const refusal = await ongoing.claim.refuse();
-    // If the store does not know the refusal, the file shows later that the intent in the store is of this machine.
-    if (refusal.kind === 'unavailable') reservation.close();
-    else reservation.discard();
-    if (refusal.kind === 'unavailable') throw credentialStoreUnavailableError(refusal, deps.profile);
-    return refusal;
-  }
   const newer = isEnded ? await waitForNewerCredentialRecord(deps, items, found.record, reservation) : undefined;
   // A malformed response with a success status may contain a grant. The result of an earlier refresh is known only from a
   // grant or from the error invalid_grant.
@@ -219,10 +186,7 @@ async function processRefreshResponse(
   if (newer === undefined && mayBeProcessed) reservation.close();
   else reservation.discard();
   if (newer !== undefined) return { record: newer, inDoubt: false };
-  if (!isEnded) {
-    await ongoing.claim?.release(!mayBeProcessed);
-    throw tokenEndpointError(result, errorContext);
-  }
+  if (!isEnded) throw tokenEndpointError(result, errorContext);
   const ended = buildRecordAfterRefreshRejection(found.record, cause, deps.clock.now());
   await storeEndedSession(deps, items, ended, found.record);
   throw tokenEndpointError(result, buildSessionEndedErrorContext(deps, ended, errorContext));

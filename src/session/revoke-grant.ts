@@ -8,7 +8,6 @@ import {
 import type { TokenGrant } from '../oauth/token-grant.ts';
 import { HttpSendError, type HttpSender } from '../platform/http-sender.ts';
 import { timeoutSignal } from '../platform/timeout-signal.ts';
-import { UnconfirmedLoginOrLogoutError } from './credential-store.ts';
 import type { LoginResult } from './store-login.ts';
 
 export interface RevokeTokenGrantDeps {
@@ -16,16 +15,12 @@ export interface RevokeTokenGrantDeps {
   readonly createSender: () => Promise<HttpSender>;
 }
 
-/**
- * Revokes a grant that was not stored, then throws `error` with a detail that reports whether the revocation succeeded. A grant
- * that may be stored is not revoked.
- */
+/** Revokes a grant that was not stored, then throws `error` with a detail that reports whether the revocation succeeded. */
 export async function revokeTokenGrantAndThrow(
   deps: RevokeTokenGrantDeps,
   grant: TokenGrant,
   error: unknown,
 ): Promise<never> {
-  if (error instanceof UnconfirmedLoginOrLogoutError) throw error;
   const isRevoked = await revokeTokenGrant(deps, grant);
   if (!(error instanceof CliError)) throw error;
   const outcome = isRevoked

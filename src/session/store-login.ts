@@ -3,7 +3,7 @@ import { Secret } from '../base/secret.ts';
 import { splitOAuthScope } from '../oauth/scope.ts';
 import { assumedTokenLifetimeSeconds, getAccountAndTeamOfTokenInfo, type TokenGrant } from '../oauth/token-grant.ts';
 import type { HeldFileLock } from '../platform/file-lock.ts';
-import type { Clock, SignalName } from '../platform/host.ts';
+import type { Clock } from '../platform/host.ts';
 import { accountFromGrant, type LoggedInAccount } from './account.ts';
 import {
   type CredentialRecord,
@@ -12,12 +12,7 @@ import {
   type SessionServerBinding,
   unknownTokenExpiry,
 } from './credential-record.ts';
-import {
-  type CredentialStore,
-  type OpenCredentialStore,
-  requireCredentialStoreAvailable,
-  UnconfirmedLoginOrLogoutError,
-} from './credential-store.ts';
+import { type CredentialStore, type OpenCredentialStore, requireCredentialStoreAvailable } from './credential-store.ts';
 import type { OAuthLoginOptions } from './oauth-login-options.ts';
 import {
   readJournaledOrStoredCredentialRecord,
@@ -45,13 +40,11 @@ export interface LoginResult {
   readonly isAccountKnown: boolean;
   /** The session that the login replaced, if it was at the same servers. */
   readonly replaced: CredentialRecord | undefined;
-  /** The signal that arrived while a shared store stored the session; the command ends with it after the revocation. */
-  readonly interruptedBy: SignalName | undefined;
 }
 
 /**
  * Stores a grant as a new session, which replaces the stored one. Throws `keychain_unavailable` or `busy` when the session
- * cannot be stored, and UnconfirmedLoginOrLogoutError when a shared store may have stored it.
+ * cannot be stored.
  */
 export async function storeLoginSession(
   deps: StoreLoginSessionDeps,
@@ -60,11 +53,10 @@ export async function storeLoginSession(
 ): Promise<LoginResult> {
   const record = newRecord(deps, grant, scope);
   const account = accountFromGrant(record.sid, grant.info, record.scope, flow);
-  const { replaced, interruptedBy } = await storeRecord(deps, record, account);
+  const replaced = await storeRecord(deps, record, account);
   return {
     record,
     replaced,
-    interruptedBy,
     account,
     isScopeAssumed: grant.scope === undefined,
     isLifetimeAssumed: grant.expiresIn === undefined,
@@ -98,12 +90,11 @@ export async function storeGivenToken(
   // (isServerKnownToImplementSpec).
   const names = Object.entries({ name, email, teamName }).filter(([, value]) => value !== undefined);
   const account = accountFromGrant(record.sid, Object.fromEntries(names), record.scope, 'token');
-  const { replaced, interruptedBy } = await storeRecord(deps, record, account);
+  const replaced = await storeRecord(deps, record, account);
   const isAccountKnown = accountUuid !== undefined;
   return {
     record,
     replaced,
-    interruptedBy,
     account,
     isScopeAssumed: false,
     isLifetimeAssumed: false,
@@ -111,27 +102,18 @@ export async function storeGivenToken(
   };
 }
 
-interface StoredLoginRecord {
-  /** The session that was replaced, if it was at the same servers. */
-  readonly replaced: CredentialRecord | undefined;
-  readonly interruptedBy: SignalName | undefined;
-}
-
+/** Returns the session that was replaced, if it was at the same servers. */
 async function storeRecord(
   deps: StoreLoginSessionDeps,
   record: CredentialRecord,
   account: LoggedInAccount,
-): Promise<StoredLoginRecord> {
+): Promise<CredentialRecord | undefined> {
   requireCredentialRecordLengthLimit(deps.store, record);
   const lock = await deps.lock();
   try {
-    const stored = await deps.store.withItems((items) => replaceStoredRecord(deps, items, record), lock);
+    const replaced = await deps.store.withItems((items) => replaceStoredRecord(deps, items, record), lock);
     writeAccountOrSkip(deps, account);
-    return stored;
-  } catch (error) {
-    // The session may be stored, and this machine uses it.
-    if (error instanceof UnconfirmedLoginOrLogoutError) writeAccountOrSkip(deps, account);
-    throw error;
+    return replaced;
   } finally {
     lock.release();
   }
@@ -174,18 +156,15 @@ async function replaceStoredRecord(
   { store, binding }: StoreLoginSessionDeps,
   items: OpenCredentialStore,
   record: CredentialRecord,
-): Promise<StoredLoginRecord> {
+): Promise<CredentialRecord | undefined> {
   const before = await items.read('credential');
-  const written = requireCredentialStoreAvailable(await writeCredentialRecord(store, items, record), store.profile);
-  const stored = before.kind === 'found' ? decodeCredentialRecord(before.value.reveal()) : undefined;
-  // Another machine may have changed the session in a shared store after it was read here.
-  const old = items.shared === undefined ? stored : (written.replaced?.record ?? stored);
-  const { interruptedBy } = written;
+  requireCredentialStoreAvailable(await writeCredentialRecord(store, items, record), store.profile);
+  const old = before.kind === 'found' ? decodeCredentialRecord(before.value.reveal()) : undefined;
   const replaced =
     old !== undefined && isCredentialRecordOfServerBinding(old, binding)
       ? readJournaledOrStoredCredentialRecord(store.journal, old)
       : undefined;
   // Without an old record, too: the files of the file store do not name their session, and would put the new one in doubt.
   store.journal.removeSession((old ?? record).sid);
-  return { replaced, interruptedBy };
+  return replaced;
 }

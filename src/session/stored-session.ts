@@ -61,8 +61,7 @@ export async function readStoredSession(
   const item = await items.read('credential');
   if (item.kind === 'unavailable') return item;
   try {
-    if (item.kind === 'absent')
-      return { kind: 'absent', orphaned: item.isEnded !== true && store.journal.isOrphaned() };
+    if (item.kind === 'absent') return { kind: 'absent', orphaned: store.journal.isOrphaned() };
     const record = decodeCredentialRecord(item.value.reveal());
     if (record === undefined) return { kind: 'damaged' };
     if (!isCredentialRecordOfServerBinding(record, binding)) return { kind: 'elsewhere', record };

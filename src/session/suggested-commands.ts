@@ -11,14 +11,6 @@ export function formatCommandForProfile(profile: ProfileReference, words: string
   return `\`cloudctl ${[words, ...formatProfileOption(profile)].join(' ')}\``;
 }
 
-/** A hint, or a function that returns the hint with a command for the profile. */
-export type StoreErrorHint = string | ((profile: ProfileReference) => string);
-
-/** The command that reads the keys of a share on another machine, in backquotes. */
-export function formatShareJoinCommand(profile: ProfileReference): string {
-  return `\`cloudctl ${['auth share join', ...formatProfileOption(profile)].join(' ')} < KEYFILE\``;
-}
-
 /** The command that changes how the client credentials are sent, for a server that did not find them in the request. */
 export function formatTokenParamsSwitchCommand(
   profile: ProfileReference,

@@ -52,13 +52,6 @@ export const tokenErrorHints = {
   /** Some servers bind a refresh token to the client credentials (RFC 6749 §6), which the query form does not contain. */
   sendCredentials: (context: TokenErrorContext): string =>
     mayExpectForm(context) ? `run ${formCommand(context)}, then ${context.loginCommand}` : context.loginCommand,
-  /** For a session of several machines: one that sends no client credentials may have caused the refusal for all of them. */
-  sendRefusedTokenAgain: (context: TokenErrorContext): string | undefined => {
-    const refresh = formatCommandForProfile(context.profile, 'auth refresh');
-    if (context.isSpecServer) return undefined;
-    const form = context.tokenParams === 'query' ? `run ${formCommand(context)}, then ` : '';
-    return `if a machine sent no client credentials, ${form}send the refresh token once more: ${refresh}`;
-  },
   checkAuthUrl: (context: TokenErrorContext): string => `${checkAuthUrl}, then ${retry(context)}`,
   checkAuthUrlAndForm: (context: TokenErrorContext): string => {
     const check = `${checkAuthUrl}, then ${retry(context)}`;

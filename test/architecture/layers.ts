@@ -11,7 +11,7 @@ export const layers: readonly (readonly string[])[] = [
   ['commands', 'help-topics', 'library'],
   ['context', 'rehearsal', 'inventory'],
   ['session', 'droplets', 'preflight', 'watch', 'engine', 'doctor'],
-  ['db-source', 'shared-store'],
+  ['db-source'],
   ['oauth', 'loopback', 'api', 'postgresql', 'redis', 'cli', 'config'],
   ['platform'],
   ['base'],

@@ -5,8 +5,6 @@ const revealing: readonly string[] = [
   'src/api/client.ts',
   'src/api/start-online-migration.ts',
   'src/droplets/request.ts',
-  'src/commands/auth/share/init.ts',
-  'src/commands/auth/share/rotate-key.ts',
   'src/commands/auth/token.ts',
   'src/db-source/read-source.ts',
   'src/engine/schema/libpq-environment.ts',
@@ -38,11 +36,6 @@ const revealing: readonly string[] = [
   'src/session/profile-access-token-provider.ts',
   'src/session/file-store.ts',
   'src/session/keychain-store.ts',
-  'src/session/sealed-session.ts',
-  'src/session/share-key-items.ts',
-  'src/session/shared-session-client.ts',
-  'src/shared-store/sealed-record.ts',
-  'src/shared-store/share-encryption-keys.ts',
 ];
 
 /** Hosts of registries and paths of one machine. Joined from parts, so that this file does not contain them. */

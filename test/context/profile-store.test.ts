@@ -20,10 +20,7 @@ async function storeOn(options: TestHostOptions, kind: 'file' | 'keychain') {
   };
   return {
     host,
-    store: await createProfileCredentialStore(
-      { ...parts, stderr: host.stderr, isSilent: false, warn: async () => {} },
-      settings,
-    ),
+    store: createProfileCredentialStore({ ...parts, stderr: host.stderr }, settings),
   };
 }
 

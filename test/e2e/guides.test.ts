@@ -51,11 +51,6 @@ const servers: Readonly<Record<string, () => Promise<PageServers>>> = {
       }),
     };
   },
-  'docs/guides/fleet.md': async () => {
-    const store = await postgres(18);
-    const real = `postgres://postgres:${store.password}@127.0.0.1:${store.port}/postgres`;
-    return { sandboxOptions: [], replace: () => ({ 'postgres://owner@db.example.com/fleet': real }) };
-  },
   'docs/guides/inventory.md': async () => {
     const [first, second] = await Promise.all([postgres(17, 'shop'), postgres(18, 'shop')]);
     return {

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import {
   buildReadOnlyTransactionSql,
-  buildReadWriteTransactionSql,
   omitTransactionControlResults,
   poolerShowVersionSql,
   searchPathSafeIdentifySystemSql,
@@ -23,13 +22,6 @@ test('a read-only transaction begins with the pin and ends with COMMIT', () => {
     'COPY s.t (a) TO STDOUT',
     'COMMIT',
   ]);
-});
-
-test('a transaction that may write begins with the pin and ends with COMMIT', () => {
-  const text = buildReadWriteTransactionSql(['SELECT s.f()'], { synchronous_commit: 'on' });
-  expect(isPinnedTransaction(text)).toBe(false);
-  expect(pinRules({ replication: false }).refuse(text)).toBeUndefined();
-  expect(text.split('; ').slice(3)).toEqual(["SET LOCAL synchronous_commit='on'", 'SELECT s.f()', 'COMMIT']);
 });
 
 test('the results of the statements are those before COMMIT', () => {

@@ -40,20 +40,3 @@ test('a pooler that rejects the settings is connected to without them, and its m
     await server.stop();
   }
 });
-
-test('a session whose messages pin themselves sends no settings at the login', async () => {
-  const logins: string[] = [];
-  const server = await wire.serveMessages((text) => {
-    if (!wire.isStartup(text)) return undefined;
-    logins.push(text.subarray(8).toString());
-    return wire.hello;
-  });
-  try {
-    const session = await connectPostgresql(server.source, { dbname: 'd', limit: 5000, withoutStartupSettings: true });
-    await session.end();
-    expect(logins).toHaveLength(1);
-    expect(Object.keys(postgresqlStartupMessageParameters).filter((name) => logins[0]?.includes(name))).toEqual([]);
-  } finally {
-    await server.stop();
-  }
-});

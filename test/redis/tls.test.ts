@@ -22,13 +22,6 @@ test('with a CA the server is verified, without one only encrypted', () => {
   });
 });
 
-test('the server of a shared store is verified with the authorities of Node.js', () => {
-  const { source } = parseRedisEndpoint({ host: 'db' });
-  const options = redisTlsOptions({ ...source, isVerified: true });
-  expect(options).toMatchObject({ rejectUnauthorized: true });
-  expect(options).not.toHaveProperty('ca');
-});
-
 describe.skipIf(lacks('redis-server', 'openssl'))('with a real server', () => {
   test('the certificate is read, and its name is verified', async () => {
     const server = await startRedis({ tls: true });

@@ -163,15 +163,6 @@ describe('the keychain store', () => {
   });
 });
 
-it('the hint of a shared store names the profile', () => {
-  const error = credentialStoreUnavailableError(
-    { kind: 'unavailable', why: 'shared', reason: '' },
-    profileNamed('work'),
-  );
-  expect(error).toMatchObject({ code: 'unreachable', exitCode: 6 });
-  expectGolden('errors', `${error.message}\nhint: ${error.hint}`);
-});
-
 describe('the id of a state folder', () => {
   it('is made once and kept', () => {
     const host = testHost();

@@ -17,8 +17,8 @@ import {
 const due = { kind: 'due' } as const;
 
 const ofStore: Readonly<Record<StoreKind, readonly Failpoint[]>> = {
-  keychain: Object.keys(failpoints).filter((point): point is Failpoint => !/^R-|K2-claimed/.test(point)),
-  file: Object.keys(failpoints).filter((point): point is Failpoint => !/^R-|K9|K2-claimed/.test(point)),
+  keychain: Object.keys(failpoints).filter((point): point is Failpoint => !/^R-/.test(point)),
+  file: Object.keys(failpoints).filter((point): point is Failpoint => !/^R-|K9/.test(point)),
 };
 
 /** After which the server may have processed what nobody has read to its end: only these may cost a login. */

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { CliError } from '../../src/base/errors.ts';
 import { Secret } from '../../src/base/secret.ts';
 import type { RegisteredOAuthClient } from '../../src/oauth/token-endpoint.ts';
 import type { SandboxServers } from '../../src/sandbox/sandbox.ts';
@@ -206,6 +207,17 @@ describe('a logout', () => {
 function expectOutcomeText(outcome: LogoutOutcome): void {
   if (outcome.kind === 'unproven') expectGolden('auth', errorText(outcome.error));
 }
+
+it('a resource API that cannot be reached: the error does not call a revoked token valid', async () => {
+  const [host, sandbox] = [testHost(), await sandboxFor()];
+  await seedSession(host, sandbox);
+  const probe = async () => {
+    throw new CliError('unreachable', 'could not reach the resource API');
+  };
+  const outcome = await performLogout(logoutDeps(host, sandbox, { probe }), false);
+  expect(outcome).toMatchObject({ kind: 'unproven', error: { code: 'unreachable', exitCode: 6 } });
+  expect(outcome.kind === 'unproven' && outcome.error.message).toContain('was revoked');
+});
 
 describe('a logout that cannot be proved has deleted all the same', () => {
   it.each<[string, RequestHandler, object]>([

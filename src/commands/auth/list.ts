@@ -1,4 +1,3 @@
-import { CliError } from '../../base/errors.ts';
 import type { ListView } from '../../cli/columns.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import type { ResolvedProfileSettings } from '../../config/settings.ts';
@@ -64,11 +63,10 @@ async function profileRow(context: CommandContext, profile: string, current: boo
 async function profileState(context: CommandContext, settings: ResolvedProfileSettings): Promise<ProfileRow['state']> {
   const binding = findProfileServerBinding(settings);
   if (binding === undefined) return 'logged_out';
-  const store = await context.store(settings);
-  const stored = await loadStoredSession(store, binding).catch(unknownIfCliError);
+  const stored = await loadStoredSession(await context.store(settings), binding);
   switch (stored.kind) {
     case 'found':
-      return determineReportedSessionState(stored.record, (store.clock ?? context.host.clock).now(), stored.inDoubt);
+      return determineReportedSessionState(stored.record, context.host.clock.now(), stored.inDoubt);
     case 'absent':
       return stored.orphaned === true ? 'needs_login' : 'logged_out';
     case 'damaged':
@@ -79,10 +77,4 @@ async function profileState(context: CommandContext, settings: ResolvedProfileSe
     default:
       return stored satisfies never;
   }
-}
-
-/** The store cannot be opened, for example without CLOUDCTL_STORE_URL; the list still shows the other profiles. */
-function unknownIfCliError(error: unknown): { readonly kind: 'unavailable' } {
-  if (error instanceof CliError) return { kind: 'unavailable' };
-  throw error;
 }

@@ -7,7 +7,6 @@ import {
   type ResolvedProfileSettings,
 } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
-import { UnconfirmedLoginOrLogoutError } from '../../session/credential-store.ts';
 import { buildLoginSessionReport } from '../../session/session-report.ts';
 import type { LoginResult } from '../../session/store-login.ts';
 import { describeTokenLifetime } from '../../session/token-lifetime.ts';
@@ -33,24 +32,6 @@ export async function saveLoginOptionsInProfile(
     const profile = config.profiles.get(settings.profileName) ?? {};
     writeProfile(context.host.folders.config, config, settings.profileName, { ...profile, ...kept });
   });
-}
-
-/**
- * Saves the options of a login that a shared store did not confirm, because the hint of its error reads that store with the
- * settings of the profile. Throws the error in any case; a config file that cannot be written is only a warning.
- */
-export async function saveUnconfirmedLoginOptionsAndRethrow(
-  context: CommandContext,
-  settings: ResolvedProfileSettings,
-  typed: ProfileSettingsFromOptions,
-  error: unknown,
-): Promise<never> {
-  if (error instanceof UnconfirmedLoginOrLogoutError)
-    await saveLoginOptionsInProfile(context, settings, typed).catch(async (failure: unknown) => {
-      const reason = failure instanceof Error ? failure.message : String(failure);
-      await context.output.warn(`the options of the login were not saved in the profile: ${reason}`);
-    });
-  throw error;
 }
 
 /** Reports the login: account, scope and credential store on stderr, and the session on stdout unless the format is `table`. */
@@ -87,10 +68,8 @@ export async function reportLogin(
     ...(result.isAccountKnown || account.flow !== 'code'
       ? []
       : ['The server did not report the account; account checks are skipped.']),
-    store.kind !== 'keychain'
-      ? store.kind === 'shared'
-        ? 'The session is stored in the shared credential store, encrypted with the key of the share.'
-        : `The session is stored in a file with mode 0600, not in the keychain: ${store.location}`
+    store.kind === 'file'
+      ? `The session is stored in a file with mode 0600, not in the keychain: ${store.location}`
       : `The session is stored in the keychain: ${store.location}.`,
   ];
   const { profile } = settings;

@@ -13,7 +13,6 @@ import {
 } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
 import { hasOAuthTokenSyntax } from '../../oauth/token-grant.ts';
-import { interruptedError } from '../../platform/defer-signals.ts';
 import { storeLoggedInAccount } from '../../session/account.ts';
 import type { SessionServerBinding } from '../../session/credential-record.ts';
 import { findProfileServerBinding } from '../../session/credential-record.ts';
@@ -23,7 +22,7 @@ import { buildRefusedRequestHints, isServerKnownToImplementSpec } from '../../se
 import { storeGivenToken } from '../../session/store-login.ts';
 import { loadStoredSession } from '../../session/stored-session.ts';
 import { confirmSessionReplacement } from './confirm-replacement.ts';
-import { reportLogin, saveLoginOptionsInProfile, saveUnconfirmedLoginOptionsAndRethrow } from './login-report.ts';
+import { reportLogin, saveLoginOptionsInProfile } from './login-report.ts';
 import { missingProfileSettingsError } from './resolve-or-prompt-for-login-settings.ts';
 
 /** Implements `auth login --with-token`: stores an access token that was issued elsewhere, after the resource API has accepted it. */
@@ -65,7 +64,7 @@ export async function loginWithToken(
       },
     },
     { accessToken, account, scope: args.value('scope') ?? '' },
-  ).catch((error: unknown) => saveUnconfirmedLoginOptionsAndRethrow(context, settings, typed, error));
+  );
   const revocation = {
     client: { authOrigin, clientId, tokenParams: settings.values.token_params ?? 'query' },
     createSender: () => context.send({ fresh: true }),
@@ -75,7 +74,6 @@ export async function loginWithToken(
   await saveLoginOptionsInProfile(context, settings, typed)
     .then(() => reportLogin(context, settings, result))
     .finally(() => revokeReplacedSession(revocation, result));
-  if (result.interruptedBy !== undefined) throw interruptedError(result.interruptedBy);
   return 0;
 }
 

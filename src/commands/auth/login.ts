@@ -18,7 +18,7 @@ import {
 } from './callback-listen-options.ts';
 import { confirmSessionReplacement } from './confirm-replacement.ts';
 import { createLoginDialog } from './login-dialog.ts';
-import { reportLogin, saveLoginOptionsInProfile, saveUnconfirmedLoginOptionsAndRethrow } from './login-report.ts';
+import { reportLogin, saveLoginOptionsInProfile } from './login-report.ts';
 import { loginWithToken } from './login-with-token.ts';
 import { profileSettingsOptionSpecs, readProfileSettingsFromOptions } from './profile-options.ts';
 import { resolveOrPromptForLoginSettings } from './resolve-or-prompt-for-login-settings.ts';
@@ -131,7 +131,7 @@ export const authLoginCommand: CommandSpec<CommandContext> = {
         },
       },
       request,
-    ).catch((error: unknown) => saveUnconfirmedLoginOptionsAndRethrow(context, settings, typed, error));
+    );
     return 0;
   },
 };

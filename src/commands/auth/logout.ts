@@ -12,11 +12,10 @@ import { findProfileServerBinding } from '../../session/credential-record.ts';
 import { performLogout as endSession, type LogoutOutcome } from '../../session/logout.ts';
 import type { TokenAcceptance } from '../../session/send-access-token-probe.ts';
 import { buildRefusedRequestHints } from '../../session/session-server-binding.ts';
-import { formatCommandForProfile } from '../../session/suggested-commands.ts';
 
 export const authLogoutCommand: CommandSpec<CommandContext> = {
   description:
-    'Deletes the stored session, revokes its access token at the authorization server and checks that the resource API refuses it. If the server cannot be reached, the session is deleted nevertheless and the exit code is 6. With a shared credential store, the session ends for all machines.',
+    'Deletes the stored session, revokes its access token at the authorization server and checks that the resource API refuses it. If the server cannot be reached, the session is deleted nevertheless and the exit code is 6.',
   options: [
     { name: 'all', description: 'log out of every profile' },
     { name: 'local', description: 'delete the session without revoking the token' },
@@ -50,7 +49,7 @@ async function logoutCurrentProfile(
 
 /**
  * Logs out of every profile in config.json, and of a profile that is defined only by environment variables. An error in one
- * profile does not prevent the logout of the others, but a signal does.
+ * profile does not prevent the logout of the others.
  */
 async function logoutAllProfiles(
   context: CommandContext,
@@ -62,8 +61,6 @@ async function logoutAllProfiles(
     const settings = name === current.profileName ? current : context.storedSettings(name);
     const outcome = await logoutProfile(context, settings, local).catch(unprovenOutcome);
     if (outcome.kind === 'unproven') {
-      // After a signal, the other profiles stay logged in.
-      if (outcome.error.code === 'cancelled') throw outcome.error;
       await context.output.warn(`profile ${name}: ${outcome.error.message}`);
       first ??= outcome.error;
     } else await context.output.note(logoutText(outcome, name));
@@ -83,11 +80,6 @@ export async function logoutProfile(
 ): Promise<LogoutOutcome> {
   const store = await context.store(settings);
   const { profileName } = settings;
-  if (local && store.kind === 'shared')
-    throw usageError(
-      'cannot use --local with a shared credential store: the session belongs to all machines',
-      `remove this machine from the share: ${formatCommandForProfile(settings.profile, 'auth share leave')}`,
-    );
   removeCachedCompletionNames(context.host.folders.state, profileName);
   return endSession(
     {

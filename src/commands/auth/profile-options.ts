@@ -15,9 +15,8 @@ export const profileSettingsOptionSpecs: readonly OptionSpec[] = [
   {
     name: 'credential-store',
     valueName: 'STORE',
-    description:
-      'where sessions are stored: keychain, file for a file with mode 0600, or shared for several machines (default: keychain)',
-    choices: ['keychain', 'file', 'shared'],
+    description: 'where sessions are stored: keychain, or file for a file with mode 0600 (default: keychain)',
+    choices: ['keychain', 'file'],
   },
 ];
 

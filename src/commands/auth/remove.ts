@@ -7,11 +7,10 @@ import type { LogoutOutcome } from '../../session/logout.ts';
 import { readExistingKeychainAccount } from '../../session/profile-paths.ts';
 import { removeJournalAndTemporaryFiles, removeStoredClientSecret } from '../../session/remove-profile-secrets.ts';
 import { logoutProfile, logoutText } from './logout.ts';
-import { leaveShare } from './share/leave.ts';
 
 export const authRemoveCommand: CommandSpec<CommandContext> = {
   description:
-    'Ends the session of the profile as `auth logout` does, then deletes its client secret, its account file, and the profile in config.json. If it was the current profile, none is current afterwards. If the server cannot be reached, the profile is removed nevertheless and the exit code is 6. With a shared credential store, this machine leaves the share as `auth share leave` does, and the session goes on for the other machines; if the session cannot be published, nothing is removed.',
+    'Ends the session of the profile as `auth logout` does, then deletes its client secret, its account file, and the profile in config.json. If it was the current profile, none is current afterwards. If the server cannot be reached, the profile is removed nevertheless and the exit code is 6.',
   arguments: [
     {
       name: 'PROFILE',
@@ -20,13 +19,7 @@ export const authRemoveCommand: CommandSpec<CommandContext> = {
       completion: { from: 'profile' },
     },
   ],
-  options: [
-    {
-      name: 'local',
-      description:
-        'delete the session without revoking the token; with a shared credential store, without publishing what only this machine has',
-    },
-  ],
+  options: [{ name: 'local', description: 'delete the session without revoking the token' }],
   examples: [{ text: 'Remove the profile of an account that is no longer used', command: 'cloudctl auth remove work' }],
   run: async (context, args) => {
     const [name = ''] = args.positionals;
@@ -67,7 +60,6 @@ async function removeSecrets(
   local: boolean,
 ): Promise<LogoutOutcome> {
   const paths = context.profilePaths(settings.profileName);
-  if (settings.values.credential_store === 'shared') return removeFromShare(context, settings, local);
   const outcome = await removeFromStore(context, settings, local);
   const other = settings.values.credential_store === 'file' ? 'keychain' : 'file';
   // If no keychain account id is stored, the profile never used the keychain.
@@ -88,35 +80,6 @@ async function removeSecrets(
   }
   if (left?.kind === 'unproven' && outcome.kind !== 'unproven') return left;
   return outcome.kind === 'nothing' && left !== undefined ? left : outcome;
-}
-
-/**
- * Removes this machine from the share. The session is not revoked, because other machines use it. If the file store or the
- * keychain still has a session from before this machine joined the share, that session is revoked.
- */
-async function removeFromShare(
-  context: CommandContext,
-  settings: ResolvedProfileSettings,
-  local: boolean,
-): Promise<LogoutOutcome> {
-  await leaveShare(context, settings, { publishes: !local });
-  await context.output.warn('the session goes on for the other machines; `auth logout` ends it for all');
-  // The file store also contains the client secret of a shared profile.
-  const earlier = [await removeFromOtherStore(context, settings, 'file', local)];
-  if (await mayHaveKeychainItems(context, settings))
-    earlier.push(await removeFromOtherStore(context, settings, 'keychain', local));
-  return earlier.find((outcome) => outcome?.kind === 'unproven') ?? { kind: 'nothing' };
-}
-
-/**
- * Whether the keychain may have items of a shared profile. That a keychain account id exists does not prove it: the
- * id is also part of the name of the machine. A machine without a keychain, such as a server, has none.
- */
-async function mayHaveKeychainItems(context: CommandContext, settings: ResolvedProfileSettings): Promise<boolean> {
-  if (readExistingKeychainAccount(context.profilePaths(settings.profileName)) === undefined) return false;
-  const { keychain } = await context.share(settings);
-  const item = await keychain.withItems((items) => items.read('credential'));
-  return item.kind !== 'unavailable' || item.why !== 'missing';
 }
 
 async function removeFromStore(

@@ -3,7 +3,7 @@ import type { CommandSpec } from '../../cli/command.ts';
 import { readLastSandbox } from '../../config/sandbox-urls-and-credentials.ts';
 import type { CommandContext } from '../../context.ts';
 import { readLoggedInAccountFile } from '../../session/account.ts';
-import { credentialStoreUnavailableError, describeCredentialStore } from '../../session/credential-store.ts';
+import { describeCredentialStore } from '../../session/credential-store.ts';
 import {
   buildLoginSessionReport,
   computeReportedTokenSecondsLeft,
@@ -44,11 +44,9 @@ export const authStatusCommand: CommandSpec<CommandContext> = {
     const store = await context.store(settings);
     if (args.has('check'))
       await (await context.api(settings)).json({ method: 'GET', path: '/v2/actions?page=1&per_page=1' });
-    const failure = await store.synchronize?.();
-    if (args.has('check') && failure !== undefined) throw credentialStoreUnavailableError(failure, settings.profile);
     const found = requireStoredSession(await loadStoredSession(store, binding), settings.profile, store.location);
     const { record } = found;
-    const now = (store.clock ?? context.host.clock).now();
+    const now = context.host.clock.now();
     const state = determineReportedSessionState(record, now, found.inDoubt);
     const account = readLoggedInAccountFile(context.host.folders.config, settings.profileName);
     const report: LoginStatusReport = {
