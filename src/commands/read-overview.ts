@@ -82,7 +82,7 @@ export async function readProfileOverview(context: CommandContext): Promise<Prof
   if (stored.kind !== 'found')
     return {
       profile,
-      state: stored.kind === 'absent' && stored.orphaned !== true ? 'logged_out' : 'needs_login',
+      state: stored.kind === 'absent' && !stored.orphaned ? 'logged_out' : 'needs_login',
       next: command(context, settings, 'auth login'),
     };
   const { record, inDoubt } = stored;

@@ -153,7 +153,7 @@ function reservationOf(
     },
     // If the first write failed, the new record is written again, because the server has invalidated the tokens of the old
     // record.
-    commit: async (_next, write) => (state === 'committed' ? { kind: 'done' } : write()),
+    commit: async (write) => (state === 'committed' ? { kind: 'done' } : write()),
     hasRival: () =>
       listTemporaryCredentialFiles(place).some(
         (path) => path !== replacement.path && isRival(readTemporary(path), old),

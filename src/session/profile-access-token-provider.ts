@@ -2,16 +2,16 @@ import { CliError } from '../base/errors.ts';
 import { type AccountAndTeam, compareAccounts, describeAccount } from '../base/identity.ts';
 import type { Secret } from '../base/secret.ts';
 import type { CredentialRecord } from './credential-record.ts';
+import type { SessionRefreshDeps } from './refresh-session.ts';
 import type { TokenRefreshCause } from './renewed-credential-record.ts';
-import type { SessionRefreshDeps } from './session-refresh-deps.ts';
 import {
   type FoundStoredSession,
   getTokenFreshness,
   loadStoredSession,
   needsLoginError,
+  otherAccountGrantError,
   requireStoredSession,
 } from './stored-session.ts';
-import { otherAccountGrantError } from './update-account-after-token-refresh.ts';
 
 /**
  * Supplies the access token for every API request; refreshes it when needed, and reads it again when another process has

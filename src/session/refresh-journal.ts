@@ -57,7 +57,7 @@ export interface PreparedRefreshJournalFile {
    * Stores the record by calling `write`, unless the record is already stored. If the result is `unavailable`, the file with
    * the response is kept.
    */
-  commit<T>(record: CredentialRecord, write: () => Promise<T>): Promise<T | { readonly kind: 'done' }>;
+  commit<T>(write: () => Promise<T>): Promise<T | { readonly kind: 'done' }>;
   /** Removes the reserved file, because the server certainly did not process the refresh. */
   discard(): void;
   /** Keeps the reserved file for later commands, because it is not known whether the server processed the refresh. */

@@ -1,4 +1,6 @@
 import { CliError } from '../base/errors.ts';
+import { describeAccount } from '../base/identity.ts';
+import { sanitizeLine } from '../base/sanitize.ts';
 import type { ProfileReference } from '../config/settings.ts';
 import {
   type CredentialRecord,
@@ -18,11 +20,6 @@ import {
   requireCredentialStoreAvailable,
 } from './credential-store.ts';
 import {
-  type CredentialRecordLengthLimit,
-  describeTooLongCredentialRecord,
-  isCredentialRecordWithinLengthLimit,
-} from './record-length.ts';
-import {
   type EndedSession,
   formatLoginCommand,
   formatReauthenticateCommand,
@@ -34,7 +31,7 @@ import { describeTokenLifetime } from './token-lifetime.ts';
 export type StoredSessionReadResult =
   | FoundStoredSession
   /** `orphaned` is true if journal files of a refresh exist, but the item of their session is missing. */
-  | { readonly kind: 'absent'; readonly orphaned?: boolean }
+  | { readonly kind: 'absent'; readonly orphaned: boolean }
   | { readonly kind: 'damaged' }
   /** A session that belongs to other servers or another client ID than the profile, so it is neither changed nor sent. */
   | { readonly kind: 'elsewhere'; readonly record: CredentialRecord }
@@ -67,7 +64,7 @@ export async function readStoredSession(
     if (!isCredentialRecordOfServerBinding(record, binding)) return { kind: 'elsewhere', record };
     const { hasObsoleteFiles, ...state } = store.journal.inspect(record);
     const needsRecovery =
-      hasObsoleteFiles || state.inDoubt || (state.pending && isCredentialRecordWithinLengthLimit(store, state.record));
+      hasObsoleteFiles || state.inDoubt || (state.pending && findTooLong(store, state.record) === undefined);
     return { kind: 'found', ...state, needsRecovery };
   } catch (error) {
     // A folder that cannot be listed may contain a newer record, so the session is unavailable.
@@ -86,7 +83,7 @@ export function requireStoredSession(
     case 'found':
       return known;
     case 'absent':
-      if (known.orphaned === true)
+      if (known.orphaned)
         throw needsLoginError(profile, `the item of the session is missing in the credential store: ${location}`);
       throw new CliError('not_logged_in', `profile "${profile.name}" is not logged in`, {
         hint: formatLoginCommand(profile),
@@ -135,9 +132,7 @@ export async function writeCredentialRecord(
   items: OpenCredentialStore,
   record: CredentialRecord,
 ): Promise<CredentialItemWriteResult> {
-  return isCredentialRecordWithinLengthLimit(store, record)
-    ? items.write('credential', encodeCredentialRecord(record))
-    : describeTooLongCredentialRecord(store, record);
+  return findTooLong(store, record) ?? items.write('credential', encodeCredentialRecord(record));
 }
 
 /**
@@ -145,11 +140,21 @@ export async function writeCredentialRecord(
  * truncate the item.
  */
 export function requireCredentialRecordLengthLimit(
-  store: CredentialRecordLengthLimit & Pick<CredentialStore, 'profile'>,
+  store: Pick<CredentialStore, 'maxLength' | 'profile'>,
   record: CredentialRecord,
 ): void {
-  if (!isCredentialRecordWithinLengthLimit(store, record))
-    throw credentialStoreUnavailableError(describeTooLongCredentialRecord(store, record), store.profile);
+  const tooLong = findTooLong(store, record);
+  if (tooLong !== undefined) throw credentialStoreUnavailableError(tooLong, store.profile);
+}
+
+function findTooLong(
+  { maxLength = Number.POSITIVE_INFINITY }: Pick<CredentialStore, 'maxLength'>,
+  record: CredentialRecord,
+): CredentialStoreUnavailable | undefined {
+  const { length } = encodeCredentialRecord(record).reveal();
+  if (length <= maxLength) return undefined;
+  const reason = `the record has ${length} characters; a keychain item can store ${maxLength}`;
+  return { kind: 'unavailable', why: 'too_long', reason };
 }
 
 export type AccessTokenExpiryState = 'valid' | 'expires_soon' | 'expired';
@@ -200,6 +205,20 @@ export function sessionNotRenewableError(
           : `log in again before the access token expires: ${formatLoginCommand(profile, record.scope, flow)}`,
     },
   );
+}
+
+/** The error `needs_login` of a session that ended because a refresh was answered with a grant of another account or team. */
+export function otherAccountGrantError(
+  {
+    profile,
+    flowOption,
+  }: { readonly profile: ProfileReference; readonly flowOption: (sid: string) => readonly string[] },
+  record: CredentialRecord,
+): CliError {
+  const { otherGrant } = record;
+  const revoked = otherGrant?.isRevoked === true ? 'was revoked' : 'is not used, and could not be revoked yet';
+  const detail = `the session belongs to ${describeAccount(record)}; the server answered a refresh for ${sanitizeLine(describeAccount(otherGrant ?? {}))}; that grant ${revoked}`;
+  return needsLoginError(profile, detail, record, flowOption(record.sid));
 }
 
 export function sessionEndedMessage(profile: ProfileReference): string {

@@ -202,7 +202,7 @@ function reserve(
         return false;
       }
     },
-    commit(_next, write) {
+    commit(write) {
       reachFailpoint(options, 'K9-storing');
       return write();
     },

@@ -5,7 +5,7 @@ import type { SandboxServers } from '../../src/sandbox/sandbox.ts';
 import { encodeCredentialRecord } from '../../src/session/credential-record.ts';
 import { createProfileAccessTokenProvider } from '../../src/session/profile-access-token-provider.ts';
 import { profilePaths } from '../../src/session/profile-paths.ts';
-import type { SessionRefreshDeps } from '../../src/session/session-refresh-deps.ts';
+import type { SessionRefreshDeps } from '../../src/session/refresh-session.ts';
 import { determineReportedSessionState } from '../../src/session/session-report.ts';
 import { workLoginHints } from '../api/login-hints.ts';
 import { errorText } from '../fixtures/error-text.ts';

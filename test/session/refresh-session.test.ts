@@ -12,8 +12,8 @@ import {
   type SecretFileReplacementFactory,
 } from '../../src/session/file-store-journal.ts';
 import { listTemporaryCredentialFiles, type ProfilePaths, profilePaths } from '../../src/session/profile-paths.ts';
+import type { SessionRefreshDeps } from '../../src/session/refresh-session.ts';
 import { refreshStoredSession } from '../../src/session/refresh-session.ts';
-import type { SessionRefreshDeps } from '../../src/session/session-refresh-deps.ts';
 import { errorText } from '../fixtures/error-text.ts';
 import { closedOrigin, type RequestHandler, reply, serverFor } from '../fixtures/fake-server.ts';
 import { expectGolden } from '../fixtures/golden.ts';

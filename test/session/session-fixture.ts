@@ -10,7 +10,7 @@ import type { CredentialStore } from '../../src/session/credential-store.ts';
 import type { Failpoint } from '../../src/session/failpoints.ts';
 import { createFileCredentialStore } from '../../src/session/file-store.ts';
 import { type ProfilePaths, profilePaths } from '../../src/session/profile-paths.ts';
-import type { SessionRefreshDeps } from '../../src/session/session-refresh-deps.ts';
+import type { SessionRefreshDeps } from '../../src/session/refresh-session.ts';
 import { type RequestHandler, reply, serverFor } from '../fixtures/fake-server.ts';
 import { memoryKeychain, type TestHost, testHost } from '../fixtures/host.ts';
 import { keychainStoreOf, recordOf, refreshDeps } from '../fixtures/session.ts';

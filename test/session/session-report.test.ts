@@ -128,7 +128,7 @@ describe('the report of a session', () => {
 
 describe('what the store holds', () => {
   it.each([
-    [{ kind: 'absent' } as const, 'not_logged_in', 4],
+    [{ kind: 'absent', orphaned: false } as const, 'not_logged_in', 4],
     [{ kind: 'absent', orphaned: true } as const, 'needs_login', 4],
     [{ kind: 'damaged' } as const, 'not_logged_in', 4],
     [{ kind: 'elsewhere', record: record() } as const, 'not_logged_in', 4],

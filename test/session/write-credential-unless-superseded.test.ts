@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { encodeCredentialRecord } from '../../src/session/credential-record.ts';
-import { writeCredentialUnlessSuperseded } from '../../src/session/write-credential-unless-superseded.ts';
+import { writeCredentialUnlessSuperseded } from '../../src/session/refresh-session.ts';
 import { machineWith, singleUseServer, token } from './session-fixture.ts';
 
 const changes = [

@@ -68,7 +68,7 @@ async function profileState(context: CommandContext, settings: ResolvedProfileSe
     case 'found':
       return determineReportedSessionState(stored.record, context.host.clock.now(), stored.inDoubt);
     case 'absent':
-      return stored.orphaned === true ? 'needs_login' : 'logged_out';
+      return stored.orphaned ? 'needs_login' : 'logged_out';
     case 'damaged':
     case 'elsewhere':
       return 'needs_login';
