@@ -95,7 +95,7 @@ function listTemporaryFiles({ folder }: ProfilePaths, namedAfter: string): reado
  * locks of another state folder do not exclude this process, so each state folder must use separate keychain items.
  */
 export function readOrCreateKeychainAccount(place: ProfilePaths, random: (bytes: number) => Uint8Array): string {
-  return `${place.profile}#${keychainId(place.folder, random)}`;
+  return readExistingKeychainAccount(place) ?? `${place.profile}#${createKeychainId(place.folder, random)}`;
 }
 
 /** The keychain account if its id already exists; this function never creates an id. */
@@ -104,10 +104,8 @@ export function readExistingKeychainAccount(place: ProfilePaths): string | undef
   return id === undefined ? undefined : `${place.profile}#${id}`;
 }
 
-function keychainId(folder: string, random: (bytes: number) => Uint8Array): string {
+function createKeychainId(folder: string, random: (bytes: number) => Uint8Array): string {
   const path = keychainIdPath(folder);
-  const known = readKeychainId(path);
-  if (known !== undefined) return known;
   ensureFolder(folder);
   const line = `${Buffer.from(random(6)).toString('base64url')}\n`;
   linkNewFile(path, line);
