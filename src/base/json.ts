@@ -87,3 +87,14 @@ export function readLosslessNumberField(record: JsonRecord, key: string): number
   const value = record[key];
   return isLosslessNumberObject(value) ? value : readNumberField(record, key);
 }
+
+/**
+ * Parses JSON text that names a program and its arguments, such as `["pass","show","db1"]`; undefined unless it is a non-empty
+ * array of strings without NUL bytes whose first string, the program, is not empty.
+ */
+export function parseProgramAndArguments(text: string): readonly string[] | undefined {
+  const json = tryParseJson(text);
+  const words: readonly unknown[] = json.ok && Array.isArray(json.value) ? json.value : [];
+  const isText = (word: unknown): word is string => typeof word === 'string' && !word.includes('\0');
+  return words.length > 0 && words.every(isText) && words[0] !== '' ? words : undefined;
+}

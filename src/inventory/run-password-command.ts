@@ -1,9 +1,8 @@
 import { usageError } from '../base/errors.ts';
-import { tryParseJson } from '../base/json.ts';
+import { parseProgramAndArguments } from '../base/json.ts';
 import { Secret } from '../base/secret.ts';
-import { type ExternalProgramRunner, runExternalProgram } from '../platform/external-program.ts';
+import { runPrintingProgram } from '../platform/external-program.ts';
 import type { ProcessEnvironment } from '../platform/host.ts';
-import { timeoutSignal } from '../platform/timeout-signal.ts';
 
 /** Maximum bytes that a password command may print. */
 const maxPasswordBytes = 4096;
@@ -13,10 +12,8 @@ const passwordCommandLimit = 10_000;
 /** The program and its arguments; undefined if no command is given. Throws a CliError (usage). */
 export function parsePasswordCommand(text: string | undefined): readonly string[] | undefined {
   if (text === undefined) return undefined;
-  const json = tryParseJson(text);
-  const words: readonly unknown[] = json.ok && Array.isArray(json.value) ? json.value : [];
-  const isText = (word: unknown): word is string => typeof word === 'string' && !word.includes('\0');
-  if (words.length === 0 || !words.every(isText) || words[0] === '')
+  const words = parseProgramAndArguments(text);
+  if (words === undefined)
     throw usageError(
       'the password command is not a JSON array of the program and its arguments',
       'write it as in `["pass","show","db1"]`',
@@ -37,7 +34,6 @@ export interface RunPasswordCommandOptions {
   readonly signal: AbortSignal;
   /** Time limit of the password command in milliseconds (default: 10 s). */
   readonly limit?: number;
-  readonly run?: ExternalProgramRunner;
 }
 
 /** The password; or the reason why there is none, as a clause without any output of the command. */
@@ -47,10 +43,9 @@ export type PasswordCommandResult = { readonly password: Secret } | { readonly f
  * Runs the command without a shell and without input. The password is its standard output without the line break at the end.
  */
 export async function runPasswordCommand(
-  [program = '', ...words]: readonly string[],
-  { source, env, signal, limit = passwordCommandLimit, run = runExternalProgram }: RunPasswordCommandOptions,
+  words: readonly string[],
+  { source, env, signal, limit = passwordCommandLimit }: RunPasswordCommandOptions,
 ): Promise<PasswordCommandResult> {
-  const expired = timeoutSignal(limit);
   const variables = {
     CLOUDCTL_SOURCE_NAME: source.name,
     CLOUDCTL_SOURCE_HOST: source.host,
@@ -58,30 +53,16 @@ export async function runPasswordCommand(
     CLOUDCTL_SOURCE_DBNAME: source.dbname,
     CLOUDCTL_SOURCE_USER: source.username,
   };
-  let result: Awaited<ReturnType<ExternalProgramRunner>>;
-  try {
-    result = await run(program, words, {
-      env: { ...env, ...variables },
-      signal: AbortSignal.any([expired, signal]),
-      maxOutputBytes: maxPasswordBytes,
-      ownGroup: true,
-    });
-  } catch (error) {
-    return { failure: failureOf(error, expired.aborted, limit) };
-  }
-  if (result.status !== 0)
-    return { failure: result.status === undefined ? 'a signal ended it' : `its exit status is ${result.status}` };
-  const text = result.stdout.replace(/\r?\n$/, '');
+  const { failure, stdout } = await runPrintingProgram(words, {
+    env: { ...env, ...variables },
+    signal,
+    limit,
+    maxOutputBytes: maxPasswordBytes,
+  });
+  if (failure !== undefined) return { failure };
+  const text = stdout.replace(/\r?\n$/, '');
   if (text === '') return { failure: 'it printed nothing' };
   // U+FFFD stands for bytes that are not UTF-8.
   if (/[\p{Cc}\uFFFD]/u.test(text)) return { failure: 'it printed more than one line, or bytes that are no text' };
   return { password: new Secret(text) };
-}
-
-function failureOf(error: unknown, isExpired: boolean, limit: number): string {
-  if (isExpired) return `it took longer than ${limit / 1000} s`;
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  if (code === 'ENOENT') return 'there is no such program';
-  if (typeof code === 'string' && /^E[A-Z]+$/.test(code)) return `it could not be started (${code})`;
-  return `it printed more than ${maxPasswordBytes} bytes`;
 }

@@ -1,5 +1,7 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcessByStdio, type SpawnOptionsWithStdioTuple, spawn } from 'node:child_process';
+import type { Readable } from 'node:stream';
 import type { ProcessEnvironment } from './host.ts';
+import { timeoutSignal } from './timeout-signal.ts';
 
 export interface ExternalProgramResult {
   /** The exit status of the program; undefined if a signal ended it. */
@@ -19,6 +21,11 @@ export interface ExternalProgramOptions {
    * terminal then. Without effect on Windows.
    */
   readonly ownGroup?: boolean;
+  /**
+   * Milliseconds after the end of the program until its output counts as complete although another program keeps the pipe open,
+   * as the connection that `ssh` shares with later calls does. Without it, the end of the output is awaited.
+   */
+  readonly outputGraceMs?: number;
 }
 
 export type ExternalProgramRunner = (
@@ -28,26 +35,87 @@ export type ExternalProgramRunner = (
 ) => Promise<ExternalProgramResult>;
 
 /** Runs an external program without a shell and without input. The external program has ended when the promise settles. */
-export const runExternalProgram: ExternalProgramRunner = (
-  file,
-  args,
-  { env, signal, maxOutputBytes: most, ownGroup = false },
-) =>
-  new Promise((resolve, reject) => {
-    signal.throwIfAborted();
+export const runExternalProgram: ExternalProgramRunner = async (file, args, options) => {
+  const { failure, ...result } = await runToEnd(file, args, options);
+  if (failure !== undefined) throw failure;
+  return result;
+};
+
+export interface PrintingProgramOptions extends Pick<ExternalProgramOptions, 'env' | 'signal' | 'maxOutputBytes'> {
+  /** Time limit in milliseconds. */
+  readonly limit: number;
+}
+
+/** What a program printed; `failure` is the reason why its output must not be used, as a clause without any of its output. */
+export type PrintedOutput = Pick<ExternalProgramResult, 'stdout' | 'stderr'> & { readonly failure?: string };
+
+/**
+ * Runs a program that prints a secret: without a shell, without input, without a terminal, and with a time limit. At a limit, the
+ * programs that it has started are ended with it.
+ */
+export async function runPrintingProgram(
+  [program = '', ...words]: readonly string[],
+  { limit, signal, ...options }: PrintingProgramOptions,
+): Promise<PrintedOutput> {
+  const expired = timeoutSignal(limit);
+  const either = AbortSignal.any([expired, signal]);
+  const { status, stdout, stderr, failure } = await runToEnd(program, words, {
+    ...options,
+    signal: either,
+    ownGroup: true,
+    outputGraceMs: 500,
+  });
+  const printed = { stdout, stderr };
+  if (expired.aborted && failure !== undefined) return { ...printed, failure: `it took longer than ${limit / 1000} s` };
+  if (signal.aborted && failure !== undefined) return { ...printed, failure: 'it was interrupted' };
+  if (failure !== undefined) return { ...printed, failure: startFailure(failure, options.maxOutputBytes) };
+  if (status === undefined) return { ...printed, failure: 'a signal ended it' };
+  return status === 0 ? printed : { ...printed, failure: `its exit status is ${status}` };
+}
+
+function startFailure(error: unknown, maxOutputBytes: number): string {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (code === 'ENOENT') return 'there is no such program';
+  if (typeof code === 'string' && /^E[A-Z0-9]+$/.test(code)) return `it could not be started (${code})`;
+  return `it printed more than ${maxOutputBytes} bytes`;
+}
+
+/** `failure` is the error because of which the program could not be started or was ended. */
+interface EndedProgram extends ExternalProgramResult {
+  readonly failure?: unknown;
+}
+
+const runToEnd = (
+  file: string,
+  args: readonly string[],
+  { env, signal, maxOutputBytes: most, ownGroup = false, outputGraceMs }: ExternalProgramOptions,
+): Promise<EndedProgram> =>
+  new Promise((resolve) => {
+    if (signal.aborted) {
+      resolve({ status: undefined, stdout: '', stderr: '', failure: signal.reason });
+      return;
+    }
     const detached = ownGroup && process.platform !== 'win32';
-    const child = spawn(file, args, { env, stdio: ['ignore', 'pipe', 'pipe'], windowsHide: true, detached });
+    const child = spawnIfPossible(file, args, { env, stdio: ['ignore', 'pipe', 'pipe'], windowsHide: true, detached });
+    if ('failure' in child) {
+      resolve({ status: undefined, stdout: '', stderr: '', failure: child.failure });
+      return;
+    }
     const kill = (name: NodeJS.Signals) => (detached ? killGroup(child.pid, name) : child.kill(name));
     let failure: unknown;
     let killTimer: NodeJS.Timeout | undefined;
+    let graceTimer: NodeJS.Timeout | undefined;
+    const closePipes = () => {
+      child.stdout.destroy();
+      child.stderr.destroy();
+    };
     const end = (why: unknown) => {
       failure ??= why;
       kill('SIGTERM');
       killTimer ??= setTimeout(() => {
         kill('SIGKILL');
         // A program that the external program has started may keep the pipes open.
-        child.stdout.destroy();
-        child.stderr.destroy();
+        closePipes();
       }, terminationGraceMs);
     };
     const stop = () => end(signal.reason);
@@ -70,17 +138,34 @@ export const runExternalProgram: ExternalProgramRunner = (
     child.once('error', (error) => {
       failure ??= error;
     });
+    child.once('exit', () => {
+      if (outputGraceMs === undefined) return;
+      // What the program wrote before its end is read in the turn of the event loop before `setImmediate`.
+      graceTimer = setTimeout(() => setImmediate(closePipes), outputGraceMs);
+    });
     child.once('close', (status) => {
       clearTimeout(killTimer);
+      clearTimeout(graceTimer);
       signal.removeEventListener('abort', stop);
       if (failure !== undefined && detached) kill('SIGKILL');
-      if (failure !== undefined) reject(failure);
-      else resolve({ status: status ?? undefined, stdout: out.text(), stderr: err.text() });
+      const result = { status: status ?? undefined, stdout: out.text(), stderr: err.text() };
+      resolve(failure === undefined ? result : { ...result, failure });
     });
   });
 
 /** Milliseconds between SIGTERM and SIGKILL for an external program. */
 const terminationGraceMs = 2000;
+
+/** Node throws some errors of a start, such as ENOEXEC, and emits others as an event. */
+function spawnIfPossible(
+  ...of: [string, readonly string[], SpawnOptionsWithStdioTuple<'ignore', 'pipe', 'pipe'>]
+): ChildProcessByStdio<null, Readable, Readable> | { readonly failure: unknown } {
+  try {
+    return spawn(...of);
+  } catch (failure) {
+    return { failure };
+  }
+}
 
 function killGroup(leader: number | undefined, name: NodeJS.Signals): void {
   if (leader === undefined) return;
