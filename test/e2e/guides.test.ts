@@ -28,7 +28,7 @@ function blocksOf(page: string): readonly string[] {
 /** What a page needs beside the sandbox: a test replaces the addresses of example.com by those of its servers. */
 interface PageServers {
   readonly sandboxOptions: readonly string[];
-  readonly replace: (sandbox: Sandbox) => Readonly<Record<string, string>>;
+  readonly replace: (sandbox: Sandbox, folders: Folders) => Readonly<Record<string, string>>;
 }
 
 const servers: Readonly<Record<string, () => Promise<PageServers>>> = {
@@ -51,6 +51,15 @@ const servers: Readonly<Record<string, () => Promise<PageServers>>> = {
       }),
     };
   },
+  'docs/guides/fleet.md': async () => ({
+    sandboxOptions: [],
+    // The broker is the user of the sandbox, the folder of the machine is in the same home folder.
+    replace: ({ base_url }, { home, config, state }) => ({
+      'https://api.example.com': base_url,
+      '"ssh", "-o", "BatchMode=yes", "cloudctl@broker.example.com"': `"env", "CLOUDCTL_CONFIG_DIR=${config}", "CLOUDCTL_STATE_DIR=${state}"`,
+      '/etc/cloudctl': join(home, 'etc'),
+    }),
+  }),
   'docs/guides/inventory.md': async () => {
     const [first, second] = await Promise.all([postgres(17, 'shop'), postgres(18, 'shop')]);
     return {
@@ -161,7 +170,7 @@ test.for(['README.md', ...guides])('every code block of %s works', { timeout: 18
     ...block.split('\n').filter((line) => line !== sandboxStart && !isRunByCi(line)),
     `echo ${at + 1} >>"$HOME/blocks"`,
   ]);
-  const text = Object.entries(needed?.replace(sandbox) ?? {}).reduce((all, [example, real]) => {
+  const text = Object.entries(needed?.replace(sandbox, folders) ?? {}).reduce((all, [example, real]) => {
     expect(all).toContain(example);
     return all.replaceAll(example, real);
   }, script.join('\n'));
