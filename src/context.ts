@@ -28,6 +28,7 @@ import { acquireFileLock, type HeldFileLock } from './platform/file-lock.ts';
 import type { CommandHttpSenderOptions, HostSystem, OutputSink } from './platform/host.ts';
 import type { HttpSender } from './platform/http-sender.ts';
 import { findUnsafeEnvironmentVariable } from './platform/unsafe-environment-variable.ts';
+import type { CommandSession } from './session/command.ts';
 import type { SessionServerBinding } from './session/credential-record.ts';
 import type { CredentialStore } from './session/credential-store.ts';
 import type { ProfileAccessTokenProvider } from './session/profile-access-token-provider.ts';
@@ -55,8 +56,10 @@ export interface CommandContext {
   readonly profilePaths: (profile: string) => ProfilePaths;
   /** `limit`: milliseconds to wait for the keychain. */
   readonly store: (settings: ResolvedProfileSettings, limit?: number) => Promise<CredentialStore>;
-  /** The access token for the resource API: the stored session, or `CLOUDCTL_ACCESS_TOKEN`. */
+  /** The access token for the resource API: `CLOUDCTL_ACCESS_TOKEN`, the token command of the profile, or its stored session. */
   readonly session: (settings: ResolvedProfileSettings) => Promise<ProfileAccessTokenProvider>;
+  /** The session of a profile with `token_command`. `limit`: milliseconds until its program is ended. */
+  readonly commandSession: (settings: ResolvedProfileSettings, limit?: number) => Promise<CommandSession>;
   readonly api: (settings: ResolvedProfileSettings) => Promise<ApiClient>;
   readonly send: (options?: CommandHttpSenderOptions) => Promise<HttpSender>;
   /** The admin API of the running sandbox. */
@@ -181,6 +184,7 @@ export async function createCommandContext(host: HostSystem, globals: ParsedArgs
     profilePaths: place,
     store: async (...of) => (await services()).store(...of),
     session: async (of) => (await services()).session(of),
+    commandSession: async (...of) => (await services()).commandSession(...of),
     api: async (of) => (await services()).api(of),
     send,
     sandbox,

@@ -6,6 +6,7 @@ export const exitCodes = {
   not_logged_in: 4,
   needs_login: 4,
   token_refused: 4,
+  token_command_failed: 4,
   scope_too_small: 4,
   scope_mismatch: 4,
   access_denied: 4,

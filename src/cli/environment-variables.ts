@@ -29,7 +29,10 @@ export const environmentVariableSpecs: readonly EnvironmentVariableSpec[] = [
     description: 'where the token endpoint reads its parameters: query, body or basic',
     commands: login,
   },
-  { name: 'CLOUDCTL_ACCESS_TOKEN', description: 'access token to use instead of the stored session' },
+  {
+    name: 'CLOUDCTL_ACCESS_TOKEN',
+    description: 'access token to use instead of token_command or the stored session; ignored with --profile',
+  },
   { name: 'CLOUDCTL_CREDENTIAL_STORE', description: 'credential store: keychain or file' },
   { name: 'CLOUDCTL_CONFIG_DIR', description: 'folder of config.json' },
   { name: 'CLOUDCTL_STATE_DIR', description: 'folder for locks, sessions in files, batch ledgers and baselines' },

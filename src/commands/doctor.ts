@@ -10,7 +10,11 @@ import { type ResolvedProfileSettings, requireNamedProfileExists } from '../conf
 import type { CommandContext } from '../context.ts';
 import { checkBrowser, checkBrowserPortReachability, checkEnvironmentVariables } from '../doctor/check-browser.ts';
 import { checkLoginCallbackPorts } from '../doctor/check-login-callback-ports.ts';
-import { checkClientSecretConfigured, checkLoginProfile } from '../doctor/check-login-profile.ts';
+import {
+  checkClientSecretConfigured,
+  checkLoginProfile,
+  checkTokenCommandProfile,
+} from '../doctor/check-login-profile.ts';
 import { checkStateFolder } from '../doctor/check-state-folder.ts';
 import { checkUrlResponds, type DoctorEndpointToCheck } from '../doctor/check-url-responds.ts';
 import { buildFailedDoctorFinding, createDoctorReport, type DoctorFinding } from '../doctor/doctor-finding.ts';
@@ -39,7 +43,7 @@ const view: ListView<DoctorFinding> = {
 
 export const doctorCommand: CommandSpec<CommandContext> = {
   description:
-    'Checks the configuration, both servers and their clocks, every registered port, the browser, the credential store and the environment. Sends no secret. Changes nothing, but writes and removes a test item in the credential store. Exits with 1 if a login would fail.',
+    'Checks the configuration, both servers and their clocks, every registered port, the browser, the credential store and the environment. Runs the program of `token_command`. Sends no secret. Changes nothing, but writes and removes a test item in the credential store. Exits with 1 if a login would fail.',
   examples: [
     { text: 'Find out why a login fails', command: 'cloudctl doctor' },
     {
@@ -61,10 +65,11 @@ export const doctorCommand: CommandSpec<CommandContext> = {
     else if (!queried && (picked || output.format === 'csv')) await output.list(findings, view);
     else await output.object(report, { columns: [{ name: 'Ok', value: ({ ok }) => ok }] });
     const failed = findings.filter(({ status }) => status === 'failed');
-    if (report.ok) await output.note('No problem found that would prevent a login.');
+    const aim = findings.some(({ id }) => id === 'token-command') ? 'requests' : 'a login';
+    if (report.ok) await output.note(`No problem found that would prevent ${aim}.`);
     else
       await output.note(
-        `${countOf(failed.length, 'failed check prevents', 'failed checks prevent')} a login: ${failed.map(({ id }) => id).join(', ')}.`,
+        `${countOf(failed.length, 'failed check prevents', 'failed checks prevent')} ${aim}: ${failed.map(({ id }) => id).join(', ')}.`,
       );
     return report.ok ? 0 : 1;
   },
@@ -92,9 +97,17 @@ async function* runChecks(context: CommandContext): AsyncGenerator<readonly Doct
   yield [settings.finding];
   if (settings.value === undefined) return;
   const { value } = settings;
-  yield [checkLoginProfile(value)];
+  const hasTokenCommand = value.values.token_command !== undefined;
+  yield [hasTokenCommand ? checkTokenCommandProfile(value) : checkLoginProfile(value)];
   const runtime = detectBrowserEnvironment(host.env, host.platform);
   yield checkEnvironment(context, value);
+  if (hasTokenCommand) {
+    yield [checkStateFolder(host.folders.state, context.profilePaths(value.profileName))];
+    await progress.show('running the program of token_command');
+    yield [await runTokenCommand(context, value)];
+    yield* checkEndpoints(context, value);
+    return;
+  }
   const facts = {
     runtime,
     isTerminal: host.stderr.isTTY,
@@ -113,15 +126,43 @@ async function* runChecks(context: CommandContext): AsyncGenerator<readonly Doct
     value,
     [store, folder].every(({ status }) => status === 'ok'),
   );
-  for (const endpoint of profileEndpoints(value)) {
-    await progress.show(`checking ${endpoint.origin}`);
+  yield* checkEndpoints(context, value);
+  yield await checkCallbackPorts(value);
+}
+
+async function* checkEndpoints(
+  context: CommandContext,
+  settings: ResolvedProfileSettings,
+): AsyncGenerator<readonly DoctorFinding[]> {
+  for (const endpoint of profileEndpoints(settings)) {
+    await context.progress.show(`checking ${endpoint.origin}`);
     yield await checkUrlResponds(endpoint, {
       send: await context.send({ fresh: true }),
-      now: () => host.clock.now(),
+      now: () => context.host.clock.now(),
       timeout: context.timeout,
     });
   }
-  yield await checkCallbackPorts(value);
+}
+
+/** Runs the program of `token_command`. Its token is not sent. */
+async function runTokenCommand(context: CommandContext, settings: ResolvedProfileSettings): Promise<DoctorFinding> {
+  const id = 'token-command';
+  const { clock } = context.host;
+  const program = settings.values.token_command?.[0];
+  const begun = clock.now();
+  try {
+    const { expiresAt } = await (await context.commandSession(settings)).token();
+    const took = `${program} printed an access token in ${((clock.now() - begun) / 1000).toFixed(1)} s`;
+    if (expiresAt === undefined) return { id, status: 'ok', observed: took };
+    const isExpired = Date.parse(expiresAt.toUpperCase()) <= clock.now();
+    const observed = `${took}; it ${isExpired ? 'expired' : 'expires'} at ${expiresAt}`;
+    return isExpired
+      ? { id, status: 'warning', observed, hint: 'renew the session that the program reads' }
+      : { id, status: 'ok', observed };
+  } catch (error) {
+    if (!(error instanceof CliError) || error.code === 'cancelled') throw error;
+    return buildFailedDoctorFinding(id, error);
+  }
 }
 
 /** Every other check needs the settings, so with a damaged config.json no other check runs. */

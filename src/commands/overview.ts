@@ -93,6 +93,8 @@ function sessionText({ state, expires_in: left }: ProfileOverview): string {
       return 'not known';
     case 'token':
       return 'the token of CLOUDCTL_ACCESS_TOKEN';
+    case 'token_command':
+      return 'the token that token_command prints';
     default:
       return state satisfies never;
   }

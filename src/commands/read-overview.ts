@@ -33,8 +33,11 @@ export interface ProfileOverview
     Pick<LoginSessionReport, 'name' | 'email' | 'uuid' | 'team_name' | 'team_uuid' | 'scope' | 'expires_at'>
   > {
   readonly profile: string;
-  /** `unknown`: the credential store could not be read; `token`: CLOUDCTL_ACCESS_TOKEN is used. */
-  readonly state: ReportedSessionState | 'logged_out' | 'unknown' | 'token';
+  /**
+   * `unknown`: the credential store could not be read; `token`: CLOUDCTL_ACCESS_TOKEN is used; `token_command`: a program prints
+   * the access token.
+   */
+  readonly state: ReportedSessionState | 'logged_out' | 'unknown' | 'token' | 'token_command';
   /** Seconds until the access token expires; null: not known. */
   readonly expires_in?: number | null;
   /** Whole days until the access token expires. */
@@ -66,7 +69,8 @@ const limitMs = 2_500;
 export async function readProfileOverview(context: CommandContext): Promise<ProfileOverview> {
   const settings = context.settings();
   const { profileName: profile, accessToken } = settings;
-  if (accessToken !== undefined) return readWithToken(context, settings, accessToken);
+  if (accessToken !== undefined) return readWithToken(context, settings, accessToken, 'token');
+  if (settings.values.token_command !== undefined) return readWithTokenCommand(context, settings);
   requireNamedProfileExists(settings, context.config());
   const binding = findProfileServerBinding(settings);
   if (binding === undefined)
@@ -108,16 +112,38 @@ export async function readProfileOverview(context: CommandContext): Promise<Prof
   return { ...session, ...(await readActions(context, settings, record.accessToken, login)) };
 }
 
+/** The program has as much time as the keychain. */
+async function readWithTokenCommand(
+  context: CommandContext,
+  settings: ResolvedProfileSettings,
+): Promise<ProfileOverview> {
+  const state = 'token_command';
+  try {
+    const token = await (await context.commandSession(settings, limitMs)).bearer();
+    return await readWithToken(context, settings, token, state);
+  } catch (error) {
+    if (!(error instanceof CliError) || error.code !== 'token_command_failed') throw error;
+    const { profileName: profile } = settings;
+    return { profile, state, problem: error.message, next: command(context, settings, 'doctor') };
+  }
+}
+
 async function readWithToken(
   context: CommandContext,
   settings: ResolvedProfileSettings,
   token: Secret,
+  state: 'token' | 'token_command',
 ): Promise<ProfileOverview> {
-  const session = { profile: settings.profileName, state: 'token' } as const;
+  const session = { profile: settings.profileName, state };
   const api = await createBoundedApi(context, settings, token);
   const [account, actions] = await Promise.all([
     fetchAccountOfToken(api, buildRefusedRequestHints(settings, context.host.folders.config)).catch(() => ({})),
-    readActions(context, settings, token, 'unset CLOUDCTL_ACCESS_TOKEN'),
+    readActions(
+      context,
+      settings,
+      token,
+      state === 'token' ? 'unset CLOUDCTL_ACCESS_TOKEN' : command(context, settings, 'doctor'),
+    ),
   ]);
   const {
     name,

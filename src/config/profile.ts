@@ -1,4 +1,5 @@
-import { isJsonRecord } from '../base/json.ts';
+import { isAbsolute } from 'node:path';
+import { isJsonRecord, parseProgramAndArguments } from '../base/json.ts';
 import { parseOrigin, validateCallbackUrlSetting } from './urls.ts';
 
 /** One profile of config.json. A profile never contains a secret. */
@@ -13,6 +14,8 @@ export interface Profile {
   readonly token_params?: 'query' | 'body' | 'basic';
   readonly pkce?: boolean;
   readonly credential_store?: 'keychain' | 'file';
+  /** The program, with its arguments, that prints the access token, so that no session is stored. */
+  readonly token_command?: readonly string[];
   readonly output?: 'table' | 'json' | 'ndjson' | 'yaml' | 'csv';
   /** Days after which the ledger of a finished batch is deleted; with 0 the ledger is never deleted. */
   readonly batch_ledger_days?: number;
@@ -88,6 +91,11 @@ export const profileSettingSpecs: Readonly<Record<ProfileSettingKey, ProfileSett
     example: 'keychain',
     parse: parseOneOf('keychain', 'file'),
   },
+  token_command: {
+    description: 'program that prints the access token, as a JSON array of the program and its arguments',
+    example: `'["ssh","broker","cloudctl","auth","token"]'`,
+    parse: parseTokenCommand,
+  },
   output: {
     description: 'output format (default: table)',
     variable: 'CLOUDCTL_OUTPUT',
@@ -110,6 +118,12 @@ export function isProfileName(name: string): boolean {
   return /^[a-z0-9][a-z0-9_-]{0,63}$/.test(name);
 }
 
+/** The text of a setting as `config set` reads it. */
+export function formatProfileSetting(key: ProfileSettingKey, value: unknown, separator = ','): string {
+  if (key === 'token_command') return JSON.stringify(value);
+  return Array.isArray(value) ? value.join(separator) : String(value);
+}
+
 export const profileNameRule = '1 to 64 lower-case letters, digits, "-" and "_", beginning with a letter or digit';
 
 /** Decodes one profile of config.json. An error result names the invalid key, so that its line in config.json can be shown. */
@@ -119,7 +133,7 @@ export function decodeProfile(json: unknown): ProfileParseResult<Profile> & { re
   for (const [key, value] of Object.entries(json)) {
     // Unknown keys come from a newer version: the program ignores them, and keeps them when it writes the file.
     if (!isProfileSettingKey(key)) continue;
-    const text = toText(value);
+    const text = key === 'token_command' && typeof value !== 'string' ? JSON.stringify(value) : toText(value);
     const parsed = text === undefined ? undefined : profileSettingSpecs[key].parse(text);
     const isWrongType = parsed?.ok === true && typeof value === 'number' && typeof parsed.value !== 'number';
     if (parsed === undefined || isWrongType) return { ok: false, key, reason: `${key} has the wrong type` };
@@ -152,6 +166,16 @@ function parseCallbackUrls(text: string): ProfileParseResult<readonly string[]> 
     if (!parsed.ok) return parsed;
   }
   return { ok: true, value: urls };
+}
+
+function parseTokenCommand(text: string): ProfileParseResult<readonly string[]> {
+  const words = parseProgramAndArguments(text);
+  if (words === undefined || words.includes(''))
+    return { ok: false, reason: 'not a JSON array of the program and its arguments, which are non-empty strings' };
+  // A relative path would name a file in whatever folder the command runs.
+  return isAbsolute(words[0] ?? '') || !/[/\\]/.test(words[0] ?? '')
+    ? { ok: true, value: words }
+    : { ok: false, reason: 'a relative path; use an absolute path or the name of a program in PATH' };
 }
 
 function parseVisibleText(text: string): ProfileParseResult<string> {

@@ -11,7 +11,10 @@ import {
   profileSettingSpecs,
 } from './profile.ts';
 
-/** The resolved settings of this run. Precedence of settings: option > environment > profile > default. */
+/**
+ * The resolved settings of this run. Precedence of settings: option > environment > profile > default. The profile is a setting
+ * too: a profile that an option names precedes CLOUDCTL_ACCESS_TOKEN.
+ */
 export interface ResolvedProfileSettings {
   readonly profileName: string;
   readonly profile: ProfileReference;
@@ -21,8 +24,24 @@ export interface ResolvedProfileSettings {
   readonly isProfileNamed: boolean;
   readonly values: Profile;
   readonly clientSecret: Secret | undefined;
-  /** The token of `CLOUDCTL_ACCESS_TOKEN`, which is used instead of the stored session. */
+  /** The token of `CLOUDCTL_ACCESS_TOKEN`; undefined if the option `--profile` takes precedence over the variable. */
   readonly accessToken: Secret | undefined;
+  /** Whether CLOUDCTL_ACCESS_TOKEN is set but not used, because the option `--profile` names a profile. */
+  readonly isAccessTokenIgnored: boolean;
+  /** The base_url of the profile in config.json, whatever options and variables say. */
+  readonly storedBaseUrl: string | undefined;
+}
+
+/** Where the access token of a command comes from. */
+export type AccessTokenSource = 'variable' | 'command' | 'session';
+
+/** CLOUDCTL_ACCESS_TOKEN precedes the token command of the profile, which precedes its stored session. */
+export function accessTokenSource({
+  accessToken,
+  values,
+}: Pick<ResolvedProfileSettings, 'accessToken' | 'values'>): AccessTokenSource {
+  if (accessToken !== undefined) return 'variable';
+  return values.token_command === undefined ? 'session' : 'command';
 }
 
 /** The name of a profile for messages, and for the commands that messages suggest. */
@@ -98,15 +117,22 @@ export function resolveProfileSettings(input: ProfileSettingsInput): ResolvedPro
       'CLOUDCTL_ACCESS_TOKEN is not visible ASCII text',
       'set the variable to the access token alone: `export CLOUDCTL_ACCESS_TOKEN="$(cloudctl auth token)"`',
     );
+  const isAccessTokenIgnored = accessToken !== undefined && input.profile !== undefined;
   return {
     profileName,
-    profile: buildProfileReference(profileName, input.env, input.config),
+    profile:
+      accessToken !== undefined && !isAccessTokenIgnored
+        ? // `--profile` in a suggested command would replace the token of the variable.
+          { name: profileName, isDefault: true }
+        : buildProfileReference(profileName, input.env, input.config),
     isProfileStored: stored !== undefined,
     isProfileNamed: named !== undefined,
     // The parser of each key has checked its value, either here or when config.json was read.
     values: Object.fromEntries(values) as Profile,
     clientSecret: clientSecret === undefined ? undefined : new Secret(clientSecret),
-    accessToken: accessToken === undefined ? undefined : new Secret(accessToken),
+    accessToken: accessToken === undefined || isAccessTokenIgnored ? undefined : new Secret(accessToken),
+    isAccessTokenIgnored,
+    storedBaseUrl: stored?.base_url,
   };
 }
 

@@ -2,7 +2,7 @@ import { fetchAccountDetails } from '../api/account-details.ts';
 import { createRateLimitWaitFunction } from '../api/rate-limit-wait.ts';
 import { CliError } from '../base/errors.ts';
 import type { AccountAndServerOrigins } from '../base/identity.ts';
-import type { ResolvedProfileSettings } from '../config/settings.ts';
+import { accessTokenSource, type ResolvedProfileSettings } from '../config/settings.ts';
 import type { CommandContext } from '../context.ts';
 import { runUntilSignal } from '../platform/until-signal.ts';
 import { readLoggedInAccountFile } from '../session/account.ts';
@@ -18,7 +18,7 @@ export interface RateLimitWaitOptions {
 
 /**
  * Reads which account, team and application the requests of this command use. The stored session is read first; if it lacks the
- * account or the team (implicit flow, CLOUDCTL_ACCESS_TOKEN), `GET /v2/account` is sent.
+ * account or the team (implicit flow, CLOUDCTL_ACCESS_TOKEN, token command), `GET /v2/account` is sent.
  */
 export async function readCurrentAccountAndServerOrigins(
   context: CommandContext,
@@ -75,14 +75,14 @@ function asBatchError(error: unknown): never {
 }
 
 /**
- * The identity that is known without a request: from the stored session, or with CLOUDCTL_ACCESS_TOKEN only the origin of the
- * API.
+ * The identity that is known without a request: from the stored session; with another source of the token, only the origin of
+ * the API.
  */
 export async function readStoredAccountAndServerOrigins(
   context: CommandContext,
   settings: ResolvedProfileSettings,
 ): Promise<AccountAndServerOrigins> {
-  if (settings.accessToken !== undefined) return { baseOrigin: settings.values.base_url };
+  if (accessTokenSource(settings) !== 'session') return { baseOrigin: settings.values.base_url };
   const { accountUuid, team, authOrigin, baseOrigin, clientId } = await (await context.session(settings)).record();
   return { accountUuid, team, authOrigin, baseOrigin, clientId };
 }
@@ -94,7 +94,7 @@ export function describeCurrentAccount(
   identity: AccountAndServerOrigins,
 ): string {
   const account =
-    settings.accessToken === undefined
+    accessTokenSource(settings) === 'session'
       ? readLoggedInAccountFile(context.host.folders.config, settings.profileName)
       : undefined;
   const who = account?.email ?? account?.name ?? identity.accountUuid ?? 'an unknown account';

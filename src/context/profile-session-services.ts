@@ -2,10 +2,11 @@ import { type ApiClient, createApiClient } from '../api/client.ts';
 import { usageError } from '../base/errors.ts';
 import type { Secret } from '../base/secret.ts';
 import type { ConfigFile } from '../config/config-file.ts';
-import type { ResolvedProfileSettings } from '../config/settings.ts';
+import { accessTokenSource, type ResolvedProfileSettings } from '../config/settings.ts';
 import type { RegisteredOAuthClient } from '../oauth/token-endpoint.ts';
 import type { HostSystem, OutputSink } from '../platform/host.ts';
 import { readStoredClientSecret } from '../session/client-secret.ts';
+import { type CommandSession, openCommandSession } from '../session/command.ts';
 import type { SessionServerBinding } from '../session/credential-record.ts';
 import type { CredentialStore } from '../session/credential-store.ts';
 import type { ProfileAccessTokenProvider } from '../session/profile-access-token-provider.ts';
@@ -36,18 +37,38 @@ export interface ProfileSessionServicesDeps extends Omit<StoredSessionTokenProvi
 export interface ProfileSessionServices {
   readonly store: (settings: ResolvedProfileSettings, limit?: number) => Promise<CredentialStore>;
   readonly session: (settings: ResolvedProfileSettings) => Promise<ProfileAccessTokenProvider>;
+  /** The session of a profile with `token_command`: one for each profile, so that its program runs once in this process. */
+  readonly commandSession: (settings: ResolvedProfileSettings, limit?: number) => Promise<CommandSession>;
   readonly api: (settings: ResolvedProfileSettings) => Promise<ApiClient>;
   readonly client: (settings: ResolvedProfileSettings, binding: SessionServerBinding) => Promise<RegisteredOAuthClient>;
 }
 
 export function createProfileSessionServices(deps: ProfileSessionServicesDeps): ProfileSessionServices {
   const { host, output, prompts, stderr, send, lock, requireSafe, config } = deps;
-  const store = async (settings: ResolvedProfileSettings, limit?: number): Promise<CredentialStore> =>
-    createProfileCredentialStore(
+  let isNoted = false;
+  const noteIgnoredToken = async ({ isAccessTokenIgnored, profileName }: ResolvedProfileSettings): Promise<void> => {
+    if (!isAccessTokenIgnored || isNoted) return;
+    isNoted = true;
+    // With -o json, stderr is empty or has one error object.
+    if (output.format !== 'json')
+      await output.note(`CLOUDCTL_ACCESS_TOKEN is not used, because \`--profile ${profileName}\` names a profile.`);
+  };
+  const store = async (settings: ResolvedProfileSettings, limit?: number): Promise<CredentialStore> => {
+    await noteIgnoredToken(settings);
+    return createProfileCredentialStore(
       { host, place: deps.profilePaths(settings.profileName), prompts, stderr },
       settings,
       limit,
     );
+  };
+  const commandSessions = new Map<string, CommandSession>();
+  const commandSession = async (settings: ResolvedProfileSettings, limit?: number): Promise<CommandSession> => {
+    await noteIgnoredToken(settings);
+    const key = JSON.stringify([settings.profileName, settings.values.base_url]);
+    const opened = commandSessions.get(key) ?? openCommandSession(host, settings, limit);
+    commandSessions.set(key, opened);
+    return opened;
+  };
   const client = async (
     settings: ResolvedProfileSettings,
     binding: SessionServerBinding,
@@ -60,6 +81,7 @@ export function createProfileSessionServices(deps: ProfileSessionServicesDeps): 
   });
   const session = async (settings: ResolvedProfileSettings): Promise<ProfileAccessTokenProvider> => {
     if (settings.accessToken !== undefined) return createFixedTokenSession(settings.accessToken);
+    if (accessTokenSource(settings) === 'command') return commandSession(settings);
     const binding = requireProfileServerBinding(settings, config(), host.folders.config);
     const place = deps.profilePaths(settings.profileName);
     const parts = { host, output, prompts, place, store: await store(settings), client, send, lock, requireSafe };
@@ -80,7 +102,7 @@ export function createProfileSessionServices(deps: ProfileSessionServicesDeps): 
       loginHints: buildRefusedRequestHints(settings, host.folders.config),
     });
   };
-  return { store, session, api, client };
+  return { store, session, commandSession, api, client };
 }
 
 /** The client secret in the environment is sent only to the server for which the profile is configured. */

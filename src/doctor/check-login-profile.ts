@@ -1,4 +1,4 @@
-import type { ResolvedProfileSettings } from '../config/settings.ts';
+import { formatProfileOption, type ResolvedProfileSettings } from '../config/settings.ts';
 import type { DoctorFinding } from './doctor-finding.ts';
 
 /** Whether the profile has every setting that a login needs, apart from the client secret. */
@@ -22,6 +22,21 @@ export function checkLoginProfile(settings: ResolvedProfileSettings): DoctorFind
     `scope ${values.scope ?? 'read'}`,
   ];
   return { id: 'profile', status: 'ok', observed: facts.join(', ') };
+}
+
+/** A profile with `token_command` needs only the API to which the token is sent. */
+export function checkTokenCommandProfile({ profileName, profile, values }: ResolvedProfileSettings): DoctorFinding {
+  const id = 'profile';
+  const { base_url, token_command: words = [] } = values;
+  if (base_url === undefined)
+    return {
+      id,
+      status: 'failed',
+      observed: `profile "${profileName}" has no base_url`,
+      hint: `store the origin of the resource API: \`cloudctl ${['config set base_url URL', ...formatProfileOption(profile)].join(' ')}\``,
+    };
+  const observed = `profile "${profileName}", base_url ${base_url}, token_command ${JSON.stringify(words)}`;
+  return { id, status: 'ok', observed };
 }
 
 /** In the code flow the application authenticates with its client secret (docs/service.md S5.2); the implicit flow uses no client secret. */

@@ -21,6 +21,10 @@ export const cliErrorCodeMeanings: Readonly<Record<CliErrorCode, { readonly mean
       meaning: 'the server refused the access token',
       fix: 'Run `cloudctl auth login`, or correct CLOUDCTL_ACCESS_TOKEN.',
     },
+    token_command_failed: {
+      meaning: 'the program of token_command printed no access token',
+      fix: 'Run `cloudctl doctor`, which shows what the program reports.',
+    },
     scope_too_small: {
       meaning: 'the session has no write scope',
       fix: 'Run `cloudctl auth login --scope "read write"`.',

@@ -1,4 +1,5 @@
-import { lstatSync, type Stats, statSync } from 'node:fs';
+import { lstatSync, readlinkSync, type Stats, statSync } from 'node:fs';
+import { dirname, join, parse, resolve, sep } from 'node:path';
 import { CliError } from '../base/errors.ts';
 
 /**
@@ -23,6 +24,51 @@ export function requireOwnFolder(folder: string): void {
       hint: `check the files in the folder, then run \`chmod go-w ${folder}\``,
     });
 }
+
+/**
+ * Throws `config_invalid` unless the file could only have been written or replaced by the user or root: the file, each symbolic
+ * link and each folder on its path belong to them, and no folder or file is writable for others. In a folder with the sticky bit,
+ * such as /tmp, others cannot replace what belongs to the user (as StrictModes of sshd checks it).
+ */
+export function requireFileOfUser(path: string): void {
+  const user = process.geteuid?.();
+  if (user === undefined) return;
+  const refuse = (why: string, command?: string): never => {
+    throw new CliError('config_invalid', `cannot run a command from ${path}: ${why}`, {
+      detail: 'somebody else could have written the command',
+      hint: command === undefined ? undefined : `check the file, then run \`${command}\``,
+    });
+  };
+  const check = (at: string, file: Stats): void => {
+    if (file.uid !== user && file.uid !== 0)
+      refuse(`${at} belongs to another user (uid ${file.uid})`, `chown -h ${user} ${at}`);
+    const isSticky = file.isDirectory() && (file.mode & 0o1000) !== 0;
+    if (!file.isSymbolicLink() && !isSticky && (file.mode & 0o022) !== 0)
+      refuse(`other users can write to ${at}`, `chmod go-w ${at}`);
+  };
+  const inspect = (next: string): Stats =>
+    statIfPossible(next, lstatSync) ?? refuse(`the owner of ${next} is not known`);
+  let at = parse(resolve(path)).root;
+  let rest = resolve(path).slice(at.length).split(sep);
+  check(at, inspect(at));
+  for (let links = 0; rest.length > 0; ) {
+    const [name = '', ...below] = rest;
+    const next = join(at, name);
+    const file = inspect(next);
+    check(next, file);
+    rest = below;
+    if (!file.isSymbolicLink()) at = next;
+    else {
+      links += 1;
+      if (links > maxLinks) refuse('its path has too many symbolic links');
+      const target = resolve(dirname(next), readlinkSync(next));
+      at = parse(target).root;
+      rest = [...target.slice(at.length).split(sep), ...below];
+    }
+  }
+}
+
+const maxLinks = 40;
 
 /** Returns undefined if the folder is missing or cannot be accessed; the caller's next access to the folder reports why. */
 function statIfPossible(folder: string, stat: (path: string) => Stats): Stats | undefined {

@@ -45,7 +45,7 @@ export async function readAccessTokenOnFastPath(
     const folders = resolveConfigAndStateFolders(env, platform);
     const settings = resolveProfileSettings({ env, config: readConfigFile(folders.config), profile: typed.profile });
     const binding = findProfileServerBinding(settings);
-    if (binding === undefined) return undefined;
+    if (binding === undefined || settings.values.token_command !== undefined) return undefined;
     const place = profilePaths(folders.state, settings.profileName);
     for (const folder of [folders.state, place.folder]) requireOwnFolder(folder);
     // An earlier refresh was interrupted or another one is in progress, so the stored record may not be the newest.

@@ -36,9 +36,11 @@ function setupHint({ profile }: ResolvedProfileSettings, others: readonly string
     : `use \`--profile NAME\` with a profile that is logged in (${others.join(', ')}), or set CLOUDCTL_PROFILE; or ${setup}`;
 }
 
-/** The profiles that have an account file, which a login writes and a logout removes. */
+/** The profiles that have a token command, or an account file, which a login writes and a logout removes. */
 export function findLoggedInProfiles(config: ConfigFile, configFolder: string): readonly string[] {
-  return [...config.profiles.keys()].filter((name) => readLoggedInAccountFile(configFolder, name) !== undefined);
+  return [...config.profiles].flatMap(([name, { token_command }]) =>
+    token_command !== undefined || readLoggedInAccountFile(configFolder, name) !== undefined ? [name] : [],
+  );
 }
 
 /**
@@ -60,6 +62,10 @@ export function buildRefusedRequestHints(settings: ResolvedProfileSettings, conf
   if (accessToken !== undefined) {
     const unset = 'use the session of the profile: `unset CLOUDCTL_ACCESS_TOKEN`';
     return { login: unset, write: unset, read: unset, unreachable };
+  }
+  if (values.token_command !== undefined) {
+    const show = `check which account and scope its token has: ${formatCommandForProfile(profile, 'auth status --check')}`;
+    return { login: 'renew the session that token_command reads', write: show, read: show, unreachable };
   }
   const flow = formatLoginFlowOption(readLoggedInAccountFile(configFolder, profileName)?.flow, values.flow);
   return {

@@ -31,6 +31,7 @@ const revealing: readonly string[] = [
   'src/session/credential-record.ts',
   'src/session/renewed-credential-record.ts',
   'src/session/encrypted-journal.ts',
+  'src/session/command.ts',
   'src/session/profile-access-token-provider.ts',
   'src/session/file-store.ts',
   'src/session/keychain-store.ts',

@@ -8,6 +8,7 @@ const codes = {
     'not_logged_in',
     'needs_login',
     'token_refused',
+    'token_command_failed',
     'scope_too_small',
     'scope_mismatch',
     'access_denied',

@@ -15,7 +15,7 @@ describe('a profile name', () => {
 });
 
 describe('the keys of a profile', () => {
-  it('are the documented ones, the output format and the days of ledgers', () => {
+  it('are the documented ones, the output format, the days of ledgers and the token command', () => {
     expect(Object.keys(profileSettingSpecs).sort()).toEqual(
       [
         'auth_url',
@@ -29,6 +29,7 @@ describe('the keys of a profile', () => {
         'output',
         'pkce',
         'scope',
+        'token_command',
         'token_params',
       ].sort(),
     );

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ConfigFile } from '../../src/config/config-file.ts';
 import { type ProfileSettingKey, profileSettingSpecs } from '../../src/config/profile.ts';
 import {
+  accessTokenSource,
   buildProfileReference,
   formatProfileOption,
   normalizeEnvironmentVariableValue,
@@ -27,6 +28,7 @@ const texts: Readonly<Record<ProfileSettingKey, readonly [string, string, string
   token_params: ['query', 'body', 'query'],
   pkce: ['true', 'false', 'true'],
   credential_store: ['file', 'keychain', 'file'],
+  token_command: ['["a"]', '["a","b"]', '["/c"]'],
   output: ['json', 'yaml', 'csv'],
   batch_ledger_days: ['0', '30', '365'],
 };
@@ -67,6 +69,25 @@ describe.each(keys)('%s', (key, [option, env, profile]) => {
 
   it('is absent otherwise', () => {
     expect(resolveProfileSettings({ env: {}, config: configOf() }).values).not.toHaveProperty(key);
+  });
+});
+
+describe('CLOUDCTL_ACCESS_TOKEN', () => {
+  const env = { CLOUDCTL_ACCESS_TOKEN: 't', CLOUDCTL_PROFILE: 'work' };
+
+  it('is used, and suggested commands do not name the profile, which would replace it', () => {
+    const { accessToken, isAccessTokenIgnored, profile } = resolveProfileSettings({ env, config: configOf() });
+    expect([accessToken?.reveal(), isAccessTokenIgnored, formatProfileOption(profile)]).toEqual(['t', false, []]);
+  });
+
+  it('is not used if an option names the profile', () => {
+    const given = resolveProfileSettings({ env, config: configOf({ work: {} }), profile: 'work' });
+    expect([given.accessToken, given.isAccessTokenIgnored]).toEqual([undefined, true]);
+    expect(formatProfileOption(given.profile)).toEqual(['--profile', 'work']);
+    expect(accessTokenSource(given)).toBe('session');
+    const config = configOf({ work: { token_command: ['true'] } });
+    expect(accessTokenSource(resolveProfileSettings({ env, config, profile: 'work' }))).toBe('command');
+    expect(accessTokenSource(resolveProfileSettings({ env, config }))).toBe('variable');
   });
 });
 

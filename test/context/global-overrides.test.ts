@@ -19,6 +19,8 @@ function settings(values: ResolvedProfileSettings['values'] = {}): ResolvedProfi
     values,
     clientSecret: undefined,
     accessToken: undefined,
+    isAccessTokenIgnored: false,
+    storedBaseUrl: undefined,
   };
 }
 

@@ -17,6 +17,8 @@ async function storeOn(options: TestHostOptions, kind: 'file' | 'keychain') {
     values: { credential_store: kind },
     clientSecret: undefined,
     accessToken: undefined,
+    isAccessTokenIgnored: false,
+    storedBaseUrl: undefined,
   };
   return {
     host,

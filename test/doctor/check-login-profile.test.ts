@@ -17,6 +17,8 @@ const whole: ResolvedProfileSettings = {
   },
   clientSecret: undefined,
   accessToken: undefined,
+  isAccessTokenIgnored: false,
+  storedBaseUrl: undefined,
 };
 
 describe('the profile', () => {

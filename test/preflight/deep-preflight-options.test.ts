@@ -11,6 +11,8 @@ const settings = {
   values: {},
   clientSecret: undefined,
   accessToken: undefined,
+  isAccessTokenIgnored: false,
+  storedBaseUrl: undefined,
 };
 const sourceSpecs = [
   { name: 'ignore-dbs', description: '', valueName: 'a,b', multiple: 'list' },

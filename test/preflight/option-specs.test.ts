@@ -25,7 +25,7 @@ function read(given: Given, engine: Engine = 'postgresql', baseUrl?: string): Pr
       isProfileNamed: false,
       values,
     },
-    ...{ clientSecret: undefined, accessToken: undefined },
+    ...{ clientSecret: undefined, accessToken: undefined, isAccessTokenIgnored: false, storedBaseUrl: undefined },
   };
   return readPreflightOptions(argsFrom(given, [], specs), engine, settings, 1000);
 }

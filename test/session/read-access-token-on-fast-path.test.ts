@@ -74,6 +74,12 @@ describe('the fast answer of auth token', () => {
     expect(fast(host, ['auth', 'token'])).toBe(grant.access_token);
   });
 
+  it('leaves a profile with token_command to the program, also if a session is stored', async () => {
+    const host = testHost();
+    await seedSession(host, sandbox, { values: { token_command: ['true'] } });
+    expect(fast(host, ['auth', 'token'])).toBe(left);
+  });
+
   it.each<[string, readonly string[], Readonly<Record<string, string>>]>([
     ['other words', ['auth', 'token', '-o', 'json'], {}],
     ['a longer line', ['auth', 'token', '--profile', 'default', '-q'], {}],

@@ -5,31 +5,44 @@ import type { ResolvedProfileSettings } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
 import { buildRefusedRequestHints } from '../../session/session-server-binding.ts';
 
-/** The JSON output of `auth status` with CLOUDCTL_ACCESS_TOKEN, which contains no token. */
-interface EnvironmentTokenReport {
-  readonly source: 'CLOUDCTL_ACCESS_TOKEN';
+/** The JSON output of `auth status` with CLOUDCTL_ACCESS_TOKEN or `token_command`, which contains no token. */
+interface GivenTokenReport {
+  readonly source: 'CLOUDCTL_ACCESS_TOKEN' | 'token_command';
+  readonly profile?: string;
   readonly base_url: string;
+  /** The program of `token_command`, without its arguments. */
+  readonly program?: string;
   readonly name?: string;
   readonly email?: string;
   readonly uuid?: string;
   readonly team_name?: string;
   readonly team_uuid?: string;
-  /** Always `valid`: for a refused access token the command ends with an error and prints no report. */
-  readonly state: 'valid';
-  readonly renewable: false;
+  /** The expiry that the program printed. */
+  readonly expires_at?: string;
+  /** For a refused access token the command ends with an error and prints no report. */
+  readonly state: 'valid' | 'not_checked';
+  readonly renewable: boolean;
 }
 
-const view: ListView<EnvironmentTokenReport> = {
+const view: ListView<GivenTokenReport> = {
   columns: [
     { name: 'Source', value: (row) => row.source },
+    { name: 'Profile', value: (row) => row.profile, extra: true },
     { name: 'BaseURL', value: (row) => row.base_url },
+    { name: 'Program', value: (row) => row.program, extra: true },
     { name: 'Name', value: (row) => row.name },
     { name: 'Email', value: (row) => row.email },
     { name: 'UUID', value: (row) => row.uuid },
     { name: 'Team', value: (row) => row.team_name ?? row.team_uuid },
+    { name: 'ExpiresAt', value: (row) => row.expires_at, kind: 'time', extra: true },
     { name: 'State', value: (row) => row.state },
     { name: 'Renewable', value: (row) => row.renewable },
   ],
+};
+
+/** The view for `token_command`, whose report always has a profile and a program. */
+const commandView: ListView<GivenTokenReport> = {
+  columns: view.columns.map(({ extra: _hidden, ...column }) => column),
 };
 
 /** Checks the access token of CLOUDCTL_ACCESS_TOKEN with the resource API, which also returns the account. */
@@ -54,7 +67,41 @@ export async function printEnvironmentTokenStatus(
   );
 }
 
-function reportedAccount(account: AccountDetails): Partial<EnvironmentTokenReport> {
+/** Names the program of `token_command`; with `isChecked`, it is run and its token is checked with the resource API. */
+export async function printTokenCommandStatus(
+  context: CommandContext,
+  settings: ResolvedProfileSettings,
+  isChecked: boolean,
+): Promise<void> {
+  const { profileName, values } = settings;
+  const session = await context.commandSession(settings);
+  const source = {
+    source: 'token_command',
+    profile: profileName,
+    base_url: values.base_url ?? '',
+    program: values.token_command?.[0] ?? '',
+  } as const;
+  if (!isChecked) {
+    await context.output.object({ ...source, state: 'not_checked', renewable: true }, commandView);
+    await context.output.note('The program was not run. `--check` runs it and asks the server for the account.');
+    return;
+  }
+  const hints = buildRefusedRequestHints(settings, context.host.folders.config);
+  const account = await fetchAccountOfToken(await context.api(settings), hints);
+  const { expiresAt: expires_at } = await session.token();
+  await context.output.object(
+    {
+      ...source,
+      ...reportedAccount(account),
+      ...(expires_at === undefined ? {} : { expires_at }),
+      state: 'valid',
+      renewable: true,
+    },
+    commandView,
+  );
+}
+
+function reportedAccount(account: AccountDetails): Partial<GivenTokenReport> {
   const fields = [
     ['name', account.name],
     ['email', account.email],

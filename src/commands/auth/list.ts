@@ -13,7 +13,7 @@ interface ProfileRow {
   readonly auth_url: string | null;
   readonly email?: string;
   readonly team_name?: string;
-  readonly state: ReportedSessionState | 'logged_out' | 'unknown';
+  readonly state: ReportedSessionState | 'logged_out' | 'unknown' | 'token_command';
 }
 
 const view: ListView<ProfileRow> = {
@@ -29,7 +29,7 @@ const view: ListView<ProfileRow> = {
 
 export const authListCommand: CommandSpec<CommandContext> = {
   description:
-    'Prints one row for each profile and marks the current one. The state is "unknown" if the keychain is not available.',
+    'Prints one row for each profile and marks the current one. The state is "unknown" if the keychain is not available, and "token_command" if a program prints the access token; the program is not run.',
   examples: [{ text: 'Print the names only', command: 'cloudctl auth list --format Profile --no-header' }],
   columns: view.columns,
   run: async (context) => {
@@ -49,7 +49,8 @@ export const authListCommand: CommandSpec<CommandContext> = {
 async function profileRow(context: CommandContext, profile: string, current: boolean): Promise<ProfileRow> {
   const isStored = context.config().profiles.has(profile);
   const settings = isStored ? context.storedSettings(profile) : context.settings();
-  const account = readLoggedInAccountFile(context.host.folders.config, profile);
+  const hasSession = settings.values.token_command === undefined;
+  const account = hasSession ? readLoggedInAccountFile(context.host.folders.config, profile) : undefined;
   return {
     profile,
     current,
@@ -61,6 +62,7 @@ async function profileRow(context: CommandContext, profile: string, current: boo
 }
 
 async function profileState(context: CommandContext, settings: ResolvedProfileSettings): Promise<ProfileRow['state']> {
+  if (settings.values.token_command !== undefined) return 'token_command';
   const binding = findProfileServerBinding(settings);
   if (binding === undefined) return 'logged_out';
   const stored = await loadStoredSession(await context.store(settings), binding);

@@ -7,6 +7,7 @@ import { createLoginDeps } from '../../context/login-deps.ts';
 import type { CommandContext } from '../../context.ts';
 import { isKnownScope, isSameOAuthScope } from '../../oauth/scope.ts';
 import { isCi } from '../../platform/browser-environment.ts';
+import { requireOwnSession } from '../../session/command.ts';
 import { performLogin } from '../../session/login.ts';
 import type { OAuthLoginOptions } from '../../session/oauth-login-options.ts';
 import { loadStoredSession, type StoredSessionReadResult } from '../../session/stored-session.ts';
@@ -81,6 +82,7 @@ export const authLoginCommand: CommandSpec<CommandContext> = {
   ],
   run: async (context, args) => {
     const typed = readProfileSettingsFromOptions(args, options);
+    requireOwnSession(context.settings(typed));
     checkOptions(context.settings(typed), args);
     const listenAddress = readCallbackListenOptions(args);
     if (args.has('with-token')) return loginWithToken(context, args, typed);

@@ -7,6 +7,7 @@ import { type ResolvedProfileSettings, requireNamedProfileExists } from '../../c
 import type { CommandContext } from '../../context.ts';
 import type { RegisteredOAuthClient } from '../../oauth/token-endpoint.ts';
 import { removeLoggedInAccountFile } from '../../session/account.ts';
+import { requireOwnSession } from '../../session/command.ts';
 import type { CredentialRecord } from '../../session/credential-record.ts';
 import { findProfileServerBinding } from '../../session/credential-record.ts';
 import { performLogout as endSession, type LogoutOutcome } from '../../session/logout.ts';
@@ -39,6 +40,7 @@ async function logoutCurrentProfile(
   settings: ResolvedProfileSettings,
   local: boolean,
 ): Promise<void> {
+  requireOwnSession(settings);
   const outcome = await logoutProfile(context, settings, local);
   if (outcome.kind === 'unproven') throw outcome.error;
   // A missing profile without a session is probably a typing error; a session whose profile was removed can still be ended.

@@ -1,6 +1,7 @@
 import type { CommandSpec } from '../../cli/command.ts';
 import type { CommandContext } from '../../context.ts';
 import { readLoggedInAccountFile } from '../../session/account.ts';
+import { requireOwnSession } from '../../session/command.ts';
 import { buildLoginSessionReport } from '../../session/session-report.ts';
 import { loginSessionListView } from './session-view.ts';
 
@@ -10,6 +11,7 @@ export const authRefreshCommand: CommandSpec<CommandContext> = {
   examples: [{ text: 'Refresh the session before a long job', command: 'cloudctl auth refresh' }],
   run: async (context) => {
     const settings = context.settings();
+    requireOwnSession(settings);
     const record = await (await context.session(settings)).forceRefresh();
     const account = readLoggedInAccountFile(context.host.folders.config, settings.profileName);
     await context.output.object(

@@ -6,6 +6,7 @@ import { writeProfile } from '../../config/config-file.ts';
 import type { ProfileSettingsFromOptions, ResolvedProfileSettings } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
 import { readStoredClientSecret, writeClientSecret } from '../../session/client-secret.ts';
+import { requireOwnSession } from '../../session/command.ts';
 import { findProfileServerBinding } from '../../session/credential-record.ts';
 import { requireCredentialStoreAvailable } from '../../session/credential-store.ts';
 import { formatCommandForProfile } from '../../session/suggested-commands.ts';
@@ -45,6 +46,7 @@ export const authSetupCommand: CommandSpec<CommandContext> = {
     },
   ],
   run: async (context, args) => {
+    requireOwnSession(context.settings());
     const secret = args.has('client-secret-stdin') ? await readSecretFromStdin(context) : undefined;
     await runProfileSetup(context, { typed: readProfileSettingsFromOptions(args, options), secret, again: true });
     return 0;

@@ -13,12 +13,12 @@ import {
 import { requireProfileServerBinding } from '../../session/session-server-binding.ts';
 import { loadStoredSession, requireStoredSession } from '../../session/stored-session.ts';
 import { formatLoginFlowOption, formatReauthenticateCommand } from '../../session/suggested-commands.ts';
-import { printEnvironmentTokenStatus } from './environment-token.ts';
+import { printEnvironmentTokenStatus, printTokenCommandStatus } from './environment-token.ts';
 import { loginStatusListView } from './session-view.ts';
 
 export const authStatusCommand: CommandSpec<CommandContext> = {
   description:
-    'Prints the stored session without its tokens. Exits with 4 if the profile is not logged in or the session has ended. An expired session with a refresh token is valid: the next command refreshes it. With CLOUDCTL_ACCESS_TOKEN, the command reads the account of that token from the resource API.',
+    'Prints the stored session without its tokens. Exits with 4 if the profile is not logged in or the session has ended. An expired session with a refresh token is valid: the next command refreshes it. With CLOUDCTL_ACCESS_TOKEN, the command reads the account of that token from the resource API; with `token_command`, only `--check` runs the program and reads the account.',
   options: [
     {
       name: 'check',
@@ -38,6 +38,10 @@ export const authStatusCommand: CommandSpec<CommandContext> = {
     const settings = context.settings();
     if (settings.accessToken !== undefined) {
       await printEnvironmentTokenStatus(context, settings);
+      return 0;
+    }
+    if (settings.values.token_command !== undefined) {
+      await printTokenCommandStatus(context, settings, args.has('check'));
       return 0;
     }
     const binding = requireProfileServerBinding(settings, context.config(), context.host.folders.config);

@@ -1,6 +1,11 @@
 import { CliError, usageError } from '../../base/errors.ts';
 import type { CommandSpec } from '../../cli/command.ts';
-import { isProfileSettingKey, type ProfileSettingKey, profileSettingSpecs } from '../../config/profile.ts';
+import {
+  formatProfileSetting,
+  isProfileSettingKey,
+  type ProfileSettingKey,
+  profileSettingSpecs,
+} from '../../config/profile.ts';
 import { requireNamedProfileExists } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
 
@@ -27,7 +32,7 @@ export const configGetCommand: CommandSpec<CommandContext> = {
       });
     }
     if (context.output.format !== 'table') await context.output.data(value);
-    else await context.output.text(Array.isArray(value) ? value.join('\n') : String(value));
+    else await context.output.text(formatProfileSetting(key, value, '\n'));
     return 0;
   },
 };

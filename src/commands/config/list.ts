@@ -1,6 +1,6 @@
 import type { ListView } from '../../cli/columns.ts';
 import type { CommandSpec } from '../../cli/command.ts';
-import { isProfileSettingKey, profileSettingSpecs } from '../../config/profile.ts';
+import { formatProfileSetting, isProfileSettingKey, profileSettingSpecs } from '../../config/profile.ts';
 import { normalizeEnvironmentVariableValue, requireNamedProfileExists } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
 
@@ -33,7 +33,7 @@ export const configListCommand: CommandSpec<CommandContext> = {
       if (!isProfileSettingKey(key)) continue;
       rows.push({
         key,
-        value: Array.isArray(value) ? value.join(',') : String(value),
+        value: formatProfileSetting(key, value),
         source: settingSource(context, key),
       });
     }

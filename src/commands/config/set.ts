@@ -1,6 +1,7 @@
 import { usageError } from '../../base/errors.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { shortenInputForError } from '../../cli/shorten-input-for-error.ts';
+import { removeCachedCompletionNames } from '../../config/cached-completion-names.ts';
 import { writeProfile } from '../../config/config-file.ts';
 import { profileSettingSpecs } from '../../config/profile.ts';
 import { requireNamedProfileExists } from '../../config/settings.ts';
@@ -21,6 +22,10 @@ export const configSetCommand: CommandSpec<CommandContext> = {
     {
       text: 'Set two callback URLs, tried in order',
       command: 'cloudctl config set callback_urls http://127.0.0.1:8765/callback,http://127.0.0.1:8766/callback',
+    },
+    {
+      text: 'Take the access token from a program instead of a session',
+      command: `cloudctl config set token_command '["ssh","-o","BatchMode=yes","broker","cloudctl","auth","token"]'`,
     },
   ],
   run: async (context, args) => {
@@ -45,6 +50,8 @@ export const configSetCommand: CommandSpec<CommandContext> = {
     await context.changeConfig((config) =>
       writeProfile(context.host.folders.config, config, name, { ...config.profiles.get(name), [key]: parsed.value }),
     );
+    // The cached names belong to the account of the earlier token.
+    if (key === 'token_command') removeCachedCompletionNames(context.host.folders.state, name);
     await context.output.note(`${key} is set for profile ${name}.`);
     return 0;
   },

@@ -1,4 +1,5 @@
 import type { CommandSpec } from '../../cli/command.ts';
+import { removeCachedCompletionNames } from '../../config/cached-completion-names.ts';
 import { writeProfile } from '../../config/config-file.ts';
 import { requireNamedProfileExists } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
@@ -16,6 +17,8 @@ export const configUnsetCommand: CommandSpec<CommandContext> = {
       const { [key]: _removed, ...rest } = config.profiles.get(name) ?? {};
       writeProfile(context.host.folders.config, config, name, rest);
     });
+    // The cached names belong to the account of the earlier token.
+    if (key === 'token_command') removeCachedCompletionNames(context.host.folders.state, name);
     await context.output.note(`${key} is no longer set for profile ${name}.`);
     return 0;
   },

@@ -3,6 +3,7 @@ import { mayFailedMigrationRequestHaveArrived, type StartedOnlineMigration } fro
 import { CliError, type ExitCode, usageError } from '../../base/errors.ts';
 import { maxSanitizedTextLength } from '../../base/sanitize.ts';
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
+import { accessTokenSource } from '../../config/settings.ts';
 import { describeCurrentAccount, readStoredAccountAndServerOrigins } from '../../context/current-identity.ts';
 import type { CommandContext } from '../../context.ts';
 import {
@@ -212,7 +213,8 @@ function requireWatchFlag(args: ParsedArgs): void {
 /** The scope is checked before the preflight, which takes long, because a session without write scope cannot start a migration. */
 async function requireWrite(context: CommandContext): Promise<void> {
   const settings = context.settings();
-  if (settings.accessToken !== undefined) return;
+  // Only a stored session names its scope.
+  if (accessTokenSource(settings) !== 'session') return;
   const record = await (await context.session(settings)).record();
   if (hasWriteScope(record.scope)) return;
   throw new CliError('scope_too_small', 'cannot start a migration: the session has no write scope', {

@@ -1,6 +1,7 @@
 import { createTerminalStyles, isColorEnabled } from '../../cli/color.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { quoteShellArg } from '../../cli/shell-quote.ts';
+import { accessTokenSource } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
 import { readDbSourceFromOptions, sourceOptionSpecs } from '../../db-source/read-source.ts';
 import { deepPreflightOptionSpecs, readDeepPreflightOptions } from '../../preflight/deep-preflight-options.ts';
@@ -86,7 +87,7 @@ function nextMigrationCommand(context: CommandContext): string {
   const { host, globals } = context;
   const settings = context.settings();
   const loggedIn = findLoggedInProfiles(context.config(), host.folders.config);
-  const isUsable = settings.accessToken !== undefined || loggedIn.includes(settings.profileName);
+  const isUsable = accessTokenSource(settings) !== 'session' || loggedIn.includes(settings.profileName);
   const [only, ...more] = loggedIn;
   const profile =
     isUsable || only === undefined || more.length > 0

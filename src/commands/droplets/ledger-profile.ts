@@ -9,8 +9,13 @@ import { buildRefusedRequestHints } from '../../session/session-server-binding.t
 import { formatReauthenticateCommand } from '../../session/suggested-commands.ts';
 
 /** The hint that explains how to continue a batch that another account or team started. */
-function batchLedgerLoginHint({ accessToken, profile }: ResolvedProfileSettings, { account, team }: Batch): string {
+function batchLedgerLoginHint(
+  { accessToken, profile, values }: ResolvedProfileSettings,
+  { account, team }: Batch,
+): string {
   if (accessToken !== undefined) return 'set CLOUDCTL_ACCESS_TOKEN to a token of the account that started the batch';
+  if (values.token_command !== undefined)
+    return 'let token_command print a token of the account that started the batch';
   const ended = {
     scope: 'read write',
     ...(account === undefined ? {} : { accountUuid: account }),

@@ -57,6 +57,8 @@ export async function replaceSandboxProfile(context: CommandContext, ready: Sand
     values,
     clientSecret: undefined,
     accessToken: undefined,
+    isAccessTokenIgnored: false,
+    storedBaseUrl: ready.base_url,
   };
   const store = await context.store(settings);
   const lock = await context.lock(context.profilePaths('sandbox').lock);

@@ -216,8 +216,9 @@ describe('the exit status', () => {
 
   it('comes with a command that meets the same profile and server', async () => {
     const { origin } = await forgetful((_, response) => reply(response, 422, { message: 'size is unknown' }));
-    const host = { ...testHost({ env: { CLOUDCTL_ACCESS_TOKEN: 'x' } }), clock: fastClock() };
-    host.writeConfig({ current: 'default', profiles: { default: {}, work: {} } });
+    const host = { ...testHost(), clock: fastClock() };
+    const work = { base_url: origin, token_command: ['/bin/echo', 'x'] };
+    host.writeConfig({ current: 'default', profiles: { default: {}, work } });
     const place = ['--profile', 'work', '--base-url', origin];
     const ran = await runCloudctl(host, ['droplets', 'create', 'a', ...like, ...place]);
     expect(ran.code).toBe(1);
