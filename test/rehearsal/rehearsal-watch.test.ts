@@ -15,7 +15,7 @@ it('the screen says that Ctrl-C ends the rehearsal, and has no deadline of the s
     const watch = await startRehearsalWatch(commandIo(host), { source, ignoreDbs: [], slots: [], interval: 1000 });
     await vi.waitFor(() => expect(host.err()).toContain('Ctrl-C'), { timeout: 20_000 });
     await watch.stop();
-    const lines = stripVTControlCharacters(host.err()).split('\n');
+    const lines = stripVTControlCharacters(host.err()).split(/\r?\n/);
     // The next poll begins on the last line of the screen.
     const [footer] = lines.find((line) => line.startsWith('Ctrl-C'))?.split('rehearsal of ') ?? [];
     expectGolden('db-rehearse', `${lines[3]}\n${footer}\n`);
