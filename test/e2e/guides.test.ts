@@ -51,6 +51,16 @@ const servers: Readonly<Record<string, () => Promise<PageServers>>> = {
       }),
     };
   },
+  'docs/guides/conformance.md': async () => ({
+    sandboxOptions: [],
+    // The page is about a checkout; the test runs in an empty folder.
+    replace: ({ auth_url, base_url }, { home }) => ({
+      'npm run conformance': `npm --prefix '${root}' run --silent conformance`,
+      'https://cloud.example.com': auth_url,
+      'https://api.example.com': base_url,
+      'conformance.xml': join(home, 'conformance.xml'),
+    }),
+  }),
   'docs/guides/fleet.md': async () => ({
     sandboxOptions: [],
     // The broker is the user of the sandbox, the folder of the machine is in the same home folder.
