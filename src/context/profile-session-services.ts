@@ -63,6 +63,8 @@ export function createProfileSessionServices(deps: ProfileSessionServicesDeps): 
   };
   const commandSessions = new Map<string, CommandSession>();
   const commandSession = async (settings: ResolvedProfileSettings, limit?: number): Promise<CommandSession> => {
+    // NODE_DEBUG would print the output of the program.
+    requireSafe();
     await noteIgnoredToken(settings);
     const key = JSON.stringify([settings.profileName, settings.values.base_url]);
     const opened = commandSessions.get(key) ?? openCommandSession(host, settings, limit);

@@ -35,7 +35,8 @@ export function checkTokenCommandProfile({ profileName, profile, values }: Resol
       observed: `profile "${profileName}" has no base_url`,
       hint: `store the origin of the resource API: \`cloudctl ${['config set base_url URL', ...formatProfileOption(profile)].join(' ')}\``,
     };
-  const observed = `profile "${profileName}", base_url ${base_url}, token_command ${JSON.stringify(words)}`;
+  // The arguments may hold a secret, and what doctor prints is shown to others.
+  const observed = `profile "${profileName}", base_url ${base_url}, token_command ${words[0]}`;
   return { id, status: 'ok', observed };
 }
 

@@ -1,4 +1,6 @@
 import { type ChildProcessByStdio, type SpawnOptionsWithStdioTuple, spawn } from 'node:child_process';
+import { accessSync, constants, statSync } from 'node:fs';
+import { delimiter, isAbsolute, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { ProcessEnvironment } from './host.ts';
 import { timeoutSignal } from './timeout-signal.ts';
@@ -59,7 +61,9 @@ export async function runPrintingProgram(
 ): Promise<PrintedOutput> {
   const expired = timeoutSignal(limit);
   const either = AbortSignal.any([expired, signal]);
-  const { status, stdout, stderr, failure } = await runToEnd(program, words, {
+  const file = findProgram(program, options.env);
+  if (file === undefined) return { stdout: '', stderr: '', failure: 'there is no such program' };
+  const { status, stdout, stderr, failure } = await runToEnd(file, words, {
     ...options,
     signal: either,
     ownGroup: true,
@@ -68,9 +72,30 @@ export async function runPrintingProgram(
   const printed = { stdout, stderr };
   if (expired.aborted && failure !== undefined) return { ...printed, failure: `it took longer than ${limit / 1000} s` };
   if (signal.aborted && failure !== undefined) return { ...printed, failure: 'it was interrupted' };
-  if (failure !== undefined) return { ...printed, failure: startFailure(failure, options.maxOutputBytes) };
+  // What was written after the limit was not read, so standard error cannot be searched for it.
+  if (failure !== undefined) return { stdout, stderr: '', failure: startFailure(failure, options.maxOutputBytes) };
   if (status === undefined) return { ...printed, failure: 'a signal ended it' };
   return status === 0 ? printed : { ...printed, failure: `its exit status is ${status}` };
+}
+
+/**
+ * The path of a program: a path stays as it is, and a name is searched in the absolute entries of PATH, because a relative entry
+ * would name a program in whatever folder the command runs. Undefined when there is none.
+ */
+function findProgram(program: string, env: ProcessEnvironment): string | undefined {
+  // Windows adds extensions and searches other folders first.
+  if (program.includes('/') || process.platform === 'win32') return program;
+  const folders = (env.PATH ?? '').split(delimiter).filter((folder) => isAbsolute(folder));
+  return folders.map((folder) => join(folder, program)).find(isExecutable);
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
 }
 
 function startFailure(error: unknown, maxOutputBytes: number): string {
@@ -116,6 +141,11 @@ const runToEnd = (
         kill('SIGKILL');
         // A program that the external program has started may keep the pipes open.
         closePipes();
+        // A program of another user, which sudo starts, and one that waits for a device cannot be killed.
+        killTimer = setTimeout(() => {
+          child.unref();
+          finish(null);
+        }, killGraceMs);
       }, terminationGraceMs);
     };
     const stop = () => end(signal.reason);
@@ -143,18 +173,21 @@ const runToEnd = (
       // What the program wrote before its end is read in the turn of the event loop before `setImmediate`.
       graceTimer = setTimeout(() => setImmediate(closePipes), outputGraceMs);
     });
-    child.once('close', (status) => {
+    const finish = (status: number | null) => {
       clearTimeout(killTimer);
       clearTimeout(graceTimer);
       signal.removeEventListener('abort', stop);
       if (failure !== undefined && detached) kill('SIGKILL');
       const result = { status: status ?? undefined, stdout: out.text(), stderr: err.text() };
       resolve(failure === undefined ? result : { ...result, failure });
-    });
+    };
+    child.once('close', finish);
   });
 
 /** Milliseconds between SIGTERM and SIGKILL for an external program. */
 const terminationGraceMs = 2000;
+/** Milliseconds after SIGKILL until a program that has not ended is left alone. */
+const killGraceMs = 500;
 
 /** Node throws some errors of a start, such as ENOEXEC, and emits others as an event. */
 function spawnIfPossible(

@@ -53,17 +53,20 @@ export function requireFileOfUser(path: string): void {
   check(at, inspect(at));
   for (let links = 0; rest.length > 0; ) {
     const [name = '', ...below] = rest;
+    rest = below;
+    // As the kernel does: `..` is the parent of the folder to which a link has led, not a part of the text.
+    if (name === '..') at = dirname(at);
+    if (name === '' || name === '.' || name === '..') continue;
     const next = join(at, name);
     const file = inspect(next);
     check(next, file);
-    rest = below;
     if (!file.isSymbolicLink()) at = next;
     else {
       links += 1;
       if (links > maxLinks) refuse('its path has too many symbolic links');
-      const target = resolve(dirname(next), readlinkSync(next));
-      at = parse(target).root;
-      rest = [...target.slice(at.length).split(sep), ...below];
+      const target = readlinkSync(next);
+      if (target.startsWith(sep)) at = parse(target).root;
+      rest = [...target.split(sep), ...below];
     }
   }
 }

@@ -1,6 +1,7 @@
+import { realpathSync } from 'node:fs';
 import { CliError, usageError } from '../base/errors.ts';
 import { isJsonRecord, readStringField, tryParseJson } from '../base/json.ts';
-import { sanitizeLine, sanitizeLines } from '../base/sanitize.ts';
+import { maxSanitizedTextLength, sanitizeLine, sanitizeLines } from '../base/sanitize.ts';
 import { redactSecrets, Secret } from '../base/secret.ts';
 import { configPath, readConfigFile } from '../config/config-file.ts';
 import type { ProfileReference, ResolvedProfileSettings } from '../config/settings.ts';
@@ -160,13 +161,14 @@ function requireTrustedCommand(
 
 /** Names the profiles whose token commands have started this process: a JSON array. Not named CLOUDCTL_*, because those are removed. */
 const nestingVariable = '_CLOUDCTL_TOKEN_COMMAND';
-const maxNesting = 8;
+const maxNesting = 3;
 
 /** The environment of the program: no setting or secret of this program, and the profiles that it must not use again. */
 function environmentOf({ env, folders }: CommandHost, { profile }: ResolvedProfileSettings): ProcessEnvironment {
   const json = tryParseJson(env[nestingVariable] ?? '');
   const outer: readonly unknown[] = json.ok && Array.isArray(json.value) ? json.value : [];
-  const own = `${configPath(folders.config)} ${profile.name}`;
+  // One file has many paths.
+  const own = `${realPath(configPath(folders.config))} ${profile.name}`;
   if (outer.includes(own) || outer.length >= maxNesting)
     throw new CliError('token_command_failed', `cannot use profile "${profile.name}" in its own token command`, {
       detail: 'the program of the profile has called cloudctl with the same profile',
@@ -176,15 +178,23 @@ function environmentOf({ env, folders }: CommandHost, { profile }: ResolvedProfi
   return { ...Object.fromEntries(kept), [nestingVariable]: JSON.stringify([...outer, own]) };
 }
 
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}
+
 /** The printed token, or why the output is none, as a clause without any of the output. */
 function decodeOutput(stdout: string): PrintedToken | string {
   const text = stdout.replace(/\r?\n$/, '');
   if (text === '') return 'it printed nothing';
   if (!/^\s*\{/.test(text)) {
     if (/[\r\n]/.test(text)) return 'it printed more than one line';
-    return hasOAuthTokenSyntax(text)
-      ? { accessToken: new Secret(text) }
-      : 'it printed a line with spaces or characters that no access token has';
+    // A JSON string or list, or a web page, is a mistake in the program, and the API would refuse it only after 30 s.
+    if (!isToken(text) || /^["[<]/.test(text)) return 'it printed a line that is no access token';
+    return { accessToken: new Secret(text) };
   }
   const json = tryParseJson(text);
   if (!json.ok || !isJsonRecord(json.value)) return 'it printed incomplete or wrong JSON';
@@ -192,15 +202,25 @@ function decodeOutput(stdout: string): PrintedToken | string {
   const accessToken = readStringField(json.value, 'access_token');
   const expiresAt = readStringField(json.value, 'expires_at');
   if (Object.keys(others).length > 0) return 'its JSON has other members than access_token and expires_at';
-  if (accessToken === undefined || !hasOAuthTokenSyntax(accessToken)) return 'its JSON has no access_token';
+  if (accessToken === undefined || !isToken(accessToken)) return 'its JSON has no access_token';
   if (expiresAt === undefined || !isRfc3339(expiresAt)) return 'its JSON has no expires_at in RFC 3339';
   return { accessToken: new Secret(accessToken), expiresAt };
 }
 
-/** https://www.rfc-editor.org/rfc/rfc3339#section-5.6 */
+/** A shorter text occurs in messages by chance, so it could not be removed from them. */
+function isToken(text: string): boolean {
+  return text.length >= 8 && hasOAuthTokenSyntax(text);
+}
+
+/** https://www.rfc-editor.org/rfc/rfc3339#section-5.6; a leap second is allowed. */
 function isRfc3339(text: string): boolean {
-  const isTimestamp = /^\d{4}-\d\d-\d\dt\d\d:\d\d:\d\d(\.\d+)?(z|[+-]\d\d:\d\d)$/i.test(text);
-  return isTimestamp && !Number.isNaN(Date.parse(text.toUpperCase()));
+  const found = /^(\d{4}-\d\d-\d\d)t([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(\.\d+)?(z|[+-]([01]\d|2[0-3]):[0-5]\d)$/i.exec(
+    text,
+  );
+  const day = found?.[1];
+  const noon = Date.parse(`${day}T12:00:00Z`);
+  // Date.parse takes February 30th for March 2nd.
+  return day !== undefined && !Number.isNaN(noon) && new Date(noon).toISOString().startsWith(day);
 }
 
 function stillRefusedError(program: string): CliError {
@@ -214,24 +234,43 @@ const maxErrorLength = 4000;
 
 /**
  * The end of standard error without secrets: without whatever the program printed on standard output, and without what looks like
- * a secret, because a program that fails may show its requests.
+ * a secret, because a program that fails may show its requests. The search is made in the text that is shown, after control
+ * sequences and invisible characters are gone.
  */
 function describeStandardError({ stdout, stderr }: PrintedOutput, refused: readonly string[]): string | undefined {
-  const isCut = stderr.length > maxErrorLength;
-  // The first word of a cut text may be the rest of a secret that would not be recognized.
-  const end = isCut ? stderr.slice(-maxErrorLength).replace(/^\S*/, '') : stderr;
-  const printed = [...stdout.split(/\r?\n/), ...(stdout.match(/[^\s"'\\,{}[\]]+/g) ?? [])];
-  const known = [...new Set([...printed, ...refused])].map((text) => new Secret(text));
-  const text = sanitizeLines(
-    redactSecrets(end, known)
-      .replace(/\/\/[^\s/@]*:[^\s/@]*@/g, '//[secret]@')
-      .replace(/\b(bearer|basic)(\s+)\S+/gi, '$1$2[secret]')
-      .replace(
-        /(token|secret|password|passwd|authorization|api[-_]?key)(["']?\s*[:=]\s*)(?!\s*(?:bearer|basic)\b)\S+/gi,
-        '$1$2[secret]',
-      )
-      .replace(/(?=[\w+=~-]*\d)(?=[\w+=~-]*[a-z])[\w+=~-]{24,}/gi, '[secret]'),
-    maxErrorLength,
-  ).trim();
-  return text === '' ? undefined : `its standard error: ${text}`;
+  const printed = [...wordsOf(sanitizeLines(stdout, maxSanitizedTextLength)), ...refused];
+  const shown = sanitizeLines(stderr, maxSanitizedTextLength);
+  if (containsParts(shown, printed)) return 'its standard error is not shown, because it contains output';
+  const clean = redactSecrets(
+    shown,
+    printed.map((text) => new Secret(text)),
+  )
+    .replace(/\/\/[^\s/@]*:[^\s/@]*@/g, '//[secret]@')
+    .replace(/\b(authorization|cookie)(["']?\s*[:=]\s*)\S.*$/gim, '$1$2[secret]')
+    .replace(/\b(bearer|basic)(\s+)\S+/gi, '$1$2[secret]')
+    .replace(/((?:^|\s)(?:-u|--user)[\s=])\S+/g, '$1[secret]')
+    .replace(/(token|secret|password|passwd|api[-_]?key)(["']?\s*[:=]\s*)\S+/gi, '$1$2[secret]')
+    .replace(/(?=[\w+=~-]*\d)(?=[\w+=~-]*[a-z])[\w+=~-]{24,}/gi, '[secret]')
+    .trim();
+  if (clean === '') return undefined;
+  const end = clean.length > maxErrorLength ? `…${clean.slice(-maxErrorLength).replace(/^\S*/, '')}` : clean;
+  return `its standard error: ${end}`;
 }
+
+/** Lines and words of an output, and the strings of its JSON. */
+function wordsOf(output: string): readonly string[] {
+  const json = tryParseJson(output);
+  const strings =
+    json.ok && isJsonRecord(json.value) ? Object.values(json.value).filter((one) => typeof one === 'string') : [];
+  return [...new Set([...output.split('\n'), ...output.split(/[\s"'\\,;:&={}[\]()<>]+/), ...strings])];
+}
+
+/** Whether the text has the beginning of a printed word, also folded into lines, spaced or shortened. */
+function containsParts(text: string, printed: readonly string[]): boolean {
+  const whole = printed.reduce((left, word) => (word.length < 8 ? left : left.replaceAll(word, ' ')), text);
+  const joined = whole.replace(/\s+/g, '');
+  return printed.some((word) => word.length >= 16 && joined.includes(word.replace(/\s+/g, '').slice(0, partLength)));
+}
+
+/** So many characters in a row are not the same by chance. */
+const partLength = 12;

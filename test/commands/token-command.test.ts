@@ -257,11 +257,19 @@ describe('commands that show a session', () => {
     expect(failed.json<typeof ran>()).toMatchObject({
       findings: expect.arrayContaining([expect.objectContaining({ id: 'token-command', status: 'failed' })]),
     });
-    const old = await machine(`echo '{"access_token":"t","expires_at":"2001-02-03T04:05:06Z"}'`);
+    const old = await machine(`echo '{"access_token":"an-old-token","expires_at":"2001-02-03T04:05:06Z"}'`);
     expect((await runCloudctl(old.host, ['doctor', '-o', 'json'])).json()).toMatchObject({
       findings: expect.arrayContaining([expect.objectContaining({ id: 'token-command', status: 'warning' })]),
     });
   });
+});
+
+it('does not run while NODE_DEBUG would print its output', async () => {
+  const { host, runs } = await machine();
+  for (const words of [['auth', 'token'], ['doctor'], ['droplets', 'list']]) {
+    const ran = await runCloudctl({ ...host, env: { ...host.env, NODE_DEBUG: 'stream' } }, [...words, '-o', 'json']);
+    expect([words, ran.code === 0, runs()]).toEqual([words, false, 0]);
+  }
 });
 
 describe('config', () => {

@@ -123,4 +123,19 @@ describe.skipIf(process.platform === 'win32')('a file from which a command is ru
     symlinkSync('circle', join(folder, 'circle'));
     expect(fileErrorOf(join(folder, 'circle'))).toContain('config_invalid');
   });
+
+  it('is checked where `..` leads after a link, as the kernel resolves it', () => {
+    const { folder, path } = newFile();
+    const [shared, inner] = [join(folder, 'shared'), join(folder, 'shared', 'inner')];
+    mkdirSync(inner, { recursive: true });
+    writeFileSync(join(shared, 'real.json'), '{}');
+    // The text `link/../real.json` looks like a file beside the link, which exists.
+    writeFileSync(join(folder, 'real.json'), '{}');
+    symlinkSync(inner, join(folder, 'link'));
+    symlinkSync('link/../real.json', join(folder, 'config.json'));
+    expect(fileErrorOf(join(folder, 'config.json'))).toBe('none');
+    chmodSync(shared, 0o777);
+    expect(fileErrorOf(join(folder, 'config.json'))).toContain('config_invalid');
+    expect(fileErrorOf(path)).toBe('none');
+  });
 });

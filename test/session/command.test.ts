@@ -168,6 +168,29 @@ describe('the standard error of the program', () => {
     expect(error.detail).not.toContain('t.o-1.x-9');
   });
 
+  it.each([
+    ['escape sequences in it', `printf 'x: %s\\033[0m%s\\n' SomeTokenOf LettersOnly`],
+    ['a zero-width space in it', `printf 'x: %s\\342\\200\\213%s\\n' SomeTokenOf LettersOnly`],
+    ['NUL in it', `printf 'x: %s\\0%s\\n' SomeTokenOf LettersOnly`],
+    ['a label in colour', `printf 'password\\033[0m: SomeTokenOf%s\\n' LettersOnly`],
+    ['lines of 12 characters', `echo SomeTokenOfLettersOnly | fold -w 12`],
+    ['spaces', `echo S o m e T o k e n O f L e t t e r s O n l y`],
+    ['only its beginning', `echo 'SomeTokenOfLet...'`],
+    ['an assignment', `echo token=SomeTokenOfLettersOnly expires=1`],
+    ['the scheme token', `echo 'Authorization: token SomeTokenOfLettersOnly'`],
+  ])('does not show the token with %s', async (_what, script) => {
+    const { detail = '' } = await failureOf(`echo access_token=SomeTokenOfLettersOnly; { ${script}; } >&2; exit 1`);
+    expect(detail.replaceAll(/\s/g, '')).not.toContain('SomeTokenOf');
+    expect(detail.replaceAll(/\s/g, '')).not.toContain('LettersOnly');
+  });
+
+  it('is not shown when there was more of it or of the output than is read', async () => {
+    const { detail } = await failureOf(
+      'echo my-token-of-letters >&2; head -c 70000 /dev/zero | tr "\\0" x; echo my-token-of-letters',
+    );
+    expect(detail).toBeUndefined();
+  });
+
   it('is cut to its end, without the rest of a word', async () => {
     const { detail = '' } = await failureOf(
       `printf '%s' Secret-; head -c 9000 /dev/zero | tr '\\0' a >&2; echo ' the end' >&2; exit 1`,
@@ -222,15 +245,46 @@ describe('the environment of the program', () => {
   });
 });
 
+describe('the program', () => {
+  it.each(['', ':/usr/bin', '.', 'bin'])('is not searched in the current folder with PATH=%j', async (path) => {
+    const host = testHost({ env: { PATH: path } });
+    const { session } = openSession(host, ['vitest-does-not-exist']);
+    expectGolden('auth', errorText(await rejection(session.token())));
+  });
+
+  it.each(['"a-json-string"', '["a-token"]', '<html></html>', 'short'])(
+    'prints no access token with %s',
+    async (text) => {
+      const { session } = openSession(testHost({ env: { PATH: process.env.PATH } }), ['/bin/echo', text]);
+      expect(await rejection(session.token())).toMatchObject({ code: 'token_command_failed' });
+    },
+  );
+
+  it.each(['2030-02-30T00:00:00Z', '2030-01-01T24:00:00Z', '2030-13-01T00:00:00Z'])(
+    'has no expires_at %s',
+    async (end) => {
+      const json = JSON.stringify({ access_token: 'a-token-1', expires_at: end });
+      const { session } = openSession(testHost({ env: { PATH: process.env.PATH } }), ['/bin/echo', json]);
+      expect(await rejection(session.token())).toMatchObject({ code: 'token_command_failed' });
+    },
+  );
+
+  it('may name a leap second', async () => {
+    const json = JSON.stringify({ access_token: 'a-token-1', expires_at: '2030-12-31T23:59:60Z' });
+    const { session } = openSession(testHost({ env: { PATH: process.env.PATH } }), ['/bin/echo', json]);
+    expect((await session.token()).expiresAt).toBe('2030-12-31T23:59:60Z');
+  });
+});
+
 describe('how often the program runs', () => {
-  const counting = 'echo run >> "$1/runs"; echo token-$(wc -l < "$1/runs" | tr -d " ")';
+  const counting = 'echo run >> "$1/runs"; echo a-token-$(wc -l < "$1/runs" | tr -d " ")';
 
   it('not before the first request, and once for all requests', async () => {
     const { host, session } = sessionOf(counting);
     expect(existsSync(join(host.place.work, 'runs'))).toBe(false);
     const tokens = await Promise.all(Array.from({ length: 20 }, () => session.bearer()));
     tokens.push(await session.bearer());
-    expect(new Set(tokens.map((one) => one.reveal()))).toEqual(new Set(['token-1']));
+    expect(new Set(tokens.map((one) => one.reveal()))).toEqual(new Set(['a-token-1']));
     expect(runsIn(host)).toBe(1);
   });
 
@@ -238,24 +292,29 @@ describe('how often the program runs', () => {
     const { host, session } = sessionOf(counting);
     const first = await session.bearer();
     const renewed = await Promise.all(Array.from({ length: 20 }, () => session.renew(first)));
-    expect(new Set(renewed.map((one) => one.reveal()))).toEqual(new Set(['token-2']));
-    expect((await session.renew(first)).reveal()).toBe('token-2');
+    expect(new Set(renewed.map((one) => one.reveal()))).toEqual(new Set(['a-token-2']));
+    expect((await session.renew(first)).reveal()).toBe('a-token-2');
     expect(runsIn(host)).toBe(2);
   });
 
   it('again while it prints a refused token, because a secret store may lag', async () => {
-    const script = 'echo run >> "$1/runs"; [ $(wc -l < "$1/runs") -lt 4 ] && echo old || echo new';
+    const script = 'echo run >> "$1/runs"; [ $(wc -l < "$1/runs") -lt 4 ] && echo old-token || echo new-token';
     const { host, session } = sessionOf(script);
-    expect((await session.renew(await session.bearer())).reveal()).toBe('new');
+    expect((await session.renew(await session.bearer())).reveal()).toBe('new-token');
     expect(runsIn(host)).toBe(4);
   });
 
   it('a token that was refused before counts as refused', async () => {
-    const script = 'echo run >> "$1/runs"; sed -n "$(wc -l < "$1/runs" | tr -d " ")p" <<E\na\nb\na\nc\nE';
+    const script =
+      'echo run >> "$1/runs"; sed -n "$(wc -l < "$1/runs" | tr -d " ")p" <<E\ntoken-aa\ntoken-bb\ntoken-aa\ntoken-cc\nE';
     const { session } = sessionOf(script);
     const first = await session.bearer();
     const second = await session.renew(first);
-    expect([first.reveal(), second.reveal(), (await session.renew(second)).reveal()]).toEqual(['a', 'b', 'c']);
+    expect([first.reveal(), second.reveal(), (await session.renew(second)).reveal()]).toEqual([
+      'token-aa',
+      'token-bb',
+      'token-cc',
+    ]);
   });
 
   it('after 30 s the token is refused for good, and later requests do not wait again', async () => {
@@ -269,7 +328,7 @@ describe('how often the program runs', () => {
       },
     };
     const slow = { ...host, clock };
-    const { session } = sessionOf('echo run >> "$1/runs"; echo same', { host: slow });
+    const { session } = sessionOf('echo run >> "$1/runs"; echo same-token', { host: slow });
     const token = await session.bearer();
     const failures = await Promise.all([rejection(session.renew(token)), rejection(session.renew(token))]);
     expect(failures.map(({ code }) => code)).toEqual(['token_refused', 'token_refused']);
