@@ -217,7 +217,7 @@ describe('the exit status', () => {
   it('comes with a command that meets the same profile and server', async () => {
     const { origin } = await forgetful((_, response) => reply(response, 422, { message: 'size is unknown' }));
     const host = { ...testHost(), clock: fastClock() };
-    const work = { base_url: origin, token_command: ['/bin/echo', 'x'] };
+    const work = { base_url: origin, token_command: ['/bin/echo', 'a-token-of-the-test'] };
     host.writeConfig({ current: 'default', profiles: { default: {}, work } });
     const place = ['--profile', 'work', '--base-url', origin];
     const ran = await runCloudctl(host, ['droplets', 'create', 'a', ...like, ...place]);
