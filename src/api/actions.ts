@@ -1,8 +1,7 @@
 import { CliError } from '../base/errors.ts';
 import { isJsonRecord, type JsonRecord, readNumberField, readStringField } from '../base/json.ts';
 import type { ApiClient } from './client.ts';
-import { listItemId } from './list-completeness-tracker.ts';
-import { type ListPageItems, type ListReadOptions, readListPages } from './list-pages.ts';
+import { type ListOptions, type ListRequest, readList } from './list.ts';
 import { createRateLimitWaitFunction, type DelayFunction } from './rate-limit-wait.ts';
 
 /** An action (a task of the service on a resource) as the API returned it, with the decoded fields that this program uses. */
@@ -16,17 +15,16 @@ export interface ApiAction {
 /** Lists actions, page by page. */
 export function listAllActions(
   api: ApiClient,
-  options: ListReadOptions<ApiAction> = {},
-): AsyncGenerator<ListPageItems<ApiAction>> {
-  return readListPages(api, {
+  options: ListOptions<ApiAction> = {},
+): AsyncGenerator<readonly ApiAction[]> {
+  const list: ListRequest<ApiAction> = {
     path: '/v2/actions',
     key: 'actions',
-    members: ['id', 'status', 'type', 'started_at'],
     decode: decodeAction,
-    idOf: listItemId,
+    idOf: ({ raw }) => String(raw.id),
     createdAt: ({ raw }) => readStringField(raw, 'started_at'),
-    options,
-  });
+  };
+  return readList(api, list, options);
 }
 
 /** Reads one action by its id; `pause` waits when the rate limit is reached. Throws `not_found`. */

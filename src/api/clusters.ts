@@ -1,7 +1,7 @@
 import { CliError } from '../base/errors.ts';
 import { isJsonRecord, type JsonRecord, readStringField } from '../base/json.ts';
 import type { ApiClient } from './client.ts';
-import { type ListPageItems, type ListReadOptions, readListPages } from './list-pages.ts';
+import { type ListOptions, type ListRequest, readList } from './list.ts';
 
 /** A database cluster as the API sent it, with the decoded fields that the program needs. */
 export interface ListedCluster {
@@ -15,18 +15,10 @@ export interface ListedCluster {
  */
 export async function* listClusters(
   api: ApiClient,
-  options: ListReadOptions<ListedCluster> = {},
-): AsyncGenerator<ListPageItems<ListedCluster>> {
+  options: ListOptions<ListedCluster> = {},
+): AsyncGenerator<readonly ListedCluster[]> {
   try {
-    yield* readListPages(api, {
-      path: '/v2/databases',
-      key: 'databases',
-      members: ['id'],
-      decode: decodeCluster,
-      idOf: ({ id }) => id,
-      createdAt: () => undefined,
-      options,
-    });
+    yield* readList(api, clusterList, options);
   } catch (error) {
     if (!(error instanceof CliError) || ![404, 405, 501].includes(error.status ?? 0)) throw error;
     throw new CliError('not_found', 'the service has no list of database clusters', {
@@ -38,6 +30,14 @@ export async function* listClusters(
     });
   }
 }
+
+const clusterList: ListRequest<ListedCluster> = {
+  path: '/v2/databases',
+  key: 'databases',
+  decode: decodeCluster,
+  idOf: ({ id }) => id,
+  createdAt: () => undefined,
+};
 
 function decodeCluster(json: unknown): ListedCluster | undefined {
   const id = isJsonRecord(json) ? readStringField(json, 'id') : undefined;

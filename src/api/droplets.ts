@@ -1,8 +1,6 @@
 import { isJsonRecord, type JsonRecord, readNumberField, readStringField, tryParseJson } from '../base/json.ts';
 import type { ApiClient } from './client.ts';
-import { createJsonListSplitter } from './json-list-splitter.ts';
-import { listItemId } from './list-completeness-tracker.ts';
-import { type ListPageItems, type ListReadOptions, readListPages } from './list-pages.ts';
+import { type ListOptions, type ListRequest, readList } from './list.ts';
 
 /** A droplet as the API returned it, with the decoded fields that this program uses. */
 export interface Droplet {
@@ -20,20 +18,19 @@ export interface DropletFilter {
 export function listDroplets(
   api: ApiClient,
   filter: DropletFilter,
-  options: ListReadOptions<Droplet> = {},
-): AsyncGenerator<ListPageItems<Droplet>> {
+  options: ListOptions<Droplet> = {},
+): AsyncGenerator<readonly Droplet[]> {
   const query = new URLSearchParams();
   if (filter.name !== undefined) query.set('name', filter.name);
   if (filter.tag !== undefined) query.set('tag_name', filter.tag);
-  return readListPages(api, {
+  const list: ListRequest<Droplet> = {
     path: query.size === 0 ? '/v2/droplets' : `/v2/droplets?${query}`,
     key: 'droplets',
-    members: ['id', 'name', 'created_at'],
     decode: decodeDroplet,
-    idOf: listItemId,
+    idOf: ({ raw }) => String(raw.id),
     createdAt: ({ raw }) => readStringField(raw, 'created_at'),
-    options,
-  });
+  };
+  return readList(api, list, options);
 }
 
 export function decodeDroplet(json: unknown): Droplet | undefined {
@@ -67,21 +64,15 @@ export interface CreatedDroplets {
   readonly actionIds: readonly number[];
 }
 
-const splitCreatedDroplets = createJsonListSplitter('droplets', ['id', 'name']);
-
 /**
  * Parses `{droplet, links}` (response for one name) and `{droplets, links}` (response for several names); returns undefined for
  * anything else.
  */
 export function parseCreatedDroplets(bytes: Buffer): CreatedDroplets | undefined {
-  // A batch reads thousands of droplets but needs only two members of each, so the other members are not parsed.
-  const split = splitCreatedDroplets(bytes);
-  const json = tryParseJson(split?.rest ?? bytes.toString('utf8'));
-  return json.ok && isJsonRecord(json.value) ? decodeCreatedDroplets(json.value, split?.partialItems ?? []) : undefined;
-}
-
-function decodeCreatedDroplets(json: JsonRecord, partialItems: readonly JsonRecord[]): CreatedDroplets | undefined {
-  const several = partialItems.length > 0 ? partialItems : json.droplets;
+  const parsed = tryParseJson(bytes.toString('utf8'));
+  if (!parsed.ok || !isJsonRecord(parsed.value)) return undefined;
+  const json = parsed.value;
+  const several = json.droplets;
   const droplets: Droplet[] = [];
   for (const one of Array.isArray(several) ? several : [json.droplet]) {
     const droplet = decodeDroplet(one);

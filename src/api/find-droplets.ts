@@ -2,7 +2,7 @@ import { CliError } from '../base/errors.ts';
 import { isJsonRecord } from '../base/json.ts';
 import type { ApiClient } from './client.ts';
 import { type Droplet, type DropletFilter, decodeDroplet, listDroplets } from './droplets.ts';
-import { readListTotal } from './list-page.ts';
+import { readListTotal } from './list.ts';
 import { createRateLimitWaitFunction, type DelayFunction } from './rate-limit-wait.ts';
 
 export interface DropletReader {
@@ -29,14 +29,8 @@ export async function readDroplets(
   matches: (droplet: Droplet) => boolean,
 ): Promise<readonly Droplet[]> {
   const droplets: Droplet[] = [];
-  // After a 429 the first page is requested again too, because nothing was printed yet that a retry could print twice.
-  const waiting: ApiClient = {
-    ...api,
-    success: (request) =>
-      api.success({ ...request, rateLimitRetry: request.rateLimitRetry ?? createRateLimitWaitFunction(pause) }),
-  };
-  for await (const { items } of listDroplets(waiting, filter, { matches, pause, onProgress }))
-    for (const droplet of items()) droplets.push(droplet);
+  const options = { matches, pause, onProgress, waitsForFirstPage: true };
+  for await (const page of listDroplets(api, filter, options)) droplets.push(...page);
   return droplets;
 }
 

@@ -1,6 +1,6 @@
 import type { OutputCellValue, OutputColumn } from './columns.ts';
 import { formatJsonElements } from './formats/json.ts';
-import { escapeNdjsonLines, ndjsonLines } from './formats/ndjson.ts';
+import { ndjsonLines } from './formats/ndjson.ts';
 import { createRowToJsonMapper } from './prepared-output.ts';
 
 export interface ListWriteOptions<T> {
@@ -15,8 +15,6 @@ export interface ListWriteOptions<T> {
 /** Rows of a list that arrive together in one response. */
 export interface OutputRowPage<T> {
   readonly rows: () => readonly T[];
-  /** The rows as NDJSON lines, if the server sent them in a form that can be printed without encoding them again. */
-  readonly lines?: () => Uint8Array;
 }
 
 export type OutputRowPages<T> = AsyncGenerator<OutputRowPage<T>>;
@@ -30,10 +28,7 @@ export async function streamNdjson<T>(
   { picked, wanted, write }: ListWriteOptions<T>,
 ): Promise<void> {
   const data = createRowToJsonMapper(picked, wanted);
-  for await (const { rows, lines } of pages) {
-    const isAsItCame = wanted === undefined && lines !== undefined;
-    await write(isAsItCame ? escapeNdjsonLines(lines()) : ndjsonLines(rows().map(data)));
-  }
+  for await (const { rows } of pages) await write(ndjsonLines(rows().map(data)));
 }
 
 /** Prints a header line, and one CSV record for each row as soon as the page with the row arrives. */

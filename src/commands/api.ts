@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { text as readAll } from 'node:stream/consumers';
 import { notJsonError, toApiError } from '../api/api-response.ts';
-import { fetchAllListItems } from '../api/fetch-all-list-items.ts';
+import { paginate } from '../api/list.ts';
 import { usageError } from '../base/errors.ts';
 import { tryParseExactJson, tryParseJson } from '../base/json.ts';
 import type { CommandSpec, ParsedArgs } from '../cli/command.ts';
@@ -72,7 +72,7 @@ export const apiCommand: CommandSpec<CommandContext> = {
     const settings = context.settings();
     const client = await context.api(settings);
     if (args.has('paginate')) {
-      const items = await fetchAllListItems(client, path, createRateLimitDelayWithProgress(context));
+      const items = await paginate(client, path, createRateLimitDelayWithProgress(context));
       if (items === undefined)
         throw usageError(`cannot paginate ${path.split('?')[0]}: the response is not a list`, 'remove `--paginate`');
       cacheCompletionNamesOfResponse(context, settings, path, items);

@@ -1,5 +1,5 @@
 import type { ApiClient } from '../api/client.ts';
-import type { ListPageItems, ListReadOptions } from '../api/list-pages.ts';
+import type { ListOptions } from '../api/list.ts';
 import type { DelayFunction } from '../api/rate-limit-wait.ts';
 import type { ExitCode } from '../base/errors.ts';
 import type { JsonRecord } from '../base/json.ts';
@@ -27,7 +27,7 @@ export interface PrintResourceListOptions<T> {
   readonly view: ListView<JsonRecord>;
   /** The name of the resource in the plural for the progress line, such as `droplets`. */
   readonly resource: string;
-  readonly list: (api: ApiClient, options: ListReadOptions<T>) => AsyncIterable<ListPageItems<T>>;
+  readonly list: (api: ApiClient, options: ListOptions<T>) => AsyncIterable<readonly T[]>;
   /** The options that filter items; the notice about an empty list names them. */
   readonly filters?: readonly string[];
   /** The list of completion names to which the names of the printed objects are added. */
@@ -47,7 +47,7 @@ export async function printResourceList<T extends { readonly raw: JsonRecord }>(
 ): Promise<ExitCode> {
   const text = args.value('limit');
   const limit = text === undefined ? undefined : requireWholeNumber(text, '--limit', { min: 1 });
-  const options: ListReadOptions<T> = {
+  const options: ListOptions<T> = {
     limit,
     onProgress: context.progress.count(resource),
     pause: createRateLimitDelayWithProgress(context),
@@ -57,7 +57,7 @@ export async function printResourceList<T extends { readonly raw: JsonRecord }>(
   if (interval !== undefined) {
     const read = async (api: ApiClient, pause: DelayFunction) => {
       const rows: JsonRecord[] = [];
-      for await (const { items } of list(api, { limit, pause })) for (const { raw } of items()) rows.push(raw);
+      for await (const page of list(api, { limit, pause })) for (const { raw } of page) rows.push(raw);
       return rows;
     };
     /**
@@ -84,16 +84,15 @@ export async function printResourceList<T extends { readonly raw: JsonRecord }>(
 }
 
 async function* rowPages<T extends { readonly raw: JsonRecord }>(
-  chunks: AsyncIterable<ListPageItems<T>>,
+  pages: AsyncIterable<readonly T[]>,
   counted: { pages: number },
   names: CompletionNameCollector | undefined,
 ): OutputRowPages<JsonRecord> {
-  for await (const { items, lines } of chunks) {
+  for await (const page of pages) {
     counted.pages += 1;
-    let read: readonly JsonRecord[] | undefined;
-    const rows = () => (read ??= items().map(({ raw }) => raw));
-    yield { rows, lines };
-    if (names?.isOpen() === true) names.add(rows());
+    const rows = page.map(({ raw }) => raw);
+    yield { rows: () => rows };
+    if (names?.isOpen() === true) names.add(rows);
   }
 }
 

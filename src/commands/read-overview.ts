@@ -170,7 +170,7 @@ async function readActions(
   try {
     const api = await createBoundedApi(context, settings, token);
     const actions: JsonRecord[] = [];
-    for await (const { items } of listAllActions(api, { limit: 200 })) actions.push(...items().map(({ raw }) => raw));
+    for await (const page of listAllActions(api, { limit: 200 })) actions.push(...page.map(({ raw }) => raw));
     const running = actions.filter((action) => readStringField(action, 'status') === 'in-progress');
     const migrations = await readMigrations(context, settings, api);
     const [migration] = migrations;

@@ -1,6 +1,6 @@
 import { type ApiResponse, toApiError } from '../api/api-response.ts';
 import { type Droplet, decodeDroplet, hasTag, isSafeDropletId } from '../api/droplets.ts';
-import { nextPagePath, readListTotal } from '../api/list-page.ts';
+import { nextPagePath, readListTotal } from '../api/list.ts';
 import { CliError } from '../base/errors.ts';
 import { isJsonRecord, tryParseJson } from '../base/json.ts';
 import type { Lane } from './lane.ts';

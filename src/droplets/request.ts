@@ -7,7 +7,7 @@ import {
 } from '../api/api-response.ts';
 import type { ApiClient, ApiRequest } from '../api/client.ts';
 import { type CreatedDroplets, parseCreatedDroplets } from '../api/droplets.ts';
-import { readListTotal } from '../api/list-page.ts';
+import { readListTotal } from '../api/list.ts';
 import { CliError } from '../base/errors.ts';
 import { isJsonRecord, readNumberField } from '../base/json.ts';
 import { countOf } from '../base/text.ts';

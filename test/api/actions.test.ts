@@ -5,7 +5,7 @@ import { apiOf } from './changing-list.ts';
 async function all(actions: readonly unknown[]): Promise<readonly ApiAction[]> {
   const list: ApiAction[] = [];
   const api = apiOf(() => ({ actions, meta: { total: actions.length } }));
-  for await (const { items } of listAllActions(api)) list.push(...items());
+  for await (const page of listAllActions(api)) list.push(...page);
   return list;
 }
 

@@ -1,5 +1,5 @@
 import type { ApiClient } from '../../src/api/client.ts';
-import { type ListReadOptions, readListPages } from '../../src/api/list-pages.ts';
+import { type ListOptions, type ListRequest, readList } from '../../src/api/list.ts';
 import { CliError } from '../../src/base/errors.ts';
 import { testResponse } from './test-response.ts';
 
@@ -60,21 +60,20 @@ export function apiServing(shelf: ChangingList): RecordingApi {
   return api;
 }
 
-export function listThings(api: ApiClient, options: ListReadOptions<Thing> = { pageSize: 2 }, path = '/v2/things') {
-  return readListPages(api, {
+export function listThings(api: ApiClient, options: ListOptions<Thing> = { pageSize: 2 }, path = '/v2/things') {
+  const list: ListRequest<Thing> = {
     path,
     key: 'things',
-    members: ['id', 'created_at'],
     decode,
-    idOf: ({ id }) => id,
+    idOf: ({ id }) => String(id),
     createdAt: (thing) => thing.created_at,
-    options,
-  });
+  };
+  return readList(api, list, options);
 }
 
 export async function idsOf(portions: ReturnType<typeof listThings>): Promise<readonly number[]> {
   const all: number[] = [];
-  for await (const { items } of portions) all.push(...items().map(({ id }) => id));
+  for await (const page of portions) all.push(...page.map(({ id }) => id));
   return all;
 }
 

@@ -6,7 +6,7 @@ import { apiOf } from './changing-list.ts';
 
 async function all(api: ApiClient): Promise<readonly ListedCluster[]> {
   const found: ListedCluster[] = [];
-  for await (const { items } of listClusters(api)) found.push(...items());
+  for await (const page of listClusters(api)) found.push(...page);
   return found;
 }
 

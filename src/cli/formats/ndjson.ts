@@ -1,4 +1,3 @@
-import { isAscii } from 'node:buffer';
 import { stringifyExact } from '../../base/exact.ts';
 import { escapeUnprintable } from '../../base/sanitize.ts';
 
@@ -12,14 +11,3 @@ export function ndjsonLines(many: readonly unknown[]): string {
   const texts = many.map((data) => stringifyExact(data) ?? 'null');
   return texts.length === 0 ? '' : `${escapeUnprintable(texts.join('\n'))}\n`;
 }
-
-/**
- * Escapes control characters in NDJSON lines that were received from a server. Most lines contain only printable ASCII and are
- * returned unchanged.
- */
-export function escapeNdjsonLines(lines: Uint8Array): string | Uint8Array {
-  if (isAscii(lines) && !lines.includes(deleteCharacter)) return lines;
-  return escapeUnprintable(Buffer.from(lines).toString('utf8'));
-}
-
-const deleteCharacter = 0x7f;

@@ -1,19 +1,8 @@
-import { isLosslessNumberObject } from '../base/exact.ts';
-import type { JsonRecord } from '../base/json.ts';
-
 /**
  * Result of reading a list: `complete` means that no item was missed, `again` that items may have been missed, `short` that the
  * server returns fewer items than its total.
  */
-export type ListCompletenessResult = 'complete' | 'again' | 'short';
-
-/** An id above 2^53 is kept as a string of its digits, because several such numbers become the same double. */
-export type ListItemId = number | string;
-
-/** The id of a list item as the API returned it. */
-export function listItemId({ id, raw }: { readonly id: number; readonly raw: JsonRecord }): ListItemId {
-  return isLosslessNumberObject(raw.id) ? String(raw.id) : id;
-}
+type Result = 'complete' | 'again' | 'short';
 
 /**
  * Decides whether one or more passes over a list read all of its items, although other users change the list during the
@@ -26,44 +15,43 @@ export function listItemId({ id, raw }: { readonly id: number; readonly raw: Jso
  * many items were read as the first total says.
  *
  * If one pass over the list does not prove that it is complete, the items of several passes are compared. Two items that were
- * neighbours on a page had no item between them, and new items are added only at the start or the end of the list. When pairs of neighbours form a chain from the start of the
- * list to its end, every item that existed during the whole reading was read, however much the list changes. Also, a pass
- * missed nothing if it read at least as many items as its total and the next pass reads all of these items again.
+ * neighbours on a page had no item between them, and new items are added only at the start or the end of the list. When pairs
+ * of neighbours form a chain from the start of the list to its end, every item that existed during the whole reading was read,
+ * however much the list changes. Also, a pass missed nothing if it read at least as many items as its total and the next pass
+ * reads all of these items again.
  */
-export interface ListCompletenessTracker {
+export interface Completeness {
   /** Starts another pass over the list. Each pass must use another page size. */
   beginPass(): void;
   beginPage(total: number | undefined): void;
   /** Returns whether no pass has read the item before. @param isNewcomer the item was created during the reading */
-  addItem(id: ListItemId, isNewcomer: boolean): boolean;
+  addItem(id: string, isNewcomer: boolean): boolean;
   /** Returns whether the next page must be read. @param isLast no page follows */
   endPage(isLast: boolean): boolean;
-  result(): ListCompletenessResult;
-  /** The first pass reads every page of the list. */
-  readonly isFirstPass: boolean;
+  result(): Result;
   /** The number of items that were read in all passes together, and in this pass. */
   readonly itemCount: number;
   readonly itemCountInPass: number;
 }
 
-export function createListCompletenessTracker(): ListCompletenessTracker {
+export function trackCompleteness(): Completeness {
   /** Every item that was read, with the item that followed it on the page. */
-  const next = new Map<ListItemId, ListItemId>();
+  const next = new Map<string, string>();
   /** Items that the current pass has read, from the second pass on. The items of the first pass are the keys of `next`. */
-  let metNow = new Set<ListItemId>();
-  let metBefore: ReadonlySet<ListItemId> | undefined;
+  let metNow = new Set<string>();
+  let metBefore: ReadonlySet<string> | undefined;
   let pass: PassCounts = { ...emptyPassCounts };
   let before: PassCounts | undefined;
-  let neighbour: ListItemId = listStart;
+  let neighbour: string = listStart;
   /** Whether earlier pages had all items of this page; undefined for an empty page. */
   let isPageAgain: boolean | undefined;
   /** The last item of the chain of neighbouring pairs that begins at the start of the list and has no gap. */
-  let front: ListItemId = listStart;
+  let front: string = listStart;
 
   const met = (): number => next.size - (next.has(listStart) ? 1 : 0);
   const metInPass = (): number => (before === undefined ? met() : metNow.size);
   const isUnbroken = (): boolean => {
-    for (let at = next.get(front) ?? unknownId; !isUnknownId(at); at = next.get(front) ?? unknownId) {
+    for (let at = next.get(front) ?? unknownId; at !== unknownId; at = next.get(front) ?? unknownId) {
       front = at;
       if (front === listEnd) return true;
     }
@@ -86,9 +74,6 @@ export function createListCompletenessTracker(): ListCompletenessTracker {
     },
     get itemCountInPass() {
       return metInPass();
-    },
-    get isFirstPass() {
-      return before === undefined;
     },
     beginPass() {
       const met = metInPass();
@@ -118,13 +103,13 @@ export function createListCompletenessTracker(): ListCompletenessTracker {
         pass.fresh += 1;
       }
       if (before !== undefined) metNow.add(id);
-      if (!isUnknownId(neighbour)) next.set(neighbour, id);
+      if (neighbour !== unknownId) next.set(neighbour, id);
       neighbour = id;
       return isNew;
     },
     endPage(isLast) {
       pass.isRepeating ||= isPageAgain === true;
-      if (isLast && !isUnknownId(neighbour) && !isCutOff(pass) && !pass.isRepeating) next.set(neighbour, listEnd);
+      if (isLast && neighbour !== unknownId && !isCutOff(pass) && !pass.isRepeating) next.set(neighbour, listEnd);
       return before === undefined || before.isShort || !isUnbroken();
     },
     result() {
@@ -195,10 +180,7 @@ const emptyPassCounts: PassCounts = {
   met: 0,
   isShort: false,
 };
-const listStart = Number.NEGATIVE_INFINITY;
-const listEnd = Number.POSITIVE_INFINITY;
-const unknownId = Number.NaN;
-
-function isUnknownId(id: ListItemId): boolean {
-  return Number.isNaN(id);
-}
+/** Places in the list that are not items; no id has such a text. */
+const listStart = '\u0000start';
+const listEnd = '\u0000end';
+const unknownId = '\u0000unknown';

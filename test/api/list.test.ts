@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { ListReadOptions } from '../../src/api/list-pages.ts';
+import type { ApiClient } from '../../src/api/client.ts';
+import { type ListOptions, nextPagePath, paginate, readListTotal } from '../../src/api/list.ts';
 import { CliError } from '../../src/base/errors.ts';
 import { apiOf as apiBy, apiServing, idsOf as ids, listThings, type Thing } from './changing-list.ts';
 
@@ -52,14 +53,6 @@ describe('a list', () => {
     const api = apiOf({ [first]: page([1, 2], 3, second), [second]: page([3], 3) });
     const items = listThings(api);
     await items.next();
-    expect(api.requestedPaths).toEqual([first, second]);
-  });
-
-  it('asks for the next page even before this one is understood', async () => {
-    // Its links are the last that stands in it.
-    const { links } = page([], 3, second);
-    const api = apiOf({ [first]: { things: [{ id: 'x' }], links }, [second]: page([3], 3) });
-    await expect(ids(listThings(api))).rejects.toMatchObject({ code: 'api_error' });
     expect(api.requestedPaths).toEqual([first, second]);
   });
 
@@ -151,7 +144,7 @@ describe('a list', () => {
     await expect(ids(listThings(api))).rejects.toMatchObject({
       code: 'api_error',
       message: expect.stringContaining('"things"'),
-      detail: expect.stringContaining('{"id":"x"}'),
+      detail: expect.stringContaining('{"id":"x","more":1}'),
       hint: expect.stringContaining('`cloudctl api GET /v2/things --paginate`'),
     });
   });
@@ -178,7 +171,7 @@ function shelfOf(count: number) {
 const odd = ({ id }: Thing): boolean => id % 2 === 1;
 
 describe('a limit', () => {
-  it.each<[ListReadOptions<Thing>, number, readonly string[]]>([
+  it.each<[ListOptions<Thing>, number, readonly string[]]>([
     [{ limit: 1 }, 1, ['1:1']],
     [{ limit: 200 }, 200, ['1:200']],
     [{ limit: 250 }, 250, ['1:125', '2:125']],
@@ -214,7 +207,7 @@ describe('a page', () => {
 
   it('is told of while another follows', async () => {
     const told: unknown[] = [];
-    const options: ListReadOptions<Thing> = { pageSize: 2, onProgress: (read, total) => told.push([read, total]) };
+    const options: ListOptions<Thing> = { pageSize: 2, onProgress: (read, total) => told.push([read, total]) };
     await ids(listThings(apiServing(shelfOf(5)), options));
     expect(told).toEqual([
       [2, 5],
@@ -222,15 +215,148 @@ describe('a page', () => {
     ]);
   });
 
-  it('gives its items as the texts they came as, and only those that are wanted', async () => {
-    const [portion] = await all(listThings(apiServing(shelfOf(5)), { matches: odd }));
-    expect(Buffer.from(portion?.lines() ?? []).toString()).toBe('{"id":1}\n{"id":3}\n{"id":5}\n');
-    expect(portion?.items()).toEqual([{ id: 1 }, { id: 3 }, { id: 5 }]);
+  it('gives only the items that are wanted', async () => {
+    const pages: (readonly Thing[])[] = [];
+    for await (const page of listThings(apiServing(shelfOf(5)), { matches: odd })) pages.push(page);
+    expect(pages).toEqual([[{ id: 1 }, { id: 3 }, { id: 5 }]]);
   });
 });
 
-async function all<T>(items: AsyncIterable<T>): Promise<readonly T[]> {
-  const list: T[] = [];
-  for await (const item of items) list.push(item);
-  return list;
+it.each([
+  [{ total: 3 }, 3],
+  [{ total: '450' }, 450],
+  [{ total: 'many' }, undefined],
+  [{ total: '' }, undefined],
+  [{}, undefined],
+  [null, undefined],
+])('the total of %j is %j', (meta, total) => {
+  expect(readListTotal({ meta })).toBe(total);
+});
+
+describe('the link to the next page', () => {
+  it.each([
+    [{ pages: { next: `${origin}/v2/things?page=2` } }, '/v2/things?page=2'],
+    [{ pages: { next: '/v2/things?page=2' } }, '/v2/things?page=2'],
+    [{ pages: { next: '?page=2' } }, '/v2/things?page=2'],
+    [{ pages: { next: 'things?page=2' } }, '/v2/things?page=2'],
+    [{ pages: { next: '' } }, undefined],
+    [{ pages: { next: null } }, undefined],
+    [{ pages: { next: false } }, undefined],
+    [{ pages: { last: `${origin}/x` } }, undefined],
+    [{ pages: [] }, undefined],
+    [{}, undefined],
+    [null, undefined],
+    ['text', undefined],
+  ])('of %j is %j', (links, path) => {
+    expect(nextPagePath(origin, links, '/v2/things?page=1')).toBe(path);
+  });
+
+  it.each([
+    'https://evil.example/v2/things?page=2',
+    'http://api.example/v2/things?page=2',
+    'https://api.example:8443/v2/things?page=2',
+    '//evil.example/v2',
+    'https://api.example.evil.example/',
+    'data:text/plain,x',
+  ])('%s leaves the base origin and is not followed', (next) => {
+    expect(() => nextPagePath(origin, { pages: { next } }, '/v2/things?page=1')).toThrow(
+      expect.objectContaining({ code: 'api_error' }),
+    );
+  });
+
+  it.each([
+    ['http://', '"http://"'],
+    [2, 'not a string, but 2'],
+    [{ href: '/v2/things?page=2' }, 'not a string, but {"href":"/v2/things?page=2"}'],
+    [true, 'not a string, but true'],
+  ])('%j is not understood, which is no end of the list', (next, told) => {
+    const read = () => nextPagePath(origin, { pages: { next } }, '/v2/things?page=1');
+    expect(read).toThrow(
+      expect.objectContaining({ message: expect.stringContaining('not a URL'), detail: `links.pages.next is ${told}` }),
+    );
+  });
+});
+
+describe('the items of a list that is known by its links alone', () => {
+  it('are those of all pages', async () => {
+    const api = pagedApi((page) => ({ things: [page, page], links: nextLink(page < 3, page), meta: { total: 6 } }));
+    expect(await read(api)).toEqual([1, 1, 2, 2, 3, 3]);
+  });
+
+  it('are as they come where no total is told, or only some of the list was asked for', async () => {
+    const api = pagedApi((page) => ({
+      things: [page],
+      links: nextLink(page < 3, page),
+      meta: page < 5 ? {} : { total: 9 },
+    }));
+    expect(await read(api)).toEqual([1, 2, 3]);
+    expect(await read(api, '/v2/things?page=7')).toEqual([7]);
+  });
+
+  it('are fewer than the first page, not the last one, of a list that others make shorter', async () => {
+    const api = pagedApi((page) => ({ things: [page], links: nextLink(page < 3, page), meta: { total: 6 - page } }));
+    expect(await read(api)).toEqual([1, 2, 3]);
+  });
+
+  it.each([
+    ['a number', 450],
+    ['a number in quotes', '450'],
+  ])('that are fewer than the total, %s, are an error, never silence', async (_what, total) => {
+    const api = pagedApi((page) => ({ things: [page], links: nextLink(page < 3, page), meta: { total } }));
+    expect(await failureOf(read(api))).toMatchObject({
+      code: 'incomplete_list',
+      message: expect.stringMatching(/\b3 of 450\b/),
+    });
+  });
+
+  it.each([
+    ['are empty', (): readonly unknown[] => []],
+    ['are all the same', () => [{ id: 12345678901234567890n.toString() }]],
+  ])('end with an error where the pages %s and never end', async (_how, things) => {
+    const api = pagedApi((page) => ({ things: things(), links: nextLink(page < 100, page) }));
+    expect(await failureOf(read(api))).toMatchObject({
+      code: 'incomplete_list',
+      detail: expect.stringMatching(/^10 /),
+    });
+    expect(api.asked.length).toBeLessThan(13);
+  });
+
+  it('are none where the first answer is no list, and an error where a later one is', async () => {
+    expect(await read(pagedApi(() => ({ thing: {} })))).toBeUndefined();
+    const api = pagedApi((page) => (page === 1 ? { things: [1], links: nextLink(true, page) } : undefined));
+    expect(await failureOf(read(api))).toMatchObject({ code: 'api_error', exitCode: 1 });
+  });
+});
+
+interface AskedApi extends ApiClient {
+  readonly asked: string[];
+}
+
+function pagedApi(answer: (page: number) => unknown): AskedApi {
+  const asked: string[] = [];
+  return {
+    baseOrigin: origin,
+    asked,
+    json: async ({ path }) => {
+      asked.push(path);
+      return answer(Number(new URL(path, origin).searchParams.get('page') ?? 1));
+    },
+    success: () => Promise.reject(new Error('not used')),
+    request: () => Promise.reject(new Error('not used')),
+  };
+}
+
+function nextLink(isThere: boolean, page: number) {
+  return isThere ? { pages: { next: `${origin}/v2/things?page=${page + 1}` } } : {};
+}
+
+function read(api: ApiClient, path = '/v2/things') {
+  return paginate(api, path, async () => undefined);
+}
+
+async function failureOf(work: Promise<unknown>): Promise<unknown> {
+  return work.then(
+    () => expect.fail('it did not fail'),
+    (error) => error,
+  );
 }

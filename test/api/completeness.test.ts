@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createListCompletenessTracker } from '../../src/api/list-completeness-tracker.ts';
+import { trackCompleteness } from '../../src/api/completeness.ts';
 import { apiServing, type ChangingList, idsOf, listThings, type Thing } from './changing-list.ts';
 
 /** The sizes of the passes, small enough for a list of twenty to have many pages in each. */
@@ -174,13 +174,13 @@ it.each([
   [[4, 4], [4, 5], 'again'],
   [[4, 5], [5, 5], 'again'],
 ] as const)('three items under the totals %j and then %j are %s', (before, now, verdict) => {
-  const survey = createListCompletenessTracker();
+  const survey = trackCompleteness();
   const pass = ([first, last]: readonly [number, number]): void => {
     survey.beginPage(first);
-    for (const id of [1, 2]) survey.addItem(id, false);
+    for (const id of ['1', '2']) survey.addItem(id, false);
     survey.endPage(false);
     survey.beginPage(last);
-    survey.addItem(3, false);
+    survey.addItem('3', false);
     survey.endPage(true);
   };
   pass(before);
