@@ -1,12 +1,12 @@
 import { CliError } from '../base/errors.ts';
-import { isJsonRecord, type JsonRecord, readNumberField, readStringField } from '../base/json.ts';
+import { isJsonRecord, type JsonRecord, readId, readStringField } from '../base/json.ts';
 import type { ApiClient } from './client.ts';
 import { type ListOptions, type ListRequest, readList } from './list.ts';
 import { createRateLimitWaitFunction, type DelayFunction } from './rate-limit-wait.ts';
 
 /** An action (a task of the service on a resource) as the API returned it, with the decoded fields that this program uses. */
 export interface ApiAction {
-  readonly id: number;
+  readonly id: string;
   readonly status: string;
   readonly type: string;
   readonly raw: JsonRecord;
@@ -21,7 +21,7 @@ export function listAllActions(
     path: '/v2/actions',
     key: 'actions',
     decode: decodeAction,
-    idOf: ({ raw }) => String(raw.id),
+    idOf: ({ id }) => id,
     createdAt: ({ raw }) => readStringField(raw, 'started_at'),
   };
   return readList(api, list, options);
@@ -30,7 +30,7 @@ export function listAllActions(
 /** Reads one action by its id; `pause` waits when the rate limit is reached. Throws `not_found`. */
 export async function fetchActionById(
   api: ApiClient,
-  id: number,
+  id: string,
   { pause, signal }: { readonly pause?: DelayFunction; readonly signal?: AbortSignal },
 ): Promise<ApiAction> {
   const path = `/v2/actions/${id}`;
@@ -49,7 +49,7 @@ export async function fetchActionById(
 
 function decodeAction(json: unknown): ApiAction | undefined {
   if (!isJsonRecord(json)) return undefined;
-  const id = readNumberField(json, 'id');
+  const id = readId(json.id);
   const status = readStringField(json, 'status');
   const type = readStringField(json, 'type');
   return id === undefined || status === undefined || type === undefined ? undefined : { id, status, type, raw: json };

@@ -1,10 +1,10 @@
-import { isJsonRecord, type JsonRecord, readNumberField, readStringField, tryParseJson } from '../base/json.ts';
+import { isJsonRecord, type JsonRecord, readId, readStringField, tryParseExactJson } from '../base/json.ts';
 import type { ApiClient } from './client.ts';
 import { type ListOptions, type ListRequest, readList } from './list.ts';
 
-/** A droplet as the API returned it, with the decoded fields that this program uses. */
+/** A droplet as the API returned it, with the decoded fields that this program uses; ids are strings of digits. */
 export interface Droplet {
-  readonly id: number;
+  readonly id: string;
   readonly name: string;
   readonly raw: JsonRecord;
 }
@@ -27,7 +27,7 @@ export function listDroplets(
     path: query.size === 0 ? '/v2/droplets' : `/v2/droplets?${query}`,
     key: 'droplets',
     decode: decodeDroplet,
-    idOf: ({ raw }) => String(raw.id),
+    idOf: ({ id }) => id,
     createdAt: ({ raw }) => readStringField(raw, 'created_at'),
   };
   return readList(api, list, options);
@@ -35,7 +35,7 @@ export function listDroplets(
 
 export function decodeDroplet(json: unknown): Droplet | undefined {
   if (!isJsonRecord(json)) return undefined;
-  const id = readNumberField(json, 'id');
+  const id = readId(json.id);
   const name = readStringField(json, 'name');
   return id === undefined || name === undefined ? undefined : { id, name, raw: json };
 }
@@ -53,15 +53,10 @@ export function hasTag({ raw: { tags } }: Pick<Droplet, 'raw'>, wanted: string):
   return Array.isArray(tags) && tags.some((tag) => String(tag).toLowerCase() === wanted.toLowerCase());
 }
 
-/** Ids of 2^53 and more can become the same double, so such an id does not identify a droplet. */
-export function isSafeDropletId(id: number): boolean {
-  return Number.isSafeInteger(id);
-}
-
 /** The decoded response to a creation: droplets in the order of the names, and the ids of the actions that create them. */
 export interface CreatedDroplets {
   readonly droplets: readonly Pick<Droplet, 'id' | 'name'>[];
-  readonly actionIds: readonly number[];
+  readonly actionIds: readonly string[];
 }
 
 /**
@@ -69,22 +64,22 @@ export interface CreatedDroplets {
  * anything else.
  */
 export function parseCreatedDroplets(bytes: Buffer): CreatedDroplets | undefined {
-  const parsed = tryParseJson(bytes.toString('utf8'));
+  const parsed = tryParseExactJson(bytes.toString('utf8'));
   if (!parsed.ok || !isJsonRecord(parsed.value)) return undefined;
   const json = parsed.value;
   const several = json.droplets;
   const droplets: Droplet[] = [];
   for (const one of Array.isArray(several) ? several : [json.droplet]) {
     const droplet = decodeDroplet(one);
-    if (droplet === undefined || !isSafeDropletId(droplet.id)) return undefined;
+    if (droplet === undefined) return undefined;
     droplets.push(droplet);
   }
   const links = isJsonRecord(json.links) && Array.isArray(json.links.actions) ? json.links.actions : [];
-  const actionIds: number[] = [];
+  const actionIds: string[] = [];
   for (const link of links) {
     if (!isJsonRecord(link) || (link.rel !== undefined && link.rel !== 'create')) continue;
-    const id = readNumberField(link, 'id');
-    if (id !== undefined && isSafeDropletId(id)) actionIds.push(id);
+    const id = readId(link.id);
+    if (id !== undefined) actionIds.push(id);
   }
   return { droplets, actionIds };
 }

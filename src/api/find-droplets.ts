@@ -1,5 +1,5 @@
 import { CliError } from '../base/errors.ts';
-import { isJsonRecord } from '../base/json.ts';
+import { isId, isJsonRecord } from '../base/json.ts';
 import type { ApiClient } from './client.ts';
 import { type Droplet, type DropletFilter, decodeDroplet, listDroplets } from './droplets.ts';
 import { readListTotal } from './list.ts';
@@ -40,24 +40,19 @@ export async function findDroplets(
   reader: DropletReader,
 ): Promise<ReadonlyMap<string, MatchingDroplets>> {
   const wanted = [...new Set(texts)];
-  const lookups = wanted.reduce((sum, text) => sum + (isDropletId(text) ? 2 : 1), 0);
+  const lookups = wanted.reduce((sum, text) => sum + (isId(text) ? 2 : 1), 0);
   if (lookups <= 2 || lookups <= (await countPages(reader))) return lookUpEach(wanted, reader);
   const names = new Set(wanted);
-  const all = await readDroplets(reader, {}, ({ id, name }) => names.has(name) || names.has(String(id)));
+  const all = await readDroplets(reader, {}, ({ id, name }) => names.has(name) || names.has(id));
   return new Map(wanted.map((text) => [text, matchDroplets(text, all)]));
 }
 
 /** Finds the droplets whose id or name equals the text, among droplets that were already read. */
 export function matchDroplets(text: string, droplets: readonly Droplet[]): MatchingDroplets {
   return {
-    withId: isDropletId(text) ? droplets.find(({ id }) => String(id) === text) : undefined,
+    withId: isId(text) ? droplets.find(({ id }) => id === text) : undefined,
     withName: droplets.filter(({ name }) => name === text),
   };
-}
-
-/** A droplet id as the API writes it. Numbers in another form, such as 007, are droplet names. */
-export function isDropletId(text: string): boolean {
-  return /^[1-9]\d{0,15}$/.test(text) && Number.isSafeInteger(Number(text));
 }
 
 /** Requests one small page to get the total: the whole list is read only if that needs fewer requests than the single lookups. */
@@ -84,7 +79,7 @@ async function lookUpEach(
   const work = async (): Promise<void> => {
     for (const text of queue) {
       const withName = await readDroplets(reader, { name: text }, ({ name }) => name === text);
-      found.set(text, { withName, withId: isDropletId(text) ? await readDroplet(text, reader) : undefined });
+      found.set(text, { withName, withId: isId(text) ? await readDroplet(text, reader) : undefined });
       reader.onProgress?.(found.size, texts.length);
     }
   };
@@ -98,7 +93,7 @@ async function readDroplet(id: string, { api, pause }: DropletReader): Promise<D
   try {
     const json = await api.json({ method: 'GET', path, rateLimitRetry: createRateLimitWaitFunction(pause) });
     const droplet = isJsonRecord(json) ? decodeDroplet(json.droplet) : undefined;
-    if (droplet !== undefined && String(droplet.id) === id) return droplet;
+    if (droplet !== undefined && droplet.id === id) return droplet;
   } catch (error) {
     if (error instanceof CliError && error.code === 'not_found') return undefined;
     throw error;

@@ -1,18 +1,29 @@
 /**
- * A number in a JSON text that a double would change: more digits than 2^53, `1.0` or `1e400`. An LosslessNumber is printed as it
- * was received (https://www.rfc-editor.org/rfc/rfc8259#section-6 does not limit the digits of a number).
+ * A number in a JSON text that a double would change: more digits than 2^53, `1.0` or `1e400`. It is printed as it was received
+ * (https://www.rfc-editor.org/rfc/rfc8259#section-6 does not limit the digits of a number).
  */
-export interface LosslessNumber {
-  readonly [digits]: string;
-  /** A placeholder that `stringifyExact` replaces with the digits of an LosslessNumber. */
-  toJSON(): string;
-  toString(): string;
+export class LosslessNumber {
+  readonly digits: string;
+
+  constructor(digits: string) {
+    this.digits = digits;
+  }
+
+  /** A placeholder that `stringifyExact` replaces with the digits. */
+  toJSON(): string {
+    return placeholder;
+  }
+
+  toString(): string {
+    return this.digits;
+  }
 }
 
-const digits: unique symbol = Symbol('written');
+/** A number with all its digits. */
+export type ExactNumber = number | LosslessNumber;
 
 export function isLosslessNumberObject(value: unknown): value is LosslessNumber {
-  return typeof value === 'object' && value !== null && digits in value;
+  return value instanceof LosslessNumber;
 }
 
 /** JSON.parse, but numbers that a double would change become LosslessNumber. Throws the same errors as JSON.parse. */
@@ -29,16 +40,18 @@ export function stringifyExact(value: unknown, indent?: number): string | undefi
     : text;
 }
 
+/** The whole number that is written with these digits. */
+export function exactNumber(digits: string): ExactNumber {
+  const number = Number(digits);
+  return Number.isSafeInteger(number) ? number : new LosslessNumber(String(BigInt(digits)));
+}
+
 /**
  * The placeholder is a Unicode noncharacter, which texts rarely contain. A text that contains this noncharacter is still
  * written correctly, but more slowly.
  */
 const placeholder = '\uFDD0';
 const quotedPlaceholder = `"${placeholder}"`;
-
-function createLosslessNumber(text: string): LosslessNumber {
-  return { [digits]: text, toJSON: () => placeholder, toString: () => text };
-}
 
 /**
  * Finds a number that JSON.stringify may write differently: 16 or more digits, an exponent, a trailing zero after the decimal
@@ -86,7 +99,7 @@ function objectFromParts(parts: readonly unknown[]): unknown {
 function parseScalar(piece: string): unknown {
   const value: unknown = JSON.parse(piece);
   return typeof value === 'number' && (Object.is(value, -0) || String(value) !== piece)
-    ? createLosslessNumber(piece)
+    ? new LosslessNumber(piece)
     : value;
 }
 

@@ -83,6 +83,21 @@ export function readNumberField(record: JsonRecord, key: string): number | undef
   return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
 }
 
+/**
+ * Reads the id of a resource as a string of digits, because a double would change an id of 2^53 and more. The API writes ids as
+ * numbers; a string of digits is the same id.
+ */
+export function readId(value: unknown): string | undefined {
+  const isText = typeof value === 'string' || typeof value === 'number' || isLosslessNumberObject(value);
+  const text = isText ? String(value) : '';
+  return isId(text) ? text : undefined;
+}
+
+/** Whether a text is an id as the API writes it. Digits in another form, such as 007, are a name. */
+export function isId(text: string): boolean {
+  return /^[1-9]\d*$/.test(text);
+}
+
 export function readLosslessNumberField(record: JsonRecord, key: string): number | LosslessNumber | undefined {
   const value = record[key];
   return isLosslessNumberObject(value) ? value : readNumberField(record, key);

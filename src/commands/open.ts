@@ -1,5 +1,6 @@
-import { findDroplets, isDropletId } from '../api/find-droplets.ts';
+import { findDroplets } from '../api/find-droplets.ts';
 import { CliError, usageError } from '../base/errors.ts';
+import { isId } from '../base/json.ts';
 import type { CommandSpec } from '../cli/command.ts';
 import { shortenInputForError } from '../cli/shorten-input-for-error.ts';
 import { findSandboxPanelUrls, type SandboxPanelUrls } from '../config/sandbox-panel-urls.ts';
@@ -73,7 +74,7 @@ export const openCommand: CommandSpec<CommandContext> = {
  * migration.
  */
 function pageOfId(text: string): 'droplet' | 'migration' | undefined {
-  if (isDropletId(text)) return 'droplet';
+  if (isId(text)) return 'droplet';
   return isClusterUuid(text) ? 'migration' : undefined;
 }
 
@@ -106,7 +107,7 @@ async function urlOf(
     case 'panel':
       return pages.home;
     case 'droplet':
-      return pages.droplet(isDropletId(id) ? id : String(await findDropletId(context, settings, id)));
+      return pages.droplet(isId(id) ? id : await findDropletId(context, settings, id));
     case 'migration':
       return pages.migration(cluster);
     default:
@@ -118,7 +119,7 @@ async function findDropletId(
   context: CommandContext,
   settings: ResolvedProfileSettings,
   name: string,
-): Promise<number> {
+): Promise<string> {
   const reader = { api: await context.api(settings), pause: createRateLimitDelayWithProgress(context) };
   const found = (await findDroplets([name], reader).finally(() => context.progress.stop())).get(name);
   const droplet = found === undefined ? undefined : requireOneDroplet(name, found, 'GET');

@@ -73,8 +73,8 @@ function wasAnythingSent(state: BatchState): boolean {
 }
 
 /** The newest droplet ids of the ledger are read, because new droplets are the least likely to be deleted. */
-function recentIds(state: BatchState): readonly number[] {
-  const ids: number[] = [];
+function recentIds(state: BatchState): readonly string[] {
+  const ids: string[] = [];
   for (let at = state.batch.names.length - 1; at >= 0 && ids.length < maxReadIds; at--) {
     const row = state.rowAt(at);
     if (row.status === 'created') ids.push(row.id);

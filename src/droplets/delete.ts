@@ -1,6 +1,6 @@
 import { type RefusedRequestHints, readApiErrorBody } from '../api/api-response.ts';
 import type { ApiClient } from '../api/client.ts';
-import { type Droplet, isSafeDropletId } from '../api/droplets.ts';
+import type { Droplet } from '../api/droplets.ts';
 import type { DropletReader } from '../api/find-droplets.ts';
 import { CliError, type ExitCode, usageError, withHint } from '../base/errors.ts';
 import { isJsonRecord, readStringField } from '../base/json.ts';
@@ -12,6 +12,7 @@ import { formatTextTable } from '../cli/formats/table.ts';
 import { quietForJson } from '../cli/quiet-for-json.ts';
 import { interruptedError } from '../platform/defer-signals.ts';
 import type { SignalName } from '../platform/host.ts';
+import { type Numeric, numericIds } from './events.ts';
 import { type BatchIo, listenForInterruption, type RowStream, type Run, streamRows } from './io.ts';
 import { createLane } from './lane.ts';
 import type { Ledger } from './ledger.ts';
@@ -86,7 +87,7 @@ async function deleteTargets(
 ): Promise<ExitCode> {
   const targets = [...new Map(droplets.map((droplet) => [droplet.id, droplet])).values()];
   if (options.isDryRun) {
-    await io.output.list(targets, targetView);
+    await io.output.list(targets.map(numericIds), targetView);
     return 0;
   }
   if (targets.length > 0) await confirmDeletion(io, targets, options.actor);
@@ -127,7 +128,7 @@ async function listLines(targets: readonly Target[]): Promise<readonly string[]>
   const { columns } = targetView;
   const table = await formatTextTable({
     header: columns.map(({ name }) => name),
-    rows: targets.map((target) => columns.map(({ value }) => String(value(target) ?? ''))),
+    rows: targets.map(numericIds).map((row) => columns.map(({ value }) => String(value(row) ?? ''))),
   });
   return ['Droplets to delete:', ...table.trimEnd().split('\n')];
 }
@@ -145,13 +146,13 @@ async function runDeletion(
   const times = timeLimits(host.env);
   const interruption = listenForInterruption(host, times.interruptLimit);
   const { ending, ended } = interruption;
-  const rows = new Map<number, DeletionRow>();
+  const rows = new Map<string, DeletionRow>();
   let stopped: CliError | undefined;
   let unexpected: { readonly error: unknown } | undefined;
   const isStopped = (): boolean => stopped !== undefined || unexpected !== undefined;
   const lane = createLane({ api, loginHints, clock, maxPause, onPause });
   const run: DeletionRun = { lane, clock, times, ending, ended, isStopped };
-  const stream = streamRows(io, deletionView, (row: DeletionRow) => row);
+  const stream = streamRows(io, deletionView, (row: DeletionRow) => numericIds(row));
   const queue = targets.values();
   const showProgress = progress.count('droplets deleted');
   let deleted = 0;
@@ -204,10 +205,10 @@ async function printRows(
   { output }: BatchIo,
   stream: RowStream<DeletionRow> | undefined,
   complete: readonly DeletionRow[],
-  printed: ReadonlyMap<number, DeletionRow>,
+  printed: ReadonlyMap<string, DeletionRow>,
 ): Promise<{ readonly error: unknown } | undefined> {
   try {
-    if (stream === undefined) await output.list(complete, deletionView);
+    if (stream === undefined) await output.list(complete.map(numericIds), deletionView);
     else {
       await stream.push(complete.filter(({ id }) => !printed.has(id)));
       await stream.end();
@@ -244,7 +245,7 @@ const maxSends = 5;
  * Deletes one droplet by its id. A request without a clear result is sent again, which cannot delete another droplet. If the
  * result is still not clear, the droplet is looked up: if it does not exist, it counts as deleted.
  */
-export async function deleteDroplet(id: number, deps: DeletionRun): Promise<Deletion> {
+export async function deleteDroplet(id: string, deps: DeletionRun): Promise<Deletion> {
   const { lane, clock, times, ending, isStopped } = deps;
   let doubt: string | undefined;
   let refused: string | undefined;
@@ -282,7 +283,7 @@ export async function deleteDroplet(id: number, deps: DeletionRun): Promise<Dele
   return { result: refused === undefined ? undefined : { status: 'failed', error: refused }, ...ended };
 }
 
-async function sendDeletion(id: number, { lane, ended }: DeletionRun): Promise<DeletionOutcome> {
+async function sendDeletion(id: string, { lane, ended }: DeletionRun): Promise<DeletionOutcome> {
   const request = { method: 'DELETE', path: `/v2/droplets/${id}`, until: ended };
   try {
     const response = await lane.request(request);
@@ -301,7 +302,7 @@ async function sendDeletion(id: number, { lane, ended }: DeletionRun): Promise<D
 const unexpectedResponse = 'could not parse the response';
 
 /** Looks up a droplet whose deletion was sent without a clear result. */
-async function settleDeletion(id: number, error: string, deps: DeletionRun): Promise<DeletionResult> {
+async function settleDeletion(id: string, error: string, deps: DeletionRun): Promise<DeletionResult> {
   const { lane, ended } = deps;
   const unknown = (reason: string): DeletionResult => ({
     status: 'unknown',
@@ -407,7 +408,7 @@ function causes(left: readonly DeletionRow[]): readonly string[] {
 
 /** A droplet to delete, with the fields that are shown before the deletion. */
 interface Target {
-  readonly id: number;
+  readonly id: string;
   readonly name: string;
   readonly region?: string | undefined;
   /** ISO 8601. */
@@ -417,7 +418,7 @@ interface Target {
 export type DeletionRow = Target & DeletionResult;
 
 /** The columns that identify a droplet in the confirmation and in `--dry-run`. */
-const targetView: ListView<Target> = {
+const targetView: ListView<Numeric<Target>> = {
   columns: [
     { name: 'ID', value: (row) => row.id },
     { name: 'Name', value: (row) => row.name },
@@ -426,7 +427,7 @@ const targetView: ListView<Target> = {
   ],
 };
 
-const deletionView: ListView<DeletionRow> = {
+const deletionView: ListView<Numeric<DeletionRow>> = {
   columns: [
     { name: 'ID', value: (row) => row.id },
     { name: 'Name', value: (row) => row.name },
@@ -438,15 +439,8 @@ const deletionView: ListView<DeletionRow> = {
   ],
 };
 
-/**
- * Selects the fields of a droplet that are shown before the deletion. Throws for a droplet whose id is not exact, because the
- * rounded id could belong to another droplet.
- */
+/** Selects the fields of a droplet that are shown before the deletion. */
 export function toTarget({ id, name, raw }: Droplet): Target {
-  if (!isSafeDropletId(id) || id < 1)
-    throw new CliError('api_error', `cannot delete the droplet "${name}": its id is not a whole number below 2^53`, {
-      detail: `the server returned the id ${id}`,
-    });
   const region = isJsonRecord(raw.region) ? readStringField(raw.region, 'slug') : undefined;
   return { id, name, region, created_at: readStringField(raw, 'created_at') };
 }

@@ -1,5 +1,13 @@
-import { isSafeDropletId } from '../api/droplets.ts';
-import { isJsonRecord, type JsonRecord, readNumberField, readStringField, tryParseJson } from '../base/json.ts';
+import { type ExactNumber, exactNumber, stringifyExact } from '../base/exact.ts';
+import {
+  isJsonRecord,
+  type JsonRecord,
+  readId,
+  readLosslessNumberField,
+  readNumberField,
+  readStringField,
+  tryParseExactJson,
+} from '../base/json.ts';
 import type { Clock } from '../platform/host.ts';
 import { decodeUserDataDigest, type UserDataDigest } from './user-data.ts';
 
@@ -12,7 +20,7 @@ export type IfExists = (typeof ifExistsChoices)[number];
 /** The attributes of every droplet of a batch; `extra` contains the attributes of `--set` and of other options. */
 export interface Attributes {
   readonly size: string;
-  readonly image: string | number;
+  readonly image: string | ExactNumber;
   readonly region?: string;
   readonly extra: Readonly<Record<string, unknown>>;
   /** The user data is sent to the server but never recorded in the ledger. */
@@ -47,7 +55,7 @@ export interface Baseline {
   readonly event: 'baseline';
   readonly at: string;
   readonly server_date?: string | undefined;
-  readonly existing: Readonly<Record<string, readonly number[]>>;
+  readonly existing: Readonly<Record<string, readonly string[]>>;
   readonly differences?: Readonly<Record<string, string>>;
 }
 
@@ -81,8 +89,8 @@ export interface Sending {
 
 export interface CreatedRow {
   readonly name: string;
-  readonly id: number;
-  readonly action_id?: number | undefined;
+  readonly id: string;
+  readonly action_id?: string | undefined;
 }
 
 /** `adopted` is true if a lookup found the droplets, and absent if the response named them. */
@@ -151,24 +159,52 @@ export function parseTimestamp(date: string | undefined): number | undefined {
 }
 
 export function encodeEvent(event: LedgerEvent): string {
-  return `${JSON.stringify(event)}\n`;
+  return `${stringifyExact(encoded(event))}\n`;
+}
+
+function encoded(event: LedgerEvent): unknown {
+  if (event.event === 'created' || event.event === 'deleted') return { ...event, rows: event.rows.map(numericIds) };
+  if (event.event !== 'baseline') return event;
+  const existing = Object.entries(event.existing).map(([name, ids]) => [name, ids.map(exactNumber)] as const);
+  return { ...event, existing: Object.fromEntries(existing) };
+}
+
+/** A row as it is printed and stored. */
+export type Numeric<T> = T extends unknown
+  ? { readonly [K in keyof T]: K extends 'id' | 'action_id' ? ExactNumber | Extract<T[K], undefined> : T[K] }
+  : never;
+
+/** Ids are strings of digits in this program, and numbers with the same digits in JSON that is printed and stored. */
+export function numericIds<T extends { readonly id?: string | undefined; readonly action_id?: string | undefined }>(
+  row: T,
+): Numeric<T> {
+  const { id, action_id } = row;
+  return {
+    ...row,
+    ...(id === undefined ? {} : { id: exactNumber(id) }),
+    ...(action_id === undefined ? {} : { action_id: exactNumber(action_id) }),
+  } as Numeric<T>;
 }
 
 /** Decodes one line of a ledger; returns undefined if the line is not an event that this version knows. */
 export function decodeEvent(line: string): LedgerEvent | undefined {
-  const json = tryParseJson(line);
+  const json = tryParseExactJson(line);
   if (!json.ok || !isJsonRecord(json.value)) return undefined;
   const record = json.value;
   const at = readStringField(record, 'at');
   if (at === undefined) return undefined;
   if (record.event === 'batch') return decodeBatch(record, at);
   if (record.event === 'baseline') {
-    const { existing, differences: texts } = record;
-    if (!isJsonRecord(existing) || !isIdLists(existing)) return undefined;
+    const existing = decodeIdLists(record.existing);
+    const { differences: texts } = record;
+    if (existing === undefined) return undefined;
     return { event: 'baseline', at, ...dateOf(record), existing, ...(isTexts(texts) ? { differences: texts } : {}) };
   }
   if (record.event === 'announced') return decodeAnnounced(record, at);
-  if (record.event === 'deleted') return isRows(record.rows) ? { event: 'deleted', at, rows: record.rows } : undefined;
+  if (record.event === 'deleted') {
+    const rows = decodeRows(record.rows);
+    return rows === undefined ? undefined : { event: 'deleted', at, rows };
+  }
   const group = readNumberField(record, 'group');
   return group === undefined ? undefined : decodeGroupEvent(record, at, group);
 }
@@ -181,9 +217,10 @@ function decodeAnnounced(record: JsonRecord, at: string): Announced | undefined 
 }
 
 function decodeGroupEvent(record: JsonRecord, at: string, group: number): LedgerEvent | undefined {
-  const { event, names, rows, resend } = record;
+  const { event, names, resend } = record;
   if (event === 'created') {
-    if (!isRows(rows)) return undefined;
+    const rows = decodeRows(record.rows);
+    if (rows === undefined) return undefined;
     return { event, at, group, ...(record.adopted === true ? { adopted: true } : {}), rows };
   }
   if (!isStringArray(names)) return undefined;
@@ -212,7 +249,7 @@ function decodeBatch(record: JsonRecord, at: string): Batch | undefined {
 function decodeAttributes(json: unknown): Attributes | undefined {
   if (!isJsonRecord(json) || !isJsonRecord(json.extra)) return undefined;
   const size = readStringField(json, 'size');
-  const image = readStringField(json, 'image') ?? readNumberField(json, 'image');
+  const image = readStringField(json, 'image') ?? readLosslessNumberField(json, 'image');
   const region = readStringField(json, 'region');
   const user_data = decodeUserDataDigest(json.user_data);
   if (size === undefined || image === undefined || (json.user_data !== undefined && user_data === undefined))
@@ -236,22 +273,30 @@ function isTexts(value: unknown): value is Readonly<Record<string, string>> {
   return isJsonRecord(value) && isStringArray(Object.values(value));
 }
 
-function isIdLists(value: JsonRecord): value is Readonly<Record<string, readonly number[]>> {
-  return Object.values(value).every((ids) => Array.isArray(ids) && ids.every((id) => typeof id === 'number'));
+function decodeIdLists(value: unknown): Baseline['existing'] | undefined {
+  if (!isJsonRecord(value)) return undefined;
+  const lists: [name: string, ids: readonly string[]][] = [];
+  for (const [name, list] of Object.entries(value)) {
+    const ids = Array.isArray(list) ? list.map(readId) : [undefined];
+    if (!ids.every((id) => id !== undefined)) return undefined;
+    lists.push([name, ids]);
+  }
+  return Object.fromEntries(lists);
 }
 
 function isAnnouncedGroup(value: unknown): value is Group {
   return isJsonRecord(value) && readNumberField(value, 'group') !== undefined && isStringArray(value.names);
 }
 
-const isRows = (rows: unknown): rows is readonly CreatedRow[] => Array.isArray(rows) && rows.every(isCreated);
+function decodeRows(rows: unknown): readonly CreatedRow[] | undefined {
+  const decoded = Array.isArray(rows) ? rows.map(decodeRow) : [undefined];
+  return decoded.every((row) => row !== undefined) ? decoded : undefined;
+}
 
-function isCreated(value: unknown): value is CreatedRow {
-  if (
-    !isJsonRecord(value) ||
-    readStringField(value, 'name') === undefined ||
-    !isSafeDropletId(readNumberField(value, 'id') ?? Number.NaN)
-  )
-    return false;
-  return value.action_id === undefined || typeof value.action_id === 'number';
+function decodeRow(value: unknown): CreatedRow | undefined {
+  if (!isJsonRecord(value)) return undefined;
+  const [name, id, action_id] = [readStringField(value, 'name'), readId(value.id), readId(value.action_id)];
+  if (name === undefined || id === undefined || (value.action_id !== undefined && action_id === undefined))
+    return undefined;
+  return { name, id, action_id };
 }

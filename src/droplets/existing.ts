@@ -219,19 +219,19 @@ async function findTaggedAtEnd({ ledger, lane, clock, times, ending }: Run): Pro
 }
 
 /** Adds the droplet id of the ledger row to the ids that a lookup found, because an outdated list may lack that droplet. */
-function withRowId(state: BatchState, at: number, ids: readonly number[]): readonly number[] {
+function withRowId(state: BatchState, at: number, ids: readonly string[]): readonly string[] {
   const row = state.rowAt(at);
   return row.status === 'created' && !ids.includes(row.id) ? [...ids, row.id] : ids;
 }
 
 /** Records the droplets of the batch that a lookup found; returns the names whose rows have changed. */
-function recordTagged(own: Iterable<readonly [number, readonly number[]]>, ledger: Ledger): readonly string[] {
+function recordTagged(own: Iterable<readonly [number, readonly string[]]>, ledger: Ledger): readonly string[] {
   const { state } = ledger;
   const rows: CreatedRow[] = [];
   const repeated: string[] = [];
   for (const [position, ids] of own) {
     const row = state.rowAt(position);
-    const [id = 0] = ids;
+    const [id = ''] = ids;
     // Names with an unknown result are looked up together with the group of their request.
     if (row.status === 'unknown') continue;
     if (ids.length > 1) {
@@ -246,7 +246,7 @@ function recordTagged(own: Iterable<readonly [number, readonly number[]]>, ledge
 
 /** A droplet with the tag of the same `--batch-id` that has a name outside the batch or other attributes. */
 interface Foreign {
-  readonly id: number;
+  readonly id: string;
   readonly name: string;
   readonly difference: string;
 }
@@ -254,7 +254,7 @@ interface Foreign {
 /** The droplets that have a tag of the batch. */
 interface Tagged {
   /** Ids of the droplets of this batch, by the index of their name; usually one id for each name. */
-  readonly own: Map<number, readonly number[]>;
+  readonly own: Map<number, readonly string[]>;
   readonly foreign: Foreign[];
   /** The creation time of the newest droplet of the batch, by the server's clock, in milliseconds. */
   newest: number;
@@ -285,7 +285,7 @@ export async function findTagged(lane: Lane, state: TaggedState, signal: AbortSi
 
 /** Only the ids are kept in memory, because a batch may have a million names. */
 async function scanTagged(lane: Lane, state: TaggedState, filter: string, signal: AbortSignal): Promise<TaggedLookup> {
-  const ids = new Set<number>();
+  const ids = new Set<string>();
   const droplets = noneTagged();
   const totals: (number | undefined)[] = [];
   for await (const page of readPages(lane, `/v2/droplets${filter}`, signal)) {

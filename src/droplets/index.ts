@@ -8,7 +8,7 @@ export { attributeOptions, describeBatch, readLedgerSelection, requireSameOption
 export { dryRunView, planView, printDryRun, printPlan } from './plan.ts';
 export { resultView } from './report.ts';
 export { runBatch } from './run.ts';
-export { type NameRow, readBatchDroplets, showBatch } from './show.ts';
+export { readBatchDroplets, showBatch, showView } from './show.ts';
 export { type BatchState, createState, isFinished } from './state.ts';
 export { findLedger, listBatches, type StoredBatch, startLedger } from './stored.ts';
 export { timeLimits } from './times.ts';

@@ -1,8 +1,8 @@
 import { type ApiResponse, toApiError } from '../api/api-response.ts';
-import { type Droplet, decodeDroplet, hasTag, isSafeDropletId } from '../api/droplets.ts';
+import { type Droplet, decodeDroplet, hasTag } from '../api/droplets.ts';
 import { nextPagePath, readListTotal } from '../api/list.ts';
 import { CliError } from '../base/errors.ts';
-import { isJsonRecord, tryParseJson } from '../base/json.ts';
+import { isJsonRecord, tryParseExactJson } from '../base/json.ts';
 import type { Lane } from './lane.ts';
 
 interface Query {
@@ -178,7 +178,7 @@ export function createScan(lane: Lane, tag: string | undefined): Scan {
 
   /** A scan is conclusive when the first and the last page report the same total, and that many droplets were read. */
   const scan = async (queries: readonly ScanQuery[], signal: AbortSignal): Promise<ScanOutcome> => {
-    const ids = new Set<number>();
+    const ids = new Set<string>();
     const droplets = new Map<string, Droplet[]>();
     const totals: (number | undefined)[] = [];
     const isWanted = (name: string): boolean => queries.some(({ has }) => has(name));
@@ -275,16 +275,11 @@ async function requestPage(lane: Lane, path: string, signal: AbortSignal): Promi
 }
 
 function decodePage(response: ApiResponse, lane: Lane, path: string): Page | undefined {
-  const json = tryParseJson(response.text());
+  const json = tryParseExactJson(response.text());
   const body = json.ok && isJsonRecord(json.value) ? json.value : undefined;
   const items = body?.droplets;
-  const droplets = Array.isArray(items) ? items.map(decodeExactDroplet) : undefined;
+  const droplets = Array.isArray(items) ? items.map(decodeDroplet) : undefined;
   if (body === undefined || droplets === undefined || !droplets.every((droplet) => droplet !== undefined))
     return undefined;
   return { droplets, total: readListTotal(body), next: nextPagePath(lane.baseOrigin, body.links, path) };
-}
-
-function decodeExactDroplet(json: unknown): Droplet | undefined {
-  const droplet = decodeDroplet(json);
-  return droplet === undefined || !isSafeDropletId(droplet.id) ? undefined : droplet;
 }

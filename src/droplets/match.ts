@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Droplet } from '../api/droplets.ts';
-import { isJsonRecord, type JsonRecord, readStringField, readStringList } from '../base/json.ts';
+import { stringifyExact } from '../base/exact.ts';
+import { isJsonRecord, type JsonRecord, readId, readStringField, readStringList } from '../base/json.ts';
 import { sanitizeLine } from '../base/sanitize.ts';
 import type { Attributes, Batch } from './events.ts';
 import type { BatchState } from './state.ts';
@@ -50,25 +51,20 @@ export function originOf(
  */
 export function describeDifference(raw: JsonRecord, { region, size, image }: Attributes): string {
   const compared = [
-    ['region', region, [slugOf(raw.region)]],
-    ['size', size, [readStringField(raw, 'size_slug') ?? slugOf(raw.size)]],
-    ['image', image, imageIdentifiers(raw, image)],
+    ['region', region, slugOf(raw.region)],
+    ['size', size, readStringField(raw, 'size_slug') ?? slugOf(raw.size)],
+    ['image', image, imageOf(raw, image)],
   ] as const;
   return compared
-    .filter(([, sent, returned]) => !isCompatible(sent, returned))
-    .map(([what, sent, returned]) => `${what} ${sanitizeLine(String(returned[0]))} instead of ${sent}`)
+    .filter(([, sent, returned]) => sent !== undefined && returned !== undefined && returned !== String(sent))
+    .map(([what, sent, returned]) => `${what} ${sanitizeLine(returned ?? '')} instead of ${sent}`)
     .join(', ');
 }
 
 /** An image slug in the request is compared with the slug of the droplet's image, a number with its id. */
-function imageIdentifiers(raw: JsonRecord, image: string | number): readonly unknown[] {
-  if (!isJsonRecord(raw.image)) return [];
-  return [typeof image === 'number' ? raw.image.id : raw.image.slug];
-}
-
-function isCompatible(sent: string | number | undefined, returned: readonly unknown[]): boolean {
-  const known = returned.filter((one) => one !== undefined && one !== null);
-  return sent === undefined || known.length === 0 || known.includes(sent);
+function imageOf(raw: JsonRecord, image: Attributes['image']): string | undefined {
+  if (!isJsonRecord(raw.image)) return undefined;
+  return typeof image === 'string' ? slugOf(raw.image) : readId(raw.image.id);
 }
 
 /** The member `created_at` in milliseconds; NaN if it is missing. */
@@ -135,11 +131,14 @@ function contentHash(names: readonly string[], attributes: Attributes): string {
 
 /** Encodes JSON with the members of every object sorted by name. */
 function canonicalJson(value: unknown): string {
-  return JSON.stringify(value, (_, member: unknown) =>
-    isJsonRecord(member)
-      ? Object.fromEntries(Object.entries(member).sort(([left], [right]) => (left < right ? -1 : 1)))
-      : member,
-  );
+  return stringifyExact(sortMembers(value)) ?? '';
+}
+
+function sortMembers(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sortMembers);
+  if (!isJsonRecord(value)) return value;
+  const sorted = Object.entries(value).sort(([left], [right]) => (left < right ? -1 : 1));
+  return Object.fromEntries(sorted.map(([name, member]) => [name, sortMembers(member)]));
 }
 
 /**

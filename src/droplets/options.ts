@@ -2,8 +2,8 @@ import { lstatSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { usageError } from '../base/errors.ts';
-import { isLosslessNumberObject } from '../base/exact.ts';
-import { tryParseExactJson, tryParseJson } from '../base/json.ts';
+import { type ExactNumber, exactNumber } from '../base/exact.ts';
+import { tryParseExactJson } from '../base/json.ts';
 import type { OptionSpec, ParsedArgs } from '../cli/command.ts';
 import { requireNonEmptyValue } from '../cli/require-non-empty-value.ts';
 import { shortenInputForError } from '../cli/shorten-input-for-error.ts';
@@ -98,7 +98,7 @@ function requireNoContradiction(names: readonly string[], args: ParsedArgs, batc
   const contradictions: readonly (readonly [option: string, isContradicted: boolean])[] = [
     ['the names', names.length > 0 && !isDeepStrictEqual(names, batch.names)],
     ['--size', size !== undefined && size !== recorded.size],
-    ['--image', image !== undefined && image !== recorded.image],
+    ['--image', image !== undefined && String(image) !== String(recorded.image)],
     ['--region', region !== undefined && region !== recorded.region],
     ...given.map(({ key, value, option }) => [option, !isDeepStrictEqual(value, recordedExtra(batch)[key])] as const),
     ['--if-exists', args.value('if-exists') !== undefined && readIfExists(args) !== batch.if_exists],
@@ -126,24 +126,17 @@ function readTypedAttributes(args: ParsedArgs) {
   const image = requireNonEmptyValue(args, 'image', 'ubuntu-24-04-x64');
   return {
     size: requireNonEmptyValue(args, 'size', 's-1vcpu-1gb'),
-    image: image !== undefined && /^\d+$/.test(image) ? parseImageId(image) : image,
+    image: image !== undefined && /^\d+$/.test(image) ? exactNumber(image) : image,
     region: requireNonEmptyValue(args, 'region', 'nyc3'),
     given: readGivenAttributes(args, args.values('set').map(parseSetOption)),
   };
-}
-
-function parseImageId(image: string): number {
-  const id = Number(image);
-  // A double cannot represent an image id above 2^53 exactly, so another image could be selected.
-  if (!Number.isSafeInteger(id)) throw usageError(`--image is not an image id: ${image}`, 'use the slug of the image');
-  return id;
 }
 
 function parseSetOption(text: string): readonly [string, unknown] {
   const at = text.indexOf('=');
   const key = text.slice(0, Math.max(at, 0));
   const reserved = ['name', 'names', 'size', 'image', 'region'];
-  const json = tryParseJson(text.slice(at + 1));
+  const json = tryParseExactJson(text.slice(at + 1));
   if (!/^[a-z][a-z0-9_]*$/.test(key) || !json.ok)
     throw usageError(
       '--set is not KEY=JSON',
@@ -154,28 +147,7 @@ function parseSetOption(text: string): readonly [string, unknown] {
       `cannot use --set for ${key}`,
       key.startsWith('name') ? 'give names as arguments' : `use \`--${key}\``,
     );
-  const exact = tryParseExactJson(text.slice(at + 1));
-  const inexact = exact.ok ? findInexactNumber(exact.value) : undefined;
-  if (inexact !== undefined)
-    throw usageError(
-      `--set ${key} has a number that a double cannot hold: ${inexact}`,
-      'write the number as a string, if the server accepts a string',
-    );
   return [key, json.value];
-}
-
-/** The first number in the value that JSON.stringify would change: above 2^53, or too large for a double. */
-function findInexactNumber(value: unknown): string | undefined {
-  if (isLosslessNumberObject(value)) {
-    const [text, number] = [String(value), Number(value)];
-    return !Number.isFinite(number) || (/^-?\d+$/.test(text) && !Number.isSafeInteger(number)) ? text : undefined;
-  }
-  if (typeof value !== 'object' || value === null) return undefined;
-  for (const one of Object.values(value)) {
-    const found = findInexactNumber(one);
-    if (found !== undefined) return found;
-  }
-  return undefined;
 }
 
 /** Options for droplet attributes that can also be given with `--set`. */
@@ -268,9 +240,9 @@ function requireTag(tag: string): string {
 }
 
 /** An SSH key id is sent as a number, a fingerprint as text. */
-function parseSshKey(key: string): string | number {
-  if (/^\d+$/.test(key) && Number.isSafeInteger(Number(key))) return Number(key);
-  if (/^[A-Za-z0-9:+/=_-]{1,255}$/.test(key) && !/^\d+$/.test(key)) return key;
+function parseSshKey(key: string): string | ExactNumber {
+  if (/^\d{1,255}$/.test(key)) return exactNumber(key);
+  if (/^[A-Za-z0-9:+/=_-]{1,255}$/.test(key)) return key;
   throw usageError(
     `--ssh-keys has a value that is neither an id nor a fingerprint: ${shortenInputForError(key)}`,
     'write ids and fingerprints as in `--ssh-keys 512189,3b:16:bf:e4:8b:00:8b:b8:59:8c:a9:d3:f0:19:45:fa`',

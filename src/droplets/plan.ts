@@ -1,8 +1,9 @@
 import type { Droplet } from '../api/droplets.ts';
-import { isJsonRecord, tryParseJson } from '../base/json.ts';
+import { stringifyExact } from '../base/exact.ts';
+import { isJsonRecord, tryParseExactJson } from '../base/json.ts';
 import type { ListView } from '../cli/columns.ts';
 import { quoteShellArg } from '../cli/shell-quote.ts';
-import type { Attributes } from './events.ts';
+import { type Attributes, type Numeric, numericIds } from './events.ts';
 import { addIfTagged, findTagged, noneTagged, untilConclusive } from './existing.ts';
 import type { BatchIo } from './io.ts';
 import { createLane, type Lane, type LaneOptions } from './lane.ts';
@@ -16,11 +17,11 @@ import { describeUserData, type UserData } from './user-data.ts';
 interface PlanRow {
   readonly name: string;
   readonly status: 'create' | 'exists' | 'differs';
-  readonly id?: number;
+  readonly id?: string;
   readonly difference?: string;
 }
 
-export const planView: ListView<PlanRow> = {
+export const planView: ListView<Numeric<PlanRow>> = {
   columns: [
     { name: 'Name', value: (row) => row.name },
     { name: 'Status', value: (row) => row.status },
@@ -37,7 +38,7 @@ export async function printPlan(
 ): Promise<void> {
   const rows = await planBatch(state, createLane({ ...lane, clock: host.clock }));
   await progress.stop();
-  await output.list(rows, planView);
+  await output.list(rows.map(numericIds), planView);
 }
 
 /**
@@ -71,8 +72,8 @@ async function planBatch(state: BatchState, lane: Lane): Promise<readonly PlanRo
   return [...rows, ...[...foreign.values()].map((one): PlanRow => ({ ...one, status: 'differs' }))];
 }
 
-function ownRow(name: string, ids: readonly number[]): PlanRow {
-  const [id = 0] = ids;
+function ownRow(name: string, ids: readonly string[]): PlanRow {
+  const [id = ''] = ids;
   if (ids.length === 1) return { name, status: 'exists', id };
   return { name, status: 'differs', id, difference: `several droplets have the tag of this batch: ${ids.join(', ')}` };
 }
@@ -119,7 +120,7 @@ export const dryRunView: ListView<DryRunRequest> = {
   columns: [
     { name: 'Method', value: (row) => row.method },
     { name: 'Path', value: (row) => row.path },
-    { name: 'Body', value: (row) => JSON.stringify(row.body) },
+    { name: 'Body', value: (row) => stringifyExact(row.body) },
     { name: 'Curl', value: (row) => row.curl },
   ],
   untruncated: true,
@@ -144,7 +145,7 @@ function* dryRunRequests(
   const base = baseUrl === '' ? '"$CLOUDCTL_BASE_URL"' : quoteShellArg(baseUrl);
   const token = ['cloudctl auth token', ...profileOptions].join(' ');
   for (const { method, path, body } of buildRequests(names, attributes, batchSize)) {
-    const json = tryParseJson(body);
+    const json = tryParseExactJson(body);
     const value = json.ok ? json.value : undefined;
     const preview = userData === undefined ? {} : { user_data: `[${describeUserData(userData)}]` };
     const curl = [

@@ -5,13 +5,14 @@ import type { CommandIo } from '../cli/command-io.ts';
 import type { OutputRowPages } from '../cli/write-list.ts';
 import { interruptedError } from '../platform/defer-signals.ts';
 import type { SignalName } from '../platform/host.ts';
+import { type Numeric, numericIds } from './events.ts';
 import { type BatchIo, streamRows } from './io.ts';
 import type { Ledger } from './ledger.ts';
 import { LimitError } from './request.ts';
 import type { BatchState, Row } from './state.ts';
 import { countsAfterWait, rowAfterWait, type WaitResults } from './wait.ts';
 
-export const resultView: ListView<Row> = {
+export const resultView: ListView<Numeric<Row>> = {
   columns: [
     { name: 'Name', value: (row) => row.name },
     { name: 'Status', value: (row) => row.status, kind: 'state' },
@@ -46,11 +47,11 @@ export async function startReporter(
   isLedgerKept: (row: Row) => boolean = () => true,
 ): Promise<Reporter> {
   let notSentError = '';
-  const printedRow = (row: Row): Row => {
+  const printedRow = (row: Row): Numeric<Row> => {
     const printed = results === undefined ? row : rowAfterWait(row, results);
-    return isLedgerKept(printed) ? { ...printed, ledger: path } : printed;
+    return numericIds(isLedgerKept(printed) ? { ...printed, ledger: path } : printed);
   };
-  function* allRows(notSent: string): Generator<Row> {
+  function* allRows(notSent: string): Generator<Numeric<Row>> {
     for (const row of state.rows(notSent)) yield printedRow(row);
   }
   const io = { output, progress, host };

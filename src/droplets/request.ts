@@ -9,6 +9,7 @@ import type { ApiClient, ApiRequest } from '../api/client.ts';
 import { type CreatedDroplets, parseCreatedDroplets } from '../api/droplets.ts';
 import { readListTotal } from '../api/list.ts';
 import { CliError } from '../base/errors.ts';
+import { stringifyExact } from '../base/exact.ts';
 import { isJsonRecord, readNumberField } from '../base/json.ts';
 import { countOf } from '../base/text.ts';
 import { HttpSendError } from '../platform/http-sender.ts';
@@ -47,7 +48,7 @@ const attributeJson = new WeakMap<Attributes, string>();
 function attributesToJson(attributes: Attributes, userData: UserData | undefined): string {
   const { region, size, image, extra } = attributes;
   const user_data = userData?.text.reveal();
-  const text = attributeJson.get(attributes) ?? JSON.stringify({ region, size, image, ...extra, user_data });
+  const text = attributeJson.get(attributes) ?? stringifyExact({ region, size, image, ...extra, user_data }) ?? '';
   attributeJson.set(attributes, text);
   return text;
 }

@@ -1,14 +1,16 @@
 import { type Droplet, hasTag, readPublicDropletAddress } from '../api/droplets.ts';
 import { type DropletReader, findDroplets, readDroplets } from '../api/find-droplets.ts';
 import { readStringField } from '../base/json.ts';
+import type { ListView } from '../cli/columns.ts';
+import { type Numeric, numericIds } from './events.ts';
 import { describeDifference, lookupTag } from './match.ts';
 import type { BatchState, Row } from './state.ts';
 
 /** A row for one name of a batch: its result in the ledger, and its droplet on the server. */
-export interface NameRow {
+interface NameRow {
   readonly name: string;
   readonly status: Row['status'] | 'missing' | 'deleted';
-  readonly id?: number | undefined;
+  readonly id?: string | undefined;
   readonly public_ipv4?: string | undefined;
   /** The droplet status that the server returns; `gone` when the server has no such droplet. */
   readonly state?: string | undefined;
@@ -17,8 +19,23 @@ export interface NameRow {
   readonly error?: string | undefined;
 }
 
+export const showView: ListView<Numeric<NameRow>> = {
+  columns: [
+    { name: 'Name', value: (row) => row.name },
+    { name: 'Status', value: (row) => row.status },
+    { name: 'ID', value: (row) => row.id },
+    { name: 'PublicIPv4', value: (row) => row.public_ipv4 },
+    { name: 'State', value: (row) => row.state },
+    { name: 'Difference', value: (row) => row.difference },
+    { name: 'Error', value: (row) => row.error },
+  ],
+};
+
 /** The rows of a batch. @param droplets by id; undefined when they were not read */
-export function* showBatch(state: BatchState, droplets: ReadonlyMap<number, Droplet> | undefined): Generator<NameRow> {
+export function* showBatch(
+  state: BatchState,
+  droplets: ReadonlyMap<string, Droplet> | undefined,
+): Generator<Numeric<NameRow>> {
   for (let at = 0; at < state.batch.names.length; at++) {
     const row = state.rowAt(at, '');
     const { name } = row;
@@ -27,7 +44,7 @@ export function* showBatch(state: BatchState, droplets: ReadonlyMap<number, Drop
     const isMissing = row.status === 'failed' && row.error === '';
     const status = isMissing ? 'missing' : state.isDeleted(at) ? 'deleted' : row.status;
     const found = id === undefined || droplets === undefined ? {} : describeDroplet(state, droplets.get(id));
-    yield { name, status, id, ...found, error };
+    yield numericIds({ name, status, id, ...found, error });
   }
 }
 
@@ -46,7 +63,7 @@ function describeDroplet({ batch }: BatchState, droplet: Droplet | undefined): P
 export async function readBatchDroplets(
   state: BatchState,
   reader: DropletReader,
-): Promise<ReadonlyMap<number, Droplet>> {
+): Promise<ReadonlyMap<string, Droplet>> {
   const ids = [...state.rows()].flatMap((row) => ('id' in row && row.id !== undefined ? [row.id] : []));
   if (!state.batch.mark || state.batch.names.some((_, at) => state.rowAt(at).status === 'skipped'))
     return findByIds(ids, reader);
@@ -56,8 +73,8 @@ export async function readBatchDroplets(
   return new Map(tagged.map((droplet) => [droplet.id, droplet]));
 }
 
-export async function findByIds(ids: readonly number[], reader: DropletReader): Promise<ReadonlyMap<number, Droplet>> {
-  const found = await findDroplets(ids.map(String), reader);
+export async function findByIds(ids: readonly string[], reader: DropletReader): Promise<ReadonlyMap<string, Droplet>> {
+  const found = await findDroplets(ids, reader);
   return new Map(
     [...found.values()].flatMap(({ withId }) => (withId === undefined ? [] : [[withId.id, withId] as const])),
   );

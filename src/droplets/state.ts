@@ -6,13 +6,13 @@ export type Row = { /** Path of the ledger, in the printed rows. */ readonly led
   | {
       readonly name: string;
       readonly status: 'created';
-      readonly id: number;
-      readonly action_id?: number;
+      readonly id: string;
+      readonly action_id?: string;
       /** The public IPv4 address; known only after `--wait`. */
       readonly public_ipv4?: string;
     }
   | SkippedRow
-  | { readonly name: string; readonly status: 'failed' | 'unknown'; readonly id?: number; readonly error: string }
+  | { readonly name: string; readonly status: 'failed' | 'unknown'; readonly id?: string; readonly error: string }
 );
 
 /** The names of one creation request; the result of these names is not known. */
@@ -38,8 +38,7 @@ interface AnnouncedGroup {
 export type Counts = Readonly<Record<Row['status'] | 'missing', number>>;
 
 /**
- * The state of a batch, computed from the events of its ledger. The state uses a few bytes per name and builds rows on demand,
- * because a batch can have a million names.
+ * The state of a batch, computed from the events of its ledger. Rows are built on demand.
  */
 export interface BatchState {
   readonly batch: Batch;
@@ -62,7 +61,7 @@ export interface BatchState {
   readonly missing: () => readonly string[];
   readonly counts: () => Counts;
   /** Whether the droplet id belongs to a row of this batch, or did until the deletion: an outdated list may contain it. */
-  ownsId(id: number): boolean;
+  ownsId(id: string): boolean;
   readonly nextGroup: () => number;
 }
 
@@ -75,14 +74,14 @@ export function createState(batch: Batch): BatchState {
   const { names } = batch;
   const { positionOf } = indexNames(names);
   const states = new Uint8Array(names.length);
-  const ids = new Float64Array(names.length);
-  const actions = new Float64Array(names.length);
+  const ids: (string | undefined)[] = Array(names.length);
+  const actions: (string | undefined)[] = Array(names.length);
   /** The last group in which each name was sent. */
   const lastGroups = new Int32Array(names.length);
   const errors = new Map<number, string>();
   const uncertainGroups = new Map<number, UncertainGroup>();
   const announced = new Map<number, Announced>();
-  const deletedIds = new Set<number>();
+  const deletedIds = new Set<string>();
   let baseline: Baseline | undefined;
   let groups = 0;
 
@@ -122,7 +121,7 @@ export function createState(batch: Batch): BatchState {
     if (at === undefined) return;
     lastGroups[at] = group;
     // The droplet id is removed, because several droplets may have this name and the droplet of the batch is not known.
-    ids[at] = 0;
+    ids[at] = undefined;
   };
   const startGroup = ({ group, names: sent, at, server_date: date }: Sending): void => {
     const before = uncertainGroups.get(group);
@@ -140,18 +139,18 @@ export function createState(batch: Batch): BatchState {
     if (batch.if_exists !== 'skip') return;
     for (const [name, [id]] of Object.entries(first.existing)) {
       const at = setState(name, skipped);
-      if (at !== undefined) ids[at] = id ?? 0;
+      if (at !== undefined) ids[at] = id;
     }
   };
 
   const rowAt = (at: number, notSent = 'not sent'): Row => {
     const name = names[at] ?? '';
-    const [id = 0, action = 0] = [ids[at], actions[at]];
+    const [id = '', action_id] = [ids[at], actions[at]];
     switch (states[at]) {
       case created:
-        return action === 0 ? { name, status: 'created', id } : { name, status: 'created', id, action_id: action };
+        return action_id === undefined ? { name, status: 'created', id } : { name, status: 'created', id, action_id };
       case skipped:
-        return skippedRow(name, id, baseline);
+        return skippedRow(name, ids[at], baseline);
       case uncertain:
         return { name, status: 'unknown', error: errors.get(at) ?? 'no complete response arrived' };
       case deleted:
@@ -183,7 +182,7 @@ export function createState(batch: Batch): BatchState {
             const at = setState(row.name, created);
             if (at === undefined) continue;
             ids[at] = row.id;
-            actions[at] = row.action_id ?? 0;
+            actions[at] = row.action_id;
           }
           const createdNames = event.rows.map(({ name }) => name);
           return settle(event.group, createdNames, true);
@@ -212,7 +211,7 @@ export function createState(batch: Batch): BatchState {
             const at = positionOf(name);
             if (states[at] !== created || ids[at] !== id) continue;
             setState(name, deleted);
-            ids[at] = 0;
+            ids[at] = undefined;
           }
           return;
         default:
@@ -261,18 +260,17 @@ export function isFinished(state: BatchState): boolean {
 interface SkippedRow {
   readonly name: string;
   readonly status: 'skipped';
-  readonly id?: number;
+  readonly id?: string;
   readonly difference?: string;
 }
 
-/** @param id the droplet id; 0 when it is not known */
-function skippedRow(name: string, id: number, baseline: Baseline | undefined): SkippedRow {
+function skippedRow(name: string, id: string | undefined, baseline: Baseline | undefined): SkippedRow {
   const differences = baseline?.differences ?? {};
   const difference = Object.hasOwn(differences, name) ? differences[name] : undefined;
   return {
     name,
     status: 'skipped',
-    ...(id === 0 ? {} : { id }),
+    ...(id === undefined ? {} : { id }),
     ...(difference === undefined ? {} : { difference }),
   };
 }

@@ -107,7 +107,7 @@ async function lookUpGroup({ group, names }: UncertainNames, run: Run): Promise<
   const at = clock.now();
   const sentAfter = uncertainGroupOf(group, run)?.sentAfter;
   const found = new Map<string, Candidate[]>();
-  const older = new Map<string, number[]>();
+  const older = new Map<string, string[]>();
   const different = new Map<string, Different[]>();
   try {
     const { conclusive, droplets } = await finder.find({ names, has: (name) => names.includes(name) }, ending);
@@ -154,14 +154,14 @@ export function latestArrival(
 
 /** A droplet that the request may have created. */
 interface Candidate {
-  readonly id: number;
+  readonly id: string;
   /** In milliseconds; NaN if the server does not return it. */
   readonly createdAt: number;
 }
 
 /** A droplet that appeared after the request, with the difference in words, such as `region nyc3 instead of nyc`. */
 interface Different {
-  readonly id: number;
+  readonly id: string;
   readonly difference: string;
 }
 
@@ -172,7 +172,7 @@ export interface GroupLookup {
   /** Whether the lookup read every droplet, so that a name that was not found certainly has no droplet. */
   readonly conclusive: boolean;
   readonly found: ReadonlyMap<string, readonly Candidate[]>;
-  readonly older?: ReadonlyMap<string, readonly number[]>;
+  readonly older?: ReadonlyMap<string, readonly string[]>;
   readonly different?: ReadonlyMap<string, readonly Different[]>;
 }
 
@@ -200,12 +200,12 @@ export type Step =
   | { readonly kind: 'look-up'; readonly at: number }
   /** Wait for the response, because a lookup before the time `until` would prove nothing. */
   | { readonly kind: 'wait'; readonly until: number }
-  | { readonly kind: 'adopt'; readonly ids: ReadonlyMap<string, number> }
+  | { readonly kind: 'adopt'; readonly ids: ReadonlyMap<string, string> }
   | { readonly kind: 'send' }
   | {
       readonly kind: 'unknown';
       /** The droplets that were found, by name. */
-      readonly ids: ReadonlyMap<string, number>;
+      readonly ids: ReadonlyMap<string, string>;
       readonly error: string;
       readonly resend: boolean;
     };
@@ -268,7 +268,7 @@ function stepWhileOpen(uncertain: Uncertain, now: number, times: TimeLimits, nex
 
 function stepWhenSomeFound(
   uncertain: Uncertain,
-  ids: ReadonlyMap<string, number>,
+  ids: ReadonlyMap<string, string>,
   now: number,
   times: TimeLimits,
 ): Step {
@@ -306,7 +306,7 @@ function stepWhenNoneFound(uncertain: Uncertain, closedAt: number, now: number, 
 }
 
 type LookupSummary =
-  | { readonly kind: 'all' | 'some'; readonly ids: ReadonlyMap<string, number> }
+  | { readonly kind: 'all' | 'some'; readonly ids: ReadonlyMap<string, string> }
   | { readonly kind: 'none' }
   | { readonly kind: 'several'; readonly error: string };
 
@@ -339,7 +339,7 @@ function seenInAny<T>(
   return new Map(lookups.flatMap((lookup) => [...(seen(lookup) ?? [])]));
 }
 
-function formatIds(ids: ReadonlyMap<string, readonly number[]>): string {
+function formatIds(ids: ReadonlyMap<string, readonly string[]>): string {
   return [...ids].map(([name, some]) => `${name}: ${some.join(', ')}`).join('; ');
 }
 
@@ -365,6 +365,6 @@ function lookupFoundAny(lookup: GroupLookup): boolean {
 
 const partlyFound = 'other droplets of the same request exist, but none with this name was found';
 
-function unknownStep(error: string, resend: boolean, ids: ReadonlyMap<string, number> = new Map()): Step {
+function unknownStep(error: string, resend: boolean, ids: ReadonlyMap<string, string> = new Map()): Step {
   return { kind: 'unknown', ids, error, resend };
 }

@@ -1,7 +1,7 @@
 import { type ApiResponse, toApiError } from '../api/api-response.ts';
 import { decodeDroplet, readPublicDropletAddress } from '../api/droplets.ts';
 import { CliError } from '../base/errors.ts';
-import { isJsonRecord, type JsonRecord, readStringField, tryParseJson } from '../base/json.ts';
+import { isJsonRecord, type JsonRecord, readStringField, tryParseExactJson } from '../base/json.ts';
 import { formatDuration } from '../base/text.ts';
 import type { Clock } from '../platform/host.ts';
 import type { Run } from './io.ts';
@@ -32,7 +32,7 @@ const pollsUntilActions = 3;
 
 interface WaitingDroplet {
   readonly name: string;
-  readonly action: number | undefined;
+  readonly action: string | undefined;
   misses: number;
 }
 
@@ -45,12 +45,12 @@ export async function waitUntilActive(run: Run, { timeout, results, onPoll }: Wa
   const { clock, times, ending } = run;
   const { state } = run.ledger;
   const { lane, sent } = limitLane(run.lane, clock, { requests: requestsPerWindow, window: times.pollWindow });
-  const waiting = new Map<number, WaitingDroplet>();
+  const waiting = new Map<string, WaitingDroplet>();
   for (const row of state.rows())
     if (row.status === 'created') waiting.set(row.id, { name: row.name, action: row.action_id, misses: 0 });
   const total = waiting.size;
   let ended: string[] = [];
-  const end = (id: number, failure?: string): void => {
+  const end = (id: string, failure?: string): void => {
     ended.push(waiting.get(id)?.name ?? '');
     waiting.delete(id);
     if (failure !== undefined) results.failures.set(id, failure);
@@ -58,7 +58,7 @@ export async function waitUntilActive(run: Run, { timeout, results, onPoll }: Wa
   const deadline = startDeadline(clock, timeout);
   const signal = AbortSignal.any([ending, deadline.signal]);
   const poller = createPoller(lane, exclusiveTag(state.batch));
-  const applyDroplet = (id: number, raw: JsonRecord): void => {
+  const applyDroplet = (id: string, raw: JsonRecord): void => {
     const one = waiting.get(id);
     if (one === undefined) return;
     one.misses = 0;
@@ -187,13 +187,13 @@ function startDeadline(clock: Clock, ms: number): { readonly signal: AbortSignal
   return { signal: over.signal, close: () => closed.abort() };
 }
 
-async function hasActionFailed(lane: Lane, action: number | undefined, signal: AbortSignal): Promise<boolean> {
+async function hasActionFailed(lane: Lane, action: string | undefined, signal: AbortSignal): Promise<boolean> {
   if (action === undefined) return false;
   const raw = await fetchItem(lane, `/v2/actions/${action}`, 'action', signal);
   return raw !== undefined && readStringField(raw, 'status') === 'errored';
 }
 
-function actionFailure(action: number | undefined): string {
+function actionFailure(action: string | undefined): string {
   return `create action ${action} has the status errored`;
 }
 
@@ -216,10 +216,10 @@ interface Poller {
    * list can be outdated, a droplet with such an id may exist.
    */
   poll(
-    ids: readonly number[],
-    onDroplet: (id: number, raw: JsonRecord) => void,
+    ids: readonly string[],
+    onDroplet: (id: string, raw: JsonRecord) => void,
     signal: AbortSignal,
-  ): Promise<readonly number[]>;
+  ): Promise<readonly string[]>;
 }
 
 interface ReadPage extends Page {
@@ -356,7 +356,7 @@ async function fetchItem(
   } while (response.status === 429);
   if (response.status === 404) return undefined;
   if (response.status !== 200) throw toApiError(response, 'GET', path, lane.loginHints);
-  const json = tryParseJson(response.text());
+  const json = tryParseExactJson(response.text());
   const item = json.ok && isJsonRecord(json.value) ? json.value[key] : undefined;
   const isItem = isJsonRecord(item) && (key === 'action' || decodeDroplet(item) !== undefined);
   if (isItem) return item;
@@ -365,9 +365,9 @@ async function fetchItem(
 
 /** The results of `--wait` for created droplets, by droplet id. In the ledger these droplets keep the status `created`. */
 export interface WaitResults {
-  readonly addresses: Map<number, string>;
+  readonly addresses: Map<string, string>;
   /** The reason why a droplet cannot become active: it was deleted, or its create action failed. */
-  readonly failures: Map<number, string>;
+  readonly failures: Map<string, string>;
 }
 
 export function createWaitResults(): WaitResults {

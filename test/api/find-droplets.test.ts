@@ -55,8 +55,8 @@ describe('the droplets that arguments mean', () => {
     const { reader, urls } = await readerOf(account(1_000));
     const found = await findDroplets(['n-1', 'n-7', 'none'], reader);
     expect([...found].map(([text, { withName }]) => [text, withName.map(({ id }) => id)])).toEqual([
-      ['n-1', [1001]],
-      ['n-7', [1007]],
+      ['n-1', ['1001']],
+      ['n-7', ['1007']],
       ['none', []],
     ]);
     // One request finds out how long the list is.
@@ -77,7 +77,7 @@ describe('the droplets that arguments mean', () => {
   it('are looked up by id and by name for a number', async () => {
     const { reader, urls } = await readerOf([...account(3), { id: 5, name: '1001' }]);
     const found = await findDroplets(['1001'], reader);
-    expect(found.get('1001')).toMatchObject({ withId: { id: 1001 }, withName: [{ id: 5 }] });
+    expect(found.get('1001')).toMatchObject({ withId: { id: '1001' }, withName: [{ id: '5' }] });
     expect(urls()).toHaveLength(2);
   });
 
@@ -95,7 +95,7 @@ describe('the droplets that arguments mean', () => {
 
   it('are found when the server ignores the name', async () => {
     const { reader } = await readerOf(account(3), { ignoresName: true });
-    expect((await findDroplets(['n-1'], reader)).get('n-1')?.withName.map(({ id }) => id)).toEqual([1001]);
+    expect((await findDroplets(['n-1'], reader)).get('n-1')?.withName.map(({ id }) => id)).toEqual(['1001']);
   });
 
   it('wait for the rate limit, also before the first page', async () => {
@@ -103,24 +103,24 @@ describe('the droplets that arguments mean', () => {
     expect(await readDroplets(first.reader, {}, () => true)).toHaveLength(3);
     expect(first.paused).toEqual([3_000, 3_000]);
     const second = await readerOf(account(3), { refusals: 1 });
-    expect((await findDroplets(['1001'], second.reader)).get('1001')?.withId?.id).toBe(1001);
+    expect((await findDroplets(['1001'], second.reader)).get('1001')?.withId?.id).toBe('1001');
     expect(second.paused).toEqual([3_000]);
   });
 
   it('are refused when the server returns another droplet for an id', async () => {
     const { reader } = await readerOf([]);
-    const api = { ...reader.api, json: async () => ({ droplet: { id: 8, name: 'a' } }) };
+    const api = { ...reader.api, json: async () => ({ droplet: { id: '8', name: 'a' } }) };
     await expect(findDroplets(['7'], { ...reader, api })).rejects.toMatchObject({ code: 'api_error' });
   });
 });
 
 describe('the choice of one droplet', () => {
-  const droplet = (id: number, name: string) => ({ id, name, raw: {} });
+  const droplet = (id: number, name: string) => ({ id: String(id), name, raw: {} });
 
   it('is the id, or the only one with the name', () => {
-    expect(requireOneDroplet('7', { withId: droplet(7, 'a'), withName: [] }, 'GET')?.id).toBe(7);
-    expect(requireOneDroplet('7', { withId: undefined, withName: [droplet(3, '7')] }, 'GET')?.id).toBe(3);
-    expect(requireOneDroplet('7', { withId: droplet(7, '7'), withName: [droplet(7, '7')] }, 'GET')?.id).toBe(7);
+    expect(requireOneDroplet('7', { withId: droplet(7, 'a'), withName: [] }, 'GET')?.id).toBe('7');
+    expect(requireOneDroplet('7', { withId: undefined, withName: [droplet(3, '7')] }, 'GET')?.id).toBe('3');
+    expect(requireOneDroplet('7', { withId: droplet(7, '7'), withName: [droplet(7, '7')] }, 'GET')?.id).toBe('7');
     expect(requireOneDroplet('a', { withId: undefined, withName: [] }, 'GET')).toBeUndefined();
   });
 

@@ -55,7 +55,8 @@ async function held(one: Scenario): Promise<readonly string[]> {
   return [...roster.rows()].flatMap((row) => {
     const ids = made.get(row.name) ?? [];
     if (ids.length > 1) return [`${row.name} was created ${ids.length} times`];
-    if (row.status === 'created' && row.id !== ids[0]) return [`${row.name} is ${ids[0]} and was told as ${row.id}`];
+    if (row.status === 'created' && row.id !== String(ids[0]))
+      return [`${row.name} is ${ids[0]} and was told as ${row.id}`];
     if (row.status === 'failed' || row.status === 'skipped') return [`${row.name} was left as ${row.status}`];
     return [];
   });

@@ -22,8 +22,8 @@ describe('record existing droplets', () => {
   const names = ['a', 'b', 'c'];
   /** Ids and names, as GET answers with them. */
   const both = [
-    { id: 7, name: 'b' },
-    { id: 8, name: 'z' },
+    { id: '7', name: 'b' },
+    { id: '8', name: 'z' },
   ];
 
   async function setup(list: (request: ApiRequest, at: number) => ApiResponse) {
@@ -42,7 +42,7 @@ describe('record existing droplets', () => {
     it('holds the ids that bear one of the names, and is taken only once', async () => {
       const { take, api } = await setup(() => batchResponse(200, { droplets: both, meta: { total: 2 } }));
       const taken = await take();
-      expect(taken?.existing).toEqual({ b: [7] });
+      expect(taken?.existing).toEqual({ b: ['7'] });
       const asked = api.read.length;
       expect(await take()).toBe(taken);
       expect(api.read).toHaveLength(asked);
@@ -69,13 +69,13 @@ describe('adopt marked', () => {
   const names = ['a', 'b', 'c'];
   const at = '2026-01-01T00:00:00.000Z';
   const tags = [batchTag('b1')];
-  const b = { id: 8, name: 'b', size_slug: 's', tags };
+  const b = { id: '8', name: 'b', size_slug: 's', tags };
 
   async function adopt(droplets: readonly object[], changes: Partial<Batch> = {}, total = droplets.length) {
     const ledger = await ledgerFor(batchOf(names, { mark: true, ...changes }));
-    await ledger.commit({ event: 'baseline', at, existing: { c: [3] } });
+    await ledger.commit({ event: 'baseline', at, existing: { c: ['3'] } });
     await ledger.commit({ event: 'sending', at, group: 1, names: ['a'] });
-    await ledger.commit({ event: 'created', at, group: 1, rows: [{ name: 'a', id: 1 }] });
+    await ledger.commit({ event: 'created', at, group: 1, rows: [{ name: 'a', id: '1' }] });
     const api = apiOf(
       () => batchResponse(500),
       ({ path }) => {
@@ -89,14 +89,14 @@ describe('adopt marked', () => {
   }
 
   it('names that a copy of the ledger has created are adopted, those that nobody created are left to be sent', async () => {
-    const { adopted, roster } = await adopt([{ id: 1, name: 'a', tags }, { id: 3, name: 'c' }, b]);
+    const { adopted, roster } = await adopt([{ id: '1', name: 'a', tags }, { id: '3', name: 'c' }, b]);
     expect(adopted).toEqual(['b']);
     expect(roster.missing()).toEqual(['c']);
-    expect([...roster.rows()][1]).toEqual({ name: 'b', status: 'created', id: 8 });
+    expect([...roster.rows()][1]).toEqual({ name: 'b', status: 'created', id: '8' });
   });
 
   it('two droplets of a name are in doubt, and so is one that a list showed which was not whole', async () => {
-    const crowded = await adopt([b, { ...b, id: 9 }]);
+    const crowded = await adopt([b, { ...b, id: '9' }]);
     const torn = await adopt([b], {}, 5);
     for (const { adopted, roster } of [crowded, torn]) {
       expect(adopted).toEqual([]);
@@ -198,8 +198,8 @@ describe('tagged batch reconciler', () => {
           { filter },
         );
         await run.tagged.begin();
-        expect([...run.state.rows()]).toMatchObject([{ name: 'a', status: 'created', id: 1 }, {}, {}]);
-        expect(run.state.baseline()?.existing).toEqual({ b: [2] });
+        expect([...run.state.rows()]).toMatchObject([{ name: 'a', status: 'created', id: '1' }, {}, {}]);
+        expect(run.state.baseline()?.existing).toEqual({ b: ['2'] });
         expect(run.adopted).toEqual(['a']);
       },
     );
@@ -348,7 +348,7 @@ describe('tagged batch reconciler', () => {
       expect(await recordDuplicates(run.run)).toEqual({ names: ['a'], hasTagged: true });
       expect([...run.state.rows()]).toMatchObject([
         { name: 'a', status: 'unknown', error: expect.stringMatching(/1, 7/) },
-        { name: 'b', status: 'created', id: 2 },
+        { name: 'b', status: 'created', id: '2' },
         { name: 'c' },
       ]);
       expect(run.state.missing()).toEqual(['c']);

@@ -31,11 +31,11 @@ import { batchOf, ledgerFor, testLedgerPath, testMachine } from './batch-fixture
 describe('batch ledger', () => {
   const at = '2026-01-01T00:00:00.000Z';
   const events: readonly LedgerEvent[] = [
-    { event: 'baseline', at, server_date: at, existing: { a: [1, 2] } },
+    { event: 'baseline', at, server_date: at, existing: { a: ['1', '2'] } },
     { event: 'announced', at, boot: 'this boot', server_date: at, groups: [{ group: 2, names: ['c'] }] },
     { event: 'sending', at, group: 1, server_date: at, names: ['a', 'b'] },
-    { event: 'created', at, group: 1, rows: [{ name: 'a', id: 7, action_id: 8 }] },
-    { event: 'created', at, group: 1, adopted: true, rows: [{ name: 'b', id: 9 }] },
+    { event: 'created', at, group: 1, rows: [{ name: 'a', id: '7', action_id: '8' }] },
+    { event: 'created', at, group: 1, adopted: true, rows: [{ name: 'b', id: '9' }] },
     { event: 'sending', at, group: 2, names: ['c'] },
     { event: 'failed', at, group: 2, names: ['c'], error: 'no' },
     { event: 'sending', at, group: 3, names: ['d'] },
@@ -72,7 +72,7 @@ describe('batch ledger', () => {
       const path = testLedgerPath();
       const before = await createLedgerAt(path, shared, testMachine);
       await before.commit({ event: 'baseline', at, existing: {} });
-      await before.commit({ event: 'created', at, group: 1, rows: [{ name: 'a', id: 7 }] });
+      await before.commit({ event: 'created', at, group: 1, rows: [{ name: 'a', id: '7' }] });
       await before.commit({ event: 'sending', at, group: 2, names: ['b'] });
       await before.close();
       // As `replaceLedger` leaves the files when its process is killed.
@@ -80,7 +80,7 @@ describe('batch ledger', () => {
       writeFileSync(path, encodeEvent(shared));
       const again = await openLedger(path, testMachine);
       expect([...again.state.rows()]).toMatchObject([
-        { name: 'a', id: 7 },
+        { name: 'a', id: '7' },
         { name: 'b', status: 'unknown' },
       ]);
       await again.close();
@@ -229,7 +229,7 @@ describe('batch ledger', () => {
       const path = testLedgerPath();
       const ledger = await createLedgerAt(path, batch, testMachine);
       const lines = (): number => readFileSync(path, 'utf8').split('\n').length - 2;
-      const created: LedgerEvent = { event: 'created', at, group: 1, rows: [{ name: 'a', id: 7 }] };
+      const created: LedgerEvent = { event: 'created', at, group: 1, rows: [{ name: 'a', id: '7' }] };
       ledger.record(created);
       expect(lines()).toBe(0);
       ledger.record({ event: 'sending', at, group: 2, names: ['b'] });
@@ -310,8 +310,8 @@ describe('batch ledger', () => {
         at,
         group: 1,
         rows: [
-          { name: 'a', id: 1 },
-          { name: 'b', id: 2 },
+          { name: 'a', id: '1' },
+          { name: 'b', id: '2' },
         ],
       };
       const roster = await opened(await left(announced, sent, withdrawn, created), 'another boot');
@@ -506,8 +506,8 @@ describe('read batch ledger', () => {
       at,
       group: 1,
       rows: [
-        { name: 'a', id: 7 },
-        { name: 'b', id: 8 },
+        { name: 'a', id: '7' },
+        { name: 'b', id: '8' },
       ],
     });
     // An id that the name does not have any more changes nothing.
@@ -515,14 +515,14 @@ describe('read batch ledger', () => {
       event: 'deleted',
       at,
       rows: [
-        { name: 'a', id: 7 },
-        { name: 'b', id: 9 },
+        { name: 'a', id: '7' },
+        { name: 'b', id: '9' },
       ],
     });
     await ledger.close();
     const { state } = readLedger(ledger.path);
     expect(state.missing()).toEqual(['a']);
-    expect([state.ownsId(7), state.ownsId(8)]).toEqual([true, true]);
+    expect([state.ownsId('7'), state.ownsId('8')]).toEqual([true, true]);
     expect(state.counts()).toMatchObject({ created: 1, missing: 1 });
   });
 });

@@ -48,7 +48,7 @@ describe('droplet by name finder', () => {
         { names, has: (name) => names.includes(name) },
         new AbortController().signal,
       );
-      return { conclusive, ids: names.map((name) => (found.get(name) ?? []).map(({ id }) => id)) };
+      return { conclusive, ids: names.map((name) => (found.get(name) ?? []).map(({ id }) => Number(id))) };
     };
     return { find, lookups, api };
   }
@@ -61,8 +61,8 @@ describe('droplet by name finder', () => {
     expect(api.read).toHaveLength(5);
   });
 
-  it('a lookup that meets an id beyond 2^53 is an error, for it may be that of another droplet', async () => {
-    const droplets = new Map([[2 ** 53, 'a']]);
+  it('a lookup that meets a droplet without an id is an error, for it may be any droplet', async () => {
+    const droplets = new Map([[1.5, 'a']]);
     await expect(serve({ droplets, honours: true }).find('a')).rejects.toMatchObject({ code: 'api_error' });
   });
 
@@ -92,7 +92,7 @@ describe('droplet by name finder', () => {
       const find = async (names: readonly string[]) => {
         const query = { names, has: (name: string) => names.includes(name), tag: 'batch-1' };
         const { conclusive, droplets } = await lookups.find(query, new AbortController().signal);
-        return { conclusive, ids: names.map((name) => (droplets.get(name) ?? []).map(({ id }) => id)) };
+        return { conclusive, ids: names.map((name) => (droplets.get(name) ?? []).map(({ id }) => Number(id))) };
       };
       return { find, read: () => api.read.map(({ path }) => path) };
     };
@@ -163,8 +163,8 @@ describe('droplet by name finder', () => {
 
     it('without meta.total reads all pages and proves nothing', async () => {
       const pages = [
-        { droplets: [{ id: 1, name: 'a' }], links: { pages: { next: '/v2/droplets?page=2' } } },
-        { droplets: [{ id: 2, name: 'b' }] },
+        { droplets: [{ id: '1', name: 'a' }], links: { pages: { next: '/v2/droplets?page=2' } } },
+        { droplets: [{ id: '2', name: 'b' }] },
       ];
       const api = apiOf(
         () => batchResponse(500),
@@ -228,8 +228,8 @@ describe('droplet by name finder', () => {
 
     it('accepts a server that compares names without case, and keeps only the exact ones', async () => {
       const droplets = [
-        { id: 1, name: 'Web' },
-        { id: 2, name: 'web' },
+        { id: '1', name: 'Web' },
+        { id: '2', name: 'web' },
       ];
       const api = apiOf(
         () => batchResponse(500),
@@ -239,7 +239,7 @@ describe('droplet by name finder', () => {
       for (let reads = 1; reads <= 2; reads++) {
         const found = await lookups.find({ names: ['web'], has: () => true }, new AbortController().signal);
         expect(found.conclusive).toBe(true);
-        expect(found.droplets.get('web')?.map(({ id }) => id)).toEqual([2]);
+        expect(found.droplets.get('web')?.map(({ id }) => id)).toEqual(['2']);
         expect(api.read).toHaveLength(reads);
       }
     });
@@ -263,7 +263,7 @@ describe('droplet by name finder', () => {
     });
 
     it('waits out a 429, and fails on an answer that is no list', async () => {
-      const page = batchResponse(200, { droplets: [{ id: 1, name: 'a' }], meta: { total: 1 } });
+      const page = batchResponse(200, { droplets: [{ id: '1', name: 'a' }], meta: { total: 1 } });
       const answers = [
         batchResponse(429, {}, { retryAfter: 1 }),
         page,
@@ -303,14 +303,14 @@ describe('droplet by name finder', () => {
     [2, true],
     [3, false],
   ])('a page that is broken %i times is requested again, at most twice', async (broken, isRead) => {
-    const list = batchResponse(200, { droplets: [{ id: 1, name: 'a' }], meta: { total: 1 } });
+    const list = batchResponse(200, { droplets: [{ id: '1', name: 'a' }], meta: { total: 1 } });
     const api = apiOf(
       () => batchResponse(500),
       (_request, at) => (at < broken ? batchResponse(200, { droplets: 'half' }) : list),
     );
     const found = lookupsOver(api).find({ names: ['a'], has: () => true }, new AbortController().signal);
     if (!isRead) await expect(found).rejects.toMatchObject({ code: 'api_error' });
-    else expect((await found).droplets.get('a')).toMatchObject([{ id: 1 }]);
+    else expect((await found).droplets.get('a')).toMatchObject([{ id: '1' }]);
     expect(api.read).toHaveLength(isRead ? broken + 1 : 3);
   });
 });

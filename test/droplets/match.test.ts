@@ -17,20 +17,20 @@ describe('candidate droplets', () => {
   /** What a droplet is to a request of this batch: droplets 1 and 2 had its name before, droplet 3 belongs to another row. */
   function judged(changes: object, batch: Partial<Batch> = {}, sentAfter: number | 'unknown' = since) {
     const state = createState(batchOf(['a', 'c'], { id: 'b', attributes, ...batch }));
-    state.apply({ event: 'baseline', at, existing: { a: [1, 2] } });
-    state.apply({ event: 'created', at, group: 1, rows: [{ name: 'c', id: 3 }] });
+    state.apply({ event: 'baseline', at, existing: { a: ['1', '2'] } });
+    state.apply({ event: 'created', at, group: 1, rows: [{ name: 'c', id: '3' }] });
     return originOf(droplet(changes), state, sentAfter === 'unknown' ? undefined : sentAfter);
   }
 
   /** As the service shows one that this batch made. */
   function droplet(changes: object = {}): Droplet {
     const whole = {
-      id: 10,
+      id: '10',
       name: 'a',
       created_at: '2026-01-01T12:00:01Z',
       region: { slug: 'nyc3' },
       size_slug: 's-1',
-      image: { id: 77, slug: 'debian' },
+      image: { id: '77', slug: 'debian' },
       tags: [],
       ...changes,
     };
@@ -50,7 +50,7 @@ describe('candidate droplets', () => {
       ['when its size stands in an object only', { size_slug: undefined, size: { slug: 's-1' } }],
       [
         'when the server leaves out what it was made of',
-        { region: null, image: { id: 77, slug: null }, size_slug: null },
+        { region: null, image: { id: '77', slug: null }, size_slug: null },
       ],
       ['when the server does not say when it was created', { created_at: undefined }],
     ])('%s', (_when, changes) => {
@@ -60,7 +60,7 @@ describe('candidate droplets', () => {
     it('when its image was sent as a number and is that one', () => {
       const attributes = { size: 's-1', image: 77, region: 'nyc3', extra: {} };
       expect(isCandidate({}, { attributes })).toBe(true);
-      expect(isCandidate({ image: { id: 78, slug: 'debian' } }, { attributes })).toBe(false);
+      expect(isCandidate({ image: { id: '78', slug: 'debian' } }, { attributes })).toBe(false);
     });
 
     it('in whatever region when none was sent', () => {
@@ -75,12 +75,12 @@ describe('candidate droplets', () => {
 
   describe('a droplet is not ours', () => {
     it.each([
-      ['when it was there before', { id: 2 }],
-      ['when it belongs to another row', { id: 3 }],
+      ['when it was there before', { id: '2' }],
+      ['when it belongs to another row', { id: '3' }],
       ['when it is older', { created_at: '2026-01-01T11:59:54Z' }],
       ['when it is in another region', { region: { slug: 'ams3' } }],
       ['when it has another size', { size_slug: 's-2' }],
-      ['when it has another image', { image: { id: 77, slug: 'ubuntu' } }],
+      ['when it has another image', { image: { id: '77', slug: 'ubuntu' } }],
     ])('%s', (_when, changes) => {
       expect(isCandidate(changes)).toBe(false);
     });
@@ -96,7 +96,7 @@ describe('candidate droplets', () => {
     });
 
     it('is none that was there before, differs otherwise, or is to bear a mark', () => {
-      expect(isOlder({ ...old, id: 2 })).toBe(false);
+      expect(isOlder({ ...old, id: '2' })).toBe(false);
       expect(isOlder({ ...old, size_slug: 's-2' })).toBe(false);
       expect(isOlder({ ...old, tags: ['cloudctl-b'] }, { mark: true })).toBe(false);
     });
@@ -104,7 +104,7 @@ describe('candidate droplets', () => {
 
   describe('with a mark', () => {
     it('the tag alone is the evidence', () => {
-      const strange = { id: 2, created_at: '1999-01-01T00:00:00Z', size_slug: 'x', tags: ['web', 'cloudctl-b'] };
+      const strange = { id: '2', created_at: '1999-01-01T00:00:00Z', size_slug: 'x', tags: ['web', 'cloudctl-b'] };
       expect(isCandidate(strange, { mark: true })).toBe(true);
       expect(isCandidate({}, { mark: true })).toBe(false);
       expect(isCandidate({ tags: ['cloudctl-b2'] }, { mark: true })).toBe(false);
@@ -112,7 +112,7 @@ describe('candidate droplets', () => {
     });
 
     it('a droplet of another row stays there', () => {
-      expect(isCandidate({ id: 3, tags: ['cloudctl-b'] }, { mark: true })).toBe(false);
+      expect(isCandidate({ id: '3', tags: ['cloudctl-b'] }, { mark: true })).toBe(false);
     });
   });
 
@@ -120,7 +120,7 @@ describe('candidate droplets', () => {
     it.each([
       [{ region: { slug: 'nyc2' } }, 'region nyc2 instead of nyc3'],
       [
-        { size_slug: 's-2', image: { id: 77, slug: 'ubuntu' } },
+        { size_slug: 's-2', image: { id: '77', slug: 'ubuntu' } },
         'size s-2 instead of s-1, image ubuntu instead of debian',
       ],
     ])('is named with its difference: %j', (changes, difference) => {
@@ -129,8 +129,8 @@ describe('candidate droplets', () => {
 
     it.each([
       ['agrees', {}],
-      ['was there before', { id: 2, size_slug: 's-2' }],
-      ['belongs to another row', { id: 3, size_slug: 's-2' }],
+      ['was there before', { id: '2', size_slug: 's-2' }],
+      ['belongs to another row', { id: '3', size_slug: 's-2' }],
       ['is older', { created_at: '2026-01-01T11:59:00Z', size_slug: 's-2' }],
       ['belongs to another batch', { tags: ['cloudctl-0123456789ab'], size_slug: 's-2' }],
     ])('is not one that %s', (_what, changes) => {
@@ -227,7 +227,7 @@ describe('droplet tags', () => {
     ['web', 'web', false],
     [undefined, 'web', false],
   ])('a droplet with the tags %j and the tag %s: %s', (tags, wanted, result) => {
-    expect(hasTag({ raw: { id: 1, name: 'a', tags } }, wanted)).toBe(result);
+    expect(hasTag({ raw: { id: '1', name: 'a', tags } }, wanted)).toBe(result);
   });
 
   it('tags are in lower case, and are only those that are strings', () => {

@@ -56,7 +56,6 @@ describe('attribute options', () => {
       ['an empty tag', ['--tag-names', '']],
       ['a tag that is too long', ['--tag-names', 'x'.repeat(256)]],
       ['an SSH key with a space', ['--ssh-keys', 'ssh-ed25519 AAAA']],
-      ['an SSH key id beyond 2^53', ['--ssh-keys', '9007199254740993']],
       ['a VPC that is no UUID', ['--vpc-uuid', 'default']],
       ['--set tags that is no list', ['--set', 'tags="a"', '--tag-names', 'b']],
       ['--ipv6 and --set', ['--set', 'ipv6=false', '--ipv6']],

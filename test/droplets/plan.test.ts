@@ -79,7 +79,7 @@ it('of a ledger, a droplet that was deleted since differs', async () => {
     event: 'created',
     at,
     group: id,
-    rows: [{ id, name }],
+    rows: [{ id: String(id), name }],
   });
   const rows = await rowsOf([{ id: 1, name: 'a', ...like }], {}, created(1, 'a'), created(2, 'b'));
   expect(rows.map(({ status, id }) => [status, id])).toEqual([

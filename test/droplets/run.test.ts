@@ -181,7 +181,7 @@ describe('reconcile and create missing droplets', () => {
     });
 
     it('stops before anything is sent when names are in use', async () => {
-      const taken = [{ id: 1, name: 'a' }];
+      const taken = [{ id: '1', name: 'a' }];
       const ledger = await ledgerFor(batchOf(['a'], { if_exists: 'fail' }));
       const api = apiOf(respondCreated, () => batchResponse(200, { droplets: taken, meta: { total: 1 } }));
       await expect(send(ledger, api)).rejects.toMatchObject({ code: 'usage' });
@@ -245,7 +245,7 @@ describe('single droplet creation', () => {
     });
 
     it('keeps the file when the result is unknown', async () => {
-      const host = await withServer((_, response) => reply(response, 202, { droplet: { id: 1, name: 'other' } }));
+      const host = await withServer((_, response) => reply(response, 202, { droplet: { id: '1', name: 'other' } }));
       const ran = await runCloudctl(host, ['droplets', 'create', 'a', ...like]);
       expect(ran.code).toBe(5);
       expect(existsSync(/^ledger: (.+)$/m.exec(ran.err)?.[1] ?? '')).toBe(true);
@@ -267,8 +267,8 @@ describe('single droplet creation', () => {
   });
 
   it('a droplet without an action may have been found by a lookup: it is not proven', () => {
-    expect(isProven({ name: 'a', status: 'created', id: 1 })).toBe(false);
-    expect(isProven({ name: 'a', status: 'created', id: 1, action_id: 2 })).toBe(true);
+    expect(isProven({ name: 'a', status: 'created', id: '1' })).toBe(false);
+    expect(isProven({ name: 'a', status: 'created', id: '1', action_id: '2' })).toBe(true);
     expect(isProven({ name: 'a', status: 'unknown', error: 'x' })).toBe(false);
   });
 });

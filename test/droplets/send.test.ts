@@ -101,16 +101,16 @@ describe('create missing droplets', () => {
       const api = apiOf(() =>
         batchResponse(202, {
           droplets: [
-            { id: 2, name: 'b' },
-            { id: 1, name: 'a' },
+            { id: '2', name: 'b' },
+            { id: '1', name: 'a' },
           ],
-          links: { actions: [{ id: 22 }, { id: 11 }] },
+          links: { actions: [{ id: '22' }, { id: '11' }] },
         }),
       );
       const { results } = await create(api, ['a', 'b']);
       expect(results).toEqual([
-        { name: 'a', status: 'created', id: 1, action_id: 11 },
-        { name: 'b', status: 'created', id: 2, action_id: 22 },
+        { name: 'a', status: 'created', id: '1', action_id: '11' },
+        { name: 'b', status: 'created', id: '2', action_id: '22' },
       ]);
     });
 
@@ -130,19 +130,19 @@ describe('create missing droplets', () => {
         () => listed(there),
       );
       const { results } = await create(api, ['a', 'b', 'c']);
-      expect(results.map((row) => 'id' in row && row.id)).toEqual([4, 5, 6]);
+      expect(results.map((row) => 'id' in row && row.id)).toEqual(['4', '5', '6']);
       expect(api.sent).toHaveLength(1);
     });
 
     it('names no action when it cannot tell whose it is', async () => {
       const droplets = [
-        { id: 1, name: 'a' },
-        { id: 2, name: 'b' },
+        { id: '1', name: 'a' },
+        { id: '2', name: 'b' },
       ];
-      const api = apiOf(() => batchResponse(202, { droplets, links: { actions: [{ id: 22 }] } }));
+      const api = apiOf(() => batchResponse(202, { droplets, links: { actions: [{ id: '22' }] } }));
       expect((await create(api, ['a', 'b'])).results).toEqual([
-        { name: 'a', status: 'created', id: 1 },
-        { name: 'b', status: 'created', id: 2 },
+        { name: 'a', status: 'created', id: '1' },
+        { name: 'b', status: 'created', id: '2' },
       ]);
     });
 
@@ -191,7 +191,7 @@ describe('create missing droplets', () => {
 
     it('and are not, because the batch stops, are withdrawn', async () => {
       const api = apiOf((_, at) =>
-        batchResponse(at < 5 ? 202 : 403, at < 5 ? { droplets: [{ id: at, name: `n${at + 1}` }] } : {}),
+        batchResponse(at < 5 ? 202 : 403, at < 5 ? { droplets: [{ id: at + 1, name: `n${at + 1}` }] } : {}),
       );
       const { ledger, results } = await create(api, expandNames(['n{1..30}']), {
         batchSize: 1,
@@ -249,7 +249,7 @@ describe('create missing droplets', () => {
       const began = clock.now();
       const { results } = await create(api, names, { left, batchSize: 1, concurrency: 1, clock });
       expect(statuses(results)).toBe('c'.repeat(100));
-      expect(results[0]).toMatchObject({ id: 1 });
+      expect(results[0]).toMatchObject({ id: '1' });
       expect(api.sent.map((request) => namesOf(request)[0])).toEqual(names.slice(20));
       // Two lookups serve all of those that are not there, and their waits are the same.
       expect(api.read).toHaveLength(reads);
@@ -278,11 +278,11 @@ describe('create missing droplets', () => {
       ['a 408', () => batchResponse(408, '')],
       ['a 303', () => batchResponse(303, '')],
       [
-        'a success whose ids are beyond what can be told apart',
+        'a success with an id that is not whole',
         () =>
           batchResponse(202, {
             droplets: [
-              { id: 2 ** 53, name: 'a' },
+              { id: 1.5, name: 'a' },
               { id: 5, name: 'b' },
             ],
           }),
@@ -300,8 +300,8 @@ describe('create missing droplets', () => {
       const api = apiOf(respond, () => found);
       const { results } = await create(api, ['a', 'b']);
       expect(results).toEqual([
-        { name: 'a', status: 'created', id: 1 },
-        { name: 'b', status: 'created', id: 2 },
+        { name: 'a', status: 'created', id: '1' },
+        { name: 'b', status: 'created', id: '2' },
       ]);
       expect(api.sent).toHaveLength(1);
     });
@@ -315,7 +315,7 @@ describe('create missing droplets', () => {
         const clock = { ...fastClock(), slept: [] };
         const api = apiOf(async () => {
           await clock.sleep(ms);
-          return batchResponse(202, { droplet: { id: 7, name: 'web' } });
+          return batchResponse(202, { droplet: { id: '7', name: 'web' } });
         });
         const { results, ledger } = await create(api, ['Web'], { clock });
         expect(results).toMatchObject([{ name: 'Web', status: 'unknown', error: expect.stringContaining('(web: 7)') }]);
@@ -405,18 +405,18 @@ describe('create missing droplets', () => {
           }),
         () => {
           reads += 1;
-          if (reads === 5) give(batchResponse(202, { droplets: [{ id: 9, name: 'a' }] }));
+          if (reads === 5) give(batchResponse(202, { droplets: [{ id: '9', name: 'a' }] }));
           return listed([]);
         },
       );
       const { results } = await create(api, ['a']);
-      expect(results).toEqual([{ name: 'a', status: 'created', id: 9 }]);
+      expect(results).toEqual([{ name: 'a', status: 'created', id: '9' }]);
       expect(api.sent).toHaveLength(1);
       expect(reads).toBe(5);
     });
 
     it('about names the answer leaves out is looked up, and not sent again', async () => {
-      const api = apiOf(() => batchResponse(202, { droplets: [{ id: 1, name: 'a' }] }));
+      const api = apiOf(() => batchResponse(202, { droplets: [{ id: '1', name: 'a' }] }));
       const { results } = await create(api, ['a', 'b']);
       expect(statuses(results)).toBe('cu');
       expect(api.sent).toHaveLength(1);
@@ -447,7 +447,7 @@ describe('create missing droplets', () => {
         () => marked,
       );
       const { results } = await create(api, ['a'], { batch: { mark: true } });
-      expect(results).toEqual([{ name: 'a', status: 'created', id: 2 }]);
+      expect(results).toEqual([{ name: 'a', status: 'created', id: '2' }]);
     });
   });
 

@@ -24,7 +24,7 @@ describe('batch ledger state', () => {
     event: 'created',
     at,
     group,
-    rows,
+    rows: rows.map(({ name, id }) => ({ name, id: String(id) })),
   });
 
   describe('the roster of a batch', () => {
@@ -69,10 +69,10 @@ describe('batch ledger state', () => {
     });
 
     it('does not own a droplet of a name that several droplets have', () => {
-      const row = { event: 'created', at, group: 1, rows: [{ name: 'a', id: 7 }] } as const;
+      const row = { event: 'created', at, group: 1, rows: [{ name: 'a', id: '7' }] } as const;
       const several = { event: 'unknown', at, group: 2, names: ['a'], error: '7, 8', resend: false } as const;
       const roster = rosterOf(['a'], row, several);
-      expect(roster.ownsId(7)).toBe(false);
+      expect(roster.ownsId('7')).toBe(false);
       expect(roster.uncertainGroups()).toMatchObject([{ group: 2, names: ['a'] }]);
     });
 
@@ -90,8 +90,8 @@ describe('batch ledger state', () => {
     it('forbids to send the rest of a request of which part is there', () => {
       const roster = rosterOf(['a', 'b'], sending(1, 'a', 'b'), created(1, { name: 'a', id: 5 }));
       expect(roster.uncertainGroups()).toMatchObject([{ names: ['b'], resend: false }]);
-      expect(roster.ownsId(5)).toBe(true);
-      expect(roster.ownsId(6)).toBe(false);
+      expect(roster.ownsId('5')).toBe(true);
+      expect(roster.ownsId('6')).toBe(false);
     });
 
     it('wants again what certainly failed', () => {
@@ -103,23 +103,23 @@ describe('batch ledger state', () => {
 
     it('takes the first baseline only', () => {
       const first: LedgerEvent = { event: 'baseline', at, existing: {} };
-      const second: LedgerEvent = { event: 'baseline', at, existing: { a: [1] } };
+      const second: LedgerEvent = { event: 'baseline', at, existing: { a: ['1'] } };
       expect(rosterOf(['a'], first, second).baseline()).toBe(first);
     });
 
     it('skips what was there before when it is told to', () => {
       const roster = createState(batchOf(['a', 'b', 'c'], { if_exists: 'skip' }));
-      roster.apply({ event: 'baseline', at, existing: { b: [4, 5], c: [1] } });
+      roster.apply({ event: 'baseline', at, existing: { b: ['4', '5'], c: ['1'] } });
       expect([...roster.rows()].slice(1)).toEqual([
-        { name: 'b', status: 'skipped', id: 4 },
-        { name: 'c', status: 'skipped', id: 1 },
+        { name: 'b', status: 'skipped', id: '4' },
+        { name: 'c', status: 'skipped', id: '1' },
       ]);
       expect(roster.missing()).toEqual(['a']);
     });
 
     it('tells which names need no request', () => {
       const roster = createState(batchOf(['a', 'b', 'c', 'd'], { if_exists: 'skip' }));
-      roster.apply({ event: 'baseline', at, existing: { b: [4] } });
+      roster.apply({ event: 'baseline', at, existing: { b: ['4'] } });
       for (const event of [sending(1, 'a', 'c'), created(1, { name: 'a', id: 1 })]) roster.apply(event);
       expect([0, 1, 2, 3].map((place) => roster.isPresent(place))).toEqual([true, true, false, false]);
     });
@@ -169,7 +169,7 @@ describe('skipped existing droplet row', () => {
   /** The rows of a batch that skips these names. */
   function skipped(names: readonly string[], differences: Readonly<Record<string, string>> = {}) {
     const state = createState(batchOf(names, { if_exists: 'skip' }));
-    const existing = Object.fromEntries(names.map((name, at) => [name, name === '__proto__' ? [] : [at + 1]]));
+    const existing = Object.fromEntries(names.map((name, at) => [name, name === '__proto__' ? [] : [String(at + 1)]]));
     state.apply({ event: 'baseline', at: '2026-01-01T00:00:00Z', existing, differences });
     return [...state.rows()];
   }
@@ -178,8 +178,8 @@ describe('skipped existing droplet row', () => {
 
   test('a skipped row has the difference of its droplet', () => {
     expect(skipped(['a', 'b', '__proto__'], { a: difference })).toEqual([
-      { name: 'a', status: 'skipped', id: 1, difference },
-      { name: 'b', status: 'skipped', id: 2 },
+      { name: 'a', status: 'skipped', id: '1', difference },
+      { name: 'b', status: 'skipped', id: '2' },
       { name: '__proto__', status: 'skipped' },
     ]);
     expect(skipped(['a'])[0]).not.toHaveProperty('difference');

@@ -21,7 +21,7 @@ async function batchIn(folder: string, id: string, isFinished: boolean): Promise
   const ledger = await createLedgerAt(defaultPath(folder, id), batchOf(['a', 'b'], { id }), testMachine);
   onTestFinished(() => ledger.close());
   ledger.record({ event: 'baseline', at, existing: {} });
-  const rows = [{ name: 'a', id: 1 }, ...(isFinished ? [{ name: 'b', id: 2 }] : [])];
+  const rows = [{ name: 'a', id: '1' }, ...(isFinished ? [{ name: 'b', id: '2' }] : [])];
   ledger.record({ event: 'created', at, group: 1, rows });
   ledger.flush();
   return ledger;
@@ -37,8 +37,8 @@ it('lists ledgers of running, killed, finished, deleted and damaged batches', as
     event: 'deleted',
     at,
     rows: [
-      { name: 'a', id: 1 },
-      { name: 'b', id: 2 },
+      { name: 'a', id: '1' },
+      { name: 'b', id: '2' },
     ],
   });
   await deleted.close();

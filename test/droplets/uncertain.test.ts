@@ -21,10 +21,10 @@ function doubt(changes: Partial<Uncertain> = {}): Uncertain {
 
 /** What was seen at a second: `a1 b2` are ids by name, `a1@90` was created at the 90th second of the server. */
 function look(at: number, seen: string, conclusive = true): GroupLookup {
-  const found = new Map<string, { id: number; createdAt: number }[]>();
+  const found = new Map<string, { id: string; createdAt: number }[]>();
   for (const word of seen.split(' ').filter((one) => one !== '')) {
     const [, name = '', id, time = '0'] = /^([a-z])(\d+)(?:@(\d+))?$/.exec(word) ?? [];
-    found.set(name, [...(found.get(name) ?? []), { id: Number(id), createdAt: Number(time) * second }]);
+    found.set(name, [...(found.get(name) ?? []), { id: String(id), createdAt: Number(time) * second }]);
   }
   return { at: at * second, conclusive, found };
 }
@@ -203,8 +203,8 @@ describe('whatever was seen', () => {
 });
 
 describe('a droplet that differs from the request, or is older', () => {
-  const different = { different: new Map([['a', [{ id: 7, difference: 'region nyc3 instead of nyc1' }]]]) };
-  const older = { older: new Map([['a', [7]]]) };
+  const different = { different: new Map([['a', [{ id: '7', difference: 'region nyc3 instead of nyc1' }]]]) };
+  const older = { older: new Map([['a', ['7']]]) };
   it.each([
     ['at the last lookup', [look(0, ''), look(15, ''), { ...look(30, ''), ...different }]],
     ['at the first lookup alone: the others may have read a list that lags', [{ ...look(0, ''), ...different }]],

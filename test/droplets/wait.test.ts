@@ -24,7 +24,7 @@ describe('wait until droplets active', () => {
     { items = {}, ...changes }: Partial<Batch> & { readonly items?: Readonly<Record<string, ApiResponse>> } = {},
   ) {
     const state = createState(batchOf(names, changes));
-    const rows = names.map((name, index) => ({ name, id: index + 1, action_id: index + 901 }));
+    const rows = names.map((name, index) => ({ name, id: String(index + 1), action_id: String(index + 901) }));
     state.apply({ event: 'created', at, group: 1, rows });
     let count = -1;
     const api = apiOf(
@@ -89,7 +89,7 @@ describe('wait until droplets active', () => {
 
   describe('waiting for a batch', () => {
     it('reads one list an interval for all of it, until none is new', async () => {
-      const droplet = { id: 2, name: 'b', status: 'off', networks: networksOf(2) };
+      const droplet = { id: '2', name: 'b', status: 'off', networks: networksOf(2) };
       const items = { '/v2/droplets/2': batchResponse(200, { droplet }) };
       const { told, paths, lookups, slept, failures, ended, results } = await waited(
         ['a', 'b'],
@@ -104,8 +104,8 @@ describe('wait until droplets active', () => {
       expect(failures).toEqual({});
       expect(ended).toEqual(['a', 'b']);
       expect([...results.addresses]).toEqual([
-        [1, '203.0.113.1'],
-        [2, '203.0.113.2'],
+        ['1', '203.0.113.1'],
+        ['2', '203.0.113.2'],
       ]);
     });
 
@@ -124,15 +124,15 @@ describe('wait until droplets active', () => {
     });
 
     it('keeps a droplet that only the list lacks', async () => {
-      const droplet = { id: 2, name: 'b', status: 'active', networks: networksOf(2) };
+      const droplet = { id: '2', name: 'b', status: 'active', networks: networksOf(2) };
       const items = { '/v2/droplets/2': batchResponse(200, { droplet }) };
       const { failures, results } = await waited(['a', 'b'], [listed('active', undefined)], { items });
       expect(failures).toEqual({});
-      expect(results.addresses.get(2)).toBe('203.0.113.2');
+      expect(results.addresses.get('2')).toBe('203.0.113.2');
     });
 
     it('ends for a droplet whose create action failed', async () => {
-      const items = { '/v2/actions/901': batchResponse(200, { action: { id: 901, status: 'errored' } }) };
+      const items = { '/v2/actions/901': batchResponse(200, { action: { id: '901', status: 'errored' } }) };
       const { failures, lookups } = await waited(['a'], [listed('new')], { items });
       expect(failures).toEqual({ 1: expect.stringContaining('901') });
       // A droplet that becomes active soon costs no further request.
@@ -141,7 +141,7 @@ describe('wait until droplets active', () => {
     });
 
     it('ends after the time limit', async () => {
-      const items = { '/v2/actions/901': batchResponse(200, { action: { id: 901, status: 'in-progress' } }) };
+      const items = { '/v2/actions/901': batchResponse(200, { action: { id: '901', status: 'in-progress' } }) };
       const { error, slept } = await waited(['a'], [listed('new')], { items });
       expect(error).toMatchObject({ code: 'timeout', exitCode: 5, detail: 'a' });
       expect(slept.length).toBeGreaterThan(170);
@@ -205,7 +205,9 @@ describe('batch droplet reader', () => {
     const poll = async (awaited: readonly number[]) => {
       const before = api.read.length;
       const seen: number[] = [];
-      const missing = await poller.poll(awaited, (id) => seen.push(id), new AbortController().signal);
+      const { signal } = new AbortController();
+      const left = await poller.poll(awaited.map(String), (id) => seen.push(Number(id)), signal);
+      const missing = left.map(Number);
       return { seen: seen.sort((one, other) => one - other), missing, requests: api.read.length - before };
     };
     return { poll, paths: () => api.read.map(({ path }) => path) };
@@ -308,18 +310,18 @@ describe('batch droplet reader', () => {
 describe('wait results', () => {
   it('a created row gets the address of its droplet, and fails when the droplet cannot become active', () => {
     const results = createWaitResults();
-    results.addresses.set(1, '203.0.113.1');
-    results.failures.set(2, 'deleted');
-    const created = { name: 'a', status: 'created', id: 1 } as const;
+    results.addresses.set('1', '203.0.113.1');
+    results.failures.set('2', 'deleted');
+    const created = { name: 'a', status: 'created', id: '1' } as const;
     expect(rowAfterWait(created, results)).toEqual({ ...created, public_ipv4: '203.0.113.1' });
-    expect(rowAfterWait({ ...created, id: 2 }, results)).toEqual({
+    expect(rowAfterWait({ ...created, id: '2' }, results)).toEqual({
       name: 'a',
       status: 'failed',
-      id: 2,
+      id: '2',
       error: 'deleted',
     });
-    expect(rowAfterWait({ ...created, id: 3 }, results)).toEqual({ ...created, id: 3 });
-    const skipped = { name: 'a', status: 'skipped', id: 2 } as const;
+    expect(rowAfterWait({ ...created, id: '3' }, results)).toEqual({ ...created, id: '3' });
+    const skipped = { name: 'a', status: 'skipped', id: '2' } as const;
     expect(rowAfterWait(skipped, results)).toBe(skipped);
     const counts = { created: 3, failed: 1, skipped: 0, unknown: 0, missing: 0 };
     expect(countsAfterWait(counts, results)).toEqual({ ...counts, created: 2, failed: 2 });

@@ -1,7 +1,7 @@
 import { type ApiAction, fetchActionById } from '../../api/actions.ts';
 import type { ApiClient } from '../../api/client.ts';
 import { CliError, usageError } from '../../base/errors.ts';
-import { readLosslessNumberField, readStringField } from '../../base/json.ts';
+import { isId, readLosslessNumberField, readStringField } from '../../base/json.ts';
 import { formatDuration } from '../../base/text.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { parseDurationToMillisecondsOrThrow } from '../../cli/duration.ts';
@@ -66,8 +66,8 @@ function describeResource({ raw }: ApiAction): string | undefined {
   return type === undefined || id === undefined ? undefined : `the resource of the action is ${type} ${id}`;
 }
 
-function requireActionId(text: string): number {
-  if (/^[1-9]\d{0,15}$/.test(text) && Number.isSafeInteger(Number(text))) return Number(text);
+function requireActionId(text: string): string {
+  if (isId(text)) return text;
   throw usageError(
     `ID is not the id of an action: "${shortenInputForError(text)}"`,
     'list the ids with `cloudctl actions list --format ID,Type`',
@@ -81,7 +81,7 @@ const maxFailures = 5;
 async function waitForAction(
   context: CommandContext,
   api: ApiClient,
-  id: number,
+  id: string,
   timeout: number,
 ): Promise<ApiAction | undefined> {
   const { clock, env, signals } = context.host;

@@ -2,7 +2,7 @@ import { type ApiAction, fetchActionById, listAllActions } from '../../api/actio
 import type { ApiClient } from '../../api/client.ts';
 import { usageError } from '../../base/errors.ts';
 import { isLosslessNumberObject } from '../../base/exact.ts';
-import { isJsonRecord, type JsonRecord, readStringField } from '../../base/json.ts';
+import { isJsonRecord, type JsonRecord, readId, readStringField } from '../../base/json.ts';
 import type { ListView, OutputCellValue } from '../../cli/columns.ts';
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
 import { requireNonEmptyValue } from '../../cli/require-non-empty-value.ts';
@@ -72,8 +72,9 @@ export const actionsListCommand: CommandSpec<CommandContext> = {
 };
 
 /** Reads an action that the filter no longer matches, most often because the action has ended. */
-async function rereadAction(api: ApiClient, { id }: JsonRecord): Promise<JsonRecord | undefined> {
-  return typeof id === 'number' ? (await fetchActionById(api, id, {})).raw : undefined;
+async function rereadAction(api: ApiClient, row: JsonRecord): Promise<JsonRecord | undefined> {
+  const id = readId(row.id);
+  return id === undefined ? undefined : (await fetchActionById(api, id, {})).raw;
 }
 
 const filterOptions = ['status', 'type', 'resource-type', 'region', 'after', 'before'];

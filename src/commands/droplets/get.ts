@@ -1,5 +1,6 @@
-import { findDroplets, isDropletId } from '../../api/find-droplets.ts';
+import { findDroplets } from '../../api/find-droplets.ts';
 import { CliError, usageError } from '../../base/errors.ts';
+import { isId } from '../../base/json.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { quoteShellArg } from '../../cli/shell-quote.ts';
 import { shortenInputForError } from '../../cli/shorten-input-for-error.ts';
@@ -36,7 +37,7 @@ export const dropletsGetCommand: CommandSpec<CommandContext> = {
     if (droplet === undefined)
       throw new CliError(
         'not_found',
-        isDropletId(text)
+        isId(text)
           ? `no droplet has the id or name ${text}`
           : `no droplet has the name "${shortenInputForError(text)}"`,
         { hint: `list the droplets: \`cloudctl droplets list${/[*?[]/.test(text) ? ` ${quoteShellArg(text)}` : ''}\`` },

@@ -1,31 +1,18 @@
 import type { Droplet } from '../../../api/droplets.ts';
 import { CliError } from '../../../base/errors.ts';
-import type { ListView } from '../../../cli/columns.ts';
 import type { CommandSpec } from '../../../cli/command.ts';
 import { quietForJson } from '../../../cli/quiet-for-json.ts';
 import type { CommandContext } from '../../../context.ts';
 import {
   type BatchState,
   findLedger,
-  type NameRow,
   readBatchDroplets,
   readLedger,
   showBatch,
+  showView,
 } from '../../../droplets/index.ts';
 import { createRateLimitDelayWithProgress, showRateLimitWait } from '../../rate-limit-pause.ts';
 import { requireAccountOfLedger, requireProfileMatchesLedger } from '../ledger-profile.ts';
-
-const view: ListView<NameRow> = {
-  columns: [
-    { name: 'Name', value: (row) => row.name },
-    { name: 'Status', value: (row) => row.status },
-    { name: 'ID', value: (row) => row.id },
-    { name: 'PublicIPv4', value: (row) => row.public_ipv4 },
-    { name: 'State', value: (row) => row.state },
-    { name: 'Difference', value: (row) => row.difference },
-    { name: 'Error', value: (row) => row.error },
-  ],
-};
 
 export const batchLedgerArgument = {
   name: 'BATCH',
@@ -47,10 +34,10 @@ export const batchesShowCommand: CommandSpec<CommandContext> = {
     },
   ],
   run: async (context, args) => {
-    context.output.checkColumns(view);
+    context.output.checkColumns(showView);
     const { state } = readLedger(findLedger(context.host.folders.state, args.positionals[0] ?? ''));
     const droplets = args.has('offline') ? undefined : await readIfAvailable(context, state);
-    await context.output.list(showBatch(state, droplets), view);
+    await context.output.list(showBatch(state, droplets), showView);
     return 0;
   },
 };
@@ -59,7 +46,7 @@ export const batchesShowCommand: CommandSpec<CommandContext> = {
 async function readIfAvailable(
   context: CommandContext,
   state: BatchState,
-): Promise<ReadonlyMap<number, Droplet> | undefined> {
+): Promise<ReadonlyMap<string, Droplet> | undefined> {
   const settings = context.settings();
   requireProfileMatchesLedger(settings, state.batch);
   const io = quietForJson(context);
