@@ -7,6 +7,21 @@ import type { ApiClient } from './client.ts';
 import { type Completeness, trackCompleteness } from './completeness.ts';
 import { createRateLimitWaitFunction, type DelayFunction } from './rate-limit-wait.ts';
 
+/** How a list or a resource is read. */
+export interface Reader {
+  readonly baseOrigin: string;
+  /** Sends a GET request, if necessary after a wait for the rate limit. Throws a CliError for any status but 2xx. */
+  readonly get: (path: string) => Promise<ApiResponse>;
+  readonly sleep: DelayFunction;
+}
+
+/** @param pause waits for the rate limit; without it a 429 is an error @param until aborts the requests */
+export function createReader(api: ApiClient, pause?: DelayFunction, until?: AbortSignal): Reader {
+  const get = (path: string): Promise<ApiResponse> =>
+    api.success({ method: 'GET', path, until, rateLimitRetry: createRateLimitWaitFunction(pause) });
+  return { baseOrigin: api.baseOrigin, get, sleep: (ms) => setTimeout(ms, undefined, { signal: until }) };
+}
+
 /** A list of the resource API. */
 export interface ListRequest<T> {
   /** The path of the list without `page` and `per_page`; it may have other query parameters. */
@@ -112,18 +127,11 @@ async function* readOnePass<T>(
   start.searchParams.set('page', '1');
   start.searchParams.set('per_page', String(size));
   const visited = new Set<string>();
-  const request = (path: string, wait: DelayFunction | undefined): Promise<ListPage<T>> =>
-    readPage(
-      (at) => api.success({ method: 'GET', path: at, rateLimitRetry: createRateLimitWaitFunction(wait) }),
-      list,
-      {
-        path,
-        baseOrigin: api.baseOrigin,
-      },
-    );
-  let requested: Promise<ListPage<T>> | undefined = request(
+  const reader = createReader(api, pause);
+  let requested: Promise<ListPage<T>> | undefined = readPage(
+    waitsForFirstPage === true ? reader : createReader(api),
+    list,
     `${start.pathname}${start.search}`,
-    waitsForFirstPage === true ? pause : undefined,
   );
   for (let empty = 0; requested !== undefined; ) {
     const { items, next, total, date }: ListPage<T> = await requested;
@@ -138,7 +146,7 @@ async function* readOnePass<T>(
     const fail = (why: string): CliError => incompleteListError(list.path, completeness.itemCount, total, why);
     if (next !== undefined && visited.has(next)) throw fail(`the page ${next} was returned twice`);
     if (next !== undefined) visited.add(next);
-    requested = next === undefined || !isMoreWanted ? undefined : request(next, pause);
+    requested = next === undefined || !isMoreWanted ? undefined : readPage(reader, list, next);
     if (requested !== undefined) {
       // The caller may stop before this page. Without a handler, its failure would then end the program.
       requested.catch(() => undefined);
@@ -174,31 +182,24 @@ export interface ListPage<T> {
   readonly date: number | undefined;
 }
 
-interface PageAddress {
-  readonly path: string;
-  readonly baseOrigin: string;
-}
-
 const maxPageReads = 3;
 
 /**
  * Reads one page. A page that is not valid JSON, such as one that was cut off, is requested again like after a server error,
- * because otherwise the whole list would be lost. @param get resolves with a successful response @param sleep waits for
- * milliseconds
+ * because otherwise the whole list would be lost. @param path path and query of the page
  */
 export async function readPage<T>(
-  get: (path: string) => Promise<ApiResponse>,
+  { baseOrigin, get, sleep }: Reader,
   list: Pick<ListRequest<T>, 'key' | 'decode'>,
-  address: PageAddress,
-  sleep: DelayFunction = setTimeout,
+  path: string,
 ): Promise<ListPage<T>> {
   for (let attempt = 1; ; attempt++) {
-    const response = await get(address.path);
+    const response = await get(path);
     const json = response.raw.size === 0 ? undefined : tryParseExactJson(response.text());
-    if (json?.ok !== false) return decodePage(json?.value, list, address, response.date);
+    if (json?.ok !== false) return decodePage(json?.value, list, path, baseOrigin, response.date);
     // A web page from a proxy is not requested again, because the second response would be the same.
     const isBroken = response.contentType() === 'application/json' && !json.isTooDeep;
-    if (!isBroken || attempt === maxPageReads) throw notJsonError(response, 'GET', withoutQuery(address.path), json);
+    if (!isBroken || attempt === maxPageReads) throw notJsonError(response, 'GET', withoutQuery(path), json);
     await sleep(250 * 2 ** attempt);
   }
 }
@@ -206,7 +207,8 @@ export async function readPage<T>(
 function decodePage<T>(
   page: unknown,
   { key, decode }: Pick<ListRequest<T>, 'key' | 'decode'>,
-  { path, baseOrigin }: PageAddress,
+  path: string,
+  baseOrigin: string,
   date: number | undefined,
 ): ListPage<T> {
   const list = isJsonRecord(page) ? page[key] : undefined;
@@ -223,6 +225,32 @@ function notAnItem(json: unknown, key: string, path: string): never {
   throw new CliError('api_error', `could not read ${path}: could not parse an item of "${key}"`, {
     detail: `the item is ${(stringifyExact(json) ?? '').slice(0, 300)}`,
     hint: `\`cloudctl api GET ${path} --paginate\` prints the list unparsed`,
+  });
+}
+
+/** Reads one droplet or action by its id. Throws `not_found` if it does not exist. */
+export async function readItem<T extends { readonly id: string }>(
+  { get }: Reader,
+  kind: 'droplet' | 'action',
+  decode: (json: unknown) => T | undefined,
+  id: string,
+): Promise<T> {
+  const path = `/v2/${kind}s/${id}`;
+  const response = await get(path);
+  const json = response.raw.size === 0 ? undefined : tryParseExactJson(response.text());
+  if (json?.ok === false) throw notJsonError(response, 'GET', path, json);
+  const item = isJsonRecord(json?.value) ? decode(json.value[kind]) : undefined;
+  if (item?.id === id) return item;
+  throw new CliError('api_error', `could not parse the response of GET ${path}: it is not ${kind} ${id}`, {
+    hint: 'check base_url with `cloudctl config list`',
+  });
+}
+
+/** The result, or undefined if the resource does not exist. */
+export async function ifFound<T>(reading: Promise<T>): Promise<T | undefined> {
+  return reading.catch((error: unknown) => {
+    if (error instanceof CliError && error.code === 'not_found') return undefined;
+    throw error;
   });
 }
 

@@ -1,7 +1,6 @@
 import { type RefusedRequestHints, readApiErrorBody } from '../api/api-response.ts';
 import type { ApiClient } from '../api/client.ts';
-import type { Droplet } from '../api/droplets.ts';
-import type { DropletReader } from '../api/find-droplets.ts';
+import type { Droplet, DropletReader } from '../api/droplets.ts';
 import { CliError, type ExitCode, usageError, withHint } from '../base/errors.ts';
 import { isJsonRecord, readStringField } from '../base/json.ts';
 import { sanitizeLine } from '../base/sanitize.ts';

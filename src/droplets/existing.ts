@@ -290,7 +290,7 @@ async function scanTagged(lane: Lane, state: TaggedState, filter: string, signal
   const totals: (number | undefined)[] = [];
   for await (const page of readPages(lane, `/v2/droplets${filter}`, signal)) {
     totals.push(page.total);
-    for (const droplet of page.droplets) {
+    for (const droplet of page.items) {
       if (!ids.has(droplet.id)) addIfTagged(state, droplets, droplet);
       ids.add(droplet.id);
     }

@@ -1,5 +1,6 @@
-import type { ApiResponse, RefusedRequestHints } from '../api/api-response.ts';
+import { type ApiResponse, type RefusedRequestHints, toApiError } from '../api/api-response.ts';
 import type { ApiClient, ApiRequest } from '../api/client.ts';
+import type { Reader } from '../api/list.ts';
 import { CliError } from '../base/errors.ts';
 import { formatDuration } from '../base/text.ts';
 import type { Clock } from '../platform/host.ts';
@@ -7,6 +8,7 @@ import type { Clock } from '../platform/host.ts';
 /** Sends the requests of a batch within the rate limit of the server. */
 export interface Lane {
   readonly baseOrigin: string;
+  readonly clock: Clock;
   readonly loginHints: RefusedRequestHints;
   /**
    * Called before each request; returns undefined when a request is allowed now, otherwise a promise that the caller waits for.
@@ -17,6 +19,19 @@ export interface Lane {
   request(request: ApiRequest): Promise<ApiResponse>;
   /** The latest Date header of the server in ISO 8601. */
   readonly serverTime: () => string | undefined;
+}
+
+/** Reads through a lane: a 429 is never an error, because the lane waits until the rate limit allows another request. */
+export function readerOf(lane: Lane, signal: AbortSignal): Reader {
+  const get = async (path: string): Promise<ApiResponse> => {
+    for (;;) {
+      await lane.waitForTurn(signal);
+      const response = await lane.request({ method: 'GET', path, until: signal });
+      if (response.status >= 200 && response.status < 300) return response;
+      if (response.status !== 429) throw toApiError(response, 'GET', path.split('?')[0] ?? path, lane.loginHints);
+    }
+  };
+  return { baseOrigin: lane.baseOrigin, get, sleep: (ms) => lane.clock.sleep(ms, signal) };
 }
 
 export interface LaneOptions {
@@ -56,6 +71,7 @@ export function createLane({ api, loginHints, clock, maxPause, onPause }: LaneOp
 
   return {
     baseOrigin: api.baseOrigin,
+    clock,
     loginHints,
     waitForTurn: take,
     async request(request) {

@@ -1,9 +1,6 @@
-import { type ApiResponse, toApiError } from '../api/api-response.ts';
-import { type Droplet, decodeDroplet, hasTag } from '../api/droplets.ts';
-import { nextPagePath, readListTotal } from '../api/list.ts';
-import { CliError } from '../base/errors.ts';
-import { isJsonRecord, tryParseExactJson } from '../base/json.ts';
-import type { Lane } from './lane.ts';
+import { type Droplet, dropletPageSize, hasTag, readDropletPage } from '../api/droplets.ts';
+import type { ListPage } from '../api/list.ts';
+import { type Lane, readerOf } from './lane.ts';
 
 interface Query {
   readonly names: readonly string[];
@@ -40,14 +37,14 @@ export function createFinder(lane: Lane): Finder {
     const work = async (): Promise<void> => {
       for (let name = queue.shift(); name !== undefined && isNameFilterSupported; name = queue.shift()) {
         const wantedName = name;
-        const path = `/v2/droplets?name=${encodeURIComponent(wantedName)}&page=1&per_page=${pageSize}`;
-        const page = await limited(() => fetchPage(lane, path, signal));
+        const path = `/v2/droplets?name=${encodeURIComponent(wantedName)}&page=1&per_page=${dropletPageSize}`;
+        const page = await limited(() => readDropletPage(readerOf(lane, signal), path));
         // The API compares droplet names without case.
         const isOther = (droplet: Droplet): boolean => droplet.name.toLowerCase() !== wantedName.toLowerCase();
-        if (page.droplets.some(isOther)) isNameFilterSupported = false;
+        if (page.items.some(isOther)) isNameFilterSupported = false;
         hasTotal &&= page.total !== undefined;
-        conclusive &&= page.total === new Set(page.droplets.map(({ id }) => id)).size;
-        const found = page.droplets.filter((droplet) => droplet.name === wantedName);
+        conclusive &&= page.total === new Set(page.items.map(({ id }) => id)).size;
+        const found = page.items.filter((droplet) => droplet.name === wantedName);
         droplets.set(name, found);
       }
     };
@@ -184,7 +181,7 @@ export function createScan(lane: Lane, tag: string | undefined): Scan {
     const isWanted = (name: string): boolean => queries.some(({ has }) => has(name));
     for await (const page of readPages(lane, path, signal)) {
       totals.push(page.total);
-      for (const droplet of page.droplets) {
+      for (const droplet of page.items) {
         if (tag !== undefined && !hasTag(droplet, tag)) return 'unfiltered';
         if (ids.has(droplet.id)) continue;
         ids.add(droplet.id);
@@ -192,7 +189,7 @@ export function createScan(lane: Lane, tag: string | undefined): Scan {
       }
       if (totals.length > 1 || page.total === undefined || page.next === undefined) continue;
       // The size of the returned page is used, because the server may limit `per_page`.
-      pages = Math.ceil(page.total / Math.max(1, page.droplets.length));
+      pages = Math.ceil(page.total / Math.max(1, page.items.length));
       const [left, count] = [pages - 1, queries.reduce((sum, { names }) => sum + names.length, 0)];
       if (!queries.every(({ isWorthwhile }) => isWorthwhile(left, count))) return 'stopped';
     }
@@ -219,67 +216,19 @@ export function createScan(lane: Lane, tag: string | undefined): Scan {
   };
 }
 
-export interface Page {
-  readonly droplets: readonly Droplet[];
-  /** `meta.total` */
-  readonly total: number | undefined;
-  /** Path and query of the next page. */
-  readonly next: string | undefined;
-}
-
-export const pageSize = 200;
-
 /**
  * Reads every page of a list of droplets and waits for the rate limit between pages. The caller checks whether the pages form a
  * complete list.
  */
-export async function* readPages(lane: Lane, path: string, signal: AbortSignal): AsyncGenerator<Page> {
+export async function* readPages(lane: Lane, path: string, signal: AbortSignal): AsyncGenerator<ListPage<Droplet>> {
+  const reader = readerOf(lane, signal);
   const visited = new Set<string>();
-  let at: string | undefined = `${path}${path.includes('?') ? '&' : '?'}page=1&per_page=${pageSize}`;
+  let at: string | undefined = `${path}${path.includes('?') ? '&' : '?'}page=1&per_page=${dropletPageSize}`;
   // Reading ends at a link to a page that was already read, because otherwise it would never end.
   while (at !== undefined && !visited.has(at)) {
     visited.add(at);
-    const page: Page = await fetchPage(lane, at, signal);
+    const page: ListPage<Droplet> = await readDropletPage(reader, at);
     yield page;
     at = page.next;
   }
-}
-
-/** A page that is not a valid list is requested again, like a response with status 502. */
-export async function fetchPage(lane: Lane, path: string, signal: AbortSignal): Promise<Page> {
-  for (let attempt = 1; ; attempt++) {
-    const response = await requestPage(lane, path, signal);
-    const page = decodePage(response, lane, path);
-    if (page !== undefined) return page;
-    if (attempt < maxAttempts) continue;
-    throw new CliError('api_error', 'could not parse the response of GET /v2/droplets', {
-      detail: `status ${response.status}, ${response.contentType()}`,
-      hint: 'check base_url with `cloudctl config list`',
-      status: response.status,
-      requestId: response.requestId(),
-    });
-  }
-}
-
-const maxAttempts = 3;
-
-async function requestPage(lane: Lane, path: string, signal: AbortSignal): Promise<ApiResponse> {
-  let response: ApiResponse;
-  do {
-    await lane.waitForTurn(signal);
-    response = await lane.request({ method: 'GET', path, until: signal });
-    // After a 429, the send lane waits until the rate limit allows another request.
-  } while (response.status === 429);
-  if (response.status !== 200) throw toApiError(response, 'GET', '/v2/droplets', lane.loginHints);
-  return response;
-}
-
-function decodePage(response: ApiResponse, lane: Lane, path: string): Page | undefined {
-  const json = tryParseExactJson(response.text());
-  const body = json.ok && isJsonRecord(json.value) ? json.value : undefined;
-  const items = body?.droplets;
-  const droplets = Array.isArray(items) ? items.map(decodeDroplet) : undefined;
-  if (body === undefined || droplets === undefined || !droplets.every((droplet) => droplet !== undefined))
-    return undefined;
-  return { droplets, total: readListTotal(body), next: nextPagePath(lane.baseOrigin, body.links, path) };
 }

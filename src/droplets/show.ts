@@ -1,5 +1,11 @@
-import { type Droplet, hasTag, readPublicDropletAddress } from '../api/droplets.ts';
-import { type DropletReader, findDroplets, readDroplets } from '../api/find-droplets.ts';
+import {
+  type Droplet,
+  type DropletReader,
+  findDroplets,
+  hasTag,
+  readDroplets,
+  readPublicDropletAddress,
+} from '../api/droplets.ts';
 import { readStringField } from '../base/json.ts';
 import type { ListView } from '../cli/columns.ts';
 import { type Numeric, numericIds } from './events.ts';

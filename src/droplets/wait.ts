@@ -1,12 +1,18 @@
-import { type ApiResponse, toApiError } from '../api/api-response.ts';
-import { decodeDroplet, readPublicDropletAddress } from '../api/droplets.ts';
+import { readAction } from '../api/actions.ts';
+import {
+  type Droplet,
+  dropletPageSize,
+  readDroplet,
+  readDropletPage,
+  readPublicDropletAddress,
+} from '../api/droplets.ts';
+import { ifFound, type ListPage } from '../api/list.ts';
 import { CliError } from '../base/errors.ts';
-import { isJsonRecord, type JsonRecord, readStringField, tryParseExactJson } from '../base/json.ts';
+import { type JsonRecord, readStringField } from '../base/json.ts';
 import { formatDuration } from '../base/text.ts';
 import type { Clock } from '../platform/host.ts';
 import type { Run } from './io.ts';
-import type { Lane } from './lane.ts';
-import { fetchPage, type Page, pageSize } from './lookup.ts';
+import { type Lane, readerOf } from './lane.ts';
 import { exclusiveTag } from './match.ts';
 import type { Counts, Row } from './state.ts';
 
@@ -76,8 +82,8 @@ export async function waitUntilActive(run: Run, { timeout, results, onPoll }: Wa
       if (one.misses < maxMisses || confirmations === maxConfirmations) continue;
       confirmations += 1;
       // A list can be outdated, so the droplet is read by its id.
-      const raw = await fetchItem(lane, `/v2/droplets/${id}`, 'droplet', signal);
-      if (raw !== undefined) applyDroplet(id, raw);
+      const droplet = await readDroplet(readerOf(lane, signal), id);
+      if (droplet !== undefined) applyDroplet(id, droplet.raw);
       else if (await hasActionFailed(lane, one.action, signal)) end(id, actionFailure(one.action));
       else end(id, `droplet ${id} was deleted`);
     }
@@ -189,8 +195,8 @@ function startDeadline(clock: Clock, ms: number): { readonly signal: AbortSignal
 
 async function hasActionFailed(lane: Lane, action: string | undefined, signal: AbortSignal): Promise<boolean> {
   if (action === undefined) return false;
-  const raw = await fetchItem(lane, `/v2/actions/${action}`, 'action', signal);
-  return raw !== undefined && readStringField(raw, 'status') === 'errored';
+  const found = await ifFound(readAction(readerOf(lane, signal), action));
+  return found?.status === 'errored';
 }
 
 function actionFailure(action: string | undefined): string {
@@ -222,7 +228,7 @@ interface Poller {
   ): Promise<readonly string[]>;
 }
 
-interface ReadPage extends Page {
+interface ReadPage extends ListPage<Droplet> {
   /** The number of droplets of the batch on the page. */
   readonly seen: number;
 }
@@ -252,7 +258,7 @@ export function createPoller(lane: Lane, tag: string | undefined): Poller {
   let pageCost = 1;
   /** The number of the last page of the list; undefined unless an earlier poll found new droplets at the end of the list. */
   let lastPage: number | undefined;
-  const pathOf = (page: number): string => `/v2/droplets?${filter}page=${page}&per_page=${pageSize}`;
+  const pathOf = (page: number): string => `/v2/droplets?${filter}page=${page}&per_page=${dropletPageSize}`;
 
   return {
     async poll(ids, onDroplet, signal) {
@@ -260,9 +266,9 @@ export function createPoller(lane: Lane, tag: string | undefined): Poller {
       let requests = 0;
       const readPage = async (path: string): Promise<ReadPage> => {
         requests += 1;
-        const page = await fetchPage(lane, path, signal);
+        const page = await readDropletPage(readerOf(lane, signal), path);
         let seen = 0;
-        for (const { id, raw } of page.droplets) {
+        for (const { id, raw } of page.items) {
           if (!unseen.delete(id)) continue;
           seen += 1;
           onDroplet(id, raw);
@@ -317,10 +323,10 @@ export function createPoller(lane: Lane, tag: string | undefined): Poller {
       const hasReadPages = requests > 0;
       for (const id of isWhole ? [] : [...unseen]) {
         requests += 1;
-        const raw = await fetchItem(lane, `/v2/droplets/${id}`, 'droplet', signal);
-        if (raw === undefined) continue;
+        const droplet = await readDroplet(readerOf(lane, signal), id);
+        if (droplet === undefined) continue;
         unseen.delete(id);
-        onDroplet(id, raw);
+        onDroplet(id, droplet.raw);
       }
       if (hasReadPages) pageCost = requests;
       return [...unseen];
@@ -329,38 +335,15 @@ export function createPoller(lane: Lane, tag: string | undefined): Poller {
 }
 
 /** Returns undefined when the link to the next page has no page number, or the server does not return the total. */
-function numberOfPages({ next, total, droplets }: Page): number | undefined {
+function numberOfPages({ next, total, items }: ListPage<Droplet>): number | undefined {
   const number = new URL(next ?? '', 'http://localhost').searchParams.get('page');
-  return number !== '2' || total === undefined || droplets.length === 0
-    ? undefined
-    : Math.ceil(total / droplets.length);
+  return number !== '2' || total === undefined || items.length === 0 ? undefined : Math.ceil(total / items.length);
 }
 
 /** Generates the whole numbers from `first` to `last`, ascending or descending. */
 function range(first: number, last: number): readonly number[] {
   const step = first <= last ? 1 : -1;
   return Array.from({ length: Math.abs(last - first) + 1 }, (_, at) => first + at * step);
-}
-
-/** Reads one droplet or action; returns undefined when it does not exist. */
-async function fetchItem(
-  lane: Lane,
-  path: string,
-  key: 'droplet' | 'action',
-  signal: AbortSignal,
-): Promise<JsonRecord | undefined> {
-  let response: ApiResponse;
-  do {
-    await lane.waitForTurn(signal);
-    response = await lane.request({ method: 'GET', path, until: signal });
-  } while (response.status === 429);
-  if (response.status === 404) return undefined;
-  if (response.status !== 200) throw toApiError(response, 'GET', path, lane.loginHints);
-  const json = tryParseExactJson(response.text());
-  const item = json.ok && isJsonRecord(json.value) ? json.value[key] : undefined;
-  const isItem = isJsonRecord(item) && (key === 'action' || decodeDroplet(item) !== undefined);
-  if (isItem) return item;
-  throw new CliError('api_error', `could not parse the response of GET ${path}`, { status: response.status });
 }
 
 /** The results of `--wait` for created droplets, by droplet id. In the ledger these droplets keep the status `created`. */

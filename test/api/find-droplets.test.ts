@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { type DropletReader, findDroplets, readDroplets } from '../../src/api/find-droplets.ts';
+import { type DropletReader, findDroplets, readDroplets } from '../../src/api/droplets.ts';
 import { requireOneDroplet } from '../../src/commands/droplets/require-one-droplet.ts';
 import { reply, serverFor } from '../fixtures/fake-server.ts';
 import { apiOf } from './api-of.ts';
+import { testResponse } from './test-response.ts';
 
 interface Item {
   readonly id: number;
@@ -109,7 +110,10 @@ describe('the droplets that arguments mean', () => {
 
   it('are refused when the server returns another droplet for an id', async () => {
     const { reader } = await readerOf([]);
-    const api = { ...reader.api, json: async () => ({ droplet: { id: '8', name: 'a' } }) };
+    const api = {
+      ...reader.api,
+      success: async () => testResponse(200, { droplets: [], droplet: { id: 8, name: 'a' } }),
+    };
     await expect(findDroplets(['7'], { ...reader, api })).rejects.toMatchObject({ code: 'api_error' });
   });
 });

@@ -306,7 +306,7 @@ describe('droplet by name finder', () => {
     const list = batchResponse(200, { droplets: [{ id: '1', name: 'a' }], meta: { total: 1 } });
     const api = apiOf(
       () => batchResponse(500),
-      (_request, at) => (at < broken ? batchResponse(200, { droplets: 'half' }) : list),
+      (_request, at) => (at < broken ? batchResponse(200, '{"droplets":[{"id":1') : list),
     );
     const found = lookupsOver(api).find({ names: ['a'], has: () => true }, new AbortController().signal);
     if (!isRead) await expect(found).rejects.toMatchObject({ code: 'api_error' });

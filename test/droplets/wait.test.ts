@@ -132,7 +132,9 @@ describe('wait until droplets active', () => {
     });
 
     it('ends for a droplet whose create action failed', async () => {
-      const items = { '/v2/actions/901': batchResponse(200, { action: { id: '901', status: 'errored' } }) };
+      const items = {
+        '/v2/actions/901': batchResponse(200, { action: { id: 901, type: 'create', status: 'errored' } }),
+      };
       const { failures, lookups } = await waited(['a'], [listed('new')], { items });
       expect(failures).toEqual({ 1: expect.stringContaining('901') });
       // A droplet that becomes active soon costs no further request.
@@ -141,7 +143,9 @@ describe('wait until droplets active', () => {
     });
 
     it('ends after the time limit', async () => {
-      const items = { '/v2/actions/901': batchResponse(200, { action: { id: '901', status: 'in-progress' } }) };
+      const items = {
+        '/v2/actions/901': batchResponse(200, { action: { id: 901, type: 'create', status: 'in-progress' } }),
+      };
       const { error, slept } = await waited(['a'], [listed('new')], { items });
       expect(error).toMatchObject({ code: 'timeout', exitCode: 5, detail: 'a' });
       expect(slept.length).toBeGreaterThan(170);

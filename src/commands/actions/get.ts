@@ -1,5 +1,6 @@
-import { type ApiAction, fetchActionById } from '../../api/actions.ts';
+import { type ApiAction, readAction } from '../../api/actions.ts';
 import type { ApiClient } from '../../api/client.ts';
+import { createReader } from '../../api/list.ts';
 import { CliError, usageError } from '../../base/errors.ts';
 import { isId, readLosslessNumberField, readStringField } from '../../base/json.ts';
 import { formatDuration } from '../../base/text.ts';
@@ -36,7 +37,7 @@ export const actionsGetCommand: CommandSpec<CommandContext> = {
     const settings = context.settings();
     const api = await context.api(settings);
     if (!args.has('wait')) {
-      const action = await fetchActionById(api, id, {});
+      const action = await readAction(createReader(api), id);
       await context.output.object(action.raw, resourceActionListView);
       return 0;
     }
@@ -98,12 +99,13 @@ async function waitForAction(
       await showRateLimitWait({ progress }, ms);
       await clock.sleep(ms, signal);
     };
+    const reader = createReader(api, pause, signal);
     let action: ApiAction | undefined;
     let failures = 0;
     try {
       for (;;) {
         try {
-          action = await fetchActionById(api, id, { signal, pause });
+          action = await readAction(reader, id);
           failures = 0;
         } catch (error) {
           failures += 1;

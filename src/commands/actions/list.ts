@@ -1,5 +1,6 @@
-import { type ApiAction, fetchActionById, listAllActions } from '../../api/actions.ts';
+import { type ApiAction, listAllActions, readAction } from '../../api/actions.ts';
 import type { ApiClient } from '../../api/client.ts';
+import { createReader } from '../../api/list.ts';
 import { usageError } from '../../base/errors.ts';
 import { isLosslessNumberObject } from '../../base/exact.ts';
 import { isJsonRecord, type JsonRecord, readId, readStringField } from '../../base/json.ts';
@@ -74,7 +75,7 @@ export const actionsListCommand: CommandSpec<CommandContext> = {
 /** Reads an action that the filter no longer matches, most often because the action has ended. */
 async function rereadAction(api: ApiClient, row: JsonRecord): Promise<JsonRecord | undefined> {
   const id = readId(row.id);
-  return id === undefined ? undefined : (await fetchActionById(api, id, {})).raw;
+  return id === undefined ? undefined : (await readAction(createReader(api), id)).raw;
 }
 
 const filterOptions = ['status', 'type', 'resource-type', 'region', 'after', 'before'];

@@ -1,6 +1,5 @@
 import type { Droplet } from '../../api/droplets.ts';
-import { hasTag } from '../../api/droplets.ts';
-import { type DropletReader, findDroplets, matchDroplets, readDroplets } from '../../api/find-droplets.ts';
+import { type DropletReader, findDroplets, hasTag, matchDroplets, readDroplets } from '../../api/droplets.ts';
 import { createGlobMatcher } from '../../api/glob-matcher.ts';
 import { usageError } from '../../base/errors.ts';
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';

@@ -1,4 +1,4 @@
-import { findDroplets } from '../../api/find-droplets.ts';
+import { findDroplets } from '../../api/droplets.ts';
 import { CliError, usageError } from '../../base/errors.ts';
 import { isId } from '../../base/json.ts';
 import type { CommandSpec } from '../../cli/command.ts';

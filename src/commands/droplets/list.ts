@@ -2,14 +2,15 @@ import type { ApiClient } from '../../api/client.ts';
 import {
   type Droplet,
   type DropletFilter,
-  decodeDroplet,
   hasTag,
   listDroplets,
+  readDroplet,
   readPublicDropletAddress,
 } from '../../api/droplets.ts';
 import { createGlobMatcher } from '../../api/glob-matcher.ts';
-import { CliError, usageError } from '../../base/errors.ts';
-import { isJsonRecord, type JsonRecord, readLosslessNumberField, readStringField } from '../../base/json.ts';
+import { createReader } from '../../api/list.ts';
+import { usageError } from '../../base/errors.ts';
+import { isJsonRecord, type JsonRecord, readId, readLosslessNumberField, readStringField } from '../../base/json.ts';
 import { addLinksToOutputColumn, type ListView, type OutputCellValue } from '../../cli/columns.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { requireNonEmptyValue } from '../../cli/require-non-empty-value.ts';
@@ -88,13 +89,8 @@ export const dropletsListCommand: CommandSpec<CommandContext> = {
 
 /** Reads a droplet that left the list: it was deleted, or the filter no longer matches it. */
 async function rereadDroplet(api: ApiClient, row: JsonRecord): Promise<JsonRecord> {
-  try {
-    const json = await api.json({ method: 'GET', path: `/v2/droplets/${encodeURIComponent(String(row.id))}` });
-    return isJsonRecord(json) ? (decodeDroplet(json.droplet)?.raw ?? row) : row;
-  } catch (error) {
-    if (!(error instanceof CliError) || error.code !== 'not_found') throw error;
-    return deletedDroplet(row);
-  }
+  const droplet = await readDroplet(createReader(api), readId(row.id) ?? '');
+  return droplet?.raw ?? deletedDroplet(row);
 }
 
 /** The API has no status for deleted droplets, so the program sets the status `deleted`. */

@@ -1,5 +1,4 @@
-import type { Droplet } from '../../api/droplets.ts';
-import type { MatchingDroplets } from '../../api/find-droplets.ts';
+import type { Droplet, MatchingDroplets } from '../../api/droplets.ts';
 import { usageError } from '../../base/errors.ts';
 import { shortenInputForError } from '../../cli/shorten-input-for-error.ts';
 
