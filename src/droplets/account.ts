@@ -69,7 +69,7 @@ function wasAnythingSent(state: BatchState): boolean {
    * afterwards.
    */
   const hasBegun = state.baseline() !== undefined;
-  return hasBegun || created + unknown + state.uncertainGroups().length + state.announced().length > 0;
+  return hasBegun || created + unknown + state.uncertainGroups().length > 0;
 }
 
 /** The newest droplet ids of the ledger are read, because new droplets are the least likely to be deleted. */

@@ -456,7 +456,7 @@ export async function findBatchTargets(state: BatchState, reader: DropletReader)
   const listed = await readBatchDroplets(state, reader);
   const left = rows.flatMap(({ id }) => (listed.has(id) ? [] : [id]));
   // A droplet whose batch tag was removed is not in the list of droplets with that tag.
-  const others = state.batch.mark && left.length > 0 ? await findByIds(left, reader) : listed;
+  const others = state.batch.content_hash !== undefined && left.length > 0 ? await findByIds(left, reader) : listed;
   const found = rows.map(({ id, name }) => ({ id, name, droplet: listed.get(id) ?? others.get(id) }));
   const renamed = found.filter(
     ({ name, droplet }) => droplet !== undefined && droplet.name.toLowerCase() !== name.toLowerCase(),

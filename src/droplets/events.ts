@@ -12,7 +12,7 @@ import type { Clock } from '../platform/host.ts';
 import { decodeUserDataDigest, type UserDataDigest } from './user-data.ts';
 
 /** One line of a ledger. `at` is the local time, `server_date` the last Date header before the event (ISO 8601). */
-export type LedgerEvent = Batch | Baseline | Announced | Sending | Created | Failed | Deleted | Unknown;
+export type LedgerEvent = Batch | Baseline | Sending | Created | Failed | Deleted | Unknown;
 
 export const ifExistsChoices = ['fail', 'skip', 'create'] as const;
 export type IfExists = (typeof ifExistsChoices)[number];
@@ -27,7 +27,7 @@ export interface Attributes {
   readonly user_data?: UserDataDigest;
 }
 
-/** The first line of a ledger describes the batch. The attributes include the tags of `--mark` and `--batch-id`. */
+/** The first line of a ledger describes the batch. The attributes include the tags of `--batch-id`. */
 export interface Batch {
   readonly event: 'batch';
   readonly v: 1;
@@ -43,7 +43,6 @@ export interface Batch {
   readonly auth_url?: string;
   readonly client_id?: string;
   readonly if_exists: IfExists;
-  readonly mark: boolean;
   /** Present with `--batch-id`: a hash of names and attributes; `id` is then the id that the user gave. */
   readonly content_hash?: string;
   readonly attributes: Attributes;
@@ -59,26 +58,12 @@ export interface Baseline {
   readonly differences?: Readonly<Record<string, string>>;
 }
 
-/**
- * Names the groups that will be sent next; the event is synced to the disk before any of them is sent. The `sending` lines of
- * announced groups need no sync, because a written line survives a crash of the process while the machine keeps running. If an
- * announced group has no `sending` line, it was not sent.
- */
-export interface Announced {
-  readonly event: 'announced';
-  readonly at: string;
-  /** The boot id of the machine. After a reboot, the result of every announced group is unknown. */
-  readonly boot: string;
-  readonly server_date?: string | undefined;
-  readonly groups: readonly Group[];
-}
-
 export interface Group {
   readonly group: number;
   readonly names: readonly string[];
 }
 
-/** Recorded before the creation request of a group is sent; synced to the disk unless the group was announced. */
+/** Recorded before the creation request of a group is sent and synced to the disk. */
 export interface Sending {
   readonly event: 'sending';
   readonly at: string;
@@ -132,24 +117,9 @@ interface Unknown {
 export type NewEvent = WithoutTime<LedgerEvent>;
 type WithoutTime<T> = T extends unknown ? Omit<T, 'at'> & { readonly at?: string } : never;
 
-/** Adds the time to an event. */
+/** Adds the time to an event: ISO 8601 (UTC) with milliseconds. */
 export function stamp(event: NewEvent, clock: Clock): LedgerEvent {
-  return Object.assign({ event: event.event, at: timestamp(clock) }, event);
-}
-
-/** Caches the last formatted second of a clock, because thousands of events share one second. */
-const formattedSeconds = new WeakMap<Clock, { readonly second: number; readonly text: string }>();
-
-/** Formats the time of the clock in ISO 8601 (UTC) with milliseconds. */
-function timestamp(clock: Clock): string {
-  const now = Math.trunc(clock.now());
-  const second = Math.floor(now / 1000);
-  let formatted = formattedSeconds.get(clock);
-  if (formatted?.second !== second) {
-    formatted = { second, text: new Date(second * 1000).toISOString().slice(0, -'000Z'.length) };
-    formattedSeconds.set(clock, formatted);
-  }
-  return `${formatted.text}${String(now - second * 1000).padStart(3, '0')}Z`;
+  return Object.assign({ event: event.event, at: new Date(clock.now()).toISOString() }, event);
 }
 
 /** Converts a time in a ledger to milliseconds. */
@@ -200,20 +170,12 @@ export function decodeEvent(line: string): LedgerEvent | undefined {
     if (existing === undefined) return undefined;
     return { event: 'baseline', at, ...dateOf(record), existing, ...(isTexts(texts) ? { differences: texts } : {}) };
   }
-  if (record.event === 'announced') return decodeAnnounced(record, at);
   if (record.event === 'deleted') {
     const rows = decodeRows(record.rows);
     return rows === undefined ? undefined : { event: 'deleted', at, rows };
   }
   const group = readNumberField(record, 'group');
   return group === undefined ? undefined : decodeGroupEvent(record, at, group);
-}
-
-function decodeAnnounced(record: JsonRecord, at: string): Announced | undefined {
-  const boot = readStringField(record, 'boot');
-  const { groups } = record;
-  if (boot === undefined || !Array.isArray(groups) || !groups.every(isAnnouncedGroup)) return undefined;
-  return { event: 'announced', at, boot, ...dateOf(record), groups };
 }
 
 function decodeGroupEvent(record: JsonRecord, at: string, group: number): LedgerEvent | undefined {
@@ -237,13 +199,13 @@ function decodeBatch(record: JsonRecord, at: string): Batch | undefined {
   const base_url = readStringField(record, 'base_url');
   const if_exists = ifExistsChoices.find((one) => one === record.if_exists);
   const attributes = decodeAttributes(record.attributes);
-  const { v, mark, names } = record;
+  const { v, names } = record;
   if (id === undefined || profile === undefined || base_url === undefined || if_exists === undefined) return undefined;
-  if (v !== 1 || typeof mark !== 'boolean' || attributes === undefined || !isStringArray(names)) return undefined;
+  if (v !== 1 || attributes === undefined || !isStringArray(names)) return undefined;
   const optional = ['account', 'team', 'auth_url', 'client_id', 'content_hash'] as const;
   const texts = optional.map((key) => [key, readStringField(record, key)]);
   const known = Object.fromEntries(texts.filter(([, value]) => value !== undefined));
-  return { event: 'batch', v, id, at, profile, base_url, ...known, if_exists, mark, attributes, names };
+  return { event: 'batch', v, id, at, profile, base_url, ...known, if_exists, attributes, names };
 }
 
 function decodeAttributes(json: unknown): Attributes | undefined {
@@ -282,10 +244,6 @@ function decodeIdLists(value: unknown): Baseline['existing'] | undefined {
     lists.push([name, ids]);
   }
   return Object.fromEntries(lists);
-}
-
-function isAnnouncedGroup(value: unknown): value is Group {
-  return isJsonRecord(value) && readNumberField(value, 'group') !== undefined && isStringArray(value.names);
 }
 
 function decodeRows(rows: unknown): readonly CreatedRow[] | undefined {

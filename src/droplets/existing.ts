@@ -1,27 +1,158 @@
-import type { Droplet } from '../api/droplets.ts';
+import { type Droplet, readDroplet } from '../api/droplets.ts';
 import { CliError, usageError } from '../base/errors.ts';
 import { sanitizeLine } from '../base/sanitize.ts';
+import { countOf } from '../base/text.ts';
 import type { Batch, CreatedRow } from './events.ts';
 import type { Run } from './io.ts';
-import type { Lane } from './lane.ts';
+import { type Lane, readerOf } from './lane.ts';
 import type { Ledger } from './ledger.ts';
 import { type Found, readPages } from './lookup.ts';
-import { batchTag, createdAt, describeDifference, exclusiveTag, lookupTag, originOf, tagsOf } from './match.ts';
+import { createdAt, describeDifference, exclusiveTag, isAfter, sharedTag, tagsOf } from './match.ts';
+import type { Others } from './running.ts';
 import type { BatchState } from './state.ts';
 import { latestArrival } from './uncertain.ts';
 
-const maxAttempts = 3;
+interface ExistingEvents {
+  /** Called with names whose droplet was found by the tag of the batch and recorded as created (adopted). */
+  readonly onAdopted: (names: readonly string[]) => Promise<void>;
+  /**
+   * Called before names without a droplet are looked up again, because another run may have sent them.
+   * @param names number of these names @param ms milliseconds until the last lookup
+   */
+  readonly onDoubt: (names: number, ms: number) => Promise<void>;
+}
+
+/** Droplets that have names of the batch when a run begins. */
+export interface Existing {
+  /**
+   * The time in milliseconds of a last lookup, because an earlier run on another machine may have requested droplets of this batch;
+   * undefined when there was none.
+   */
+  readonly lookAgainAt: number | undefined;
+}
 
 /**
- * Records the droplets that have one of the names before any droplet is requested. The baseline is synced to the disk when the
- * promise resolves; a resumed batch keeps its baseline.
+ * Records which names have a droplet, before any droplet is requested: for a new batch all its names (the baseline), for a resumed
+ * one the names that it would send. The record is synced to the disk when the promise resolves.
+ *
+ * - A droplet with the tag of the batch (`--batch-id`) is adopted.
+ * - A droplet that another run on this machine created exists although a list may not show it yet, so it is read by its id.
+ * - A name that another run may have sent is looked up twice more: when its request cannot arrive any more, and later. With
+ *   `--batch-id` that is every name, because another machine may have sent it, unless the ledger is new and was named.
+ *
+ * Throws `usage` when a name is taken, nothing was sent yet, and the batch has `--if-exists fail`.
  */
-export async function recordBaseline(run: Run): Promise<void> {
-  const { ledger, finder, ending } = run;
-  const { batch, baseline, hasName } = ledger.state;
-  if (baseline() !== undefined) return;
-  const { droplets } = await untilConclusive(() => finder.find({ names: batch.names, has: hasName }, ending));
-  await commitBaseline(droplets, run);
+export async function recordExisting(run: Run, others: Others, events: ExistingEvents): Promise<Existing> {
+  const { ledger, lane, finder, clock, times, ending } = run;
+  const { state } = ledger;
+  const { batch } = state;
+  const isTagged = exclusiveTag(batch) !== undefined;
+  const isNew = state.baseline() === undefined;
+  const startedAt = clock.now();
+  let hasRecent = false;
+  /** False after a lookup by name found a droplet with the tag of the batch that the lookup by tag did not contain. */
+  let isTagTrusted = true;
+
+  const adopt = async (tagged: Tagged): Promise<void> => {
+    if (tagged.foreign.length > 0) throw differentBatchError(state, tagged.foreign);
+    hasRecent ||= tagged.newest > Date.parse(lane.serverTime() ?? '') - recentMs;
+    await events.onAdopted(recordTagged(tagged.own, ledger));
+  };
+  /** Droplets with these names that do not belong to the batch; those that belong to it are adopted. */
+  const look = async (
+    names: () => readonly string[],
+    byName: boolean,
+  ): Promise<ReadonlyMap<string, readonly Droplet[]>> => {
+    const found = new Map<string, readonly Droplet[]>();
+    const tagged = isTagged ? (await untilConclusive(() => findTagged(lane, state, ending))).droplets : noneTagged();
+    if (isTagged) await adopt(tagged);
+    if (!byName && isTagTrusted) return found;
+    const wanted = new Set(names());
+    const named = noneTagged();
+    const query = { names: [...wanted], has: (name: string) => wanted.has(name) };
+    const { droplets } = await untilConclusive(() => finder.find(query, ending));
+    for (const [name, some] of droplets) {
+      const left = some.filter(
+        (droplet) => !state.ownsId(droplet.id) && !(isTagged && addIfTagged(state, named, droplet)),
+      );
+      if (left.length > 0) found.set(name, left);
+    }
+    if (named.own.size > 0) isTagTrusted = false;
+    await adopt(named);
+    return found;
+  };
+  const begin = async (): Promise<void> => {
+    const wanted = (): readonly string[] => (isNew && !isTagged ? batch.names : [...state.missing(), ...state.taken()]);
+    // A resumed batch that asks for more droplets of its names does not compare them.
+    const isCompared = isNew || batch.if_exists !== 'create';
+    const found = new Map(isCompared || isTagged ? await look(wanted, isCompared) : []);
+    if (isCompared) await addCreatedByOthers(found, wanted());
+    if (isNew || found.size > 0 || state.taken().length > 0) await commitBaseline(found, run);
+    requireNamesAvailable(state);
+  };
+  const addCreatedByOthers = async (
+    found: Map<string, readonly Droplet[]>,
+    names: readonly string[],
+  ): Promise<void> => {
+    for (const name of names) {
+      const known = found.get(name) ?? [];
+      for (const id of others.created.get(name) ?? []) {
+        if (known.some((droplet) => droplet.id === id) || state.ownsId(id)) continue;
+        const droplet = await readDroplet(readerOf(lane, ending), id);
+        if (droplet !== undefined) found.set(name, [...(found.get(name) ?? []), droplet]);
+      }
+    }
+  };
+  /** Names that are to be sent, with the time after which a request of another run for them cannot arrive any more. */
+  const doubtful = (): ReadonlyMap<string, number> => {
+    const isForeign = isTagged && ledger.origin !== 'new';
+    const arrival = latestArrival(ledger.replaced ?? state, run);
+    return new Map(
+      state.missing().flatMap((name): [string, number][] => {
+        const sentAt = others.uncertain.get(name);
+        if (sentAt !== undefined) return [[name, Math.max(clock.now(), sentAt + times.orphanLimit)]];
+        return isForeign ? [[name, arrival]] : [];
+      }),
+    );
+  };
+  try {
+    await begin();
+    const doubts = doubtful();
+    if (doubts.size > 0) {
+      const first = Math.max(...doubts.values()) + times.settleDelay;
+      await events.onDoubt(doubts.size, first - clock.now() + times.lookupInterval);
+      for (const at of [first, first + times.lookupInterval]) {
+        await clock.sleep(Math.max(0, at - clock.now()), ending);
+        const names = () => state.missing().filter((name) => doubts.has(name));
+        if (names().length === 0) break;
+        const found = await look(names, others.uncertain.size > 0);
+        if (found.size > 0) await commitBaseline(found, run);
+        requireNamesAvailable(state);
+      }
+    }
+  } catch (error) {
+    // No request was sent, so the new ledger is not needed.
+    if (!state.wasSent() && error instanceof CliError && error.code === 'usage') await ledger.discard();
+    throw error;
+  }
+  if (!isTagged) return { lookAgainAt: undefined };
+  return { lookAgainAt: hasRecent ? startedAt + times.orphanLimit : startedAt };
+}
+
+/** A droplet that was created this recently, by the server's clock, may belong to a run that has only just ended. */
+const recentMs = 600_000;
+
+/** With `--if-exists fail`, no existing droplet may have one of the names of the batch when it begins. */
+function requireNamesAvailable({ batch, baseline, wasSent }: BatchState): void {
+  const taken = Object.entries(baseline()?.existing ?? {});
+  if (batch.if_exists !== 'fail' || taken.length === 0 || wasSent()) return;
+  const listed = taken.slice(0, 20).map(([name, ids]) => `${name} (${ids.join(', ')})`);
+  const more = taken.length > listed.length ? ` and ${taken.length - listed.length} more` : '';
+  throw usageError(
+    `${countOf(taken.length, 'name is', 'names are')} used by existing droplets`,
+    'skip these names with `--if-exists skip`, or create more droplets of the same name with `--if-exists create`',
+    `${listed.join(', ')}${more}`,
+  );
 }
 
 async function commitBaseline(droplets: ReadonlyMap<string, readonly Droplet[]>, { ledger, lane }: Run): Promise<void> {
@@ -39,6 +170,8 @@ function differencesOf(existing: readonly (readonly [string, readonly Droplet[]]
   const texts = existing.map(([name, [first]]) => [name, describeDifference(first?.raw ?? {}, attributes)] as const);
   return Object.fromEntries(texts.filter(([, difference]) => difference !== ''));
 }
+
+const maxAttempts = 3;
 
 /** Repeats a lookup until it is conclusive, and returns its result. Throws `incomplete_list` when no lookup is conclusive. */
 export async function untilConclusive<T extends Pick<Found, 'conclusive' | 'hasTotal'>>(
@@ -63,153 +196,75 @@ function missingTotalError(): CliError {
   });
 }
 
-/**
- * A ledger can lack droplets that exist on the server: a copy of the ledger continued the batch, or the ledger was restored
- * from a backup. Missing names are recorded as created (adopted) when exactly one droplet with the tag of `--mark` has the
- * name; resolves with the adopted names. When several droplets match a name, or the lookup was inconclusive, the result of the
- * name becomes unknown. Without `--mark` no droplet is adopted, because another user may have created the droplet.
- */
-export async function adoptMarked({ ledger, finder, ending }: Run): Promise<readonly string[]> {
-  const { state } = ledger;
-  const names = state.batch.mark ? state.missing() : [];
-  if (names.length === 0) return [];
-  const wanted = new Set(names);
-  const query = { names, has: (name: string) => wanted.has(name), tag: batchTag(state.batch.id) };
-  const { conclusive, droplets } = await finder.find(query, ending);
-  const rows: CreatedRow[] = [];
-  for (const name of names) {
-    const [one, ...others] = (droplets.get(name) ?? []).filter(
-      (droplet) => originOf(droplet, state, undefined).kind === 'ours',
-    );
-    if (one === undefined) continue;
-    if (conclusive && others.length === 0) rows.push({ name, id: one.id });
-    else
-      ledger.record({ event: 'unknown', group: state.nextGroup(), names: [name], error: unknownOrigin, resend: true });
-  }
-  if (rows.length > 0) ledger.record({ event: 'created', group: state.nextGroup(), adopted: true, rows });
-  return rows.map(({ name }) => name);
-}
-
-const unknownOrigin = 'a droplet with this name exists, and the ledger has no request that created it';
-
-interface TaggedEvents {
-  /** Called with names whose droplet was found by the tag of the batch and recorded as created (adopted). */
-  readonly onAdopted: (names: readonly string[]) => Promise<void>;
-  /**
-   * Called before names without a droplet are looked up again. @param names number of these names @param ms milliseconds
-   * until the last lookup
-   */
-  readonly onDoubt: (names: number, ms: number) => Promise<void>;
-}
-
-/** Finds and records the existing droplets of a batch with `--batch-id` before any droplet is requested. */
-export interface TaggedBatch {
-  /**
-   * Records the droplets that already have the names (the baseline), and records droplets with the tag of the batch as
-   * created.
-   */
-  begin(): Promise<void>;
-  /**
-   * Waits until two lookups, some time apart, find no droplet with the missing names, because another machine may have sent
-   * them. A droplet that appears with one of these names is recorded as created by this batch.
-   */
-  resolveMissing(): Promise<void>;
-  /** The time in milliseconds of the last lookup for droplets that an earlier run on another machine may have requested. */
-  readonly lastLookupAt: () => number;
-}
-
-/** A droplet that was created this recently, by the server's clock, may belong to a run that has only just ended. */
-const recentMs = 600_000;
-
-export function createTaggedBatch(run: Run, { onAdopted, onDoubt }: TaggedEvents): TaggedBatch {
-  const { ledger, lane, finder, clock, times, ending } = run;
-  const { state } = ledger;
-  const startedAt = clock.now();
-  /** False after a lookup by name found a droplet that the lookup by tag did not contain. */
-  let isTagFilterTrusted = true;
-  let hasRecent = false;
-
-  const findByName = async (names: readonly string[], tagged: Tagged) => {
-    const droplets = await untilConclusive(() => finder.find({ names, has: state.hasName }, ending));
-    const untagged = new Map<string, readonly Droplet[]>();
-    for (const [name, found] of droplets.droplets) {
-      const left = found.filter((droplet) => !addIfTagged(state, tagged, droplet));
-      if (left.length > 0) untagged.set(name, left);
-    }
-    return untagged;
-  };
-  const find = async (): Promise<Tagged> => {
-    const { droplets } = await untilConclusive(() => findTagged(lane, state, ending));
-    if (!isTagFilterTrusted) await findByName(state.missing(), droplets);
-    return droplets;
-  };
-  const adopt = async (tagged: Tagged): Promise<void> => {
-    if (tagged.foreign.length > 0) throw differentBatchError(state, tagged.foreign);
-    const serverTime = Date.parse(lane.serverTime() ?? '');
-    hasRecent ||= tagged.newest > serverTime - recentMs;
-    await onAdopted(recordTagged(tagged.own, ledger));
-  };
-  return {
-    async begin() {
-      const tagged = await find();
-      const isNew = state.baseline() === undefined;
-      try {
-        await adopt(tagged);
-        if (!isNew) return;
-        const before = noneTagged();
-        const untagged = await findByName(state.missing(), before);
-        isTagFilterTrusted = before.own.size === 0;
-        await adopt(before);
-        await commitBaseline(untagged, run);
-      } catch (error) {
-        // After a usage error the new ledger is discarded, because no request was sent.
-        if (isNew && error instanceof CliError && error.code === 'usage') await ledger.discard();
-        throw error;
-      }
-    },
-    async resolveMissing() {
-      const missing = state.missing().length;
-      if (missing === 0) return;
-      const endedAt = latestArrival(ledger.replaced ?? state, run);
-      const first = endedAt + times.settleDelay - clock.now();
-      await onDoubt(missing, first + times.lookupInterval);
-      for (const wait of [first, times.lookupInterval]) {
-        await clock.sleep(Math.max(0, wait), ending);
-        await adopt(await find());
-        if (state.missing().length === 0) return;
-      }
-    },
-    lastLookupAt: () => (hasRecent ? startedAt + times.orphanLimit : startedAt),
-  };
-}
-
+/** What the last lookup of a run found. */
 interface Duplicates {
+  /** Names for which this run and another one, or two requests of the batch, have created a droplet each. */
   readonly names: readonly string[];
-  /** Whether the server lists droplets of the batch by their tag. */
-  readonly hasTagged: boolean;
+  /** Whether the server lists droplets of the batch by their tag; undefined for a batch without tags. */
+  readonly hasTagged: boolean | undefined;
 }
 
 /**
- * After all requests were sent, searches for droplets of the batch that have the same name. The result of a name with several
- * droplets becomes `unknown`, its row lists their ids, and the name is never sent again.
+ * After all requests were sent, looks the created names up once more. A second droplet that appeared after the run had started, or
+ * has the tag of the batch, makes the name `unknown`: its row lists the ids, and the name is never sent again. With
+ * `--if-exists create` only the tag counts, because more droplets of a name were asked for.
+ * @param names created in this run @param since the server's time at the start of the run in milliseconds
  */
-export async function recordDuplicates(run: Run): Promise<Duplicates> {
+export async function recordDuplicates(
+  run: Run,
+  names: readonly string[],
+  since: number | undefined,
+): Promise<Duplicates> {
   const { state } = run.ledger;
-  const { droplets } = await findTaggedAtEnd(run);
-  const several = [...droplets.own]
-    .map(([at, ids]) => [at, withRowId(state, at, ids)] as const)
-    .filter(([, ids]) => ids.length > 1);
+  const tag = exclusiveTag(state.batch);
+  const isAsked = state.batch.if_exists === 'create';
+  const own =
+    tag === undefined ? undefined : (await patiently(run, () => findTagged(run.lane, state, run.ending))).droplets.own;
+  const ids = new Map<number, readonly string[]>(own);
+  if (!isAsked && names.length > 0) {
+    const wanted = new Set(names);
+    const query = { names, has: (name: string) => wanted.has(name) };
+    const { droplets } = await patiently(run, () => run.finder.find(query, run.ending));
+    for (const [name, found] of droplets) {
+      const at = state.positionOf(name);
+      const others = found.filter(({ id, raw }) => !isKnown(state, name, id) && isAfter(raw, since));
+      if (others.length > 0) ids.set(at, [...new Set([...(ids.get(at) ?? []), ...others.map(({ id }) => id)])]);
+    }
+  }
+  const several = [...ids]
+    .map(([at, some]) => [at, withRowId(state, at, some)] as const)
+    .filter(([, some]) => some.length > 1);
   recordTagged(several, run.ledger);
-  return { names: several.map(([at]) => state.batch.names[at] ?? ''), hasTagged: droplets.own.size > 0 };
+  return {
+    names: several.map(([at]) => state.batch.names[at] ?? ''),
+    hasTagged: own === undefined ? undefined : own.size > 0,
+  };
+}
+
+function isKnown({ baseline, ownsId }: BatchState, name: string, id: string): boolean {
+  const before = baseline()?.existing ?? {};
+  return ownsId(id) || (Object.hasOwn(before, name) && before[name]?.includes(id) === true);
+}
+
+/** Names that were skipped although several droplets have them, with the ids of the droplets. */
+export function describeOlderDuplicates({ batch, baseline }: BatchState): string | undefined {
+  const found = Object.entries(baseline()?.existing ?? {}).filter(([, ids]) => ids.length > 1);
+  if (batch.if_exists !== 'skip' || found.length === 0) return undefined;
+  const listed = found.slice(0, 20).map(([name, ids]) => `${name} (${ids.join(', ')})`);
+  const more = found.length > listed.length ? ` and ${found.length - listed.length} more` : '';
+  return `Several droplets have the same name: ${listed.join(', ')}${more}.`;
 }
 
 const maxFinalAttempts = 4;
 
-/** Searches for duplicates at the end of the batch. An error is retried, because no later step would find the duplicates. */
-async function findTaggedAtEnd({ ledger, lane, clock, times, ending }: Run): Promise<TaggedLookup> {
+/** The lookup at the end of a run. An error is retried, because no later step would find the duplicates. */
+async function patiently<T extends Pick<Found, 'conclusive' | 'hasTotal'>>(
+  { clock, times, ending }: Run,
+  find: () => Promise<T>,
+): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await untilConclusive(() => findTagged(lane, ledger.state, ending));
+      return await untilConclusive(find);
     } catch (error) {
       const isFinal = !(error instanceof CliError) || error.exitCode === 4 || attempt === maxFinalAttempts;
       if (isFinal || ending.aborted) throw error;
@@ -275,7 +330,7 @@ type TaggedState = Pick<BatchState, 'batch' | 'hasName' | 'positionOf'>;
  */
 export async function findTagged(lane: Lane, state: TaggedState, signal: AbortSignal): Promise<TaggedLookup> {
   try {
-    return await scanTagged(lane, state, `?tag_name=${encodeURIComponent(lookupTag(state.batch))}`, signal);
+    return await scanTagged(lane, state, `?tag_name=${encodeURIComponent(sharedTag(state.batch))}`, signal);
   } catch (error) {
     const isRefused = error instanceof CliError && [400, 404, 422].includes(error.status ?? 0);
     if (!isRefused) throw error;
@@ -308,7 +363,7 @@ export function noneTagged(): Tagged {
 export function addIfTagged(state: TaggedState, tagged: Tagged, droplet: Droplet): boolean {
   const { id, name, raw } = droplet;
   const tags = tagsOf(raw);
-  if (!tags.includes(lookupTag(state.batch))) return false;
+  if (!tags.includes(sharedTag(state.batch))) return false;
   const at = state.positionOf(name);
   if (at === -1 || !tags.includes(exclusiveTag(state.batch) ?? '')) {
     tagged.foreign.push({ id, name, difference: describeForeign(state, droplet) });
@@ -325,7 +380,7 @@ function describeForeign({ batch, hasName }: TaggedState, { name, raw }: Droplet
   if (!hasName(name)) return 'the name is not in this batch';
   const difference = describeDifference(raw, batch.attributes);
   if (difference !== '') return difference;
-  const tag = tagsOf(raw).find((one) => one.startsWith(`${lookupTag(batch)}:`));
+  const tag = tagsOf(raw).find((one) => one.startsWith(`${sharedTag(batch)}:`));
   const found = tag === undefined ? 'missing' : sanitizeLine(tag);
   return `the droplet was created with other names or attributes (tag ${found} instead of ${exclusiveTag(batch)})`;
 }

@@ -15,23 +15,18 @@ import {
   truncateSync,
   writeSync,
 } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { CliError, usageError } from '../base/errors.ts';
 import { type HeldFileLock, tryAcquireFileLock } from '../platform/file-lock.ts';
 import { createFileWithReservedSpace } from '../platform/files.ts';
 import type { Clock, HostSystem } from '../platform/host.ts';
-import { type Batch, decodeEvent, encodeEvent, type NewEvent, type Sending, stamp } from './events.ts';
+import { type Batch, decodeEvent, encodeEvent, type NewEvent, stamp } from './events.ts';
 import { type BatchState, createState } from './state.ts';
 
 /** The ledger file of a batch, locked by this process until it is closed. */
 export interface Ledger {
   readonly path: string;
   readonly state: BatchState;
-  /**
-   * The boot id of the machine; undefined if a written line of the ledger file could be lost when this process crashes.
-   * Groups of names are announced in the ledger only if the boot id is known.
-   */
-  readonly bootId: string | undefined;
   /**
    * Adds the event to the file and to the state. Throws when the event could not be written. A `created` event is written
    * together with the next line, or at the end of this turn of the event loop.
@@ -49,24 +44,33 @@ export interface Ledger {
    * run.
    */
   readonly replaced?: BatchState | undefined;
+  /** `replaced`: created for a batch with `--batch-id`, in place of the ledger of an earlier run on this machine, if any. */
+  readonly origin: 'new' | 'resumed' | 'replaced';
 }
 
 export function defaultPath(stateFolder: string, batchId: string): string {
   return join(stateFolder, 'batches', `${batchId}.jsonl`);
 }
 
-/** The clock gives the time of each event; `bootId` reads the boot id for a folder whose files survive a crash of the process. */
-export type Machine = Pick<HostSystem, 'clock' | 'bootId'>;
+/** The clock gives the time of each event. */
+export type Machine = Pick<HostSystem, 'clock'>;
 
-/** Creates a ledger whose first line is synced to the disk. */
+/**
+ * Creates a ledger whose first line is synced to the disk. When another run has created one at this path since the caller looked,
+ * that one is opened.
+ */
 export async function createLedgerAt(path: string, batch: Batch, machine: Machine): Promise<Ledger> {
   // Acquiring the lock creates the folder of the ledger.
   const lock = await lockLedger(path, machine.clock);
+  if (isResumable(path)) {
+    lock.release();
+    return openLedger(path, machine);
+  }
   try {
     // A symbolic link is not removed, so creating the ledger file fails.
-    if (!isResumable(path) && lstatSync(path, { throwIfNoEntry: false })?.isFile() === true) rmSync(path);
+    if (lstatSync(path, { throwIfNoEntry: false })?.isFile() === true) rmSync(path);
     createFileWithReservedSpace(path, encodeEvent(batch), 0).close();
-    return await openedLedger(path, lock, createState(batch), machine);
+    return openedLedger(path, lock, createState(batch), machine);
   } catch (error) {
     lock.release();
     throw writeError(path, error);
@@ -87,12 +91,13 @@ export async function replaceLedger(path: string, batch: Batch, machine: Machine
     rmSync(path, { force: true });
     const replaced = tryReadState(previous);
     createFileWithReservedSpace(path, encodeEvent(batch), 0).close();
-    const ledger = await openedLedger(path, lock, createState(batch), machine);
+    const ledger = openedLedger(path, lock, createState(batch), machine);
     const restore = (): void => {
       if (ledger.state.baseline() === undefined && existsSync(previous)) renameSync(previous, path);
     };
     return {
       ...ledger,
+      origin: 'replaced',
       replaced,
       async commit(event) {
         await ledger.commit(event);
@@ -144,22 +149,13 @@ export async function openLedger(named: string, machine: Machine): Promise<Ledge
     const { state, length, size } = restorePrevious(path, content.state) ? readLedger(path) : content;
     // No request depends on an incomplete line, because lines on which a request depends are synced before the request is sent.
     if (length < size) truncateSync(path, length);
-    const ledger = await openedLedger(path, lock, state, machine);
-    const sendings = possiblySent(state, ledger.bootId);
-    for (const sending of sendings.slice(0, -1)) ledger.record(sending);
-    for (const last of sendings.slice(-1)) await ledger.commit(last);
-    return ledger;
+    return { ...openedLedger(path, lock, state, machine), origin: 'resumed' };
   } catch (error) {
     // If the file is not a ledger, or was deleted, its new lock file is removed.
     if (isLockNew || !existsSync(path)) rmSync(lockPathOf(path), { force: true });
     lock.release();
     throw writeError(path, error);
   }
-}
-
-/** The announced groups that may have been sent, because a reboot can lose their `sending` lines. */
-export function possiblySent(state: BatchState, boot: string | undefined): readonly Sending[] {
-  return state.announced().flatMap((one) => (one.boot === boot ? [] : [one.sending]));
 }
 
 function requireReadable(path: string): void {
@@ -178,13 +174,7 @@ function requireReadable(path: string): void {
   }
 }
 
-async function openedLedger(
-  path: string,
-  lock: HeldFileLock,
-  state: BatchState,
-  { bootId, clock }: Machine,
-): Promise<Ledger> {
-  const boot = await bootId(dirname(realpathSync(path)));
+function openedLedger(path: string, lock: HeldFileLock, state: BatchState, { clock }: Machine): Ledger {
   const file = openFile(path);
   let closing: Promise<void> | undefined;
   const record = (added: NewEvent): void => {
@@ -202,7 +192,7 @@ async function openedLedger(
   return {
     path,
     state,
-    bootId: boot,
+    origin: 'new',
     record,
     async commit(added) {
       const event = stamp(added, clock);

@@ -25,7 +25,7 @@ type Origin =
   | { readonly kind: 'different'; readonly difference: string };
 
 /**
- * With the tag of `--mark` or `--batch-id` the tag alone decides. A field that the server does not return is not compared.
+ * With the tag of `--batch-id` the tag alone decides. A field that the server does not return is not compared.
  * @param sentAfter the newest server time, in milliseconds, that was known before the name was sent for the first time
  */
 export function originOf(
@@ -67,6 +67,11 @@ function imageOf(raw: JsonRecord, image: Attributes['image']): string | undefine
   return typeof image === 'string' ? slugOf(raw.image) : readId(raw.image.id);
 }
 
+/** Whether a droplet was created after the time, by the server's clock; true if one of the two is not known. */
+export function isAfter(raw: JsonRecord, since: number | undefined): boolean {
+  return !(createdAt(raw) < (since ?? Number.NEGATIVE_INFINITY) - clockToleranceMs);
+}
+
 /** The member `created_at` in milliseconds; NaN if it is missing. */
 export function createdAt(raw: JsonRecord): number {
   return Date.parse(readStringField(raw, 'created_at') ?? '');
@@ -84,43 +89,41 @@ export function deriveBatch(
   id: string,
   names: readonly string[],
   typed: Attributes,
-): Pick<Batch, 'id' | 'content_hash' | 'mark' | 'attributes'> | undefined {
+): Pick<Batch, 'id' | 'content_hash' | 'attributes'> | undefined {
   const content_hash = contentHash(names, typed);
-  const found = addTag(typed, sharedBatchTag(id));
+  const found = addTag(typed, sharedTag({ id }));
   const attributes = found === undefined ? undefined : addTag(found, contentTag(id, content_hash));
-  return attributes === undefined ? undefined : { id, content_hash, mark: true, attributes };
+  return attributes === undefined ? undefined : { id, content_hash, attributes };
 }
 
-/** The tag that only droplets of this batch have; undefined without `--mark` and `--batch-id`. */
-export function exclusiveTag({ id, mark, content_hash }: Pick<Batch, 'id' | 'mark' | 'content_hash'>) {
-  if (!mark) return undefined;
-  return content_hash === undefined ? batchTag(id) : contentTag(id, content_hash);
+/** The tag that only droplets of this batch have; undefined without `--batch-id`. */
+export function exclusiveTag({ id, content_hash }: Pick<Batch, 'id' | 'content_hash'>): string | undefined {
+  return content_hash === undefined ? undefined : contentTag(id, content_hash);
 }
 
 /**
- * The tag with which the droplets of a batch are listed. With `--batch-id`, droplets with other names and attributes also have
- * this tag.
+ * The tag with which the droplets of a batch with `--batch-id` are listed; droplets with other names and attributes under the same
+ * id have it, too. A tag has letters, digits, `:`, `-` and `_` only, so `v1.2` becomes `cloudctl:v1_2e2`.
  */
-export function lookupTag({ id, content_hash }: Pick<Batch, 'id' | 'content_hash'>): string {
-  return content_hash === undefined ? batchTag(id) : sharedBatchTag(id);
+export function sharedTag({ id }: Pick<Batch, 'id'>): string {
+  return `cloudctl:${encodeId(id)}`;
 }
 
-/** The number of tags that `--mark` or `--batch-id` added to the tags of the user. */
-export function countAddedTags({ content_hash }: Pick<Batch, 'content_hash'>): number {
-  return content_hash === undefined ? 1 : 2;
+/** The id in characters that tags and file names may have; different ids stay different. */
+export function encodeId(id: string): string {
+  return id.replace(/[^a-z0-9-]/g, (character) => `_${character.charCodeAt(0).toString(16).padStart(2, '0')}`);
 }
 
-/** Whether a tag was added by `--mark` or `--batch-id`. */
+/** The number of tags that `--batch-id` adds to the tags of the user. */
+export const addedTags = 2;
+
+/** Whether a tag was added by `--batch-id`. */
 function isBatchTag(tag: string): boolean {
-  return /^cloudctl(?:-[0-9a-f]{12}|:[a-z0-9_-]{1,40}(?::[0-9a-f]{12})?)$/i.test(tag);
-}
-
-function sharedBatchTag(id: string): string {
-  return `cloudctl:${id}`;
+  return /^cloudctl:[a-z0-9_-]{1,192}(?::[0-9a-f]{12})?$/i.test(tag);
 }
 
 function contentTag(id: string, hash: string): string {
-  return `${sharedBatchTag(id)}:${hash}`;
+  return `${sharedTag({ id })}:${hash}`;
 }
 
 /** The hash does not depend on the order of the names, because another machine may list the same names in another order. */
@@ -141,16 +144,8 @@ function sortMembers(value: unknown): unknown {
   return Object.fromEntries(sorted.map(([name, member]) => [name, sortMembers(member)]));
 }
 
-/**
- * The tag that `--mark` adds to the droplets of a batch. Each batch has its own tag, which proves that the batch created the
- * droplet.
- */
-export function batchTag(batchId: string): string {
-  return `cloudctl-${batchId}`;
-}
-
 /** The attributes with an additional tag; undefined when the existing tags are not a list of strings. */
-export function addTag(attributes: Attributes, tag: string): Attributes | undefined {
+function addTag(attributes: Attributes, tag: string): Attributes | undefined {
   const { tags = [] } = attributes.extra;
   if (!Array.isArray(tags) || !tags.every((one) => typeof one === 'string')) return undefined;
   return { ...attributes, extra: { ...attributes.extra, tags: [...tags, tag] } };

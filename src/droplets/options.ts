@@ -11,7 +11,7 @@ import type { ResolvedProfileSettings } from '../config/settings.ts';
 import type { HostSystem } from '../platform/host.ts';
 import { type Attributes, type Batch, type IfExists, ifExistsChoices } from './events.ts';
 import { isResumable } from './ledger.ts';
-import { addTag, batchTag, countAddedTags, deriveBatch } from './match.ts';
+import { addedTags, deriveBatch } from './match.ts';
 import { noNamesError, readNames } from './names.ts';
 import { type BatchState, isFinished } from './state.ts';
 import { requireSameUserData, type UserData, type UserDataDigest, userDataOption } from './user-data.ts';
@@ -28,13 +28,11 @@ export async function describeBatch(
   const typed = readAttributes(args, userData);
   const shared = readBatchId(args);
   const id = shared ?? Buffer.from(host.random(6)).toString('hex');
-  const mark = args.has('mark');
-  const attributes = mark ? addTag(typed, batchTag(id)) : typed;
-  const identified = shared === undefined ? attributes && { id, mark, attributes } : deriveBatch(id, names, typed);
+  const identified = shared === undefined ? { id, attributes: typed } : deriveBatch(id, names, typed);
   if (identified === undefined)
     throw usageError(
       '--set tags is not a list of strings',
-      'write the tags as in `--set tags=\'["web"]\'`; --mark and --batch-id add tags',
+      'write the tags as in `--set tags=\'["web"]\'`; --batch-id adds tags',
     );
   return {
     event: 'batch',
@@ -50,15 +48,18 @@ export async function describeBatch(
 
 /** Reads the id of `--batch-id` in lower case, because services compare tags case-insensitively. */
 function readBatchId(args: ParsedArgs): string | undefined {
-  const text = args.value('batch-id');
+  const text = requireNonEmptyValue(args, 'batch-id', 'nightly-2026');
   if (text === undefined) return undefined;
-  if (!/^[A-Za-z0-9_-]{1,40}$/.test(text))
-    throw usageError(
-      '--batch-id is not an id of 1 to 40 characters',
-      'use only letters, digits, `-` and `_`, as in `--batch-id nightly-2026`',
-    );
+  const hint = 'use letters, digits and signs such as `.`, `/`, `-` and `_`, as in `--batch-id release/v1.2.3`';
+  if (text.length > maxIdLength)
+    throw usageError(`--batch-id has ${text.length} characters: at most ${maxIdLength} are allowed`, hint);
+  const wrong = [...text].find((character) => !/[!-~]/.test(character));
+  if (wrong !== undefined)
+    throw usageError(`--batch-id has a character that is not allowed: ${JSON.stringify(wrong)}`, hint);
   return text.toLowerCase();
 }
+
+const maxIdLength = 64;
 
 function readAttributes(args: ParsedArgs, userData?: UserDataDigest): Attributes {
   const { size, image, region, given } = readTypedAttributes(args);
@@ -95,6 +96,7 @@ export async function requireSameOptions(
 function requireNoContradiction(names: readonly string[], args: ParsedArgs, batch: Batch): void {
   const { size, image, region, given } = readTypedAttributes(args);
   const recorded = batch.attributes;
+  const shared = readBatchId(args);
   const contradictions: readonly (readonly [option: string, isContradicted: boolean])[] = [
     ['the names', names.length > 0 && !isDeepStrictEqual(names, batch.names)],
     ['--size', size !== undefined && size !== recorded.size],
@@ -102,7 +104,7 @@ function requireNoContradiction(names: readonly string[], args: ParsedArgs, batc
     ['--region', region !== undefined && region !== recorded.region],
     ...given.map(({ key, value, option }) => [option, !isDeepStrictEqual(value, recordedExtra(batch)[key])] as const),
     ['--if-exists', args.value('if-exists') !== undefined && readIfExists(args) !== batch.if_exists],
-    ['--mark', args.has('mark') && (!batch.mark || batch.content_hash !== undefined)],
+    ['--batch-id', shared !== undefined && (batch.content_hash === undefined || shared !== batch.id)],
   ];
   const found = [...new Set(contradictions.filter(([, isContradicted]) => isContradicted).map(([option]) => option))];
   if (found.length === 0) return;
@@ -114,11 +116,11 @@ function requireNoContradiction(names: readonly string[], args: ParsedArgs, batc
   );
 }
 
-/** The additional attributes without the tags that --mark or --batch-id added. */
+/** The additional attributes without the tags that --batch-id added. */
 function recordedExtra(batch: Batch): Readonly<Record<string, unknown>> {
   const { extra } = batch.attributes;
-  return batch.mark && Array.isArray(extra.tags)
-    ? { ...extra, tags: extra.tags.slice(0, -countAddedTags(batch)) }
+  return batch.content_hash !== undefined && Array.isArray(extra.tags)
+    ? { ...extra, tags: extra.tags.slice(0, -addedTags) }
     : extra;
 }
 
@@ -277,10 +279,11 @@ interface LedgerSelection {
 export function readLedgerSelection(args: ParsedArgs): LedgerSelection {
   const resumed = requireNonEmptyValue(args, 'resume', '~/.local/state/cloudctl/batches/3f9c2a61d0b7.jsonl');
   const file = requireNonEmptyValue(args, 'ledger', 'batch.jsonl');
-  if (readBatchId(args) !== undefined) {
-    const other = ['resume', 'ledger', 'mark'].find((option) => args.has(option));
-    if (other !== undefined) throw usageError(`--batch-id and --${other} exclude each other`, hints[other]);
-  }
+  if (readBatchId(args) !== undefined && resumed !== undefined)
+    throw usageError(
+      '--batch-id and --resume exclude each other',
+      'use `--ledger FILE` with `--batch-id`, or `--resume` alone: the ledger has the id',
+    );
   if (resumed !== undefined && file !== undefined)
     throw usageError(
       '--ledger and --resume exclude each other',
@@ -302,9 +305,3 @@ export function readLedgerSelection(args: ParsedArgs): LedgerSelection {
     );
   return { resumed: undefined, created: resolve(file) };
 }
-
-const hints: Readonly<Record<string, string>> = {
-  resume: 'use `--batch-id` with the names and attributes: it finds the droplets of the batch without a ledger',
-  ledger: 'use `--batch-id` to continue on any machine, or `--ledger` to continue where the file is',
-  mark: 'omit `--mark`: `--batch-id` tags every droplet',
-};

@@ -1,17 +1,19 @@
 import { existsSync } from 'node:fs';
 import type { ApiClient } from '../api/client.ts';
-import { CliError, type ExitCode, usageError } from '../base/errors.ts';
+import { CliError, type ExitCode } from '../base/errors.ts';
 import { countOf, formatDuration } from '../base/text.ts';
 import type { ParsedArgs } from '../cli/command.ts';
 import type { CommandIo } from '../cli/command-io.ts';
 import { quoteShellArg } from '../cli/shell-quote.ts';
-import { adoptMarked, createTaggedBatch, recordBaseline, recordDuplicates, type TaggedBatch } from './existing.ts';
+import { parseTimestamp } from './events.ts';
+import { describeOlderDuplicates, recordDuplicates, recordExisting } from './existing.ts';
 import { type BatchIo, listenForInterruption, type Run } from './io.ts';
 import { createLane, type LaneOptions } from './lane.ts';
 import type { Ledger } from './ledger.ts';
 import { createFinder } from './lookup.ts';
 import { type Notice, type Reporter, reportEnd, startNotice, startReporter } from './report.ts';
 import { describeLimit, LimitError } from './request.ts';
+import { type Entry, register } from './running.ts';
 import { sendMissing } from './send.ts';
 import { type BatchState, describeSkipped, isFinished, type Row } from './state.ts';
 import { timeLimits } from './times.ts';
@@ -63,17 +65,18 @@ export async function runBatch(
   const { state } = ledger;
   let stopped: CliError | undefined;
   let outputError: CliError | undefined;
-  /**
-   * When to search for droplets that were created twice; undefined when there can be none, or when duplicates cannot be
-   * recognized.
-   */
-  let lastLookupAt: number | undefined;
+  let created: CreateResult | undefined;
+  let entry: Entry | undefined;
   try {
+    entry = isFinished(state) ? undefined : await register(host, ledger.path, state);
     const isLedgerKept = (row: Row): boolean => !isSingle || !isProven(row);
     const reporter = await startReporter(io, ledger, waitTimeout === undefined ? undefined : results, isLedgerKept);
     try {
-      if (isFinished(state)) await output.note('The batch is complete: there is nothing left to send.');
-      else ({ stopped, lastLookupAt } = await createMissing(notice, reporter, run, options));
+      if (entry === undefined) await output.note('The batch is complete: there is nothing left to send.');
+      else {
+        created = await createMissing(notice, reporter, run, entry, options);
+        ({ stopped } = created);
+      }
       if (waitTimeout !== undefined && !ending.aborted) {
         notice.awaiting(() => 'waiting until the droplets are active');
         await waitUntilActive(run, {
@@ -85,16 +88,18 @@ export async function runBatch(
           },
         });
       }
-      if (lastLookupAt !== undefined && !ending.aborted) {
+      if (created?.lastLookupAt !== undefined && !ending.aborted) {
         notice.awaiting(() => 'looking for droplets that exist twice');
-        if (lastLookupAt > clock.now()) await output.note(lastLookupNote);
-        await clock.sleep(Math.max(0, lastLookupAt - clock.now()), ending);
-        const duplicates = await recordDuplicates(run);
+        if (created.lastLookupAt > clock.now()) await output.note(lastLookupNote);
+        await clock.sleep(Math.max(0, created.lastLookupAt - clock.now()), ending);
+        const duplicates = await recordDuplicates(run, created.names, created.since);
         await reporter.settled(duplicates.names);
-        if (!duplicates.hasTagged && state.counts().created > 0) await output.warn(noTagsWarning);
+        if (duplicates.hasTagged === false && state.counts().created > 0) await output.warn(noTagsWarning);
       }
     } catch (error) {
-      if (error instanceof CliError && error.code !== 'usage') stopped = error;
+      const isStart = error instanceof CliError && error.code === 'busy' && !state.wasSent();
+      if (isStart && state.baseline() === undefined) await ledger.discard();
+      if (error instanceof CliError && error.code !== 'usage' && !isStart) stopped = error;
       else if (!ending.aborted) {
         if (isSingle) await printLedgerPath(io, ledger);
         throw error;
@@ -109,6 +114,8 @@ export async function runBatch(
   } finally {
     notice.stop();
     await progress.stop();
+    // Before the ledger of a single droplet is deleted: later runs read one of the two.
+    await entry?.end(state);
     interruption.stop();
   }
   const signal = interruption.receivedSignal();
@@ -147,85 +154,61 @@ export function resumeCommand(
 
 interface CreateResult {
   readonly stopped: CliError | undefined;
-  /**
-   * When to search for droplets that were created twice; undefined when there can be none, or when duplicates cannot be
-   * recognized.
-   */
+  /** When to look for droplets that exist twice; undefined when nothing was sent. */
   readonly lastLookupAt: number | undefined;
+  /** The names that this run has created, or may have. */
+  readonly names: readonly string[];
+  /** The server's time at the start of the run in milliseconds. */
+  readonly since: number | undefined;
 }
 
-/** Records which names are in use, records droplets of earlier runs as created, and creates the missing droplets. */
+/** Waits for other runs, records which names are in use, and creates the missing droplets. */
 export async function createMissing(
   { io, awaiting }: Notice,
   reporter: Reporter,
   run: Run,
-  options: Pick<RunOptions, 'api' | 'batchSize' | 'concurrency' | 'timeout' | 'userData'>,
+  entry: Entry,
+  options: Pick<RunOptions, 'api' | 'batchSize' | 'concurrency' | 'timeout' | 'maxWait' | 'userData'>,
 ): Promise<CreateResult> {
-  const { ledger, ending, ended } = run;
+  const { ledger, lane, clock, times, ending, ended } = run;
   const { state } = ledger;
+  const { output } = io;
   const isResumed = state.baseline() !== undefined;
+  awaiting(() => 'waiting for another run with the same names');
+  const others = await entry.settleOthers({
+    maxWait: options.maxWait,
+    signal: ending,
+    onWaiting: (text) => output.note(text),
+  });
   awaiting(() => 'looking up which names are in use');
-  const tagged = state.batch.content_hash === undefined ? undefined : taggedBatch(io, reporter, run);
-  if (tagged === undefined) await recordBaseline(run);
-  else await tagged.begin();
-  await requireNamesAvailable(ledger);
-  const differing = isResumed ? undefined : describeSkipped(state.rows());
-  if (differing !== undefined) await io.output.note(differing);
-  awaiting(() => 'looking up names that another run may have sent');
-  if (tagged !== undefined) await tagged.resolveMissing();
-  else if (isResumed) await reportAdopted(io, reporter, await adoptMarked(run));
-  const isSending = state.missing().length > 0 || sentNames(state) > 0;
-  await reportUncertain(io, state);
-  awaiting(() => `waiting for the server (${state.counts().created} of ${state.batch.names.length} created)`);
-  const { stop, sentAgainAt } = await sendMissing(run, { ...options, onSettled: reporter.settled });
-  const stopped = stop instanceof LimitError ? await describeLimit(stop, options.api, ended) : stop;
-  const isDone = isSending && stopped === undefined && !ending.aborted;
-  return { stopped, lastLookupAt: isDone ? lastLookupTime(run, tagged, isResumed, sentAgainAt) : undefined };
-}
-
-/**
- * The time at which droplets that were created twice are searched for the last time. A droplet is created twice when a
- * request was repeated and the server processed the first request late. The search waits until no such request can arrive.
- */
-function lastLookupTime(
-  { ledger, clock, times }: Run,
-  tagged: TaggedBatch | undefined,
-  isResumed: boolean,
-  sentAgainAt: number | undefined,
-): number | undefined {
-  if (tagged === undefined && !ledger.state.batch.mark) return undefined;
-  const ofEarlierRun = tagged?.lastLookupAt() ?? (isResumed ? clock.now() : undefined);
-  const ofThisRun = sentAgainAt === undefined ? undefined : sentAgainAt + times.orphanLimit;
-  const known = [ofEarlierRun, ofThisRun].filter((time) => time !== undefined);
-  return known.length === 0 ? undefined : Math.max(...known);
-}
-
-function taggedBatch({ output }: Pick<CommandIo, 'output'>, reporter: Reporter, run: Run): TaggedBatch {
-  return createTaggedBatch(run, {
+  const { lookAgainAt } = await recordExisting(run, others, {
     onAdopted: async (names) => {
       if (names.length === 0) return;
       await output.note(`Found ${countOf(names.length, 'droplet')} of this batch.`);
       await reporter.settled(names);
     },
     onDoubt: async (names, ms) => {
+      awaiting(() => 'looking up names that another run may have sent');
       await output.note(
         `Looking up ${countOf(names, 'name')} that another run may have sent; this takes ${formatDuration(ms)}.`,
       );
     },
   });
-}
-
-/** Prints a notice that another copy of the ledger created some droplets, then prints their rows. */
-async function reportAdopted(
-  { output }: Pick<CommandIo, 'output'>,
-  reporter: Reporter,
-  names: readonly string[],
-): Promise<void> {
-  if (names.length === 0) return;
-  await output.note(
-    `Adopted ${countOf(names.length, 'droplet')} with the tag of this batch, created with another copy of the ledger.`,
-  );
-  await reporter.settled(names);
+  const since = parseTimestamp(lane.serverTime());
+  const differing = isResumed ? undefined : describeSkipped(state.rows());
+  if (differing !== undefined) await output.note(differing);
+  const older = isResumed ? undefined : describeOlderDuplicates(state);
+  if (older !== undefined) await output.warn(older);
+  const names = [...state.missing(), ...state.uncertainGroups().flatMap((group) => group.names)];
+  await reportUncertain(io, state);
+  awaiting(() => `waiting for the server (${state.counts().created} of ${state.batch.names.length} created)`);
+  const { stop, sentAgainAt } = await sendMissing(run, { ...options, onSettled: reporter.settled });
+  const stopped = stop instanceof LimitError ? await describeLimit(stop, options.api, ended) : stop;
+  const isDone = names.length > 0 && stopped === undefined && !ending.aborted;
+  // A request that was repeated may be carried out late: the last lookup waits until it cannot arrive any more.
+  const lookups = [clock.now(), lookAgainAt, sentAgainAt === undefined ? undefined : sentAgainAt + times.orphanLimit];
+  const lastLookupAt = Math.max(...lookups.filter((time) => time !== undefined));
+  return { stopped, names, since, lastLookupAt: isDone ? lastLookupAt : undefined };
 }
 
 /** Names that an earlier run sent and whose result is not known. */
@@ -241,27 +224,12 @@ async function reportUncertain({ output }: Pick<CommandIo, 'output'>, state: Bat
   await output.note(`Looking up ${countOf(names, 'name')} that an earlier run may have sent; this takes up to 3 min.`);
 }
 
-/** With `--if-exists fail`, no existing droplet may have one of the names of the batch. */
-async function requireNamesAvailable(ledger: Ledger): Promise<void> {
-  const { batch, baseline } = ledger.state;
-  const taken = Object.entries(baseline()?.existing ?? {});
-  if (batch.if_exists !== 'fail' || taken.length === 0) return;
-  await ledger.discard();
-  const listed = taken.slice(0, 20).map(([name, ids]) => `${name} (${ids.join(', ')})`);
-  const more = taken.length > listed.length ? ` and ${taken.length - listed.length} more` : '';
-  throw usageError(
-    `${countOf(taken.length, 'name is', 'names are')} used by existing droplets`,
-    'skip these names with `--if-exists skip`, or create more droplets of the same name with `--if-exists create`',
-    `${listed.join(', ')}${more}`,
-  );
-}
-
 /**
  * A creation of one droplet without batch options: the ledger is deleted once the result is proven, and its path is printed
  * only if the file stays.
  */
 function isPlainCreation({ batch }: BatchState, args: ParsedArgs): boolean {
-  const named = ['resume', 'ledger', 'batch-id', 'mark'];
+  const named = ['resume', 'ledger', 'batch-id'];
   return batch.names.length === 1 && !named.some((option) => args.has(option));
 }
 

@@ -4,7 +4,7 @@ import type { CreatedRow, Group } from './events.ts';
 import type { Run } from './io.ts';
 import type { Ledger } from './ledger.ts';
 import { buildRequest, type Outcome, outcomeOf, outcomeOfError } from './request.ts';
-import type { UncertainGroup } from './state.ts';
+import type { BatchState, UncertainGroup } from './state.ts';
 import { forbidResend, latestArrival, resolveUncertain, type UncertainNames } from './uncertain.ts';
 import type { UserData } from './user-data.ts';
 
@@ -13,8 +13,6 @@ interface SendOptions {
   readonly batchSize: number;
   /** The maximum number of requests that are sent at the same time. */
   readonly concurrency: number;
-  /** The number of announced groups per request in flight, so that no worker waits for the disk. */
-  readonly ahead?: number;
   /** The response time in milliseconds after which a response counts as late. */
   readonly timeout: number;
   readonly userData?: UserData | undefined;
@@ -64,14 +62,15 @@ export async function sendMissing(run: Run, options: SendOptions): Promise<SendR
   const settle = async (group: UncertainGroup): Promise<void> => {
     if (await settleGroup(group, endedAt, run)) await report(group.names);
   };
-  const work = async (take: Queue['take']): Promise<void> => {
+  const work = async (groups: Iterator<readonly string[]>): Promise<void> => {
     // While a worker sends a group, the results of its previous group are printed. Reports of the same worker never overlap.
     let reporting: Promise<void> | undefined;
     const aborter = createAborter(ended);
     const worker = { ...run, userData: options.userData, late, aborter, isStopped, onSentAgain };
     while (!isStopped() && !ending.aborted) {
-      const group = await take().catch(stopWith);
-      if (group === undefined) break;
+      const { value: names, done } = groups.next();
+      if (done === true) break;
+      const group = { group: state.nextGroup(), names };
       try {
         const stopped = await createGroup(group, worker);
         stop ??= stopped;
@@ -85,17 +84,16 @@ export async function sendMissing(run: Run, options: SendOptions): Promise<SendR
     await reporting;
   };
   try {
-    recordUnsent(ledger);
     // All uncertain groups are resolved at the same time, so that they share lookups, and before any droplet is requested, so
     // that the lists do not change.
     await Promise.all(state.uncertainGroups().map((group) => settle(group).catch(stopWith)));
-    const { count, take } = createQueue(run, options);
-    await Promise.all(Array.from({ length: Math.min(options.concurrency, count) }, () => work(take)));
+    const groups = splitMissing(state, options.batchSize);
+    const next = groups.values();
+    await Promise.all(Array.from({ length: Math.min(options.concurrency, groups.length) }, () => work(next)));
   } finally {
     late.close();
   }
   try {
-    recordUnsent(ledger);
     ledger.flush();
   } catch (error) {
     stopWith(error);
@@ -115,31 +113,17 @@ interface Worker extends Run {
   readonly onSentAgain: () => void;
 }
 
-interface TakenGroup extends Group {
-  /** Whether the ledger has announced the group, so that its `sending` event need not be synced. */
-  readonly isAnnounced: boolean;
-}
-
 /**
  * Creates the droplets of a group of names. Resolves when the result of every name is recorded or the run has ended; the value
  * is the error that stops the batch, if any.
  */
-async function createGroup({ isAnnounced, ...group }: TakenGroup, worker: Worker): Promise<CliError | undefined> {
+async function createGroup(group: Group, worker: Worker): Promise<CliError | undefined> {
   const { clock, ledger, lane, ending, aborter, isStopped } = worker;
-  let needsSync = !isAnnounced;
   for (let sends = 1; ; sends++) {
     // While a group waits for the rate limit, it is not sent, so the ledger has no event of the group yet.
     const wait = lane.waitForTurn(ending);
     if (wait !== undefined) await wait;
-    const sending = {
-      event: 'sending',
-      group: group.group,
-      server_date: lane.serverTime(),
-      names: group.names,
-    } as const;
-    if (needsSync) await ledger.commit(sending);
-    else ledger.record(sending);
-    needsSync = true;
+    await ledger.commit({ event: 'sending', server_date: lane.serverTime(), ...group });
     const response = sendGroup(group, worker);
     let outcome = await worker.late.withinLimit(response);
     let { names } = group;
@@ -224,61 +208,10 @@ function uncertainNamesOf({ group, names }: Group, sends: number, now: number): 
   return { group, names, uncertainSince: now, closedAt: now, response: undefined, error, sends };
 }
 
-interface Queue {
-  readonly count: number;
-  readonly take: () => Promise<TakenGroup | undefined>;
-}
-
-/**
- * Divides the missing names into groups and returns the groups in order. When every worker has a group, the next groups are
- * announced in the ledger while the workers wait for responses, so that one sync covers many groups.
- */
-function createQueue({ ledger, lane }: Run, { batchSize, concurrency, ahead = 32 }: SendOptions): Queue {
-  const { state, bootId } = ledger;
+/** The missing names in groups of at most `size`, in order. */
+function splitMissing(state: BatchState, size: number): readonly (readonly string[])[] {
   const missing = state.missing();
-  const announced: Group[] = [];
-  let announcing: Promise<void> = Promise.resolve();
-  let isAnnouncing = false;
-  let next = 0;
-  const nextNames = (): Group => {
-    const names = missing.slice(next, next + batchSize);
-    next += batchSize;
-    return { group: state.nextGroup(), names };
-  };
-  const announce = async (boot: string): Promise<void> => {
-    const groups: Group[] = [];
-    while (announced.length + groups.length < ahead * concurrency && next < missing.length) groups.push(nextNames());
-    await ledger.commit({ event: 'announced', boot, server_date: lane.serverTime(), groups });
-    announced.push(...groups);
-  };
-  const refill = (): void => {
-    const isDue = next >= concurrency * batchSize && announced.length <= (ahead * concurrency) / 2;
-    if (!isDue || isAnnouncing || bootId === undefined || next >= missing.length) return;
-    isAnnouncing = true;
-    announcing = announce(bootId).finally(() => {
-      isAnnouncing = false;
-    });
-    // A failure of the announcement is thrown by the next call of `take`.
-    announcing.catch(() => {});
-  };
-  return {
-    count: Math.ceil(missing.length / batchSize),
-    async take() {
-      if (announced.length === 0) await announcing;
-      const first = announced.shift();
-      const group = first ?? (next < missing.length ? nextNames() : undefined);
-      refill();
-      return group && { ...group, isAnnounced: first !== undefined };
-    },
-  };
-}
-
-/**
- * Writes an event to the ledger for each announced group that was never sent. Without it, the result of these names would
- * count as unknown after a reboot.
- */
-function recordUnsent(ledger: Ledger): void {
-  for (const { sending } of ledger.state.announced()) recordFailed(sending, 'not sent', ledger);
+  return Array.from({ length: Math.ceil(missing.length / size) }, (_, at) => missing.slice(at * size, (at + 1) * size));
 }
 
 /**

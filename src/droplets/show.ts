@@ -9,7 +9,7 @@ import {
 import { readStringField } from '../base/json.ts';
 import type { ListView } from '../cli/columns.ts';
 import { type Numeric, numericIds } from './events.ts';
-import { describeDifference, lookupTag } from './match.ts';
+import { describeDifference, sharedTag } from './match.ts';
 import type { BatchState, Row } from './state.ts';
 
 /** A row for one name of a batch: its result in the ledger, and its droplet on the server. */
@@ -71,10 +71,11 @@ export async function readBatchDroplets(
   reader: DropletReader,
 ): Promise<ReadonlyMap<string, Droplet>> {
   const ids = [...state.rows()].flatMap((row) => ('id' in row && row.id !== undefined ? [row.id] : []));
-  if (!state.batch.mark || state.batch.names.some((_, at) => state.rowAt(at).status === 'skipped'))
+  const isTagged = state.batch.content_hash !== undefined;
+  if (!isTagged || state.batch.names.some((_, at) => state.rowAt(at).status === 'skipped'))
     return findByIds(ids, reader);
   const wanted = new Set(ids);
-  const tag = lookupTag(state.batch);
+  const tag = sharedTag(state.batch);
   const tagged = await readDroplets(reader, { tag }, (droplet) => wanted.has(droplet.id) && hasTag(droplet, tag));
   return new Map(tagged.map((droplet) => [droplet.id, droplet]));
 }

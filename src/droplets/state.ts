@@ -1,5 +1,4 @@
-import { type Announced, type Baseline, type Batch, type LedgerEvent, parseTimestamp, type Sending } from './events.ts';
-import { indexNames } from './names.ts';
+import { type Baseline, type Batch, type LedgerEvent, parseTimestamp, type Sending } from './events.ts';
 
 /** The result row that is printed for a name. */
 export type Row = { /** Path of the ledger, in the printed rows. */ readonly ledger?: string } & (
@@ -29,12 +28,6 @@ export interface UncertainGroup {
   readonly error?: string;
 }
 
-/** A group that the ledger announced: its `sending` event, and the boot id of the machine that announced the group. */
-interface AnnouncedGroup {
-  readonly boot: string;
-  readonly sending: Sending;
-}
-
 export type Counts = Readonly<Record<Row['status'] | 'missing', number>>;
 
 /**
@@ -55,24 +48,29 @@ export interface BatchState {
   /** Whether the droplet with the name at this index of the batch was deleted together with the batch. */
   readonly isDeleted: (at: number) => boolean;
   readonly uncertainGroups: () => readonly UncertainGroup[];
-  /** Groups of names that the ledger announced and for which the ledger has no later event. */
-  readonly announced: () => readonly AnnouncedGroup[];
   /** Names that are still to be created, in order, because no droplet of this batch has them. */
   readonly missing: () => readonly string[];
+  /** Names that a droplet of another run had when the batch was last resumed, in order. */
+  readonly taken: () => readonly string[];
+  /** Whether the ledger records a request, or a droplet that was found by its tag. */
+  readonly wasSent: () => boolean;
   readonly counts: () => Counts;
   /** Whether the droplet id belongs to a row of this batch, or did until the deletion: an outdated list may contain it. */
   ownsId(id: string): boolean;
   readonly nextGroup: () => number;
 }
 
-const [missing, uncertain, created, failed, skipped, deleted] = [0, 1, 2, 3, 4, 5];
+const [missing, uncertain, created, failed, skipped, deleted, taken] = [0, 1, 2, 3, 4, 5, 6];
 
 /** The error of a name whose droplet was deleted with its batch. A resumed batch creates a deleted droplet again. */
 const deletedText = 'deleted by `droplets batches delete`';
+/** A resumed batch with `--if-exists fail` found a droplet of another run. */
+const takenText = 'another run has created a droplet with this name';
 
 export function createState(batch: Batch): BatchState {
   const { names } = batch;
-  const { positionOf } = indexNames(names);
+  const positions = new Map(names.map((name, at) => [name, at]));
+  const positionOf = (name: string): number => positions.get(name) ?? -1;
   const states = new Uint8Array(names.length);
   const ids: (string | undefined)[] = Array(names.length);
   const actions: (string | undefined)[] = Array(names.length);
@@ -80,10 +78,10 @@ export function createState(batch: Batch): BatchState {
   const lastGroups = new Int32Array(names.length);
   const errors = new Map<number, string>();
   const uncertainGroups = new Map<number, UncertainGroup>();
-  const announced = new Map<number, Announced>();
   const deletedIds = new Set<string>();
   let baseline: Baseline | undefined;
   let groups = 0;
+  let wasSent = false;
 
   const setState = (name: string, state: number, error?: string): number | undefined => {
     const at = positionOf(name);
@@ -103,19 +101,6 @@ export function createState(batch: Batch): BatchState {
     // The server carried out a part of the request, so its other names must not be sent again.
     else uncertainGroups.set(group, { ...uncertainGroup, names: left, resend: false });
   };
-  const announce = (event: Announced): void => {
-    for (const { group } of event.groups) {
-      groups = Math.max(groups, group);
-      announced.set(group, event);
-    }
-  };
-  const announcedAs = ([group, { boot, at, server_date, groups: announcedGroups }]: readonly [
-    number,
-    Announced,
-  ]): AnnouncedGroup => {
-    const names = announcedGroups.find((one) => one.group === group)?.names ?? [];
-    return { boot, sending: { event: 'sending', at, server_date, group, names } };
-  };
   const markUncertain = (name: string, group: number, error?: string): void => {
     const at = setState(name, uncertain, error);
     if (at === undefined) return;
@@ -134,11 +119,20 @@ export function createState(batch: Batch): BatchState {
     const left = sent.filter((name) => lastGroups[positionOf(name)] === group);
     return { ...rest, group, names: left };
   };
-  const applyBaseline = (first: Baseline): void => {
-    baseline = first;
-    if (batch.if_exists !== 'skip') return;
-    for (const [name, [id]] of Object.entries(first.existing)) {
-      const at = setState(name, skipped);
+  const applyBaseline = (found: Baseline): void => {
+    const isFirst = baseline === undefined;
+    // A later one contains only droplets of others that appeared since, and is the newest for names that were taken before.
+    for (let at = 0; at < names.length; at++) if (states[at] === taken) states[at] = missing;
+    baseline = isFirst
+      ? found
+      : {
+          ...found,
+          existing: { ...baseline?.existing, ...found.existing },
+          differences: { ...baseline?.differences, ...found.differences },
+        };
+    if (batch.if_exists === 'create' || (isFirst && batch.if_exists === 'fail')) return;
+    for (const [name, [id]] of Object.entries(found.existing)) {
+      const at = setState(name, batch.if_exists === 'skip' ? skipped : taken);
       if (at !== undefined) ids[at] = id;
     }
   };
@@ -155,6 +149,8 @@ export function createState(batch: Batch): BatchState {
         return { name, status: 'unknown', error: errors.get(at) ?? 'no complete response arrived' };
       case deleted:
         return { name, status: 'failed', error: deletedText };
+      case taken:
+        return { name, status: 'failed', id, error: takenText };
       default:
         return { name, status: 'failed', error: errors.get(at) ?? notSent };
     }
@@ -165,19 +161,15 @@ export function createState(batch: Batch): BatchState {
     baseline: () => baseline,
     apply(event) {
       if ('group' in event) groups = Math.max(groups, event.group);
+      wasSent ||= event.event !== 'batch' && event.event !== 'baseline';
       switch (event.event) {
         case 'batch':
           return;
         case 'baseline':
-          // Only the first baseline is used, because a later one would contain droplets of this batch.
-          return baseline === undefined ? applyBaseline(event) : undefined;
-        case 'announced':
-          return announce(event);
+          return applyBaseline(event);
         case 'sending':
-          announced.delete(event.group);
           return startGroup(event);
         case 'created': {
-          announced.delete(event.group);
           for (const row of event.rows) {
             const at = setState(row.name, created);
             if (at === undefined) continue;
@@ -188,8 +180,6 @@ export function createState(batch: Batch): BatchState {
           return settle(event.group, createdNames, true);
         }
         case 'failed':
-          // A group that was announced but never sent: the states of its names do not change.
-          if (announced.delete(event.group)) return;
           for (const name of event.names) setState(name, failed, event.error);
           return settle(event.group, event.names, false);
         case 'unknown': {
@@ -227,15 +217,16 @@ export function createState(batch: Batch): BatchState {
     isDeleted: (at) => states[at] === deleted,
     isPresent: (at) => states[at] === created || states[at] === skipped,
     uncertainGroups: () => [...uncertainGroups.values()].map(currentNames).filter(({ names: left }) => left.length > 0),
-    announced: () => [...announced].map(announcedAs),
     missing: () => names.filter((_, at) => [missing, failed, deleted].includes(states[at] ?? missing)),
+    wasSent: () => wasSent,
+    taken: () => names.filter((_, at) => states[at] === taken),
     counts: () => {
       const count = (state: number): number => states.reduce((sum, one) => sum + (one === state ? 1 : 0), 0);
       return {
         created: count(created),
         skipped: count(skipped),
         unknown: count(uncertain),
-        failed: count(failed),
+        failed: count(failed) + count(taken),
         missing: count(missing) + count(deleted),
       };
     },

@@ -18,6 +18,7 @@ import {
   replaceLedger,
   tryReadState,
 } from './ledger.ts';
+import { encodeId } from './match.ts';
 import { type BatchState, type Counts, isFinished } from './state.ts';
 
 /** A ledger in the state folder. For a damaged ledger only `id`, `state` and `path` are known. */
@@ -48,8 +49,9 @@ export async function startLedger(
   const { state } = host.folders;
   if (days > 0) deleteOldLedgers(state, host.clock.now() - days * 86_400_000);
   const started = { ...batch, ...accountFields(identity) };
+  if (path !== undefined) return createLedgerAt(path, started, host);
   if (batch.content_hash !== undefined) return replaceLedger(pathOfBatchId(state, batch), started, host);
-  return createLedgerAt(path ?? defaultPath(state, batch.id), started, host);
+  return createLedgerAt(defaultPath(state, batch.id), started, host);
 }
 
 /** Lists the batches whose ledgers are in the state folder, newest first and damaged ones last. */
@@ -65,10 +67,11 @@ export function listBatches(stateFolder: string): readonly StoredBatch[] {
  */
 export function findLedger(stateFolder: string, text: string): string {
   // A file in the current folder can have the same name as a batch id.
-  const found = /^[\w-]+$/.test(text) ? ledgersWithId(stateFolder, text) : [];
+  const isPath = statSync(text, { throwIfNoEntry: false })?.isFile() === true;
+  const found = isPath && !/^[\w-]+$/.test(text) ? [] : ledgersWithId(stateFolder, text);
   const [first, ...others] = found;
   if (first !== undefined && others.length === 0) return first;
-  if (first === undefined && statSync(text, { throwIfNoEntry: false })?.isFile() === true) return resolve(text);
+  if (first === undefined && isPath) return resolve(text);
   throw usageError(
     first === undefined
       ? `no ledger has the batch id or path "${shortenInputForError(text)}"`
@@ -81,8 +84,8 @@ export function findLedger(stateFolder: string, text: string): string {
 }
 
 function ledgersWithId(stateFolder: string, id: string): readonly string[] {
-  const named = defaultPath(stateFolder, id);
-  if (isFile(named)) return [named];
+  const named = /^[\w-]+$/.test(id) ? defaultPath(stateFolder, id) : undefined;
+  if (named !== undefined && isFile(named)) return [named];
   return ledgerFiles(stateFolder).filter((path) => tryReadState(path)?.batch.id === id.toLowerCase());
 }
 
@@ -175,5 +178,5 @@ function pathOfBatchId(stateFolder: string, { id, profile, base_url }: Batch): s
     .update(JSON.stringify([profile, base_url]))
     .digest('hex')
     .slice(0, 8);
-  return defaultPath(stateFolder, `id-${id}-${server}`);
+  return defaultPath(stateFolder, `id-${encodeId(id)}-${server}`);
 }

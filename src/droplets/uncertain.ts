@@ -33,7 +33,11 @@ export async function resolveUncertain(uncertain: UncertainNames, run: Run): Pro
     // When the user interrupts the batch, only the response in flight is awaited; a resumed run can repeat the lookups.
     if (ended.aborted || (ending.aborted && current.response === undefined)) return { kind: 'over' };
     const { resend = true } = uncertainGroupOf(current.group, run) ?? {};
-    const step = nextStep({ ...current, resend, marked: ledger.state.batch.mark, lookups }, clock.now(), times);
+    const step = nextStep(
+      { ...current, resend, marked: ledger.state.batch.content_hash !== undefined, lookups },
+      clock.now(),
+      times,
+    );
     if (step.kind === 'send') return { kind: 'absent' };
     if (step.kind === 'adopt' || step.kind === 'unknown') {
       recordStep(step, current, ledger);
@@ -191,7 +195,7 @@ interface Sent {
 export interface Uncertain extends Sent {
   /** Whether the group may be sent again once lookups prove that no droplet exists. */
   readonly resend: boolean;
-  /** Whether droplets are recognized by the tag of `--mark`, so that creation times are not compared. */
+  /** Whether droplets are recognized by the tag of `--batch-id`, so that creation times are not compared. */
   readonly marked: boolean;
   readonly lookups: readonly GroupLookup[];
 }

@@ -39,10 +39,6 @@ export function createSystemHost(options: SystemHostOptions = {}): HostSystem {
     clock: systemClock,
     random: (bytes) => crypto.getRandomValues(new Uint8Array(bytes)),
     folders: resolveConfigAndStateFolders(env, platform),
-    async bootId(folder) {
-      const { readMachineBootId } = await import('./read-machine-boot-id.ts');
-      return readMachineBootId(folder, platform);
-    },
     async createSender(sendOptions) {
       const { createUndiciSender } = await import('./undici-sender.ts');
       const send = await createUndiciSender({ ...sendOptions, now: systemClock.now });

@@ -14,8 +14,6 @@ export interface HostSystem {
   /** Returns cryptographically secure random bytes. */
   readonly random: (bytes: number) => Uint8Array;
   readonly folders: ConfigAndStateFolders;
-  /** The boot ID, if the file system of the folder keeps all written data until the next boot; otherwise undefined. */
-  readonly bootId: (folder: string) => Promise<string | undefined>;
   /**
    * The HTTP client is created on first use, because loading it takes 55 ms. `trace` is called with one line, without secrets,
    * for each request.

@@ -26,7 +26,6 @@ export function batchOf(names: readonly string[], changes: Partial<Batch> = {}):
     profile: 'default',
     base_url: 'https://api.example',
     if_exists: 'fail',
-    mark: false,
     attributes: { size: 's', image: 'i', extra: {} },
     names,
     ...changes,
@@ -40,7 +39,7 @@ export async function ledgerFor(batch: Batch, clock: Clock = systemClock): Promi
   return ledger;
 }
 
-export const testMachine: Machine = { bootId: async () => 'this boot', clock: systemClock };
+export const testMachine: Machine = { clock: systemClock };
 
 export function testLedgerPath(): string {
   const folders = makeFolders();

@@ -323,9 +323,14 @@ describe('batch droplets', () => {
     return { api, pause: async () => {} };
   }
 
-  function stateOf(mark: boolean) {
+  function stateOf(isTagged: boolean) {
     const names = ['a', 'b', 'c', 'd'];
-    const state = createState(batchOf(names, { mark, attributes: { size: 's', image: 'i', region: 'r', extra: {} } }));
+    const state = createState(
+      batchOf(names, {
+        ...(isTagged ? { content_hash: 'c0ffee000000' } : {}),
+        attributes: { size: 's', image: 'i', region: 'r', extra: {} },
+      }),
+    );
     const at = '2026-01-01T00:00:00.000Z';
     state.apply({ event: 'baseline', at, existing: {} });
     state.apply({
@@ -338,9 +343,9 @@ describe('batch droplets', () => {
   }
 
   it.each([true, false])(
-    'has the droplets as the server shows them, and the others as in the ledger (mark: %s)',
+    'has the droplets as the server shows them, and the others as in the ledger (with --batch-id: %s)',
     async (mark) => {
-      const tags = ['cloudctl-b1'];
+      const tags = ['cloudctl:b1', 'cloudctl:b1:c0ffee000000'];
       const droplets = [
         { id: 1, name: 'A', tags, region: { slug: 'nyc3' } },
         // Without the tag of the batch.
@@ -356,10 +361,13 @@ describe('batch droplets', () => {
     },
   );
 
-  it.each([true, false])('refuses a droplet with another name, also without the tag (mark: %s)', async (mark) => {
-    const reader = await readerOf([{ id: 2, name: 'database' }]);
-    await expect(findBatchTargets(stateOf(mark), reader)).rejects.toMatchObject({ code: 'usage' });
-  });
+  it.each([true, false])(
+    'refuses a droplet with another name, also without the tag (with --batch-id: %s)',
+    async (mark) => {
+      const reader = await readerOf([{ id: 2, name: 'database' }]);
+      await expect(findBatchTargets(stateOf(mark), reader)).rejects.toMatchObject({ code: 'usage' });
+    },
+  );
 
   it('reads only the ids of the ledger', async () => {
     const reader = await readerOf([

@@ -6,8 +6,7 @@ const calm: Scenario = {
   names: ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k'],
   batchSize: 2,
   concurrency: 2,
-  ahead: 1,
-  mark: false,
+  tagged: false,
   honoured: true,
   troubles: [],
   badReads: [],
@@ -33,8 +32,7 @@ const scenario: fc.Arbitrary<Scenario> = fc.record({
   names: fc.integer({ min: 1, max: 12 }).map((count) => Array.from({ length: count }, (_, at) => `n-${at}`)),
   batchSize: fc.integer({ min: 1, max: 4 }),
   concurrency: fc.integer({ min: 1, max: 3 }),
-  ahead: fc.integer({ min: 1, max: 4 }),
-  mark: fc.boolean(),
+  tagged: fc.boolean(),
   honoured: fc.boolean(),
   troubles: fc.array(trouble, { maxLength: 8 }),
   badReads: fc.array(fc.nat(30), { maxLength: 5 }),
@@ -94,7 +92,6 @@ describe('whatever the server does and whenever the process is killed', () => {
       for (const kill of kills) {
         for (const commit of [undefined, 5]) {
           const trouble = { commit, end, after: 10, hidden: 0 };
-          // One group announces itself, the other is announced with those after it.
           for (const troubles of [[trouble], [fine, fine, trouble]])
             expect(await held({ ...calm, troubles, kills: [kill] })).toEqual([]);
         }

@@ -2,10 +2,11 @@ import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { ApiResponse } from '../../src/api/api-response.ts';
 import type { ApiRequest } from '../../src/api/client.ts';
-import { type Batch, encodeEvent } from '../../src/droplets/events.ts';
-import { adoptMarked, createTaggedBatch, recordBaseline, recordDuplicates } from '../../src/droplets/existing.ts';
+import { encodeEvent } from '../../src/droplets/events.ts';
+import { recordDuplicates, recordExisting } from '../../src/droplets/existing.ts';
 import { createLedgerAt, type Ledger, replaceLedger } from '../../src/droplets/ledger.ts';
-import { batchTag, deriveBatch } from '../../src/droplets/match.ts';
+import { deriveBatch } from '../../src/droplets/match.ts';
+import { noOthers } from '../../src/droplets/running.ts';
 import type { Clock } from '../../src/platform/host.ts';
 import {
   apiOf,
@@ -18,6 +19,8 @@ import {
   testRun,
 } from './batch-fixtures.ts';
 
+const quiet = { onAdopted: async () => {}, onDoubt: async () => {} };
+
 describe('record existing droplets', () => {
   const names = ['a', 'b', 'c'];
   /** Ids and names, as GET answers with them. */
@@ -27,25 +30,21 @@ describe('record existing droplets', () => {
   ];
 
   async function setup(list: (request: ApiRequest, at: number) => ApiResponse) {
-    const ledger = await ledgerFor(batchOf(names));
+    const ledger = await ledgerFor(batchOf(names, { if_exists: 'skip' }));
     const api = apiOf(() => batchResponse(500), list);
     return {
       api,
       take: async () => {
-        await recordBaseline(testRun(ledger, api));
+        await recordExisting(testRun(ledger, api), noOthers, quiet);
         return ledger.state.baseline();
       },
     };
   }
 
   describe('a baseline', () => {
-    it('holds the ids that bear one of the names, and is taken only once', async () => {
-      const { take, api } = await setup(() => batchResponse(200, { droplets: both, meta: { total: 2 } }));
-      const taken = await take();
-      expect(taken?.existing).toEqual({ b: ['7'] });
-      const asked = api.read.length;
-      expect(await take()).toBe(taken);
-      expect(api.read).toHaveLength(asked);
+    it('holds the ids that bear one of the names', async () => {
+      const { take } = await setup(() => batchResponse(200, { droplets: both, meta: { total: 2 } }));
+      expect((await take())?.existing).toEqual({ b: ['7'] });
     });
 
     it('is not taken from a list that does not say how long it is, and that is told instead of tried again', async () => {
@@ -62,62 +61,6 @@ describe('record existing droplets', () => {
       const { take } = await setup((_, at) => batchResponse(200, { droplets: both, meta: { total: 3 + at } }));
       await expect(take()).rejects.toMatchObject({ code: 'incomplete_list' });
     });
-  });
-});
-
-describe('adopt marked', () => {
-  const names = ['a', 'b', 'c'];
-  const at = '2026-01-01T00:00:00.000Z';
-  const tags = [batchTag('b1')];
-  const b = { id: '8', name: 'b', size_slug: 's', tags };
-
-  async function adopt(droplets: readonly object[], changes: Partial<Batch> = {}, total = droplets.length) {
-    const ledger = await ledgerFor(batchOf(names, { mark: true, ...changes }));
-    await ledger.commit({ event: 'baseline', at, existing: { c: ['3'] } });
-    await ledger.commit({ event: 'sending', at, group: 1, names: ['a'] });
-    await ledger.commit({ event: 'created', at, group: 1, rows: [{ name: 'a', id: '1' }] });
-    const api = apiOf(
-      () => batchResponse(500),
-      ({ path }) => {
-        const name = /[?&]name=(\w+)/.exec(path)?.[1];
-        const met = droplets.filter((one) => name === undefined || ('name' in one && one.name === name));
-        return batchResponse(200, { droplets: met, meta: { total: total - droplets.length + met.length } });
-      },
-    );
-    const adopted = await adoptMarked(testRun(ledger, api));
-    return { adopted, api, roster: ledger.state };
-  }
-
-  it('names that a copy of the ledger has created are adopted, those that nobody created are left to be sent', async () => {
-    const { adopted, roster } = await adopt([{ id: '1', name: 'a', tags }, { id: '3', name: 'c' }, b]);
-    expect(adopted).toEqual(['b']);
-    expect(roster.missing()).toEqual(['c']);
-    expect([...roster.rows()][1]).toEqual({ name: 'b', status: 'created', id: '8' });
-  });
-
-  it('two droplets of a name are in doubt, and so is one that a list showed which was not whole', async () => {
-    const crowded = await adopt([b, { ...b, id: '9' }]);
-    const torn = await adopt([b], {}, 5);
-    for (const { adopted, roster } of [crowded, torn]) {
-      expect(adopted).toEqual([]);
-      expect(roster.uncertainGroups()).toMatchObject([{ names: ['b'], resend: true }]);
-      expect(roster.missing()).toEqual(['c']);
-    }
-  });
-
-  it('a droplet without the tag is that of somebody else', async () => {
-    const { roster } = await adopt([{ ...b, tags: ['web'] }]);
-    expect(roster.missing()).toEqual(['b', 'c']);
-  });
-
-  it('what others create is no reason not to make more, if it has no tag', async () => {
-    expect((await adopt([b], { if_exists: 'create' })).adopted).toEqual(['b']);
-  });
-
-  it('without --mark nothing tells whose a droplet is, and none is looked for', async () => {
-    const { adopted, api } = await adopt([b], { mark: false });
-    expect(adopted).toEqual([]);
-    expect(api.read).toEqual([]);
   });
 });
 
@@ -161,7 +104,7 @@ describe('tagged batch reconciler', () => {
         return batchResponse(200, { droplets: shown, meta: { total: shown.length } });
       },
     );
-    const used = ledger ?? (await ledgerFor(batch));
+    const used = ledger ?? { ...(await ledgerFor(batch)), origin: 'replaced' as const };
     const doubts: (readonly [number, number])[] = [];
     const adopted: string[] = [];
     const run = testRun(used, api, { clock });
@@ -177,7 +120,7 @@ describe('tagged batch reconciler', () => {
       doubts,
       adopted,
       run,
-      tagged: createTaggedBatch(run, events),
+      record: () => recordExisting(run, noOthers, events),
     };
   }
 
@@ -197,7 +140,7 @@ describe('tagged batch reconciler', () => {
           ],
           { filter },
         );
-        await run.tagged.begin();
+        await run.record();
         expect([...run.state.rows()]).toMatchObject([{ name: 'a', status: 'created', id: '1' }, {}, {}]);
         expect(run.state.baseline()?.existing).toEqual({ b: ['2'] });
         expect(run.adopted).toEqual(['a']);
@@ -206,8 +149,7 @@ describe('tagged batch reconciler', () => {
 
     it('reads nothing by name when every name is found', async () => {
       const run = await account(names.map((name, at) => ({ id: at + 1, name, tags })));
-      await run.tagged.begin();
-      await run.tagged.resolveMissing();
+      await run.record();
       expect(run.state.counts()).toMatchObject({ created: 3, missing: 0 });
       expect(run.api.read).toHaveLength(1);
       expect(run.clock.slept).toEqual([]);
@@ -216,17 +158,15 @@ describe('tagged batch reconciler', () => {
     it('compares tags without case', async () => {
       const upper = Array.isArray(tags) ? tags.map((tag) => String(tag).toUpperCase()) : [];
       const run = await account([{ id: 1, name: 'a', tags: upper }], { filter: 'ignored' });
-      await run.tagged.begin();
+      await run.record();
       expect(run.adopted).toEqual(['a']);
     });
 
     it('looks missing names up twice, 15 s apart, the first time 15 s after its start', async () => {
       const run = await account([]);
-      await run.tagged.begin();
-      const read = run.api.read.length;
-      await run.tagged.resolveMissing();
+      await run.record();
       expect(run.clock.slept).toEqual([15_000, 15_000]);
-      expect(run.api.read).toHaveLength(read + 2);
+      expect(run.api.read.filter(({ path }) => path.includes('tag_name'))).toHaveLength(3);
       expect(run.doubts).toEqual([[3, 30_000]]);
       expect(run.state.missing()).toEqual(names);
     });
@@ -236,8 +176,7 @@ describe('tagged batch reconciler', () => {
         { id: 1, name: 'a', tags, from: 10_000 },
         { id: 2, name: 'b', tags, from: 20_000 },
       ]);
-      await run.tagged.begin();
-      await run.tagged.resolveMissing();
+      await run.record();
       expect(run.adopted).toEqual(['a', 'b']);
       expect(run.state.missing()).toEqual(['c']);
     });
@@ -250,8 +189,7 @@ describe('tagged batch reconciler', () => {
         ],
         { filter: 'broken' },
       );
-      await run.tagged.begin();
-      await run.tagged.resolveMissing();
+      await run.record();
       expect(run.adopted).toEqual(['a', 'b']);
     });
 
@@ -260,7 +198,7 @@ describe('tagged batch reconciler', () => {
         { id: 1, name: 'a', tags },
         { id: 2, name: 'a', tags },
       ]);
-      await run.tagged.begin();
+      await run.record();
       expect(run.state.uncertainGroups()).toMatchObject([
         { names: ['a'], resend: false, error: expect.stringMatching(/1, 2/) },
       ]);
@@ -280,14 +218,13 @@ describe('tagged batch reconciler', () => {
       ['a hostile tag', { id: 9, name: 'a', tags: ['cloudctl:x', 'cloudctl:x:\u001b[2J\u202e'] }, /^a \(9\): [ -~]*$/],
     ])('is refused for %s, and no ledger stays', async (_, droplet, detail) => {
       const run = await account([droplet]);
-      await expect(run.tagged.begin()).rejects.toMatchObject({ code: 'usage', detail: expect.stringMatching(detail) });
+      await expect(run.record()).rejects.toMatchObject({ code: 'usage', detail: expect.stringMatching(detail) });
       expect(existsSync(run.ledger.path)).toBe(false);
     });
 
     it('is refused when the droplet appears while missing names are looked up', async () => {
       const run = await account([{ id: 9, name: 'z', tags, from: 20_000 }]);
-      await run.tagged.begin();
-      await expect(run.tagged.resolveMissing()).rejects.toMatchObject({ code: 'usage' });
+      await expect(run.record()).rejects.toMatchObject({ code: 'usage' });
     });
   });
 
@@ -306,8 +243,7 @@ describe('tagged batch reconciler', () => {
 
     it('is awaited until the kernel sends it no longer', async () => {
       const run = await account([{ id: 1, name: 'a', tags, from: 112_000 }], { ledger: await replaced(sent) });
-      await run.tagged.begin();
-      await run.tagged.resolveMissing();
+      await run.record();
       // 150 s after the request, and 15 s for the server.
       expect(run.clock.slept[0]).toBe(145_000);
       expect(run.adopted).toEqual(['a']);
@@ -316,25 +252,21 @@ describe('tagged batch reconciler', () => {
     it('is not awaited when its result is known', async () => {
       const failed = { event: 'failed', at: sent.at, group: 1, names: ['a'], error: 'no' } as const;
       const run = await account([], { ledger: await replaced(sent, failed) });
-      await run.tagged.begin();
-      await run.tagged.resolveMissing();
+      await run.record();
       expect(run.clock.slept).toEqual([15_000, 15_000]);
     });
 
     it('is awaited no longer than that when the clock was set back', async () => {
       const run = await account([], { ledger: await replaced({ ...sent, at: '2030-01-01T00:00:00.000Z' }) });
-      await run.tagged.begin();
-      await run.tagged.resolveMissing();
+      await run.record();
       expect(run.clock.slept[0]).toBe(165_000);
     });
 
     it('is looked for at the end when droplets of the batch are young, and only then', async () => {
       const young = await account([{ id: 1, name: 'a', tags, created_at: '2025-12-31T23:59:00Z' }]);
-      await young.tagged.begin();
-      expect(young.tagged.lastLookupAt()).toBe(start + 150_000);
+      expect((await young.record()).lookAgainAt).toBe(start + 150_000);
       const old = await account([{ id: 1, name: 'a', tags, created_at: '2025-12-31T20:00:00Z' }]);
-      await old.tagged.begin();
-      expect(old.tagged.lastLookupAt()).toBe(start);
+      expect((await old.record()).lookAgainAt).toBe(start);
     });
 
     it('and was created twice is unknown with both ids, whatever its row was', async () => {
@@ -343,9 +275,8 @@ describe('tagged batch reconciler', () => {
         { id: 2, name: 'b', tags },
         { id: 7, name: 'a', tags, from: 1 },
       ]);
-      await run.tagged.begin();
-      await run.tagged.resolveMissing();
-      expect(await recordDuplicates(run.run)).toEqual({ names: ['a'], hasTagged: true });
+      await run.record();
+      expect(await recordDuplicates(run.run, names, undefined)).toEqual({ names: ['a'], hasTagged: true });
       expect([...run.state.rows()]).toMatchObject([
         { name: 'a', status: 'unknown', error: expect.stringMatching(/1, 7/) },
         { name: 'b', status: 'created', id: '2' },
@@ -359,15 +290,14 @@ describe('tagged batch reconciler', () => {
         { id: 1, name: 'a', tags },
         { id: 7, name: 'a', tags, from: 1 },
       ]);
-      await run.tagged.begin();
-      await run.tagged.resolveMissing();
+      await run.record();
       const { lane } = run.run;
       let failures = 2;
       const request: typeof lane.request = async (sent) => {
         failures -= 1;
         return failures < 0 ? lane.request(sent) : batchResponse(500);
       };
-      expect(await recordDuplicates({ ...run.run, lane: { ...lane, request } })).toMatchObject({
+      expect(await recordDuplicates({ ...run.run, lane: { ...lane, request } }, [], undefined)).toMatchObject({
         names: ['a'],
       });
       expect(run.clock.slept.slice(-2)).toEqual([15_000, 15_000]);
@@ -376,7 +306,7 @@ describe('tagged batch reconciler', () => {
     it('stays in its ledger until the new run has its baseline', async () => {
       const ledger = await replaced(sent);
       const run = await account([{ id: 9, name: 'z', tags }], { ledger });
-      await expect(run.tagged.begin()).rejects.toMatchObject({ code: 'usage' });
+      await expect(run.record()).rejects.toMatchObject({ code: 'usage' });
       expect(readFileSync(ledger.path, 'utf8')).toContain('"sending"');
       const unreachable = await replaceLedger(ledger.path, batch, testMachine);
       await unreachable.close();
@@ -386,7 +316,7 @@ describe('tagged batch reconciler', () => {
       writeFileSync(ledger.path, encodeEvent(batch));
       const good = await account([], { ledger: await replaceLedger(ledger.path, batch, testMachine) });
       expect(good.ledger.replaced?.uncertainGroups()).toMatchObject([{ names: ['a'] }]);
-      await good.tagged.begin();
+      await good.record();
       await good.ledger.close();
       expect(readFileSync(ledger.path, 'utf8')).not.toContain('"sending"');
       expect(existsSync(`${ledger.path}.previous`)).toBe(false);

@@ -32,7 +32,6 @@ describe('batch ledger', () => {
   const at = '2026-01-01T00:00:00.000Z';
   const events: readonly LedgerEvent[] = [
     { event: 'baseline', at, server_date: at, existing: { a: ['1', '2'] } },
-    { event: 'announced', at, boot: 'this boot', server_date: at, groups: [{ group: 2, names: ['c'] }] },
     { event: 'sending', at, group: 1, server_date: at, names: ['a', 'b'] },
     { event: 'created', at, group: 1, rows: [{ name: 'a', id: '7', action_id: '8' }] },
     { event: 'created', at, group: 1, adopted: true, rows: [{ name: 'b', id: '9' }] },
@@ -68,7 +67,7 @@ describe('batch ledger', () => {
     });
 
     it('of a run with --batch-id that was killed before its baseline is that of the run before', async () => {
-      const shared = batchOf(['a', 'b'], { content_hash: '0123456789ab', mark: true });
+      const shared = batchOf(['a', 'b'], { content_hash: '0123456789ab' });
       const path = testLedgerPath();
       const before = await createLedgerAt(path, shared, testMachine);
       await before.commit({ event: 'baseline', at, existing: {} });
@@ -247,76 +246,6 @@ describe('batch ledger', () => {
       expect(() => ledger.record(sending)).toThrow();
       await expect(ledger.commit(sending)).rejects.toThrow();
       expect(ledger.state.rowAt(ledger.state.positionOf('a'))).toMatchObject({ status: 'failed' });
-    });
-  });
-
-  describe('what was announced and never sent', () => {
-    const announced: LedgerEvent = {
-      event: 'announced',
-      at,
-      boot: 'this boot',
-      server_date: at,
-      groups: [
-        { group: 1, names: ['a', 'b'] },
-        { group: 2, names: ['c'] },
-      ],
-    };
-    const sent: LedgerEvent = { event: 'sending', at, group: 1, names: ['a', 'b'] };
-    /** As a process leaves it that was killed. */
-    async function left(...lines: readonly LedgerEvent[]): Promise<string> {
-      const path = testLedgerPath();
-      await (await createLedgerAt(path, batch, testMachine)).close();
-      appendFileSync(path, lines.map(encodeEvent).join(''));
-      return path;
-    }
-    async function opened(path: string, boot: string | undefined) {
-      const ledger = await openLedger(path, { ...testMachine, bootId: async () => boot });
-      await ledger.close();
-      return ledger.state;
-    }
-
-    it('is not in doubt while the machine runs on: every line that was written is there', async () => {
-      const roster = await opened(await left(announced, sent), 'this boot');
-      expect(roster.uncertainGroups().map(({ names }) => names)).toEqual([['a', 'b']]);
-      expect(roster.missing()).toEqual(['c', 'd']);
-      expect(roster.nextGroup()).toBe(3);
-    });
-
-    it.each([
-      ['another start of the machine', 'another boot'],
-      ['a machine that does not tell', undefined],
-    ])('is in doubt after %s, since the line that it was sent may be lost', async (_what, boot) => {
-      const path = await left(announced, sent);
-      const roster = await opened(path, boot);
-      expect(roster.uncertainGroups()).toEqual([
-        { group: 1, names: ['a', 'b'], sentAfter: undefined, sentAt: Date.parse(at), resend: true },
-        { group: 2, names: ['c'], sentAfter: Date.parse(at), sentAt: Date.parse(at), resend: true },
-      ]);
-      expect(roster.missing()).toEqual(['d']);
-      // And whoever opens it next need not find out again.
-      expect((await opened(path, 'this boot')).missing()).toEqual(['d']);
-    });
-
-    it('was not sent either when the line that would say so is torn: its request waits for the whole line', async () => {
-      const path = await left(announced, sent);
-      appendFileSync(path, encodeEvent({ event: 'sending', at, group: 2, names: ['c'] }).slice(0, 30));
-      expect((await opened(path, 'this boot')).missing()).toEqual(['c', 'd']);
-    });
-
-    it('and was withdrawn is not in doubt anywhere', async () => {
-      const withdrawn: LedgerEvent = { event: 'failed', at, group: 2, names: ['c'], error: 'not sent' };
-      const created: LedgerEvent = {
-        event: 'created',
-        at,
-        group: 1,
-        rows: [
-          { name: 'a', id: '1' },
-          { name: 'b', id: '2' },
-        ],
-      };
-      const roster = await opened(await left(announced, sent, withdrawn, created), 'another boot');
-      expect(roster.uncertainGroups()).toEqual([]);
-      expect(roster.rowAt(roster.positionOf('c'), 'never')).toEqual({ name: 'c', status: 'failed', error: 'never' });
     });
   });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Droplet, decodeDroplet, hasTag } from '../../src/api/droplets.ts';
 import type { Batch } from '../../src/droplets/events.ts';
-import { countAddedTags, deriveBatch, exclusiveTag, lookupTag, originOf, tagsOf } from '../../src/droplets/match.ts';
+import { deriveBatch, encodeId, exclusiveTag, originOf, sharedTag, tagsOf } from '../../src/droplets/match.ts';
 import { describeBatch, readLedgerSelection } from '../../src/droplets/options.ts';
 import { createState } from '../../src/droplets/state.ts';
 import { argsFrom } from '../fixtures/command-io.ts';
@@ -95,24 +95,29 @@ describe('candidate droplets', () => {
       expect(isOlder({})).toBe(false);
     });
 
-    it('is none that was there before, differs otherwise, or is to bear a mark', () => {
+    it('is none that was there before, differs otherwise, or is to have a tag', () => {
       expect(isOlder({ ...old, id: '2' })).toBe(false);
       expect(isOlder({ ...old, size_slug: 's-2' })).toBe(false);
-      expect(isOlder({ ...old, tags: ['cloudctl-b'] }, { mark: true })).toBe(false);
+      expect(isOlder({ ...old, tags: ['cloudctl:b:c0ffee000000'] }, { content_hash: 'c0ffee000000' })).toBe(false);
     });
   });
 
-  describe('with a mark', () => {
+  describe('with --batch-id', () => {
     it('the tag alone is the evidence', () => {
-      const strange = { id: '2', created_at: '1999-01-01T00:00:00Z', size_slug: 'x', tags: ['web', 'cloudctl-b'] };
-      expect(isCandidate(strange, { mark: true })).toBe(true);
-      expect(isCandidate({}, { mark: true })).toBe(false);
-      expect(isCandidate({ tags: ['cloudctl-b2'] }, { mark: true })).toBe(false);
-      expect(isCandidate({ tags: 'cloudctl-b' }, { mark: true })).toBe(false);
+      const strange = {
+        id: '2',
+        created_at: '1999-01-01T00:00:00Z',
+        size_slug: 'x',
+        tags: ['web', 'cloudctl:b:c0ffee000000'],
+      };
+      expect(isCandidate(strange, { content_hash: 'c0ffee000000' })).toBe(true);
+      expect(isCandidate({}, { content_hash: 'c0ffee000000' })).toBe(false);
+      expect(isCandidate({ tags: ['cloudctl:b2:c0ffee000000'] }, { content_hash: 'c0ffee000000' })).toBe(false);
+      expect(isCandidate({ tags: 'cloudctl:b:c0ffee000000' }, { content_hash: 'c0ffee000000' })).toBe(false);
     });
 
     it('a droplet of another row stays there', () => {
-      expect(isCandidate({ id: '3', tags: ['cloudctl-b'] }, { mark: true })).toBe(false);
+      expect(isCandidate({ id: '3', tags: ['cloudctl:b:c0ffee000000'] }, { content_hash: 'c0ffee000000' })).toBe(false);
     });
   });
 
@@ -132,16 +137,16 @@ describe('candidate droplets', () => {
       ['was there before', { id: '2', size_slug: 's-2' }],
       ['belongs to another row', { id: '3', size_slug: 's-2' }],
       ['is older', { created_at: '2026-01-01T11:59:00Z', size_slug: 's-2' }],
-      ['belongs to another batch', { tags: ['cloudctl-0123456789ab'], size_slug: 's-2' }],
+      ['belongs to another batch', { tags: ['cloudctl:x:0123456789ab'], size_slug: 's-2' }],
     ])('is not one that %s', (_what, changes) => {
       expect(judged(changes).kind).not.toBe('different');
     });
 
     it('is none with --mark, where the tag decides', () => {
-      expect(judged({ size_slug: 's-2' }, { mark: true }).kind).not.toBe('different');
+      expect(judged({ size_slug: 's-2' }, { content_hash: 'c0ffee000000' }).kind).not.toBe('different');
     });
 
-    it.each(['cloudctl-0123456789ab', 'cloudctl:x', 'CloudCtl:X:0123456789AB'])(
+    it.each(['cloudctl:x:0123456789ab', 'cloudctl:x', 'CloudCtl:X:0123456789AB'])(
       'belongs to another batch by its tag %s',
       (tag) => {
         expect(judged({ size_slug: 's-2', tags: [tag] }).kind).toBe('unrelated');
@@ -164,7 +169,7 @@ describe('batch id', () => {
       expect(await describeBatch(testHost(), args, settings, undefined)).toMatchObject({ id: 'nightly_2026-11' });
     });
 
-    it.each(['', ' ', 'a b', 'a:b', 'ä', 'a\n', 'x'.repeat(41), 'a/b', '\u202ea'])('refuses %j', (id) => {
+    it.each(['', ' ', 'a b', 'ä', 'a\n', 'x'.repeat(65), '\u202ea'])('refuses %j', (id) => {
       expect(() => readLedgerSelection(argsFrom({ 'batch-id': [id] }))).toThrow(
         expect.objectContaining({ code: 'usage' }),
       );
@@ -175,10 +180,7 @@ describe('batch id', () => {
     const shared = deriveBatch('x', ['a', 'b'], attributes);
 
     it('are added to those of the user, and are valid tags of the public service', () => {
-      expect(shared).toMatchObject({ id: 'x', mark: true });
       expect(shared?.attributes.extra.tags).toEqual(['web', 'cloudctl:x', `cloudctl:x:${shared?.content_hash}`]);
-      expect(`cloudctl:${'x'.repeat(40)}:${shared?.content_hash}`).toMatch(/^[A-Za-z0-9:_-]{1,255}$/);
-      expect(shared && countAddedTags(shared)).toBe(2);
     });
 
     it('are equal for the same names and attributes in another order', () => {
@@ -209,11 +211,23 @@ describe('batch id', () => {
     });
   });
 
+  it.each(['v1.2.3', 'release/42', 'feature/foo_bar#1', 'a'.repeat(64), '/'.repeat(64)])(
+    'the id %s gives tags that the public service accepts',
+    (id) => {
+      const [, shared, own] = [deriveBatch(id, ['a'], attributes)?.attributes.extra.tags].flat();
+      for (const tag of [shared, own]) expect(tag).toMatch(/^[a-z0-9:_-]{1,255}$/);
+      expect(encodeId(id)).toMatch(/^[a-z0-9_-]+$/);
+    },
+  );
+
+  it('different ids have different tags', () => {
+    const ids = ['a.b', 'a_2eb', 'a/b', 'a-b', 'a_b', 'ab'];
+    expect(new Set(ids.map(encodeId)).size).toBe(ids.length);
+  });
+
   it('the tag that proves a droplet, and the tag that lists the droplets', () => {
-    const shared = batchOf(['a'], { id: 'x', mark: true, content_hash: '0123456789ab' });
-    expect([exclusiveTag(shared), lookupTag(shared)]).toEqual(['cloudctl:x:0123456789ab', 'cloudctl:x']);
-    const marked = batchOf(['a'], { mark: true });
-    expect([exclusiveTag(marked), lookupTag(marked)]).toEqual(['cloudctl-b1', 'cloudctl-b1']);
+    const shared = batchOf(['a'], { id: 'x', content_hash: '0123456789ab' });
+    expect([exclusiveTag(shared), sharedTag(shared)]).toEqual(['cloudctl:x:0123456789ab', 'cloudctl:x']);
     expect(exclusiveTag(batchOf(['a']))).toBeUndefined();
   });
 });

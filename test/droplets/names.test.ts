@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CliError } from '../../src/base/errors.ts';
-import { expandNames, indexNames } from '../../src/droplets/names.ts';
+import { expandNames } from '../../src/droplets/names.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 
 describe('expand droplet names', () => {
@@ -85,21 +85,21 @@ describe('expand droplet names', () => {
     });
 
     it.each([
-      ['{1..1000001}'],
+      ['{1..100001}'],
       ['a{0..999999999}'],
-      ['{1..1000}-{1..1001}'],
-      ['{1..1000000}{1..1000000}{1..1000000}'],
+      ['{1..1000}-{1..101}'],
+      ['{1..100000}{1..100000}{1..100000}'],
       [`${'{a,b}'.repeat(40)}`],
     ])('%s are too many, and that is known at once', (pattern) => {
       const start = performance.now();
       const { message, hint } = refusal([pattern]);
-      expect(message).toMatch(/1000000/);
+      expect(message).toMatch(/100000/);
       expectGolden('droplets', `${message}\n${hint}`);
       expect(performance.now() - start).toBeLessThan(15_000);
     });
 
     it('of two patterns are too many together', () => {
-      expectGolden('droplets', refusal(['a-{1..600000}', 'b-{1..600000}']).message);
+      expectGolden('droplets', refusal(['a-{1..60000}', 'b-{1..60000}']).message);
     });
 
     it('whatever is typed, what comes out is valid, different and in order', () => {
@@ -140,29 +140,6 @@ describe('expand droplet names', () => {
     it('a pattern that is none is told what patterns are, a name what names are', () => {
       expect(refusal(['web-{1..9..0}']).hint).toContain('`{1..9..2}`');
       expectGolden('droplets', `${refusal(['web-{1..9..0}']).hint}\n${refusal(['web_1']).hint}`);
-    });
-  });
-});
-
-describe('name index', () => {
-  describe('the index of names', () => {
-    it('finds what a search of the list finds, and tells what stands twice', () => {
-      const name = fc.oneof(fc.string({ maxLength: 2 }), fc.constantFrom('constructor', '__proto__', ''));
-      fc.assert(
-        fc.property(fc.array(name, { maxLength: 60 }), fc.array(name), (names, others) => {
-          const { positionOf, repeated } = indexNames(names);
-          for (const one of [...names, ...others]) expect(positionOf(one)).toBe(names.indexOf(one));
-          const twice = names.filter((one, at) => names.indexOf(one) !== at);
-          expect([...repeated].sort()).toEqual([...new Set(twice)].sort());
-        }),
-      );
-    });
-
-    it('of many names that differ in their last digits is quick', () => {
-      const names = Array.from({ length: 200_000 }, (_, at) => `n-${at}`);
-      const { positionOf, repeated } = indexNames(names);
-      expect(repeated).toEqual([]);
-      expect([positionOf('n-0'), positionOf('n-199999'), positionOf('n-200000')]).toEqual([0, 199_999, -1]);
     });
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { CliError } from '../../src/base/errors.ts';
 import type { Attributes } from '../../src/droplets/events.ts';
-import { addTag } from '../../src/droplets/match.ts';
+import { deriveBatch } from '../../src/droplets/match.ts';
 import { expandNames } from '../../src/droplets/names.ts';
 import { buildRequests, describeLimit, LimitError } from '../../src/droplets/request.ts';
 
@@ -28,20 +28,20 @@ describe('droplet creation requests', () => {
     });
   });
 
-  describe('the tag of a mark', () => {
+  describe('the tags of --batch-id', () => {
     it.each([
-      [{}, { tags: ['m'] }],
+      [{}, { tags: [expect.any(String), expect.any(String)] }],
       [
         { tags: ['web'], ipv6: true },
-        { tags: ['web', 'm'], ipv6: true },
+        { tags: ['web', expect.any(String), expect.any(String)], ipv6: true },
       ],
-      [{ tags: [] }, { tags: ['m'] }],
+      [{ tags: [] }, { tags: [expect.any(String), expect.any(String)] }],
     ])('joins %j', (extra, joined) => {
-      expect(addTag({ ...attributes, extra }, 'm')?.extra).toEqual(joined);
+      expect(deriveBatch('m', ['a'], { ...attributes, extra })?.attributes.extra).toEqual(joined);
     });
 
     it.each([[{ tags: 'web' }], [{ tags: [1] }], [{ tags: null }]])('cannot join %j', (extra) => {
-      expect(addTag({ ...attributes, extra }, 'm')).toBeUndefined();
+      expect(deriveBatch('m', ['a'], { ...attributes, extra })).toBeUndefined();
     });
   });
 });

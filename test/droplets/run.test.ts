@@ -8,6 +8,7 @@ import { describeBatch } from '../../src/droplets/options.ts';
 import { printDryRun } from '../../src/droplets/plan.ts';
 import { reportEnd, resultView, startNotice, startReporter } from '../../src/droplets/report.ts';
 import { createMissing, isProven, type RunOptions, resumeCommand, runBatch } from '../../src/droplets/run.ts';
+import { noOthers } from '../../src/droplets/running.ts';
 import { createWaitResults } from '../../src/droplets/wait.ts';
 import { workLoginHints } from '../api/login-hints.ts';
 import { runCloudctl } from '../commands/run-cloudctl.ts';
@@ -143,33 +144,27 @@ describe('reconcile and create missing droplets', () => {
     const notice = startNotice(io);
     onTestFinished(() => notice.stop());
     const reporter = await startReporter(notice.io, ledger);
-    return createMissing(notice, reporter, testRun(ledger, api, { clock }), {
+    const entry = { settleOthers: async () => noOthers, end: async () => {} };
+    return createMissing(notice, reporter, testRun(ledger, api, { clock }), entry, {
       api,
       batchSize: 10,
       concurrency: 1,
       timeout: 30_000,
+      maxWait: 900_000,
     });
   }
 
-  const baseline = { event: 'baseline', at: '2026-01-01T00:00:00.000Z', existing: {} } as const;
-
   describe('sending what a batch lacks', () => {
-    it('creates every name, and a first run has no duplicates to look for', async () => {
-      for (const mark of [false, true]) {
-        const ledger = await ledgerFor(batchOf(['a', 'b'], { mark }));
-        expect(await send(ledger)).toEqual({ stopped: undefined, lastLookupAt: undefined });
+    it('creates every name, and then looks them up once more', async () => {
+      for (const changes of [{}, { content_hash: 'c0ffee000000' }]) {
+        const ledger = await ledgerFor(batchOf(['a', 'b'], changes));
+        expect(await send(ledger)).toMatchObject({
+          stopped: undefined,
+          names: ['a', 'b'],
+          lastLookupAt: expect.any(Number),
+        });
         expect(ledger.state.counts()).toMatchObject({ created: 2, missing: 0 });
       }
-    });
-
-    it('looks for duplicates after a resumed run only where a tag tells them apart', async () => {
-      const resumed = async (mark: boolean) => {
-        const ledger = await ledgerFor(batchOf(['a', 'b'], { mark }));
-        await ledger.commit(baseline);
-        return send(ledger);
-      };
-      expect((await resumed(true)).lastLookupAt).toEqual(expect.any(Number));
-      expect((await resumed(false)).lastLookupAt).toBeUndefined();
     });
 
     it('resolves with the error that stopped it', async () => {
@@ -195,7 +190,7 @@ describe('single droplet creation', () => {
 
   function filesOf({ place }: TestHost): readonly string[] {
     const folder = join(place.state, 'batches');
-    return existsSync(folder) ? readdirSync(folder) : [];
+    return existsSync(folder) ? readdirSync(folder).filter((name) => name !== 'running') : [];
   }
 
   async function loggedIn(clock = testHost().clock) {
@@ -251,12 +246,12 @@ describe('single droplet creation', () => {
       expect(existsSync(/^ledger: (.+)$/m.exec(ran.err)?.[1] ?? '')).toBe(true);
     });
 
-    it('prints the file of --ledger, --mark and --batch-id first, and keeps it', async () => {
+    it('prints the file of --ledger and --batch-id first, and keeps it', async () => {
       const { host, create } = await loggedIn(fastClock());
       const file = join(host.place.home, 'batch.jsonl');
       for (const words of [
         ['x', '--ledger', file],
-        ['y', '--mark'],
+        ['y', '--batch-id', 'y', '--ledger', `${file}.y`],
         ['z', '--batch-id', 'nightly'],
       ]) {
         const ran = await create(...words);

@@ -1,9 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { ApiResponse } from '../../src/api/api-response.ts';
 import type { ApiRequest } from '../../src/api/client.ts';
 import { CliError } from '../../src/base/errors.ts';
-import { type Batch, decodeEvent, type LedgerEvent, type NewEvent } from '../../src/droplets/events.ts';
+import type { Batch, LedgerEvent, NewEvent } from '../../src/droplets/events.ts';
 import type { Ledger } from '../../src/droplets/ledger.ts';
 import { expandNames } from '../../src/droplets/names.ts';
 import { detectLateResponses, type LateResponses, sendMissing } from '../../src/droplets/send.ts';
@@ -165,64 +164,23 @@ describe('create missing droplets', () => {
     });
   });
 
-  describe('groups that are sent next', () => {
-    const kinds = (ledger: Ledger): readonly LedgerEvent[] =>
-      readFileSync(ledger.path, 'utf8')
-        .trimEnd()
-        .split('\n')
-        .flatMap((line) => decodeEvent(line) ?? []);
-
-    it('are announced together, before the first of them is sent', async () => {
-      const api = apiOf((request) => respondCreated(request));
-      const names = expandNames(['n{1..30}']);
-      const { ledger } = await create(api, names, { batchSize: 1, concurrency: 2, ahead: 4 });
-      const events = kinds(ledger);
-      const known = new Set<number>();
-      for (const one of events) {
-        if (one.event === 'announced') for (const { group } of one.groups) known.add(group);
-        // Each lane has its first request at once.
-        else if (one.event === 'sending' && one.group > 2) expect(known).toContain(one.group);
-      }
-      expect(known.size).toBe(28);
-      expect(events.filter(({ event }) => event === 'announced').length).toBeLessThan(12);
-      expect(events.filter(({ event }) => event === 'sending')).toHaveLength(30);
-      expect(ledger.state.counts().created).toBe(30);
-    });
-
-    it('and are not, because the batch stops, are withdrawn', async () => {
-      const api = apiOf((_, at) =>
-        batchResponse(at < 5 ? 202 : 403, at < 5 ? { droplets: [{ id: at + 1, name: `n${at + 1}` }] } : {}),
-      );
-      const { ledger, results } = await create(api, expandNames(['n{1..30}']), {
-        batchSize: 1,
-        concurrency: 1,
-        ahead: 8,
-      });
-      expect(ledger.state.announced()).toEqual([]);
-      expect(ledger.state.uncertainGroups()).toEqual([]);
-      expect(kinds(ledger).filter((one) => one.event === 'failed' && one.error === 'not sent')).not.toHaveLength(0);
-      expect(results.at(-1)).toEqual({ name: 'n30', status: 'failed', error: 'not sent' });
-    });
-  });
-
-  describe('what was announced', () => {
-    it('by a process that was killed is withdrawn before anything is sent', async () => {
-      const at = '2026-01-01T00:00:00.000Z';
-      const groups = [{ group: 7, names: ['a'] }];
-      const left: LedgerEvent = { event: 'announced', at, boot: 'this boot', groups };
-      const { records } = await create(apiOf(respondCreated), ['a', 'b'], { left: [left] });
-      expect(records[0]?.event).toMatchObject({ event: 'failed', group: 7, names: ['a'] });
-      expect(records[1]).toMatchObject({ event: { event: 'sending', group: 8, names: ['a', 'b'] }, durable: true });
-    });
-
-    it('and has to be sent again is synced like what was not', async () => {
+  describe('a group', () => {
+    it('is recorded and synced before its request is sent, also when it is sent again', async () => {
       const busy = batchResponse(429, { id: 'too_many_requests', message: 'slow down' }, { retryAfter: 1 });
-      // The third request is one that was announced.
       const api = apiOf((request, at) => (at === 2 ? busy : respondCreated(request)));
       const { records } = await create(api, ['a', 'b', 'c', 'd'], { batchSize: 1, concurrency: 1 });
       const sendings = records.filter(({ event }) => event.event === 'sending');
-      const [first, second] = sendings.filter(({ event }) => 'names' in event && event.names[0] === 'c');
-      expect([first?.durable, second?.durable]).toEqual([false, true]);
+      expect(sendings).toHaveLength(5);
+      expect(sendings.every(({ durable }) => durable)).toBe(true);
+    });
+
+    it('is not recorded when the batch stops before it', async () => {
+      const api = apiOf((_, at) =>
+        batchResponse(at < 5 ? 202 : 403, at < 5 ? { droplets: [{ id: at + 1, name: `n${at + 1}` }] } : {}),
+      );
+      const { ledger, results } = await create(api, expandNames(['n{1..30}']), { batchSize: 1, concurrency: 1 });
+      expect(ledger.state.uncertainGroups()).toEqual([]);
+      expect(results.at(-1)).toEqual({ name: 'n30', status: 'failed', error: 'not sent' });
     });
   });
 
@@ -434,19 +392,19 @@ describe('create missing droplets', () => {
       expect(api.read).toHaveLength(3);
     });
 
-    it('with a mark is decided by the tag alone', async () => {
+    it('with --batch-id is decided by the tag alone', async () => {
       const marked = listed([
         { id: 1, name: 'a' },
         Object.assign(
           { id: 2, name: 'a' },
-          { tags: ['cloudctl-b1'], size_slug: 'other', created_at: '1999-01-01T00:00:00Z' },
+          { tags: ['cloudctl:b1', 'cloudctl:b1:c0ffee000000'], size_slug: 'other', created_at: '1999-01-01T00:00:00Z' },
         ),
       ]);
       const api = apiOf(
         () => lost(true),
         () => marked,
       );
-      const { results } = await create(api, ['a'], { batch: { mark: true } });
+      const { results } = await create(api, ['a'], { batch: { content_hash: 'c0ffee000000' } });
       expect(results).toEqual([{ name: 'a', status: 'created', id: '2' }]);
     });
   });

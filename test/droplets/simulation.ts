@@ -2,16 +2,11 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { ApiResponse } from '../../src/api/api-response.ts';
 import type { ApiClient, ApiRequest } from '../../src/api/client.ts';
 import { CliError } from '../../src/base/errors.ts';
-import {
-  type Batch,
-  decodeEvent,
-  encodeEvent,
-  type LedgerEvent,
-  type NewEvent,
-  stamp,
-} from '../../src/droplets/events.ts';
-import { recordBaseline } from '../../src/droplets/existing.ts';
-import { type Ledger, possiblySent } from '../../src/droplets/ledger.ts';
+import { type Batch, decodeEvent, encodeEvent, type NewEvent, stamp } from '../../src/droplets/events.ts';
+import { recordExisting } from '../../src/droplets/existing.ts';
+import type { Ledger } from '../../src/droplets/ledger.ts';
+import { deriveBatch } from '../../src/droplets/match.ts';
+import { noOthers } from '../../src/droplets/running.ts';
 import { sendMissing } from '../../src/droplets/send.ts';
 import { type BatchState, createState } from '../../src/droplets/state.ts';
 import type { Clock } from '../../src/platform/host.ts';
@@ -36,8 +31,8 @@ export interface Scenario {
   readonly names: readonly string[];
   readonly batchSize: number;
   readonly concurrency: number;
-  readonly ahead: number;
-  readonly mark: boolean;
+  /** With `--batch-id`. */
+  readonly tagged: boolean;
   /** The server filters by `?name=`. */
   readonly honoured: boolean;
   /** One for each creation in turn; those after them go well. */
@@ -85,8 +80,8 @@ const start = Date.parse('2026-01-01T00:00:00Z');
 /** Runs a batch against a server with troubles, killed and resumed as the scenario says, until nothing is left or nothing more comes of it. */
 export async function simulate(scenario: Scenario): Promise<Outcome> {
   const world = createWorld(scenario);
-  const { names, mark } = scenario;
-  const attributes = { size: 's', image: 'i', extra: mark ? { tags: ['cloudctl-b'] } : {} };
+  const { names, tagged } = scenario;
+  const attributes = { size: 's', image: 'i', extra: {} };
   const batch: Batch = {
     event: 'batch',
     v: 1,
@@ -95,9 +90,9 @@ export async function simulate(scenario: Scenario): Promise<Outcome> {
     profile: 'default',
     base_url: 'https://api.example',
     if_exists: 'fail',
-    mark,
     attributes,
     names,
+    ...(tagged ? deriveBatch('b', names, attributes) : {}),
   };
   let text = encodeEvent(batch);
   let runs = 0;
@@ -107,16 +102,10 @@ export async function simulate(scenario: Scenario): Promise<Outcome> {
     const whole = text.slice(0, text.lastIndexOf('\n') + 1);
     const roster = rosterOf(whole);
     if (roster.baseline() !== undefined && roster.missing().length + roster.uncertainGroups().length === 0) break;
-    const sendings = possiblySent(roster, bootAt(scenario, runs));
-    text = await oneRun(scenario, world, runs, { roster, lines: whole, sendings });
+    text = await oneRun(scenario, world, runs, { roster, lines: whole });
   }
   const made = new Map(names.map((name) => [name, world.made.filter((one) => one.name === name).map(({ id }) => id)]));
   return { roster: rosterOf(text), made, runs, posts: world.posts() };
-}
-
-/** The start of the machine that a run belongs to. */
-function bootAt({ kills }: Scenario, run: number): string {
-  return `boot-${kills.slice(0, run).filter(({ power }) => power).length}`;
 }
 
 function rosterOf(text: string): BatchState {
@@ -138,8 +127,6 @@ interface Left {
   readonly roster: BatchState;
   /** The whole lines of the ledger. */
   readonly lines: string;
-  /** What is recorded first of all. */
-  readonly sendings: readonly LedgerEvent[];
 }
 
 /** A process that is dead does nothing more. */
@@ -180,7 +167,7 @@ async function oneRun(scenario: Scenario, world: World, run: number, left: Left)
     discard: async () => {},
     state: roster,
     flush: () => {},
-    bootId: bootAt(scenario, run),
+    origin: run === 0 ? 'new' : 'resumed',
     record,
     commit: async (event) => {
       record(event);
@@ -189,14 +176,12 @@ async function oneRun(scenario: Scenario, world: World, run: number, left: Left)
   };
   const api = world.apiOf(process);
   const shared = testRun(ledger, api, { clock });
-  const { batchSize, concurrency, ahead } = scenario;
+  const { batchSize, concurrency } = scenario;
   const work = (async () => {
-    for (const sending of left.sendings) await ledger.commit(sending);
-    await recordBaseline(shared);
+    await recordExisting(shared, noOthers, { onAdopted: async () => {}, onDoubt: async () => {} });
     await sendMissing(shared, {
       batchSize,
       concurrency,
-      ahead,
       timeout: 30_000,
       onSettled: async () => {},
     });

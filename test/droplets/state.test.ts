@@ -101,10 +101,27 @@ describe('batch ledger state', () => {
       expect(roster.rowAt(roster.positionOf('a'))).toEqual({ name: 'a', status: 'failed', error: 'no' });
     });
 
-    it('takes the first baseline only', () => {
+    describe('a name that a later baseline contains', () => {
       const first: LedgerEvent = { event: 'baseline', at, existing: {} };
-      const second: LedgerEvent = { event: 'baseline', at, existing: { a: ['1'] } };
-      expect(rosterOf(['a'], first, second).baseline()).toBe(first);
+      const later: LedgerEvent = { event: 'baseline', at, existing: { a: ['1'] } };
+
+      it('is not sent, and fails with the id of the droplet', () => {
+        const state = rosterOf(['a', 'b'], first, later);
+        expect(state.baseline()?.existing).toEqual({ a: ['1'] });
+        expect([...state.rows()][0]).toEqual({ name: 'a', status: 'failed', id: '1', error: expect.any(String) });
+        expect([state.missing(), state.taken()]).toEqual([['b'], ['a']]);
+        expect(state.counts()).toMatchObject({ failed: 1, missing: 1 });
+      });
+
+      it('is sent again when the next baseline lacks it', () => {
+        expect(rosterOf(['a'], first, later, first).missing()).toEqual(['a']);
+      });
+
+      it('is skipped with --if-exists skip', () => {
+        const state = createState(batchOf(['a'], { if_exists: 'skip' }));
+        for (const event of [first, later]) state.apply(event);
+        expect([...state.rows()]).toEqual([{ name: 'a', status: 'skipped', id: '1' }]);
+      });
     });
 
     it('skips what was there before when it is told to', () => {

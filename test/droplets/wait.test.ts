@@ -111,8 +111,8 @@ describe('wait until droplets active', () => {
 
     it('reads one droplet by id, and a marked batch by its tag', async () => {
       expect((await waited(['a'], [listed('active')])).lookups).toEqual(['/v2/droplets/1']);
-      const marked = await waited(['a', 'b'], [listed('active', 'active')], { mark: true });
-      expect(marked.paths).toEqual(['/v2/droplets?tag_name=cloudctl-b1&page=1&per_page=200']);
+      const marked = await waited(['a', 'b'], [listed('active', 'active')], { content_hash: 'c0ffee000000' });
+      expect(marked.paths).toEqual(['/v2/droplets?tag_name=cloudctl%3Ab1%3Ac0ffee000000&page=1&per_page=200']);
     });
 
     it('ends for a deleted droplet, which is then not created', async () => {

@@ -87,10 +87,6 @@ export const dropletsCreateCommand: CommandSpec<CommandContext> = {
         'When droplets already have some of the names: fail, skip these names, or create more droplets (default: fail)',
     },
     {
-      name: 'mark',
-      description: 'Tag every droplet with the id of the batch, so that the batch finds its own droplets',
-    },
-    {
       name: 'batch-id',
       valueName: 'ID',
       description:
@@ -176,13 +172,14 @@ export const dropletsCreateCommand: CommandSpec<CommandContext> = {
       const { state } = ledger;
       const { batch } = state;
       const isOver = isFinished(state);
-      if (resumed !== undefined) await requireSameOptions(host, args, state, userData);
+      const isResumed = ledger.origin === 'resumed';
+      if (isResumed) await requireSameOptions(host, args, state, userData);
       const settings = context.settings();
       requireProfileMatchesLedger(settings, batch);
       if (isDryRun) return await dryRun(state.missing(), batch);
       const api = await context.api(settings);
       // With --wait, the command reads the droplets of a finished batch, which another account cannot see.
-      const isContinued = resumed !== undefined && (!isOver || args.has('wait') || isPlan);
+      const isContinued = isResumed && (!isOver || args.has('wait') || isPlan);
       const current = isContinued
         ? await requireAccountOfLedger(context, state, { maxWait, onPause }, args.has('skip-account-check'))
         : accountOf(batch);

@@ -168,8 +168,7 @@ describe('droplets create --batch-id', () => {
   it.each([
     [['--batch-id', 'a b']],
     [['--batch-id', '']],
-    [['--batch-id', 'x', '--mark']],
-    [['--batch-id', 'x', '--ledger', 'f']],
+    [['--batch-id', 'x'.repeat(65)]],
     [['--batch-id', 'x', '--resume', 'f']],
     [['--ledger', 'f', '--resume', 'f']],
     [['--plan', '--dry-run']],
@@ -181,12 +180,14 @@ describe('droplets create --batch-id', () => {
   });
 });
 
-describe('droplets create --mark', () => {
+describe('droplets create --ledger with --batch-id', () => {
   it('looks for duplicates at the end of a resumed batch', async () => {
     const { run, refuse, host } = await account({ b: 2 });
     refuse(1);
     const ledger = join(host.place.work, 'l.jsonl');
-    const first = await run(create('a', 'b', '--mark', '--ledger', ledger, '--batch-size', '1', '--concurrency', '1'));
+    const first = await run(
+      create('a', 'b', '--batch-id', 'v1.2', '--ledger', ledger, '--batch-size', '1', '--concurrency', '1'),
+    );
     expect(first.code).toBe(4);
     const ran = await run(['droplets', 'create', '--resume', ledger, '--skip-account-check']);
     expect(ran.code).toBe(5);

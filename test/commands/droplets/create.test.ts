@@ -111,7 +111,7 @@ describe('droplets create', () => {
     const sets = ['tags=["x"]', 'ipv6=true', 'ratio=1.0', 'id=9007199254740991'].flatMap((set) => ['--set', set]);
     const words = ['--size', 's', '--image', '123', '--region', 'nyc3', ...sets];
     expect((await runCloudctl(tokenTo(origin), ['droplets', 'create', 'a', ...words])).code).toBe(0);
-    expect(JSON.parse(seen.at(-1)?.body ?? '')).toEqual({
+    expect(JSON.parse(seen.find(({ method }) => method === 'POST')?.body ?? '')).toEqual({
       name: 'a',
       size: 's',
       image: 123,
@@ -461,7 +461,7 @@ describe('--resume', () => {
     [['a', 'c', 'b']],
     [['--set', 'ipv6=true']],
     [['--if-exists', 'create']],
-    [['--mark']],
+    [['--batch-id', 'x']],
     [['--base-url', 'https://api.example.com']],
     [['--profile', 'other']],
   ])('with %j is refused', async (words) => {
@@ -572,8 +572,7 @@ describe('a ledger that is deleted during the run', () => {
     const words = ['a', 'b', ...like, '--batch-size', '1', '--concurrency', '1', '-o', 'ndjson'];
     const host = tokenTo(origin);
     batches = join(host.folders.state, 'batches');
-    const bootId = async (): Promise<undefined> => undefined;
-    const ran = await runCloudctl({ ...host, bootId }, ['droplets', 'create', ...words]);
+    const ran = await runCloudctl(host, ['droplets', 'create', ...words]);
     expect(ran.code).toBe(5);
     expect(
       ran.out
@@ -615,23 +614,28 @@ describe('with -o json', () => {
   });
 });
 
-describe('--mark', () => {
-  it('tags every droplet with the id of the batch, beside the tags that were given', async () => {
+describe('--batch-id with --ledger', () => {
+  it('tags every droplet beside the tags that were given, and a new ledger waits for no other machine', async () => {
     const { host } = await loggedIn();
-    const ran = await runCloudctl(host, [
-      'droplets',
-      'create',
+    const ledger = join(host.place.work, 'l.jsonl');
+    const words = [
       'a',
       ...like,
-      '--mark',
+      '--batch-id',
+      'release/v1.2',
+      '--ledger',
+      ledger,
       '--set',
       'tags=["web"]',
       '-o',
       'json',
-    ]);
-    const id = /batches\/(\w+)\.jsonl/.exec(ran.out)?.[1];
+    ];
+    const ran = await runCloudctl(host, ['droplets', 'create', ...words]);
+    expect(ran).toMatchObject({ code: 0, err: '' });
     const [droplet] = (await runCloudctl(host, ['droplets', 'list', 'a', '-o', 'json'])).json<{ tags: string[] }[]>();
-    expect(droplet?.tags).toEqual(['web', `cloudctl-${id}`]);
+    const own = 'cloudctl:release_2fv1_2e2';
+    expect(droplet?.tags).toEqual(['web', own, expect.stringMatching(new RegExp(`^${own}:[0-9a-f]{12}$`))]);
+    expect((await runCloudctl(host, ['droplets', 'create', ...words])).code).toBe(0);
   });
 });
 

@@ -30,7 +30,6 @@ function synced(deeds: readonly FaultAction[]): readonly LedgerEvent[] {
 }
 
 function namesIn(event: LedgerEvent): readonly string[] {
-  if (event.event === 'announced') return event.groups.flatMap(({ names }) => names);
   return event.event === 'sending' ? event.names : [];
 }
 

@@ -68,7 +68,7 @@ describe('droplets batches delete', () => {
     expect(named('a')).toHaveLength(1);
   });
 
-  it.each([[[]], [['--mark']]])(
+  it.each([[[]], [['--batch-id', 'x']]])(
     'deletes nothing when an id is that of a droplet with another name %j',
     async (words) => {
       const { sandbox, ledger, named, run, create } = await machineWithBatch(['a', 'b'], ...words);

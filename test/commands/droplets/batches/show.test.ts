@@ -12,7 +12,7 @@ interface Row {
   readonly difference?: string;
 }
 
-it.each([[[]], [['--mark']], [['--batch-id', 'nightly']]])('shows ids, addresses and states %j', async (words) => {
+it.each([[[]], [['--batch-id', 'nightly']]])('shows ids, addresses and states %j', async (words) => {
   const { sandbox, ledger, named, run } = await machineWithBatch(['a', 'b', 'c'], ...words, '--wait');
   const [a, b] = [...named('a'), ...named('b')];
   if (b !== undefined) sandbox.world.deleteDroplet(b);

@@ -1,0 +1,308 @@
+// Runs of this machine that may create droplets: `batches/running` has one entry for each, so that runs with common names see
+// each other before they send anything (docs/decisions/012-batches.md).
+
+import { readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { CliError } from '../base/errors.ts';
+import { type AccountAndTeam, compareAccounts } from '../base/identity.ts';
+import {
+  isJsonRecord,
+  type JsonRecord,
+  readNumberField,
+  readStringField,
+  readStringList,
+  tryParseJson,
+} from '../base/json.ts';
+import { formatDuration } from '../base/text.ts';
+import { type HeldFileLock, tryAcquireFileLock } from '../platform/file-lock.ts';
+import { listFolder, writeFileAtomically } from '../platform/files.ts';
+import type { Clock, HostSystem } from '../platform/host.ts';
+import type { Batch } from './events.ts';
+import { tryReadState } from './ledger.ts';
+import { exclusiveTag } from './match.ts';
+import type { BatchState } from './state.ts';
+
+/** For how long the names of a run that has ended are kept: lists may lag, and a request of a killed process may arrive late. */
+const keptMs = 600_000;
+
+/** What other runs on this machine have done with the names of a batch. */
+export interface Others {
+  /** Ids of droplets that they created, by name. */
+  readonly created: ReadonlyMap<string, readonly string[]>;
+  /** The time of the last request, in milliseconds, by name: it is not known whether it created a droplet. */
+  readonly uncertain: ReadonlyMap<string, number>;
+}
+
+export const noOthers: Others = { created: new Map(), uncertain: new Map() };
+
+/** The entry of this run, held until the process ends or `end` is called. */
+export interface Entry {
+  /**
+   * What other runs have done with these names. With `--if-exists fail` another run with one of the names is `busy`; with
+   * `skip` it is awaited. `create` asks for more droplets, so other runs do not matter.
+   */
+  settleOthers(options: WaitOptions): Promise<Others>;
+  /** Leaves the result of the run for the runs after it. */
+  end(state: BatchState): Promise<void>;
+}
+
+interface WaitOptions {
+  /** The longest wait for other runs in milliseconds. */
+  readonly maxWait: number;
+  readonly signal: AbortSignal;
+  /** Called once when another run was awaited for 10 s. */
+  readonly onWaiting: (text: string) => Promise<void>;
+}
+
+type Machine = Pick<HostSystem, 'clock' | 'folders'>;
+
+/**
+ * Registers a run under one lock and without a request. Numbers grow, and a run waits only for lower ones, so no two runs wait
+ * for each other.
+ */
+export async function register(machine: Machine, ledger: string, { batch }: BatchState): Promise<Entry> {
+  const folder = join(machine.folders.state, 'batches', 'running');
+  const own = await locked(folder, machine.clock, () => {
+    const numbers = listNumbers(folder);
+    const number = Math.max(0, ...numbers) + 1;
+    for (const other of numbers) if (isOver(folder, other, machine.clock)) removeEntry(folder, other);
+    const lock = tryAcquireFileLock(lockPath(folder, number));
+    // Only a holder of the lock of the folder locks an entry.
+    if (lock === undefined) throw new CliError('busy', `could not lock ${lockPath(folder, number)}`);
+    const content = { ...contentOf(batch), number, ledger, started: machine.clock.now() };
+    writeEntry(folder, content);
+    return { content, lock };
+  });
+  return {
+    settleOthers: (options) => settleOthers(folder, own.content, machine.clock, options),
+    async end(state) {
+      try {
+        await locked(folder, machine.clock, () =>
+          writeEntry(folder, { ...own.content, ended: resultOf(state, machine.clock) }),
+        );
+      } finally {
+        own.lock.release();
+      }
+    },
+  };
+}
+
+/** An entry in `batches/running`. Times are milliseconds. */
+interface Content extends AccountAndTeam {
+  readonly number: number;
+  readonly names: readonly string[];
+  readonly ledger: string;
+  readonly baseUrl: string;
+  readonly ifExists: string;
+  /** The tag of the batch: runs with the same tag know the droplets of each other. */
+  readonly tag?: string | undefined;
+  readonly started: number;
+  /** Written when the run ends; a process that was killed leaves its ledger instead. */
+  readonly ended?: Result | undefined;
+}
+
+interface Result {
+  readonly at: number;
+  readonly created: readonly (readonly [name: string, id: string])[];
+  readonly uncertain: readonly (readonly [name: string, sentAt: number])[];
+}
+
+function contentOf(batch: Batch) {
+  return {
+    names: batch.names,
+    baseUrl: batch.base_url,
+    accountUuid: batch.account,
+    team: batch.team,
+    ifExists: batch.if_exists,
+    tag: exclusiveTag(batch),
+  };
+}
+
+/** What a run has done, from the state of its ledger. */
+function resultOf(state: BatchState, clock: Clock): Result {
+  const at = clock.now();
+  const created = [...state.rows()].flatMap((row) => (row.status === 'created' ? [[row.name, row.id] as const] : []));
+  const uncertain = state
+    .uncertainGroups()
+    .flatMap(({ names, sentAt = at }) => names.map((name) => [name, sentAt] as const));
+  return { at, created, uncertain };
+}
+
+async function settleOthers(
+  folder: string,
+  own: Content,
+  clock: Clock,
+  { maxWait, signal, onWaiting }: WaitOptions,
+): Promise<Others> {
+  if (own.ifExists === 'create') return noOthers;
+  const started = clock.now();
+  for (let isAnnounced = false; ; ) {
+    signal.throwIfAborted();
+    const { running, others } = await locked(folder, clock, () => {
+      const earlier = listNumbers(folder)
+        .filter((number) => number < own.number)
+        .flatMap((number) => readEntry(folder, number) ?? [])
+        .filter((other) => overlaps(other, own));
+      const live = earlier.find((other) => isLive(folder, other.number));
+      return { running: live, others: live === undefined ? combine(earlier, own, clock) : noOthers };
+    });
+    if (running === undefined) return others;
+    const waited = clock.now() - started;
+    if (own.ifExists === 'fail' || waited >= maxWait) throw busyError(running, own, clock, maxWait);
+    if (waited >= noticeMs && !isAnnounced) {
+      isAnnounced = true;
+      await onWaiting(`Waiting for another run with the same names: ${describeRun(running, clock)}.`);
+    }
+    await clock.sleep(Math.min(pollMs, maxWait - waited), signal);
+  }
+}
+
+const pollMs = 250;
+const noticeMs = 10_000;
+
+function overlaps(other: Content, own: Content): boolean {
+  if (other.baseUrl !== own.baseUrl || compareAccounts(other, own) === 'different') return false;
+  const names = new Set(own.names);
+  return other.names.some((name) => names.has(name));
+}
+
+function combine(others: readonly Content[], own: Content, clock: Clock): Others {
+  const names = new Set(own.names);
+  const created = new Map<string, string[]>();
+  const uncertain = new Map<string, number>();
+  for (const other of others) {
+    // The same batch knows its own droplets, by its ledger or by its tag.
+    if (other.ledger === own.ledger || (own.tag !== undefined && other.tag === own.tag)) continue;
+    const result = resultOfEntry(other, clock);
+    for (const [name, id] of result.created) if (names.has(name)) created.set(name, [...(created.get(name) ?? []), id]);
+    for (const [name, at] of result.uncertain)
+      if (names.has(name)) uncertain.set(name, Math.max(at, uncertain.get(name) ?? 0));
+  }
+  return { created, uncertain };
+}
+
+function resultOfEntry({ ended, ledger }: Content, clock: Clock): Pick<Result, 'created' | 'uncertain'> {
+  if (ended !== undefined) return ended;
+  const state = tryReadState(ledger);
+  return state === undefined ? { created: [], uncertain: [] } : resultOf(state, clock);
+}
+
+/** Whether nothing of this run can surprise a later one: it has ended or died, and that was long ago. */
+function isOver(folder: string, number: number, clock: Clock): boolean {
+  const entry = readEntry(folder, number);
+  if (entry !== undefined) {
+    const { started, ended } = entry;
+    const sent = ended === undefined ? resultOfEntry(entry, clock).uncertain.map(([, at]) => at) : [ended.at];
+    if (clock.now() - sent.reduce((latest, at) => Math.max(latest, at), started) < keptMs) return false;
+  }
+  return !isLive(folder, number);
+}
+
+/** Called only while the folder is locked: otherwise two callers could each take the other for the run. */
+function isLive(folder: string, number: number): boolean {
+  const lock = tryAcquireFileLock(lockPath(folder, number));
+  lock?.release();
+  return lock === undefined;
+}
+
+function busyError(other: Content, own: Content, clock: Clock, maxWait: number): CliError {
+  const names = new Set(other.names);
+  const common = own.names.filter((name) => names.has(name));
+  const more = common.length > 20 ? ` and ${common.length - 20} more` : '';
+  const waited = own.ifExists === 'fail' ? '' : `; --max-wait is ${formatDuration(maxWait)}`;
+  return new CliError('busy', 'another run creates droplets with the same names', {
+    detail: `${describeRun(other, clock)}; common names: ${common.slice(0, 20).join(', ')}${more}${waited}`,
+    hint: 'run the command again when that run has ended',
+  });
+}
+
+function describeRun({ ledger, started }: Content, clock: Clock): string {
+  return `started ${formatDuration(Math.max(0, clock.now() - started))} ago, ledger ${ledger}`;
+}
+
+/** Runs `work` while no other process reads or changes the entries. */
+async function locked<T>(folder: string, clock: Clock, work: () => T): Promise<T> {
+  for (let left = lockWaitMs; ; left -= lockPauseMs) {
+    const lock: HeldFileLock | undefined = tryAcquireFileLock(join(folder, 'lock'));
+    if (lock !== undefined) {
+      try {
+        return work();
+      } finally {
+        lock.release();
+      }
+    }
+    if (left <= 0)
+      throw new CliError('busy', 'could not register the run: another process holds the lock', {
+        detail: join(folder, 'lock'),
+        hint: 'run the command again',
+      });
+    await clock.sleep(lockPauseMs);
+  }
+}
+
+const lockWaitMs = 30_000;
+const lockPauseMs = 20;
+
+function lockPath(folder: string, number: number): string {
+  return join(folder, `${number}.lock`);
+}
+
+function entryPath(folder: string, number: number): string {
+  return join(folder, `${number}.json`);
+}
+
+function listNumbers(folder: string): readonly number[] {
+  return listFolder(folder).flatMap((name) => (/^[1-9]\d{0,14}\.json$/.test(name) ? [Number.parseInt(name, 10)] : []));
+}
+
+function writeEntry(folder: string, content: Content): void {
+  writeFileAtomically(entryPath(folder, content.number), `${JSON.stringify(content)}\n`);
+}
+
+function removeEntry(folder: string, number: number): void {
+  rmSync(entryPath(folder, number), { force: true });
+  rmSync(lockPath(folder, number), { force: true });
+}
+
+/** Undefined when the entry cannot be read; it then says nothing. */
+function readEntry(folder: string, number: number): Content | undefined {
+  try {
+    const json = tryParseJson(readFileSync(entryPath(folder, number), 'utf8'));
+    return json.ok && isJsonRecord(json.value) ? decodeEntry(json.value, number) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function decodeEntry(record: JsonRecord, number: number): Content | undefined {
+  const ledger = readStringField(record, 'ledger');
+  const baseUrl = readStringField(record, 'baseUrl');
+  const ifExists = readStringField(record, 'ifExists');
+  const started = readNumberField(record, 'started');
+  if (ledger === undefined || baseUrl === undefined || ifExists === undefined || started === undefined)
+    return undefined;
+  return {
+    ...{ number, ledger, baseUrl, ifExists, started, names: readStringList(record.names) },
+    accountUuid: readStringField(record, 'accountUuid'),
+    team: readStringField(record, 'team'),
+    tag: readStringField(record, 'tag'),
+    ended: isJsonRecord(record.ended) ? decodeResult(record.ended) : undefined,
+  };
+}
+
+function decodeResult(record: JsonRecord): Result | undefined {
+  const at = readNumberField(record, 'at');
+  const { created, uncertain } = record;
+  const isCreated = isPairsOf(created, (id): id is string => typeof id === 'string');
+  const isUncertain = isPairsOf(uncertain, (time): time is number => typeof time === 'number');
+  return at !== undefined && isCreated && isUncertain ? { at, created, uncertain } : undefined;
+}
+
+function isPairsOf<T>(
+  value: unknown,
+  is: (second: unknown) => second is T,
+): value is readonly (readonly [string, T])[] {
+  return (
+    Array.isArray(value) && value.every((pair) => Array.isArray(pair) && typeof pair[0] === 'string' && is(pair[1]))
+  );
+}

@@ -1,0 +1,184 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { Batch } from '../../src/droplets/events.ts';
+import { createLedgerAt, type Ledger } from '../../src/droplets/ledger.ts';
+import { type Entry, noOthers, register } from '../../src/droplets/running.ts';
+import { makeFolders } from '../fixtures/folders.ts';
+import { batchOf, fastClock } from './batch-fixtures.ts';
+
+const { signal } = new AbortController();
+
+/** A machine on which runs begin; each has a ledger of its own. */
+function machine() {
+  const folders = makeFolders();
+  onTestFinished(() => folders.remove());
+  const clock = fastClock(100);
+  const host = { clock, folders };
+  const folder = join(folders.state, 'batches', 'running');
+  let runs = 0;
+  const begin = async (names: readonly string[], changes: Partial<Batch> = {}) => {
+    runs += 1;
+    const path = join(folders.state, 'batches', `b${runs}.jsonl`);
+    const ledger = await createLedgerAt(path, batchOf(names, { id: `b${runs}`, if_exists: 'skip', ...changes }), host);
+    const entry = await register(host, ledger.path, ledger.state);
+    const settle = (maxWait = 900_000) => entry.settleOthers({ maxWait, signal, onWaiting: async () => {} });
+    return { ledger, entry, settle };
+  };
+  /** The process of the run is gone: its entry stays, and nobody holds its lock. */
+  const kill = async ({ entry, ledger }: { readonly entry: Entry; readonly ledger: Ledger }) => {
+    const [path = ''] = entries(folder).filter((one) => readFileSync(one, 'utf8').includes(ledger.path));
+    const text = readFileSync(path, 'utf8');
+    await entry.end(ledger.state);
+    writeFileSync(path, text);
+    await ledger.close();
+  };
+  return { begin, kill, clock, folder };
+}
+
+function entries(folder: string): readonly string[] {
+  return readdirSync(folder)
+    .filter((name) => name.endsWith('.json'))
+    .map((name) => join(folder, name));
+}
+
+function created(ledger: Ledger, group: number, rows: Readonly<Record<string, string>>): void {
+  const names = Object.keys(rows);
+  ledger.record({ event: 'sending', group, names });
+  ledger.record({ event: 'created', group, rows: names.map((name) => ({ name, id: rows[name] ?? '' })) });
+}
+
+describe('a run with the names of another that still runs', () => {
+  it('is busy at once with --if-exists fail, and says which run', async () => {
+    const { begin } = machine();
+    const first = await begin(['a', 'b']);
+    const second = await begin(['b', 'c'], { if_exists: 'fail' });
+    await expect(second.settle()).rejects.toMatchObject({
+      code: 'busy',
+      detail: expect.stringContaining(first.ledger.path),
+    });
+  });
+
+  it('waits for it with skip, and then knows what it created', async () => {
+    const { begin } = machine();
+    const first = await begin(['a', 'b']);
+    const second = await begin(['b', 'c']);
+    const settled = second.settle();
+    created(first.ledger, 1, { a: '1', b: '2' });
+    await first.entry.end(first.ledger.state);
+    expect(await settled).toEqual({ created: new Map([['b', ['2']]]), uncertain: new Map() });
+  });
+
+  it('is busy after --max-wait', async () => {
+    const { begin } = machine();
+    await begin(['a']);
+    const second = await begin(['a']);
+    await expect(second.settle(2_000)).rejects.toMatchObject({ code: 'busy' });
+  });
+
+  it('stays parallel with create, and does not look at others', async () => {
+    const { begin } = machine();
+    const first = await begin(['a']);
+    created(first.ledger, 1, { a: '1' });
+    expect(await (await begin(['a'], { if_exists: 'create' })).settle()).toEqual(noOthers);
+  });
+
+  it('waits only for earlier ones', async () => {
+    const { begin } = machine();
+    const first = await begin(['a']);
+    await begin(['a'], { if_exists: 'create' });
+    expect(await first.settle()).toEqual(noOthers);
+  });
+
+  it.each<[string, Partial<Batch>, Partial<Batch>]>([
+    ['other names', {}, {}],
+    ['another server', {}, { base_url: 'https://other.example' }],
+    ['another account', { account: 'one' }, { account: 'two' }],
+    ['another team', { account: 'one', team: 'x' }, { account: 'one', team: 'y' }],
+  ])('does not wait for a run with %s', async (what, one, other) => {
+    const { begin } = machine();
+    await begin(['a'], one);
+    expect(await (await begin([what === 'other names' ? 'b' : 'a'], other)).settle()).toEqual(noOthers);
+  });
+
+  it('an account that is not known may be the same', async () => {
+    const { begin } = machine();
+    await begin(['a'], { account: 'one', team: 'x' });
+    await expect((await begin(['a'], { if_exists: 'fail' })).settle()).rejects.toMatchObject({ code: 'busy' });
+  });
+});
+
+describe('a run that was killed', () => {
+  it('leaves its ledger: created droplets, and the time of requests without a response', async () => {
+    const { begin, kill, clock } = machine();
+    const first = await begin(['a', 'b', 'c']);
+    created(first.ledger, 1, { a: '1' });
+    first.ledger.record({ event: 'sending', group: 2, names: ['b'] });
+    await kill(first);
+    const { created: known, uncertain } = await (await begin(['a', 'b', 'c'])).settle();
+    expect(known).toEqual(new Map([['a', ['1']]]));
+    expect([...uncertain.keys()]).toEqual(['b']);
+    expect(uncertain.get('b')).toBeLessThanOrEqual(clock.now());
+  });
+
+  it('is read with --if-exists fail, too', async () => {
+    const { begin, kill } = machine();
+    const first = await begin(['a']);
+    created(first.ledger, 1, { a: '1' });
+    await kill(first);
+    expect((await (await begin(['a'], { if_exists: 'fail' })).settle()).created.get('a')).toEqual(['1']);
+  });
+
+  it('is forgotten ten minutes after its last request, and its entry is deleted', async () => {
+    const { begin, kill, clock, folder } = machine();
+    const first = await begin(['a']);
+    first.ledger.record({ event: 'sending', group: 1, names: ['a'] });
+    await kill(first);
+    clock.advance(601_000);
+    const second = await begin(['a']);
+    expect(await second.settle()).toEqual(noOthers);
+    expect(entries(folder)).toHaveLength(1);
+  });
+});
+
+describe('a run that has ended', () => {
+  it('leaves names and ids for ten minutes, also when its ledger is gone', async () => {
+    const { begin, clock } = machine();
+    const first = await begin(['a']);
+    created(first.ledger, 1, { a: '7' });
+    await first.entry.end(first.ledger.state);
+    await first.ledger.discard();
+    expect((await (await begin(['a'])).settle()).created).toEqual(new Map([['a', ['7']]]));
+    clock.advance(601_000);
+    const third = await begin(['b']);
+    expect(existsSync(third.ledger.path)).toBe(true);
+  });
+
+  it('of the same batch is not another run', async () => {
+    const { begin } = machine();
+    const tagged = { id: 'x', content_hash: 'c0ffee000000' };
+    const first = await begin(['a'], tagged);
+    created(first.ledger, 1, { a: '7' });
+    await first.entry.end(first.ledger.state);
+    expect(await (await begin(['a'], tagged)).settle()).toEqual(noOthers);
+  });
+});
+
+it('an entry that cannot be read says nothing', async () => {
+  const { begin, folder } = machine();
+  const first = await begin(['a']);
+  created(first.ledger, 1, { a: '7' });
+  await first.entry.end(first.ledger.state);
+  for (const text of [
+    '',
+    '{',
+    'null',
+    '{"ledger":1}',
+    '{"ledger":"x","baseUrl":"y","ifExists":"skip","started":1,"ended":{"created":[[1]]}}',
+  ]) {
+    writeFileSync(join(folder, '1.json'), text);
+    expect(await (await begin(['a'])).settle(0).catch((error: unknown) => error)).not.toMatchObject({
+      created: { size: 1 },
+    });
+  }
+});
