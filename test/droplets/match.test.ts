@@ -142,7 +142,7 @@ describe('candidate droplets', () => {
       expect(judged(changes).kind).not.toBe('different');
     });
 
-    it('is none with --mark, where the tag decides', () => {
+    it('is none with --batch-id, where the tag decides', () => {
       expect(judged({ size_slug: 's-2' }, { content_hash: 'c0ffee000000' }).kind).not.toBe('different');
     });
 
