@@ -94,13 +94,20 @@ export async function recordExisting(run: Run, others: Others, events: ExistingE
     found: Map<string, readonly Droplet[]>,
     names: readonly string[],
   ): Promise<void> => {
-    for (const name of names) {
-      const known = found.get(name) ?? [];
-      for (const id of others.created.get(name) ?? []) {
-        if (known.some((droplet) => droplet.id === id) || state.ownsId(id)) continue;
-        const droplet = await readDroplet(readerOf(lane, ending), id);
-        if (droplet !== undefined) found.set(name, [...(found.get(name) ?? []), droplet]);
-      }
+    const left = (): readonly (readonly [name: string, id: string])[] =>
+      names.flatMap((name) =>
+        (others.created.get(name) ?? [])
+          .filter((id) => !state.ownsId(id) && found.get(name)?.some((droplet) => droplet.id === id) !== true)
+          .map((id) => [name, id] as const),
+      );
+    // One more list needs fewer requests than many droplets by their id.
+    for (let attempt = 0; attempt < maxLagging && left().length > maxById; attempt++) {
+      await clock.sleep(times.pollInterval, ending);
+      for (const [name, droplets] of await look(() => names, true)) found.set(name, droplets);
+    }
+    for (const [name, id] of left()) {
+      const droplet = await readDroplet(readerOf(lane, ending), id);
+      if (droplet !== undefined) found.set(name, [...(found.get(name) ?? []), droplet]);
     }
   };
   /** Names that are to be sent, with the time after which a request of another run for them cannot arrive any more. */
@@ -138,6 +145,9 @@ export async function recordExisting(run: Run, others: Others, events: ExistingE
   if (!isTagged) return { lookAgainAt: undefined };
   return { lookAgainAt: hasRecent ? startedAt + times.orphanLimit : startedAt };
 }
+
+/** So many droplets that lists do not show yet are read by their ids; more are awaited, for this number of lists. */
+const [maxById, maxLagging] = [25, 6];
 
 /** A droplet that was created this recently, by the server's clock, may belong to a run that has only just ended. */
 const recentMs = 600_000;

@@ -67,6 +67,7 @@ export async function runBatch(
   let outputError: CliError | undefined;
   let created: CreateResult | undefined;
   let entry: Entry | undefined;
+  let isResultLeft = false;
   try {
     entry = isFinished(state) ? undefined : await register(host, ledger.path, state);
     const isLedgerKept = (row: Row): boolean => !isSingle || !isProven(row);
@@ -115,12 +116,12 @@ export async function runBatch(
     notice.stop();
     await progress.stop();
     // Before the ledger of a single droplet is deleted: later runs read one of the two.
-    await entry?.end(state);
+    isResultLeft = (await entry?.end(state)) ?? true;
     interruption.stop();
   }
   const signal = interruption.receivedSignal();
   const failure = stopped ?? outputError ?? signal;
-  if (isSingle) await endSingleLedger(io, ledger, failure === undefined && results.failures.size === 0);
+  if (isSingle) await endSingleLedger(io, ledger, isResultLeft && failure === undefined && results.failures.size === 0);
   const resume = resumeCommand(ledger.path, args, profileOptions, options.userData);
   const wait = waitTimeout !== undefined;
   return reportEnd(io, { state, results, stopped, outputError, signal, resume, wait, profileOptions });

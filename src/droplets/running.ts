@@ -42,8 +42,8 @@ export interface Entry {
    * `skip` it is awaited. `create` asks for more droplets, so other runs do not matter.
    */
   settleOthers(options: WaitOptions): Promise<Others>;
-  /** Leaves the result of the run for the runs after it. */
-  end(state: BatchState): Promise<void>;
+  /** Leaves the result of the run for the runs after it. Resolves with false if it could not be written: they read the ledger. */
+  end(state: BatchState): Promise<boolean>;
 }
 
 interface WaitOptions {
@@ -80,6 +80,9 @@ export async function register(machine: Machine, ledger: string, { batch }: Batc
         await locked(folder, machine.clock, () =>
           writeEntry(folder, { ...own.content, ended: resultOf(state, machine.clock) }),
         );
+        return true;
+      } catch {
+        return false;
       } finally {
         own.lock.release();
       }

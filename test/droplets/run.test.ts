@@ -144,7 +144,7 @@ describe('reconcile and create missing droplets', () => {
     const notice = startNotice(io);
     onTestFinished(() => notice.stop());
     const reporter = await startReporter(notice.io, ledger);
-    const entry = { settleOthers: async () => noOthers, end: async () => {} };
+    const entry = { settleOthers: async () => noOthers, end: async () => true };
     return createMissing(notice, reporter, testRun(ledger, api, { clock }), entry, {
       api,
       batchSize: 10,
