@@ -6,7 +6,7 @@ import { encodeEvent } from '../../src/droplets/events.ts';
 import { recordDuplicates, recordExisting } from '../../src/droplets/existing.ts';
 import { createLedgerAt, type Ledger, replaceLedger } from '../../src/droplets/ledger.ts';
 import { deriveBatch } from '../../src/droplets/match.ts';
-import { noOthers } from '../../src/droplets/running.ts';
+import { noOthers, type Others } from '../../src/droplets/running.ts';
 import type { Clock } from '../../src/platform/host.ts';
 import {
   apiOf,
@@ -61,6 +61,60 @@ describe('record existing droplets', () => {
       const { take } = await setup((_, at) => batchResponse(200, { droplets: both, meta: { total: 3 + at } }));
       await expect(take()).rejects.toMatchObject({ code: 'incomplete_list' });
     });
+  });
+});
+
+describe('droplets of other runs on this machine', () => {
+  const names = Array.from({ length: 40 }, (_, at) => `n${at}`);
+  const droplets = names.map((name, at) => ({ id: `${at + 1}`, name }));
+  const others = (some: readonly { readonly id: string; readonly name: string }[]): Others => ({
+    created: new Map(some.map(({ id, name }) => [name, [id]])),
+    uncertain: new Map(),
+  });
+
+  /** Records what exists while lists show droplets so many milliseconds after the start. */
+  async function record(known: Others, from: number) {
+    const clock = instantClock();
+    const began = clock.now();
+    const ledger = await ledgerFor(batchOf(names, { if_exists: 'skip' }));
+    const api = apiOf(
+      () => batchResponse(500),
+      ({ path }) => {
+        const id = /droplets\/(\d+)$/.exec(path)?.[1];
+        if (id !== undefined) return batchResponse(200, { droplet: droplets.find((one) => one.id === id) });
+        const name = new URL(path, 'https://api.example').searchParams.get('name');
+        const shown = clock.now() < began + from ? [] : droplets.filter((one) => name === null || one.name === name);
+        return batchResponse(200, { droplets: shown, meta: { total: shown.length } });
+      },
+    );
+    await recordExisting(testRun(ledger, api, { clock }), known, quiet);
+    const byId = api.read.filter(({ path }) => /droplets\/\d+$/.test(path)).length;
+    return { byId, existing: Object.keys(ledger.state.baseline()?.existing ?? {}).length, slept: clock.slept };
+  }
+
+  it('exist although the list does not show them, and a few are read by their ids', async () => {
+    const found = await record(others(droplets.slice(0, 3)), 900_000);
+    expect(found).toEqual({ byId: 3, existing: 3, slept: [] });
+  });
+
+  it('are awaited in the list when they are many', async () => {
+    expect(await record(others(droplets), 12_000)).toMatchObject({
+      byId: 0,
+      existing: 40,
+      slept: [5_000, 5_000, 5_000],
+    });
+  });
+
+  it('are all read by their ids when the list lags longer', async () => {
+    expect(await record(others(droplets), 900_000)).toMatchObject({ byId: 40, existing: 40 });
+  });
+
+  it('are looked up twice when it is not known whether they were created, and exist when they appear', async () => {
+    const uncertain = new Map([['n7', Date.parse('2026-01-01T00:00:00Z') - 20_000]]);
+    const found = await record({ created: new Map(), uncertain }, 140_000);
+    // 150 s after the request and 15 s for the server, then the list shows the droplets of all names.
+    expect(found.slept).toEqual([145_000, 15_000].slice(0, found.slept.length));
+    expect(found.existing).toBe(1);
   });
 });
 

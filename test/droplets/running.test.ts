@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Batch } from '../../src/droplets/events.ts';
@@ -181,4 +181,12 @@ it('an entry that cannot be read says nothing', async () => {
       created: { size: 1 },
     });
   }
+});
+
+it('a result that cannot be written is no error: the ledger stays', async () => {
+  const { begin, folder } = machine();
+  const { entry, ledger } = await begin(['a']);
+  rmSync(folder, { recursive: true });
+  writeFileSync(folder, '');
+  expect(await entry.end(ledger.state)).toBe(false);
 });
