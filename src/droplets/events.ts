@@ -111,6 +111,8 @@ interface Unknown {
   readonly names: readonly string[];
   readonly error: string;
   readonly resend: boolean;
+  /** Further lookups cannot settle the names, because several droplets, or droplets that may belong to others, have them. */
+  readonly final?: true;
 }
 
 /** An event to which the ledger adds the time. */
@@ -179,7 +181,7 @@ export function decodeEvent(line: string): LedgerEvent | undefined {
 }
 
 function decodeGroupEvent(record: JsonRecord, at: string, group: number): LedgerEvent | undefined {
-  const { event, names, resend } = record;
+  const { event, names, resend, final } = record;
   if (event === 'created') {
     const rows = decodeRows(record.rows);
     if (rows === undefined) return undefined;
@@ -190,7 +192,8 @@ function decodeGroupEvent(record: JsonRecord, at: string, group: number): Ledger
   const error = readStringField(record, 'error');
   if (error === undefined) return undefined;
   if (event === 'failed') return { event, at, group, names, error };
-  return event === 'unknown' && typeof resend === 'boolean' ? { event, at, group, names, error, resend } : undefined;
+  if (event !== 'unknown' || typeof resend !== 'boolean') return undefined;
+  return { event, at, group, names, error, resend, ...(final === true ? { final } : {}) };
 }
 
 function decodeBatch(record: JsonRecord, at: string): Batch | undefined {

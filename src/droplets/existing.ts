@@ -301,7 +301,14 @@ function recordTagged(own: Iterable<readonly [number, readonly string[]]>, ledge
     if (row.status === 'unknown') continue;
     if (ids.length > 1) {
       const error = `several droplets match (${row.name}: ${ids.join(', ')})`;
-      ledger.record({ event: 'unknown', group: state.nextGroup(), names: [row.name], error, resend: false });
+      ledger.record({
+        event: 'unknown',
+        group: state.nextGroup(),
+        names: [row.name],
+        error,
+        resend: false,
+        final: true,
+      });
       repeated.push(row.name);
     } else if (row.id !== id || row.status !== 'created') rows.push({ name: row.name, id });
   }

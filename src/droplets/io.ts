@@ -18,6 +18,8 @@ export interface Run {
   readonly finder: Finder;
   readonly clock: Clock;
   readonly times: TimeLimits;
+  /** Names that the server refused in this run: further tries do not send them. */
+  readonly refused: Set<string>;
   /** Once this signal is aborted, no further request is sent. */
   readonly ending: AbortSignal;
   /** Once this signal is aborted, the run no longer waits for responses. */

@@ -45,6 +45,8 @@ export async function startReporter(
   results?: WaitResults,
   /** For a batch of one name: whether the ledger file is kept after a run with this result. */
   isLedgerKept: (row: Row) => boolean = () => true,
+  /** Whether another try may change the row of this name, so that it is not yet printed. */
+  isOpen: (name: string) => boolean = () => false,
 ): Promise<Reporter> {
   let notSentError = '';
   const printedRow = (row: Row): Numeric<Row> => {
@@ -91,6 +93,7 @@ export async function startReporter(
       const previous = created;
       for (const name of names) {
         const at = state.positionOf(name);
+        if (isOpen(name)) continue;
         const isPresent = state.isPresent(at);
         if (isPresent) created += 1;
         // A failed row without an error text was not sent. Its row is printed at the end, when the reason is known.
@@ -102,7 +105,7 @@ export async function startReporter(
       if (printing === undefined || showing === undefined) return printing ?? showing;
       return Promise.all([printing, showing]).then(() => {});
     },
-    awaited: (names) => print(names.map((name) => state.positionOf(name))),
+    awaited: (names) => print(names.map((name) => state.positionOf(name)).filter((at) => printed[at] === 0)),
     async end(notSent) {
       await progress.stop();
       if (stream === undefined) return output.list(allRows(notSent), resultView);

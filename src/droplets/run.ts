@@ -13,6 +13,7 @@ import type { Ledger } from './ledger.ts';
 import { createFinder } from './lookup.ts';
 import { type Notice, type Reporter, reportEnd, startNotice, startReporter } from './report.ts';
 import { describeLimit, LimitError } from './request.ts';
+import { isOpenRow, type Retry, reasonToRetry } from './retry.ts';
 import { type Entry, register } from './running.ts';
 import { sendMissing } from './send.ts';
 import { type BatchState, describeSkipped, isFinished, type Row } from './state.ts';
@@ -31,6 +32,8 @@ export interface RunOptions extends Pick<LaneOptions, 'loginHints' | 'onPause'> 
   readonly maxWait: number;
   /** The longest wait until the droplets are active, in milliseconds; undefined without `--wait`. */
   readonly waitTimeout?: number | undefined;
+  /** With `--retry-for`: the further tries. */
+  readonly retry?: Retry | undefined;
   /** Options that select the same profile and servers, quoted for a shell. */
   readonly profileOptions: readonly string[];
 }
@@ -51,7 +54,7 @@ export async function runBatch(
   const { io } = notice;
   const { progress, output, host } = io;
   const { clock } = host;
-  const { api, loginHints, waitTimeout, profileOptions } = options;
+  const { api, loginHints, waitTimeout, retry, profileOptions } = options;
   const results = createWaitResults();
   const times = timeLimits(host.env);
   const onPause = (ms: number): Promise<void> => {
@@ -61,23 +64,27 @@ export async function runBatch(
   const lane = createLane({ api, loginHints, clock, maxPause: options.maxWait, onPause });
   const interruption = listenForInterruption(host, times.interruptLimit);
   const { ending, ended } = interruption;
-  const run: Run = { ledger, lane, finder: createFinder(lane), clock, times, ending, ended };
+  const refused = new Set<string>();
+  const run: Run = { ledger, lane, finder: createFinder(lane), clock, times, refused, ending, ended };
   const { state } = ledger;
   let stopped: CliError | undefined;
   let outputError: CliError | undefined;
-  let created: CreateResult | undefined;
+  const sent: SentNames = { names: new Set(), since: undefined, lastLookupAt: 0 };
   let entry: Entry | undefined;
   let isResultLeft = false;
   try {
     entry = isFinished(state) ? undefined : await register(host, ledger.path, state);
     const isLedgerKept = (row: Row): boolean => !isSingle || !isProven(row);
-    const reporter = await startReporter(io, ledger, waitTimeout === undefined ? undefined : results, isLedgerKept);
-    try {
-      if (entry === undefined) await output.note('The batch is complete: there is nothing left to send.');
-      else {
-        created = await createMissing(notice, reporter, run, entry, options);
-        ({ stopped } = created);
-      }
+    const isOpen = (name: string): boolean => retry !== undefined && isOpenRow(state, refused, name);
+    const awaited = waitTimeout === undefined ? undefined : results;
+    const reporter = await startReporter(io, ledger, awaited, isLedgerKept, isOpen);
+    if (entry === undefined) await output.note('The batch is complete: there is nothing left to send.');
+    const isDue = (): boolean =>
+      retry?.isOpen() === true && !ending.aborted && reasonToRetry(state, stopped) !== undefined;
+    const work = async (): Promise<void> => {
+      if (entry !== undefined && !isFinished(state))
+        stopped = await createMissing(notice, reporter, run, entry, sent, options);
+      if (isDue()) return;
       if (waitTimeout !== undefined && !ending.aborted) {
         notice.awaiting(() => 'waiting until the droplets are active');
         await waitUntilActive(run, {
@@ -89,22 +96,34 @@ export async function runBatch(
           },
         });
       }
-      if (created?.lastLookupAt !== undefined && !ending.aborted) {
+      if (sent.names.size > 0 && stopped === undefined && !ending.aborted) {
         notice.awaiting(() => 'looking for droplets that exist twice');
-        if (created.lastLookupAt > clock.now()) await output.note(lastLookupNote);
-        await clock.sleep(Math.max(0, created.lastLookupAt - clock.now()), ending);
-        const duplicates = await recordDuplicates(run, created.names, created.since);
+        if (sent.lastLookupAt > clock.now()) await output.note(lastLookupNote);
+        await clock.sleep(Math.max(0, sent.lastLookupAt - clock.now()), ending);
+        const duplicates = await recordDuplicates(run, [...sent.names], sent.since);
         await reporter.settled(duplicates.names);
         if (duplicates.hasTagged === false && state.counts().created > 0) await output.warn(noTagsWarning);
       }
-    } catch (error) {
-      const isStart = error instanceof CliError && error.code === 'busy' && !state.wasSent();
-      if (isStart && state.baseline() === undefined) await ledger.discard();
-      if (error instanceof CliError && error.code !== 'usage' && !isStart) stopped = error;
-      else if (!ending.aborted) {
-        if (isSingle) await printLedgerPath(io, ledger);
-        throw error;
+    };
+    for (;;) {
+      stopped = undefined;
+      try {
+        await work();
+      } catch (error) {
+        const isStart = error instanceof CliError && error.code === 'busy' && !state.wasSent();
+        if (isStart && state.baseline() === undefined) await ledger.discard();
+        if (error instanceof CliError && error.code !== 'usage' && !isStart) stopped = error;
+        else if (!ending.aborted) {
+          if (isSingle) await printLedgerPath(io, ledger);
+          throw error;
+        }
       }
+      const reason = reasonToRetry(state, stopped);
+      if (retry === undefined || reason === undefined || !isDue()) break;
+      notice.awaiting(() => 'waiting for the next try');
+      // A signal ends the wait, and then the loop.
+      await retry.pause(reason, output, ending).catch(() => {});
+      if (ending.aborted) break;
     }
     try {
       await reporter.end(`not sent: ${stopped?.message ?? 'interrupted'}`);
@@ -143,7 +162,7 @@ export function resumeCommand(
   profileOptions: readonly string[],
   userData?: Pick<UserData, 'file'>,
 ): string {
-  const sizes = ['batch-size', 'concurrency', 'max-wait', 'wait-timeout'].flatMap((option) => {
+  const sizes = ['batch-size', 'concurrency', 'max-wait', 'wait-timeout', 'retry-for'].flatMap((option) => {
     const value = args.value(option);
     return value === undefined ? [] : [`--${option}`, quoteShellArg(value)];
   });
@@ -153,24 +172,28 @@ export function resumeCommand(
   return ['cloudctl droplets create --resume', quoteShellArg(ledgerPath), ...options].join(' ');
 }
 
-interface CreateResult {
-  readonly stopped: CliError | undefined;
-  /** When to look for droplets that exist twice; undefined when nothing was sent. */
-  readonly lastLookupAt: number | undefined;
+/** What the last lookup of a run needs, from all its tries. */
+interface SentNames {
   /** The names that this run has created, or may have. */
-  readonly names: readonly string[];
+  readonly names: Set<string>;
   /** The server's time at the start of the run in milliseconds. */
-  readonly since: number | undefined;
+  since: number | undefined;
+  /** When to look for droplets that exist twice. */
+  lastLookupAt: number;
 }
 
-/** Waits for other runs, records which names are in use, and creates the missing droplets. */
+/**
+ * Waits for other runs, records which names are in use, and creates the missing droplets; resolves with the error that stopped
+ * it.
+ */
 export async function createMissing(
   { io, awaiting }: Notice,
   reporter: Reporter,
   run: Run,
   entry: Entry,
+  sent: SentNames,
   options: Pick<RunOptions, 'api' | 'batchSize' | 'concurrency' | 'timeout' | 'maxWait' | 'userData'>,
-): Promise<CreateResult> {
+): Promise<CliError | undefined> {
   const { ledger, lane, clock, times, ending, ended } = run;
   const { state } = ledger;
   const { output } = io;
@@ -195,21 +218,20 @@ export async function createMissing(
       );
     },
   });
-  const since = parseTimestamp(lane.serverTime());
+  sent.since ??= parseTimestamp(lane.serverTime());
   const differing = isResumed ? undefined : describeSkipped(state.rows());
   if (differing !== undefined) await output.note(differing);
   const older = isResumed ? undefined : describeOlderDuplicates(state);
   if (older !== undefined) await output.warn(older);
-  const names = [...state.missing(), ...state.uncertainGroups().flatMap((group) => group.names)];
+  for (const name of state.missing()) sent.names.add(name);
+  for (const group of state.uncertainGroups()) for (const name of group.names) sent.names.add(name);
   await reportUncertain(io, state);
   awaiting(() => `waiting for the server (${state.counts().created} of ${state.batch.names.length} created)`);
   const { stop, sentAgainAt } = await sendMissing(run, { ...options, onSettled: reporter.settled });
-  const stopped = stop instanceof LimitError ? await describeLimit(stop, options.api, ended) : stop;
-  const isDone = names.length > 0 && stopped === undefined && !ending.aborted;
   // A request that was repeated may be carried out late: the last lookup waits until it cannot arrive any more.
   const lookups = [clock.now(), lookAgainAt, sentAgainAt === undefined ? undefined : sentAgainAt + times.orphanLimit];
-  const lastLookupAt = Math.max(...lookups.filter((time) => time !== undefined));
-  return { stopped, names, since, lastLookupAt: isDone ? lastLookupAt : undefined };
+  sent.lastLookupAt = Math.max(sent.lastLookupAt, ...lookups.filter((time) => time !== undefined));
+  return stop instanceof LimitError ? await describeLimit(stop, options.api, ended) : stop;
 }
 
 /** Names that an earlier run sent and whose result is not known. */

@@ -4,7 +4,7 @@ import type { CreatedRow, Group } from './events.ts';
 import type { Run } from './io.ts';
 import type { Ledger } from './ledger.ts';
 import { buildRequest, type Outcome, outcomeOf, outcomeOfError } from './request.ts';
-import type { BatchState, UncertainGroup } from './state.ts';
+import type { UncertainGroup } from './state.ts';
 import { forbidResend, latestArrival, resolveUncertain, type UncertainNames } from './uncertain.ts';
 import type { UserData } from './user-data.ts';
 
@@ -87,7 +87,7 @@ export async function sendMissing(run: Run, options: SendOptions): Promise<SendR
     // All uncertain groups are resolved at the same time, so that they share lookups, and before any droplet is requested, so
     // that the lists do not change.
     await Promise.all(state.uncertainGroups().map((group) => settle(group).catch(stopWith)));
-    const groups = splitMissing(state, options.batchSize);
+    const groups = splitMissing(run, options.batchSize);
     const next = groups.values();
     await Promise.all(Array.from({ length: Math.min(options.concurrency, groups.length) }, () => work(next)));
   } finally {
@@ -118,7 +118,7 @@ interface Worker extends Run {
  * is the error that stops the batch, if any.
  */
 async function createGroup(group: Group, worker: Worker): Promise<CliError | undefined> {
-  const { clock, ledger, lane, ending, aborter, isStopped } = worker;
+  const { clock, ledger, lane, ending, refused, aborter, isStopped } = worker;
   for (let sends = 1; ; sends++) {
     // While a group waits for the rate limit, it is not sent, so the ledger has no event of the group yet.
     const wait = lane.waitForTurn(ending);
@@ -136,6 +136,7 @@ async function createGroup(group: Group, worker: Worker): Promise<CliError | und
     }
     if (outcome?.kind === 'failed') {
       recordFailed(group, outcome.error, ledger);
+      if (outcome.stop === undefined) for (const name of group.names) refused.add(name);
       return outcome.stop;
     }
     if (outcome?.kind === 'created' || outcome?.kind === 'uncertain') {
@@ -150,9 +151,10 @@ async function createGroup(group: Group, worker: Worker): Promise<CliError | und
     // No droplet exists: the server refused the request because of its rate limit, or lookups found none. The names are sent
     // again unless the batch has stopped.
     if (outcome !== undefined || isStopped()) recordFailed(group, outcome?.error ?? notFoundText, ledger);
-    if (isStopped() || ending.aborted) return undefined;
+    // A stopped batch may send the names again in its next try.
     if (outcome === undefined) worker.onSentAgain();
     else sends -= 1;
+    if (isStopped() || ending.aborted) return undefined;
   }
 }
 
@@ -209,8 +211,8 @@ function uncertainNamesOf({ group, names }: Group, sends: number, now: number): 
 }
 
 /** The missing names in groups of at most `size`, in order. */
-function splitMissing(state: BatchState, size: number): readonly (readonly string[])[] {
-  const missing = state.missing();
+function splitMissing({ ledger, refused }: Run, size: number): readonly (readonly string[])[] {
+  const missing = ledger.state.missing().filter((name) => !refused.has(name));
   return Array.from({ length: Math.ceil(missing.length / size) }, (_, at) => missing.slice(at * size, (at + 1) * size));
 }
 

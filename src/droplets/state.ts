@@ -24,6 +24,8 @@ export interface UncertainGroup {
   readonly sentAt: number | undefined;
   /** Whether the names may be sent again once no droplet has them. */
   readonly resend: boolean;
+  /** Whether further lookups cannot settle the names. */
+  readonly isFinal: boolean;
   /** The error that an earlier run recorded. */
   readonly error?: string;
 }
@@ -111,7 +113,14 @@ export function createState(batch: Batch): BatchState {
   const startGroup = ({ group, names: sent, at, server_date: date }: Sending): void => {
     const before = uncertainGroups.get(group);
     const [sentAfter, sentAt] = [before?.sentAfter ?? parseTimestamp(date), parseTimestamp(at)];
-    uncertainGroups.set(group, { group, names: sent, sentAfter, sentAt, resend: before?.resend ?? true });
+    uncertainGroups.set(group, {
+      group,
+      names: sent,
+      sentAfter,
+      sentAt,
+      resend: before?.resend ?? true,
+      isFinal: false,
+    });
     for (const name of sent) markUncertain(name, group);
   };
   /** Removes names that a later group sent again. The ledger may lack the event that ended the earlier group. */
@@ -183,13 +192,14 @@ export function createState(batch: Batch): BatchState {
           for (const name of event.names) setState(name, failed, event.error);
           return settle(event.group, event.names, false);
         case 'unknown': {
-          const { group, names: left, resend, error } = event;
+          const { group, names: left, resend, error, final } = event;
           uncertainGroups.set(group, {
             group,
             names: left,
             sentAfter: uncertainGroups.get(group)?.sentAfter,
             sentAt: uncertainGroups.get(group)?.sentAt,
             resend,
+            isFinal: final === true,
             error,
           });
           for (const name of left) markUncertain(name, group, error);

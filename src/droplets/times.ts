@@ -28,6 +28,10 @@ export interface TimeLimits {
   readonly pollInterval: number;
   /** The time window in which `--wait` sends at most 25 requests. */
   readonly pollWindow: number;
+  /** The time to wait before the second try of `--retry-for`; each further wait is twice as long. */
+  readonly retryPause: number;
+  /** The longest wait between two tries of `--retry-for`. */
+  readonly maxRetryPause: number;
 }
 
 export const defaultTimeLimits: TimeLimits = {
@@ -42,6 +46,8 @@ export const defaultTimeLimits: TimeLimits = {
   firstPoll: 2_000,
   pollInterval: 5_000,
   pollWindow: 60_000,
+  retryPause: 5_000,
+  maxRetryPause: 60_000,
 };
 
 /**

@@ -103,7 +103,14 @@ function recordStep(
   const left = names.filter((name) => !step.ids.has(name));
   // The recorded error already contains the reason if an earlier run has added it.
   const reason = error.includes(step.error) ? error : `${error}; ${step.error}`;
-  ledger.record({ event: 'unknown', group, names: left, error: reason, resend: step.resend });
+  ledger.record({
+    event: 'unknown',
+    group,
+    names: left,
+    error: reason,
+    resend: step.resend,
+    ...(step.final ? { final: true } : {}),
+  });
 }
 
 async function lookUpGroup({ group, names }: UncertainNames, run: Run): Promise<GroupLookup> {
@@ -212,6 +219,8 @@ export type Step =
       readonly ids: ReadonlyMap<string, string>;
       readonly error: string;
       readonly resend: boolean;
+      /** Whether further lookups would find the same. */
+      readonly final?: true;
     };
 
 const maxSends = 3;
@@ -239,7 +248,7 @@ export function nextStep(uncertain: Uncertain, now: number, times: TimeLimits): 
     case 'all':
       return { kind: 'adopt', ids: summary.ids };
     case 'several':
-      return unknownStep(summary.error, false);
+      return final(unknownStep(summary.error, false));
     case 'some':
       return stepWhenSomeFound(uncertain, summary.ids, now, times);
     case 'none':
@@ -265,7 +274,7 @@ function stepWhileOpen(uncertain: Uncertain, now: number, times: TimeLimits, nex
   }
   const end = uncertain.uncertainSince + times.responseLimit;
   if (now < end) return next.kind === 'look-up' && next.at > end ? { kind: 'wait', until: end } : next;
-  if (summary?.kind === 'several') return unknownStep(summary.error, false);
+  if (summary?.kind === 'several') return final(unknownStep(summary.error, false));
   if (summary?.kind === 'some') return unknownStep(partlyFound, false, summary.ids);
   return unknownStep('the server received the request and has not responded', !foundAny(uncertain));
 }
@@ -297,13 +306,15 @@ function stepWhenNoneFound(uncertain: Uncertain, closedAt: number, now: number, 
     return unknownStep('the request was carried out in part, and no droplet with this name was found', false);
   const older = formatIds(seenInAny(uncertain, ({ older }) => older));
   if (older !== '')
-    return unknownStep(
-      `a droplet with this name exists that is older than the request by the server's clock (${older})`,
-      true,
+    return final(
+      unknownStep(
+        `a droplet with this name exists that is older than the request by the server's clock (${older})`,
+        true,
+      ),
     );
   const different = formatDifferences(seenInAny(uncertain, ({ different }) => different));
   if (different !== '')
-    return unknownStep(`a droplet with this name exists that differs from the request (${different})`, true);
+    return final(unknownStep(`a droplet with this name exists that differs from the request (${different})`, true));
   if (uncertain.sends >= maxSends)
     return unknownStep(`the name was sent ${uncertain.sends} times, and no droplet was found`, true);
   return { kind: 'send' };
@@ -369,6 +380,12 @@ function lookupFoundAny(lookup: GroupLookup): boolean {
 
 const partlyFound = 'other droplets of the same request exist, but none with this name was found';
 
-function unknownStep(error: string, resend: boolean, ids: ReadonlyMap<string, string> = new Map()): Step {
+type UnknownStep = Extract<Step, { kind: 'unknown' }>;
+
+function unknownStep(error: string, resend: boolean, ids: ReadonlyMap<string, string> = new Map()): UnknownStep {
   return { kind: 'unknown', ids, error, resend };
+}
+
+function final(step: UnknownStep): UnknownStep {
+  return { ...step, final: true };
 }

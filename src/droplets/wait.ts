@@ -52,9 +52,11 @@ export async function waitUntilActive(run: Run, { timeout, results, onPoll }: Wa
   const { state } = run.ledger;
   const { lane, sent } = limitLane(run.lane, clock, { requests: requestsPerWindow, window: times.pollWindow });
   const waiting = new Map<string, WaitingDroplet>();
-  for (const row of state.rows())
-    if (row.status === 'created') waiting.set(row.id, { name: row.name, action: row.action_id, misses: 0 });
-  const total = waiting.size;
+  const created = [...state.rows()].filter((row) => row.status === 'created');
+  for (const row of created)
+    if (!results.failures.has(row.id) && !results.addresses.has(row.id))
+      waiting.set(row.id, { name: row.name, action: row.action_id, misses: 0 });
+  const total = created.length;
   let ended: string[] = [];
   const end = (id: string, failure?: string): void => {
     ended.push(waiting.get(id)?.name ?? '');

@@ -73,6 +73,7 @@ export function testRun(ledger: Ledger, api: ApiClient, changes: Partial<Run> = 
     finder: createFinder(lane),
     clock,
     times: defaultTimeLimits,
+    refused: new Set<string>(),
     ending: never,
     ended: never,
   };

@@ -48,7 +48,7 @@ describe('batch ledger state', () => {
     it('is in doubt about what an earlier run called unknown, whatever else the ledger lacks', () => {
       const roster = rosterOf(['a', 'b'], { event: 'unknown', at, group: 4, names: ['a'], error: 'x', resend: true });
       expect(roster.uncertainGroups()).toEqual([
-        { group: 4, names: ['a'], sentAfter: undefined, sentAt: undefined, resend: true, error: 'x' },
+        { group: 4, names: ['a'], sentAfter: undefined, sentAt: undefined, resend: true, isFinal: false, error: 'x' },
       ]);
     });
 
@@ -56,7 +56,14 @@ describe('batch ledger state', () => {
       const roster = rosterOf(['a', 'b', 'c'], sending(1, 'a', 'b'));
       expect(roster.missing()).toEqual(['c']);
       expect(roster.uncertainGroups()).toEqual([
-        { group: 1, names: ['a', 'b'], sentAfter: Date.parse(at), sentAt: Date.parse(at), resend: true },
+        {
+          group: 1,
+          names: ['a', 'b'],
+          sentAfter: Date.parse(at),
+          sentAt: Date.parse(at),
+          resend: true,
+          isFinal: false,
+        },
       ]);
       expect(roster.rowAt(roster.positionOf('a'))).toMatchObject({ status: 'unknown' });
     });

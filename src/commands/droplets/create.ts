@@ -1,4 +1,4 @@
-import { usageError } from '../../base/errors.ts';
+import { CliError, usageError, withHint } from '../../base/errors.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { parseDurationToMillisecondsOrThrow } from '../../cli/duration.ts';
 import { quietForJson } from '../../cli/quiet-for-json.ts';
@@ -10,6 +10,7 @@ import {
   attributeOptions,
   type Batch,
   type BatchState,
+  createRetry,
   createState,
   describeBatch,
   dryRunView,
@@ -21,11 +22,14 @@ import {
   printPlan,
   readLedgerSelection,
   readUserData,
+  repeatStep,
   requireSameOptions,
   resultView,
+  resumeCommand,
   runBatch,
   startLedger,
 } from '../../droplets/index.ts';
+import { runUntilSignal } from '../../platform/until-signal.ts';
 import { buildRefusedRequestHints } from '../../session/session-server-binding.ts';
 import { formatProfileAndServerOptions } from '../profile-options.ts';
 import { showRateLimitWait } from '../rate-limit-pause.ts';
@@ -74,6 +78,12 @@ export const dropletsCreateCommand: CommandSpec<CommandContext> = {
       name: 'wait-timeout',
       valueName: 'DURATION',
       description: 'With --wait: the longest wait until all droplets are active (default: 15m)',
+    },
+    {
+      name: 'retry-for',
+      valueName: 'DURATION',
+      description:
+        'Repeat after errors of the network and the server, and for unknown results, until every droplet exists or was refused, for at most this time',
     },
     { name: 'plan', description: 'Print which names exist, differ or would be created, without creating any' },
     { name: 'dry-run', description: 'Print the requests, also as curl commands, without sending them' },
@@ -138,6 +148,11 @@ export const dropletsCreateCommand: CommandSpec<CommandContext> = {
     const waitTimeout = parseDurationToMillisecondsOrThrow(args.value('wait-timeout') ?? '15m', '--wait-timeout', 1000);
     if (args.value('wait-timeout') !== undefined && !args.has('wait'))
       throw usageError('--wait-timeout needs --wait', 'add `--wait`');
+    const retryFor = args.value('retry-for');
+    const retry =
+      retryFor === undefined
+        ? undefined
+        : createRetry(host, parseDurationToMillisecondsOrThrow(retryFor, '--retry-for', 1000));
     const { resumed, created } = readLedgerSelection(args);
     const [isDryRun, isPlan] = [args.has('dry-run'), args.has('plan')];
     const userData = await readUserData(host, args);
@@ -148,6 +163,16 @@ export const dropletsCreateCommand: CommandSpec<CommandContext> = {
     else output.checkColumns(resultView);
     const profileOptions = () => formatProfileAndServerOptions(context.globals, context.settings().profile);
     const loginHints = () => buildRefusedRequestHints(context.settings(), host.folders.config);
+    /** @param again what the user can run after an interruption */
+    const withRetry = <T>(step: () => Promise<T>, again?: string): Promise<T> =>
+      retry === undefined
+        ? step()
+        : runUntilSignal(host.signals, 'interrupted before a droplet was requested', (signal) =>
+            repeatStep(retry, io.output, signal, step),
+          ).catch((error: unknown) => {
+            if (!(error instanceof CliError) || error.code !== 'cancelled') throw error;
+            throw withHint(error, again);
+          });
     const dryRun = async (names: readonly string[], { attributes, base_url: baseUrl }: Batch) => {
       await printDryRun(context, names, attributes, { batchSize, baseUrl, profileOptions: profileOptions(), userData });
       return 0 as const;
@@ -165,7 +190,9 @@ export const dropletsCreateCommand: CommandSpec<CommandContext> = {
         ? await openLedger(resumed ?? '', host)
         : await startLedger(host, described, {
             path: created,
-            identity: await readAccountAndServerOriginsIfAvailable(context, context.settings(), { maxWait, onPause }),
+            identity: await withRetry(() =>
+              readAccountAndServerOriginsIfAvailable(context, context.settings(), { maxWait, onPause }),
+            ),
             days: context.settings().values.batch_ledger_days ?? 30,
           });
     try {
@@ -181,7 +208,10 @@ export const dropletsCreateCommand: CommandSpec<CommandContext> = {
       // With --wait, the command reads the droplets of a finished batch, which another account cannot see.
       const isContinued = isResumed && (!isOver || args.has('wait') || isPlan);
       const current = isContinued
-        ? await requireAccountOfLedger(context, state, { maxWait, onPause }, args.has('skip-account-check'))
+        ? await withRetry(
+            () => requireAccountOfLedger(context, state, { maxWait, onPause }, args.has('skip-account-check')),
+            `resume with \`${resumeCommand(ledger.path, args, profileOptions(), userData)}\``,
+          )
         : accountOf(batch);
       if (isPlan) return await plan(state);
       if (context.prompts.interactive && !isOver)
@@ -190,6 +220,7 @@ export const dropletsCreateCommand: CommandSpec<CommandContext> = {
         ...{ api, userData, loginHints: loginHints(), onPause, timeout: context.timeout },
         ...{ batchSize, concurrency, maxWait, profileOptions: profileOptions() },
         waitTimeout: args.has('wait') ? waitTimeout : undefined,
+        retry,
       });
     } finally {
       await ledger.close();
