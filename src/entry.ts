@@ -21,6 +21,8 @@ async function start(argv: readonly string[]): Promise<void> {
   const page =
     process.env.FORCE_COLOR === undefined && !canDescriptorBeTerminal(1) ? readStoredHelpPage(argv) : undefined;
   if (page !== undefined) return print(page);
+  // Without a listener, SIGUSR1 opens the debugger of Node on a local port, where other users could read the access token.
+  process.on('SIGUSR1', () => {});
   let isBlocked = false;
   if (argv.includes('auth') && argv.includes('token')) {
     const { readAccessTokenOnFastPath: fastPathToken } = await import('./session/read-access-token-on-fast-path.ts');

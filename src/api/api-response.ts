@@ -10,6 +10,8 @@ export interface ApiResponse {
   /** The content type of the response without parameters. */
   readonly contentType: () => string;
   readonly requestId: () => string | undefined;
+  /** The origin to which a redirect leads; undefined without a valid `location`. */
+  readonly redirectOrigin?: () => string | undefined;
   /** Seconds to wait after a 429, from `retry-after` or `ratelimit-reset`. */
   readonly retryAfter: number | undefined;
   /** The Date header in milliseconds since the epoch; its precision is one second. */
@@ -81,7 +83,9 @@ export function toApiError(response: ApiResponse, method: string, path: string, 
   const what = `${method} ${path}`;
   const parts = { status, requestId };
   if (status >= 300 && status < 400) {
-    return new CliError('api_error', `could not ${what}: the server responded with a redirect (${status})`, {
+    const origin = response.redirectOrigin?.();
+    const redirect = `a redirect${origin === undefined ? '' : ` to ${origin}`} (${status})`;
+    return new CliError('api_error', `could not ${what}: the server responded with ${redirect}`, {
       ...parts,
       detail: 'the redirect was not followed, because a resource API does not redirect',
       hint: 'check base_url with `cloudctl config list`',

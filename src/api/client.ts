@@ -142,7 +142,7 @@ async function sendWithRetries(deps: ApiClientDeps, call: ApiRequest, token: Sec
       if (raw === undefined) throw responseTooLongError(call);
       const { status } = response;
       const again = safe && (status === 408 || (status >= 500 && status <= 504 && status !== 501));
-      if (!again || last) return toApiResponse(response, raw, deps.clock.now(), [token, ...(call.secrets ?? [])]);
+      if (!again || last) return toApiResponse(response, raw, deps, [token, ...(call.secrets ?? [])]);
     } catch (error) {
       if (!(error instanceof HttpSendError)) throw error;
       until?.throwIfAborted();
@@ -185,7 +185,7 @@ function headersOf(token: Secret, hasBody: boolean): HttpRequestInit['headers'] 
 function toApiResponse(
   response: HttpResponse,
   raw: BufferedResponseBody,
-  now: number,
+  { baseOrigin, clock }: Pick<ApiClientDeps, 'baseOrigin' | 'clock'>,
   hidden: readonly Secret[],
 ): ApiResponse {
   const date = readResponseDate(response);
@@ -196,13 +196,21 @@ function toApiResponse(
       const id = response.headers.get('x-request-id');
       return id === null ? undefined : redactSecrets(id, hidden);
     },
-    retryAfter: readRateLimitWaitSeconds(response, date ?? now),
+    redirectOrigin: () => originOf(response.headers.get('location'), baseOrigin),
+    retryAfter: readRateLimitWaitSeconds(response, date ?? clock.now()),
     date,
     limit: readApiRateLimit(response),
     // The text of an error response may be printed, so its secrets are redacted.
     text: () => (response.status < 400 ? textOf(raw) : redactSecrets(textOf(raw), hidden)),
     raw,
   };
+}
+
+/** A host name cannot contain control characters, and the origin has no path in which a server could put a secret. */
+function originOf(location: string | null, base: string): string | undefined {
+  if (location === null || !URL.canParse(location, base)) return undefined;
+  const { origin } = new URL(location, base);
+  return origin === 'null' ? undefined : origin;
 }
 
 function textOf(body: BufferedResponseBody): string {

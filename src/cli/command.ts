@@ -92,7 +92,7 @@ export interface CommandGroup<C> {
   readonly defaultCommand?: string;
   /** Aliases for the commands of the group, such as `ls` for `list`, which help does not show. */
   readonly aliases?: Readonly<Record<string, string>>;
-  /** Commands of similar tools that this program does not have, each with the command that replaces it. */
+  /** First words of commands of similar tools that this program does not have, each with the command that replaces it. */
   readonly replacements?: Readonly<Record<string, string>>;
 }
 

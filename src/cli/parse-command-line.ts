@@ -5,6 +5,7 @@ import { likelyIntendedWord } from './nearest-word.ts';
 import {
   findOptionValueError,
   findPositionalsError,
+  findReplacement,
   misplacedOptionsError,
   missingOptionValueError,
   misspelledCommandError,
@@ -176,8 +177,9 @@ function defaultCommandError<C>(
   const path = from.path.join(' ');
   if (names.includes(word)) return misplacedOptionsError(path, word);
   const places = spec.arguments ?? [];
-  if (args.length > places.length && places.at(-1)?.variadic !== true)
-    return unknownCommandError(path, word, from.group.children, from.group.replacements);
+  const isExcess = args.length > places.length && places.at(-1)?.variadic !== true;
+  if (isExcess || findReplacement(args, from.group.replacements) !== undefined)
+    return unknownCommandError(path, args, from.group.children, from.group.replacements);
   const meant = likelyIntendedWord(word, names);
   return meant === undefined
     ? undefined

@@ -9,11 +9,12 @@ import { formatSynopsis } from './synopsis.ts';
 /** In this file, `path` is the command as typed, such as `cloudctl droplets`. */
 export function unknownCommandError<C>(
   path: string,
-  word: string,
+  words: readonly string[],
   children: CommandTree<C>,
   elsewhere: CommandGroup<C>['replacements'] = {},
 ): CliError {
-  const other = Object.hasOwn(elsewhere, word) ? elsewhere[word] : undefined;
+  const [word = ''] = words;
+  const other = findReplacement(words, elsewhere);
   if (other !== undefined)
     return usageError(`unknown command "${shortenInputForError(word)}" for "${path}"`, `use \`${other}\``);
   // `cloudctl login`, without its group, is recognized as `cloudctl auth login`.
@@ -22,6 +23,17 @@ export function unknownCommandError<C>(
   const meant = below.get(word) ?? (near === undefined ? undefined : (below.get(near) ?? near));
   const hint = meant === undefined ? helpHint(path) : `did you mean \`${path} ${meant}\`?`;
   return usageError(`unknown command "${shortenInputForError(word)}" for "${path}"`, hint);
+}
+
+/** The command that replaces the first words of a line of a similar tool; the longest entry decides. */
+export function findReplacement(
+  words: readonly string[],
+  replacements: Readonly<Record<string, string>> = {},
+): string | undefined {
+  const found = words
+    .map((_, at) => words.slice(0, at + 1).join(' '))
+    .filter((key) => Object.hasOwn(replacements, key));
+  return replacements[found.at(-1) ?? ''];
 }
 
 /** Maps the name of each subcommand to its path, for names that occur in only one group. */

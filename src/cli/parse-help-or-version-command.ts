@@ -23,13 +23,14 @@ export function parseHelpOrVersionCommand<C>(
   const [name = ''] = words;
   const topic = group === root && words.length === 1 && Object.hasOwn(topics, name) ? topics[name] : undefined;
   if (first === 'help' && topic !== undefined) return { kind: 'topic', topic };
-  if (first !== 'help') throw unknownCommandError(path.join(' '), first, group.children, group.replacements);
+  if (first !== 'help')
+    throw unknownCommandError(path.join(' '), [first, ...words], group.children, group.replacements);
   let node: CommandGroup<C> | LazyCommand<C> = group;
   const reached = [...path];
   for (const word of words) {
     const found: FoundCommand<C> | undefined = findCommandByWord(node, word);
     if (found === undefined)
-      throw unknownCommandError(reached.join(' '), word, node.kind === 'group' ? node.children : {});
+      throw unknownCommandError(reached.join(' '), [word], node.kind === 'group' ? node.children : {});
     node = found.child;
     reached.push(found.name);
   }

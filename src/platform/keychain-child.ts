@@ -4,6 +4,8 @@ import { type KeychainRequest, keychainOperationStartedLine } from './keychain-w
 
 // On Windows a Ctrl-C reaches every process of the console, so the helper ignores it and the parent process handles it.
 process.on('SIGINT', () => {});
+// Without a listener, SIGUSR1 opens the debugger of Node on a local port.
+process.on('SIGUSR1', () => {});
 
 const [, , service] = process.argv;
 const machine: KeychainEnvironment = {

@@ -96,11 +96,16 @@ describe('a request', () => {
   });
 
   it('is not redirected', async () => {
-    const seen = answering(
-      () => new HttpResponse(null, { status: 302, headers: { location: 'https://evil.example/' } }),
-    );
-    await expect(apiWith().api.json(get)).rejects.toMatchObject({ code: 'api_error', status: 302 });
+    const location = 'https://evil.example/login?token=secret';
+    const seen = answering(() => new HttpResponse(null, { status: 302, headers: { location } }));
+    const failure = await apiWith()
+      .api.json(get)
+      .catch((error: unknown) => error);
+    expect(failure).toMatchObject({ code: 'api_error', status: 302 });
     expect(seen).toHaveLength(1);
+    // The target's path and query may contain secrets.
+    expect(String(failure)).toContain('https://evil.example (302)');
+    expect(JSON.stringify(failure)).not.toContain('secret');
   });
 
   it('answered by a page is an error that shows nothing of it', async () => {

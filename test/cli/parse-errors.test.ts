@@ -15,19 +15,19 @@ const names = { name: 'names', short: 'n', valueName: 'LIST', description: '' };
 const kind = { name: 'kind', valueName: 'K', choices: ['fail', 'skip'], description: '' };
 
 test('an unknown command close to a known one suggests it, another points to the help', () => {
-  const close = unknownCommandError('cloudctl', 'droplts', testTree());
+  const close = unknownCommandError('cloudctl', ['droplts'], testTree());
   expect(close).toMatchObject({ code: 'usage', exitCode: 2 });
   expect(close.hint).toContain('`cloudctl droplets`');
-  const other = unknownCommandError('cloudctl', 'volumes', testTree());
+  const other = unknownCommandError('cloudctl', ['volumes'], testTree());
   expect(other.hint).toContain('`cloudctl --help`');
   expectGolden('errors', [close, other].map(errorText).join('\n\n'));
 });
 
 test('a command of similar tools leads to its replacement', () => {
   const replacements = { delete: 'cloudctl api DELETE /v2/droplets/ID' };
-  const known = unknownCommandError('cloudctl droplets', 'delete', {}, replacements);
+  const known = unknownCommandError('cloudctl droplets', ['delete'], {}, replacements);
   expect(known.hint).toContain('`cloudctl api DELETE /v2/droplets/ID`');
-  expect(unknownCommandError('cloudctl droplets', 'constructor', {}, replacements).hint).toContain(
+  expect(unknownCommandError('cloudctl droplets', ['constructor'], {}, replacements).hint).toContain(
     '`cloudctl droplets --help`',
   );
   expectGolden('errors', errorText(known));
@@ -53,7 +53,7 @@ test.each([
   // Two groups have one.
   ['list', 'cloudctl --help'],
 ])('%s without its group suggests %s', (word, meant) => {
-  expect(unknownCommandError('cloudctl', word, testTree()).hint).toContain(`\`${meant}\``);
+  expect(unknownCommandError('cloudctl', [word], testTree()).hint).toContain(`\`${meant}\``);
 });
 
 test('an unknown option is named without its value, which may be a secret', () => {

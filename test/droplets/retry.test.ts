@@ -8,6 +8,7 @@ import { createState } from '../../src/droplets/state.ts';
 import { HttpSendError } from '../../src/platform/http-sender.ts';
 import { workLoginHints } from '../api/login-hints.ts';
 import { argsFrom, commandIo } from '../fixtures/command-io.ts';
+import { expectGolden } from '../fixtures/golden.ts';
 import { testHost } from '../fixtures/host.ts';
 import {
   apiOf,
@@ -22,7 +23,7 @@ import {
 } from './batch-fixtures.ts';
 
 const unreachable = (): never => {
-  throw new CliError('unreachable', 'could not reach the server', {
+  throw new CliError('unreachable', 'no route', {
     cause: new HttpSendError('connection', false, 'refused'),
   });
 };
@@ -105,7 +106,7 @@ describe('--retry-for', () => {
       ['a', 'b', 'c'].map((name) => [name, 'created']),
     );
     expect(tries(ended)).toBe(2);
-    expect(ended.err).toContain('could not reach the server');
+    expect(ended.err).toContain('no route');
   });
 
   it('repeats when the names in use cannot be read', async () => {
@@ -196,11 +197,12 @@ describe('--retry-for', () => {
 
   it('waits 5, 10, 20, 40 and then 60 seconds, and never beyond the limit', async () => {
     const clock = instantClock();
-    const output = commandIo(testHost()).output;
+    const { output, host } = commandIo(testHost());
     const retry = createRetry({ clock, env: {} }, 150_000);
     const step = () => repeatStep(retry, output, new AbortController().signal, async () => unreachable());
     await expect(step()).rejects.toMatchObject({ code: 'unreachable' });
     expect(clock.slept).toEqual([5_000, 10_000, 20_000, 40_000, 60_000, 15_000]);
+    expectGolden('droplets', host.err());
   });
 
   it.each([
