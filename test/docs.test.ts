@@ -25,4 +25,9 @@ describe('the pages generated from the sources are up to date (npm run docs)', (
     const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
     expect(readme.split(/\s+/).length).toBeLessThanOrEqual(700);
   });
+
+  it('docs/scripting.md has at most 1,500 words', () => {
+    const page = readFileSync(new URL('../docs/scripting.md', import.meta.url), 'utf8');
+    expect(page.trim().split(/\s+/).length).toBeLessThanOrEqual(1_500);
+  });
 });
