@@ -1,6 +1,7 @@
 import {
   type ApiResponse,
   isRedirectAfterProcessedRequest,
+  notJsonError,
   type RefusedRequestHints,
   readApiErrorBody,
   toApiError,
@@ -10,7 +11,7 @@ import { type CreatedDroplets, parseCreatedDroplets } from '../api/droplets.ts';
 import { readListTotal } from '../api/list.ts';
 import { CliError } from '../base/errors.ts';
 import { stringifyExact } from '../base/exact.ts';
-import { isJsonRecord, readNumberField } from '../base/json.ts';
+import { isJsonRecord, readNumberField, tryParseExactJson } from '../base/json.ts';
 import { countOf } from '../base/text.ts';
 import { HttpSendError } from '../platform/http-sender.ts';
 import type { Attributes, CreatedRow } from './events.ts';
@@ -64,8 +65,11 @@ export type Outcome =
   | { readonly kind: 'throttled'; readonly error: string }
   /** The server created no droplet. If `stop` is present, every other request would fail with the same error. */
   | { readonly kind: 'failed'; readonly error: string; readonly stop?: CliError }
-  /** It is not known whether the request was processed. If `isDone` is true, at least a part was, so it must not be sent again. */
-  | { readonly kind: 'uncertain'; readonly error: string; readonly isDone?: true };
+  /**
+   * It is not known whether the request was processed. `isAnswered`: the complete response has a status of success, so this run
+   * must not send the request again. `isDone`: at least a part was processed, so no run may.
+   */
+  | { readonly kind: 'uncertain'; readonly error: string; readonly isAnswered?: true; readonly isDone?: true };
 
 /** Determines the outcome of a request from its complete response. */
 export function outcomeOf(
@@ -80,7 +84,8 @@ export function outcomeOf(
     if (rows.length > 0) return { kind: 'created', rows };
     // A server that changes names or returns an id twice has created droplets nevertheless, so the result is unknown.
     const others = (created?.droplets ?? []).map(({ id, name }) => `${name}: ${id}`);
-    if (others.length === 0) return { kind: 'uncertain', error: 'could not parse the response' };
+    if (others.length === 0)
+      return { kind: 'uncertain', error: describeUnknownBody(request, response), isAnswered: true };
     return {
       kind: 'uncertain',
       error: `the droplets in the response have other names (${others.join('; ')})`,
@@ -97,6 +102,15 @@ export function outcomeOf(
   if (readApiErrorBody(response).id === 'droplet_limit')
     return { kind: 'failed', error: text, stop: new LimitError(error) };
   return { kind: 'failed', error: text, ...(status === 403 ? { stop: error } : {}) };
+}
+
+/** A web page in place of the response comes from a proxy, a login portal or another server. */
+function describeUnknownBody({ method, path }: ApiRequest, response: ApiResponse): string {
+  const json = tryParseExactJson(response.text());
+  if (json.ok || response.raw.size === 0)
+    return `could not parse the response of ${method} ${path}: it has no droplet (status ${response.status})`;
+  const { message, detail } = notJsonError(response, method, path, json);
+  return `${message} (${detail})`;
 }
 
 /**

@@ -144,7 +144,8 @@ async function createGroup(group: Group, worker: Worker): Promise<CliError | und
       if (left.length === 0) return undefined;
       const error = outcome.kind === 'uncertain' ? outcome.error : 'the response does not contain the droplet';
       if (outcome.kind === 'uncertain') forbidResend(group, outcome, ledger);
-      const closed = { ...uncertainNamesOf(group, sends, clock.now()), names: left, error };
+      const isAnswered = outcome.kind === 'uncertain' ? outcome.isAnswered : true;
+      const closed = { ...uncertainNamesOf(group, sends, clock.now()), names: left, error, isAnswered };
       if ((await resolveUncertain(closed, worker)).kind === 'over') return undefined;
       outcome = undefined;
     }

@@ -55,7 +55,8 @@ export async function resolveUncertain(uncertain: UncertainNames, run: Run): Pro
       return { kind: 'answered', outcome, names: current.names };
     if (outcome !== undefined) {
       forbidResend(current, outcome, ledger);
-      current = { ...current, response: undefined, closedAt: clock.now(), error: outcome.error };
+      const { error, isAnswered } = outcome;
+      current = { ...current, response: undefined, closedAt: clock.now(), error, isAnswered };
     } else if (step.kind === 'look-up' && !ending.aborted) lookups.push(await lookUpGroup(current, run));
   }
 }
@@ -196,6 +197,8 @@ interface Sent {
   readonly closedAt: number | undefined;
   /** The number of creation requests that this run has sent for the group. */
   readonly sends: number;
+  /** Whether a complete response with a status of success arrived: this run does not send the names again. */
+  readonly isAnswered?: true | undefined;
 }
 
 /** A creation request without a complete response, and the lookups that were made afterwards. */
@@ -315,6 +318,12 @@ function stepWhenNoneFound(uncertain: Uncertain, closedAt: number, now: number, 
   const different = formatDifferences(seenInAny(uncertain, ({ different }) => different));
   if (different !== '')
     return final(unknownStep(`a droplet with this name exists that differs from the request (${different})`, true));
+  if (uncertain.isAnswered === true) {
+    // The droplets probably exist, and the lists may lag for longer than a request without a response needs to arrive.
+    const end = closedAt + times.partialLimit;
+    if (last.at < end) return { kind: 'look-up', at: Math.min(last.at + times.lookupInterval, end) };
+    return unknownStep('no droplet with this name was found', true);
+  }
   if (uncertain.sends >= maxSends)
     return unknownStep(`the name was sent ${uncertain.sends} times, and no droplet was found`, true);
   return { kind: 'send' };
