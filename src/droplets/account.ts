@@ -27,31 +27,42 @@ interface AccountCheck {
   /** The command that logs in as the account that started the batch. */
   readonly loginHint: string;
   readonly loginHints: RefusedRequestHints;
-  /** True with `--skip-account-check`: only a known difference between the accounts stops the batch. */
-  readonly isSkipped: boolean;
+  /** How to create the droplets when nothing proves that the ledger belongs to the account; undefined for other commands. */
+  readonly newBatchHint?: string | undefined;
 }
 
 /**
  * Checks that a resumed batch continues in the account that started it, because lookups in another account would find no
  * droplet of the batch and all names would be created again. If one of the two accounts is not known, the check succeeds when a
- * droplet in the ledger can be read. Throws `needs_login` if the check fails.
+ * droplet in the ledger can be read, which needs no other endpoint. Throws `needs_login` if the check fails.
  */
 export async function requireSameAccount(proof: AccountCheck): Promise<void> {
-  const { api, state, current, isSkipped } = proof;
+  const { api, state, current } = proof;
   const recorded = accountOf(state.batch);
   const comparison = compareAccountsAndServerOrigins(recorded, current);
   if (comparison === 'different') throw otherIdentityError(proof, recorded);
-  if (comparison === 'same' || isSkipped || !wasAnythingSent(state)) return;
-  for (const id of recentIds(state)) {
+  if (comparison === 'same' || !wasAnythingSent(state)) return;
+  const ids = recentIds(state);
+  for (const id of ids) {
     const response = await api.request({ method: 'GET', path: `/v2/droplets/${id}` });
     if (response.status >= 200 && response.status < 300) return;
     // Status 404 and 403 mean that this account has no such droplet. An error of the server says nothing about the droplet.
     if (response.status !== 404 && response.status !== 403)
       throw toApiError(response, 'GET', '/v2/droplets/ID', proof.loginHints);
   }
-  throw new CliError('needs_login', 'could not verify that the ledger belongs to this account', {
-    detail: `the batch was started by ${describeAccountAndServerOrigins(recorded)}; this command acts as ${describeAccountAndServerOrigins(current)}; no droplet of the ledger could be read`,
-    hint: 'with another account all names would be created again; if the account is the same, add `--skip-account-check`',
+  throw unprovenError(proof, recorded, ids.length);
+}
+
+function unprovenError(
+  { current, loginHint, newBatchHint }: AccountCheck,
+  recorded: AccountAndServerOrigins,
+  ids: number,
+): CliError {
+  const read = ids === 0 ? 'the ledger has no droplet that could prove it' : 'no droplet of the ledger could be read';
+  const otherwise = newBatchHint === undefined ? '' : `; if the droplets were deleted, ${newBatchHint}`;
+  return new CliError('needs_login', 'could not verify that the ledger belongs to this account', {
+    detail: `the batch was started by ${describeAccountAndServerOrigins(recorded)}; this command acts as ${describeAccountAndServerOrigins(current)}; ${read}`,
+    hint: ids === 0 ? (newBatchHint ?? loginHint) : `${loginHint}${otherwise}`,
   });
 }
 
@@ -72,14 +83,15 @@ function wasAnythingSent(state: BatchState): boolean {
   return hasBegun || created + unknown + state.uncertainGroups().length > 0;
 }
 
-/** The newest droplet ids of the ledger are read, because new droplets are the least likely to be deleted. */
+/**
+ * The droplets of the ledger that are read: the newest first, because new droplets are the least likely to be deleted, then
+ * those that were skipped.
+ */
 function recentIds(state: BatchState): readonly string[] {
-  const ids: string[] = [];
-  for (let at = state.batch.names.length - 1; at >= 0 && ids.length < maxReadIds; at--) {
-    const row = state.rowAt(at);
-    if (row.status === 'created') ids.push(row.id);
-  }
-  return ids;
+  const rows = [...state.rows()].toReversed();
+  const idsOf = (status: 'created' | 'skipped') =>
+    rows.flatMap((row) => (row.status === status && row.id !== undefined ? [row.id] : []));
+  return [...idsOf('created'), ...idsOf('skipped')].slice(0, maxReadIds);
 }
 
-const maxReadIds = 3;
+const maxReadIds = 10;

@@ -1,6 +1,7 @@
 // Creates a droplet for each name exactly once, and deletes droplets. Other folders import this file only.
 
 export { accountOf, requireSameAccount } from './account.ts';
+export { newBatchHint } from './again.ts';
 export { deleteBatch, deleteDroplets, requireDeletable } from './delete.ts';
 export { type Batch, ifExistsChoices } from './events.ts';
 export { openLedger, readLedger } from './ledger.ts';

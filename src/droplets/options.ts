@@ -117,7 +117,7 @@ function requireNoContradiction(names: readonly string[], args: ParsedArgs, batc
 }
 
 /** The additional attributes without the tags that --batch-id added. */
-function recordedExtra(batch: Batch): Readonly<Record<string, unknown>> {
+export function recordedExtra(batch: Batch): Readonly<Record<string, unknown>> {
   const { extra } = batch.attributes;
   return batch.content_hash !== undefined && Array.isArray(extra.tags)
     ? { ...extra, tags: extra.tags.slice(0, -addedTags) }

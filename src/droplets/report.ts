@@ -10,9 +10,9 @@ import { type BatchIo, streamRows } from './io.ts';
 import type { Ledger } from './ledger.ts';
 import { LimitError } from './request.ts';
 import type { BatchState, Row } from './state.ts';
-import { countsAfterWait, rowAfterWait, type WaitResults } from './wait.ts';
+import { countsAfterWait, type PrintedRow, rowAfterWait, type WaitResults } from './wait.ts';
 
-export const resultView: ListView<Numeric<Row>> = {
+export const resultView: ListView<Numeric<PrintedRow>> = {
   columns: [
     { name: 'Name', value: (row) => row.name },
     { name: 'Status', value: (row) => row.status, kind: 'state' },
@@ -34,6 +34,15 @@ export interface Reporter {
   end(notSent: string): Promise<void>;
 }
 
+interface ReportedRun {
+  /** With `--wait`: the row of a created droplet is printed when the wait for the droplet has ended. */
+  readonly waits: boolean;
+  /** For a batch of one name: whether the ledger file is kept after a run with this result. */
+  readonly isLedgerKept: (row: PrintedRow) => boolean;
+  /** Whether another try may change the row of this name, so that it is not yet printed. */
+  readonly isOpen?: (name: string) => boolean;
+}
+
 /**
  * Prints each row as soon as it is known for ndjson, and all rows at the end for the other formats; progress is printed on
  * stderr.
@@ -41,19 +50,15 @@ export interface Reporter {
 export async function startReporter(
   { output, progress, host }: BatchIo,
   { state, path }: Pick<Ledger, 'state' | 'path'>,
-  /** Set with `--wait`: the row of a created droplet is printed when the wait for the droplet has ended. */
-  results?: WaitResults,
-  /** For a batch of one name: whether the ledger file is kept after a run with this result. */
-  isLedgerKept: (row: Row) => boolean = () => true,
-  /** Whether another try may change the row of this name, so that it is not yet printed. */
-  isOpen: (name: string) => boolean = () => false,
+  results: WaitResults,
+  { waits, isLedgerKept, isOpen = () => false }: ReportedRun,
 ): Promise<Reporter> {
   let notSentError = '';
-  const printedRow = (row: Row): Numeric<Row> => {
-    const printed = results === undefined ? row : rowAfterWait(row, results);
+  const printedRow = (row: Row): Numeric<PrintedRow> => {
+    const printed = rowAfterWait(row, results);
     return numericIds(isLedgerKept(printed) ? { ...printed, ledger: path } : printed);
   };
-  function* allRows(notSent: string): Generator<Numeric<Row>> {
+  function* allRows(notSent: string): Generator<Numeric<PrintedRow>> {
     for (const row of state.rows(notSent)) yield printedRow(row);
   }
   const io = { output, progress, host };
@@ -84,7 +89,7 @@ export async function startReporter(
     const state = { created, total, fresh: created - createdBefore, elapsed: host.clock.now() - startedAt };
     return host.stderr.isTTY ? progress.show(formatBar(state)) : output.note(formatProgress(state));
   };
-  const isAwaited = (at: number): boolean => results !== undefined && state.rowAt(at).status === 'created';
+  const isAwaited = (at: number): boolean => waits && state.rowAt(at).status === 'created';
   await printWhere((at) => state.isPresent(at) && !isAwaited(at));
   await showProgress(created);
   return {
@@ -161,6 +166,8 @@ interface RunEnd {
   readonly wait: boolean;
   /** Options that select the same profile and servers, quoted for a shell. */
   readonly profileOptions: readonly string[];
+  /** The error for droplets of a complete ledger that do not exist any more. */
+  readonly missing?: CliError | undefined;
 }
 
 /**
@@ -168,7 +175,7 @@ interface RunEnd {
  * results are unknown. Throws the error that stopped the batch when no droplet was created.
  */
 export async function reportEnd({ output }: Pick<CommandIo, 'output'>, batchEnd: RunEnd): Promise<ExitCode> {
-  const { state, results, stopped, outputError, signal, resume, wait } = batchEnd;
+  const { state, results, stopped, outputError, signal, resume, wait, missing: missingDroplets } = batchEnd;
   const { created, skipped, failed, missing, unknown } = state.counts();
   const total = state.batch.names.length;
   const left = failed + missing + unknown;
@@ -184,6 +191,10 @@ export async function reportEnd({ output }: Pick<CommandIo, 'output'>, batchEnd:
       await output.note(`All ${total} droplets were created.`);
       const again = `resume with \`${resume}\``;
       throw withHint(stopped, stopped.hint === undefined ? again : `${stopped.hint}; then ${again}`);
+    }
+    if (missingDroplets !== undefined) {
+      await output.error(missingDroplets);
+      return missingDroplets.exitCode;
     }
     if (results.failures.size > 0) return reportNotActive({ output }, batchEnd);
     await output.note(`${created} created${skipped === 0 ? '' : `, ${skipped} skipped`}.`);

@@ -5,6 +5,8 @@ import { countOf, formatDuration } from '../base/text.ts';
 import type { ParsedArgs } from '../cli/command.ts';
 import type { CommandIo } from '../cli/command-io.ts';
 import { quoteShellArg } from '../cli/shell-quote.ts';
+import { interruptedError } from '../platform/defer-signals.ts';
+import { missingError, namesWithIds, newBatchHint, readMissing, repeatedOptions } from './again.ts';
 import { parseTimestamp } from './events.ts';
 import { describeOlderDuplicates, recordDuplicates, recordExisting } from './existing.ts';
 import { type BatchIo, listenForInterruption, type Run } from './io.ts';
@@ -16,10 +18,10 @@ import { describeLimit, LimitError } from './request.ts';
 import { isOpenRow, type Retry, reasonToRetry } from './retry.ts';
 import { type Entry, register } from './running.ts';
 import { sendMissing } from './send.ts';
-import { type BatchState, describeSkipped, isFinished, type Row } from './state.ts';
+import { type BatchState, describeSkipped, isFinished } from './state.ts';
 import { timeLimits } from './times.ts';
 import { type UserData, userDataOption } from './user-data.ts';
-import { createWaitResults, waitUntilActive } from './wait.ts';
+import { createWaitResults, type PrintedRow, waitUntilActive } from './wait.ts';
 
 export interface RunOptions extends Pick<LaneOptions, 'loginHints' | 'onPause'> {
   readonly api: ApiClient;
@@ -74,10 +76,20 @@ export async function runBatch(
   let isResultLeft = false;
   try {
     entry = isFinished(state) ? undefined : await register(host, ledger.path, state);
-    const isLedgerKept = (row: Row): boolean => !isSingle || !isProven(row);
+    if (entry === undefined) {
+      notice.awaiting(() => 'checking that the droplets of the ledger exist');
+      results.missing = await readMissing(run).catch((error: unknown) => {
+        const signal = interruption.receivedSignal();
+        throw signal === undefined ? error : interruptedError(signal);
+      });
+    }
+    const isLedgerKept = (row: PrintedRow): boolean => !isSingle || !isProven(row);
     const isOpen = (name: string): boolean => retry !== undefined && isOpenRow(state, refused, name);
-    const awaited = waitTimeout === undefined ? undefined : results;
-    const reporter = await startReporter(io, ledger, awaited, isLedgerKept, isOpen);
+    const reporter = await startReporter(io, ledger, results, {
+      waits: waitTimeout !== undefined,
+      isLedgerKept,
+      isOpen,
+    });
     if (entry === undefined) await output.note('The batch is complete: there is nothing left to send.');
     const isDue = (): boolean =>
       retry?.isOpen() === true && !ending.aborted && reasonToRetry(state, stopped) !== undefined;
@@ -143,7 +155,12 @@ export async function runBatch(
   if (isSingle) await endSingleLedger(io, ledger, isResultLeft && failure === undefined && results.failures.size === 0);
   const resume = resumeCommand(ledger.path, args, profileOptions, options.userData);
   const wait = waitTimeout !== undefined;
-  return reportEnd(io, { state, results, stopped, outputError, signal, resume, wait, profileOptions });
+  const lost = namesWithIds(state, results.missing);
+  const missing =
+    lost.length === 0
+      ? undefined
+      : missingError(state, results.missing, newBatchHint(ledger, lost, args, profileOptions, options.userData));
+  return reportEnd(io, { state, results, stopped, outputError, signal, resume, wait, profileOptions, missing });
 }
 
 const lastLookupNote =
@@ -162,13 +179,8 @@ export function resumeCommand(
   profileOptions: readonly string[],
   userData?: Pick<UserData, 'file'>,
 ): string {
-  const sizes = ['batch-size', 'concurrency', 'max-wait', 'wait-timeout', 'retry-for'].flatMap((option) => {
-    const value = args.value(option);
-    return value === undefined ? [] : [`--${option}`, quoteShellArg(value)];
-  });
-  const wait = args.has('wait') ? ['--wait'] : [];
   const file = userData === undefined ? [] : [`--${userDataOption.name}`, quoteShellArg(userData.file)];
-  const options = [...sizes, ...wait, ...file, ...profileOptions];
+  const options = [...file, ...repeatedOptions(args, profileOptions)];
   return ['cloudctl droplets create --resume', quoteShellArg(ledgerPath), ...options].join(' ');
 }
 
@@ -257,7 +269,7 @@ function isPlainCreation({ batch }: BatchState, args: ParsedArgs): boolean {
 }
 
 /** A complete creation response names the droplet and its action; a droplet that a lookup found has no action. */
-export function isProven(row: Row): boolean {
+export function isProven(row: PrintedRow): boolean {
   return row.status === 'skipped' || (row.status === 'created' && row.action_id !== undefined);
 }
 

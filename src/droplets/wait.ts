@@ -52,9 +52,9 @@ export async function waitUntilActive(run: Run, { timeout, results, onPoll }: Wa
   const { state } = run.ledger;
   const { lane, sent } = limitLane(run.lane, clock, { requests: requestsPerWindow, window: times.pollWindow });
   const waiting = new Map<string, WaitingDroplet>();
-  const created = [...state.rows()].filter((row) => row.status === 'created');
+  const created = [...state.rows()].filter((row) => row.status === 'created' && !results.missing.has(row.id));
   for (const row of created)
-    if (!results.failures.has(row.id) && !results.addresses.has(row.id))
+    if (row.status === 'created' && !results.failures.has(row.id) && !results.addresses.has(row.id))
       waiting.set(row.id, { name: row.name, action: row.action_id, misses: 0 });
   const total = created.length;
   let ended: string[] = [];
@@ -353,14 +353,32 @@ export interface WaitResults {
   readonly addresses: Map<string, string>;
   /** The reason why a droplet cannot become active: it was deleted, or its create action failed. */
   readonly failures: Map<string, string>;
+  /** Ids of droplets of a complete ledger that do not exist any more. */
+  missing: ReadonlySet<string>;
 }
 
 export function createWaitResults(): WaitResults {
-  return { addresses: new Map(), failures: new Map() };
+  return { addresses: new Map(), failures: new Map(), missing: new Set() };
 }
 
-/** Adds the IP address of the droplet to the row; the row becomes `failed` when the droplet cannot become active. */
-export function rowAfterWait(row: Row, { addresses, failures }: WaitResults): Row {
+/** The row of a droplet that the ledger lists and that does not exist any more. */
+interface MissingRow {
+  readonly name: string;
+  readonly status: 'missing';
+  readonly id: string;
+  readonly error: string;
+  readonly ledger?: string;
+}
+
+export type PrintedRow = Row | MissingRow;
+
+/**
+ * Adds the IP address of the droplet to the row; the row becomes `failed` when the droplet cannot become active, and `missing`
+ * when it does not exist any more.
+ */
+export function rowAfterWait(row: Row, { addresses, failures, missing }: WaitResults): PrintedRow {
+  if ('id' in row && row.id !== undefined && missing.has(row.id))
+    return { name: row.name, status: 'missing', id: row.id, error: 'the droplet does not exist any more' };
   if (row.status !== 'created') return row;
   const error = failures.get(row.id);
   if (error !== undefined) return { ...row, status: 'failed', error };

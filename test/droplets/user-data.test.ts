@@ -25,6 +25,8 @@ async function machine(first: 'accepted' | 'refused' | 'repeated' = 'accepted') 
   let posts = 0;
   const { origin, seen } = await serverFor((request, response) => {
     if (request.url === '/v2/account') return reply(response, 200, { account: { uuid: 'u-1', team: null } });
+    const id = /^\/v2\/droplets\/(\d+)$/.exec(request.url)?.[1];
+    if (id !== undefined) return reply(response, 200, { droplet: { id: Number(id), name: 'a' } });
     if (request.method === 'GET') return reply(response, 200, { droplets: [], meta: { total: 0 } });
     posts += 1;
     if (posts === 1 && first === 'refused')

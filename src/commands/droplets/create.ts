@@ -16,6 +16,7 @@ import {
   dryRunView,
   ifExistsChoices,
   isFinished,
+  newBatchHint,
   openLedger,
   planView,
   printDryRun,
@@ -101,10 +102,6 @@ export const dropletsCreateCommand: CommandSpec<CommandContext> = {
       valueName: 'ID',
       description:
         'Tag every droplet, so that the same command continues the batch on any machine, without its ledger. Two runs at the same time under one id are not safe',
-    },
-    {
-      name: 'skip-account-check',
-      description: 'With --resume or --ledger: continue although the account of the ledger could not be verified',
     },
     { name: 'resume', valueName: 'LEDGER', description: 'Continue the batch of this ledger file', completion: 'file' },
     {
@@ -205,11 +202,11 @@ export const dropletsCreateCommand: CommandSpec<CommandContext> = {
       requireProfileMatchesLedger(settings, batch);
       if (isDryRun) return await dryRun(state.missing(), batch);
       const api = await context.api(settings);
-      // With --wait, the command reads the droplets of a finished batch, which another account cannot see.
-      const isContinued = isResumed && (!isOver || args.has('wait') || isPlan);
-      const current = isContinued
+      // The rows of a finished batch are facts about this account, too.
+      const hint = (): string => newBatchHint(ledger, batch.names, args, profileOptions(), userData);
+      const current = isResumed
         ? await withRetry(
-            () => requireAccountOfLedger(context, state, { maxWait, onPause }, args.has('skip-account-check')),
+            () => requireAccountOfLedger(context, state, { maxWait, onPause }, hint()),
             `resume with \`${resumeCommand(ledger.path, args, profileOptions(), userData)}\``,
           )
         : accountOf(batch);

@@ -34,14 +34,14 @@ export function requireProfileMatchesLedger(settings: ResolvedProfileSettings, {
 }
 
 /**
- * Requires that this command acts as the account that started the batch; resolves with the account. @param isSkipped whether an
- * account that is not known is accepted
+ * Requires that this command acts as the account that started the batch; resolves with the account. @param newBatchHint how
+ * to create the droplets when nothing proves the account
  */
 export async function requireAccountOfLedger(
   context: CommandContext,
   state: BatchState,
   wait: RateLimitWaitOptions,
-  isSkipped: boolean,
+  newBatchHint?: string,
 ): Promise<AccountAndServerOrigins> {
   const settings = context.settings();
   const current = await readCurrentAccountAndServerOrigins(context, settings, wait);
@@ -51,7 +51,7 @@ export async function requireAccountOfLedger(
     current,
     loginHint: batchLedgerLoginHint(settings, state.batch),
     loginHints: buildRefusedRequestHints(settings, context.host.folders.config),
-    isSkipped,
+    newBatchHint,
   });
   return current;
 }

@@ -109,7 +109,7 @@ describe('droplets with ids beyond 2^53', () => {
     // As a run that was killed before it had read the responses.
     const lines = readFileSync(ledger, 'utf8').split('\n');
     writeFileSync(ledger, lines.filter((line) => !line.includes('"event":"created"')).join('\n'));
-    const resumed = await run('droplets', 'create', '--resume', ledger, '--skip-account-check', '-o', 'json');
+    const resumed = await run('droplets', 'create', '--resume', ledger, '-o', 'json');
     expect(resumed.code).toBe(0);
     expect(digits(resumed.out)).toEqual(await idsOf('n1', 'n2', 'n3'));
     expect(digits(resumed.out)).toHaveLength(3);

@@ -444,7 +444,7 @@ describe('--resume', () => {
     expect((await recordedRequests(sandbox)).filter((line) => line === 'POST /v2/droplets')).toHaveLength(3);
   });
 
-  it('of a finished batch says so, sends nothing and is exit 0', async () => {
+  it('of a finished batch says so, reads its droplets, creates nothing and is exit 0', async () => {
     const { host, sandbox, ledger } = await begun();
     await runCloudctl(host, ['droplets', 'create', '--resume', ledger]);
     const before = await recordedRequests(sandbox);
@@ -452,7 +452,7 @@ describe('--resume', () => {
     expect(ran.code).toBe(0);
     expectGolden('droplets', messages(ran.err));
     expect(ran.out.trim().split('\n')).toHaveLength(3);
-    expect(await recordedRequests(sandbox)).toEqual(before);
+    expect((await recordedRequests(sandbox)).slice(before.length)).toEqual(['GET /v2/account', 'GET /v2/droplets']);
   });
 
   it.each([

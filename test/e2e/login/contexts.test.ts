@@ -97,7 +97,7 @@ describe.each(contexts)('a batch in the %s context', (context) => {
     expect((await resume(ledger)).code).toBe(4);
 
     await logInAs(other);
-    const refused = await resume(ledger, '--skip-account-check', '-o', 'json');
+    const refused = await resume(ledger, '-o', 'json');
     expect(refused.code).toBe(4);
     expect(errorOf(refused).exit_code).toBe(4);
     expect([await countedIn(context), await countedIn(other)]).toEqual([before, none]);

@@ -16,10 +16,6 @@ export const batchesDeleteCommand: CommandSpec<CommandContext> = {
   arguments: [batchLedgerArgument],
   options: [
     { name: 'dry-run', description: 'List the droplets that would be deleted, without deleting them' },
-    {
-      name: 'skip-account-check',
-      description: 'Continue although the account of the ledger could not be verified',
-    },
     ...batchSendOptionSpecs,
   ],
   examples: [
@@ -42,8 +38,7 @@ export const batchesDeleteCommand: CommandSpec<CommandContext> = {
       const api = await context.api(settings);
       const io = quietForJson(context);
       const onPause = (ms: number): Promise<void> => showRateLimitWait(io, ms);
-      const isSkipped = args.has('skip-account-check');
-      const current = await requireAccountOfLedger(context, state, { maxWait, onPause }, isSkipped);
+      const current = await requireAccountOfLedger(context, state, { maxWait, onPause });
       const pause = createRateLimitDelayWithProgress({ ...context, ...io });
       const reader = { api, pause, onProgress: io.progress.count('droplets') };
       return await deleteBatch(context, ledger, reader, {

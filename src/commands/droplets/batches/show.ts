@@ -54,7 +54,7 @@ async function readIfAvailable(
     const api = await context.api(settings);
     // If the rate limit requires a wait of more than 60 s, the command shows only the ledger.
     const wait = { maxWait: 60_000, onPause: (ms: number) => showRateLimitWait(io, ms) };
-    await requireAccountOfLedger(context, state, wait, false);
+    await requireAccountOfLedger(context, state, wait);
     const pause = createRateLimitDelayWithProgress({ ...context, ...io });
     return await readBatchDroplets(state, { api, pause, onProgress: io.progress.count('droplets') });
   } catch (error) {
