@@ -274,7 +274,7 @@ function distinctErrors(state: BatchState, max: number): readonly string[] {
   return [...errors].slice(0, max);
 }
 
-/** Without a terminal, prints what the batch is waiting for when nothing was printed for 10 s. */
+/** Prints what the batch is waiting for when nothing was printed for 10 s. */
 export interface Notice {
   /** The same streams as the given `io`; each line that they print restarts the interval. */
   readonly io: BatchIo;
@@ -289,7 +289,10 @@ const firstIntervalMs = 10_000;
 /** The longest interval between two lines, because some CI systems end a job that prints nothing for ten minutes. */
 const maxIntervalMs = 300_000;
 
-/** The first line is printed after 10 s of silence, and each further line after twice the previous interval, at most 5 min. */
+/**
+ * The first line is printed after 10 s of silence, and each further line after twice the previous interval, at most 5 min. On a
+ * terminal, where the progress stays visible, further lines follow every 5 min.
+ */
 export function startNotice({ host, output, progress }: BatchIo): Notice {
   const { clock, stderr } = host;
   const stopped = new AbortController();
@@ -311,10 +314,13 @@ export function startNotice({ host, output, progress }: BatchIo): Notice {
       const left = printedAt + interval - clock.now();
       // A line that is printed during this sleep resets the interval to `firstIntervalMs`.
       if (left > 0) await clock.sleep(Math.min(left, firstIntervalMs), stopped.signal);
-      else {
-        await progress.show(text());
+      else if (stderr.isTTY && clock.now() < pausedUntil) {
+        // On a terminal the progress counts the seconds of this wait down.
         printedAt = clock.now();
-        interval = Math.min(2 * interval, maxIntervalMs);
+      } else {
+        await (stderr.isTTY ? output.note(text()) : progress.show(text()));
+        printedAt = clock.now();
+        interval = stderr.isTTY ? maxIntervalMs : Math.min(2 * interval, maxIntervalMs);
       }
     }
   };
@@ -324,8 +330,7 @@ export function startNotice({ host, output, progress }: BatchIo): Notice {
       yield page;
     }
   }
-  // On a terminal the progress text is always visible, so no notices are needed.
-  if (!stderr.isTTY) run().catch(() => {});
+  run().catch(() => {});
   return {
     io: {
       host,
@@ -354,6 +359,7 @@ export function startNotice({ host, output, progress }: BatchIo): Notice {
     awaiting(what) {
       describe = what;
       startedAt = clock.now();
+      interval = firstIntervalMs;
     },
     pausing(ms) {
       pausedUntil = clock.now() + ms;

@@ -238,12 +238,24 @@ export async function createMissing(
   for (const name of state.missing()) sent.names.add(name);
   for (const group of state.uncertainGroups()) for (const name of group.names) sent.names.add(name);
   await reportUncertain(io, state);
-  awaiting(() => `waiting for the server (${state.counts().created} of ${state.batch.names.length} created)`);
-  const { stop, sentAgainAt } = await sendMissing(run, { ...options, onSettled: reporter.settled });
+  const server = (): string =>
+    `waiting for the server (${state.counts().created} of ${state.batch.names.length} created)`;
+  awaiting(server);
+  let isLate = false;
+  const onLate = (count: number): void => {
+    if (isLate !== count > 0) awaiting(isLate ? server : () => lateText(times.responseLimit));
+    isLate = count > 0;
+  };
+  const { stop, sentAgainAt } = await sendMissing(run, { ...options, onLate, onSettled: reporter.settled });
   // A request that was repeated may be carried out late: the last lookup waits until it cannot arrive any more.
   const lookups = [clock.now(), lookAgainAt, sentAgainAt === undefined ? undefined : sentAgainAt + times.orphanLimit];
   sent.lastLookupAt = Math.max(sent.lastLookupAt, ...lookups.filter((time) => time !== undefined));
   return stop instanceof LimitError ? await describeLimit(stop, options.api, ended) : stop;
+}
+
+/** @param limit the longest wait for a late response in milliseconds */
+function lateText(limit: number): string {
+  return `waiting for a late response (at most ${formatDuration(limit)}), because a second request could create droplets twice`;
 }
 
 /** Names that an earlier run sent and whose result is not known. */

@@ -16,6 +16,8 @@ interface SendOptions {
   /** The response time in milliseconds after which a response counts as late. */
   readonly timeout: number;
   readonly userData?: UserData | undefined;
+  /** Called when a response is late, and when it is no longer awaited. @param late number of late responses that are awaited */
+  readonly onLate?: ((late: number) => void) | undefined;
   /** Called with the names of a group when their result is final in this run; the returned promise is awaited. */
   readonly onSettled: (names: readonly string[]) => Promise<void> | undefined;
 }
@@ -39,6 +41,11 @@ export async function sendMissing(run: Run, options: SendOptions): Promise<SendR
   let sentAgainAt: number | undefined;
   const late = detectLateResponses(clock, options.timeout, ended);
   const isStopped = (): boolean => stop !== undefined || unexpected !== undefined;
+  let awaited = 0;
+  const onLate = (change: 1 | -1): void => {
+    awaited += change;
+    options.onLate?.(awaited);
+  };
   const onSentAgain = (): void => {
     sentAgainAt = clock.now();
   };
@@ -66,7 +73,7 @@ export async function sendMissing(run: Run, options: SendOptions): Promise<SendR
     // While a worker sends a group, the results of its previous group are printed. Reports of the same worker never overlap.
     let reporting: Promise<void> | undefined;
     const aborter = createAborter(ended);
-    const worker = { ...run, userData: options.userData, late, aborter, isStopped, onSentAgain };
+    const worker = { ...run, userData: options.userData, late, aborter, isStopped, onSentAgain, onLate };
     while (!isStopped() && !ending.aborted) {
       const { value: names, done } = groups.next();
       if (done === true) break;
@@ -111,6 +118,7 @@ interface Worker extends Run {
   /** Whether an error has stopped the batch: no further request is sent, but names that were sent are still looked up. */
   readonly isStopped: () => boolean;
   readonly onSentAgain: () => void;
+  readonly onLate: (change: 1 | -1) => void;
 }
 
 /**
@@ -130,7 +138,11 @@ async function createGroup(group: Group, worker: Worker): Promise<CliError | und
     if (outcome === undefined) {
       const open = { ...uncertainNamesOf(group, sends, clock.now()), response, closedAt: undefined };
       // After `resolveUncertain`, the response is not needed any more, so the request is aborted.
-      const resolution = await resolveUncertain(open, worker).finally(aborter.abort);
+      worker.onLate(1);
+      const resolution = await resolveUncertain(open, worker).finally(() => {
+        worker.onLate(-1);
+        aborter.abort();
+      });
       if (resolution.kind === 'over') return undefined;
       if (resolution.kind === 'answered') ({ outcome, names } = resolution);
     }

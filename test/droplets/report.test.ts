@@ -134,11 +134,22 @@ describe('batch waiting notice printer', () => {
   it.each([
     ['with --quiet', { quiet: true }],
     ['with -o json', { format: 'json' as const }],
-    ['on a terminal, which shows the progress', { terminal: true }],
+    ['on a terminal with -o json', { terminal: true, format: 'json' as const }],
   ])('nothing is printed %s', async (_case, options) => {
     const { lines, clock } = setUp(options);
     await clock.advance(60_000);
     expect(lines()).toEqual([]);
+  });
+
+  it('on a terminal one line is printed, and the next after 5 min', async () => {
+    const { notice, lines, clock } = setUp({ terminal: true });
+    notice.awaiting(() => 'X');
+    await clock.advance(11_000);
+    expect(lines()).toHaveLength(1);
+    await clock.advance(290_000);
+    expect(lines()).toHaveLength(1);
+    await clock.advance(20_000);
+    expect(lines()).toHaveLength(2);
   });
 
   it('rows end a silence', async () => {

@@ -67,6 +67,26 @@ function forgetful(post: RequestHandler) {
   });
 }
 
+describe('droplets create with a server that never responds to a creation', () => {
+  it.each([
+    ['without a terminal', {}, ['a']],
+    ['on a terminal', { terminal: 80 }, ['a']],
+    ['with -o json', {}, ['a', '-o', 'json']],
+    ['with -o json on a terminal', { terminal: 80 }, ['a', '-o', 'json']],
+    ['for several names', {}, ['a', 'b']],
+  ])('looks up, and says after 10 s why it waits longer than --timeout: %s', async (_case, options, words) => {
+    const { origin, seen } = await forgetful(() => undefined);
+    const base = { ...tokenTo(origin), clock: fastClock(500) };
+    const ran = await runCloudctl(base, ['droplets', 'create', ...words, ...like, '--timeout', '2s'], options);
+    expect(ran.code).toBe(5);
+    expect(seen.filter(({ method }) => method === 'POST')).toHaveLength(1);
+    expect(seen.filter(({ method }) => method === 'GET').length).toBeGreaterThan(10);
+    const lines = [...ran.err.matchAll(/still waiting.*/g)].map(([line]) => line);
+    if (words.includes('-o')) expect(lines).toEqual([]);
+    else expectGolden('droplets', lines.find((line) => /late/.test(line))?.replace(/for [\d a-z]+$/, 'for N s') ?? '');
+  });
+});
+
 describe('droplets create', () => {
   it('prints a documented row for every name, in their order', async () => {
     const { host } = await loggedIn();
