@@ -39,13 +39,15 @@ export const exitCodes = {
   inventory_incomplete: 5,
   cutover_incomplete: 5,
   cancelled: 130,
+  storage: 7,
+  output: 7,
   internal: 1,
 } as const;
 
 export type CliErrorCode = keyof typeof exitCodes;
 /**
- * Exit codes: 0 success, 1 failure, 2 usage, 3 preflight, 4 authentication, 5 partial success, 6 unreachable, 130/143
- * interrupted.
+ * Exit codes: 0 success, 1 failure, 2 usage, 3 preflight, 4 authentication, 5 partial success, 6 unreachable, 7 a file or
+ * the output cannot be written, 130/143 interrupted.
  */
 export type ExitCode = 0 | 143 | (typeof exitCodes)[CliErrorCode];
 

@@ -1,5 +1,6 @@
 import { buildErrorJson, CliError } from '../base/errors.ts';
 import { indentContinuationLines, sanitizeLine, sanitizeLines } from '../base/sanitize.ts';
+import { isStorageFault, storageError } from '../base/storage-error.ts';
 import type { OutputSink, ProcessEnvironment } from '../platform/host.ts';
 import { createTerminalStyles } from './color.ts';
 import { wrapForTerminal } from './wrap-for-terminal.ts';
@@ -29,11 +30,16 @@ export async function printError(error: CliError, { stderr, json, color }: Error
 }
 
 /**
- * Converts any thrown value to an error for the user. A thrown value that is not a CliError is a bug in the program, so it gets
- * the error code `internal`.
+ * Converts any thrown value to an error for the user. A thrown value that is neither a CliError nor an error of the file system is
+ * a bug in the program, so it gets the error code `internal`.
  */
 export function toCliError(thrown: unknown): CliError {
   if (thrown instanceof CliError) return thrown;
+  if (isStorageFault(thrown) && thrown instanceof Error) {
+    return storageError(`could not use a file: ${sanitizeLine(thrown.message, 1000)}`, thrown, {
+      elsewhere: 'set CLOUDCTL_STATE_DIR and CLOUDCTL_CONFIG_DIR to folders that you can write to',
+    });
+  }
   const reason =
     thrown instanceof Error ? `${thrown.name}: ${thrown.message}` : `thrown value of type ${typeof thrown}`;
   return new CliError('internal', 'internal error', {

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { CliError } from '../base/errors.ts';
 import { isJsonRecord, type JsonRecord, tryParseJson } from '../base/json.ts';
+import { storageError } from '../base/storage-error.ts';
 import { ensureFolder, readTextIfPresent, writeFileAtomically } from '../platform/files.ts';
 import type { ConfigAndStateFolders } from '../platform/host.ts';
 import { requireOwnFolder } from '../platform/own-folder.ts';
@@ -128,10 +129,9 @@ function writeConfig(folder: string, json: JsonRecord): void {
     ensureFolder(folder);
     writeFileAtomically(path, `${JSON.stringify(json, null, 2)}\n`);
   } catch (error) {
-    throw new CliError('internal', `could not write ${path}`, {
+    throw storageError(`could not write ${path}`, error, {
       detail: `${error instanceof Error ? error.message : String(error)}; the file is unchanged`,
-      hint: 'make the folder writable and free disk space, or set CLOUDCTL_CONFIG_DIR to another folder',
-      cause: error,
+      elsewhere: 'set CLOUDCTL_CONFIG_DIR to a folder that you can write to',
     });
   }
 }

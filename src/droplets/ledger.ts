@@ -17,6 +17,7 @@ import {
 } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { CliError, usageError } from '../base/errors.ts';
+import { storageError } from '../base/storage-error.ts';
 import { type HeldFileLock, tryAcquireFileLock } from '../platform/file-lock.ts';
 import { createFileWithReservedSpace } from '../platform/files.ts';
 import type { Clock, HostSystem } from '../platform/host.ts';
@@ -377,15 +378,14 @@ export function isResumable(path: string): boolean {
 function writeError(path: string, error: unknown): CliError {
   if (error instanceof CliError) return error;
   const reason = error instanceof Error ? error.message : String(error);
-  return new CliError('internal', `could not write the ledger: ${reason}`, {
+  return storageError(`could not write the ledger: ${reason}`, error, {
     detail: path,
-    hint: 'free disk space, or set CLOUDCTL_STATE_DIR to another folder',
-    cause: error,
+    elsewhere: 'use a folder that you can write to: `--ledger FILE`, or CLOUDCTL_STATE_DIR for the state folder',
   });
 }
 
 function ledgerLostError(path: string): CliError {
-  return new CliError('internal', 'the ledger was deleted or replaced during the run', {
+  return new CliError('storage', 'the ledger was deleted or replaced during the run', {
     detail: path,
     hint: 'check the names with `cloudctl droplets list`',
   });

@@ -190,7 +190,11 @@ export async function reportEnd({ output }: Pick<CommandIo, 'output'>, batchEnd:
     if (stopped !== undefined) {
       await output.note(`All ${total} droplets were created.`);
       const again = `resume with \`${resume}\``;
-      throw withHint(stopped, stopped.hint === undefined ? again : `${stopped.hint}; then ${again}`);
+      const hint = stopped.hint === undefined ? again : `${stopped.hint}; then ${again}`;
+      const { code, message, detail, status, requestId, cause } = stopped;
+      // The droplets exist, so a script continues instead of starting again.
+      const exitCode = code === 'storage' ? 5 : stopped.exitCode;
+      throw new CliError(code, message, { detail, hint, status, requestId, exitCode, cause });
     }
     if (missingDroplets !== undefined) {
       await output.error(missingDroplets);

@@ -123,5 +123,14 @@ export const cliErrorCodeMeanings: Readonly<Record<CliErrorCode, { readonly mean
       fix: 'Run the command of the next step that was printed.',
     },
     cancelled: { meaning: 'the user cancelled', fix: 'Run the command again.' },
+    storage: {
+      meaning:
+        'a file of the program cannot be read or written: the file system is full, read-only, forbidden or broken',
+      fix: 'Free disk space, or set CLOUDCTL_STATE_DIR or CLOUDCTL_CONFIG_DIR to a folder that you can write to.',
+    },
+    output: {
+      meaning: 'standard output cannot be written',
+      fix: 'Free space where the output is written, and run the command again.',
+    },
     internal: { meaning: 'an error in the program itself', fix: 'Report the error with the output of `--trace`.' },
   };

@@ -41,6 +41,7 @@ export const meaningOfExitCode: readonly (readonly [number: string, meaning: str
     'partly done: something of a batch, an inventory, a comparison or a cut-over is left, or its result is unknown',
   ],
   ['6', 'a server was not reached: error of the name lookup, the connection or TLS, or a timeout'],
+  ['7', 'a file of the program or the standard output cannot be written: the disk is full, read-only or forbidden'],
   ['130', 'interrupted by Ctrl-C'],
   ['143', 'ended by SIGTERM'],
 ];

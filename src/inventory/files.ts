@@ -91,7 +91,7 @@ export function createFileFailures(): FileFailures {
     error() {
       if (first === undefined) return undefined;
       // Not `usage`: the options were right when the run began, and sources were checked.
-      return new CliError('internal', first.message, {
+      return new CliError('storage', first.message, {
         detail: count === 1 ? undefined : `${count} files could not be used; this is the first of them`,
         hint: 'correct the cause, such as a full disk, and run the same command again',
         cause: first,

@@ -1,6 +1,7 @@
 import { closeSync, constants, fstatSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { CliError } from '../base/errors.ts';
+import { storageError } from '../base/storage-error.ts';
 import { ensureFolder, fileErrorCode, isSameFile } from './files.ts';
 import type { Clock } from './host.ts';
 import {
@@ -116,8 +117,7 @@ function busyError(path: string, waitMs: number): CliError {
 
 function lockError(path: string, error: unknown): CliError {
   const reason = error instanceof Error ? error.message : String(error);
-  return new CliError('internal', `could not lock a file in ${dirname(path)}: ${reason}`, {
-    hint: 'set CLOUDCTL_CONFIG_DIR and CLOUDCTL_STATE_DIR to folders that you own on a local disk',
-    cause: error,
+  return storageError(`could not lock a file in ${dirname(path)}: ${reason}`, error, {
+    elsewhere: 'set CLOUDCTL_CONFIG_DIR and CLOUDCTL_STATE_DIR to folders that you own on a local disk',
   });
 }

@@ -1,5 +1,6 @@
 import type { WriteStream } from 'node:tty';
 import { CliError } from '../base/errors.ts';
+import { isDiskFull } from '../base/storage-error.ts';
 import { canDescriptorBeTerminal } from './can-descriptor-be-terminal.ts';
 import type { OutputSink } from './host.ts';
 
@@ -43,8 +44,11 @@ export function streamSink(stream: () => Output, options: StreamSinkOptions): Ou
       return undefined;
     }
     if (!options.lossless) return undefined;
-    return new CliError('internal', `could not write to ${options.name}: ${error.message}`, {
-      hint: 'free space where the output is written, then run the command again',
+    return new CliError('output', `could not write to ${options.name}: ${error.message}`, {
+      hint: isDiskFull(error)
+        ? 'free space where the output is written, then run the command again'
+        : 'write the output to another place, and run the command again',
+      cause: error,
     });
   };
   return {

@@ -1,6 +1,7 @@
 import { accessSync, constants, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { type CliError, usageError } from '../base/errors.ts';
+import { isDiskFull, storageError } from '../base/storage-error.ts';
 import { readFileNamedByUser } from '../cli/read-file-named-by-user.ts';
 import { decodePreflightBaseline, type PreflightBaseline } from './baseline.ts';
 
@@ -25,7 +26,10 @@ export function requireWritableFile(file: string | undefined): void {
 
 export function fileWriteError(file: string, error: unknown): CliError {
   const reason = error instanceof Error ? error.message : String(error);
-  return usageError(`could not write ${file}: ${reason}`, 'give a file in a folder where you have write permission');
+  const elsewhere = 'give a file in a folder where you have write permission';
+  return isDiskFull(error)
+    ? storageError(`could not write ${file}: ${reason}`, error, { elsewhere })
+    : usageError(`could not write ${file}: ${reason}`, elsewhere);
 }
 
 export function readPreflightBaseline(file: string): PreflightBaseline | undefined {

@@ -1,5 +1,6 @@
 import { CliError } from '../base/errors.ts';
 import type { Secret } from '../base/secret.ts';
+import { storageError } from '../base/storage-error.ts';
 import type { ProfileReference } from '../config/settings.ts';
 import { splitOAuthScope } from '../oauth/scope.ts';
 import {
@@ -257,18 +258,14 @@ function reserveSpace(
   } catch (error) {
     // Another process has removed this journal file as obsolete, on a file system that does not share locks.
     if (fileErrorCode(error) === 'ENOENT' && attempt < 10) return reserveSpace(deps, record, now, attempt + 1);
-    throw new CliError(
-      'keychain_unavailable',
-      'could not refresh the session: no disk space could be reserved for the response',
-      {
-        detail: `${error instanceof Error ? error.message : String(error)}; nothing was sent, and the session was kept`,
-        hint:
-          error instanceof InsecureFileError
-            ? error.hint
-            : 'make the state folder writable for your user and free disk space, then run the command again',
-        cause: error,
-      },
-    );
+    const message = 'could not refresh the session: no disk space could be reserved for the response';
+    const detail = `${error instanceof Error ? error.message : String(error)}; nothing was sent, and the session was kept`;
+    if (error instanceof InsecureFileError)
+      throw new CliError('keychain_unavailable', message, { detail, hint: error.hint, cause: error });
+    throw storageError(message, error, {
+      detail,
+      elsewhere: 'make the state folder writable for your user, then run the command again',
+    });
   }
 }
 

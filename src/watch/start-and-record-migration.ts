@@ -7,6 +7,7 @@ import {
   startOnlineMigration,
 } from '../api/start-online-migration.ts';
 import { CliError } from '../base/errors.ts';
+import { storageError } from '../base/storage-error.ts';
 import type { HeldFileLock } from '../platform/file-lock.ts';
 import { migrationTimeLimit } from './migration-deadline.ts';
 import {
@@ -82,10 +83,9 @@ function lockAndStore(
     }
   } catch (error) {
     lock?.release();
-    throw new CliError('internal', `could not record the migration before it is sent: ${reasonOf(error)}`, {
+    throw storageError(`could not record the migration before it is sent: ${reasonOf(error)}`, error, {
       detail: 'nothing was sent, because without a record an interrupted run could start a second migration',
-      hint: 'make the state folder writable, or choose another one with CLOUDCTL_STATE_DIR',
-      cause: error,
+      elsewhere: 'set CLOUDCTL_STATE_DIR to a folder that you can write to',
     });
   }
   lock?.release();

@@ -91,7 +91,7 @@ describe('batch ledger', () => {
       rmSync(dirname(dirname(path)), { recursive: true, force: true });
       writeFileSync(dirname(dirname(path)), '');
       await expect(createLedgerAt(path, batch, testMachine)).rejects.toMatchObject({
-        code: 'internal',
+        code: 'storage',
         message: expect.stringMatching(/ENOTDIR/),
         hint: expect.stringContaining('CLOUDCTL_STATE_DIR'),
       });
@@ -220,8 +220,8 @@ describe('batch ledger', () => {
       await ledger.close();
       const [first] = events;
       if (first === undefined) throw new Error('no event');
-      await expect(ledger.commit(first)).rejects.toMatchObject({ code: 'internal', detail: ledger.path });
-      expect(() => ledger.record(first)).toThrow(expect.objectContaining({ code: 'internal' }));
+      await expect(ledger.commit(first)).rejects.toMatchObject({ code: 'storage', detail: ledger.path });
+      expect(() => ledger.record(first)).toThrow(expect.objectContaining({ code: 'storage' }));
     });
 
     it('lets only what was created wait for the next line', async () => {
@@ -287,7 +287,7 @@ describe('batch ledger file', () => {
     return { path, file: openFile(path), text: () => readFileSync(path, 'utf8') };
   }
 
-  const refused = expect.objectContaining({ code: 'internal' });
+  const refused = expect.objectContaining({ code: 'storage' });
 
   describe('the file of a ledger', () => {
     it.each(['deleted', 'replaced'])('that was %s during the run is noticed', async (how) => {
@@ -344,7 +344,7 @@ describe('batch ledger file', () => {
       const file = openFile('/dev/full');
       file.append('held\n', true);
       await turn();
-      const full = expect.objectContaining({ code: 'internal', message: expect.stringContaining('ENOSPC') });
+      const full = expect.objectContaining({ code: 'storage', message: expect.stringContaining('ENOSPC') });
       expect(() => file.append('next\n', true)).toThrow(full);
       expect(() => file.append('next\n', false)).toThrow(full);
       expect(() => file.flush()).toThrow(full);

@@ -130,7 +130,7 @@ describe('batch ledger selection', () => {
       expect(() => readLedgerSelection(argsFrom({ ledger: [path] }))).toThrow(
         expect.objectContaining({ code: 'usage' }),
       );
-      await expect(createLedgerAt(path, batchOf(['a']), testMachine)).rejects.toMatchObject({ code: 'internal' });
+      await expect(createLedgerAt(path, batchOf(['a']), testMachine)).rejects.toMatchObject({ code: 'storage' });
       expect(readlinkSync(path)).toBe(target);
       expect(existsSync(target)).toBe(exists);
     });

@@ -51,7 +51,7 @@ it('keeps the first error of a file, which is no usage error, and counts all', (
     throw usageError(message);
   };
   expect(files.attempt(fail('first'))).toBe(false);
-  expect(files.error()).toMatchObject({ code: 'internal', exitCode: 1, message: 'first', detail: undefined });
+  expect(files.error()).toMatchObject({ code: 'storage', exitCode: 7, message: 'first', detail: undefined });
   files.attempt(fail('second'));
   expect(files.error()).toMatchObject({ message: 'first', detail: expect.stringContaining('2') });
 });

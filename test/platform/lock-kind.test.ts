@@ -37,7 +37,7 @@ describe.skipIf(process.platform !== 'linux')('locks of two kinds', () => {
     expect(held).toBeDefined();
     expect(() => tryAcquireFileLock(path, only(second))).toThrow(first === 'fcntl' ? /fs-native-extensions/ : /flock/);
     held?.release();
-    expect(() => tryAcquireFileLock(path, only(second))).toThrow(expect.objectContaining({ code: 'internal' }));
+    expect(() => tryAcquireFileLock(path, only(second))).toThrow(expect.objectContaining({ code: 'storage' }));
   });
 
   it('one that can take both takes the recorded one, and is excluded by it', () => {

@@ -68,8 +68,8 @@ describe('standard output', () => {
   it.skipIf(!existsSync('/dev/full'))('that loses data is an error', async () => {
     const full = openSync('/dev/full', 'w');
     const { child, words } = start('plain', full);
-    expect(await once(child, 'close')).toEqual([1, null]);
-    expect(words()).toMatch(/^internal: .*\bspace left\b/i);
+    expect(await once(child, 'close')).toEqual([7, null]);
+    expect(words()).toMatch(/^output: .*\bspace left\b/i);
     closeSync(full);
   });
 });

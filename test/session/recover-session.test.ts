@@ -196,7 +196,7 @@ describe('recovery', () => {
       const session = createProfileAccessTokenProvider(machine.deps);
       if (what === 'unreadable') {
         // Not even a place for the answer: nothing is sent, and nothing is lost.
-        await expect(session.bearer()).rejects.toMatchObject({ code: 'keychain_unavailable', exitCode: 1 });
+        await expect(session.bearer()).rejects.toMatchObject({ code: 'storage', exitCode: 7 });
         expect(server.seen).toEqual(['/v2/actions']);
         expect(machine.traces()).toHaveLength(1);
         rmSync(path, { recursive: true });
@@ -309,8 +309,8 @@ describe('a disk that fails', () => {
     async (code) => {
       const { server, machine } = await keychainMachine();
       await expect(refreshStoredSession(withDisk(machine, failing(code, 'create')), due)).rejects.toMatchObject({
-        code: 'keychain_unavailable',
-        exitCode: 1,
+        code: 'storage',
+        exitCode: 7,
         detail: expect.stringContaining(`${code}: no`),
       });
       expect(server.seen).toEqual([]);

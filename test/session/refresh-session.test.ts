@@ -629,7 +629,7 @@ describe('the commit of a refresh', () => {
       });
       const failure = refreshStoredSession({ ...deps, store: createFileCredentialStore(place, full) }, due);
       const error = await failure.catch((caught) => caught);
-      expect(error).toMatchObject({ code: 'keychain_unavailable', exitCode: 1 });
+      expect(error).toMatchObject({ code: 'storage', exitCode: 7 });
       expectGolden('auth', errorText(error));
       expect(seen).toHaveLength(0);
       expect(stored()?.refreshToken?.reveal()).toBe('rt-1');

@@ -149,7 +149,7 @@ describe('the request', () => {
     const { stateFolder, start, seen } = await openFixture(accept);
     mkdirSync(stateFolder, { recursive: true });
     writeFileSync(join(stateFolder, 'migrations'), '');
-    await expect(start()).rejects.toMatchObject({ code: 'internal' });
+    await expect(start()).rejects.toMatchObject({ code: 'storage', exitCode: 7 });
     expect(seen).toEqual([]);
   });
 

@@ -1,4 +1,5 @@
 import { CliError, usageError } from '../../base/errors.ts';
+import { storageError } from '../../base/storage-error.ts';
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
 import { requireWholeNumber } from '../../cli/whole-number.ts';
 import { wrapForTerminal } from '../../cli/wrap-for-terminal.ts';
@@ -194,10 +195,9 @@ function stateError({ reason, message, detail, hint }: SandboxStateFolderError):
 }
 
 function unsavedStateError(failure: Error, state: string | undefined): CliError {
-  return new CliError('internal', `could not save the state of the sandbox: ${failure.message}`, {
+  return storageError(`could not save the state of the sandbox: ${failure.message}`, failure, {
     detail: `all changes before the failed write are saved in ${state}; the sandbox has stopped`,
-    hint: 'free disk space and start the sandbox again',
-    cause: failure,
+    elsewhere: 'move the state to a folder that you can write to, and start the sandbox again',
   });
 }
 

@@ -88,7 +88,7 @@ const paths: readonly Path[] = [
     prepare: ({ folders }) => writeFileSync(join(folders.config, 'config.json'), '{"profiles":'),
   },
   {
-    ...{ title: 'a state folder that is a file', args: one, code: 'internal', exit: 1 },
+    ...{ title: 'a state folder that is a file', args: one, code: 'storage', exit: 7 },
     ...{ prepare: ({ work }) => writeFileSync(join(work, 'file'), '') },
     env: async ({ sandbox, work }) => ({
       CLOUDCTL_ACCESS_TOKEN: (await tokenFor(sandbox)).access_token,

@@ -70,7 +70,7 @@ it('with a report they go on, and the report has all sources', async () => {
 it.skipIf(!existsSync('/dev/full'))('the checks end when the lines cannot be written', async () => {
   const words = ['db', 'inventory', inventoryFile(80), ...options, ...slowPassword('full'), '-o', 'ndjson'];
   const ran = await startProgram('sh', ['-c', 'exec "$@" >/dev/full', 'sh', node, bin, ...words], { folders }).ended;
-  expect(ran.code).toBe(1);
+  expect(ran.code).toBe(7);
   expect(ran.stderr).toContain('ENOSPC');
   expect(calls('full')).toBeLessThan(20);
 });
@@ -78,8 +78,8 @@ it.skipIf(!existsSync('/dev/full'))('the checks end when the lines cannot be wri
 it.skipIf(!existsSync('/dev/full'))('a report on a full disk costs only that report', async () => {
   symlinkSync('/dev/full', path('full.html'));
   const ran = await check(3, ['--report', path('full.html'), '--report', path('ok.json'), '-o', 'json']).ended;
-  expect(ran.code).toBe(1);
-  expect(JSON.parse(ran.stderr.slice(ran.stderr.indexOf('{')))).toMatchObject({ error: { code: 'internal' } });
+  expect(ran.code).toBe(7);
+  expect(JSON.parse(ran.stderr.slice(ran.stderr.indexOf('{')))).toMatchObject({ error: { code: 'storage' } });
   expect(ran.stderr).toContain('ENOSPC');
   expect(parseInventoryReport(ran.stdout).summary).toMatchObject({ sources: 3, possible: 3 });
   expect(parseInventoryReport(readFileSync(path('ok.json'), 'utf8')).sources).toHaveLength(3);

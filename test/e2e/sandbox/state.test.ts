@@ -216,7 +216,7 @@ describe('a sandbox with --state that is killed', () => {
       answered.push(`full-${at}`);
     }
     expect([answered.length > 10, answered.length < 500]).toEqual([true, true]);
-    expect(await failing.running.ended).toMatchObject({ code: 1, stderr: expect.stringContaining('ENOSPC') });
+    expect(await failing.running.ended).toMatchObject({ code: 7, stderr: expect.stringContaining('ENOSPC') });
     rmSync(machine.state, { recursive: true });
     cpSync(`${machine.state}.copy`, machine.state, { recursive: true });
     await machine.startSandbox(APPROVE);

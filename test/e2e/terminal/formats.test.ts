@@ -37,5 +37,5 @@ test.skipIf(lacks('script'))('a terminal that says it has no columns gets the wh
 
 test.skipIf(process.platform !== 'linux')('a version that cannot be written is an error', async () => {
   const ran = await startProgram('/bin/sh', ['-c', `'${node}' '${bin}' --version >/dev/full`], { folders }).ended;
-  expect(ran).toMatchObject({ code: 1, stderr: expect.stringMatching(/^error: .*ENOSPC\n$/) });
+  expect(ran).toMatchObject({ code: 7, stderr: expect.stringMatching(/^error: .*ENOSPC\n$/) });
 });

@@ -67,7 +67,7 @@ describeStores('a disk that does not take the answer', ({ make }) => {
       disk.before?.(folder);
       const ran = await fixture.run(list, { under: disk.under(folder) });
       disk.after?.(folder);
-      expect([ran.code, errorOf(ran), ran.stdout]).toEqual([1, locks ? 'keychain_unavailable' : 'internal', '']);
+      expect([ran.code, errorOf(ran), ran.stdout]).toEqual([7, 'storage', '']);
       const words = locks ? 'nothing was sent, and the session was kept' : `could not lock a file in ${folder}: `;
       expect(ran.stderr).toContain(words);
       expect(ran.stderr).toMatch(/E[A-Z]{4,6}\b/);
