@@ -51,7 +51,7 @@ function print(output: string | Uint8Array): void {
     if (code === 'EAGAIN') process.stdout.write(bytes);
     else if (code !== 'EPIPE') {
       process.stderr.write(`error: could not write to standard output: ${code}\n`);
-      process.exitCode = 1;
+      process.exitCode = 7;
     }
   }
 }

@@ -1,10 +1,10 @@
-import { readFileSync } from 'node:fs';
-import { text as readAll } from 'node:stream/consumers';
 import { notJsonError, toApiError } from '../api/api-response.ts';
 import { paginate } from '../api/list.ts';
 import { usageError } from '../base/errors.ts';
 import { tryParseExactJson, tryParseJson } from '../base/json.ts';
 import type { CommandSpec, ParsedArgs } from '../cli/command.ts';
+import { quietForJson } from '../cli/quiet-for-json.ts';
+import { readUserInput } from '../cli/read-file-named-by-user.ts';
 import type { CommandContext } from '../context.ts';
 import { buildRefusedRequestHints } from '../session/session-server-binding.ts';
 import { createRateLimitDelayWithProgress } from './rate-limit-pause.ts';
@@ -160,14 +160,16 @@ async function bodyOf(
 }
 
 async function readBody(context: CommandContext, option: string, data: string): Promise<string> {
-  if (data === '-') return readAll(context.host.stdin);
-  if (option === 'data' && !data.startsWith('@')) return data;
-  try {
-    return readFileSync(option === 'data' ? data.slice(1) : data, 'utf8');
-  } catch (error) {
-    throw usageError(
-      `could not read --${option}: ${error instanceof Error ? error.message : String(error)}`,
-      `pass a readable file, such as \`--${option} ${option === 'data' ? '@' : ''}body.json\``,
-    );
-  }
+  if (data !== '-' && option === 'data' && !data.startsWith('@')) return data;
+  const { note } = quietForJson(context).output;
+  const named = data !== '-' && option === 'data' ? data.slice(1) : data;
+  const content = await readUserInput({ stdin: context.host.stdin, note }, named, {
+    what: named === '-' ? 'the body on standard input' : `the body in ${named}`,
+    readError: (reason) =>
+      usageError(
+        `could not read --${option}: ${reason}`,
+        `pass a readable file, such as \`--${option} ${option === 'data' ? '@' : ''}body.json\``,
+      ),
+  });
+  return content.toString('utf8');
 }

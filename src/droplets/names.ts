@@ -1,15 +1,13 @@
-import { readFileSync } from 'node:fs';
-import { text as readAll } from 'node:stream/consumers';
 import { type CliError, usageError } from '../base/errors.ts';
 import { countOf } from '../base/text.ts';
 import type { ParsedArgs } from '../cli/command.ts';
+import { readUserInput, type UserInput } from '../cli/read-file-named-by-user.ts';
 import { requireNonEmptyValue } from '../cli/require-non-empty-value.ts';
-import type { HostSystem } from '../platform/host.ts';
 
 /** Reads the names from the arguments, --names and --names-from together. */
-export async function readNames({ stdin }: Pick<HostSystem, 'stdin'>, args: ParsedArgs): Promise<readonly string[]> {
+export async function readNames(input: UserInput, args: ParsedArgs): Promise<readonly string[]> {
   const file = requireNonEmptyValue(args, 'names-from', 'names.txt');
-  return expandNames([...args.positionals, ...args.values('names'), ...(await readNamesFrom(stdin, file))]);
+  return expandNames([...args.positionals, ...args.values('names'), ...(await readNamesFrom(input, file))]);
 }
 
 /**
@@ -23,26 +21,17 @@ export function noNamesError(args: ParsedArgs): CliError {
   return usageError(`no names in ${file === '-' ? 'standard input' : file}`, 'write one name per line');
 }
 
-async function readNamesFrom(stdin: HostSystem['stdin'], file: string | undefined): Promise<readonly string[]> {
+async function readNamesFrom(input: UserInput, file: string | undefined): Promise<readonly string[]> {
   if (file === undefined) return [];
-  const text = file === '-' ? await readAll(stdin) : readNamesFile(file);
+  const content = await readUserInput(input, file, {
+    what: file === '-' ? 'the names on standard input' : `the names in ${file}`,
+    readError: (reason) =>
+      usageError(`could not read the file of names: ${reason}`, 'give a readable file, as in `--names-from names.txt`'),
+  });
   // `expandNames` removes white space around each line, including a carriage return.
-  const lines = text.replace(/^\uFEFF/, '').split('\n');
+  const lines = content.toString('utf8').split('\n');
   // A line break at the end of the file ends the last name and does not begin an empty one.
   return lines.at(-1) === '' ? lines.slice(0, -1) : lines;
-}
-
-function readNamesFile(file: string): string {
-  try {
-    const bytes = readFileSync(file);
-    // Windows PowerShell writes redirected output as UTF-16.
-    return bytes.toString(bytes[0] === 0xff && bytes[1] === 0xfe ? 'utf16le' : 'utf8');
-  } catch (error) {
-    throw usageError(
-      `could not read the file of names: ${error instanceof Error ? error.message : String(error)}`,
-      'give a readable file, as in `--names-from names.txt`',
-    );
-  }
 }
 
 /** The pattern of names that the service accepts for a droplet. */

@@ -5,6 +5,7 @@ import { usageError } from '../base/errors.ts';
 import { type ExactNumber, exactNumber } from '../base/exact.ts';
 import { tryParseExactJson } from '../base/json.ts';
 import type { OptionSpec, ParsedArgs } from '../cli/command.ts';
+import type { UserInput } from '../cli/read-file-named-by-user.ts';
 import { requireNonEmptyValue } from '../cli/require-non-empty-value.ts';
 import { shortenInputForError } from '../cli/shorten-input-for-error.ts';
 import type { ResolvedProfileSettings } from '../config/settings.ts';
@@ -18,7 +19,7 @@ import { requireSameUserData, type UserData, type UserDataDigest, userDataOption
 
 /** Creates the batch that the arguments describe. */
 export async function describeBatch(
-  host: Pick<HostSystem, 'stdin' | 'clock' | 'random'>,
+  host: UserInput & Pick<HostSystem, 'clock' | 'random'>,
   args: ParsedArgs,
   settings: Pick<ResolvedProfileSettings, 'profileName' | 'values'>,
   userData: UserData | undefined,
@@ -84,7 +85,7 @@ function readIfExists(args: ParsedArgs): IfExists {
  * recorded, so it must be given again.
  */
 export async function requireSameOptions(
-  host: Pick<HostSystem, 'stdin'>,
+  host: UserInput,
   args: ParsedArgs,
   state: BatchState,
   userData: UserData | undefined,

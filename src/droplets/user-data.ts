@@ -1,12 +1,11 @@
 import { createHash } from 'node:crypto';
-import { closeSync, openSync, readSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { usageError } from '../base/errors.ts';
 import { isJsonRecord, readNumberField, readStringField } from '../base/json.ts';
 import { Secret } from '../base/secret.ts';
 import type { OptionSpec, ParsedArgs } from '../cli/command.ts';
+import { readUserInput, type UserInput } from '../cli/read-file-named-by-user.ts';
 import { requireNonEmptyValue } from '../cli/require-non-empty-value.ts';
-import type { HostSystem } from '../platform/host.ts';
 
 /**
  * The hash and size of user data, which ledgers and previews contain instead of the data, because user data can contain
@@ -40,10 +39,7 @@ const example = 'cloud-config.yaml';
  * Reads the file of `--user-data-file`; returns undefined without the option. Throws a usage error for a file that cannot be
  * sent as user data.
  */
-export async function readUserData(
-  { stdin }: Pick<HostSystem, 'stdin'>,
-  args: ParsedArgs,
-): Promise<UserData | undefined> {
+export async function readUserData(input: UserInput, args: ParsedArgs): Promise<UserData | undefined> {
   const named = requireNonEmptyValue(args, userDataOption.name, example);
   if (named === undefined) return undefined;
   if (named === '-' && args.value('names-from') === '-')
@@ -51,11 +47,18 @@ export async function readUserData(
       '--user-data-file and --names-from cannot both read standard input',
       `use a file for one of the two options, as in \`--user-data-file ${example}\``,
     );
-  const content = named === '-' ? await readStream(stdin) : readFile(named);
   const what = named === '-' ? 'the user data on standard input' : `the user data in ${named}`;
   const hint = `use a cloud-init file, as in \`--user-data-file ${example}\``;
+  const content = await readUserInput(input, named, {
+    what,
+    maxBytes: { bytes: maxBytes, hint },
+    readError: (reason) =>
+      usageError(
+        `could not read the user data: ${reason}`,
+        `pass a readable file, as in \`--user-data-file ${example}\``,
+      ),
+  });
   if (content.length === 0) throw usageError(`${what} is empty`, hint);
-  if (content.length > maxBytes) throw usageError(`${what} has more than ${maxBytes} bytes`, hint);
   const text = decodeUtf8(content);
   if (text === undefined) throw usageError(`${what} is not UTF-8 text`, hint);
   const lines = text.split('\n').map((line) => new Secret(line.trim()));
@@ -103,39 +106,6 @@ export function decodeUserDataDigest(json: unknown): UserDataDigest | undefined 
   const sha256 = readStringField(json, 'sha256');
   const bytes = readNumberField(json, 'bytes');
   return sha256 === undefined || bytes === undefined ? undefined : { sha256, bytes };
-}
-
-/** Reads at most one byte more than the maximum size, even from a device without an end. */
-function readFile(file: string): Buffer {
-  try {
-    const descriptor = openSync(file, 'r');
-    try {
-      const buffer = Buffer.alloc(maxBytes + 1);
-      let length = 0;
-      for (let read = -1; read !== 0 && length < buffer.length; length += read)
-        read = readSync(descriptor, buffer, length, buffer.length - length, null);
-      return buffer.subarray(0, length);
-    } finally {
-      closeSync(descriptor);
-    }
-  } catch (error) {
-    throw usageError(
-      `could not read the user data: ${error instanceof Error ? error.message : String(error)}`,
-      `pass a readable file, as in \`--user-data-file ${example}\``,
-    );
-  }
-}
-
-async function readStream(stream: AsyncIterable<unknown>): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of stream) {
-    const bytes = Buffer.isBuffer(chunk) ? chunk : Buffer.from(String(chunk), 'utf8');
-    chunks.push(bytes);
-    length += bytes.length;
-    if (length > maxBytes) break;
-  }
-  return Buffer.concat(chunks);
 }
 
 function decodeUtf8(bytes: Buffer): string | undefined {

@@ -251,7 +251,8 @@ function readCertificateFile(path: string): string | undefined {
     if (!found.isFile()) throw usageError('the CA file is not a regular file');
     if (found.size > maxCertificateBytes)
       throw usageError(`the CA file is larger than ${maxCertificateBytes / 1024 / 1024} MiB`);
-    return readFileSync(descriptor, 'utf8');
+    // OpenSSL ignores a certificate after a byte order mark.
+    return readFileSync(descriptor, 'utf8').replace(/^\uFEFF/, '');
   } catch (error) {
     if (!(error instanceof Error && 'syscall' in error && 'code' in error)) throw error;
     if (error.code === 'ENOENT') return undefined;

@@ -1,8 +1,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { expect, it, onTestFinished } from 'vitest';
-import { readFileNamedByUser } from '../../src/cli/read-file-named-by-user.ts';
+import { usageError } from '../../src/base/errors.ts';
+import { readFileNamedByUser, readUserInput } from '../../src/cli/read-file-named-by-user.ts';
 import { dbTestHost } from '../commands/db/test-source.ts';
 import { runCloudctl } from '../commands/run-cloudctl.ts';
 import { expectGolden } from '../fixtures/golden.ts';
@@ -18,6 +20,25 @@ it('a missing file is distinguished from an empty one', () => {
   expect(readFileNamedByUser(path)).toBeUndefined();
   writeFileSync(path, '');
   expect(readFileNamedByUser(path)).toBe('');
+});
+
+it('a byte order mark is removed: OpenSSL would ignore the certificate after it', () => {
+  const path = join(folder(), 'ca.pem');
+  writeFileSync(path, '\uFEFF-----BEGIN CERTIFICATE-----');
+  expect(readFileNamedByUser(path)).toBe('-----BEGIN CERTIFICATE-----');
+});
+
+it('an input that is too large is refused, also one that never ends', async () => {
+  const description = {
+    what: 'the body',
+    readError: (reason: string) => usageError(reason),
+    maxBytes: { bytes: 9, hint: 'h' },
+  };
+  await expect(readUserInput({ stdin: Readable.from([]) }, '/dev/zero', description)).rejects.toMatchObject({
+    code: 'usage',
+  });
+  const stdin = Readable.from(['0123456789']);
+  await expect(readUserInput({ stdin }, '-', description)).rejects.toMatchObject({ code: 'usage' });
 });
 
 it.each([

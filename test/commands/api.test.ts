@@ -108,6 +108,19 @@ describe('api --paginate', () => {
     expect((await recordedRequests(sandbox)).filter((line) => line === 'GET /v2/droplets').length).toBeGreaterThan(2);
   });
 
+  it('sends a file without its byte order mark', async () => {
+    const { origin, seen } = await serverFor((_, response) => reply(response, 200, {}));
+    const host = testHost({ env: { CLOUDCTL_ACCESS_TOKEN: 'x', CLOUDCTL_BASE_URL: origin } });
+    const file = join(host.place.work, 'body.json');
+    writeFileSync(file, '\uFEFF{"a":1}');
+    for (const words of [
+      ['--data', `@${file}`],
+      ['--input', file],
+    ])
+      expect((await runCloudctl(host, ['api', 'POST', '/v2/x', ...words])).err).toContain(file);
+    expect(seen.map(({ body }) => body)).toEqual(['{"a":1}', '{"a":1}']);
+  });
+
   it.each([
     ['a link to itself', '/v2/things', 'incomplete_list'],
     ['a link that leaves the base origin', 'http://127.0.0.1:1/v2/things', 'api_error'],

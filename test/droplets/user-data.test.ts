@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { decodeUserDataDigest } from '../../src/droplets/user-data.ts';
 import { recordedRequests, runCloudctl } from '../commands/run-cloudctl.ts';
 import { reply, serverFor } from '../fixtures/fake-server.ts';
+import { expectGolden } from '../fixtures/golden.ts';
 import { type TestHost, testHost } from '../fixtures/host.ts';
 import { seedSession } from '../fixtures/session.ts';
 import { sandboxFor } from '../sandbox/requests.ts';
@@ -97,6 +98,36 @@ describe('--user-data-file', () => {
     const begun = await runCloudctl(host, [...create, '--user-data-file', fileIn(host, content), '-o', 'json']);
     for (const text of [begun.out, begun.err, readFileSync(ledgerIn(begun.out), 'utf8')])
       expect(text).not.toContain('hunter2');
+  });
+
+  it('is sent without a byte order mark, with a notice: cloud-init would ignore it', async () => {
+    for (const bytes of [`\uFEFF${content}`, Buffer.from(`\uFEFF${content}`, 'utf16le')]) {
+      const { host, sent } = await machine();
+      const path = fileIn(host, bytes);
+      const ran = await runCloudctl(host, [...create, '--user-data-file', path]);
+      expect(ran.code).toBe(0);
+      expect(sent()).toMatchObject([{ user_data: content }]);
+      expectGolden(
+        'droplets',
+        (ran.err.split('\n')[0] ?? '').replace(path, 'FILE'),
+        typeof bytes === 'string' ? 'utf-8' : 'utf-16',
+      );
+      const quiet = await runCloudctl(host, [
+        ...create,
+        '--user-data-file',
+        path,
+        '-o',
+        'json',
+        '--if-exists',
+        'create',
+      ]);
+      expect(quiet.err).toBe('');
+      const piped = await runCloudctl(host, [...create, '--user-data-file', '-', '--if-exists', 'create'], {
+        stdin: `\uFEFF${content}`,
+      });
+      expect(piped.code).toBe(0);
+      expect(sent().map(({ user_data: text }) => text)).toEqual([content, content, content]);
+    }
   });
 
   it('is repeated in the resume command, with its absolute path', async () => {

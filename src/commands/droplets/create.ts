@@ -152,7 +152,9 @@ export const dropletsCreateCommand: CommandSpec<CommandContext> = {
         : createRetry(host, parseDurationToMillisecondsOrThrow(retryFor, '--retry-for', 1000));
     const { resumed, created } = readLedgerSelection(args);
     const [isDryRun, isPlan] = [args.has('dry-run'), args.has('plan')];
-    const userData = await readUserData(host, args);
+    const { stdin, clock, random } = host;
+    const input = { stdin, clock, random, note: io.output.note };
+    const userData = await readUserData(input, args);
     // Modules for requests are loaded first: loading them after a million names would keep the heap larger.
     if (!isDryRun) await context.send();
     if (isDryRun) output.checkColumns(dryRunView);
@@ -179,7 +181,8 @@ export const dropletsCreateCommand: CommandSpec<CommandContext> = {
       await printPlan({ host, output, progress: io.progress }, state, lane);
       return 0 as const;
     };
-    const described = resumed === undefined ? await describeBatch(host, args, context.settings(), userData) : undefined;
+    const described =
+      resumed === undefined ? await describeBatch(input, args, context.settings(), userData) : undefined;
     if (described !== undefined && isDryRun) return dryRun(described.names, described);
     if (described !== undefined && isPlan) return plan(createState(described));
     const ledger =
@@ -197,7 +200,7 @@ export const dropletsCreateCommand: CommandSpec<CommandContext> = {
       const { batch } = state;
       const isOver = isFinished(state);
       const isResumed = ledger.origin === 'resumed';
-      if (isResumed) await requireSameOptions(host, args, state, userData);
+      if (isResumed) await requireSameOptions(input, args, state, userData);
       const settings = context.settings();
       requireProfileMatchesLedger(settings, batch);
       if (isDryRun) return await dryRun(state.missing(), batch);

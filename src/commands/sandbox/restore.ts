@@ -1,8 +1,7 @@
-import { readFileSync } from 'node:fs';
-import { text as readAll } from 'node:stream/consumers';
 import { CliError, usageError } from '../../base/errors.ts';
 import { isJsonRecord, tryParseJson } from '../../base/json.ts';
 import type { CommandSpec } from '../../cli/command.ts';
+import { readUserInput } from '../../cli/read-file-named-by-user.ts';
 import {
   decodeSandboxUrlsAndCredentials,
   readLastSandbox,
@@ -42,15 +41,13 @@ async function recordRestoredSandbox(context: CommandContext, ready: unknown): P
 }
 
 async function readSnapshot(context: CommandContext, file: string): Promise<string> {
-  if (file === '-') return readAll(context.host.stdin);
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    throw usageError(
-      `could not read ${file}: ${error instanceof Error ? error.message : String(error)}`,
-      'pass a file that `cloudctl sandbox snapshot` wrote',
-    );
-  }
+  const { note } = context.output;
+  const content = await readUserInput({ stdin: context.host.stdin, note }, file, {
+    what: file === '-' ? 'the snapshot on standard input' : `the snapshot in ${file}`,
+    readError: (reason) =>
+      usageError(`could not read ${file}: ${reason}`, 'pass a file that `cloudctl sandbox snapshot` wrote'),
+  });
+  return content.toString('utf8');
 }
 
 function decodeSnapshot(file: string, text: string): object {
