@@ -90,7 +90,7 @@ it.each(['--report-dir', '--baseline'])('a file of %s that cannot be written cos
   // A folder in the place of the file.
   mkdirSync(join(folder, sourceFileName('n1'), 'x'), { recursive: true });
   const ran = await check(3, [option, folder, '-o', 'json']).ended;
-  expect(ran.code).toBe(1);
+  expect(ran.code).toBe(7);
   expect(parseInventoryReport(ran.stdout).summary).toMatchObject({ sources: 3, possible: 3 });
   for (const name of ['n0', 'n2']) JSON.parse(readFileSync(join(folder, sourceFileName(name)), 'utf8'));
 });
@@ -100,7 +100,7 @@ it('a damaged baseline is not overwritten, and costs only its comparison', async
   mkdirSync(folder);
   writeFileSync(join(folder, sourceFileName('n1')), '{"half');
   const ran = await check(3, ['--baseline', folder, '-o', 'ndjson']).ended;
-  expect(ran.code).toBe(1);
+  expect(ran.code).toBe(7);
   expect(parseInventoryLines(ran.stdout)).toHaveLength(3);
   expect(readFileSync(join(folder, sourceFileName('n1')), 'utf8')).toBe('{"half');
 });

@@ -186,7 +186,7 @@ describe('a sandbox with --state that is killed', () => {
       statuses.push(await createDroplet(first.ready, tokens, name).catch(() => 'closed'));
     expect(statuses.slice(0, 2)).toEqual([202, 500]);
     expect(['closed', 500]).toContain(statuses[2]);
-    expect(await failing.running.ended).toMatchObject({ code: 1, stderr: expect.stringContaining('EIO') });
+    expect(await failing.running.ended).toMatchObject({ code: 7, stderr: expect.stringContaining('EIO') });
     await machine.startSandbox(APPROVE);
     expect(await dropletNames(first.ready, tokens)).toEqual(expect.arrayContaining(['one']));
   });
