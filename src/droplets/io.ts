@@ -20,6 +20,8 @@ export interface Run {
   readonly times: TimeLimits;
   /** Names that the server refused in this run: further tries do not send them. */
   readonly refused: Set<string>;
+  /** Names of requests with a complete response of success that named no droplet: no try of this run sends them again. */
+  readonly answered: Set<string>;
   /** Once this signal is aborted, no further request is sent. */
   readonly ending: AbortSignal;
   /** Once this signal is aborted, the run no longer waits for responses. */

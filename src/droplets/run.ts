@@ -67,7 +67,8 @@ export async function runBatch(
   const interruption = listenForInterruption(host, times.interruptLimit);
   const { ending, ended } = interruption;
   const refused = new Set<string>();
-  const run: Run = { ledger, lane, finder: createFinder(lane), clock, times, refused, ending, ended };
+  const answered = new Set<string>();
+  const run: Run = { ledger, lane, finder: createFinder(lane), clock, times, refused, answered, ending, ended };
   const { state } = ledger;
   let stopped: CliError | undefined;
   let outputError: CliError | undefined;

@@ -157,6 +157,7 @@ async function createGroup(group: Group, worker: Worker): Promise<CliError | und
       const error = outcome.kind === 'uncertain' ? outcome.error : 'the response does not contain the droplet';
       if (outcome.kind === 'uncertain') forbidResend(group, outcome, ledger);
       const isAnswered = outcome.kind === 'uncertain' ? outcome.isAnswered : true;
+      if (isAnswered === true) for (const name of left) worker.answered.add(name);
       const closed = { ...uncertainNamesOf(group, sends, clock.now()), names: left, error, isAnswered };
       if ((await resolveUncertain(closed, worker)).kind === 'over') return undefined;
       outcome = undefined;
@@ -181,7 +182,8 @@ async function settleGroup(
   endedAt: number,
   run: Run,
 ): Promise<boolean> {
-  const sent = { ...uncertainNamesOf({ group, names }, 1, run.clock.now()), closedAt: endedAt, error };
+  const isAnswered: true | undefined = names.some((name) => run.answered.has(name)) || undefined;
+  const sent = { ...uncertainNamesOf({ group, names }, 1, run.clock.now()), closedAt: endedAt, error, isAnswered };
   if ((await resolveUncertain(sent, run)).kind === 'over') return true;
   recordFailed({ group, names }, notFoundText, run.ledger);
   return false;

@@ -56,6 +56,7 @@ export async function resolveUncertain(uncertain: UncertainNames, run: Run): Pro
     if (outcome !== undefined) {
       forbidResend(current, outcome, ledger);
       const { error, isAnswered } = outcome;
+      if (isAnswered === true) for (const name of current.names) run.answered.add(name);
       current = { ...current, response: undefined, closedAt: clock.now(), error, isAnswered };
     } else if (step.kind === 'look-up' && !ending.aborted) lookups.push(await lookUpGroup(current, run));
   }

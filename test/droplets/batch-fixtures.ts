@@ -74,6 +74,7 @@ export function testRun(ledger: Ledger, api: ApiClient, changes: Partial<Run> = 
     clock,
     times: defaultTimeLimits,
     refused: new Set<string>(),
+    answered: new Set<string>(),
     ending: never,
     ended: never,
   };

@@ -443,6 +443,20 @@ describe('create missing droplets', () => {
     });
   });
 
+  it('that the server has answered with a success is not sent by a further try of the same run', async () => {
+    const api = apiOf(() => batchResponse(202, {}));
+    const ledger = await ledgerFor(batchOf(['a']));
+    const run = testRun(ledger, api);
+    const options = { batchSize: 1, concurrency: 1, timeout: 30_000, onLate: () => {}, onSettled: async () => {} };
+    await ledger.commit({ event: 'baseline', existing: {} });
+    for (let attempt = 0; attempt < 3; attempt++) await sendMissing(run, options);
+    expect(api.sent).toHaveLength(1);
+    expect([...ledger.state.rows()]).toMatchObject([{ name: 'a', status: 'unknown' }]);
+    // A later run may, after lookups of its own.
+    await sendMissing(testRun(ledger, api), options);
+    expect(api.sent).toHaveLength(2);
+  });
+
   describe('a request that was certainly not processed', () => {
     it('is sent again after a 429, when the server said so', async () => {
       const api = apiOf((request, at) =>
