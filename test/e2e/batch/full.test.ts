@@ -24,11 +24,10 @@ function fill(setup: BatchSetup, at: string) {
 
 it.each([
   ['baseline', '"event":"baseline"'],
-  ['announced', '"event":"announced"'],
   ['sending', '"event":"sending"'],
   ['created', '"event":"created"'],
   ['failed', '"event":"failed"'],
-  ['a later sending', '"group":5,"server_date"'],
+  ['a later sending', '"group":5,"names"'],
 ])(
   'a disk that is full when a line is written (%s) stops the batch, and --resume ends it with each name once',
   async (what, at) => {

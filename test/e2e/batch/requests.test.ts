@@ -45,10 +45,10 @@ it('many droplets are awaited on the pages where they are, and those with a tag 
   // The account once for the names, 30 creations, and the first page and the last two pages of the poll.
   expect(plain.untilPoll.length).toBeLessThanOrEqual(1 + 26 + 30 + 4);
   const before = (await recordedRequests(setup.sandbox)).filter((line) => line.includes('/v2/')).length;
-  const marked = await createAndWait(setup, ['m-{1..300}', '--mark']);
-  expect(marked.ran.code).toBe(0);
+  const tagged = await createAndWait(setup, ['m-{1..300}', '--batch-id', 'nightly', '--ledger', 'nightly.jsonl']);
+  expect(tagged.ran.code).toBe(0);
   // The account has two pages more, and its droplets are on the two pages of the tag.
-  expect(marked.untilPoll.length - before).toBeLessThanOrEqual(1 + 28 + 30 + 2);
+  expect(tagged.untilPoll.length - before).toBeLessThanOrEqual(1 + 28 + 30 + 2);
 });
 
 it('one name is listed with one request', async () => {

@@ -58,7 +58,7 @@ interface Schedule {
   readonly seed: number;
   readonly chance: () => number;
   /** Odd seeds. */
-  readonly mark: boolean;
+  readonly isTagged: boolean;
   /** The longest time until a run is killed, in ms. */
   readonly longest: number;
 }
@@ -67,7 +67,7 @@ async function setUpSchedule(seed: number): Promise<Schedule> {
   const chance = seededRandom(seed);
   const setup = await setUpBatch({ seed: personal, acceleration });
   misbehave(setup, chance);
-  return { setup, seed, chance, mark: seed % 2 === 1, longest: 1_500 };
+  return { setup, seed, chance, isTagged: seed % 2 === 1, longest: 1_500 };
 }
 
 /** Runs the command and kills it after a random time. */
@@ -106,9 +106,9 @@ async function finish(
   }
 }
 
-/** Each name has one droplet, and its row says which. With `--mark` no name is unknown. */
+/** Each name has one droplet, and its row says which. With the tag of `--batch-id` no name is unknown. */
 function expectExactlyOnce(
-  { setup, seed, mark }: Schedule,
+  { setup, seed, isTagged }: Schedule,
   schedule: string,
   rows: readonly Row[],
   runs: number,
@@ -121,13 +121,14 @@ function expectExactlyOnce(
     if (status === 'created') expect([name, id]).toEqual([name, setup.ids(name)[0]]);
     else expect(error).toContain(`${name}: ${setup.ids(name)[0]}, region nyc3 instead of nyc1`);
   }
-  if (mark) expect(unknown).toEqual([]);
+  if (isTagged) expect(unknown).toEqual([]);
 }
 
 const printed = ['--timeout', '1s', '-o', 'ndjson'];
 
-function creation({ setup, mark }: Schedule): readonly string[] {
-  return ['droplets', 'create', ...namesFile(setup, names), ...aliases, ...(mark ? ['--mark'] : []), ...printed];
+function creation({ setup, seed, isTagged }: Schedule): readonly string[] {
+  const tag = isTagged ? ['--batch-id', `schedule-${seed}`, '--ledger', 'batch.jsonl'] : [];
+  return ['droplets', 'create', ...namesFile(setup, names), ...aliases, ...tag, ...printed];
 }
 
 describe('a server that normalises attributes, lags and commits late: every name of a killed batch exactly once', () => {
@@ -166,9 +167,9 @@ describe('a server that normalises attributes, lags and commits late: every name
   it.each(scheduleSeeds)(
     'continued by --batch-id on another machine, without its ledger (schedule %i)',
     async (seed) => {
-      const schedule = { ...(await setUpSchedule(2_000 + seed)), mark: true, longest: 3_000 };
+      const schedule = { ...(await setUpSchedule(2_000 + seed)), isTagged: true, longest: 3_000 };
       const { setup } = schedule;
-      const words = [...creation({ ...schedule, mark: false }), '--batch-id', `Nightly-${seed}`];
+      const words = [...creation({ ...schedule, isTagged: false }), '--batch-id', `Nightly-${seed}`];
       const machines = await Promise.all([1, 2].map((number) => anotherMachine(setup, number)));
       await killedRun(schedule, words);
       for (const env of machines) await killedRun(schedule, words, env);

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import {
   addRandomFaults,
@@ -12,11 +13,15 @@ import {
 const names = Array.from({ length: 200 }, (_, at) => `n-${at}`);
 const harmful = creationFaults.filter(({ action }) => action !== 'slow_drip' && action !== 'delay');
 describe('two people who create the same names at the same moment', () => {
-  it('have two droplets of each with --mark, each the own ones, and nothing is unknown', async () => {
+  it('have two droplets of each with tags of their own, each the own ones, and nothing is unknown', async () => {
     const setup = await setUpBatch();
     addRandomFaults(setup, harmful, { times: 10, among: 40, chance: seededRandom(3) });
-    const words = [...namesFile(setup, names), ...sizeAndImage, '--mark', '--if-exists', 'create'];
-    const ended = await Promise.all([runUntilComplete(setup, words), runUntilComplete(setup, words)]);
+    const words = [...namesFile(setup, names), ...sizeAndImage, '--if-exists', 'create'];
+    const ended = await Promise.all(
+      ['ana', 'ben'].map((person) =>
+        runUntilComplete(setup, [...words, '--batch-id', person, '--ledger', join(setup.work, `${person}.jsonl`)]),
+      ),
+    );
     expect(ended.map(({ code }) => code)).toEqual([0, 0]);
     expect(setup.counts(names).filter((count) => count !== 2)).toEqual([]);
     const ids = ended.flatMap(({ rows }) => rows.map(({ id }) => id));
