@@ -1,8 +1,18 @@
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { recordedRequests } from '../../commands/run-cloudctl.ts';
-import { type BatchSetup, ledgerOf, ndjsonRows, type Row, setUpBatch, sizeAndImage } from './batch-setup.ts';
+import type { Environment } from '../../fixtures/folders.ts';
+import {
+  anotherMachine,
+  type BatchSetup,
+  ledgerOf,
+  ndjsonRows,
+  type Row,
+  setUpBatch,
+  sizeAndImage,
+} from './batch-setup.ts';
 
 const names = Array.from({ length: 40 }, (_, at) => `n-${at + 1}`);
 const like = ['n-{1..40}', ...sizeAndImage, '--region', 'nyc3'];
@@ -15,20 +25,7 @@ interface PlannedRow {
   readonly difference?: string;
 }
 
-type Machine = { readonly env: Record<string, string> };
-
-/** Another machine: a state folder of its own, and a token of the same account. */
-async function anotherMachine(setup: BatchSetup): Promise<Machine> {
-  const token = await setup.run(['auth', 'token']);
-  expect(token).toMatchObject({ code: 0 });
-  return {
-    env: {
-      CLOUDCTL_STATE_DIR: join(setup.work, 'another-machine'),
-      CLOUDCTL_ACCESS_TOKEN: token.stdout.trim(),
-      CLOUDCTL_BASE_URL: setup.sandbox.ready.base_url,
-    },
-  };
-}
+type Machine = { readonly env: Environment };
 
 async function creations(setup: BatchSetup): Promise<number> {
   return (await recordedRequests(setup.sandbox)).filter((line) => line === 'POST /v2/droplets').length;
@@ -63,6 +60,8 @@ async function killInTheMiddle(
   const run = setup.start([...args, '--batch-size', '4', '--concurrency', '1', '-o', 'ndjson']);
   run.child.stdin?.end();
   await run.waitFor('stdout', /"n-8"/);
+  // The third request is sent once its line is synced to the disk, while the rows of the second are printed.
+  await sleep(300);
   run.kill('SIGKILL');
   await run.ended;
 }
@@ -75,7 +74,7 @@ describe('a batch with --batch-id', () => {
     async (action) => {
       const setup = await setUpBatch();
       await killInTheMiddle(setup, create, action);
-      const another = await anotherMachine(setup);
+      const another = { env: await anotherMachine(setup) };
       const planned = await plan(setup, create, another);
       expect(planned.filter(({ status }) => status === 'exists').length).toBeGreaterThanOrEqual(8);
       expect(planned.filter(({ status }) => status === 'create').length).toBeGreaterThan(0);

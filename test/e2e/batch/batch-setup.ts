@@ -105,6 +105,17 @@ export async function setUpBatch(options: BatchSetupOptions = {}): Promise<Batch
   };
 }
 
+/** Another machine of the same account: a state folder of its own, with an access token instead of the session. */
+export async function anotherMachine(setup: BatchSetup, name = 'another-machine'): Promise<Environment> {
+  const { code, stdout, stderr } = await setup.run(['auth', 'token']);
+  if (code !== 0) throw new Error(`auth token ended with ${code}: ${stderr}`);
+  return {
+    CLOUDCTL_STATE_DIR: join(setup.work, name),
+    CLOUDCTL_ACCESS_TOKEN: stdout.trim(),
+    CLOUDCTL_BASE_URL: setup.sandbox.ready.base_url,
+  };
+}
+
 /** A file of names, and how the program is told of it. */
 export function namesFile({ work }: BatchSetup, names: readonly string[]): readonly string[] {
   const path = join(work, 'names.txt');

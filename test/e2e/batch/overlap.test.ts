@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import type { Ran } from '../../fixtures/cli.ts';
 import type { Environment } from '../../fixtures/folders.ts';
-import { type BatchSetup, ndjsonRows, seededRandom, setUpBatch, sizeAndImage } from './batch-setup.ts';
+import { anotherMachine, type BatchSetup, ndjsonRows, seededRandom, setUpBatch, sizeAndImage } from './batch-setup.ts';
 import { isFullRun, recordSchedule, scheduleSeeds } from './schedule-table.ts';
 
 const names = Array.from({ length: isFullRun ? 60 : 30 }, (_, at) => `n-${at}`);
@@ -33,10 +33,6 @@ function start(setup: BatchSetup, words: readonly string[], env: Environment = {
   const running = setup.start(words, { env });
   running.child.stdin?.end();
   return { ended: running.ended, kill: () => running.kill('SIGKILL') };
-}
-
-function otherMachine({ work }: BatchSetup): Environment {
-  return { CLOUDCTL_STATE_DIR: join(work, 'state-of-another-machine') };
 }
 
 it('a second run with --if-exists skip waits for the first, and knows its droplets although lists lag', async () => {
@@ -100,7 +96,8 @@ it('a run on another machine is found at the end: the name is unknown, with both
   // Both read that the name is free before one of them creates it, however late the second process starts.
   const setup = await slowServer(20, 8_000, 0);
   const words = ['droplets', 'create', 'a', ...sizeAndImage, '-o', 'json'];
-  const ran = await Promise.all([start(setup, words).ended, start(setup, words, otherMachine(setup)).ended]);
+  const other = await anotherMachine(setup);
+  const ran = await Promise.all([start(setup, words).ended, start(setup, words, other).ended]);
   expect(setup.counts(['a'])).toEqual([2]);
   expect(ran.map(({ code }) => code)).toContain(5);
   const named = ran.map(({ stdout }) => stdout).join('');
@@ -128,10 +125,11 @@ it.each(scheduleSeeds.flatMap((seed) => [[seed, 1] as const, [seed, 2] as const]
     const chance = seededRandom(7_000 * machines + seed);
     const setup = await slowServer(30, Math.floor(chance() * 700), chance() < 0.5 ? 0 : Math.floor(chance() * 3_000));
     const modes = ['fail', 'skip', 'skip'] as const;
+    const other = await anotherMachine(setup);
     const started: Started[] = [];
     for (let run = 0; run < 2 + Math.floor(chance() * 2); run++) {
       const mode = modes[Math.floor(chance() * modes.length)] ?? 'skip';
-      const env = machines === 2 && run % 2 === 1 ? otherMachine(setup) : {};
+      const env = machines === 2 && run % 2 === 1 ? other : {};
       const one = start(setup, [...create, '--if-exists', mode], env);
       started.push(one);
       if (chance() < 0.4) void sleep(500 + chance() * 3_000).then(one.kill);
