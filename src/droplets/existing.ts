@@ -260,9 +260,9 @@ function isKnown({ baseline, ownsId }: BatchState, name: string, id: string): bo
 export function describeOlderDuplicates({ batch, baseline }: BatchState): string | undefined {
   const found = Object.entries(baseline()?.existing ?? {}).filter(([, ids]) => ids.length > 1);
   if (batch.if_exists !== 'skip' || found.length === 0) return undefined;
-  const listed = found.slice(0, 20).map(([name, ids]) => `${name} (${ids.join(', ')})`);
-  const more = found.length > listed.length ? ` and ${found.length - listed.length} more` : '';
-  return `Several droplets have the same name: ${listed.join(', ')}${more}.`;
+  // All of them: the run that created them may have been killed, and then nothing else names their ids.
+  const listed = found.map(([name, ids]) => `${name} (${ids.join(', ')})`);
+  return `Several droplets have the same name: ${listed.join(', ')}.`;
 }
 
 const maxFinalAttempts = 4;

@@ -75,6 +75,8 @@ export function createState(batch: Batch): BatchState {
   const positionOf = (name: string): number => positions.get(name) ?? -1;
   const states = new Uint8Array(names.length);
   const ids: (string | undefined)[] = Array(names.length);
+  /** The row for which each id was recorded as created; `ids` tells whether the row still has it. */
+  const positionsOfIds = new Map<string, number>();
   const actions: (string | undefined)[] = Array(names.length);
   /** The last group in which each name was sent. */
   const lastGroups = new Int32Array(names.length);
@@ -183,6 +185,7 @@ export function createState(batch: Batch): BatchState {
             const at = setState(row.name, created);
             if (at === undefined) continue;
             ids[at] = row.id;
+            positionsOfIds.set(row.id, at);
             actions[at] = row.action_id;
           }
           const createdNames = event.rows.map(({ name }) => name);
@@ -240,7 +243,10 @@ export function createState(batch: Batch): BatchState {
         missing: count(missing) + count(deleted),
       };
     },
-    ownsId: (id) => ids.includes(id) || deletedIds.has(id),
+    ownsId: (id) => {
+      const at = positionsOfIds.get(id);
+      return (at !== undefined && ids[at] === id) || deletedIds.has(id);
+    },
     nextGroup: () => {
       groups += 1;
       return groups;

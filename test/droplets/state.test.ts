@@ -75,6 +75,13 @@ describe('batch ledger state', () => {
       expect(roster.uncertainGroups()).toMatchObject([{ sentAt: Date.parse('2026-01-01T00:01:00.000Z') }]);
     });
 
+    it('does not own a droplet of another run, so that a resumed batch finds it each time', () => {
+      const baseline = (existing: Record<string, readonly string[]>) => ({ event: 'baseline', at, existing }) as const;
+      const roster = rosterOf(['a', 'b'], baseline({}), baseline({ b: ['8'] }));
+      expect(roster.taken()).toEqual(['b']);
+      expect(roster.ownsId('8')).toBe(false);
+    });
+
     it('does not own a droplet of a name that several droplets have', () => {
       const row = { event: 'created', at, group: 1, rows: [{ name: 'a', id: '7' }] } as const;
       const several = { event: 'unknown', at, group: 2, names: ['a'], error: '7, 8', resend: false } as const;

@@ -39,5 +39,6 @@ it('without a tag the rows name the droplets of the copy, and none is created ag
     names.map((name) => [name, setup.ids(name)[0]]).toSorted(),
   );
   expect(rows.filter(({ status }) => status === 'failed')).toHaveLength(30);
+  expect(await setup.run(['droplets', 'create', '--resume', ledger])).toMatchObject({ code: 5 });
   expect(setup.counts(names)).toEqual(names.map(() => 1));
 });
