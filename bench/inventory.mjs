@@ -5,22 +5,16 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
-import { build } from '../scripts/build.mjs';
 import { startPostgres } from '../scripts/postgres.mjs';
+import { buildProgram, judge, readOptions } from './options.mjs';
 import { runDbProgram } from './program.mjs';
 
-const number = (value, otherwise) => (value === undefined ? otherwise : Number(value));
-const { values } = parseArgs({
-  options: {
-    databases: { type: 'string' },
-    servers: { type: 'string' },
-    loop: { type: 'string' },
-    report: { type: 'string' },
-  },
-});
-const databases = number(values.databases, 200);
-const smallServers = number(values.servers, 20);
+const values = readOptions(
+  { databases: '200', servers: '20', loop: '50', report: undefined },
+  { databases: '2', servers: '1', loop: '1' },
+);
+const databases = Number(values.databases);
+const smallServers = Number(values.servers);
 const names = ['127.0.0.1', '127.0.0.2', '127.0.0.3', 'localhost'];
 const perSmallServer = 10;
 const password = 'bench';
@@ -29,7 +23,7 @@ const unkeyed = 'CREATE TABLE visits (at int); INSERT INTO visits VALUES (1); UP
 /** The inventory must take at most this part of the loop, and 1,000 sources at most this much more memory than 100. */
 const bounds = { ratio: 0.5, growth: 1.5 };
 
-await build();
+await buildProgram();
 const home = mkdtempSync(join(tmpdir(), 'cloudctl-bench-'));
 const servers = [];
 try {
@@ -74,7 +68,7 @@ async function measure(sources) {
   );
   const tenth = await inventory(sources.filter((_, at) => at % 10 === 0));
   const whole = await inventory(sources, values.report === undefined ? [] : ['--report', values.report]);
-  const sample = sources.filter((_, at) => at % Math.ceil(sources.length / number(values.loop, 50)) === 0);
+  const sample = sources.filter((_, at) => at % Math.ceil(sources.length / Number(values.loop)) === 0);
   const looped = (await loop(sample)) * (sources.length / sample.length);
   const { summary } = whole.report;
   line('inventory', seconds(whole.elapsed));
@@ -127,7 +121,6 @@ function seconds(ms) {
 }
 
 function line(name, value, bound = '', isKept = true) {
-  if (!isKept) process.exitCode = 1;
-  const verdict = bound === '' ? '' : `${bound}  ${isKept ? 'ok' : 'MISSED'}`;
+  const verdict = bound === '' ? '' : `${bound}  ${judge(isKept)}`;
   console.log(`${name.padEnd(38)}${value.padStart(10)}  ${verdict}`.trimEnd());
 }

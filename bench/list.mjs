@@ -1,17 +1,16 @@
 // `npm run bench:list`: how fast `droplets list -o ndjson` prints 100,000 droplets, as a part of the rate of a bare loop that
 // reads the same pages and throws them away. `-- --droplets 3000` measures another number.
-import { parseArgs } from 'node:util';
 import { Pool } from 'undici';
-import { build } from '../scripts/build.mjs';
 import { filledSandbox } from './filled-sandbox.mjs';
+import { buildProgram, isShort, judge, readOptions } from './options.mjs';
 import { runProgram } from './program.mjs';
 
-const { values } = parseArgs({ options: { droplets: { type: 'string', default: '100000' } } });
-const rounds = 3;
+const values = readOptions({ droplets: '100000' }, { droplets: '400' });
+const rounds = isShort ? 1 : 3;
 /** Part of the bare loop's rate, which reads from this machine without a rate limit and parses nothing; and MB. */
 const bounds = { rate: 0.2, memory: 120 };
 
-await build();
+await buildProgram();
 const sandbox = await filledSandbox(Number(values.droplets));
 try {
   const pages = Math.ceil(sandbox.total / 200);
@@ -66,9 +65,4 @@ function rate(seconds) {
 
 function line(name, value, verdict) {
   console.log(`${name.padEnd(24)}${value.padStart(10)}  ${verdict}`.trimEnd());
-}
-
-function judge(isKept) {
-  if (!isKept) process.exitCode = 1;
-  return isKept ? 'ok' : 'MISSED';
 }

@@ -6,16 +6,15 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync 
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
-import { build } from '../scripts/build.mjs';
 import { install, side } from '../scripts/extra-packages.mjs';
 import { root } from '../scripts/run-vitest.mjs';
 import { startSandbox } from '../scripts/sandbox.mjs';
 import { drawBars } from './bar-chart.mjs';
 import { bareNode, measureCpuTime } from './cpu-time.mjs';
 import { bareEnvironment, bin, logIn, profileFolders } from './logged-in.mjs';
+import { buildProgram, isShort, readOptions } from './options.mjs';
 
-const { values } = parseArgs({ options: { rounds: { type: 'string', default: '20' }, doctl: { type: 'string' } } });
+const values = readOptions({ rounds: '20', doctl: undefined }, { rounds: '1' });
 const rounds = Number(values.rounds);
 const listed = 20;
 const titles = { start: 'version', token: 'print the token', list: `list of ${listed}`, help: 'help' };
@@ -27,7 +26,7 @@ const ghWords = {
   help: ['--help'],
 };
 
-await build();
+await buildProgram();
 const home = mkdtempSync(join(tmpdir(), 'cloudctl-peers-'));
 const sandbox = await startSandbox({ ...bareEnvironment(home), ...profileFolders(home, 'sandbox') });
 const services = await startServices();
@@ -59,6 +58,7 @@ async function main() {
     cells: measures.map((measure) => medians.get(`${name} ${measure}`)),
   }));
   const page = pageOf(rows, medians.get(bareNode).ms, missing, gaps);
+  if (isShort) return console.log(page);
   writeFileSync(join(root, 'docs/benchmarks.md'), page);
   const groups = measures.map((measure, at) => ({
     title: titles[measure],
@@ -172,7 +172,7 @@ function onPath(name) {
 function debianProgram(name) {
   const folder = join(side, 'peers', name);
   const program = join(folder, 'usr/bin', name);
-  if (!existsSync(program)) {
+  if (!existsSync(program) && !isShort) {
     mkdirSync(folder, { recursive: true });
     spawnSync('apt-get', ['download', name], { cwd: folder, stdio: 'ignore' });
     const [archive] = readdirSync(folder).filter((file) => file.endsWith('.deb'));
@@ -184,7 +184,7 @@ function debianProgram(name) {
 function npmProgram(name) {
   const folder = join(side, 'peers', name);
   const program = join(folder, 'node_modules/.bin', name.replace('-tools', ''));
-  if (!existsSync(program)) install(folder, name);
+  if (!existsSync(program) && !isShort) install(folder, name);
   return [existsSync(program) ? program : undefined];
 }
 

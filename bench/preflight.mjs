@@ -4,17 +4,17 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import pg from 'pg';
-import { build } from '../scripts/build.mjs';
 import { startPostgres } from '../scripts/postgres.mjs';
+import { buildProgram, isShort, judge, readOptions } from './options.mjs';
 import { runDbProgram } from './program.mjs';
 
-const { values } = parseArgs({ options: { databases: { type: 'string' }, tables: { type: 'string' } } });
+/** @type {{ databases: string | undefined, tables: string | undefined }} */
+const values = readOptions({ databases: undefined, tables: undefined }, { databases: '2', tables: '2' });
 const tables = Number(values.tables ?? 50);
 const databases = Number(values.databases ?? (values.tables === undefined ? 200 : 1));
 /** What disturbs a run only ever makes it longer, so the best of a few is compared. */
-const rounds = 5;
+const rounds = isShort ? 1 : 5;
 /** As the preflight has; with 100 connections a tenth of the free ones is more. */
 const lanes = 8;
 /** Ratios, and MB. With few databases the way in weighs too much, and one of very many tables has the deadline alone. */
@@ -24,7 +24,7 @@ const verdictBound = databases === 1 && tables <= 50 ? 1000 : undefined;
 /** Facts about the target, which the bench does not provide. */
 const factsOfTarget = new Set(['version-not-newer', 'extensions']);
 
-await build();
+await buildProgram();
 const home = mkdtempSync(join(tmpdir(), 'cloudctl-bench-'));
 const server = await startPostgres({
   version: 17,
@@ -150,9 +150,4 @@ function report({ times, memory, program, report: first }) {
 
 function line(name, value, verdict) {
   console.log(`${name.padEnd(28)}${value.padStart(10)}  ${''.padEnd(14)}${verdict}`.trimEnd());
-}
-
-function judge(isKept) {
-  if (!isKept) process.exitCode = 1;
-  return isKept ? 'ok' : 'MISSED';
 }

@@ -4,25 +4,20 @@
 import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
-import { build } from '../scripts/build.mjs';
 import { root } from '../scripts/run-vitest.mjs';
 import { filledSandbox } from './filled-sandbox.mjs';
+import { buildProgram, readOptions } from './options.mjs';
 
-const { values } = parseArgs({
-  options: {
-    names: { type: 'string', default: '1,3,10,100,10000' },
-    accounts: { type: 'string', default: '0,1000,25000' },
-    seconds: { type: 'string', default: '75' },
-    program: { type: 'string' },
-  },
-});
+const values = readOptions(
+  { names: '1,3,10,100,10000', accounts: '0,1000,25000', seconds: '75', program: undefined },
+  { names: '3', accounts: '0,400', seconds: '1' },
+);
 const numbers = (list) => list.split(',').map(Number);
 const attributes = ['--size', 's-1vcpu-1gb', '--image', 'ubuntu-24-04-x64', '--region', 'nyc3'];
 const parallel = 4;
 const columns = ['account', 'names', 'create', 'to the first poll', 'per minute', 'list NAME'];
 
-if (values.program === undefined) await build();
+if (values.program === undefined) await buildProgram();
 const program = resolve(values.program ?? join(root, 'bin/cloudctl.cjs'));
 const cases = numbers(values.accounts).flatMap((account) => numbers(values.names).map((names) => ({ account, names })));
 const rows = Array(cases.length);

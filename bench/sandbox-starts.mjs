@@ -6,16 +6,16 @@ import { appendFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { build } from '../scripts/build.mjs';
 import { root } from '../scripts/run-vitest.mjs';
+import { buildProgram, isShort, judge } from './options.mjs';
 
 const library = pathToFileURL(join(root, 'dist/library/sandbox.js')).href;
 /** Milliseconds until one sandbox is ready. */
 const startBound = 250;
-const processes = 15;
-const following = 30;
-const atOnce = 50;
-const droplets = 25_000;
+const processes = isShort ? 1 : 15;
+const following = isShort ? 2 : 30;
+const atOnce = isShort ? 3 : 50;
+const droplets = isShort ? 200 : 25_000;
 /** Milliseconds until a sandbox with so many droplets is ready. */
 const savedBound = 1000;
 
@@ -23,9 +23,11 @@ if (process.argv[2] === 'child') await measure();
 else await main();
 
 async function main() {
-  await build();
+  await buildProgram();
   const runs = Array.from({ length: processes }, () => {
-    const { stdout } = spawnSync(process.execPath, [import.meta.filename, 'child'], { encoding: 'utf8' });
+    const { stdout } = spawnSync(process.execPath, [import.meta.filename, 'child', ...process.argv.slice(2)], {
+      encoding: 'utf8',
+    });
     return JSON.parse(stdout);
   });
   const summary = (name) => {
@@ -43,9 +45,9 @@ async function main() {
 }
 
 function report(name, { median, worst }, bound = startBound) {
-  const verdict = median <= bound ? 'ok' : 'MISSED';
-  console.log(`${name.padEnd(40)}median ${median.toFixed(1)}, worst ${worst.toFixed(1)}  <= ${bound}  ${verdict}`);
-  if (median > bound) process.exitCode = 1;
+  console.log(
+    `${name.padEnd(40)}median ${median.toFixed(1)}, worst ${worst.toFixed(1)}  <= ${bound}  ${judge(median <= bound)}`,
+  );
 }
 
 async function measure() {

@@ -8,22 +8,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { accidents, accidentTables, logSettings } from '../scripts/accidents.mjs';
 import { startPostgres } from '../scripts/postgres.mjs';
 import { root } from '../scripts/run-vitest.mjs';
 import { startSandbox } from '../scripts/sandbox.mjs';
+import { isShort, readOptions } from './options.mjs';
 
 const bin = join(root, 'bin/cloudctl.cjs');
 const limit = 60;
-const { values: options } = parseArgs({
-  options: {
-    only: { type: 'string', default: '' },
-    parallel: { type: 'string', default: '3' },
-    writes: { type: 'string' },
-    version: { type: 'string', default: '17' },
-  },
-});
+const options = readOptions({ only: '', parallel: '3', writes: undefined, version: '17' }, { only: 'dropped slot' });
 
 async function measureAccidents() {
   const chosen = accidents.filter(({ id }) => id.includes(options.only));
@@ -43,7 +36,8 @@ async function measureAccidents() {
   };
   await Promise.all(Array.from({ length: Number(options.parallel) }, lane));
   console.log(`slowest: ${slowest.toFixed(0)} s`);
-  process.exitCode = chosen.length > 0 && slowest <= limit ? 0 : 1;
+  const most = isShort ? Number.MAX_VALUE : limit;
+  process.exitCode = chosen.length > 0 && slowest <= most ? 0 : 1;
 }
 
 /** When the watch began, and whether it knows the status of the service, which has the log of the target. */
@@ -52,7 +46,7 @@ const columns = [
   { name: 'before, source only', isLater: false, isReported: false },
   { name: 'after', isLater: true, isReported: true },
   { name: 'after, source only', isLater: true, isReported: false },
-];
+].slice(0, isShort ? 1 : 4);
 
 function row(first, ...rest) {
   return [first.padEnd(26), ...rest.map((text, at) => text.padStart(columns[at].name.length))].join('  ');

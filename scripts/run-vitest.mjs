@@ -60,6 +60,24 @@ export function run(file, words, options = {}) {
   });
 }
 
+/** Runs a script of node; resolves with its exit code, or its signal, and what it printed. */
+export function runQuietly(words) {
+  const child = spawn(process.execPath, words, {
+    cwd: root,
+    env: clean(process.env),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text) => {
+      output += text;
+    });
+  return new Promise((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (code, signal) => resolve({ code: code ?? `signal ${signal}`, output }));
+  });
+}
+
 function clean(env) {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !unwanted.test(name)));
 }

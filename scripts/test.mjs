@@ -1,14 +1,14 @@
 // `npm test`: what a newcomer runs: lint, types, unused code, build, unit tests, and a short story with the built program.
 // It needs Node and the installed packages only. `npm run test:all` runs everything else, with real servers, browser and
 // keychain. Options: see `usage`. The last line is `N passed, N failed`, with `, N skipped` when something was left out.
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from './build.mjs';
 import { otherNode } from './extra-packages.mjs';
 import { checkPackage } from './package.mjs';
 import { missingPostgres } from './postgres-binaries.mjs';
 import { installCommand, installPrograms, lowest, missingPrograms, nodeIsOld } from './required-programs.mjs';
-import { root, run, suite } from './run-vitest.mjs';
+import { root, run, runQuietly, suite } from './run-vitest.mjs';
 import { shapeLine } from './shape.mjs';
 import { buildStandalone } from './standalone.mjs';
 
@@ -75,6 +75,7 @@ const serverStages = {
   hard: () => repeating(['--project', 'hard', '--passWithNoTests', '--maxWorkers', '3']),
   adversary: () => repeating(['--project', 'adversary', '--maxWorkers', '4']),
   standalone: () => onStandalone((env) => repeating([...standaloneTests, '--maxWorkers', '3'], env)),
+  bench: benchmarks,
   'e2e-node24': () => onNode24((env) => repeating(['--project', 'e2e', '--maxWorkers', '3', ...nodeTests], env)),
 };
 
@@ -151,6 +152,30 @@ function oldNode() {
 async function tool(script, ...args) {
   const code = await run(process.execPath, [join(root, 'node_modules', script), ...args]);
   return code === 0 ? {} : failure(`${script} ended with ${code}`);
+}
+
+/** A short run of every benchmark, a few at a time: it fails when one ends with an error, whatever it measures. */
+async function benchmarks() {
+  const missing = missingPrograms();
+  if (missing.length > 0 && !isCi) {
+    console.log(`missing: ${missing.join(', ')}; the benchmarks are not run`);
+    return { skipped: 1 };
+  }
+  await build();
+  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const waiting = Object.keys(scripts).flatMap((name) => /^node (bench\/.+)$/.exec(scripts[name])?.[1] ?? []);
+  const counts = { passed: 0, failed: 0 };
+  const lane = async () => {
+    for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
+      const started = performance.now();
+      const child = await runQuietly([join(root, file), '--short']);
+      const seconds = ((performance.now() - started) / 1000).toFixed(1);
+      counts[child.code === 0 ? 'passed' : 'failed'] += 1;
+      console.log(child.code === 0 ? `${file}: ${seconds} s` : `${file} ended with ${child.code}:\n${child.output}`);
+    }
+  };
+  await Promise.all([lane(), lane(), lane(), lane()]);
+  return counts;
 }
 
 async function onNode24(test) {
