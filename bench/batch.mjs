@@ -35,8 +35,7 @@ try {
   console.log(`${batchSize} names a request, ${connections} requests in flight, node ${process.versions.node}`);
   for (const delay of delays) await compare(delay, few + some);
   if (!isShort) await compare(0, most);
-  const memory = [await fresh(few, 0, run), await fresh(most, 0, run)].map((ran) => ran.memory);
-  reportMemory(memory);
+  reportMemory((await fresh(few, 0, run)).memory, (await fresh(most, 0, run)).memory);
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
@@ -110,7 +109,7 @@ async function run({ env }, names) {
   return ran;
 }
 
-function reportMemory([small, large]) {
+function reportMemory(small, large) {
   const growth = large - small;
   console.log('\npeak memory');
   line(`${few} names`, `${small.toFixed(0)} MB`, '');

@@ -19,6 +19,7 @@ export async function filledSandbox(droplets) {
   mkdirSync(cache, { recursive: true });
   const bundle = join(mkdtempSync(join(cache, 'bench-')), 'sandbox.mjs');
   const entryPoints = [join(root, 'src/sandbox/sandbox.ts')];
+  /** @type {import('esbuild').BuildOptions} */
   const options = { bundle: true, platform: 'node', format: 'esm', packages: 'external' };
   await build({ ...options, entryPoints, outfile: bundle });
   const child = fork(self, [bundle, String(droplets)]);
@@ -87,7 +88,7 @@ async function serve(bundle, droplets) {
     headers: { 'x-admin-token': ready.admin_token },
     body: JSON.stringify({ user: email, scope: 'read write' }),
   });
-  const { access_token: token } = await answer.json();
+  const { access_token: token } = /** @type {{ access_token: string }} */ (await answer.json());
   let requests = [];
   subscribe('http.server.request.start', ({ request: { method, url } }) => {
     if (url.startsWith('/v2/')) requests.push({ method, path: url, at: Date.now() });

@@ -47,7 +47,7 @@ async function startAll() {
   const sources = names.flatMap((name) =>
     Array.from({ length: databases }, (_, at) => ({ server: large, name, database: `db${at + 1}` })),
   );
-  const versions = [14, 15, 16, 17, 18];
+  const versions = /** @type {const} */ ([14, 15, 16, 17, 18]);
   for (let at = 0; at < smallServers; at++) {
     // Two of five servers are not ready: the default of wal_level is replica.
     const more = at % 5 < 3 ? { wal_level: 'logical', max_replication_slots: 20, max_wal_senders: 20 } : {};

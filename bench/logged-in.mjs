@@ -74,6 +74,17 @@ export async function startTlsProxy(home, origin) {
     });
     incoming.pipe(outgoing.on('error', () => answer.destroy()));
   });
-  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return { url: `https://localhost:${server.address().port}`, ca, stop: () => server.close() };
+  const port = await listen(server);
+  return { url: `https://localhost:${port}`, ca, stop: () => server.close() };
+}
+
+/**
+ * Resolves with the port.
+ * @param {import('node:net').Server} server
+ * @returns {Promise<number>}
+ */
+export function listen(server) {
+  return new Promise((resolve) =>
+    server.listen(0, '127.0.0.1', () => resolve(/** @type {import('node:net').AddressInfo} */ (server.address()).port)),
+  );
 }

@@ -11,7 +11,7 @@ import { root } from '../scripts/run-vitest.mjs';
 import { startSandbox } from '../scripts/sandbox.mjs';
 import { drawBars } from './bar-chart.mjs';
 import { bareNode, measureCpuTime } from './cpu-time.mjs';
-import { bareEnvironment, bin, logIn, profileFolders } from './logged-in.mjs';
+import { bareEnvironment, bin, listen, logIn, profileFolders } from './logged-in.mjs';
 import { buildProgram, isShort, readOptions } from './options.mjs';
 
 const values = readOptions({ rounds: '20', doctl: undefined }, { rounds: '1' });
@@ -134,6 +134,7 @@ async function startServices() {
   const created_at = '2026-01-01T00:00:00Z';
   const labels = items((name) => ({ name, color: 'ffffff', description: '', createdAt: created_at }));
   const pageInfo = { hasNextPage: false, endCursor: null };
+  /** @type {[RegExp, object][]} */
   const answers = [
     [/graphql/, { data: { repository: { labels: { totalCount: listed, nodes: labels, pageInfo } } } }],
     [/projects/, { projects: items((name) => ({ id: name, name, region_id: 'aws-eu', created_at })), pagination: {} }],
@@ -142,6 +143,7 @@ async function startServices() {
       { success: true, errors: [], messages: [], result: items((name) => ({ uuid: name, name, created_at })) },
     ],
   ];
+  /** @type {import('node:http').RequestListener} */
   const answer = ({ url }, reply) => {
     const [, body] = answers.find(([pattern]) => pattern.test(url)) ?? [undefined, {}];
     // wrangler reads pages until one is empty.
@@ -151,9 +153,9 @@ async function startServices() {
   };
   const socket = join(home, 'http.sock');
   const servers = [createServer(answer), createServer(answer)];
-  await new Promise((resolve) => servers[0].listen(0, '127.0.0.1', resolve));
-  await new Promise((resolve) => servers[1].listen(socket, resolve));
-  return { port: servers[0].address().port, socket, close: () => servers.forEach((server) => void server.close()) };
+  const port = await listen(servers[0]);
+  await new Promise((resolve) => servers[1].listen(socket, () => resolve(undefined)));
+  return { port, socket, close: () => servers.forEach((server) => void server.close()) };
 }
 
 function cloudctlOrThrow(env, ...words) {
@@ -198,7 +200,8 @@ async function failureOf(one) {
   }
 }
 
-function versionOf({ program: [file, ...before], start, env }) {
+function versionOf({ program, start, env }) {
+  const [file, ...before] = program;
   const { stdout } = spawnSync(file, [...before, ...start], { env, encoding: 'utf8' });
   return /\d+\.\d+\.\d+/.exec(stdout)?.[0] ?? '';
 }

@@ -81,6 +81,6 @@ function untilEnd(args, env) {
   child.stdout.resume();
   child.stderr.resume();
   return new Promise((done, reject) =>
-    child.once('close', (code) => (code === 0 ? done() : reject(new Error(`the program ended with ${code}`)))),
+    child.once('close', (code) => (code === 0 ? done(undefined) : reject(new Error(`the program ended with ${code}`)))),
   );
 }

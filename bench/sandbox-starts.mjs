@@ -98,7 +98,7 @@ function stop(sandbox) {
   return sandbox.stop();
 }
 
-async function timed(start, end = () => {}) {
+async function timed(start, end = async (_) => {}) {
   const begun = performance.now();
   const sandbox = await start();
   const { status } = await fetch(`${sandbox.apiUrl}/v2/account`);

@@ -7,6 +7,7 @@ import { Agent, createServer, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startSandbox } from '../scripts/sandbox.mjs';
+import { listen } from './logged-in.mjs';
 import { buildProgram, isShort, judge, readOptions } from './options.mjs';
 
 const rounds = isShort ? 2 : 150;
@@ -160,12 +161,15 @@ function bearer({ body }) {
 async function startBare(answers) {
   const child = fork(process.argv[1]);
   child.send(answers);
+  /** @type {number[]} */
   const ports = await new Promise((resolve) => child.once('message', resolve));
   return { origins: ports.map((port) => `http://127.0.0.1:${port}`), stop: () => child.kill() };
 }
 
 function serveFixedBodies() {
-  process.once('message', async (answers) => process.send(await Promise.all(answers.map(serveFixedBody))));
+  process.once('message', async (/** @type {{ headers: object, body: string }[]} */ answers) =>
+    process.send(await Promise.all(answers.map(serveFixedBody))),
+  );
 }
 
 function serveFixedBody({ headers, body }) {
@@ -173,7 +177,7 @@ function serveFixedBody({ headers, body }) {
   const server = createServer((incoming, response) => {
     incoming.resume().on('end', () => response.writeHead(200, head).end(body));
   });
-  return new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(server.address().port)));
+  return listen(server);
 }
 
 async function timed(work) {

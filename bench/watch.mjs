@@ -26,6 +26,7 @@ async function measureAccidents() {
   const waiting = [...chosen];
   const lane = async () => {
     for (let accident = waiting.shift(); accident !== undefined; accident = waiting.shift()) {
+      /** @type {number[]} */
       const seconds = await measure(accident).catch((error) => {
         console.error(`${accident.id}: ${error.message}`);
         return columns.map(() => Number.POSITIVE_INFINITY);
@@ -65,25 +66,25 @@ async function measure(accident) {
       watches.push(watch);
       return watch;
     };
-    const earlier = columns.filter(({ isLater }) => !isLater).map((column) => [column, begin(column)]);
-    for (const [, watch] of earlier) await watch.until(({ phase }) => phase === 'streaming');
+    const earlier = columns.filter(({ isLater }) => !isLater).map((column) => ({ column, watch: begin(column) }));
+    for (const { watch } of earlier) await watch.until(({ phase }) => phase === 'streaming');
     await sleep(3000);
     const began = performance.now();
     await accident.begin(migration.place);
     const caused = performance.now();
-    const later = columns.filter(({ isLater }) => isLater).map((column) => [column, begin(column)]);
+    const later = columns.filter(({ isLater }) => isLater).map((column) => ({ column, watch: begin(column) }));
     const found = await Promise.all(
-      [...earlier, ...later].map(async ([column, watch]) => {
+      [...earlier, ...later].map(async ({ column, watch }) => {
         const { rule, object } = expected(column);
         const named = object?.replace('NAME', migration.place.name);
         const isSo = ({ cause }) => cause?.rule === rule && (named === undefined || cause.object === named);
         const ended = await watch.until(isSo, 2 * limit);
         const seconds = (ended - (column.isLater ? caused : began)) / 1000;
         if (!Number.isFinite(seconds)) console.error(`${accident.id}, ${column.name}: ${watch.last()}`);
-        return [column, seconds];
+        return { column, seconds };
       }),
     );
-    return columns.map((column) => found.find(([one]) => one === column)[1]);
+    return columns.map((column) => found.find((one) => one.column === column).seconds);
   } finally {
     for (const watch of watches) watch.end();
     await migration.end();
@@ -91,16 +92,16 @@ async function measure(accident) {
 }
 
 /** A migration that `db migrate` started in a sandbox of its own, and that streams. */
-async function startMigration({ prepare } = {}) {
+async function startMigration(accident) {
   const folder = mkdtempSync(join(tmpdir(), 'cloudctl-bench-'));
   const [source, target] = await Promise.all([
     startPostgres({
-      version: Number(options.version),
+      version: /** @type {import('../scripts/postgres.mjs').Major} */ (Number(options.version)),
       settings: { wal_level: 'logical', max_replication_slots: 20, max_wal_senders: 20 },
     }),
     startPostgres({ version: 18, settings: { ...logSettings, max_active_replication_origins: 20 } }),
   ]);
-  const removeDisk = await prepare?.({ target });
+  const removeDisk = await accident?.prepare?.({ target });
   const env = {
     PATH: process.env.PATH,
     HOME: folder,

@@ -89,6 +89,7 @@ async function buildKeychainHelper(options) {
   return [metafile];
 }
 
+/** @returns {import('esbuild').BuildOptions} */
 export function common(from, forTests) {
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   return {

@@ -12,6 +12,7 @@ import { assignPacks, isNeededWithPack, quickPacks, refuseCycles } from './packs
  * Builds the program into a few packs: CommonJS files with many modules each. esbuild splits the program into modules at its
  * lazy imports; a file for each of them took most of the start-up time, in the ESM loader and in opening files
  * (docs/decisions/026-start-up.md). The pack `entry` runs `entry`. Resolves with the metafiles.
+ * @param {import('esbuild').BuildOptions & { entry: string }} options
  */
 export async function buildPacks({ entry, outdir, ...options }) {
   const { outputFiles, metafile } = await build({

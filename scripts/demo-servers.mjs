@@ -7,9 +7,9 @@ import { startPostgres } from './postgres.mjs';
 export async function startServers(tell) {
   tell('Starting two PostgreSQL servers, downloaded once from the npm registry: a source, and one for the cluster …');
   const started = await Promise.allSettled([startPostgres(source), startPostgres(target)]);
-  const [from, to] = started.map(({ value }) => value);
+  const [from, to] = started.map((one) => (one.status === 'fulfilled' ? one.value : undefined));
   const stop = () => Promise.all([from?.stop(), to?.stop()]);
-  const failure = started.find(({ status }) => status === 'rejected');
+  const failure = started.find((one) => one.status === 'rejected');
   if (failure !== undefined) {
     await stop();
     tell(`The database part of the demo is skipped: PostgreSQL could not be started: ${failure.reason.message}`);
@@ -27,11 +27,13 @@ export async function startServers(tell) {
 }
 
 /** wal_level has its default. */
+/** @type {import('./postgres.mjs').PostgresOptions} */
 const source = {
   version: 17,
   settings: { wal_level: 'replica', max_replication_slots: 10, max_wal_senders: 10 },
 };
 
+/** @type {import('./postgres.mjs').PostgresOptions} */
 const target = {
   version: 18,
   settings: { max_logical_replication_workers: 8, max_worker_processes: 16, wal_retrieve_retry_interval: '500ms' },

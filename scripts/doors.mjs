@@ -105,12 +105,13 @@ function namesBehind(path, behind) {
   const { body } = parseSync(path, text).program;
   if (body.some((node) => node.type !== 'ExportNamedDeclaration' || !node.source?.value.startsWith('.')))
     return undefined;
-  const values = body.filter(({ exportKind }) => exportKind !== 'type');
+  const exports = /** @type {import('oxc-parser').ExportNamedDeclaration[]} */ (body);
+  const values = exports.filter(({ exportKind }) => exportKind !== 'type');
   return new Map(
     values.flatMap(({ specifiers, source }) =>
       specifiers
         .filter(({ exportKind }) => exportKind !== 'type')
-        .map(({ local, exported }) => {
+        .map((/** @type {any} */ { local, exported }) => {
           const file = join(dirname(path), source.value);
           return [exported.name, behind(file)?.get(local.name) ?? { file, name: local.name }];
         }),

@@ -7,12 +7,8 @@ import { parseSync } from 'oxc-parser';
  * The function of one module. V8 compiles a function in parentheses with its file; any other function it parses then, and
  * again when it is called.
  */
-export async function moduleFunction(
-  { name, text },
-  modules,
-  isNeededAtOnce,
-  { target, minifySyntax, minifyWhitespace },
-) {
+export async function moduleFunction({ name, text }, modules, isNeededAtOnce, options) {
+  const { target, minifySyntax, minifyWhitespace } = options;
   const imported = withLateBuiltins(withConstantImports(text, modules));
   const { code } = await transform(withoutExports(withRequireForImport(imported)), {
     ...{ format: 'cjs', platform: 'node', target, minifySyntax, minifyWhitespace },

@@ -77,7 +77,7 @@ function checkTypes(tarball, ci) {
 /** A person without an installation runs the tarball, with a cache of npm that has nothing yet, and without install scripts. */
 function checkNpx(folder, tarball) {
   const words = ['--yes', '--ignore-scripts', '--cache', join(folder, 'cache'), '--package', tarball, 'cloudctl'];
-  const options = { cwd: folder, encoding: 'utf8', timeout: 300_000 };
+  const options = { cwd: folder, encoding: /** @type {const} */ ('utf8'), timeout: 300_000 };
   const { status, stdout, stderr } = spawnSync('npx', [...words, 'help', 'exit-codes'], options);
   if (status !== 0 || !stdout.includes('usage')) throw new Error(`npx ended with ${status}: ${stdout}${stderr}`);
   console.log('npx --ignore-scripts runs the tarball');
@@ -105,7 +105,7 @@ function checkInstallation(folder, tarball, oldest, ci) {
 function checkPinned(folder) {
   const read = (path) => JSON.parse(readFileSync(path, 'utf8'));
   const { dependencies } = read(join(folder, 'package.json'));
-  const installed = readdirSync(join(folder, 'node_modules'), { recursive: true })
+  const installed = readdirSync(join(folder, 'node_modules'), { recursive: true, encoding: 'utf8' })
     .filter((path) => /(^|node_modules\/)(@[^/]+\/)?[^/@.][^/]*\/package\.json$/.test(path))
     .map((path) => read(join(folder, 'node_modules', path)));
   const pins = new Map(installed.flatMap((found) => Object.entries(found.optionalDependencies ?? {})));

@@ -4,6 +4,7 @@
  * The packs in the order in which modules are assigned to them, each with the sources whose needs it contains; third, those
  * that few runs of the pack need.
  */
+/** @type {[string, ...RegExp[]][]} */
 const packRoots = [
   ['entry', /^src\/entry\.ts/, /^src\/platform\/v8-code-cache\.ts/],
   ['token', /^src\/session\/read-access-token-on-fast-path\.ts/],

@@ -17,6 +17,8 @@ const secondRuns = 4;
  * Runs vitest over `words` and counts. With `onSecondRun`, a few files that failed are run again, each alone, and reported
  * with both results: a test that fails for a reason fails twice, one that met a delay of the machine does not
  * (docs/decisions/009-second-run.md).
+ * @param {readonly string[]} words
+ * @param {{ env?: Record<string, string>, onSecondRun?: (line: string) => void }} options
  */
 export async function suite(words, { env = {}, onSecondRun } = {}) {
   const first = await vitest(words, env);

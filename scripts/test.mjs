@@ -60,7 +60,13 @@ const standaloneTests = [
 const quickStages = {
   node: async () => (nodeIsOld() ? failure(oldNode()) : {}),
   lint: () => tool('@biomejs/biome/bin/biome', 'check', '--error-on-warnings'),
-  types: () => tool('typescript/bin/tsc'),
+  types: async () => {
+    const [own, scripts] = [
+      await tool('typescript/bin/tsc'),
+      await tool('typescript/bin/tsc', '-p', 'tsconfig.scripts.json'),
+    ];
+    return { failed: (own.failed ?? 0) + (scripts.failed ?? 0) };
+  },
   unused: () => tool('knip/bin/knip.js'),
   shape: () => console.log(shapeLine()) ?? {},
   build: async () => (await build()) && {},

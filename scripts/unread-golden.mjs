@@ -34,7 +34,7 @@ function read(module) {
 }
 
 function goldenFiles() {
-  const names = readdirSync(join(root, 'test/golden'), { recursive: true });
+  const names = readdirSync(join(root, 'test/golden'), { recursive: true, encoding: 'utf8' });
   return names.filter((name) => name.endsWith('.txt')).map((name) => join('test/golden', name));
 }
 
