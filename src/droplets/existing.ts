@@ -233,7 +233,8 @@ export async function recordDuplicates(
   const ids = new Map<number, readonly string[]>(own);
   if (!isAsked && names.length > 0) {
     const wanted = new Set(names);
-    const query = { names, has: (name: string) => wanted.has(name) };
+    const has = (name: string): boolean => wanted.has(name);
+    const query = { names, has, isKnown: ({ id, name }: Droplet) => isKnown(state, name, id) };
     const { droplets } = await patiently(run, () => run.finder.find(query, run.ending));
     for (const [name, found] of droplets) {
       const at = state.positionOf(name);

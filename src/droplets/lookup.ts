@@ -5,6 +5,8 @@ import { type Lane, readerOf } from './lane.ts';
 interface Query {
   readonly names: readonly string[];
   readonly has: (name: string) => boolean;
+  /** Droplets with these names that a scan leaves out, so that it does not keep thousands of them in memory. */
+  readonly isKnown?: (droplet: Droplet) => boolean;
   /** Restricts the lookup to droplets with this tag, compared without case. */
   readonly tag?: string | undefined;
 }
@@ -142,9 +144,7 @@ export interface Found {
   readonly droplets: ReadonlyMap<string, readonly Droplet[]>;
 }
 
-interface ScanQuery {
-  readonly names: readonly string[];
-  readonly has: (name: string) => boolean;
+interface ScanQuery extends Pick<Query, 'names' | 'has' | 'isKnown'> {
   /**
    * Called after the first page to decide whether to continue. @param left number of remaining pages @param count number of
    * names that all lookups sharing the scan look for
@@ -178,14 +178,15 @@ export function createScan(lane: Lane, tag: string | undefined): Scan {
     const ids = new Set<string>();
     const droplets = new Map<string, Droplet[]>();
     const totals: (number | undefined)[] = [];
-    const isWanted = (name: string): boolean => queries.some(({ has }) => has(name));
+    const isWanted = (droplet: Droplet): boolean =>
+      queries.some(({ has, isKnown }) => has(droplet.name) && isKnown?.(droplet) !== true);
     for await (const page of readPages(lane, path, signal)) {
       totals.push(page.total);
       for (const droplet of page.items) {
         if (tag !== undefined && !hasTag(droplet, tag)) return 'unfiltered';
         if (ids.has(droplet.id)) continue;
         ids.add(droplet.id);
-        if (isWanted(droplet.name)) droplets.set(droplet.name, [...(droplets.get(droplet.name) ?? []), droplet]);
+        if (isWanted(droplet)) droplets.set(droplet.name, [...(droplets.get(droplet.name) ?? []), droplet]);
       }
       if (totals.length > 1 || page.total === undefined || page.next === undefined) continue;
       // The size of the returned page is used, because the server may limit `per_page`.

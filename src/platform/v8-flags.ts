@@ -6,7 +6,6 @@ import { cachedDataVersionTag, setFlagsFromString } from 'node:v8';
  */
 export function tuneV8ForClient(): void {
   limitYoungGeneration();
-  reduceV8Inlining();
   disableWasmRecompilation();
 }
 
@@ -25,14 +24,6 @@ export function limitYoungGeneration(): void {
 export function limitHeapGrowth(): void {
   limitYoungGeneration();
   setFlag('--heap-growing-percent=30');
-}
-
-/**
- * Reduces inlining to a sixth of V8's default of 920 bytes. Without a lower inlining limit, compiling took a third of the CPU
- * time of a batch of 10,000 names; with it, the code is not slower at 100,000 names (docs/decisions/012-batches.md).
- */
-export function reduceV8Inlining(): void {
-  setFlag('--max-inlined-bytecode-size-cumulative=150');
 }
 
 /**
@@ -58,7 +49,6 @@ export function resetV8Flags(): boolean {
 const defaultFlags = [
   '--semi-space-growth-factor=2',
   '--heap-growing-percent=0',
-  '--max-inlined-bytecode-size-cumulative=920',
   '--wasm-dynamic-tiering',
   '--wasm-tier-up',
 ];

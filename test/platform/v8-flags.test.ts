@@ -8,7 +8,7 @@ const module = fileURLToPath(new URL('../../src/platform/v8-flags.ts', import.me
 /** What a program prints that does some work, after one of the functions of the module or none. */
 async function printed(call: string, work: string, ...words: readonly string[]): Promise<string> {
   const options = { bundle: true, write: false, format: 'esm', platform: 'node', logLevel: 'silent' } as const;
-  const contents = `import { reduceV8Inlining, disableWasmRecompilation, limitYoungGeneration, limitHeapGrowth, tuneV8ForClient, resetV8Flags } from ${JSON.stringify(module)};${call}${work}`;
+  const contents = `import { disableWasmRecompilation, limitYoungGeneration, limitHeapGrowth, tuneV8ForClient, resetV8Flags } from ${JSON.stringify(module)};${call}${work}`;
   const { outputFiles } = await build({ ...options, stdin: { contents, resolveDir: '/', loader: 'js' } });
   const program = outputFiles[0]?.text ?? '';
   return execFileSync(process.execPath, [...words, '--input-type=module', '-e', program], { encoding: 'utf8' });
@@ -40,27 +40,6 @@ console.log(most);
 `;
   const [early, usual] = [await printed('limitHeapGrowth();', work), await printed('', work)];
   expect(Number(early)).toBeLessThan(0.8 * Number(usual));
-});
-
-it('a function that is compiled takes in few of those it calls', async () => {
-  // Twelve of some sixty bytes each, which V8 would all take in.
-  const sums = Array.from(
-    { length: 12 },
-    (_, at) => `function f${at}(a, b) {
-  let s = a + ${at};
-  s = (s * b + a) | 0; s = (s ^ (s >> 3)) + b; s = (s * 7 + ${at}) | 0; s = (s ^ (s >> 5)) + a; s = (s * 11 + b) | 0;
-  return s & 1023;
-}`,
-  );
-  const work = `${sums.join('\n')}
-function all(n) { let t = 0; for (let at = 0; at < n; at++) { ${sums.map((_, at) => `t = (t + f${at}(t, at)) | 0;`).join(' ')} } return t; }
-for (let at = 0; at < 200; at++) all(10_000);
-`;
-  const taken = async (call: string) =>
-    new Set((await printed(call, work, '--trace-turbo-inlining')).match(/(?<=^Inlining .*)\bf\d+\b/gm)).size;
-  const [usual, few] = [await taken(''), await taken('reduceV8Inlining();')];
-  expect(usual).toBeGreaterThan(8);
-  expect(few).toBeLessThan(5);
 });
 
 it('WebAssembly is compiled once, however much it works', async () => {
