@@ -1,11 +1,13 @@
 import { type RefusedRequestHints, toApiError } from '../api/api-response.ts';
 import type { ApiClient } from '../api/client.ts';
-import { CliError } from '../base/errors.ts';
+import { CliError, usageError } from '../base/errors.ts';
 import {
   type AccountAndServerOrigins,
   compareAccountsAndServerOrigins,
   describeAccountAndServerOrigins,
 } from '../base/identity.ts';
+import { quoteShellArg } from '../cli/shell-quote.ts';
+import type { ResolvedProfileSettings } from '../config/settings.ts';
 import type { Batch } from './events.ts';
 import type { BatchState } from './state.ts';
 
@@ -17,6 +19,59 @@ export function accountFields({ authOrigin, clientId, accountUuid, team }: Accou
 
 export function accountOf({ account, team, auth_url, base_url, client_id }: Batch): AccountAndServerOrigins {
   return { accountUuid: account, team, authOrigin: auth_url, baseOrigin: base_url, clientId: client_id };
+}
+
+/** How long a command waits for the rate limit, and what it shows before a wait of `ms` milliseconds. */
+export interface Waits {
+  readonly maxWait: number;
+  readonly onPause: (ms: number) => Promise<void>;
+}
+
+/** Who a command acts as, on which server: the commands make one of their context. Nothing is read before it is asked for. */
+export interface Actor {
+  /** Throws where the profile or its settings are wrong. */
+  readonly settings: () => ResolvedProfileSettings;
+  readonly api: () => Promise<ApiClient>;
+  /** Reads the account from the service if the session does not know it. */
+  readonly identity: (waits: Waits) => Promise<AccountAndServerOrigins>;
+  /** As `identity`, but what cannot be read stays unknown. */
+  readonly identityIfAvailable: (waits: Waits) => Promise<AccountAndServerOrigins>;
+  /** The account in words, for a confirmation. */
+  readonly describe: (identity: AccountAndServerOrigins) => string;
+  readonly loginHints: () => RefusedRequestHints;
+  /** How to act as the account that started the batch. */
+  readonly loginHint: (batch: Batch) => string;
+  /** Options that select the same profile and servers, quoted for a shell. */
+  readonly profileOptions: () => readonly string[];
+}
+
+/** Requires that this command acts as the account, and on the server, of a ledger; resolves with the account. */
+export async function requireAccount(
+  actor: Actor,
+  state: BatchState,
+  waits: Waits,
+  newBatchHint?: string,
+): Promise<AccountAndServerOrigins> {
+  const current = await actor.identity(waits);
+  await requireSameAccount({
+    api: await actor.api(),
+    state,
+    current,
+    loginHint: actor.loginHint(state.batch),
+    loginHints: actor.loginHints(),
+    newBatchHint,
+  });
+  return current;
+}
+
+/** On another server the lookups would find no droplet of the batch, and all droplets would be created again. */
+export function requireProfile({ settings }: Actor, { profile, base_url }: Batch): void {
+  const { profileName, values } = settings();
+  const detail = `the batch was started with profile "${profile}" at ${base_url}`;
+  if (profileName !== profile)
+    throw usageError('--profile contradicts the ledger', `use \`--profile ${quoteShellArg(profile)}\``, detail);
+  if (values.base_url !== base_url)
+    throw usageError('--base-url contradicts the ledger', `use \`--base-url ${quoteShellArg(base_url)}\``, detail);
 }
 
 interface AccountCheck {

@@ -6,18 +6,22 @@ import { isJsonRecord, readStringField } from '../base/json.ts';
 import { sanitizeLine } from '../base/sanitize.ts';
 import { countOf } from '../base/text.ts';
 import type { ListView } from '../cli/columns.ts';
+import type { ParsedArgs } from '../cli/command.ts';
 import type { CommandIo } from '../cli/command-io.ts';
 import { formatTextTable } from '../cli/formats/table.ts';
 import { quietForJson } from '../cli/quiet-for-json.ts';
 import { interruptedError } from '../platform/defer-signals.ts';
 import type { SignalName } from '../platform/host.ts';
+import { type Actor, requireAccount, requireProfile } from './account.ts';
 import { type Numeric, numericIds } from './events.ts';
 import { type BatchIo, listenForInterruption, type RowStream, type Run, streamRows } from './io.ts';
 import { createLane } from './lane.ts';
-import type { Ledger } from './ledger.ts';
+import { type Ledger, openLedger } from './ledger.ts';
+import { readLimits, showPause } from './limits.ts';
 import { type Outcome, outcomeOf, outcomeOfError } from './request.ts';
 import { findByIds, readBatchDroplets } from './show.ts';
 import type { BatchState } from './state.ts';
+import { findLedger } from './stored.ts';
 import { timeLimits } from './times.ts';
 
 export interface DeleteOptions {
@@ -50,8 +54,47 @@ export async function deleteDroplets(
   return deleteTargets(io, api, droplets.map(toTarget), options);
 }
 
-/** Deletes the droplets that the batch created, as `deleteDroplets` does, and records the deletions in its ledger. */
-export async function deleteBatch(
+/**
+ * Deletes the droplets that the batch of the first argument created, as `deleteDroplets` does, and records the deletions in its
+ * ledger.
+ */
+export async function deleteBatch(context: CommandIo, actor: Actor, args: ParsedArgs): Promise<ExitCode> {
+  const { concurrency, maxWait } = readLimits(args);
+  const isDryRun = args.has('dry-run');
+  requireDeletable(context, isDryRun);
+  const { host } = context;
+  const ledger = await openLedger(findLedger(host.folders.state, args.positionals[0] ?? ''), host);
+  try {
+    const { state } = ledger;
+    requireProfile(actor, state.batch);
+    const api = await actor.api();
+    const io = quietForJson(context);
+    const onPause = showPause(io);
+    const current = await requireAccount(actor, state, { maxWait, onPause });
+    const pause = async (ms: number): Promise<void> => {
+      await onPause(ms);
+      await host.clock.sleep(ms);
+    };
+    return await deleteOfLedger(
+      context,
+      ledger,
+      { api, pause, onProgress: io.progress.count('droplets') },
+      {
+        loginHints: actor.loginHints(),
+        concurrency,
+        maxWait,
+        onPause,
+        isDryRun,
+        ...(context.prompts.interactive ? { actor: actor.describe(current) } : {}),
+        profileOptions: actor.profileOptions(),
+      },
+    );
+  } finally {
+    await ledger.close();
+  }
+}
+
+async function deleteOfLedger(
   io: CommandIo,
   ledger: Ledger,
   reader: DropletReader,

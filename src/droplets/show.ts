@@ -6,11 +6,19 @@ import {
   readDroplets,
   readPublicDropletAddress,
 } from '../api/droplets.ts';
+import { CliError, type ExitCode } from '../base/errors.ts';
 import { readStringField } from '../base/json.ts';
 import type { ListView } from '../cli/columns.ts';
+import type { ParsedArgs } from '../cli/command.ts';
+import type { CommandIo } from '../cli/command-io.ts';
+import { quietForJson } from '../cli/quiet-for-json.ts';
+import { type Actor, requireAccount, requireProfile } from './account.ts';
 import { type Numeric, numericIds } from './events.ts';
+import { readLedger } from './ledger.ts';
+import { showPause } from './limits.ts';
 import { describeDifference, sharedTag } from './match.ts';
 import type { BatchState, Row } from './state.ts';
+import { findLedger } from './stored.ts';
 
 /** A row for one name of a batch: its result in the ledger, and its droplet on the server. */
 interface NameRow {
@@ -25,7 +33,7 @@ interface NameRow {
   readonly error?: string | undefined;
 }
 
-export const showView: ListView<Numeric<NameRow>> = {
+const showView: ListView<Numeric<NameRow>> = {
   columns: [
     { name: 'Name', value: (row) => row.name },
     { name: 'Status', value: (row) => row.status },
@@ -37,8 +45,47 @@ export const showView: ListView<Numeric<NameRow>> = {
   ],
 };
 
+/** Prints one row for each name of the batch of the first argument; with `--offline` without a request. */
+export async function showBatch(context: CommandIo, actor: Actor, args: ParsedArgs): Promise<ExitCode> {
+  context.output.checkColumns(showView);
+  const { state } = readLedger(findLedger(context.host.folders.state, args.positionals[0] ?? ''));
+  const droplets = args.has('offline') ? undefined : await readIfAvailable(context, actor, state);
+  await context.output.list(rowsOf(state, droplets), showView);
+  return 0;
+}
+
+/** If the rate limit requires a longer wait, only the ledger is shown. */
+const maxWait = 60_000;
+
+/** Reads the droplets of the batch, indexed by id; undefined when the server cannot be reached. */
+async function readIfAvailable(
+  context: CommandIo,
+  actor: Actor,
+  state: BatchState,
+): Promise<ReadonlyMap<string, Droplet> | undefined> {
+  requireProfile(actor, state.batch);
+  const io = quietForJson(context);
+  const onPause = showPause(io);
+  const pause = async (ms: number): Promise<void> => {
+    await onPause(ms);
+    await context.host.clock.sleep(ms);
+  };
+  try {
+    const api = await actor.api();
+    await requireAccount(actor, state, { maxWait, onPause });
+    return await readBatchDroplets(state, { api, pause, onProgress: io.progress.count('droplets') });
+  } catch (error) {
+    if (!(error instanceof CliError) || error.code === 'cancelled') throw error;
+    await io.progress.stop();
+    await io.output.note(`Could not read the droplets: ${error.message}. The rows contain only data of the ledger.`);
+    return undefined;
+  } finally {
+    await io.progress.stop();
+  }
+}
+
 /** The rows of a batch. @param droplets by id; undefined when they were not read */
-export function* showBatch(
+export function* rowsOf(
   state: BatchState,
   droplets: ReadonlyMap<string, Droplet> | undefined,
 ): Generator<Numeric<NameRow>> {

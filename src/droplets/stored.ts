@@ -3,6 +3,7 @@ import { existsSync, lstatSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { usageError } from '../base/errors.ts';
 import type { AccountAndServerOrigins } from '../base/identity.ts';
+import type { ListView } from '../cli/columns.ts';
 import { shortenInputForError } from '../cli/shorten-input-for-error.ts';
 import { type HeldFileLock, tryAcquireFileLock } from '../platform/file-lock.ts';
 import { listFolder } from '../platform/files.ts';
@@ -22,7 +23,7 @@ import { encodeId } from './match.ts';
 import { type BatchState, type Counts, isFinished } from './state.ts';
 
 /** A ledger in the state folder. For a damaged ledger only `id`, `state` and `path` are known. */
-export interface StoredBatch extends Partial<Counts> {
+interface StoredBatch extends Partial<Counts> {
   readonly id: string;
   /** `deleted` means that the droplets of the batch were deleted with `droplets batches delete`. */
   readonly state: 'running' | 'finished' | 'unfinished' | 'deleted' | 'damaged';
@@ -53,6 +54,22 @@ export async function startLedger(
   if (batch.content_hash !== undefined) return replaceLedger(pathOfBatchId(state, batch), started, host);
   return createLedgerAt(defaultPath(state, batch.id), started, host);
 }
+
+export const storedView: ListView<StoredBatch> = {
+  columns: [
+    { name: 'ID', value: (row) => row.id },
+    { name: 'Started', value: (row) => row.started, kind: 'time' },
+    { name: 'Profile', value: (row) => row.profile, priority: 3 },
+    { name: 'State', value: (row) => row.state, kind: 'state' },
+    { name: 'Names', value: (row) => row.names },
+    { name: 'Created', value: (row) => row.created },
+    { name: 'Failed', value: (row) => row.failed },
+    { name: 'Unknown', value: (row) => row.unknown, priority: 1 },
+    { name: 'Missing', value: (row) => row.missing, priority: 2 },
+    { name: 'Skipped', value: (row) => row.skipped, extra: true },
+    { name: 'Ledger', value: (row) => row.path, priority: 4 },
+  ],
+};
 
 /** Lists the batches whose ledgers are in the state folder, newest first and damaged ones last. */
 export function listBatches(stateFolder: string): readonly StoredBatch[] {

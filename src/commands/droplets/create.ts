@@ -1,41 +1,7 @@
-import { CliError, usageError, withHint } from '../../base/errors.ts';
 import type { CommandSpec } from '../../cli/command.ts';
-import { parseDurationToMillisecondsOrThrow } from '../../cli/duration.ts';
-import { quietForJson } from '../../cli/quiet-for-json.ts';
-import { requireWholeNumber } from '../../cli/whole-number.ts';
-import { describeCurrentAccount, readAccountAndServerOriginsIfAvailable } from '../../context/current-identity.ts';
 import type { CommandContext } from '../../context.ts';
-import {
-  accountOf,
-  attributeOptions,
-  type Batch,
-  type BatchState,
-  createRetry,
-  createState,
-  describeBatch,
-  dryRunView,
-  ifExistsChoices,
-  isFinished,
-  newBatchHint,
-  openLedger,
-  planView,
-  printDryRun,
-  printPlan,
-  readLedgerSelection,
-  readUserData,
-  repeatStep,
-  requireSameOptions,
-  resultView,
-  resumeCommand,
-  runBatch,
-  startLedger,
-} from '../../droplets/index.ts';
-import { runUntilSignal } from '../../platform/until-signal.ts';
-import { buildRefusedRequestHints } from '../../session/session-server-binding.ts';
-import { formatProfileAndServerOptions } from '../profile-options.ts';
-import { showRateLimitWait } from '../rate-limit-pause.ts';
-import { requireAccountOfLedger, requireProfileMatchesLedger } from './ledger-profile.ts';
-import { batchSendOptionSpecs, readBatchSendOptions } from './send-options.ts';
+import { attributeOptions, createDroplets, ifExistsChoices, limitOptions } from '../../droplets/index.ts';
+import { actorOf } from './actor.ts';
 
 export const dropletsCreateCommand: CommandSpec<CommandContext> = {
   description:
@@ -89,7 +55,7 @@ export const dropletsCreateCommand: CommandSpec<CommandContext> = {
     { name: 'plan', description: 'Print which names exist, differ or would be created, without creating any' },
     { name: 'dry-run', description: 'Print the requests, also as curl commands, without sending them' },
     { name: 'batch-size', valueName: 'N', description: 'Names per request, 1 to 10 (default: 10)' },
-    ...batchSendOptionSpecs,
+    ...limitOptions,
     {
       name: 'if-exists',
       valueName: 'ACTION',
@@ -135,95 +101,5 @@ export const dropletsCreateCommand: CommandSpec<CommandContext> = {
         "cloudctl droplets create 'web-{01..25}' --size s-1vcpu-1gb --image ubuntu-24-04-x64 --batch-id release-42",
     },
   ],
-  run: async (context, args) => {
-    const { output } = context;
-    const batchSize = requireWholeNumber(args.value('batch-size') ?? '10', '--batch-size', { min: 1, max: 10 });
-    const { concurrency, maxWait } = readBatchSendOptions(args);
-    const { host } = context;
-    const io = quietForJson(context);
-    const onPause = (ms: number): Promise<void> => showRateLimitWait(io, ms);
-    const waitTimeout = parseDurationToMillisecondsOrThrow(args.value('wait-timeout') ?? '15m', '--wait-timeout', 1000);
-    if (args.value('wait-timeout') !== undefined && !args.has('wait'))
-      throw usageError('--wait-timeout needs --wait', 'add `--wait`');
-    const retryFor = args.value('retry-for');
-    const retry =
-      retryFor === undefined
-        ? undefined
-        : createRetry(host, parseDurationToMillisecondsOrThrow(retryFor, '--retry-for', 1000));
-    const { resumed, created } = readLedgerSelection(args);
-    const [isDryRun, isPlan] = [args.has('dry-run'), args.has('plan')];
-    const { stdin, clock, random } = host;
-    const input = { stdin, clock, random, note: io.output.note };
-    const userData = await readUserData(input, args);
-    // Modules for requests are loaded first: loading them after a million names would keep the heap larger.
-    if (!isDryRun) await context.send();
-    if (isDryRun) output.checkColumns(dryRunView);
-    else if (isPlan) output.checkColumns(planView);
-    else output.checkColumns(resultView);
-    const profileOptions = () => formatProfileAndServerOptions(context.globals, context.settings().profile);
-    const loginHints = () => buildRefusedRequestHints(context.settings(), host.folders.config);
-    /** @param again what the user can run after an interruption */
-    const withRetry = <T>(step: () => Promise<T>, again?: string): Promise<T> =>
-      retry === undefined
-        ? step()
-        : runUntilSignal(host.signals, 'interrupted before a droplet was requested', (signal) =>
-            repeatStep(retry, io.output, signal, step),
-          ).catch((error: unknown) => {
-            if (!(error instanceof CliError) || error.code !== 'cancelled') throw error;
-            throw withHint(error, again);
-          });
-    const dryRun = async (names: readonly string[], { attributes, base_url: baseUrl }: Batch) => {
-      await printDryRun(context, names, attributes, { batchSize, baseUrl, profileOptions: profileOptions(), userData });
-      return 0 as const;
-    };
-    const plan = async (state: BatchState) => {
-      const lane = { api: await context.api(context.settings()), loginHints: loginHints(), maxPause: maxWait, onPause };
-      await printPlan({ host, output, progress: io.progress }, state, lane);
-      return 0 as const;
-    };
-    const described =
-      resumed === undefined ? await describeBatch(input, args, context.settings(), userData) : undefined;
-    if (described !== undefined && isDryRun) return dryRun(described.names, described);
-    if (described !== undefined && isPlan) return plan(createState(described));
-    const ledger =
-      described === undefined
-        ? await openLedger(resumed ?? '', host)
-        : await startLedger(host, described, {
-            path: created,
-            identity: await withRetry(() =>
-              readAccountAndServerOriginsIfAvailable(context, context.settings(), { maxWait, onPause }),
-            ),
-            days: context.settings().values.batch_ledger_days ?? 30,
-          });
-    try {
-      const { state } = ledger;
-      const { batch } = state;
-      const isOver = isFinished(state);
-      const isResumed = ledger.origin === 'resumed';
-      if (isResumed) await requireSameOptions(input, args, state, userData);
-      const settings = context.settings();
-      requireProfileMatchesLedger(settings, batch);
-      if (isDryRun) return await dryRun(state.missing(), batch);
-      const api = await context.api(settings);
-      // The rows of a finished batch are facts about this account, too.
-      const hint = (): string => newBatchHint(ledger, batch.names, args, profileOptions(), userData);
-      const current = isResumed
-        ? await withRetry(
-            () => requireAccountOfLedger(context, state, { maxWait, onPause }, hint()),
-            `resume with \`${resumeCommand(ledger.path, args, profileOptions(), userData)}\``,
-          )
-        : accountOf(batch);
-      if (isPlan) return await plan(state);
-      if (context.prompts.interactive && !isOver)
-        await io.output.note(`Creates droplets as ${describeCurrentAccount(context, settings, current)}.`);
-      return await runBatch(io, ledger, args, {
-        ...{ api, userData, loginHints: loginHints(), onPause, timeout: context.timeout },
-        ...{ batchSize, concurrency, maxWait, profileOptions: profileOptions() },
-        waitTimeout: args.has('wait') ? waitTimeout : undefined,
-        retry,
-      });
-    } finally {
-      await ledger.close();
-    }
-  },
+  run: (context, args) => createDroplets(context, actorOf(context), args),
 };

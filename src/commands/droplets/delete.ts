@@ -8,12 +8,11 @@ import { requireNonEmptyValue } from '../../cli/require-non-empty-value.ts';
 import { shortenInputForError } from '../../cli/shorten-input-for-error.ts';
 import { describeCurrentAccount, readStoredAccountAndServerOrigins } from '../../context/current-identity.ts';
 import type { CommandContext } from '../../context.ts';
-import { deleteDroplets, requireDeletable } from '../../droplets/index.ts';
+import { deleteDroplets, limitOptions, readLimits, requireDeletable } from '../../droplets/index.ts';
 import { buildRefusedRequestHints } from '../../session/session-server-binding.ts';
 import { formatProfileAndServerOptions } from '../profile-options.ts';
 import { createRateLimitDelayWithProgress, showRateLimitWait } from '../rate-limit-pause.ts';
 import { requireOneDroplet } from './require-one-droplet.ts';
-import { batchSendOptionSpecs, readBatchSendOptions } from './send-options.ts';
 
 export const dropletsDeleteCommand: CommandSpec<CommandContext> = {
   description:
@@ -35,7 +34,7 @@ export const dropletsDeleteCommand: CommandSpec<CommandContext> = {
       description: 'When no droplet has an id or a name: fail, or skip it (default: fail)',
     },
     { name: 'dry-run', description: 'List the droplets that would be deleted, without deleting them' },
-    ...batchSendOptionSpecs,
+    ...limitOptions,
   ],
   examples: [
     { text: 'Delete two droplets', command: 'cloudctl droplets delete web-01 400000013' },
@@ -44,7 +43,7 @@ export const dropletsDeleteCommand: CommandSpec<CommandContext> = {
   ],
   run: async (context, args) => {
     const [texts, tag] = readSelection(args);
-    const { concurrency, maxWait } = readBatchSendOptions(args);
+    const { concurrency, maxWait } = readLimits(args);
     const isDryRun = args.has('dry-run');
     requireDeletable(context, isDryRun);
     const settings = context.settings();

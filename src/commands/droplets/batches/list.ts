@@ -1,23 +1,6 @@
-import type { ListView } from '../../../cli/columns.ts';
 import type { CommandSpec } from '../../../cli/command.ts';
 import type { CommandContext } from '../../../context.ts';
-import { listBatches, type StoredBatch } from '../../../droplets/index.ts';
-
-const view: ListView<StoredBatch> = {
-  columns: [
-    { name: 'ID', value: (row) => row.id },
-    { name: 'Started', value: (row) => row.started, kind: 'time' },
-    { name: 'Profile', value: (row) => row.profile, priority: 3 },
-    { name: 'State', value: (row) => row.state, kind: 'state' },
-    { name: 'Names', value: (row) => row.names },
-    { name: 'Created', value: (row) => row.created },
-    { name: 'Failed', value: (row) => row.failed },
-    { name: 'Unknown', value: (row) => row.unknown, priority: 1 },
-    { name: 'Missing', value: (row) => row.missing, priority: 2 },
-    { name: 'Skipped', value: (row) => row.skipped, extra: true },
-    { name: 'Ledger', value: (row) => row.path, priority: 4 },
-  ],
-};
+import { listBatches, storedView } from '../../../droplets/index.ts';
 
 export const batchesListCommand: CommandSpec<CommandContext> = {
   description:
@@ -29,10 +12,10 @@ export const batchesListCommand: CommandSpec<CommandContext> = {
       command: 'cloudctl droplets batches list -o json --query "[?state==\'unfinished\'].path"',
     },
   ],
-  columns: view.columns,
+  columns: storedView.columns,
   run: async ({ output, host }) => {
-    output.checkColumns(view);
-    await output.list(listBatches(host.folders.state), view);
+    output.checkColumns(storedView);
+    await output.list(listBatches(host.folders.state), storedView);
     return 0;
   },
 };

@@ -1,0 +1,33 @@
+import { formatDuration } from '../base/text.ts';
+import type { OptionSpec, ParsedArgs } from '../cli/command.ts';
+import type { CommandIo } from '../cli/command-io.ts';
+import { parseDurationToMillisecondsOrThrow } from '../cli/duration.ts';
+import { requireWholeNumber } from '../cli/whole-number.ts';
+
+/** Options of commands that send many requests. */
+export const limitOptions: readonly OptionSpec[] = [
+  { name: 'concurrency', valueName: 'N', description: 'Requests sent at the same time, 1 to 32 (default: 4)' },
+  {
+    name: 'max-wait',
+    valueName: 'DURATION',
+    description: 'Longest wait for the rate limit of the server; a longer one ends the run (default: 15m)',
+  },
+];
+
+export interface Limits {
+  readonly concurrency: number;
+  /** Milliseconds. */
+  readonly maxWait: number;
+}
+
+export function readLimits(args: ParsedArgs): Limits {
+  return {
+    concurrency: requireWholeNumber(args.value('concurrency') ?? '4', '--concurrency', { min: 1, max: 32 }),
+    maxWait: parseDurationToMillisecondsOrThrow(args.value('max-wait') ?? '15m', '--max-wait'),
+  };
+}
+
+/** Shows on stderr that a command waits for the rate limit of the server. */
+export function showPause({ progress }: Pick<CommandIo, 'progress'>): (ms: number) => Promise<void> {
+  return (ms) => progress.show(`waiting ${formatDuration(ms)} for the rate limit`);
+}
