@@ -10,7 +10,8 @@ export const limitOptions: readonly OptionSpec[] = [
   {
     name: 'max-wait',
     valueName: 'DURATION',
-    description: 'Longest wait for the rate limit of the server; a longer one ends the run (default: 15m)',
+    description:
+      'Longest wait for the rate limit, and of a creation with --if-exists skip for another run; a longer one ends the command (default: 15m)',
   },
 ];
 
