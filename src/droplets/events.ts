@@ -12,7 +12,7 @@ import type { Clock } from '../platform/host.ts';
 import { decodeUserDataDigest, type UserDataDigest } from './user-data.ts';
 
 /** One line of a ledger. `at` is the local time, `server_date` the last Date header before the event (ISO 8601). */
-export type LedgerEvent = Batch | Baseline | Sending | Created | Failed | Deleted | Unknown;
+export type LedgerEvent = Batch | Baseline | Sending | Created | Failed | Deleted | Unknown | Checked;
 
 export const ifExistsChoices = ['fail', 'skip', 'create'] as const;
 export type IfExists = (typeof ifExistsChoices)[number];
@@ -115,6 +115,12 @@ interface Unknown {
   readonly final?: true;
 }
 
+/** All droplets that were created before were looked up once more: no other droplet has their names. */
+interface Checked {
+  readonly event: 'checked';
+  readonly at: string;
+}
+
 /** An event to which the ledger adds the time. */
 export type NewEvent = WithoutTime<LedgerEvent>;
 type WithoutTime<T> = T extends unknown ? Omit<T, 'at'> & { readonly at?: string } : never;
@@ -166,6 +172,7 @@ export function decodeEvent(line: string): LedgerEvent | undefined {
   const at = readStringField(record, 'at');
   if (at === undefined) return undefined;
   if (record.event === 'batch') return decodeBatch(record, at);
+  if (record.event === 'checked') return { event: 'checked', at };
   if (record.event === 'baseline') {
     const existing = decodeIdLists(record.existing);
     const { differences: texts } = record;

@@ -7,7 +7,7 @@ import type { Run } from './io.ts';
 import { type Lane, readerOf } from './lane.ts';
 import type { Ledger } from './ledger.ts';
 import { type Found, readPages } from './lookup.ts';
-import { createdAt, describeDifference, exclusiveTag, isAfter, sharedTag, tagsOf } from './match.ts';
+import { createdAt, describeDifference, exclusiveTag, sharedTag, tagsOf } from './match.ts';
 import type { Others } from './running.ts';
 import type { BatchState } from './state.ts';
 import { latestArrival } from './uncertain.ts';
@@ -105,10 +105,13 @@ export async function recordExisting(run: Run, others: Others, events: ExistingE
       await clock.sleep(times.pollInterval, ending);
       for (const [name, droplets] of await look(() => names, true)) found.set(name, droplets);
     }
+    const named = noneTagged();
     for (const [name, id] of left()) {
       const droplet = await readDroplet(readerOf(lane, ending), id);
-      if (droplet !== undefined) found.set(name, [...(found.get(name) ?? []), droplet]);
+      if (droplet === undefined || (isTagged && addIfTagged(state, named, droplet))) continue;
+      found.set(name, [...(found.get(name) ?? []), droplet]);
     }
+    await adopt(named);
   };
   /** Names that are to be sent, with the time after which a request of another run for them cannot arrive any more. */
   const doubtful = (): ReadonlyMap<string, number> => {
@@ -117,7 +120,8 @@ export async function recordExisting(run: Run, others: Others, events: ExistingE
     return new Map(
       state.missing().flatMap((name): [string, number][] => {
         const sentAt = others.uncertain.get(name);
-        if (sentAt !== undefined) return [[name, Math.max(clock.now(), sentAt + times.orphanLimit)]];
+        if (sentAt !== undefined)
+          return [[name, Math.max(clock.now(), Math.min(sentAt, clock.now()) + times.orphanLimit)]];
         return isForeign ? [[name, arrival]] : [];
       }),
     );
@@ -130,9 +134,9 @@ export async function recordExisting(run: Run, others: Others, events: ExistingE
       await events.onDoubt(doubts.size, first - clock.now() + times.lookupInterval);
       for (const at of [first, first + times.lookupInterval]) {
         await clock.sleep(Math.max(0, at - clock.now()), ending);
-        const names = () => state.missing().filter((name) => doubts.has(name));
-        if (names().length === 0) break;
-        const found = await look(names, others.uncertain.size > 0);
+        if (!state.missing().some((name) => doubts.has(name))) break;
+        // Another machine may have created the other names since.
+        const found = await look(state.missing, others.uncertain.size > 0);
         if (found.size > 0) await commitBaseline(found, run);
         requireNamesAvailable(state);
       }
@@ -215,30 +219,31 @@ interface Duplicates {
 }
 
 /**
- * After all requests were sent, looks the created names up once more. A second droplet that appeared after the run had started, or
- * has the tag of the batch, makes the name `unknown`: its row lists the ids, and the name is never sent again. With
- * `--if-exists create` only the tag counts, because more droplets of a name were asked for.
- * @param names created in this run @param since the server's time at the start of the run in milliseconds
+ * Looks the created names up once more. A second droplet that did not exist when the batch began, or has the tag of the batch,
+ * makes the name `unknown`: its row lists the ids, and the name is never sent again. With `--if-exists create` only the tag counts,
+ * because more droplets of a name were asked for.
  */
 export async function recordDuplicates(
   run: Run,
   names: readonly string[],
-  since: number | undefined,
+  attempts = maxFinalAttempts,
 ): Promise<Duplicates> {
   const { state } = run.ledger;
   const tag = exclusiveTag(state.batch);
   const isAsked = state.batch.if_exists === 'create';
   const own =
-    tag === undefined ? undefined : (await patiently(run, () => findTagged(run.lane, state, run.ending))).droplets.own;
+    tag === undefined
+      ? undefined
+      : (await patiently(run, attempts, () => findTagged(run.lane, state, run.ending))).droplets.own;
   const ids = new Map<number, readonly string[]>(own);
   if (!isAsked && names.length > 0) {
     const wanted = new Set(names);
     const has = (name: string): boolean => wanted.has(name);
     const query = { names, has, isKnown: ({ id, name }: Droplet) => isKnown(state, name, id) };
-    const { droplets } = await patiently(run, () => run.finder.find(query, run.ending));
+    const { droplets } = await patiently(run, attempts, () => run.finder.find(query, run.ending));
     for (const [name, found] of droplets) {
       const at = state.positionOf(name);
-      const others = found.filter(({ id, raw }) => !isKnown(state, name, id) && isAfter(raw, since));
+      const others = found.filter(({ id }) => !isKnown(state, name, id));
       if (others.length > 0) ids.set(at, [...new Set([...(ids.get(at) ?? []), ...others.map(({ id }) => id)])]);
     }
   }
@@ -246,6 +251,7 @@ export async function recordDuplicates(
     .map(([at, some]) => [at, withRowId(state, at, some)] as const)
     .filter(([, some]) => some.length > 1);
   recordTagged(several, run.ledger);
+  run.ledger.record({ event: 'checked' });
   return {
     names: several.map(([at]) => state.batch.names[at] ?? ''),
     hasTagged: own === undefined ? undefined : own.size > 0,
@@ -271,13 +277,14 @@ const maxFinalAttempts = 4;
 /** The lookup at the end of a run. An error is retried, because no later step would find the duplicates. */
 async function patiently<T extends Pick<Found, 'conclusive' | 'hasTotal'>>(
   { clock, times, ending }: Run,
+  attempts: number,
   find: () => Promise<T>,
 ): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await untilConclusive(find);
     } catch (error) {
-      const isFinal = !(error instanceof CliError) || error.exitCode === 4 || attempt === maxFinalAttempts;
+      const isFinal = !(error instanceof CliError) || error.exitCode === 4 || attempt === attempts;
       if (isFinal || ending.aborted) throw error;
       await clock.sleep(times.lookupInterval, ending);
     }

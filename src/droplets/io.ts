@@ -22,6 +22,8 @@ export interface Run {
   readonly refused: Set<string>;
   /** Names of requests with a complete response of success that named no droplet: no try of this run sends them again. */
   readonly answered: Set<string>;
+  /** Ids of droplets that other runs on this machine have created. */
+  readonly foreign: Set<string>;
   /** Once this signal is aborted, no further request is sent. */
   readonly ending: AbortSignal;
   /** Once this signal is aborted, the run no longer waits for responses. */

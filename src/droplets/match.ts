@@ -67,11 +67,6 @@ function imageOf(raw: JsonRecord, image: Attributes['image']): string | undefine
   return typeof image === 'string' ? slugOf(raw.image) : readId(raw.image.id);
 }
 
-/** Whether a droplet was created after the time, by the server's clock; true if one of the two is not known. */
-export function isAfter(raw: JsonRecord, since: number | undefined): boolean {
-  return !(createdAt(raw) < (since ?? Number.NEGATIVE_INFINITY) - clockToleranceMs);
-}
-
 /** The member `created_at` in milliseconds; NaN if it is missing. */
 export function createdAt(raw: JsonRecord): number {
   return Date.parse(readStringField(raw, 'created_at') ?? '');

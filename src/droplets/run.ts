@@ -7,7 +7,6 @@ import type { CommandIo } from '../cli/command-io.ts';
 import { quoteShellArg } from '../cli/shell-quote.ts';
 import { interruptedError } from '../platform/defer-signals.ts';
 import { missingError, namesWithIds, newBatchHint, readMissing, repeatedOptions } from './again.ts';
-import { parseTimestamp } from './events.ts';
 import { describeOlderDuplicates, recordDuplicates, recordExisting } from './existing.ts';
 import { type BatchIo, listenForInterruption, type Run } from './io.ts';
 import { createLane, type LaneOptions } from './lane.ts';
@@ -68,15 +67,27 @@ export async function runBatch(
   const { ending, ended } = interruption;
   const refused = new Set<string>();
   const answered = new Set<string>();
-  const run: Run = { ledger, lane, finder: createFinder(lane), clock, times, refused, answered, ending, ended };
+  const foreign = new Set<string>();
+  const run: Run = {
+    ledger,
+    lane,
+    finder: createFinder(lane),
+    clock,
+    times,
+    refused,
+    answered,
+    foreign,
+    ending,
+    ended,
+  };
   const { state } = ledger;
   let stopped: CliError | undefined;
   let outputError: CliError | undefined;
-  const sent: SentNames = { names: new Set(), since: undefined, lastLookupAt: 0 };
+  const sent: SentNames = { names: new Set(), lastLookupAt: 0 };
   let entry: Entry | undefined;
   let isResultLeft = false;
   try {
-    entry = isFinished(state) ? undefined : await register(host, ledger.path, state);
+    entry = isFinished(state) ? undefined : await register(host, ledger);
     if (entry === undefined) {
       notice.awaiting(() => 'checking that the droplets of the ledger exist');
       results.missing = await readMissing(run).catch((error: unknown) => {
@@ -109,14 +120,20 @@ export async function runBatch(
           },
         });
       }
-      if (sent.names.size > 0 && stopped === undefined && !ending.aborted) {
-        notice.awaiting(() => 'looking for droplets that exist twice');
-        if (sent.lastLookupAt > clock.now()) await output.note(lastLookupNote);
-        await clock.sleep(Math.max(0, sent.lastLookupAt - clock.now()), ending);
-        const duplicates = await recordDuplicates(run, [...sent.names], sent.since);
-        await reporter.settled(duplicates.names);
-        if (duplicates.hasTagged === false && state.counts().created > 0) await output.warn(noTagsWarning);
+      const names = [...new Set([...sent.names, ...state.unchecked()])];
+      if (entry === undefined || names.length === 0 || ending.aborted) return;
+      notice.awaiting(() => 'looking for droplets that exist twice');
+      if (stopped !== undefined) {
+        // What cannot be looked up now stays unchecked in the ledger.
+        const found = await recordDuplicates(run, names, 1).catch(() => undefined);
+        await reporter.settled(found?.names ?? []);
+        return;
       }
+      if (sent.lastLookupAt > clock.now()) await output.note(lastLookupNote);
+      await clock.sleep(Math.max(0, sent.lastLookupAt - clock.now()), ending);
+      const duplicates = await recordDuplicates(run, names);
+      await reporter.settled(duplicates.names);
+      if (duplicates.hasTagged === false && state.counts().created > 0) await output.warn(noTagsWarning);
     };
     for (;;) {
       stopped = undefined;
@@ -189,8 +206,6 @@ export function resumeCommand(
 interface SentNames {
   /** The names that this run has created, or may have. */
   readonly names: Set<string>;
-  /** The server's time at the start of the run in milliseconds. */
-  since: number | undefined;
   /** When to look for droplets that exist twice. */
   lastLookupAt: number;
 }
@@ -207,7 +222,7 @@ export async function createMissing(
   sent: SentNames,
   options: Pick<RunOptions, 'api' | 'batchSize' | 'concurrency' | 'timeout' | 'maxWait' | 'userData'>,
 ): Promise<CliError | undefined> {
-  const { ledger, lane, clock, times, ending, ended } = run;
+  const { ledger, clock, times, ending, ended } = run;
   const { state } = ledger;
   const { output } = io;
   const isResumed = state.baseline() !== undefined;
@@ -217,37 +232,41 @@ export async function createMissing(
     signal: ending,
     onWaiting: (text) => output.note(text),
   });
-  awaiting(() => 'looking up which names are in use');
-  const { lookAgainAt } = await recordExisting(run, others, {
-    onAdopted: async (names) => {
-      if (names.length === 0) return;
-      await output.note(`Found ${countOf(names.length, 'droplet')} of this batch.`);
-      await reporter.settled(names);
-    },
-    onDoubt: async (names, ms) => {
-      awaiting(() => 'looking up names that another run may have sent');
-      await output.note(
-        `Looking up ${countOf(names, 'name')} that another run may have sent; this takes ${formatDuration(ms)}.`,
-      );
-    },
-  });
-  sent.since ??= parseTimestamp(lane.serverTime());
-  const differing = isResumed ? undefined : describeSkipped(state.rows());
-  if (differing !== undefined) await output.note(differing);
-  const older = isResumed ? undefined : describeOlderDuplicates(state);
-  if (older !== undefined) await output.warn(older);
-  for (const name of state.missing()) sent.names.add(name);
+  for (const ids of others.created.values()) for (const id of ids) run.foreign.add(id);
   for (const group of state.uncertainGroups()) for (const name of group.names) sent.names.add(name);
   await reportUncertain(io, state);
   const server = (): string =>
     `waiting for the server (${state.counts().created} of ${state.batch.names.length} created)`;
-  awaiting(server);
   let isLate = false;
   const onLate = (count: number): void => {
     if (isLate !== count > 0) awaiting(isLate ? server : () => lateText(times.responseLimit));
     isLate = count > 0;
   };
-  const { stop, sentAgainAt } = await sendMissing(run, { ...options, onLate, onSettled: reporter.settled });
+  let lookAgainAt: number | undefined;
+  // Uncertain names come first: one that no droplet has is then compared with other runs like any missing name.
+  const prepare = async (): Promise<void> => {
+    awaiting(() => 'looking up which names are in use');
+    ({ lookAgainAt } = await recordExisting(run, others, {
+      onAdopted: async (names) => {
+        if (names.length === 0) return;
+        await output.note(`Found ${countOf(names.length, 'droplet')} of this batch.`);
+        await reporter.settled(names);
+      },
+      onDoubt: async (names, ms) => {
+        awaiting(() => 'looking up names that another run may have sent');
+        await output.note(
+          `Looking up ${countOf(names, 'name')} that another run may have sent; this takes ${formatDuration(ms)}.`,
+        );
+      },
+    }));
+    const differing = isResumed ? undefined : describeSkipped(state.rows());
+    if (differing !== undefined) await output.note(differing);
+    const older = isResumed ? undefined : describeOlderDuplicates(state);
+    if (older !== undefined) await output.warn(older);
+    for (const name of state.missing()) sent.names.add(name);
+    awaiting(server);
+  };
+  const { stop, sentAgainAt } = await sendMissing(run, { ...options, prepare, onLate, onSettled: reporter.settled });
   // A request that was repeated may be carried out late: the last lookup waits until it cannot arrive any more.
   const lookups = [clock.now(), lookAgainAt, sentAgainAt === undefined ? undefined : sentAgainAt + times.orphanLimit];
   sent.lastLookupAt = Math.max(sent.lastLookupAt, ...lookups.filter((time) => time !== undefined));

@@ -1,7 +1,7 @@
 // Runs of this machine that may create droplets: `batches/running` has one entry for each, so that runs with common names see
 // each other before they send anything (docs/decisions/012-batches.md).
 
-import { readFileSync, rmSync } from 'node:fs';
+import { readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { CliError } from '../base/errors.ts';
 import { type AccountAndTeam, compareAccounts } from '../base/identity.ts';
@@ -18,8 +18,7 @@ import { type HeldFileLock, tryAcquireFileLock } from '../platform/file-lock.ts'
 import { listFolder, writeFileAtomically } from '../platform/files.ts';
 import type { Clock, HostSystem } from '../platform/host.ts';
 import type { Batch } from './events.ts';
-import { tryReadState } from './ledger.ts';
-import { exclusiveTag } from './match.ts';
+import { type Ledger, tryReadState } from './ledger.ts';
 import type { BatchState } from './state.ts';
 
 /** For how long the names of a run that has ended are kept: lists may lag, and a request of a killed process may arrive late. */
@@ -60,12 +59,18 @@ type Machine = Pick<HostSystem, 'clock' | 'folders'>;
  * Registers a run under one lock and without a request. Numbers grow, and a run waits only for lower ones, so no two runs wait
  * for each other.
  */
-export async function register(machine: Machine, ledger: string, { batch }: BatchState): Promise<Entry> {
+export async function register(
+  machine: Machine,
+  { path: ledger, state: { batch }, replaced }: Pick<Ledger, 'path' | 'state' | 'replaced'>,
+): Promise<Entry> {
   const folder = join(machine.folders.state, 'batches', 'running');
   const own = await locked(folder, machine.clock, () => {
     const numbers = listNumbers(folder);
     const number = Math.max(0, ...numbers) + 1;
-    for (const other of numbers) if (isOver(folder, other, machine.clock)) removeEntry(folder, other);
+    for (const other of numbers) {
+      if (isOver(folder, other, machine.clock)) removeEntry(folder, other);
+      else if (replaced !== undefined) keepReplaced(folder, other, ledger, replaced, machine.clock);
+    }
     const lock = tryAcquireFileLock(lockPath(folder, number));
     // Only a holder of the lock of the folder locks an entry.
     if (lock === undefined) throw new CliError('busy', `could not lock ${lockPath(folder, number)}`);
@@ -97,8 +102,8 @@ interface Content extends AccountAndTeam {
   readonly ledger: string;
   readonly baseUrl: string;
   readonly ifExists: string;
-  /** The tag of the batch: runs with the same tag know the droplets of each other. */
-  readonly tag?: string | undefined;
+  /** The time in the first line of the ledger: another ledger may be at its path now. */
+  readonly begun: string;
   readonly started: number;
   /** Written when the run ends; a process that was killed leaves its ledger instead. */
   readonly ended?: Result | undefined;
@@ -117,7 +122,7 @@ function contentOf(batch: Batch) {
     accountUuid: batch.account,
     team: batch.team,
     ifExists: batch.if_exists,
-    tag: exclusiveTag(batch),
+    begun: batch.at,
   };
 }
 
@@ -144,7 +149,7 @@ async function settleOthers(
     const { running, others } = await locked(folder, clock, () => {
       const earlier = listNumbers(folder)
         .filter((number) => number < own.number)
-        .flatMap((number) => readEntry(folder, number) ?? [])
+        .flatMap((number) => readEntry(folder, number) ?? unreadable(folder, number, own))
         .filter((other) => overlaps(other, own));
       const live = earlier.find((other) => isLive(folder, other.number));
       return { running: live, others: live === undefined ? combine(earlier, own, clock) : noOthers };
@@ -163,8 +168,15 @@ async function settleOthers(
 const pollMs = 250;
 const noticeMs = 10_000;
 
+/** A run whose entry was removed or damaged while it runs may create any name. */
+function unreadable(folder: string, number: number, own: Content): readonly Content[] {
+  return isLive(folder, number) ? [{ ...own, number, ledger: 'unknown', begun: '', ended: undefined }] : [];
+}
+
+/** One server can have several addresses, but an account belongs to one server. */
 function overlaps(other: Content, own: Content): boolean {
-  if (other.baseUrl !== own.baseUrl || compareAccounts(other, own) === 'different') return false;
+  const accounts = compareAccounts(other, own);
+  if (accounts === 'different' || (accounts === 'unknown' && other.baseUrl !== own.baseUrl)) return false;
   const names = new Set(own.names);
   return other.names.some((name) => names.has(name));
 }
@@ -174,8 +186,8 @@ function combine(others: readonly Content[], own: Content, clock: Clock): Others
   const created = new Map<string, string[]>();
   const uncertain = new Map<string, number>();
   for (const other of others) {
-    // The same batch knows its own droplets, by its ledger or by its tag.
-    if (other.ledger === own.ledger || (own.tag !== undefined && other.tag === own.tag)) continue;
+    // What earlier runs with this ledger did is in its state.
+    if (other.ledger === own.ledger && other.begun === own.begun) continue;
     const result = resultOfEntry(other, clock);
     for (const [name, id] of result.created) if (names.has(name)) created.set(name, [...(created.get(name) ?? []), id]);
     for (const [name, at] of result.uncertain)
@@ -184,21 +196,41 @@ function combine(others: readonly Content[], own: Content, clock: Clock): Others
   return { created, uncertain };
 }
 
-function resultOfEntry({ ended, ledger }: Content, clock: Clock): Pick<Result, 'created' | 'uncertain'> {
+function resultOfEntry(
+  { ended, ledger, begun, names, started }: Content,
+  clock: Clock,
+): Pick<Result, 'created' | 'uncertain'> {
   if (ended !== undefined) return ended;
   const state = tryReadState(ledger);
-  return state === undefined ? { created: [], uncertain: [] } : resultOf(state, clock);
+  if (state?.batch.at === begun) return resultOf(state, clock);
+  // Its ledger was deleted or replaced, so nothing tells what it has sent.
+  return { created: [], uncertain: names.map((name) => [name, started] as const) };
+}
+
+/** Writes what a killed run has done into its entry, before its ledger is replaced by another one at the same path. */
+function keepReplaced(folder: string, number: number, ledger: string, replaced: BatchState, clock: Clock): void {
+  const entry = readEntry(folder, number);
+  if (entry?.ledger !== ledger || entry.ended !== undefined || entry.begun !== replaced.batch.at) return;
+  if (!isLive(folder, number)) writeEntry(folder, { ...entry, ended: resultOf(replaced, clock) });
 }
 
 /** Whether nothing of this run can surprise a later one: it has ended or died, and that was long ago. */
 function isOver(folder: string, number: number, clock: Clock): boolean {
   const entry = readEntry(folder, number);
   if (entry !== undefined) {
-    const { started, ended } = entry;
-    const sent = ended === undefined ? resultOfEntry(entry, clock).uncertain.map(([, at]) => at) : [ended.at];
+    const { started, ended, ledger } = entry;
+    const sent =
+      ended === undefined
+        ? [...resultOfEntry(entry, clock).uncertain.map(([, at]) => at), lastWrite(ledger)]
+        : [ended.at];
     if (clock.now() - sent.reduce((latest, at) => Math.max(latest, at), started) < keptMs) return false;
   }
   return !isLive(folder, number);
+}
+
+/** When a ledger was last written, in milliseconds: a run may have created droplets until then. */
+function lastWrite(ledger: string): number {
+  return statSync(ledger, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 }
 
 /** Called only while the folder is locked: otherwise two callers could each take the other for the run. */
@@ -255,7 +287,10 @@ function entryPath(folder: string, number: number): string {
 }
 
 function listNumbers(folder: string): readonly number[] {
-  return listFolder(folder).flatMap((name) => (/^[1-9]\d{0,14}\.json$/.test(name) ? [Number.parseInt(name, 10)] : []));
+  const numbers = listFolder(folder).flatMap((name) =>
+    /^[1-9]\d{0,14}\.(?:json|lock)$/.test(name) ? [Number.parseInt(name, 10)] : [],
+  );
+  return [...new Set(numbers)];
 }
 
 function writeEntry(folder: string, content: Content): void {
@@ -282,13 +317,19 @@ function decodeEntry(record: JsonRecord, number: number): Content | undefined {
   const baseUrl = readStringField(record, 'baseUrl');
   const ifExists = readStringField(record, 'ifExists');
   const started = readNumberField(record, 'started');
-  if (ledger === undefined || baseUrl === undefined || ifExists === undefined || started === undefined)
+  const begun = readStringField(record, 'begun');
+  if (
+    ledger === undefined ||
+    baseUrl === undefined ||
+    ifExists === undefined ||
+    started === undefined ||
+    begun === undefined
+  )
     return undefined;
   return {
-    ...{ number, ledger, baseUrl, ifExists, started, names: readStringList(record.names) },
+    ...{ number, ledger, baseUrl, ifExists, started, begun, names: readStringList(record.names) },
     accountUuid: readStringField(record, 'accountUuid'),
     team: readStringField(record, 'team'),
-    tag: readStringField(record, 'tag'),
     ended: isJsonRecord(record.ended) ? decodeResult(record.ended) : undefined,
   };
 }

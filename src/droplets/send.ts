@@ -9,6 +9,8 @@ import { forbidResend, latestArrival, resolveUncertain, type UncertainNames } fr
 import type { UserData } from './user-data.ts';
 
 interface SendOptions {
+  /** Called when no name is uncertain any more, before the missing names are sent. */
+  readonly prepare?: () => Promise<void>;
   /** The maximum number of names in one request; the service accepts 10. */
   readonly batchSize: number;
   /** The maximum number of requests that are sent at the same time. */
@@ -94,6 +96,7 @@ export async function sendMissing(run: Run, options: SendOptions): Promise<SendR
     // All uncertain groups are resolved at the same time, so that they share lookups, and before any droplet is requested, so
     // that the lists do not change.
     await Promise.all(state.uncertainGroups().map((group) => settle(group).catch(stopWith)));
+    if (!isStopped() && !ending.aborted) await options.prepare?.();
     const groups = splitMissing(run, options.batchSize);
     const next = groups.values();
     await Promise.all(Array.from({ length: Math.min(options.concurrency, groups.length) }, () => work(next)));

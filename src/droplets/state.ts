@@ -54,6 +54,8 @@ export interface BatchState {
   readonly missing: () => readonly string[];
   /** Names that a droplet of another run had when the batch was last resumed, in order. */
   readonly taken: () => readonly string[];
+  /** Names whose droplets were created, but not yet looked up once more for a second droplet. */
+  readonly unchecked: () => readonly string[];
   /** Whether the ledger records a request, or a droplet that was found by its tag. */
   readonly wasSent: () => boolean;
   readonly counts: () => Counts;
@@ -86,6 +88,7 @@ export function createState(batch: Batch): BatchState {
   let baseline: Baseline | undefined;
   let groups = 0;
   let wasSent = false;
+  const unchecked = new Set<string>();
 
   const setState = (name: string, state: number, error?: string): number | undefined => {
     const at = positionOf(name);
@@ -178,12 +181,16 @@ export function createState(batch: Batch): BatchState {
           return;
         case 'baseline':
           return applyBaseline(event);
+        case 'checked':
+          return unchecked.clear();
         case 'sending':
           return startGroup(event);
         case 'created': {
           for (const row of event.rows) {
             const at = setState(row.name, created);
             if (at === undefined) continue;
+            // A lookup that found a droplet has seen whether there is another one.
+            if (event.adopted !== true) unchecked.add(row.name);
             ids[at] = row.id;
             positionsOfIds.set(row.id, at);
             actions[at] = row.action_id;
@@ -232,6 +239,7 @@ export function createState(batch: Batch): BatchState {
     uncertainGroups: () => [...uncertainGroups.values()].map(currentNames).filter(({ names: left }) => left.length > 0),
     missing: () => names.filter((_, at) => [missing, failed, deleted].includes(states[at] ?? missing)),
     wasSent: () => wasSent,
+    unchecked: () => [...unchecked],
     taken: () => names.filter((_, at) => states[at] === taken),
     counts: () => {
       const count = (state: number): number => states.reduce((sum, one) => sum + (one === state ? 1 : 0), 0);

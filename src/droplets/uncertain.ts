@@ -126,6 +126,7 @@ async function lookUpGroup({ group, names }: UncertainNames, run: Run): Promise<
     const { conclusive, droplets } = await finder.find({ names, has: (name) => names.includes(name) }, ending);
     for (const droplet of names.flatMap((name) => droplets.get(name) ?? [])) {
       const { id, name, raw } = droplet;
+      if (run.foreign.has(id)) continue;
       const origin = originOf(droplet, ledger.state, sentAfter);
       if (origin.kind === 'ours') add(found, name, { id, createdAt: createdAt(raw) });
       if (origin.kind === 'older') add(older, name, id);

@@ -75,6 +75,7 @@ export function testRun(ledger: Ledger, api: ApiClient, changes: Partial<Run> = 
     times: defaultTimeLimits,
     refused: new Set<string>(),
     answered: new Set<string>(),
+    foreign: new Set<string>(),
     ending: never,
     ended: never,
   };

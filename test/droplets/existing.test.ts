@@ -114,7 +114,8 @@ describe('droplets of other runs on this machine', () => {
     const found = await record({ created: new Map(), uncertain }, 140_000);
     // 150 s after the request and 15 s for the server, then the list shows the droplets of all names.
     expect(found.slept).toEqual([145_000, 15_000].slice(0, found.slept.length));
-    expect(found.existing).toBe(1);
+    // The names that are not in doubt are looked up, too: another machine may have created them meanwhile.
+    expect(found.existing).toBe(40);
   });
 });
 

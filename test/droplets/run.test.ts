@@ -55,6 +55,47 @@ describe('run batch', () => {
       ]);
     });
 
+    describe('with a second droplet of a created name, which another machine made', () => {
+      const second = { id: '900', name: 'a', created_at: '2001-01-01T00:00:00Z' };
+      const limit = () => batchResponse(422, { id: 'droplet_limit', message: 'no more' });
+      /** The droplet is in the lists from the first creation on. */
+      const server = (post: (at: number) => ReturnType<typeof batchResponse> | undefined) => {
+        const api = apiOf(
+          (request, at) => post(at) ?? respondCreated(request),
+          () => {
+            const droplets = api.sent.length === 0 ? [] : [second];
+            return batchResponse(200, { droplets, meta: { total: droplets.length } });
+          },
+        );
+        return api;
+      };
+
+      it('names both ids although an error stopped it', async () => {
+        const io = ioOf();
+        const ledger = await ledgerFor(batchOf(['a', 'b']));
+        const api = server((at) => (at === 1 ? limit() : undefined));
+        expect(await runBatch(io, ledger, argsFrom({ ledger: ['x'] }), { ...options(api), batchSize: 1 })).toBe(5);
+        expect(io.host.json<object[]>()[0]).toMatchObject({
+          status: 'unknown',
+          error: expect.stringMatching(/900.*100|100.*900/),
+        });
+      });
+
+      it('names both ids when it is resumed after a kill', async () => {
+        const io = ioOf();
+        const ledger = await ledgerFor(batchOf(['a', 'b']));
+        await ledger.commit({ event: 'baseline', existing: {} });
+        await ledger.commit({ event: 'sending', group: 1, names: ['a'] });
+        await ledger.commit({ event: 'created', group: 1, rows: [{ name: 'a', id: '100' }] });
+        const api = server(() => undefined);
+        expect(await runBatch(io, ledger, argsFrom({ resume: ['x'] }), { ...options(api), batchSize: 1 })).toBe(5);
+        expect(io.host.json<object[]>()[0]).toMatchObject({
+          status: 'unknown',
+          error: expect.stringMatching(/900.*100|100.*900/),
+        });
+      });
+    });
+
     it('that created nothing throws the error of the server', async () => {
       const io = ioOf();
       const ledger = await ledgerFor(batchOf(['a']));
@@ -138,7 +179,7 @@ describe('run batch', () => {
 });
 
 describe('reconcile and create missing droplets', () => {
-  async function send(ledger: Ledger, api = apiOf(respondCreated)) {
+  async function send(ledger: Ledger, api = apiOf(respondCreated), others = noOthers) {
     const clock = fastClock();
     const io = commandIo({ ...testHost(), clock }, 'json');
     const notice = startNotice(io);
@@ -147,8 +188,8 @@ describe('reconcile and create missing droplets', () => {
       waits: false,
       isLedgerKept: () => true,
     });
-    const entry = { settleOthers: async () => noOthers, end: async () => true };
-    const sent = { names: new Set<string>(), since: undefined, lastLookupAt: 0 };
+    const entry = { settleOthers: async () => others, end: async () => true };
+    const sent = { names: new Set<string>(), lastLookupAt: 0 };
     const stopped = await createMissing(notice, reporter, testRun(ledger, api, { clock }), entry, sent, {
       api,
       batchSize: 10,
@@ -176,6 +217,22 @@ describe('reconcile and create missing droplets', () => {
       const ledger = await ledgerFor(batchOf(['a']));
       const api = apiOf(() => batchResponse(403, { id: 'forbidden' }));
       expect((await send(ledger, api)).stopped).toMatchObject({ code: 'scope_too_small' });
+    });
+
+    it.each([
+      ['with --batch-id', { content_hash: 'c0ffee000000' }, {}],
+      ['and has the same attributes', {}, {}],
+      ['and has another size', {}, { size_slug: 'large' }],
+    ])('does not send an uncertain name again that another run has created: its droplet %s', async (_, batch, more) => {
+      const ledger = await ledgerFor(batchOf(['a'], batch));
+      const at = '2026-01-01T00:00:00.000Z';
+      await ledger.commit({ event: 'baseline', at, existing: {} });
+      await ledger.commit({ event: 'sending', at, group: 1, names: ['a'] });
+      const droplet = { id: '7', name: 'a', tags: [], created_at: '2026-01-02T00:00:00Z', ...more };
+      const api = apiOf(respondCreated, () => batchResponse(200, { droplets: [droplet], meta: { total: 1 } }));
+      await send(ledger, api, { created: new Map([['a', ['7']]]), uncertain: new Map() });
+      expect(api.sent).toEqual([]);
+      expect([...ledger.state.rows()]).toMatchObject([{ name: 'a', status: 'failed', id: '7' }]);
     });
 
     it('stops before anything is sent when names are in use', async () => {

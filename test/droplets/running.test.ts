@@ -21,7 +21,7 @@ function machine() {
     runs += 1;
     const path = join(folders.state, 'batches', `b${runs}.jsonl`);
     const ledger = await createLedgerAt(path, batchOf(names, { id: `b${runs}`, if_exists: 'skip', ...changes }), host);
-    const entry = await register(host, ledger.path, ledger.state);
+    const entry = await register(host, ledger);
     const settle = (maxWait = 900_000) => entry.settleOthers({ maxWait, signal, onWaiting: async () => {} });
     return { ledger, entry, settle };
   };
@@ -33,7 +33,7 @@ function machine() {
     writeFileSync(path, text);
     await ledger.close();
   };
-  return { begin, kill, clock, folder };
+  return { begin, kill, clock, folder, host };
 }
 
 function entries(folder: string): readonly string[] {
@@ -154,14 +154,56 @@ describe('a run that has ended', () => {
     expect(existsSync(third.ledger.path)).toBe(true);
   });
 
-  it('of the same batch is not another run', async () => {
+  it('of the same --batch-id is known, too: lists may lag, and its ledger may be another one', async () => {
     const { begin } = machine();
     const tagged = { id: 'x', content_hash: 'c0ffee000000' };
     const first = await begin(['a'], tagged);
     created(first.ledger, 1, { a: '7' });
     await first.entry.end(first.ledger.state);
-    expect(await (await begin(['a'], tagged)).settle()).toEqual(noOthers);
+    expect((await (await begin(['a'], tagged)).settle()).created).toEqual(new Map([['a', ['7']]]));
   });
+});
+
+describe('the ledger of a run that was killed', () => {
+  it('and deleted says nothing, so all its names are uncertain', async () => {
+    const { begin, kill } = machine();
+    const first = await begin(['a', 'b']);
+    await kill(first);
+    rmSync(first.ledger.path);
+    expect([...(await (await begin(['a', 'c'])).settle()).uncertain.keys()]).toEqual(['a']);
+  });
+
+  it('and replaced by the next run of its --batch-id is kept in its entry', async () => {
+    const { begin, kill, host } = machine();
+    const first = await begin(['a', 'b']);
+    created(first.ledger, 1, { a: '1' });
+    first.ledger.record({ event: 'sending', group: 2, names: ['b'] });
+    await kill(first);
+    const replaced = first.ledger.state;
+    rmSync(first.ledger.path);
+    const batch = batchOf(['a', 'b'], { id: 'b1', if_exists: 'skip', at: '2026-01-02T00:00:00.000Z' });
+    const ledger = await createLedgerAt(first.ledger.path, batch, host);
+    const second = await register(host, { ...ledger, replaced });
+    await second.end(ledger.state);
+    const others = await (await begin(['a', 'b'])).settle();
+    expect(others.created).toEqual(new Map([['a', ['1']]]));
+    expect([...others.uncertain.keys()]).toEqual(['b']);
+  });
+});
+
+it('a live run whose entry was removed may create any name', async () => {
+  const { begin, folder } = machine();
+  await begin(['a']);
+  rmSync(join(folder, '1.json'));
+  await expect((await begin(['b'], { if_exists: 'fail' })).settle()).rejects.toMatchObject({ code: 'busy' });
+});
+
+it('one server under two addresses is one, if the account is known', async () => {
+  const { begin } = machine();
+  const account = { account: 'one', team: 'x' };
+  await begin(['a'], account);
+  const other = await begin(['a'], { ...account, if_exists: 'fail', base_url: 'http://localhost:1' });
+  await expect(other.settle()).rejects.toMatchObject({ code: 'busy' });
 });
 
 it('an entry that cannot be read says nothing', async () => {

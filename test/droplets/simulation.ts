@@ -178,8 +178,10 @@ async function oneRun(scenario: Scenario, world: World, run: number, left: Left)
   const shared = testRun(ledger, api, { clock });
   const { batchSize, concurrency } = scenario;
   const work = (async () => {
-    await recordExisting(shared, noOthers, { onAdopted: async () => {}, onDoubt: async () => {} });
     await sendMissing(shared, {
+      prepare: async () => {
+        await recordExisting(shared, noOthers, { onAdopted: async () => {}, onDoubt: async () => {} });
+      },
       batchSize,
       concurrency,
       timeout: 30_000,
