@@ -8,6 +8,11 @@ export interface JmespathQuery {
   (data: unknown): unknown;
   /** Whether querying each part of a list separately gives the same result, so that a list can be queried page by page. */
   readonly isItemwise: boolean;
+  /**
+   * The columns of an empty result, which has no objects with keys: those of a result with rows. Undefined if the expression
+   * selects rows unchanged, so that they have the columns of their view.
+   */
+  readonly emptyColumns: readonly string[] | undefined;
 }
 
 /** Compiles an expression. Throws a usage error before any request if the expression is not valid. */
@@ -29,6 +34,7 @@ export async function compileJmespath(text: string): Promise<JmespathQuery> {
   };
   return Object.assign(run, {
     isItemwise: isElementwise(expression) && !JSON.stringify(expression).includes(rootNodeMarker),
+    emptyColumns: columnsOf(expression),
   });
 }
 
@@ -55,6 +61,34 @@ function isElementwise(node: Expression): boolean {
       return isElementwise(node.left) && isElementwise(node.right);
     default:
       return false;
+  }
+}
+
+/** The keys of `{…}` at the end of an expression; empty for other values, and undefined for unchanged rows. */
+function columnsOf(node: Expression): readonly string[] | undefined {
+  switch (node.type) {
+    case 'Identity':
+    case 'Current':
+      return undefined;
+    case 'MultiSelectHash':
+      return node.children.map(({ name }) => name);
+    case 'Flatten':
+      return columnsOf(node.child);
+    case 'LetExpression':
+      return columnsOf(node.expression);
+    case 'Projection':
+    case 'FilterProjection':
+    case 'Pipe':
+    case 'Subexpression':
+      return columnsOf(node.right) ?? columnsOf(node.left);
+    case 'IndexExpression':
+      return node.right.type === 'Slice' ? columnsOf(node.left) : [];
+    case 'Function': {
+      const [first] = node.children;
+      return ['sort', 'sort_by', 'reverse'].includes(node.name) && first !== undefined ? columnsOf(first) : [];
+    }
+    default:
+      return [];
   }
 }
 

@@ -19,7 +19,7 @@ export function createOutputFieldSelector(fields: readonly string[], before: Jme
     return Array.isArray(data) ? picked : picked[0];
   };
   const run = (data: unknown): unknown => pick(before === undefined ? data : before(data));
-  return Object.assign(run, { isItemwise: before?.isItemwise ?? true });
+  return Object.assign(run, { isItemwise: before?.isItemwise ?? true, emptyColumns: fields });
 }
 
 function unknownFieldError(field: string, objects: readonly Readonly<Record<string, unknown>>[]) {

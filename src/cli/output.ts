@@ -122,7 +122,10 @@ export function createCommandOutput(options: CommandOutputOptions): CommandOutpu
       if (format === 'ndjson' && query.isItemwise && wanted === undefined)
         return streamNdjson(queryPages(rows, query), { picked: [], wanted, header: false, write });
       const all = await collectRows(rows);
-      return printPaged(prepareJmespathResultForOutput(await queryResult(all, view), view, all, wanted), view);
+      return printPaged(
+        prepareJmespathResultForOutput(await queryResult(all, view), view, all, wanted, query.emptyColumns),
+        view,
+      );
     }
     // Throws a usage error for unknown columns before the first row is requested.
     const listing = { picked: pickOutputColumns(view.columns, wanted), wanted, header: options.header, write };
@@ -157,14 +160,14 @@ export function createCommandOutput(options: CommandOutputOptions): CommandOutpu
       const presented =
         query === undefined
           ? prepareObjectForOutput(value, view, wanted)
-          : prepareJmespathResultForOutput(await queryResult(value, view), view, [value], wanted);
+          : prepareJmespathResultForOutput(await queryResult(value, view), view, [value], wanted, query.emptyColumns);
       await printPaged(presented, view);
     },
     async data(value) {
       const result = await queryResult(value);
       if (format === 'table' && query === undefined && wanted === undefined)
         await paged((sink) => sink.write(formatJsonDocument(result)));
-      else await printPaged(prepareJmespathResultForOutput(result, { columns: [] }, [], wanted));
+      else await printPaged(prepareJmespathResultForOutput(result, { columns: [] }, [], wanted, query?.emptyColumns));
     },
     text: (text) => stdout.write(withNewline(text)),
     report: (text) => paged((sink) => sink.write(withNewline(text))),

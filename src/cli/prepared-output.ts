@@ -63,23 +63,28 @@ export function prepareObjectForOutput<T>(
 
 /**
  * Prepares the result of a query, which may have any shape. Rows that a query selected unchanged keep the columns of their
- * view; for new objects, the columns are their keys.
+ * view; for new objects, the columns are their keys. @param emptyColumns the columns of an empty list that are not those of the
+ * view
  */
 export function prepareJmespathResultForOutput<T>(
   result: unknown,
   view: ListView<T>,
   originals: readonly T[],
   wanted: readonly string[] | undefined,
+  emptyColumns?: readonly string[],
 ): PreparedOutput {
   const known = new Set<unknown>(originals);
   const isOriginal = (value: unknown): value is T => known.has(value);
   if (Array.isArray(result)) {
     const elements: readonly unknown[] = result;
-    // An empty result has no columns to check, so the columns that `--format` names are used.
+    // An empty result has no columns to check, so the columns that `--format` or the query names are used.
     if (elements.length === 0) {
       return {
         kind: 'rows',
-        names: wanted ?? pickOutputColumns(view.columns, undefined).map(({ name }) => name),
+        names:
+          emptyColumns?.length === 0
+            ? []
+            : (wanted ?? emptyColumns ?? pickOutputColumns(view.columns, undefined).map(({ name }) => name)),
         cells: [],
         data: [],
       };

@@ -317,6 +317,49 @@ test('data of unknown shape is a table once a query or columns give it one', asy
   expect(empty.stdout.text()).toBe('');
 });
 
+test.each([
+  "[?status=='off']",
+  "[?status=='off'] | [:1]",
+  "sort_by([?status=='off'], &name)",
+  "reverse([?status=='off'])",
+  "[?status=='off'].{n: name, more: more}",
+  "[?status=='off'].{n: name} | [?n]",
+  "[].{n: name, s: status} | [?s=='off'] | [:1]",
+  "[?status=='off'].more[].{n: deep}",
+  "let $off = 'off' in [?status==$off].{n: name}",
+])('the header does not depend on whether a row is found by %s', async (expression) => {
+  const query = await compileJmespath(expression);
+  for (const format of ['table', 'csv'] as const) {
+    const some = [...droplets, { id: 3, name: 'x', status: 'off', more: [{ deep: 1 }] }];
+    const none = some.filter(({ status }) => status !== 'off');
+    const [full, empty] = [await listed(format, some, { query }), await listed(format, none, { query })];
+    const header = (text: string): string | undefined => text.split(/\r?\n/)[0]?.replaceAll(/ +/g, ' ');
+    expect(full.split('\n').length).toBeGreaterThan(2);
+    expect(empty.split('\n')).toHaveLength(2);
+    expect(header(empty)).toBe(header(full));
+  }
+});
+
+test.each([
+  "[?status=='none'].name",
+  "[?status=='none'].[id, name]",
+  "[?status=='none'].more.deep",
+  "[?status=='none'].{n: name} | [].n",
+  "sort([?status=='none'].name)",
+  "map(&name, [?status=='none'])",
+  '[].more.deep[0]',
+])('nothing is printed when no value is found by %s', async (expression) => {
+  const query = await compileJmespath(expression);
+  const plain = droplets.map(({ id, name, status }) => ({ id, name, status }));
+  for (const format of ['table', 'csv'] as const) expect(await listed(format, plain, { query })).toBe('');
+});
+
+test('a query of a document prints the header of a result without rows', async () => {
+  const { output, stdout } = outputOf({ format: 'csv', query: await compileJmespath('droplets[?id==`9`].{n: name}') });
+  await output.data({ droplets });
+  expect(stdout.text()).toBe('n\r\n');
+});
+
 test('columns of a query that found nothing are not called unknown', async () => {
   const query = await compileJmespath('[?id==`9`].{n: name}');
   expect(await listed('table', droplets, { query, columns: ['n'] })).toBe('n\n');
