@@ -59,7 +59,7 @@ test.each([
   ['table', 'ID  Name\n1   web\n2   db\n'],
   ['json', `${JSON.stringify(droplets, null, 2)}\n`],
   ['ndjson', `${JSON.stringify(droplets[0])}\n${JSON.stringify(droplets[1])}\n`],
-  ['csv', 'ID,Name\r\n1,web\r\n2,db\r\n'],
+  ['csv', 'ID,Name\n1,web\n2,db\n'],
   [
     'yaml',
     '- id: 1\n  name: web\n  status: active\n  more:\n    deep:\n      - 1\n- id: 2\n  name: db\n  status: off\n',
@@ -74,7 +74,7 @@ test.each([
   ['table', 'ID  Name\n'],
   ['json', '[]\n'],
   ['ndjson', ''],
-  ['csv', 'ID,Name\r\n'],
+  ['csv', 'ID,Name\n'],
   ['yaml', '[]\n'],
 ] as const)('an empty list as %s', async (format, expected) => {
   expect(await listed(format, [])).toBe(expected);
@@ -84,7 +84,7 @@ test.each([
   ['table', 'Status  ID\nactive  1\noff     2\n'],
   ['json', '[\n  {\n    "Status": "active",\n    "ID": 1\n  },\n  {\n    "Status": "off",\n    "ID": 2\n  }\n]\n'],
   ['ndjson', '{"Status":"active","ID":1}\n{"Status":"off","ID":2}\n'],
-  ['csv', 'Status,ID\r\nactive,1\r\noff,2\r\n'],
+  ['csv', 'Status,ID\nactive,1\noff,2\n'],
   ['yaml', '- Status: active\n  ID: 1\n- Status: off\n  ID: 2\n'],
 ] as const)('--format picks columns in %s', async (format, expected) => {
   expect(await listed(format, droplets, { columns: ['status', 'ID'] })).toBe(expected);
@@ -157,7 +157,7 @@ test('ndjson waits for a slow reader', async () => {
 
 test('--no-header leaves the header out of tables and csv', async () => {
   expect(await listed('table', droplets, { header: false })).toBe('1  web\n2  db\n');
-  expect(await listed('csv', droplets, { header: false })).toBe('1,web\r\n2,db\r\n');
+  expect(await listed('csv', droplets, { header: false })).toBe('1,web\n2,db\n');
 });
 
 test('a table is cut to the terminal, and only there', async () => {
@@ -168,8 +168,8 @@ test('a table is cut to the terminal, and only there', async () => {
 
 test('csv has no control characters on a terminal, and all of them in a file', async () => {
   const evil = [{ id: 1, name: 'a\u001b[31mb', status: '' }];
-  expect(await listed('csv', evil, {}, 80)).toBe('ID,Name\r\n1,ab\r\n');
-  expect(await listed('csv', evil)).toBe('ID,Name\r\n1,a\u001b[31mb\r\n');
+  expect(await listed('csv', evil, {}, 80)).toBe('ID,Name\n1,ab\n');
+  expect(await listed('csv', evil)).toBe('ID,Name\n1,a\u001b[31mb\n');
 });
 
 test.each(['table', 'json', 'ndjson', 'yaml'] as const)('%s never holds a bare escape character', async (format) => {
@@ -181,7 +181,7 @@ test.each([
   ['table', 'ID    1\nName  web\n'],
   ['json', `${JSON.stringify(droplets[0], null, 2)}\n`],
   ['ndjson', `${JSON.stringify(droplets[0])}\n`],
-  ['csv', 'ID,Name\r\n1,web\r\n'],
+  ['csv', 'ID,Name\n1,web\n'],
   ['yaml', 'id: 1\nname: web\nstatus: active\nmore:\n  deep:\n    - 1\n'],
 ] as const)('a single thing as %s', async (format, expected) => {
   const { output, stdout } = outputOf({ format });
@@ -197,20 +197,20 @@ test('one column of a single thing without its header is the value alone', async
 
 test.each([
   ['table', "[?status=='active']", 'ID  Name\n1   web\n'],
-  ['csv', "[?status=='active']", 'ID,Name\r\n1,web\r\n'],
+  ['csv', "[?status=='active']", 'ID,Name\n1,web\n'],
   ['table', '[].{n: name, deep: more}', 'n    deep\nweb  {"deep":[1]}\ndb\n'],
-  ['csv', '[].{n: name, id: id}', 'n,id\r\nweb,1\r\ndb,2\r\n'],
+  ['csv', '[].{n: name, id: id}', 'n,id\nweb,1\ndb,2\n'],
   ['table', '[].name', 'web\ndb\n'],
-  ['csv', '[].name', 'web\r\ndb\r\n'],
+  ['csv', '[].name', 'web\ndb\n'],
   ['ndjson', '[].name', '"web"\n"db"\n'],
   ['json', '[].name', '[\n  "web",\n  "db"\n]\n'],
   ['yaml', '[].name', '- web\n- db\n'],
   ['table', '[].[id, name]', '1  web\n2  db\n'],
-  ['csv', '[].[id, name]', '1,web\r\n2,db\r\n'],
+  ['csv', '[].[id, name]', '1,web\n2,db\n'],
   ['table', 'length(@)', '2\n'],
   ['json', 'length(@)', '2\n'],
   ['ndjson', 'length(@)', '2\n'],
-  ['csv', 'length(@)', '2\r\n'],
+  ['csv', 'length(@)', '2\n'],
   ['yaml', 'length(@)', '2\n'],
   ['json', 'nothing', 'null\n'],
   ['table', '[0]', 'ID    1\nName  web\n'],
@@ -296,7 +296,7 @@ test.each([
   ['table', '{\n  "a": [\n    "x\\u009b"\n  ]\n}\n'],
   ['json', '{\n  "a": [\n    "x\\u009b"\n  ]\n}\n'],
   ['ndjson', '{"a":["x\\u009b"]}\n'],
-  ['csv', 'a\r\n"[""x\u009b""]"\r\n'],
+  ['csv', 'a\n"[""x\u009b""]"\n'],
   ['yaml', 'a:\n  - "x\\u009b"\n'],
 ] as const)('data of unknown shape as %s', async (format, expected) => {
   const { output, stdout } = outputOf({ format });
@@ -333,7 +333,7 @@ test.each([
     const some = [...droplets, { id: 3, name: 'x', status: 'off', more: [{ deep: 1 }] }];
     const none = some.filter(({ status }) => status !== 'off');
     const [full, empty] = [await listed(format, some, { query }), await listed(format, none, { query })];
-    const header = (text: string): string | undefined => text.split(/\r?\n/)[0]?.replaceAll(/ +/g, ' ');
+    const header = (text: string): string | undefined => text.split('\n')[0]?.replaceAll(/ +/g, ' ');
     expect(full.split('\n').length).toBeGreaterThan(2);
     expect(empty.split('\n')).toHaveLength(2);
     expect(header(empty)).toBe(header(full));
@@ -357,7 +357,7 @@ test.each([
 test('a query of a document prints the header of a result without rows', async () => {
   const { output, stdout } = outputOf({ format: 'csv', query: await compileJmespath('droplets[?id==`9`].{n: name}') });
   await output.data({ droplets });
-  expect(stdout.text()).toBe('n\r\n');
+  expect(stdout.text()).toBe('n\n');
 });
 
 test('columns of a query that found nothing are not called unknown', async () => {

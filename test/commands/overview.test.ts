@@ -66,7 +66,9 @@ it('a session is shown with its account and what is in progress, for a person an
     const text = (ran.out + stableText(ran))
       .replace(/\b4\d{8}\b/g, '4NNNNNNNN')
       .replace(/\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, 'UUID')
-      .replace(/\d{4}-\d\d-\d\dT\S+/g, 'DATE');
+      .replace(/\d{4}-\d\d-\d\dT\S+/g, 'DATE')
+      // 30 days are 29 after the first second.
+      .replace(/\b(29|30) d left/, 'N d left');
     expectGolden('overview', text, terminal === undefined ? 'piped' : 'terminal');
   }
 });

@@ -3,15 +3,15 @@ import { expect, test } from 'vitest';
 import { createCsvRecordEncoder } from '../../../src/cli/formats/csv.ts';
 import { readCsv } from './read-csv.ts';
 
-test('a record ends with CRLF, and only what must be quoted is', async () => {
+test('a record ends with LF, and only what must be quoted is', async () => {
   const record = await createCsvRecordEncoder();
-  expect(record(['a', 1, true, false, null, undefined])).toBe('a,1,true,false,,\r\n');
-  expect(record(['a,b', 'say "hi"', 'two\nlines', ' blank '])).toBe('"a,b","say ""hi""","two\nlines", blank \r\n');
+  expect(record(['a', 1, true, false, null, undefined])).toBe('a,1,true,false,,\n');
+  expect(record(['a,b', 'say "hi"', 'two\nlines', ' blank '])).toBe('"a,b","say ""hi""","two\nlines", blank \n');
 });
 
 test('a record of one empty field is not an empty line', async () => {
   const record = await createCsvRecordEncoder();
-  expect(record([null])).toBe('""\r\n');
+  expect(record([null])).toBe('""\n');
 });
 
 test('every record reads the same again by RFC 4180', async () => {

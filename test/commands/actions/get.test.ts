@@ -41,7 +41,7 @@ describe('actions get', () => {
     const ran = await run(id, '-o', 'json');
     expect(ran).toMatchObject({ code: 0, err: '' });
     expect(ran.json()).toMatchObject({ id: Number(id), status: 'in-progress', type: 'create' });
-    expect((await run(id, '--format', 'ID,Status', '-o', 'csv')).out).toBe(`ID,Status\r\n${id},in-progress\r\n`);
+    expect((await run(id, '--format', 'ID,Status', '-o', 'csv')).out).toBe(`ID,Status\n${id},in-progress\n`);
     expect(await recordedRequests(sandbox)).toHaveLength(2);
   });
 

@@ -34,7 +34,7 @@ describe('actions list', () => {
   it('has the documented columns', async () => {
     const { host } = await loggedIn();
     const { out } = await runCloudctl(host, ['actions', 'list', '-o', 'csv']);
-    expect(out.split(/\r?\n/)[0]).toBe('ID,Status,Type,StartedAt,CompletedAt,ResourceID,ResourceType,Region');
+    expect(out.split('\n')[0]).toBe('ID,Status,Type,StartedAt,CompletedAt,ResourceID,ResourceType,Region');
   });
 
   it('shows what is in progress', async () => {

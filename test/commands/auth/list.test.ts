@@ -30,9 +30,7 @@ describe('auth list', () => {
       '-o',
       'csv',
     ]);
-    expect(chosen.out).toBe(
-      'Profile,Current\r\ndefault,\r\nbare,*\r\n'.replaceAll('\r\n', chosen.out.includes('\r') ? '\r\n' : '\n'),
-    );
+    expect(chosen.out).toBe('Profile,Current\ndefault,\nbare,*\n');
   });
 
   it('tells the state of each session and asks no server', async () => {

@@ -35,7 +35,7 @@ describe('db preflight of a source that cannot be reached', () => {
     expect(text.out).toContain('redis-connect');
     expect(text.out).not.toMatch(/^ID\b/m);
     const csv = await runCloudctl(dbTestHost(), [...words, '-o', 'csv', '--format', 'ID,Status']);
-    expect(csv.out.split('\r\n')[0]).toBe('ID,Status');
+    expect(csv.out.split('\n')[0]).toBe('ID,Status');
     const one = await runCloudctl(dbTestHost(), [...words, '-o', 'json', '--query', 'verdict']);
     expect(one.out).toBe('"blocked"\n');
   });

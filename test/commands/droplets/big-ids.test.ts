@@ -43,7 +43,7 @@ async function machine() {
   /** The ids of the droplets with these names, as the server shows them. */
   const idsOf = async (...names: string[]): Promise<readonly string[]> => {
     const { out } = await run('droplets', 'list', '--format', 'ID,Name', '--no-header', '-o', 'csv');
-    const rows = out.split('\r\n').map((row) => row.split(','));
+    const rows = out.split('\n').map((row) => row.split(','));
     return names.flatMap((name) => rows.flatMap(([id = '', found]) => (found === name ? [id] : [])));
   };
   return { sandbox, host, run, idsOf };
@@ -69,7 +69,7 @@ describe('droplets with ids beyond 2^53', () => {
       const name = ['a', 'b', 'c'][at] ?? '';
       for (const text of [id, name])
         expect((await run('droplets', 'get', text, '--format', 'ID,Name', '-o', 'csv', '--no-header')).out).toBe(
-          `${id},${name}\r\n`,
+          `${id},${name}\n`,
         );
     }
     const shown = await run('droplets', 'batches', 'show', ledger, '-o', 'json');

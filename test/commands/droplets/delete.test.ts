@@ -94,7 +94,7 @@ describe('droplets delete', () => {
     const ran = await run('a', 'b', '--yes', '--concurrency', '1', '-o', 'csv');
     expect(ran).toMatchObject({
       code: 0,
-      out: `ID,Name,Status,Error\r\n${id('a')},a,deleted,\r\n${id('b')},b,deleted,\r\n`,
+      out: `ID,Name,Status,Error\n${id('a')},a,deleted,\n${id('b')},b,deleted,\n`,
     });
     expect(ran.err).toContain(id('b'));
   });
@@ -102,7 +102,7 @@ describe('droplets delete', () => {
   it('shows with --dry-run what would be deleted', async () => {
     const { run, left, deletions } = await accountWith(['a', 'b']);
     const ran = await run('*', '--dry-run', '--format', 'Name,Region', '-o', 'csv');
-    expect(ran).toMatchObject({ code: 0, out: 'Name,Region\r\na,nyc3\r\nb,nyc3\r\n', err: '' });
+    expect(ran).toMatchObject({ code: 0, out: 'Name,Region\na,nyc3\nb,nyc3\n', err: '' });
     expect(left()).toEqual(['a', 'b']);
     expect(await deletions()).toEqual([]);
   });

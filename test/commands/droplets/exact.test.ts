@@ -41,7 +41,7 @@ describe.each([
     ['json', /^ {4}"ID": (\d+)$/gm],
     ['ndjson', /"ID":(\d+)/g],
     ['yaml', /ID: (\d+)$/gm],
-    ['csv', /^(\d+)\r$/gm],
+    ['csv', /^(\d+)$/gm],
     ['table', /^(\d+)$/gm],
   ])('leave a column of a list as %s as they came', async (format, pattern) => {
     expect(found(await said('droplets', 'list', '-o', format, '--format', 'ID'), pattern)).toEqual(ids);
@@ -81,5 +81,5 @@ test('actions of ids that are one double are two actions', async () => {
     ['actions', 'list', '--format', 'ID,ResourceID', '-o', 'csv', '--no-header'],
     { env },
   );
-  expect(out).toBe(ids.map((id) => `${id},${id}\r\n`).join(''));
+  expect(out).toBe(ids.map((id) => `${id},${id}\n`).join(''));
 });

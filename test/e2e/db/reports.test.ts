@@ -198,7 +198,7 @@ describe.concurrent('a run of its own', () => {
       ask([...target, '-o', 'csv', '--format', 'ID,Status,Database', '--method', 'dump']),
       ask([...target, '-o', 'ndjson', '--method', 'dump']),
     ]);
-    const lines = csv.stdout.trim().split('\r\n');
+    const lines = csv.stdout.trim().split('\n');
     expect(lines[0]).toBe('ID,Status,Database');
     expect(lines).toContain('wal-level,fail,');
     expect(ndjson.stdout.trim().split('\n').length).toBe(lines.length - 1);

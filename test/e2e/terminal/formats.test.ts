@@ -16,7 +16,7 @@ test.each([
   ['json', /^\[\n {2}\{\n {4}"key": "profile",/],
   ['ndjson', /^\{"key":"profile","value":"default","source":"default"\}\n/],
   ['yaml', /^- key: profile\n {2}value: default\n/],
-  ['csv', /^Key,Value,Source\r?\nprofile,default,default\r?\n/],
+  ['csv', /^Key,Value,Source\nprofile,default,default\n/],
 ])('the built program prints %s', async (format, shape) => {
   const ran = await run(['config', 'list', '-o', format], { folders });
   expect(ran).toMatchObject({ code: 0, stderr: '' });
