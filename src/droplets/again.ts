@@ -33,14 +33,18 @@ export async function readMissing({ ledger, lane, ending }: Run): Promise<Readon
 
 /** Names with a droplet id of the set, in the order of the batch. */
 export function namesWithIds(state: BatchState, ids: ReadonlySet<string>): readonly string[] {
-  return [...state.rows()].flatMap((row) => ('id' in row && row.id !== undefined && ids.has(row.id) ? [row.name] : []));
+  return rowsWithIds(state, ids).map(({ name }) => name);
+}
+
+function rowsWithIds(state: BatchState, ids: ReadonlySet<string>): readonly Readonly<Record<'name' | 'id', string>>[] {
+  return [...state.rows()].flatMap((row) =>
+    'id' in row && row.id !== undefined && ids.has(row.id) ? [{ name: row.name, id: row.id }] : [],
+  );
 }
 
 /** The error for droplets of a complete ledger that do not exist any more. */
 export function missingError(state: BatchState, ids: ReadonlySet<string>, hint: string): CliError {
-  const listed = [...state.rows()].flatMap((row) =>
-    'id' in row && row.id !== undefined && ids.has(row.id) ? [`${row.name} (${row.id})`] : [],
-  );
+  const listed = rowsWithIds(state, ids).map(({ name, id }) => `${name} (${id})`);
   const more = listed.length > 20 ? ` and ${listed.length - 20} more` : '';
   return new CliError(
     'batch_partial',
@@ -87,7 +91,9 @@ export function newBatchHint(
   const hasUserData = user_data !== undefined || typed !== undefined;
   const file = userData === undefined || userData.file === '-' ? 'FILE' : quoteShellArg(userData.file);
   const command = [
-    isPiped ? `${list} | cloudctl droplets create --names-from -` : `cloudctl droplets create ${names.join(' ')}`,
+    isPiped
+      ? `${list} | cloudctl droplets create --names-from -`
+      : `cloudctl droplets create ${names.map(quoteShellArg).join(' ')}`,
     ...(isTagged ? [`--batch-id ${quoteShellArg(batch.id)}`] : []),
     ...(ifExists === 'fail' ? [] : [`--if-exists ${ifExists}`]),
     `--size ${quoteShellArg(size)}`,

@@ -143,7 +143,7 @@ function requireServerOfProfile({ profile, storedBaseUrl, values }: ResolvedProf
   );
 }
 
-/** A command is run only from a config.json that nobody else could have written. */
+/** A command is run only from a config.json that no other user can have written. */
 function requireTrustedCommand(
   { folders }: CommandHost,
   { profileName, values, storedBaseUrl }: ResolvedProfileSettings,
