@@ -9,6 +9,7 @@ import {
   tryParseExactJson,
 } from '../base/json.ts';
 import type { Clock } from '../platform/host.ts';
+import { isDropletName } from './names.ts';
 import { decodeUserDataDigest, type UserDataDigest } from './user-data.ts';
 
 /** One line of a ledger. `at` is the local time, `server_date` the last Date header before the event (ISO 8601). */
@@ -194,13 +195,18 @@ function decodeGroupEvent(record: JsonRecord, at: string, group: number): Ledger
     if (rows === undefined) return undefined;
     return { event, at, group, ...(record.adopted === true ? { adopted: true } : {}), rows };
   }
-  if (!isStringArray(names)) return undefined;
+  if (!isNameList(names)) return undefined;
   if (event === 'sending') return { event, at, group, ...dateOf(record), names };
   const error = readStringField(record, 'error');
   if (error === undefined) return undefined;
   if (event === 'failed') return { event, at, group, names, error };
   if (event !== 'unknown' || typeof resend !== 'boolean') return undefined;
   return { event, at, group, names, error, resend, ...(final === true ? { final } : {}) };
+}
+
+/** Names of a ledger stand in commands that a person is to run, so they are checked as those of the command line are. */
+function isNameList(value: unknown): value is readonly string[] {
+  return isStringArray(value) && value.every(isDropletName);
 }
 
 function decodeBatch(record: JsonRecord, at: string): Batch | undefined {
@@ -211,7 +217,7 @@ function decodeBatch(record: JsonRecord, at: string): Batch | undefined {
   const attributes = decodeAttributes(record.attributes);
   const { v, names } = record;
   if (id === undefined || profile === undefined || base_url === undefined || if_exists === undefined) return undefined;
-  if (v !== 1 || attributes === undefined || !isStringArray(names)) return undefined;
+  if (v !== 1 || attributes === undefined || !isNameList(names)) return undefined;
   const optional = ['account', 'team', 'auth_url', 'client_id', 'content_hash'] as const;
   const texts = optional.map((key) => [key, readStringField(record, key)]);
   const known = Object.fromEntries(texts.filter(([, value]) => value !== undefined));

@@ -43,6 +43,10 @@ const nameHint = `use only letters, digits, "." and "-", with a letter or digit 
 const patternHint =
   'use patterns such as `{01..25}`, `{1..9..2}`, `{a..e}` and `{a,b}`; a pattern cannot contain another one';
 
+export function isDropletName(name: string): boolean {
+  return name.length <= maxNameLength && namePattern.test(name);
+}
+
 /**
  * Expands patterns such as `web-{01..25}` and `{a,b}` into names, in the order of the pattern. Throws one usage error that
  * lists every blank, invalid and repeated name.
@@ -55,7 +59,7 @@ export function expandNames(patterns: readonly string[]): readonly string[] {
     else names.push(word);
   }
   if (names.length > maxNames) throw usageError(`too many names: more than ${maxNames}`, fewerNamesHint);
-  const invalid = names.filter((name) => !namePattern.test(name) || name.length > maxNameLength);
+  const invalid = names.filter((name) => !isDropletName(name));
   const seen = new Set<string>();
   const twice = [...new Set(names.filter((name) => seen.has(name) || !seen.add(name)))].filter((name) => name !== '');
   if (invalid.length > 0) {

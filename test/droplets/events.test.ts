@@ -39,3 +39,15 @@ it.each([
 ])('a batch is resumed with the attributes it was recorded with: %j', (attributes) => {
   expect(decodeEvent(encodeEvent(batchOf(['a'], { attributes })).trim())).toHaveProperty('attributes', attributes);
 });
+
+it.each(['$(touch x)', '-x', 'a b', ''])(
+  'a ledger with the name %j is not read: hints print its names in commands',
+  (name) => {
+    const names = ['web', name];
+    const at = '2026-01-01T00:00:00.000Z';
+    const batch = batchOf(['web']);
+    expect(decodeEvent(encodeEvent(batch))).toEqual(batch);
+    expect(decodeEvent(encodeEvent({ ...batch, names }))).toBeUndefined();
+    expect(decodeEvent(encodeEvent({ event: 'sending', at, group: 1, names }))).toBeUndefined();
+  },
+);
