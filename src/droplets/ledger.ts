@@ -18,6 +18,7 @@ import {
 import { join, resolve } from 'node:path';
 import { CliError, usageError } from '../base/errors.ts';
 import { storageError } from '../base/storage-error.ts';
+import { quoteShellArg } from '../cli/shell-quote.ts';
 import { type HeldFileLock, tryAcquireFileLock } from '../platform/file-lock.ts';
 import { createFileWithReservedSpace } from '../platform/files.ts';
 import type { Clock, HostSystem } from '../platform/host.ts';
@@ -237,7 +238,11 @@ export function readLedger(path: string): LedgerContent {
     if (event.event === 'batch') state = createState(event);
     else state?.apply(event);
   }
-  if (state === undefined) throw damagedLedgerError(path, 1);
+  if (state === undefined)
+    throw new CliError('config_invalid', 'the ledger is empty, or its first line is incomplete: nothing was sent', {
+      detail: `${path}:1`,
+      hint: `begin the batch with \`cloudctl droplets create --ledger ${quoteShellArg(path)}\` and its names and options`,
+    });
   return { state, length: end, size: bytes.length };
 }
 

@@ -455,3 +455,13 @@ describe('read batch ledger', () => {
     expect(state.counts()).toMatchObject({ created: 1, missing: 1 });
   });
 });
+
+it.each(['', '{"event":"ba'])('a ledger with the content %j says that nothing was sent, and how to begin', (text) => {
+  const path = testLedgerPath();
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+  const hint = expect.stringContaining(`--ledger ${path}`);
+  expect(() => readLedger(path)).toThrow(
+    expect.objectContaining({ code: 'config_invalid', detail: `${path}:1`, hint }),
+  );
+});
