@@ -1,5 +1,6 @@
 import type { ApiClient } from './api/client.ts';
 import { createSandboxAdminClient, type SandboxAdminApi } from './api/sandbox-admin.ts';
+import type { RegisteredOAuthClient } from './auth/oauth/token-endpoint.ts';
 import { CliError, usageError } from './base/errors.ts';
 import { sanitizeLine } from './base/sanitize.ts';
 import { isColorEnabled } from './cli/color.ts';
@@ -22,7 +23,6 @@ import {
 } from './config/settings.ts';
 import { readGlobalSettingsFromOptions, resolveOutputFormat } from './context/global-overrides.ts';
 import type { ProfileSessionServices } from './context/profile-session-services.ts';
-import type { RegisteredOAuthClient } from './oauth/token-endpoint.ts';
 import { createHttpSenderWithRequestTimeout } from './platform/create-http-sender-with-request-timeout.ts';
 import { acquireFileLock, type HeldFileLock } from './platform/file-lock.ts';
 import type { CommandHttpSenderOptions, HostSystem, OutputSink } from './platform/host.ts';

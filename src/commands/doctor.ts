@@ -1,3 +1,4 @@
+import { parseConfiguredCallbackUrl } from '../auth/loopback/loopback-callback.ts';
 import { CliError } from '../base/errors.ts';
 import { sanitizeLine } from '../base/sanitize.ts';
 import { countOf } from '../base/text.ts';
@@ -20,7 +21,6 @@ import { checkUrlResponds, type DoctorEndpointToCheck } from '../doctor/check-ur
 import { buildFailedDoctorFinding, createDoctorReport, type DoctorFinding } from '../doctor/doctor-finding.ts';
 import { probeCallbackPorts } from '../doctor/probe-callback-ports.ts';
 import { probeCredentialFolder, probeKeychain } from '../doctor/probe-credential-store.ts';
-import { parseConfiguredCallbackUrl } from '../loopback/loopback-callback.ts';
 import { canOpenUrl } from '../platform/browser.ts';
 import { detectBrowserEnvironment } from '../platform/browser-environment.ts';
 import { proxyFor } from '../platform/proxy.ts';

@@ -1,6 +1,6 @@
+import type { RegisteredOAuthClient } from '../auth/oauth/token-endpoint.ts';
 import { removeCachedCompletionNames } from '../config/cached-completion-names.ts';
 import type { ResolvedProfileSettings } from '../config/settings.ts';
-import type { RegisteredOAuthClient } from '../oauth/token-endpoint.ts';
 import { probeOrigin } from '../platform/connector.ts';
 import { tryAcquireFileLock } from '../platform/file-lock.ts';
 import { storeLoggedInAccount } from '../session/account.ts';

@@ -1,9 +1,9 @@
 import { type ApiClient, createApiClient } from '../api/client.ts';
+import type { RegisteredOAuthClient } from '../auth/oauth/token-endpoint.ts';
 import { usageError } from '../base/errors.ts';
 import type { Secret } from '../base/secret.ts';
 import type { ConfigFile } from '../config/config-file.ts';
 import { accessTokenSource, type ResolvedProfileSettings } from '../config/settings.ts';
-import type { RegisteredOAuthClient } from '../oauth/token-endpoint.ts';
 import type { HostSystem, OutputSink } from '../platform/host.ts';
 import { readStoredClientSecret } from '../session/client-secret.ts';
 import { type CommandSession, openCommandSession } from '../session/command.ts';

@@ -1,5 +1,5 @@
+import { isSameOAuthScope } from '../auth/oauth/scope.ts';
 import { describeTeam } from '../base/identity.ts';
-import { isSameOAuthScope } from '../oauth/scope.ts';
 import { detectBrowserEnvironment } from '../platform/browser-environment.ts';
 import { type LoggedInAccount, readLoggedInAccountFile } from '../session/account.ts';
 import type { CredentialRecord } from '../session/credential-record.ts';

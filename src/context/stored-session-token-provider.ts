@@ -1,7 +1,7 @@
+import type { RegisteredOAuthClient } from '../auth/oauth/token-endpoint.ts';
 import type { CommandOutputWriter } from '../cli/output.ts';
 import type { Prompts } from '../cli/prompts.ts';
 import type { ResolvedProfileSettings } from '../config/settings.ts';
-import type { RegisteredOAuthClient } from '../oauth/token-endpoint.ts';
 import type { HeldFileLock } from '../platform/file-lock.ts';
 import type { CommandHttpSenderOptions, HostSystem } from '../platform/host.ts';
 import type { HttpSender } from '../platform/http-sender.ts';

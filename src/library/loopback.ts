@@ -1,8 +1,8 @@
+import type { CallbackParameters } from '../auth/loopback/callback-parameters.ts';
+import { type LoopbackServer, startLoopbackServer } from '../auth/loopback/loopback-server.ts';
+import type { BrowserTabResponse } from '../auth/loopback/outcome-page.ts';
+import { type AuthorizationResult, validateAuthorizationResponse } from '../auth/oauth/authorization-response.ts';
 import { CliError } from '../base/errors.ts';
-import type { CallbackParameters } from '../loopback/callback-parameters.ts';
-import { type LoopbackServer, startLoopbackServer } from '../loopback/loopback-server.ts';
-import type { BrowserTabResponse } from '../loopback/outcome-page.ts';
-import { type AuthorizationResult, validateAuthorizationResponse } from '../oauth/authorization-response.ts';
 import { systemClock } from '../platform/clock.ts';
 import { createDeferred } from '../platform/create-deferred.ts';
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
+import type { OAuthFlow } from '../auth/oauth/build-authorization-url.ts';
+import type { TokenAccountInfo } from '../auth/oauth/token-grant.ts';
 import { isJsonRecord, readStringField, tryParseJson } from '../base/json.ts';
-import type { OAuthFlow } from '../oauth/build-authorization-url.ts';
-import type { TokenAccountInfo } from '../oauth/token-grant.ts';
 import { ensureFolder, readTextIfReadable, removeFileDurably, writeFileAtomically } from '../platform/files.ts';
 
 /**

@@ -1,10 +1,10 @@
+import { evaluatePastedAuthorizationResponse } from '../auth/loopback/evaluate-pasted-authorization-response.ts';
+import type { RefusedPeerCallback } from '../auth/loopback/refusal.ts';
+import { type AuthorizationResult, validateAuthorizationResponse } from '../auth/oauth/authorization-response.ts';
+import { buildAuthorizationUrl, createOAuthState } from '../auth/oauth/build-authorization-url.ts';
+import { createPkce, type Pkce } from '../auth/oauth/pkce.ts';
+import type { RegisteredOAuthClient } from '../auth/oauth/token-endpoint.ts';
 import { CliError } from '../base/errors.ts';
-import { evaluatePastedAuthorizationResponse } from '../loopback/evaluate-pasted-authorization-response.ts';
-import type { RefusedPeerCallback } from '../loopback/refusal.ts';
-import { type AuthorizationResult, validateAuthorizationResponse } from '../oauth/authorization-response.ts';
-import { buildAuthorizationUrl, createOAuthState } from '../oauth/build-authorization-url.ts';
-import { createPkce, type Pkce } from '../oauth/pkce.ts';
-import type { RegisteredOAuthClient } from '../oauth/token-endpoint.ts';
 import type { Clock } from '../platform/host.ts';
 import type { AuthorizationReceiver, AuthorizationReceiverOptions, LoginUrls } from './authorization-receiver.ts';
 import type { OAuthLoginOptions } from './oauth-login-options.ts';

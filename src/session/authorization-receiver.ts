@@ -1,11 +1,11 @@
+import type { CallbackListenAddress } from '../auth/loopback/bind-listener.ts';
+import { startLoopbackServer } from '../auth/loopback/loopback-server.ts';
+import type { BrowserTabResponse } from '../auth/loopback/outcome-page.ts';
+import type { RefusedPeerCallback } from '../auth/loopback/refusal.ts';
+import type { AuthorizationResponseValidator } from '../auth/loopback/request-decision.ts';
+import type { AuthorizationResult } from '../auth/oauth/authorization-response.ts';
+import type { OAuthFlow } from '../auth/oauth/build-authorization-url.ts';
 import { CliError } from '../base/errors.ts';
-import type { CallbackListenAddress } from '../loopback/bind-listener.ts';
-import { startLoopbackServer } from '../loopback/loopback-server.ts';
-import type { BrowserTabResponse } from '../loopback/outcome-page.ts';
-import type { RefusedPeerCallback } from '../loopback/refusal.ts';
-import type { AuthorizationResponseValidator } from '../loopback/request-decision.ts';
-import type { AuthorizationResult } from '../oauth/authorization-response.ts';
-import type { OAuthFlow } from '../oauth/build-authorization-url.ts';
 import { createDeferred } from '../platform/create-deferred.ts';
 import type { Clock } from '../platform/host.ts';
 

@@ -1,11 +1,11 @@
 import { realpathSync } from 'node:fs';
+import { hasOAuthTokenSyntax } from '../auth/oauth/token-grant.ts';
 import { CliError, usageError } from '../base/errors.ts';
 import { isJsonRecord, readStringField, tryParseJson } from '../base/json.ts';
 import { maxSanitizedTextLength, sanitizeLine, sanitizeLines } from '../base/sanitize.ts';
 import { redactSecrets, Secret } from '../base/secret.ts';
 import { configPath, readConfigFile } from '../config/config-file.ts';
 import type { ProfileReference, ResolvedProfileSettings } from '../config/settings.ts';
-import { hasOAuthTokenSyntax } from '../oauth/token-grant.ts';
 import { type PrintedOutput, runPrintingProgram } from '../platform/external-program.ts';
 import type { HostSystem, ProcessEnvironment } from '../platform/host.ts';
 import { requireFileOfUser } from '../platform/own-folder.ts';

@@ -1,8 +1,8 @@
+import { isSameOAuthScope } from '../auth/oauth/scope.ts';
+import { getAccountAndTeamOfTokenInfo, type TokenGrant } from '../auth/oauth/token-grant.ts';
 import { CliError } from '../base/errors.ts';
 import { describeTeam } from '../base/identity.ts';
 import { sanitizeLine } from '../base/sanitize.ts';
-import { isSameOAuthScope } from '../oauth/scope.ts';
-import { getAccountAndTeamOfTokenInfo, type TokenGrant } from '../oauth/token-grant.ts';
 import type { OAuthLoginOptions } from './oauth-login-options.ts';
 import type { LoginRetryCommands } from './suggested-commands.ts';
 

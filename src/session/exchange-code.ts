@@ -1,13 +1,13 @@
-import type { ProfileReference } from '../config/settings.ts';
-import type { StateCheckedAuthorizationCode } from '../oauth/authorization-response.ts';
-import type { Pkce } from '../oauth/pkce.ts';
+import type { StateCheckedAuthorizationCode } from '../auth/oauth/authorization-response.ts';
+import type { Pkce } from '../auth/oauth/pkce.ts';
 import {
   buildCodeExchangeRequest,
   processTokenResponse,
   type RegisteredOAuthClient,
   sendTokenRequest,
-} from '../oauth/token-endpoint.ts';
-import type { TokenGrant } from '../oauth/token-grant.ts';
+} from '../auth/oauth/token-endpoint.ts';
+import type { TokenGrant } from '../auth/oauth/token-grant.ts';
+import type { ProfileReference } from '../config/settings.ts';
 import { HttpSendError, type HttpSender } from '../platform/http-sender.ts';
 import { timeoutSignal } from '../platform/timeout-signal.ts';
 import type { LoginRetryCommands } from './suggested-commands.ts';

@@ -1,7 +1,7 @@
+import type { LoginOutcome } from '../auth/loopback/outcome-page.ts';
+import { type AuthorizationResult, isInteractionRequiredError } from '../auth/oauth/authorization-response.ts';
+import type { TokenGrant } from '../auth/oauth/token-grant.ts';
 import { CliError } from '../base/errors.ts';
-import type { LoginOutcome } from '../loopback/outcome-page.ts';
-import { type AuthorizationResult, isInteractionRequiredError } from '../oauth/authorization-response.ts';
-import type { TokenGrant } from '../oauth/token-grant.ts';
 import type { HeldFileLock } from '../platform/file-lock.ts';
 import type { Signals } from '../platform/host.ts';
 import {

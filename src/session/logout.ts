@@ -1,11 +1,11 @@
-import { CliError } from '../base/errors.ts';
-import type { Secret } from '../base/secret.ts';
 import {
   buildTokenRevocationRequest,
   processRevocationResponse,
   type RegisteredOAuthClient,
   sendTokenRequest,
-} from '../oauth/token-endpoint.ts';
+} from '../auth/oauth/token-endpoint.ts';
+import { CliError } from '../base/errors.ts';
+import type { Secret } from '../base/secret.ts';
 import type { HeldFileLock } from '../platform/file-lock.ts';
 import { HttpSendError, type HttpSender } from '../platform/http-sender.ts';
 import { timeoutSignal } from '../platform/timeout-signal.ts';

@@ -1,5 +1,5 @@
-import type { CallbackListenAddress } from '../loopback/bind-listener.ts';
-import type { OAuthFlow } from '../oauth/build-authorization-url.ts';
+import type { CallbackListenAddress } from '../auth/loopback/bind-listener.ts';
+import type { OAuthFlow } from '../auth/oauth/build-authorization-url.ts';
 
 /** The options of one login. */
 export interface OAuthLoginOptions {

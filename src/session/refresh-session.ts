@@ -1,15 +1,15 @@
-import { CliError } from '../base/errors.ts';
-import type { Secret } from '../base/secret.ts';
-import { storageError } from '../base/storage-error.ts';
-import type { ProfileReference } from '../config/settings.ts';
-import { splitOAuthScope } from '../oauth/scope.ts';
+import { splitOAuthScope } from '../auth/oauth/scope.ts';
 import {
   buildTokenRefreshRequest,
   processTokenResponse,
   type RegisteredOAuthClient,
   type UndecodedTokenResponse,
-} from '../oauth/token-endpoint.ts';
-import type { TokenAccountInfo, TokenGrant } from '../oauth/token-grant.ts';
+} from '../auth/oauth/token-endpoint.ts';
+import type { TokenAccountInfo, TokenGrant } from '../auth/oauth/token-grant.ts';
+import { CliError } from '../base/errors.ts';
+import type { Secret } from '../base/secret.ts';
+import { storageError } from '../base/storage-error.ts';
+import type { ProfileReference } from '../config/settings.ts';
 import { deferSignals } from '../platform/defer-signals.ts';
 import type { HeldFileLock } from '../platform/file-lock.ts';
 import { fileErrorCode } from '../platform/files.ts';

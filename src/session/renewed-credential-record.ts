@@ -1,7 +1,11 @@
+import type { TokenEndpointResult } from '../auth/oauth/token-endpoint.ts';
+import {
+  assumedTokenLifetimeSeconds,
+  getAccountAndTeamOfTokenInfo,
+  type TokenGrant,
+} from '../auth/oauth/token-grant.ts';
 import { compareAccounts } from '../base/identity.ts';
 import type { Secret } from '../base/secret.ts';
-import type { TokenEndpointResult } from '../oauth/token-endpoint.ts';
-import { assumedTokenLifetimeSeconds, getAccountAndTeamOfTokenInfo, type TokenGrant } from '../oauth/token-grant.ts';
 import type { CredentialRecord } from './credential-record.ts';
 import { getTokenFreshness } from './stored-session.ts';
 

@@ -1,11 +1,11 @@
-import { CliError, type CliErrorCode } from '../base/errors.ts';
-import { sanitizeLine } from '../base/sanitize.ts';
 import type {
   AuthorizationErrorCode,
   AuthorizationResult,
   StateCheckedAuthorizationCode,
-} from '../oauth/authorization-response.ts';
-import type { TokenGrant } from '../oauth/token-grant.ts';
+} from '../auth/oauth/authorization-response.ts';
+import type { TokenGrant } from '../auth/oauth/token-grant.ts';
+import { CliError, type CliErrorCode } from '../base/errors.ts';
+import { sanitizeLine } from '../base/sanitize.ts';
 import type { OAuthLoginOptions } from './oauth-login-options.ts';
 import type { LoginRetryCommands } from './suggested-commands.ts';
 

@@ -1,11 +1,11 @@
-import { CliError } from '../base/errors.ts';
 import {
   buildTokenRevocationRequest,
   processRevocationResponse,
   type RegisteredOAuthClient,
   sendTokenRequest,
-} from '../oauth/token-endpoint.ts';
-import type { TokenGrant } from '../oauth/token-grant.ts';
+} from '../auth/oauth/token-endpoint.ts';
+import type { TokenGrant } from '../auth/oauth/token-grant.ts';
+import { CliError } from '../base/errors.ts';
 import { HttpSendError, type HttpSender } from '../platform/http-sender.ts';
 import { timeoutSignal } from '../platform/timeout-signal.ts';
 import type { LoginResult } from './store-login.ts';

@@ -1,4 +1,3 @@
-import type { CliError } from '../base/errors.ts';
 import {
   processTokenResponse,
   readContentType,
@@ -6,7 +5,8 @@ import {
   type TokenEndpointResult,
   type TokenRequest,
   type UndecodedTokenResponse,
-} from '../oauth/token-endpoint.ts';
+} from '../auth/oauth/token-endpoint.ts';
+import type { CliError } from '../base/errors.ts';
 import type { Clock } from '../platform/host.ts';
 import { type HttpResponse, HttpSendError, type HttpSender } from '../platform/http-sender.ts';
 import { createRunningTimeTimeoutSignal } from '../platform/running-time-signal.ts';

@@ -1,7 +1,11 @@
 import type { AccountDetails } from '../api/account-details.ts';
+import { splitOAuthScope } from '../auth/oauth/scope.ts';
+import {
+  assumedTokenLifetimeSeconds,
+  getAccountAndTeamOfTokenInfo,
+  type TokenGrant,
+} from '../auth/oauth/token-grant.ts';
 import { Secret } from '../base/secret.ts';
-import { splitOAuthScope } from '../oauth/scope.ts';
-import { assumedTokenLifetimeSeconds, getAccountAndTeamOfTokenInfo, type TokenGrant } from '../oauth/token-grant.ts';
 import type { HeldFileLock } from '../platform/file-lock.ts';
 import type { Clock } from '../platform/host.ts';
 import { accountFromGrant, type LoggedInAccount } from './account.ts';

@@ -1,9 +1,9 @@
+import type { OAuthFlow } from '../auth/oauth/build-authorization-url.ts';
+import { isKnownScope, isSameOAuthScope } from '../auth/oauth/scope.ts';
+import type { TokenEndpointParameterPlacement } from '../auth/oauth/token-endpoint.ts';
 import { personalTeamValue } from '../base/identity.ts';
 import { quoteShellArg } from '../cli/shell-quote.ts';
 import { formatProfileOption, type ProfileReference } from '../config/settings.ts';
-import type { OAuthFlow } from '../oauth/build-authorization-url.ts';
-import { isKnownScope, isSameOAuthScope } from '../oauth/scope.ts';
-import type { TokenEndpointParameterPlacement } from '../oauth/token-endpoint.ts';
 import type { LoginSessionFlow } from './account.ts';
 
 /** Formats a command for this profile, in backquotes. */

@@ -1,7 +1,7 @@
 import { buildTlsFailureHint } from '../api/client.ts';
+import type { TokenEndpointFailure } from '../auth/oauth/token-endpoint.ts';
 import { CliError, type CliErrorCode } from '../base/errors.ts';
 import { sanitizeLine } from '../base/sanitize.ts';
-import type { TokenEndpointFailure } from '../oauth/token-endpoint.ts';
 import { getCliNetworkErrorCode, type HttpSendError } from '../platform/http-sender.ts';
 import { sessionEndedMessage } from './stored-session.ts';
 import { type TokenErrorContext, type TokenOperation, tokenErrorHints } from './token-error-hints.ts';

@@ -1,5 +1,5 @@
+import type { TokenEndpointParameterPlacement } from '../auth/oauth/token-endpoint.ts';
 import type { ProfileReference } from '../config/settings.ts';
-import type { TokenEndpointParameterPlacement } from '../oauth/token-endpoint.ts';
 import { formatCommandForProfile, formatTokenParamsSwitchCommand } from './suggested-commands.ts';
 
 /** What a request to the token endpoint or the revocation endpoint was sent for. */

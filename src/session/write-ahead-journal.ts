@@ -1,4 +1,4 @@
-import { processTokenResponse } from '../oauth/token-endpoint.ts';
+import { processTokenResponse } from '../auth/oauth/token-endpoint.ts';
 import {
   createFileWithReservedSpace,
   ensureFolder,

@@ -26,7 +26,7 @@ export const rulesOfTheServiceExist: Rule = (project) => {
 export const rulesOfTheHelperAreTested: Rule = (project) => {
   const { helperRules } = collect(project);
   const tested = Object.keys(project.files)
-    .filter((path) => /^test\/(attack|loopback)\/.*\.test\.ts$/.test(path))
+    .filter((path) => /^test\/(attack|auth\/loopback)\/.*\.test\.ts$/.test(path))
     .flatMap((path) => helperRulesIn(project.files[path]!).map((rule) => ({ path, rule })));
   const untested = [...helperRules].filter((rule) => !tested.some((test) => test.rule === rule));
   return [

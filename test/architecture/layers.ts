@@ -12,7 +12,7 @@ export const layers: readonly (readonly string[])[] = [
   ['context', 'rehearsal', 'inventory'],
   ['session', 'droplets', 'preflight', 'watch', 'engine', 'doctor'],
   ['db-source'],
-  ['oauth', 'loopback', 'api', 'postgresql', 'redis', 'cli', 'config'],
+  ['auth/oauth', 'auth/loopback', 'api', 'postgresql', 'redis', 'cli', 'config'],
   ['platform'],
   ['base'],
 ];

@@ -51,7 +51,7 @@ export const everyEndpointHasItsTest =
       .map(({ method, path }) => `no test of the sandbox requests ${method} ${path}`);
   };
 
-/** docs/architecture.md has one row for each room, with its layer: `| \`oauth\` | 6 | what it is for |`. */
+/** docs/architecture.md has one row for each room, with its layer: `| \`auth/oauth\` | 7 | what it is for |`. */
 export const architecturePageIsCurrent =
   (layerNumber: (room: string) => number | undefined): Rule =>
   (project) => {

@@ -13,7 +13,7 @@ const revealing: readonly string[] = [
   'src/engine/redis/replica.ts',
   'src/engine/migration-error.ts',
   'src/entry.ts',
-  'src/oauth/token-endpoint.ts',
+  'src/auth/oauth/token-endpoint.ts',
   'src/postgresql/connection.ts',
   'src/redis/authenticate.ts',
   'src/redis/command-error.ts',

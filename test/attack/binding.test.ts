@@ -3,9 +3,9 @@ import { connect, createServer, type Server } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { head, hear, listening } from '../auth/loopback/raw-client.ts';
 import { errorOf } from '../e2e/login/machine.ts';
 import { freePorts } from '../e2e/login/ports.ts';
-import { head, hear, listening } from '../loopback/raw-client.ts';
 import { authorityFor } from './authority.ts';
 import { navigation, startVictimMachine } from './victim.ts';
 

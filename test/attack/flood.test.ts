@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
+import { head, listening } from '../auth/loopback/raw-client.ts';
 import { makeFolders } from '../fixtures/folders.ts';
 import { startSandbox } from '../fixtures/sandbox.ts';
-import { head, listening } from '../loopback/raw-client.ts';
 import { authorityFor } from './authority.ts';
 import { exchange, navigation, startVictimMachine } from './victim.ts';
 

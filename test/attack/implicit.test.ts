@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { head, protectedAnswer, type RawAnswer } from '../auth/loopback/raw-client.ts';
 import { errorOf } from '../e2e/login/machine.ts';
-import { head, protectedAnswer, type RawAnswer } from '../loopback/raw-client.ts';
 import { accessToken, authorityFor } from './authority.ts';
 import { navigation, startVictimMachine, type Victim } from './victim.ts';
 

@@ -1,23 +1,26 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { renderImplicitFlowBridgePage } from '../../src/loopback/bridge-page.ts';
-import { decideLoopbackRequest } from '../../src/loopback/decide-loopback-request.ts';
-import { evaluatePastedAuthorizationResponse } from '../../src/loopback/evaluate-pasted-authorization-response.ts';
+import { renderImplicitFlowBridgePage } from '../../src/auth/loopback/bridge-page.ts';
+import { decideLoopbackRequest } from '../../src/auth/loopback/decide-loopback-request.ts';
+import { evaluatePastedAuthorizationResponse } from '../../src/auth/loopback/evaluate-pasted-authorization-response.ts';
 import {
   type LoopbackHttpRequest,
   readRawRequestPath,
   readRequestHeaderValues,
-} from '../../src/loopback/loopback-http-request.ts';
+} from '../../src/auth/loopback/loopback-http-request.ts';
 import {
   buildLoopbackJsonResponse,
   buildLoopbackPageResponse,
   buildLoopbackRedirectResponse,
   buildLoopbackRefusalResponse,
   type LoopbackHttpResponse,
-} from '../../src/loopback/loopback-http-response.ts';
-import type { LoopbackRequestDecision } from '../../src/loopback/request-decision.ts';
-import { type AuthorizationResult, validateAuthorizationResponse } from '../../src/oauth/authorization-response.ts';
-import { expected, host, state } from '../loopback/loopback-fixture.ts';
+} from '../../src/auth/loopback/loopback-http-response.ts';
+import type { LoopbackRequestDecision } from '../../src/auth/loopback/request-decision.ts';
+import {
+  type AuthorizationResult,
+  validateAuthorizationResponse,
+} from '../../src/auth/oauth/authorization-response.ts';
+import { expected, host, state } from '../auth/loopback/loopback-fixture.ts';
 import { flow, phase, piece, request } from './random-requests.ts';
 
 /** 10,000 in every run; `CLOUDCTL_TEST_RUNS=1000000` for the long one. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
-import type { LoopbackHttpRequest } from '../../src/loopback/loopback-http-request.ts';
-import type { LoopbackLoginPhase } from '../../src/loopback/request-decision.ts';
-import { host, navigation, relayHeaders, state } from '../loopback/loopback-fixture.ts';
+import type { LoopbackHttpRequest } from '../../src/auth/loopback/loopback-http-request.ts';
+import type { LoopbackLoginPhase } from '../../src/auth/loopback/request-decision.ts';
+import { host, navigation, relayHeaders, state } from '../auth/loopback/loopback-fixture.ts';
 
 /** Words of the protocol, near misses and bytes that break parsers, in every order. */
 export const piece = fc.oneof(

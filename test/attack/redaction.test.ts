@@ -1,11 +1,11 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { head } from '../auth/loopback/raw-client.ts';
 import { type Ran, type Running, start } from '../fixtures/cli.ts';
 import { closedOrigin, type ReceivedRequest, reply, serverFor } from '../fixtures/fake-server.ts';
 import { type Folders, makeFolders } from '../fixtures/folders.ts';
 import { authorizationUrl } from '../fixtures/login.ts';
-import { head } from '../loopback/raw-client.ts';
 import { argumentsOf, canariesIn, canary, filesBelow } from './canaries.ts';
 import { exchange, navigation } from './victim.ts';
 

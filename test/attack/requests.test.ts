@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { head, protectedAnswer } from '../loopback/raw-client.ts';
+import { head, protectedAnswer } from '../auth/loopback/raw-client.ts';
 import { authorityFor } from './authority.ts';
 import { navigation, startVictimMachine, type Victim, type VictimMachine } from './victim.ts';
 

@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { genuine } from '../loopback/loopback-fixture.ts';
-import { get, start } from '../loopback/raw-client.ts';
+import { genuine } from '../auth/loopback/loopback-fixture.ts';
+import { get, start } from '../auth/loopback/raw-client.ts';
 
 const run = promisify(execFile);
 

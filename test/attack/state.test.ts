@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { protectedAnswer, type RawAnswer } from '../auth/loopback/raw-client.ts';
 import { errorOf } from '../e2e/login/machine.ts';
 import { reply } from '../fixtures/fake-server.ts';
-import { protectedAnswer, type RawAnswer } from '../loopback/raw-client.ts';
 import { type Authority, authorityFor, code, goodGrant } from './authority.ts';
 import { navigation, startVictimMachine, type Victim } from './victim.ts';
 

@@ -3,11 +3,11 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { head } from '../auth/loopback/raw-client.ts';
 import { errorOf } from '../e2e/login/machine.ts';
 import { reply, serverFor } from '../fixtures/fake-server.ts';
 import { lacks } from '../fixtures/needs.ts';
 import { terminal } from '../fixtures/terminal.ts';
-import { head } from '../loopback/raw-client.ts';
 import { type Authority, accessToken, authorityFor, clientSecret, code, goodGrant, refreshToken } from './authority.ts';
 import { exchange, navigation, startVictimMachine, type Victim, type VictimMachine } from './victim.ts';
 

@@ -1,10 +1,10 @@
 import { connect } from 'node:net';
 import { expect, onTestFinished } from 'vitest';
+import { head, hear, type RawAnswer } from '../auth/loopback/raw-client.ts';
 import { freePorts } from '../e2e/login/ports.ts';
 import { type Ran, type Running, type RunOptions, run, start } from '../fixtures/cli.ts';
 import { type Environment, type Folders, makeFolders } from '../fixtures/folders.ts';
 import { authorizationUrl } from '../fixtures/login.ts';
-import { head, hear, type RawAnswer } from '../loopback/raw-client.ts';
 import { type Authority, accessToken, clientSecret, code, refreshToken } from './authority.ts';
 
 /** Milliseconds a login may last: the long fuzz takes a minute. */

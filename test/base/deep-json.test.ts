@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { processTokenResponse } from '../../src/auth/oauth/token-endpoint.ts';
 import { maxJsonDepth } from '../../src/base/json.ts';
-import { processTokenResponse } from '../../src/oauth/token-endpoint.ts';
 import { decodePreflightBaseline } from '../../src/preflight/baseline.ts';
 import { runCloudctl } from '../commands/run-cloudctl.ts';
 import { reply, serverFor } from '../fixtures/fake-server.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { validateAuthorizationResponse } from '../../src/oauth/authorization-response.ts';
+import { validateAuthorizationResponse } from '../../src/auth/oauth/authorization-response.ts';
 import {
   type AuthorizationReceiverOptions,
   bindAuthorizationReceiver,

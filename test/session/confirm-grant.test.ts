@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
+import type { TokenGrant } from '../../src/auth/oauth/token-grant.ts';
 import { Secret } from '../../src/base/secret.ts';
-import type { TokenGrant } from '../../src/oauth/token-grant.ts';
 import {
   confirmGrantedOAuthScope,
   requireRequestedAccount,

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
+import { validateAuthorizationResponse } from '../../src/auth/oauth/authorization-response.ts';
 import { Secret } from '../../src/base/secret.ts';
-import { validateAuthorizationResponse } from '../../src/oauth/authorization-response.ts';
 import { HttpSendError } from '../../src/platform/http-sender.ts';
 import { type AuthorizationCodeExchangeDeps, exchangeCodeForTokens } from '../../src/session/exchange-code.ts';
 import { buildLoginRetryCommands } from '../../src/session/suggested-commands.ts';

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import type { RegisteredOAuthClient } from '../../src/auth/oauth/token-endpoint.ts';
 import { CliError } from '../../src/base/errors.ts';
 import { Secret } from '../../src/base/secret.ts';
-import type { RegisteredOAuthClient } from '../../src/oauth/token-endpoint.ts';
 import type { SandboxServers } from '../../src/sandbox/sandbox.ts';
 import { type LogoutDeps, type LogoutOutcome, performLogout } from '../../src/session/logout.ts';
 import { errorText } from '../fixtures/error-text.ts';

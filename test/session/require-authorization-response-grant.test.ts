@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
+import type { AuthorizationResult } from '../../src/auth/oauth/authorization-response.ts';
 import { CliError } from '../../src/base/errors.ts';
-import type { AuthorizationResult } from '../../src/oauth/authorization-response.ts';
 import { requireAuthorizationResponseGrant } from '../../src/session/require-authorization-response-grant.ts';
 import { buildLoginRetryCommands } from '../../src/session/suggested-commands.ts';
 import { expectGolden } from '../fixtures/golden.ts';

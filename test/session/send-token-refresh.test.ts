@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
+import { buildTokenRefreshRequest } from '../../src/auth/oauth/token-endpoint.ts';
 import { Secret } from '../../src/base/secret.ts';
-import { buildTokenRefreshRequest } from '../../src/oauth/token-endpoint.ts';
 import { HttpSendError, type HttpSender } from '../../src/platform/http-sender.ts';
 import { type SendTokenRefreshOptions, sendTokenRefresh } from '../../src/session/send-token-refresh.ts';
 import { testHost } from '../fixtures/host.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
+import type { TokenEndpointFailure } from '../../src/auth/oauth/token-endpoint.ts';
 import type { CliError } from '../../src/base/errors.ts';
-import type { TokenEndpointFailure } from '../../src/oauth/token-endpoint.ts';
 import { HttpSendError } from '../../src/platform/http-sender.ts';
 import {
   isServerFailureStatus,

@@ -1,3 +1,4 @@
+import { isKnownScope } from '../../auth/oauth/scope.ts';
 import { usageError } from '../../base/errors.ts';
 import { type Profile, type ProfileSettingKey, profileSettingSpecs } from '../../config/profile.ts';
 import {
@@ -6,7 +7,6 @@ import {
   type ResolvedProfileSettings,
 } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
-import { isKnownScope } from '../../oauth/scope.ts';
 
 /** Prompts for the missing values of a profile; with `asking`, existing values are also asked for and shown as defaults. */
 export async function askProfileValues(

@@ -1,12 +1,12 @@
 import { isIPv4, isIPv6 } from 'node:net';
-import { usageError } from '../../base/errors.ts';
-import { sanitizeLine } from '../../base/sanitize.ts';
-import type { OptionSpec, ParsedArgs } from '../../cli/command.ts';
 import {
   type AllowedCallbackClientNetwork,
   parseAllowedCallbackClientNetwork,
-} from '../../loopback/allowed-callback-client-network.ts';
-import type { CallbackListenAddress } from '../../loopback/bind-listener.ts';
+} from '../../auth/loopback/allowed-callback-client-network.ts';
+import type { CallbackListenAddress } from '../../auth/loopback/bind-listener.ts';
+import { usageError } from '../../base/errors.ts';
+import { sanitizeLine } from '../../base/sanitize.ts';
+import type { OptionSpec, ParsedArgs } from '../../cli/command.ts';
 import { isLoopbackPeer } from '../../platform/loopback-host.ts';
 
 /** Options for a login in a container, whose redirect arrives through a published port. */

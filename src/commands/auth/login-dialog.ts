@@ -1,10 +1,10 @@
+import type { CallbackListenAddress } from '../../auth/loopback/bind-listener.ts';
+import type { RefusedPeerCallback } from '../../auth/loopback/refusal.ts';
 import { sanitizeLine } from '../../base/sanitize.ts';
 import type { ParsedArgs } from '../../cli/command.ts';
 import { readTerminalLines } from '../../cli/read-terminal-lines.ts';
 import type { ProfileReference } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
-import type { CallbackListenAddress } from '../../loopback/bind-listener.ts';
-import type { RefusedPeerCallback } from '../../loopback/refusal.ts';
 import { detectBrowserEnvironment } from '../../platform/browser-environment.ts';
 import type { OutputSink } from '../../platform/host.ts';
 import { interruptOwnProcess } from '../../platform/interrupt-own-process.ts';

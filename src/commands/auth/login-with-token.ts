@@ -1,5 +1,6 @@
 import { type AccountDetails, fetchAccountOfToken } from '../../api/account-details.ts';
 import { createApiClient } from '../../api/client.ts';
+import { hasOAuthTokenSyntax } from '../../auth/oauth/token-grant.ts';
 import { CliError, type ExitCode, usageError } from '../../base/errors.ts';
 import { compareAccounts, describeTeam } from '../../base/identity.ts';
 import { sanitizeLine } from '../../base/sanitize.ts';
@@ -12,7 +13,6 @@ import {
   requireNamedProfileExists,
 } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
-import { hasOAuthTokenSyntax } from '../../oauth/token-grant.ts';
 import { storeLoggedInAccount } from '../../session/account.ts';
 import type { SessionServerBinding } from '../../session/credential-record.ts';
 import { findProfileServerBinding } from '../../session/credential-record.ts';

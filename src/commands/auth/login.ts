@@ -1,3 +1,4 @@
+import { isKnownScope, isSameOAuthScope } from '../../auth/oauth/scope.ts';
 import { usageError } from '../../base/errors.ts';
 import { sanitizeLine } from '../../base/sanitize.ts';
 import type { CommandSpec, OptionSpec, ParsedArgs } from '../../cli/command.ts';
@@ -5,7 +6,6 @@ import { parseDurationToMillisecondsOrThrow } from '../../cli/duration.ts';
 import type { ResolvedProfileSettings } from '../../config/settings.ts';
 import { createLoginDeps } from '../../context/login-deps.ts';
 import type { CommandContext } from '../../context.ts';
-import { isKnownScope, isSameOAuthScope } from '../../oauth/scope.ts';
 import { isCi } from '../../platform/browser-environment.ts';
 import { requireOwnSession } from '../../session/command.ts';
 import { performLogin } from '../../session/login.ts';

@@ -1,11 +1,11 @@
 import { isAccessTokenRefused } from '../../api/api-response.ts';
 import { createApiClient } from '../../api/client.ts';
+import type { RegisteredOAuthClient } from '../../auth/oauth/token-endpoint.ts';
 import { CliError, type ExitCode, usageError } from '../../base/errors.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { removeCachedCompletionNames } from '../../config/cached-completion-names.ts';
 import { type ResolvedProfileSettings, requireNamedProfileExists } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
-import type { RegisteredOAuthClient } from '../../oauth/token-endpoint.ts';
 import { removeLoggedInAccountFile } from '../../session/account.ts';
 import { requireOwnSession } from '../../session/command.ts';
 import type { CredentialRecord } from '../../session/credential-record.ts';

@@ -1,8 +1,8 @@
+import type { RegisteredOAuthClient } from '../../auth/oauth/token-endpoint.ts';
 import { usageError } from '../../base/errors.ts';
 import type { ProfileReference, ProfileSettingsFromOptions, ResolvedProfileSettings } from '../../config/settings.ts';
 import { requireNamedProfileExists } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
-import type { RegisteredOAuthClient } from '../../oauth/token-endpoint.ts';
 import type { SessionServerBinding } from '../../session/credential-record.ts';
 import { findProfileServerBinding } from '../../session/credential-record.ts';
 import { formatCommandForProfile } from '../../session/suggested-commands.ts';

@@ -1,3 +1,4 @@
+import { isKnownScope } from '../../auth/oauth/scope.ts';
 import { usageError } from '../../base/errors.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { shortenInputForError } from '../../cli/shorten-input-for-error.ts';
@@ -6,7 +7,6 @@ import { writeProfile } from '../../config/config-file.ts';
 import { profileSettingSpecs } from '../../config/profile.ts';
 import { requireNamedProfileExists } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
-import { isKnownScope } from '../../oauth/scope.ts';
 import { profileSettingKeyArgument, requireProfileSettingKey } from './get.ts';
 
 export const configSetCommand: CommandSpec<CommandContext> = {

@@ -1,5 +1,6 @@
 import { describeOnlineMigration } from '../../api/online-migration.ts';
 import { mayFailedMigrationRequestHaveArrived, type StartedOnlineMigration } from '../../api/start-online-migration.ts';
+import { hasWriteScope } from '../../auth/oauth/scope.ts';
 import { CliError, type ExitCode, usageError } from '../../base/errors.ts';
 import { maxSanitizedTextLength } from '../../base/sanitize.ts';
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
@@ -11,7 +12,6 @@ import {
   buildUnquotedSourceOptionArgs,
 } from '../../db-source/build-quoted-source-option-args.ts';
 import { type DbSource, readDbSourceFromOptions, sourceOptionSpecs } from '../../db-source/read-source.ts';
-import { hasWriteScope } from '../../oauth/scope.ts';
 import { deepPreflightOptionSpecs, readDeepPreflightOptions } from '../../preflight/deep-preflight-options.ts';
 import { renderTextPreflightReport } from '../../preflight/formats/text-report.ts';
 import { promptForMissingTargetVersion } from '../../preflight/prompt-for-missing-target-version.ts';

@@ -1,0 +1,79 @@
+import type { LoopbackHttpRequest } from '../../../src/auth/loopback/loopback-http-request.ts';
+import type { LoopbackLoginPhase, LoopbackRequestExpectations } from '../../../src/auth/loopback/request-decision.ts';
+import {
+  type AuthorizationResult,
+  validateAuthorizationResponse,
+} from '../../../src/auth/oauth/authorization-response.ts';
+import { isLoopbackPeer } from '../../../src/platform/loopback-host.ts';
+
+/** One login for table tests: the helper at 127.0.0.1:8765, with the real judgement of the protocol behind it. */
+export const state = 'c3RhdGUtb2YtdGhpcy1sb2dpbi1hbmQtbm8tb3RoZXI';
+export const host = '127.0.0.1:8765';
+export const armed: LoopbackLoginPhase = { kind: 'armed', started: false };
+export const taken: LoopbackLoginPhase = { kind: 'taken' };
+
+export function expected(
+  flow: 'code' | 'implicit' = 'code',
+  own: Partial<LoopbackRequestExpectations<AuthorizationResult>> = {},
+): LoopbackRequestExpectations<AuthorizationResult> {
+  return {
+    isAllowedPeer: isLoopbackPeer,
+    host,
+    flow,
+    callbackQuery: '',
+    authorizationOrigin: 'https://cloud.example.com',
+    nonce: 'nonce-of-the-bridge',
+    validate: (parameters, place) => validateAuthorizationResponse(parameters, place, { state, flow }),
+    paths: { callback: '/callback', relay: '/callback/fragment', start: '/start/s1', done: '/done/d1' },
+    ...own,
+  };
+}
+
+export const navigation: readonly string[] = [
+  'Sec-Fetch-Mode',
+  'navigate',
+  'Sec-Fetch-Dest',
+  'document',
+  'Sec-Fetch-Site',
+  'cross-site',
+];
+
+/** A genuine redirect, changed as the rule under test wants it. */
+export function request(rawTarget: string, own: Partial<LoopbackHttpRequest> = {}): LoopbackHttpRequest {
+  return { peerAddress: '127.0.0.1', method: 'GET', rawTarget, rawHeaders: ['Host', host, ...navigation], ...own };
+}
+
+export function withHeaders(...rawHeaders: readonly string[]): Partial<LoopbackHttpRequest> {
+  return { rawHeaders };
+}
+
+export const genuine = `/callback?code=the-code&state=${state}`;
+
+/** What the bridge page sends. */
+export function relayed(
+  fragment: string,
+  own: Partial<LoopbackHttpRequest> = {},
+  nonce = 'nonce-of-the-bridge',
+): LoopbackHttpRequest {
+  return request('/callback/fragment', {
+    method: 'POST',
+    rawHeaders: relayHeaders,
+    body: { kind: 'text', text: JSON.stringify({ nonce, fragment }) },
+    ...own,
+  });
+}
+
+export const relayHeaders: readonly string[] = [
+  'Host',
+  host,
+  'Origin',
+  `http://${host}`,
+  'Content-Type',
+  'application/json',
+  'Sec-Fetch-Site',
+  'same-origin',
+  'Sec-Fetch-Mode',
+  'cors',
+  'Sec-Fetch-Dest',
+  'empty',
+];
