@@ -1,6 +1,11 @@
 import type { ApiClient } from './api/client.ts';
 import { createSandboxAdminClient, type SandboxAdminApi } from './api/sandbox-admin.ts';
 import type { RegisteredOAuthClient } from './auth/oauth/token-endpoint.ts';
+import type { CommandSession } from './auth/session/command.ts';
+import type { SessionServerBinding } from './auth/session/credential-record.ts';
+import type { CredentialStore } from './auth/session/credential-store.ts';
+import type { ProfileAccessTokenProvider } from './auth/session/profile-access-token-provider.ts';
+import { type ProfilePaths, profilePaths } from './auth/session/profile-paths.ts';
 import { CliError, usageError } from './base/errors.ts';
 import { sanitizeLine } from './base/sanitize.ts';
 import { isColorEnabled } from './cli/color.ts';
@@ -28,11 +33,6 @@ import { acquireFileLock, type HeldFileLock } from './platform/file-lock.ts';
 import type { CommandHttpSenderOptions, HostSystem, OutputSink } from './platform/host.ts';
 import type { HttpSender } from './platform/http-sender.ts';
 import { findUnsafeEnvironmentVariable } from './platform/unsafe-environment-variable.ts';
-import type { CommandSession } from './session/command.ts';
-import type { SessionServerBinding } from './session/credential-record.ts';
-import type { CredentialStore } from './session/credential-store.ts';
-import type { ProfileAccessTokenProvider } from './session/profile-access-token-provider.ts';
-import { type ProfilePaths, profilePaths } from './session/profile-paths.ts';
 
 /**
  * The services, settings and output that a command uses. Each service is created on first use. Only context.ts and

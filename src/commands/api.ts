@@ -1,12 +1,12 @@
 import { notJsonError, toApiError } from '../api/api-response.ts';
 import { paginate } from '../api/list.ts';
+import { buildRefusedRequestHints } from '../auth/session/session-server-binding.ts';
 import { usageError } from '../base/errors.ts';
 import { tryParseExactJson, tryParseJson } from '../base/json.ts';
 import type { CommandSpec, ParsedArgs } from '../cli/command.ts';
 import { quietForJson } from '../cli/quiet-for-json.ts';
 import { readUserInput } from '../cli/read-file-named-by-user.ts';
 import type { CommandContext } from '../context.ts';
-import { buildRefusedRequestHints } from '../session/session-server-binding.ts';
 import { createRateLimitDelayWithProgress } from './rate-limit-pause.ts';
 import { cacheCompletionNamesOfResponse } from './remember-names.ts';
 

@@ -1,4 +1,13 @@
 import { parseConfiguredCallbackUrl } from '../auth/loopback/loopback-callback.ts';
+import { readLoggedInAccountFile } from '../auth/session/account.ts';
+import { findProfileServerBinding } from '../auth/session/credential-record.ts';
+import { determineReportedSessionState, formatTokenExpiry } from '../auth/session/session-report.ts';
+import { loadStoredSession } from '../auth/session/stored-session.ts';
+import {
+  formatCommandForProfile,
+  formatLoginCommand,
+  formatLoginFlowOption,
+} from '../auth/session/suggested-commands.ts';
 import { CliError } from '../base/errors.ts';
 import { sanitizeLine } from '../base/sanitize.ts';
 import { countOf } from '../base/text.ts';
@@ -25,11 +34,6 @@ import { canOpenUrl } from '../platform/browser.ts';
 import { detectBrowserEnvironment } from '../platform/browser-environment.ts';
 import { proxyFor } from '../platform/proxy.ts';
 import { findUnsafeEnvironmentVariable } from '../platform/unsafe-environment-variable.ts';
-import { readLoggedInAccountFile } from '../session/account.ts';
-import { findProfileServerBinding } from '../session/credential-record.ts';
-import { determineReportedSessionState, formatTokenExpiry } from '../session/session-report.ts';
-import { loadStoredSession } from '../session/stored-session.ts';
-import { formatCommandForProfile, formatLoginCommand, formatLoginFlowOption } from '../session/suggested-commands.ts';
 
 const view: ListView<DoctorFinding> = {
   isReport: true,

@@ -1,4 +1,5 @@
 import { findDroplets } from '../api/droplets.ts';
+import { canOpenBrowser } from '../auth/session/login-instructions.ts';
 import { CliError, usageError } from '../base/errors.ts';
 import { isId } from '../base/json.ts';
 import type { CommandSpec } from '../cli/command.ts';
@@ -7,7 +8,6 @@ import { findSandboxPanelUrls, type SandboxPanelUrls } from '../config/sandbox-p
 import type { ResolvedProfileSettings } from '../config/settings.ts';
 import type { CommandContext } from '../context.ts';
 import { detectBrowserEnvironment } from '../platform/browser-environment.ts';
-import { canOpenBrowser } from '../session/login-instructions.ts';
 import { isClusterUuid, readClusterUuid } from './db/cluster-argument.ts';
 import { requireOneDroplet } from './droplets/require-one-droplet.ts';
 import { createRateLimitDelayWithProgress } from './rate-limit-pause.ts';

@@ -2,6 +2,18 @@ import { fetchAccountOfToken } from '../api/account-details.ts';
 import { listAllActions } from '../api/actions.ts';
 import { type ApiClient, createApiClient } from '../api/client.ts';
 import { fetchOnlineMigration, isEndedMigrationStatus } from '../api/online-migration.ts';
+import { readLoggedInAccountFile } from '../auth/session/account.ts';
+import { findProfileServerBinding } from '../auth/session/credential-record.ts';
+import {
+  buildLoginSessionReport,
+  computeReportedTokenSecondsLeft,
+  determineReportedSessionState,
+  type LoginSessionReport,
+  type ReportedSessionState,
+} from '../auth/session/session-report.ts';
+import { buildRefusedRequestHints } from '../auth/session/session-server-binding.ts';
+import { loadStoredSession } from '../auth/session/stored-session.ts';
+import { formatLoginFlowOption, formatReauthenticateCommand } from '../auth/session/suggested-commands.ts';
 import { CliError } from '../base/errors.ts';
 import { compareAccountsAndServerOrigins, personalTeamValue } from '../base/identity.ts';
 import { type JsonRecord, readStringField } from '../base/json.ts';
@@ -12,18 +24,6 @@ import { readStoredAccountAndServerOrigins } from '../context/current-identity.t
 import type { CommandContext } from '../context.ts';
 import { listBatches } from '../droplets/index.ts';
 import { timeoutSignal } from '../platform/timeout-signal.ts';
-import { readLoggedInAccountFile } from '../session/account.ts';
-import { findProfileServerBinding } from '../session/credential-record.ts';
-import {
-  buildLoginSessionReport,
-  computeReportedTokenSecondsLeft,
-  determineReportedSessionState,
-  type LoginSessionReport,
-  type ReportedSessionState,
-} from '../session/session-report.ts';
-import { buildRefusedRequestHints } from '../session/session-server-binding.ts';
-import { loadStoredSession } from '../session/stored-session.ts';
-import { formatLoginFlowOption, formatReauthenticateCommand } from '../session/suggested-commands.ts';
 import { listStartedMigrations } from '../watch/list-started-migrations.ts';
 import { formatProfileAndServerOptions } from './profile-options.ts';
 

@@ -1,12 +1,12 @@
 import { fetchAccountDetails } from '../api/account-details.ts';
 import { createRateLimitWaitFunction } from '../api/rate-limit-wait.ts';
+import { readLoggedInAccountFile } from '../auth/session/account.ts';
+import { buildRefusedRequestHints } from '../auth/session/session-server-binding.ts';
 import { CliError } from '../base/errors.ts';
 import type { AccountAndServerOrigins } from '../base/identity.ts';
 import { accessTokenSource, type ResolvedProfileSettings } from '../config/settings.ts';
 import type { CommandContext } from '../context.ts';
 import { runUntilSignal } from '../platform/until-signal.ts';
-import { readLoggedInAccountFile } from '../session/account.ts';
-import { buildRefusedRequestHints } from '../session/session-server-binding.ts';
 
 /** How a batch waits when the server refuses a request because of its rate limit. */
 export interface RateLimitWaitOptions {

@@ -1,14 +1,17 @@
 import type { RegisteredOAuthClient } from '../auth/oauth/token-endpoint.ts';
+import { storeLoggedInAccount } from '../auth/session/account.ts';
+import type { SessionServerBinding } from '../auth/session/credential-record.ts';
+import type { LoginDeps } from '../auth/session/login.ts';
+import type { OAuthLoginOptions } from '../auth/session/oauth-login-options.ts';
+import {
+  buildProfileServerUnreachableHint,
+  isServerKnownToImplementSpec,
+} from '../auth/session/session-server-binding.ts';
+import { buildLoginRetryCommands } from '../auth/session/suggested-commands.ts';
 import { removeCachedCompletionNames } from '../config/cached-completion-names.ts';
 import type { ResolvedProfileSettings } from '../config/settings.ts';
 import { probeOrigin } from '../platform/connector.ts';
 import { tryAcquireFileLock } from '../platform/file-lock.ts';
-import { storeLoggedInAccount } from '../session/account.ts';
-import type { SessionServerBinding } from '../session/credential-record.ts';
-import type { LoginDeps } from '../session/login.ts';
-import type { OAuthLoginOptions } from '../session/oauth-login-options.ts';
-import { buildProfileServerUnreachableHint, isServerKnownToImplementSpec } from '../session/session-server-binding.ts';
-import { buildLoginRetryCommands } from '../session/suggested-commands.ts';
 import type { StoredSessionTokenProviderDeps } from './stored-session-token-provider.ts';
 
 /** The dependencies of a login, without those for questions, instructions and reports to the user. */

@@ -1,21 +1,21 @@
 import { type ApiClient, createApiClient } from '../api/client.ts';
 import type { RegisteredOAuthClient } from '../auth/oauth/token-endpoint.ts';
+import { readStoredClientSecret } from '../auth/session/client-secret.ts';
+import { type CommandSession, openCommandSession } from '../auth/session/command.ts';
+import type { SessionServerBinding } from '../auth/session/credential-record.ts';
+import type { CredentialStore } from '../auth/session/credential-store.ts';
+import type { ProfileAccessTokenProvider } from '../auth/session/profile-access-token-provider.ts';
+import type { ProfilePaths } from '../auth/session/profile-paths.ts';
+import {
+  buildRefusedRequestHints,
+  createFixedTokenSession,
+  requireProfileServerBinding,
+} from '../auth/session/session-server-binding.ts';
 import { usageError } from '../base/errors.ts';
 import type { Secret } from '../base/secret.ts';
 import type { ConfigFile } from '../config/config-file.ts';
 import { accessTokenSource, type ResolvedProfileSettings } from '../config/settings.ts';
 import type { HostSystem, OutputSink } from '../platform/host.ts';
-import { readStoredClientSecret } from '../session/client-secret.ts';
-import { type CommandSession, openCommandSession } from '../session/command.ts';
-import type { SessionServerBinding } from '../session/credential-record.ts';
-import type { CredentialStore } from '../session/credential-store.ts';
-import type { ProfileAccessTokenProvider } from '../session/profile-access-token-provider.ts';
-import type { ProfilePaths } from '../session/profile-paths.ts';
-import {
-  buildRefusedRequestHints,
-  createFixedTokenSession,
-  requireProfileServerBinding,
-} from '../session/session-server-binding.ts';
 import { createProfileCredentialStore } from './profile-store.ts';
 import {
   createStoredSessionTokenProvider,

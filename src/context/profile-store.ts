@@ -1,12 +1,12 @@
+import type { CredentialStore } from '../auth/session/credential-store.ts';
+import { createFileCredentialStore } from '../auth/session/file-store.ts';
+import { createKeychainStore } from '../auth/session/keychain-store.ts';
+import { type ProfilePaths, readOrCreateKeychainAccount } from '../auth/session/profile-paths.ts';
+import { createWriteAheadFileJournal } from '../auth/session/write-ahead-journal.ts';
 import type { Prompts } from '../cli/prompts.ts';
 import type { ResolvedProfileSettings } from '../config/settings.ts';
 import type { HostSystem, OutputSink } from '../platform/host.ts';
 import { requireOwnFolder } from '../platform/own-folder.ts';
-import type { CredentialStore } from '../session/credential-store.ts';
-import { createFileCredentialStore } from '../session/file-store.ts';
-import { createKeychainStore } from '../session/keychain-store.ts';
-import { type ProfilePaths, readOrCreateKeychainAccount } from '../session/profile-paths.ts';
-import { createWriteAheadFileJournal } from '../session/write-ahead-journal.ts';
 
 export interface ProfileCredentialStoreDeps {
   readonly host: HostSystem;

@@ -1,13 +1,13 @@
 import { isSameOAuthScope } from '../auth/oauth/scope.ts';
+import { type LoggedInAccount, readLoggedInAccountFile } from '../auth/session/account.ts';
+import type { CredentialRecord } from '../auth/session/credential-record.ts';
+import { performLogin } from '../auth/session/login.ts';
+import { canOpenBrowser, openBrowserAndPrintLoginInstructions } from '../auth/session/login-instructions.ts';
+import type { OAuthLoginOptions } from '../auth/session/oauth-login-options.ts';
+import { loadStoredSession } from '../auth/session/stored-session.ts';
+import { buildAuthorizationAccountPrefix } from '../auth/session/suggested-commands.ts';
 import { describeTeam } from '../base/identity.ts';
 import { detectBrowserEnvironment } from '../platform/browser-environment.ts';
-import { type LoggedInAccount, readLoggedInAccountFile } from '../session/account.ts';
-import type { CredentialRecord } from '../session/credential-record.ts';
-import { performLogin } from '../session/login.ts';
-import { canOpenBrowser, openBrowserAndPrintLoginInstructions } from '../session/login-instructions.ts';
-import type { OAuthLoginOptions } from '../session/oauth-login-options.ts';
-import { loadStoredSession } from '../session/stored-session.ts';
-import { buildAuthorizationAccountPrefix } from '../session/suggested-commands.ts';
 import { createLoginDeps } from './login-deps.ts';
 import type { Reauthenticate } from './stored-session-token-provider.ts';
 

@@ -1,22 +1,22 @@
 import type { RegisteredOAuthClient } from '../auth/oauth/token-endpoint.ts';
+import { readLoggedInAccountFile, updateAccountFileAfterRefresh } from '../auth/session/account.ts';
+import type { SessionServerBinding } from '../auth/session/credential-record.ts';
+import type { CredentialStore } from '../auth/session/credential-store.ts';
+import { createFailpointActionOfTestBuild } from '../auth/session/failpoints.ts';
+import {
+  createProfileAccessTokenProvider,
+  type ProfileAccessTokenProvider,
+} from '../auth/session/profile-access-token-provider.ts';
+import type { ProfilePaths } from '../auth/session/profile-paths.ts';
+import { sendAccessTokenProbe } from '../auth/session/send-access-token-probe.ts';
+import { formatLoginFlowOption } from '../auth/session/suggested-commands.ts';
+import { wrapSessionWithReauthentication } from '../auth/session/wrap-session-with-reauthentication.ts';
 import type { CommandOutputWriter } from '../cli/output.ts';
 import type { Prompts } from '../cli/prompts.ts';
 import type { ResolvedProfileSettings } from '../config/settings.ts';
 import type { HeldFileLock } from '../platform/file-lock.ts';
 import type { CommandHttpSenderOptions, HostSystem } from '../platform/host.ts';
 import type { HttpSender } from '../platform/http-sender.ts';
-import { readLoggedInAccountFile, updateAccountFileAfterRefresh } from '../session/account.ts';
-import type { SessionServerBinding } from '../session/credential-record.ts';
-import type { CredentialStore } from '../session/credential-store.ts';
-import { createFailpointActionOfTestBuild } from '../session/failpoints.ts';
-import {
-  createProfileAccessTokenProvider,
-  type ProfileAccessTokenProvider,
-} from '../session/profile-access-token-provider.ts';
-import type { ProfilePaths } from '../session/profile-paths.ts';
-import { sendAccessTokenProbe } from '../session/send-access-token-probe.ts';
-import { formatLoginFlowOption } from '../session/suggested-commands.ts';
-import { wrapSessionWithReauthentication } from '../session/wrap-session-with-reauthentication.ts';
 
 /** The parts of the command context that a stored session uses. */
 export interface StoredSessionTokenProviderDeps {

@@ -1,6 +1,6 @@
+import { computeTokenRefreshMarginSeconds } from '../auth/session/credential-record.ts';
+import { decryptRefreshJournal } from '../auth/session/encrypted-journal.ts';
 import { Secret } from '../base/secret.ts';
-import { computeTokenRefreshMarginSeconds } from '../session/credential-record.ts';
-import { decryptRefreshJournal } from '../session/encrypted-journal.ts';
 import {
   buildStoredTokensAfterRefresh,
   decodeStoredTokens,

@@ -1,10 +1,10 @@
-import { Secret } from '../base/secret.ts';
 import {
   encodeRefreshJournalHeader,
   encryptRefreshJournal,
   refreshJournalEncryptionOverhead,
   refreshTokenFingerprint,
-} from '../session/encrypted-journal.ts';
+} from '../auth/session/encrypted-journal.ts';
+import { Secret } from '../base/secret.ts';
 import { encodeStoredTokens, type StoredTokens } from './stored-tokens.ts';
 import type { TokenJournal } from './token-store.ts';
 

@@ -10,7 +10,7 @@ export const layers: readonly (readonly string[])[] = [
   ['main'],
   ['commands', 'help-topics', 'library'],
   ['context', 'rehearsal', 'inventory'],
-  ['session', 'droplets', 'preflight', 'watch', 'engine', 'doctor'],
+  ['auth/session', 'droplets', 'preflight', 'watch', 'engine', 'doctor'],
   ['db-source'],
   ['auth/oauth', 'auth/loopback', 'api', 'postgresql', 'redis', 'cli', 'config'],
   ['platform'],
@@ -28,7 +28,7 @@ const closed = 'sandbox';
 
 /** What `--version`, stored help and a quick `auth token` need; everything else is loaded later. */
 const entryMayImport =
-  /^src\/(base\/version\.ts|cli\/stored-help\.ts|config\/.+|session\/(credential-record|profile-paths|read-access-token-on-fast-path)\.ts|platform\/.+)$/;
+  /^src\/(base\/version\.ts|cli\/stored-help\.ts|config\/.+|auth\/session\/(credential-record|profile-paths|read-access-token-on-fast-path)\.ts|platform\/.+)$/;
 
 export const everyRoomHasALayer: Rule = (project) => {
   const found = Object.keys(project.files).flatMap((path) => roomOf(path) ?? []);

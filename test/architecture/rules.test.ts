@@ -83,9 +83,9 @@ const samples: readonly Sample[] = [
   {
     name: 'an import that goes up',
     rule: layers.importsLeadDown,
-    good: { 'src/session/a.ts': "import { b } from '../auth/oauth/b.ts';", 'src/auth/oauth/b.ts': "import './c.ts';" },
-    bad: { 'src/auth/oauth/b.ts': "import { a } from '../../session/a.ts';" },
-    says: ['src/auth/oauth/b.ts imports src/session/a.ts (auth/oauth is not above session)'],
+    good: { 'src/auth/session/a.ts': "import { b } from '../oauth/b.ts';", 'src/auth/oauth/b.ts': "import './c.ts';" },
+    bad: { 'src/auth/oauth/b.ts': "import { a } from '../session/a.ts';" },
+    says: ['src/auth/oauth/b.ts imports src/auth/session/a.ts (auth/oauth is not above auth/session)'],
   },
   {
     name: 'an import that goes sideways, for a type',
@@ -152,14 +152,15 @@ const samples: readonly Sample[] = [
     rule: layers.entryImportsLittle,
     good: {
       'src/entry.ts':
-        "import { readFileSync } from 'node:fs'; import { v } from './base/version.ts'; import './session/profile-paths.ts'; const load = () => import('./main.ts');",
+        "import { readFileSync } from 'node:fs'; import { v } from './base/version.ts'; import './auth/session/profile-paths.ts'; const load = () => import('./main.ts');",
     },
     bad: {
-      'src/entry.ts': "import { run } from './main.ts'; import './session/refresh-session.ts'; import 'commander';",
+      'src/entry.ts':
+        "import { run } from './main.ts'; import './auth/session/refresh-session.ts'; import 'commander';",
     },
     says: [
       'src/entry.ts imports src/main.ts',
-      'src/entry.ts imports src/session/refresh-session.ts',
+      'src/entry.ts imports src/auth/session/refresh-session.ts',
       'src/entry.ts imports commander',
     ],
   },
@@ -233,12 +234,15 @@ const samples: readonly Sample[] = [
   },
   {
     name: 'a secret revealed elsewhere, and a list that is stale',
-    rule: text.secretsStayInside(['src/session/credential-store.ts']),
-    good: { 'src/session/credential-store.ts': 'save(token.reveal());', 'src/base/secret.ts': 'reveal(): string {}' },
-    bad: { 'src/session/credential-store.ts': '', 'src/cli/print.ts': 'print(token.reveal());' },
+    rule: text.secretsStayInside(['src/auth/session/credential-store.ts']),
+    good: {
+      'src/auth/session/credential-store.ts': 'save(token.reveal());',
+      'src/base/secret.ts': 'reveal(): string {}',
+    },
+    bad: { 'src/auth/session/credential-store.ts': '', 'src/cli/print.ts': 'print(token.reveal());' },
     says: [
       'src/cli/print.ts reveals a secret and is not in the list',
-      'src/session/credential-store.ts is in the list and reveals nothing',
+      'src/auth/session/credential-store.ts is in the list and reveals nothing',
     ],
   },
   {

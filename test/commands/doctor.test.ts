@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { encodeCredentialRecord } from '../../src/auth/session/credential-record.ts';
+import { createFileCredentialStore } from '../../src/auth/session/file-store.ts';
 import type { DoctorReport } from '../../src/doctor/doctor-finding.ts';
 import { tryAcquireFileLock } from '../../src/platform/file-lock.ts';
-import { encodeCredentialRecord } from '../../src/session/credential-record.ts';
-import { createFileCredentialStore } from '../../src/session/file-store.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 import { type TestHost, testHost } from '../fixtures/host.ts';
 import { profileOf, seedSession } from '../fixtures/session.ts';

@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
+import { encodeCredentialRecord } from '../../src/auth/session/credential-record.ts';
+import { createFileCredentialStore } from '../../src/auth/session/file-store.ts';
 import type { SandboxServers } from '../../src/sandbox/sandbox.ts';
-import { encodeCredentialRecord } from '../../src/session/credential-record.ts';
-import { createFileCredentialStore } from '../../src/session/file-store.ts';
 import { getMigrationWatchRecordPath, writeMigrationWatchRecord } from '../../src/watch/watch-record.ts';
 import { closedOrigin, reply, serverFor } from '../fixtures/fake-server.ts';
 import { expectGolden } from '../fixtures/golden.ts';

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
+import { readLoggedInAccountFile } from '../../src/auth/session/account.ts';
+import { createFileCredentialStore } from '../../src/auth/session/file-store.ts';
+import { profilePaths } from '../../src/auth/session/profile-paths.ts';
 import { resolveProfileSettings } from '../../src/config/settings.ts';
 import { createLoginDeps } from '../../src/context/login-deps.ts';
-import { readLoggedInAccountFile } from '../../src/session/account.ts';
-import { createFileCredentialStore } from '../../src/session/file-store.ts';
-import { profilePaths } from '../../src/session/profile-paths.ts';
 import { testHost } from '../fixtures/host.ts';
 
 const values = {

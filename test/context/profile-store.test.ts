@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
+import { profilePaths } from '../../src/auth/session/profile-paths.ts';
+import { loadStoredSession } from '../../src/auth/session/stored-session.ts';
 import { createProfileCredentialStore } from '../../src/context/profile-store.ts';
-import { profilePaths } from '../../src/session/profile-paths.ts';
-import { loadStoredSession } from '../../src/session/stored-session.ts';
 import { memoryKeychain, type TestHostOptions, testHost } from '../fixtures/host.ts';
 import { bindingTo, seedSession } from '../fixtures/session.ts';
 import { sandboxFor } from '../sandbox/requests.ts';

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
+import { createFileCredentialStore } from '../../src/auth/session/file-store.ts';
 import { Secret } from '../../src/base/secret.ts';
 import { resolveProfileSettings } from '../../src/config/settings.ts';
 import { reauthenticate } from '../../src/context/reauthenticate.ts';
 import { createStoredSessionTokenProvider } from '../../src/context/stored-session-token-provider.ts';
-import { createFileCredentialStore } from '../../src/session/file-store.ts';
 import { testHost } from '../fixtures/host.ts';
 import { bindingTo, refreshDeps, seedSession } from '../fixtures/session.ts';
 import { admin, sandboxFor } from '../sandbox/requests.ts';

@@ -1,7 +1,7 @@
 import { chmodSync } from 'node:fs';
 import { expect, it, onTestFinished } from 'vitest';
+import { profilePaths } from '../../src/auth/session/profile-paths.ts';
 import { checkStateFolder } from '../../src/doctor/check-state-folder.ts';
-import { profilePaths } from '../../src/session/profile-paths.ts';
 import { makeFolders } from '../fixtures/folders.ts';
 
 it('is ok for a folder of the user alone, and failed when others can write to it', () => {

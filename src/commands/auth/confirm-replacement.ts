@@ -1,10 +1,10 @@
+import { determineReportedSessionState } from '../../auth/session/session-report.ts';
+import type { StoredSessionReadResult } from '../../auth/session/stored-session.ts';
+import { formatCommandForProfile } from '../../auth/session/suggested-commands.ts';
 import { sanitizeLine } from '../../base/sanitize.ts';
 import type { ParsedArgs } from '../../cli/command.ts';
 import type { ResolvedProfileSettings } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
-import { determineReportedSessionState } from '../../session/session-report.ts';
-import type { StoredSessionReadResult } from '../../session/stored-session.ts';
-import { formatCommandForProfile } from '../../session/suggested-commands.ts';
 
 /**
  * In a terminal a valid session is replaced only after confirmation; a script replaces it without confirmation. A session that

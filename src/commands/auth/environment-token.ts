@@ -1,9 +1,9 @@
 import { type AccountDetails, fetchAccountOfToken } from '../../api/account-details.ts';
+import { buildRefusedRequestHints } from '../../auth/session/session-server-binding.ts';
 import { personalTeamValue } from '../../base/identity.ts';
 import type { ListView } from '../../cli/columns.ts';
 import type { ResolvedProfileSettings } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
-import { buildRefusedRequestHints } from '../../session/session-server-binding.ts';
 
 /** The JSON output of `auth status` with CLOUDCTL_ACCESS_TOKEN or `token_command`, which contains no token. */
 interface GivenTokenReport {

@@ -1,11 +1,11 @@
+import { readLoggedInAccountFile } from '../../auth/session/account.ts';
+import { findProfileServerBinding } from '../../auth/session/credential-record.ts';
+import { determineReportedSessionState, type ReportedSessionState } from '../../auth/session/session-report.ts';
+import { loadStoredSession } from '../../auth/session/stored-session.ts';
 import type { ListView } from '../../cli/columns.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import type { ResolvedProfileSettings } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
-import { readLoggedInAccountFile } from '../../session/account.ts';
-import { findProfileServerBinding } from '../../session/credential-record.ts';
-import { determineReportedSessionState, type ReportedSessionState } from '../../session/session-report.ts';
-import { loadStoredSession } from '../../session/stored-session.ts';
 
 interface ProfileRow {
   readonly profile: string;

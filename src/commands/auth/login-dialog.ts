@@ -1,5 +1,7 @@
 import type { CallbackListenAddress } from '../../auth/loopback/bind-listener.ts';
 import type { RefusedPeerCallback } from '../../auth/loopback/refusal.ts';
+import type { LoginDeps } from '../../auth/session/login.ts';
+import { canOpenBrowser, openBrowserAndPrintLoginInstructions } from '../../auth/session/login-instructions.ts';
 import { sanitizeLine } from '../../base/sanitize.ts';
 import type { ParsedArgs } from '../../cli/command.ts';
 import { readTerminalLines } from '../../cli/read-terminal-lines.ts';
@@ -8,8 +10,6 @@ import type { CommandContext } from '../../context.ts';
 import { detectBrowserEnvironment } from '../../platform/browser-environment.ts';
 import type { OutputSink } from '../../platform/host.ts';
 import { interruptOwnProcess } from '../../platform/interrupt-own-process.ts';
-import type { LoginDeps } from '../../session/login.ts';
-import { canOpenBrowser, openBrowserAndPrintLoginInstructions } from '../../session/login-instructions.ts';
 
 /** Messages and prompts of a login in the terminal. */
 export type LoginDialog = Pick<

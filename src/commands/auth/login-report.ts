@@ -1,3 +1,6 @@
+import { buildLoginSessionReport } from '../../auth/session/session-report.ts';
+import type { LoginResult } from '../../auth/session/store-login.ts';
+import { describeTokenLifetime } from '../../auth/session/token-lifetime.ts';
 import { describeTeam } from '../../base/identity.ts';
 import { quoteShellArg } from '../../cli/shell-quote.ts';
 import { writeProfile } from '../../config/config-file.ts';
@@ -7,9 +10,6 @@ import {
   type ResolvedProfileSettings,
 } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
-import { buildLoginSessionReport } from '../../session/session-report.ts';
-import type { LoginResult } from '../../session/store-login.ts';
-import { describeTokenLifetime } from '../../session/token-lifetime.ts';
 import { loginSessionListView } from './session-view.ts';
 
 /** Saves in the profile the options that later commands need to find and refresh the session. */

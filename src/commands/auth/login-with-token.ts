@@ -1,6 +1,14 @@
 import { type AccountDetails, fetchAccountOfToken } from '../../api/account-details.ts';
 import { createApiClient } from '../../api/client.ts';
 import { hasOAuthTokenSyntax } from '../../auth/oauth/token-grant.ts';
+import { storeLoggedInAccount } from '../../auth/session/account.ts';
+import type { SessionServerBinding } from '../../auth/session/credential-record.ts';
+import { findProfileServerBinding } from '../../auth/session/credential-record.ts';
+import { requireCredentialStoreAvailable } from '../../auth/session/credential-store.ts';
+import { revokeReplacedSession } from '../../auth/session/revoke-grant.ts';
+import { buildRefusedRequestHints, isServerKnownToImplementSpec } from '../../auth/session/session-server-binding.ts';
+import { storeGivenToken } from '../../auth/session/store-login.ts';
+import { loadStoredSession } from '../../auth/session/stored-session.ts';
 import { CliError, type ExitCode, usageError } from '../../base/errors.ts';
 import { compareAccounts, describeTeam } from '../../base/identity.ts';
 import { sanitizeLine } from '../../base/sanitize.ts';
@@ -13,14 +21,6 @@ import {
   requireNamedProfileExists,
 } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
-import { storeLoggedInAccount } from '../../session/account.ts';
-import type { SessionServerBinding } from '../../session/credential-record.ts';
-import { findProfileServerBinding } from '../../session/credential-record.ts';
-import { requireCredentialStoreAvailable } from '../../session/credential-store.ts';
-import { revokeReplacedSession } from '../../session/revoke-grant.ts';
-import { buildRefusedRequestHints, isServerKnownToImplementSpec } from '../../session/session-server-binding.ts';
-import { storeGivenToken } from '../../session/store-login.ts';
-import { loadStoredSession } from '../../session/stored-session.ts';
 import { confirmSessionReplacement } from './confirm-replacement.ts';
 import { reportLogin, saveLoginOptionsInProfile } from './login-report.ts';
 import { missingProfileSettingsError } from './resolve-or-prompt-for-login-settings.ts';

@@ -1,4 +1,9 @@
 import { isKnownScope, isSameOAuthScope } from '../../auth/oauth/scope.ts';
+import { requireOwnSession } from '../../auth/session/command.ts';
+import { performLogin } from '../../auth/session/login.ts';
+import type { OAuthLoginOptions } from '../../auth/session/oauth-login-options.ts';
+import { loadStoredSession, type StoredSessionReadResult } from '../../auth/session/stored-session.ts';
+import { isTeamIdOrPersonal } from '../../auth/session/suggested-commands.ts';
 import { usageError } from '../../base/errors.ts';
 import { sanitizeLine } from '../../base/sanitize.ts';
 import type { CommandSpec, OptionSpec, ParsedArgs } from '../../cli/command.ts';
@@ -7,11 +12,6 @@ import type { ResolvedProfileSettings } from '../../config/settings.ts';
 import { createLoginDeps } from '../../context/login-deps.ts';
 import type { CommandContext } from '../../context.ts';
 import { isCi } from '../../platform/browser-environment.ts';
-import { requireOwnSession } from '../../session/command.ts';
-import { performLogin } from '../../session/login.ts';
-import type { OAuthLoginOptions } from '../../session/oauth-login-options.ts';
-import { loadStoredSession, type StoredSessionReadResult } from '../../session/stored-session.ts';
-import { isTeamIdOrPersonal } from '../../session/suggested-commands.ts';
 import {
   callbackListenOptionSpecs,
   exposedListenerWarning,

@@ -1,18 +1,18 @@
 import { isAccessTokenRefused } from '../../api/api-response.ts';
 import { createApiClient } from '../../api/client.ts';
 import type { RegisteredOAuthClient } from '../../auth/oauth/token-endpoint.ts';
+import { removeLoggedInAccountFile } from '../../auth/session/account.ts';
+import { requireOwnSession } from '../../auth/session/command.ts';
+import type { CredentialRecord } from '../../auth/session/credential-record.ts';
+import { findProfileServerBinding } from '../../auth/session/credential-record.ts';
+import { performLogout as endSession, type LogoutOutcome } from '../../auth/session/logout.ts';
+import type { TokenAcceptance } from '../../auth/session/send-access-token-probe.ts';
+import { buildRefusedRequestHints } from '../../auth/session/session-server-binding.ts';
 import { CliError, type ExitCode, usageError } from '../../base/errors.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { removeCachedCompletionNames } from '../../config/cached-completion-names.ts';
 import { type ResolvedProfileSettings, requireNamedProfileExists } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
-import { removeLoggedInAccountFile } from '../../session/account.ts';
-import { requireOwnSession } from '../../session/command.ts';
-import type { CredentialRecord } from '../../session/credential-record.ts';
-import { findProfileServerBinding } from '../../session/credential-record.ts';
-import { performLogout as endSession, type LogoutOutcome } from '../../session/logout.ts';
-import type { TokenAcceptance } from '../../session/send-access-token-probe.ts';
-import { buildRefusedRequestHints } from '../../session/session-server-binding.ts';
 
 export const authLogoutCommand: CommandSpec<CommandContext> = {
   description:

@@ -1,8 +1,8 @@
+import { readLoggedInAccountFile } from '../../auth/session/account.ts';
+import { requireOwnSession } from '../../auth/session/command.ts';
+import { buildLoginSessionReport } from '../../auth/session/session-report.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import type { CommandContext } from '../../context.ts';
-import { readLoggedInAccountFile } from '../../session/account.ts';
-import { requireOwnSession } from '../../session/command.ts';
-import { buildLoginSessionReport } from '../../session/session-report.ts';
 import { loginSessionListView } from './session-view.ts';
 
 export const authRefreshCommand: CommandSpec<CommandContext> = {

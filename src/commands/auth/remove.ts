@@ -1,11 +1,11 @@
+import type { LogoutOutcome } from '../../auth/session/logout.ts';
+import { readExistingKeychainAccount } from '../../auth/session/profile-paths.ts';
+import { removeJournalAndTemporaryFiles, removeStoredClientSecret } from '../../auth/session/remove-profile-secrets.ts';
 import { CliError, usageError } from '../../base/errors.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { removeProfile } from '../../config/config-file.ts';
 import { type ResolvedProfileSettings, requireProfileExists } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
-import type { LogoutOutcome } from '../../session/logout.ts';
-import { readExistingKeychainAccount } from '../../session/profile-paths.ts';
-import { removeJournalAndTemporaryFiles, removeStoredClientSecret } from '../../session/remove-profile-secrets.ts';
 import { logoutProfile, logoutText } from './logout.ts';
 
 export const authRemoveCommand: CommandSpec<CommandContext> = {

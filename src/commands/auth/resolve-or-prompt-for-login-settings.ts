@@ -1,11 +1,11 @@
 import type { RegisteredOAuthClient } from '../../auth/oauth/token-endpoint.ts';
+import type { SessionServerBinding } from '../../auth/session/credential-record.ts';
+import { findProfileServerBinding } from '../../auth/session/credential-record.ts';
+import { formatCommandForProfile } from '../../auth/session/suggested-commands.ts';
 import { usageError } from '../../base/errors.ts';
 import type { ProfileReference, ProfileSettingsFromOptions, ResolvedProfileSettings } from '../../config/settings.ts';
 import { requireNamedProfileExists } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
-import type { SessionServerBinding } from '../../session/credential-record.ts';
-import { findProfileServerBinding } from '../../session/credential-record.ts';
-import { formatCommandForProfile } from '../../session/suggested-commands.ts';
 import { runProfileSetup } from './setup.ts';
 
 /** The complete settings that a login needs. */

@@ -1,6 +1,6 @@
+import type { LoginSessionReport, LoginStatusReport } from '../../auth/session/session-report.ts';
 import { personalTeamValue } from '../../base/identity.ts';
 import type { ListView } from '../../cli/columns.ts';
-import type { LoginSessionReport, LoginStatusReport } from '../../session/session-report.ts';
 
 const columns: ListView<LoginSessionReport>['columns'] = [
   { name: 'Profile', value: (row) => row.profile },

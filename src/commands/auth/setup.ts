@@ -1,15 +1,15 @@
 import { text as readAll } from 'node:stream/consumers';
+import { readStoredClientSecret, writeClientSecret } from '../../auth/session/client-secret.ts';
+import { requireOwnSession } from '../../auth/session/command.ts';
+import { findProfileServerBinding } from '../../auth/session/credential-record.ts';
+import { requireCredentialStoreAvailable } from '../../auth/session/credential-store.ts';
+import { formatCommandForProfile } from '../../auth/session/suggested-commands.ts';
 import { CliError, usageError } from '../../base/errors.ts';
 import { Secret } from '../../base/secret.ts';
 import type { CommandSpec, OptionSpec } from '../../cli/command.ts';
 import { writeProfile } from '../../config/config-file.ts';
 import type { ProfileSettingsFromOptions, ResolvedProfileSettings } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
-import { readStoredClientSecret, writeClientSecret } from '../../session/client-secret.ts';
-import { requireOwnSession } from '../../session/command.ts';
-import { findProfileServerBinding } from '../../session/credential-record.ts';
-import { requireCredentialStoreAvailable } from '../../session/credential-store.ts';
-import { formatCommandForProfile } from '../../session/suggested-commands.ts';
 import { askProfileValues } from './ask-profile-values.ts';
 import { profileSettingsOptionSpecs, readProfileSettingsFromOptions } from './profile-options.ts';
 

@@ -1,18 +1,18 @@
-import { exitCodes } from '../../base/errors.ts';
-import type { CommandSpec } from '../../cli/command.ts';
-import { readLastSandbox } from '../../config/sandbox-urls-and-credentials.ts';
-import type { CommandContext } from '../../context.ts';
-import { readLoggedInAccountFile } from '../../session/account.ts';
-import { describeCredentialStore } from '../../session/credential-store.ts';
+import { readLoggedInAccountFile } from '../../auth/session/account.ts';
+import { describeCredentialStore } from '../../auth/session/credential-store.ts';
 import {
   buildLoginSessionReport,
   computeReportedTokenSecondsLeft,
   determineReportedSessionState,
   type LoginStatusReport,
-} from '../../session/session-report.ts';
-import { requireProfileServerBinding } from '../../session/session-server-binding.ts';
-import { loadStoredSession, requireStoredSession } from '../../session/stored-session.ts';
-import { formatLoginFlowOption, formatReauthenticateCommand } from '../../session/suggested-commands.ts';
+} from '../../auth/session/session-report.ts';
+import { requireProfileServerBinding } from '../../auth/session/session-server-binding.ts';
+import { loadStoredSession, requireStoredSession } from '../../auth/session/stored-session.ts';
+import { formatLoginFlowOption, formatReauthenticateCommand } from '../../auth/session/suggested-commands.ts';
+import { exitCodes } from '../../base/errors.ts';
+import type { CommandSpec } from '../../cli/command.ts';
+import { readLastSandbox } from '../../config/sandbox-urls-and-credentials.ts';
+import type { CommandContext } from '../../context.ts';
 import { printEnvironmentTokenStatus, printTokenCommandStatus } from './environment-token.ts';
 import { loginStatusListView } from './session-view.ts';
 

@@ -1,6 +1,8 @@
 import { describeOnlineMigration } from '../../api/online-migration.ts';
 import { mayFailedMigrationRequestHaveArrived, type StartedOnlineMigration } from '../../api/start-online-migration.ts';
 import { hasWriteScope } from '../../auth/oauth/scope.ts';
+import { buildRefusedRequestHints } from '../../auth/session/session-server-binding.ts';
+import { formatCommandForProfile } from '../../auth/session/suggested-commands.ts';
 import { CliError, type ExitCode, usageError } from '../../base/errors.ts';
 import { maxSanitizedTextLength } from '../../base/sanitize.ts';
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
@@ -22,8 +24,6 @@ import {
   preflightReportOptionSpecs,
   runPreflightWithFiles,
 } from '../../preflight/run-with-files.ts';
-import { buildRefusedRequestHints } from '../../session/session-server-binding.ts';
-import { formatCommandForProfile } from '../../session/suggested-commands.ts';
 import { migrationTimeLimit } from '../../watch/migration-deadline.ts';
 import type { UnconfirmedMigrationRequestOutcome } from '../../watch/resolve-unconfirmed-migration-request.ts';
 import { pickPlausibleMigrationStartTime, startAndRecordMigration } from '../../watch/start-and-record-migration.ts';

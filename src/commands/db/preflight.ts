@@ -1,3 +1,4 @@
+import { findLoggedInProfiles } from '../../auth/session/session-server-binding.ts';
 import { createTerminalStyles, isColorEnabled } from '../../cli/color.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { quoteShellArg } from '../../cli/shell-quote.ts';
@@ -13,7 +14,6 @@ import {
   preflightReportOptionSpecs,
   runPreflightWithFiles,
 } from '../../preflight/run-with-files.ts';
-import { findLoggedInProfiles } from '../../session/session-server-binding.ts';
 import { formatProfileAndServerOptions } from '../profile-options.ts';
 
 export const dbPreflightCommand: CommandSpec<CommandContext> = {

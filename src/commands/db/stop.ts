@@ -1,12 +1,12 @@
 import type { RefusedRequestHints } from '../../api/api-response.ts';
 import { describeOnlineMigration, fetchOnlineMigration, isEndedMigrationStatus } from '../../api/online-migration.ts';
 import { stopOnlineMigration } from '../../api/stop-online-migration.ts';
+import { buildRefusedRequestHints } from '../../auth/session/session-server-binding.ts';
 import { CliError, usageError } from '../../base/errors.ts';
 import { maxSanitizedTextLength } from '../../base/sanitize.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { describeCurrentAccount, readStoredAccountAndServerOrigins } from '../../context/current-identity.ts';
 import type { CommandContext } from '../../context.ts';
-import { buildRefusedRequestHints } from '../../session/session-server-binding.ts';
 import { formatProfileAndServerOptions } from '../profile-options.ts';
 import { clusterArgument, readClusterUuid } from './cluster-argument.ts';
 import { describeNextMigrationStep } from './describe-next-migration-step.ts';

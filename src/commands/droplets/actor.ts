@@ -1,3 +1,5 @@
+import { buildRefusedRequestHints } from '../../auth/session/session-server-binding.ts';
+import { formatReauthenticateCommand } from '../../auth/session/suggested-commands.ts';
 import {
   describeCurrentAccount,
   readAccountAndServerOriginsIfAvailable,
@@ -5,8 +7,6 @@ import {
 } from '../../context/current-identity.ts';
 import type { CommandContext } from '../../context.ts';
 import type { Actor } from '../../droplets/index.ts';
-import { buildRefusedRequestHints } from '../../session/session-server-binding.ts';
-import { formatReauthenticateCommand } from '../../session/suggested-commands.ts';
 import { formatProfileAndServerOptions } from '../profile-options.ts';
 
 /** Who the commands of droplets act as. */

@@ -1,6 +1,7 @@
 import type { Droplet } from '../../api/droplets.ts';
 import { type DropletReader, findDroplets, hasTag, matchDroplets, readDroplets } from '../../api/droplets.ts';
 import { createGlobMatcher } from '../../api/glob-matcher.ts';
+import { buildRefusedRequestHints } from '../../auth/session/session-server-binding.ts';
 import { usageError } from '../../base/errors.ts';
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
 import { quietForJson } from '../../cli/quiet-for-json.ts';
@@ -9,7 +10,6 @@ import { shortenInputForError } from '../../cli/shorten-input-for-error.ts';
 import { describeCurrentAccount, readStoredAccountAndServerOrigins } from '../../context/current-identity.ts';
 import type { CommandContext } from '../../context.ts';
 import { deleteDroplets, limitOptions, readLimits, requireDeletable } from '../../droplets/index.ts';
-import { buildRefusedRequestHints } from '../../session/session-server-binding.ts';
 import { formatProfileAndServerOptions } from '../profile-options.ts';
 import { createRateLimitDelayWithProgress, showRateLimitWait } from '../rate-limit-pause.ts';
 import { requireOneDroplet } from './require-one-droplet.ts';

@@ -1,3 +1,5 @@
+import { writeClientSecret } from '../../auth/session/client-secret.ts';
+import { readStoredSession } from '../../auth/session/stored-session.ts';
 import { Secret } from '../../base/secret.ts';
 import { writeProfile } from '../../config/config-file.ts';
 import { recordStartedSandbox } from '../../config/sandbox-urls-and-credentials.ts';
@@ -5,8 +7,6 @@ import type { ResolvedProfileSettings } from '../../config/settings.ts';
 import { validateCallbackUrlSetting } from '../../config/urls.ts';
 import type { CommandContext } from '../../context.ts';
 import type { SandboxServers } from '../../sandbox/sandbox.ts';
-import { writeClientSecret } from '../../session/client-secret.ts';
-import { readStoredSession } from '../../session/stored-session.ts';
 
 type SandboxReady = SandboxServers['ready'];
 

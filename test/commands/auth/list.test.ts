@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { encodeCredentialRecord } from '../../../src/session/credential-record.ts';
-import { createFileCredentialStore } from '../../../src/session/file-store.ts';
+import { encodeCredentialRecord } from '../../../src/auth/session/credential-record.ts';
+import { createFileCredentialStore } from '../../../src/auth/session/file-store.ts';
 import { memoryKeychain, testHost } from '../../fixtures/host.ts';
 import { profileOf, seedSession } from '../../fixtures/session.ts';
 import { sandboxFor } from '../../sandbox/requests.ts';

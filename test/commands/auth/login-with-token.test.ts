@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { readLoggedInAccountFile } from '../../../src/auth/session/account.ts';
+import { profilePaths } from '../../../src/auth/session/profile-paths.ts';
 import type { SandboxServers } from '../../../src/sandbox/sandbox.ts';
-import { readLoggedInAccountFile } from '../../../src/session/account.ts';
-import { profilePaths } from '../../../src/session/profile-paths.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { memoryKeychain, type TestHost, testHost } from '../../fixtures/host.ts';
 import { profileOf, storedRecord } from '../../fixtures/session.ts';

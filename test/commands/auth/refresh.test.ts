@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { storeLoggedInAccount } from '../../../src/session/account.ts';
-import { encodeCredentialRecord } from '../../../src/session/credential-record.ts';
-import { createFileCredentialStore } from '../../../src/session/file-store.ts';
+import { storeLoggedInAccount } from '../../../src/auth/session/account.ts';
+import { encodeCredentialRecord } from '../../../src/auth/session/credential-record.ts';
+import { createFileCredentialStore } from '../../../src/auth/session/file-store.ts';
 import { reply, serverFor } from '../../fixtures/fake-server.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { testHost } from '../../fixtures/host.ts';

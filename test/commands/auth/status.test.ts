@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { encodeCredentialRecord } from '../../../src/auth/session/credential-record.ts';
+import { createFileCredentialStore } from '../../../src/auth/session/file-store.ts';
+import { readOrCreateKeychainAccount } from '../../../src/auth/session/profile-paths.ts';
+import { createWriteAheadFileJournal } from '../../../src/auth/session/write-ahead-journal.ts';
 import { recordStartedSandbox } from '../../../src/config/sandbox-urls-and-credentials.ts';
-import { encodeCredentialRecord } from '../../../src/session/credential-record.ts';
-import { createFileCredentialStore } from '../../../src/session/file-store.ts';
-import { readOrCreateKeychainAccount } from '../../../src/session/profile-paths.ts';
-import { createWriteAheadFileJournal } from '../../../src/session/write-ahead-journal.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { memoryKeychain, testHost } from '../../fixtures/host.ts';
 import { seedSession } from '../../fixtures/session.ts';

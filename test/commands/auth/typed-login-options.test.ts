@@ -1,12 +1,12 @@
 import { execFileSync } from 'node:child_process';
 import { expect, it } from 'vitest';
+import { buildLoginRetryCommands } from '../../../src/auth/session/suggested-commands.ts';
 import { createParsedArgs } from '../../../src/cli/create-parsed-args.ts';
 import { globalOptions } from '../../../src/cli/global-options.ts';
 import { parseCommandLine } from '../../../src/cli/parse-command-line.ts';
 import { authLoginCommand } from '../../../src/commands/auth/login.ts';
 import { formatTypedLoginOptions } from '../../../src/commands/auth/typed-login-options.ts';
 import { commandTree } from '../../../src/commands/index.ts';
-import { buildLoginRetryCommands } from '../../../src/session/suggested-commands.ts';
 import { profileNamed } from '../../fixtures/profile.ts';
 
 const declared = authLoginCommand.options ?? [];

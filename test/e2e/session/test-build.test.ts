@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { failpoints } from '../../../src/session/failpoints.ts';
+import { failpoints } from '../../../src/auth/session/failpoints.ts';
 import { node, type Ran, run, startProgram } from '../../fixtures/cli.ts';
 import { makeFolders } from '../../fixtures/folders.ts';
 import { logIn } from '../../fixtures/login.ts';

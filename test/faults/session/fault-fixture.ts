@@ -3,6 +3,20 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { TestContext } from 'vitest';
+import {
+  type CredentialRecord,
+  decodeCredentialRecord,
+  encodeCredentialRecord,
+} from '../../../src/auth/session/credential-record.ts';
+import type { CredentialStore } from '../../../src/auth/session/credential-store.ts';
+import { createFileCredentialStore } from '../../../src/auth/session/file-store.ts';
+import { createKeychainStore } from '../../../src/auth/session/keychain-store.ts';
+import {
+  type ProfilePaths,
+  profilePaths,
+  readOrCreateKeychainAccount,
+} from '../../../src/auth/session/profile-paths.ts';
+import { createWriteAheadFileJournal } from '../../../src/auth/session/write-ahead-journal.ts';
 import { Secret } from '../../../src/base/secret.ts';
 import { readTextIfPresent } from '../../../src/platform/files.ts';
 import { createHelperKeychain } from '../../../src/platform/helper-keychain.ts';
@@ -10,16 +24,6 @@ import { readKeychainQuickly } from '../../../src/platform/read-keychain-quickly
 import type { LoggedRequest } from '../../../src/sandbox/request-log.ts';
 import { type SandboxServers, startSandboxServers } from '../../../src/sandbox/sandbox.ts';
 import { advanceVirtualClock } from '../../../src/sandbox/virtual-clock.ts';
-import {
-  type CredentialRecord,
-  decodeCredentialRecord,
-  encodeCredentialRecord,
-} from '../../../src/session/credential-record.ts';
-import type { CredentialStore } from '../../../src/session/credential-store.ts';
-import { createFileCredentialStore } from '../../../src/session/file-store.ts';
-import { createKeychainStore } from '../../../src/session/keychain-store.ts';
-import { type ProfilePaths, profilePaths, readOrCreateKeychainAccount } from '../../../src/session/profile-paths.ts';
-import { createWriteAheadFileJournal } from '../../../src/session/write-ahead-journal.ts';
 import { node, type Ran, type Running, startProgram } from '../../fixtures/cli.ts';
 import { type Environment, type Folders, makeFolders } from '../../fixtures/folders.ts';
 import { profileNamed } from '../../fixtures/profile.ts';

@@ -1,0 +1,99 @@
+import { join } from 'node:path';
+import { isJsonRecord, readStringField, tryParseJson } from '../../base/json.ts';
+import { ensureFolder, readTextIfReadable, removeFileDurably, writeFileAtomically } from '../../platform/files.ts';
+import type { OAuthFlow } from '../oauth/build-authorization-url.ts';
+import type { TokenAccountInfo } from '../oauth/token-grant.ts';
+
+/**
+ * The logged-in account, for display and for `prompt=none`; contains no secret. The account file is stored in the folder
+ * accounts/ of the config folder.
+ */
+export interface LoggedInAccount {
+  /** The `sid` of the session to which the account belongs. */
+  readonly sid: string;
+  readonly name?: string;
+  readonly email?: string;
+  readonly team_name?: string;
+  readonly team_uuid?: string;
+  /** The first 6 characters of the account's UUID (docs/service.md S4.12). */
+  readonly hint?: string;
+  readonly scope: string;
+  /** False for the implicit flow, whose response contains no scope, and for a token from `auth login --with-token`. */
+  readonly scope_verified: boolean;
+  readonly flow: LoginSessionFlow;
+}
+
+/** The flow that created the session; `token` means `auth login --with-token`. */
+export type LoginSessionFlow = OAuthFlow | 'token';
+
+export function accountFromGrant(
+  sid: string,
+  info: TokenAccountInfo | undefined,
+  scope: string,
+  flow: LoginSessionFlow,
+): LoggedInAccount {
+  const fields = [
+    ['name', info?.name],
+    ['email', info?.email],
+    ['team_name', info?.teamName],
+    ['team_uuid', info?.teamUuid],
+    ['hint', info?.uuid?.slice(0, 6)],
+  ] as const;
+  const known = Object.fromEntries(fields.filter(([, value]) => value !== undefined));
+  return { sid, ...known, scope, scope_verified: flow === 'code', flow };
+}
+
+/**
+ * Stores the account names and the scope of a refreshed session. The account file is used for display only, so a failed write
+ * is not an error.
+ */
+export function updateAccountFileAfterRefresh(
+  configFolder: string,
+  profile: string,
+  { sid, scope }: { readonly sid: string; readonly scope: string },
+  info: TokenAccountInfo | undefined,
+): void {
+  const known = readLoggedInAccountFile(configFolder, profile);
+  if (known?.sid !== sid) return;
+  const next = info === undefined ? { ...known, scope } : accountFromGrant(sid, info, scope, known.flow);
+  if (JSON.stringify(next) === JSON.stringify(known)) return;
+  try {
+    storeLoggedInAccount(configFolder, profile, next);
+  } catch {
+    // The session is stored even if the account file cannot be written.
+  }
+}
+
+/** Reads the account file; undefined when the file is missing, unreadable or damaged, because it is used for display only. */
+export function readLoggedInAccountFile(configFolder: string, profile: string): LoggedInAccount | undefined {
+  const json = tryParseJson(readTextIfReadable(accountPath(configFolder, profile)) ?? '');
+  if (!json.ok || !isJsonRecord(json.value)) return undefined;
+  const fields = json.value;
+  const sid = readStringField(fields, 'sid');
+  const scope = readStringField(fields, 'scope');
+  if (sid === undefined || scope === undefined) return undefined;
+  const texts = ['name', 'email', 'team_name', 'team_uuid', 'hint'].map(
+    (key) => [key, readStringField(fields, key)] as const,
+  );
+  const known = Object.fromEntries(texts.filter(([, value]) => value !== undefined));
+  return {
+    sid,
+    ...known,
+    scope,
+    scope_verified: fields.scope_verified === true,
+    flow: fields.flow === 'implicit' || fields.flow === 'token' ? fields.flow : 'code',
+  };
+}
+
+export function storeLoggedInAccount(configFolder: string, profile: string, account: LoggedInAccount): void {
+  ensureFolder(join(configFolder, 'accounts'));
+  writeFileAtomically(accountPath(configFolder, profile), `${JSON.stringify(account, null, 2)}\n`);
+}
+
+export function removeLoggedInAccountFile(configFolder: string, profile: string): void {
+  removeFileDurably(accountPath(configFolder, profile));
+}
+
+function accountPath(configFolder: string, profile: string): string {
+  return join(configFolder, 'accounts', `${profile}.json`);
+}

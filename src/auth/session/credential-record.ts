@@ -1,0 +1,191 @@
+import { isJsonRecord, type JsonRecord, readNumberField, readStringField, tryParseJson } from '../../base/json.ts';
+import { Secret } from '../../base/secret.ts';
+import type { ResolvedProfileSettings } from '../../config/settings.ts';
+
+/** A session in its stored form: one item of the credential store, so that one write commits it (docs/sessions.md). */
+export interface CredentialRecord {
+  /** The session id: 64 random bits, new at every login. */
+  readonly sid: string;
+  /** The generation of the record: 1 at login, plus 1 for each refresh. The generation never decreases. */
+  readonly gen: number;
+  /** The key that encrypts the journal of a refresh: 32 random bytes (base64url), created at login and never changed. */
+  readonly journalKey: Secret;
+  readonly accessToken: Secret;
+  /** The refresh token; absent in the implicit flow. */
+  readonly refreshToken?: Secret;
+  /**
+   * The expiry of the access token in seconds since the epoch, by the clock of this machine; `unknownTokenExpiry` when it is not
+   * known.
+   */
+  readonly expiresAt: number;
+  readonly obtainedAt: number;
+  /** The scope of the session; empty when it is not known. */
+  readonly scope: string;
+  readonly accountUuid?: string;
+  /** UUID of the team, or `personal`; absent when no response has named the account. */
+  readonly team?: string;
+  /**
+   * True if the access token was given to `auth login --with-token`: its scope and lifetime were in no response, and it cannot
+   * be renewed.
+   */
+  readonly isGivenToken?: true;
+  /** Present if a refresh returned a grant of another account or team: the session has then ended, and its tokens are not used. */
+  readonly otherGrant?: GrantOfOtherAccount;
+  readonly authOrigin: string;
+  readonly baseOrigin: string;
+  readonly clientId: string;
+}
+
+/** The account and team of the grant that ended the session. */
+export interface GrantOfOtherAccount {
+  readonly accountUuid?: string;
+  readonly team?: string;
+  /** Whether the grant of the other account was revoked; the record then has no refresh token. */
+  readonly isRevoked: boolean;
+}
+
+/** The servers and the application to which a stored session belongs; the session is sent to no other servers. */
+export interface SessionServerBinding {
+  readonly authOrigin: string;
+  readonly baseOrigin: string;
+  readonly clientId: string;
+}
+
+/** The maximum length of a record in UTF-16 units, because Windows stores at most 2560 bytes in one keychain item. */
+export const maxCredentialRecordLength = 1280;
+
+/** Encodes a session record as JSON. The caller checks that the encoded record is not longer than `maxCredentialRecordLength`. */
+export function encodeCredentialRecord(record: CredentialRecord): Secret {
+  return new Secret(
+    JSON.stringify({
+      v: 1,
+      sid: record.sid,
+      gen: record.gen,
+      seal: record.journalKey.reveal(),
+      access_token: record.accessToken.reveal(),
+      refresh_token: record.refreshToken?.reveal(),
+      expires_at: record.expiresAt,
+      obtained_at: record.obtainedAt,
+      scope: record.scope,
+      account_uuid: record.accountUuid,
+      team: record.team,
+      given_token: record.isGivenToken,
+      other_grant:
+        record.otherGrant === undefined
+          ? undefined
+          : {
+              account_uuid: record.otherGrant.accountUuid,
+              team: record.otherGrant.team,
+              revoked: record.otherGrant.isRevoked,
+            },
+      auth_origin: record.authOrigin,
+      base_origin: record.baseOrigin,
+      client_id: record.clientId,
+    }),
+    '[session]',
+  );
+}
+
+/** Decodes a session record; undefined when the text is damaged or was written by a newer version. */
+export function decodeCredentialRecord(text: string): CredentialRecord | undefined {
+  const json = tryParseJson(text);
+  if (!json.ok || !isJsonRecord(json.value) || json.value.v !== 1) return undefined;
+  const fields = json.value;
+  const texts = ['sid', 'seal', 'access_token', 'scope', 'auth_origin', 'base_origin', 'client_id'].map((key) =>
+    readStringField(fields, key),
+  );
+  const [sid, seal, accessToken, scope, authOrigin, baseOrigin, clientId] = texts;
+  const numbers = ['gen', 'expires_at', 'obtained_at'].map((key) => readNumberField(fields, key));
+  const [gen, expiresAt, obtainedAt] = numbers;
+  if (sid === undefined || seal === undefined || accessToken === undefined || scope === undefined) return undefined;
+  if (authOrigin === undefined || baseOrigin === undefined || clientId === undefined) return undefined;
+  if (gen === undefined || expiresAt === undefined || obtainedAt === undefined) return undefined;
+  return {
+    sid,
+    gen,
+    journalKey: new Secret(seal),
+    accessToken: new Secret(accessToken),
+    ...optionalFields(fields),
+    expiresAt,
+    obtainedAt,
+    scope,
+    authOrigin,
+    baseOrigin,
+    clientId,
+  };
+}
+
+export function isSameCredentialRecord(one: CredentialRecord, other: CredentialRecord): boolean {
+  return encodeCredentialRecord(one).reveal() === encodeCredentialRecord(other).reveal();
+}
+
+export function isCredentialRecordOfServerBinding(record: CredentialRecord, binding: SessionServerBinding): boolean {
+  return (
+    record.authOrigin === binding.authOrigin &&
+    record.baseOrigin === binding.baseOrigin &&
+    record.clientId === binding.clientId
+  );
+}
+
+/** The value of an unknown expiry: the last second of the year 9999, so that the token is used until the server refuses it. */
+export const unknownTokenExpiry = 253_402_300_799;
+
+export function isTokenExpiryKnown({ expiresAt }: Pick<CredentialRecord, 'expiresAt'>): boolean {
+  return expiresAt !== unknownTokenExpiry;
+}
+
+/** Seconds until the access token expires; negative after the expiry. */
+export function computeTokenSecondsLeft(record: CredentialRecord, nowMs: number): number {
+  return record.expiresAt - Math.floor(nowMs / 1000);
+}
+
+/**
+ * Number of seconds before the expiry from which the access token is refreshed: 5 minutes, or a fifth of the lifetime if that is
+ * less. The access token is not refreshed earlier, because each refresh invalidates the token that other processes use.
+ */
+export function computeTokenRefreshMarginSeconds({
+  expiresAt,
+  obtainedAt,
+}: Pick<CredentialRecord, 'expiresAt' | 'obtainedAt'>): number {
+  return Math.min(300, Math.max(0, expiresAt - obtainedAt) / 5);
+}
+
+function optionalFields(
+  fields: JsonRecord,
+): Pick<CredentialRecord, 'refreshToken' | 'accountUuid' | 'team' | 'isGivenToken' | 'otherGrant'> {
+  const refreshToken = readStringField(fields, 'refresh_token');
+  return {
+    ...(refreshToken === undefined ? {} : { refreshToken: new Secret(refreshToken) }),
+    ...accountFields(fields),
+    ...(fields.given_token === true ? { isGivenToken: true as const } : {}),
+    ...(isJsonRecord(fields.other_grant)
+      ? { otherGrant: { ...accountFields(fields.other_grant), isRevoked: fields.other_grant.revoked === true } }
+      : {}),
+  };
+}
+
+function accountFields(fields: JsonRecord): Pick<GrantOfOtherAccount, 'accountUuid' | 'team'> {
+  const [accountUuid, team] = [readStringField(fields, 'account_uuid'), readStringField(fields, 'team')];
+  return { ...(accountUuid === undefined ? {} : { accountUuid }), ...(team === undefined ? {} : { team }) };
+}
+
+/**
+ * Bytes of disk space to reserve for the response to a refresh: 4 KiB, or more blocks if twice the size of the session record
+ * needs them.
+ */
+export function computeRefreshJournalReservationBytes(record: CredentialRecord): number {
+  const block = 4096;
+  return block * Math.ceil((2 * encodeCredentialRecord(record).reveal().length) / block);
+}
+
+/**
+ * The servers and the application of a profile; undefined when a setting is missing. The function is in this file,
+ * because the fast path of `auth token` needs it.
+ */
+export function findProfileServerBinding(
+  settings: Pick<ResolvedProfileSettings, 'values'>,
+): SessionServerBinding | undefined {
+  const { auth_url: authOrigin, base_url: baseOrigin, client_id: clientId } = settings.values;
+  if (authOrigin === undefined || baseOrigin === undefined || clientId === undefined) return undefined;
+  return { authOrigin, baseOrigin, clientId };
+}

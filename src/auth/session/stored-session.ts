@@ -1,0 +1,233 @@
+import { CliError } from '../../base/errors.ts';
+import { describeAccount } from '../../base/identity.ts';
+import { sanitizeLine } from '../../base/sanitize.ts';
+import type { ProfileReference } from '../../config/settings.ts';
+import {
+  type CredentialRecord,
+  computeTokenRefreshMarginSeconds,
+  computeTokenSecondsLeft,
+  decodeCredentialRecord,
+  encodeCredentialRecord,
+  isCredentialRecordOfServerBinding,
+  type SessionServerBinding,
+} from './credential-record.ts';
+import {
+  type CredentialItemWriteResult,
+  type CredentialStore,
+  type CredentialStoreUnavailable,
+  credentialStoreUnavailableError,
+  type OpenCredentialStore,
+  requireCredentialStoreAvailable,
+} from './credential-store.ts';
+import {
+  type EndedSession,
+  formatLoginCommand,
+  formatReauthenticateCommand,
+  tokenInputOptionName,
+} from './suggested-commands.ts';
+import { describeTokenLifetime } from './token-lifetime.ts';
+
+/** The stored session of a profile, compared with the current settings of the profile. */
+export type StoredSessionReadResult =
+  | FoundStoredSession
+  /** `orphaned` is true if journal files of a refresh exist, but the item of their session is missing. */
+  | { readonly kind: 'absent'; readonly orphaned: boolean }
+  | { readonly kind: 'damaged' }
+  /** A session that belongs to other servers or another client ID than the profile, so it is neither changed nor sent. */
+  | { readonly kind: 'elsewhere'; readonly record: CredentialRecord }
+  | CredentialStoreUnavailable;
+
+export interface FoundStoredSession {
+  readonly kind: 'found';
+  /** The newest record in the store item and its journal. */
+  readonly record: CredentialRecord;
+  /** Whether only the journal contains the record. */
+  readonly pending: boolean;
+  /** Whether a refresh of the record was prepared, but has no known result. */
+  readonly inDoubt: boolean;
+  /** Whether the next command must recover the session under the lock. */
+  readonly needsRecovery: boolean;
+}
+
+/** Reads the newest record of the session by the rule that applies to every reader (docs/sessions.md), without a lock. */
+export async function readStoredSession(
+  store: CredentialStore,
+  items: OpenCredentialStore,
+  binding: SessionServerBinding,
+): Promise<StoredSessionReadResult> {
+  const item = await items.read('credential');
+  if (item.kind === 'unavailable') return item;
+  try {
+    if (item.kind === 'absent') return { kind: 'absent', orphaned: store.journal.isOrphaned() };
+    const record = decodeCredentialRecord(item.value.reveal());
+    if (record === undefined) return { kind: 'damaged' };
+    if (!isCredentialRecordOfServerBinding(record, binding)) return { kind: 'elsewhere', record };
+    const { hasObsoleteFiles, ...state } = store.journal.inspect(record);
+    const needsRecovery =
+      hasObsoleteFiles || state.inDoubt || (state.pending && findTooLong(store, state.record) === undefined);
+    return { kind: 'found', ...state, needsRecovery };
+  } catch (error) {
+    // A folder that cannot be listed may contain a newer record, so the session is unavailable.
+    return { kind: 'unavailable', why: 'file', reason: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+/** Returns the stored session; throws `not_logged_in`, `needs_login` or `keychain_unavailable` when there is no usable session. */
+export function requireStoredSession(
+  stored: StoredSessionReadResult,
+  profile: ProfileReference,
+  location: string,
+): FoundStoredSession {
+  const known = requireCredentialStoreAvailable(stored, profile);
+  switch (known.kind) {
+    case 'found':
+      return known;
+    case 'absent':
+      if (known.orphaned)
+        throw needsLoginError(profile, `the item of the session is missing in the credential store: ${location}`);
+      throw new CliError('not_logged_in', `profile "${profile.name}" is not logged in`, {
+        hint: formatLoginCommand(profile),
+      });
+    case 'damaged':
+      throw new CliError('not_logged_in', 'the stored session is damaged or was written by a newer version', {
+        detail: `the session was not changed: ${location}`,
+        hint: formatLoginCommand(profile),
+      });
+    case 'elsewhere':
+      throw new CliError('not_logged_in', `profile "${profile.name}" is logged in to other servers`, {
+        detail: `the stored session belongs to ${known.record.authOrigin} and ${known.record.baseOrigin}, and is not sent to other servers`,
+        hint: `log in with another profile: \`cloudctl auth login --profile NAME\``,
+      });
+    default:
+      return known satisfies never;
+  }
+}
+
+/**
+ * The newest record of the session; if its journal cannot be read, the stored record, so that a login or logout can still
+ * complete.
+ */
+export function readJournaledOrStoredCredentialRecord(
+  journal: CredentialStore['journal'],
+  stored: CredentialRecord,
+): CredentialRecord {
+  try {
+    return journal.inspect(stored).record;
+  } catch {
+    return stored;
+  }
+}
+
+export function requireCredentialRecord(
+  stored: StoredSessionReadResult,
+  profile: ProfileReference,
+  location: string,
+): CredentialRecord {
+  return requireStoredSession(stored, profile, location).record;
+}
+
+/** Writes the session record and reads it back. If the result is `unavailable`, the previous item may still be stored. */
+export async function writeCredentialRecord(
+  store: CredentialStore,
+  items: OpenCredentialStore,
+  record: CredentialRecord,
+): Promise<CredentialItemWriteResult> {
+  return findTooLong(store, record) ?? items.write('credential', encodeCredentialRecord(record));
+}
+
+/**
+ * Throws `keychain_unavailable` for a record that is too long. The length is checked before a write, because a keychain may
+ * truncate the item.
+ */
+export function requireCredentialRecordLengthLimit(
+  store: Pick<CredentialStore, 'maxLength' | 'profile'>,
+  record: CredentialRecord,
+): void {
+  const tooLong = findTooLong(store, record);
+  if (tooLong !== undefined) throw credentialStoreUnavailableError(tooLong, store.profile);
+}
+
+function findTooLong(
+  { maxLength = Number.POSITIVE_INFINITY }: Pick<CredentialStore, 'maxLength'>,
+  record: CredentialRecord,
+): CredentialStoreUnavailable | undefined {
+  const { length } = encodeCredentialRecord(record).reveal();
+  if (length <= maxLength) return undefined;
+  const reason = `the record has ${length} characters; a keychain item can store ${maxLength}`;
+  return { kind: 'unavailable', why: 'too_long', reason };
+}
+
+export type AccessTokenExpiryState = 'valid' | 'expires_soon' | 'expired';
+
+export function getTokenFreshness(record: CredentialRecord, nowMs: number): AccessTokenExpiryState {
+  const left = computeTokenSecondsLeft(record, nowMs);
+  return left <= 0 ? 'expired' : left < computeTokenRefreshMarginSeconds(record) ? 'expires_soon' : 'valid';
+}
+
+/**
+ * The error `needs_login`; with `session`, its hint is a login to the same account and scope, without a page if possible.
+ * @param flow the option that selects the flow of the session (`formatLoginFlowOption`)
+ */
+export function needsLoginError(
+  profile: ProfileReference,
+  detail: string,
+  session?: EndedSession,
+  flow: readonly string[] = [],
+): CliError {
+  return new CliError('needs_login', sessionEndedMessage(profile), {
+    detail,
+    hint: session?.isGivenToken === true ? newTokenHint(profile) : formatReauthenticateCommand(profile, session, flow),
+  });
+}
+
+function newTokenHint(profile: ProfileReference): string {
+  return `log in again with a new access token: ${formatLoginCommand(profile, undefined, [tokenInputOptionName])}`;
+}
+
+/** The error `needs_login` of `auth refresh` for a session without a refresh token whose access token is still valid. */
+export function sessionNotRenewableError(
+  profile: ProfileReference,
+  record: CredentialRecord,
+  flow: readonly string[],
+  nowMs: number,
+): CliError {
+  return new CliError(
+    'needs_login',
+    `cannot refresh the session of profile "${profile.name}": it has no refresh token`,
+    {
+      detail:
+        record.isGivenToken === true
+          ? 'the access token was given to `auth login --with-token`, and its lifetime is not known'
+          : `the access token is valid ${describeTokenLifetime(record.expiresAt, nowMs)}; the implicit flow and some servers issue no refresh token`,
+      hint:
+        record.isGivenToken === true
+          ? newTokenHint(profile)
+          : `log in again before the access token expires: ${formatLoginCommand(profile, record.scope, flow)}`,
+    },
+  );
+}
+
+/** The error `needs_login` of a session that ended because a refresh was answered with a grant of another account or team. */
+export function otherAccountGrantError(
+  {
+    profile,
+    flowOption,
+  }: { readonly profile: ProfileReference; readonly flowOption: (sid: string) => readonly string[] },
+  record: CredentialRecord,
+): CliError {
+  const { otherGrant } = record;
+  const revoked = otherGrant?.isRevoked === true ? 'was revoked' : 'is not used, and could not be revoked yet';
+  const detail = `the session belongs to ${describeAccount(record)}; the server answered a refresh for ${sanitizeLine(describeAccount(otherGrant ?? {}))}; that grant ${revoked}`;
+  return needsLoginError(profile, detail, record, flowOption(record.sid));
+}
+
+export function sessionEndedMessage(profile: ProfileReference): string {
+  return `the session of profile "${profile.name}" has ended`;
+}
+
+export async function loadStoredSession(
+  store: CredentialStore,
+  binding: SessionServerBinding,
+): Promise<StoredSessionReadResult> {
+  return store.withItems((items) => readStoredSession(store, items, binding));
+}

@@ -1,0 +1,150 @@
+import { personalTeamValue } from '../../base/identity.ts';
+import { quoteShellArg } from '../../cli/shell-quote.ts';
+import { formatProfileOption, type ProfileReference } from '../../config/settings.ts';
+import type { OAuthFlow } from '../oauth/build-authorization-url.ts';
+import { isKnownScope, isSameOAuthScope } from '../oauth/scope.ts';
+import type { TokenEndpointParameterPlacement } from '../oauth/token-endpoint.ts';
+import type { LoginSessionFlow } from './account.ts';
+
+/** Formats a command for this profile, in backquotes. */
+export function formatCommandForProfile(profile: ProfileReference, words: string): string {
+  return `\`cloudctl ${[words, ...formatProfileOption(profile)].join(' ')}\``;
+}
+
+/** The command that changes how the client credentials are sent, for a server that did not find them in the request. */
+export function formatTokenParamsSwitchCommand(
+  profile: ProfileReference,
+  tokenParams: TokenEndpointParameterPlacement,
+): string {
+  return formatCommandForProfile(profile, `config set token_params ${tokenParams === 'body' ? 'basic' : 'body'}`);
+}
+
+/**
+ * The command-line options that request the scope, quoted for a shell; empty if the scope contains characters that a scope
+ * cannot contain (RFC 6749 §3.3), or a backquote, which would end the command within the hint.
+ */
+export function formatScopeOption(scope: string): readonly string[] {
+  if (!/^[\x20-\x7e]+$/.test(scope) || /["\\`]/.test(scope)) return [];
+  const any = isKnownScope(scope) ? [] : ['--any-scope'];
+  // Double quotes also work in cmd.exe, but protect only from the space.
+  return [`--scope ${/^[\w.: -]* [\w.: -]*$/.test(scope) ? `"${scope}"` : quoteShellArg(scope)}`, ...any];
+}
+
+/** The `--flow` option for a login with the same flow; empty if this flow is already the flow of the profile. */
+export function formatLoginFlowOption(
+  flow: LoginSessionFlow | undefined,
+  profileFlow: OAuthFlow = 'code',
+): readonly string[] {
+  if (flow === 'token') return [tokenInputOptionName];
+  return flow === undefined || flow === profileFlow ? [] : [`--flow ${flow}`];
+}
+
+export const tokenInputOptionName = '--with-token';
+
+/** The option that requires a context, `personal` or the UUID of a team; empty if the context is not known. */
+export function formatTeamOption(team: string | undefined): readonly string[] {
+  return team !== undefined && isTeamIdOrPersonal(team) ? [`--team ${team}`] : [];
+}
+
+/** A context is `personal` or a UUID (RFC 9562 §4). */
+export function isTeamIdOrPersonal(text: string): boolean {
+  return text === personalTeamValue || /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
+}
+
+/** The options that request a scope; empty for the default scope `read`. */
+export function formatScopeOptionUnlessDefault(scope: string | undefined): readonly string[] {
+  return scope === undefined || isSameOAuthScope(scope, 'read') ? [] : formatScopeOption(scope);
+}
+
+/** Commands that repeat a failed login, in backquotes. */
+export interface LoginRetryCommands {
+  readonly flow: OAuthFlow;
+  /** Repeats the login with the same options. */
+  readonly sameRequest: string;
+  /** Repeats the login with `token_params` of the profile, for a hint that changes this setting first. */
+  readonly profileTokenParams: string;
+  /** Repeats the login and accepts a grant with another scope. */
+  readonly acceptAnyScope: string;
+  /** Repeats the login with the other flow. */
+  readonly otherFlow: string;
+}
+
+/**
+ * `profileFlow` is the flow of a login without `--flow`; `typed` are the other options of the login, such as `--no-pkce` and
+ * `--token-params body`, each with its quoted value.
+ */
+export function buildLoginRetryCommands(
+  profile: ProfileReference,
+  {
+    flow,
+    scope,
+    team,
+  }: { readonly flow: OAuthFlow; readonly scope: string | undefined; readonly team?: string | undefined },
+  profileFlow: OAuthFlow | undefined,
+  typed: readonly string[] = [],
+): LoginRetryCommands {
+  const command = (wanted: OAuthFlow, options: readonly string[]): string => {
+    const words = [
+      'auth login',
+      ...formatLoginFlowOption(wanted, profileFlow),
+      ...formatScopeOptionUnlessDefault(scope),
+      // The implicit flow has neither `--team` nor `--prompt`.
+      ...(wanted === 'implicit' ? [] : formatTeamOption(team)),
+      ...options.filter((option) => wanted !== 'implicit' || !option.startsWith('--prompt ')),
+    ];
+    return formatCommandForProfile(profile, words.join(' '));
+  };
+  const accept = '--accept-scope';
+  return {
+    flow,
+    sameRequest: command(flow, typed),
+    profileTokenParams: command(
+      flow,
+      typed.filter((option) => !option.startsWith('--token-params ')),
+    ),
+    acceptAnyScope: command(flow, typed.includes(accept) ? typed : [...typed, accept]),
+    otherFlow: command(flow === 'code' ? 'implicit' : 'code', typed),
+  };
+}
+
+/** The first 6 characters of an account's UUID (docs/service.md S4.12). */
+export function buildAuthorizationAccountPrefix(uuid: string | undefined): string | undefined {
+  const hint = uuid?.slice(0, 6).toLowerCase();
+  return hint !== undefined && /^[0-9a-f]{6}$/.test(hint) ? hint : undefined;
+}
+
+/** The known properties of a session that has ended. */
+export interface EndedSession {
+  readonly isGivenToken?: true;
+  readonly scope: string;
+  readonly accountUuid?: string | undefined;
+  readonly team?: string | undefined;
+}
+
+/**
+ * The command that logs in again with the same scope. If the account is known, as after a login with the code flow, it has
+ * options with which the server shows no page (docs/service.md S4.9).
+ */
+export function formatReauthenticateCommand(
+  profile: ProfileReference,
+  session: EndedSession | undefined,
+  flow: readonly string[],
+): string {
+  if (session?.isGivenToken === true) return formatLoginCommand(profile, undefined, [tokenInputOptionName]);
+  const hint = buildAuthorizationAccountPrefix(session?.accountUuid);
+  if (session === undefined || hint === undefined) return formatLoginCommand(profile, session?.scope, flow);
+  const words = [
+    'auth login',
+    ...flow,
+    '--prompt none',
+    `--account-hint ${hint}`,
+    ...formatTeamOption(session.team),
+    ...formatScopeOption(session.scope),
+  ];
+  return formatCommandForProfile(profile, words.join(' '));
+}
+
+/** Formats the command that logs in. The command contains `scope` only if it differs from the default scope. */
+export function formatLoginCommand(profile: ProfileReference, scope?: string, flow: readonly string[] = []): string {
+  return formatCommandForProfile(profile, ['auth login', ...flow, ...formatScopeOptionUnlessDefault(scope)].join(' '));
+}

@@ -1,0 +1,109 @@
+import { describe, expect, it } from 'vitest';
+import {
+  canOpenBrowser,
+  loginInstructions,
+  openBrowserAndPrintLoginInstructions,
+} from '../../../src/auth/session/login-instructions.ts';
+import type { BrowserEnvironment } from '../../../src/platform/browser-environment.ts';
+import { expectGolden } from '../../fixtures/golden.ts';
+import { testHost } from '../../fixtures/host.ts';
+import { profileNamed } from '../../fixtures/profile.ts';
+
+const nowhere: BrowserEnvironment = {
+  wsl: false,
+  ssh: undefined,
+  container: false,
+  codespaces: false,
+  ci: false,
+  display: false,
+};
+
+const authorizationUrl = 'https://cloud.example/v1/oauth/authorize?client_id=c&state=S';
+
+function textWith(changes: Partial<Parameters<typeof loginInstructions>[0]> = {}): string {
+  return loginInstructions({
+    profile: profileNamed('work'),
+    authorizationUrl,
+    callbackUrl: 'http://127.0.0.1:8765/callback',
+    runtimeEnvironment: nowhere,
+    opened: false,
+    isContinued: false,
+    listening: true,
+    pasting: true,
+    limit: '5m',
+    ...changes,
+  });
+}
+
+describe('the login instructions', () => {
+  it.each([
+    ['after the browser was opened', { opened: true }],
+    ['after a login without a page was refused', { isContinued: true }],
+    ['for a listener and paste', {}],
+    ['for a listener alone', { pasting: false }],
+    ['for paste alone', { listening: false }],
+  ])('%s have the complete authorization URL alone on its line, and lines of at most 80 columns', (_when, changes) => {
+    const lines = textWith(changes).split('\n');
+    expect(lines).toContain(authorizationUrl);
+    expect(lines.filter((line) => line.length > 80 && line !== authorizationUrl)).toEqual([]);
+    expectGolden('auth', lines.join('\n'));
+  });
+
+  it.each<[string, Partial<BrowserEnvironment>, RegExp]>([
+    ['SSH', { ssh: { server: '10.0.0.5', port: 22 } }, /`ssh -L 8765:127\.0\.0\.1:8765 10\.0\.0\.5`/],
+    ['SSH on another port', { ssh: { server: '10.0.0.5', port: 2222 } }, /`ssh -p 2222 -L 8765:127\.0\.0\.1:8765 10/],
+    ['SSH without an address', { ssh: { server: undefined, port: 22 } }, /`ssh -L 8765:127\.0\.0\.1:8765 THIS-SERVER`/],
+    ['a container', { container: true }, /`cloudctl auth login --paste --profile work`/],
+    ['WSL', { wsl: true }, /`cloudctl auth login --paste --profile work`/],
+    ['a codespace', { codespaces: true, container: true }, /`cloudctl auth login --paste --profile work`/],
+  ])('in %s name the command that reaches this machine, but not for paste alone', (_where, environment, command) => {
+    const runtimeEnvironment = { ...nowhere, ...environment };
+    const added = textWith({ runtimeEnvironment })
+      .split('\n')
+      .filter((line) => !textWith().includes(line));
+    expect(added.join('\n')).toMatch(command);
+    expect(textWith({ runtimeEnvironment, listening: false })).toBe(textWith({ listening: false }));
+    expectGolden('auth', added.join('\n'));
+  });
+
+  it('forward the port to the address of the listener', () => {
+    const runtimeEnvironment = { ...nowhere, ssh: { server: 'host', port: 22 } };
+    const forward = (callbackUrl: string) => /-L (\S+) host/.exec(textWith({ runtimeEnvironment, callbackUrl }))?.[1];
+    expect(forward('http://[::1]:8765/cb')).toBe('8765:[::1]:8765');
+    expect(forward('http://localhost/cb')).toBe('80:127.0.0.1:80');
+  });
+
+  it.each([
+    [true, 'http://127.0.0.1:8765/start/x', true],
+    [true, undefined, false],
+    [false, 'http://127.0.0.1:8765/start/x', false],
+  ])('open the browser (%s) at the one-time address %s: %s', async (canOpen, startUrl, isOpened) => {
+    const host = testHost({ browse: () => undefined });
+    const options = {
+      profile: profileNamed('work'),
+      runtimeEnvironment: nowhere,
+      listening: true,
+      pasting: false,
+      limit: '5m',
+      isContinued: false,
+    };
+    const addresses = { authorizationUrl, callbackUrl: 'http://127.0.0.1:8765/callback', startUrl };
+    await openBrowserAndPrintLoginInstructions(host, addresses, { ...options, canOpen });
+    expect(host.opened).toEqual(isOpened ? [startUrl] : []);
+    expect(host.err()).toBe(`${textWith({ pasting: false, opened: isOpened })}\n`);
+  });
+});
+
+describe('a browser may be opened', () => {
+  it.each<[string, Partial<BrowserEnvironment>, boolean, string | undefined, boolean]>([
+    ['at a terminal with a display', { display: true }, true, undefined, true],
+    ['in WSL', { wsl: true }, true, undefined, true],
+    ['with BROWSER', {}, true, 'firefox', true],
+    ['without anything to show it', {}, true, undefined, false],
+    ['with an empty BROWSER', {}, true, '', false],
+    ['without a terminal', { display: true }, false, 'firefox', false],
+    ['under CI', { display: true, ci: true }, true, 'firefox', false],
+  ])('%s: %#', (_where, around, terminal, browser, may) => {
+    expect(canOpenBrowser({ ...nowhere, ...around }, terminal, browser)).toBe(may);
+  });
+});

@@ -1,0 +1,262 @@
+import { existsSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import type { RegisteredOAuthClient } from '../../../src/auth/oauth/token-endpoint.ts';
+import { type LogoutDeps, type LogoutOutcome, performLogout } from '../../../src/auth/session/logout.ts';
+import { CliError } from '../../../src/base/errors.ts';
+import { Secret } from '../../../src/base/secret.ts';
+import type { SandboxServers } from '../../../src/sandbox/sandbox.ts';
+import { errorText } from '../../fixtures/error-text.ts';
+import { closedOrigin, type RequestHandler, reply, serverFor } from '../../fixtures/fake-server.ts';
+import { expectGolden } from '../../fixtures/golden.ts';
+import { type TestHost, testHost } from '../../fixtures/host.ts';
+import { refreshDeps, seedSession } from '../../fixtures/session.ts';
+import { callApi, refreshWith, sandboxFor } from '../../sandbox/requests.ts';
+
+function logoutDeps(host: TestHost, sandbox: SandboxServers, changes: Partial<LogoutDeps> = {}): LogoutDeps {
+  const { store, lock, requireSafe } = refreshDeps(host, sandbox);
+  return {
+    store,
+    lock,
+    requireSafe,
+    createSender: () => host.createSender({ env: {}, fresh: true }),
+    client: async ({ authOrigin, clientId }): Promise<RegisteredOAuthClient> => ({
+      authOrigin,
+      clientId,
+      tokenParams: 'query',
+    }),
+    removeAccount: () => undefined,
+    probe: async ({ accessToken }) =>
+      (await callApi(sandbox, accessToken.reveal(), 'GET', '/v2/actions')).status === 200 ? 'accepted' : 'refused',
+    ...changes,
+  };
+}
+
+describe('a logout', () => {
+  it('deletes, revokes and proves', async () => {
+    const [host, sandbox] = [testHost(), await sandboxFor()];
+    const { grant, place } = await seedSession(host, sandbox);
+    expect(await performLogout(logoutDeps(host, sandbox), false)).toEqual({ kind: 'revoked' });
+    expect(existsSync(place.credentialFile)).toBe(false);
+    expect((await callApi(sandbox, grant.access_token, 'GET', '/v2/actions')).status).toBe(404);
+    expect((await refreshWith(sandbox, grant.refresh_token)).status).toBe(400);
+  });
+
+  it('deletes before anything is sent', async () => {
+    const [host, sandbox] = [testHost(), await sandboxFor()];
+    const { place } = await seedSession(host, sandbox);
+    const order: string[] = [];
+    const deps = logoutDeps(host, sandbox, {
+      removeAccount: () => order.push('account'),
+      createSender: async () => {
+        order.push(existsSync(place.credentialFile) ? 'sent too early' : 'sent');
+        return host.createSender({ env: {}, fresh: true });
+      },
+    });
+    await performLogout(deps, false);
+    expect(order).toEqual(['account', 'sent']);
+  });
+
+  it('tells the server of the record, with the token in the query and as bearer', async () => {
+    const [host, sandbox] = [testHost(), await sandboxFor()];
+    const { origin, seen } = await serverFor((_, response) => reply(response, 200, {}));
+    await seedSession(host, sandbox, { record: { authOrigin: origin, accessToken: new Secret('at-1') } });
+    await performLogout(logoutDeps(host, sandbox), false);
+    expect(seen).toHaveLength(1);
+    expect(seen[0]).toMatchObject({ method: 'POST', url: '/v1/oauth/revoke?token=at-1', body: '' });
+    expect(seen[0]?.headers.authorization).toBe('Bearer at-1');
+  });
+
+  it('authenticates the client instead at a server that wants a form', async () => {
+    const [host, sandbox] = [testHost(), await sandboxFor()];
+    const { origin, seen } = await serverFor((_, response) => reply(response, 200, {}));
+    const record = { authOrigin: origin, accessToken: new Secret('at-1'), refreshToken: new Secret('rt-1') };
+    await seedSession(host, sandbox, { record });
+    const client = { authOrigin: origin, clientId: 'c', clientSecret: new Secret('shh'), tokenParams: 'body' } as const;
+    await performLogout(logoutDeps(host, sandbox, { client: async () => client }), false);
+    // The refresh token as well, which may outlive its access token there.
+    expect(seen.map(({ url, body }) => [url, body])).toEqual([
+      ['/v1/oauth/revoke', 'token=rt-1&client_id=c&client_secret=shh'],
+      ['/v1/oauth/revoke', 'token=at-1&client_id=c&client_secret=shh'],
+    ]);
+    expect(seen[0]?.headers.authorization).toBeUndefined();
+  });
+
+  it.each([
+    [
+      'accepted',
+      { kind: 'unproven', error: { message: expect.stringMatching(/^could not revoke the access token: /) } },
+    ],
+    ['refused', { kind: 'revoked' }],
+  ] as const)(
+    'ends the refresh token where access tokens cannot be revoked (RFC 7009 §2.2.1), with a token that is %s then',
+    async (fate, expected) => {
+      const [host, sandbox] = [testHost(), await sandboxFor()];
+      const { origin, seen } = await serverFor(({ body }, response) =>
+        body.includes('rt-1')
+          ? reply(response, 200, {})
+          : reply(response, 400, { error: 'unsupported_token_type', error_description: 'self-contained' }),
+      );
+      const record = { authOrigin: origin, accessToken: new Secret('at-1'), refreshToken: new Secret('rt-1') };
+      await seedSession(host, sandbox, { record });
+      const client = { authOrigin: origin, clientId: 'c', clientSecret: new Secret('s'), tokenParams: 'body' } as const;
+      const deps = logoutDeps(host, sandbox, { client: async () => client, probe: async () => fate });
+      const outcome = await performLogout(deps, false);
+      expect(outcome).toMatchObject(expected);
+      expect(seen.filter(({ body }) => body.includes('rt-1'))).toHaveLength(1);
+      // The refresh token is no longer among what lives on.
+      if (outcome.kind === 'unproven') expect(outcome.error.detail).not.toContain('refresh token');
+    },
+  );
+
+  it('that no server heard of says that the refresh token may outlive the access token', async () => {
+    const [host, sandbox] = [testHost(), await sandboxFor()];
+    const { origin } = await serverFor((_, response) =>
+      reply(response, 404, 'Not Found', { 'content-type': 'text/plain' }),
+    );
+    await seedSession(host, sandbox, { record: { authOrigin: origin } });
+    const outcome = await performLogout(logoutDeps(host, sandbox), false);
+    expect(outcome).toMatchObject({ kind: 'unproven', error: { code: 'api_error', status: 404 } });
+    expectOutcomeText(outcome);
+  });
+
+  it('says so when the refresh token is not revoked', async () => {
+    const [host, sandbox] = [testHost(), await sandboxFor()];
+    const { origin } = await serverFor((message, response) =>
+      reply(response, message.body.includes('rt-1') ? 503 : 200, {}),
+    );
+    const record = { authOrigin: origin, accessToken: new Secret('at-1'), refreshToken: new Secret('rt-1') };
+    await seedSession(host, sandbox, { record });
+    const client = { authOrigin: origin, clientId: 'c', clientSecret: new Secret('shh'), tokenParams: 'body' } as const;
+    const outcome = await performLogout(logoutDeps(host, sandbox, { client: async () => client }), false);
+    expect(outcome).toMatchObject({ kind: 'unproven', error: { code: 'api_error', status: 503 } });
+    expectOutcomeText(outcome);
+  });
+
+  it.each(['rt-1', 'at-1'])('goes on with the other token when the connection for %s is dropped', async (dropped) => {
+    const [host, sandbox] = [testHost(), await sandboxFor()];
+    const { origin, seen } = await serverFor(({ body }, response) =>
+      body.includes(dropped) ? void response.destroy() : reply(response, 200, {}),
+    );
+    const record = { authOrigin: origin, accessToken: new Secret('at-1'), refreshToken: new Secret('rt-1') };
+    await seedSession(host, sandbox, { record });
+    const client = { authOrigin: origin, clientId: 'c', clientSecret: new Secret('shh'), tokenParams: 'body' } as const;
+    const deps = logoutDeps(host, sandbox, { client: async () => client, probe: async () => 'accepted' });
+    const outcome = await performLogout(deps, false);
+    expect(outcome).toMatchObject({ kind: 'unproven', error: { code: 'unreachable', exitCode: 6 } });
+    expect(seen.map(({ body }) => body.split('&')[0])).toEqual(['token=rt-1', 'token=at-1']);
+    expectOutcomeText(outcome);
+  });
+
+  it('whose end the resource API did not confirm says no more than that', async () => {
+    const [host, sandbox] = [testHost(), await sandboxFor()];
+    await seedSession(host, sandbox);
+    const outcome = await performLogout(logoutDeps(host, sandbox, { probe: async () => 'unknown' }), false);
+    expect(outcome).toMatchObject({ kind: 'unproven', error: { code: 'api_error' } });
+    expectOutcomeText(outcome);
+  });
+
+  it('with --local tells nobody', async () => {
+    const [host, sandbox] = [testHost(), await sandboxFor()];
+    const { grant, place } = await seedSession(host, sandbox);
+    const deps = logoutDeps(host, sandbox, {
+      createSender: () => Promise.reject(new Error('sent')),
+      requireSafe: () => {
+        throw new Error('not needed');
+      },
+    });
+    expect(await performLogout(deps, true)).toEqual({ kind: 'local' });
+    expect(existsSync(place.credentialFile)).toBe(false);
+    expect((await callApi(sandbox, grant.access_token, 'GET', '/v2/actions')).status).toBe(200);
+  });
+
+  it('of nobody does nothing', async () => {
+    const [host, sandbox] = [testHost(), await sandboxFor()];
+    expect(await performLogout(logoutDeps(host, sandbox), false)).toEqual({ kind: 'nothing' });
+  });
+
+  it('of a record that is damaged deletes it', async () => {
+    const [host, sandbox] = [testHost(), await sandboxFor()];
+    const deps = logoutDeps(host, sandbox);
+    await deps.store.withItems((items) => items.write('credential', new Secret('{')));
+    expect(await performLogout(deps, false)).toEqual({ kind: 'local' });
+    expect(await deps.store.withItems((items) => items.read('credential'))).toEqual({ kind: 'absent' });
+  });
+
+  it('of a keychain that cannot be asked deletes nothing and says so', async () => {
+    const [host, sandbox] = [testHost(), await sandboxFor()];
+    const deps = logoutDeps(host, sandbox);
+    const unavailable = async () => ({ kind: 'unavailable', why: 'locked', reason: '' }) as const;
+    const store = {
+      ...deps.store,
+      withItems: <T>(work: Parameters<typeof deps.store.withItems<T>>[0]) =>
+        work({ read: unavailable, write: unavailable, remove: unavailable }),
+    };
+    let sent = false;
+    const send = async () => {
+      sent = true;
+      return host.createSender({ env: {} });
+    };
+    await expect(performLogout({ ...deps, store, createSender: send }, false)).rejects.toMatchObject({
+      code: 'keychain_unavailable',
+    });
+    expect(sent).toBe(false);
+    (await deps.lock()).release();
+  });
+});
+
+function expectOutcomeText(outcome: LogoutOutcome): void {
+  if (outcome.kind === 'unproven') expectGolden('auth', errorText(outcome.error));
+}
+
+it('a resource API that cannot be reached: the error does not call a revoked token valid', async () => {
+  const [host, sandbox] = [testHost(), await sandboxFor()];
+  await seedSession(host, sandbox);
+  const probe = async () => {
+    throw new CliError('unreachable', 'could not reach the resource API');
+  };
+  const outcome = await performLogout(logoutDeps(host, sandbox, { probe }), false);
+  expect(outcome).toMatchObject({ kind: 'unproven', error: { code: 'unreachable', exitCode: 6 } });
+  expect(outcome.kind === 'unproven' && outcome.error.message).toContain('was revoked');
+});
+
+describe('a logout that cannot be proved has deleted all the same', () => {
+  it.each<[string, RequestHandler, object]>([
+    ['the server drops the connection', (_, response) => void response.destroy(), { code: 'unreachable', exitCode: 6 }],
+    [
+      'the server says no',
+      (_, response) => reply(response, 400, { error: 'invalid_request' }),
+      { code: 'api_error', status: 400 },
+    ],
+    [
+      'the server answers with a page',
+      (_, response) => reply(response, 404, '<html>', { 'content-type': 'text/html' }),
+      { code: 'api_error' },
+    ],
+    [
+      'the server redirects',
+      (_, response) => reply(response, 302, '', { location: '/' }),
+      { code: 'api_error', status: 302 },
+    ],
+    ['the token is still accepted', (_, response) => reply(response, 200, {}), { code: 'api_error' }],
+  ])('when %s', async (_what, answerer, expected) => {
+    const [host, sandbox] = [testHost(), await sandboxFor()];
+    const { origin } = await serverFor(answerer);
+    const { place, grant } = await seedSession(host, sandbox, { record: { authOrigin: origin } });
+    const outcome = await performLogout(logoutDeps(host, sandbox), false);
+    expect(outcome).toMatchObject({ kind: 'unproven', error: expected });
+    expect(existsSync(place.credentialFile)).toBe(false);
+    const { error } = outcome.kind === 'unproven' ? outcome : { error: undefined };
+    expectOutcomeText(outcome);
+    expect(JSON.stringify(error)).not.toContain(grant.access_token);
+  });
+
+  it('when nobody listens', async () => {
+    const [host, sandbox] = [testHost(), await sandboxFor()];
+    const { place } = await seedSession(host, sandbox, { record: { authOrigin: await closedOrigin() } });
+    expect(await performLogout(logoutDeps(host, sandbox), false)).toMatchObject({
+      kind: 'unproven',
+      error: { code: 'unreachable', exitCode: 6 },
+    });
+    expect(existsSync(place.credentialFile)).toBe(false);
+  });
+});
