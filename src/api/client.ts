@@ -241,9 +241,10 @@ export function buildNoResponseError(error: HttpSendError, unreachable = checkNe
     unreachable,
   };
   // The proxy is set in the environment, so a change of the profile does not help.
-  const hint =
+  const proxyHint =
     error.atProxy && code === 'unreachable'
       ? 'check HTTPS_PROXY and HTTP_PROXY, or add the server to NO_PROXY'
-      : hints[code];
+      : undefined;
+  const hint = error.hint ?? proxyHint ?? hints[code];
   return new CliError(code, error.message, { hint, cause: error });
 }

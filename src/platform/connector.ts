@@ -1,10 +1,9 @@
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import { sanitizeLine } from '../base/sanitize.ts';
 import { buildNetworkHttpSendError, buildTlsHttpSendError } from './build-network-http-send-error.ts';
 import type { ProcessEnvironment } from './host.ts';
 import { HttpSendError } from './http-sender.ts';
-import { type HttpProxy, proxyFor } from './proxy.ts';
+import { type HttpProxy, percentEncode, proxyFor } from './proxy.ts';
 
 export interface HttpServerAddress {
   readonly protocol: string;
@@ -29,7 +28,7 @@ export interface HttpConnectorOptions {
   readonly ca?: string | undefined;
 }
 
-/** This connector replaces undici's ProxyAgent, which reconnects in a busy loop when a proxy drops its CONNECT request. */
+/** This connector replaces undici's ProxyAgent (docs/decisions/002-bundle-and-dependencies.md). */
 export function createHttpConnector(options: HttpConnectorOptions): HttpConnector {
   const attempts = new Set<AbortController>();
   return {
@@ -123,7 +122,7 @@ async function tunnel(
   options: HttpConnectorOptions,
   signal: AbortSignal,
 ): Promise<Socket> {
-  const { request } = await import('node:http');
+  const { request, STATUS_CODES } = await import('node:http');
   const socket = await dialProxy(proxy, options.ca, signal);
   const authority = authorityOf(target, portOf(target));
   return new Promise((resolve, reject) => {
@@ -137,16 +136,22 @@ async function tunnel(
         ...(proxy.authorization === undefined ? {} : { 'proxy-authorization': proxy.authorization }),
       },
     });
-    const refuse = (reason: string) => {
+    const refuse = (reason: string, hint?: string) => {
       socket.destroy();
       const failure = new HttpSendError('connection', false, `the proxy ${proxy.displayUrl} ${reason}`, {
         atProxy: true,
+        hint,
       });
       reject(signal.aborted ? signal.reason : failure);
     };
-    connectRequest.once('connect', ({ statusCode = 0, statusMessage = '' }, tunnelled, head) => {
-      if (statusCode < 200 || statusCode > 299)
-        return refuse(`refused ${authority}: ${statusCode} ${sanitizeLine(statusMessage)}`.trimEnd());
+    connectRequest.once('connect', ({ statusCode = 0, headers }, tunnelled, head) => {
+      if (statusCode < 200 || statusCode > 299) {
+        // The words of the proxy are not printed, because they may repeat the credentials.
+        const refusal = `refused ${authority}: ${statusCode} ${STATUS_CODES[statusCode] ?? ''}`.trimEnd();
+        if (statusCode !== 407) return refuse(refusal);
+        const { why, hint } = missingCredentials(proxy, headers['proxy-authenticate'] ?? '');
+        return refuse(`${refusal}: ${why}`, hint);
+      }
       if (head.length > 0) tunnelled.unshift(head);
       // After CONNECT, the tunnelled data flows through the same socket.
       resolve(socket);
@@ -157,6 +162,32 @@ async function tunnel(
   });
 }
 
+/** Why a proxy demands credentials (RFC 9110 §11.7.1), without any text of its own. */
+function missingCredentials(
+  { variable, displayUrl, authorization }: HttpProxy,
+  challenges: string,
+): { readonly why: string; readonly hint: string } {
+  const offered = challenges.replace(/"(?:[^"\\]|\\.)*"/g, '').split(',');
+  const schemes = ['Basic', 'Digest', 'Negotiate', 'NTLM', 'Kerberos', 'Bearer'].filter((scheme) =>
+    offered.some((challenge) => challenge.trim().split(/\s/)[0]?.toLowerCase() === scheme.toLowerCase()),
+  );
+  if (schemes.length > 0 && !schemes.includes('Basic'))
+    return {
+      why: `it asks for ${schemes.join(' or ')}, and only Basic is supported`,
+      hint: `run a proxy on this machine that logs in there, such as cntlm, and set ${variable} to its URL`,
+    };
+  if (authorization !== undefined)
+    return {
+      why: `it does not accept the credentials in ${variable}`,
+      hint: `check the user name and the password in ${variable}; ${percentEncode}`,
+    };
+  const origin = displayUrl.replace('://', '://USER:PASSWORD@');
+  return {
+    why: `${variable} has no credentials`,
+    hint: `set ${variable} to ${origin}; ${percentEncode}`,
+  };
+}
+
 async function dialProxy(proxy: HttpProxy, ca: string | undefined, signal: AbortSignal): Promise<Socket> {
   const name = `the proxy ${proxy.displayUrl}`;
   try {
@@ -164,7 +195,7 @@ async function dialProxy(proxy: HttpProxy, ca: string | undefined, signal: Abort
     return proxy.secure ? await tls(socket, proxy.hostname, name, ca, signal) : socket;
   } catch (error) {
     if (!(error instanceof HttpSendError)) throw error;
-    throw new HttpSendError(error.kind, error.sent, error.message, { noTls: error.noTls, atProxy: true });
+    throw new HttpSendError(error.kind, error.sent, error.message, { ...error, atProxy: true });
   }
 }
 

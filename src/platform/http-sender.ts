@@ -22,7 +22,7 @@ export interface HttpResponse {
 
 export type HttpSendErrorKind = 'name' | 'refused' | 'tls' | 'timeout' | 'aborted' | 'connection';
 
-export type HttpSendErrorDetails = Partial<Pick<HttpSendError, 'noTls' | 'atProxy'>>;
+export type HttpSendErrorDetails = Partial<Pick<HttpSendError, 'noTls' | 'atProxy' | 'hint'>>;
 
 /**
  * The error for a request to which no complete response was received. `sent` is true if the dispatcher had begun to send the
@@ -36,6 +36,8 @@ export class HttpSendError extends Error {
   readonly noTls: boolean;
   /** Whether the proxy failed, so that the server was not reached. */
   readonly atProxy: boolean;
+  /** What helps whatever the request was for, where the cause is in the environment. */
+  readonly hint: string | undefined;
 
   constructor(kind: HttpSendErrorKind, sent: boolean, message: string, more: HttpSendErrorDetails = {}) {
     super(message);
@@ -43,6 +45,7 @@ export class HttpSendError extends Error {
     this.sent = sent;
     this.noTls = more.noTls ?? false;
     this.atProxy = more.atProxy ?? false;
+    this.hint = more.hint;
   }
 }
 

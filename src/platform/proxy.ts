@@ -4,6 +4,8 @@ import type { ProcessEnvironment } from './host.ts';
 import { isLoopbackHost } from './loopback-host.ts';
 
 export interface HttpProxy {
+  /** The name of the environment variable, as it is set. */
+  readonly variable: string;
   readonly secure: boolean;
   readonly hostname: string;
   readonly port: number;
@@ -31,39 +33,51 @@ function lowerOrUpper(env: ProcessEnvironment, lower: string, upper: string): re
   return env[lower] === undefined ? [upper, env[upper]] : [lower, env[lower]];
 }
 
+/**
+ * The URL parser is given the host and the port alone: in `http://user:p@ss#word@proxy` it would read a part of the password as
+ * the host, which is printed. So no error contains any part of the value.
+ */
 function parseProxy(variable: string, value: string): HttpProxy {
-  const text = value.includes('://') ? value : `http://${value}`;
-  if (!URL.canParse(text)) throw new CliError('config_invalid', `${variable} is not a URL`);
-  const url = new URL(text);
-  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
-    throw new CliError(
-      'config_invalid',
-      `${variable} has the unsupported proxy protocol ${url.protocol.slice(0, -1)}`,
-      {
-        hint: `set ${variable} to an http:// or https:// proxy`,
-      },
-    );
-  }
-  const secure = url.protocol === 'https:';
-  const user = percentDecoded(url.username);
-  const password = percentDecoded(url.password);
+  const { scheme = 'http', rest = '' } =
+    /^(?:(?<scheme>[a-z][a-z0-9+.-]*):\/\/)?(?<rest>.*)$/is.exec(value.trim())?.groups ?? {};
+  const secure = scheme.toLowerCase() === 'https';
+  if (!secure && scheme.toLowerCase() !== 'http')
+    throw new CliError('config_invalid', `${variable} has another protocol than http and https`, {
+      detail: 'SOCKS proxies are not supported',
+      hint: `set ${variable} to an http:// or https:// proxy`,
+    });
+  const at = rest.lastIndexOf('@');
+  const credentials = at === -1 ? undefined : rest.slice(0, at);
+  if (credentials !== undefined && /[\s/?#@]/.test(credentials))
+    throw new CliError('config_invalid', `${variable} has credentials that are not percent-encoded`, {
+      detail: 'the value is not shown, because it contains credentials',
+      hint: `${percentEncode} in the user name and the password`,
+    });
+  const [, authority = ''] = /^([^\s/?#\\]+)(?:\/[^\s?#]*)?$/.exec(rest.slice(at + 1)) ?? [];
+  if (!URL.canParse(`${secure ? 'https' : 'http'}://${authority}`))
+    throw new CliError('config_invalid', `${variable} is not the URL of a proxy`, {
+      detail: 'the value is not shown, because it may contain credentials',
+      hint: `set ${variable} to http://HOST:PORT or http://USER:PASSWORD@HOST:PORT; ${percentEncode}`,
+    });
+  const url = new URL(`${secure ? 'https' : 'http'}://${authority}`);
   return {
+    variable,
     secure,
     hostname: unbracketed(url.hostname),
     port: url.port === '' ? (secure ? 443 : 80) : Number(url.port),
-    authorization:
-      user === '' && password === '' ? undefined : `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`,
+    authorization: credentials === undefined || /^:?$/.test(credentials) ? undefined : basicAuthorization(credentials),
     displayUrl: url.origin,
   };
 }
 
-/** A proxy password with an unencoded percent sign is used unchanged. */
-function percentDecoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+/** The characters that are not themselves in the credentials of a proxy URL. */
+export const percentEncode = 'percent-encode @ as %40, # as %23, / as %2F, ? as %3F, % as %25 and a space as %20';
+
+/** RFC 7617. The credentials may be in any character set, so the percent-encoded bytes are not decoded as UTF-8. */
+function basicAuthorization(credentials: string): string {
+  const pair = credentials.includes(':') ? credentials : `${credentials}:`;
+  const parts = pair.split(/%([0-9a-f]{2})/i).map((part, index) => Buffer.from(part, index % 2 === 1 ? 'hex' : 'utf8'));
+  return `Basic ${Buffer.concat(parts).toString('base64')}`;
 }
 
 /**

@@ -65,15 +65,109 @@ describe('the proxy for an address', () => {
     expect(proxied(`https://${host}/`, { HTTPS_PROXY: 'http://p', no_proxy: exceptions }) === undefined).toBe(out);
   });
 
-  it('that cannot be used is a setting that is wrong, told without its password', () => {
-    for (const value of ['socks5://u:hunter2@p:1080', 'http://u:hunter2@p:notaport']) {
-      const attempt = () => proxied('https://a.example/', { HTTPS_PROXY: value });
-      expect(attempt).toThrow(CliError);
-      expect(attempt).toThrow(/^HTTPS_PROXY /);
-      expect(attempt).not.toThrow(/hunter2/);
+  it.each([
+    'http://us er:p@ss#w:rd@proxy:3128',
+    'us er:p@ss#w:rd@proxy:3128',
+    'http://user:p@ss#w:rd@proxy:3128',
+    'http://user:secret#w@ss@proxy:3128',
+    'http://user:pa/ss@proxy:3128',
+    'http://user:pa?ss@proxy:3128',
+    'https://user:pa/ss#w@proxy',
+    'http://user:p@ss@proxy',
+    'http://user:pa\tss@proxy',
+    'http://user:pa\u00a0ss@proxy',
+    'http://user:p@ss#w:rd',
+    'http://user:pass#word',
+    'http://user:pass:word',
+    'http://user:pass',
+    'user:pass?word',
+    'http://user:pass@',
+    'http://user:pass@:3128',
+    'http://user:pass@ho st:3128',
+    'http://user:pass@host:port',
+    'http://user:pass@host:99999',
+    'http://user:pass@host:3128?x',
+    'http://user:pass@ho%st:3128',
+    'http://user:pass@[::1',
+    'http://user:pass@ho\\st',
+    'http:/user:pass@host',
+    '"http://user:pass@host:3128"',
+    'socks5://user:pass@p:1080',
+    'user:pa://ss@proxy',
+    'pass://word@proxy',
+  ])('%s is an error that shows nothing of the value', (value) => {
+    for (const variable of ['HTTPS_PROXY', 'https_proxy']) {
+      const error = failureOf(() => proxied('https://a.example/', { [variable]: value }));
+      const shown = [error.message, error.detail, error.hint]
+        .join(' ')
+        .replaceAll('the user name and the password', '');
+      expect(shown).toContain(variable);
+      expect(shown).not.toMatch(/\bpass|\bword\b|\bss\b|\bpa\b|us er|w:rd|\buser\b|host|:\/\/p:|1080|3128/);
+      expect(inspect(error)).not.toMatch(/p@ss|w:rd|us er/);
     }
   });
+
+  it('with characters in its credentials that divide a URL says how they are written', () => {
+    const error = failureOf(() => proxied('https://a.example/', { HTTPS_PROXY: 'http://us er:p@ss#w:rd@proxy:3128' }));
+    expectGolden('errors', [error.message, error.detail, error.hint].join('\n'));
+  });
+
+  it.each(['socks5://u:hunter2@p:1080', 'http://u:hunter2@p:notaport'])('%s says what a proxy is', (value) => {
+    const error = failureOf(() => proxied('https://a.example/', { HTTPS_PROXY: value }));
+    expectGolden('errors', [error.message, error.detail, error.hint].join('\n'));
+  });
+
+  it.each([
+    ['CORP\\user:pw', 'CORP\\user:pw'],
+    ['CORP%5Cuser:pw', 'CORP\\user:pw'],
+    ['user:p:w', 'user:p:w'],
+    ['user', 'user:'],
+    [':pw', ':pw'],
+    ['us%40er:p%23%2F%3A%20w', 'us@er:p#/: w'],
+    // A percent sign that encodes nothing is one, and does not undo the others.
+    ['user:100%', 'user:100%'],
+    ['user:%4050%', 'user:@50%'],
+    ['user:%zz', 'user:%zz'],
+    ['jörg:pä', 'jörg:pä'],
+    ['user:$&+,;=[]{}^|"<>`!*()\'~', 'user:$&+,;=[]{}^|"<>`!*()\'~'],
+  ])('takes the credentials %s as %s', (written, meant) => {
+    for (const scheme of ['http://', '', 'HTTP://', 'https://']) {
+      const proxy = proxyFor(new URL('https://a.example/'), { HTTPS_PROXY: `${scheme}${written}@proxy:3128` });
+      expect(proxy).toMatchObject({ hostname: 'proxy', port: 3128 });
+      expect(proxy?.authorization).toBe(`Basic ${Buffer.from(meant).toString('base64')}`);
+      expect(proxy?.displayUrl).toBe(`${scheme === 'https://' ? 'https' : 'http'}://proxy:3128`);
+    }
+  });
+
+  it('takes a byte of another encoding as it is written', () => {
+    const proxy = proxyFor(new URL('https://a.example/'), { HTTPS_PROXY: 'http://user:%e4@proxy' });
+    expect(proxy?.authorization).toBe(`Basic ${Buffer.from('user:\u00e4', 'latin1').toString('base64')}`);
+  });
+
+  it.each([' http://proxy:3128 ', 'http://proxy:3128/', 'http://proxy:3128/path', 'HTTP://PROXY:3128', 'proxy:3128\n'])(
+    'is found in %j',
+    (value) => expect(proxied('https://a.example/', { HTTPS_PROXY: value })).toBe('http://proxy:3128'),
+  );
+
+  it.each([
+    ['http://[::1]:3128', '::1'],
+    ['http://u:p@[fe80::1]', 'fe80::1'],
+    ['http://10.0.0.1', '10.0.0.1'],
+    ['http://pröxy.example', 'xn--prxy-6qa.example'],
+  ])('%s has the host %s', (value, hostname) =>
+    expect(proxyFor(new URL('https://a.example/'), { HTTPS_PROXY: value })).toMatchObject({ hostname }),
+  );
 });
+
+function failureOf(attempt: () => unknown): CliError {
+  try {
+    attempt();
+  } catch (error) {
+    if (error instanceof CliError) return error;
+    throw error;
+  }
+  throw new Error('no error');
+}
 
 describe('a request through a proxy', () => {
   const closers: (() => void)[] = [];
@@ -97,7 +191,7 @@ describe('a request through a proxy', () => {
   }
 
   /** A proxy that leads every name to the target port, and keeps what it was asked. */
-  async function startProxy(target: number, options: { secure?: boolean; status?: string } = {}) {
+  async function startProxy(target: number, options: { secure?: boolean; status?: string; headers?: string } = {}) {
     const asked: { line: string; authorization: string | undefined }[] = [];
     const server =
       options.secure === true ? createHttps({ key: certificates.key, cert: certificates.cert }) : createHttp();
@@ -105,7 +199,7 @@ describe('a request through a proxy', () => {
       asked.push({ line: `${request.method} ${request.url}`, authorization: request.headers['proxy-authorization'] });
       socket.on('error', () => {});
       if (options.status !== undefined) {
-        socket.end(`HTTP/1.1 ${options.status}\r\n\r\n`);
+        socket.end(`HTTP/1.1 ${options.status}\r\n${options.headers ?? ''}\r\n`);
         return;
       }
       const upstream = connect(target, '127.0.0.1', () => {
@@ -164,15 +258,39 @@ describe('a request through a proxy', () => {
     });
   });
 
-  it('that refuses is told with its status and not its password; nothing was sent', async () => {
-    const proxy = await startProxy(0, { status: '407 Proxy Authentication Required' });
-    const send = await createUndiciSender({ env: { HTTPS_PROXY: `http://user:hunter2@127.0.0.1:${proxy.port}` } });
+  async function refused(credentials: string, status: string, headers?: string): Promise<HttpSendError> {
+    const proxy = await startProxy(0, { status, ...(headers === undefined ? {} : { headers }) });
+    const send = await createUndiciSender({ env: { HTTPS_PROXY: `http://${credentials}127.0.0.1:${proxy.port}` } });
     const error: unknown = await send('https://api.example.test/', post()).catch((reason: unknown) => reason);
-    expect(error).toBeInstanceOf(HttpSendError);
+    if (!(error instanceof HttpSendError)) throw new Error(`no SendError but ${inspect(error)}`);
     expect(error).toMatchObject({ kind: 'connection', sent: false, atProxy: true });
-    expect(inspect(error)).toContain('refused api.example.test:443: 407 Proxy Authentication Required');
     expect(inspect(error)).not.toMatch(/hunter2|dXNlcjpodW50ZXIy/);
     expect(proxy.asked.length).toBe(1);
+    expectGolden('errors', `${error.message}\n${error.hint}`.replaceAll(`${proxy.port}`, 'PORT'));
+    return error;
+  }
+
+  it('that refuses is told with its status; nothing was sent', async () => {
+    expect((await refused('user:hunter2@', '403 Forbidden')).hint).toBeUndefined();
+  });
+
+  it('that repeats the credentials in its refusal does not get them printed', async () => {
+    await refused(
+      'user:hunter2@',
+      '407 no user:hunter2 dXNlcjpodW50ZXIy',
+      'Proxy-Authenticate: hunter2, x=hunter2\r\n',
+    );
+  });
+
+  it.each([
+    ['user:hunter2@', ''],
+    ['user:hunter2@', 'Proxy-Authenticate: Negotiate\r\nProxy-Authenticate: NTLM\r\nProxy-Authenticate: basic\r\n'],
+    ['', 'Proxy-Authenticate: Basic realm="x, Digest y"\r\n'],
+    ['', 'Proxy-Authenticate: Negotiate\r\nProxy-Authenticate: NTLM TlRM=\r\n'],
+    ['CORP\\user:hunter2@', 'Proxy-Authenticate: NTLM, Digest realm="Basic", nonce="1"\r\n'],
+  ])('that demands credentials (%j, %j) is told with the way to write them', async (credentials, headers) => {
+    const error = await refused(credentials, '407 Proxy Authentication Required', headers);
+    expect(error.message).toContain('refused api.example.test:443: 407 Proxy Authentication Required');
   });
 
   it('that drops the CONNECT is asked once, and that ends the request', async () => {

@@ -30,7 +30,7 @@ export async function rejectWhenAuthServerUnreachable(
       if (!(error instanceof HttpSendError)) throw error;
       if (attempt === attempts) {
         throw new CliError(getCliNetworkErrorCode(error), `could not log in: ${error.message}`, {
-          hint: deps.unreachableHint,
+          hint: error.hint ?? deps.unreachableHint,
           cause: error,
         });
       }

@@ -143,13 +143,11 @@ export function tokenRequestWithoutResponseError(
 ): CliError {
   const code = getCliNetworkErrorCode(error);
   const { failed, unreachableHint } = operations[operation];
+  const tls = code === 'tls' ? buildTlsFailureHint(error) : undefined;
   const login = operation === 'exchange' && parts.loginCommand !== undefined ? `: ${parts.loginCommand}` : '';
   return new CliError(code, `${failed}: ${error.message}`, {
     detail: parts.detail,
-    hint:
-      code === 'tls' && unreachableHint !== revokeInPanelHint
-        ? buildTlsFailureHint(error)
-        : `${unreachableHint}${login}`,
+    hint: unreachableHint === revokeInPanelHint ? unreachableHint : (error.hint ?? tls ?? `${unreachableHint}${login}`),
     // The cause is not the HttpSendError itself, because callers would read from it that their own request, which waits for the
     // token, was sent.
     cause: new Error(error.message, { cause: error }),
