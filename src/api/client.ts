@@ -146,8 +146,7 @@ async function sendWithRetries(deps: ApiClientDeps, call: ApiRequest, token: Sec
     } catch (error) {
       if (!(error instanceof HttpSendError)) throw error;
       until?.throwIfAborted();
-      const again =
-        (safe || !error.sent) && error.kind !== 'tls' && error.kind !== 'aborted' && error.kind !== 'timeout';
+      const again = (safe || !error.sent) && !error.isFinal && error.kind !== 'aborted' && error.kind !== 'timeout';
       if (!again || last) throw buildNoResponseError(error, deps.loginHints.unreachable);
     }
     await deps.clock.sleep(250 * 2 ** attempt, until);
@@ -221,14 +220,11 @@ function withoutQuery(path: string): string {
   return path.split('?')[0] ?? path;
 }
 
-/** The hint for a failed TLS handshake. A TLS handshake usually fails because the server certificate is not trusted. */
+/** The hint for a failed TLS handshake, except with a certificate of an unknown issuer, whose error has its own hint. */
 export function buildTlsFailureHint({ noTls }: HttpSendError): string {
-  if (!noTls) return untrustedHttpsCertificateHint;
+  if (!noTls) return 'check the host name, the dates of the certificate and the clock of this machine';
   return 'check the port with `cloudctl config list`; use `http://` for a server on this machine';
 }
-
-export const untrustedHttpsCertificateHint =
-  'use a certificate for this host name, or add its CA with NODE_EXTRA_CA_CERTS';
 
 const checkNetworkHint = 'check the network and the address with `cloudctl config list`';
 

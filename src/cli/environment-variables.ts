@@ -61,6 +61,7 @@ export const environmentVariableSpecs: readonly EnvironmentVariableSpec[] = [
   { name: 'CLOUDCTL_SANDBOX_ADMIN_URL', description: 'same as --admin-url', commands: adminCommands },
   { name: 'CLOUDCTL_SANDBOX_ADMIN_TOKEN', description: 'admin token of the sandbox', commands: adminCommands },
   { name: 'HTTPS_PROXY, HTTP_PROXY, NO_PROXY', description: 'proxy for HTTP requests, and hosts that bypass it' },
+  { name: 'SSL_CERT_FILE', description: 'CA certificates (PEM file) used instead of those of the system' },
   { name: 'NODE_EXTRA_CA_CERTS', description: 'additional CA certificates (PEM file)' },
   {
     name: 'NO_COLOR, FORCE_COLOR, CI, BROWSER',

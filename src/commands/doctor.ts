@@ -26,13 +26,14 @@ import {
   checkTokenCommandProfile,
 } from '../doctor/check-login-profile.ts';
 import { checkStateFolder } from '../doctor/check-state-folder.ts';
-import { checkUrlResponds, type DoctorEndpointToCheck } from '../doctor/check-url-responds.ts';
+import { checkTrust, checkUrlResponds, type DoctorEndpointToCheck } from '../doctor/check-url-responds.ts';
 import { buildFailedDoctorFinding, createDoctorReport, type DoctorFinding } from '../doctor/doctor-finding.ts';
 import { probeCallbackPorts } from '../doctor/probe-callback-ports.ts';
 import { probeCredentialFolder, probeKeychain } from '../doctor/probe-credential-store.ts';
 import { canOpenUrl } from '../platform/browser.ts';
 import { detectBrowserEnvironment } from '../platform/browser-environment.ts';
 import { proxyFor } from '../platform/proxy.ts';
+import { trustOf } from '../platform/trust.ts';
 import { findUnsafeEnvironmentVariable } from '../platform/unsafe-environment-variable.ts';
 
 const view: ListView<DoctorFinding> = {
@@ -138,7 +139,8 @@ async function* checkEndpoints(
   context: CommandContext,
   settings: ResolvedProfileSettings,
 ): AsyncGenerator<readonly DoctorFinding[]> {
-  for (const endpoint of profileEndpoints(settings)) {
+  const endpoints = profileEndpoints(settings);
+  for (const endpoint of endpoints) {
     await context.progress.show(`checking ${endpoint.origin}`);
     yield await checkUrlResponds(endpoint, {
       send: await context.send({ fresh: true }),
@@ -146,6 +148,7 @@ async function* checkEndpoints(
       timeout: context.timeout,
     });
   }
+  if (endpoints.some(({ origin }) => origin.startsWith('https:'))) yield checkTrust(trustOf(context.host.env));
 }
 
 /** Runs the program of `token_command`. Its token is not sent. */

@@ -1,7 +1,10 @@
 import { buildNoResponseError } from '../api/client.ts';
+import { CliError } from '../base/errors.ts';
+import { countOf } from '../base/text.ts';
 import { HttpSendError, type HttpSender } from '../platform/http-sender.ts';
 import { timeoutSignal } from '../platform/timeout-signal.ts';
-import type { DoctorFinding } from './doctor-finding.ts';
+import type { Trust } from '../platform/trust.ts';
+import { buildFailedDoctorFinding, type DoctorFinding } from './doctor-finding.ts';
 
 export interface DoctorEndpointToCheck {
   readonly id: 'auth-url' | 'base-url';
@@ -41,8 +44,28 @@ export async function checkUrlResponds(
     await response.text();
     return [checkResponseStatus(endpoint, response.status), ...checkClockSkew(id, date, sentAt, deps.now())];
   } catch (error) {
+    // The setting that prevents the request is a finding of its own.
+    if (error instanceof CliError && error.code === 'config_invalid')
+      return [{ id, status: 'skipped', observed: `${origin}: ${error.message}` }];
     if (!(error instanceof HttpSendError)) throw error;
     return [{ id, status: 'failed', observed: `${origin}: ${error.message}`, ...hintOfSendError(error) }];
+  }
+}
+
+/** Which CA certificates were trusted beside those of Node.js; nothing if none were named or needed. */
+export function checkTrust(trust: Trust): readonly DoctorFinding[] {
+  const id = 'certificates';
+  try {
+    const named = trust.named();
+    const { added = named } = trust;
+    if (added === undefined) return [];
+    const use =
+      trust.added === undefined ? 'not needed by these servers' : 'Node.js does not know a CA of these servers';
+    const observed = `${added.source} adds ${countOf(added.count, 'CA certificate')}: ${use}`;
+    return [{ id, status: 'ok', observed }];
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    return [buildFailedDoctorFinding(id, error)];
   }
 }
 

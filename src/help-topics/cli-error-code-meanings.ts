@@ -77,7 +77,7 @@ export const cliErrorCodeMeanings: Readonly<Record<CliErrorCode, { readonly mean
     unreachable: { meaning: 'a server was not reached', fix: 'Check the address, the network and the proxy.' },
     tls: {
       meaning: 'the TLS connection failed',
-      fix: 'Check the certificate; NODE_EXTRA_CA_CERTS adds CA certificates.',
+      fix: 'Check the certificate; SSL_CERT_FILE and NODE_EXTRA_CA_CERTS add CA certificates.',
     },
     timeout: { meaning: 'a server did not answer in time', fix: 'Try again; `--timeout` changes the limit.' },
     rate_limited: {

@@ -26,6 +26,16 @@ export function buildTlsHttpSendError(error: Error, what: string): HttpSendError
   ) {
     return new HttpSendError('tls', false, `${what}: the server does not speak TLS on this port`, { noTls: true });
   }
+  if (unknownIssuerCodes.has(readErrorCode(error) ?? ''))
+    return new HttpSendError(
+      'tls',
+      false,
+      `${what}: no trusted CA issued its certificate (${sanitizeLine(error.message)})`,
+      {
+        unknownIssuer: true,
+        hint: 'set SSL_CERT_FILE or NODE_EXTRA_CA_CERTS to a PEM file with the root CA of this certificate',
+      },
+    );
   const message = 'reason' in error && typeof error.reason === 'string' ? error.reason : error.message;
   const reason =
     readErrorCode(error) === 'ECONNRESET'
@@ -33,6 +43,15 @@ export function buildTlsHttpSendError(error: Error, what: string): HttpSendError
       : sanitizeLine(message);
   return new HttpSendError('tls', false, `${what}: ${reason}`);
 }
+
+/** https://docs.openssl.org/master/man1/openssl-verification-options/ describes them by their X509_V_ERR names. */
+const unknownIssuerCodes: ReadonlySet<string> = new Set([
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+]);
 
 /** Describes an error code of the operating system in words. */
 export function describeConnectionErrorCode(code: string | undefined): string {

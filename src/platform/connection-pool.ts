@@ -1,13 +1,14 @@
 import type { Dispatcher } from 'undici';
 import { createHttpConnector } from './connector.ts';
 import type { HttpProxy } from './proxy.ts';
+import type { Trust } from './trust.ts';
 import { Agent } from './undici.ts';
 
 export interface HttpConnectionPoolOptions {
   readonly proxyFor: (url: URL) => HttpProxy | undefined;
   /** Time limit for establishing a connection including its handshakes, in milliseconds. */
   readonly connectLimit: number;
-  readonly ca: string | undefined;
+  readonly trust: Trust;
 }
 
 /** A pool of HTTP connections, with the number of requests that use it. */
@@ -22,9 +23,9 @@ export interface HttpConnectionPool {
 export function createHttpConnectionPool({
   proxyFor,
   connectLimit,
-  ca,
+  trust,
 }: HttpConnectionPoolOptions): HttpConnectionPool {
-  const connector = createHttpConnector({ proxyFor, limit: connectLimit, ca });
+  const connector = createHttpConnector({ proxyFor, limit: connectLimit, trust });
   const agent = new Agent({
     connect: ({ protocol, hostname, port }, callback) => {
       connector.connect({ protocol, hostname, port }).then(

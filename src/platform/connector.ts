@@ -1,9 +1,10 @@
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
-import { connect as connectTls } from 'node:tls';
+import { connect as connectTls, type SecureContext } from 'node:tls';
 import { buildNetworkHttpSendError, buildTlsHttpSendError } from './build-network-http-send-error.ts';
 import type { ProcessEnvironment } from './host.ts';
 import { HttpSendError } from './http-sender.ts';
 import { type HttpProxy, percentEncode, proxyFor } from './proxy.ts';
+import { type Trust, trustOf } from './trust.ts';
 
 export interface HttpServerAddress {
   readonly protocol: string;
@@ -24,8 +25,7 @@ export interface HttpConnectorOptions {
   readonly proxyFor: (url: URL) => HttpProxy | undefined;
   /** Time limit for establishing a connection including CONNECT and TLS handshake, in milliseconds. */
   readonly limit: number;
-  /** CA certificates to trust instead of the default ones (PEM). */
-  readonly ca?: string | undefined;
+  readonly trust: Trust;
 }
 
 /** This connector replaces undici's ProxyAgent (docs/decisions/002-bundle-and-dependencies.md). */
@@ -61,13 +61,46 @@ export function createHttpConnector(options: HttpConnectorOptions): HttpConnecto
  * connection fails. @param limit milliseconds
  */
 export async function probeOrigin(url: string, env: ProcessEnvironment, limit: number): Promise<void> {
-  const socket = await createHttpConnector({ proxyFor: (target) => proxyFor(target, env), limit }).connect(
-    new URL(url),
-  );
+  const trust = trustOf(env);
+  const target = new URL(url);
+  requireUsableSettings(target, env, trust);
+  const connector = createHttpConnector({ proxyFor: (of) => proxyFor(of, env), trust, limit });
+  const socket = await connector.connect(target);
   socket.destroy();
 }
 
+/** Throws `config_invalid` for a proxy or a file of CA certificates that cannot be used, which is not a network failure. */
+export function requireUsableSettings(target: URL, env: ProcessEnvironment, trust: Trust): void {
+  const proxy = proxyFor(target, env);
+  if (target.protocol === 'https:' || proxy?.secure === true) trust.named();
+}
+
+/**
+ * Connects again with more CA certificates while the issuer of a certificate is unknown. That repeats nothing but the handshake:
+ * a request is sent only on a connection that was established.
+ */
 async function connectTo(
+  target: HttpServerAddress,
+  options: HttpConnectorOptions,
+  signal: AbortSignal,
+): Promise<Socket> {
+  let failure: HttpSendError | undefined;
+  for (const context of options.trust.contexts()) {
+    try {
+      return await connectTrusting(context, target, options, signal);
+    } catch (error) {
+      if (!(error instanceof HttpSendError) || !error.unknownIssuer) throw error;
+      failure = error;
+    }
+  }
+  if (failure === undefined) throw new Error('a trust has at least one context');
+  const named = options.trust.named();
+  const tried = named === undefined ? '' : `, and no CA of ${named.source} did`;
+  throw new HttpSendError('tls', false, `${failure.message}${tried}`, failure);
+}
+
+async function connectTrusting(
+  context: SecureContext | undefined,
   target: HttpServerAddress,
   options: HttpConnectorOptions,
   signal: AbortSignal,
@@ -75,8 +108,8 @@ async function connectTo(
   const proxy = options.proxyFor(new URL(`${target.protocol}//${authorityOf(target)}`));
   const place = { host: target.hostname, port: portOf(target) };
   const socket =
-    proxy === undefined ? await tcp(place, targetName(target), signal) : await tunnel(proxy, target, options, signal);
-  return target.protocol === 'https:' ? tls(socket, target.hostname, targetName(target), options.ca, signal) : socket;
+    proxy === undefined ? await tcp(place, targetName(target), signal) : await tunnel(proxy, target, context, signal);
+  return target.protocol === 'https:' ? tls(socket, target.hostname, targetName(target), context, signal) : socket;
 }
 
 interface HostAndPort {
@@ -96,7 +129,7 @@ function tls(
   raw: Socket,
   hostname: string,
   name: string,
-  ca: string | undefined,
+  context: SecureContext | undefined,
   signal: AbortSignal,
 ): Promise<Socket> {
   const host = withoutBrackets(hostname);
@@ -108,7 +141,7 @@ function tls(
     ALPNProtocols: ['http/1.1'],
     // rejectUnauthorized is set explicitly, so that NODE_TLS_REJECT_UNAUTHORIZED has no effect.
     rejectUnauthorized: true,
-    ...(ca === undefined ? {} : { ca }),
+    ...(context === undefined ? {} : { secureContext: context }),
   });
   return waitForSocket(socket, 'secureConnect', signal, (error) =>
     buildTlsHttpSendError(error, `could not connect to ${name}`),
@@ -119,11 +152,11 @@ function tls(
 async function tunnel(
   proxy: HttpProxy,
   target: HttpServerAddress,
-  options: HttpConnectorOptions,
+  context: SecureContext | undefined,
   signal: AbortSignal,
 ): Promise<Socket> {
   const { request, STATUS_CODES } = await import('node:http');
-  const socket = await dialProxy(proxy, options.ca, signal);
+  const socket = await dialProxy(proxy, context, signal);
   const authority = authorityOf(target, portOf(target));
   return new Promise((resolve, reject) => {
     const connectRequest = request({
@@ -188,11 +221,11 @@ function missingCredentials(
   };
 }
 
-async function dialProxy(proxy: HttpProxy, ca: string | undefined, signal: AbortSignal): Promise<Socket> {
+async function dialProxy(proxy: HttpProxy, context: SecureContext | undefined, signal: AbortSignal): Promise<Socket> {
   const name = `the proxy ${proxy.displayUrl}`;
   try {
     const socket = await tcp({ host: proxy.hostname, port: proxy.port }, name, signal);
-    return proxy.secure ? await tls(socket, proxy.hostname, name, ca, signal) : socket;
+    return proxy.secure ? await tls(socket, proxy.hostname, name, context, signal) : socket;
   } catch (error) {
     if (!(error instanceof HttpSendError)) throw error;
     throw new HttpSendError(error.kind, error.sent, error.message, { ...error, atProxy: true });

@@ -22,7 +22,7 @@ export interface HttpResponse {
 
 export type HttpSendErrorKind = 'name' | 'refused' | 'tls' | 'timeout' | 'aborted' | 'connection';
 
-export type HttpSendErrorDetails = Partial<Pick<HttpSendError, 'noTls' | 'atProxy' | 'hint'>>;
+export type HttpSendErrorDetails = Partial<Pick<HttpSendError, 'noTls' | 'unknownIssuer' | 'atProxy' | 'hint'>>;
 
 /**
  * The error for a request to which no complete response was received. `sent` is true if the dispatcher had begun to send the
@@ -34,9 +34,11 @@ export class HttpSendError extends Error {
   readonly sent: boolean;
   /** For the error code `tls`: the server does not support TLS on this port. */
   readonly noTls: boolean;
+  /** For the error code `tls`: the certificate is not issued by a trusted CA. */
+  readonly unknownIssuer: boolean;
   /** Whether the proxy failed, so that the server was not reached. */
   readonly atProxy: boolean;
-  /** What helps whatever the request was for, where the cause is in the environment. */
+  /** What helps whatever the request was for, where a variable of the environment is the cause. */
   readonly hint: string | undefined;
 
   constructor(kind: HttpSendErrorKind, sent: boolean, message: string, more: HttpSendErrorDetails = {}) {
@@ -44,8 +46,14 @@ export class HttpSendError extends Error {
     this.kind = kind;
     this.sent = sent;
     this.noTls = more.noTls ?? false;
+    this.unknownIssuer = more.unknownIssuer ?? false;
     this.atProxy = more.atProxy ?? false;
     this.hint = more.hint;
+  }
+
+  /** Whether the next attempt fails as well; a proxy may lock an account after a few wrong passwords. */
+  get isFinal(): boolean {
+    return this.kind === 'tls' || this.hint !== undefined;
   }
 }
 

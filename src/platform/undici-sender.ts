@@ -1,15 +1,16 @@
 import { describeIncompleteResponse } from './build-network-http-send-error.ts';
+import { requireUsableSettings } from './connector.ts';
 import type { HttpSenderOptions } from './host.ts';
 import { type HttpResponse, HttpSendError, type HttpSender } from './http-sender.ts';
 import { proxyFor } from './proxy.ts';
 import { createTracingHttpSender } from './request-trace.ts';
 import type { DecompressedResponse } from './send-http-request-once.ts';
+import { type Trust, trustOf } from './trust.ts';
 
 export interface UndiciSenderOptions extends HttpSenderOptions {
   /** Time limit for establishing a connection including handshakes, in milliseconds (default: 10 s). */
   readonly connectLimit?: number;
-  /** CA certificates to trust instead of the default ones (PEM). */
-  readonly ca?: string | undefined;
+  readonly trust?: Trust;
   readonly now?: () => number;
 }
 
@@ -22,9 +23,13 @@ export async function createUndiciSender(options: UndiciSenderOptions): Promise<
     import('./send-http-request-once.ts'),
     import('./connection-pool.ts'),
   ]);
-  const proxyOf = (url: URL) => proxyFor(url, options.env);
+  const trust = options.trust ?? trustOf(options.env);
   const create = () =>
-    createConnectionPool({ proxyFor: proxyOf, connectLimit: options.connectLimit ?? 10_000, ca: options.ca });
+    createConnectionPool({
+      proxyFor: (url) => proxyFor(url, options.env),
+      connectLimit: options.connectLimit ?? 10_000,
+      trust,
+    });
   const kept = options.fresh === true ? undefined : create();
 
   // The parsed URL is cached, because a batch sends thousands of requests to one URL.
@@ -35,8 +40,7 @@ export async function createUndiciSender(options: UndiciSenderOptions): Promise<
   };
   const send: HttpSender = async (url, init) => {
     const target = targetOf(url);
-    // An invalid proxy setting is not a network failure, so its error is thrown before the request.
-    proxyOf(target);
+    requireUsableSettings(target, options.env, trust);
     const pool = kept ?? create();
     const leave = async () => {
       pool.release();

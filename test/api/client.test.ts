@@ -300,9 +300,19 @@ describe('another try', () => {
   });
 });
 
+it('a proxy that refuses the credentials is asked once, and its hint is shown', async () => {
+  let tries = 0;
+  const send: HttpSender = async () => {
+    tries += 1;
+    throw new HttpSendError('connection', false, 'no', { atProxy: true, hint: 'check the password' });
+  };
+  await expect(apiWith({ send }).api.request(get)).rejects.toMatchObject({ hint: 'check the password', exitCode: 6 });
+  expect(tries).toBe(1);
+});
+
 it.each([
   [true, 'http://'],
-  [false, 'NODE_EXTRA_CA_CERTS'],
+  [false, 'the dates of the certificate'],
 ])('a failed handshake (no TLS at the other end: %s) has the hint that helps', async (noTls, hint) => {
   const send: HttpSender = async () => {
     throw new HttpSendError('tls', false, 'no', { noTls });

@@ -1,7 +1,8 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { checkClockSkew, checkUrlResponds } from '../../src/doctor/check-url-responds.ts';
+import { checkClockSkew, checkTrust, checkUrlResponds } from '../../src/doctor/check-url-responds.ts';
+import { Trust } from '../../src/platform/trust.ts';
 import { createUndiciSender } from '../../src/platform/undici-sender.ts';
 
 describe('the clock', () => {
@@ -64,5 +65,20 @@ describe('an endpoint', () => {
     const findings = await probe('auth-url', `http://127.0.0.1:${port}`);
     expect(findings).toHaveLength(1);
     expect(findings[0]).toMatchObject({ status: 'failed', hint: expect.stringContaining('cloudctl config list') });
+  });
+});
+
+describe('the CA certificates', () => {
+  test('are no finding where none were named or needed', () => {
+    expect(checkTrust(new Trust({}))).toEqual([]);
+  });
+
+  test('that cannot be read are a failure, and the servers are not asked', async () => {
+    const env = { SSL_CERT_FILE: '/dev/null/ca.pem' };
+    expect(checkTrust(new Trust(env))).toMatchObject([{ id: 'certificates', status: 'failed' }]);
+    const send = await createUndiciSender({ env, fresh: true });
+    const endpoint = { id: 'base-url', origin: 'https://api.example.test', path: '/' } as const;
+    const findings = await checkUrlResponds(endpoint, { send, now: Date.now, timeout: 5000 });
+    expect(findings).toMatchObject([{ id: 'base-url', status: 'skipped' }]);
   });
 });

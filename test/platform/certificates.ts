@@ -2,6 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { Trust } from '../../src/platform/trust.ts';
 
 export interface Certificates {
   /** The authority's certificate (PEM). */
@@ -13,6 +15,18 @@ export interface Certificates {
   readonly elsewhere: string;
   /** For localhost, out of date since yesterday. */
   readonly expired: string;
+}
+
+/** A trust that begins with these authorities (PEM) beside the default ones. */
+export function trusting(...authorities: readonly string[]): Trust {
+  const folder = mkdtempSync(join(tmpdir(), 'trust-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const bundle = join(folder, 'bundle.pem');
+  writeFileSync(bundle, authorities.join(''));
+  const trust = new Trust({}, [bundle]);
+  // The first certificate of an unknown issuer would add them.
+  for (const _ of trust.contexts());
+  return trust;
 }
 
 /** An authority and what it signed, made by openssl; valid for a day. */

@@ -5,6 +5,7 @@ import { createServer } from 'node:tls';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createHttpConnector } from '../../src/platform/connector.ts';
 import { makeCertificates } from '../fixtures/certificates.ts';
+import { trusting } from './certificates.ts';
 
 const hasIpv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === '::1'));
 
@@ -16,7 +17,7 @@ describe.skipIf(!hasIpv6)('the certificate of an origin with an IPv6 address', (
     onTestFinished(() => void server.close());
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
-    const connector = createHttpConnector({ proxyFor: () => undefined, limit: 5_000, ca });
+    const connector = createHttpConnector({ proxyFor: () => undefined, limit: 5_000, trust: trusting(ca) });
     const socket = await connector.connect(new URL(`https://[::1]:${port}`));
     const { remoteAddress } = socket;
     socket.destroy();

@@ -9,7 +9,7 @@ import { HttpSendError } from '../../src/platform/http-sender.ts';
 import { proxyFor } from '../../src/platform/proxy.ts';
 import { createUndiciSender } from '../../src/platform/undici-sender.ts';
 import { expectGolden } from '../fixtures/golden.ts';
-import { type Certificates, makeCertificates } from './certificates.ts';
+import { type Certificates, makeCertificates, trusting } from './certificates.ts';
 
 const proxied = (url: string, env: Record<string, string>) => proxyFor(new URL(url), env)?.displayUrl;
 
@@ -228,7 +228,7 @@ describe('a request through a proxy', () => {
   it.each([false, true])('is one CONNECT, then TLS with the server itself (proxy over TLS: %s)', async (secure) => {
     const proxy = await startProxy(await startTarget(), { secure });
     const env = { HTTPS_PROXY: `${secure ? 'https' : 'http'}://us%40er:pass@localhost:${proxy.port}` };
-    const send = await createUndiciSender({ env, ca: certificates.ca });
+    const send = await createUndiciSender({ env, trust: trusting(certificates.ca) });
     const answer = await send('https://api.example.test/v1/oauth/token?code=hidden', post());
     expect(await answer.text()).toBe('seen /v1/oauth/token?code=hidden');
     expect(proxy.asked).toEqual([
@@ -249,7 +249,7 @@ describe('a request through a proxy', () => {
     const proxy = await startProxy(await startTarget());
     const send = await createUndiciSender({
       env: { HTTPS_PROXY: `http://127.0.0.1:${proxy.port}` },
-      ca: certificates.ca,
+      trust: trusting(certificates.ca),
     });
     await expect(send('https://other.example.test/', post())).rejects.toMatchObject({
       kind: 'tls',

@@ -9,7 +9,7 @@ import { type HttpRequestInit, HttpSendError } from '../../src/platform/http-sen
 import { createFetchSender, createUndiciSender } from '../../src/platform/undici-sender.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 import { bundleProgram } from './bundle.ts';
-import { type Certificates, makeCertificates } from './certificates.ts';
+import { type Certificates, makeCertificates, trusting } from './certificates.ts';
 
 const secret = 'hunter2-hunter2';
 const servers: Server[] = [];
@@ -242,7 +242,10 @@ describe('what is known of a failure', () => {
 
 describe('TLS', () => {
   const send = async (port: number, ca: string | undefined, env = {}, host = 'localhost') => {
-    const answer = await (await createUndiciSender({ env, ca }))(`https://${host}:${port}/`, post());
+    const answer = await (await createUndiciSender({ env, ...(ca === undefined ? {} : { trust: trusting(ca) }) }))(
+      `https://${host}:${port}/`,
+      post(),
+    );
     return answer.text();
   };
 

@@ -59,7 +59,7 @@ export async function exchangeCodeForTokens(
       });
     } catch (error) {
       if (!(error instanceof HttpSendError)) throw error;
-      if (error.sent || attempt === 3 || error.kind === 'tls')
+      if (error.sent || attempt === 3 || error.isFinal)
         throw tokenRequestWithoutResponseError(error, 'exchange', { loginCommand });
     }
   }

@@ -1,3 +1,4 @@
+import { buildTlsFailureHint } from '../../api/client.ts';
 import { CliError } from '../../base/errors.ts';
 import type { Clock } from '../../platform/host.ts';
 import { getCliNetworkErrorCode, HttpSendError } from '../../platform/http-sender.ts';
@@ -28,9 +29,9 @@ export async function rejectWhenAuthServerUnreachable(
       break;
     } catch (error) {
       if (!(error instanceof HttpSendError)) throw error;
-      if (attempt === attempts) {
+      if (attempt === attempts || error.isFinal) {
         throw new CliError(getCliNetworkErrorCode(error), `could not log in: ${error.message}`, {
-          hint: error.hint ?? deps.unreachableHint,
+          hint: error.hint ?? (error.kind === 'tls' ? buildTlsFailureHint(error) : deps.unreachableHint),
           cause: error,
         });
       }

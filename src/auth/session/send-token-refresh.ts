@@ -94,8 +94,8 @@ export async function sendTokenRefresh(
         return { kind: 'answered', raw: complete, earlierFailure: firstFailure };
       const failure = `an earlier response to the same request was lost: ${error.message}`;
       const isOver = error.sent ? ++doubtful > 1 : ++unsent > 2;
-      // After a TLS error no further attempt is made, because the certificate would still be invalid.
-      if (isOver || error.kind === 'tls')
+      // Another attempt would meet the same certificate, or the same proxy with the same credentials.
+      if (isOver || error.isFinal)
         return failed(
           tokenRequestWithoutResponseError(error, 'refresh', {
             detail: joinDetails(earlierThan(failure), doubtful > 0 ? outcomeUnknown : sessionKeptMessage),

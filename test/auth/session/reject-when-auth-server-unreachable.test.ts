@@ -26,6 +26,26 @@ it('names a server that cannot be reached three times', async () => {
   expect(watched.calls()).toBe(3);
 });
 
+it.each([
+  [
+    new HttpSendError('tls', false, 'no trusted CA', { unknownIssuer: true, hint: 'set SSL_CERT_FILE' }),
+    'set SSL_CERT_FILE',
+  ],
+  [new HttpSendError('tls', false, 'certificate has expired'), 'check the host name, the dates of the certificate'],
+  [new HttpSendError('connection', false, '407', { atProxy: true, hint: 'check the password' }), 'check the password'],
+])('asks once where another attempt fails as well: %s', async (error, hint) => {
+  let calls = 0;
+  const probeServer = async (): Promise<void> => {
+    calls += 1;
+    throw error;
+  };
+  const watched = { clock, probeServer, unreachableHint: 'HINT' };
+  await expect(rejectWhenAuthServerUnreachable(watched, new AbortController().signal)).rejects.toMatchObject({
+    hint: expect.stringContaining(hint),
+  });
+  expect(calls).toBe(1);
+});
+
 it('stays pending when the server is reached, also at the third attempt', async () => {
   const watched = deps(2);
   const pending = rejectWhenAuthServerUnreachable(watched, new AbortController().signal);

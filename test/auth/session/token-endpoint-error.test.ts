@@ -113,6 +113,14 @@ it('a request without a complete response is exit 6', () => {
   expect(tokenRequestWithoutResponseError(new HttpSendError('tls', false, 'expired'), 'refresh').code).toBe('tls');
 });
 
+it('a failure whose cause is in the environment has the hint of its cause, except after a logout', () => {
+  for (const operation of operations) {
+    const failure = new HttpSendError('connection', false, 'refused', { atProxy: true, hint: 'check the password' });
+    const { hint } = tokenRequestWithoutResponseError(failure, operation);
+    expect(hint === 'check the password').toBe(operation === 'exchange' || operation === 'refresh');
+  }
+});
+
 it('408 and 5xx are failures of the server', () => {
   expect([408, 429, 499, 500, 599].map(isServerFailureStatus)).toEqual([true, false, false, true, true]);
 });
