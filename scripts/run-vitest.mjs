@@ -8,7 +8,7 @@ export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
 /** Variables of the person or the machine that must not change what a test does. */
 const unwanted =
-  /^(CLOUDCTL_.*|NODE_EXTRA_CA_CERTS|NODE_OPTIONS|(https?|all|no)_proxy|XDG_.*|DBUS_.*|PG.*|REDISCLI_AUTH|BROWSER)$/i;
+  /^(CLOUDCTL_.*|NODE_EXTRA_CA_CERTS|SSL_CERT_FILE|NODE_OPTIONS|(https?|all|no)_proxy|XDG_.*|DBUS_.*|PG.*|REDISCLI_AUTH|BROWSER)$/i;
 
 /** More failed files than this have another reason than a loaded machine. */
 const secondRuns = 4;

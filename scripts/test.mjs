@@ -44,7 +44,7 @@ const nodeTests = [
   'terminal',
 ].map((path) => `test/e2e/${path}`);
 
-/** Tests of what is different in the executable: locks, the keychain, the browser, the sandbox, a source; none names the program itself. */
+/** Tests of what is different in the executable: locks, the keychain, the browser, the sandbox, a source, trust; none needs the program itself. */
 const standaloneTests = [
   'test/standalone',
   ...[
@@ -53,6 +53,7 @@ const standaloneTests = [
     'login/code-flow.test.ts',
     'login/opener.test.ts',
     'sandbox/state.test.ts',
+    'trust.test.ts',
   ].map((path) => `test/e2e/${path}`),
 ];
 

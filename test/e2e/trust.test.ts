@@ -202,6 +202,17 @@ describe('SSL_CERT_FILE that cannot be used', () => {
     expect(seen).toEqual([]);
   });
 
+  test.skipIf(process.env.CLOUDCTL_TEST_STANDALONE !== undefined)('in DER form has a hint that works', async () => {
+    execFileSync('openssl', ['x509', '-in', at('ca.pem'), '-outform', 'der', '-out', at('ca.der')]);
+    const env = { ...token(), SSL_CERT_FILE: at('ca.der') };
+    const { stderr } = await list(env);
+    const commands = [...stderr.matchAll(/`([^`]+)`/g)].map(([, command]) => command);
+    const script = [...commands, '"$@"'].join(' && ');
+    const ran = startProgram('sh', ['-c', script, 'sh', node, bin, 'actions', 'list'], { folders, env });
+    expect(await ran.ended).toMatchObject({ code: 0 });
+    expect(commands.length).toBe(2);
+  });
+
   test('is not read for http', async () => {
     for (const path of unusable())
       expect(await list({ ...token(plain), SSL_CERT_FILE: path })).toMatchObject({ code: 0 });
