@@ -30,7 +30,7 @@ import { readGlobalSettingsFromOptions, resolveOutputFormat } from './context/gl
 import type { ProfileSessionServices } from './context/profile-session-services.ts';
 import { createHttpSenderWithRequestTimeout } from './platform/create-http-sender-with-request-timeout.ts';
 import { acquireFileLock, type HeldFileLock } from './platform/file-lock.ts';
-import type { CommandHttpSenderOptions, HostSystem, OutputSink } from './platform/host.ts';
+import type { CommandHttpSenderOptions, HostSystem, OutputSink, ProcessEnvironment } from './platform/host.ts';
 import type { HttpSender } from './platform/http-sender.ts';
 import { findUnsafeEnvironmentVariable } from './platform/unsafe-environment-variable.ts';
 
@@ -49,6 +49,10 @@ export interface CommandContext {
   readonly config: () => ConfigFile;
   /** The settings of this run; `options` are those of the command and have the highest precedence. */
   readonly settings: (options?: ProfileSettingsFromOptions) => ResolvedProfileSettings;
+  /**
+   * The same without CLOUDCTL_ACCESS_TOKEN, for commands that change the session of the profile, such as a login or a logout.
+   */
+  readonly sessionSettings: (options?: ProfileSettingsFromOptions) => ResolvedProfileSettings;
   /** The settings of a stored profile without the options of this run, for commands that list profiles. */
   readonly storedSettings: (profile: string) => ResolvedProfileSettings;
   /** Reads config.json under its lock, applies `change` and discards the cached content. */
@@ -79,13 +83,16 @@ export async function createCommandContext(host: HostSystem, globals: ParsedArgs
   const timeout = parseDurationToMillisecondsOrThrow(globals.value('timeout') ?? '30s', '--timeout', 1000);
   let known: ConfigFile | undefined;
   const config = (): ConfigFile => (known ??= readConfigFileIfHomeExists(host.folders));
-  const settings = (options: ProfileSettingsFromOptions = {}): ResolvedProfileSettings =>
+  const resolve = (env: ProcessEnvironment, options: ProfileSettingsFromOptions): ResolvedProfileSettings =>
     resolveProfileSettings({
-      env: host.env,
+      env,
       config: config(),
       profile: globals.value('profile'),
       overrides: { ...readGlobalSettingsFromOptions(globals), ...options },
     });
+  const settings = (options: ProfileSettingsFromOptions = {}) => resolve(host.env, options);
+  const sessionSettings = (options: ProfileSettingsFromOptions = {}) =>
+    resolve({ ...host.env, CLOUDCTL_ACCESS_TOKEN: undefined }, options);
   const isColored = (sink: OutputSink) => isColorEnabled({ sink, env: host.env, noColor: globals.has('no-color') });
   const quiet = globals.has('quiet');
   const progress = createProgressReporter({
@@ -179,6 +186,7 @@ export async function createCommandContext(host: HostSystem, globals: ParsedArgs
     progress,
     config,
     settings,
+    sessionSettings,
     storedSettings,
     changeConfig,
     profilePaths: place,

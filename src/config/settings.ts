@@ -44,6 +44,15 @@ export function accessTokenSource({
   return values.token_command === undefined ? 'session' : 'command';
 }
 
+/** What selected the profile: an option, a variable, `current` in config.json, or nothing, which selects `default`. */
+export type ProfileSource = '--profile' | 'CLOUDCTL_PROFILE' | 'current' | 'default';
+
+export function profileSource({ env, config, profile }: ProfileSettingsInput): ProfileSource {
+  if (profile !== undefined) return '--profile';
+  if (normalizeEnvironmentVariableValue(env.CLOUDCTL_PROFILE) !== undefined) return 'CLOUDCTL_PROFILE';
+  return config.current === undefined ? 'default' : 'current';
+}
+
 /** The name of a profile for messages, and for the commands that messages suggest. */
 export interface ProfileReference {
   readonly name: string;

@@ -1,5 +1,6 @@
 import { type ApiClient, createApiClient } from '../api/client.ts';
 import type { RegisteredOAuthClient } from '../auth/oauth/token-endpoint.ts';
+import { readLoggedInAccountFile } from '../auth/session/account.ts';
 import { readStoredClientSecret } from '../auth/session/client-secret.ts';
 import { type CommandSession, openCommandSession } from '../auth/session/command.ts';
 import type { SessionServerBinding } from '../auth/session/credential-record.ts';
@@ -21,6 +22,7 @@ import {
   createStoredSessionTokenProvider,
   type StoredSessionTokenProviderDeps,
 } from './stored-session-token-provider.ts';
+import { announceBeforeWrites, describeTokenAccount } from './token-account.ts';
 
 /** The parts of the command context that the services of a profile use. */
 export interface ProfileSessionServicesDeps extends Omit<StoredSessionTokenProviderDeps, 'place' | 'store' | 'client'> {
@@ -42,6 +44,9 @@ export interface ProfileSessionServices {
   readonly api: (settings: ResolvedProfileSettings) => Promise<ApiClient>;
   readonly client: (settings: ResolvedProfileSettings, binding: SessionServerBinding) => Promise<RegisteredOAuthClient>;
 }
+
+/** Time limit of the request that reads the account of CLOUDCTL_ACCESS_TOKEN for a notice, in milliseconds. */
+const accountLimitMs = 5_000;
 
 export function createProfileSessionServices(deps: ProfileSessionServicesDeps): ProfileSessionServices {
   const { host, output, prompts, stderr, send, lock, requireSafe, config } = deps;
@@ -91,17 +96,31 @@ export function createProfileSessionServices(deps: ProfileSessionServicesDeps): 
       (await import('./reauthenticate.ts')).reauthenticate(...ended),
     );
   };
+  /** One notice for all clients of this process. */
+  let announced: Promise<void> | undefined;
   const api = async (settings: ResolvedProfileSettings): Promise<ApiClient> => {
     requireSafe();
     const bearer = await session(settings);
-    return createApiClient({
+    const loginHints = buildRefusedRequestHints(settings, host.folders.config);
+    const parts = {
       baseOrigin: requireBaseUrl(settings),
       send: await send(),
       bearer: bearer.bearer,
       renew: (refused: Secret) => bearer.renew(refused),
       clock: host.clock,
       timeout: deps.timeout,
-      loginHints: buildRefusedRequestHints(settings, host.folders.config),
+      loginHints,
+    };
+    const client = createApiClient(parts);
+    // With -o json, stderr is empty or has one error object.
+    if (settings.accessToken === undefined || output.format === 'json') return client;
+    const reader = createApiClient({ ...parts, timeout: Math.min(deps.timeout, accountLimitMs) });
+    const own = readLoggedInAccountFile(host.folders.config, settings.profileName);
+    return announceBeforeWrites(client, () => {
+      announced ??= describeTokenAccount(settings, own, reader, loginHints).then(async (notice) => {
+        if (notice !== undefined) await output.note(notice);
+      });
+      return announced;
     });
   };
   return { store, session, commandSession, api, client };

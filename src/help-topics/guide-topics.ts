@@ -57,6 +57,18 @@ export const loginHelpTopic: HelpTopicPage = {
         { term: 'doctor', text: 'find what prevents a login' },
       ],
     },
+    {
+      title: 'Access token of a command: the first that is set',
+      entries: [
+        { term: '--profile NAME', text: 'the token of this profile; CLOUDCTL_ACCESS_TOKEN is then not used' },
+        {
+          term: 'CLOUDCTL_ACCESS_TOKEN',
+          text: 'this token, also with CLOUDCTL_PROFILE; login, refresh, logout, switch and remove act on the profile nevertheless',
+        },
+        { term: 'token_command', text: 'the token that the program of the current profile prints' },
+        { term: 'auth login', text: 'the session of the current profile' },
+      ],
+    },
   ],
   examples: [
     { text: 'Log in with read and write access', command: 'cloudctl auth login --scope "read write"' },

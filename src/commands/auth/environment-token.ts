@@ -2,7 +2,9 @@ import { type AccountDetails, fetchAccountOfToken } from '../../api/account-deta
 import { buildRefusedRequestHints } from '../../auth/session/session-server-binding.ts';
 import { personalTeamValue } from '../../base/identity.ts';
 import type { ListView } from '../../cli/columns.ts';
-import type { ResolvedProfileSettings } from '../../config/settings.ts';
+import type { CommandSpec } from '../../cli/command.ts';
+import { quietForJson } from '../../cli/quiet-for-json.ts';
+import { normalizeEnvironmentVariableValue, type ResolvedProfileSettings } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
 
 /** The JSON output of `auth status` with CLOUDCTL_ACCESS_TOKEN or `token_command`, which contains no token. */
@@ -44,6 +46,25 @@ const view: ListView<GivenTokenReport> = {
 const commandView: ListView<GivenTokenReport> = {
   columns: view.columns.map(({ extra: _hidden, ...column }) => column),
 };
+
+type Run = CommandSpec<CommandContext>['run'];
+
+/**
+ * Adds a warning to the end of a command that changes a session or selects a profile: the variable still replaces both in later
+ * commands. A logout that fails has deleted the session, so the warning also precedes an error.
+ */
+export function warnOfAccessTokenVariable(run: Run): Run {
+  return async (context, args) => {
+    try {
+      return await run(context, args);
+    } finally {
+      if (normalizeEnvironmentVariableValue(context.host.env.CLOUDCTL_ACCESS_TOKEN) !== undefined)
+        await quietForJson(context).output.warn(
+          'CLOUDCTL_ACCESS_TOKEN is set: commands without `--profile` still use its access token; run `unset CLOUDCTL_ACCESS_TOKEN`',
+        );
+    }
+  };
+}
 
 /** Checks the access token of CLOUDCTL_ACCESS_TOKEN with the resource API, which also returns the account. */
 export async function printEnvironmentTokenStatus(

@@ -4,12 +4,15 @@ import { determineReportedSessionState, type ReportedSessionState } from '../../
 import { loadStoredSession } from '../../auth/session/stored-session.ts';
 import type { ListView } from '../../cli/columns.ts';
 import type { CommandSpec } from '../../cli/command.ts';
-import type { ResolvedProfileSettings } from '../../config/settings.ts';
+import { quietForJson } from '../../cli/quiet-for-json.ts';
+import { type ProfileSource, profileSource, type ResolvedProfileSettings } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
 
 interface ProfileRow {
   readonly profile: string;
   readonly current: boolean;
+  /** What selected the current profile; absent for the others. */
+  readonly source?: ProfileSource;
   readonly auth_url: string | null;
   readonly email?: string;
   readonly team_name?: string;
@@ -24,36 +27,49 @@ const view: ListView<ProfileRow> = {
     { name: 'Email', value: (row) => row.email },
     { name: 'Team', value: (row) => row.team_name, priority: 1 },
     { name: 'State', value: (row) => row.state, kind: 'state' },
+    { name: 'Source', value: (row) => row.source, priority: 1 },
   ],
 };
 
 export const authListCommand: CommandSpec<CommandContext> = {
   description:
-    'Prints one row for each profile and marks the current one. The state is "unknown" if the keychain is not available, and "token_command" if a program prints the access token; the program is not run.',
+    'Prints one row for each profile, and marks the one that commands use with what selected it: the option `--profile`, CLOUDCTL_PROFILE, or `auth switch` (current). The state is "unknown" if the keychain is not available, and "token_command" if a program prints the access token; the program is not run.',
   examples: [{ text: 'Print the names only', command: 'cloudctl auth list --format Profile --no-header' }],
   columns: view.columns,
   run: async (context) => {
     const config = context.config();
     const current = context.settings().profileName;
     const rows: ProfileRow[] = [];
-    for (const name of config.profiles.keys()) rows.push(await profileRow(context, name, name === current));
+    const { env } = context.host;
+    const source = profileSource({ env, config, profile: context.globals.value('profile') });
+    for (const name of config.profiles.keys())
+      rows.push(await profileRow(context, name, name === current ? source : undefined));
     // A session may also exist for a profile that is defined only by environment variables.
-    if (!config.profiles.has(current) && (await profileState(context, context.settings())) !== 'logged_out') {
-      rows.push(await profileRow(context, current, true));
+    if (!config.profiles.has(current) && (await profileState(context, context.sessionSettings())) !== 'logged_out') {
+      rows.push(await profileRow(context, current, source));
     }
     await context.output.list(rows, view);
+    if (context.settings().accessToken !== undefined)
+      await quietForJson(context).output.note(
+        'CLOUDCTL_ACCESS_TOKEN is set: without `--profile`, commands use its access token, not the session of a profile.',
+      );
     return 0;
   },
 };
 
-async function profileRow(context: CommandContext, profile: string, current: boolean): Promise<ProfileRow> {
+async function profileRow(
+  context: CommandContext,
+  profile: string,
+  source: ProfileSource | undefined,
+): Promise<ProfileRow> {
   const isStored = context.config().profiles.has(profile);
-  const settings = isStored ? context.storedSettings(profile) : context.settings();
+  const settings = isStored ? context.storedSettings(profile) : context.sessionSettings();
   const hasSession = settings.values.token_command === undefined;
   const account = hasSession ? readLoggedInAccountFile(context.host.folders.config, profile) : undefined;
   return {
     profile,
-    current,
+    current: source !== undefined,
+    ...(source === undefined ? {} : { source }),
     auth_url: settings.values.auth_url ?? null,
     ...(account?.email === undefined ? {} : { email: account.email }),
     ...(account?.team_name === undefined ? {} : { team_name: account.team_name }),

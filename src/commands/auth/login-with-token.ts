@@ -32,7 +32,7 @@ export async function loginWithToken(
   typed: ProfileSettingsFromOptions,
 ): Promise<ExitCode> {
   refuseBrowserOptions(args);
-  const settings = context.settings(typed);
+  const settings = context.sessionSettings(typed);
   const binding = requireBinding(context, settings);
   context.requireSafe();
   const stored = requireCredentialStoreAvailable(
@@ -122,7 +122,7 @@ async function readAccountOf(
   { baseOrigin }: SessionServerBinding,
   accessToken: Secret,
 ): Promise<AccountDetails> {
-  const hints = buildRefusedRequestHints({ ...settings, accessToken: undefined }, context.host.folders.config);
+  const hints = buildRefusedRequestHints(settings, context.host.folders.config);
   const api = createApiClient({
     baseOrigin,
     send: await context.send(),

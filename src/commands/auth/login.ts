@@ -18,6 +18,7 @@ import {
   readCallbackListenOptions,
 } from './callback-listen-options.ts';
 import { confirmSessionReplacement } from './confirm-replacement.ts';
+import { warnOfAccessTokenVariable } from './environment-token.ts';
 import { createLoginDialog } from './login-dialog.ts';
 import { reportLogin, saveLoginOptionsInProfile } from './login-report.ts';
 import { loginWithToken } from './login-with-token.ts';
@@ -80,10 +81,10 @@ export const authLoginCommand: CommandSpec<CommandContext> = {
       command: 'cloudctl auth login --with-token < token.txt',
     },
   ],
-  run: async (context, args) => {
+  run: warnOfAccessTokenVariable(async (context, args) => {
     const typed = readProfileSettingsFromOptions(args, options);
-    requireOwnSession(context.settings(typed));
-    checkOptions(context.settings(typed), args);
+    requireOwnSession(context.sessionSettings(typed));
+    checkOptions(context.sessionSettings(typed), args);
     const listenAddress = readCallbackListenOptions(args);
     if (args.has('with-token')) return loginWithToken(context, args, typed);
     refuseWithoutPerson(context, args);
@@ -111,7 +112,7 @@ export const authLoginCommand: CommandSpec<CommandContext> = {
     if (warning !== undefined) await context.output.warn(warning);
     if (request.flow === 'implicit') await context.output.warn(implicitFlowWarning);
     // The OAuth flow of the profile. If the login uses another flow, suggested commands contain `--flow`.
-    const profileFlow = context.settings().values.flow;
+    const profileFlow = context.sessionSettings().values.flow;
     const typedOptions = formatTypedLoginOptions(args, context.globals, options);
     const parts = {
       ...context,
@@ -135,7 +136,7 @@ export const authLoginCommand: CommandSpec<CommandContext> = {
       request,
     );
     return 0;
-  },
+  }),
 };
 
 const implicitFlowWarning =

@@ -13,6 +13,7 @@ import type { CommandSpec } from '../../cli/command.ts';
 import { removeCachedCompletionNames } from '../../config/cached-completion-names.ts';
 import { type ResolvedProfileSettings, requireNamedProfileExists } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
+import { warnOfAccessTokenVariable } from './environment-token.ts';
 
 export const authLogoutCommand: CommandSpec<CommandContext> = {
   description:
@@ -25,14 +26,14 @@ export const authLogoutCommand: CommandSpec<CommandContext> = {
     { text: 'Log out of the current profile', command: 'cloudctl auth logout' },
     { text: 'End the sessions of every profile', command: 'cloudctl auth logout --all' },
   ],
-  run: async (context, args) => {
-    const current = context.settings();
+  run: warnOfAccessTokenVariable(async (context, args) => {
+    const current = context.sessionSettings();
     if (args.has('all') && context.globals.value('profile') !== undefined)
       throw usageError('cannot use --all with --profile', 'remove one of the two options');
     if (args.has('all')) await logoutAllProfiles(context, current, args.has('local'));
     else await logoutCurrentProfile(context, current, args.has('local'));
     return 0 satisfies ExitCode;
-  },
+  }),
 };
 
 async function logoutCurrentProfile(
@@ -119,7 +120,7 @@ async function probeTokenAcceptance(context: CommandContext, record: CredentialR
     renew: async () => Promise.reject(new CliError('token_refused', 'refused')),
     clock: context.host.clock,
     timeout: context.timeout,
-    loginHints: buildRefusedRequestHints(context.settings(), context.host.folders.config),
+    loginHints: buildRefusedRequestHints(context.sessionSettings(), context.host.folders.config),
   });
   try {
     const answer = await api.request({ method: 'GET', path });

@@ -3,14 +3,15 @@ import { requireOwnSession } from '../../auth/session/command.ts';
 import { buildLoginSessionReport } from '../../auth/session/session-report.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import type { CommandContext } from '../../context.ts';
+import { warnOfAccessTokenVariable } from './environment-token.ts';
 import { loginSessionListView } from './session-view.ts';
 
 export const authRefreshCommand: CommandSpec<CommandContext> = {
   description:
     'Exchanges the refresh token for new tokens. The old access token becomes invalid at once, in other programs too. Commands refresh the session by themselves, so this is rarely needed.',
   examples: [{ text: 'Refresh the session before a long job', command: 'cloudctl auth refresh' }],
-  run: async (context) => {
-    const settings = context.settings();
+  run: warnOfAccessTokenVariable(async (context) => {
+    const settings = context.sessionSettings();
     requireOwnSession(settings);
     const record = await (await context.session(settings)).forceRefresh();
     const account = readLoggedInAccountFile(context.host.folders.config, settings.profileName);
@@ -19,5 +20,5 @@ export const authRefreshCommand: CommandSpec<CommandContext> = {
       loginSessionListView,
     );
     return 0;
-  },
+  }),
 };

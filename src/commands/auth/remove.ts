@@ -6,6 +6,7 @@ import type { CommandSpec } from '../../cli/command.ts';
 import { removeProfile } from '../../config/config-file.ts';
 import { type ResolvedProfileSettings, requireProfileExists } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
+import { warnOfAccessTokenVariable } from './environment-token.ts';
 import { logoutProfile, logoutText } from './logout.ts';
 
 export const authRemoveCommand: CommandSpec<CommandContext> = {
@@ -21,7 +22,7 @@ export const authRemoveCommand: CommandSpec<CommandContext> = {
   ],
   options: [{ name: 'local', description: 'delete the session without revoking the token' }],
   examples: [{ text: 'Remove the profile of an account that is no longer used', command: 'cloudctl auth remove work' }],
-  run: async (context, args) => {
+  run: warnOfAccessTokenVariable(async (context, args) => {
     const [name = ''] = args.positionals;
     const typed = context.globals.value('profile');
     if (typed !== undefined && typed !== name)
@@ -44,7 +45,7 @@ export const authRemoveCommand: CommandSpec<CommandContext> = {
     ]);
     if (outcome.kind === 'unproven') throw outcome.error;
     return 0;
-  },
+  }),
 };
 
 /** Asks for a confirmation; without a terminal, the profile is removed without confirmation. */

@@ -23,16 +23,16 @@ export async function resolveOrPromptForLoginSettings(
   context: CommandContext,
   typed: ProfileSettingsFromOptions,
 ): Promise<LoginSettings> {
-  const first = await readLoginSettings(context, context.settings(typed));
+  const first = await readLoginSettings(context, context.sessionSettings(typed));
   if (first.complete !== undefined) return first.complete;
-  const settings = context.settings(typed);
+  const settings = context.sessionSettings(typed);
   if (!context.prompts.interactive) {
     requireNamedProfileExists(settings, context.config());
     throw missingProfileSettingsError(first.missing, settings.profile);
   }
   await context.output.note(`Profile ${settings.profileName} is not complete yet.`);
   await runProfileSetup(context, { typed });
-  const second = await readLoginSettings(context, context.settings(typed));
+  const second = await readLoginSettings(context, context.sessionSettings(typed));
   if (second.complete !== undefined) return second.complete;
   throw missingProfileSettingsError(second.missing, settings.profile);
 }

@@ -46,7 +46,7 @@ export const authSetupCommand: CommandSpec<CommandContext> = {
     },
   ],
   run: async (context, args) => {
-    requireOwnSession(context.settings());
+    requireOwnSession(context.sessionSettings());
     const secret = args.has('client-secret-stdin') ? await readSecretFromStdin(context) : undefined;
     await runProfileSetup(context, { typed: readProfileSettingsFromOptions(args, options), secret, again: true });
     return 0;
@@ -62,7 +62,7 @@ export interface ProfileSetupInput {
 
 /** Prompts for missing values, stores the client secret, then writes the profile to config.json. */
 export async function runProfileSetup(context: CommandContext, input: ProfileSetupInput): Promise<void> {
-  const settings = context.settings(input.typed);
+  const settings = context.sessionSettings(input.typed);
   try {
     // The credential store is checked before the prompts, so that the user does not type answers for nothing.
     if (context.prompts.interactive)

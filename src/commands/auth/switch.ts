@@ -1,7 +1,10 @@
+import { sanitizeLine } from '../../base/sanitize.ts';
 import type { CommandSpec } from '../../cli/command.ts';
+import { quietForJson } from '../../cli/quiet-for-json.ts';
 import { writeCurrentProfile } from '../../config/config-file.ts';
-import { requireProfileExists } from '../../config/settings.ts';
+import { normalizeEnvironmentVariableValue, requireProfileExists } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
+import { warnOfAccessTokenVariable } from './environment-token.ts';
 
 export const authSwitchCommand: CommandSpec<CommandContext> = {
   arguments: [
@@ -13,13 +16,18 @@ export const authSwitchCommand: CommandSpec<CommandContext> = {
     },
   ],
   examples: [{ text: 'Use the sandbox', command: 'cloudctl auth switch sandbox' }],
-  run: async (context, args) => {
+  run: warnOfAccessTokenVariable(async (context, args) => {
     const [name = ''] = args.positionals;
     await context.changeConfig((config) => {
       requireProfileExists(config, name);
       writeCurrentProfile(context.host.folders.config, config, name);
     });
     await context.output.note(`The current profile is now ${name}.`);
+    const variable = normalizeEnvironmentVariableValue(context.host.env.CLOUDCTL_PROFILE);
+    if (variable !== undefined && variable !== name)
+      await quietForJson(context).output.warn(
+        `CLOUDCTL_PROFILE is set: commands without \`--profile\` still use profile ${sanitizeLine(variable)}; run \`unset CLOUDCTL_PROFILE\``,
+      );
     return 0;
-  },
+  }),
 };

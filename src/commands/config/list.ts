@@ -1,7 +1,12 @@
 import type { ListView } from '../../cli/columns.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { formatProfileSetting, isProfileSettingKey, profileSettingSpecs } from '../../config/profile.ts';
-import { normalizeEnvironmentVariableValue, requireNamedProfileExists } from '../../config/settings.ts';
+import {
+  normalizeEnvironmentVariableValue,
+  profileSource,
+  type ResolvedProfileSettings,
+  requireNamedProfileExists,
+} from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
 
 interface SettingRow {
@@ -20,14 +25,20 @@ const view: ListView<SettingRow> = {
 
 export const configListCommand: CommandSpec<CommandContext> = {
   description:
-    'Lists every setting that has a value and its source: option, environment variable or profile. Secrets are not settings: the client secret and the session are in the credential store.',
+    'Lists every setting that has a value and its source: option, environment variable or profile. Of CLOUDCTL_ACCESS_TOKEN it says only that it is set. Secrets are not settings: the client secret and the session are in the credential store.',
   examples: [{ text: 'Show the settings in use and the source of each', command: 'cloudctl config list' }],
   columns: view.columns,
   run: async (context) => {
     const settings = context.settings();
     requireNamedProfileExists(settings, context.config());
+    const source = profileSource({
+      env: context.host.env,
+      config: context.config(),
+      profile: context.globals.value('profile'),
+    });
     const rows: SettingRow[] = [
-      { key: 'profile', value: settings.profileName, source: profileSource(context, settings.isProfileNamed) },
+      { key: 'profile', value: settings.profileName, source },
+      ...accessTokenVariableRows(settings),
     ];
     for (const [key, value] of Object.entries(settings.values)) {
       if (!isProfileSettingKey(key)) continue;
@@ -52,8 +63,12 @@ function settingSource(context: CommandContext, key: keyof typeof profileSetting
     : 'profile';
 }
 
-function profileSource(context: CommandContext, named: boolean): string {
-  if (context.globals.value('profile') !== undefined) return '--profile';
-  if (normalizeEnvironmentVariableValue(context.host.env.CLOUDCTL_PROFILE) !== undefined) return 'CLOUDCTL_PROFILE';
-  return named ? 'current' : 'default';
+/** The variable is not a setting, but it decides as which account commands act. */
+function accessTokenVariableRows({
+  accessToken,
+  isAccessTokenIgnored,
+}: ResolvedProfileSettings): readonly SettingRow[] {
+  const row = { key: 'access_token', source: 'CLOUDCTL_ACCESS_TOKEN' };
+  if (isAccessTokenIgnored) return [{ ...row, value: 'set, not used with --profile' }];
+  return accessToken === undefined ? [] : [{ ...row, value: 'set' }];
 }

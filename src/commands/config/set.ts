@@ -1,11 +1,12 @@
 import { isKnownScope } from '../../auth/oauth/scope.ts';
 import { usageError } from '../../base/errors.ts';
 import type { CommandSpec } from '../../cli/command.ts';
+import { quietForJson } from '../../cli/quiet-for-json.ts';
 import { shortenInputForError } from '../../cli/shorten-input-for-error.ts';
 import { removeCachedCompletionNames } from '../../config/cached-completion-names.ts';
 import { writeProfile } from '../../config/config-file.ts';
-import { profileSettingSpecs } from '../../config/profile.ts';
-import { requireNamedProfileExists } from '../../config/settings.ts';
+import { type ProfileSettingKey, profileSettingSpecs } from '../../config/profile.ts';
+import { normalizeEnvironmentVariableValue, requireNamedProfileExists } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
 import { profileSettingKeyArgument, requireProfileSettingKey } from './get.ts';
 
@@ -53,6 +54,16 @@ export const configSetCommand: CommandSpec<CommandContext> = {
     // The cached names belong to the account of the earlier token.
     if (key === 'token_command') removeCachedCompletionNames(context.host.folders.state, name);
     await context.output.note(`${key} is set for profile ${name}.`);
+    await warnOfVariable(context, key);
     return 0;
   },
 };
+
+/** The warning that a variable of this shell precedes the value that was just set or removed. */
+export async function warnOfVariable(context: CommandContext, key: ProfileSettingKey): Promise<void> {
+  const { variable } = profileSettingSpecs[key];
+  if (variable === undefined || normalizeEnvironmentVariableValue(context.host.env[variable]) === undefined) return;
+  await quietForJson(context).output.warn(
+    `${variable} is set: commands still use its value for ${key}; run \`unset ${variable}\``,
+  );
+}

@@ -4,6 +4,7 @@ import { writeProfile } from '../../config/config-file.ts';
 import { requireNamedProfileExists } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
 import { profileSettingKeyArgument, requireProfileSettingKey } from './get.ts';
+import { warnOfVariable } from './set.ts';
 
 export const configUnsetCommand: CommandSpec<CommandContext> = {
   arguments: [profileSettingKeyArgument],
@@ -20,6 +21,7 @@ export const configUnsetCommand: CommandSpec<CommandContext> = {
     // The cached names belong to the account of the earlier token.
     if (key === 'token_command') removeCachedCompletionNames(context.host.folders.state, name);
     await context.output.note(`${key} is no longer set for profile ${name}.`);
+    await warnOfVariable(context, key);
     return 0;
   },
 };

@@ -17,7 +17,7 @@ describe('auth list', () => {
     const ran = await runCloudctl(host, ['auth', 'list', '-o', 'json']);
     expect(ran.code).toBe(0);
     expect(ran.json()).toEqual([
-      { profile: 'default', current: true, auth_url, email: 'maya@example.com', state: 'valid' },
+      { profile: 'default', current: true, source: 'current', auth_url, email: 'maya@example.com', state: 'valid' },
       { profile: 'bare', current: false, auth_url: null, state: 'logged_out' },
     ]);
     const chosen = await runCloudctl(host, [
@@ -58,6 +58,38 @@ describe('auth list', () => {
       locked: 'unknown',
     });
     expect(await recordedRequests(sandbox)).toEqual([]);
+  });
+
+  it.each([
+    [['--profile', 'kc'], { CLOUDCTL_PROFILE: 'b' }, 'kc', '--profile'],
+    [[], { CLOUDCTL_PROFILE: 'b' }, 'b', 'CLOUDCTL_PROFILE'],
+    [[], { CLOUDCTL_PROFILE: '' }, 'a', 'current'],
+  ])('marks the profile that %j with %j selects, and says what selected it', async (words, env, name, source) => {
+    const host = testHost({ env });
+    host.writeConfig({ current: 'a', profiles: { a: {}, b: {}, kc: {} } });
+    const rows = (await runCloudctl(host, ['auth', 'list', ...words, '-o', 'json'])).json<{ current: boolean }[]>();
+    expect(rows.filter(({ current }) => current)).toMatchObject([{ profile: name, source }]);
+    const table = await runCloudctl(host, ['auth', 'list', ...words]);
+    expect(table.out.split('\n').filter((line) => line.includes('*'))).toEqual([
+      expect.stringMatching(new RegExp(`^${name} .*${source}`)),
+    ]);
+  });
+
+  it('marks default without a current profile', async () => {
+    const host = testHost();
+    host.writeConfig({ profiles: { a: {}, default: {} } });
+    const rows = (await runCloudctl(host, ['auth', 'list', '-o', 'json'])).json();
+    expect(rows).toMatchObject([{ current: false }, { profile: 'default', current: true, source: 'default' }]);
+  });
+
+  it('says that commands use the token of CLOUDCTL_ACCESS_TOKEN, unless --profile is given', async () => {
+    const host = testHost({ env: { CLOUDCTL_ACCESS_TOKEN: 'secret-token' } });
+    host.writeConfig({ profiles: { default: {} } });
+    const ran = await runCloudctl(host, ['auth', 'list']);
+    expect(ran.err).toMatch(/^CLOUDCTL_ACCESS_TOKEN is set: /);
+    expect(ran.out + ran.err).not.toContain('secret-token');
+    expect((await runCloudctl(host, ['auth', 'list', '--profile', 'default'])).err).toBe('');
+    expect((await runCloudctl(host, ['auth', 'list', '-o', 'json'])).err).toBe('');
   });
 
   it('of no profile is an empty list', async () => {

@@ -83,8 +83,8 @@ describe('auth refresh', () => {
     },
   );
 
-  it('with CLOUDCTL_ACCESS_TOKEN is a usage error', async () => {
+  it('with CLOUDCTL_ACCESS_TOKEN needs a session of the profile nevertheless', async () => {
     const ran = await runCloudctl(testHost({ env: { CLOUDCTL_ACCESS_TOKEN: 'x' } }), ['auth', 'refresh']);
-    expect(ran).toMatchObject({ code: 2, out: '' });
+    expect(ran).toMatchObject({ code: 4, out: '' });
   });
 });

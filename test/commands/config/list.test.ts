@@ -33,6 +33,17 @@ describe('config list', () => {
     expect(ran.json()).toEqual([{ key: 'profile', value: 'work', source }]);
   });
 
+  it.each([
+    [[], 'set'],
+    [['--profile', 'work'], 'set, not used with --profile'],
+  ])('says that CLOUDCTL_ACCESS_TOKEN is set, and never its value: %j', async (words, value) => {
+    const host = testHost({ env: { CLOUDCTL_ACCESS_TOKEN: 'hunter2' } });
+    host.writeConfig({ current: 'work', profiles: { work: {} } });
+    const ran = await runCloudctl(host, ['config', 'list', ...words, '-o', 'json']);
+    expect(ran.json()).toContainEqual({ key: 'access_token', value, source: 'CLOUDCTL_ACCESS_TOKEN' });
+    expect(ran.out + ran.err).not.toContain('hunter2');
+  });
+
   it('of nothing names the profile there would be', async () => {
     const ran = await runCloudctl(testHost(), ['config', 'list', '-o', 'json']);
     expect(ran.json()).toEqual([{ key: 'profile', value: 'default', source: 'default' }]);

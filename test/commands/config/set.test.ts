@@ -161,3 +161,17 @@ describe('two programs that share a config folder', () => {
     expect([...base.readConfig().profiles.keys()].sort()).toEqual(['default', 'work']);
   });
 });
+
+describe('a setting whose variable is set', () => {
+  it.each([
+    ['set', 'scope', 'read'],
+    ['unset', 'scope'],
+  ])('is changed in the profile by %s, with a warning that the variable is used', async (...words) => {
+    const host = testHost({ env: { CLOUDCTL_SCOPE: 'read write' } });
+    host.writeConfig({ profiles: { default: {} } });
+    const ran = await runCloudctl(host, ['config', ...words]);
+    expect(ran.code).toBe(0);
+    expect(ran.err).toMatch(/^warning: CLOUDCTL_SCOPE is set: /m);
+    expect((await runCloudctl(host, ['config', 'set', 'output', 'json'])).err).not.toContain('warning');
+  });
+});
