@@ -18,7 +18,7 @@ import { createOutputFieldSelector } from './cli/output-field-selector.ts';
 import { createPagerPrinter } from './cli/pager-printer.ts';
 import { createProgressReporter, type ProgressReporter } from './cli/progress.ts';
 import { createPrompts, type Prompts } from './cli/prompts.ts';
-import { type ConfigFile, configLockPath, readConfigFile, readConfigFileIfHomeExists } from './config/config-file.ts';
+import { type ConfigFile, configLockPath, readConfigFile } from './config/config-file.ts';
 import { resolveSandboxAdminAccess } from './config/sandbox-urls-and-credentials.ts';
 import {
   buildProfileReference,
@@ -82,7 +82,7 @@ export async function createCommandContext(host: HostSystem, globals: ParsedArgs
   const compiled = globals.has('json') ? createOutputFieldSelector(globals.values('json'), selected) : selected;
   const timeout = parseDurationToMillisecondsOrThrow(globals.value('timeout') ?? '30s', '--timeout', 1000);
   let known: ConfigFile | undefined;
-  const config = (): ConfigFile => (known ??= readConfigFileIfHomeExists(host.folders));
+  const config = (): ConfigFile => (known ??= readConfigFile(host.folders.config));
   const resolve = (env: ProcessEnvironment, options: ProfileSettingsFromOptions): ResolvedProfileSettings =>
     resolveProfileSettings({
       env,

@@ -14,6 +14,8 @@ interface StorageErrorParts {
 
 /** The error when a file of the program cannot be written. On a full disk, freeing space helps; otherwise another place does. */
 export function storageError(message: string, cause: unknown, { detail, elsewhere }: StorageErrorParts): CliError {
+  // Without a home folder nothing was tried.
+  if (cause instanceof CliError) return cause;
   const isFull = isDiskFull(cause);
   return new CliError('storage', message, {
     detail,

@@ -3,7 +3,7 @@ import { CliError } from '../base/errors.ts';
 import { isJsonRecord, type JsonRecord, tryParseJson } from '../base/json.ts';
 import { storageError } from '../base/storage-error.ts';
 import { ensureFolder, readTextIfPresent, writeFileAtomically } from '../platform/files.ts';
-import type { ConfigAndStateFolders } from '../platform/host.ts';
+import { isInNoHome } from '../platform/folders.ts';
 import { requireOwnFolder } from '../platform/own-folder.ts';
 import { decodeProfile, isProfileName, isProfileSettingKey, type Profile, profileNameRule } from './profile.ts';
 
@@ -32,7 +32,8 @@ export function configLockPath(folder: string): string {
  * the fast path of `auth token` uses it.
  */
 export function readConfigFile(folder: string): ConfigFile {
-  const path = configPath(folder);
+  // Without a home folder, options and variables can supply every setting of a command.
+  const path = isInNoHome(folder) ? 'config.json' : configPath(folder);
   requireOwnFolder(folder);
   const text = readConfigText(path);
   if (text === undefined) return { path, current: undefined, profiles: new Map(), raw: {} };
@@ -134,16 +135,4 @@ function writeConfig(folder: string, json: JsonRecord): void {
       elsewhere: 'set CLOUDCTL_CONFIG_DIR to a folder that you can write to',
     });
   }
-}
-
-/** If the user has no home folder there is no config.json; variables and options can supply every setting of a command. */
-export function readConfigFileIfHomeExists(folders: Pick<ConfigAndStateFolders, 'config'>): ConfigFile {
-  let folder: string;
-  try {
-    folder = folders.config;
-  } catch (error) {
-    if (error instanceof CliError) return { path: 'config.json', current: undefined, profiles: new Map(), raw: {} };
-    throw error;
-  }
-  return readConfigFile(folder);
 }

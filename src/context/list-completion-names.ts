@@ -1,6 +1,6 @@
 import type { CompletableName } from '../cli/stored-help.ts';
 import { type CachedCompletionNames, readCachedCompletionNames } from '../config/cached-completion-names.ts';
-import { readConfigFileIfHomeExists } from '../config/config-file.ts';
+import { readConfigFile } from '../config/config-file.ts';
 import { resolveProfileSettings } from '../config/settings.ts';
 import type { HostSystem } from '../platform/host.ts';
 import { readGlobalSettingsFromOptions } from './global-overrides.ts';
@@ -26,7 +26,7 @@ export async function listCompletionNames(
 ): Promise<readonly CompletableName[]> {
   try {
     if (from === 'check') return await checkNames();
-    const config = readConfigFileIfHomeExists(host.folders);
+    const config = readConfigFile(host.folders.config);
     if (from === 'profile') return [...config.profiles.keys()].map((value) => ({ value }));
     const kind = Object.hasOwn(cachedKinds, from) ? cachedKinds[from] : undefined;
     if (kind === undefined) return [];

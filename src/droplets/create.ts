@@ -16,7 +16,7 @@ import { resultView } from './report.ts';
 import { createRetry, repeatStep } from './retry.ts';
 import { resumeCommand, runBatch } from './run.ts';
 import { type BatchState, createState, isFinished } from './state.ts';
-import { startLedger } from './stored.ts';
+import { requireLedgerFolder, startLedger } from './stored.ts';
 import { readUserData } from './user-data.ts';
 
 /**
@@ -72,6 +72,7 @@ export async function createDroplets(
   const described = resumed === undefined ? await describeBatch(input, args, settings(), userData) : undefined;
   if (described !== undefined && isDryRun) return dryRun(described.names, described);
   if (described !== undefined && isPlan) return plan(createState(described));
+  if (described !== undefined) requireLedgerFolder(host, created);
   const ledger =
     described === undefined
       ? await openLedger(resumed ?? '', host)

@@ -15,7 +15,7 @@ import {
 } from '../base/json.ts';
 import { formatDuration } from '../base/text.ts';
 import { type HeldFileLock, tryAcquireFileLock } from '../platform/file-lock.ts';
-import { listFolder, writeFileAtomically } from '../platform/files.ts';
+import { isUnwritableFolder, listFolder, writeFileAtomically } from '../platform/files.ts';
 import type { Clock, HostSystem } from '../platform/host.ts';
 import type { Batch } from './events.ts';
 import { type Ledger, tryReadState } from './ledger.ts';
@@ -64,6 +64,8 @@ export async function register(
   { path: ledger, state: { batch }, replaced }: Pick<Ledger, 'path' | 'state' | 'replaced'>,
 ): Promise<Entry> {
   const folder = join(machine.folders.state, 'batches', 'running');
+  // With `--ledger FILE` a batch needs no state folder, as in a container whose user has no home folder.
+  if (isUnwritableFolder(folder)) return { settleOthers: async () => noOthers, end: async () => true };
   const own = await locked(folder, machine.clock, () => {
     const numbers = listNumbers(folder);
     const number = Math.max(0, ...numbers) + 1;

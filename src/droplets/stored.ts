@@ -6,7 +6,7 @@ import type { AccountAndServerOrigins } from '../base/identity.ts';
 import type { ListView } from '../cli/columns.ts';
 import { shortenInputForError } from '../cli/shorten-input-for-error.ts';
 import { type HeldFileLock, tryAcquireFileLock } from '../platform/file-lock.ts';
-import { listFolder } from '../platform/files.ts';
+import { listFolder, requireWritableFolder } from '../platform/files.ts';
 import type { HostSystem } from '../platform/host.ts';
 import { accountFields } from './account.ts';
 import type { Batch } from './events.ts';
@@ -53,6 +53,16 @@ export async function startLedger(
   if (path !== undefined) return createLedgerAt(path, started, host);
   if (batch.content_hash !== undefined) return replaceLedger(pathOfBatchId(state, batch), started, host);
   return createLedgerAt(defaultPath(state, batch.id), started, host);
+}
+
+/** Throws if no ledger can be written, so that a batch that cannot record what it sends ends before its first request. */
+export function requireLedgerFolder({ folders }: Pick<HostSystem, 'folders'>, path: string | undefined): void {
+  if (path === undefined)
+    requireWritableFolder(
+      join(folders.state, 'batches'),
+      'set CLOUDCTL_STATE_DIR to a folder that you can write to, or pass `--ledger FILE`',
+    );
+  else requireWritableFolder(dirname(resolve(path)), 'pass `--ledger FILE` with a file that you can write to');
 }
 
 export const storedView: ListView<StoredBatch> = {

@@ -1,5 +1,7 @@
 import {
+  accessSync,
   closeSync,
+  constants,
   fdatasyncSync,
   fstatSync,
   fsyncSync,
@@ -17,6 +19,9 @@ import {
   writeSync,
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
+import { CliError } from '../base/errors.ts';
+import { storageError } from '../base/storage-error.ts';
+import { isInNoHome, requireHome } from './folders.ts';
 import { renameOverExistingFile } from './rename-over-existing-file.ts';
 
 /**
@@ -24,10 +29,42 @@ import { renameOverExistingFile } from './rename-over-existing-file.ts';
  * a file system that returns ENOENT for every new name, such as /proc.
  */
 export function ensureFolder(path: string): void {
+  requireHome(path);
   if (makeFolder(path)) return;
   ensureFolder(dirname(path));
   if (!makeFolder(path)) throw new Error(`cannot create the folder ${path}`);
 }
+
+/**
+ * Creates the folder in which a command records what it does, so that a command that cannot record ends before its first request.
+ * @param elsewhere the action that uses another folder, such as "set CLOUDCTL_STATE_DIR to a folder that you can write to"
+ */
+export function requireWritableFolder(path: string, elsewhere: string): void {
+  if (isInNoHome(path))
+    throw new CliError('config_invalid', 'cannot record what the command does: this user has no home folder', {
+      hint: elsewhere,
+    });
+  try {
+    ensureFolder(path);
+    accessSync(path, constants.W_OK | constants.X_OK);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw storageError(`could not write to the folder ${path}: ${reason}`, error, { elsewhere });
+  }
+}
+
+/** Whether nothing can be recorded in the folder, for a reason other than a full disk. */
+export function isUnwritableFolder(path: string): boolean {
+  try {
+    ensureFolder(path);
+    accessSync(path, constants.W_OK | constants.X_OK);
+    return false;
+  } catch (error) {
+    return isInNoHome(path) || unwritableCodes.has(fileErrorCode(error));
+  }
+}
+
+const unwritableCodes: ReadonlySet<unknown> = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOTDIR']);
 
 /** Returns false when the parent of the folder is missing. */
 function makeFolder(path: string): boolean {

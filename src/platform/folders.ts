@@ -1,4 +1,5 @@
-import { homedir, userInfo } from 'node:os';
+import { accessSync, constants } from 'node:fs';
+import { userInfo } from 'node:os';
 import { posix, win32 } from 'node:path';
 import { CliError } from '../base/errors.ts';
 import type { ConfigAndStateFolders, ProcessEnvironment } from './host.ts';
@@ -13,7 +14,8 @@ export function resolveConfigAndStateFolders(
   platform: NodeJS.Platform,
 ): ConfigAndStateFolders {
   const standard = tables[platform === 'win32' || platform === 'darwin' ? platform : 'other'];
-  const home = (): string => homeFolder(platform === 'win32' ? env.USERPROFILE : env.HOME);
+  const { isAbsolute } = platform === 'win32' ? win32 : posix;
+  const home = (): string => homeFolder(platform === 'win32' ? env.USERPROFILE : env.HOME, isAbsolute);
   return {
     get config() {
       return absolute(env.CLOUDCTL_CONFIG_DIR, platform) ?? standard.config(env, home);
@@ -25,18 +27,46 @@ export function resolveConfigAndStateFolders(
 }
 
 /**
- * If HOME is empty, the home folder of the password database is used, never the working directory. Throws `config_invalid` if
- * neither HOME nor the password database names a home folder.
+ * If HOME is empty or relative, the home folder of the password database is used, never the working directory. A user whom the
+ * system does not know, as in `docker run --user 12345`, has no home folder: reads find nothing in `noHome`.
  */
-function homeFolder(variable: string | undefined): string {
+function homeFolder(variable: string | undefined, isAbsolute: (path: string) => boolean): string {
+  if (variable !== undefined && isAbsolute(variable)) return isLocked(variable) ? lockedHome : variable;
   try {
-    return variable || homedir() || userInfo().homedir;
-  } catch (cause) {
-    throw new CliError('config_invalid', 'no home folder: HOME is not set, and the system does not know this user', {
-      hint: 'set HOME, or both CLOUDCTL_CONFIG_DIR and CLOUDCTL_STATE_DIR',
-      cause,
-    });
+    const { homedir } = userInfo();
+    return isAbsolute(homedir) ? homedir : noHome;
+  } catch {
+    return noHome;
   }
+}
+
+/** HOME may be a folder of another user, such as /root in `docker run --user 12345`. */
+function isLocked(folder: string): boolean {
+  try {
+    accessSync(folder, constants.X_OK);
+    return false;
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EACCES';
+  }
+}
+
+/** Paths at which nothing exists. `requireHome` refuses to create them. */
+const noHome = '/nonexistent/cloudctl-no-home';
+const lockedHome = '/nonexistent/cloudctl-locked-home';
+
+/** Throws `config_invalid` for a path in the home folder of a user who has none. Called before a folder is created or shown. */
+export function requireHome(path: string): void {
+  if (!isInNoHome(path)) return;
+  const reason = path.startsWith(lockedHome)
+    ? 'HOME is a folder that this user cannot enter'
+    : 'HOME is not set, and the system does not know this user';
+  throw new CliError('config_invalid', `no home folder: ${reason}`, {
+    hint: 'set HOME, or both CLOUDCTL_CONFIG_DIR and CLOUDCTL_STATE_DIR',
+  });
+}
+
+export function isInNoHome(path: string): boolean {
+  return path.startsWith(noHome) || path.startsWith(lockedHome);
 }
 
 /** The path is made absolute, so that a suggested command with this path works in every working directory. */

@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import { homedir } from 'node:os';
+import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { Secret } from '../base/secret.ts';
 import { readTextIfPresent } from '../platform/files.ts';
@@ -25,6 +25,7 @@ export function findPasswordInPgpasswordOrPgpass(
   const { PGPASSWORD = '' } = env;
   if (PGPASSWORD !== '') return { password: new Secret(PGPASSWORD), warning: undefined };
   const path = passwordFile(env, platform);
+  if (path === undefined) return { password: undefined, warning: undefined };
   const problem = fileProblem(path, platform);
   if (problem !== undefined) return { password: undefined, warning: `ignored the password file ${path}: ${problem}` };
   const found = findPgpassPassword(readTextIfPresent(path) ?? '', source);
@@ -61,11 +62,23 @@ function plain(field: string): string {
   return field.replace(/\\(.)/gs, '$1');
 }
 
-function passwordFile({ PGPASSFILE, APPDATA, HOME }: ProcessEnvironment, platform: NodeJS.Platform): string {
+/** Undefined for a user without a home folder, such as an unknown user of a container. */
+function passwordFile(
+  { PGPASSFILE, APPDATA, HOME }: ProcessEnvironment,
+  platform: NodeJS.Platform,
+): string | undefined {
   if (PGPASSFILE !== undefined && PGPASSFILE !== '') return PGPASSFILE;
-  return platform === 'win32'
-    ? join(APPDATA ?? homedir(), 'postgresql', 'pgpass.conf')
-    : join(HOME ?? homedir(), '.pgpass');
+  const folder = (platform === 'win32' ? APPDATA : HOME) || homeOfUser();
+  if (folder === undefined) return undefined;
+  return platform === 'win32' ? join(folder, 'postgresql', 'pgpass.conf') : join(folder, '.pgpass');
+}
+
+function homeOfUser(): string | undefined {
+  try {
+    return userInfo().homedir || undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /**

@@ -14,6 +14,7 @@ import {
   buildUnquotedSourceOptionArgs,
 } from '../../db-source/build-quoted-source-option-args.ts';
 import { type DbSource, readDbSourceFromOptions, sourceOptionSpecs } from '../../db-source/read-source.ts';
+import { requireWritableFolder } from '../../platform/files.ts';
 import { deepPreflightOptionSpecs, readDeepPreflightOptions } from '../../preflight/deep-preflight-options.ts';
 import { renderTextPreflightReport } from '../../preflight/formats/text-report.ts';
 import { promptForMissingTargetVersion } from '../../preflight/prompt-for-missing-target-version.ts';
@@ -92,6 +93,7 @@ export const dbMigrateCommand: CommandSpec<CommandContext> = {
     requireWatchFlag(args);
     const { host, output } = context;
     const settings = context.settings();
+    requireWritableFolder(host.folders.state, 'set CLOUDCTL_STATE_DIR to a folder that you can write to');
     const source = await readDbSourceFromOptions(context, args);
     const read = readDeepPreflightOptions(args, source.engine, settings, host.clock.now());
     await requireWrite(context);
