@@ -140,14 +140,11 @@ export async function createCommandContext(host: HostSystem, globals: ParsedArgs
       known = undefined;
     }
   };
-  const storedSettings = (profile: string): ResolvedProfileSettings => ({
-    ...resolveProfileSettings({
-      env: { CLOUDCTL_CREDENTIAL_STORE: host.env.CLOUDCTL_CREDENTIAL_STORE },
-      config: config(),
-      profile,
-    }),
-    profile: buildProfileReference(profile, host.env, config()),
-  });
+  const storedSettings = (profile: string): ResolvedProfileSettings => {
+    const env = { CLOUDCTL_CREDENTIAL_STORE: host.env.CLOUDCTL_CREDENTIAL_STORE };
+    const stored = resolveProfileSettings({ env, config: config(), profile });
+    return { ...stored, profile: { ...stored.profile, ...buildProfileReference(profile, host.env, config()) } };
+  };
   const prompts = createPrompts({
     streams: () => ({ input: host.stdin, output: host.screen }),
     isTerminal: () => host.stderr.isTTY && host.stdin.isTTY === true,

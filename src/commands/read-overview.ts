@@ -87,7 +87,7 @@ export async function readProfileOverview(context: CommandContext): Promise<Prof
     return {
       profile,
       state: stored.kind === 'absent' && !stored.orphaned ? 'logged_out' : 'needs_login',
-      next: command(context, settings, 'auth login'),
+      next: command(context, settings, settings.profile.isTokenOnly ? 'auth login --with-token' : 'auth login'),
     };
   const { record, inDoubt } = stored;
   const now = context.host.clock.now();

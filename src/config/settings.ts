@@ -61,6 +61,8 @@ export interface ProfileReference {
    * `default`. False if CLOUDCTL_PROFILE selected the profile, because the user may have set the variable for a single command.
    */
   readonly isDefault: boolean;
+  /** True for a profile with two URLs and no application, whose only session is a token of `auth login --with-token`. */
+  readonly isTokenOnly?: true;
 }
 
 /** The words that select the profile in a suggested command; empty if a command without `--profile` selects it. */
@@ -127,22 +129,28 @@ export function resolveProfileSettings(input: ProfileSettingsInput): ResolvedPro
       'set the variable to the access token alone: `export CLOUDCTL_ACCESS_TOKEN="$(cloudctl auth token)"`',
     );
   const isAccessTokenIgnored = accessToken !== undefined && input.profile !== undefined;
+  // The parser of each key has checked its value, either here or when config.json was read.
+  const resolved = Object.fromEntries(values) as Profile;
   return {
     profileName,
     profile:
       accessToken !== undefined && !isAccessTokenIgnored
         ? // `--profile` in a suggested command would replace the token of the variable.
           { name: profileName, isDefault: true }
-        : buildProfileReference(profileName, input.env, input.config),
+        : { ...buildProfileReference(profileName, input.env, input.config), ...tokenOnly(resolved) },
     isProfileStored: stored !== undefined,
     isProfileNamed: named !== undefined,
-    // The parser of each key has checked its value, either here or when config.json was read.
-    values: Object.fromEntries(values) as Profile,
+    values: resolved,
     clientSecret: clientSecret === undefined ? undefined : new Secret(clientSecret),
     accessToken: accessToken === undefined || isAccessTokenIgnored ? undefined : new Secret(accessToken),
     isAccessTokenIgnored,
     storedBaseUrl: stored?.base_url,
   };
+}
+
+function tokenOnly({ auth_url, base_url, client_id }: Profile): Pick<ProfileReference, 'isTokenOnly'> {
+  const isTokenOnly = auth_url !== undefined && base_url !== undefined && client_id === undefined;
+  return isTokenOnly ? { isTokenOnly } : {};
 }
 
 /** Throws `profile_unknown` if the user selected the profile by name but config.json does not contain it. */

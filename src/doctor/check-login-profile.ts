@@ -6,6 +6,13 @@ export function checkLoginProfile(settings: ResolvedProfileSettings): DoctorFind
   const { profileName, values } = settings;
   const needed = ['auth_url', 'base_url', 'client_id', 'callback_urls'] as const;
   const missing = needed.filter((key) => values[key] === undefined || values[key].length === 0);
+  const observedUrls = `profile "${profileName}", auth_url ${values.auth_url}, base_url ${values.base_url}`;
+  if (missing.join() === 'client_id,callback_urls')
+    return {
+      id: 'profile',
+      status: 'ok',
+      observed: `${observedUrls}, for access tokens of \`auth login --with-token\``,
+    };
   if (missing.length > 0) {
     return {
       id: 'profile',
@@ -14,14 +21,8 @@ export function checkLoginProfile(settings: ResolvedProfileSettings): DoctorFind
       hint: `complete the profile: \`cloudctl auth setup --profile ${profileName}\``,
     };
   }
-  const facts = [
-    `profile "${profileName}"`,
-    `auth_url ${values.auth_url}`,
-    `base_url ${values.base_url}`,
-    `flow ${values.flow ?? 'code'}`,
-    `scope ${values.scope ?? 'read'}`,
-  ];
-  return { id: 'profile', status: 'ok', observed: facts.join(', ') };
+  const observed = `${observedUrls}, flow ${values.flow ?? 'code'}, scope ${values.scope ?? 'read'}`;
+  return { id: 'profile', status: 'ok', observed };
 }
 
 /** A profile with `token_command` needs only the API to which the token is sent. */
@@ -46,6 +47,8 @@ export function checkClientSecretConfigured(
   known: 'variable' | 'stored' | 'missing',
 ): DoctorFinding {
   const id = 'client-secret';
+  if (settings.values.client_id === undefined)
+    return { id, status: 'ok', observed: 'a profile without client_id needs no client secret' };
   if (settings.values.flow === 'implicit')
     return { id, status: 'ok', observed: 'the implicit flow needs no client secret' };
   if (known === 'variable') return { id, status: 'ok', observed: 'from CLOUDCTL_CLIENT_SECRET' };

@@ -123,7 +123,7 @@ export function isCredentialRecordOfServerBinding(record: CredentialRecord, bind
   return (
     record.authOrigin === binding.authOrigin &&
     record.baseOrigin === binding.baseOrigin &&
-    record.clientId === binding.clientId
+    (record.clientId === binding.clientId || (record.clientId === '' && record.isGivenToken === true))
   );
 }
 
@@ -185,7 +185,8 @@ export function computeRefreshJournalReservationBytes(record: CredentialRecord):
 export function findProfileServerBinding(
   settings: Pick<ResolvedProfileSettings, 'values'>,
 ): SessionServerBinding | undefined {
-  const { auth_url: authOrigin, base_url: baseOrigin, client_id: clientId } = settings.values;
-  if (authOrigin === undefined || baseOrigin === undefined || clientId === undefined) return undefined;
+  // Without an application the client ID is empty, and the session can only be a token of `auth login --with-token`.
+  const { auth_url: authOrigin, base_url: baseOrigin, client_id: clientId = '' } = settings.values;
+  if (authOrigin === undefined || baseOrigin === undefined) return undefined;
   return { authOrigin, baseOrigin, clientId };
 }

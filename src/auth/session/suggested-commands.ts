@@ -146,5 +146,6 @@ export function formatReauthenticateCommand(
 
 /** Formats the command that logs in. The command contains `scope` only if it differs from the default scope. */
 export function formatLoginCommand(profile: ProfileReference, scope?: string, flow: readonly string[] = []): string {
-  return formatCommandForProfile(profile, ['auth login', ...flow, ...formatScopeOptionUnlessDefault(scope)].join(' '));
+  const how = profile.isTokenOnly === true ? [tokenInputOptionName] : flow;
+  return formatCommandForProfile(profile, ['auth login', ...how, ...formatScopeOptionUnlessDefault(scope)].join(' '));
 }

@@ -8,36 +8,55 @@ import {
 } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
 
-/** Prompts for the missing values of a profile; with `asking`, existing values are also asked for and shown as defaults. */
+export interface ProfileQuestions {
+  /** Whether existing values are also asked for, and shown as defaults. */
+  readonly asking: boolean;
+  /** Whether the profile may have no application, because no option or variable describes one. */
+  readonly mayBeTokenOnly: boolean;
+  /** The values of another profile, shown as defaults where this profile has none. */
+  readonly model: Profile;
+}
+
+/** Prompts for the missing values of a profile. */
 export async function askProfileValues(
   context: CommandContext,
   settings: ResolvedProfileSettings,
   typed: ProfileSettingsFromOptions,
-  asking: boolean,
+  { asking, mayBeTokenOnly, model }: ProfileQuestions,
 ): Promise<Profile> {
   let values: Profile = settings.values;
   for (const { key, name, option, message, preset } of profileQuestions) {
     if (values[key] !== undefined && !(asking && isFromConfigFile(context, typed, key))) continue;
+    const isOptional = key === 'client_id' && mayBeTokenOnly && values.client_id === undefined;
+    if (isOptional && !context.prompts.interactive) return values;
     const { variable, parse } = profileSettingSpecs[key];
-    const shown = defaultText(values[key]) ?? preset;
+    const shown = defaultText(values[key] ?? model[key]) ?? preset;
     const text = await context.prompts.ask({
       name,
       option,
       ...(variable === undefined ? {} : { variable }),
-      message,
+      message: isOptional && shown === undefined ? `${message} (Enter for none: access tokens only)` : message,
       ...(shown === undefined ? {} : { default: shown }),
       validate: (written) => {
+        if (isOptional && written.trim() === '') return true;
         const parsed = parse(written.trim());
         return parsed.ok ? true : `The value is ${parsed.reason}.`;
       },
     });
+    if (isOptional && text.trim() === '') return values;
     const parsed = parse(text.trim());
     if (!parsed.ok) throw usageError(`${name} is ${parsed.reason}`);
     values = { ...values, [key]: parsed.value };
   }
   if (typed.scope !== undefined && !isKnownScope(typed.scope.text))
     throw usageError(`unknown scope "${typed.scope.text}"`, 'use `--scope read` or `--scope "read write"`');
-  return { ...values, scope: await askScope(context, values.scope, typed, asking), flow: values.flow ?? 'code' };
+  // The other settings of the same application, which are not asked for.
+  const isSameApplication = values.auth_url === model.auth_url && values.client_id === model.client_id;
+  const { flow, issuer, token_params, pkce } = model;
+  const others = Object.entries({ flow, issuer, token_params, pkce }).filter(([, value]) => value !== undefined);
+  const all: Profile = isSameApplication ? { ...Object.fromEntries(others), ...values } : values;
+  const scope = await askScope(context, values.scope, model.scope, typed, asking);
+  return { ...all, scope, flow: all.flow ?? 'code' };
 }
 
 /** Settings in the order of the prompts. */
@@ -81,6 +100,7 @@ function defaultText(value: Profile[ProfileSettingKey]): string | undefined {
 async function askScope(
   context: CommandContext,
   known: string | undefined,
+  preset: string | undefined,
   typed: ProfileSettingsFromOptions,
   asking: boolean,
 ): Promise<string> {
@@ -100,6 +120,6 @@ async function askScope(
       { name: 'read: read only', value: 'read' },
       { name: 'read write: read, create, change and delete', value: 'read write' },
     ],
-    default: known === 'write read' ? 'read write' : (known ?? 'read'),
+    default: (known ?? preset ?? 'read').includes('write') ? 'read write' : 'read',
   });
 }

@@ -38,8 +38,9 @@ function describeReplacedSession(
   const { record } = stored;
   if (determineReportedSessionState(record, host.clock.now()) === 'needs_login') return undefined;
   if (stored.kind === 'found') return { text: `Profile ${profileName} is already logged in.` };
+  const application = record.clientId === '' ? 'no client ID' : `client ID ${sanitizeLine(record.clientId)}`;
   return {
-    text: `Profile ${profileName} is logged in at ${record.authOrigin} (API ${record.baseOrigin}) with client ID ${sanitizeLine(record.clientId)}. This login replaces that session without revoking its tokens.`,
+    text: `Profile ${profileName} is logged in at ${record.authOrigin} (API ${record.baseOrigin}) with ${application}. This login replaces that session without revoking its tokens.`,
     hint: `To revoke them, run ${formatCommandForProfile(profile, 'auth logout')} before the login.`,
   };
 }

@@ -88,8 +88,8 @@ function requireBinding(context: CommandContext, settings: ResolvedProfileSettin
   const binding = findProfileServerBinding(settings);
   if (binding !== undefined) return binding;
   requireNamedProfileExists(settings, context.config());
-  const keys = (['auth_url', 'base_url', 'client_id'] as const).filter((key) => settings.values[key] === undefined);
-  throw missingProfileSettingsError(keys, settings.profile, 'a session is bound to its servers and its application');
+  const keys = (['auth_url', 'base_url'] as const).filter((key) => settings.values[key] === undefined);
+  throw missingProfileSettingsError(keys, settings.profile, 'a session is bound to its servers');
 }
 
 async function readAccessToken({ host, prompts }: CommandContext): Promise<Secret> {

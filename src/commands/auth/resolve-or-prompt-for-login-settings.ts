@@ -78,6 +78,12 @@ export function missingProfileSettingsError(
   const text = `${keys.join(', ')} ${keys.length === 1 ? 'is' : 'are'} missing for profile "${profile.name}"`;
   if (keys.length === 1) return usageError(text, `pass ${settingSources[first]}`, reason);
   const each = keys.map((key) => `${key}: ${settingSources[key]}`);
+  if (keys.join() === 'client_id,callback_urls')
+    return usageError(
+      `profile "${profile.name}" cannot log in through the browser: it has no client_id and no callback_urls`,
+      `store an access token: ${formatCommandForProfile(profile, 'auth login --with-token')}`,
+      [reason, ...each].join('\n'),
+    );
   return usageError(
     text,
     `run ${formatCommandForProfile(profile, 'auth setup')} in a terminal`,

@@ -8,6 +8,7 @@ import { CliError, usageError } from '../../base/errors.ts';
 import { Secret } from '../../base/secret.ts';
 import type { CommandSpec, OptionSpec } from '../../cli/command.ts';
 import { writeProfile } from '../../config/config-file.ts';
+import type { Profile } from '../../config/profile.ts';
 import type { ProfileSettingsFromOptions, ResolvedProfileSettings } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
 import { askProfileValues } from './ask-profile-values.ts';
@@ -35,10 +36,15 @@ const options: readonly OptionSpec[] = [
 
 export const authSetupCommand: CommandSpec<CommandContext> = {
   description:
-    'Prompts for the servers, the client ID, the callback URL, the scope and the client secret (hidden), with the values of the profile as defaults. Every prompt has an option or an environment variable; the secret is read from standard input, CLOUDCTL_CLIENT_SECRET or the prompt, never from an option. The secret is stored in the credential store, the rest in config.json.',
+    'Prompts for the servers, the client ID, the callback URL, the scope and the client secret (hidden), with the values of the profile, or of the current profile, as defaults. With the two URLs alone, the profile can hold an access token of `auth login --with-token`. Every prompt has an option or an environment variable; the secret is read from standard input, CLOUDCTL_CLIENT_SECRET or the prompt, never from an option. The secret is stored in the credential store, the rest in config.json.',
   options,
   examples: [
     { text: 'Answer the prompts', command: 'cloudctl auth setup' },
+    {
+      text: 'Set up a profile for access tokens that were issued elsewhere',
+      command:
+        'cloudctl auth setup --auth-url https://cloud.example.com --base-url https://api.example.com --no-input && cloudctl auth login --with-token < token.txt',
+    },
     {
       text: 'Set up from a script, with the secret in a file',
       command:
@@ -64,18 +70,52 @@ export interface ProfileSetupInput {
 export async function runProfileSetup(context: CommandContext, input: ProfileSetupInput): Promise<void> {
   const settings = context.sessionSettings(input.typed);
   try {
-    // The credential store is checked before the prompts, so that the user does not type answers for nothing.
-    if (context.prompts.interactive)
-      requireCredentialStoreAvailable(
-        await (await context.store(settings)).withItems((items) => items.read('client')),
-        settings.profile,
-      );
-    await completeProfile(context, settings, input);
+    await completeProfile(context, await withAvailableStore(context, settings), input);
   } catch (error) {
     if (!(error instanceof CliError) || error.code !== 'keychain_unavailable') throw error;
     const isNamed = context.globals.value('profile') !== undefined || context.host.env.CLOUDCTL_PROFILE !== undefined;
     throw isNamed || context.prompts.interactive ? withFileStoreHint(error, settings) : error;
   }
+}
+
+/**
+ * In a terminal the credential store is checked before the prompts, so that the user does not type answers for nothing. On a
+ * machine without a keychain the user can choose the file store.
+ */
+async function withAvailableStore(
+  context: CommandContext,
+  settings: ResolvedProfileSettings,
+): Promise<ResolvedProfileSettings> {
+  if (!context.prompts.interactive) return settings;
+  const { credential_store = findModel(context, settings).values.credential_store } = settings.values;
+  const chosen = credential_store === undefined ? settings : withStore(settings, credential_store);
+  const read = await (await context.store(chosen)).withItems((items) => items.read('client'));
+  if (read.kind === 'unavailable' && read.why === 'missing') {
+    const message = 'This machine has no keychain. Store the session and the client secret in files with mode 0600?';
+    if (await context.prompts.confirm({ message, default: true, option: '--credential-store file' }))
+      return withStore(settings, 'file');
+  }
+  requireCredentialStoreAvailable(read, settings.profile);
+  return chosen;
+}
+
+function withStore(settings: ResolvedProfileSettings, credential_store: 'keychain' | 'file'): ResolvedProfileSettings {
+  return { ...settings, values: { ...settings.values, credential_store } };
+}
+
+interface Model {
+  /** Undefined if there is no other profile. */
+  readonly name: string | undefined;
+  readonly values: Profile;
+}
+
+/** The profile whose values a new profile gets as defaults: the current one, or the only one. */
+function findModel(context: CommandContext, settings: ResolvedProfileSettings): Model {
+  const { current, profiles } = context.config();
+  const [first, ...others] = profiles.keys();
+  const name = current ?? (others.length === 0 ? first : undefined);
+  const values = name === undefined ? undefined : profiles.get(name);
+  return settings.isProfileStored || values === undefined ? { name: undefined, values: {} } : { name, values };
 }
 
 /** The same error with a hint to use --credential-store, because `config set` cannot change a profile that does not exist yet. */
@@ -92,11 +132,15 @@ async function completeProfile(
   { typed, secret, again = false }: ProfileSetupInput,
 ): Promise<void> {
   const asking = again && context.prompts.interactive;
-  const values = await askProfileValues(context, settings, typed, asking);
-  const clientSecret: ClientSecretAnswer =
-    values.flow === 'implicit'
-      ? { kind: 'implicit' }
-      : await askClientSecret(context, { ...settings, values }, secret, asking);
+  const model = context.prompts.interactive ? findModel(context, settings) : { name: undefined, values: {} };
+  const isAboutApplication = Object.keys(typed).some((key) => key !== 'credential_store');
+  const mayBeTokenOnly =
+    again &&
+    !isAboutApplication &&
+    settings.values.callback_urls === undefined &&
+    (secret ?? settings.clientSecret) === undefined;
+  const values = await askProfileValues(context, settings, typed, { asking, mayBeTokenOnly, model: model.values });
+  const clientSecret = await answerClientSecret(context, { ...settings, values }, secret, asking, model);
   const store = await context.store({ ...settings, values });
   const { auth_url: authOrigin, client_id: clientId } = values;
   if (clientSecret.kind === 'new' && authOrigin !== undefined && clientId !== undefined) {
@@ -112,30 +156,40 @@ async function completeProfile(
     return config.path;
   });
   const stored = describeStoredSecret(clientSecret.kind, store.kind === 'keychain' ? 'keychain' : 'credential file');
+  const how = clientSecret.kind === 'none' ? 'auth login --with-token' : 'auth login';
   // A login that prompted for the settings prints the name of the store itself and then continues.
   await context.output.note([
     `Profile ${settings.profileName} was written to ${path}${again ? stored : ''}.`,
-    ...(again ? [`To log in, run ${formatCommandForProfile(settings.profile, 'auth login')}.`] : []),
+    ...(again ? [`To log in, run ${formatCommandForProfile(settings.profile, how)}.`] : []),
   ]);
 }
 
-/** `stored`: the stored client secret is kept. `public`: the application has none. `implicit`: the flow uses none. */
+/**
+ * `stored`: the stored client secret is kept. `public`: the application has none. `implicit`: the flow uses none. `none`: the
+ * profile has no application.
+ */
 type ClientSecretAnswer =
   | { readonly kind: 'new'; readonly secret: Secret }
-  | { readonly kind: 'stored' | 'public' | 'implicit' };
+  | { readonly kind: 'stored' | 'public' | 'implicit' | 'none' };
 
 function describeStoredSecret(kind: ClientSecretAnswer['kind'], storeName: string): string {
   if (kind === 'implicit') return '; the implicit flow needs no client secret';
+  if (kind === 'none')
+    return '; it has no application, so it cannot log in through the browser, and its access token cannot be renewed';
   if (kind === 'public') return '; no client secret is stored, because a public client has none';
   return `; the client secret is stored in the ${storeName}`;
 }
 
-async function askClientSecret(
+async function answerClientSecret(
   context: CommandContext,
   settings: ResolvedProfileSettings,
   typed: Secret | undefined,
   asking: boolean,
+  model: Model,
 ): Promise<ClientSecretAnswer> {
+  const { values } = settings;
+  if (values.client_id === undefined) return { kind: 'none' };
+  if (values.flow === 'implicit') return { kind: 'implicit' };
   const given = typed ?? settings.clientSecret;
   if (given !== undefined) return { kind: 'new', secret: given };
   const binding = findProfileServerBinding(settings);
@@ -144,29 +198,49 @@ async function askClientSecret(
   if (stored !== undefined && !asking) return { kind: 'stored' };
   // Native applications are usually public clients (RFC 8252 §8.5), which send their client ID in the body. The service of
   // docs/service.md, which alone reads credentials from the query, requires the secret (S5.2), and HTTP Basic is for secrets.
-  const mayBePublic = settings.values.token_params === 'body';
+  const mayBePublic = values.token_params === 'body';
   if (mayBePublic && !context.prompts.interactive) return { kind: 'public' };
-  const withoutAnswer = stored !== undefined ? 'stored' : mayBePublic ? 'public' : undefined;
+  const ofModel = stored === undefined ? await readSecretOfModel(context, settings, model) : undefined;
+  const unanswered: { readonly answer: ClientSecretAnswer; readonly hint: string } | undefined =
+    stored !== undefined
+      ? { answer: { kind: 'stored' }, hint: '; Enter keeps the stored one' }
+      : ofModel !== undefined
+        ? { answer: { kind: 'new', secret: ofModel }, hint: `; Enter uses that of profile ${model.name}` }
+        : mayBePublic
+          ? { answer: { kind: 'public' }, hint: '; Enter for a public client' }
+          : undefined;
   let isEmpty = false;
   const secret = await context.prompts.askSecret({
     name: 'client secret',
     option: '--client-secret-stdin',
     variable: 'CLOUDCTL_CLIENT_SECRET',
-    message: secretQuestions[withoutAnswer ?? 'required'],
+    message: `Client secret (hidden${unanswered?.hint ?? ''})`,
     validate: (written) => {
       isEmpty = written === '';
-      const isValid = isEmpty ? withoutAnswer !== undefined : isSecretText(written);
+      const isValid = isEmpty ? unanswered !== undefined : isSecretText(written);
       return isValid ? true : 'The secret is not 1 to 512 visible ASCII characters.';
     },
   });
-  return isEmpty && withoutAnswer !== undefined ? { kind: withoutAnswer } : { kind: 'new', secret };
+  return isEmpty && unanswered !== undefined ? unanswered.answer : { kind: 'new', secret };
 }
 
-const secretQuestions = {
-  required: 'Client secret (hidden)',
-  stored: 'Client secret (hidden; Enter keeps the stored one)',
-  public: 'Client secret (hidden; Enter for a public client)',
-} as const;
+/** The client secret of the other profile, if both profiles have the same application. */
+async function readSecretOfModel(
+  context: CommandContext,
+  { values }: ResolvedProfileSettings,
+  model: Model,
+): Promise<Secret | undefined> {
+  const binding = findProfileServerBinding({ values });
+  const { auth_url, client_id } = model.values;
+  if (model.name === undefined || binding === undefined) return undefined;
+  if (auth_url !== binding.authOrigin || client_id !== binding.clientId) return undefined;
+  try {
+    return await readStoredClientSecret(await context.store(context.storedSettings(model.name)), binding);
+  } catch (error) {
+    if (error instanceof CliError && error.code === 'keychain_unavailable') return undefined;
+    throw error;
+  }
+}
 
 async function readSecretFromStdin(context: CommandContext): Promise<Secret> {
   if (context.host.stdin.isTTY === true)

@@ -33,7 +33,13 @@ describe('what a profile points to', () => {
     ).toEqual(binding);
   });
 
-  it.each([['auth_url'], ['base_url'], ['client_id']])('without %s is nothing, and that is said', (key) => {
+  it('is both origins for a profile without an application, and a given token stays in it when it gets one', () => {
+    const { client_id: _none, ...urls } = whole;
+    const binding = findProfileServerBinding(resolveProfileSettings({ env: {}, config: configOf({ default: urls }) }));
+    expect(binding).toEqual({ authOrigin: 'https://a.example', baseOrigin: 'https://b.example', clientId: '' });
+  });
+
+  it.each([['auth_url'], ['base_url']])('without %s is nothing, and that is said', (key) => {
     const { [key]: _gone, ...rest }: Record<string, string> = whole;
     const config = configOf({ default: rest });
     const settings = resolveProfileSettings({ env: {}, config });

@@ -267,3 +267,102 @@ describe('a public client, which has no secret', () => {
     },
   );
 });
+
+describe('the wizard', () => {
+  it('takes Enter instead of a client ID for a profile with a token only', async () => {
+    const host = testHost();
+    const ran = await answerPrompts(
+      host,
+      ['auth', 'setup', '--credential-store', 'file'],
+      [
+        ['authorization server', 'https://cloud.example'],
+        ['resource API', 'https://api.example'],
+        ['Client ID', ''],
+      ],
+    );
+    expect(ran.code).toBe(0);
+    expectGolden('auth', ran.drawn.match(/Client ID [^)]*\)/)?.[0] ?? '', 'question');
+    expect(host.readConfig().profiles.get('default')).toEqual({
+      auth_url: 'https://cloud.example',
+      base_url: 'https://api.example',
+      credential_store: 'file',
+    });
+  });
+
+  it('offers a second account the values of the current profile, and its client secret', async () => {
+    const host = testHost();
+    const first = ['--client-secret-stdin', '--scope', 'read write', '--issuer', 'https://cloud.example'];
+    expect((await setup(host, [...whole, ...first], 'hunter2')).code).toBe(0);
+    const ran = await answerPrompts(
+      host,
+      ['auth', 'setup', '--profile', 'second'],
+      [
+        ['authorization server', ''],
+        ['resource API', ''],
+        ['Client ID', ''],
+        ['Callback URL', ''],
+        ['Scope', ''],
+        ['Client secret', ''],
+      ],
+    );
+    expect(ran.code).toBe(0);
+    const { profiles, current } = host.readConfig();
+    expect(profiles.get('second')).toEqual(profiles.get('default'));
+    expect(current).toBe('default');
+    const store = createFileCredentialStore(profilePaths(host.folders.state, 'second'));
+    const binding = { authOrigin: 'https://cloud.example', clientId: 'client-1' };
+    expect((await readStoredClientSecret(store, binding))?.reveal()).toBe('hunter2');
+    expect(ran.drawn + ran.err).not.toContain('hunter2');
+    expectGolden('auth', ran.drawn.match(/Client secret \([^)]*\)/)?.[0] ?? '', 'question');
+  });
+
+  it('gives the client secret of another profile to no other application', async () => {
+    const host = testHost();
+    expect((await setup(host, [...whole, '--client-secret-stdin'], 'hunter2')).code).toBe(0);
+    const ran = await answerPrompts(
+      host,
+      ['auth', 'setup', '--profile', 'second', '--auth-url', 'https://other.example', '--scope', 'read'],
+      [
+        ['resource API', ''],
+        ['Client ID', ''],
+        ['Callback URL', ''],
+        ['Client secret (hidden)', 'another'],
+      ],
+    );
+    expect(ran.code).toBe(0);
+    const store = createFileCredentialStore(profilePaths(host.folders.state, 'second'));
+    const binding = { authOrigin: 'https://other.example', clientId: 'client-1' };
+    expect((await readStoredClientSecret(store, binding))?.reveal()).toBe('another');
+  });
+
+  const urls = ['--auth-url', 'https://cloud.example', '--base-url', 'https://api.example'];
+
+  it('offers the file store where there is no keychain', async () => {
+    const host = testHost({ keychain: memoryKeychain(new Map(), () => 'missing') });
+    const ran = await answerPrompts(
+      host,
+      ['auth', 'setup', ...urls],
+      [
+        ['no keychain', 'y'],
+        ['Client ID', ''],
+      ],
+    );
+    expect(ran.code).toBe(0);
+    expect(host.readConfig().profiles.get('default')).toMatchObject({ credential_store: 'file' });
+    expectGolden('auth', ran.drawn.match(/This machine[^?]*\?/)?.[0] ?? '', 'question');
+  });
+
+  it.each(['missing', 'locked'] as const)('stores nothing if the keychain is %s and no file is wanted', async (why) => {
+    const host = testHost({ keychain: memoryKeychain(new Map(), () => why) });
+    const answers = why === 'missing' ? ([['no keychain', 'n']] as const) : [];
+    const ran = await answerPrompts(host, ['auth', 'setup', ...urls, '-o', 'json'], answers);
+    expect(ran.error()).toMatchObject({ code: 'keychain_unavailable' });
+    expect(host.readConfig().profiles.size).toBe(0);
+  });
+
+  it('does not choose the file store without a terminal', async () => {
+    const host = testHost({ keychain: memoryKeychain(new Map(), () => 'missing') });
+    const ran = await setup(host, [...whole.slice(0, 8), '--client-secret-stdin', '-o', 'json'], 'hunter2');
+    expect(ran.error()).toMatchObject({ code: 'keychain_unavailable' });
+  });
+});
