@@ -63,6 +63,8 @@ export interface ProfileReference {
   readonly isDefault: boolean;
   /** True for a profile with two URLs and no application, whose only session is a token of `auth login --with-token`. */
   readonly isTokenOnly?: true;
+  /** The variables that replace servers or the application of a stored profile, to which its session is then not sent. */
+  readonly replacedBy?: readonly string[];
 }
 
 /** The words that select the profile in a suggested command; empty if a command without `--profile` selects it. */
@@ -137,7 +139,11 @@ export function resolveProfileSettings(input: ProfileSettingsInput): ResolvedPro
       accessToken !== undefined && !isAccessTokenIgnored
         ? // `--profile` in a suggested command would replace the token of the variable.
           { name: profileName, isDefault: true }
-        : { ...buildProfileReference(profileName, input.env, input.config), ...tokenOnly(resolved) },
+        : {
+            ...buildProfileReference(profileName, input.env, input.config),
+            ...tokenOnly(resolved),
+            ...replacedBy(stored, input),
+          },
     isProfileStored: stored !== undefined,
     isProfileNamed: named !== undefined,
     values: resolved,
@@ -151,6 +157,20 @@ export function resolveProfileSettings(input: ProfileSettingsInput): ResolvedPro
 function tokenOnly({ auth_url, base_url, client_id }: Profile): Pick<ProfileReference, 'isTokenOnly'> {
   const isTokenOnly = auth_url !== undefined && base_url !== undefined && client_id === undefined;
   return isTokenOnly ? { isTokenOnly } : {};
+}
+
+function replacedBy(
+  stored: Profile | undefined,
+  { env, overrides }: ProfileSettingsInput,
+): Pick<ProfileReference, 'replacedBy'> {
+  const names = (['auth_url', 'base_url', 'client_id'] as const).flatMap((key) => {
+    const { variable = '', parse } = profileSettingSpecs[key];
+    const text = normalizeEnvironmentVariableValue(env[variable]);
+    if (text === undefined || overrides?.[key] !== undefined || stored?.[key] === undefined) return [];
+    const parsed = parse(text);
+    return parsed.ok && parsed.value === stored[key] ? [] : [variable];
+  });
+  return names.length === 0 ? {} : { replacedBy: names };
 }
 
 /** Throws `profile_unknown` if the user selected the profile by name but config.json does not contain it. */

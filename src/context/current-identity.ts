@@ -3,7 +3,7 @@ import { createRateLimitWaitFunction } from '../api/rate-limit-wait.ts';
 import { readLoggedInAccountFile } from '../auth/session/account.ts';
 import { buildRefusedRequestHints } from '../auth/session/session-server-binding.ts';
 import { CliError } from '../base/errors.ts';
-import type { AccountAndServerOrigins } from '../base/identity.ts';
+import { type AccountAndServerOrigins, describeTeam } from '../base/identity.ts';
 import { accessTokenSource, type ResolvedProfileSettings } from '../config/settings.ts';
 import type { CommandContext } from '../context.ts';
 import { runUntilSignal } from '../platform/until-signal.ts';
@@ -85,6 +85,28 @@ export async function readStoredAccountAndServerOrigins(
   if (accessTokenSource(settings) !== 'session') return { baseOrigin: settings.values.base_url };
   const { accountUuid, team, authOrigin, baseOrigin, clientId } = await (await context.session(settings)).record();
   return { accountUuid, team, authOrigin, baseOrigin, clientId };
+}
+
+/**
+ * The account for the question of a confirmation. The account of a token that is not of a stored session is read from the service;
+ * without a terminal nothing is asked.
+ */
+export async function describeActor(
+  context: CommandContext,
+  settings: ResolvedProfileSettings,
+  identity: AccountAndServerOrigins,
+): Promise<string> {
+  if (accessTokenSource(settings) === 'session' || !context.prompts.interactive)
+    return describeCurrentAccount(context, settings, identity);
+  const hints = buildRefusedRequestHints(settings, context.host.folders.config);
+  const account = await fetchAccountDetails(await context.api(settings), hints).catch((error: unknown) => {
+    if (error instanceof CliError) return undefined;
+    throw error;
+  });
+  const who = account?.email ?? account?.name;
+  if (account === undefined || who === undefined)
+    return describeCurrentAccount(context, settings, { ...identity, ...account });
+  return account.teamName === undefined ? `${who}, ${describeTeam(account.team)}` : `${who}, team ${account.teamName}`;
 }
 
 /** Describes the account to the user with names where they are known, such as `ada@example.com, team Harbour Works`. */

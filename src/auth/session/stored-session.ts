@@ -96,7 +96,10 @@ export function requireStoredSession(
     case 'elsewhere':
       throw new CliError('not_logged_in', `profile "${profile.name}" is logged in to other servers`, {
         detail: `the stored session belongs to ${known.record.authOrigin} and ${known.record.baseOrigin}, and is not sent to other servers`,
-        hint: `log in with another profile: \`cloudctl auth login --profile NAME\``,
+        hint:
+          profile.replacedBy === undefined
+            ? 'log in with another profile: `cloudctl auth login --profile NAME`'
+            : `use the servers of the profile: \`unset ${profile.replacedBy.join(' ')}\``,
       });
     default:
       return known satisfies never;

@@ -2,6 +2,7 @@ import { buildLoginSessionReport } from '../../auth/session/session-report.ts';
 import type { LoginResult } from '../../auth/session/store-login.ts';
 import { describeTokenLifetime } from '../../auth/session/token-lifetime.ts';
 import { describeTeam } from '../../base/identity.ts';
+import { quietForJson } from '../../cli/quiet-for-json.ts';
 import { quoteShellArg } from '../../cli/shell-quote.ts';
 import { writeProfile } from '../../config/config-file.ts';
 import {
@@ -76,4 +77,8 @@ export async function reportLogin(
   const current = ['cloudctl auth switch', quoteShellArg(profile.name)].join(' ');
   const next = `Later commands need \`${formatProfileOption(profile).join(' ')}\`; or make it the current profile: ${current}`;
   await output.note(profile.isDefault ? lines : [...lines, next]);
+  if (profile.replacedBy !== undefined)
+    await quietForJson(context).output.warn(
+      `this session is of ${record.authOrigin} and ${record.baseOrigin}, not of the servers of profile ${profile.name}, because of ${profile.replacedBy.join(' and ')}; later commands need the same environment`,
+    );
 }

@@ -7,7 +7,7 @@ import { CliError, type ExitCode, usageError } from '../../base/errors.ts';
 import { maxSanitizedTextLength } from '../../base/sanitize.ts';
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
 import { accessTokenSource } from '../../config/settings.ts';
-import { describeCurrentAccount, readStoredAccountAndServerOrigins } from '../../context/current-identity.ts';
+import { describeActor, readStoredAccountAndServerOrigins } from '../../context/current-identity.ts';
 import type { CommandContext } from '../../context.ts';
 import {
   buildQuotedSourceOptionArgs,
@@ -115,7 +115,7 @@ export const dbMigrateCommand: CommandSpec<CommandContext> = {
     if (options.method !== 'continuous') throw methodNotStartableError(source, options.method);
     if (preflight !== undefined && !preflight.report.ok)
       throw buildMigrationMethodBlockedError(preflight.report, args.value('fix-sql'));
-    await confirm(context, source, cluster, describeCurrentAccount(context, settings, identity));
+    await confirm(context, source, cluster, await describeActor(context, settings, identity));
     const before = await readSourceBeforeMigration(context, args, source);
     const started = await startAndRecordMigration(
       {

@@ -5,7 +5,7 @@ import { buildRefusedRequestHints } from '../../auth/session/session-server-bind
 import { CliError, usageError } from '../../base/errors.ts';
 import { maxSanitizedTextLength } from '../../base/sanitize.ts';
 import type { CommandSpec } from '../../cli/command.ts';
-import { describeCurrentAccount, readStoredAccountAndServerOrigins } from '../../context/current-identity.ts';
+import { describeActor, readStoredAccountAndServerOrigins } from '../../context/current-identity.ts';
 import type { CommandContext } from '../../context.ts';
 import { formatProfileAndServerOptions } from '../profile-options.ts';
 import { clusterArgument, readClusterUuid } from './cluster-argument.ts';
@@ -45,7 +45,7 @@ export const dbStopCommand: CommandSpec<CommandContext> = {
       await output.note(describeNextMigrationStep(context, cluster, migration.status), maxSanitizedTextLength);
       return 0;
     }
-    const actor = describeCurrentAccount(context, settings, identity);
+    const actor = await describeActor(context, settings, identity);
     const message = `Stop ${describeOnlineMigration(migration)}, into cluster ${cluster} as ${actor}? A stopped migration cannot be continued.`;
     if (!(await prompts.confirm({ message })))
       throw new CliError('cancelled', 'the migration was not stopped', {

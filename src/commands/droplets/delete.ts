@@ -7,7 +7,7 @@ import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
 import { quietForJson } from '../../cli/quiet-for-json.ts';
 import { requireNonEmptyValue } from '../../cli/require-non-empty-value.ts';
 import { shortenInputForError } from '../../cli/shorten-input-for-error.ts';
-import { describeCurrentAccount, readStoredAccountAndServerOrigins } from '../../context/current-identity.ts';
+import { describeActor, readStoredAccountAndServerOrigins } from '../../context/current-identity.ts';
 import type { CommandContext } from '../../context.ts';
 import { deleteDroplets, limitOptions, readLimits, requireDeletable } from '../../droplets/index.ts';
 import { formatProfileAndServerOptions } from '../profile-options.ts';
@@ -57,7 +57,7 @@ export const dropletsDeleteCommand: CommandSpec<CommandContext> = {
     if (tag !== undefined && droplets.length === 0)
       await io.output.note(`No droplet has the tag ${shortenInputForError(tag)}.`);
     const actor = context.prompts.interactive
-      ? describeCurrentAccount(context, settings, await readStoredAccountAndServerOrigins(context, settings))
+      ? await describeActor(context, settings, await readStoredAccountAndServerOrigins(context, settings))
       : undefined;
     return deleteDroplets(context, api, droplets, {
       loginHints: buildRefusedRequestHints(settings, context.host.folders.config),

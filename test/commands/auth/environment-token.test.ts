@@ -4,7 +4,7 @@ import { expectGolden } from '../../fixtures/golden.ts';
 import { type TestHost, testHost } from '../../fixtures/host.ts';
 import { type Seeded, seedSession } from '../../fixtures/session.ts';
 import { callApi, MAYA, sandboxFor, TOMAS, tokenFor } from '../../sandbox/requests.ts';
-import { createSandboxHost, runCloudctl, runLogin, stableText } from '../run-cloudctl.ts';
+import { createSandboxHost, runCloudctl, runLogin, stableText, startCloudctl } from '../run-cloudctl.ts';
 
 const variable = 'CLOUDCTL_ACCESS_TOKEN';
 /** The line that ends each command which changes a session. */
@@ -205,5 +205,43 @@ describe('a command that changes something names the account of the variable', (
     const { host, sandbox } = await machine();
     sandbox.faults.add({ match: { path: '/v2/account' }, action: 'status', status: 404 });
     expectGolden('auth', stableText(await runCloudctl(host, ['api', 'DELETE', '/v2/droplets/1']), /^Acts/));
+  });
+});
+
+describe('a variable that names other servers than the profile', () => {
+  it('is named by the error of a command, and by the login that used it', async () => {
+    const [sandbox, other] = [await sandboxFor(), await sandboxFor()];
+    const host = testHost();
+    await seedSession(host, sandbox, { profile: 'work' });
+    const env = { CLOUDCTL_BASE_URL: other.ready.base_url };
+    const ran = await runCloudctl(host, ['droplets', 'list', '--profile', 'work', '-o', 'json'], { env });
+    expect(ran.error()).toMatchObject({ code: 'not_logged_in' });
+    expect(ran.error().hint).toContain('`unset CLOUDCTL_BASE_URL`');
+    const { access_token: stdin } = await tokenFor(other, { user: TOMAS });
+    const words = ['auth', 'login', '--with-token', '--profile', 'work'];
+    const login = await runCloudctl(host, words, { env, stdin });
+    expect(login.code).toBe(0);
+    expectGolden('auth', stableText(login, /^warning: this session/));
+    const same = await runCloudctl(host, ['auth', 'status', '--profile', 'work'], {
+      env: { CLOUDCTL_BASE_URL: `${sandbox.ready.base_url}/` },
+    });
+    expect(same.err).not.toContain('unset');
+  });
+});
+
+describe('the question of a confirmation', () => {
+  it('names the account of the variable', async () => {
+    const { host, sandbox, token } = await machine();
+    const body = JSON.stringify({ name: 'zz-03', size: 's-1vcpu-1gb', image: 'ubuntu-24-04-x64', region: 'nyc3' });
+    await callApi(sandbox, token, 'POST', '/v2/droplets', body);
+    const started = startCloudctl(host, ['droplets', 'delete', 'zz-03'], { terminal: 200 });
+    let drawn = '';
+    started.host.screen.on('data', (chunk) => {
+      drawn += String(chunk);
+    });
+    while (!drawn.includes('?')) await new Promise((resolve) => setTimeout(resolve, 5));
+    started.host.stdin.emit('data', 'n\r');
+    await started.ended;
+    expect(drawn + started.host.err()).toContain(MAYA);
   });
 });
