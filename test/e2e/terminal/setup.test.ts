@@ -115,8 +115,25 @@ describe.skipIf(lacks('tmux'))('auth setup on a terminal', () => {
     expect(storedSecret()).not.toContain('a-wrong-one-5523');
   });
 
+  const noKeychain = { DBUS_SESSION_BUS_ADDRESS: undefined };
+
+  test('without a keychain the file store is offered before anything else', async () => {
+    const shown = await open(['auth', 'setup'], noKeychain);
+    await answer(shown, /no keychain[\s\S]*\(Y\/n\)/, '');
+    await answer(shown, /\? Origin .*authorization server/, 'https://cloud.example.com');
+    await answer(shown, /\? Origin .*resource API/, 'https://api.example.com');
+    await answer(shown, /\? Client ID/, '');
+    expect(await shown.ended()).toBe(0);
+    expect(profile()).toEqual({
+      auth_url: 'https://cloud.example.com',
+      base_url: 'https://api.example.com',
+      credential_store: 'file',
+    });
+  });
+
   test('without a place for the secret nothing is asked', async () => {
-    screen = await terminal(['auth', 'setup'], { folders, env: { DBUS_SESSION_BUS_ADDRESS: undefined }, columns: 160 });
+    screen = await terminal(['auth', 'setup'], { folders, env: noKeychain, columns: 160 });
+    await answer(screen, /no keychain[\s\S]*\(Y\/n\)/, 'n');
     expect(await screen.ended()).toBe(1);
     const text = await screen.screen();
     expect(text).toMatch(/^error: .*keychain/m);
