@@ -40,6 +40,7 @@ const rules: readonly (readonly [name: string, rule: Rule])[] = [
   ['process.exit is not called', text.processExitIsNotCalled],
   ['a time limit is a timeoutSignal', text.timeLimitsOutliveGarbageCollection],
   ['every statement to PostgreSQL is sent by one function', text.postgresqlStatementsHaveOnePlace],
+  ['children are started in one place, which leaves the secrets out', text.childrenAreStartedInOnePlace],
   ['no type is cast to any', text.typesAreTight],
   ['no file has a marker of unfinished work', text.nothingIsUnfinished],
   ['no file names a machine or a registry', text.noMachineIsNamed],

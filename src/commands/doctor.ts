@@ -30,7 +30,7 @@ import { checkTrust, checkUrlResponds, type DoctorEndpointToCheck } from '../doc
 import { buildFailedDoctorFinding, createDoctorReport, type DoctorFinding } from '../doctor/doctor-finding.ts';
 import { probeCallbackPorts } from '../doctor/probe-callback-ports.ts';
 import { probeCredentialFolder, probeKeychain } from '../doctor/probe-credential-store.ts';
-import { canOpenUrl } from '../platform/browser.ts';
+import { findOpener } from '../platform/browser.ts';
 import { detectBrowserEnvironment } from '../platform/browser-environment.ts';
 import { proxyFor } from '../platform/proxy.ts';
 import { trustOf } from '../platform/trust.ts';
@@ -117,7 +117,7 @@ async function* runChecks(context: CommandContext): AsyncGenerator<readonly Doct
     runtime,
     isTerminal: host.stderr.isTTY,
     browser: host.env.BROWSER,
-    canOpenUrl: canOpenUrl(host.env, host.platform),
+    opener: findOpener(host.env, host.platform),
     profile: value.profile,
   };
   yield [checkBrowserPortReachability(facts), checkBrowser(facts)];

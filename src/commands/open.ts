@@ -58,11 +58,15 @@ export const openCommand: CommandSpec<CommandContext> = {
     const url = await urlOf(context, settings, pages, { page, id: id ?? '', cluster });
     const { host, output } = context;
     const canOpen = canOpenBrowser(detectBrowserEnvironment(host.env, host.platform), true, host.env.BROWSER);
-    if (!args.has('print') && canOpen && (await host.browser.open(url))) {
+    let why = 'no browser can be opened here';
+    const onFailure = (failure: string): void => {
+      why = failure;
+    };
+    if (!args.has('print') && canOpen && (await host.browser.open(url, onFailure))) {
       await output.note(`Opened ${url}`);
       return 0;
     }
-    if (!args.has('print')) await output.warn('no browser can be opened here; the URL is printed instead');
+    if (!args.has('print')) await output.warn(`${why}; the URL is printed instead`);
     if (output.format === 'table' && context.globals.values('format').length === 0) await output.text(url);
     else await output.object({ url }, { columns: [{ name: 'URL', value: (row) => row.url }] });
     return 0;

@@ -9,8 +9,8 @@ export interface BrowserEnvironmentFacts {
   readonly isTerminal: boolean;
   /** The value of the environment variable `BROWSER`. */
   readonly browser: string | undefined;
-  /** Whether the program that opens URLs (`xdg-open`) was found. */
-  readonly canOpenUrl: boolean;
+  /** The program that opens URLs; undefined if there is none. */
+  readonly opener: string | undefined;
   readonly profile: ProfileReference;
 }
 
@@ -22,7 +22,7 @@ export function checkBrowser({
   runtime,
   isTerminal,
   browser,
-  canOpenUrl,
+  opener,
   profile,
 }: BrowserEnvironmentFacts): DoctorFinding {
   const id = 'browser';
@@ -32,17 +32,20 @@ export function checkBrowser({
     return warn('CI is set: a login opens no browser', 'open the printed URL in any browser, or unset CI');
   if (!isTerminal)
     return warn('standard error is not a terminal: a login opens no browser', `open the printed URL, or use ${paste}`);
-  if (browser === 'none')
+  if (browser?.trim() === 'none')
     return warn('BROWSER=none: a login opens no browser', 'open the printed URL in any browser, or unset BROWSER');
-  if (browser) return { id, status: 'ok', observed: 'a login opens the browser that the variable BROWSER names' };
+  if (browser?.trim()) {
+    if (opener !== undefined) return { id, status: 'ok', observed: `BROWSER is set: a login runs ${opener}` };
+    return warn('BROWSER names no installed program: a login opens no browser', '`unset BROWSER`');
+  }
   if (!runtime.display && !runtime.wsl)
     return warn('no graphical display', `open the printed URL in a browser on another machine, with ${paste}`);
-  if (!canOpenUrl)
+  if (opener === undefined)
     return warn(
       'no program that opens a browser was found',
       'install such a program (on Debian: `apt-get install xdg-utils`), or set BROWSER',
     );
-  return { id, status: 'ok', observed: 'a login opens the default browser' };
+  return { id, status: 'ok', observed: `a login opens the default browser, with ${opener}` };
 }
 
 /** Whether the browser of the user can reach a port of this machine. */

@@ -54,7 +54,8 @@ export async function runPasswordCommand(
     CLOUDCTL_SOURCE_USER: source.username,
   };
   const { failure, stdout } = await runPrintingProgram(words, {
-    env: { ...env, ...variables },
+    env,
+    given: variables,
     signal,
     limit,
     maxOutputBytes: maxPasswordBytes,

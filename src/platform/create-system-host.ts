@@ -46,9 +46,9 @@ export function createSystemHost(options: SystemHostOptions = {}): HostSystem {
       return send;
     },
     browser: {
-      async open(url) {
+      async open(url, onFailure) {
         const { createSystemBrowser } = await import('./browser.ts');
-        return createSystemBrowser(env, platform).open(url);
+        return createSystemBrowser(env, platform).open(url, onFailure);
       },
     },
     startPager: (command) => startPager(command, env),

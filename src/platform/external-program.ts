@@ -1,8 +1,6 @@
-import { type ChildProcessByStdio, type SpawnOptionsWithStdioTuple, spawn } from 'node:child_process';
-import { accessSync, constants, statSync } from 'node:fs';
-import { delimiter, isAbsolute, join } from 'node:path';
+import type { ChildProcess } from 'node:child_process';
 import type { Readable } from 'node:stream';
-import type { ProcessEnvironment } from './host.ts';
+import { type ChildEnvironment, findProgram, startChild } from './child.ts';
 import { timeoutSignal } from './timeout-signal.ts';
 
 export interface ExternalProgramResult {
@@ -12,9 +10,7 @@ export interface ExternalProgramResult {
   readonly stderr: string;
 }
 
-export interface ExternalProgramOptions {
-  /** The complete environment of the program, which inherits no other variables. */
-  readonly env: ProcessEnvironment;
+export interface ExternalProgramOptions extends ChildEnvironment {
   readonly signal: AbortSignal;
   /** Maximum size of each output stream in bytes; the program is ended when it writes more. */
   readonly maxOutputBytes: number;
@@ -43,7 +39,8 @@ export const runExternalProgram: ExternalProgramRunner = async (file, args, opti
   return result;
 };
 
-export interface PrintingProgramOptions extends Pick<ExternalProgramOptions, 'env' | 'signal' | 'maxOutputBytes'> {
+export interface PrintingProgramOptions
+  extends Pick<ExternalProgramOptions, 'env' | 'given' | 'signal' | 'maxOutputBytes'> {
   /** Time limit in milliseconds. */
   readonly limit: number;
 }
@@ -67,6 +64,8 @@ export async function runPrintingProgram(
     ...options,
     signal: either,
     ownGroup: true,
+    // A program that fetches a secret sends requests.
+    usesProxy: true,
     outputGraceMs: 500,
   });
   const printed = { stdout, stderr };
@@ -76,26 +75,6 @@ export async function runPrintingProgram(
   if (failure !== undefined) return { stdout, stderr: '', failure: startFailure(failure, options.maxOutputBytes) };
   if (status === undefined) return { ...printed, failure: 'a signal ended it' };
   return status === 0 ? printed : { ...printed, failure: `its exit status is ${status}` };
-}
-
-/**
- * The path of a program: a path stays as it is, and a name is searched in the absolute entries of PATH, because a relative entry
- * would name a program in whatever folder the command runs. Undefined when there is none.
- */
-function findProgram(program: string, env: ProcessEnvironment): string | undefined {
-  // Windows adds extensions and searches other folders first.
-  if (program.includes('/') || process.platform === 'win32') return program;
-  const folders = (env.PATH ?? '').split(delimiter).filter((folder) => isAbsolute(folder));
-  return folders.map((folder) => join(folder, program)).find(isExecutable);
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return statSync(path).isFile();
-  } catch {
-    return false;
-  }
 }
 
 function startFailure(error: unknown, maxOutputBytes: number): string {
@@ -113,7 +92,7 @@ interface EndedProgram extends ExternalProgramResult {
 const runToEnd = (
   file: string,
   args: readonly string[],
-  { env, signal, maxOutputBytes: most, ownGroup = false, outputGraceMs }: ExternalProgramOptions,
+  { signal, maxOutputBytes: most, ownGroup = false, outputGraceMs, ...environment }: ExternalProgramOptions,
 ): Promise<EndedProgram> =>
   new Promise((resolve) => {
     if (signal.aborted) {
@@ -121,18 +100,19 @@ const runToEnd = (
       return;
     }
     const detached = ownGroup && process.platform !== 'win32';
-    const child = spawnIfPossible(file, args, { env, stdio: ['ignore', 'pipe', 'pipe'], windowsHide: true, detached });
-    if ('failure' in child) {
-      resolve({ status: undefined, stdout: '', stderr: '', failure: child.failure });
+    const started = startIfPossible(file, args, { ...environment, detached });
+    if ('failure' in started) {
+      resolve({ status: undefined, stdout: '', stderr: '', failure: started.failure });
       return;
     }
+    const { child, stdout, stderr } = started;
     const kill = (name: NodeJS.Signals) => (detached ? killGroup(child.pid, name) : child.kill(name));
     let failure: unknown;
     let killTimer: NodeJS.Timeout | undefined;
     let graceTimer: NodeJS.Timeout | undefined;
     const closePipes = () => {
-      child.stdout.destroy();
-      child.stderr.destroy();
+      stdout.destroy();
+      stderr.destroy();
     };
     const end = (why: unknown) => {
       failure ??= why;
@@ -162,8 +142,8 @@ const runToEnd = (
       };
     };
     const [out, err] = [collectOutput(), collectOutput()];
-    child.stdout.on('data', out.add);
-    child.stderr.on('data', err.add);
+    stdout.on('data', out.add);
+    stderr.on('data', err.add);
     signal.addEventListener('abort', stop);
     child.once('error', (error) => {
       failure ??= error;
@@ -190,11 +170,19 @@ const terminationGraceMs = 2000;
 const killGraceMs = 500;
 
 /** Node throws some errors of a start, such as ENOEXEC, and emits others as an event. */
-function spawnIfPossible(
-  ...of: [string, readonly string[], SpawnOptionsWithStdioTuple<'ignore', 'pipe', 'pipe'>]
-): ChildProcessByStdio<null, Readable, Readable> | { readonly failure: unknown } {
+function startIfPossible(
+  file: string,
+  args: readonly string[],
+  options: ChildEnvironment & { readonly detached: boolean },
+):
+  | { readonly child: ChildProcess; readonly stdout: Readable; readonly stderr: Readable }
+  | { readonly failure: unknown } {
   try {
-    return spawn(...of);
+    const child = startChild(file, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
+    const { stdout, stderr } = child;
+    return stdout === null || stderr === null
+      ? { failure: new Error(`${file} has no pipes`) }
+      : { child, stdout, stderr };
   } catch (failure) {
     return { failure };
   }

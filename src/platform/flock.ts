@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process';
+import { findProgram, runChildSync } from './child.ts';
 
 /**
  * Locks an open file until it is closed; returns false when another process has the lock. Throws when the file cannot be locked
@@ -11,9 +11,10 @@ export type TryFileLock = (descriptor: number) => boolean;
  * program flock has ended.
  */
 export const tryLockOpenFileWithFlockProgram: TryFileLock = (descriptor) => {
-  const { status, stderr, error } = spawnSync('flock', ['-n', '3'], {
+  const { env } = process;
+  const { status, stderr, error } = runChildSync(findProgram('flock', env) ?? 'flock', ['-n', '3'], {
     stdio: ['ignore', 'ignore', 'pipe', descriptor],
-    encoding: 'utf8',
+    env,
   });
   if (error !== undefined)
     throw new Error(`neither a prebuilt lock library nor a flock program was found (${error.message})`);

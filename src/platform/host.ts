@@ -74,10 +74,11 @@ export interface CommandHttpSenderOptions extends Pick<HttpSenderOptions, 'fresh
 
 export interface BrowserLauncher {
   /**
-   * Starts the command that opens URLs; resolves with false when the system has none. The result does not show whether the
-   * browser opened the URL.
+   * Starts the command that opens URLs; resolves with false when the system has none, or when it failed at once. A command that
+   * still runs counts as success. `onFailure` is called with a sentence that names what was tried, also when the command fails
+   * later.
    */
-  open(url: string): Promise<boolean>;
+  open(url: string, onFailure?: (failure: string) => void): Promise<boolean>;
 }
 
 export interface Keychain {

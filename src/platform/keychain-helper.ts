@@ -1,7 +1,7 @@
-import { type SpawnOptions, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { sanitizeLine } from '../base/sanitize.ts';
+import { startChild } from './child.ts';
 import type { ProcessEnvironment } from './host.ts';
 import {
   decodeKeychainHelperReply,
@@ -41,17 +41,14 @@ export function startKeychainHelper({
   inherits,
 }: KeychainHelperOptions): KeychainHelperProcess {
   const path = script ?? fileURLToPath(new URL('./keychain.cjs', import.meta.url));
-  const { child, stdin, stdout, stderr } = spawnWithPipes(
-    node ?? process.execPath,
-    service === undefined ? [path] : [path, service],
-    {
-      env: helperEnvironment(env),
-      stdio: ['pipe', 'pipe', 'pipe', inherits ?? 'ignore'],
-      windowsHide: true,
-      // The helper has its own process group, so that Ctrl-C, which signals the group of the terminal, interrupts no write.
-      detached: process.platform !== 'win32',
-    },
-  );
+  const child = startChild(node ?? process.execPath, service === undefined ? [path] : [path, service], {
+    env: withoutNodeVariables(env),
+    stdio: ['pipe', 'pipe', 'pipe', inherits ?? 'ignore'],
+    // The helper has its own process group, so that Ctrl-C, which signals the group of the terminal, interrupts no write.
+    detached: process.platform !== 'win32',
+  });
+  const { stdin, stdout, stderr } = child;
+  if (stdin === null || stdout === null || stderr === null) throw new Error('the keychain helper has no pipes');
   let waiting: ((reply: KeychainReply) => void) | undefined;
   let begin = (): void => {};
   let words = '';
@@ -101,14 +98,6 @@ export function startKeychainHelper({
   };
 }
 
-/** Node's type definitions do not express that the first three of four descriptors are pipes. */
-function spawnWithPipes(node: string, args: readonly string[], options: SpawnOptions) {
-  const child = spawn(node, args, options);
-  const { stdin, stdout, stderr } = child;
-  if (stdin === null || stdout === null || stderr === null) throw new Error('the keychain helper has no pipes');
-  return { child, stdin, stdout, stderr };
-}
-
 function endReason(how: number | string | null, words: string): string {
   const last =
     words
@@ -122,12 +111,12 @@ function endReason(how: number | string | null, words: string): string {
  * The helper's environment has no variables that affect Node: additional certificates take 35 ms to load, and other variables
  * add output or wait for a debugger.
  */
-function helperEnvironment({
+function withoutNodeVariables({
   NODE_OPTIONS,
   NODE_EXTRA_CA_CERTS,
   NODE_DEBUG,
   NODE_V8_COVERAGE,
   ...rest
-}: ProcessEnvironment): NodeJS.ProcessEnv {
+}: ProcessEnvironment): ProcessEnvironment {
   return rest;
 }

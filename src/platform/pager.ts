@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { startChild } from './child.ts';
 import type { ProcessEnvironment, RunningPager } from './host.ts';
 
 /**
@@ -10,11 +10,13 @@ export function startPager(
   env: ProcessEnvironment,
   platform: NodeJS.Platform = process.platform,
 ): RunningPager {
-  const child = spawn(command, {
+  const child = startChild(command, [], {
     shell: true,
     stdio: ['pipe', 'inherit', 'inherit'],
+    windowsHide: false,
+    env,
     // The defaults of git: less ends when everything fits the screen, shows colours, and leaves the text on the screen.
-    env: { ...env, LESS: env.LESS ?? 'FRX', LV: env.LV ?? '-c' },
+    given: { LESS: env.LESS ?? 'FRX', LV: env.LV ?? '-c' },
   });
   let isOpen = true;
   const ended = new Promise<number | undefined>((resolve) => {

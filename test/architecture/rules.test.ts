@@ -131,6 +131,24 @@ const samples: readonly Sample[] = [
     says: ["src/droplets/index.ts: import { a } from './a.ts';", 'src/droplets/index.ts: export const b = a;'],
   },
   {
+    name: 'a child that inherits every secret',
+    rule: text.childrenAreStartedInOnePlace,
+    good: {
+      'src/platform/child.ts': "import { spawn } from 'node:child_process';",
+      'src/platform/pager.ts': "import type { ChildProcess } from 'node:child_process';",
+      'src/sandbox/state/folder-lock.ts':
+        "import { spawnSync } from 'node:child_process';\nspawnSync('flock', { env: { PATH: path } });",
+    },
+    bad: {
+      'src/platform/pager.ts': "import { type ChildProcess, spawn } from 'child_process';",
+      'src/sandbox/state/folder-lock.ts': "spawnSync('flock', { stdio });",
+    },
+    says: [
+      "src/platform/pager.ts:1: import { type ChildProcess, spawn } from 'child_process';",
+      'src/sandbox/state/folder-lock.ts starts a child without an environment of its own',
+    ],
+  },
+  {
     name: 'a sandbox that uses the client',
     rule: layers.sandboxImportsOnlyTheEngine,
     good: { 'src/sandbox/a.ts': "import '../engine/move.ts'; import { Hono } from 'hono'; import './b.ts';" },

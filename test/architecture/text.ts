@@ -87,6 +87,21 @@ export const postgresqlStatementsHaveOnePlace: Rule = (project) => [
   ),
 ];
 
+/**
+ * What starts a child decides what it inherits: child.ts leaves the secrets out. The sandbox, which imports nothing of the
+ * program, has one child of its own, with a fixed environment.
+ */
+export const childrenAreStartedInOnePlace: Rule = (project) => [
+  ...lines(
+    project.files,
+    /^src\/(?!platform\/child\.ts$|sandbox\/state\/folder-lock\.ts$)/,
+    /^(?!import type ).*['"](?:(?:node:)?child_process|node:cluster)['"]/,
+  ),
+  ...Object.entries(project.files)
+    .filter(([path, text]) => path === 'src/sandbox/state/folder-lock.ts' && !/\benv: \{ PATH: /.test(text))
+    .map(([path]) => `${path} starts a child without an environment of its own`),
+];
+
 export const typesAreTight: Rule = (project) =>
   lines(project.files, /^(src|test)\/.*\.ts$/, looseType).filter((line) => !/:\d+: (\/\/|\*|\/\*)/.test(line));
 

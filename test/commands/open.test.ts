@@ -1,5 +1,7 @@
 import { expect, it } from 'vitest';
 import { recordStartedSandbox } from '../../src/config/sandbox-urls-and-credentials.ts';
+import { runCliCommandLine } from '../../src/main.ts';
+import { createSystemBrowser } from '../../src/platform/browser.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 import { type TestHost, testHost } from '../fixtures/host.ts';
 import { seedSession } from '../fixtures/session.ts';
@@ -52,6 +54,15 @@ it('--print prints the URL in each format and sends no request', async () => {
   expect((await runCloudctl(host, ['open', '--print'])).out).toBe(`${panel}\n`);
   expect((await runCloudctl(host, ['open', '--print', '-o', 'json'])).json()).toEqual({ url: panel });
   expect(await recordedRequests(sandbox)).toEqual([]);
+});
+
+it('a browser that fails is named, and the URL is printed', async () => {
+  const { host, panel } = await onSandbox();
+  const browser = createSystemBrowser({ PATH: process.env.PATH, BROWSER: 'no-such-browser' }, 'linux');
+  const here = testHost({ beside: host });
+  expect(await runCliCommandLine(['open'], { ...here, browser })).toBe(0);
+  expect(here.out()).toBe(`${panel}\n`);
+  expect(here.err()).toContain('no-such-browser');
 });
 
 it.each([

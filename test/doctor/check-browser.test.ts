@@ -20,7 +20,7 @@ const seat: BrowserEnvironmentFacts = {
   runtime: home,
   isTerminal: true,
   browser: undefined,
-  canOpenUrl: true,
+  opener: '/usr/bin/xdg-open',
   profile: profileNamed('default'),
 };
 
@@ -33,7 +33,8 @@ describe('the browser', () => {
     ['no terminal', { isTerminal: false }, 'warning', /auth login --paste`/],
     ['no display', { runtime: { ...home, display: false } }, 'warning', /auth login --paste`/],
     ['no display under WSL', { runtime: { ...home, wsl: true, display: false } }, 'ok', undefined],
-    ['no opener', { canOpenUrl: false }, 'warning', /set BROWSER/],
+    ['no opener', { opener: undefined }, 'warning', /set BROWSER/],
+    ['a BROWSER that is not installed', { browser: 'nothing', opener: undefined }, 'warning', /unset BROWSER/],
   ])('%s', (_, change, status, hint) => {
     const finding = checkBrowser({ ...seat, ...change });
     expect(finding.status).toBe(status);

@@ -1,9 +1,19 @@
-import { chmodSync, copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createSystemBrowser } from '../../src/platform/browser.ts';
+import { createSystemBrowser, findOpener } from '../../src/platform/browser.ts';
+import { expectGolden } from '../fixtures/golden.ts';
 
 const url = 'http://127.0.0.1:8765/start/abc?x=1&y=$(touch%20pwned);z';
 
@@ -69,6 +79,116 @@ describe.skipIf(process.platform === 'win32')('the browser', () => {
     expect(await browser({ BROWSER: 'none' }).open(url)).toBe(false);
     expect(await browser({ BROWSER: '' }).open(url)).toBe(false);
     expect(await browser({}).open(url)).toBe(false);
+  });
+
+  it.each([
+    ['', 'http://127.0.0.1:1/$&?$$=$`'],
+    [' "--list=a:b"', url],
+  ])('gets the URL unchanged after the words %j', async (words, address) => {
+    expect(await browser({ BROWSER: `${opener}${words} %s` }).open(address)).toBe(true);
+    expect((await opened()).at(-1)).toBe(address);
+  });
+
+  it.each([
+    ['nowhere', '{}/nowhere'],
+    ['a name that no entry of PATH has', 'no-such-browser --new'],
+    ['a failure', 'false'],
+    ['a kill', `sh -c 'kill -9 $$'`],
+    ['a file that is no program', '{}/text'],
+    ['a folder', '{}'],
+    ['everything in the list', 'false:{}/nowhere'],
+  ])('that fails is reported at once with what was tried: %s', async (_, command) => {
+    writeFileSync(join(folder, 'text'), 'text');
+    const failures: string[] = [];
+    const began = Date.now();
+    const isOpen = await browser({ BROWSER: command.replaceAll('{}', folder) }).open(url, (one) => failures.push(one));
+    expect([isOpen, failures.length]).toEqual([false, 1]);
+    expect(Date.now() - began).toBeLessThan(900);
+    expectGolden('auth', failures.join('\n').replaceAll(folder, 'FOLDER'));
+  });
+
+  it('of the list that works hides the failure of the one before', async () => {
+    const failures: string[] = [];
+    expect(await browser({ BROWSER: `false:${opener}` }).open(url, (one) => failures.push(one))).toBe(true);
+    expect([await opened(), failures]).toEqual([[url], []]);
+  });
+
+  it('that still runs counts as open, and its failure is reported when it comes', async () => {
+    const failures: string[] = [];
+    const slow = createSystemBrowser({ PATH: process.env.PATH, BROWSER: `sh -c 'sleep 0.4; exit 3'` }, 'linux', {
+      waitMs: 100,
+    });
+    expect(await slow.open(url, (one) => failures.push(one))).toBe(true);
+    expect(failures).toEqual([]);
+    for (let tries = 0; tries < 100 && failures.length === 0; tries++) await sleep(20);
+    expect(failures).toEqual([expect.stringMatching(/ 3$/)]);
+  });
+
+  it('is not taken from a relative entry of PATH', async () => {
+    const at = process.cwd();
+    process.chdir(folder);
+    try {
+      expect(await createSystemBrowser({ PATH: '.:', BROWSER: 'opener' }, 'linux').open(url)).toBe(false);
+      expect(findOpener({ PATH: '.:', DISPLAY: ':0' }, 'linux')).toBeUndefined();
+    } finally {
+      process.chdir(at);
+    }
+    expect(existsSync(join(folder, 'words'))).toBe(false);
+  });
+
+  describe('of the system', () => {
+    const programs = () => join(folder, 'bin');
+    const install = (name: string, script = `exec ${opener} ${name} "$@"`) => {
+      mkdirSync(programs(), { recursive: true });
+      writeFileSync(join(programs(), name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+      return join(programs(), name);
+    };
+    const system = () => ({ PATH: `${programs()}:/usr/bin:/bin`, DISPLAY: ':0' });
+
+    it('is xdg-open of PATH, as a container of toolbox replaces it', async () => {
+      const path = install('xdg-open');
+      expect(findOpener(system(), 'linux')).toBe(path);
+      expect(await createSystemBrowser(system(), 'linux').open(url)).toBe(true);
+      expect(await opened()).toEqual(['xdg-open', url]);
+    });
+
+    it('is reported when it fails', async () => {
+      install('xdg-open', 'exit 4');
+      const failures: string[] = [];
+      expect(await createSystemBrowser(system(), 'linux').open(url, (one) => failures.push(one))).toBe(false);
+      expect(failures).toEqual([expect.stringMatching(/ 4$/)]);
+    });
+
+    it('is wslview under WSL, else xdg-open, and the other one when it fails', async () => {
+      const wsl = { runtime: { wsl: true, display: false } };
+      install('xdg-open');
+      expect(await createSystemBrowser(system(), 'linux', wsl).open(url)).toBe(true);
+      expect(await opened()).toEqual(['xdg-open', url]);
+      rmSync(join(folder, 'words'));
+      install('wslview');
+      expect(await createSystemBrowser(system(), 'linux', wsl).open(url)).toBe(true);
+      expect(await opened()).toEqual(['wslview', url]);
+      rmSync(join(folder, 'words'));
+      install('wslview', 'exit 1');
+      expect(await createSystemBrowser(system(), 'linux', wsl).open(url)).toBe(true);
+      expect(await opened()).toEqual(['xdg-open', url]);
+    });
+
+    it('is the copy in the package `open` where PATH has none, with the environment of a child', async () => {
+      // The copy starts the first browser of this list that exists.
+      install('x-www-browser', `${opener} "$@"; env > ${folder}/env`);
+      const before = process.env;
+      const tools = ['sh', 'env', 'cat', 'mv', 'sed', 'grep', 'cut', 'head', 'tr', 'uname', 'which', 'basename'];
+      for (const tool of tools) install(tool, `PATH=/usr/bin:/bin exec ${tool} "$@"`);
+      const env = { PATH: programs(), DISPLAY: ':0', CLOUDCTL_ACCESS_TOKEN: 'a-canary' };
+      expect(findOpener(env, 'linux')).toBe(join(programs(), 'x-www-browser'));
+      expect(await createSystemBrowser(env, 'linux').open(url)).toBe(true);
+      expect(await opened()).toEqual([url]);
+      for (let tries = 0; tries < 100 && !existsSync(join(folder, 'env')); tries++) await sleep(20);
+      await sleep(50);
+      expect(readFileSync(join(folder, 'env'), 'utf8')).not.toContain('a-canary');
+      expect(process.env).toBe(before);
+    });
   });
 
   it.each(['file:///etc/passwd', 'javascript:alert(1)', '--help', '', 'ftp://x'])('never gets %j', async (text) => {

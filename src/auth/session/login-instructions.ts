@@ -27,8 +27,9 @@ export async function openBrowserAndPrintLoginInstructions(
   options: LoginInstructionsOptions & { readonly canOpen: boolean },
 ): Promise<void> {
   const { startUrl } = addresses;
+  const warn = (failure: string): void => void host.stderr.write(`warning: ${failure}\n`);
   const opened =
-    options.canOpen && !options.isContinued && startUrl !== undefined && (await host.browser.open(startUrl));
+    options.canOpen && !options.isContinued && startUrl !== undefined && (await host.browser.open(startUrl, warn));
   await host.stderr.write(`${loginInstructions({ ...options, ...addresses, opened })}\n`);
 }
 

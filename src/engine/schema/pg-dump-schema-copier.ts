@@ -85,7 +85,8 @@ async function readSchemaScript(
 ): Promise<string> {
   return runWithLibpqEnvironment(from, async (connection) => {
     const { status, stdout, stderr } = await deps.run(program.path, pgDumpArguments, {
-      env: { ...filterEnvironmentForPgDump(deps.env), ...connection },
+      env: filterEnvironmentForPgDump(deps.env),
+      given: connection,
       signal,
       maxOutputBytes: maxScriptCharacters,
     });

@@ -97,6 +97,8 @@ const lockFileWithFlock: NonBlockingFileLocker = (descriptor) => {
   const { status, stderr, error } = spawnSync('flock', ['-n', '3'], {
     stdio: ['ignore', 'ignore', 'pipe', descriptor],
     encoding: 'utf8',
+    // The program needs no other variable, and must not receive the passwords that the sandbox has.
+    env: { PATH: process.env.PATH, LD_LIBRARY_PATH: process.env.LD_LIBRARY_PATH },
   });
   if (error !== undefined) throw new Error('this system has neither a native lock library nor the flock program');
   const message = stderr.trim();

@@ -92,6 +92,23 @@ describe('the login instructions', () => {
     expect(host.opened).toEqual(isOpened ? [startUrl] : []);
     expect(host.err()).toBe(`${textWith({ pasting: false, opened: isOpened })}\n`);
   });
+
+  it('begin with the failure of the browser, and have the URL', async () => {
+    const host = testHost();
+    const open = async (_url: string, onFailure?: (failure: string) => void): Promise<boolean> => {
+      onFailure?.('FAILURE');
+      return false;
+    };
+    const options = { profile: profileNamed('work'), runtimeEnvironment: nowhere, limit: '5m', isContinued: false };
+    const addresses = { authorizationUrl, callbackUrl: 'http://127.0.0.1:8765/callback', startUrl: 'http://x' };
+    await openBrowserAndPrintLoginInstructions({ stderr: host.stderr, browser: { open } }, addresses, {
+      ...options,
+      listening: true,
+      pasting: true,
+      canOpen: true,
+    });
+    expect(host.err()).toBe(`warning: FAILURE\n${textWith()}\n`);
+  });
 });
 
 describe('a browser may be opened', () => {
