@@ -52,3 +52,8 @@ export function countOf(count: number, one: string, many = `${one}s`): string {
 export function formatCount(count: number): string {
   return String(count).replace(/\B(?=(?:\d{3})+$)/g, ',');
 }
+
+/** Quotes `text` as one argument of a POSIX shell, only where the shell would otherwise change it. */
+export function quoteShellArg(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}

@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { type CliError, usageError } from '../base/errors.ts';
-import { readBytesIfPresent } from '../platform/files.ts';
+import { fileErrorCode } from '../platform/files.ts';
 import type { HostSystem } from '../platform/host.ts';
 
 /** Where a command reads its input, and how it tells the user that the input was changed. */
@@ -38,9 +38,9 @@ export async function readUserInput(input: UserInput, named: string, description
  */
 export function readFileNamedByUser(path: string): string | undefined {
   try {
-    const bytes = readBytesIfPresent(path);
-    return bytes === undefined ? undefined : withoutMark(bytes).content.toString('utf8');
+    return withoutMark(readAnyFile(path, Number.POSITIVE_INFINITY)).content.toString('utf8');
   } catch (error) {
+    if (fileErrorCode(error) === 'ENOENT') return undefined;
     throw usageError(
       `could not read ${path}: ${error instanceof Error ? error.message : String(error)}`,
       'pass a file that you have permission to read',
@@ -58,22 +58,27 @@ function withoutMark(bytes: Buffer): { readonly content: Buffer; readonly change
 
 function readFile(file: string, most: number, readError: (reason: string) => CliError): Buffer {
   try {
-    const descriptor = openSync(file, 'r');
-    try {
-      const chunks: Buffer[] = [];
-      for (let length = 0; length <= most; ) {
-        const chunk = Buffer.alloc(chunkBytes);
-        const read = readSync(descriptor, chunk, 0, chunkBytes, null);
-        if (read === 0) break;
-        chunks.push(chunk.subarray(0, read));
-        length += read;
-      }
-      return Buffer.concat(chunks);
-    } finally {
-      closeSync(descriptor);
-    }
+    return readAnyFile(file, most);
   } catch (error) {
     throw readError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+/** A user may also name a pipe, such as `<(command)` of a shell, whose end is awaited. */
+function readAnyFile(file: string, most: number): Buffer {
+  const descriptor = openSync(file, 'r');
+  try {
+    const chunks: Buffer[] = [];
+    for (let length = 0; length <= most; ) {
+      const chunk = Buffer.alloc(chunkBytes);
+      const read = readSync(descriptor, chunk, 0, chunkBytes, null);
+      if (read === 0) break;
+      chunks.push(chunk.subarray(0, read));
+      length += read;
+    }
+    return Buffer.concat(chunks);
+  } finally {
+    closeSync(descriptor);
   }
 }
 

@@ -1,8 +1,16 @@
+import { isUtf8 } from 'node:buffer';
+import { lstatSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import { CliError } from '../base/errors.ts';
 import { isJsonRecord, type JsonRecord, tryParseJson } from '../base/json.ts';
 import { storageError } from '../base/storage-error.ts';
-import { ensureFolder, readTextIfPresent, writeFileAtomically } from '../platform/files.ts';
+import {
+  ensureFolder,
+  fileErrorCode,
+  readBytesIfPresent,
+  UnusableFileError,
+  writeFileAtomically,
+} from '../platform/files.ts';
 import { isInNoHome } from '../platform/folders.ts';
 import { requireOwnFolder } from '../platform/own-folder.ts';
 import { decodeProfile, isProfileName, isProfileSettingKey, type Profile, profileNameRule } from './profile.ts';
@@ -36,7 +44,8 @@ export function readConfigFile(folder: string): ConfigFile {
   const path = isInNoHome(folder) ? 'config.json' : configPath(folder);
   requireOwnFolder(folder);
   const text = readConfigText(path);
-  if (text === undefined) return { path, current: undefined, profiles: new Map(), raw: {} };
+  // An empty file is what a power failure, or an editor on a full disk, leaves.
+  if (text === undefined || text.trim() === '') return { path, current: undefined, profiles: new Map(), raw: {} };
   const json = tryParseJson(text);
   if (!json.ok) throw new DamagedConfigError(path, text, [], json.isTooDeep ? `it ${json.reason}` : undefined);
   if (!isJsonRecord(json.value)) throw new DamagedConfigError(path, text, [], 'it is not an object');
@@ -97,9 +106,12 @@ export class DamagedConfigError extends Error {
   readonly text: string;
   readonly at: readonly string[];
   readonly reason: string | undefined;
+  /** What the file is instead of a text, as a clause such as "is a named pipe": no line of it can be corrected. */
+  readonly what: string | undefined;
 
-  constructor(path: string, text: string, at: readonly string[], reason?: string) {
+  constructor(path: string, text: string, at: readonly string[], reason?: string, what?: string) {
     super(`${path} is damaged`);
+    this.what = what;
     this.path = path;
     this.text = text;
     this.at = at;
@@ -107,15 +119,42 @@ export class DamagedConfigError extends Error {
   }
 }
 
+/** Thousands of profiles have less. */
+const maxConfigBytes = 4 * 1024 * 1024;
+
 function readConfigText(path: string): string | undefined {
+  const unusable = (what: string): DamagedConfigError => new DamagedConfigError(path, '', [], undefined, what);
+  let bytes: Buffer | undefined;
   try {
-    return readTextIfPresent(path);
+    bytes = readBytesIfPresent(path, maxConfigBytes);
   } catch (error) {
+    if (error instanceof UnusableFileError) throw unusable(error.what);
+    const code = String(fileErrorCode(error));
+    if (code === 'ELOOP') throw unusable('is a symbolic link that leads to itself');
+    // Without the permission to search the folder, the file cannot be moved away either.
+    if (lstatIfPossible(path) !== undefined) throw unusable(`cannot be read (${code})`);
     const reason = error instanceof Error ? error.message : String(error);
     throw new CliError('config_invalid', `could not read ${path}`, {
       detail: reason,
-      hint: 'check the permissions of the file, or set CLOUDCTL_CONFIG_DIR to another folder',
+      hint: 'set CLOUDCTL_CONFIG_DIR to a folder that you can read',
     });
+  }
+  if (bytes === undefined) {
+    if (lstatIfPossible(path)?.isSymbolicLink() === true) throw unusable('is a symbolic link to a missing file');
+    return undefined;
+  }
+  const [first, second] = bytes;
+  if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)) throw unusable('is text in UTF-16');
+  if (bytes.includes(0)) throw unusable('contains NUL bytes, as after a power failure');
+  if (!isUtf8(bytes)) throw unusable('is not text in UTF-8');
+  return bytes.toString('utf8');
+}
+
+function lstatIfPossible(path: string): Stats | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false });
+  } catch {
+    return undefined;
   }
 }
 

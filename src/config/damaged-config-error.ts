@@ -1,8 +1,14 @@
 import { CliError } from '../base/errors.ts';
+import { formatMoveCommand } from '../platform/files.ts';
 import type { DamagedConfigError } from './config-file.ts';
 
 /** Creates the error for a damaged config.json, with line and column. */
 export async function createDamagedConfigError(damage: DamagedConfigError): Promise<CliError> {
+  if (damage.what !== undefined)
+    return new CliError('config_invalid', `config file ${damage.what}`, {
+      detail: damage.path,
+      hint: `move it away: ${formatMoveCommand(damage.path)}`,
+    });
   if (damage.reason !== undefined && damage.at.length === 0) return damagedError(damage, damage.reason, '1:1');
   const { findNodeAtLocation, parseTree, printParseErrorCode } = await import('jsonc-parser');
   // A byte order mark at the start of config.json is not an error and does not count as a column.

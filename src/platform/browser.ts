@@ -161,9 +161,7 @@ async function tryOpener(
   const startFailure = (error: unknown): string => {
     const code = fileErrorCode(error);
     // The interpreter of a script can be missing too.
-    return code === 'ENOENT' && !existsSync(path ?? '')
-      ? `${shown} was not found`
-      : `${shown} did not start (${code})`;
+    return code === 'ENOENT' && !existsSync(path ?? '') ? `${shown} was not found` : `${shown} did not start (${code})`;
   };
   try {
     const child = await start(url);

@@ -9,10 +9,11 @@ import {
   mkdirSync,
   openSync,
   readdirSync,
-  readFileSync,
   readlinkSync,
+  readSync,
   realpathSync,
   rmSync,
+  type Stats,
   statSync,
   unlinkSync,
   writeFileSync,
@@ -21,6 +22,7 @@ import {
 import { basename, dirname, join, resolve } from 'node:path';
 import { CliError } from '../base/errors.ts';
 import { storageError } from '../base/storage-error.ts';
+import { formatBytes, quoteShellArg } from '../base/text.ts';
 import { isInNoHome, requireHome } from './folders.ts';
 import { renameOverExistingFile } from './rename-over-existing-file.ts';
 
@@ -79,9 +81,66 @@ function makeFolder(path: string): boolean {
   }
 }
 
+/** The error for what is in the place of a file of this program and cannot be read as one. */
+export class UnusableFileError extends Error {
+  override readonly name = 'UnusableFileError';
+  /** What it is, such as "is a named pipe". */
+  readonly what: string;
+
+  constructor(path: string, what: string) {
+    super(`${path} ${what}`);
+    this.what = what;
+  }
+}
+
+/** The usual files have a few kilobytes, the largest a few megabytes. */
+const maxFileBytes = 64 * 1024 * 1024;
+
+/**
+ * The bytes of a file that this program has written or that configures it; undefined when the file is missing. Throws
+ * UnusableFileError for anything but a regular file, because reading a pipe or a device may never end, and for a file with more
+ * than `most` bytes. The check comes before the file is opened, because opening a device may change it, and once more after.
+ */
+export function readBytesIfPresent(path: string, most: number = maxFileBytes): Buffer | undefined {
+  return unlessMissing(() => {
+    const kind = describeSpecialFile(statSync(path));
+    if (kind !== undefined) throw new UnusableFileError(path, kind);
+    // A pipe that has just been put into this place would block the program until another process opens it.
+    const descriptor = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+    try {
+      return readOpenFile(path, descriptor, most);
+    } finally {
+      closeSync(descriptor);
+    }
+  });
+}
+
+/** The same for an open file. */
+export function readOpenFile(path: string, descriptor: number, most: number = maxFileBytes): Buffer {
+  const file = fstatSync(descriptor);
+  const kind = describeSpecialFile(file);
+  if (kind !== undefined) throw new UnusableFileError(path, kind);
+  const bytes = Buffer.allocUnsafe(Math.min(file.size, most) + 1);
+  const chunks: Buffer[] = [];
+  for (let length = 0; ; ) {
+    const read = readSync(descriptor, bytes, 0, bytes.length, null);
+    if (read === 0) return Buffer.concat(chunks);
+    length += read;
+    if (length > most) throw new UnusableFileError(path, `has more than ${formatBytes(most)}`);
+    chunks.push(Buffer.from(bytes.subarray(0, read)));
+  }
+}
+
+function describeSpecialFile(file: Stats): string | undefined {
+  if (file.isFile()) return undefined;
+  if (file.isDirectory()) return 'is a folder';
+  if (file.isFIFO()) return 'is a named pipe';
+  return file.isSocket() ? 'is a socket' : 'is a device';
+}
+
 /** The text of the file; undefined when the file is missing. Throws every other error. */
 export function readTextIfPresent(path: string): string | undefined {
-  return unlessMissing(() => readFileSync(path, 'utf8'));
+  return readBytesIfPresent(path)?.toString('utf8');
 }
 
 /** The text of the file; undefined when the file is missing or cannot be read. */
@@ -93,8 +152,12 @@ export function readTextIfReadable(path: string): string | undefined {
   }
 }
 
-export function readBytesIfPresent(path: string): Buffer | undefined {
-  return unlessMissing(() => readFileSync(path));
+/** The command that moves a file, folder or link away without replacing anything. */
+export function formatMoveCommand(path: string): string {
+  const target = (number: number): string => `${path}.damaged${number === 1 ? '' : `-${number}`}`;
+  let number = 1;
+  while (lstatSync(target(number), { throwIfNoEntry: false }) !== undefined) number += 1;
+  return `\`mv ${quoteShellArg(path)} ${quoteShellArg(target(number))}\``;
 }
 
 /** Replaces the file atomically and durably: after a crash it contains either the old or the new text. */

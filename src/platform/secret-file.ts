@@ -7,12 +7,11 @@ import {
   linkSync,
   lstatSync,
   openSync,
-  readFileSync,
   rmSync,
   writeFileSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
-import { createTemporaryFile, fileErrorCode, fsyncFolder, writeAllBytesAt } from './files.ts';
+import { createTemporaryFile, fileErrorCode, fsyncFolder, readOpenFile, writeAllBytesAt } from './files.ts';
 import { renameOverExistingFile } from './rename-over-existing-file.ts';
 
 /** The error for a file or folder with secrets that another user could have created, read or changed. */
@@ -36,7 +35,7 @@ export function readSecretFile(path: string): string | undefined {
   if (descriptor === undefined) return undefined;
   try {
     requireSecret(path, fstatSync(descriptor));
-    return readFileSync(descriptor, 'utf8');
+    return readOpenFile(path, descriptor).toString('utf8');
   } finally {
     closeSync(descriptor);
   }

@@ -1,5 +1,4 @@
 import { mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import {
   configPath,
@@ -91,14 +90,6 @@ describe('config.json', () => {
         detail: expect.stringContaining('unchanged'),
         hint: expect.stringContaining('CLOUDCTL_CONFIG_DIR'),
       }),
-    );
-  });
-
-  it('that is a folder is an error with its path', () => {
-    const { folders } = testHost();
-    mkdirSync(join(folders.config, 'config.json'), { recursive: true });
-    expect(() => readConfigFile(folders.config)).toThrow(
-      expect.objectContaining({ code: 'config_invalid', message: expect.stringContaining('config.json') }),
     );
   });
 });

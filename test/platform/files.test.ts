@@ -18,9 +18,11 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vit
 import {
   createFileWithReservedSpace,
   ensureFolder,
+  readBytesIfPresent,
   readTextIfPresent,
   readTextIfReadable,
   removeFileDurably,
+  UnusableFileError,
   writeFileAtomically,
 } from '../../src/platform/files.ts';
 import { prepareSecretFileReplacement } from '../../src/platform/secret-file.ts';
@@ -54,8 +56,22 @@ describe('folders and reading', () => {
   it('a missing file has no text, and a folder in its place is an error', () => {
     expect(readTextIfPresent(path)).toBeUndefined();
     expect(readTextIfPresent(join(folder, 'no', 'folder'))).toBeUndefined();
-    expect(() => readTextIfPresent(folder)).toThrow('EISDIR');
+    expect(() => readTextIfPresent(folder)).toThrow(UnusableFileError);
     expect(readTextIfReadable(folder)).toBeUndefined();
+  });
+
+  it.skipIf(process.platform === 'win32')('what may never end, or is too large, is refused at once', () => {
+    execFileSync('mkfifo', [path]);
+    symlinkSync('/dev/zero', join(folder, 'zero'));
+    writeFileSync(join(folder, 'text'), '12345');
+    expect(readBytesIfPresent(join(folder, 'text'), 5)?.toString()).toBe('12345');
+    expect(() => readBytesIfPresent(join(folder, 'text'), 4)).toThrow(UnusableFileError);
+    for (const name of ['config.json', 'zero']) {
+      expect(() => readTextIfPresent(join(folder, name))).toThrow(UnusableFileError);
+      expect(readTextIfReadable(join(folder, name))).toBeUndefined();
+    }
+    // A file of /proc says that it has 0 bytes.
+    if (process.platform === 'linux') expect(readTextIfPresent('/proc/self/status')).toContain('Pid:');
   });
 });
 

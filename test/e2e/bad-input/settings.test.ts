@@ -148,7 +148,7 @@ const cases: readonly GoldenCase[] = [
     args: ['auth', 'login'],
     prepare: config('{\n  "current": "work",\n  "profiles": {'),
   },
-  { name: 'a config that is empty', ...invalid, args: ['auth', 'status'], prepare: config('') },
+  { name: 'a config of NUL bytes', ...invalid, args: ['auth', 'status'], prepare: config('\0'.repeat(100)) },
   { name: 'a config that is no object', ...invalid, args: ['auth', 'list'], prepare: config('[]\n') },
   {
     name: 'a config with profiles of the wrong type',
