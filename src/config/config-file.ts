@@ -42,8 +42,10 @@ export function configLockPath(folder: string): string {
 export function readConfigFile(folder: string): ConfigFile {
   // Without a home folder, options and variables can supply every setting of a command.
   const path = isInNoHome(folder) ? 'config.json' : configPath(folder);
-  requireOwnFolder(folder);
-  const text = readConfigText(path);
+  // Where nothing is read, nobody can have replaced it: in CI, the home folder often belongs to another user.
+  const isPresent = lstatIfPossible(folder) !== undefined;
+  if (isPresent) requireOwnFolder(folder);
+  const text = isPresent ? readConfigText(path) : undefined;
   // An empty file is what a power failure, or an editor on a full disk, leaves.
   if (text === undefined || text.trim() === '') return { path, current: undefined, profiles: new Map(), raw: {} };
   const json = tryParseJson(text);
@@ -165,6 +167,7 @@ function keepUnknownKeys(old: unknown): JsonRecord {
 
 function writeConfig(folder: string, json: JsonRecord): void {
   const path = configPath(folder);
+  requireOwnFolder(folder);
   try {
     ensureFolder(folder);
     writeFileAtomically(path, `${JSON.stringify(json, null, 2)}\n`);

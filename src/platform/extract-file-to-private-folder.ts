@@ -12,11 +12,13 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createTemporaryFile, ensureFolder, fileErrorCode } from './files.ts';
+import { requireOwnFolder } from './own-folder.ts';
 
 /**
  * The path of a file with exactly these bytes in a private folder, for what the system can load from a file only, such as a native
  * module. A file with other bytes, a link, or a file of another user is replaced. The folder is created with mode 0700 and has to
- * belong to this user; its parents are checked by the caller. Throws when the folder is not private or cannot be written to.
+ * belong to this user, and no other user may be able to replace it or one of its parents. Throws when the folder is not private or
+ * cannot be written to.
  */
 export function extractFileToPrivateFolder(folder: string, name: string, bytes: Uint8Array): string {
   createPrivateFolder(folder);
@@ -52,6 +54,8 @@ function createPrivateFolder(folder: string): void {
   if (user === undefined) return;
   if (found.uid !== user) throw new Error(`${folder} belongs to another user (uid ${found.uid})`);
   if ((found.mode & 0o077) !== 0) throw new Error(`other users have access to ${folder}`);
+  // After the folder exists, because another user could have created a parent that was missing.
+  requireOwnFolder(folder);
 }
 
 /** Compares all bytes, which is stricter than a checksum and needs no hash function. */

@@ -1,34 +1,53 @@
-import { lstatSync, readlinkSync, type Stats, statSync } from 'node:fs';
+import { lstatSync, readFileSync, readlinkSync, type Stats, statSync } from 'node:fs';
+import { userInfo } from 'node:os';
 import { dirname, join, parse, resolve, sep } from 'node:path';
 import { CliError } from '../base/errors.ts';
+import { quoteShellArg } from '../base/text.ts';
 
 /**
- * Throws `config_invalid` when another user owns the folder or can write to it, because that user could create or replace files
- * in it. A missing folder is not an error, because it is created later with mode 0700. A symbolic link that the user owns is
- * allowed.
+ * Throws `config_invalid` when another user owns the folder, one of its parents or a symbolic link that leads to it, or can write
+ * to one of them, because that user could create or replace files in the folder (as StrictModes of sshd checks it). A missing
+ * folder is not an error, because it is created later with mode 0700, but its parents are checked.
  */
 export function requireOwnFolder(folder: string): void {
   // Windows has no user IDs and mode bits to check.
   const user = process.geteuid?.();
   if (user === undefined) return;
   const [link, target] = [statIfPossible(folder, lstatSync), statIfPossible(folder, statSync)];
-  if (link === undefined || target === undefined) return;
-  const owner = [link.uid, target.uid].find((uid) => uid !== user && uid !== 0);
-  if (owner !== undefined)
-    throw new CliError('config_invalid', `the folder ${folder} belongs to another user (uid ${owner})`, {
-      hint: 'set CLOUDCTL_CONFIG_DIR and CLOUDCTL_STATE_DIR to folders that you own',
-    });
-  if ((target.mode & 0o022) !== 0)
-    throw new CliError('config_invalid', `other users can write to the folder ${folder}`, {
-      detail: `the mode of the folder is 0${(target.mode & 0o7777).toString(8)}, so other users could replace the files of your sessions`,
-      hint: `check the files in the folder, then run \`chmod go-w ${folder}\``,
-    });
+  if (link !== undefined && target !== undefined) {
+    const owner = [link.uid, target.uid].find((uid) => uid !== user && uid !== 0);
+    if (owner !== undefined) throw foreignFolderError(folder, owner);
+    if ((target.mode & 0o022) !== 0) throw writableFolderError(folder, target, user, 'the files of your sessions');
+  }
+  visitPath(folder, (at, file) => {
+    if (file === undefined) return 'stop';
+    if (!isTrustedOwner(file.uid, user)) throw foreignFolderError(at, file.uid);
+    if (canOthersReplaceEntries(file) && !isWritableByOwnGroupOnly(file, user))
+      throw writableFolderError(at, file, user, folder);
+    return 'continue';
+  });
+}
+
+function foreignFolderError(folder: string, owner: number): CliError {
+  return new CliError('config_invalid', `the folder ${folder} belongs to another user (uid ${owner})`, {
+    hint: 'set CLOUDCTL_CONFIG_DIR and CLOUDCTL_STATE_DIR to folders that you own',
+  });
+}
+
+function writableFolderError(folder: string, { uid, mode }: Stats, user: number, endangered: string): CliError {
+  const canChange = uid === user || user === 0;
+  return new CliError('config_invalid', `other users can write to the folder ${folder}`, {
+    detail: `the mode of the folder is 0${(mode & 0o7777).toString(8)}, so other users could replace ${endangered}`,
+    hint: canChange
+      ? `check the files in the folder, then run \`chmod go-w ${quoteShellArg(folder)}\``
+      : 'set CLOUDCTL_CONFIG_DIR and CLOUDCTL_STATE_DIR to folders that only you can write to',
+  });
 }
 
 /**
  * Throws `config_invalid` unless the file could only have been written or replaced by the user or root: the file, each symbolic
  * link and each folder on its path belong to them, and no folder or file is writable for others. In a folder with the sticky bit,
- * such as /tmp, others cannot replace what belongs to the user (as StrictModes of sshd checks it).
+ * such as /tmp, others cannot replace what belongs to the user.
  */
 export function requireFileOfUser(path: string): void {
   const user = process.geteuid?.();
@@ -39,18 +58,30 @@ export function requireFileOfUser(path: string): void {
       hint: command === undefined ? undefined : `check the file, then run \`${command}\``,
     });
   };
-  const check = (at: string, file: Stats): void => {
-    if (file.uid !== user && file.uid !== 0)
-      refuse(`${at} belongs to another user (uid ${file.uid})`, `chown -h ${user} ${at}`);
-    const isSticky = file.isDirectory() && (file.mode & 0o1000) !== 0;
-    if (!file.isSymbolicLink() && !isSticky && (file.mode & 0o022) !== 0)
-      refuse(`other users can write to ${at}`, `chmod go-w ${at}`);
-  };
-  const inspect = (next: string): Stats =>
-    statIfPossible(next, lstatSync) ?? refuse(`the owner of ${next} is not known`);
+  const isWhole = visitPath(path, (at, file) => {
+    if (file === undefined) return refuse(`the owner of ${at} is not known`);
+    if (!isTrustedOwner(file.uid, user))
+      refuse(`${at} belongs to another user (uid ${file.uid})`, `chown -h ${user} ${quoteShellArg(at)}`);
+    if (canOthersReplaceEntries(file)) refuse(`other users can write to ${at}`, `chmod go-w ${quoteShellArg(at)}`);
+    return 'continue';
+  });
+  if (!isWhole) refuse('its path has too many symbolic links');
+}
+
+/** Whether users other than the owner can write to the file, or can replace what others have put into the folder. */
+function canOthersReplaceEntries(file: Stats): boolean {
+  const isSticky = file.isDirectory() && (file.mode & 0o1000) !== 0;
+  return !file.isSymbolicLink() && !isSticky && (file.mode & 0o022) !== 0;
+}
+
+/**
+ * Calls `visit` for each folder and symbolic link on the path, from the root on, and for the last part. The file is undefined if
+ * it is missing or cannot be accessed; then nothing below it can be visited. Returns false if the path has too many links.
+ */
+function visitPath(path: string, visit: (at: string, file: Stats | undefined) => 'continue' | 'stop'): boolean {
   let at = parse(resolve(path)).root;
   let rest = resolve(path).slice(at.length).split(sep);
-  check(at, inspect(at));
+  if (visit(at, statIfPossible(at, lstatSync)) === 'stop') return true;
   for (let links = 0; rest.length > 0; ) {
     const [name = '', ...below] = rest;
     rest = below;
@@ -58,20 +89,68 @@ export function requireFileOfUser(path: string): void {
     if (name === '..') at = dirname(at);
     if (name === '' || name === '.' || name === '..') continue;
     const next = join(at, name);
-    const file = inspect(next);
-    check(next, file);
+    const file = statIfPossible(next, lstatSync);
+    if (visit(next, file) === 'stop' || file === undefined) return true;
     if (!file.isSymbolicLink()) at = next;
     else {
       links += 1;
-      if (links > maxLinks) refuse('its path has too many symbolic links');
+      if (links > maxLinks) return false;
       const target = readlinkSync(next);
       if (target.startsWith(sep)) at = parse(target).root;
       rest = [...target.split(sep), ...below];
     }
   }
+  return true;
 }
 
 const maxLinks = 40;
+
+/**
+ * The user or root. In a container without root rights (toolbox, Flatpak), the root of the machine has no number: the folders above
+ * a home folder that is mounted from outside belong to the number for all owners without one.
+ */
+function isTrustedOwner(owner: number, user: number): boolean {
+  if (owner === user || owner === 0) return true;
+  const map = readIfPossible('/proc/self/uid_map')?.trim().split(/\s+/);
+  const isEveryOwnerKnown = map === undefined || map.join(' ') === '0 0 4294967295';
+  return !isEveryOwnerKnown && owner === Number(readIfPossible('/proc/sys/kernel/overflowuid') ?? Number.NaN);
+}
+
+/**
+ * Whether the group that can write to the folder has no other member. Debian, Ubuntu and Fedora give each user such a group, and
+ * folders that are created with the umask 002 are writable for it.
+ */
+function isWritableByOwnGroupOnly({ mode, gid }: Stats, user: number): boolean {
+  if ((mode & 0o002) !== 0 || gid !== process.getegid?.()) return false;
+  const groups = entriesOf('/etc/group').filter(([, , id]) => Number(id) === gid);
+  const name = nameOfUser();
+  const isOwn = groups.length === 0 ? gid === user : groups.every(([group]) => group === name);
+  const members = groups.flatMap(([, , , list = '']) => list.split(','));
+  const others = entriesOf('/etc/passwd').filter(([, , id, primary]) => Number(primary) === gid && Number(id) !== user);
+  return isOwn && others.length === 0 && members.every((member) => member === '' || member === name);
+}
+
+/** A user without an entry in the password database has no name. */
+function nameOfUser(): string | undefined {
+  try {
+    return userInfo().username;
+  } catch {
+    return undefined;
+  }
+}
+
+function entriesOf(database: string): readonly (readonly string[])[] {
+  const lines = readIfPossible(database)?.split('\n') ?? [];
+  return lines.filter((line) => line !== '').map((line) => line.split(':'));
+}
+
+function readIfPossible(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return undefined;
+  }
+}
 
 /** Returns undefined if the folder is missing or cannot be accessed; the caller's next access to the folder reports why. */
 function statIfPossible(folder: string, stat: (path: string) => Stats): Stats | undefined {

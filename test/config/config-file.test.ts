@@ -1,4 +1,5 @@
-import { mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import {
   configPath,
@@ -91,5 +92,18 @@ describe('config.json', () => {
         hint: expect.stringContaining('CLOUDCTL_CONFIG_DIR'),
       }),
     );
+  });
+
+  it.skipIf(process.platform === 'win32')('below a folder of others is neither read nor written, if it exists', () => {
+    const { folders } = testHost();
+    const above = join(folders.config, 'above');
+    const folder = join(above, 'config');
+    mkdirSync(above, { recursive: true, mode: 0o700 });
+    chmodSync(above, 0o777);
+    const config = readConfigFile(folder);
+    expect(config.raw).toEqual({});
+    expect(() => writeCurrentProfile(folder, config, 'work')).toThrow(above);
+    mkdirSync(folder, { mode: 0o700 });
+    expect(() => readConfigFile(folder)).toThrow(above);
   });
 });

@@ -33,6 +33,14 @@ describe('extractFileToPrivateFolder', () => {
     expect(statSync(extractFileToPrivateFolder(folder, 'a.node', bytes)).ino).toBe(ino);
   });
 
+  it.skipIf(process.platform === 'win32')('refuses a folder that others can replace, however deep', () => {
+    const above = emptyFolder();
+    const folder = join(above, 'a', 'state', 'native');
+    extractFileToPrivateFolder(folder, 'a.node', bytes);
+    chmodSync(join(above, 'a'), 0o777);
+    expect(() => extractFileToPrivateFolder(folder, 'a.node', bytes)).toThrow(join(above, 'a'));
+  });
+
   it.each([
     ['a shorter file', (path: string) => writeFileSync(path, 'a')],
     ['a file of the same length', (path: string) => writeFileSync(path, 'a LIBRARY')],

@@ -1,6 +1,17 @@
-import { chmodSync, chownSync, lchownSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { execFileSync } from 'node:child_process';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  lchownSync,
+  mkdirSync,
+  renameSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { CliError } from '../../src/base/errors.ts';
 import { requireFileOfUser, requireOwnFolder } from '../../src/platform/own-folder.ts';
 import { errorText } from '../fixtures/error-text.ts';
 import { makeFolders } from '../fixtures/folders.ts';
@@ -44,6 +55,80 @@ describe.skipIf(process.platform === 'win32')('a folder of the program', () => {
     const folder = newFolder();
     chownSync(folder, 65_534, 65_534);
     expectGolden('auth', errorOf(folder));
+  });
+});
+
+describe.skipIf(process.platform === 'win32')('the parents of a folder of the program', () => {
+  /** FOLDER/state/it's above/state */
+  function newParents() {
+    const above = join(newFolder(), "it's above");
+    const state = join(above, 'state');
+    mkdirSync(state, { recursive: true, mode: 0o700 });
+    return { above, state };
+  }
+  const refusal = (folder: string): CliError | undefined => {
+    try {
+      requireOwnFolder(folder);
+      return undefined;
+    } catch (error) {
+      if (error instanceof CliError) return error;
+      throw error;
+    }
+  };
+
+  it.each([0o777, 0o757, 0o722])('that others can write to (%o) are refused, with the command that helps', (mode) => {
+    const { above, state } = newParents();
+    chmodSync(above, mode);
+    const error = refusal(state);
+    expect(error).toMatchObject({ code: 'config_invalid', message: expect.stringContaining(above) });
+    if (mode === 0o777) expectGolden('auth', errorText(error).replaceAll(dirname(above), 'FOLDER'));
+    execFileSync('sh', ['-c', /`(.*)`$/.exec(error?.hint ?? '')?.[1] ?? '']);
+    expect(refusal(state)).toBeUndefined();
+  });
+
+  it('are checked before a missing folder is created in them', () => {
+    const { above } = newParents();
+    chmodSync(above, 0o777);
+    expect(refusal(join(above, 'missing', 'state'))?.message).toContain(above);
+    expect(refusal(join(above, 'state', '..', 'missing'))?.message).toContain(above);
+  });
+
+  it('are checked where a link leads', () => {
+    const { above, state } = newParents();
+    const home = join(newFolder(), 'home');
+    symlinkSync(state, home);
+    expect(refusal(home)).toBeUndefined();
+    expect(refusal(join(home, 'below'))).toBeUndefined();
+    chmodSync(above, 0o777);
+    expect(refusal(home)?.message).toContain(above);
+    expect(refusal(join(home, 'below'))?.message).toContain(above);
+  });
+
+  it('may have the sticky bit, be readable for others, and be writable for the group that only this user has', () => {
+    const { above, state } = newParents();
+    for (const mode of [0o1777, 0o755, 0o750, 0o2755]) {
+      chmodSync(above, mode);
+      expect(refusal(state)).toBeUndefined();
+    }
+  });
+
+  const onDebian = process.geteuid?.() === 0 && existsSync('/etc/debian_version');
+  it.skipIf(!onDebian)('may be writable for the group that only this user has, and for no other group', () => {
+    const { above, state } = newParents();
+    chmodSync(above, 0o775);
+    expect(refusal(state)).toBeUndefined();
+    // The group `users`.
+    chownSync(above, 0, 100);
+    expect(refusal(state)?.message).toContain(above);
+  });
+
+  it.skipIf(process.geteuid?.() !== 0)('of another user are refused, also with the sticky bit', () => {
+    const { above, state } = newParents();
+    chownSync(above, 65_534, 65_534);
+    for (const mode of [0o755, 0o1777]) {
+      chmodSync(above, mode);
+      expect(refusal(state)?.message).toContain('uid 65534');
+    }
   });
 });
 
