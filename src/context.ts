@@ -76,7 +76,15 @@ export interface CommandContext {
   readonly timeout: number;
 }
 
-export async function createCommandContext(host: HostSystem, globals: ParsedArgs): Promise<CommandContext> {
+/**
+ * @param isDiagnosis whether the command reports settings that are not valid as its result; its output is never paged,
+ * because a report of one screen needs no second program, which may be what is wrong
+ */
+export async function createCommandContext(
+  host: HostSystem,
+  globals: ParsedArgs,
+  isDiagnosis = false,
+): Promise<CommandContext> {
   const query = globals.value('query');
   const selected = query === undefined ? undefined : await compileJmespath(query);
   const compiled = globals.has('json') ? createOutputFieldSelector(globals.values('json'), selected) : selected;
@@ -106,7 +114,7 @@ export async function createCommandContext(host: HostSystem, globals: ParsedArgs
   const output = createCommandOutput({
     stdout,
     stderr,
-    format: resolveOutputFormat(globals, settings),
+    format: resolveOutputFormat(globals, settings, isDiagnosis ? { variable: host.env.CLOUDCTL_OUTPUT } : undefined),
     columns: globals.values('format'),
     header: !globals.has('no-header'),
     query: compiled,
@@ -116,7 +124,12 @@ export async function createCommandContext(host: HostSystem, globals: ParsedArgs
     dataColor: host.stdout.isTTY && isColored(host.stdout),
     now: () => host.clock.now(),
     hyperlinks: areHyperlinksShown(host.stdout, host.env),
-    paged: createPagerPrinter({ host, stdout, noPager: globals.has('no-pager'), before: () => progress.stop() }),
+    paged: createPagerPrinter({
+      host,
+      stdout,
+      noPager: isDiagnosis || globals.has('no-pager'),
+      before: () => progress.stop(),
+    }),
   });
   const trace = globals.has('trace')
     ? (line: string): void => void stderr.write(`${sanitizeLine(line, 4000)}\n`)

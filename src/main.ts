@@ -32,10 +32,10 @@ export async function runCliCommandLine(argv: readonly string[], host: HostSyste
       namesFrom: async (from, typed) =>
         (await import('./context/list-completion-names.ts')).listCompletionNames(host, from, typed),
       fixedNames: ['check'],
-      makeContext: async (globals) => {
+      makeContext: async (globals, [command]) => {
         // The module context.ts is loaded on first use, because `cloudctl help` does not need it.
         const { createCommandContext: createContext } = await import('./context.ts');
-        const context = await createContext(host, globals);
+        const context = await createContext(host, globals, command === 'doctor');
         // The output format of the profile is known only after the context has been created.
         json = context.output.format === 'json' || context.output.format === 'ndjson';
         return context;

@@ -10,13 +10,14 @@ import {
 } from '../auth/session/suggested-commands.ts';
 import { CliError } from '../base/errors.ts';
 import { sanitizeLine } from '../base/sanitize.ts';
-import { countOf } from '../base/text.ts';
 import type { ListView } from '../cli/columns.ts';
 import type { CommandSpec } from '../cli/command.ts';
+import { toCliError } from '../cli/error-output.ts';
 import { wrapWords } from '../cli/wrap-words.ts';
-import { DamagedConfigError } from '../config/config-file.ts';
+import { type ConfigFile, configPath, DamagedConfigError } from '../config/config-file.ts';
 import { createDamagedConfigError } from '../config/damaged-config-error.ts';
-import { type ResolvedProfileSettings, requireNamedProfileExists } from '../config/settings.ts';
+import { type ResolvedProfileSettings, requireNamedProfileExists, resolveProfileSettings } from '../config/settings.ts';
+import { readGlobalSettingsFromOptions } from '../context/global-overrides.ts';
 import type { CommandContext } from '../context.ts';
 import { checkBrowser, checkBrowserPortReachability, checkEnvironmentVariables } from '../doctor/check-browser.ts';
 import { checkLoginCallbackPorts } from '../doctor/check-login-callback-ports.ts';
@@ -24,10 +25,16 @@ import {
   checkClientSecretConfigured,
   checkLoginProfile,
   checkTokenCommandProfile,
+  checkVariables,
 } from '../doctor/check-login-profile.ts';
 import { checkStateFolder } from '../doctor/check-state-folder.ts';
 import { checkTrust, checkUrlResponds, type DoctorEndpointToCheck } from '../doctor/check-url-responds.ts';
-import { buildFailedDoctorFinding, createDoctorReport, type DoctorFinding } from '../doctor/doctor-finding.ts';
+import {
+  buildFailedDoctorFinding,
+  createDoctorReport,
+  type DoctorFinding,
+  summarizeFindings,
+} from '../doctor/doctor-finding.ts';
 import { probeCallbackPorts } from '../doctor/probe-callback-ports.ts';
 import { probeCredentialFolder, probeKeychain } from '../doctor/probe-credential-store.ts';
 import { findOpener } from '../platform/browser.ts';
@@ -64,18 +71,19 @@ export const doctorCommand: CommandSpec<CommandContext> = {
     const { output, globals } = context;
     const queried = globals.value('query') !== undefined;
     const picked = globals.values('format').length > 0;
-    if (output.format === 'table' && !queried && !picked)
-      await output.report(findingLines(findings, context.host.stdout.columns));
-    // Columns and CSV show the findings as rows; JSON and queries get the whole report.
-    else if (!queried && (picked || output.format === 'csv')) await output.list(findings, view);
-    else await output.object(report, { columns: [{ name: 'Ok', value: ({ ok }) => ok }] });
-    const failed = findings.filter(({ status }) => status === 'failed');
     const aim = findings.some(({ id }) => id === 'token-command') ? 'requests' : 'a login';
-    if (report.ok) await output.note(`No problem found that would prevent ${aim}.`);
-    else
-      await output.note(
-        `${countOf(failed.length, 'failed check prevents', 'failed checks prevent')} ${aim}: ${failed.map(({ id }) => id).join(', ')}.`,
+    const summary = summarizeFindings(findings, aim);
+    const { columns } = context.host.stdout;
+    if (output.format === 'table' && !queried && !picked)
+      await output.text(
+        `${wrapWords(summary, columns ?? Number.POSITIVE_INFINITY, 0)}\n\n${findingLines(findings, columns)}`,
       );
+    else {
+      await output.note(summary);
+      // Columns and CSV show the findings as rows; JSON and queries get the whole report.
+      if (!queried && (picked || output.format === 'csv')) await output.list(findings, view);
+      else await output.object(report, { columns: [{ name: 'Ok', value: ({ ok }) => ok }] });
+    }
     return report.ok ? 0 : 1;
   },
 };
@@ -98,19 +106,27 @@ function findingLines(findings: readonly DoctorFinding[], columns: number | unde
 
 async function* runChecks(context: CommandContext): AsyncGenerator<readonly DoctorFinding[]> {
   const { host, progress } = context;
-  const settings = await checkConfigFile(context);
-  yield [settings.finding];
-  if (settings.value === undefined) return;
-  const { value } = settings;
-  const hasTokenCommand = value.values.token_command !== undefined;
-  yield [hasTokenCommand ? checkTokenCommandProfile(value) : checkLoginProfile(value)];
+  const overrides = readGlobalSettingsFromOptions(context.globals);
+  const config = await readConfig(context);
+  const variables = checkVariables(host.env, overrides);
+  yield [config.finding, ...variables.findings];
+  // Wrong arguments of `cloudctl doctor` are reported as errors, as for every command.
+  const profile = context.globals.value('profile');
+  const settings = resolveProfileSettings({ env: variables.valid, config: config.value, profile, overrides });
   const runtime = detectBrowserEnvironment(host.env, host.platform);
-  yield checkEnvironment(context, value);
+  const stateFolder = () => [checkStateFolder(host.folders.state, context.profilePaths(settings.profileName))];
+  const hasTokenCommand = settings.values.token_command !== undefined;
+  const unknown = config.finding.status === 'ok' ? unknownProfile(settings, config.value, profile) : undefined;
+  if (unknown !== undefined) yield [unknown];
+  else if (config.finding.status !== 'ok')
+    yield [{ id: 'profile', status: 'skipped', observed: 'config.json was not read' }];
+  else yield [hasTokenCommand ? checkTokenCommandProfile(settings) : checkLoginProfile(settings)];
+  yield checkEnvironment(context, settings);
   if (hasTokenCommand) {
-    yield [checkStateFolder(host.folders.state, context.profilePaths(value.profileName))];
+    yield await attempt('state-folder', stateFolder);
     await progress.show('running the program of token_command');
-    yield [await runTokenCommand(context, value)];
-    yield* checkEndpoints(context, value);
+    yield [await runTokenCommand(context, settings)];
+    yield* checkEndpoints(context, settings);
     return;
   }
   const facts = {
@@ -118,21 +134,35 @@ async function* runChecks(context: CommandContext): AsyncGenerator<readonly Doct
     isTerminal: host.stderr.isTTY,
     browser: host.env.BROWSER,
     opener: findOpener(host.env, host.platform),
-    profile: value.profile,
+    profile: settings.profile,
   };
   yield [checkBrowserPortReachability(facts), checkBrowser(facts)];
-  const folder = checkStateFolder(host.folders.state, context.profilePaths(value.profileName));
-  yield [folder];
-  await progress.show('checking the credential store');
-  const store = await probeCredentialStore(context, value);
-  yield [store];
-  yield await checkSession(
-    context,
-    value,
-    [store, folder].every(({ status }) => status === 'ok'),
-  );
-  yield* checkEndpoints(context, value);
-  yield await checkCallbackPorts(value);
+  const folder = await attempt('state-folder', stateFolder);
+  yield folder;
+  // Without the profile, it is not known which credential store and which client a login would use.
+  if (unknown === undefined && config.finding.status === 'ok') {
+    await progress.show('checking the credential store');
+    const id = settings.values.credential_store === 'file' ? 'credential-file' : 'keychain';
+    const store = await attempt(id, async () => [await probeCredentialStore(context, settings)]);
+    yield store;
+    const isUsable = [...store, ...folder].every(({ status }) => status === 'ok');
+    yield await attempt('session', () => checkSession(context, settings, isUsable));
+  }
+  yield* checkEndpoints(context, settings);
+  yield await attempt('callback-urls', () => checkCallbackPorts(settings));
+}
+
+type DoctorFindings = Promise<readonly DoctorFinding[]> | readonly DoctorFinding[];
+
+/** A check that throws is a failed check: the other checks may show why. An error of the program itself is still an error. */
+async function attempt(id: string, check: () => DoctorFindings): Promise<readonly DoctorFinding[]> {
+  try {
+    return await check();
+  } catch (thrown) {
+    const error = toCliError(thrown);
+    if (error.code === 'cancelled' || error.code === 'internal') throw thrown;
+    return [buildFailedDoctorFinding(id, error)];
+  }
 }
 
 async function* checkEndpoints(
@@ -141,14 +171,26 @@ async function* checkEndpoints(
 ): AsyncGenerator<readonly DoctorFinding[]> {
   const endpoints = profileEndpoints(settings);
   for (const endpoint of endpoints) {
-    await context.progress.show(`checking ${endpoint.origin}`);
-    yield await checkUrlResponds(endpoint, {
-      send: await context.send({ fresh: true }),
-      now: () => context.host.clock.now(),
-      timeout: context.timeout,
+    const { id, origin } = endpoint;
+    const proxy = await attempt(id, () => {
+      proxyFor(new URL(origin), context.host.env);
+      return [];
     });
+    if (proxy.length > 0) {
+      yield [{ id, status: 'skipped', observed: `${origin} was not requested, because the proxy is not valid` }];
+      continue;
+    }
+    await context.progress.show(`checking ${origin}`);
+    yield await attempt(id, async () =>
+      checkUrlResponds(endpoint, {
+        send: await context.send({ fresh: true }),
+        now: () => context.host.clock.now(),
+        timeout: context.timeout,
+      }),
+    );
   }
-  if (endpoints.some(({ origin }) => origin.startsWith('https:'))) yield checkTrust(trustOf(context.host.env));
+  if (endpoints.some(({ origin }) => origin.startsWith('https:')))
+    yield await attempt('certificates', () => checkTrust(trustOf(context.host.env)));
 }
 
 /** Runs the program of `token_command`. Its token is not sent. */
@@ -172,43 +214,56 @@ async function runTokenCommand(context: CommandContext, settings: ResolvedProfil
   }
 }
 
-/** Every other check needs the settings, so with a damaged config.json no other check runs. */
-async function checkConfigFile(
+/** A damaged config.json counts as empty for the other checks. */
+async function readConfig(
   context: CommandContext,
-): Promise<{ readonly finding: DoctorFinding; readonly value: ResolvedProfileSettings | undefined }> {
+): Promise<{ readonly finding: DoctorFinding; readonly value: ConfigFile }> {
   const id = 'config';
+  const value = { path: 'config.json', current: undefined, profiles: new Map(), raw: {} };
   try {
+    // Without a home folder this throws, although commands that need no profile work.
+    const path = configPath(context.host.folders.config);
     const config = context.config();
-    const value = context.settings();
-    requireNamedProfileExists(value, config);
-    return { finding: { id, status: 'ok', observed: config.path }, value };
+    return { finding: { id, status: 'ok', observed: path }, value: config };
   } catch (error) {
     const reported = error instanceof DamagedConfigError ? await createDamagedConfigError(error) : error;
-    // Wrong arguments of `cloudctl doctor` are reported as errors, as for every command.
-    if (!(reported instanceof CliError) || reported.code !== 'config_invalid') throw reported;
-    return { finding: buildFailedDoctorFinding(id, reported), value: undefined };
+    const [finding] = await attempt(id, () => Promise.reject(reported));
+    if (finding === undefined) throw error;
+    return { finding, value };
+  }
+}
+
+/** A profile that CLOUDCTL_PROFILE or config.json names. One that an option names is an argument, so it is an error. */
+function unknownProfile(
+  settings: ResolvedProfileSettings,
+  config: ConfigFile,
+  typed: string | undefined,
+): DoctorFinding | undefined {
+  try {
+    requireNamedProfileExists(settings, config);
+    return undefined;
+  } catch (error) {
+    if (typed !== undefined || !(error instanceof CliError)) throw error;
+    return buildFailedDoctorFinding('profile', error);
   }
 }
 
 function checkEnvironment({ host }: CommandContext, settings: ResolvedProfileSettings): readonly DoctorFinding[] {
-  const origins = [settings.values.auth_url, settings.values.base_url].filter((origin) => origin !== undefined);
-  try {
-    const proxies = [...new Set(origins)].flatMap((origin) => {
+  const { auth_url, base_url } = settings.values;
+  const invalid = new Map<string, DoctorFinding>();
+  const proxies = [...new Set([auth_url, base_url])].flatMap((origin) => {
+    if (origin === undefined) return [];
+    try {
       const proxy = proxyFor(new URL(origin), host.env);
       return proxy === undefined ? [] : [{ origin, proxy: proxy.displayUrl }];
-    });
-    return checkEnvironmentVariables(
-      findUnsafeEnvironmentVariable(host.env),
-      settings.accessToken !== undefined,
-      proxies,
-    );
-  } catch (error) {
-    if (!(error instanceof CliError)) throw error;
-    return [
-      ...checkEnvironmentVariables(findUnsafeEnvironmentVariable(host.env), settings.accessToken !== undefined, []),
-      buildFailedDoctorFinding('proxy', error),
-    ];
-  }
+    } catch (error) {
+      if (!(error instanceof CliError)) throw error;
+      invalid.set(error.message, buildFailedDoctorFinding('proxy', error));
+      return [];
+    }
+  });
+  const hazard = findUnsafeEnvironmentVariable(host.env);
+  return [...checkEnvironmentVariables(hazard, settings.accessToken !== undefined, proxies), ...invalid.values()];
 }
 
 async function probeCredentialStore(
@@ -288,11 +343,6 @@ function profileEndpoints({ values }: ResolvedProfileSettings): readonly DoctorE
 }
 
 async function checkCallbackPorts({ values }: ResolvedProfileSettings): Promise<readonly DoctorFinding[]> {
-  try {
-    const callbacks = (values.callback_urls ?? []).map(parseConfiguredCallbackUrl);
-    return checkLoginCallbackPorts(callbacks, await probeCallbackPorts(callbacks));
-  } catch (error) {
-    if (!(error instanceof CliError)) throw error;
-    return [buildFailedDoctorFinding('callback-urls', error)];
-  }
+  const callbacks = (values.callback_urls ?? []).map(parseConfiguredCallbackUrl);
+  return checkLoginCallbackPorts(callbacks, await probeCallbackPorts(callbacks));
 }

@@ -13,8 +13,15 @@ export function readGlobalSettingsFromOptions(globals: Pick<ParsedArgs, 'value'>
   };
 }
 
-/** The output format from `--output`, which the parser has checked, else from the environment or the profile. */
-export function resolveOutputFormat(globals: ParsedArgs, settings: () => ResolvedProfileSettings): OutputFormat {
+/**
+ * The output format from `--output`, which the parser has checked, else from the environment or the profile.
+ * @param diagnosis given if the command itself reports settings that are not valid: CLOUDCTL_OUTPUT, which may be the only valid one
+ */
+export function resolveOutputFormat(
+  globals: ParsedArgs,
+  settings: () => ResolvedProfileSettings,
+  diagnosis?: { readonly variable: string | undefined },
+): OutputFormat {
   const typed = globals.value('output') ?? (globals.has('json') ? 'json' : undefined);
   const known = outputFormats.find((format) => format === typed);
   if (known !== undefined) return known;
@@ -22,8 +29,8 @@ export function resolveOutputFormat(globals: ParsedArgs, settings: () => Resolve
     return settings().values.output ?? 'table';
   } catch (error) {
     // A damaged config.json is an error only for commands that need a profile, not for `config path` or `completion`.
-    if (error instanceof DamagedConfigError) return 'table';
-    throw error;
+    if (!(error instanceof DamagedConfigError) && diagnosis === undefined) throw error;
+    return outputFormats.find((format) => format === diagnosis?.variable) ?? 'table';
   }
 }
 

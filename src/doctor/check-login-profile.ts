@@ -1,5 +1,39 @@
-import { formatProfileOption, type ResolvedProfileSettings } from '../config/settings.ts';
-import type { DoctorFinding } from './doctor-finding.ts';
+import { CliError } from '../base/errors.ts';
+import { isProfileSettingKey, profileSettingSpecs } from '../config/profile.ts';
+import {
+  formatProfileOption,
+  type ProfileSettingsFromOptions,
+  type ResolvedProfileSettings,
+  resolveProfileSettings,
+} from '../config/settings.ts';
+import type { ProcessEnvironment } from '../platform/host.ts';
+import { buildFailedDoctorFinding, type DoctorFinding } from './doctor-finding.ts';
+
+/**
+ * A finding for each variable whose value is not valid, and the environment without these variables, with which the other checks
+ * continue. A variable that an option overrides has no effect.
+ */
+export function checkVariables(
+  env: ProcessEnvironment,
+  overrides: ProfileSettingsFromOptions,
+): { readonly findings: readonly DoctorFinding[]; readonly valid: ProcessEnvironment } {
+  const settings = Object.entries(profileSettingSpecs).flatMap(([key, { variable }]) =>
+    variable === undefined || (isProfileSettingKey(key) && overrides[key] !== undefined) ? [] : [variable],
+  );
+  const config = { path: '', current: undefined, profiles: new Map(), raw: {} };
+  const findings = ['CLOUDCTL_PROFILE', ...settings, 'CLOUDCTL_ACCESS_TOKEN'].flatMap((variable) => {
+    try {
+      resolveProfileSettings({ env: { [variable]: env[variable] }, config });
+      return [];
+    } catch (error) {
+      if (!(error instanceof CliError)) throw error;
+      const finding = buildFailedDoctorFinding(variable, error);
+      return [finding.hint?.includes(variable) ? finding : { ...finding, hint: `\`unset ${variable}\`` }];
+    }
+  });
+  const invalid = new Set(findings.map(({ id }) => id));
+  return { findings, valid: Object.fromEntries(Object.entries(env).filter(([name]) => !invalid.has(name))) };
+}
 
 /** Whether the profile has every setting that a login needs, apart from the client secret. */
 export function checkLoginProfile(settings: ResolvedProfileSettings): DoctorFinding {

@@ -1,5 +1,6 @@
 import type { CliError } from '../base/errors.ts';
 import { sanitizeLine } from '../base/sanitize.ts';
+import { countOf } from '../base/text.ts';
 
 /** The result of one check of `cloudctl doctor`. */
 export interface DoctorFinding {
@@ -29,4 +30,15 @@ export function createDoctorReport(findings: readonly DoctorFinding[]): DoctorRe
 export function buildFailedDoctorFinding(id: string, { message, detail, hint }: CliError): DoctorFinding {
   const observed = sanitizeLine(detail === undefined ? message : `${message}: ${detail}`);
   return { id, status: 'failed', observed, ...(hint === undefined ? {} : { hint }) };
+}
+
+/** One sentence about all findings, with the ids of those that need attention. @param aim what a failed check prevents */
+export function summarizeFindings(findings: readonly DoctorFinding[], aim: string): string {
+  const idsOf = (wanted: DoctorStatus) => findings.filter(({ status }) => status === wanted).map(({ id }) => id);
+  const [failed, warnings] = [idsOf('failed'), idsOf('warning')];
+  const result =
+    failed.length === 0
+      ? `No problem found that would prevent ${aim}.`
+      : `${countOf(failed.length, 'failed check prevents', 'failed checks prevent')} ${aim}: ${failed.join(', ')}.`;
+  return warnings.length === 0 ? result : `${result} ${countOf(warnings.length, 'warning')}: ${warnings.join(', ')}.`;
 }

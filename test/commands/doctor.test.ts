@@ -3,7 +3,9 @@ import { createServer } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { encodeCredentialRecord } from '../../src/auth/session/credential-record.ts';
 import { createFileCredentialStore } from '../../src/auth/session/file-store.ts';
+import { CliError } from '../../src/base/errors.ts';
 import type { DoctorReport } from '../../src/doctor/doctor-finding.ts';
+import { runCliCommandLine } from '../../src/main.ts';
 import { tryAcquireFileLock } from '../../src/platform/file-lock.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 import { type TestHost, testHost } from '../fixtures/host.ts';
@@ -150,12 +152,98 @@ describe('cloudctl doctor', () => {
     const host = testHost();
     host.writeConfig('{"profiles": }');
     const { findings } = await report(host);
-    expect(findings).toHaveLength(1);
+    const status = Object.fromEntries(findings.map((one) => [one.id, one.status]));
+    // The checks that need no profile still run.
+    expect(status).toMatchObject({ profile: 'skipped', environment: 'ok', 'state-folder': 'ok' });
     expect(findings[0]).toMatchObject({
       id: 'config',
       status: 'failed',
       observed: expect.stringMatching(/config\.json:1:/),
     });
+  });
+
+  const invalid = {
+    CLOUDCTL_BASE_URL: 'http://api.example.com',
+    CLOUDCTL_AUTH_URL: 'https://me:canary@cloud.example.com',
+    CLOUDCTL_CALLBACK_URL: 'http://192.0.2.1/cb',
+    CLOUDCTL_SCOPE: 'read "write',
+    CLOUDCTL_FLOW: 'device',
+    CLOUDCTL_TOKEN_PARAMS: 'cookie',
+    CLOUDCTL_CREDENTIAL_STORE: 'paper',
+    CLOUDCTL_OUTPUT: 'xml',
+    CLOUDCTL_PROFILE: 'Not A Name',
+    CLOUDCTL_ACCESS_TOKEN: 'a canary of two lines\nor more',
+  };
+
+  test.each(Object.entries(invalid))(
+    '%s that is not valid is a finding, and every other check runs',
+    async (name, value) => {
+      const host = await createSandboxHost(await sandboxFor(), { env: secrets });
+      const { status, findings, ran } = await report(host, [], { ...secrets, [name]: value });
+      expect(status[name]).toBe('failed');
+      expect(status).toMatchObject({ config: 'ok', 'auth-url': 'ok', 'base-url': 'ok', 'client-secret': 'ok' });
+      expect(findings.find(({ id }) => id === name)?.hint).toContain(name);
+      expect(ran.out + ran.err).not.toContain('canary');
+    },
+  );
+
+  test('all of them are findings at once, and the first line of the text names them', async () => {
+    const host = await createSandboxHost(await sandboxFor(), { env: secrets });
+    const env = { ...secrets, ...invalid, HTTPS_PROXY: 'ftp://me:canary@proxy' };
+    const ran = await runCloudctl(host, ['doctor'], { env, terminal: 200 });
+    expect(ran.code).toBe(1);
+    const [first = ''] = ran.out.split('\n\n');
+    for (const name of Object.keys(invalid)) expect(first).toContain(name);
+    expect(ran.out + ran.err).not.toContain('canary');
+  });
+
+  test('a proxy that is not valid is a finding, and nothing is requested through it', async () => {
+    const host = await createSandboxHost(await sandboxFor(), { env: secrets });
+    const urls = { CLOUDCTL_BASE_URL: 'https://api.invalid', CLOUDCTL_AUTH_URL: 'https://cloud.invalid' };
+    const proxy = { HTTPS_PROXY: 'ftp://me:canary@proxy' };
+    const { status, ran } = await report(host, [], { ...secrets, ...urls, ...proxy });
+    expect(status).toMatchObject({ proxy: 'failed', 'auth-url': 'skipped', 'base-url': 'skipped' });
+    expect(ran.out + ran.err).not.toContain('canary');
+  });
+
+  test('a profile of CLOUDCTL_PROFILE or config.json that is not there is a finding', async () => {
+    const host = await createSandboxHost(await sandboxFor(), { env: secrets });
+    expect((await report(host, [], { ...secrets, CLOUDCTL_PROFILE: 'nobody' })).status.profile).toBe('failed');
+    host.writeConfig({ current: 'nobody', profiles: {} });
+    const { status } = await report(host);
+    expect(status).toMatchObject({ config: 'ok', profile: 'failed', 'state-folder': 'ok' });
+  });
+
+  test('without a home folder each check says so', async () => {
+    const noHome = () => {
+      throw new CliError('config_invalid', 'no home folder', { hint: 'set HOME' });
+    };
+    const host = testHost();
+    const folders = Object.defineProperties(
+      { config: '', state: '' },
+      { config: { get: noHome }, state: { get: noHome } },
+    );
+    expect(await runCliCommandLine(['doctor', '-o', 'json'], { ...host, folders })).toBe(1);
+    const { findings } = host.json<DoctorReport>();
+    const status = Object.fromEntries(findings.map((one) => [one.id, one.status]));
+    expect(status).toMatchObject({ config: 'failed', environment: 'ok', browser: 'warning', 'state-folder': 'failed' });
+  });
+
+  test('CLOUDCTL_OUTPUT counts although another variable is not valid', async () => {
+    const env = { CLOUDCTL_OUTPUT: 'json', CLOUDCTL_BASE_URL: 'x' };
+    expect((await runCloudctl(testHost(), ['doctor'], { env })).json<DoctorReport>().ok).toBe(false);
+  });
+
+  test('an option that is not valid is exit 2, as for every command', async () => {
+    expect(await runCloudctl(testHost(), ['doctor', '--base-url', 'x'])).toMatchObject({ code: 2, out: '' });
+  });
+
+  test('is never paged', async () => {
+    const here = testHost({ env: { PAGER: 'less' } });
+    // The pager of the test host throws.
+    const stdout = { ...here.stdout, isTTY: true, columns: 80, rows: 3 };
+    for (const words of [[], ['--format', 'ID,Status'], ['-o', 'yaml']])
+      expect(await runCliCommandLine(['doctor', ...words], { ...here, stdout })).toBe(1);
   });
 
   test('an unknown profile is exit 2', async () => {
