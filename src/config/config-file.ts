@@ -12,7 +12,7 @@ import {
   writeFileAtomically,
 } from '../platform/files.ts';
 import { isInNoHome } from '../platform/folders.ts';
-import { requireOwnFolder } from '../platform/own-folder.ts';
+import { requireFolderOwner, requireUnplantedFile } from '../platform/own-folder.ts';
 import { decodeProfile, isProfileName, isProfileSettingKey, type Profile, profileNameRule } from './profile.ts';
 
 /** The decoded config.json; `raw` also contains keys of newer versions, so that they are not lost when the file is written. */
@@ -42,10 +42,8 @@ export function configLockPath(folder: string): string {
 export function readConfigFile(folder: string): ConfigFile {
   // Without a home folder, options and variables can supply every setting of a command.
   const path = isInNoHome(folder) ? 'config.json' : configPath(folder);
-  // Where nothing is read, nobody can have replaced it: in CI, the home folder often belongs to another user.
-  const isPresent = lstatIfPossible(folder) !== undefined;
-  if (isPresent) requireOwnFolder(folder);
-  const text = isPresent ? readConfigText(path) : undefined;
+  requireFolderOwner(folder);
+  const text = readConfigText(folder);
   // An empty file is what a power failure, or an editor on a full disk, leaves.
   if (text === undefined || text.trim() === '') return { path, current: undefined, profiles: new Map(), raw: {} };
   const json = tryParseJson(text);
@@ -124,12 +122,14 @@ export class DamagedConfigError extends Error {
 /** Thousands of profiles have less. */
 const maxConfigBytes = 4 * 1024 * 1024;
 
-function readConfigText(path: string): string | undefined {
+function readConfigText(folder: string): string | undefined {
+  const path = configPath(folder);
   const unusable = (what: string): DamagedConfigError => new DamagedConfigError(path, '', [], undefined, what);
   let bytes: Buffer | undefined;
   try {
-    bytes = readBytesIfPresent(path, maxConfigBytes);
+    bytes = readBytesIfPresent(path, maxConfigBytes, (file) => requireUnplantedFile(folder, file));
   } catch (error) {
+    if (error instanceof CliError) throw error;
     if (error instanceof UnusableFileError) throw unusable(error.what);
     const code = String(fileErrorCode(error));
     if (code === 'ELOOP') throw unusable('is a symbolic link that leads to itself');
@@ -167,7 +167,6 @@ function keepUnknownKeys(old: unknown): JsonRecord {
 
 function writeConfig(folder: string, json: JsonRecord): void {
   const path = configPath(folder);
-  requireOwnFolder(folder);
   try {
     ensureFolder(folder);
     writeFileAtomically(path, `${JSON.stringify(json, null, 2)}\n`);

@@ -101,13 +101,18 @@ const maxFileBytes = 64 * 1024 * 1024;
  * UnusableFileError for anything but a regular file, because reading a pipe or a device may never end, and for a file with more
  * than `most` bytes. The check comes before the file is opened, because opening a device may change it, and once more after.
  */
-export function readBytesIfPresent(path: string, most: number = maxFileBytes): Buffer | undefined {
+export function readBytesIfPresent(
+  path: string,
+  most: number = maxFileBytes,
+  check: (openFile: Stats) => void = () => {},
+): Buffer | undefined {
   return unlessMissing(() => {
     const kind = describeSpecialFile(statSync(path));
     if (kind !== undefined) throw new UnusableFileError(path, kind);
     // A pipe that has just been put into this place would block the program until another process opens it.
     const descriptor = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
     try {
+      check(fstatSync(descriptor));
       return readOpenFile(path, descriptor, most);
     } finally {
       closeSync(descriptor);

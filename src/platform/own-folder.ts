@@ -5,20 +5,29 @@ import { CliError } from '../base/errors.ts';
 import { quoteShellArg } from '../base/text.ts';
 
 /**
- * Throws `config_invalid` when another user owns the folder, one of its parents or a symbolic link that leads to it, or can write
- * to one of them, because that user could create or replace files in the folder (as StrictModes of sshd checks it). A missing
- * folder is not an error, because it is created later with mode 0700, but its parents are checked.
+ * Throws `config_invalid` when another user owns the folder or can write to it, because that user could create or replace files in
+ * it. A missing folder is not an error, because it is created later with mode 0700. A symbolic link that the user owns is allowed.
  */
-export function requireOwnFolder(folder: string): void {
+export function requireFolderOwner(folder: string): void {
   // Windows has no user IDs and mode bits to check.
   const user = process.geteuid?.();
   if (user === undefined) return;
   const [link, target] = [statIfPossible(folder, lstatSync), statIfPossible(folder, statSync)];
-  if (link !== undefined && target !== undefined) {
-    const owner = [link.uid, target.uid].find((uid) => uid !== user && uid !== 0);
-    if (owner !== undefined) throw foreignFolderError(folder, owner);
-    if ((target.mode & 0o022) !== 0) throw writableFolderError(folder, target, user, 'the files of your sessions');
-  }
+  if (link === undefined || target === undefined) return;
+  const owner = [link.uid, target.uid].find((uid) => uid !== user && uid !== 0);
+  if (owner !== undefined) throw foreignFolderError(folder, owner);
+  if ((target.mode & 0o022) !== 0) throw writableFolderError(folder, target, user, 'the files of your sessions');
+}
+
+/**
+ * Throws `config_invalid` also when another user owns a parent of the folder or a symbolic link that leads to it, or can write to
+ * a parent, because that user could replace the folder between two accesses (as StrictModes of sshd checks it). The parents of a
+ * missing folder are checked too.
+ */
+export function requireOwnFolder(folder: string): void {
+  const user = process.geteuid?.();
+  if (user === undefined) return;
+  requireFolderOwner(folder);
   visitPath(folder, (at, file) => {
     if (file === undefined) return 'stop';
     if (!isTrustedOwner(file.uid, user)) throw foreignFolderError(at, file.uid);
@@ -26,6 +35,15 @@ export function requireOwnFolder(folder: string): void {
       throw writableFolderError(at, file, user, folder);
     return 'continue';
   });
+}
+
+/**
+ * Throws `config_invalid` when another user can have put the open file into the folder: the file belongs to another user, and the
+ * folder or one of its parents can be replaced.
+ */
+export function requireUnplantedFile(folder: string, { uid }: Stats): void {
+  const user = process.geteuid?.();
+  if (user !== undefined && !isTrustedOwner(uid, user)) requireOwnFolder(folder);
 }
 
 function foreignFolderError(folder: string, owner: number): CliError {
