@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { quoteShellArg } from '../base/text.ts';
 import { ensureFolder, removeFileDurably } from '../platform/files.ts';
 import type { Keychain, KeychainUnavailable } from '../platform/host.ts';
 import { InsecureFileError, prepareSecretFileReplacement, readSecretFile } from '../platform/secret-file.ts';
@@ -87,7 +88,8 @@ function diskFix(error: unknown): string | undefined {
 }
 
 function folderFix(folder: string): string {
-  return `create the folder with mode 0700: \`mkdir -p ${folder} && chmod 700 ${folder}\``;
+  const quoted = quoteShellArg(folder);
+  return `create the folder with mode 0700: \`mkdir -p ${quoted} && chmod 700 ${quoted}\``;
 }
 
 const keychainStates: Readonly<Record<KeychainUnavailable['why'], string>> = {

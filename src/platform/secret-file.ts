@@ -11,7 +11,15 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
-import { createTemporaryFile, fileErrorCode, fsyncFolder, readOpenFile, writeAllBytesAt } from './files.ts';
+import { quoteShellArg } from '../base/text.ts';
+import {
+  createTemporaryFile,
+  fileErrorCode,
+  formatMoveCommand,
+  fsyncFolder,
+  readOpenFile,
+  writeAllBytesAt,
+} from './files.ts';
 import { renameOverExistingFile } from './rename-over-existing-file.ts';
 
 /** The error for a file or folder with secrets that another user could have created, read or changed. */
@@ -187,19 +195,20 @@ interface FileFacts {
 }
 
 function requireSecret(path: string, file: FileFacts): void {
-  if (!file.isFile()) throw new InsecureFileError(`${path} is not a regular file`, `remove it: \`rm ${path}\``);
+  if (!file.isFile())
+    throw new InsecureFileError(`${path} is not a regular file`, `move it away: ${formatMoveCommand(path)}`);
   // Windows has no user IDs and mode bits to check.
   const user = process.geteuid?.();
   if (user === undefined) return;
   if (file.uid !== user && file.uid !== 0)
     throw new InsecureFileError(
       `${path} belongs to another user (uid ${file.uid})`,
-      `remove the file and log in again: \`rm ${path}\``,
+      `remove the file and log in again: \`rm ${quoteShellArg(path)}\``,
     );
   if ((file.mode & 0o077) !== 0)
     throw new InsecureFileError(
       `${path} has mode ${octal(file.mode)}: other users can read or change it`,
-      `check who may have read the file, then run \`chmod 600 ${path}\``,
+      `check who may have read the file, then run \`chmod 600 ${quoteShellArg(path)}\``,
     );
 }
 
@@ -234,7 +243,7 @@ function requireSameMount(path: string, temporary: string): void {
 function symbolicLinkError(path: string): InsecureFileError {
   return new InsecureFileError(
     `${path} is a symbolic link; sessions are not read or written through links`,
-    `remove the link: \`rm ${path}\``,
+    `remove the link: \`rm ${quoteShellArg(path)}\``,
   );
 }
 

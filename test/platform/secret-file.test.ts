@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -32,6 +33,24 @@ describe.skipIf(process.platform === 'win32')('a file with secrets', () => {
     expect(() => readSecretFile(path)).toThrow(expect.objectContaining({ hint: expect.stringContaining('chmod 600') }));
     chmodSync(path, 0o600);
     expect(readSecretFile(path)).toBe('secret');
+  });
+
+  it.each<[string, (path: string) => unknown]>([
+    ['a mode that others can read', (path) => writeFileSync(path, '', { mode: 0o644 })],
+    ['a folder', (path) => mkdirSync(path)],
+    ['a named pipe', (path) => execFileSync('mkfifo', [path])],
+    ['a symbolic link', (path) => symlinkSync('/etc/passwd', path)],
+  ])('is refused for %s, and the command of the hint can be pasted', (_, make) => {
+    const path = join(newFolder(), "it's a record");
+    make(path);
+    let hint = '';
+    try {
+      readSecretFile(path);
+    } catch (error) {
+      if (error instanceof InsecureFileError) hint = error.hint;
+    }
+    execFileSync('sh', ['-c', /`(.*)`$/.exec(hint)?.[1] ?? 'false']);
+    expect(() => readSecretFile(path)).not.toThrow();
   });
 
   it('is neither read nor replaced through a symbolic link; a folder may be one', () => {
