@@ -39,6 +39,7 @@ import { probeCallbackPorts } from '../doctor/probe-callback-ports.ts';
 import { probeCredentialFolder, probeKeychain } from '../doctor/probe-credential-store.ts';
 import { findOpener } from '../platform/browser.ts';
 import { detectBrowserEnvironment } from '../platform/browser-environment.ts';
+import { requireHome } from '../platform/folders.ts';
 import { proxyFor } from '../platform/proxy.ts';
 import { trustOf } from '../platform/trust.ts';
 import { findUnsafeEnvironmentVariable } from '../platform/unsafe-environment-variable.ts';
@@ -221,10 +222,11 @@ async function readConfig(
   const id = 'config';
   const value = { path: 'config.json', current: undefined, profiles: new Map(), raw: {} };
   try {
-    // Without a home folder this throws, although commands that need no profile work.
-    const path = configPath(context.host.folders.config);
+    const { config: folder } = context.host.folders;
     const config = context.config();
-    return { finding: { id, status: 'ok', observed: path }, value: config };
+    // A login needs a home folder, although commands that need no profile work without.
+    requireHome(folder);
+    return { finding: { id, status: 'ok', observed: configPath(folder) }, value: config };
   } catch (error) {
     const reported = error instanceof DamagedConfigError ? await createDamagedConfigError(error) : error;
     const [finding] = await attempt(id, () => Promise.reject(reported));

@@ -3,7 +3,6 @@ import { createServer } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { encodeCredentialRecord } from '../../src/auth/session/credential-record.ts';
 import { createFileCredentialStore } from '../../src/auth/session/file-store.ts';
-import { CliError } from '../../src/base/errors.ts';
 import type { DoctorReport } from '../../src/doctor/doctor-finding.ts';
 import { runCliCommandLine } from '../../src/main.ts';
 import { tryAcquireFileLock } from '../../src/platform/file-lock.ts';
@@ -215,14 +214,9 @@ describe('cloudctl doctor', () => {
   });
 
   test('without a home folder each check says so', async () => {
-    const noHome = () => {
-      throw new CliError('config_invalid', 'no home folder', { hint: 'set HOME' });
-    };
     const host = testHost();
-    const folders = Object.defineProperties(
-      { config: '', state: '' },
-      { config: { get: noHome }, state: { get: noHome } },
-    );
+    const none = '/nonexistent/cloudctl-no-home/';
+    const folders = { config: `${none}config`, state: `${none}state` };
     expect(await runCliCommandLine(['doctor', '-o', 'json'], { ...host, folders })).toBe(1);
     const { findings } = host.json<DoctorReport>();
     const status = Object.fromEntries(findings.map((one) => [one.id, one.status]));
