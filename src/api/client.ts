@@ -1,6 +1,7 @@
 import { CliError } from '../base/errors.ts';
 import { tryParseExactJson } from '../base/json.ts';
-import { redactSecrets, type Secret } from '../base/secret.ts';
+import { redactSecrets } from '../base/redact.ts';
+import type { Secret } from '../base/secret.ts';
 import { type BufferedResponseBody, bufferResponseBody } from '../platform/buffered-response-body.ts';
 import type { Clock } from '../platform/host.ts';
 import {

@@ -1,8 +1,9 @@
 import { CliError } from '../base/errors.ts';
 import { isLosslessNumberObject } from '../base/exact.ts';
 import { isJsonRecord, type JsonRecord, tryParseExactJson } from '../base/json.ts';
+import { redactSecrets } from '../base/redact.ts';
 import { sanitizeLine } from '../base/sanitize.ts';
-import { redactSecrets, type Secret } from '../base/secret.ts';
+import type { Secret } from '../base/secret.ts';
 import type { ApiResponse } from './api-response.ts';
 import type { ApiClient, ApiRequest } from './client.ts';
 

@@ -24,7 +24,7 @@ export function replaceUnprintable(text: string): string {
  * Text from a server, a URL or a file must not control the terminal: control characters and escape sequences change the state
  * of the terminal, and directional or invisible characters make one text look like another.
  */
-const escapeSequences =
+export const escapeSequences =
   // The pattern matches CSI sequences first, then string sequences (OSC, DCS, PM, APC, SOS) with their text, then two-character
   // escape sequences.
   /(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]?|(?:\u001b[\]PX^_]|[\u009d\u0090\u0098\u009e\u009f])[^\u0007\u001b\u009c\r\n]*(?:\u0007|\u001b\\|\u009c)?|\u001b[ -/]*[0-~]?/gu;

@@ -35,42 +35,23 @@ export function wrapUrlAsSecret(url: URL): Secret {
   return new Secret(url.href, `${url.origin}${url.pathname}`);
 }
 
-/** Removes secrets, in every usual encoding, from text of a server that may repeat the request that contained them. */
-export function redactSecrets(text: string, secrets: readonly Secret[]): string {
-  return secrets.reduce(
-    (left, secret) => encodingsOf(secret).reduce((rest, spelling) => rest.replaceAll(spelling, secret.display), left),
-    text,
-  );
+/**
+ * Has a secret removed from everything that this run prints or writes into reports, for secrets that a server was sent or has
+ * sent, because it may repeat them anywhere. Returns the secret.
+ */
+export function withhold<Value extends Secret | undefined>(secret: Value): Value {
+  if (secret !== undefined) withheld?.set(secret.reveal(), secret);
+  return secret;
 }
 
-/** The encodings of a secret are cached, because one token is sent with thousands of requests and searched in every response. */
-const encodingCache = new WeakMap<Secret, readonly string[]>();
-
-function encodingsOf(secret: Secret): readonly string[] {
-  const spellings = encodingCache.get(secret) ?? encodeAllWays(secret.reveal());
-  encodingCache.set(secret, spellings);
-  return spellings;
+/** Begins to keep the secrets given to `withhold`: for the program. A process that uses the library may live for years. */
+export function startWithholding(): void {
+  withheld ??= new Map();
 }
 
-function encodeAllWays(value: string): readonly string[] {
-  // A value of fewer characters is not redacted, because it occurs in any text by chance.
-  if (value.length < 8) return [];
-  const bytes = Buffer.from(value);
-  const json = jsonText(value);
-  return [
-    value,
-    encodeURIComponent(value),
-    new URLSearchParams({ '': value }).toString().slice(1),
-    json,
-    // A server may repeat the JSON body of a request inside a string of its own JSON.
-    jsonText(json),
-    bytes.toString('base64').replace(/=+$/, ''),
-    bytes.toString('base64url'),
-    bytes.toString('hex'),
-  ];
-}
+/** By value, because a run decodes its session more than once. */
+let withheld: Map<string, Secret> | undefined;
 
-/** A text as it is written between the quotes of a JSON string. */
-function jsonText(text: string): string {
-  return JSON.stringify(text).slice(1, -1);
+export function withheldSecrets(): readonly Secret[] {
+  return [...(withheld?.values() ?? [])];
 }

@@ -1,5 +1,5 @@
 import { CliError } from '../base/errors.ts';
-import { sanitizeLine } from '../base/sanitize.ts';
+import { redactServerLine } from '../base/redact.ts';
 import type { Secret } from '../base/secret.ts';
 
 /**
@@ -8,13 +8,7 @@ import type { Secret } from '../base/secret.ts';
  */
 export function redactErrorReason(error: unknown, ...passwords: readonly (Secret | undefined)[]): string {
   const text = error instanceof CliError ? error.message : error instanceof Error ? error.message : String(error);
-  return sanitizeLine(passwords.reduce<string>(redactPassword, text));
-}
-
-/** Passwords of fewer than four characters are not replaced: they would match parts of ordinary words. */
-function redactPassword(text: string, password: Secret | undefined): string {
-  const value = password?.reveal() ?? '';
-  return value.length < 4 ? text : text.replaceAll(value, '[secret]');
+  return redactServerLine(text, passwords);
 }
 
 /** The SQLSTATE of an error, or its code from the operating system (`ECONNREFUSED`); undefined if it has none. */

@@ -1,4 +1,4 @@
-import { sanitizeLine } from '../base/sanitize.ts';
+import { redactServerLine } from '../base/redact.ts';
 import { describeConnectionErrorCode, readErrorCode } from '../platform/build-network-http-send-error.ts';
 import {
   clientSideDatabaseErrorCodes,
@@ -29,9 +29,7 @@ export function parseRedisErrorCode(message: string): string {
  * which include the password, in its error.
  */
 export function redactRedisServerMessage(text: string, source: RedisEndpoint): string {
-  const password = source.password?.reveal() ?? '';
-  const cut = text.replace(/,? with args beginning with.*$/s, '');
-  return sanitizeLine(password.length < 4 ? cut : cut.replaceAll(password, '[secret]'));
+  return redactServerLine(text.replace(/,? with args beginning with.*$/s, ''), [source.password]);
 }
 
 /** Error messages of libraries are not used, because they can contain a URL with a password. */

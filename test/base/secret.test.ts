@@ -1,6 +1,7 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { redactSecrets, Secret, wrapUrlAsSecret } from '../../src/base/secret.ts';
+import { redactSecrets } from '../../src/base/redact.ts';
+import { Secret, wrapUrlAsSecret } from '../../src/base/secret.ts';
 
 describe('a secret', () => {
   const secret = new Secret('hunter2');

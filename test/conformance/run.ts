@@ -1,5 +1,5 @@
+import { redactSecrets } from '../../src/base/redact.ts';
 import { sanitizeLine } from '../../src/base/sanitize.ts';
-import { redactSecrets } from '../../src/base/secret.ts';
 import { writeToken } from './grants.ts';
 import type { Report, Result, Status } from './report.ts';
 import { DifferenceError, NotTestableError } from './response.ts';

@@ -1,6 +1,7 @@
 import { isJsonRecord, readStringField, tryParseJson } from '../../base/json.ts';
+import { redactSecrets } from '../../base/redact.ts';
 import { sanitizeLine } from '../../base/sanitize.ts';
-import { redactSecrets, Secret, wrapUrlAsSecret } from '../../base/secret.ts';
+import { Secret, withhold, wrapUrlAsSecret } from '../../base/secret.ts';
 import { readResponseBodyText } from '../../platform/buffered-response-body.ts';
 import type { HttpResponse, HttpSender } from '../../platform/http-sender.ts';
 import type { StateCheckedAuthorizationCode } from './authorization-response.ts';
@@ -189,7 +190,7 @@ function tokenRequest(client: RegisteredOAuthClient, path: string, parameters: T
   for (const [name, value] of parameters) {
     if (value !== undefined) form.append(name, typeof value === 'string' ? value : value.reveal());
   }
-  const secrets = parameters.flatMap(([, value]) => (value instanceof Secret ? [value] : []));
+  const secrets = parameters.flatMap(([, value]) => (value instanceof Secret ? [withhold(value)] : []));
   if (client.tokenParams === 'query') {
     url.search = form.toString();
     return { url: wrapUrlAsSecret(url), body: undefined, basic: undefined, secrets };
@@ -203,7 +204,7 @@ function tokenRequest(client: RegisteredOAuthClient, path: string, parameters: T
 function basicCredentials({ tokenParams, clientId, clientSecret }: RegisteredOAuthClient): Secret | undefined {
   if (tokenParams !== 'basic' || clientSecret === undefined) return undefined;
   const pair = [clientId, clientSecret.reveal()].map(encodeCredential).join(':');
-  return new Secret(Buffer.from(pair).toString('base64'), '[basic]');
+  return withhold(new Secret(Buffer.from(pair).toString('base64'), '[basic]'));
 }
 
 /**

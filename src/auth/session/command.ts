@@ -1,8 +1,9 @@
 import { realpathSync } from 'node:fs';
 import { CliError, usageError } from '../../base/errors.ts';
 import { isJsonRecord, readStringField, tryParseJson } from '../../base/json.ts';
+import { redactSecrets } from '../../base/redact.ts';
 import { maxSanitizedTextLength, sanitizeLine, sanitizeLines } from '../../base/sanitize.ts';
-import { redactSecrets, Secret } from '../../base/secret.ts';
+import { Secret } from '../../base/secret.ts';
 import { configPath, readConfigFile } from '../../config/config-file.ts';
 import type { ProfileReference, ResolvedProfileSettings } from '../../config/settings.ts';
 import { type PrintedOutput, runPrintingProgram } from '../../platform/external-program.ts';
