@@ -10,9 +10,11 @@ import { helpTopics } from './help-topics/help-topics.ts';
 import { similarToolCommandReplacements, topLevelCommandAliases } from './help-topics/similar-tools.ts';
 import { createSystemHost } from './platform/create-system-host.ts';
 import type { HostSystem } from './platform/host.ts';
+import { withRedactedOutput } from './platform/redacted-host.ts';
 
 /** Runs the whole program. `argv` contains the arguments after the program's name. Errors are printed and never thrown. */
-export async function runCliCommandLine(argv: readonly string[], host: HostSystem): Promise<ExitCode> {
+export async function runCliCommandLine(argv: readonly string[], system: HostSystem): Promise<ExitCode> {
+  const host = withRedactedOutput(system);
   let json = isJsonErrorOutput(argv, host.env);
   try {
     return await runCommandLine({

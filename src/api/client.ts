@@ -1,7 +1,7 @@
 import { CliError } from '../base/errors.ts';
 import { tryParseExactJson } from '../base/json.ts';
 import { redactSecrets } from '../base/redact.ts';
-import type { Secret } from '../base/secret.ts';
+import { type Secret, withhold } from '../base/secret.ts';
 import { type BufferedResponseBody, bufferResponseBody } from '../platform/buffered-response-body.ts';
 import type { Clock } from '../platform/host.ts';
 import {
@@ -143,7 +143,7 @@ async function sendWithRetries(deps: ApiClientDeps, call: ApiRequest, token: Sec
       if (raw === undefined) throw responseTooLongError(call);
       const { status } = response;
       const again = safe && (status === 408 || (status >= 500 && status <= 504 && status !== 501));
-      if (!again || last) return toApiResponse(response, raw, deps, [token, ...(call.secrets ?? [])]);
+      if (!again || last) return toApiResponse(response, raw, deps, call.secrets ?? []);
     } catch (error) {
       if (!(error instanceof HttpSendError)) throw error;
       until?.throwIfAborted();
@@ -172,7 +172,7 @@ function responseTooLongError({ method, path }: ApiRequest): CliError {
 const headersOfToken = new WeakMap<Secret, readonly HttpRequestInit['headers'][]>();
 
 function headersOf(token: Secret, hasBody: boolean): HttpRequestInit['headers'] {
-  const bare = { accept: 'application/json', authorization: `Bearer ${token.reveal()}` };
+  const bare = { accept: 'application/json', authorization: `Bearer ${withhold(token).reveal()}` };
   const known = headersOfToken.get(token) ?? [bare, { ...bare, 'content-type': 'application/json' }];
   headersOfToken.set(token, known);
   return known[Number(hasBody)] ?? bare;
@@ -200,7 +200,7 @@ function toApiResponse(
     retryAfter: readRateLimitWaitSeconds(response, date ?? clock.now()),
     date,
     limit: readApiRateLimit(response),
-    // The text of an error response may be printed, so its secrets are redacted.
+    // The output of the program removes the access token; secrets of a body, which may be words, are removed only here.
     text: () => (response.status < 400 ? textOf(raw) : redactSecrets(textOf(raw), hidden)),
     raw,
   };

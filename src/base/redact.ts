@@ -50,7 +50,7 @@ export function redactData(text: string): string {
 }
 
 interface RunRedactors {
-  readonly count: number;
+  readonly secrets: readonly Secret[];
   readonly messages: Redactor;
   readonly data: Redactor;
 }
@@ -59,9 +59,9 @@ let ofRun: RunRedactors | undefined;
 
 function current(): RunRedactors {
   const secrets = withheldSecrets();
-  if (ofRun?.count !== secrets.length)
+  if (ofRun?.secrets !== secrets)
     ofRun = {
-      count: secrets.length,
+      secrets,
       messages: new Redactor(secrets, true),
       data: new Redactor(
         secrets.filter((secret) => isTelling(secret.reveal())),
@@ -203,7 +203,7 @@ function gramAt(codes: Uint8Array, at: number): number {
 
 /** Whether a text is a secret by its looks; others may be words, such as `postgres` or `client-secret`. */
 function isTelling(value: string): boolean {
-  return value.length >= 16 || (/\d/.test(value) && /[a-z]/i.test(value));
+  return new Set(value).size >= 6 && (value.length >= 16 || (/\d/.test(value) && /[a-z]/i.test(value)));
 }
 
 /**

@@ -40,18 +40,21 @@ export function wrapUrlAsSecret(url: URL): Secret {
  * sent, because it may repeat them anywhere. Returns the secret.
  */
 export function withhold<Value extends Secret | undefined>(secret: Value): Value {
-  if (secret !== undefined) withheld?.set(secret.reveal(), secret);
+  // By value, because a run decodes its session more than once.
+  if (secret !== undefined && withheld?.some((one) => one.reveal() === secret.reveal()) === false)
+    withheld = [...withheld, secret];
   return secret;
 }
 
-/** Begins to keep the secrets given to `withhold`: for the program. A process that uses the library may live for years. */
+/** Begins to keep the secrets given to `withhold`: for a run of the program. A process that uses the library may live for years. */
 export function startWithholding(): void {
-  withheld ??= new Map();
+  withheld = [];
 }
 
-/** By value, because a run decodes its session more than once. */
-let withheld: Map<string, Secret> | undefined;
+let withheld: readonly Secret[] | undefined;
+const none: readonly Secret[] = [];
 
+/** The secrets that the run withholds; another list after each new one. */
 export function withheldSecrets(): readonly Secret[] {
-  return [...(withheld?.values() ?? [])];
+  return withheld ?? none;
 }

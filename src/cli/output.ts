@@ -63,6 +63,8 @@ export interface CommandOutputWriter {
   data(value: unknown): Promise<void>;
   /** Prints text unchanged in every format, such as a script. */
   text(text: string): Promise<void>;
+  /** Prints a secret that the user asked for; everywhere else secrets are removed from what is printed. */
+  secret(text: string): Promise<void>;
   /** Prints text unchanged in every format; text that is longer than the screen is shown in a pager. */
   report(text: string): Promise<void>;
   /**
@@ -170,6 +172,8 @@ export function createCommandOutput(options: CommandOutputOptions): CommandOutpu
       else await printPaged(prepareJmespathResultForOutput(result, { columns: [] }, [], wanted, query?.emptyColumns));
     },
     text: (text) => stdout.write(withNewline(text)),
+    // The output removes secrets from text, not from bytes.
+    secret: (text) => stdout.write(Buffer.from(withNewline(text))),
     report: (text) => paged((sink) => sink.write(withNewline(text))),
     prose: (text) => paged(async (sink) => sink.write(withNewline(await wrapForTerminal(text, widthOf(stdout))))),
     show: async (text, max) => stderr.write(await noticeLines(text, widthOf(stderr), max)),

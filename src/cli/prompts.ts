@@ -1,4 +1,5 @@
 import { usageError } from '../base/errors.ts';
+import { redactMessage } from '../base/redact.ts';
 import { sanitizeLine, sanitizeLines } from '../base/sanitize.ts';
 import { Secret } from '../base/secret.ts';
 import type { PromptStreams } from './prompt-streams.ts';
@@ -84,7 +85,7 @@ export function createPrompts({ streams, isTerminal, noInput, yes, color, before
     const { createPromptModule } = await import('inquirer');
     const { input, output: screen } = streams();
     const output = color ? screen : createColorlessPromptOutput(screen);
-    const lines = await wrapPromptMessage(sanitizeLines(message), screen.columns);
+    const lines = await wrapPromptMessage(redactMessage(sanitizeLines(message)), screen.columns);
     return runCancellablePrompt(input, signal, async (left) => {
       const prompt = createPromptModule({ input, output, signal: left });
       const { value } = await prompt<{ value: V }>({ ...details, name: 'value', message: lines });
@@ -102,7 +103,7 @@ export function createPrompts({ streams, isTerminal, noInput, yes, color, before
       return new Secret(await put(question, { ...hidden, ...textQuestionDetails(question) }));
     },
     choose: (question) => {
-      const choices = question.choices.map(({ name, value }) => ({ name: sanitizeLine(name), value }));
+      const choices = question.choices.map(({ name, value }) => ({ name: redactMessage(sanitizeLine(name)), value }));
       return put(question, { type: 'select', choices, ...defaultDetails(question.default) });
     },
     async confirm({ message, signal, default: preset = false, option = '--yes' }) {

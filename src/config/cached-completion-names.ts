@@ -1,6 +1,7 @@
 import { closeSync, lstatSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isJsonRecord, readStringField, tryParseJson } from '../base/json.ts';
+import { redactData } from '../base/redact.ts';
 import { replaceUnprintable } from '../base/sanitize.ts';
 import { createTemporaryFile, ensureFolder } from '../platform/files.ts';
 
@@ -66,7 +67,7 @@ export function writeCachedCompletionNames(
 ): void {
   const path = cachePath(stateFolder, profile);
   const kept = Object.entries(names).map(([kind, list]) => [kind, decodeNames(list)]);
-  const text = `${JSON.stringify({ base_url: baseOrigin, ...Object.fromEntries(kept) })}\n`;
+  const text = redactData(`${JSON.stringify({ base_url: baseOrigin, ...Object.fromEntries(kept) })}\n`);
   if (text === readCacheText(path)) return;
   let temporary: string | undefined;
   try {

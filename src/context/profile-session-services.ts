@@ -13,7 +13,7 @@ import {
   requireProfileServerBinding,
 } from '../auth/session/session-server-binding.ts';
 import { usageError } from '../base/errors.ts';
-import type { Secret } from '../base/secret.ts';
+import { type Secret, withhold } from '../base/secret.ts';
 import type { ConfigFile } from '../config/config-file.ts';
 import { accessTokenSource, type ResolvedProfileSettings } from '../config/settings.ts';
 import type { HostSystem, OutputSink } from '../platform/host.ts';
@@ -100,6 +100,8 @@ export function createProfileSessionServices(deps: ProfileSessionServicesDeps): 
   let announced: Promise<void> | undefined;
   const api = async (settings: ResolvedProfileSettings): Promise<ApiClient> => {
     requireSafe();
+    // One provider may run both servers, and each may repeat what the other has been sent.
+    withhold(settings.clientSecret);
     const bearer = await session(settings);
     const loginHints = buildRefusedRequestHints(settings, host.folders.config);
     const parts = {

@@ -17,6 +17,7 @@ import {
 } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { CliError, usageError } from '../base/errors.ts';
+import { redactData } from '../base/redact.ts';
 import { storageError } from '../base/storage-error.ts';
 import { quoteShellArg } from '../cli/shell-quote.ts';
 import { type HeldFileLock, tryAcquireFileLock } from '../platform/file-lock.ts';
@@ -347,7 +348,7 @@ export function openFile(path: string): LedgerFile {
     append(line, canWait) {
       const isHeld = canWait && broken === undefined;
       if (isHeld && held === '') setImmediate(endOfTurn);
-      held += line;
+      held += redactData(line);
       if (isHeld) return;
       flush();
       requireSameFile();

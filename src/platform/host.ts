@@ -30,9 +30,9 @@ export type ProcessEnvironment = Readonly<Record<string, string | undefined>>;
 
 export interface OutputSink {
   /**
-   * Resolves when the text (encoded as UTF-8) or the bytes were written. A closed pipe is not an error: further data is
-   * discarded, and the program ends when it has no signal listener left. Standard output rejects with a CliError when data is
-   * lost for a reason other than a closed pipe, such as a full disk.
+   * Resolves when the text (encoded as UTF-8) or the bytes were written; where the sink redacts, it redacts text and never bytes. A
+   * closed pipe is not an error: further data is discarded, and the program ends when it has no signal listener left. Standard
+   * output rejects with a CliError when data is lost for a reason other than a closed pipe, such as a full disk.
    */
   write(data: string | Uint8Array): Promise<void>;
   readonly isTTY: boolean;

@@ -1,13 +1,14 @@
 import { accessSync, constants, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { type CliError, usageError } from '../base/errors.ts';
+import { redactData } from '../base/redact.ts';
 import { isDiskFull, storageError } from '../base/storage-error.ts';
 import { readFileNamedByUser } from '../cli/read-file-named-by-user.ts';
 import { decodePreflightBaseline, type PreflightBaseline } from './baseline.ts';
 
 export function writeReportFile(file: string, text: string): void {
   try {
-    writeFileSync(file, text);
+    writeFileSync(file, redactData(text));
   } catch (error) {
     throw fileWriteError(file, error);
   }

@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { CliError, usageError } from '../base/errors.ts';
+import { redactData } from '../base/redact.ts';
 import { escapeUnprintable, sanitizeReportLine } from '../base/sanitize.ts';
 import { createTerminalStyles, isColorEnabled } from '../cli/color.ts';
 import type { CommandIo } from '../cli/command-io.ts';
@@ -77,7 +78,7 @@ export function rehearsalFailedError({ failures, left }: RehearsalReport): CliEr
 
 export function writeRehearsalReport(file: string, report: RehearsalReport): void {
   try {
-    writeFileSync(file, `${escapeUnprintable(JSON.stringify(report, null, 2))}\n`);
+    writeFileSync(file, redactData(`${escapeUnprintable(JSON.stringify(report, null, 2))}\n`));
   } catch (error) {
     throw usageError(`could not write ${file}: ${error instanceof Error ? error.message : String(error)}`);
   }

@@ -64,6 +64,52 @@ const failures: Readonly<Record<string, Failure>> = {
   'no answer in time': silence,
 };
 
+/**
+ * What a server can do to text that a parser, a terminal or a reader undoes. The printed text is searched after the same: every
+ * visible character of a secret in a row, whatever stood between them.
+ */
+const disguises: Readonly<Record<string, (text: string) => string>> = {
+  'escapes of JSON': (text) => each(text, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`),
+  'upper-case percent-encoding': (text) => each(text, (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`),
+  'zero-width characters': (text) => each(text, (one) => `${one}\u200b\u200d`),
+  'colours of a terminal': (text) => each(text, (one) => `${one}\u001b[31m`),
+  'titles of a terminal': (text) => each(text, (one) => `${one}\u001b]0;x\u0007`),
+  NUL: (text) => each(text, (one) => `${one}\0`),
+  'soft hyphens and direction marks': (text) => each(text, (one) => `${one}\u00ad\u202e`),
+  'combining marks': (text) => each(text, (one) => `${one}\u0301`),
+  'C1 controls and halves of surrogate pairs': (text) => each(text, (one) => `${one}\u0085\ud800`),
+  'CR and LF': (text) => each(text, (one) => `${one}\r\n`),
+  'references of HTML': (text) => each(text, (one) => `&#${one.charCodeAt(0)};`),
+  'text that is truncated in a secret': (text) => `${'x'.repeat(300 - text.length)}${text}`,
+};
+
+function each(text: string, write: (character: string) => string): string {
+  return [...text].map(write).join('');
+}
+
+/** What the program has when the code is exchanged, and what it has later. */
+const atExchange = ['client_secret', 'code'] as const;
+const atApi = ['client_secret', 'access_token', 'refresh_token'] as const;
+type SecretName = keyof typeof secrets;
+
+function joined(names: readonly SecretName[], disguise: (text: string) => string): string {
+  return names.map((name) => disguise(secrets[name])).join(' and ');
+}
+
+/** The visible characters of printed text, after everything that hides them is undone. */
+function unveil(text: string): string {
+  let shown = text;
+  for (let round = 0; round < 4; round++)
+    shown = shown
+      .replace(/\\+u([0-9a-f]{4})/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
+      .replace(/%([0-9a-f]{2})/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
+      .replace(/&#(\d+);/g, (_, code: string) => String.fromCharCode(Number(code)));
+  return shown
+    .replace(/\u001b\[[\d;]*m|\u001b\][^\u0007]*\u0007/g, '')
+    .replace(/\\[nr\\/]/g, '')
+    .replace(/[^!-~]/g, '');
+}
+
 async function cutting(): Promise<string> {
   const server: Server = createServer((socket) => {
     socket.on('error', () => undefined);
@@ -206,6 +252,78 @@ describe.each(Object.entries(failures))('no secret comes out when there is %s', 
     await out.ended;
     good.search();
   });
+});
+
+describe.each(Object.entries(disguises))('no secret comes out in %s', (_, disguise) => {
+  /** Parts of a secret that are longer than what may remain before the end of truncated text. */
+  const search = (ran: Ran, names: readonly SecretName[]): void => {
+    const shown = unveil(`${ran.stdout}\n${ran.stderr}`);
+    for (const name of names) {
+      const word = secrets[name].replaceAll('+', '');
+      const parts = Array.from({ length: word.length - 13 }, (_unused, at) => word.slice(at, at + 14));
+      expect({ name, shown: parts.filter((part) => shown.includes(part)) }).toEqual({ name, shown: [] });
+    }
+  };
+  const failing = (names: readonly SecretName[]): Failure => ({
+    answer: (seen, response) => {
+      const text = joined(names, disguise);
+      if (seen.method === 'GET')
+        return reply(response, 200, { droplets: [{ id: 1, name: text, status: text }], links: {}, meta: { total: 1 } });
+      const id = encodeURIComponent(Buffer.from(text).toString()).slice(0, 8000);
+      const body = { error: 'invalid_grant', error_description: text, id: 'bad', message: text };
+      return reply(response, 400, body, { 'x-request-id': id });
+    },
+  });
+
+  test.each([['table'], ['json']])('at the exchange, -o %s', async (format) => {
+    const bench = await benchFor(failing(atExchange), token);
+    search(await bench.logIn(['-o', format]), atExchange);
+    bench.search();
+  });
+
+  test('in errors and data of the resource API, and in files', async () => {
+    const bench = await benchFor(failing(atApi), api);
+    expect((await bench.logIn()).code).toBe(0);
+    const run = async (...words: readonly string[]): Promise<Ran> => {
+      const running = bench.begin(words);
+      running.child.stdin?.end();
+      const ran = await running.ended;
+      search(ran, atApi);
+      return ran;
+    };
+    for (const format of ['table', 'json', 'ndjson', 'yaml', 'csv']) {
+      const { code, stdout } = await run('droplets', 'list', '-o', format);
+      expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining('[secret]') });
+      if (format === 'json') expect(() => JSON.parse(stdout)).not.toThrow();
+    }
+    const created = await run('droplets', 'create', 'a', 'b', '--size', 's', '--image', 'i', '-o', 'json');
+    expect(created.code).not.toBe(0);
+    await run('api', 'POST', '/v2/droplets', '--data', '{}', '-o', 'json', '--trace');
+    await run('api', 'GET', '/v2/droplets');
+    bench.search();
+  });
+
+  test('at a refresh', async () => {
+    const bench = await benchFor(failing(atApi), (seen) => seen.url.includes('grant_type=refresh_token'));
+    expect((await bench.logIn()).code).toBe(0);
+    const running = bench.begin(['auth', 'refresh', '-o', 'json']);
+    running.child.stdin?.end();
+    search(await running.ended, atApi);
+    bench.search();
+  });
+});
+
+test('`auth token` prints the token', async () => {
+  const bench = await benchFor(silence, nothing);
+  expect((await bench.logIn()).code).toBe(0);
+  for (const words of [
+    ['auth', 'token'],
+    ['auth', 'token', '--trace'],
+  ]) {
+    const running = start(words, { folders: bench.folders, env: bench.env });
+    running.child.stdin?.end();
+    expect((await running.ended).stdout).toBe(`${secrets.access_token}\n`);
+  }
 });
 
 describe('no secret comes out', () => {

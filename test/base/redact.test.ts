@@ -207,8 +207,6 @@ describe('a secret is removed from printed text', () => {
 describe('a run', () => {
   it('removes what it withholds, in parts too, from messages and data', () => {
     const [token, word, named] = ['dop_v1_0a1b2c3d4e5f60718293a4b5c6d7e8f9', 'doorbell', 'app-client-2024-0017-secret'];
-    withhold(new Secret(token));
-    expect(redactMessage(token)).toBe(token);
     startWithholding();
     for (const value of [token, word, named]) withhold(new Secret(value));
     expect(redactMessage(`${token} ${word} ${named}`)).toBe('[secret] [secret] [secret]');

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { redactMessage } from '../../base/redact.ts';
 import { escapeHtml, sanitizeLine } from '../../base/sanitize.ts';
 
 /** An HTML page and its Content-Security-Policy, which allows the style and the script of the page by their hashes. */
@@ -56,7 +57,7 @@ ${script}</body>
 
 /** Escapes one line of external text for the page and cuts it at 300 characters. */
 export function escapeLoopbackPageText(text: string): string {
-  return escapeHtml(sanitizeLine(text));
+  return escapeHtml(redactMessage(sanitizeLine(text)));
 }
 
 function policyOf(script: string | undefined): string {

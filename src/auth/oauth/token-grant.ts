@@ -1,6 +1,6 @@
 import { personalTeamValue } from '../../base/identity.ts';
 import { isJsonRecord, type JsonRecord, readNumberField, readStringField } from '../../base/json.ts';
-import { Secret } from '../../base/secret.ts';
+import { Secret, withhold } from '../../base/secret.ts';
 
 /** The grant in a token response: access token, refresh token, lifetime, scope and account (docs/service.md S2.5). */
 export interface TokenGrant {
@@ -85,8 +85,8 @@ export function decodeTokenGrant(json: unknown): TokenDecodeResult<TokenGrant> {
   return {
     ok: true,
     value: {
-      accessToken: new Secret(accessToken),
-      ...(typeof refreshToken === 'string' ? { refreshToken: new Secret(refreshToken) } : {}),
+      accessToken: withhold(new Secret(accessToken)),
+      ...(typeof refreshToken === 'string' ? { refreshToken: withhold(new Secret(refreshToken)) } : {}),
       ...lifetime,
       ...(scope === '' ? {} : { scope }),
       ...(info === undefined ? {} : { info }),
@@ -101,8 +101,10 @@ export function decodePartialTokenGrant(json: unknown): PartialGrantOfInvalidRes
   if (refreshToken === undefined || !hasOAuthTokenSyntax(refreshToken)) return undefined;
   const info = isJsonRecord(json.info) ? decodeInfo(json.info) : undefined;
   return {
-    refreshToken: new Secret(refreshToken),
-    ...(accessToken === undefined || !hasOAuthTokenSyntax(accessToken) ? {} : { accessToken: new Secret(accessToken) }),
+    refreshToken: withhold(new Secret(refreshToken)),
+    ...(accessToken === undefined || !hasOAuthTokenSyntax(accessToken)
+      ? {}
+      : { accessToken: withhold(new Secret(accessToken)) }),
     ...(info === undefined ? {} : { info }),
   };
 }

@@ -1,5 +1,5 @@
 import { isJsonRecord, type JsonRecord, readNumberField, readStringField, tryParseJson } from '../../base/json.ts';
-import { Secret } from '../../base/secret.ts';
+import { Secret, withhold } from '../../base/secret.ts';
 import type { ResolvedProfileSettings } from '../../config/settings.ts';
 
 /** A session in its stored form: one item of the credential store, so that one write commits it (docs/sessions.md). */
@@ -104,7 +104,7 @@ export function decodeCredentialRecord(text: string): CredentialRecord | undefin
     sid,
     gen,
     journalKey: new Secret(seal),
-    accessToken: new Secret(accessToken),
+    accessToken: withhold(new Secret(accessToken)),
     ...optionalFields(fields),
     expiresAt,
     obtainedAt,
@@ -155,7 +155,7 @@ function optionalFields(
 ): Pick<CredentialRecord, 'refreshToken' | 'accountUuid' | 'team' | 'isGivenToken' | 'otherGrant'> {
   const refreshToken = readStringField(fields, 'refresh_token');
   return {
-    ...(refreshToken === undefined ? {} : { refreshToken: new Secret(refreshToken) }),
+    ...(refreshToken === undefined ? {} : { refreshToken: withhold(new Secret(refreshToken)) }),
     ...accountFields(fields),
     ...(fields.given_token === true ? { isGivenToken: true as const } : {}),
     ...(isJsonRecord(fields.other_grant)

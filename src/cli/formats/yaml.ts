@@ -1,5 +1,6 @@
 import { Document, Scalar, visit } from 'yaml';
 import { isLosslessNumberObject, parseExactJsonOrThrow, stringifyExact } from '../../base/exact.ts';
+import { redactData } from '../../base/redact.ts';
 import { escapeUnprintable } from '../../base/sanitize.ts';
 
 /** Formats the data as a YAML 1.2 document. */
@@ -31,7 +32,8 @@ const oneLineScalars = { lineWidth: 0, doubleQuotedMinMultiLineLength: Number.MA
 // Secrets and dates define `toJSON`, which the YAML output must use too.
 function toJsonValue(data: unknown): unknown {
   const text = stringifyExact(data);
-  return text === undefined ? null : parseExactJsonOrThrow(text);
+  // Redacted before the format is chosen, because YAML would read `[secret]` without quotes as a list.
+  return text === undefined ? null : parseExactJsonOrThrow(redactData(text));
 }
 
 function losslessNumberText({ value }: { readonly value: unknown }): string {

@@ -14,7 +14,7 @@ export const authTokenCommand: CommandSpec<CommandContext> = {
     const { host, output } = context;
     const accessToken = await (await context.session(context.settings())).bearer();
     if (host.stdout.isTTY) await output.warn('this access token is valid: anyone who has it can act on your account');
-    await output.text(accessToken.reveal());
+    await output.secret(accessToken.reveal());
     return 0;
   },
 };
