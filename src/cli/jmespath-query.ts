@@ -1,7 +1,9 @@
 import type { JSONValue } from '@jmespath-community/jmespath';
 import { usageError } from '../base/errors.ts';
+import { parseExactJsonOrThrow, stringifyExact } from '../base/exact.ts';
 import { sanitizeLine } from '../base/sanitize.ts';
 import { replaceLosslessNumbersWithDoubles } from './replace-lossless-numbers.ts';
+import { shortenInputForError } from './shorten-input-for-error.ts';
 
 /** A compiled JMESPath expression (https://jmespath.site), called with the data to query. */
 export interface JmespathQuery {
@@ -22,20 +24,79 @@ export async function compileJmespath(text: string): Promise<JmespathQuery> {
     try {
       return work();
     } catch (error) {
-      throw queryError(error);
+      throw queryError(error, text);
     }
   };
-  const expression = attempt(() => compile(text));
-  const search = (data: unknown): unknown =>
-    attempt(() => (isJsonValue(data) ? TreeInterpreter.search(expression, data) : null));
+  const written = attempt(() => readLiterals(text));
+  const compileWith = (literals: readonly unknown[]) => attempt(() => compile(writeLiterals(written.texts, literals)));
+  const expression = compileWith(written.literals);
+  const search = (searched: Expression, data: unknown): unknown =>
+    attempt(() => (isJsonValue(data) ? TreeInterpreter.search(searched, data) : null));
   const run = (data: unknown): unknown => {
-    const known = replaceLosslessNumbersWithDoubles(data);
-    return known === undefined ? search(data) : known.restore(search(known.data));
+    // A literal gets the doubles of the data: of two ids beyond 2^53, the written one is found and not its neighbour.
+    const known = replaceLosslessNumbersWithDoubles(data, written.literals);
+    return known === undefined
+      ? search(expression, data)
+      : known.restore(search(compileWith(known.literals), known.data));
   };
   return Object.assign(run, {
     isItemwise: isElementwise(expression) && !JSON.stringify(expression).includes(rootNodeMarker),
     emptyColumns: columnsOf(expression),
   });
+}
+
+/** An expression split at its backtick literals: each literal stands between two of the texts. */
+interface SplitExpression {
+  readonly texts: readonly string[];
+  readonly literals: readonly unknown[];
+}
+
+/** A quoted identifier, a raw string, or a backtick literal (also one without its end). */
+const quotedPart = /"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`(?<literal>(?:[^`\\]|\\.)*)(?<end>`?)/gs;
+
+/**
+ * Reads the backtick literals of an expression: JSON in which `` \` `` is a backtick, or the older form of a string without
+ * its quotes (https://jmespath.org/specification.html#literal-expressions), which users of aws type. Numbers keep their digits.
+ */
+function readLiterals(text: string): SplitExpression {
+  const texts: string[] = [];
+  const literals: unknown[] = [];
+  let at = 0;
+  for (const { 0: part, index, groups = {} } of text.matchAll(quotedPart)) {
+    const { literal, end } = groups;
+    if (literal === undefined) continue;
+    if (end === '') throw new Error(`the literal ${shortenInputForError(part)} has no backtick at its end`);
+    literals.push(parseLiteral(literal.replaceAll('\\`', '`').replace(/^[ \t\r\n]+/, ''), part));
+    texts.push(text.slice(at, index));
+    at = index + part.length;
+  }
+  return { texts: [...texts, text.slice(at)], literals };
+}
+
+function parseLiteral(text: string, part: string): unknown {
+  try {
+    return parseExactJsonOrThrow(text);
+  } catch {
+    // What begins as a list, an object or a quoted string is JSON with a mistake, and would match nothing as a string.
+    const string = /^[[{"]|^$/.test(text) ? undefined : parseString(`"${text}"`);
+    if (string === undefined) throw new Error(`the literal ${shortenInputForError(part)} is not JSON`);
+    return string;
+  }
+}
+
+function parseString(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function writeLiterals(texts: readonly string[], literals: readonly unknown[]): string {
+  const [first = '', ...rest] = texts;
+  // Only strings of JSON contain backticks, so each can be written as an escape.
+  const written = literals.map((value) => `\`${(stringifyExact(value) ?? '').replaceAll('`', '\\u0060')}\``);
+  return first + rest.map((text, at) => `${written[at]}${text}`).join('');
 }
 
 type Expression = ReturnType<typeof import('@jmespath-community/jmespath')['compile']>;
@@ -76,8 +137,14 @@ function columnsOf(node: Expression): readonly string[] | undefined {
       return columnsOf(node.child);
     case 'LetExpression':
       return columnsOf(node.expression);
+    // An empty list is false: `rows || other` has the columns of the rows that are missing.
+    case 'OrExpression':
+      return columnsOf(node.left);
+    case 'AndExpression':
+      return columnsOf(node.right);
     case 'Projection':
     case 'FilterProjection':
+    case 'ValueProjection':
     case 'Pipe':
     case 'Subexpression':
       return columnsOf(node.right) ?? columnsOf(node.left);
@@ -92,11 +159,15 @@ function columnsOf(node: Expression): readonly string[] | undefined {
   }
 }
 
-function queryError(error: unknown) {
+function queryError(error: unknown, text: string) {
   const reason = error instanceof Error ? sanitizeLine(error.message) : 'unknown reason';
+  // In double quotes the shell runs what stands in backticks, and nothing is left of it.
+  const lacksLiteral = /[<>=]\s*(?:[\])}|&,]|$)/.test(text);
   return usageError(
     '--query is not a valid JMESPath expression',
-    'use a form such as `--query "[?status==\'active\'].name"` (see https://jmespath.site)',
+    lacksLiteral
+      ? "keep backticks from the shell with single quotes: `--query '[?id > `5`]'`"
+      : 'use a form such as `--query "[?status==\'active\'].name"` (see https://jmespath.site)',
     reason,
   );
 }

@@ -5,6 +5,7 @@ import { isLosslessNumberObject } from '../base/exact.ts';
  */
 export interface DataWithReplacedLosslessNumbers {
   readonly data: unknown;
+  readonly literals: readonly unknown[];
   /**
    * Restores the original values in a query result: unchanged lists and objects are identical to the input, and numbers beyond
    * 2^53 have all digits.
@@ -13,23 +14,27 @@ export interface DataWithReplacedLosslessNumbers {
 }
 
 /**
- * Replaces exact numbers (src/base/exact.ts) with doubles, which JMESPath can compute with; returns undefined if the data has no
- * exact numbers.
+ * Replaces exact numbers (src/base/exact.ts) with doubles, which JMESPath can compute with; returns undefined if there are no
+ * exact numbers. @param literals values of the query, in which equal numbers get the same doubles as in the data
  */
-export function replaceLosslessNumbersWithDoubles(data: unknown): DataWithReplacedLosslessNumbers | undefined {
+export function replaceLosslessNumbersWithDoubles(
+  data: unknown,
+  literals: readonly unknown[] = [],
+): DataWithReplacedLosslessNumbers | undefined {
   const exact = new Map<string, unknown>();
-  const taken = new Set<number>();
-  collectNumbers(data, exact, taken);
-  if (exact.size === 0) return undefined;
-  const doubles = assignDoubles([...exact.keys()], taken);
+  collectNumbers(data, exact);
+  collectNumbers(literals, exact);
+  if (![...exact.values()].some(isLosslessNumberObject)) return undefined;
+  const doubles = assignDoubles([...exact.keys()]);
   const texts = new Map([...doubles].map(([text, double]) => [double, text]));
   const originals = new Map<unknown, unknown>();
+  const toDouble = (value: unknown) => {
+    if (isLosslessNumberObject(value)) return doubles.get(String(value)) ?? Number(value);
+    return typeof value === 'number' && isLarge(value) ? doubles.get(String(BigInt(value))) : undefined;
+  };
   return {
-    data: mapDeep(
-      data,
-      (value) => (isLosslessNumberObject(value) ? (doubles.get(String(value)) ?? Number(value)) : undefined),
-      originals,
-    ),
+    data: mapDeep(data, toDouble, originals),
+    literals: literals.map((value) => mapDeep(value, toDouble, originals)),
     restore: (result) =>
       mapDeep(result, (value) =>
         typeof value === 'number' ? exact.get(texts.get(value) ?? '') : originals.get(value),
@@ -37,25 +42,24 @@ export function replaceLosslessNumbersWithDoubles(data: unknown): DataWithReplac
   };
 }
 
-/** Collects exact numbers in `exact`, by their digits, and doubles beyond 2^53 in `taken`. */
-function collectNumbers(value: unknown, exact: Map<string, unknown>, taken: Set<number>): void {
+/** Collects exact numbers and doubles beyond 2^53, by their digits. */
+function collectNumbers(value: unknown, exact: Map<string, unknown>): void {
   if (isLosslessNumberObject(value)) exact.set(String(value), value);
-  else if (typeof value === 'number' && isLarge(value)) taken.add(value);
+  else if (typeof value === 'number' && isLarge(value)) exact.set(String(BigInt(value)), value);
   else if (typeof value === 'object' && value !== null)
-    for (const one of Object.values(value)) collectNumbers(one, exact, taken);
+    for (const one of Object.values(value)) collectNumbers(one, exact);
 }
 
 /**
- * Assigns the nearest unused double to each whole number beyond 2^53, in ascending order, so that the number can be restored
- * from the double.
+ * Assigns the nearest unused double to each whole number beyond 2^53, in ascending order, so that the numbers keep their order
+ * and can be restored from the doubles.
  */
-function assignDoubles(texts: readonly string[], taken: ReadonlySet<number>): ReadonlyMap<string, number> {
+function assignDoubles(texts: readonly string[]): ReadonlyMap<string, number> {
   const large = texts.filter((text) => /^-?\d+$/.test(text) && isLarge(Number(text))).map(BigInt);
   const doubles = new Map<string, number>();
   let last = Number.NEGATIVE_INFINITY;
   for (const value of large.sort((a, b) => (a < b ? -1 : Number(a > b)))) {
-    let double = Math.max(Number(value), last === Number.NEGATIVE_INFINITY ? last : nextDouble(last));
-    while (taken.has(double)) double = nextDouble(double);
+    const double = Math.max(Number(value), last === Number.NEGATIVE_INFINITY ? last : nextDouble(last));
     doubles.set(String(value), double);
     last = double;
   }

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { parseExactJsonOrThrow, stringifyExact } from '../../src/base/exact.ts';
 import { compileJmespath } from '../../src/cli/jmespath-query.ts';
 import { errorText } from '../fixtures/error-text.ts';
 import { expectGolden } from '../fixtures/golden.ts';
@@ -64,4 +65,84 @@ test.each([
   ];
   const parts = [list.slice(0, 1), list.slice(1)].map((part) => query(part));
   if (isItemwise) expect(parts.flat()).toEqual(query(list));
+});
+
+const shown = async (text: string, data: unknown = null) => stringifyExact((await compileJmespath(text))(data));
+
+test.each([
+  ['`5`', '5'],
+  ['` -1.5e1 `', '-15'],
+  ['`true`', 'true'],
+  ['`null`', 'null'],
+  ['`"a"`', '"a"'],
+  ['`"\\u03a6 ✓ 𝄞"`', '"Φ ✓ 𝄞"'],
+  ['`[1, {"a": ["b"]}]`', '[1,{"a":["b"]}]'],
+  ['`{"a": {"b": "c"}}`.a.b', '"c"'],
+  ['`[0, 1, 2]`[1]', '1'],
+  ['`"x\\`y\\`z"`', '"x`y`z"'],
+  ['`"say \\"x\\""`', '"say \\"x\\""'],
+  ['`"\\\\"`.{a: `"b"`}', '{"a":"b"}'],
+  ['[`1`, `"]"`]', '[1,"]"]'],
+  // Quotes around a backtick: no literal begins there.
+  ["'a `b` c'", '"a `b` c"'],
+  ["'it\\'s `5`'", '"it\'s `5`"'],
+  ['{"a`b": `1`}', '{"a`b":1}'],
+  // Strings without their quotes, as jmespath.py and aws accept them.
+  ['`running`', '"running"'],
+  ['`   two words `', '"two words "'],
+  ['`say \\"x\\"`', '"say \\"x\\""'],
+  ['`a\\`b\\`c`', '"a`b`c"'],
+  ['`1\\``', '"1`"'],
+  ['`0\u00a0`', '"0\u00a0"'],
+  ['`\\\\`.{a: `b`}', '{"a":"b"}'],
+  ['`nyc3` == `"nyc3"`', 'true'],
+])('the literal %s is %s', async (text, expected) => {
+  expect(await shown(text)).toBe(expected);
+});
+
+test.each(['`', '`5', '[?id == `5]', '``', '` `', '`[1,`', '`{a: 1}`', '`"a`', '`"a\\`', 'a.`"b"`', '`"\n"`', '`a"b`'])(
+  'the literal of %j is not valid',
+  async (text) => {
+    await expect(compileJmespath(text)).rejects.toMatchObject({ code: 'usage', detail: expect.any(String) });
+  },
+);
+
+test('the error of a literal shows it, with what is invisible in it', async () => {
+  const errors = ['[?id == `{a: 1}`]', '[?id == `5]', '`{\u200b}`'].map((text) =>
+    compileJmespath(text).catch((error: unknown) => errorText(error)),
+  );
+  expectGolden('errors', (await Promise.all(errors)).join('\n\n'));
+});
+
+test.each(['[?id > ]', '[?id == ].name', '[?id >= && name]'])(
+  'an expression whose literals the shell took gets the quotes that keep them: %s',
+  async (text) => {
+    await expect(compileJmespath(text)).rejects.toMatchObject({ hint: expect.stringContaining("'[?id > `5`]'") });
+  },
+);
+
+test.each([
+  ['[?id == `9007199254740993`].name', '["b"]'],
+  ['[?id > `9007199254740993`].name', '["c"]'],
+  ['[?id != `9007199254740992`].name', '["b","c"]'],
+  ['[?contains(`[9007199254740993, 9007199254740994]`, id)].name', '["b","c"]'],
+  ['[0].{id: `9007199254740993`, same: id}', '{"id":9007199254740993,"same":9007199254740992}'],
+])('a number of a literal keeps its digits: %s', async (text, expected) => {
+  const json = '[9007199254740992, 9007199254740993, 9007199254740994]';
+  const ids = parseExactJsonOrThrow(json);
+  const rows = Array.isArray(ids) ? ids.map((id: unknown, at) => ({ id, name: 'abc'[at] })) : [];
+  expect(await shown(text, rows)).toBe(expected);
+});
+
+test.each([
+  ['[?id == `9`].{n: name}', ['n']],
+  ['[?name == `none`].{n: name, "x y": id}', ['n', 'x y']],
+  ['[?id > `9`]', undefined],
+  ['[?id > `9`].name', []],
+  ['[?id > `9`].{n: `1`}', ['n']],
+  ['[?name == `"{"`].{n: name}', ['n']],
+  ['[?id > `9`].{n: name} || `[]`', ['n']],
+  ['`[]`[?@ == `1`]', []],
+])('the columns of an empty result do not depend on literals: %s', async (text, columns) => {
+  expect((await compileJmespath(text)).emptyColumns).toEqual(columns);
 });

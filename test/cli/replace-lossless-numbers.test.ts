@@ -31,6 +31,12 @@ test('neighbours of which all are the same double keep their own digits, and the
   expect(await queried(`[${ids.toReversed()}]`, 'sort(@)')).toBe(`[${ids}]`);
 });
 
+test('a number between two that are doubles keeps its place', async () => {
+  const ids = ['9007199254740992', '9007199254740993', '9007199254740994'];
+  expect(await queried(`[${ids.toReversed()}]`, 'sort(@)')).toBe(`[${ids}]`);
+  expect(await queried(`[${ids}]`, '[?@ > `9007199254740993`]')).toBe('[9007199254740994]');
+});
+
 test('below nothing as well', async () => {
   const json = '[-9007199254740995,-9007199254740993,-9007199254740992]';
   expect(await queried(json, '[?@ < `0`]')).toBe(json);
