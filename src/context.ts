@@ -120,8 +120,8 @@ export async function createCommandContext(
     query: compiled,
     quiet,
     color: isColored(host.stderr),
-    // Output that is not a terminal has no colour even with FORCE_COLOR, because another program reads this output.
-    dataColor: host.stdout.isTTY && isColored(host.stdout),
+    // A value without its header, as in `$(… --format Status --no-header)`, is read by a program, in CI with FORCE_COLOR too.
+    dataColor: isColored(host.stdout) && (host.stdout.isTTY || !globals.has('no-header')),
     now: () => host.clock.now(),
     hyperlinks: areHyperlinksShown(host.stdout, host.env),
     paged: createPagerPrinter({

@@ -19,7 +19,7 @@ async function start(argv: readonly string[]): Promise<void> {
   if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) return print(`${programVersion}\n`);
   // On a terminal, help has colours and the width of the terminal.
   const page =
-    process.env.FORCE_COLOR === undefined && !canDescriptorBeTerminal(1) ? readStoredHelpPage(argv) : undefined;
+    (process.env.FORCE_COLOR ?? '') === '' && !canDescriptorBeTerminal(1) ? readStoredHelpPage(argv) : undefined;
   if (page !== undefined) return print(page);
   // Without a listener, SIGUSR1 opens the debugger of Node on a local port, where other users could read the access token.
   process.on('SIGUSR1', () => {});

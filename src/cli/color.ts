@@ -18,14 +18,14 @@ export interface ColorOptions {
 }
 
 /**
- * Whether to print colour: decided by `--no-color`, then FORCE_COLOR, then NO_COLOR (https://no-color.org), else by whether the
- * stream is a terminal.
+ * Whether to print colour on any stream: decided by `--no-color`, then FORCE_COLOR (https://force-color.org), then NO_COLOR
+ * (https://no-color.org), else by whether the stream is a terminal. An empty variable counts as unset, as both pages say.
  */
 export function isColorEnabled({ sink, env, noColor }: ColorOptions): boolean {
   if (noColor) return false;
-  const force = env.FORCE_COLOR;
-  if (force !== undefined) return force !== '0' && force !== 'false';
-  if (env.NO_COLOR !== undefined && env.NO_COLOR !== '') return false;
+  const { FORCE_COLOR: force = '', NO_COLOR: none = '' } = env;
+  if (force !== '') return !/^(0|false)$/i.test(force);
+  if (none !== '') return false;
   return sink.isTTY && env.TERM !== 'dumb';
 }
 

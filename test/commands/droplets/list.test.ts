@@ -341,10 +341,39 @@ describe('an empty list', () => {
   });
 });
 
-it('a table that another program reads has no colour, with FORCE_COLOR either', async () => {
-  const host = testHost({ env: { FORCE_COLOR: '1' } });
-  await seedSession(host, await sandboxFor());
-  expect((await runCloudctl(host, ['droplets', 'list'])).out).not.toContain('\u001b');
+describe('one rule decides about colour on both streams, which are no terminals', () => {
+  it.each([
+    [{ FORCE_COLOR: '1' }, [], true],
+    [{ FORCE_COLOR: '3', NO_COLOR: '1' }, [], true],
+    [{ FORCE_COLOR: 'true', TERM: 'dumb' }, [], true],
+    [{ FORCE_COLOR: '1' }, ['--no-color'], false],
+    [{ FORCE_COLOR: '0' }, [], false],
+    [{ FORCE_COLOR: 'false' }, [], false],
+    [{ FORCE_COLOR: '' }, [], false],
+    [{}, [], false],
+  ])('%j %j', async (env, words, colours) => {
+    const host = testHost({ env });
+    await seedSession(host, await sandboxFor());
+    const printed = [
+      (await runCloudctl(host, ['droplets', 'list', ...words])).out,
+      (await runCloudctl(host, ['droplets', 'get', 'web-01', ...words])).out,
+      (await runCloudctl(host, ['help', 'droplets', ...words])).out,
+      (await runCloudctl(host, ['drplets', ...words])).err,
+      (await runCloudctl(host, ['droplets', 'get', 'none', ...words])).err,
+    ];
+    expect(printed.map((text) => text.includes('\u001b['))).toEqual(printed.map(() => colours));
+  });
+
+  it('formats and values that programs read never have colour', async () => {
+    const host = testHost({ env: { FORCE_COLOR: '1' } });
+    await seedSession(host, await sandboxFor());
+    const get = ['droplets', 'get', 'web-01'];
+    for (const words of [
+      ...['json', 'ndjson', 'yaml', 'csv'].map((format) => ['-o', format]),
+      ['--format', 'Status', '--no-header'],
+    ])
+      expect((await runCloudctl(host, [...get, ...words])).out).not.toContain('\u001b');
+  });
 });
 
 it('on a terminal with hyperlinks the id leads to the page of the droplet', async () => {
