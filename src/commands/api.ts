@@ -6,6 +6,8 @@ import { tryParseExactJson, tryParseJson } from '../base/json.ts';
 import type { CommandSpec, ParsedArgs } from '../cli/command.ts';
 import { quietForJson } from '../cli/quiet-for-json.ts';
 import { readUserInput } from '../cli/read-file-named-by-user.ts';
+import { quoteShellArg } from '../cli/shell-quote.ts';
+import { shortenInputForError } from '../cli/shorten-input-for-error.ts';
 import type { CommandContext } from '../context.ts';
 import { createRateLimitDelayWithProgress } from './rate-limit-pause.ts';
 import { cacheCompletionNamesOfResponse } from './remember-names.ts';
@@ -18,11 +20,17 @@ export const apiCommand: CommandSpec<CommandContext> = {
   arguments: [
     // Methods in lower case are accepted too, so the upper-case names are suggestions and not choices.
     { name: 'METHOD', description: `${methods.join(', ')} (default: GET, or POST with a body)`, completion: methods },
-    { name: 'PATH', description: 'path and query, such as /v2/droplets?per_page=5', required: true },
+    {
+      name: 'PATH',
+      description: 'path and query, such as /v2/droplets?per_page=5, or its URL at the resource API',
+      required: true,
+    },
   ],
   options: [
+    { name: 'method', short: 'X', valueName: 'METHOD', description: 'same as METHOD', completion: methods },
     {
       name: 'data',
+      short: 'd',
       valueName: 'JSON',
       description: 'request body: JSON, @FILE, or - for standard input',
       completion: 'file',
@@ -52,8 +60,9 @@ export const apiCommand: CommandSpec<CommandContext> = {
     { text: 'Print all droplets as one array', command: 'cloudctl api GET /v2/droplets --paginate' },
   ],
   run: async (context, args) => {
-    const { method, path: typedPath } = readTarget(args);
-    checkPath(typedPath);
+    const settings = context.settings();
+    const { method, path: typed } = readTarget(args);
+    const typedPath = readPath(typed, settings.values.base_url);
     const hasNoBody = method === 'GET' || method === 'HEAD';
     const fields = readFields(args);
     const source = ['data', 'input'].find((name) => args.has(name));
@@ -69,7 +78,6 @@ export const apiCommand: CommandSpec<CommandContext> = {
         : await bodyOf(context, source, args.value(source ?? 'data'));
     if (args.has('paginate') && method !== 'GET')
       throw usageError(`cannot use --paginate with ${method}`, 'remove `--paginate`');
-    const settings = context.settings();
     const client = await context.api(settings);
     if (args.has('paginate')) {
       const items = await paginate(client, path, createRateLimitDelayWithProgress(context));
@@ -99,37 +107,56 @@ export const apiCommand: CommandSpec<CommandContext> = {
   },
 };
 
-function checkPath(path: string): void {
-  if (/^https?:/i.test(path))
-    throw usageError(
-      'PATH is a URL, not a path',
-      'pass the path alone, such as `/v2/droplets`',
-      'the server is set by --base-url or by base_url of the profile',
-    );
-  const plain =
-    path.startsWith('/') &&
-    !path.startsWith('//') &&
-    /^[\x21-\x7e]+$/.test(path) &&
-    !path.includes('\\') &&
-    !path.includes('#');
-  if (!plain)
+/** The path of a request, with its query. A URL is accepted when it is one of the resource API, the only host that gets the token. */
+function readPath(typed: string, baseUrl: string | undefined): string {
+  const path = /^[a-z][a-z0-9+.-]*:/i.test(typed)
+    ? pathOfUrl(typed, baseUrl === undefined ? undefined : new URL(baseUrl).origin)
+    : typed.replace(/^(?=[^/])/, '/');
+  const plain = /^\/(?!\/)[\x21-\x7e]*$/.test(path) && !/[\\#]/.test(path);
+  if (typed === '' || !plain)
     throw usageError(
       'PATH is not visible ASCII text that begins with one "/"',
       'use a path such as `"/v2/droplets?per_page=5"`',
     );
+  return path;
 }
 
-/** Reads method and path from `api PATH` or `api METHOD PATH`. */
+function pathOfUrl(typed: string, origin: string | undefined): string {
+  const url = URL.canParse(typed) ? new URL(typed) : undefined;
+  // The parser changes these characters or leaves them out, so what was typed is not what would be sent.
+  const isPlain = /^https?:\/\/[^/?@]+(?:[/?]|$)/i.test(typed) && !/[^\x21-\x7e]|[\\#]/.test(typed);
+  if (isPlain && url !== undefined && url.origin === origin) return url.pathname + url.search;
+  // Git Bash makes a Windows path of an argument that begins with a slash.
+  const converted = /^[a-z]:[\\/].*?(\/v\d+\/.*)$/i.exec(typed)?.[1];
+  if (converted !== undefined)
+    throw usageError(
+      'PATH is a path of Windows',
+      `pass it without its first slash: \`cloudctl api ${quoteShellArg(converted.slice(1))}\``,
+      'Git Bash changes arguments that begin with a slash',
+    );
+  throw usageError(
+    `PATH is not a plain URL of ${origin ?? 'the resource API'}`,
+    'pass the path alone, such as `/v2/droplets`',
+    'only the resource API gets the access token; its origin is set by --base-url or by base_url of the profile',
+  );
+}
+
+/** Reads method and path from `api PATH`, `api METHOD PATH` or `api -X METHOD PATH`. */
 function readTarget(args: ParsedArgs): { readonly method: string; readonly path: string } {
   const [first = '', second] = args.positionals;
-  if (second === undefined && methods.includes(first.toUpperCase()))
+  const option = args.value('method');
+  if (second === undefined && option === undefined && methods.includes(first.toUpperCase()))
     throw usageError('missing argument PATH for "cloudctl api"', 'see the example `cloudctl api GET /v2/droplets`');
+  if (second !== undefined && option !== undefined && option.toUpperCase() !== first.toUpperCase())
+    throw usageError('METHOD is given twice', 'remove `--method`', `METHOD is also ${shortenInputForError(first)}`);
   const hasBody = ['data', 'input', 'field'].some((name) => args.has(name));
-  if (second === undefined) return { method: hasBody ? 'POST' : 'GET', path: first };
-  const method = first.toUpperCase();
+  const path = second ?? first;
+  const typed = option ?? (second === undefined ? undefined : first);
+  if (typed === undefined) return { method: hasBody ? 'POST' : 'GET', path };
+  const method = typed.toUpperCase();
   if (!methods.includes(method))
-    throw usageError(`unknown method "${first.slice(0, 20)}"`, `use one of ${methods.join(', ')}`);
-  return { method, path: second };
+    throw usageError(`unknown method "${shortenInputForError(typed)}"`, `use one of ${methods.join(', ')}`);
+  return { method, path };
 }
 
 function readFields(args: ParsedArgs): readonly (readonly [key: string, value: string])[] {

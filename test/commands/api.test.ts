@@ -5,7 +5,7 @@ import { reply, serverFor } from '../fixtures/fake-server.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 import { testHost } from '../fixtures/host.ts';
 import { seedSession } from '../fixtures/session.ts';
-import { admin, sandboxFor, tokenFor } from '../sandbox/requests.ts';
+import { admin, MAYA, sandboxFor, tokenFor } from '../sandbox/requests.ts';
 import { recordedRequests, runCloudctl, stableText } from './run-cloudctl.ts';
 
 async function loggedIn(scope = 'read write') {
@@ -176,10 +176,99 @@ describe('api --paginate', () => {
   }
 });
 
+describe('the words of curl and gh', () => {
+  const account = { account: { email: MAYA } };
+
+  it.each([
+    ['-X', 'GET', '/v2/account'],
+    ['-XGET', '/v2/account'],
+    ['/v2/account', '-X', 'GET'],
+    ['--method', 'GET', '/v2/account'],
+    ['--method=get', '/v2/account'],
+    ['-X', 'GET', 'get', '/v2/account'],
+    ['v2/account'],
+    ['GET', 'v2/account'],
+    ['-X', 'GET', 'v2/account'],
+  ])('%s %s %s', async (...words) => {
+    const { host, sandbox } = await loggedIn();
+    const ran = await runCloudctl(host, ['api', ...words]);
+    expect(ran).toMatchObject({ code: 0, err: '' });
+    expect(ran.json()).toMatchObject(account);
+    expect(await recordedRequests(sandbox)).toEqual(['GET /v2/account']);
+  });
+
+  it.each([
+    [['-XPOST', 'v2/droplets', '-d', JSON.stringify(body)]],
+    [['--method', 'post', '/v2/droplets', '--data', JSON.stringify(body)]],
+    [['-d', JSON.stringify(body), '/v2/droplets']],
+  ])('%j creates a droplet', async (words) => {
+    const { host } = await loggedIn();
+    expect((await runCloudctl(host, ['api', ...words])).json()).toMatchObject({ droplet: { name: body.name } });
+  });
+
+  it('fields of -X GET are the query', async () => {
+    const { host, sandbox } = await loggedIn();
+    const ran = await runCloudctl(host, ['api', '-X', 'GET', 'v2/droplets', '-f', 'per_page=1']);
+    expect(ran.json<{ droplets: unknown[] }>().droplets).toHaveLength(1);
+    expect(await recordedRequests(sandbox)).toEqual(['GET /v2/droplets']);
+  });
+
+  it('a URL of the resource API is its path', async () => {
+    const { host, sandbox } = await loggedIn();
+    const origin = sandbox.ready.base_url;
+    for (const url of [
+      `${origin}/v2/droplets?per_page=1`,
+      `${origin.replace('http', 'HTTP')}/v2/droplets?per_page=1`,
+    ]) {
+      const ran = await runCloudctl(host, ['api', url]);
+      expect(ran).toMatchObject({ code: 0, err: '' });
+      expect(ran.json<{ droplets: unknown[] }>().droplets).toHaveLength(1);
+    }
+    expect((await runCloudctl(host, ['api', `${origin}/v2/droplets?per_page=1`, '--paginate'])).code).toBe(0);
+  });
+
+  it('a URL of any other host, scheme or port gets no request and no token', async () => {
+    const { origin, seen } = await serverFor((_, response) => reply(response, 200, {}));
+    const { host, sandbox } = await loggedIn();
+    const [base, other] = [new URL(sandbox.ready.base_url), new URL(origin)];
+    const urls = [
+      `${origin}/v2/droplets`,
+      `http://${base.host}@${other.host}/v2/droplets`,
+      `http://user:pass@${base.host}/v2/droplets`,
+      `http://${base.host}\\@${other.host}/v2/droplets`,
+      `http:${other.host}/v2/droplets`,
+      `http:\\\\${other.host}\\v2`,
+      `https://${base.host}/v2/droplets`,
+      `http://${base.host}.evil.example/v2/droplets`,
+      `http://${base.hostname}:${other.port}/v2/droplets`,
+      `http://${base.host}/v2/droplets#x`,
+      `http://\t${base.host}/v2/droplets`,
+      `ftp://${base.host}/v2/droplets`,
+      `file:///${base.host}/v2/droplets`,
+      `//${other.host}/v2/droplets`,
+    ];
+    for (const url of urls) {
+      const ran = await runCloudctl(host, ['api', url]);
+      expect({ url, code: ran.code, out: ran.out }).toEqual({ url, code: 2, out: '' });
+      expect(ran.err).not.toContain('pass@');
+    }
+    // Without a scheme it is a path, which the resource API does not have.
+    expect((await runCloudctl(host, ['api', `${other.host}/v2/droplets`])).code).not.toBe(0);
+    expect(seen).toEqual([]);
+    expect((await recordedRequests(sandbox)).filter((line) => !line.includes(other.port))).toEqual([]);
+  });
+});
+
 describe('wrong arguments', () => {
   it.each([
     [['FETCH', '/v2/x']],
-    [['GET', 'v2/x']],
+    [['-X', 'GET']],
+    [['-X', 'FETCH', '/v2/x']],
+    [['-X', 'GET', 'POST', '/v2/x']],
+    [['C:/Program Files/Git/v2/droplets?per_page=1']],
+    [['ftp://127.0.0.1/v2/x']],
+    [['javascript:x']],
+    [['-X', 'POST', '/v2/x', '-d', '{']],
     [['GET', '//evil.example/v2']],
     [['GET', '/\\evil.example']],
     [['GET', 'https://evil.example/v2']],
