@@ -9,7 +9,7 @@ import { type ProfilePaths, profilePaths } from './auth/session/profile-paths.ts
 import { CliError, usageError } from './base/errors.ts';
 import { sanitizeLine } from './base/sanitize.ts';
 import { isColorEnabled } from './cli/color.ts';
-import type { ParsedArgs } from './cli/command.ts';
+import type { CommandSpec, ParsedArgs } from './cli/command.ts';
 import { parseDurationToMillisecondsOrThrow } from './cli/duration.ts';
 import { areHyperlinksShown } from './cli/hyperlink.ts';
 import { compileJmespath } from './cli/jmespath-query.ts';
@@ -84,10 +84,11 @@ export async function createCommandContext(
   host: HostSystem,
   globals: ParsedArgs,
   isDiagnosis = false,
+  spec: Pick<CommandSpec<CommandContext>, 'fields' | 'columns'> = {},
 ): Promise<CommandContext> {
   const query = globals.value('query');
   const selected = query === undefined ? undefined : await compileJmespath(query);
-  const compiled = globals.has('json') ? createOutputFieldSelector(globals.values('json'), selected) : selected;
+  const compiled = globals.has('json') ? createOutputFieldSelector(globals.values('json'), selected, spec) : selected;
   const timeout = parseDurationToMillisecondsOrThrow(globals.value('timeout') ?? '30s', '--timeout', 1000);
   let known: ConfigFile | undefined;
   const config = (): ConfigFile => (known ??= readConfigFile(host.folders.config));

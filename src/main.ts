@@ -34,10 +34,10 @@ export async function runCliCommandLine(argv: readonly string[], system: HostSys
       namesFrom: async (from, typed) =>
         (await import('./context/list-completion-names.ts')).listCompletionNames(host, from, typed),
       fixedNames: ['check'],
-      makeContext: async (globals, [command]) => {
+      makeContext: async (globals, [command], spec) => {
         // The module context.ts is loaded on first use, because `cloudctl help` does not need it.
         const { createCommandContext: createContext } = await import('./context.ts');
-        const context = await createContext(host, globals, command === 'doctor');
+        const context = await createContext(host, globals, command === 'doctor', spec);
         // The output format of the profile is known only after the context has been created.
         json = context.output.format === 'json' || context.output.format === 'ndjson';
         return context;

@@ -35,6 +35,7 @@ export async function describeCommand<C>(
       environment,
       commands: [],
       columns: spec.columns?.map(({ name }) => name),
+      fields: spec.fields,
     };
   }
   const { summary, description, examples = [], children, defaultCommand } = node;

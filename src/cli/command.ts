@@ -14,6 +14,8 @@ export interface CommandSpec<C> {
   readonly examples?: readonly ExampleSpec[];
   /** The columns that completion suggests for `--format`. */
   readonly columns?: readonly { readonly name: string }[];
+  /** The members of the JSON objects that the command prints, which `--json` accepts. */
+  readonly fields?: readonly string[];
   readonly run: (context: C, args: ParsedArgs) => Promise<ExitCode>;
 }
 
@@ -49,10 +51,10 @@ export interface OptionSpec {
 }
 
 /**
- * What completion suggests for a value that is not limited to `choices`. `column`: the columns of the command; `from`: names
- * that the program knows, such as those of profiles.
+ * What completion suggests for a value that is not limited to `choices`. `column` and `field`: the columns and the JSON fields
+ * of the command; `from`: names that the program knows, such as those of profiles.
  */
-export type CompletionSource = 'file' | 'folder' | 'column' | { readonly from: string } | readonly string[];
+export type CompletionSource = 'file' | 'folder' | 'column' | 'field' | { readonly from: string } | readonly string[];
 
 export interface ExampleSpec {
   readonly text: string;
@@ -115,6 +117,8 @@ export interface CommandDescription {
   readonly commands: readonly { readonly name: string; readonly summary: string }[];
   /** The columns that completion suggests for `--format`. */
   readonly columns?: readonly string[] | undefined;
+  /** The fields that completion suggests for `--json`. */
+  readonly fields?: readonly string[] | undefined;
   /** The command of this group that runs when the user types no command after the name of the group. */
   readonly defaultCommand?: string | undefined;
 }

@@ -158,8 +158,10 @@ async function valuesOf<C>(
 ): Promise<readonly Suggestion[]> {
   const source = choices ?? completion ?? [];
   if (source === 'file' || source === 'folder') return [`:${source}`];
-  if (source === 'column')
-    return ((await descriptionOf(cursor)).columns ?? []).map((value) => ({ value, description: '' }));
+  if (source === 'column' || source === 'field') {
+    const { columns = [], fields = [] } = await descriptionOf(cursor);
+    return (source === 'column' ? columns : fields).map((value) => ({ value, description: '' }));
+  }
   if ('from' in source) {
     const names = readCompletionNamesStoredByBuild(source.from) ?? (await namesFrom(source.from, cursor.typed));
     return names.map(({ value, description = '' }) => ({ value, description }));

@@ -14,7 +14,8 @@ export const globalOptions: readonly OptionSpec[] = [
     name: 'json',
     valueName: 'FIELD,..',
     multiple: 'list',
-    description: 'print these fields of the objects as JSON',
+    description: 'print these fields of the objects as JSON; without a value, list the fields',
+    completion: 'field',
   },
   {
     name: 'format',

@@ -23,9 +23,14 @@ import type { CliRootCommandGroup } from './root-command-group.ts';
 export async function parseCommandLine<C>(
   name: string,
   root: CliRootCommandGroup<C>,
-  argv: readonly string[],
+  typed: readonly string[],
 ): Promise<ParsedCommandLine<C>> {
-  const end = argv.indexOf('--');
+  // Without a value, `--json` lists the fields of the command, which are known when the command is.
+  const end = typed.indexOf('--');
+  const argv = typed.map((word, at) => {
+    const isAlone = word === '--json' && (typed[at + 1] ?? '-').startsWith('-');
+    return isAlone && (end === -1 || at < end) ? '--json=' : word;
+  });
   const options = end === -1 ? argv : argv.slice(0, end);
   const state: ParseState<C> = {
     root,

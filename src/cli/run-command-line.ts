@@ -1,7 +1,7 @@
 import type { ExitCode } from '../base/errors.ts';
 import type { OutputSink, ProcessEnvironment } from '../platform/host.ts';
 import { isColorEnabled } from './color.ts';
-import type { CommandGroup, CommandTree, ExampleSpec, LazyCommand, ParsedArgs } from './command.ts';
+import type { CommandGroup, CommandSpec, CommandTree, ExampleSpec, LazyCommand, ParsedArgs } from './command.ts';
 import { type FoundCommand, findCommandByWord } from './command-tree.ts';
 import type { CompletionNameSource } from './complete.ts';
 import { createParsedArgs } from './create-parsed-args.ts';
@@ -40,9 +40,9 @@ export interface CliProgram<C> {
   readonly fixedNames?: readonly string[];
   /**
    * Called after the arguments of the command were checked. `path` is the command without the program's name, such as
-   * `['droplets', 'list']`.
+   * `['droplets', 'list']`, and `spec` its specification.
    */
-  readonly makeContext: (globals: ParsedArgs, path: readonly string[]) => C | Promise<C>;
+  readonly makeContext: (globals: ParsedArgs, path: readonly string[], spec: CommandSpec<C>) => C | Promise<C>;
 }
 
 /**
@@ -117,7 +117,7 @@ export async function runCommandLine<C>(program: CliProgram<C>): Promise<ExitCod
     case 'run': {
       const globals = createParsedArgs([], globalOptions, typed.occurrences);
       const args = createParsedArgs(typed.args, typed.spec.options ?? [], typed.occurrences);
-      return typed.spec.run(await makeContext(globals, typed.path.slice(1)), args);
+      return typed.spec.run(await makeContext(globals, typed.path.slice(1), typed.spec), args);
     }
     default:
       return typed satisfies never;

@@ -64,6 +64,7 @@ export const doctorCommand: CommandSpec<CommandContext> = {
       command: 'cloudctl doctor -o json --query "findings[?status==\'failed\']"',
     },
   ],
+  fields: ['ok', 'findings', 'status', 'id', 'observed', 'hint'],
   run: async (context) => {
     const findings: DoctorFinding[] = [];
     for await (const part of runChecks(context)) findings.push(...part);

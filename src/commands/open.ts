@@ -36,6 +36,7 @@ export const openCommand: CommandSpec<CommandContext> = {
     { text: 'Open the page of the droplet with this id', command: 'cloudctl open 3164494' },
     { text: 'Print the address of the panel', command: 'cloudctl open --print' },
   ],
+  fields: ['url'],
   run: async (context, args) => {
     const [first = 'panel', second] = args.positionals;
     const pageOfFirst = second === undefined ? pageOfId(first) : undefined;

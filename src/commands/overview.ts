@@ -8,6 +8,23 @@ import { type ProfileOverview, readProfileOverview } from './read-overview.ts';
 
 /** Runs when `cloudctl` is typed without a command, so the overview has no command name and no help page. */
 export const defaultOverviewCommand: CommandSpec<CommandContext> = {
+  fields: [
+    'profile',
+    'state',
+    'name',
+    'email',
+    'uuid',
+    'team_name',
+    'team_uuid',
+    'scope',
+    'expires_at',
+    'expires_in',
+    'days_left',
+    'actions_in_progress',
+    'migrations_in_progress',
+    'problem',
+    'next',
+  ],
   run: async (context) => {
     const { output, globals } = context;
     const isPage =

@@ -13,7 +13,7 @@ import { timeLimits } from '../../droplets/index.ts';
 import { runUntilSignal } from '../../platform/until-signal.ts';
 import { formatProfileAndServerOptions } from '../profile-options.ts';
 import { showRateLimitWait } from '../rate-limit-pause.ts';
-import { resourceActionListView } from './list.ts';
+import { resourceActionFields, resourceActionListView } from './list.ts';
 
 export const actionsGetCommand: CommandSpec<CommandContext> = {
   description:
@@ -29,6 +29,7 @@ export const actionsGetCommand: CommandSpec<CommandContext> = {
   ],
   examples: [{ text: 'Wait until a droplet is created', command: 'cloudctl actions get 400000014 --wait' }],
   columns: resourceActionListView.columns,
+  fields: resourceActionFields,
   run: async (context, args) => {
     const id = requireActionId(args.positionals[0] ?? '');
     const timeout = parseDurationToMillisecondsOrThrow(args.value('wait-timeout') ?? '15m', '--wait-timeout', 1000);

@@ -13,6 +13,19 @@ import type { CommandContext } from '../../context.ts';
 import { limitOption, printResourceList } from '../print-list.ts';
 import { watchListOptionSpecs } from '../watch-list.ts';
 
+/** The members of an action in the responses of the service. */
+export const resourceActionFields = [
+  'id',
+  'status',
+  'type',
+  'started_at',
+  'completed_at',
+  'resource_id',
+  'resource_type',
+  'region',
+  'region_slug',
+];
+
 /** The columns of a table of actions. */
 export const resourceActionListView: ListView<JsonRecord> = {
   columns: [
@@ -57,6 +70,7 @@ export const actionsListCommand: CommandSpec<CommandContext> = {
     },
   ],
   columns: resourceActionListView.columns,
+  fields: resourceActionFields,
   run: async (context, args) => {
     const pageSize = requireWholeNumber(args.value('page-size') ?? '200', '--page-size', { min: 1, max: 200 });
     const filter = actionFilter(args);

@@ -24,6 +24,7 @@ import { reportLogin, saveLoginOptionsInProfile } from './login-report.ts';
 import { loginWithToken } from './login-with-token.ts';
 import { profileSettingsOptionSpecs, readProfileSettingsFromOptions } from './profile-options.ts';
 import { resolveOrPromptForLoginSettings } from './resolve-or-prompt-for-login-settings.ts';
+import { loginSessionFields } from './session-view.ts';
 import { formatTypedLoginOptions } from './typed-login-options.ts';
 
 const options: readonly OptionSpec[] = [
@@ -81,6 +82,7 @@ export const authLoginCommand: CommandSpec<CommandContext> = {
       command: 'cloudctl auth login --with-token < token.txt',
     },
   ],
+  fields: loginSessionFields,
   run: warnOfAccessTokenVariable(async (context, args) => {
     const typed = readProfileSettingsFromOptions(args, options);
     requireOwnSession(context.sessionSettings(typed));

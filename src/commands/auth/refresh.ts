@@ -4,12 +4,13 @@ import { buildLoginSessionReport } from '../../auth/session/session-report.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import type { CommandContext } from '../../context.ts';
 import { warnOfAccessTokenVariable } from './environment-token.ts';
-import { loginSessionListView } from './session-view.ts';
+import { loginSessionFields, loginSessionListView } from './session-view.ts';
 
 export const authRefreshCommand: CommandSpec<CommandContext> = {
   description:
     'Exchanges the refresh token for new tokens. The old access token becomes invalid at once, in other programs too. Commands refresh the session by themselves, so this is rarely needed.',
   examples: [{ text: 'Refresh the session before a long job', command: 'cloudctl auth refresh' }],
+  fields: loginSessionFields,
   run: warnOfAccessTokenVariable(async (context) => {
     const settings = context.sessionSettings();
     requireOwnSession(settings);

@@ -19,6 +19,34 @@ const columns: ListView<LoginSessionReport>['columns'] = [
   { name: 'Store', value: (row) => row.store },
 ];
 
+export const loginSessionFields = [
+  'profile',
+  'name',
+  'email',
+  'uuid',
+  'team_name',
+  'team_uuid',
+  'scope',
+  'scope_verified',
+  'expires_at',
+  'flow',
+  'store',
+];
+
+/** Also the members of the report about an access token from the environment or from `token_command`. */
+export const loginStatusFields = [
+  ...loginSessionFields,
+  'state',
+  'expires_in',
+  'pending_write',
+  'store_place',
+  'sandbox',
+  'source',
+  'base_url',
+  'program',
+  'renewable',
+];
+
 export const loginSessionListView: ListView<LoginSessionReport> = { columns };
 
 export const loginStatusListView: ListView<LoginStatusReport> = {

@@ -14,7 +14,7 @@ import type { CommandSpec } from '../../cli/command.ts';
 import { readLastSandbox } from '../../config/sandbox-urls-and-credentials.ts';
 import type { CommandContext } from '../../context.ts';
 import { printEnvironmentTokenStatus, printTokenCommandStatus } from './environment-token.ts';
-import { loginStatusListView } from './session-view.ts';
+import { loginStatusFields, loginStatusListView } from './session-view.ts';
 
 export const authStatusCommand: CommandSpec<CommandContext> = {
   description:
@@ -34,6 +34,7 @@ export const authStatusCommand: CommandSpec<CommandContext> = {
     },
   ],
   columns: loginStatusListView.columns,
+  fields: loginStatusFields,
   run: async (context, args) => {
     const settings = context.settings();
     if (settings.accessToken !== undefined) {

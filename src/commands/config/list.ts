@@ -28,6 +28,7 @@ export const configListCommand: CommandSpec<CommandContext> = {
     'Lists every setting that has a value and its source: option, environment variable or profile. Of CLOUDCTL_ACCESS_TOKEN it says only that it is set. Secrets are not settings: the client secret and the session are in the credential store.',
   examples: [{ text: 'Show the settings in use and the source of each', command: 'cloudctl config list' }],
   columns: view.columns,
+  fields: ['key', 'value', 'source'],
   run: async (context) => {
     const settings = context.settings();
     requireNamedProfileExists(settings, context.config());

@@ -30,6 +30,23 @@ export const dbCompareCommand: CommandSpec<CommandContext> = {
         'cloudctl db compare --source postgres://mover@db.example.com/shop -o json --query "databases[].tables[?state==\'differs\'].name"',
     },
   ],
+  // The report, and the tables of its rows.
+  fields: [
+    'schema_version',
+    'state',
+    'engine',
+    'source',
+    'target',
+    'databases',
+    'not_compared',
+    'started_at',
+    'seconds',
+    'database',
+    'kind',
+    'name',
+    'error',
+    'columns_not_compared',
+  ],
   run: async (context, args) => {
     const { host, output, progress } = context;
     const { clock, signals } = host;

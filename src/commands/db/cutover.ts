@@ -57,6 +57,7 @@ export const dbCutoverCommand: CommandSpec<CommandContext> = {
         'cloudctl db cutover 3b643ad7-65aa-4066-b45b-1c64b6db600a --source postgres://mover@db.example.com/shop --target postgres://admin@cluster.example.com:25061/defaultdb',
     },
   ],
+  fields: ['id', 'state', 'title', 'observed'],
   run: async (context, args) => {
     const cluster = readClusterUuid(args);
     const { host, output, progress } = context;

@@ -28,6 +28,7 @@ export const dbListCommand: CommandSpec<CommandContext> = {
     },
   ],
   columns: clusterView.columns,
+  fields: ['id', 'name', 'engine', 'version', 'status', 'connection'],
   run: async (context, args) => {
     const pages = findSandboxPanelUrls(context.host.folders.state, context.settings().values.auth_url);
     return printResourceList(context, args, {

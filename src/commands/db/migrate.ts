@@ -86,6 +86,7 @@ export const dbMigrateCommand: CommandSpec<CommandContext> = {
         'cloudctl db migrate 3b643ad7-65aa-4066-b45b-1c64b6db600a --source postgres://mover@db.example.com/shop --ignore-dbs scratch,old',
     },
   ],
+  fields: ['id', 'status', 'created_at', 'deadline', 'preflight'],
   run: async (context, args) => {
     const cluster = readClusterUuid(args);
     if (args.has('deep') && args.has('skip-preflight'))

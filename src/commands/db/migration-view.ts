@@ -5,6 +5,21 @@ import { isJsonRecord, type JsonRecord, readNumberField, readStringField } from 
 import { formatBytes } from '../../base/text.ts';
 import type { ListView, OutputCellValue } from '../../cli/columns.ts';
 
+/** The members of a migration, as far as the service sends them. */
+export const migrationFields = [
+  'id',
+  'status',
+  'created_at',
+  'deadline',
+  'stopped_at',
+  'reason',
+  'data_plane',
+  'method',
+  'databases',
+  'warnings',
+  'leftovers',
+];
+
 /** Columns of a migration; a cell is empty when the service does not send the value. */
 export const migrationListView: ListView<JsonRecord> = {
   columns: [

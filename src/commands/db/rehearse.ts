@@ -69,6 +69,32 @@ export const dbRehearseCommand: CommandSpec<CommandContext> = {
       command: 'cloudctl db rehearse --source redis://cache.example.com --into redis://staging.example.com --keep',
     },
   ],
+  // The report, and the tables of its rows.
+  fields: [
+    'schema_version',
+    'ok',
+    'engine',
+    'method',
+    'source',
+    'target',
+    'databases',
+    'failures',
+    'not_compared',
+    'violations',
+    'warnings',
+    'left',
+    'kept',
+    'preflight',
+    'started_at',
+    'seconds',
+    'database',
+    'state',
+    'name',
+    'rows_source',
+    'rows_target',
+    'error',
+    'columns_not_compared',
+  ],
   run: async (context, args) => {
     const { host, globals, prompts } = context;
     const options = readRehearseArgs(args);

@@ -47,6 +47,7 @@ export const dbSequencesCommand: CommandSpec<CommandContext> = {
         'cloudctl db sequences --source postgres://mover@db.example.com/shop | PGPASSWORD="$CLOUDCTL_TARGET_PASSWORD" psql -X -v ON_ERROR_STOP=1 "$TARGET"',
     },
   ],
+  fields: ['database', 'statement'],
   run: async (context, args) => {
     const { output, host } = context;
     const source = await readDbSourceFromOptions(context, args);

@@ -19,6 +19,7 @@ import { resolveInterruptedMigrationRequest } from './interrupted-start.ts';
 import {
   formatMigrationDatabaseLines,
   formatMigrationStatusLines,
+  migrationFields,
   migrationListView,
   noMigrationError,
 } from './migration-view.ts';
@@ -38,6 +39,7 @@ export const dbStatusCommand: CommandSpec<CommandContext> = {
       command: 'cloudctl db status 3b643ad7-65aa-4066-b45b-1c64b6db600a --watch',
     },
   ],
+  fields: migrationFields,
   run: async (context, args) => {
     const cluster = readClusterUuid(args);
     const interval = parseDurationToMillisecondsOrThrow(args.value('interval') ?? '5s', '--interval', 1000);

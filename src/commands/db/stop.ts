@@ -11,7 +11,7 @@ import { formatProfileAndServerOptions } from '../profile-options.ts';
 import { clusterArgument, readClusterUuid } from './cluster-argument.ts';
 import { describeNextMigrationStep } from './describe-next-migration-step.ts';
 import { resolveInterruptedMigrationRequest } from './interrupted-start.ts';
-import { migrationListView, noMigrationError } from './migration-view.ts';
+import { migrationFields, migrationListView, noMigrationError } from './migration-view.ts';
 
 export const dbStopCommand: CommandSpec<CommandContext> = {
   description:
@@ -21,6 +21,7 @@ export const dbStopCommand: CommandSpec<CommandContext> = {
     { text: 'Stop the migration into a cluster', command: 'cloudctl db stop 3b643ad7-65aa-4066-b45b-1c64b6db600a' },
     { text: 'Stop a migration in a script', command: 'cloudctl db stop 3b643ad7-65aa-4066-b45b-1c64b6db600a --yes' },
   ],
+  fields: migrationFields,
   run: async (context, args) => {
     const cluster = readClusterUuid(args);
     const { host, output, prompts, globals } = context;

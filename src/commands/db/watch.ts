@@ -39,6 +39,22 @@ export const dbWatchCommand: CommandSpec<CommandContext> = {
       command: "cloudctl db watch --source postgres://mover@db.example.com/shop -o ndjson | jq -c '.violations[]'",
     },
   ],
+  fields: [
+    'at',
+    'phase',
+    'percent',
+    'bytes_done',
+    'bytes_total',
+    'lag_bytes',
+    'eta_seconds',
+    'deadline',
+    'deadline_from',
+    'server_status',
+    'databases',
+    'cause',
+    'violations',
+    'notes',
+  ],
   run: async (context, args) => {
     const source = await readDbSourceFromOptions(context, args);
     await resolveInterruptedMigrationRequests(context, source);

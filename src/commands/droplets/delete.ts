@@ -41,6 +41,7 @@ export const dropletsDeleteCommand: CommandSpec<CommandContext> = {
     { text: 'List the droplets that a pattern would delete', command: "cloudctl droplets delete 'ci-*' --dry-run" },
     { text: 'Delete the droplets of a test run in a script', command: 'cloudctl droplets delete --tag ci-1234 --yes' },
   ],
+  fields: ['id', 'name', 'region', 'created_at', 'status', 'already_gone', 'error'],
   run: async (context, args) => {
     const [texts, tag] = readSelection(args);
     const { concurrency, maxWait } = readLimits(args);

@@ -7,7 +7,7 @@ import { shortenInputForError } from '../../cli/shorten-input-for-error.ts';
 import type { CommandContext } from '../../context.ts';
 import { createRateLimitDelayWithProgress } from '../rate-limit-pause.ts';
 import { createCompletionNameCollector } from '../remember-names.ts';
-import { createLinkedDropletListView, dropletListView } from './list.ts';
+import { createLinkedDropletListView, dropletFields, dropletListView } from './list.ts';
 import { requireOneDroplet } from './require-one-droplet.ts';
 
 export const dropletsGetCommand: CommandSpec<CommandContext> = {
@@ -24,6 +24,7 @@ export const dropletsGetCommand: CommandSpec<CommandContext> = {
     { text: 'Show a droplet as JSON', command: 'cloudctl droplets get 400000013 -o json' },
   ],
   columns: dropletListView.columns,
+  fields: dropletFields,
   run: async (context, args) => {
     const [text = ''] = args.positionals;
     if (text.trim() === '') throw usageError('DROPLET is empty', 'list the droplets: `cloudctl droplets list`');

@@ -37,6 +37,31 @@ export const dropletListView: ListView<JsonRecord> = {
   ],
 };
 
+/** The members of a droplet in the responses of the service. */
+export const dropletFields = [
+  'id',
+  'name',
+  'memory',
+  'vcpus',
+  'disk',
+  'locked',
+  'status',
+  'kernel',
+  'created_at',
+  'features',
+  'backup_ids',
+  'next_backup_window',
+  'snapshot_ids',
+  'volume_ids',
+  'size_slug',
+  'networks',
+  'tags',
+  'vpc_uuid',
+  'image',
+  'size',
+  'region',
+];
+
 /** The view of droplets. If the address of the control panel is known, each id is a hyperlink to its page. */
 export function createLinkedDropletListView(context: CommandContext): ListView<JsonRecord> {
   const pages = findSandboxPanelUrls(context.host.folders.state, context.settings().values.auth_url);
@@ -65,6 +90,7 @@ export const dropletsListCommand: CommandSpec<CommandContext> = {
     },
   ],
   columns: dropletListView.columns,
+  fields: dropletFields,
   run: async (context, args) => {
     const [glob] = args.positionals;
     const region = requireNonEmptyValue(args, 'region', 'nyc3');

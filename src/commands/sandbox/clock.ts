@@ -21,6 +21,7 @@ export const sandboxClockCommand: CommandSpec<CommandContext> = {
     { text: 'Expire every access token', command: 'cloudctl sandbox clock +30d' },
     { text: 'Freeze the clock', command: 'cloudctl sandbox clock freeze' },
   ],
+  fields: ['now', 'frozen'],
   run: async (context, args) => {
     const [step = 'now'] = args.positionals;
     const change = clockChange(step);

@@ -40,6 +40,19 @@ export const sandboxRequestsCommand: CommandSpec<CommandContext> = {
         "cloudctl sandbox requests --endpoint 'POST /v1/oauth/token' --query \"length([?grant_type=='refresh_token'])\" -o json",
     },
   ],
+  columns: view.columns,
+  fields: [
+    'at',
+    'method',
+    'path',
+    'status',
+    'client_id',
+    'grant_type',
+    'token_hint',
+    'fault',
+    'committed',
+    'delivered',
+  ],
   run: async (context, args) => {
     const admin = await context.sandbox(args.value('admin-url'));
     if (args.has('clear')) {

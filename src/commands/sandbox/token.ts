@@ -25,6 +25,7 @@ export const sandboxTokenCommand: CommandSpec<CommandContext> = {
         'CLOUDCTL_ACCESS_TOKEN=$(cloudctl sandbox token --user maya@example.com) cloudctl --profile sandbox droplets list',
     },
   ],
+  fields: ['access_token', 'token_type', 'expires_in', 'refresh_token', 'scope', 'info'],
   run: async (context, args) => {
     const user = args.value('user');
     if (user === undefined)

@@ -19,5 +19,6 @@ export const batchesDeleteCommand: CommandSpec<CommandContext> = {
       command: 'cloudctl droplets batches delete 3f9c2a61d0b7 --dry-run',
     },
   ],
+  fields: ['id', 'name', 'region', 'created_at', 'status', 'already_gone', 'error'],
   run: (context, args) => deleteBatch(context, actorOf(context), args),
 };

@@ -13,6 +13,7 @@ export const batchesListCommand: CommandSpec<CommandContext> = {
     },
   ],
   columns: storedView.columns,
+  fields: ['id', 'path', 'started', 'profile', 'names', 'created', 'skipped', 'unknown', 'failed', 'missing', 'state'],
   run: async ({ output, host }) => {
     output.checkColumns(storedView);
     await output.list(listBatches(host.folders.state), storedView);

@@ -22,5 +22,6 @@ export const batchesShowCommand: CommandSpec<CommandContext> = {
       command: 'cloudctl droplets batches show 3f9c2a61d0b7 -o json --query "[?state==\'gone\']"',
     },
   ],
+  fields: ['name', 'status', 'id', 'public_ipv4', 'state', 'difference', 'error'],
   run: (context, args) => showBatch(context, actorOf(context), args),
 };

@@ -7,7 +7,7 @@ import { requireWholeNumber } from '../../../cli/whole-number.ts';
 import type { CommandContext } from '../../../context.ts';
 import { DELAY_REQUIRING_FAULT_ACTION_NAMES, FAULT_ACTION_NAMES } from '../../../sandbox/faults/fault.ts';
 import { sandboxAdminUrlOption } from '../sandbox-admin-url-option.ts';
-import { faultListView } from './list.ts';
+import { faultFields, faultListView } from './list.ts';
 
 export const sandboxFaultsAddCommand: CommandSpec<CommandContext> = {
   description:
@@ -50,6 +50,7 @@ export const sandboxFaultsAddCommand: CommandSpec<CommandContext> = {
       command: 'cloudctl sandbox faults add --match "GET /v2/droplets" --action lag_lists --delay 10s --times 1000',
     },
   ],
+  fields: faultFields,
   run: async (context, args) => {
     const fault = readFault(args);
     const admin = await context.sandbox(args.value('admin-url'));

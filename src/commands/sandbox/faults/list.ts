@@ -19,11 +19,26 @@ export const faultListView: ListView<JsonRecord> = {
   ],
 };
 
+export const faultFields = [
+  'id',
+  'match',
+  'action',
+  'nth',
+  'times',
+  'delay',
+  'status',
+  'matched',
+  'applied',
+  'remaining',
+];
+
 export const sandboxFaultsListCommand: CommandSpec<CommandContext> = {
   description:
     'Prints for each fault how many requests matched, how often it applied and how often it will still apply.',
   options: [sandboxAdminUrlOption],
   examples: [{ text: 'Check whether a fault has applied', command: 'cloudctl sandbox faults list' }],
+  columns: faultListView.columns,
+  fields: faultFields,
   run: async (context, args) => {
     const admin = await context.sandbox(args.value('admin-url'));
     const answer = await admin.call('GET', '/faults');
