@@ -7,7 +7,11 @@ import { runCommandLine } from './cli/run-command-line.ts';
 import { commandTree, programOverviewCommand } from './commands/index.ts';
 import { DamagedConfigError } from './config/config-file.ts';
 import { helpTopics } from './help-topics/help-topics.ts';
-import { similarToolCommandReplacements, topLevelCommandAliases } from './help-topics/similar-tools.ts';
+import {
+  similarToolCommandReplacements,
+  topLevelCommandAliases,
+  translateSimilarToolCommand,
+} from './help-topics/similar-tools.ts';
 import { createSystemHost } from './platform/create-system-host.ts';
 import type { HostSystem } from './platform/host.ts';
 import { withRedactedOutput } from './platform/redacted-host.ts';
@@ -25,6 +29,7 @@ export async function runCliCommandLine(argv: readonly string[], system: HostSys
       tree: commandTree,
       overview: programOverviewCommand,
       replacements: similarToolCommandReplacements,
+      translate: translateSimilarToolCommand,
       aliases: topLevelCommandAliases,
       topics: helpTopics,
       argv,

@@ -30,7 +30,7 @@ export function findCommandByWord<C>(
 export function commandGroup<C>(
   summary: string,
   children: CommandTree<C>,
-  more: Pick<CommandGroup<C>, 'defaultCommand' | 'replacements' | 'aliases'> = {},
+  more: Pick<CommandGroup<C>, 'defaultCommand' | 'replacements' | 'translate' | 'aliases'> = {},
 ): CommandGroup<C> {
   return { kind: 'group', summary, children, ...more };
 }

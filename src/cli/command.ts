@@ -94,8 +94,16 @@ export interface CommandGroup<C> {
   readonly defaultCommand?: string;
   /** Aliases for the commands of the group, such as `ls` for `list`, which help does not show. */
   readonly aliases?: Readonly<Record<string, string>>;
-  /** First words of commands of similar tools that this program does not have, each with the command that replaces it. */
+  /**
+   * First words of commands of similar tools that this program does not have, each with the command that replaces it. A word in
+   * capitals stands for the next word of the line.
+   */
   readonly replacements?: Readonly<Record<string, string>>;
+  /**
+   * The command of this program for a line of a similar tool that no entry of `replacements` begins; an empty text if there is
+   * none, although a command has a similar name.
+   */
+  readonly translate?: (words: readonly string[]) => string | undefined;
 }
 
 /**

@@ -6,7 +6,9 @@ export function nearestWord(word: string, known: readonly string[]): string | un
   for (const candidate of known) {
     const distance = editDistance(typed, candidate.toLowerCase());
     const longest = Math.max(typed.length, candidate.length);
-    if (distance < bestDistance && distance <= 3 && 3 * distance <= longest) {
+    // `app` and `api` are two words, `ap` and `pai` are slips.
+    const isOtherWord = longest <= 3 && typed.length === candidate.length && !isSwap(typed, candidate.toLowerCase());
+    if (distance < bestDistance && distance <= 3 && 3 * distance <= longest && !isOtherWord) {
       best = candidate;
       bestDistance = distance;
     }
@@ -24,11 +26,29 @@ export function likelyIntendedWord(word: string, known: readonly string[]): stri
   });
 }
 
+/**
+ * Finds the known word that `word` is or misspells, for words whose meaning is far from where they were typed: a short word of
+ * another program, such as `top`, is not taken for `stop`.
+ */
+export function similarWord(word: string, known: readonly string[]): string | undefined {
+  const typed = word.toLowerCase();
+  return known.find((candidate) => {
+    const allowed = candidate.length < 5 ? 0 : candidate.length < 7 ? 1 : 2;
+    return editDistance(typed, candidate) <= allowed;
+  });
+}
+
+/** Whether the word begins the candidate, or has its first letter and at least half of its letters in their order. */
 function isAbbreviation(typed: string, candidate: string): boolean {
-  if (typed[0] !== candidate[0]) return false;
+  if (candidate.startsWith(typed)) return true;
+  if (typed[0] !== candidate[0] || 2 * typed.length < candidate.length) return false;
   let at = 0;
   for (const letter of candidate) if (letter === typed[at]) at += 1;
   return at === typed.length;
+}
+
+function isSwap(one: string, other: string): boolean {
+  return [...one].sort().join('') === [...other].sort().join('');
 }
 
 /** Number of insertions, deletions, substitutions and swaps of adjacent characters (optimal string alignment distance). */

@@ -1,18 +1,22 @@
 import { Command, CommanderError, Option } from 'commander';
 import type { CommandGroup, CommandSpec, OptionSpec } from './command.ts';
+import { findReplacement } from './command-replacements.ts';
 import { globalOptions, helpAndVersionOptions } from './global-options.ts';
 import { likelyIntendedWord } from './nearest-word.ts';
 import {
   findOptionValueError,
   findPositionalsError,
-  findReplacement,
   misplacedOptionsError,
   missingOptionValueError,
   misspelledCommandError,
   unknownCommandError,
   unknownOptionError,
 } from './parse-errors.ts';
-import { type CommandGroupWithPath, parseHelpOrVersionCommand } from './parse-help-or-version-command.ts';
+import {
+  type CommandGroupWithPath,
+  parseHelpOrVersionCommand,
+  translationIn,
+} from './parse-help-or-version-command.ts';
 import type { HelpRequest, ParsedCommandLine } from './parsed-command-line.ts';
 import type { CliRootCommandGroup } from './root-command-group.ts';
 
@@ -174,7 +178,7 @@ function defaultCommandError<C>(
   from: CommandGroupWithPath<C>,
   spec: CommandSpec<C>,
   args: readonly string[],
-  { argv }: ParseState<C>,
+  { argv, root }: ParseState<C>,
 ) {
   const [word] = args;
   if (word === undefined || argv.includes('--')) return undefined;
@@ -183,8 +187,10 @@ function defaultCommandError<C>(
   if (names.includes(word)) return misplacedOptionsError(path, word);
   const places = spec.arguments ?? [];
   const isExcess = args.length > places.length && places.at(-1)?.variadic !== true;
-  if (isExcess || findReplacement(args, from.group.replacements) !== undefined)
-    return unknownCommandError(path, args, from.group.children, from.group.replacements);
+  const { children, replacements } = from.group;
+  const translate = translationIn(from, root);
+  if (isExcess || (findReplacement(args, replacements) ?? translate(args)) !== undefined)
+    return unknownCommandError(path, args, children, replacements, translate);
   const meant = likelyIntendedWord(word, names);
   return meant === undefined
     ? undefined

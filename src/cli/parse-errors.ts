@@ -1,9 +1,11 @@
 import type { CliError } from '../base/errors.ts';
 import { usageError } from '../base/errors.ts';
 import type { ArgumentSpec, CommandGroup, CommandSpec, CommandTree, OptionSpec } from './command.ts';
+import { findReplacement } from './command-replacements.ts';
 import { splitCommaSeparatedValues } from './create-parsed-args.ts';
-import { nearestWord } from './nearest-word.ts';
+import { nearestWord, similarWord } from './nearest-word.ts';
 import { shortenInputForError } from './shorten-input-for-error.ts';
+import { findSimilarOption } from './similar-options.ts';
 import { formatSynopsis } from './synopsis.ts';
 
 /** In this file, `path` is the command as typed, such as `cloudctl droplets`. */
@@ -12,37 +14,50 @@ export function unknownCommandError<C>(
   words: readonly string[],
   children: CommandTree<C>,
   elsewhere: CommandGroup<C>['replacements'] = {},
+  translate: CommandGroup<C>['translate'] = () => undefined,
 ): CliError {
   const [word = ''] = words;
-  const other = findReplacement(words, elsewhere);
-  if (other !== undefined)
-    return usageError(`unknown command "${shortenInputForError(word)}" for "${path}"`, `use \`${other}\``);
+  const names = Object.keys(children);
+  const other = findReplacement(words, elsewhere) ?? translate(words);
+  const meant = other === undefined ? meantCommands(word, names, subcommands(children)) : [];
+  const [hint, detail] = other
+    ? [`use \`${other}\``]
+    : meant.length === 1
+      ? [`did you mean \`${path} ${meant[0]}\`?`]
+      : [
+          helpHint(path),
+          meant.length + names.length === 0
+            ? undefined
+            : `commands: ${(meant.length === 0 ? names : meant).join(', ')}`,
+        ];
+  return usageError(`unknown command "${shortenInputForError(word)}" for "${path}"`, hint, detail);
+}
+
+/** What a word that is no command of a group probably means: a command of the group, else one of its groups. */
+function meantCommands(
+  word: string,
+  names: readonly string[],
+  below: ReadonlyMap<string, readonly string[]>,
+): readonly string[] {
   // `cloudctl login`, without its group, is recognized as `cloudctl auth login`.
-  const below = uniqueSubcommands(children);
-  const near = nearestWord(word, Object.keys(children)) ?? nearestWord(word, [...below.keys()]);
-  const meant = below.get(word) ?? (near === undefined ? undefined : (below.get(near) ?? near));
-  const hint = meant === undefined ? helpHint(path) : `did you mean \`${path} ${meant}\`?`;
-  return usageError(`unknown command "${shortenInputForError(word)}" for "${path}"`, hint);
+  // Heroku and others write `auth:login`.
+  const path = word.toLowerCase().replace(':', ' ');
+  const exact = below.get(path) ?? [...below.values()].flat().filter((one) => one === path);
+  if (exact.length > 0) return exact;
+  const sibling = nearestWord(word, names);
+  if (sibling !== undefined) return [sibling];
+  const only = [...below].flatMap(([name, paths]) => (paths.length === 1 ? [name] : []));
+  return below.get(similarWord(word, only) ?? '') ?? [];
 }
 
-/** The command that replaces the first words of a line of a similar tool; the longest entry decides. */
-export function findReplacement(
-  words: readonly string[],
-  replacements: Readonly<Record<string, string>> = {},
-): string | undefined {
-  const found = words
-    .map((_, at) => words.slice(0, at + 1).join(' '))
-    .filter((key) => Object.hasOwn(replacements, key));
-  return replacements[found.at(-1) ?? ''];
-}
-
-/** Maps the name of each subcommand to its path, for names that occur in only one group. */
-function uniqueSubcommands<C>(children: CommandTree<C>): ReadonlyMap<string, string> {
-  const found = Object.entries(children).flatMap(([group, node]) =>
-    node.kind === 'group' ? Object.keys(node.children).map((name) => [name, `${group} ${name}`] as const) : [],
-  );
-  const isOne = ([name]: readonly [string, string]): boolean => found.filter(([other]) => other === name).length === 1;
-  return new Map(found.filter(isOne));
+/** Maps the name of each subcommand to its paths. */
+function subcommands<C>(children: CommandTree<C>): ReadonlyMap<string, readonly string[]> {
+  const found = new Map<string, string[]>();
+  for (const [group, node] of Object.entries(children)) {
+    if (node.kind !== 'group') continue;
+    for (const name of Object.keys(node.children)) found.set(name, [...(found.get(name) ?? []), `${group} ${name}`]);
+  }
+  return found;
 }
 
 /** The error for an argument of the default command that is probably a misspelled subcommand, as in `droplets lst`. */
@@ -69,10 +84,10 @@ export function unknownOptionError(path: string, word: string, known: readonly O
   const flag = flagOf(word);
   const same = known.find((option) => `--${option.name}` === flag);
   if (same !== undefined) return usageError(`${flag} takes no value`, `type \`${flag}\` without a value`);
-  const meant = flag.startsWith('--')
-    ? nearestWord(flag.slice(2), [...known.map(({ name }) => name), 'help', 'version'])
-    : undefined;
-  const hint = meant === undefined ? helpHint(path) : `did you mean \`--${meant}\`?`;
+  const names = [...known.map(({ name }) => name), 'help', 'version'];
+  const meant = flag.startsWith('--') ? nearestWord(flag.slice(2), names) : undefined;
+  const hint =
+    findSimilarOption(path, flag, names) ?? (meant === undefined ? helpHint(path) : `did you mean \`--${meant}\`?`);
   return usageError(`unknown option ${shortenInputForError(flag)} for "${path}"`, hint);
 }
 

@@ -1,3 +1,4 @@
+import type { CliError } from '../base/errors.ts';
 import type { CommandGroup, LazyCommand } from './command.ts';
 import { type FoundCommand, findCommandByWord } from './command-tree.ts';
 import { unknownCommandError } from './parse-errors.ts';
@@ -23,16 +24,34 @@ export function parseHelpOrVersionCommand<C>(
   const [name = ''] = words;
   const topic = group === root && words.length === 1 && Object.hasOwn(topics, name) ? topics[name] : undefined;
   if (first === 'help' && topic !== undefined) return { kind: 'topic', topic };
-  if (first !== 'help')
-    throw unknownCommandError(path.join(' '), [first, ...words], group.children, group.replacements);
+  if (first !== 'help') throw unknownCommand({ group, path }, [first, ...words], root);
   let node: CommandGroup<C> | LazyCommand<C> = group;
   const reached = [...path];
-  for (const word of words) {
+  for (const [at, word] of words.entries()) {
     const found: FoundCommand<C> | undefined = findCommandByWord(node, word);
     if (found === undefined)
-      throw unknownCommandError(reached.join(' '), [word], node.kind === 'group' ? node.children : {});
+      throw node.kind === 'group'
+        ? unknownCommand({ group: node, path: reached }, words.slice(at), root)
+        : unknownCommandError(reached.join(' '), words.slice(at), {});
     node = found.child;
     reached.push(found.name);
   }
   return { kind: 'help', path: reached, node };
+}
+
+function unknownCommand<C>(
+  from: CommandGroupWithPath<C>,
+  words: readonly string[],
+  root: CliRootCommandGroup<C>,
+): CliError {
+  const { children, replacements } = from.group;
+  return unknownCommandError(from.path.join(' '), words, children, replacements, translationIn(from, root));
+}
+
+/** Translates words below a group: by the group itself, else by the program, which gets the words of the group too. */
+export function translationIn<C>(
+  { group, path }: CommandGroupWithPath<C>,
+  root: CliRootCommandGroup<C>,
+): NonNullable<CommandGroup<C>['translate']> {
+  return (words) => group.translate?.(words) ?? root.translate?.([...path.slice(1), ...words]);
 }

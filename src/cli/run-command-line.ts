@@ -29,6 +29,7 @@ export interface CliProgram<C> {
   readonly env: ProcessEnvironment;
   /** Commands of similar tools, each with the command of this program that replaces it. */
   readonly replacements?: Readonly<Record<string, string>>;
+  readonly translate?: CommandGroup<C>['translate'];
   readonly aliases?: Readonly<Record<string, string>>;
   /** The help topics that `help NAME` prints. */
   readonly topics?: HelpTopics;
@@ -52,7 +53,7 @@ export interface CliProgram<C> {
  */
 export async function runCommandLine<C>(program: CliProgram<C>): Promise<ExitCode> {
   const { name, version, summary, examples = [], tree, topics = {}, argv, stdout, env, makeContext } = program;
-  const { replacements = {}, aliases = {}, overview } = program;
+  const { replacements = {}, translate, aliases = {}, overview } = program;
   const root: CliRootCommandGroup<C> = {
     kind: 'group',
     summary,
@@ -61,6 +62,7 @@ export async function runCommandLine<C>(program: CliProgram<C>): Promise<ExitCod
     replacements,
     aliases,
     topics,
+    ...(translate === undefined ? {} : { translate }),
     ...(overview === undefined ? {} : { overview, description: `Without a command: ${overview.summary}.` }),
   };
   if (argv[0] === '__complete') {

@@ -1,5 +1,5 @@
 import type { CommandTree } from '../cli/command.ts';
-import { mapWordsToReplacementCommand } from '../cli/command-replacements.ts';
+import { fillPlaceholder, mapWordsToReplacementCommand } from '../cli/command-replacements.ts';
 import { commandGroup, lazyCommand } from '../cli/command-tree.ts';
 import type { CommandContext } from '../context.ts';
 
@@ -49,8 +49,13 @@ export const commandTree: CommandTree<CommandContext> = {
     {
       aliases: { ls: 'list', use: 'switch' },
       replacements: {
-        ...mapWordsToReplacementCommand('cloudctl auth setup', ['init', 'configure', 'add']),
+        ...mapWordsToReplacementCommand('cloudctl auth setup', ['init', 'configure', 'add', 'create', 'new']),
         ...mapWordsToReplacementCommand('cloudctl auth remove PROFILE', ['rm', 'delete']),
+        ...mapWordsToReplacementCommand('cloudctl auth status', ['show', 'get', 'info', 'me', 'current', 'describe']),
+        ...mapWordsToReplacementCommand('cloudctl auth token', ['print-access-token', 'print-token', 'get-token']),
+        ...mapWordsToReplacementCommand('cloudctl auth logout', ['revoke', 'signout', 'clear']),
+        ...mapWordsToReplacementCommand('cloudctl auth login', ['signin', 'connect']),
+        ...mapWordsToReplacementCommand('cloudctl auth refresh', ['renew', 'rotate']),
       },
     },
   ),
@@ -69,7 +74,10 @@ export const commandTree: CommandTree<CommandContext> = {
     {
       defaultCommand: 'list',
       aliases: { ls: 'list' },
-      replacements: mapWordsToReplacementCommand('cloudctl actions get ID', ['show', 'describe', 'wait']),
+      replacements: {
+        ...mapWordsToReplacementCommand('cloudctl actions get ID', ['show', 'describe', 'view']),
+        wait: 'cloudctl actions get ID --wait',
+      },
     },
   ),
   droplets: commandGroup(
@@ -108,82 +116,104 @@ export const commandTree: CommandTree<CommandContext> = {
       defaultCommand: 'list',
       aliases: { ls: 'list', rm: 'delete' },
       replacements: {
-        ...mapWordsToReplacementCommand('cloudctl droplets get ID', ['show', 'describe', 'view', 'status']),
-        ...mapWordsToReplacementCommand('cloudctl droplets delete ID', ['remove', 'destroy']),
-        ...mapWordsToReplacementCommand('cloudctl droplets create NAME', ['new', 'launch', 'run']),
+        status: 'cloudctl droplets get DROPLET',
         actions: 'cloudctl actions list --resource-type droplet',
-        ssh: 'ssh root@$(cloudctl droplets get ID --format PublicIPv4 --no-header)',
-        reboot: 'cloudctl api POST /v2/droplets/ID/actions --field type=reboot',
-        shutdown: 'cloudctl api POST /v2/droplets/ID/actions --field type=shutdown',
-        'power-cycle': 'cloudctl api POST /v2/droplets/ID/actions --field type=power_cycle',
-        'power-off': 'cloudctl api POST /v2/droplets/ID/actions --field type=power_off',
-        'power-on': 'cloudctl api POST /v2/droplets/ID/actions --field type=power_on',
       },
     },
   ),
-  db: commandGroup('check an external database and migrate it online into a managed cluster', {
-    list: lazyCommand(
-      'list the clusters that can receive a migration',
-      async () => (await import('./db/list.ts')).dbListCommand,
-    ),
-    preflight: lazyCommand(
-      'check whether a database can be migrated',
-      async () => (await import('./db/preflight.ts')).dbPreflightCommand,
-    ),
-    inventory: lazyCommand(
-      'check whether many databases can be migrated, and what to fix first',
-      async () => (await import('./db/inventory.ts')).dbInventoryCommand,
-    ),
-    rehearse: lazyCommand(
-      'rehearse a migration into a server of your own and compare the result',
-      async () => (await import('./db/rehearse.ts')).dbRehearseCommand,
-    ),
-    migrate: lazyCommand(
-      'start the online migration of an external database into a cluster',
-      async () => (await import('./db/migrate.ts')).dbMigrateCommand,
-    ),
-    watch: lazyCommand(
-      'follow a running migration and report what would break it',
-      async () => (await import('./db/watch.ts')).dbWatchCommand,
-    ),
-    status: lazyCommand(
-      'show the migration into a cluster, or follow it until it has ended',
-      async () => (await import('./db/status.ts')).dbStatusCommand,
-    ),
-    cutover: lazyCommand(
-      'print what is left to do before the cut-over, with the next command',
-      async () => (await import('./db/cutover.ts')).dbCutoverCommand,
-    ),
-    sequences: lazyCommand(
-      "print the SQL that sets the target's sequences at the cut-over (PostgreSQL)",
-      async () => (await import('./db/sequences.ts')).dbSequencesCommand,
-    ),
-    compare: lazyCommand(
-      'compare the contents of source and target after a migration',
-      async () => (await import('./db/compare.ts')).dbCompareCommand,
-    ),
-    stop: lazyCommand('stop the migration into a cluster', async () => (await import('./db/stop.ts')).dbStopCommand),
-  }),
+  db: commandGroup(
+    'check an external database and migrate it online into a managed cluster',
+    {
+      list: lazyCommand(
+        'list the clusters that can receive a migration',
+        async () => (await import('./db/list.ts')).dbListCommand,
+      ),
+      preflight: lazyCommand(
+        'check whether a database can be migrated',
+        async () => (await import('./db/preflight.ts')).dbPreflightCommand,
+      ),
+      inventory: lazyCommand(
+        'check whether many databases can be migrated, and what to fix first',
+        async () => (await import('./db/inventory.ts')).dbInventoryCommand,
+      ),
+      rehearse: lazyCommand(
+        'rehearse a migration into a server of your own and compare the result',
+        async () => (await import('./db/rehearse.ts')).dbRehearseCommand,
+      ),
+      migrate: lazyCommand(
+        'start the online migration of an external database into a cluster',
+        async () => (await import('./db/migrate.ts')).dbMigrateCommand,
+      ),
+      watch: lazyCommand(
+        'follow a running migration and report what would break it',
+        async () => (await import('./db/watch.ts')).dbWatchCommand,
+      ),
+      status: lazyCommand(
+        'show the migration into a cluster, or follow it until it has ended',
+        async () => (await import('./db/status.ts')).dbStatusCommand,
+      ),
+      cutover: lazyCommand(
+        'print what is left to do before the cut-over, with the next command',
+        async () => (await import('./db/cutover.ts')).dbCutoverCommand,
+      ),
+      sequences: lazyCommand(
+        "print the SQL that sets the target's sequences at the cut-over (PostgreSQL)",
+        async () => (await import('./db/sequences.ts')).dbSequencesCommand,
+      ),
+      compare: lazyCommand(
+        'compare the contents of source and target after a migration',
+        async () => (await import('./db/compare.ts')).dbCompareCommand,
+      ),
+      stop: lazyCommand('stop the migration into a cluster', async () => (await import('./db/stop.ts')).dbStopCommand),
+    },
+    {
+      aliases: { ls: 'list' },
+      replacements: mapWordsToReplacementCommand('cloudctl db list', ['get', 'show', 'describe', 'info']),
+    },
+  ),
   api: lazyCommand('send a request to the resource API', async () => (await import('./api.ts')).apiCommand),
-  config: commandGroup('read and change the configuration', {
-    get: lazyCommand(
-      'print one setting of the profile',
-      async () => (await import('./config/get.ts')).configGetCommand,
-    ),
-    set: lazyCommand('set one setting of the profile', async () => (await import('./config/set.ts')).configSetCommand),
-    unset: lazyCommand(
-      'remove one setting of the profile',
-      async () => (await import('./config/unset.ts')).configUnsetCommand,
-    ),
-    list: lazyCommand(
-      'list the settings in use and the source of each',
-      async () => (await import('./config/list.ts')).configListCommand,
-    ),
-    path: lazyCommand(
-      'print the path of the configuration file',
-      async () => (await import('./config/path.ts')).configPathCommand,
-    ),
-  }),
+  config: commandGroup(
+    'read and change the configuration',
+    {
+      get: lazyCommand(
+        'print one setting of the profile',
+        async () => (await import('./config/get.ts')).configGetCommand,
+      ),
+      set: lazyCommand(
+        'set one setting of the profile',
+        async () => (await import('./config/set.ts')).configSetCommand,
+      ),
+      unset: lazyCommand(
+        'remove one setting of the profile',
+        async () => (await import('./config/unset.ts')).configUnsetCommand,
+      ),
+      list: lazyCommand(
+        'list the settings in use and the source of each',
+        async () => (await import('./config/list.ts')).configListCommand,
+      ),
+      path: lazyCommand(
+        'print the path of the configuration file',
+        async () => (await import('./config/path.ts')).configPathCommand,
+      ),
+    },
+    {
+      aliases: { ls: 'list' },
+      replacements: {
+        ...mapWordsToReplacementCommand('cloudctl config get KEY', ['get-value', 'read']),
+        ...mapWordsToReplacementCommand('cloudctl config unset KEY', ['rm', 'remove', 'delete', 'del', 'clear']),
+        ...mapWordsToReplacementCommand('cloudctl config path', ['edit', 'file', 'where']),
+        ...mapWordsToReplacementCommand('cloudctl config set KEY VALUE', ['add', 'put', 'set-value']),
+        ...mapWordsToReplacementCommand('cloudctl auth setup', ['init', 'create', 'new', 'configure']),
+        ...mapWordsToReplacementCommand('cloudctl auth list', ['get-contexts', 'configurations', 'profiles']),
+        ...mapWordsToReplacementCommand('cloudctl auth switch PROFILE', ['use-context', 'use', 'switch']),
+        ...mapWordsToReplacementCommand('cloudctl auth status', ['current-context', 'current']),
+      },
+      translate: ([verb = '', key]) => {
+        if (!['show', 'view', 'print', 'dump', 'describe'].includes(verb)) return undefined;
+        return key === undefined ? 'cloudctl config list' : fillPlaceholder('cloudctl config get KEY', key);
+      },
+    },
+  ),
   open: lazyCommand('open a page of the control panel', async () => (await import('./open.ts')).openCommand),
   doctor: lazyCommand(
     'check what could prevent a login on this machine',
