@@ -52,9 +52,16 @@ export interface OptionSpec {
 
 /**
  * What completion suggests for a value that is not limited to `choices`. `column` and `field`: the columns and the JSON fields
- * of the command; `from`: names that the program knows, such as those of profiles.
+ * of the command; `from`: names that the program knows, such as those of profiles; `by`: values for the argument before this one.
  */
-export type CompletionSource = 'file' | 'folder' | 'column' | 'field' | { readonly from: string } | readonly string[];
+export type CompletionSource =
+  | 'file'
+  | 'folder'
+  | 'column'
+  | 'field'
+  | { readonly from: string }
+  | { readonly by: Readonly<Record<string, readonly string[]>> }
+  | readonly string[];
 
 export interface ExampleSpec {
   readonly text: string;

@@ -34,17 +34,16 @@ export async function completeCommandLine<C>(
   if (cursor.option !== undefined)
     return suggestValues(cursor.option, await values(cursor.option), typed === '=' ? '' : typed);
   if (!cursor.isEnded && typed.startsWith('-')) {
-    const [flag, value] = splitFlag(typed);
+    const { option, value, flag } = await readFlag(cursor, typed);
     if (value === undefined) return suggest(await flagSuggestions(cursor), typed);
-    const option = await findOption(cursor, flag);
-    return option === undefined ? [] : suggestValues(option, await values(option), value, `${flag}=`);
+    return option === undefined ? [] : suggestValues(option, await values(option), value, flag);
   }
   const { arguments: positionals = [] } = await descriptionOf(cursor);
   const variadic = positionals.at(-1)?.variadic === true ? positionals.at(-1) : undefined;
-  const positional = positionals[cursor.positionals] ?? variadic;
+  const positional = positionals[cursor.positionals.length] ?? variadic;
   return suggest(
     [
-      ...(cursor.positionals === 0 && !cursor.isEnded ? commandSuggestions(cursor.node) : []),
+      ...(cursor.positionals.length === 0 && !cursor.isEnded ? commandSuggestions(cursor.node) : []),
       ...(positional === undefined ? [] : await values(positional)),
     ],
     typed,
@@ -73,7 +72,7 @@ interface SelectedNode<C> {
 
 interface Cursor<C> extends SelectedNode<C> {
   /** The arguments of the command line before the cursor. */
-  readonly positionals: number;
+  readonly positionals: readonly string[];
   /** The option whose value the user is typing. */
   readonly option: OptionSpec | undefined;
   /** True after the word `--`, because every later word is an argument. */
@@ -88,7 +87,7 @@ type Suggestion = { readonly value: string; readonly description: string } | ':f
 async function readWords<C>(root: CommandGroup<C>, words: readonly string[]): Promise<Cursor<C>> {
   let node: Node<C> = root;
   const path: string[] = [];
-  let positionals = 0;
+  const positionals: string[] = [];
   let option: OptionSpec | undefined;
   let isEnded = false;
   const typed = new Map<string, string>();
@@ -97,16 +96,15 @@ async function readWords<C>(root: CommandGroup<C>, words: readonly string[]): Pr
       if (word === '=') continue;
       typed.set(option.name, word);
       option = undefined;
-    } else if (isEnded) positionals += 1;
+    } else if (isEnded) positionals.push(word);
     else if (word === '--') isEnded = true;
     else if (word.startsWith('-')) {
-      const [flag, value] = splitFlag(word);
-      const found = await findOption({ node, path }, flag);
-      if (found?.valueName !== undefined && value !== undefined) typed.set(found.name, value);
-      else option = found?.valueName === undefined ? undefined : found;
+      const found = await readFlag({ node, path }, word);
+      if (found.option !== undefined && found.value !== undefined) typed.set(found.option.name, found.value);
+      else option = found.option;
     } else {
-      const found: FoundCommand<C> | undefined = positionals === 0 ? findCommandByWord(node, word) : undefined;
-      if (found === undefined) positionals += 1;
+      const found: FoundCommand<C> | undefined = positionals.length === 0 ? findCommandByWord(node, word) : undefined;
+      if (found === undefined) positionals.push(word);
       else {
         node = found.child;
         path.push(found.name);
@@ -116,10 +114,31 @@ async function readWords<C>(root: CommandGroup<C>, words: readonly string[]): Pr
   return { node, path, positionals, option, isEnded, typed };
 }
 
-/** Splits `--name=value` into flag and value; for a word of another form, the value is undefined. */
-function splitFlag(word: string): readonly [flag: string, value: string | undefined] {
-  const [, flag, value] = /^(--[^=]+)=(.*)$/s.exec(word) ?? [];
-  return flag === undefined ? [word, undefined] : [flag, value];
+interface TypedFlag {
+  /** The option of the word that takes a value; undefined for flags and unknown options. */
+  readonly option?: OptionSpec | undefined;
+  /** The value in the same word, as in `--name=value` and `-nvalue`; undefined if it is the next word. */
+  readonly value?: string;
+  /** What stands before the value. */
+  readonly flag?: string;
+}
+
+/** Reads `--name`, `--name=value`, `-n`, `-nvalue`, and letters of flags before them, as in `-qo`. */
+async function readFlag<C>(selected: SelectedNode<C>, word: string): Promise<TypedFlag> {
+  const options = await optionsOf(selected);
+  if (word.startsWith('--')) {
+    const [, flag = word, value] = /^(--[^=]+)=(.*)$/s.exec(word) ?? [];
+    const option = options.find(({ name, valueName }) => valueName !== undefined && flag === `--${name}`);
+    return value === undefined ? { option } : { option, value, flag: `${flag}=` };
+  }
+  for (let at = 1; at < word.length; at += 1) {
+    const option = options.find(({ short }) => short === word[at]);
+    if (option === undefined) return {};
+    if (option.valueName === undefined) continue;
+    const value = word.slice(at + 1);
+    return value === '' ? { option } : { option, value, flag: word.slice(0, at + 1) };
+  }
+  return {};
 }
 
 /** The description of a command; for a group, that of its default command. */
@@ -131,11 +150,6 @@ async function descriptionOf<C>({ node, path }: SelectedNode<C>): Promise<Comman
 
 async function optionsOf<C>(selected: SelectedNode<C>): Promise<readonly OptionSpec[]> {
   return [...globalOptions, ...helpAndVersionOptions, ...(await descriptionOf(selected)).options];
-}
-
-async function findOption<C>(selected: SelectedNode<C>, flag: string): Promise<OptionSpec | undefined> {
-  const options = await optionsOf(selected);
-  return options.find(({ name, short }) => flag === `--${name}` || flag === `-${short}`);
 }
 
 function commandSuggestions<C>(node: Node<C>): readonly Suggestion[] {
@@ -161,6 +175,13 @@ async function valuesOf<C>(
   if (source === 'column' || source === 'field') {
     const { columns = [], fields = [] } = await descriptionOf(cursor);
     return (source === 'column' ? columns : fields).map((value) => ({ value, description: '' }));
+  }
+  if ('by' in source) {
+    const before = cursor.positionals.at(-1) ?? '';
+    return (Object.hasOwn(source.by, before) ? (source.by[before] ?? []) : []).map((value) => ({
+      value,
+      description: '',
+    }));
   }
   if ('from' in source) {
     const names = readCompletionNamesStoredByBuild(source.from) ?? (await namesFrom(source.from, cursor.typed));

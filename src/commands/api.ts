@@ -14,16 +14,26 @@ import { cacheCompletionNamesOfResponse } from './remember-names.ts';
 
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
+/** Paths that completion suggests. */
+const paths = ['account', 'actions', 'databases', 'droplets', 'images', 'regions', 'sizes'].map(
+  (name) => `/v2/${name}`,
+);
+
 export const apiCommand: CommandSpec<CommandContext> = {
   description:
     'Sends one request with the session of the profile and prints the response body, as JSON unless --output says otherwise. Without METHOD, the request method is GET, or POST when there is a body. Each --field is a member of the JSON body, or with GET a parameter of the query. With --paginate, reads every page of a list and prints the items as one array.',
   arguments: [
     // Methods in lower case are accepted too, so the upper-case names are suggestions and not choices.
-    { name: 'METHOD', description: `${methods.join(', ')} (default: GET, or POST with a body)`, completion: methods },
+    {
+      name: 'METHOD',
+      description: `${methods.join(', ')} (default: GET, or POST with a body)`,
+      completion: [...methods, ...paths],
+    },
     {
       name: 'PATH',
       description: 'path and query, such as /v2/droplets?per_page=5, or its URL at the resource API',
       required: true,
+      completion: paths,
     },
   ],
   options: [

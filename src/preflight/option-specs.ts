@@ -13,6 +13,7 @@ export const preflightOptionSpecs: readonly OptionSpec[] = [
     name: 'target-version',
     valueName: 'VERSION',
     description: 'Version of the target, for example 17, redis-7.2 or valkey-8',
+    completion: ['18', '17', '16', '15', '14', 'valkey-8', 'redis-7.2'],
   },
   {
     name: 'target-extensions',

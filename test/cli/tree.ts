@@ -72,6 +72,7 @@ export function testTree(loaded: string[] = []): CommandTree<TestContext> {
           summary: 'list droplets',
           arguments: [{ name: 'GLOB', description: 'names to list', completion: { from: 'droplet' } }],
           columns: [{ name: 'ID' }, { name: 'Name' }, { name: 'Status' }],
+          fields: ['id', 'name'],
           options: [{ name: 'region', valueName: 'R', description: 'in one region' }],
         }),
         create: leaf('droplets create', {

@@ -47,4 +47,14 @@ test('__complete answers for the commands, the options and the stored profiles',
   expect(await answers('auth', 'switch', '')).toEqual(['work', 'home', '']);
   expect(await answers('droplets', 'create', '--names-f')).toEqual(['--names-from', '']);
   expect(await answers('sandbox', 'restore', '')).toEqual([':file', '']);
+  expect(await answers('auth', 'login', '--credential-store', '')).toEqual(['keychain', 'file', '']);
+  expect(await answers('auth', 'login', '--scope=read ')).toEqual(['--scope=read write', '']);
+  expect(await answers('config', 'set', 'output', 'y')).toEqual(['yaml', '']);
+  expect(await answers('config', 'set', 'constructor', '')).toEqual(['']);
+  expect(await answers('droplets', '--json', 'na')).toEqual(['name', '']);
+  expect(await answers('droplets', 'list', '--json=id,na')).toEqual(['--json=id,name', '']);
+  expect(await answers('droplets', 'list', '--format', 'ID,Pub')).toEqual(['ID,PublicIPv4', '']);
+  expect(await answers('api', '-X', 'P')).toEqual(['POST', 'PUT', 'PATCH', '']);
+  expect(await answers('api', 'GET', '/v2/d')).toEqual(['/v2/databases', '/v2/droplets', '']);
+  expect(await answers('droplets', 'list', '--profile', 'w')).toEqual(['work', '']);
 });

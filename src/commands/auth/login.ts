@@ -34,7 +34,12 @@ const options: readonly OptionSpec[] = [
     description: 'authorization flow: code, or implicit for applications without a secret (default: code)',
     choices: ['code', 'implicit'],
   },
-  { name: 'scope', valueName: 'SCOPE', description: 'scope to request: read or "read write" (default: read)' },
+  {
+    name: 'scope',
+    valueName: 'SCOPE',
+    description: 'scope to request: read or "read write" (default: read)',
+    completion: ['read', 'read write'],
+  },
   { name: 'any-scope', description: 'accept any value of --scope, for servers with other scopes' },
   {
     name: 'prompt',
@@ -51,6 +56,7 @@ const options: readonly OptionSpec[] = [
     name: 'team',
     valueName: 'TEAM',
     description: 'context that the session must have: UUID of a team, or personal',
+    completion: ['personal'],
   },
   { name: 'no-browser', description: 'print the authorization URL without opening a browser' },
   { name: 'paste', description: 'paste the address of the last page instead of listening on a port' },

@@ -23,7 +23,12 @@ const options: readonly OptionSpec[] = [
     multiple: 'repeat',
     description: 'registered callback URL on this machine; several are tried in order',
   },
-  { name: 'scope', valueName: 'SCOPE', description: 'scope to request at login: read or "read write" (default: read)' },
+  {
+    name: 'scope',
+    valueName: 'SCOPE',
+    description: 'scope to request at login: read or "read write" (default: read)',
+    completion: ['read', 'read write'],
+  },
   {
     name: 'flow',
     valueName: 'FLOW',

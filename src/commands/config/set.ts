@@ -15,7 +15,21 @@ export const configSetCommand: CommandSpec<CommandContext> = {
     'Checks the value and writes it to config.json. Creates the profile only if it is the current profile; use `cloudctl auth setup` to create other profiles.',
   arguments: [
     profileSettingKeyArgument,
-    { name: 'VALUE', description: 'value; separate several callback URLs with commas', required: true },
+    {
+      name: 'VALUE',
+      description: 'value; separate several callback URLs with commas',
+      required: true,
+      completion: {
+        by: {
+          scope: ['read', 'read write'],
+          flow: ['code', 'implicit'],
+          token_params: ['query', 'body', 'basic'],
+          pkce: ['true', 'false'],
+          credential_store: ['keychain', 'file'],
+          output: ['table', 'json', 'ndjson', 'yaml', 'csv'],
+        },
+      },
+    },
   ],
   options: [{ name: 'any-scope', description: 'accept any value for scope, for servers with other scopes' }],
   examples: [

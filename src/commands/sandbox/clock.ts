@@ -14,7 +14,11 @@ export const sandboxClockCommand: CommandSpec<CommandContext> = {
   description:
     'Every time of the sandbox comes from one virtual clock: the expiry of tokens and codes, the creation of droplets. The virtual clock only moves forward.',
   arguments: [
-    { name: 'STEP', description: 'duration to advance, such as +10m or +30d; freeze, resume or now (default: now)' },
+    {
+      name: 'STEP',
+      description: 'duration to advance, such as +10m or +30d; freeze, resume or now (default: now)',
+      completion: ['now', 'freeze', 'resume', '+10m', '+30d'],
+    },
   ],
   options: [sandboxAdminUrlOption],
   examples: [

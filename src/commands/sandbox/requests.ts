@@ -28,6 +28,7 @@ export const sandboxRequestsCommand: CommandSpec<CommandContext> = {
       name: 'endpoint',
       valueName: '"METHOD PATH"',
       description: 'only requests to one endpoint, such as "POST /v1/oauth/token"',
+      completion: ['POST /v1/oauth/token', 'GET /v2/droplets', 'POST /v2/droplets', 'GET /v2/actions'],
     },
     { name: 'wait', valueName: 'N', description: 'wait up to 30 s until there are at least N requests' },
     { name: 'clear', description: 'clear the request log and print nothing' },

@@ -45,6 +45,7 @@ export const sandboxStartCommand: CommandSpec<CommandContext> = {
       name: 'consent',
       valueName: 'SCRIPT',
       description: 'answer of the consent page: "approve EMAIL", "approve EMAIL TEAM", deny or ask (default: ask)',
+      completion: ['ask', 'deny', 'approve maya@example.com', 'approve tomas@example.com'],
     },
     {
       name: 'cluster',

@@ -8,8 +8,18 @@ export const sandboxTokenCommand: CommandSpec<CommandContext> = {
   description:
     'Prints an access token of the sandbox; with -o json the whole token response, including the refresh token. The command counts as an approval by that user.',
   options: [
-    { name: 'user', valueName: 'EMAIL', description: 'user of the grant' },
-    { name: 'scope', valueName: 'SCOPE', description: 'scope of the grant: read or "read write" (default: read)' },
+    {
+      name: 'user',
+      valueName: 'EMAIL',
+      description: 'user of the grant',
+      completion: ['maya@example.com', 'tomas@example.com'],
+    },
+    {
+      name: 'scope',
+      valueName: 'SCOPE',
+      description: 'scope of the grant: read or "read write" (default: read)',
+      completion: ['read', 'read write'],
+    },
     { name: 'team', valueName: 'TEAM', description: 'team of that user' },
     {
       name: 'client-id',

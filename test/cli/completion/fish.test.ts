@@ -24,6 +24,9 @@ describe.skipIf(lacks('fish'))('fish', () => {
     ['droplets web ', []],
     ['-o json droplets cr', ['create\tcreate droplets']],
     ['--output=j', [`--output=json\t${outputDescription}`]],
+    ['-oj', [`-ojson\t${outputDescription}`]],
+    ['-qo c', [`csv\t${outputDescription}`]],
+    ['droplets create --if-exists=f', ['--if-exists=fail\twhen the name is taken']],
     ['droplets --re', ['--region\tin one region']],
     ['droplets create --if', ['--if-exists\twhen the name is taken']],
     ['droplets create a --if-exists s', ['skip\twhen the name is taken']],
@@ -43,6 +46,15 @@ describe.skipIf(lacks('fish'))('fish', () => {
       'work',
     ]);
     expect(existsSync(join(fish.folder, 'owned'))).toBe(false);
+  });
+
+  test.each([
+    ['droplets list --json ', ['id', 'name']],
+    ['droplets list --json=id,', ['--json=id,name']],
+    ['droplets list --format=ID,S', ['--format=ID,Status']],
+    ['auth switch --profile w', ['work']],
+  ])('values of an option after %j are %j', async (words, expected) => {
+    expect((await fish.offers(`cloudctl ${words}`)).map((line) => line.replace(/\t.*/, ''))).toEqual(expected);
   });
 
   test('columns are offered after each comma', async () => {

@@ -23,6 +23,7 @@ export const sandboxFaultsAddCommand: CommandSpec<CommandContext> = {
       name: 'grant-type',
       valueName: 'TYPE',
       description: 'only token requests with this grant type, such as refresh_token',
+      completion: ['authorization_code', 'refresh_token'],
     },
     { name: 'action', valueName: 'ACTION', description: 'fault to inject', choices: FAULT_ACTION_NAMES },
     { name: 'nth', valueName: 'N', description: 'first matching request that the fault applies to (default: 1)' },
