@@ -57,3 +57,14 @@ export function formatCount(count: number): string {
 export function quoteShellArg(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
+
+/**
+ * Shows invisible characters as escapes, in input that an error repeats: such a character may be all that is wrong, as the CR at
+ * the end of a line of a Windows file.
+ */
+export function showInvisible(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => {
+    const short = JSON.stringify(character).slice(1, -1);
+    return short.startsWith('\\') ? short : `\\u{${character.codePointAt(0)?.toString(16)}}`;
+  });
+}

@@ -1,5 +1,6 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { type CliError, usageError } from '../base/errors.ts';
+import { showInvisible } from '../base/text.ts';
 import { fileErrorCode } from '../platform/files.ts';
 import type { HostSystem } from '../platform/host.ts';
 
@@ -60,7 +61,7 @@ function readFile(file: string, most: number, readError: (reason: string) => Cli
   try {
     return readAnyFile(file, most);
   } catch (error) {
-    throw readError(error instanceof Error ? error.message : String(error));
+    throw readError(showInvisible(error instanceof Error ? error.message : String(error)));
   }
 }
 

@@ -1,5 +1,6 @@
 import { CliError, usageError } from '../base/errors.ts';
 import { Secret } from '../base/secret.ts';
+import { showInvisible } from '../base/text.ts';
 import type { ProcessEnvironment } from '../platform/host.ts';
 import type { ConfigFile } from './config-file.ts';
 import {
@@ -103,7 +104,7 @@ export function resolveProfileSettings(input: ProfileSettingsInput): ResolvedPro
   const profileName = named ?? 'default';
   if (!isProfileName(profileName))
     throw usageError(
-      `profile name "${profileName}" is not valid`,
+      `profile name "${showInvisible(profileName)}" is not valid`,
       'use a name such as `--profile work`',
       `a profile name is ${profileNameRule}`,
     );
@@ -191,7 +192,7 @@ export function requireNamedProfileExists(settings: ResolvedProfileSettings, con
 export function requireProfileExists(config: ConfigFile, name: string): void {
   if (config.profiles.has(name)) return;
   const known = [...config.profiles.keys()].join(', ');
-  throw new CliError('profile_unknown', `unknown profile "${name}"`, {
+  throw new CliError('profile_unknown', `unknown profile "${showInvisible(name)}"`, {
     detail: known === '' ? 'config.json has no profile' : `known profiles: ${known}`,
     hint:
       known === ''

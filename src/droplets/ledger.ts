@@ -19,6 +19,7 @@ import { join, resolve } from 'node:path';
 import { CliError, usageError } from '../base/errors.ts';
 import { redactData } from '../base/redact.ts';
 import { storageError } from '../base/storage-error.ts';
+import { showInvisible } from '../base/text.ts';
 import { quoteShellArg } from '../cli/shell-quote.ts';
 import { type HeldFileLock, tryAcquireFileLock } from '../platform/file-lock.ts';
 import { createFileWithReservedSpace } from '../platform/files.ts';
@@ -163,7 +164,7 @@ export async function openLedger(named: string, machine: Machine): Promise<Ledge
 
 function requireReadable(path: string): void {
   const hint = 'use the path that the command printed on stderr when it started the batch';
-  if (!existsSync(path)) throw usageError(`the ledger does not exist: ${path}`, hint);
+  if (!existsSync(path)) throw usageError(`the ledger does not exist: ${showInvisible(path)}`, hint);
   try {
     // Reading a pipe would block until another process writes to it.
     if (!statSync(path).isFile()) throw new Error('the path is not a file');

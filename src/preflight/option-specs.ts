@@ -1,5 +1,6 @@
 import { usageError } from '../base/errors.ts';
 import type { OptionSpec, ParsedArgs } from '../cli/command.ts';
+import { shortenInputForError } from '../cli/shorten-input-for-error.ts';
 import { requireWholeNumber } from '../cli/whole-number.ts';
 import type { ResolvedProfileSettings } from '../config/settings.ts';
 import { isLoopbackHost } from '../platform/loopback-host.ts';
@@ -74,7 +75,7 @@ export function readPreflightOptions(
   const targetVersion = args.value('target-version');
   if (targetVersion !== undefined && !isWellFormedTargetVersion(targetVersion, engine)) {
     throw usageError(
-      `--target-version is not a version: ${targetVersion}`,
+      `--target-version is not a version: ${shortenInputForError(targetVersion)}`,
       engine === 'redis' ? 'write the version as in `redis-7.2` or `valkey-8`' : 'write the version as in `17`',
     );
   }

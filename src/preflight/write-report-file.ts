@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import { type CliError, usageError } from '../base/errors.ts';
 import { redactData } from '../base/redact.ts';
 import { isDiskFull, storageError } from '../base/storage-error.ts';
+import { showInvisible } from '../base/text.ts';
 import { readFileNamedByUser } from '../cli/read-file-named-by-user.ts';
 import { decodePreflightBaseline, type PreflightBaseline } from './baseline.ts';
 
@@ -29,8 +30,8 @@ export function fileWriteError(file: string, error: unknown): CliError {
   const reason = error instanceof Error ? error.message : String(error);
   const elsewhere = 'give a file in a folder where you have write permission';
   return isDiskFull(error)
-    ? storageError(`could not write ${file}: ${reason}`, error, { elsewhere })
-    : usageError(`could not write ${file}: ${reason}`, elsewhere);
+    ? storageError(`could not write ${showInvisible(file)}: ${showInvisible(reason)}`, error, { elsewhere })
+    : usageError(`could not write ${showInvisible(file)}: ${showInvisible(reason)}`, elsewhere);
 }
 
 export function readPreflightBaseline(file: string): PreflightBaseline | undefined {

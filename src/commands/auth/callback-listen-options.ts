@@ -5,8 +5,8 @@ import {
 } from '../../auth/loopback/allowed-callback-client-network.ts';
 import type { CallbackListenAddress } from '../../auth/loopback/bind-listener.ts';
 import { usageError } from '../../base/errors.ts';
-import { sanitizeLine } from '../../base/sanitize.ts';
 import type { OptionSpec, ParsedArgs } from '../../cli/command.ts';
+import { shortenInputForError } from '../../cli/shorten-input-for-error.ts';
 import { isLoopbackPeer } from '../../platform/loopback-host.ts';
 
 /** Options for a login in a container, whose redirect arrives through a published port. */
@@ -63,7 +63,7 @@ function requirePeerNetwork(text: string): AllowedCallbackClientNetwork {
   const parsed = parseAllowedCallbackClientNetwork(text);
   if (parsed.ok) return parsed.network;
   throw usageError(
-    `--allow-peer "${sanitizeLine(text)}" is ${parsed.reason}`,
+    `--allow-peer "${shortenInputForError(text)}" is ${parsed.reason}`,
     'pass the address of the peer, such as `--allow-peer 172.17.0.1/32`, or its network, such as `--allow-peer 172.17.0.0/16`',
   );
 }
@@ -76,7 +76,7 @@ function requireListenAddress(text: string): { readonly address: string; readonl
   const isAddress = ipv6 === undefined ? isIPv4(address) : isIPv6(address);
   if (isAddress && (port ?? 1) <= 65_535) return { address, port };
   throw usageError(
-    `--callback-listen is not an IP address with an optional port: ${sanitizeLine(text)}`,
+    `--callback-listen is not an IP address with an optional port: ${shortenInputForError(text)}`,
     'pass an address such as `--callback-listen 0.0.0.0`, `0.0.0.0:9000` or `[::]:9000`',
   );
 }

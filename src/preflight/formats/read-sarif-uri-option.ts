@@ -1,5 +1,6 @@
 import { usageError } from '../../base/errors.ts';
 import type { ParsedArgs } from '../../cli/command.ts';
+import { shortenInputForError } from '../../cli/shorten-input-for-error.ts';
 
 /**
  * The value of `--sarif-uri`: a relative reference (RFC 3986 §4.2), because code scanning looks for the file below the
@@ -12,7 +13,7 @@ export function readSarifUriOption(args: ParsedArgs): string | undefined {
     throw usageError('--sarif-uri has no effect without a SARIF report', 'add `--report preflight.sarif`');
   if (!relativeReference.test(uri) || uri.split('/').some((part) => part === '' || part === '.' || part === '..'))
     throw usageError(
-      `--sarif-uri is not a path relative to the root of the repository: ${uri}`,
+      `--sarif-uri is not a path relative to the root of the repository: ${shortenInputForError(uri)}`,
       'write it as in `--sarif-uri db/schema.sql`, with spaces as %20',
     );
   return uri;
