@@ -36,7 +36,7 @@ export const authListCommand: CommandSpec<CommandContext> = {
     'Prints one row for each profile, and marks the one that commands use with what selected it: the option `--profile`, CLOUDCTL_PROFILE, or `auth switch` (current). The state is "unknown" if the keychain is not available, and "token_command" if a program prints the access token; the program is not run.',
   examples: [{ text: 'Print the names only', command: 'cloudctl auth list --format Profile --no-header' }],
   columns: view.columns,
-  fields: ['profile', 'current', 'auth_url', 'email', 'team_name', 'state'],
+  fields: ['profile', 'current', 'auth_url', 'email', 'team_name', 'state', 'source'],
   run: async (context) => {
     const config = context.config();
     const current = context.settings().profileName;
