@@ -162,7 +162,7 @@ function columnsOf(node: Expression): readonly string[] | undefined {
 function queryError(error: unknown, text: string) {
   const reason = error instanceof Error ? sanitizeLine(error.message) : 'unknown reason';
   // In double quotes the shell runs what stands in backticks, and nothing is left of it.
-  const lacksLiteral = /[<>=]\s*(?:[\])}|&,]|$)/.test(text);
+  const lacksLiteral = /[<>=]\s*[\])}|&,]/.test(text);
   return usageError(
     '--query is not a valid JMESPath expression',
     lacksLiteral

@@ -153,7 +153,7 @@ const cases: readonly GoldenCase[] = [
     args: ['droplets', 'create', 'web-01', '--size', 's-1vcpu-1gb', '--image', 'ubuntu-24-04-x64', '--set', 'name="x"'],
   },
   { name: 'api with a whole URL', ...usage, args: ['api', 'GET', 'https://api.example.com/v2/actions?token=canary'] },
-  { name: 'api with a path that begins wrongly', ...usage, args: ['api', 'GET', 'v2/actions'] },
+  { name: 'api with a path that begins wrongly', ...usage, args: ['api', 'GET', '\\v2\\actions'] },
   { name: 'api with a path of two slashes', ...usage, args: ['api', 'GET', '//evil.example/v2/actions'] },
   { name: 'api with an unknown method', ...usage, args: ['api', 'FETCH', '/v2/actions'] },
   { name: 'api with bad JSON', ...usage, args: ['api', 'POST', '/v2/droplets', '--data', '{"name": web-01}'] },
