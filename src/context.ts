@@ -1,6 +1,6 @@
 import type { ApiClient } from './api/client.ts';
 import { createSandboxAdminClient, type SandboxAdminApi } from './api/sandbox-admin.ts';
-import type { RegisteredOAuthClient } from './auth/oauth/token-endpoint.ts';
+import type { OAuthClient } from './auth/oauth/index.ts';
 import type { CommandSession } from './auth/session/command.ts';
 import type { SessionServerBinding } from './auth/session/credential-record.ts';
 import type { CredentialStore } from './auth/session/credential-store.ts';
@@ -68,7 +68,7 @@ export interface CommandContext {
   readonly send: (options?: CommandHttpSenderOptions) => Promise<HttpSender>;
   /** The admin API of the running sandbox. */
   readonly sandbox: (adminUrl: string | undefined) => Promise<SandboxAdminApi>;
-  readonly client: (settings: ResolvedProfileSettings, binding: SessionServerBinding) => Promise<RegisteredOAuthClient>;
+  readonly client: (settings: ResolvedProfileSettings, binding: SessionServerBinding) => Promise<OAuthClient>;
   readonly lock: (path: string) => Promise<HeldFileLock>;
   /** Throws if an environment variable would expose secrets of requests, such as NODE_DEBUG=http. */
   readonly requireSafe: () => void;

@@ -1,4 +1,4 @@
-import { parseConfiguredCallbackUrl } from '../auth/loopback/loopback-callback.ts';
+import { parseCallback } from '../auth/loopback/index.ts';
 import { readLoggedInAccountFile } from '../auth/session/account.ts';
 import { findProfileServerBinding } from '../auth/session/credential-record.ts';
 import { determineReportedSessionState, formatTokenExpiry } from '../auth/session/session-report.ts';
@@ -346,6 +346,6 @@ function profileEndpoints({ values }: ResolvedProfileSettings): readonly DoctorE
 }
 
 async function checkCallbackPorts({ values }: ResolvedProfileSettings): Promise<readonly DoctorFinding[]> {
-  const callbacks = (values.callback_urls ?? []).map(parseConfiguredCallbackUrl);
+  const callbacks = (values.callback_urls ?? []).map(parseCallback);
   return checkLoginCallbackPorts(callbacks, await probeCallbackPorts(callbacks));
 }

@@ -1,4 +1,4 @@
-import type { RegisteredOAuthClient } from '../auth/oauth/token-endpoint.ts';
+import type { OAuthClient } from '../auth/oauth/index.ts';
 import { storeLoggedInAccount } from '../auth/session/account.ts';
 import type { SessionServerBinding } from '../auth/session/credential-record.ts';
 import type { LoginDeps } from '../auth/session/login.ts';
@@ -30,7 +30,7 @@ export type LoginDepsWithoutInteraction = Omit<
 export interface ProfileLoginParameters {
   readonly settings: ResolvedProfileSettings;
   readonly binding: SessionServerBinding;
-  readonly client: RegisteredOAuthClient;
+  readonly client: OAuthClient;
   readonly request: OAuthLoginOptions;
   /** The OAuth flow that the profile configures; a suggested login command with this flow needs no `--flow`. */
   readonly profileFlow: OAuthLoginOptions['flow'] | undefined;

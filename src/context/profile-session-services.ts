@@ -1,5 +1,5 @@
 import { type ApiClient, createApiClient } from '../api/client.ts';
-import type { RegisteredOAuthClient } from '../auth/oauth/token-endpoint.ts';
+import type { OAuthClient } from '../auth/oauth/index.ts';
 import { readLoggedInAccountFile } from '../auth/session/account.ts';
 import { readStoredClientSecret } from '../auth/session/client-secret.ts';
 import { type CommandSession, openCommandSession } from '../auth/session/command.ts';
@@ -42,7 +42,7 @@ export interface ProfileSessionServices {
   /** The session of a profile with `token_command`: one for each profile, so that its program runs once in this process. */
   readonly commandSession: (settings: ResolvedProfileSettings, limit?: number) => Promise<CommandSession>;
   readonly api: (settings: ResolvedProfileSettings) => Promise<ApiClient>;
-  readonly client: (settings: ResolvedProfileSettings, binding: SessionServerBinding) => Promise<RegisteredOAuthClient>;
+  readonly client: (settings: ResolvedProfileSettings, binding: SessionServerBinding) => Promise<OAuthClient>;
 }
 
 /** Time limit of the request that reads the account of CLOUDCTL_ACCESS_TOKEN for a notice, in milliseconds. */
@@ -76,10 +76,7 @@ export function createProfileSessionServices(deps: ProfileSessionServicesDeps): 
     commandSessions.set(key, opened);
     return opened;
   };
-  const client = async (
-    settings: ResolvedProfileSettings,
-    binding: SessionServerBinding,
-  ): Promise<RegisteredOAuthClient> => ({
+  const client = async (settings: ResolvedProfileSettings, binding: SessionServerBinding): Promise<OAuthClient> => ({
     authOrigin: binding.authOrigin,
     clientId: binding.clientId,
     clientSecret:

@@ -1,4 +1,4 @@
-import { isSameOAuthScope } from '../auth/oauth/scope.ts';
+import { isSameScope } from '../auth/oauth/index.ts';
 import { type LoggedInAccount, readLoggedInAccountFile } from '../auth/session/account.ts';
 import type { CredentialRecord } from '../auth/session/credential-record.ts';
 import { performLogin } from '../auth/session/login.ts';
@@ -80,7 +80,7 @@ function silentRequest(
   if (account?.flow === 'implicit' || account?.flow === 'token') return undefined;
   return {
     flow: 'code',
-    scope: isSameOAuthScope(scope, 'read') ? undefined : scope,
+    scope: isSameScope(scope, 'read') ? undefined : scope,
     prompt: 'none',
     accountHint: hint,
     accountUuid: record?.accountUuid,

@@ -1,4 +1,4 @@
-import type { RegisteredOAuthClient } from '../auth/oauth/token-endpoint.ts';
+import type { OAuthClient } from '../auth/oauth/index.ts';
 import { readLoggedInAccountFile, updateAccountFileAfterRefresh } from '../auth/session/account.ts';
 import type { SessionServerBinding } from '../auth/session/credential-record.ts';
 import type { CredentialStore } from '../auth/session/credential-store.ts';
@@ -25,7 +25,7 @@ export interface StoredSessionTokenProviderDeps {
   readonly prompts: Pick<Prompts, 'interactive' | 'confirm'>;
   readonly place: ProfilePaths;
   readonly store: CredentialStore;
-  readonly client: (settings: ResolvedProfileSettings, binding: SessionServerBinding) => Promise<RegisteredOAuthClient>;
+  readonly client: (settings: ResolvedProfileSettings, binding: SessionServerBinding) => Promise<OAuthClient>;
   readonly send: (options?: CommandHttpSenderOptions) => Promise<HttpSender>;
   readonly lock: (path: string) => Promise<HeldFileLock>;
   readonly requireSafe: () => void;

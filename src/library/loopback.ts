@@ -1,7 +1,5 @@
-import type { CallbackParameters } from '../auth/loopback/callback-parameters.ts';
-import { type LoopbackServer, startLoopbackServer } from '../auth/loopback/loopback-server.ts';
-import type { BrowserTabResponse } from '../auth/loopback/outcome-page.ts';
-import { type AuthorizationResult, validateAuthorizationResponse } from '../auth/oauth/authorization-response.ts';
+import { type CallbackParameters, type LoopbackServer, startLoopback, type TabAnswer } from '../auth/loopback/index.ts';
+import { type AuthorizationResult, validateResponse } from '../auth/oauth/index.ts';
 import { CliError } from '../base/errors.ts';
 import { systemClock } from '../platform/clock.ts';
 import { createDeferred } from '../platform/create-deferred.ts';
@@ -75,7 +73,7 @@ export class ReceiveAuthorizationError extends Error {
 export async function receiveAuthorization(options: ReceiveAuthorizationOptions): Promise<ReceivedAuthorization> {
   const { signal, authorizationUrl } = options;
   signal?.throwIfAborted();
-  const outcome = createDeferred<BrowserTabResponse>();
+  const outcome = createDeferred<TabAnswer>();
   const server = await listen(options, () => outcome.promise);
   const listening = new AbortController();
   void server.closed.then(() => listening.abort());
@@ -126,19 +124,19 @@ interface AcceptedResponse {
 
 async function listen(
   { callbackUrl, state, flow, issuer, authorizationUrl }: ReceiveAuthorizationOptions,
-  finish: () => Promise<BrowserTabResponse>,
+  finish: () => Promise<TabAnswer>,
 ): Promise<LoopbackServer<AcceptedResponse>> {
   if (state === '') throw new TypeError('state must not be empty');
   try {
     const callbackUrls = typeof callbackUrl === 'string' ? [callbackUrl] : callbackUrl;
-    return await startLoopbackServer<AcceptedResponse>({
+    return await startLoopback<AcceptedResponse>({
       callbackUrls,
       flow,
       authorizationOrigin:
         authorizationUrl === undefined ? '' : new URL(authorizationUrl(callbackUrls[0] ?? '')).origin,
       authorizationUrl: authorizationUrl ?? (() => ''),
       validate: (parameters, place) => {
-        const result = validateAuthorizationResponse(parameters, place, { state, flow, issuer });
+        const result = validateResponse(parameters, place, { state, flow, issuer });
         return result === undefined ? undefined : { parameters, result };
       },
       finish,

@@ -12,7 +12,7 @@ const revealing: readonly string[] = [
   'src/engine/postgresql/subscription-connection-string.ts',
   'src/engine/redis/replica.ts',
   'src/entry.ts',
-  'src/auth/oauth/token-endpoint.ts',
+  'src/auth/oauth/token.ts',
   'src/postgresql/connection.ts',
   'src/redis/authenticate.ts',
   'src/base/redact.ts',

@@ -1,25 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { renderImplicitFlowBridgePage } from '../../src/auth/loopback/bridge-page.ts';
-import { decideLoopbackRequest } from '../../src/auth/loopback/decide-loopback-request.ts';
-import { evaluatePastedAuthorizationResponse } from '../../src/auth/loopback/evaluate-pasted-authorization-response.ts';
+import { type Decision, decide, type HelperRequest, headerValues, pathOf } from '../../src/auth/loopback/decide.ts';
 import {
-  type LoopbackHttpRequest,
-  readRawRequestPath,
-  readRequestHeaderValues,
-} from '../../src/auth/loopback/loopback-http-request.ts';
-import {
-  buildLoopbackJsonResponse,
-  buildLoopbackPageResponse,
-  buildLoopbackRedirectResponse,
-  buildLoopbackRefusalResponse,
-  type LoopbackHttpResponse,
-} from '../../src/auth/loopback/loopback-http-response.ts';
-import type { LoopbackRequestDecision } from '../../src/auth/loopback/request-decision.ts';
-import {
-  type AuthorizationResult,
-  validateAuthorizationResponse,
-} from '../../src/auth/oauth/authorization-response.ts';
+  type HelperResponse,
+  jsonResponse,
+  pageResponse,
+  redirectResponse,
+  refusalResponse,
+} from '../../src/auth/loopback/http.ts';
+import { bridgePage } from '../../src/auth/loopback/pages.ts';
+import { readPaste } from '../../src/auth/loopback/pasted.ts';
+import { type AuthorizationResult, validateResponse } from '../../src/auth/oauth/authorize.ts';
 import { expected, host, state } from '../auth/loopback/loopback-fixture.ts';
 import { flow, phase, piece, request } from './random-requests.ts';
 
@@ -28,18 +19,16 @@ const runs = Number(process.env.CLOUDCTL_TEST_RUNS ?? 10_000);
 const settings = { numRuns: runs };
 
 /** What the server would answer for a decision, as it does. */
-function answerOf(decision: LoopbackRequestDecision<AuthorizationResult>): LoopbackHttpResponse | undefined {
+function answerOf(decision: Decision<AuthorizationResult>): HelperResponse | undefined {
   switch (decision.kind) {
     case 'refuse':
-      return buildLoopbackRefusalResponse(decision);
+      return refusalResponse(decision);
     case 'bridge':
-      return buildLoopbackPageResponse(renderImplicitFlowBridgePage('/callback/fragment', 'nonce-of-the-bridge'));
+      return pageResponse(bridgePage('/callback/fragment', 'nonce-of-the-bridge'));
     case 'start':
-      return buildLoopbackRedirectResponse('https://cloud.example.com/v1/oauth/authorize');
+      return redirectResponse('https://cloud.example.com/v1/oauth/authorize');
     case 'taken':
-      return decision.place === 'query'
-        ? buildLoopbackRedirectResponse('/done/d1')
-        : buildLoopbackJsonResponse({ next: '/done/d1' });
+      return decision.place === 'query' ? redirectResponse('/done/d1') : jsonResponse({ next: '/done/d1' });
     default:
       return undefined;
   }
@@ -51,7 +40,7 @@ describe('the helper as a pure function', () => {
   test('the requests that are made up reach every decision, so that the rules below are asked something', () => {
     const reached = new Map<string, number>();
     for (const [input, at, of] of fc.sample(fc.tuple(request, phase, flow), { numRuns: 20_000, seed: 1 })) {
-      const decision = decideLoopbackRequest(expected(of), at, input);
+      const decision = decide(expected(of), at, input);
       const words =
         decision.kind === 'taken'
           ? `taken ${decision.accepted.kind}`
@@ -90,7 +79,7 @@ describe('the helper as a pure function', () => {
   test('it never throws, and nothing changes a login that is not armed', () => {
     fc.assert(
       fc.property(request, phase, flow, (input, at, of) => {
-        const decision = decideLoopbackRequest(expected(of), at, input);
+        const decision = decide(expected(of), at, input);
         if (at.kind !== 'armed') expect(['taken', 'start']).not.toContain(decision.kind);
       }),
       settings,
@@ -100,14 +89,14 @@ describe('the helper as a pure function', () => {
   test('nothing is taken without its method, one right Host, the raw path and a peer of this machine', () => {
     fc.assert(
       fc.property(request, flow, (input, of) => {
-        const decision = decideLoopbackRequest(expected(of), { kind: 'armed', started: false }, input);
+        const decision = decide(expected(of), { kind: 'armed', started: false }, input);
         if (decision.kind !== 'taken') return;
         const [path, verb] = decision.place === 'query' ? ['/callback', 'GET'] : ['/callback/fragment', 'POST'];
-        expect(readRawRequestPath(input)).toBe(path);
+        expect(pathOf(input)).toBe(path);
         expect(input.method).toBe(verb);
-        expect(readRequestHeaderValues(input, 'host')).toEqual([host]);
+        expect(headerValues(input, 'host')).toEqual([host]);
         expect(input.peerAddress).toMatch(/^(::ffff:)?127\.|^::1$/);
-        for (const mode of readRequestHeaderValues(input, 'sec-fetch-mode'))
+        for (const mode of headerValues(input, 'sec-fetch-mode'))
           expect(verb === 'GET' ? mode : 'navigate').toBe('navigate');
       }),
       settings,
@@ -117,7 +106,7 @@ describe('the helper as a pure function', () => {
   test('no code and no token is accepted without the exact state, once', () => {
     fc.assert(
       fc.property(request, flow, (input, of) => {
-        const decision = decideLoopbackRequest(expected(of), { kind: 'armed', started: false }, input);
+        const decision = decide(expected(of), { kind: 'armed', started: false }, input);
         if (decision.kind !== 'taken' || !proceeds.includes(decision.accepted.kind)) return;
         const sent = decision.place === 'query' ? input.rawTarget : input.body?.kind === 'text' ? input.body.text : '';
         expect(sent.split(state)).toHaveLength(2);
@@ -130,7 +119,7 @@ describe('the helper as a pure function', () => {
     const mark = 'Qq7Zx';
     fc.assert(
       fc.property(request, phase, flow, fc.nat(3), (input, at, of, where) => {
-        const marked: LoopbackHttpRequest = {
+        const marked: HelperRequest = {
           ...input,
           rawTarget: where === 0 ? `${input.rawTarget}${mark}` : input.rawTarget,
           method: where === 1 ? `${input.method}${mark}` : input.method,
@@ -139,7 +128,7 @@ describe('the helper as a pure function', () => {
             ? { body: { kind: 'text', text: `{"fragment":"${mark}","nonce":"nonce-of-the-bridge"}` } as const }
             : {}),
         };
-        const answer = answerOf(decideLoopbackRequest(expected(of), at, marked));
+        const answer = answerOf(decide(expected(of), at, marked));
         if (answer === undefined) return;
         const text = JSON.stringify(answer);
         expect(text).not.toContain(mark);
@@ -157,11 +146,11 @@ describe('the helper as a pure function', () => {
   test('a body is read only for the relay, and only after everything else was right', () => {
     fc.assert(
       fc.property(request, flow, (input, of) => {
-        const decision = decideLoopbackRequest(expected(of), { kind: 'armed', started: false }, input);
+        const decision = decide(expected(of), { kind: 'armed', started: false }, input);
         if (decision.kind !== 'read_body') return;
         expect(of).toBe('implicit');
-        expect(readRawRequestPath(input)).toBe('/callback/fragment');
-        expect(readRequestHeaderValues(input, 'origin')).toEqual([`http://${host}`]);
+        expect(pathOf(input)).toBe('/callback/fragment');
+        expect(headerValues(input, 'origin')).toEqual([`http://${host}`]);
       }),
       settings,
     );
@@ -170,7 +159,7 @@ describe('the helper as a pure function', () => {
 
 describe('what is pasted', () => {
   const judge = (parameters: ReadonlyMap<string, string>, place: 'query' | 'fragment') =>
-    validateAuthorizationResponse(parameters, place, { state, flow: 'code' });
+    validateResponse(parameters, place, { state, flow: 'code' });
   const line = fc.oneof(
     fc.array(piece, { maxLength: 8 }).map((pieces) => pieces.join('')),
     fc
@@ -185,7 +174,7 @@ describe('what is pasted', () => {
   test('it never throws, and no code is accepted without the exact state', () => {
     fc.assert(
       fc.property(line, (text) => {
-        const pasted = evaluatePastedAuthorizationResponse(text, judge);
+        const pasted = readPaste(text, judge);
         if (pasted.kind === 'accepted' && proceeds.includes(pasted.accepted.kind)) expect(text).toContain(state);
       }),
       settings,

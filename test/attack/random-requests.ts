@@ -1,6 +1,5 @@
 import fc from 'fast-check';
-import type { LoopbackHttpRequest } from '../../src/auth/loopback/loopback-http-request.ts';
-import type { LoopbackLoginPhase } from '../../src/auth/loopback/request-decision.ts';
+import type { HelperRequest, Phase } from '../../src/auth/loopback/decide.ts';
 import { host, navigation, relayHeaders, state } from '../auth/loopback/loopback-fixture.ts';
 
 /** Words of the protocol, near misses and bytes that break parsers, in every order. */
@@ -137,7 +136,7 @@ const body = fc.oneof(
   fc.json({ maxDepth: 2 }),
   fc.string({ unit: 'binary', maxLength: 40 }),
 );
-const anything: fc.Arbitrary<LoopbackHttpRequest> = fc
+const anything: fc.Arbitrary<HelperRequest> = fc
   .record({
     peerAddress: fc.constantFrom('127.0.0.1', '::1', '::ffff:127.0.0.1', '127.9.9.9', '10.0.0.1', '', undefined),
     method,
@@ -153,7 +152,7 @@ const anything: fc.Arbitrary<LoopbackHttpRequest> = fc
   })
   .map(({ body: read, ...rest }) => (read === undefined ? rest : { ...rest, body: read }));
 /** A genuine request of one of the two kinds with some of its parts put in by chance. */
-const nearly: fc.Arbitrary<LoopbackHttpRequest> = fc
+const nearly: fc.Arbitrary<HelperRequest> = fc
   .record({
     base: fc.constantFrom(...genuineRequests()),
     other: anything,
@@ -166,16 +165,16 @@ const nearly: fc.Arbitrary<LoopbackHttpRequest> = fc
   });
 export const request = fc.oneof({ weight: 1, arbitrary: anything }, { weight: 1, arbitrary: nearly });
 
-function genuineRequests(): readonly LoopbackHttpRequest[] {
+function genuineRequests(): readonly HelperRequest[] {
   const peer = { peerAddress: '127.0.0.1' };
-  const relay = (text: string): LoopbackHttpRequest => ({
+  const relay = (text: string): HelperRequest => ({
     ...peer,
     method: 'POST',
     rawTarget: '/callback/fragment',
     rawHeaders: relayHeaders,
     body: { kind: 'text', text: JSON.stringify({ nonce: 'nonce-of-the-bridge', fragment: text }) },
   });
-  const callback = (rawTarget: string): LoopbackHttpRequest => ({
+  const callback = (rawTarget: string): HelperRequest => ({
     ...peer,
     method: 'GET',
     rawTarget,
@@ -194,7 +193,7 @@ function genuineRequests(): readonly LoopbackHttpRequest[] {
   ];
 }
 
-export const phase: fc.Arbitrary<LoopbackLoginPhase> = fc.constantFrom<LoopbackLoginPhase[]>(
+export const phase: fc.Arbitrary<Phase> = fc.constantFrom<Phase[]>(
   { kind: 'armed', started: false },
   { kind: 'armed', started: true },
   { kind: 'taken' },

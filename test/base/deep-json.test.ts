@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { processTokenResponse } from '../../src/auth/oauth/token-endpoint.ts';
+import { decodeTokenResponse } from '../../src/auth/oauth/token.ts';
 import { maxJsonDepth } from '../../src/base/json.ts';
 import { decodePreflightBaseline } from '../../src/preflight/baseline.ts';
 import { runCloudctl } from '../commands/run-cloudctl.ts';
@@ -76,7 +76,7 @@ describe.each([maxJsonDepth + 1, 6_000, 20_000])('JSON of %i levels', (levels) =
 
   it('in a response of the token endpoint is malformed', () => {
     const body = `{"access_token":"x","info":${texts[1]}}`;
-    const result = processTokenResponse({ status: 200, contentType: 'application/json', body });
+    const result = decodeTokenResponse({ status: 200, contentType: 'application/json', body });
     expect(result.kind === 'malformed' ? result.reason : '').toContain(String(maxJsonDepth));
   });
 

@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import { isJsonRecord, readStringField, tryParseJson } from '../../base/json.ts';
 import { ensureFolder, readTextIfReadable, removeFileDurably, writeFileAtomically } from '../../platform/files.ts';
-import type { OAuthFlow } from '../oauth/build-authorization-url.ts';
-import type { TokenAccountInfo } from '../oauth/token-grant.ts';
+import type { AccountInfo, OAuthFlow } from '../oauth/index.ts';
 
 /**
  * The logged-in account, for display and for `prompt=none`; contains no secret. The account file is stored in the folder
@@ -28,7 +27,7 @@ export type LoginSessionFlow = OAuthFlow | 'token';
 
 export function accountFromGrant(
   sid: string,
-  info: TokenAccountInfo | undefined,
+  info: AccountInfo | undefined,
   scope: string,
   flow: LoginSessionFlow,
 ): LoggedInAccount {
@@ -51,7 +50,7 @@ export function updateAccountFileAfterRefresh(
   configFolder: string,
   profile: string,
   { sid, scope }: { readonly sid: string; readonly scope: string },
-  info: TokenAccountInfo | undefined,
+  info: AccountInfo | undefined,
 ): void {
   const known = readLoggedInAccountFile(configFolder, profile);
   if (known?.sid !== sid) return;

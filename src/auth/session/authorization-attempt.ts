@@ -1,11 +1,15 @@
 import { CliError } from '../../base/errors.ts';
 import type { Clock } from '../../platform/host.ts';
-import { evaluatePastedAuthorizationResponse } from '../loopback/evaluate-pasted-authorization-response.ts';
-import type { RefusedPeerCallback } from '../loopback/refusal.ts';
-import { type AuthorizationResult, validateAuthorizationResponse } from '../oauth/authorization-response.ts';
-import { buildAuthorizationUrl, createOAuthState } from '../oauth/build-authorization-url.ts';
-import { createPkce, type Pkce } from '../oauth/pkce.ts';
-import type { RegisteredOAuthClient } from '../oauth/token-endpoint.ts';
+import { type OnRefusedPeer, readPaste } from '../loopback/index.ts';
+import {
+  type AuthorizationResult,
+  buildAuthorizationUrl,
+  createPkce,
+  createState,
+  type OAuthClient,
+  type Pkce,
+  validateResponse,
+} from '../oauth/index.ts';
 import type { AuthorizationReceiver, AuthorizationReceiverOptions, LoginUrls } from './authorization-receiver.ts';
 import type { OAuthLoginOptions } from './oauth-login-options.ts';
 
@@ -15,7 +19,7 @@ export interface AuthorizationUrlRedirectState {
 }
 
 export interface AuthorizationAttemptDeps {
-  readonly client: RegisteredOAuthClient;
+  readonly client: OAuthClient;
   readonly callbackUrls: readonly string[];
   readonly issuer: string | undefined;
   readonly clock: Clock;
@@ -24,7 +28,7 @@ export interface AuthorizationAttemptDeps {
   readonly showInstructions: (addresses: LoginUrls, options: AuthorizationUrlRedirectState) => Promise<void>;
   /** The lines that the user pastes, until `signal` is aborted. */
   readonly pastedLines: (signal: AbortSignal) => AsyncIterable<string>;
-  readonly onRefusedPeer?: RefusedPeerCallback;
+  readonly onRefusedPeer?: OnRefusedPeer;
   /** Called when the listener refused a request of which this part is too long. */
   readonly onOversizedRequest?: (part: 'headers' | 'body') => void;
   readonly reportRejectedPaste: (kind: 'incomplete' | 'unreadable') => Promise<void>;
@@ -40,7 +44,7 @@ export function createAuthorizationAttempt(
   deps: AuthorizationAttemptDeps,
   request: OAuthLoginOptions,
 ): AuthorizationAttempt {
-  const state = createOAuthState(deps.random);
+  const state = createState(deps.random);
   const pkce = request.pkce && request.flow === 'code' ? createPkce(deps.random) : undefined;
   const { authOrigin, clientId } = deps.client;
   const { flow, scope, prompt, accountHint } = request;
@@ -66,8 +70,7 @@ export function createAuthorizationAttempt(
         accountHint: prompt === 'none' ? accountHint : undefined,
         challenge: pkce?.challenge,
       }),
-    validate: (parameters, location) =>
-      validateAuthorizationResponse(parameters, location, { state, flow, issuer: deps.issuer }),
+    validate: (parameters, location) => validateResponse(parameters, location, { state, flow, issuer: deps.issuer }),
   };
 }
 
@@ -101,7 +104,7 @@ async function readPastedResponses(
 ): Promise<void> {
   for await (const line of deps.pastedLines(signal)) {
     if (line.trim() === '') continue;
-    const pasted = evaluatePastedAuthorizationResponse(line, validate);
+    const pasted = readPaste(line, validate);
     if (pasted.kind === 'accepted') {
       receiver.accept(pasted.accepted);
       return;

@@ -1,13 +1,14 @@
 import { CliError } from '../../base/errors.ts';
 import { createDeferred } from '../../platform/create-deferred.ts';
 import type { Clock } from '../../platform/host.ts';
-import type { CallbackListenAddress } from '../loopback/bind-listener.ts';
-import { startLoopbackServer } from '../loopback/loopback-server.ts';
-import type { BrowserTabResponse } from '../loopback/outcome-page.ts';
-import type { RefusedPeerCallback } from '../loopback/refusal.ts';
-import type { AuthorizationResponseValidator } from '../loopback/request-decision.ts';
-import type { AuthorizationResult } from '../oauth/authorization-response.ts';
-import type { OAuthFlow } from '../oauth/build-authorization-url.ts';
+import {
+  type ListenAddress,
+  type OnRefusedPeer,
+  type ResponseValidator,
+  startLoopback,
+  type TabAnswer,
+} from '../loopback/index.ts';
+import type { AuthorizationResult, OAuthFlow } from '../oauth/index.ts';
 
 /** The URLs of a login that the user may need. */
 export interface LoginUrls {
@@ -25,7 +26,7 @@ export interface AuthorizationReceiver extends LoginUrls {
   /** Accepts a pasted response; returns false when another response was accepted before. */
   accept(response: AuthorizationResult): boolean;
   /** Sets the page for the browser tab that sent the response; only the first call has an effect. */
-  showOutcome(outcome: BrowserTabResponse): void;
+  showOutcome(outcome: TabAnswer): void;
   /** Settles when the browser tab has its page, or 5 s after the response if no tab requests the page. */
   readonly closed: Promise<void>;
   close(): Promise<void>;
@@ -37,21 +38,21 @@ export interface AuthorizationReceiverOptions {
   readonly flow: OAuthFlow;
   /** Origin of the authorization server. */
   readonly authorizationOrigin: string;
-  readonly validate: AuthorizationResponseValidator<AuthorizationResult>;
+  readonly validate: ResponseValidator<AuthorizationResult>;
   /** Creates the authorization URL for a redirect URI. */
   readonly authorizationUrl: (redirectUri: string) => string;
   readonly random: (bytes: number) => Uint8Array;
   readonly clock: Clock;
   /** Where the listener listens (default: at the address of the callback URL). */
-  readonly listenAddress?: CallbackListenAddress | undefined;
-  readonly onRefusedPeer?: RefusedPeerCallback | undefined;
+  readonly listenAddress?: ListenAddress | undefined;
+  readonly onRefusedPeer?: OnRefusedPeer | undefined;
   readonly onOversizedRequest?: ((part: 'headers' | 'body') => void) | undefined;
 }
 
 /** Binds the loopback listener. Throws `port_in_use` or `config_invalid` when none of the callback URLs can be used. */
 export async function bindAuthorizationReceiver(options: AuthorizationReceiverOptions): Promise<AuthorizationReceiver> {
-  const outcome = createDeferred<BrowserTabResponse>();
-  const server = await startLoopbackServer<AuthorizationResult>({ ...options, finish: () => outcome.promise });
+  const outcome = createDeferred<TabAnswer>();
+  const server = await startLoopback<AuthorizationResult>({ ...options, finish: () => outcome.promise });
   let isAccepted = false;
   void server.taken.then(
     () => {

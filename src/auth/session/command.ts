@@ -10,7 +10,7 @@ import { type PrintedOutput, runPrintingProgram } from '../../platform/external-
 import type { HostSystem, ProcessEnvironment } from '../../platform/host.ts';
 import { requireFileOfUser } from '../../platform/own-folder.ts';
 import { runUntilSignal } from '../../platform/until-signal.ts';
-import { hasOAuthTokenSyntax } from '../oauth/token-grant.ts';
+import { hasTokenSyntax } from '../oauth/index.ts';
 import type { ProfileAccessTokenProvider } from './profile-access-token-provider.ts';
 import { formatCommandForProfile } from './suggested-commands.ts';
 
@@ -210,7 +210,7 @@ function decodeOutput(stdout: string): PrintedToken | string {
 
 /** A shorter text occurs in messages by chance, so it could not be removed from them. */
 function isToken(text: string): boolean {
-  return text.length >= 8 && hasOAuthTokenSyntax(text);
+  return text.length >= 8 && hasTokenSyntax(text);
 }
 
 /** https://www.rfc-editor.org/rfc/rfc3339#section-5.6; a leap second is allowed. */

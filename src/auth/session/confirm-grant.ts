@@ -1,8 +1,7 @@
 import { CliError } from '../../base/errors.ts';
 import { describeTeam } from '../../base/identity.ts';
 import { sanitizeLine } from '../../base/sanitize.ts';
-import { isSameOAuthScope } from '../oauth/scope.ts';
-import { getAccountAndTeamOfTokenInfo, type TokenGrant } from '../oauth/token-grant.ts';
+import { accountAndTeam, isSameScope, type TokenGrant } from '../oauth/index.ts';
 import type { OAuthLoginOptions } from './oauth-login-options.ts';
 import type { LoginRetryCommands } from './suggested-commands.ts';
 
@@ -48,7 +47,7 @@ function requireRequestedTeam(
   { team, prompt }: OAuthLoginOptions,
   loginCommands: LoginRetryCommands,
 ): void {
-  const granted = getAccountAndTeamOfTokenInfo(grant.info).team;
+  const granted = accountAndTeam(grant.info).team;
   if (team === undefined || team.toLowerCase() === granted?.toLowerCase()) return;
   throw new CliError('login_required', `the session was granted for another context than ${describeTeam(team)}`, {
     detail: `the server granted the session for the ${sanitizeLine(describeTeam(granted))}`,
@@ -70,7 +69,7 @@ export async function confirmGrantedOAuthScope(
   const { request, loginCommands, onOtherScope, onQuestion, signal } = options;
   const requested = request.scope ?? 'read';
   const granted = grant.scope ?? requested;
-  if (isSameOAuthScope(requested, granted) || onOtherScope === 'accept') return granted;
+  if (isSameScope(requested, granted) || onOtherScope === 'accept') return granted;
   if (onOtherScope !== 'refuse') {
     onQuestion();
     if (await onOtherScope(requested, granted, signal)) return granted;

@@ -1,20 +1,20 @@
 import type { ProfileReference } from '../../config/settings.ts';
 import { HttpSendError, type HttpSender } from '../../platform/http-sender.ts';
 import { timeoutSignal } from '../../platform/timeout-signal.ts';
-import type { StateCheckedAuthorizationCode } from '../oauth/authorization-response.ts';
-import type { Pkce } from '../oauth/pkce.ts';
 import {
-  buildCodeExchangeRequest,
-  processTokenResponse,
-  type RegisteredOAuthClient,
+  type CheckedCode,
+  codeRequest,
+  decodeTokenResponse,
+  type OAuthClient,
+  type Pkce,
   sendTokenRequest,
-} from '../oauth/token-endpoint.ts';
-import type { TokenGrant } from '../oauth/token-grant.ts';
+  type TokenGrant,
+} from '../oauth/index.ts';
 import type { LoginRetryCommands } from './suggested-commands.ts';
 import { tokenEndpointError, tokenRequestWithoutResponseError } from './token-endpoint-error.ts';
 
 export interface AuthorizationCodeExchangeDeps {
-  readonly client: RegisteredOAuthClient;
+  readonly client: OAuthClient;
   /** Each HttpSender uses a new connection. */
   readonly createSender: () => Promise<HttpSender>;
   readonly profile: ProfileReference;
@@ -24,7 +24,7 @@ export interface AuthorizationCodeExchangeDeps {
 }
 
 export interface AuthorizationCodeExchangeInput {
-  readonly code: StateCheckedAuthorizationCode;
+  readonly code: CheckedCode;
   readonly redirectUri: string;
   readonly pkce: Pkce | undefined;
   /** Aborts the token request. */
@@ -40,12 +40,12 @@ export async function exchangeCodeForTokens(
   deps: AuthorizationCodeExchangeDeps,
   { code, redirectUri, pkce, signal }: AuthorizationCodeExchangeInput,
 ): Promise<TokenGrant> {
-  const request = buildCodeExchangeRequest(deps.client, code, redirectUri, pkce?.verifier);
+  const request = codeRequest(deps.client, code, redirectUri, pkce?.verifier);
   const loginCommand = deps.loginCommands.sameRequest;
   for (let attempt = 1; ; attempt++) {
     try {
       const deadline = timeoutSignal(30_000, signal);
-      const result = processTokenResponse(await sendTokenRequest(await deps.createSender(), request, deadline));
+      const result = decodeTokenResponse(await sendTokenRequest(await deps.createSender(), request, deadline));
       if (result.kind === 'granted') return result.grant;
       const { authOrigin: origin, tokenParams } = deps.client;
       throw tokenEndpointError(result, {

@@ -4,7 +4,7 @@ import {
   prepareSecretFileReplacement,
   readSecretFile,
 } from '../../platform/secret-file.ts';
-import { processTokenResponse } from '../oauth/token-endpoint.ts';
+import { decodeTokenResponse } from '../oauth/index.ts';
 import {
   type CredentialRecord,
   computeRefreshJournalReservationBytes,
@@ -140,7 +140,7 @@ function reservationOf(
     persistResponse(body) {
       const next = buildCredentialRecordOfResponse(
         old,
-        processTokenResponse({ status: 200, contentType: '', body }),
+        decodeTokenResponse({ status: 200, contentType: '', body }),
         options.now,
       );
       if (next === undefined) return false;

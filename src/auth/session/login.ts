@@ -1,9 +1,8 @@
 import { CliError } from '../../base/errors.ts';
 import type { HeldFileLock } from '../../platform/file-lock.ts';
 import type { Signals } from '../../platform/host.ts';
-import type { LoginOutcome } from '../loopback/outcome-page.ts';
-import { type AuthorizationResult, isInteractionRequiredError } from '../oauth/authorization-response.ts';
-import type { TokenGrant } from '../oauth/token-grant.ts';
+import type { LoginOutcome } from '../loopback/index.ts';
+import { type AuthorizationResult, needsInteraction, type TokenGrant } from '../oauth/index.ts';
 import {
   type AuthorizationAttempt,
   type AuthorizationAttemptDeps,
@@ -151,7 +150,7 @@ async function awaitResponse(
 
 /** Whether a login without a page failed because a person must sign in or authorize the application (docs/service.md S4.10, S4.11). */
 function needsPerson(result: AuthorizationResult, { prompt }: OAuthLoginOptions): boolean {
-  return prompt === 'none' && result.kind === 'error' && isInteractionRequiredError(result.error);
+  return prompt === 'none' && result.kind === 'error' && needsInteraction(result.error);
 }
 
 /** Milliseconds for a person to sign in after a login without a page was refused. */

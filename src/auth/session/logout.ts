@@ -3,12 +3,7 @@ import type { Secret } from '../../base/secret.ts';
 import type { HeldFileLock } from '../../platform/file-lock.ts';
 import { HttpSendError, type HttpSender } from '../../platform/http-sender.ts';
 import { timeoutSignal } from '../../platform/timeout-signal.ts';
-import {
-  buildTokenRevocationRequest,
-  processRevocationResponse,
-  type RegisteredOAuthClient,
-  sendTokenRequest,
-} from '../oauth/token-endpoint.ts';
+import { decodeRevocation, type OAuthClient, revokeRequest, sendTokenRequest } from '../oauth/index.ts';
 import { type CredentialRecord, decodeCredentialRecord, isTokenExpiryKnown } from './credential-record.ts';
 import { type CredentialStore, type OpenCredentialStore, requireCredentialStoreAvailable } from './credential-store.ts';
 import type { TokenAcceptance } from './send-access-token-probe.ts';
@@ -21,7 +16,7 @@ export interface LogoutDeps {
   readonly lock: () => Promise<HeldFileLock>;
   readonly createSender: () => Promise<HttpSender>;
   /** The application to which this session record was issued. */
-  readonly client: (record: CredentialRecord) => Promise<RegisteredOAuthClient>;
+  readonly client: (record: CredentialRecord) => Promise<OAuthClient>;
   /** Checks with the resource API of this record whether the access token is still accepted. */
   readonly probe: (record: CredentialRecord) => Promise<TokenAcceptance>;
   readonly requireSafe: () => void;
@@ -124,16 +119,16 @@ interface TokenRevocation {
 /** Revokes one token; returns the error when the server does not revoke it or cannot be reached. */
 async function revokeToken(
   deps: LogoutDeps,
-  client: RegisteredOAuthClient,
+  client: OAuthClient,
   record: CredentialRecord,
   { operation, token, headers = {}, isRefreshTokenLeft }: TokenRevocation,
 ): Promise<CliError | undefined> {
-  const request = buildTokenRevocationRequest(client, token);
+  const request = revokeRequest(client, token);
   const sender = await deps.createSender();
   const response = await sendTokenRequest(sender, request, timeoutSignal(30_000), headers).catch(sendErrorOf);
   const detail = remainingTokens(record, isRefreshTokenLeft);
   if (response instanceof HttpSendError) return tokenRequestWithoutResponseError(response, operation, { detail });
-  const failure = processRevocationResponse(response);
+  const failure = decodeRevocation(response);
   if (failure === undefined) return undefined;
   return tokenEndpointError(failure, {
     operation,

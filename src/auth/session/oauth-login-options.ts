@@ -1,5 +1,5 @@
-import type { CallbackListenAddress } from '../loopback/bind-listener.ts';
-import type { OAuthFlow } from '../oauth/build-authorization-url.ts';
+import type { ListenAddress } from '../loopback/index.ts';
+import type { OAuthFlow } from '../oauth/index.ts';
 
 /** The options of one login. */
 export interface OAuthLoginOptions {
@@ -20,7 +20,7 @@ export interface OAuthLoginOptions {
   /** False with `--paste`: no port is bound, and the user pastes the redirect URL. */
   readonly listen: boolean;
   /** Where the listener listens instead of at the address of the callback URL. */
-  readonly listenAddress?: CallbackListenAddress | undefined;
+  readonly listenAddress?: ListenAddress | undefined;
   /** Time limit for the authorization response, in milliseconds. */
   readonly limit: number;
 }

@@ -9,14 +9,15 @@ import type { Signals } from '../../platform/host.ts';
 import { createRunningTimeTimeoutSignal } from '../../platform/running-time-signal.ts';
 import { InsecureFileError } from '../../platform/secret-file.ts';
 import { timeoutSignal } from '../../platform/timeout-signal.ts';
-import { splitOAuthScope } from '../oauth/scope.ts';
 import {
-  buildTokenRefreshRequest,
-  processTokenResponse,
-  type RegisteredOAuthClient,
-  type UndecodedTokenResponse,
-} from '../oauth/token-endpoint.ts';
-import type { TokenAccountInfo, TokenGrant } from '../oauth/token-grant.ts';
+  type AccountInfo,
+  decodeTokenResponse,
+  type OAuthClient,
+  type RawTokenResponse,
+  refreshRequest,
+  scopeWords,
+  type TokenGrant,
+} from '../oauth/index.ts';
 import {
   type CredentialRecord,
   computeTokenSecondsLeft,
@@ -70,7 +71,7 @@ export interface SessionRefreshDeps extends SendTokenRefreshDeps {
   readonly store: CredentialStore;
   readonly lock: () => Promise<HeldFileLock>;
   /** The OAuth client; it has its client secret only for a server that requires the secret in a refresh. */
-  readonly client: () => Promise<RegisteredOAuthClient>;
+  readonly client: () => Promise<OAuthClient>;
   readonly random: (bytes: number) => Uint8Array;
   readonly signals: Signals;
   /** Throws when an environment variable would make Node print or expose the request. */
@@ -84,7 +85,7 @@ export interface SessionRefreshDeps extends SendTokenRefreshDeps {
   readonly flowOption: (sid: string) => readonly string[];
   readonly warn: (text: string) => Promise<void>;
   /** Stores the account names for display; `info` is undefined if the response contained no account. */
-  readonly updateAccount: (record: CredentialRecord, info: TokenAccountInfo | undefined) => void;
+  readonly updateAccount: (record: CredentialRecord, info: AccountInfo | undefined) => void;
 }
 
 /** The session after this or another process refreshed it, or unchanged when no refresh was needed. */
@@ -150,7 +151,7 @@ async function refreshIfDue(
     loginCommand: formatLoginCommand(deps.profile, record.scope, deps.flowOption(record.sid)),
     consequence: sessionKeptMessage,
   };
-  const request = buildTokenRefreshRequest(client, refreshToken);
+  const request = refreshRequest(client, refreshToken);
   const sentAt = Math.floor(deps.clock.now() / 1000);
   const reservation = reserveSpace(deps, record, sentAt);
   reachFailpoint(deps, 'K2-reserved');
@@ -283,12 +284,9 @@ interface AnsweredRefresh {
 }
 
 /** Processes a complete response to a refresh, until the new record is committed or the session has ended. */
-async function processRefreshResponse(
-  refresh: AnsweredRefresh,
-  raw: UndecodedTokenResponse,
-): Promise<SessionRefreshResult> {
+async function processRefreshResponse(refresh: AnsweredRefresh, raw: RawTokenResponse): Promise<SessionRefreshResult> {
   const { deps, items, cause, errorContext, found, reservation, sentAt } = refresh;
-  const result = processTokenResponse(raw);
+  const result = decodeTokenResponse(raw);
   if (result.kind === 'granted') {
     const record = await commit(refresh, buildRenewedCredentialRecord(found.record, result.grant, sentAt));
     await updateAccount(deps, found.record, record, result.grant);
@@ -389,7 +387,7 @@ async function updateAccount(
   record: CredentialRecord,
   grant: TokenGrant,
 ): Promise<void> {
-  const [earlier, granted] = [splitOAuthScope(before.scope), splitOAuthScope(record.scope)];
+  const [earlier, granted] = [scopeWords(before.scope), scopeWords(record.scope)];
   if (granted.length < earlier.length && granted.every((word) => earlier.includes(word)))
     await deps.warn(
       `the server reduced the scope of the session from "${earlier.join(' ')}" to "${granted.join(' ')}"`,

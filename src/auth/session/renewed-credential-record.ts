@@ -1,7 +1,6 @@
 import { compareAccounts } from '../../base/identity.ts';
 import type { Secret } from '../../base/secret.ts';
-import type { TokenEndpointResult } from '../oauth/token-endpoint.ts';
-import { assumedTokenLifetimeSeconds, getAccountAndTeamOfTokenInfo, type TokenGrant } from '../oauth/token-grant.ts';
+import { accountAndTeam, assumedLifetime, type TokenGrant, type TokenResult } from '../oauth/index.ts';
 import type { CredentialRecord } from './credential-record.ts';
 import { getTokenFreshness } from './stored-session.ts';
 
@@ -27,7 +26,7 @@ export function buildRenewedCredentialRecord(
   grant: TokenGrant,
   sentAt: number,
 ): CredentialRecord {
-  const answered = getAccountAndTeamOfTokenInfo(grant.info);
+  const answered = accountAndTeam(grant.info);
   if (compareAccounts(old, answered) === 'different') {
     const { refreshToken: _used, ...rest } = old;
     const { accessToken, refreshToken } = grant;
@@ -45,7 +44,7 @@ export function buildRenewedCredentialRecord(
   // A response without a lifetime means that the lifetime is unchanged (RFC 6749 §5.1). It is not known after an invalid
   // response, whose record is marked as expired.
   const earlierLifetime = old.expiresAt - old.obtainedAt;
-  const expiresIn = grant.expiresIn ?? (earlierLifetime > 0 ? earlierLifetime : assumedTokenLifetimeSeconds);
+  const expiresIn = grant.expiresIn ?? (earlierLifetime > 0 ? earlierLifetime : assumedLifetime);
   return {
     ...old,
     gen: old.gen + 1,
@@ -66,7 +65,7 @@ export function buildRenewedCredentialRecord(
  */
 export function buildCredentialRecordOfResponse(
   old: CredentialRecord,
-  answer: TokenEndpointResult,
+  answer: TokenResult,
   sentAt: number,
 ): CredentialRecord | undefined {
   if (answer.kind === 'granted') return buildRenewedCredentialRecord(old, answer.grant, sentAt);

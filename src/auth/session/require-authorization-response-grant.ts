@@ -1,11 +1,6 @@
 import { CliError, type CliErrorCode } from '../../base/errors.ts';
 import { sanitizeLine } from '../../base/sanitize.ts';
-import type {
-  AuthorizationErrorCode,
-  AuthorizationResult,
-  StateCheckedAuthorizationCode,
-} from '../oauth/authorization-response.ts';
-import type { TokenGrant } from '../oauth/token-grant.ts';
+import type { AuthorizationErrorCode, AuthorizationResult, CheckedCode, TokenGrant } from '../oauth/index.ts';
 import type { OAuthLoginOptions } from './oauth-login-options.ts';
 import type { LoginRetryCommands } from './suggested-commands.ts';
 
@@ -21,7 +16,7 @@ export interface AuthorizationErrorContext {
 export function requireAuthorizationResponseGrant(
   result: AuthorizationResult,
   context: AuthorizationErrorContext,
-): { readonly code: StateCheckedAuthorizationCode } | { readonly grant: TokenGrant } {
+): { readonly code: CheckedCode } | { readonly grant: TokenGrant } {
   const { sameRequest } = context.loginCommands;
   switch (result.kind) {
     case 'code':

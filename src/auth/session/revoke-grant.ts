@@ -2,16 +2,16 @@ import { CliError } from '../../base/errors.ts';
 import { HttpSendError, type HttpSender } from '../../platform/http-sender.ts';
 import { timeoutSignal } from '../../platform/timeout-signal.ts';
 import {
-  buildTokenRevocationRequest,
-  processRevocationResponse,
-  type RegisteredOAuthClient,
+  decodeRevocation,
+  type OAuthClient,
+  revokeRequest,
   sendTokenRequest,
-} from '../oauth/token-endpoint.ts';
-import type { TokenGrant } from '../oauth/token-grant.ts';
+  type TokenGrant,
+} from '../oauth/index.ts';
 import type { LoginResult } from './store-login.ts';
 
 export interface RevokeTokenGrantDeps {
-  readonly client: RegisteredOAuthClient;
+  readonly client: OAuthClient;
   readonly createSender: () => Promise<HttpSender>;
 }
 
@@ -47,9 +47,9 @@ export async function revokeTokenGrant(
   try {
     let isRevoked = true;
     for (const token of tokens) {
-      const request = buildTokenRevocationRequest(deps.client, token);
+      const request = revokeRequest(deps.client, token);
       const response = await sendTokenRequest(await deps.createSender(), request, signal, headers);
-      isRevoked &&= processRevocationResponse(response) === undefined;
+      isRevoked &&= decodeRevocation(response) === undefined;
     }
     return isRevoked;
   } catch (error) {

@@ -3,13 +3,13 @@ import type { Clock } from '../../platform/host.ts';
 import { type HttpResponse, HttpSendError, type HttpSender } from '../../platform/http-sender.ts';
 import { createRunningTimeTimeoutSignal } from '../../platform/running-time-signal.ts';
 import {
-  processTokenResponse,
+  decodeTokenResponse,
+  type RawTokenResponse,
   readContentType,
   sendTokenRequest,
-  type TokenEndpointResult,
   type TokenRequest,
-  type UndecodedTokenResponse,
-} from '../oauth/token-endpoint.ts';
+  type TokenResult,
+} from '../oauth/index.ts';
 import { type FailpointObserver, reachFailpoint } from './failpoints.ts';
 import {
   isServerFailureStatus,
@@ -38,7 +38,7 @@ export interface SendTokenRefreshOptions {
 export type SendTokenRefreshResult =
   | {
       readonly kind: 'answered';
-      readonly raw: UndecodedTokenResponse;
+      readonly raw: RawTokenResponse;
       /** How an earlier attempt failed, if the server may have processed it. */
       readonly earlierFailure: string | undefined;
     }
@@ -62,8 +62,8 @@ export async function sendTokenRefresh(
   const earlierThan = (failure: string): string | undefined => (failure === firstFailure ? undefined : firstFailure);
   const failed = (error: CliError): SendTokenRefreshResult => ({ kind: 'failed', error, inDoubt: doubtful > 0 });
   for (;;) {
-    let complete: UndecodedTokenResponse | undefined;
-    const onComplete = (response: UndecodedTokenResponse): void => {
+    let complete: RawTokenResponse | undefined;
+    const onComplete = (response: RawTokenResponse): void => {
       if (complete === undefined && isSuccessStatus(response) && response.body !== undefined)
         persistResponse(response.body);
       complete = response;
@@ -81,7 +81,7 @@ export async function sendTokenRefresh(
       const answered: SendTokenRefreshResult = { kind: 'answered', raw, earlierFailure };
       if (raw.status !== 429 && !isServerFailureStatus(raw.status)) return answered;
       const isOver = raw.status === 429 ? ++unsent > 2 : ++doubtful > 1;
-      const result = processTokenResponse(raw);
+      const result = decodeTokenResponse(raw);
       // The error code ends the session, whatever the status is, but only when the request was repeated.
       if (isOver && isInvalidGrant(result)) return answered;
       if (isOver && result.kind !== 'granted')
@@ -109,11 +109,11 @@ export async function sendTokenRefresh(
 }
 
 /** Whether the server rejected the refresh token, which is the only response that ends a session. */
-export function isInvalidGrant(result: TokenEndpointResult): boolean {
+export function isInvalidGrant(result: TokenResult): boolean {
   return result.kind === 'refused' && result.error === 'invalid_grant';
 }
 
-export function isSuccessStatus({ status }: Pick<UndecodedTokenResponse, 'status'>): boolean {
+export function isSuccessStatus({ status }: Pick<RawTokenResponse, 'status'>): boolean {
   return status >= 200 && status < 300;
 }
 
@@ -122,7 +122,7 @@ function observeResponse(
   send: HttpSender,
   deps: FailpointObserver,
   { secrets }: TokenRequest,
-  onComplete: (response: UndecodedTokenResponse) => void,
+  onComplete: (response: RawTokenResponse) => void,
 ): HttpSender {
   return async (url, init) => {
     reachFailpoint(deps, 'K3-sending');
@@ -167,8 +167,8 @@ function decodeText(chunks: readonly Uint8Array[]): string {
 }
 
 /** Whether the text of an incomplete response is a complete grant, or has at least a new refresh token. */
-function hasNewTokens(response: UndecodedTokenResponse): boolean {
-  const result = processTokenResponse(response);
+function hasNewTokens(response: RawTokenResponse): boolean {
+  const result = decodeTokenResponse(response);
   return result.kind === 'granted' || (result.kind === 'malformed' && result.partial !== undefined);
 }
 

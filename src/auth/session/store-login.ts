@@ -2,8 +2,7 @@ import type { AccountDetails } from '../../api/account-details.ts';
 import { Secret } from '../../base/secret.ts';
 import type { HeldFileLock } from '../../platform/file-lock.ts';
 import type { Clock } from '../../platform/host.ts';
-import { splitOAuthScope } from '../oauth/scope.ts';
-import { assumedTokenLifetimeSeconds, getAccountAndTeamOfTokenInfo, type TokenGrant } from '../oauth/token-grant.ts';
+import { accountAndTeam, assumedLifetime, scopeWords, type TokenGrant } from '../oauth/index.ts';
 import { accountFromGrant, type LoggedInAccount } from './account.ts';
 import {
   type CredentialRecord,
@@ -143,10 +142,10 @@ function newRecord(
     journalKey: new Secret(Buffer.from(random(32)).toString('base64url')),
     accessToken: grant.accessToken,
     ...(grant.refreshToken === undefined ? {} : { refreshToken: grant.refreshToken }),
-    expiresAt: now + (grant.expiresIn ?? assumedTokenLifetimeSeconds),
+    expiresAt: now + (grant.expiresIn ?? assumedLifetime),
     obtainedAt: now,
-    scope: splitOAuthScope(scope).join(' '),
-    ...getAccountAndTeamOfTokenInfo(grant.info),
+    scope: scopeWords(scope).join(' '),
+    ...accountAndTeam(grant.info),
     ...binding,
   };
 }

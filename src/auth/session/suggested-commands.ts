@@ -1,9 +1,7 @@
 import { personalTeamValue } from '../../base/identity.ts';
 import { quoteShellArg } from '../../cli/shell-quote.ts';
 import { formatProfileOption, type ProfileReference } from '../../config/settings.ts';
-import type { OAuthFlow } from '../oauth/build-authorization-url.ts';
-import { isKnownScope, isSameOAuthScope } from '../oauth/scope.ts';
-import type { TokenEndpointParameterPlacement } from '../oauth/token-endpoint.ts';
+import { isKnownScope, isSameScope, type OAuthFlow, type TokenPlacement } from '../oauth/index.ts';
 import type { LoginSessionFlow } from './account.ts';
 
 /** Formats a command for this profile, in backquotes. */
@@ -12,10 +10,7 @@ export function formatCommandForProfile(profile: ProfileReference, words: string
 }
 
 /** The command that changes how the client credentials are sent, for a server that did not find them in the request. */
-export function formatTokenParamsSwitchCommand(
-  profile: ProfileReference,
-  tokenParams: TokenEndpointParameterPlacement,
-): string {
+export function formatTokenParamsSwitchCommand(profile: ProfileReference, tokenParams: TokenPlacement): string {
   return formatCommandForProfile(profile, `config set token_params ${tokenParams === 'body' ? 'basic' : 'body'}`);
 }
 
@@ -53,7 +48,7 @@ export function isTeamIdOrPersonal(text: string): boolean {
 
 /** The options that request a scope; empty for the default scope `read`. */
 export function formatScopeOptionUnlessDefault(scope: string | undefined): readonly string[] {
-  return scope === undefined || isSameOAuthScope(scope, 'read') ? [] : formatScopeOption(scope);
+  return scope === undefined || isSameScope(scope, 'read') ? [] : formatScopeOption(scope);
 }
 
 /** Commands that repeat a failed login, in backquotes. */

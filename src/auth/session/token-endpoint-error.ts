@@ -2,7 +2,7 @@ import { buildTlsFailureHint } from '../../api/client.ts';
 import { CliError, type CliErrorCode } from '../../base/errors.ts';
 import { sanitizeLine } from '../../base/sanitize.ts';
 import { getCliNetworkErrorCode, type HttpSendError } from '../../platform/http-sender.ts';
-import type { TokenEndpointFailure } from '../oauth/token-endpoint.ts';
+import type { TokenFailure } from '../oauth/index.ts';
 import { sessionEndedMessage } from './stored-session.ts';
 import { type TokenErrorContext, type TokenOperation, tokenErrorHints } from './token-error-hints.ts';
 
@@ -112,7 +112,7 @@ const operations: Readonly<Record<TokenOperation, { readonly failed: string; rea
 };
 
 /** The error for a response of the token endpoint that contains no grant. */
-export function tokenEndpointError(failure: TokenEndpointFailure, context: TokenErrorContext): CliError {
+export function tokenEndpointError(failure: TokenFailure, context: TokenErrorContext): CliError {
   const { operation, earlierFailure, consequence } = context;
   const detailOf = (reason: string): string => joinDetails(reason, earlierFailure, consequence);
   const row = rowOf(failure, operation);
@@ -162,7 +162,7 @@ export function isServerFailureStatus(status: number): boolean {
   return status >= 500 || status === 408;
 }
 
-function rowOf(failure: TokenEndpointFailure, operation: TokenOperation): TokenErrorRow {
+function rowOf(failure: TokenFailure, operation: TokenOperation): TokenErrorRow {
   const { kind, status } = failure;
   const ofStatus = isServerFailureStatus(status) ? serverFailure : status === 429 ? rateLimited : undefined;
   if (kind === 'malformed') return ofStatus ?? (status < 400 ? malformedResponse : errorWithoutCode);
@@ -170,7 +170,7 @@ function rowOf(failure: TokenEndpointFailure, operation: TokenOperation): TokenE
   return row?.[operation] ?? row ?? ofStatus ?? otherError;
 }
 
-function factsOf(failure: TokenEndpointFailure, origin: string): string {
+function factsOf(failure: TokenFailure, origin: string): string {
   if (failure.kind === 'malformed')
     return isServerFailureStatus(failure.status)
       ? `${origin} answered with status ${failure.status}`

@@ -1,5 +1,5 @@
 import type { ProfileReference } from '../../config/settings.ts';
-import type { TokenEndpointParameterPlacement } from '../oauth/token-endpoint.ts';
+import type { TokenPlacement } from '../oauth/index.ts';
 import { formatCommandForProfile, formatTokenParamsSwitchCommand } from './suggested-commands.ts';
 
 /** What a request to the token endpoint or the revocation endpoint was sent for. */
@@ -10,7 +10,7 @@ export interface TokenErrorContext {
   /** Origin of the authorization server. */
   readonly origin: string;
   readonly profile: ProfileReference;
-  readonly tokenParams: TokenEndpointParameterPlacement;
+  readonly tokenParams: TokenPlacement;
   /** Whether the server is known to follow docs/service.md, which sends the parameters in the query (S5.1). */
   readonly isSpecServer: boolean;
   /** The command that logs in again, in backquotes. */

@@ -7,7 +7,7 @@ import {
   removeFileDurably,
   renameFileDurably,
 } from '../../platform/files.ts';
-import { processTokenResponse } from '../oauth/token-endpoint.ts';
+import { decodeTokenResponse } from '../oauth/index.ts';
 import { type CredentialRecord, computeRefreshJournalReservationBytes } from './credential-record.ts';
 import {
   type DecryptedRefreshJournal,
@@ -115,7 +115,7 @@ function recordFromResponse(
   opened: DecryptedRefreshJournal,
 ): CredentialRecord | undefined {
   if (opened.kind !== 'opens') return undefined;
-  const answer = processTokenResponse({ status: 200, contentType: '', body: opened.body.reveal() });
+  const answer = decodeTokenResponse({ status: 200, contentType: '', body: opened.body.reveal() });
   const next = buildCredentialRecordOfResponse(old, answer, opened.head.sentAt);
   return next === undefined ? undefined : { ...next, gen };
 }

@@ -1,4 +1,4 @@
-import { isKnownScope } from '../../auth/oauth/scope.ts';
+import { isKnownScope } from '../../auth/oauth/index.ts';
 import { usageError } from '../../base/errors.ts';
 import { type Profile, type ProfileSettingKey, profileSettingSpecs } from '../../config/profile.ts';
 import {

@@ -1,9 +1,5 @@
 import { isIPv4, isIPv6 } from 'node:net';
-import {
-  type AllowedCallbackClientNetwork,
-  parseAllowedCallbackClientNetwork,
-} from '../../auth/loopback/allowed-callback-client-network.ts';
-import type { CallbackListenAddress } from '../../auth/loopback/bind-listener.ts';
+import { type ListenAddress, type PeerNetwork, parseNetwork } from '../../auth/loopback/index.ts';
 import { usageError } from '../../base/errors.ts';
 import type { OptionSpec, ParsedArgs } from '../../cli/command.ts';
 import { shortenInputForError } from '../../cli/shorten-input-for-error.ts';
@@ -29,7 +25,7 @@ export const callbackListenOptionSpecs: readonly OptionSpec[] = [
  * The address of the login's callback server; undefined without `--callback-listen`. Throws `usage` if `--allow-peer` is
  * missing for an address that other machines reach.
  */
-export function readCallbackListenOptions(args: ParsedArgs): CallbackListenAddress | undefined {
+export function readCallbackListenOptions(args: ParsedArgs): ListenAddress | undefined {
   const text = args.value('callback-listen');
   const networks = args.values('allow-peer').map(requirePeerNetwork);
   if (text === undefined) {
@@ -53,14 +49,14 @@ export function readCallbackListenOptions(args: ParsedArgs): CallbackListenAddre
 }
 
 /** The warning that other machines may reach the login's callback server; undefined for a loopback address. */
-export function exposedListenerWarning({ address, allowedPeers }: CallbackListenAddress): string | undefined {
+export function exposedListenerWarning({ address, allowedPeers }: ListenAddress): string | undefined {
   if (isLoopbackPeer(address)) return undefined;
   const peers = (allowedPeers ?? []).map(({ text }) => text).join(', ');
   return `the login listens on ${address}, which other machines may reach; the login answers only ${peers}`;
 }
 
-function requirePeerNetwork(text: string): AllowedCallbackClientNetwork {
-  const parsed = parseAllowedCallbackClientNetwork(text);
+function requirePeerNetwork(text: string): PeerNetwork {
+  const parsed = parseNetwork(text);
   if (parsed.ok) return parsed.network;
   throw usageError(
     `--allow-peer "${shortenInputForError(text)}" is ${parsed.reason}`,

@@ -1,5 +1,4 @@
-import type { CallbackListenAddress } from '../../auth/loopback/bind-listener.ts';
-import type { RefusedPeerCallback } from '../../auth/loopback/refusal.ts';
+import type { ListenAddress, OnRefusedPeer } from '../../auth/loopback/index.ts';
 import type { LoginDeps } from '../../auth/session/login.ts';
 import { canOpenBrowser, openBrowserAndPrintLoginInstructions } from '../../auth/session/login-instructions.ts';
 import { sanitizeLine } from '../../base/sanitize.ts';
@@ -27,7 +26,7 @@ export interface LoginDialogOptions {
   readonly profile: ProfileReference;
   readonly listen: boolean;
   /** The address on which the login waits for the redirect, if it differs from the address of the callback URL. */
-  readonly listenAddress?: CallbackListenAddress | undefined;
+  readonly listenAddress?: ListenAddress | undefined;
   /** The time limit as the user typed it, such as `5m`. */
   readonly limit: string;
 }
@@ -84,7 +83,7 @@ export function createLoginDialog(
  * Reports each refused address once, and at most 100, because a peer could connect without end. A request of another user is
  * reported once for the whole login, also without --trace, because it may be the browser for which the login waits.
  */
-function createRefusedPeerReport(stderr: OutputSink | undefined, warnOfOtherUser: () => void): RefusedPeerCallback {
+function createRefusedPeerReport(stderr: OutputSink | undefined, warnOfOtherUser: () => void): OnRefusedPeer {
   const reported = new Set<string>();
   let isUserReported = false;
   return (address, reason) => {

@@ -1,6 +1,6 @@
 import { type AccountDetails, fetchAccountOfToken } from '../../api/account-details.ts';
 import { createApiClient } from '../../api/client.ts';
-import { hasOAuthTokenSyntax } from '../../auth/oauth/token-grant.ts';
+import { hasTokenSyntax } from '../../auth/oauth/index.ts';
 import { storeLoggedInAccount } from '../../auth/session/account.ts';
 import type { SessionServerBinding } from '../../auth/session/credential-record.ts';
 import { findProfileServerBinding } from '../../auth/session/credential-record.ts';
@@ -99,14 +99,14 @@ async function readAccessToken({ host, prompts }: CommandContext): Promise<Secre
       name: 'access token',
       option: '--with-token < token.txt',
       message: 'Access token (hidden)',
-      validate: (written) => hasOAuthTokenSyntax(written) || `The access token ${notVisible}.`,
+      validate: (written) => hasTokenSyntax(written) || `The access token ${notVisible}.`,
     });
   let written = '';
   for await (const chunk of host.stdin) {
     written += String(chunk);
     if (written.length > maxInputLength) break;
   }
-  if (hasOAuthTokenSyntax(written.trim())) return new Secret(written.trim());
+  if (hasTokenSyntax(written.trim())) return new Secret(written.trim());
   throw usageError(
     `the access token on standard input ${notVisible}`,
     'redirect a file that contains only the token: `cloudctl auth login --with-token < token.txt`',

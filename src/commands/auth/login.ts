@@ -1,4 +1,4 @@
-import { isKnownScope, isSameOAuthScope } from '../../auth/oauth/scope.ts';
+import { isKnownScope, isSameScope } from '../../auth/oauth/index.ts';
 import { requireOwnSession } from '../../auth/session/command.ts';
 import { performLogin } from '../../auth/session/login.ts';
 import type { OAuthLoginOptions } from '../../auth/session/oauth-login-options.ts';
@@ -197,11 +197,10 @@ async function chooseScope(
   stored: StoredSessionReadResult,
 ): Promise<string | undefined> {
   const kept = stored.kind === 'found' && stored.record.scope !== '' ? stored.record.scope : undefined;
-  if (args.value('scope') !== undefined || kept === undefined || isSameOAuthScope(kept, values.scope))
-    return values.scope;
+  if (args.value('scope') !== undefined || kept === undefined || isSameScope(kept, values.scope)) return values.scope;
   if (values.scope !== undefined && prompts.interactive) {
     const message = `The session has the scope "${sanitizeLine(kept)}", the profile has "${sanitizeLine(values.scope)}". Keep the scope of the session?`;
     if (!(await prompts.confirm({ message, default: true, option: '--scope' }))) return values.scope;
   }
-  return isSameOAuthScope(kept, 'read') ? undefined : kept;
+  return isSameScope(kept, 'read') ? undefined : kept;
 }

@@ -1,6 +1,6 @@
 import { isAccessTokenRefused } from '../../api/api-response.ts';
 import { createApiClient } from '../../api/client.ts';
-import type { RegisteredOAuthClient } from '../../auth/oauth/token-endpoint.ts';
+import type { OAuthClient } from '../../auth/oauth/index.ts';
 import { removeLoggedInAccountFile } from '../../auth/session/account.ts';
 import { requireOwnSession } from '../../auth/session/command.ts';
 import type { CredentialRecord } from '../../auth/session/credential-record.ts';
@@ -106,7 +106,7 @@ async function revocationClient(
   context: CommandContext,
   settings: ResolvedProfileSettings,
   record: CredentialRecord,
-): Promise<RegisteredOAuthClient> {
+): Promise<OAuthClient> {
   if ((settings.values.token_params ?? 'query') !== 'query') return context.client(settings, record);
   return { authOrigin: record.authOrigin, clientId: record.clientId, tokenParams: 'query' };
 }

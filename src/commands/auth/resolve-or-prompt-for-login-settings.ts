@@ -1,4 +1,4 @@
-import type { RegisteredOAuthClient } from '../../auth/oauth/token-endpoint.ts';
+import type { OAuthClient } from '../../auth/oauth/index.ts';
 import type { SessionServerBinding } from '../../auth/session/credential-record.ts';
 import { findProfileServerBinding } from '../../auth/session/credential-record.ts';
 import { formatCommandForProfile } from '../../auth/session/suggested-commands.ts';
@@ -12,7 +12,7 @@ import { runProfileSetup } from './setup.ts';
 export interface LoginSettings {
   readonly settings: ResolvedProfileSettings;
   readonly binding: SessionServerBinding;
-  readonly client: RegisteredOAuthClient;
+  readonly client: OAuthClient;
 }
 
 /**

@@ -1,4 +1,4 @@
-import { isKnownScope } from '../../auth/oauth/scope.ts';
+import { isKnownScope } from '../../auth/oauth/index.ts';
 import { usageError } from '../../base/errors.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { quietForJson } from '../../cli/quiet-for-json.ts';

@@ -1,6 +1,6 @@
 import { describeOnlineMigration } from '../../api/online-migration.ts';
 import { mayFailedMigrationRequestHaveArrived, type StartedOnlineMigration } from '../../api/start-online-migration.ts';
-import { hasWriteScope } from '../../auth/oauth/scope.ts';
+import { scopeWords } from '../../auth/oauth/index.ts';
 import { buildRefusedRequestHints } from '../../auth/session/session-server-binding.ts';
 import { formatCommandForProfile } from '../../auth/session/suggested-commands.ts';
 import { CliError, type ExitCode, usageError } from '../../base/errors.ts';
@@ -219,7 +219,7 @@ async function requireWrite(context: CommandContext): Promise<void> {
   // Only a stored session names its scope.
   if (accessTokenSource(settings) !== 'session') return;
   const record = await (await context.session(settings)).record();
-  if (hasWriteScope(record.scope)) return;
+  if (scopeWords(record.scope).includes('write')) return;
   throw new CliError('scope_too_small', 'cannot start a migration: the session has no write scope', {
     detail: `the scope of the session is ${record.scope}`,
     hint: buildRefusedRequestHints(settings, context.host.folders.config).write,

@@ -1,21 +1,17 @@
-import type { LoopbackHttpRequest } from '../../../src/auth/loopback/loopback-http-request.ts';
-import type { LoopbackLoginPhase, LoopbackRequestExpectations } from '../../../src/auth/loopback/request-decision.ts';
-import {
-  type AuthorizationResult,
-  validateAuthorizationResponse,
-} from '../../../src/auth/oauth/authorization-response.ts';
+import type { Expectations, HelperRequest, Phase } from '../../../src/auth/loopback/decide.ts';
+import { type AuthorizationResult, validateResponse } from '../../../src/auth/oauth/authorize.ts';
 import { isLoopbackPeer } from '../../../src/platform/loopback-host.ts';
 
 /** One login for table tests: the helper at 127.0.0.1:8765, with the real judgement of the protocol behind it. */
 export const state = 'c3RhdGUtb2YtdGhpcy1sb2dpbi1hbmQtbm8tb3RoZXI';
 export const host = '127.0.0.1:8765';
-export const armed: LoopbackLoginPhase = { kind: 'armed', started: false };
-export const taken: LoopbackLoginPhase = { kind: 'taken' };
+export const armed: Phase = { kind: 'armed', started: false };
+export const taken: Phase = { kind: 'taken' };
 
 export function expected(
   flow: 'code' | 'implicit' = 'code',
-  own: Partial<LoopbackRequestExpectations<AuthorizationResult>> = {},
-): LoopbackRequestExpectations<AuthorizationResult> {
+  own: Partial<Expectations<AuthorizationResult>> = {},
+): Expectations<AuthorizationResult> {
   return {
     isAllowedPeer: isLoopbackPeer,
     host,
@@ -23,7 +19,7 @@ export function expected(
     callbackQuery: '',
     authorizationOrigin: 'https://cloud.example.com',
     nonce: 'nonce-of-the-bridge',
-    validate: (parameters, place) => validateAuthorizationResponse(parameters, place, { state, flow }),
+    validate: (parameters, place) => validateResponse(parameters, place, { state, flow }),
     paths: { callback: '/callback', relay: '/callback/fragment', start: '/start/s1', done: '/done/d1' },
     ...own,
   };
@@ -39,11 +35,11 @@ export const navigation: readonly string[] = [
 ];
 
 /** A genuine redirect, changed as the rule under test wants it. */
-export function request(rawTarget: string, own: Partial<LoopbackHttpRequest> = {}): LoopbackHttpRequest {
+export function request(rawTarget: string, own: Partial<HelperRequest> = {}): HelperRequest {
   return { peerAddress: '127.0.0.1', method: 'GET', rawTarget, rawHeaders: ['Host', host, ...navigation], ...own };
 }
 
-export function withHeaders(...rawHeaders: readonly string[]): Partial<LoopbackHttpRequest> {
+export function withHeaders(...rawHeaders: readonly string[]): Partial<HelperRequest> {
   return { rawHeaders };
 }
 
@@ -52,9 +48,9 @@ export const genuine = `/callback?code=the-code&state=${state}`;
 /** What the bridge page sends. */
 export function relayed(
   fragment: string,
-  own: Partial<LoopbackHttpRequest> = {},
+  own: Partial<HelperRequest> = {},
   nonce = 'nonce-of-the-bridge',
-): LoopbackHttpRequest {
+): HelperRequest {
   return request('/callback/fragment', {
     method: 'POST',
     rawHeaders: relayHeaders,

@@ -1,15 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 import { afterEach, expect } from 'vitest';
-import {
-  type LoopbackOptions,
-  type LoopbackServer,
-  startLoopbackServer,
-} from '../../../src/auth/loopback/loopback-server.ts';
-import {
-  type AuthorizationResult,
-  validateAuthorizationResponse,
-} from '../../../src/auth/oauth/authorization-response.ts';
+import { type LoopbackOptions, type LoopbackServer, startLoopback } from '../../../src/auth/loopback/server.ts';
+import { type AuthorizationResult, validateResponse } from '../../../src/auth/oauth/authorize.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import { state } from './loopback-fixture.ts';
 
@@ -26,11 +19,11 @@ export async function start(own: Partial<LoopbackOptions<AuthorizationResult>> =
   const finishes: AuthorizationResult[] = [];
   const flow = own.flow ?? 'code';
   const finish = own.finish ?? (async () => ({ kind: 'signed_in', name: 'Sammy' }) as const);
-  const loopback = await startLoopbackServer<AuthorizationResult>({
+  const loopback = await startLoopback<AuthorizationResult>({
     callbackUrls: ['http://127.0.0.1:0/callback'],
     flow,
     authorizationOrigin: 'https://cloud.example.com',
-    validate: (parameters, place) => validateAuthorizationResponse(parameters, place, { state, flow }),
+    validate: (parameters, place) => validateResponse(parameters, place, { state, flow }),
     authorizationUrl: (callbackUrl) =>
       `https://cloud.example.com/v1/oauth/authorize?redirect_uri=${encodeURIComponent(callbackUrl)}`,
     random: (bytes) => randomBytes(bytes),

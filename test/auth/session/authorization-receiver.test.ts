@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { validateAuthorizationResponse } from '../../../src/auth/oauth/authorization-response.ts';
+import { validateResponse } from '../../../src/auth/oauth/authorize.ts';
 import {
   type AuthorizationReceiverOptions,
   bindAuthorizationReceiver,
@@ -14,8 +14,7 @@ function options(callbackUrls: readonly string[]): AuthorizationReceiverOptions 
     callbackUrls,
     flow: 'code',
     authorizationOrigin: 'https://cloud.example.com',
-    validate: (parameters, location) =>
-      validateAuthorizationResponse(parameters, location, { state: 'S', flow: 'code' }),
+    validate: (parameters, location) => validateResponse(parameters, location, { state: 'S', flow: 'code' }),
     authorizationUrl: (redirectUri) => `https://cloud.example.com/authorize?redirect_uri=${redirectUri}`,
     random,
     clock: { ...clock, sleep: () => new Promise(() => {}) },

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { TokenGrant } from '../../../src/auth/oauth/token-grant.ts';
+import type { TokenGrant } from '../../../src/auth/oauth/grant.ts';
 import {
   confirmGrantedOAuthScope,
   requireRequestedAccount,

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { validateAuthorizationResponse } from '../../../src/auth/oauth/authorization-response.ts';
+import { validateResponse } from '../../../src/auth/oauth/authorize.ts';
 import { type AuthorizationCodeExchangeDeps, exchangeCodeForTokens } from '../../../src/auth/session/exchange-code.ts';
 import { buildLoginRetryCommands } from '../../../src/auth/session/suggested-commands.ts';
 import { Secret } from '../../../src/base/secret.ts';
@@ -9,7 +9,7 @@ import { testHost } from '../../fixtures/host.ts';
 import { profileNamed } from '../../fixtures/profile.ts';
 
 function validatedCode() {
-  const response = validateAuthorizationResponse(
+  const response = validateResponse(
     new Map([
       ['code', 'code-1'],
       ['state', 'S'],

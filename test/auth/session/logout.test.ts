@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { RegisteredOAuthClient } from '../../../src/auth/oauth/token-endpoint.ts';
+import type { OAuthClient } from '../../../src/auth/oauth/token.ts';
 import { type LogoutDeps, type LogoutOutcome, performLogout } from '../../../src/auth/session/logout.ts';
 import { CliError } from '../../../src/base/errors.ts';
 import { Secret } from '../../../src/base/secret.ts';
@@ -19,7 +19,7 @@ function logoutDeps(host: TestHost, sandbox: SandboxServers, changes: Partial<Lo
     lock,
     requireSafe,
     createSender: () => host.createSender({ env: {}, fresh: true }),
-    client: async ({ authOrigin, clientId }): Promise<RegisteredOAuthClient> => ({
+    client: async ({ authOrigin, clientId }): Promise<OAuthClient> => ({
       authOrigin,
       clientId,
       tokenParams: 'query',

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { AuthorizationResult } from '../../../src/auth/oauth/authorization-response.ts';
+import type { AuthorizationResult } from '../../../src/auth/oauth/authorize.ts';
 import { requireAuthorizationResponseGrant } from '../../../src/auth/session/require-authorization-response-grant.ts';
 import { buildLoginRetryCommands } from '../../../src/auth/session/suggested-commands.ts';
 import { CliError } from '../../../src/base/errors.ts';

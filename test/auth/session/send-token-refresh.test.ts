@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { buildTokenRefreshRequest } from '../../../src/auth/oauth/token-endpoint.ts';
+import { refreshRequest } from '../../../src/auth/oauth/token.ts';
 import { type SendTokenRefreshOptions, sendTokenRefresh } from '../../../src/auth/session/send-token-refresh.ts';
 import { Secret } from '../../../src/base/secret.ts';
 import { HttpSendError, type HttpSender } from '../../../src/platform/http-sender.ts';
@@ -34,7 +34,7 @@ function silent() {
 
 it('the time of a command ends a request that is under way, and what became of it is not known', async () => {
   const [{ send, sent }, over] = [silent(), new AbortController()];
-  const request = buildTokenRefreshRequest(client, new Secret('rt-1'));
+  const request = refreshRequest(client, new Secret('rt-1'));
   const options: SendTokenRefreshOptions = {
     errorContext,
     deadline: over.signal,

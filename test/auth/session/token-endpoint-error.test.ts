@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { TokenEndpointFailure } from '../../../src/auth/oauth/token-endpoint.ts';
+import type { TokenFailure } from '../../../src/auth/oauth/token.ts';
 import {
   isServerFailureStatus,
   tokenEndpointError,
@@ -20,13 +20,13 @@ const context: TokenErrorContext = {
   loginCommand: '`cloudctl auth login`',
 };
 const operations: readonly TokenOperation[] = ['exchange', 'refresh', 'revokeAccessToken', 'revokeRefreshToken'];
-const refused = (error: string, status = 400): TokenEndpointFailure => ({ kind: 'refused', status, error });
-const malformed = (status: number): TokenEndpointFailure => ({
+const refused = (error: string, status = 400): TokenFailure => ({ kind: 'refused', status, error });
+const malformed = (status: number): TokenFailure => ({
   kind: 'malformed',
   status,
   reason: 'the response is not JSON',
 });
-const failures: readonly (readonly [string, TokenEndpointFailure])[] = [
+const failures: readonly (readonly [string, TokenFailure])[] = [
   ...[
     'invalid_client',
     'invalid_grant',
@@ -76,7 +76,7 @@ it('the description of a server is cleaned for the terminal', () => {
 });
 
 it('another way to send the parameters is suggested only where the server may expect it', () => {
-  const other = (operation: TokenOperation, failure: TokenEndpointFailure, changes: Partial<TokenErrorContext> = {}) =>
+  const other = (operation: TokenOperation, failure: TokenFailure, changes: Partial<TokenErrorContext> = {}) =>
     /config set token_params (\w+)/.exec(
       tokenEndpointError(failure, { ...context, operation, ...changes }).hint ?? '',
     )?.[1];

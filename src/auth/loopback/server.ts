@@ -1,0 +1,322 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { CliError } from '../../base/errors.ts';
+import { createDeferred } from '../../platform/create-deferred.ts';
+import type { Clock } from '../../platform/host.ts';
+import { isLoopbackPeer } from '../../platform/loopback-host.ts';
+import { decide, type Expectations, type HelperRequest, type Phase, type ResponseValidator, refuse } from './decide.ts';
+import {
+  attachListener,
+  jsonResponse,
+  pageResponse,
+  readBody,
+  redirectResponse,
+  refusalResponse,
+  SocketLimiter,
+  sendResponse,
+} from './http.ts';
+import { bindFirst, type CallbackUrl, closeServer, type ListenAddress, parseCallback } from './listen.ts';
+import { bridgePage, outcomePage, type TabAnswer } from './pages.ts';
+import { isInNetworks, isPeerOfOtherUser, type OnRefusedPeer } from './peers.ts';
+
+export interface LoopbackOptions<Accepted> {
+  /** The server uses the first callback URL that can be bound; port 0 means any free port. */
+  readonly callbackUrls: readonly string[];
+  readonly flow: 'code' | 'implicit';
+  /** Origin of the authorization server. */
+  readonly authorizationOrigin: string;
+  readonly validate: ResponseValidator<Accepted>;
+  /** Creates the authorization URL for the redirect URI, which is known only after the port was bound. */
+  readonly authorizationUrl: (callbackUrl: string) => string;
+  /** Called once with the accepted response; the browser tab shows the result as the outcome. */
+  readonly finish: (accepted: Accepted) => Promise<TabAnswer>;
+  readonly random: (bytes: number) => Uint8Array;
+  readonly clock: Clock;
+  /** Where the server listens (default: at the address of the callback URL). */
+  readonly listenAddress?: ListenAddress | undefined;
+  readonly onRefusedPeer?: OnRefusedPeer | undefined;
+  /** Called when a request was refused because its target and headers are over 64 KiB, or its body is over 16 KiB. */
+  readonly onOversizedRequest?: ((part: 'headers' | 'body') => void) | undefined;
+}
+
+export interface LoopbackServer<Accepted> {
+  /** The redirect URI with the bound port. */
+  readonly callbackUrl: string;
+  readonly authorizationUrl: string;
+  /**
+   * A URL on the loopback server that redirects to the authorization URL once. The command that opens the browser receives the
+   * start URL, because other users can see the arguments of the command.
+   */
+  readonly startUrl: string;
+  /**
+   * Settles when a response was accepted, which is before `finish` has ended. The promise stays pending when the server is
+   * closed before a response is accepted.
+   */
+  readonly taken: Promise<Accepted>;
+  /** Settles with the result of the function `finish`. */
+  readonly finished: Promise<TabAnswer>;
+  /** Accepts a response that the user pasted; returns false when another response was accepted before or the server is closed. */
+  take(accepted: Accepted): boolean;
+  /**
+   * Settles when the port is free: after the browser tab has received its page, after 5 s without a request for the page, or
+   * after `close`.
+   */
+  readonly closed: Promise<void>;
+  /** Closes the loopback server and all its connections at once. */
+  close(): Promise<void>;
+}
+
+/** Starts the loopback server. Throws `port_in_use` or `config_invalid` when none of the callback URLs can be used. */
+export async function startLoopback<Accepted>(options: LoopbackOptions<Accepted>): Promise<LoopbackServer<Accepted>> {
+  const { callback, servers, open } = await bindFirst(options.callbackUrls.map(parseCallback), options.listenAddress);
+  const sockets = new SocketLimiter(socketLimit, options.clock.now);
+  const login = new Login<Accepted>({
+    finish: options.finish,
+    clock: options.clock,
+    release: async () => {
+      const done = servers.map(closeServer);
+      sockets.destroyAll();
+      await Promise.all(done);
+    },
+  });
+  const expected = expectations(options, callback);
+  const authorizationUrl = options.authorizationUrl(callback.href);
+  const helper: Helper<Accepted> = { login, sockets, expected, authorizationUrl, options };
+  const acceptPeer = (address: string | undefined): boolean => {
+    const isAllowed = expected.isAllowedPeer(address);
+    if (!isAllowed && address !== undefined) options.onRefusedPeer?.(address, 'address');
+    return isAllowed;
+  };
+  const onOversizedHeaders = () => options.onOversizedRequest?.('headers');
+  for (const server of servers) {
+    attachListener(
+      server,
+      { sockets, acceptPeer, onOversizedHeaders },
+      (message, response) => void respond(helper, message, response, readRequest(message)),
+    );
+  }
+  open();
+  return {
+    callbackUrl: callback.href,
+    authorizationUrl,
+    startUrl: `http://${callback.host}${expected.paths.start}`,
+    taken: login.taken,
+    finished: login.finished,
+    take: (accepted) => login.take(accepted, 'elsewhere'),
+    closed: login.closed,
+    close: () => login.close(),
+  };
+}
+
+interface Helper<Accepted> {
+  readonly login: Login<Accepted>;
+  readonly sockets: SocketLimiter;
+  readonly expected: Expectations<Accepted>;
+  readonly authorizationUrl: string;
+  readonly options: Pick<LoopbackOptions<Accepted>, 'onRefusedPeer' | 'onOversizedRequest'>;
+}
+
+/** The maximum number of open sockets: more than a browser needs, but few enough to limit the memory. */
+const socketLimit = 64;
+
+function expectations<Accepted>(options: LoopbackOptions<Accepted>, callback: CallbackUrl): Expectations<Accepted> {
+  const word = () => Buffer.from(options.random(32)).toString('base64url');
+  const allowedPeers = options.listenAddress?.allowedPeers;
+  return {
+    isAllowedPeer: (address) =>
+      allowedPeers === undefined ? isLoopbackPeer(address) : isInNetworks(address, allowedPeers),
+    host: callback.host,
+    flow: options.flow,
+    callbackQuery: callback.query,
+    authorizationOrigin: options.authorizationOrigin,
+    nonce: word(),
+    validate: options.validate,
+    paths: {
+      callback: callback.path,
+      relay: `${callback.path.replace(/\/$/, '')}/fragment`,
+      start: `/start/${word()}`,
+      done: `/done/${word()}`,
+    },
+  };
+}
+
+function readRequest(message: IncomingMessage): HelperRequest {
+  return {
+    peerAddress: message.socket.remoteAddress,
+    isOtherUser: isPeerOfOtherUser(message.socket),
+    method: message.method ?? '',
+    rawTarget: message.url ?? '',
+    rawHeaders: message.rawHeaders,
+  };
+}
+
+async function respond<Accepted>(
+  helper: Helper<Accepted>,
+  message: IncomingMessage,
+  response: ServerResponse,
+  request: HelperRequest,
+): Promise<void> {
+  const { expected, login, options } = helper;
+  const { phase } = login;
+  const decision = decide(expected, phase, request);
+  // The rule for users precedes all others but that for addresses, which the connection has passed.
+  if (request.isOtherUser === true && phase.kind === 'armed')
+    options.onRefusedPeer?.(request.peerAddress ?? '', 'user');
+  switch (decision.kind) {
+    case 'refuse':
+      if (decision.reason === 'body_too_large') options.onOversizedRequest?.('body');
+      return sendResponse(response, refusalResponse(decision));
+    case 'read_body': {
+      const body = await readBody(message);
+      return body && respond(helper, message, response, { ...request, body });
+    }
+    case 'start':
+      login.markStarted();
+      return sendResponse(response, redirectResponse(helper.authorizationUrl));
+    case 'start_again':
+      login.fail(startedTwiceError());
+      return sendResponse(response, refusalResponse(refuse('already_started')));
+    case 'bridge':
+      return sendResponse(response, pageResponse(bridgePage(expected.paths.relay, expected.nonce)));
+    case 'taken': {
+      login.take(decision.accepted, 'tab');
+      const { done } = expected.paths;
+      return sendResponse(response, decision.place === 'query' ? redirectResponse(done) : jsonResponse({ next: done }));
+    }
+    case 'done':
+      return respondWithOutcome(helper, response);
+    default:
+      return decision satisfies never;
+  }
+}
+
+function startedTwiceError(): CliError {
+  return new CliError('state_mismatch', 'could not log in: the one-time start URL was opened twice', {
+    detail:
+      'other users of this machine can read the URL in the list of processes, so one of the two requests may not be yours',
+    hint: 'start the login again, with `--paste` if the error occurs again',
+  });
+}
+
+/** The response to the browser tab is delayed until the login has ended, so that the page shows the outcome. */
+async function respondWithOutcome<Accepted>(
+  { login, sockets }: Helper<Accepted>,
+  response: ServerResponse,
+): Promise<void> {
+  const leave = login.tabWaits();
+  response.once('close', () => leave(response.writableFinished));
+  if (response.socket !== null) sockets.markPending(response.socket);
+  const outcome = await login.outcome();
+  const isContinued = outcome.kind === 'continue';
+  sendResponse(response, isContinued ? redirectResponse(outcome.url) : pageResponse(outcomePage(outcome)));
+}
+
+interface LoginOptions<Accepted> {
+  readonly finish: (accepted: Accepted) => Promise<TabAnswer>;
+  readonly clock: Clock;
+  /** Closes the loopback server and all its connections. */
+  readonly release: () => Promise<void>;
+}
+
+/** The phases of one login, and when its port closes. */
+export class Login<Accepted> {
+  readonly #options: LoginOptions<Accepted>;
+  readonly #taken = createDeferred<Accepted>();
+  readonly #finished = createDeferred<TabAnswer>();
+  readonly #answered = createDeferred<void>();
+  readonly #closed = createDeferred<void>();
+  readonly #ended = new AbortController();
+  #phase: Phase = { kind: 'armed', started: false };
+  #tabs = 0;
+
+  constructor(options: LoginOptions<Accepted>) {
+    this.#options = options;
+    // The rejections are marked as handled, because not every caller awaits both promises.
+    this.finished.catch(() => undefined);
+    this.taken.catch(() => undefined);
+  }
+
+  get phase(): Phase {
+    return this.#phase;
+  }
+
+  get taken(): Promise<Accepted> {
+    return this.#taken.promise;
+  }
+
+  get finished(): Promise<TabAnswer> {
+    return this.#finished.promise;
+  }
+
+  get closed(): Promise<void> {
+    return this.#closed.promise;
+  }
+
+  /** Records that the start link was opened; the link works only once. */
+  markStarted(): void {
+    if (this.#phase.kind === 'armed') this.#phase = { kind: 'armed', started: true };
+  }
+
+  /** Accepts a response synchronously, so that no second response is accepted; returns false when the login is not armed. */
+  take(accepted: Accepted, from: 'tab' | 'elsewhere'): boolean {
+    if (this.#phase.kind !== 'armed') return false;
+    this.#phase = { kind: 'taken' };
+    this.#taken.resolve(accepted);
+    this.#finished.resolve((async () => this.#options.finish(accepted))());
+    void this.#windDown(from);
+    return true;
+  }
+
+  /** Ends the wait for an authorization response with an error. */
+  fail(error: Error): void {
+    if (this.#phase.kind !== 'armed') return;
+    this.#phase = { kind: 'taken' };
+    this.#taken.resolve(Promise.reject(error));
+    this.#finished.resolve(Promise.reject(error));
+  }
+
+  /** The outcome for the browser tab: the result of `finish`, or after one minute the message that the login is still in progress. */
+  outcome(): Promise<TabAnswer> {
+    const failed: TabAnswer = { kind: 'failed', reason: 'The login failed; the terminal shows the error' };
+    const unfinished: TabAnswer = { kind: 'unfinished' };
+    return Promise.race([this.finished.catch(() => failed), this.#pause(maxTabWaitMs).then(() => unfinished)]);
+  }
+
+  /**
+   * Registers a browser tab that waits for the outcome. The caller calls the returned function with true when the tab has its
+   * page, and with false when the tab was closed.
+   */
+  tabWaits(): (isAnswered: boolean) => void {
+    this.#tabs += 1;
+    return (isAnswered) => {
+      this.#tabs -= 1;
+      if (isAnswered) this.#answered.resolve();
+    };
+  }
+
+  close(): Promise<void> {
+    if (this.#phase.kind !== 'closed') {
+      this.#phase = { kind: 'closed' };
+      this.#ended.abort();
+      this.#closed.resolve(this.#options.release());
+    }
+    return this.closed;
+  }
+
+  async #windDown(from: 'tab' | 'elsewhere'): Promise<void> {
+    await Promise.race([from === 'tab' ? this.#answered.promise : this.outcome(), this.#pause(tabGraceMs)]);
+    if (this.#tabs > 0) {
+      await this.outcome();
+      await Promise.race([this.#answered.promise, this.#pause(tabGraceMs)]);
+    }
+    await this.close();
+  }
+
+  #pause(ms: number): Promise<void> {
+    return this.#options.clock.sleep(ms, this.#ended.signal).catch(() => undefined);
+  }
+}
+
+/** Milliseconds for which the port stays open for a browser tab that does not request its page (SECURITY.md rule 28). */
+const tabGraceMs = 5000;
+/** Milliseconds after which a waiting browser tab gets a page: longer than a code exchange, shorter than the timeout of browsers. */
+const maxTabWaitMs = 60_000;
