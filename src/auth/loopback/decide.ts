@@ -53,7 +53,8 @@ export type ParameterLocation = 'query' | 'fragment';
 /** The phases of a login: armed (waits for a response), taken (a response was accepted), closed. */
 export type Phase =
   | { readonly kind: 'armed'; readonly started: boolean }
-  | { readonly kind: 'taken' }
+  /** `response` is the raw query or fragment of the accepted response, if it came from a browser tab. */
+  | { readonly kind: 'taken'; readonly response?: string | undefined }
   | { readonly kind: 'closed' };
 
 /** The decision about a request. Of the decisions, only `taken`, `start` and `start_again` change the phase of the login. */
@@ -66,7 +67,14 @@ export type Decision<Accepted> =
   /** The start URL was opened a second time, possibly by another user who has read it, so the login ends. */
   | { readonly kind: 'start_again' }
   | { readonly kind: 'done' }
-  | { readonly kind: 'taken'; readonly accepted: Accepted; readonly place: ParameterLocation };
+  /** The accepted response came again, from a second tab or after a program that follows links: the tab is told the outcome. */
+  | { readonly kind: 'again' }
+  | {
+      readonly kind: 'taken';
+      readonly accepted: Accepted;
+      readonly place: ParameterLocation;
+      readonly response: string;
+    };
 
 /** The refusal of a request, which has no effect on the login. */
 export type Refusal =
@@ -111,7 +119,7 @@ export function decide<Accepted>(
     case expected.paths.relay:
       return decideRelay(expected, phase, request);
     case expected.paths.start:
-      if (phase.kind !== 'armed') return refuse('already_started');
+      if (phase.kind !== 'armed') return refuse('already_finished');
       return { kind: phase.started ? 'start_again' : 'start' };
     default:
       return phase.kind === 'taken' ? { kind: 'done' } : refuse('not_found');
@@ -153,9 +161,12 @@ const checks: readonly Check[] = [
   (_, request) => (hasHeaderPrefix(request, 'expect') ? refuse('expectation_failed') : undefined),
   // This program and the authorization server could interpret a repeated parameter differently (RFC 6749 §3.1).
   (_, request) => (parseParameters(queryOf(request)) === undefined ? refuse('not_a_response') : undefined),
-  // A page is requested only by a top-level navigation, so that an `<img>`, a frame or a no-cors fetch cannot end a login.
+  // A page is requested only by a top-level navigation, so that an `<img>`, a frame or a no-cors fetch cannot end a login. A
+  // browser that fetches a page in advance requests a refused one again when the user opens it.
   (expected, request) => {
     if (isRelay(expected, request)) return undefined;
+    if (purposes.some((name) => headerValues(request, name).some((value) => /^(prefetch|preview)\b/i.test(value))))
+      return refuse('forbidden');
     const navigates = headerValues(request, 'sec-fetch-mode').every((mode) => mode === 'navigate');
     const isDocument = headerValues(request, 'sec-fetch-dest').every((destination) => destination === 'document');
     return navigates && isDocument ? undefined : refuse('forbidden');
@@ -177,6 +188,9 @@ const checks: readonly Check[] = [
     return isOwn && isSameSite && isJson ? undefined : refuse('forbidden');
   },
 ];
+
+/** The headers, standard and former, in which browsers say that nobody has opened the page. */
+const purposes: readonly string[] = ['sec-purpose', 'purpose', 'x-purpose', 'x-moz'];
 
 /** In the implicit flow, a callback request without parameters receives the bridge page. */
 function decideCallback<Accepted>(
@@ -210,7 +224,7 @@ function decideRelay<Accepted>(
   return decideResponse(expected, phase, fragment, 'fragment');
 }
 
-/** The first authorization response ends the wait, whatever its result; all later responses are refused. */
+/** The first authorization response ends the wait, whatever its result; all later ones change nothing. */
 function decideResponse<Accepted>(
   expected: Expectations<Accepted>,
   phase: Phase,
@@ -220,7 +234,10 @@ function decideResponse<Accepted>(
   const parameters = parseParameters(raw);
   const accepted = parameters && expected.validate(parameters, place);
   if (accepted === undefined) return refuse('not_a_response');
-  return phase.kind === 'armed' ? { kind: 'taken', accepted, place } : refuse('already_finished');
+  if (phase.kind === 'armed') return { kind: 'taken', accepted, place, response: raw };
+  const taken = phase.kind === 'taken' ? phase.response : undefined;
+  const isSame = taken !== undefined && place === 'query' && equalInConstantTime(raw, taken);
+  return isSame ? { kind: 'again' } : refuse('already_finished');
 }
 
 // Some servers send `iss` in the query and all other parameters in the fragment (RFC 9207 §2); the bridge page adds `iss` to

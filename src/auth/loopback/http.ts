@@ -2,7 +2,7 @@ import { type IncomingMessage, type RequestListener, type Server, type ServerRes
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { maxBodyBytes, type Refusal, type RequestBody, refuse } from './decide.ts';
-import { type Page, refusalPage } from './pages.ts';
+import { type Page, refusalPage, type TabAnswer } from './pages.ts';
 
 /** A complete response of the helper. Every response has the same security headers and closes its connection. */
 export interface HelperResponse {
@@ -19,8 +19,9 @@ export function pageResponse(page: Page, headers: Readonly<Record<string, string
   });
 }
 
-export function refusalResponse(refusal: Refusal): HelperResponse {
-  return pageResponse(refusalPage(refusal.reason), 'allow' in refusal ? { Allow: refusal.allow } : {});
+/** `outcome` is that of the login, when it has ended. */
+export function refusalResponse(refusal: Refusal, outcome?: TabAnswer): HelperResponse {
+  return pageResponse(refusalPage(refusal.reason, outcome), 'allow' in refusal ? { Allow: refusal.allow } : {});
 }
 
 /** After a 303 redirect the browser sends a GET request that contains nothing of the original request. */

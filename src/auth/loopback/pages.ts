@@ -62,10 +62,16 @@ export function outcomePage(outcome: LoginOutcome): Page {
   }
 }
 
-/** The page for a refused request, which has no effect on the login. */
-export function refusalPage(reason: RefusalReason): Page {
+/**
+ * The page for a refused request, which has no effect on the login. A request that comes too late learns how the login ended,
+ * with `outcome`, but not whose it is: another program may have sent it.
+ */
+export function refusalPage(reason: RefusalReason, outcome?: TabAnswer): Page {
   const [status, title, text] = refusals[reason];
-  return textPage('notice', status, title, text, false);
+  const ending = reason === 'already_finished' && outcome !== undefined ? endings[outcome.kind] : undefined;
+  return ending === undefined
+    ? textPage('notice', status, title, text, false)
+    : textPage(ending[0], status, ending[1], ending[2], true);
 }
 
 export const refusals: Readonly<Record<RefusalReason, readonly [status: number, title: string, text: string]>> = {
@@ -80,14 +86,28 @@ export const refusals: Readonly<Record<RefusalReason, readonly [status: number, 
   request_timeout: [408, 'Request timeout', 'The request was not received in time.'],
   already_finished: [
     410,
-    'This login is already finished',
-    'A response was already accepted. The terminal shows the outcome. You can close this tab.',
+    'This login is in progress',
+    'It has received its response. The terminal shows how it ends. You can close this tab.',
   ],
-  already_started: [410, 'This link works only once', 'Open the URL that the terminal shows instead.'],
+  already_started: [
+    410,
+    'This link works only once',
+    'It was opened twice, so the login has ended. Start it again in the terminal.',
+  ],
   body_too_large: [413, 'Request too large', 'The request is larger than an authorization response.'],
   expectation_failed: [417, 'Expectation failed', 'This server does not support the Expect header.'],
   misdirected: [421, 'Wrong host name', 'This server does not serve the requested host name.'],
   headers_too_large: [431, 'Headers too large', 'The headers of the request are too large.'],
+};
+
+const failure = ['stopped', 'This login has failed', 'The terminal shows the error.'] as const;
+
+/** What a request that comes too late is told; an outcome without a row is not the last word. */
+const endings: Readonly<Partial<Record<TabAnswer['kind'], readonly [Icon, title: string, text: string]>>> = {
+  signed_in: ['done', 'This login is complete', 'It received its response before. You are signed in.'],
+  access_denied: failure,
+  state_mismatch: failure,
+  failed: failure,
 };
 
 function signedInPage({

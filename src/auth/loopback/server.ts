@@ -3,7 +3,15 @@ import { CliError } from '../../base/errors.ts';
 import { createDeferred } from '../../platform/create-deferred.ts';
 import type { Clock } from '../../platform/host.ts';
 import { isLoopbackPeer } from '../../platform/loopback-host.ts';
-import { decide, type Expectations, type HelperRequest, type Phase, type ResponseValidator, refuse } from './decide.ts';
+import {
+  decide,
+  type Expectations,
+  type HelperRequest,
+  headerValues,
+  type Phase,
+  type ResponseValidator,
+  refuse,
+} from './decide.ts';
 import {
   attachListener,
   jsonResponse,
@@ -101,7 +109,7 @@ export async function startLoopback<Accepted>(options: LoopbackOptions<Accepted>
     startUrl: `http://${callback.host}${expected.paths.start}`,
     taken: login.taken,
     finished: login.finished,
-    take: (accepted) => login.take(accepted, 'elsewhere'),
+    take: (accepted) => login.take(accepted),
     closed: login.closed,
     close: () => login.close(),
   };
@@ -164,7 +172,7 @@ async function respond<Accepted>(
   switch (decision.kind) {
     case 'refuse':
       if (decision.reason === 'body_too_large') options.onOversizedRequest?.('body');
-      return sendResponse(response, refusalResponse(decision));
+      return sendResponse(response, refusalResponse(decision, login.ended));
     case 'read_body': {
       const body = await readBody(message);
       return body && respond(helper, message, response, { ...request, body });
@@ -178,12 +186,13 @@ async function respond<Accepted>(
     case 'bridge':
       return sendResponse(response, pageResponse(bridgePage(expected.paths.relay, expected.nonce)));
     case 'taken': {
-      login.take(decision.accepted, 'tab');
+      login.take(decision.accepted, decision.response);
       const { done } = expected.paths;
       return sendResponse(response, decision.place === 'query' ? redirectResponse(done) : jsonResponse({ next: done }));
     }
     case 'done':
-      return respondWithOutcome(helper, response);
+    case 'again':
+      return respondWithOutcome(helper, response, { request, isLast: decision.kind === 'done' });
     default:
       return decision satisfies never;
   }
@@ -201,13 +210,17 @@ function startedTwiceError(): CliError {
 async function respondWithOutcome<Accepted>(
   { login, sockets }: Helper<Accepted>,
   response: ServerResponse,
+  { request, isLast }: { readonly request: HelperRequest; readonly isLast: boolean },
 ): Promise<void> {
+  // A program that follows links before the browser opens them sends no Sec-Fetch header.
+  const reader = headerValues(request, 'sec-fetch-dest').length > 0 ? 'browser' : 'program';
   const leave = login.tabWaits();
-  response.once('close', () => leave(response.writableFinished));
+  response.once('close', () => leave(isLast && response.writableFinished ? reader : undefined));
   if (response.socket !== null) sockets.markPending(response.socket);
   const outcome = await login.outcome();
-  const isContinued = outcome.kind === 'continue';
-  sendResponse(response, isContinued ? redirectResponse(outcome.url) : pageResponse(outcomePage(outcome)));
+  if (outcome.kind === 'continue' && isLast) return sendResponse(response, redirectResponse(outcome.url));
+  const page = outcomePage(outcome.kind === 'continue' ? { kind: 'unfinished' } : outcome);
+  sendResponse(response, pageResponse(isLast ? page : { ...page, status: 410 }));
 }
 
 interface LoginOptions<Accepted> {
@@ -222,21 +235,33 @@ export class Login<Accepted> {
   readonly #options: LoginOptions<Accepted>;
   readonly #taken = createDeferred<Accepted>();
   readonly #finished = createDeferred<TabAnswer>();
-  readonly #answered = createDeferred<void>();
+  readonly #answered = createDeferred<Reader>();
   readonly #closed = createDeferred<void>();
-  readonly #ended = new AbortController();
+  readonly #closing = new AbortController();
   #phase: Phase = { kind: 'armed', started: false };
+  #ended: TabAnswer | undefined;
+  #late: Promise<TabAnswer> | undefined;
   #tabs = 0;
+  #idle = createDeferred<void>();
 
   constructor(options: LoginOptions<Accepted>) {
     this.#options = options;
     // The rejections are marked as handled, because not every caller awaits both promises.
-    this.finished.catch(() => undefined);
     this.taken.catch(() => undefined);
+    void this.finished
+      .catch(() => failure)
+      .then((outcome) => {
+        this.#ended = outcome;
+      });
   }
 
   get phase(): Phase {
     return this.#phase;
+  }
+
+  /** The outcome of a login that has ended. */
+  get ended(): TabAnswer | undefined {
+    return this.#ended;
   }
 
   get taken(): Promise<Accepted> {
@@ -256,13 +281,16 @@ export class Login<Accepted> {
     if (this.#phase.kind === 'armed') this.#phase = { kind: 'armed', started: true };
   }
 
-  /** Accepts a response synchronously, so that no second response is accepted; returns false when the login is not armed. */
-  take(accepted: Accepted, from: 'tab' | 'elsewhere'): boolean {
+  /**
+   * Accepts a response synchronously, so that no second response is accepted; returns false when the login is not armed.
+   * @param response the raw response, if a browser tab sent it and waits for its page
+   */
+  take(accepted: Accepted, response?: string): boolean {
     if (this.#phase.kind !== 'armed') return false;
-    this.#phase = { kind: 'taken' };
+    this.#phase = { kind: 'taken', response };
     this.#taken.resolve(accepted);
     this.#finished.resolve((async () => this.#options.finish(accepted))());
-    void this.#windDown(from);
+    void this.#windDown(response !== undefined);
     return true;
   }
 
@@ -274,49 +302,62 @@ export class Login<Accepted> {
     this.#finished.resolve(Promise.reject(error));
   }
 
-  /** The outcome for the browser tab: the result of `finish`, or after one minute the message that the login is still in progress. */
-  outcome(): Promise<TabAnswer> {
-    const failed: TabAnswer = { kind: 'failed', reason: 'The login failed; the terminal shows the error' };
+  /** The outcome for the browser tabs: the result of `finish`, or after one minute the message that the login is still in progress. */
+  async outcome(): Promise<TabAnswer> {
+    if (this.#ended !== undefined) return this.#ended;
     const unfinished: TabAnswer = { kind: 'unfinished' };
-    return Promise.race([this.finished.catch(() => failed), this.#pause(maxTabWaitMs).then(() => unfinished)]);
+    // All tabs share one timer.
+    this.#late ??= this.#pause(maxTabWaitMs).then(() => unfinished);
+    return Promise.race([this.finished.catch(() => failure), this.#late]);
   }
 
   /**
-   * Registers a browser tab that waits for the outcome. The caller calls the returned function with true when the tab has its
-   * page, and with false when the tab was closed.
+   * Registers a browser tab that waits for the outcome. The caller calls the returned function when the tab is gone, with a
+   * value if it was the tab that followed the redirect and has its page.
    */
-  tabWaits(): (isAnswered: boolean) => void {
+  tabWaits(): (reader?: Reader) => void {
+    if (this.#tabs === 0) this.#idle = createDeferred();
     this.#tabs += 1;
-    return (isAnswered) => {
+    return (reader) => {
       this.#tabs -= 1;
-      if (isAnswered) this.#answered.resolve();
+      if (reader !== undefined) this.#answered.resolve(reader);
+      if (this.#tabs === 0) this.#idle.resolve();
     };
   }
 
   close(): Promise<void> {
     if (this.#phase.kind !== 'closed') {
       this.#phase = { kind: 'closed' };
-      this.#ended.abort();
+      this.#closing.abort();
       this.#closed.resolve(this.#options.release());
     }
     return this.closed;
   }
 
-  async #windDown(from: 'tab' | 'elsewhere'): Promise<void> {
-    await Promise.race([from === 'tab' ? this.#answered.promise : this.outcome(), this.#pause(tabGraceMs)]);
+  async #windDown(isTabExpected: boolean): Promise<void> {
+    const answered = isTabExpected ? this.#answered.promise : this.outcome().then(() => undefined);
+    const reader = await Promise.race([answered, this.#pause(tabGraceMs)]);
+    if (reader === 'program') await this.#pause(programGraceMs);
     if (this.#tabs > 0) {
       await this.outcome();
-      await Promise.race([this.#answered.promise, this.#pause(tabGraceMs)]);
+      await Promise.race([this.#idle.promise, this.#pause(tabGraceMs)]);
     }
     await this.close();
   }
 
   #pause(ms: number): Promise<void> {
-    return this.#options.clock.sleep(ms, this.#ended.signal).catch(() => undefined);
+    return this.#options.clock.sleep(ms, this.#closing.signal).catch(() => undefined);
   }
 }
 
+/** Who read the page of the tab that followed the redirect. */
+type Reader = 'browser' | 'program';
+
+const failure: TabAnswer = { kind: 'failed', reason: 'The login failed; the terminal shows the error' };
+
 /** Milliseconds for which the port stays open for a browser tab that does not request its page (SECURITY.md rule 28). */
 const tabGraceMs = 5000;
+/** Milliseconds for which the port stays open after a program that is no browser has read the page of the tab. */
+const programGraceMs = 1000;
 /** Milliseconds after which a waiting browser tab gets a page: longer than a code exchange, shorter than the timeout of browsers. */
 const maxTabWaitMs = 60_000;

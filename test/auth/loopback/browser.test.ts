@@ -1,4 +1,5 @@
 import { createServer, type Server } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { launchBrowser } from '../../fixtures/browser.ts';
@@ -131,6 +132,41 @@ describe.skipIf(lacks('chromium'))('a real browser', () => {
     expect(await tab.isVisible('main.stopped')).toBe(true);
     await started.loopback.closed;
     await tab.close();
+  });
+
+  test.each(['prefetch', 'prerender'])('a %s of the redirect changes nothing, and the tab is told', async (kind) => {
+    const started = await login('code', '');
+    const target = `${started.loopback.callbackUrl}?code=the-code&state=${state}`;
+    const rules = JSON.stringify({ [kind]: [{ urls: [target], eagerness: 'immediate' }] });
+    const page = await standIn(`<a id=go href="${target}">go</a><script type=speculationrules>${rules}</script>`);
+    const tab = await browser.newPage();
+    const tools = await tab.context().newCDPSession(tab);
+    const refused = new Promise((resolve) =>
+      tools.on('Preload.prefetchStatusUpdated', ({ status }) => status === 'Failure' && resolve(status)),
+    );
+    await tools.send('Preload.enable');
+    await tab.goto(page.origin);
+    expect(await refused).toBe('Failure');
+    expect(started.finishes).toEqual([]);
+    await tab.click('#go');
+    await tab.waitForURL(/\/done\//);
+    expect(await tab.textContent('main.done h1')).toContain('Sammy');
+    await started.loopback.closed;
+    await tab.close();
+    page.server.close();
+  });
+
+  test('the redirect in a second tab shows the same outcome', async () => {
+    const started = await login('code', `?code=the-code&state=${state}`, {
+      finish: () => pause(500, { kind: 'signed_in', name: 'Sammy' } as const),
+    });
+    const [first, second] = [await browser.newPage(), await browser.newPage()];
+    const target = `${started.loopback.callbackUrl}?code=the-code&state=${state}`;
+    await Promise.all([first.goto(target), second.goto(target)]);
+    for (const tab of [first, second]) expect(await tab.textContent('main.done h1')).toContain('Sammy');
+    expect(started.finishes).toHaveLength(1);
+    await started.loopback.closed;
+    await Promise.all([first.close(), second.close()]);
   });
 
   test('rules 17 and 18: another site can end the login neither by picture, frame, fetch nor form', async () => {

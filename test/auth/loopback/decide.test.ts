@@ -122,7 +122,7 @@ describe('rule 28: the page behind the redirect exists once a response was taken
 describe('rule 35: the start link is good for one use', () => {
   test('first', () => expect(word(request('/start/s1'))).toBe('start'));
   test('again', () => expect(word(request('/start/s1'), { kind: 'armed', started: true })).toBe('start_again'));
-  test('after the login', () => expect(word(request('/start/s1'), taken)).toBe('already_started'));
+  test('after the login', () => expect(word(request('/start/s1'), taken)).toBe('already_finished'));
   test('another word', () => expect(word(request('/start/s2'))).toBe('not_found'));
   test('HEAD does not use it up', () =>
     expect(word(request('/start/s1', { method: 'HEAD' }))).toBe('method_not_allowed'));
@@ -269,6 +269,25 @@ describe('rule 17: only a top-level navigation ends a login', () => {
     ],
     ['no Sec-Fetch header at all', request(genuine, withHeaders('Host', host)), 'taken code'],
   ]);
+  describe('a page that is fetched in advance is not opened', () => {
+    const inAdvance = (target: string, name: string, value: string) =>
+      request(target, withHeaders('Host', host, ...navigation, name, value));
+    const headers: readonly (readonly [string, string])[] = [
+      ['Sec-Purpose', 'prefetch'],
+      ['Sec-Purpose', 'prefetch;prerender'],
+      ['sec-purpose', 'prefetch;anonymous-client-ip'],
+      ['Purpose', 'prefetch'],
+      ['X-Purpose', 'preview'],
+      ['X-Moz', 'prefetch'],
+    ];
+    table(headers.map(([name, value]): Row => [`${name}: ${value}`, inAdvance(genuine, name, value), 'forbidden']));
+    table([
+      ['the start page', inAdvance('/start/s1', 'Sec-Purpose', 'prefetch'), 'forbidden'],
+      ['another purpose', inAdvance(genuine, 'Purpose', 'document'), 'taken code'],
+    ]);
+    table([['the last page', inAdvance('/done/d1', 'Sec-Purpose', 'prefetch'), 'forbidden']], taken);
+    table([['the bridge', inAdvance('/callback', 'Sec-Purpose', 'prefetch'), 'forbidden']], armed, implicit);
+  });
 });
 
 describe('rule 18: an Origin on the callback is the authorization server or null', () => {
@@ -320,7 +339,7 @@ describe('rule 21: a response that says two things is malformed', () => {
 describe('rule 22: one response ends the login', () => {
   table(
     [
-      ['the same again', request(genuine), 'already_finished'],
+      ['the same as a pasted one', request(genuine), 'already_finished'],
       ['another state', request('/callback?code=c&state=other'), 'already_finished'],
       ['noise stays noise', request('/callback'), 'not_a_response'],
       ['an img stays refused', request(genuine, withHeaders('Host', host, 'Sec-Fetch-Dest', 'image')), 'forbidden'],
@@ -335,6 +354,21 @@ describe('rule 22: one response ends the login', () => {
     taken,
     implicit,
   );
+  describe('the same URL again is answered with the outcome', () => {
+    const [, query = ''] = genuine.split('?');
+    table(
+      [
+        ['the same', request(genuine), 'again'],
+        ['another code', request(`/callback?code=other&state=${state}`), 'already_finished'],
+        ['another state', request(`/callback?code=the-code&state=other`), 'already_finished'],
+        ['HEAD', request(genuine, { method: 'HEAD' }), 'method_not_allowed'],
+        ['an img', request(genuine, withHeaders('Host', host, 'Sec-Fetch-Dest', 'image')), 'forbidden'],
+        ['the start page', request('/start/s1'), 'already_finished'],
+      ],
+      { kind: 'taken', response: query },
+    );
+    table([['a relay', relayed(grant), 'already_finished']], { kind: 'taken', response: grant }, implicit);
+  });
 });
 
 describe('rule 30: with the implicit flow the bare callback serves the bridge', () => {

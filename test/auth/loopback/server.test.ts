@@ -6,8 +6,11 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { LoginOutcome } from '../../../src/auth/loopback/pages.ts';
 import { Login } from '../../../src/auth/loopback/server.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
+import { expectGolden } from '../../fixtures/golden.ts';
 import { genuine, state } from './loopback-fixture.ts';
 import { get, head, hear, hurried, listening, protectedAnswer, type Started, send, start } from './raw-client.ts';
+
+const browserHeaders = ['Sec-Fetch-Mode: navigate', 'Sec-Fetch-Dest: document'];
 
 describe('the redirect', () => {
   test('rule 28: 303 to a page that waits for the exchange and says who signed in; then the port is closed', async () => {
@@ -51,6 +54,58 @@ describe('the redirect', () => {
     const statuses = answers.map(({ status }) => status).sort();
     expect(statuses).toEqual([303, ...Array.from({ length: 19 }, () => 410)]);
     expect(started.finishes).toHaveLength(1);
+  });
+
+  describe('the redirect that comes again says how the login ended', () => {
+    const mainOf = (page: { readonly body: string }) => /<main class="(\w+)">/.exec(page.body)?.[1];
+
+    test('while the exchange runs it waits for it', async () => {
+      const started = await start({ finish: () => pause(200, { kind: 'signed_in', name: 'Sammy' } as const) });
+      await get(started, genuine);
+      const again = await get(started, genuine);
+      expect([again.status, mainOf(again)]).toEqual([410, 'done']);
+      expect(again.body).toContain('Sammy');
+      protectedAnswer(again);
+      expect(await listening(started.port)).toBe(true);
+    });
+
+    test('a failure is not called finished', async () => {
+      const started = await start({ finish: async () => ({ kind: 'failed', reason: 'The code was refused' }) });
+      await get(started, genuine);
+      const again = await get(started, genuine);
+      expect([again.status, mainOf(again)]).toEqual([410, 'stopped']);
+      expect(again.body).toContain('The code was refused');
+    });
+
+    test('after a program without Sec-Fetch headers followed the redirect, the tab still finds its page', async () => {
+      const started = await start();
+      const redirect = await get(started, genuine);
+      const scanner = await get(started, redirect.headers.get('location') ?? '');
+      expect(mainOf(scanner)).toBe('done');
+      const tab = await get(started, genuine, ...browserHeaders);
+      expect([tab.status, mainOf(tab)]).toEqual([410, 'done']);
+      await started.loopback.closed;
+    });
+
+    test.each<readonly [string, LoginOutcome | Error | undefined, string]>([
+      ['in progress', undefined, 'notice'],
+      ['complete', { kind: 'signed_in', name: 'Sammy' }, 'done'],
+      ['denied', { kind: 'access_denied' }, 'stopped'],
+      ['failed', new Error('inner words'), 'stopped'],
+    ])('another response is told that the login is %s, without a name', async (_, outcome, main) => {
+      const started = await start({
+        finish: async () => {
+          if (outcome === undefined) return new Promise(() => undefined);
+          if (outcome instanceof Error) throw outcome;
+          return outcome;
+        },
+      });
+      await get(started, genuine);
+      const other = await get(started, '/callback?code=x&state=other');
+      expect([other.status, mainOf(other)]).toEqual([410, main]);
+      expect(other.body).not.toMatch(/Sammy|inner words/);
+      expectGolden('auth', /<h1>.*<\/p>/s.exec(other.body)?.[0] ?? '');
+    });
   });
 
   test('rule 22: of pipelined callbacks on one connection one is taken', async () => {
@@ -258,15 +313,15 @@ const signedIn: LoginOutcome = { kind: 'signed_in', name: 'Sammy' };
 
 test('rule 22: taking latches before anything is awaited', () => {
   const { login, calls } = setup();
-  expect([login.take('a', 'tab'), login.take('b', 'tab'), login.take('c', 'elsewhere')]).toEqual([true, false, false]);
-  expect(login.phase).toEqual({ kind: 'taken' });
+  expect([login.take('a', 'code=a'), login.take('b', 'code=b'), login.take('c')]).toEqual([true, false, false]);
+  expect(login.phase).toEqual({ kind: 'taken', response: 'code=a' });
   expect(calls).toEqual(['a']);
 });
 
 test('a closed login takes nothing, and its start link is not used any more', async () => {
   const { login, calls, released } = setup();
   await Promise.all([login.close(), login.close()]);
-  expect(login.take('a', 'tab')).toBe(false);
+  expect(login.take('a', 'code=a')).toBe(false);
   login.markStarted();
   expect(login.phase).toEqual({ kind: 'closed' });
   expect([calls.length, released()]).toEqual([0, 1]);
@@ -281,19 +336,19 @@ test('the start link is used up by its first use', () => {
 
 test('rule 28: the port closes once the tab was told', async () => {
   const { login, released } = setup(async () => signedIn);
-  login.take('a', 'tab');
+  login.take('a', 'code=a');
   const leave = login.tabWaits();
   expect(await login.outcome()).toEqual(signedIn);
   await settle();
   expect(released()).toBe(0);
-  leave(true);
+  leave('browser');
   await login.closed;
   expect(released()).toBe(1);
 });
 
 test('rule 28: or after five seconds without a tab', async () => {
   const { clock, login, released } = setup(async () => signedIn);
-  login.take('a', 'tab');
+  login.take('a', 'code=a');
   await clock.pass(4999);
   expect(released()).toBe(0);
   await clock.pass(1);
@@ -308,19 +363,19 @@ test('a tab that waits holds the port as long as the exchange takes', async () =
         end = resolve;
       }),
   );
-  login.take('a', 'tab');
+  login.take('a', 'code=a');
   const leave = login.tabWaits();
   await clock.pass(30_000);
   expect(released()).toBe(0);
   end(signedIn);
   expect(await login.outcome()).toEqual(signedIn);
-  leave(true);
+  leave('browser');
   await login.closed;
 });
 
 test('a tab is told after a minute that the program is still at work', async () => {
   const { clock, login } = setup();
-  login.take('a', 'tab');
+  login.take('a', 'code=a');
   login.tabWaits();
   const outcome = login.outcome();
   await clock.pass(60_000);
@@ -329,17 +384,17 @@ test('a tab is told after a minute that the program is still at work', async () 
 
 test('what came another way closes the port as soon as it is finished, or after five seconds', async () => {
   const quick = setup(async () => signedIn);
-  quick.login.take('a', 'elsewhere');
+  quick.login.take('a');
   await quick.login.closed;
   const slow = setup();
-  slow.login.take('a', 'elsewhere');
+  slow.login.take('a');
   await slow.clock.pass(5000);
   expect(slow.released()).toBe(1);
 });
 
 test('a failure of finish reaches the caller whole and the tab without its words', async () => {
   const { login } = setup(() => Promise.reject(new Error('inner words')));
-  login.take('a', 'tab');
+  login.take('a', 'code=a');
   const outcome = await login.outcome();
   expect(outcome.kind).toBe('failed');
   expect(JSON.stringify(outcome)).not.toContain('inner');
@@ -348,7 +403,7 @@ test('a failure of finish reaches the caller whole and the tab without its words
 
 test('rule 5: closing leaves no timer behind', async () => {
   const { clock, login } = setup();
-  login.take('a', 'tab');
+  login.take('a', 'code=a');
   login.tabWaits();
   void login.outcome();
   expect(clock.sleepers.size).toBeGreaterThan(0);
