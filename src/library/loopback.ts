@@ -68,13 +68,14 @@ export class ReceiveAuthorizationError extends Error {
 /**
  * Waits for one authorization response on a loopback port, with the checks of docs/library/loopback.md: only the browser of
  * this user, only a navigation, only this state, only once.
- * @throws ReceiveAuthorizationError; the reason of the signal
+ * @throws ReceiveAuthorizationError; the reason of the signal; TypeError for an option of another type
  */
 export async function receiveAuthorization(options: ReceiveAuthorizationOptions): Promise<ReceivedAuthorization> {
-  const { signal, authorizationUrl } = options;
+  const checked = checkOptions(options);
+  const { signal, onListening } = checked;
   signal?.throwIfAborted();
   const outcome = createDeferred<TabAnswer>();
-  const server = await listen(options, () => outcome.promise);
+  const server = await listen(checked, () => outcome.promise);
   const listening = new AbortController();
   void server.closed.then(() => listening.abort());
   const aborted = new Promise<never>((_, reject) => {
@@ -82,17 +83,21 @@ export async function receiveAuthorization(options: ReceiveAuthorizationOptions)
       void server.close();
       reject(signal?.reason);
     };
-    signal?.addEventListener('abort', onAbort, { once: true, signal: listening.signal });
+    // A signal that was aborted while the port was bound sends no event any more.
+    if (signal?.aborted) onAbort();
+    else signal?.addEventListener('abort', onAbort, { once: true, signal: listening.signal });
   });
   aborted.catch(() => undefined);
   try {
     // `authorizationUrl` and `startUrl` exist only with the option `authorizationUrl`.
-    const { authorizationUrl: url, startUrl } = server;
-    options.onListening?.({
+    const { authorizationUrl, startUrl } = server;
+    const announced: unknown = onListening?.({
       redirectUri: server.callbackUrl,
-      ...(authorizationUrl === undefined ? {} : { authorizationUrl: url, startUrl }),
+      ...(checked.authorizationUrl === undefined ? {} : { authorizationUrl, startUrl }),
     });
-    const { parameters, result } = await Promise.race([server.taken, aborted]);
+    // An asynchronous `onListening` ends the wait only when it rejects.
+    const failed = Promise.resolve(announced).then(() => new Promise<never>(() => undefined));
+    const { parameters, result } = await Promise.race([server.taken, aborted, failed]);
     const problem = problemOf(result);
     if (problem !== undefined) {
       outcome.resolve(
@@ -106,7 +111,7 @@ export async function receiveAuthorization(options: ReceiveAuthorizationOptions)
       parameters: Object.fromEntries(parameters),
       redirectUri: server.callbackUrl,
       finish: async (shown) => {
-        outcome.resolve(shown);
+        outcome.resolve(checkOutcome(shown));
         await server.closed;
       },
     };
@@ -117,6 +122,69 @@ export async function receiveAuthorization(options: ReceiveAuthorizationOptions)
   }
 }
 
+/**
+ * The options, each read once and of its type: a program in JavaScript can pass anything, and what is noticed only while a
+ * request is answered would end the process of that program.
+ */
+function checkOptions(options: ReceiveAuthorizationOptions): ReceiveAuthorizationOptions {
+  if (typeof options !== 'object' || options === null) throw new TypeError('the options are not an object');
+  const { callbackUrl, state, flow, authorizationUrl, onListening, issuer, signal } = options;
+  const urls: readonly unknown[] = Array.isArray(callbackUrl) ? [...callbackUrl] : [callbackUrl];
+  if (urls.length === 0 || !urls.every((url) => typeof url === 'string'))
+    throw new TypeError('callbackUrl is neither a string nor a list of strings');
+  if (typeof state !== 'string' || state === '') throw new TypeError('state is not a string, or empty');
+  if (flow !== 'code' && flow !== 'implicit') throw new TypeError('flow is neither code nor implicit');
+  for (const [name, callback] of Object.entries({ authorizationUrl, onListening }))
+    if (callback !== undefined && typeof callback !== 'function') throw new TypeError(`${name} is not a function`);
+  if (issuer !== undefined && typeof issuer !== 'string') throw new TypeError('issuer is not a string');
+  if (signal !== undefined && typeof signal?.throwIfAborted !== 'function')
+    throw new TypeError('signal is not an AbortSignal');
+  return {
+    callbackUrl: urls,
+    state,
+    flow,
+    ...(authorizationUrl === undefined
+      ? {}
+      : { authorizationUrl: (uri) => checkUrl('authorizationUrl', authorizationUrl(uri)) }),
+    ...(onListening === undefined ? {} : { onListening }),
+    ...(issuer === undefined ? {} : { issuer }),
+    ...(signal === undefined ? {} : { signal }),
+  };
+}
+
+function checkOutcome(outcome: AuthorizationTabOutcome): TabAnswer {
+  if (typeof outcome !== 'object' || outcome === null) throw new TypeError('the outcome is not an object');
+  switch (outcome.kind) {
+    case 'signed_in': {
+      const { name, email, team } = outcome;
+      for (const [field, text] of Object.entries({ name, email, team }))
+        if (text !== undefined && typeof text !== 'string') throw new TypeError(`${field} is not a string`);
+      return { kind: 'signed_in', name, email, team };
+    }
+    case 'access_denied':
+      return { kind: 'access_denied' };
+    case 'failed': {
+      const { reason } = outcome;
+      if (typeof reason !== 'string') throw new TypeError('reason is not a string');
+      return { kind: 'failed', reason };
+    }
+    case 'continue':
+      return { kind: 'continue', url: checkUrl('url', outcome.url) };
+    default:
+      throw new TypeError('the kind of the outcome is unknown');
+  }
+}
+
+/** The URL as a header can contain it. */
+function checkUrl(name: string, url: unknown): string {
+  const parsed = typeof url === 'string' && URL.canParse(url) ? new URL(url) : undefined;
+  if (parsed === undefined || !/^https?:$/.test(parsed.protocol)) throw new TypeError(`${name} is not an http URL`);
+  if (parsed.href.length > maxUrlLength) throw new TypeError(`${name} is longer than 64 KiB`);
+  return parsed.href;
+}
+
+const maxUrlLength = 64 * 1024;
+
 interface AcceptedResponse {
   readonly parameters: CallbackParameters;
   readonly result: AuthorizationResult;
@@ -126,7 +194,6 @@ async function listen(
   { callbackUrl, state, flow, issuer, authorizationUrl }: ReceiveAuthorizationOptions,
   finish: () => Promise<TabAnswer>,
 ): Promise<LoopbackServer<AcceptedResponse>> {
-  if (state === '') throw new TypeError('state must not be empty');
   try {
     const callbackUrls = typeof callbackUrl === 'string' ? [callbackUrl] : callbackUrl;
     return await startLoopback<AcceptedResponse>({

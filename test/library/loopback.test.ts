@@ -86,7 +86,142 @@ describe('receiveAuthorization', () => {
     );
     occupied.close();
   });
+
+  it('a signal that is aborted while the port is bound closes it', async () => {
+    const { signal, abort } = abortable();
+    const received = receiveAuthorization({ callbackUrl: 'http://127.0.0.1:0/', state, flow: 'code', signal });
+    abort();
+    await expect(received).rejects.toThrow('enough');
+  });
 });
+
+describe('a wrong value rejects, and the host process goes on', () => {
+  const good = { callbackUrl: 'http://127.0.0.1:0/callback', state, flow: 'code' } as const;
+  const values: readonly unknown[] = [null, 0, 1n, true, Symbol('s'), {}, [{}], { toString: null }];
+  // Called as from JavaScript.
+  const receive = receiveAuthorization as (options: unknown) => Promise<unknown>;
+
+  it.each(['callbackUrl', 'state', 'flow', 'authorizationUrl', 'onListening', 'issuer', 'signal'])(
+    'in the option %s',
+    async (name) => {
+      for (const value of values) await expect(receive({ ...good, [name]: value })).rejects.toThrow(TypeError);
+      const throwing = Object.defineProperty({ ...good }, name, {
+        get: () => {
+          throw new RangeError('from the getter');
+        },
+      });
+      await expect(receive(throwing)).rejects.toThrow('from the getter');
+    },
+  );
+
+  it.each<[string, unknown]>([
+    ['no options', undefined],
+    ['null', null],
+    ['a text', 'http://127.0.0.1:0/callback'],
+    ['no state', { callbackUrl: good.callbackUrl, flow: 'code' }],
+    ['no flow', { callbackUrl: good.callbackUrl, state }],
+    ['no callback URL', { state, flow: 'code' }],
+    ['an empty list of callback URLs', { ...good, callbackUrl: [] }],
+  ])('%s', async (_, options) => {
+    await expect(receive(options)).rejects.toThrow(TypeError);
+  });
+
+  it('a long callback URL is not repeated whole', async () => {
+    const error: unknown = await receive({ ...good, callbackUrl: `${'\u001b[31m'.repeat(1e5)}` }).catch(
+      (e: unknown) => e,
+    );
+    expect(error).toMatchObject({ code: 'invalid_callback_url' });
+    expect(String(error).length).toBeLessThan(1000);
+    expect(String(error)).not.toContain('\u001b');
+  });
+
+  it.each<[string, unknown]>([
+    ['undefined', undefined],
+    ['an object', {}],
+    ['no URL', 'nowhere'],
+    ['a script', 'javascript:alert(1)'],
+    ['longer than a header', `https://auth.example/?x=${'x'.repeat(1e6)}`],
+  ])('an authorization URL that is %s, and the port is free', async (_, url) => {
+    let bound = '';
+    const authorizationUrl = (redirectUri: string) => {
+      if (redirectUri.includes(':0/')) return 'https://auth.example/';
+      bound = redirectUri;
+      return url;
+    };
+    await expect(receive({ ...good, authorizationUrl })).rejects.toThrow(TypeError);
+    await expect(visit(bound)).rejects.toThrow();
+  });
+
+  it('an authorization URL with other letters is encoded', async () => {
+    const { received, addresses } = await listening({
+      authorizationUrl: () => 'https://b\u00fccher.example/\u043f?a=\u6f22',
+    });
+    expect((await visit(addresses.startUrl ?? '', false)).location).toBe(
+      'https://xn--bcher-kva.example/%D0%BF?a=%E6%BC%A2',
+    );
+    await finishWith(received, addresses);
+  });
+
+  it('an onListening that throws or rejects', async () => {
+    const fail = () => {
+      throw new Error('from onListening');
+    };
+    await expect(receive({ ...good, onListening: fail })).rejects.toThrow('from onListening');
+    await expect(receive({ ...good, onListening: async () => fail() })).rejects.toThrow('from onListening');
+  });
+
+  it.each<[string, unknown]>([
+    ['nothing', undefined],
+    ['null', null],
+    ['a text', 'signed_in'],
+    ['another kind', { kind: 'unfinished' }],
+    ['a kind of every object', { kind: 'constructor' }],
+    ['a name that is no text', { kind: 'signed_in', name: {} }],
+    ['no reason', { kind: 'failed' }],
+    ['a reason that is no text', { kind: 'failed', reason: Symbol('r') }],
+    ['no URL', { kind: 'continue' }],
+    ['a URL that is no text', { kind: 'continue', url: {} }],
+    ['a URL without a scheme', { kind: 'continue', url: '/\u043f' }],
+    ['a script', { kind: 'continue', url: 'javascript:alert(1)' }],
+    ['a URL longer than a header', { kind: 'continue', url: `https://a.example/${'x'.repeat(1e6)}` }],
+    [
+      'a getter that throws',
+      {
+        kind: 'signed_in',
+        get name() {
+          throw new TypeError('from the getter');
+        },
+      },
+    ],
+  ])('an outcome that is %s, and the next one is shown', async (_, outcome) => {
+    const { received, addresses } = await listening({});
+    const tab = visit(`${addresses.redirectUri}?code=abc&state=${state}`);
+    const { finish } = await received;
+    await expect((finish as (outcome: unknown) => Promise<void>)(outcome)).rejects.toThrow(TypeError);
+    await Promise.all([finish({ kind: 'signed_in', name: 'Ada' }), tab]);
+    expect((await tab).body).toContain('Ada');
+  });
+
+  it('a URL at which the tab continues is encoded, and long texts are cut', async () => {
+    const { received, addresses } = await listening({});
+    const tab = visit(`${addresses.redirectUri}?code=abc&state=${state}`, false);
+    const { finish } = await received;
+    const next = new URL((await tab).location ?? '', addresses.redirectUri).href;
+    const page = visit(next, false);
+    await Promise.all([finish({ kind: 'continue', url: 'https://a.example/\u043f?\u6f22\r\nX: y' }), page]);
+    expect((await page).location).toBe('https://a.example/%D0%BF?%E6%BC%A2X:%20y');
+  });
+});
+
+async function finishWith(received: ReturnType<typeof receiveAuthorization>, { redirectUri }: ListeningAddresses) {
+  const tab = visit(`${redirectUri}?code=abc&state=${state}`);
+  await Promise.all([received.then(({ finish }) => finish({ kind: 'signed_in' })), tab]);
+}
+
+function abortable() {
+  const controller = new AbortController();
+  return { signal: controller.signal, abort: () => controller.abort(new Error('enough')) };
+}
 
 /** Starts to listen; resolves with the addresses and the pending result. */
 async function listening(options: Partial<ReceiveAuthorizationOptions>) {
@@ -107,7 +242,10 @@ async function listening(options: Partial<ReceiveAuthorizationOptions>) {
 
 /** Requests a page as a browser tab does, unlike fetch, whose headers say that no tab is navigated. */
 async function visit(url: string, follows = true): Promise<{ status: number; location?: string; body: string }> {
-  const request = get(url, { agent: false });
+  const request = get(url, {
+    agent: false,
+    headers: { 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' },
+  });
   const [response] = await once(request, 'response');
   const { location } = response.headers;
   const body = await text(response);

@@ -1,5 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import { CliError } from '../../base/errors.ts';
+import { sanitizeLine } from '../../base/sanitize.ts';
 import type { PeerNetwork } from './peers.ts';
 
 /**
@@ -193,7 +194,7 @@ function addressesOf(name: string): CallbackUrl['addresses'] {
 }
 
 function invalidCallbackError(written: string, reason: string): CliError {
-  return new CliError('config_invalid', `callback URL ${written} is ${reason}`, {
+  return new CliError('config_invalid', `callback URL ${sanitizeLine(written)} is ${sanitizeLine(reason)}`, {
     hint: 'run `cloudctl auth setup --callback-url http://127.0.0.1:8765/callback`',
   });
 }

@@ -87,7 +87,7 @@ export async function startLoopback<Accepted>(options: LoopbackOptions<Accepted>
     },
   });
   const expected = expectations(options, callback);
-  const authorizationUrl = options.authorizationUrl(callback.href);
+  const authorizationUrl = await urlOrRelease(options, callback, login);
   const helper: Helper<Accepted> = { login, sockets, expected, authorizationUrl, options };
   const acceptPeer = (address: string | undefined): boolean => {
     const isAllowed = expected.isAllowedPeer(address);
@@ -99,7 +99,12 @@ export async function startLoopback<Accepted>(options: LoopbackOptions<Accepted>
     attachListener(
       server,
       { sockets, acceptPeer, onOversizedHeaders },
-      (message, response) => void respond(helper, message, response, readRequest(message)),
+      (message, response) =>
+        // An error in a callback of the caller ends the login, not the process.
+        void respond(helper, message, response, readRequest(message)).catch((error: unknown) => {
+          response.destroy();
+          login.fail(error);
+        }),
     );
   }
   open();
@@ -113,6 +118,20 @@ export async function startLoopback<Accepted>(options: LoopbackOptions<Accepted>
     closed: login.closed,
     close: () => login.close(),
   };
+}
+
+/** The caller's authorization URL; its error must not leave the port open. */
+async function urlOrRelease<Accepted>(
+  { authorizationUrl }: LoopbackOptions<Accepted>,
+  { href }: CallbackUrl,
+  login: Login<Accepted>,
+): Promise<string> {
+  try {
+    return authorizationUrl(href);
+  } catch (error) {
+    await login.close();
+    throw error;
+  }
 }
 
 interface Helper<Accepted> {
@@ -295,7 +314,7 @@ export class Login<Accepted> {
   }
 
   /** Ends the wait for an authorization response with an error. */
-  fail(error: Error): void {
+  fail(error: unknown): void {
     if (this.#phase.kind !== 'armed') return;
     this.#phase = { kind: 'taken' };
     this.#taken.resolve(Promise.reject(error));
