@@ -2,7 +2,7 @@ import { isSameScope } from '../auth/oauth/index.ts';
 import { type LoggedInAccount, readLoggedInAccountFile } from '../auth/session/account.ts';
 import type { CredentialRecord } from '../auth/session/credential-record.ts';
 import { performLogin } from '../auth/session/login.ts';
-import { canOpenBrowser, openBrowserAndPrintLoginInstructions } from '../auth/session/login-instructions.ts';
+import { browserObstacle, openBrowserAndPrintLoginInstructions } from '../auth/session/login-instructions.ts';
 import type { OAuthLoginOptions } from '../auth/session/oauth-login-options.ts';
 import { loadStoredSession } from '../auth/session/stored-session.ts';
 import { buildAuthorizationAccountPrefix } from '../auth/session/suggested-commands.ts';
@@ -35,7 +35,7 @@ export const reauthenticate: Reauthenticate = async (parts, settings, binding) =
   const message = `The session of profile "${profileName}" has ended. Log in again?`;
   if (!(await prompts.confirm({ message, default: true }))) return false;
   const runtimeEnvironment = detectBrowserEnvironment(host.env, host.platform);
-  const canOpen = canOpenBrowser(runtimeEnvironment, true, host.env.BROWSER);
+  const obstacle = browserObstacle(runtimeEnvironment, true, host.env.BROWSER);
   await performLogin(
     {
       ...createLoginDeps(parts, { settings, binding, client, request, profileFlow: values.flow }),
@@ -43,16 +43,18 @@ export const reauthenticate: Reauthenticate = async (parts, settings, binding) =
       isSpecServer: () => true,
       onOtherScope: 'refuse',
       canContinue: true,
-      showInstructions: (addresses, { isContinued }) =>
-        openBrowserAndPrintLoginInstructions(host, addresses, {
+      showInstructions: async (addresses, { isContinued }) => {
+        await openBrowserAndPrintLoginInstructions(host, addresses, {
           profile: settings.profile,
           runtimeEnvironment,
-          canOpen,
+          obstacle,
+          canOpen: obstacle === undefined,
           isContinued,
           listening: true,
           pasting: false,
           limit: '2m',
-        }),
+        });
+      },
       pastedLines: () => noPastedLines(),
       reportRejectedPaste: async () => undefined,
       report: async ({ account }) =>

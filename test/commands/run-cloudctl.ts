@@ -57,11 +57,13 @@ export function startCloudctl(base: TestHost, argv: readonly string[], options: 
 /** The authorization URL, alone on its line. */
 export const authorizationLine = /^(https?:\/\/\S+\/v1\/oauth\/authorize\?\S+)$/m;
 
+const navigation = { 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' };
+
 /** Goes where a browser would go; fetch would say that it is no navigation. */
 export async function followRedirects(url: string): Promise<void> {
   for (let at: string | undefined = url; at !== undefined; ) {
     const { origin, pathname, search } = new URL(at);
-    const answer = await send(origin, `${pathname}${search}`);
+    const answer = await send(origin, `${pathname}${search}`, { headers: navigation });
     at = answer.headers.location === undefined ? undefined : new URL(answer.headers.location, at).href;
   }
 }

@@ -28,7 +28,7 @@ export interface Expectations<Accepted> {
   /** Host and port of the callback URL, as in the Host header. */
   readonly host: string;
   readonly flow: 'code' | 'implicit';
-  readonly paths: Readonly<Record<'callback' | 'relay' | 'start' | 'done', string>>;
+  readonly paths: Readonly<Record<'callback' | 'relay' | 'start' | 'short' | 'done', string>>;
   /** The raw query of the callback URL itself; usually empty. */
   readonly callbackQuery: string;
   /** The origin of the authorization server. An Origin header may name only this origin or that of the helper. */
@@ -64,6 +64,8 @@ export type Decision<Accepted> =
   | { readonly kind: 'read_body' }
   | { readonly kind: 'bridge' }
   | { readonly kind: 'start' }
+  /** Redirects to the authorization URL, which the terminal shows beside the short URL, as often as it is opened. */
+  | { readonly kind: 'short' }
   /** The start URL was opened a second time, possibly by another user who has read it, so the login ends. */
   | { readonly kind: 'start_again' }
   | { readonly kind: 'done' }
@@ -121,6 +123,8 @@ export function decide<Accepted>(
     case expected.paths.start:
       if (phase.kind !== 'armed') return refuse('already_finished');
       return { kind: phase.started ? 'start_again' : 'start' };
+    case expected.paths.short:
+      return phase.kind === 'armed' ? { kind: 'short' } : refuse('already_finished');
     default:
       return phase.kind === 'taken' ? { kind: 'done' } : refuse('not_found');
   }

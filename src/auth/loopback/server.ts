@@ -55,6 +55,8 @@ export interface LoopbackServer<Accepted> {
    * start URL, because other users can see the arguments of the command.
    */
   readonly startUrl: string;
+  /** A short URL that redirects to the authorization URL, to type or click where the port is forwarded to another machine. */
+  readonly shortUrl: string;
   /**
    * Settles when a response was accepted, which is before `finish` has ended. The promise stays pending when the server is
    * closed before a response is accepted.
@@ -112,6 +114,7 @@ export async function startLoopback<Accepted>(options: LoopbackOptions<Accepted>
     callbackUrl: callback.href,
     authorizationUrl,
     startUrl: `http://${callback.host}${expected.paths.start}`,
+    shortUrl: `http://${callback.host}${expected.paths.short}`,
     taken: login.taken,
     finished: login.finished,
     take: (accepted) => login.take(accepted),
@@ -162,6 +165,8 @@ function expectations<Accepted>(options: LoopbackOptions<Accepted>, callback: Ca
       relay: `${callback.path.replace(/\/$/, '')}/fragment`,
       start: `/start/${word()}`,
       done: `/done/${word()}`,
+      // Five bytes cannot be guessed within the time limit of a login, and a person can type them.
+      short: `/${Buffer.from(options.random(5)).toString('hex')}`,
     },
   };
 }
@@ -198,6 +203,8 @@ async function respond<Accepted>(
     }
     case 'start':
       login.markStarted();
+      return sendResponse(response, redirectResponse(helper.authorizationUrl));
+    case 'short':
       return sendResponse(response, redirectResponse(helper.authorizationUrl));
     case 'start_again':
       login.fail(startedTwiceError());
@@ -356,7 +363,8 @@ export class Login<Accepted> {
   async #windDown(isTabExpected: boolean): Promise<void> {
     const answered = isTabExpected ? this.#answered.promise : this.outcome().then(() => undefined);
     const reader = await Promise.race([answered, this.#pause(tabGraceMs)]);
-    if (reader === 'program') await this.#pause(programGraceMs);
+    // A login that continues needs the port for its next response.
+    if (reader === 'program' && this.#ended?.kind !== 'continue') await this.#pause(programGraceMs);
     if (this.#tabs > 0) {
       await this.outcome();
       await Promise.race([this.#idle.promise, this.#pause(tabGraceMs)]);
@@ -377,6 +385,6 @@ const failure: TabAnswer = { kind: 'failed', reason: 'The login failed; the term
 /** Milliseconds for which the port stays open for a browser tab that does not request its page (SECURITY.md rule 28). */
 const tabGraceMs = 5000;
 /** Milliseconds for which the port stays open after a program that is no browser has read the page of the tab. */
-const programGraceMs = 1000;
+const programGraceMs = 500;
 /** Milliseconds after which a waiting browser tab gets a page: longer than a code exchange, shorter than the timeout of browsers. */
 const maxTabWaitMs = 60_000;

@@ -15,6 +15,8 @@ export interface LoginUrls {
   readonly authorizationUrl: string;
   /** A one-time URL for the command that opens the browser, whose arguments other users can see; absent without a listener. */
   readonly startUrl: string | undefined;
+  /** A short URL that leads to the authorization URL where the port is forwarded; absent without a listener. */
+  readonly shortUrl?: string | undefined;
   readonly callbackUrl: string;
 }
 
@@ -63,6 +65,7 @@ export async function bindAuthorizationReceiver(options: AuthorizationReceiverOp
   return {
     authorizationUrl: server.authorizationUrl,
     startUrl: server.startUrl,
+    shortUrl: server.shortUrl,
     callbackUrl: server.callbackUrl,
     response: server.taken,
     isAccepted: () => isAccepted,

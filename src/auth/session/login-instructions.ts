@@ -1,3 +1,4 @@
+import { areHyperlinksShown, hyperlink } from '../../cli/hyperlink.ts';
 import type { ProfileReference } from '../../config/settings.ts';
 import type { BrowserEnvironment } from '../../platform/browser-environment.ts';
 import type { HostSystem } from '../../platform/host.ts';
@@ -8,6 +9,8 @@ import { formatCommandForProfile } from './suggested-commands.ts';
 export interface LoginInstructionsOptions {
   readonly profile: ProfileReference;
   readonly runtimeEnvironment: BrowserEnvironment;
+  /** Why no browser is opened; completes the sentence "No browser is opened: …". Absent if the user asked for none. */
+  readonly obstacle?: string | undefined;
   /** Whether the loopback listener waits for the redirect; false with `--paste`. */
   readonly listening: boolean;
   /** Whether the redirect arrives at another address than that of the callback URL, through a published port. */
@@ -20,25 +23,26 @@ export interface LoginInstructionsOptions {
   readonly limit: string;
 }
 
-/** Opens the browser if `canOpen`, then prints the instructions on standard error. */
+/** Opens the browser if `canOpen`, then prints the instructions on standard error. Resolves with whether the browser was started. */
 export async function openBrowserAndPrintLoginInstructions(
-  host: Pick<HostSystem, 'browser' | 'stderr'>,
+  host: Pick<HostSystem, 'browser' | 'stderr' | 'env'>,
   addresses: LoginUrls,
   options: LoginInstructionsOptions & { readonly canOpen: boolean },
-): Promise<void> {
+): Promise<boolean> {
   const { startUrl } = addresses;
   const warn = (failure: string): void => void host.stderr.write(`warning: ${failure}\n`);
   const opened =
     options.canOpen && !options.isContinued && startUrl !== undefined && (await host.browser.open(startUrl, warn));
-  await host.stderr.write(`${loginInstructions({ ...options, ...addresses, opened })}\n`);
+  const isLinked = areHyperlinksShown(host.stderr, host.env);
+  await host.stderr.write(`${loginInstructions({ ...options, ...addresses, opened, isLinked })}\n`);
+  return opened;
 }
 
 /** The instructions before the wait: the complete authorization URL on a separate line, then how to continue from this machine. */
-export function loginInstructions(
-  options: LoginInstructionsOptions & Omit<LoginUrls, 'startUrl'> & { readonly opened: boolean },
-): string {
-  const { authorizationUrl, opened, isContinued, pasting, listening, limit } = options;
+export function loginInstructions(options: ShownInstructions): string {
+  const { authorizationUrl, opened, obstacle, isLinked = false, isContinued, pasting, listening, limit } = options;
   const { host } = new URL(authorizationUrl);
+  const why = opened || isContinued || obstacle === undefined ? [] : [`No browser is opened: ${obstacle}.`];
   const lead = isContinued
     ? `The browser shows the sign-in page of ${host}. Its URL is:`
     : opened
@@ -47,7 +51,28 @@ export function loginInstructions(
   const waiting = listening
     ? `Waiting at most ${limit}.${pasting ? ' You can also paste the URL of the last page here.' : ''}`
     : `After login, paste the complete URL of the last page here and press Enter (${limit}).`;
-  return [lead, authorizationUrl, waiting, ...remoteBrowserHint(options)].join('\n');
+  // A terminal breaks a long URL into lines, and then opens only the first of them, unless it knows the URL as a link.
+  const url = isLinked ? hyperlink(authorizationUrl, authorizationUrl) : authorizationUrl;
+  return [...why, lead, url, waiting, ...remoteBrowserHint(options), ...shortUrlHint(options)].join('\n');
+}
+
+interface ShownInstructions extends LoginInstructionsOptions, Omit<LoginUrls, 'startUrl'> {
+  readonly opened: boolean;
+  /** Whether the terminal shows hyperlinks. */
+  readonly isLinked?: boolean;
+}
+
+/** Where the port may be forwarded to the machine of the browser, a URL that can be typed there. */
+function shortUrlHint({
+  shortUrl,
+  callbackUrl,
+  opened,
+  isContinued,
+  isForwarded = false,
+  runtimeEnvironment: { ssh },
+}: ShownInstructions): readonly string[] {
+  if (shortUrl === undefined || opened || isContinued || (ssh === undefined && !isForwarded)) return [];
+  return [`Where port ${portOf(callbackUrl)} is forwarded, this short URL is enough: ${shortUrl}`];
 }
 
 /** Explains how the redirect reaches this machine when the browser probably runs on another machine. */
@@ -58,12 +83,11 @@ function remoteBrowserHint({
   listening,
   isForwarded = false,
   profile,
-}: LoginInstructionsOptions & Omit<LoginUrls, 'startUrl'>): readonly string[] {
+}: ShownInstructions): readonly string[] {
   // If the authorization server is on the loopback interface of this machine, a browser that reaches it also reaches the
   // loopback listener.
   if (!listening || isForwarded || isLoopbackHost(new URL(authorizationUrl).hostname)) return [];
-  const url = new URL(callbackUrl);
-  const port = url.port === '' ? '80' : url.port;
+  const port = portOf(callbackUrl);
   const { ssh } = runtimeEnvironment;
   const paste = formatCommandForProfile(profile, 'auth login --paste');
   if (runtimeEnvironment.codespaces) {
@@ -72,7 +96,7 @@ function remoteBrowserHint({
   if (ssh !== undefined) {
     const server = ssh.server || 'THIS-SERVER';
     const via = ssh.port === 22 ? '' : ` -p ${ssh.port}`;
-    const address = url.hostname === '[::1]' ? '[::1]' : '127.0.0.1';
+    const address = new URL(callbackUrl).hostname === '[::1]' ? '[::1]' : '127.0.0.1';
     return [
       `This is an SSH session: for a browser on your own machine run \`ssh${via} -L ${port}:${address}:${port} ${server}\` there first, or use ${paste}.`,
     ];
@@ -89,17 +113,26 @@ function remoteBrowserHint({
   return [];
 }
 
+function portOf(url: string): string {
+  return new URL(url).port || '80';
+}
+
 /**
- * Whether the program may open a browser: only for a user at a terminal, never in CI or where a text browser would use the
- * terminal.
+ * Why the program opens no browser; undefined if it may: only for a user at a terminal, never in CI or where a text browser would
+ * use the terminal.
  */
-export function canOpenBrowser(
-  runtimeEnvironment: BrowserEnvironment,
+export function browserObstacle(
+  { ci, display, wsl, ssh }: BrowserEnvironment,
   terminal: boolean,
-  browserVariable: string | undefined,
-): boolean {
-  if (!terminal || runtimeEnvironment.ci) return false;
-  return (
-    runtimeEnvironment.display || runtimeEnvironment.wsl || (browserVariable !== undefined && browserVariable !== '')
-  );
+  browserVariable = '',
+): string | undefined {
+  if (!terminal) return 'standard input or standard error is not a terminal';
+  if (ci) return 'the variable CI is set';
+  if (browserVariable.trim() === 'none') return 'the variable BROWSER is "none"';
+  if (display || wsl || browserVariable !== '') return undefined;
+  return ssh === undefined ? 'this session has no graphical display' : 'this is an SSH session without a display';
+}
+
+export function canOpenBrowser(...facts: Parameters<typeof browserObstacle>): boolean {
+  return browserObstacle(...facts) === undefined;
 }

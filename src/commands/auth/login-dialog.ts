@@ -1,6 +1,7 @@
 import type { ListenAddress, OnRefusedPeer } from '../../auth/loopback/index.ts';
 import type { LoginDeps } from '../../auth/session/login.ts';
-import { canOpenBrowser, openBrowserAndPrintLoginInstructions } from '../../auth/session/login-instructions.ts';
+import { browserObstacle, openBrowserAndPrintLoginInstructions } from '../../auth/session/login-instructions.ts';
+import { usageError } from '../../base/errors.ts';
 import { sanitizeLine } from '../../base/sanitize.ts';
 import type { ParsedArgs } from '../../cli/command.ts';
 import { readTerminalLines } from '../../cli/read-terminal-lines.ts';
@@ -29,20 +30,23 @@ export interface LoginDialogOptions {
   readonly listenAddress?: ListenAddress | undefined;
   /** The time limit as the user typed it, such as `5m`. */
   readonly limit: string;
+  /** Whether the login ends if the program in BROWSER cannot be started, because nobody reads the URL. */
+  readonly isUnattended?: boolean;
 }
 
 export function createLoginDialog(
   { host, output, prompts, globals }: CommandContext,
   args: ParsedArgs,
-  { profile, listen, listenAddress, limit }: LoginDialogOptions,
+  { profile, listen, listenAddress, limit, isUnattended = false }: LoginDialogOptions,
 ): LoginDialog {
   const isTerminal = host.stdin.isTTY === true && host.stderr.isTTY;
   const pasting = isTerminal || args.has('paste');
   const runtimeEnvironment = detectBrowserEnvironment(host.env, host.platform);
   // A browser is opened only if the login listens at the callback URL of this machine, so that the redirect can arrive.
   const isLocal = listen && listenAddress === undefined;
-  const canOpen =
-    !args.has('no-browser') && isLocal && canOpenBrowser(runtimeEnvironment, isTerminal, host.env.BROWSER);
+  const isWanted = isLocal && !args.has('no-browser');
+  const obstacle =
+    isWanted && !isUnattended ? browserObstacle(runtimeEnvironment, isTerminal, host.env.BROWSER) : undefined;
   const confirmScope = (requested: string, granted: string, signal: AbortSignal): Promise<boolean> =>
     prompts.confirm({
       message: `The granted scope is "${sanitizeLine(granted)}", the requested scope is "${requested}". Keep this session?`,
@@ -52,17 +56,24 @@ export function createLoginDialog(
   return {
     canContinue: prompts.interactive,
     onOtherScope: args.has('accept-scope') ? 'accept' : prompts.interactive ? confirmScope : 'refuse',
-    showInstructions: (addresses, { isContinued }) =>
-      openBrowserAndPrintLoginInstructions(host, addresses, {
+    showInstructions: async (addresses, { isContinued }) => {
+      const opened = await openBrowserAndPrintLoginInstructions(host, addresses, {
         profile,
         runtimeEnvironment,
-        canOpen,
+        obstacle,
+        canOpen: isWanted && obstacle === undefined,
         isContinued,
         listening: listen,
         isForwarded: listenAddress !== undefined,
         pasting,
         limit,
-      }),
+      });
+      if (isUnattended && !opened && !isContinued)
+        throw usageError(
+          'cannot log in: the program in BROWSER could not be started, and --no-input was given without a terminal',
+          'add `--no-browser`, which prints the URL and waits',
+        );
+    },
     pastedLines: (signal) => {
       if (!pasting) return noPastedLines();
       return readTerminalLines(

@@ -95,7 +95,7 @@ export const authLoginCommand: CommandSpec<CommandContext> = {
     checkOptions(context.sessionSettings(typed), args);
     const listenAddress = readCallbackListenOptions(args);
     if (args.has('with-token')) return loginWithToken(context, args, typed);
-    refuseWithoutPerson(context, args);
+    const isUnattended = requirePerson(context, args);
     const limitText = args.value('login-timeout') ?? '5m';
     const limit = parseDurationToMillisecondsOrThrow(limitText, '--login-timeout', 1000);
     const login = await resolveOrPromptForLoginSettings(context, typed);
@@ -135,6 +135,7 @@ export const authLoginCommand: CommandSpec<CommandContext> = {
           listen: request.listen,
           listenAddress,
           limit: limitText,
+          isUnattended,
         }),
         report: async (result) => {
           await saveLoginOptionsInProfile(context, settings, typed);
@@ -150,11 +151,23 @@ export const authLoginCommand: CommandSpec<CommandContext> = {
 const implicitFlowWarning =
   'the implicit flow issues no refresh token, and its access token is part of a browser URL; the code flow is safer';
 
-/** In a CI job no person can sign in, so the login would wait until its time limit expires. */
-function refuseWithoutPerson({ host }: CommandContext, args: ParsedArgs): void {
+/**
+ * In a CI job, and without a terminal where no input is wanted, nobody reads the URL, so the login would wait until its time limit
+ * expires. Returns true if the login depends on the program in BROWSER, which is started without a terminal then.
+ */
+function requirePerson({ host, globals }: CommandContext, args: ParsedArgs): boolean {
   const { env, stdin, stderr } = host;
-  if (!isCi(env) || stdin.isTTY === true || stderr.isTTY) return;
-  if (args.has('no-browser') || args.has('paste') || (env.BROWSER ?? '') !== '') return;
+  if (stdin.isTTY === true || stderr.isTTY || args.has('no-browser') || args.has('paste')) return false;
+  const browser = env.BROWSER?.trim() ?? '';
+  if (globals.has('no-input')) {
+    // With --callback-listen the browser is on another machine.
+    if (browser !== '' && browser !== 'none' && !args.has('callback-listen')) return true;
+    throw usageError(
+      'cannot log in: --no-input was given, and neither standard input nor standard error is a terminal',
+      'add `--no-browser`, which prints the URL and waits, or `--paste`, which reads `CODE STATE` from standard input',
+    );
+  }
+  if (!isCi(env) || browser !== '') return false;
   throw usageError(
     'cannot log in: CI is set, and neither standard input nor standard error is a terminal',
     'set CLOUDCTL_ACCESS_TOKEN to an access token, or log in elsewhere; `--no-browser` prints the URL and waits',

@@ -119,6 +119,16 @@ describe('rule 28: the page behind the redirect exists once a response was taken
   test('another word', () => expect(word(request('/done/d2'), taken)).toBe('not_found'));
 });
 
+describe('rule 35: the short link leads to the printed URL until a response was taken', () => {
+  test('first', () => expect(word(request('/5b07'))).toBe('short'));
+  test('again, and beside the start link', () =>
+    expect(word(request('/5b07'), { kind: 'armed', started: true })).toBe('short'));
+  test('after a response', () => expect(word(request('/5b07'), taken)).toBe('already_finished'));
+  test('another word', () => expect(word(request('/5b08'))).toBe('not_found'));
+  test('in a frame', () =>
+    expect(word(request('/5b07', withHeaders('Host', host, 'Sec-Fetch-Dest', 'iframe')))).toBe('forbidden'));
+});
+
 describe('rule 35: the start link is good for one use', () => {
   test('first', () => expect(word(request('/start/s1'))).toBe('start'));
   test('again', () => expect(word(request('/start/s1'), { kind: 'armed', started: true })).toBe('start_again'));

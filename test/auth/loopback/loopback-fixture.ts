@@ -20,7 +20,7 @@ export function expected(
     authorizationOrigin: 'https://cloud.example.com',
     nonce: 'nonce-of-the-bridge',
     validate: (parameters, place) => validateResponse(parameters, place, { state, flow }),
-    paths: { callback: '/callback', relay: '/callback/fragment', start: '/start/s1', done: '/done/d1' },
+    paths: { callback: '/callback', relay: '/callback/fragment', start: '/start/s1', short: '/5b07', done: '/done/d1' },
     ...own,
   };
 }

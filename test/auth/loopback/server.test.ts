@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import type { LoginOutcome } from '../../../src/auth/loopback/pages.ts';
+import type { LoginOutcome, TabAnswer } from '../../../src/auth/loopback/pages.ts';
 import { Login } from '../../../src/auth/loopback/server.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
@@ -292,7 +292,7 @@ function settle(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-function setup(finish: (accepted: string) => Promise<LoginOutcome> = () => new Promise(() => undefined)) {
+function setup(finish: (accepted: string) => Promise<TabAnswer> = () => new Promise(() => undefined)) {
   const clock = handClock();
   let released = 0;
   const calls: string[] = [];
@@ -344,6 +344,23 @@ test('rule 28: the port closes once the tab was told', async () => {
   leave('browser');
   await login.closed;
   expect(released()).toBe(1);
+});
+
+test('the port stays open for half a second behind a program that read the page, but not when the login continues', async () => {
+  const scanned = setup(async () => signedIn);
+  scanned.login.take('a', 'code=a');
+  scanned.login.tabWaits()('program');
+  await settle();
+  await scanned.clock.pass(499);
+  expect(scanned.released()).toBe(0);
+  await scanned.clock.pass(1);
+  expect(scanned.released()).toBe(1);
+  const continued = setup(async () => ({ kind: 'continue', url: 'https://auth.example/' }));
+  continued.login.take('a', 'code=a');
+  await settle();
+  continued.login.tabWaits()('program');
+  await settle();
+  expect(continued.released()).toBe(1);
 });
 
 test('rule 28: or after five seconds without a tab', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
-  canOpenBrowser,
+  browserObstacle,
   loginInstructions,
   openBrowserAndPrintLoginInstructions,
 } from '../../../src/auth/session/login-instructions.ts';
@@ -66,6 +66,48 @@ describe('the login instructions', () => {
     expectGolden('auth', added.join('\n'));
   });
 
+  it('say why no browser is opened, but not beside one that was', () => {
+    const obstacle = 'this session has no graphical display';
+    expect(textWith({ obstacle }).split('\n')[0]).toContain(obstacle);
+    expect(textWith({ obstacle, opened: true })).toBe(textWith({ opened: true }));
+    expect(textWith({ obstacle, isContinued: true })).toBe(textWith({ isContinued: true }));
+  });
+
+  it.each<[string, Parameters<typeof textWith>[0], boolean]>([
+    ['in an SSH session', { runtimeEnvironment: { ...nowhere, ssh: { server: 'host', port: 22 } } }, true],
+    ['for a published port', { isForwarded: true }, true],
+    ['on this machine', {}, false],
+    ['beside an opened browser', { isForwarded: true, opened: true }, false],
+    ['for paste alone', { isForwarded: true, shortUrl: undefined }, false],
+  ])('%s have the short URL of the helper: %#', (_where, changes, isShown) => {
+    const shortUrl = 'http://127.0.0.1:8765/5b07c9d2e4';
+    const lines = textWith({ shortUrl, ...changes }).split('\n');
+    expect(lines.filter((line) => line.includes(shortUrl))).toHaveLength(isShown ? 1 : 0);
+    expect(lines).toContain(authorizationUrl);
+    if (isShown) expectGolden('auth', lines.at(-1) ?? '');
+  });
+
+  it.each([
+    [true, { FORCE_HYPERLINK: '1' }, true],
+    [true, { TERM: 'xterm-kitty', SSH_TTY: '/dev/pts/1' }, true],
+    [true, { TERM: 'dumb' }, false],
+    [false, { TERM: 'xterm-kitty' }, false],
+  ])('in a terminal (%s) with %j have the URL as a link: %s', async (isTerminal, env, isLink) => {
+    const host = testHost({ env, ...(isTerminal ? { terminal: 80 } : {}) });
+    const addresses = { authorizationUrl, callbackUrl: 'http://127.0.0.1:8765/callback', startUrl: undefined };
+    await openBrowserAndPrintLoginInstructions(host, addresses, {
+      profile: profileNamed('work'),
+      runtimeEnvironment: nowhere,
+      listening: true,
+      pasting: false,
+      limit: '5m',
+      isContinued: false,
+      canOpen: false,
+    });
+    expect(host.err().includes(`\u001b]8;;${authorizationUrl}\u001b\\${authorizationUrl}\u001b]8;;`)).toBe(isLink);
+    expect(host.err().includes('\u001b')).toBe(isLink);
+  });
+
   it('forward the port to the address of the listener', () => {
     const runtimeEnvironment = { ...nowhere, ssh: { server: 'host', port: 22 } };
     const forward = (callbackUrl: string) => /-L (\S+) host/.exec(textWith({ runtimeEnvironment, callbackUrl }))?.[1];
@@ -101,7 +143,7 @@ describe('the login instructions', () => {
     };
     const options = { profile: profileNamed('work'), runtimeEnvironment: nowhere, limit: '5m', isContinued: false };
     const addresses = { authorizationUrl, callbackUrl: 'http://127.0.0.1:8765/callback', startUrl: 'http://x' };
-    await openBrowserAndPrintLoginInstructions({ stderr: host.stderr, browser: { open } }, addresses, {
+    await openBrowserAndPrintLoginInstructions({ env: {}, stderr: host.stderr, browser: { open } }, addresses, {
       ...options,
       listening: true,
       pasting: true,
@@ -120,7 +162,18 @@ describe('a browser may be opened', () => {
     ['with an empty BROWSER', {}, true, '', false],
     ['without a terminal', { display: true }, false, 'firefox', false],
     ['under CI', { display: true, ci: true }, true, 'firefox', false],
+    ['with BROWSER=none', { display: true }, true, 'none', false],
+    ['over SSH', { ssh: { server: '10.0.0.5', port: 22 } }, true, undefined, false],
+    [
+      'over SSH with a forwarded display',
+      { ssh: { server: '10.0.0.5', port: 22 }, display: true },
+      true,
+      undefined,
+      true,
+    ],
   ])('%s: %#', (_where, around, terminal, browser, may) => {
-    expect(canOpenBrowser({ ...nowhere, ...around }, terminal, browser)).toBe(may);
+    const obstacle = browserObstacle({ ...nowhere, ...around }, terminal, browser);
+    expect(obstacle === undefined).toBe(may);
+    if (!may) expectGolden('auth', obstacle ?? '');
   });
 });

@@ -518,6 +518,48 @@ it.each([
   if (code === 2) expect(ran.err).toContain('CLOUDCTL_ACCESS_TOKEN');
 });
 
+describe('with --no-input and without a terminal', () => {
+  it.each<[string, readonly string[], Readonly<Record<string, string>>, number]>([
+    ['ends at once', [], {}, 2],
+    ['ends at once under CI', [], { CI: 'true' }, 2],
+    ['ends at once with an empty BROWSER', [], { BROWSER: ' ' }, 2],
+    ['ends at once with BROWSER=none', [], { BROWSER: 'none', DISPLAY: ':0' }, 2],
+    ['ends at once with a display', [], { DISPLAY: ':0' }, 2],
+    [
+      'ends at once for a listener of a container',
+      ['--callback-listen', '0.0.0.0', '--allow-peer', '172.17.0.1/32'],
+      { BROWSER: 'firefox' },
+      2,
+    ],
+    ['goes on with --no-browser', ['--no-browser'], {}, 6],
+    ['reads CODE STATE with --paste', ['--paste'], {}, 4],
+    ['goes on with BROWSER', [], { BROWSER: 'firefox' }, 6],
+    ['goes on with BROWSER under CI', [], { BROWSER: 'firefox', CI: 'true' }, 6],
+  ])('%s', async (_, words, more, code) => {
+    const sandbox = await sandboxFor();
+    const host = testHost();
+    await seedSession(host, sandbox, { values: { auth_url: await closedOrigin() } });
+    const env = { ...host.env, CLOUDCTL_CLIENT_SECRET: sandbox.ready.client_secret, ...more };
+    const ran = await runCloudctl({ ...host, env }, ['auth', 'login', '--force', '--no-input', ...words], {
+      browse: () => undefined,
+      stdin: 'the-code the-state\n',
+    });
+    expect(ran.code).toBe(code);
+    expect(ran.host.opened).toHaveLength('BROWSER' in more && code === 6 ? 1 : 0);
+    if (words.length === 0 && Object.keys(more).length === 0) expectGolden('auth', ran.err);
+    else if (code === 2) expect(ran.err).toMatch(/--no-browser\b[\s\S]*--paste\b/);
+  });
+
+  it('ends at once when BROWSER cannot be started', async () => {
+    const sandbox = await sandboxFor();
+    const host = testHost();
+    await seedSession(host, sandbox);
+    const env = { ...host.env, CLOUDCTL_CLIENT_SECRET: sandbox.ready.client_secret, BROWSER: '/nowhere' };
+    const ran = await runCloudctl({ ...host, env }, ['auth', 'login', '--force', '--no-input', '-o', 'json']);
+    expect([ran.code, ran.error().code]).toEqual([2, 'usage']);
+  });
+});
+
 it.each([
   ['of other servers', { authOrigin: 'https://auth.example', baseOrigin: 'https://api.example' }],
   ['of other servers that has expired', { authOrigin: 'https://auth.example', expiresAt: 1 }],
