@@ -48,6 +48,19 @@ describe('the redirect', () => {
     expect(started.finishes).toEqual([{ kind: 'state_mismatch' }]);
   });
 
+  test('rule 35: the short URL leads to the authorization URL until a response was taken', async () => {
+    const started = await start();
+    const { shortUrl, authorizationUrl } = started.loopback;
+    expect(shortUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/[0-9a-f]{10}$/);
+    for (const _ of ['first', 'again']) {
+      const answer = await get(started, new URL(shortUrl).pathname);
+      expect([answer.status, answer.headers.get('location')]).toEqual([303, authorizationUrl]);
+      protectedAnswer(answer);
+    }
+    expect((await get(started, genuine)).status).toBe(303);
+    expect((await get(started, new URL(shortUrl).pathname)).status).toBe(410);
+  });
+
   test('rule 22: of 20 identical callbacks at once one is taken', async () => {
     const started = await start();
     const answers = await Promise.all(Array.from({ length: 20 }, () => get(started, genuine)));
