@@ -9,7 +9,7 @@ export function build(options?: {
   readonly forTests?: boolean;
 }): Promise<object>;
 
-/** The program into `dist-test/`, with the hook that interrupts it at a point (src/auth/session/failpoints.ts). */
+/** The program into `dist-test/`, with the hook that interrupts it at a point (src/auth/session/run.ts). */
 export function buildForTests(): Promise<object>;
 
 /** The options of esbuild for every file of the program. */

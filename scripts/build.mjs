@@ -29,7 +29,7 @@ const external = ['@napi-rs/keyring', 'fs-native-extensions'];
 /**
  * Builds `entries` of the project at `from` into `dist`. The new folder is finished before it takes the old one's
  * place, so a program that is started during a build loads one of the two, never a mixture. `forTests` includes the hook
- * that interrupts a refresh (src/auth/session/failpoints.ts); the product does not contain it.
+ * that interrupts a refresh (src/auth/session/run.ts); the product does not contain it.
  */
 export async function build({
   from = root,

@@ -7,7 +7,7 @@
 /** @type {[string, ...RegExp[]][]} */
 const packRoots = [
   ['entry', /^src\/entry\.ts/, /^src\/platform\/v8-code-cache\.ts/],
-  ['token', /^src\/auth\/session\/read-access-token-on-fast-path\.ts/],
+  ['token', /^src\/auth\/session\/token\.ts/],
   ['secret-service', /^src\/platform\/read-keychain-quickly\.ts/],
   [
     'main',
@@ -16,7 +16,7 @@ const packRoots = [
   ],
   ['run', /^src\/(context|cli\/parse-command-line|commands\/config\/list)\.ts/],
   ['network', /^src\/(platform\/(undici-sender|send-http-request-once|connection-pool)|context\/profile-services)\.ts/],
-  ['refresh', /^src\/auth\/session\/refresh-session\.ts/],
+  ['refresh', /^src\/auth\/session\/refresh\.ts/],
   ['droplets', /^src\/commands\/droplets\/list\.ts/],
   ['yaml', /^src\/cli\/formats\/yaml\.ts/],
   [

@@ -1,11 +1,15 @@
 import type { ApiClient } from './api/client.ts';
 import { createSandboxAdminClient, type SandboxAdminApi } from './api/sandbox-admin.ts';
 import type { OAuthClient } from './auth/oauth/index.ts';
-import type { CommandSession } from './auth/session/command.ts';
-import type { SessionServerBinding } from './auth/session/credential-record.ts';
-import type { CredentialStore } from './auth/session/credential-store.ts';
-import type { ProfileAccessTokenProvider } from './auth/session/profile-access-token-provider.ts';
-import { type ProfilePaths, profilePaths } from './auth/session/profile-paths.ts';
+import {
+  type CommandSession,
+  type CredentialStore,
+  type ProfileAccessTokenProvider,
+  type ProfilePaths,
+  profilePaths,
+  type SessionRun,
+  type SessionServerBinding,
+} from './auth/session/index.ts';
 import { CliError, usageError } from './base/errors.ts';
 import { sanitizeLine } from './base/sanitize.ts';
 import { isColorEnabled } from './cli/color.ts';
@@ -27,7 +31,7 @@ import {
   resolveProfileSettings,
 } from './config/settings.ts';
 import { readGlobalSettingsFromOptions, resolveOutputFormat } from './context/global-overrides.ts';
-import type { ProfileSessionServices } from './context/profile-session-services.ts';
+import type { ProfileServices } from './context/profile-services.ts';
 import { createHttpSenderWithRequestTimeout } from './platform/create-http-sender-with-request-timeout.ts';
 import { acquireFileLock, type HeldFileLock } from './platform/file-lock.ts';
 import type { CommandHttpSenderOptions, HostSystem, OutputSink, ProcessEnvironment } from './platform/host.ts';
@@ -36,7 +40,7 @@ import { findUnsafeEnvironmentVariable } from './platform/unsafe-environment-var
 
 /**
  * The services, settings and output that a command uses. Each service is created on first use. Only context.ts and
- * context/profile-session-services.ts create services.
+ * context/profile-services.ts create services.
  */
 export interface CommandContext {
   readonly host: HostSystem;
@@ -62,6 +66,8 @@ export interface CommandContext {
   readonly store: (settings: ResolvedProfileSettings, limit?: number) => Promise<CredentialStore>;
   /** The access token for the resource API: `CLOUDCTL_ACCESS_TOKEN`, the token command of the profile, or its stored session. */
   readonly session: (settings: ResolvedProfileSettings) => Promise<ProfileAccessTokenProvider>;
+  /** What login and refresh of a profile work with. */
+  readonly sessionRun: (settings: ResolvedProfileSettings, binding: SessionServerBinding) => Promise<SessionRun>;
   /** The session of a profile with `token_command`. `limit`: milliseconds until its program is ended. */
   readonly commandSession: (settings: ResolvedProfileSettings, limit?: number) => Promise<CommandSession>;
   readonly api: (settings: ResolvedProfileSettings) => Promise<ApiClient>;
@@ -168,10 +174,10 @@ export async function createCommandContext(
     // No progress is shown during a prompt, because its text would be drawn over the prompt.
     before: () => progress.stop(),
   });
-  let loaded: Promise<ProfileSessionServices> | undefined;
-  const services = (): Promise<ProfileSessionServices> => {
-    loaded ??= import('./context/profile-session-services.ts').then(({ createProfileSessionServices }) =>
-      createProfileSessionServices({
+  let loaded: Promise<ProfileServices> | undefined;
+  const services = (): Promise<ProfileServices> => {
+    loaded ??= import('./context/profile-services.ts').then(({ createProfileServices }) =>
+      createProfileServices({
         ...{ host, output, prompts, stderr, send, lock, requireSafe, config, timeout },
         profilePaths: place,
       }),
@@ -203,6 +209,7 @@ export async function createCommandContext(
     profilePaths: place,
     store: async (...of) => (await services()).store(...of),
     session: async (of) => (await services()).session(of),
+    sessionRun: async (...of) => (await services()).sessionRun(...of),
     commandSession: async (...of) => (await services()).commandSession(...of),
     api: async (of) => (await services()).api(of),
     send,

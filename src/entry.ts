@@ -25,9 +25,7 @@ async function start(argv: readonly string[]): Promise<void> {
   process.on('SIGUSR1', () => {});
   let isBlocked = false;
   if (argv.includes('auth') && argv.includes('token')) {
-    const { readAccessTokenOnFastPath: fastPathToken } = await import(
-      './auth/session/read-access-token-on-fast-path.ts'
-    );
+    const { readAccessTokenOnFastPath: fastPathToken } = await import('./auth/session/token.ts');
     const token = await fastPathToken(argv, process.env, process.platform, Date.now(), () => {
       isBlocked = true;
     });

@@ -1,6 +1,6 @@
 import { notJsonError, toApiError } from '../api/api-response.ts';
 import { paginate } from '../api/list.ts';
-import { buildRefusedRequestHints } from '../auth/session/session-server-binding.ts';
+import { buildRefusedRequestHints } from '../auth/session/index.ts';
 import { usageError } from '../base/errors.ts';
 import { tryParseExactJson, tryParseJson } from '../base/json.ts';
 import type { CommandSpec, ParsedArgs } from '../cli/command.ts';

@@ -1,13 +1,35 @@
-import { parseCallback } from '../auth/loopback/index.ts';
-import { readLoggedInAccountFile } from '../auth/session/account.ts';
-import { findProfileServerBinding } from '../auth/session/credential-record.ts';
-import { determineReportedSessionState, formatTokenExpiry } from '../auth/session/session-report.ts';
-import { loadStoredSession } from '../auth/session/stored-session.ts';
 import {
+  buildFailedDoctorFinding,
+  checkBrowser,
+  checkBrowserPortReachability,
+  checkClientSecretConfigured,
+  checkEnvironmentVariables,
+  checkLoginCallbackPorts,
+  checkLoginProfile,
+  checkStateFolder,
+  checkTokenCommandProfile,
+  checkTrust,
+  checkUrlResponds,
+  checkVariables,
+  createDoctorReport,
+  type DoctorEndpointToCheck,
+  type DoctorFinding,
+  probeCallbackPorts,
+  probeCredentialFolder,
+  probeKeychain,
+  summarizeFindings,
+} from '../auth/doctor/index.ts';
+import { parseCallback } from '../auth/loopback/index.ts';
+import {
+  determineReportedSessionState,
+  findProfileServerBinding,
   formatCommandForProfile,
   formatLoginCommand,
   formatLoginFlowOption,
-} from '../auth/session/suggested-commands.ts';
+  formatTokenExpiry,
+  loadStoredSession,
+  readLoggedInAccountFile,
+} from '../auth/session/index.ts';
 import { CliError } from '../base/errors.ts';
 import { sanitizeLine } from '../base/sanitize.ts';
 import type { ListView } from '../cli/columns.ts';
@@ -19,24 +41,6 @@ import { createDamagedConfigError } from '../config/damaged-config-error.ts';
 import { type ResolvedProfileSettings, requireNamedProfileExists, resolveProfileSettings } from '../config/settings.ts';
 import { readGlobalSettingsFromOptions } from '../context/global-overrides.ts';
 import type { CommandContext } from '../context.ts';
-import { checkBrowser, checkBrowserPortReachability, checkEnvironmentVariables } from '../doctor/check-browser.ts';
-import { checkLoginCallbackPorts } from '../doctor/check-login-callback-ports.ts';
-import {
-  checkClientSecretConfigured,
-  checkLoginProfile,
-  checkTokenCommandProfile,
-  checkVariables,
-} from '../doctor/check-login-profile.ts';
-import { checkStateFolder } from '../doctor/check-state-folder.ts';
-import { checkTrust, checkUrlResponds, type DoctorEndpointToCheck } from '../doctor/check-url-responds.ts';
-import {
-  buildFailedDoctorFinding,
-  createDoctorReport,
-  type DoctorFinding,
-  summarizeFindings,
-} from '../doctor/doctor-finding.ts';
-import { probeCallbackPorts } from '../doctor/probe-callback-ports.ts';
-import { probeCredentialFolder, probeKeychain } from '../doctor/probe-credential-store.ts';
 import { findOpener } from '../platform/browser.ts';
 import { detectBrowserEnvironment } from '../platform/browser-environment.ts';
 import { requireHome } from '../platform/folders.ts';

@@ -1,5 +1,5 @@
 import { findDroplets } from '../api/droplets.ts';
-import { canOpenBrowser } from '../auth/session/login-instructions.ts';
+import { canOpenBrowser } from '../auth/session/index.ts';
 import { CliError, usageError } from '../base/errors.ts';
 import { isId } from '../base/json.ts';
 import type { CommandSpec } from '../cli/command.ts';

@@ -2,18 +2,19 @@ import { fetchAccountOfToken } from '../api/account-details.ts';
 import { listAllActions } from '../api/actions.ts';
 import { type ApiClient, createApiClient } from '../api/client.ts';
 import { fetchOnlineMigration, isEndedMigrationStatus } from '../api/online-migration.ts';
-import { readLoggedInAccountFile } from '../auth/session/account.ts';
-import { findProfileServerBinding } from '../auth/session/credential-record.ts';
 import {
   buildLoginSessionReport,
+  buildRefusedRequestHints,
   computeReportedTokenSecondsLeft,
   determineReportedSessionState,
+  findProfileServerBinding,
+  formatLoginFlowOption,
+  formatReauthenticateCommand,
   type LoginSessionReport,
+  loadStoredSession,
   type ReportedSessionState,
-} from '../auth/session/session-report.ts';
-import { buildRefusedRequestHints } from '../auth/session/session-server-binding.ts';
-import { loadStoredSession } from '../auth/session/stored-session.ts';
-import { formatLoginFlowOption, formatReauthenticateCommand } from '../auth/session/suggested-commands.ts';
+  readLoggedInAccountFile,
+} from '../auth/session/index.ts';
 import { CliError } from '../base/errors.ts';
 import { compareAccountsAndServerOrigins, personalTeamValue } from '../base/identity.ts';
 import { type JsonRecord, readStringField } from '../base/json.ts';

@@ -1,7 +1,6 @@
 import { fetchAccountDetails } from '../api/account-details.ts';
 import { createRateLimitWaitFunction } from '../api/rate-limit-wait.ts';
-import { readLoggedInAccountFile } from '../auth/session/account.ts';
-import { buildRefusedRequestHints } from '../auth/session/session-server-binding.ts';
+import { buildRefusedRequestHints, readLoggedInAccountFile } from '../auth/session/index.ts';
 import { CliError } from '../base/errors.ts';
 import { type AccountAndServerOrigins, describeTeam } from '../base/identity.ts';
 import { accessTokenSource, type ResolvedProfileSettings } from '../config/settings.ts';

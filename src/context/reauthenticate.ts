@@ -1,15 +1,21 @@
 import { isSameScope } from '../auth/oauth/index.ts';
-import { type LoggedInAccount, readLoggedInAccountFile } from '../auth/session/account.ts';
-import type { CredentialRecord } from '../auth/session/credential-record.ts';
-import { performLogin } from '../auth/session/login.ts';
-import { browserObstacle, openBrowserAndPrintLoginInstructions } from '../auth/session/login-instructions.ts';
-import type { OAuthLoginOptions } from '../auth/session/oauth-login-options.ts';
-import { loadStoredSession } from '../auth/session/stored-session.ts';
-import { buildAuthorizationAccountPrefix } from '../auth/session/suggested-commands.ts';
+import {
+  browserObstacle,
+  buildAuthorizationAccountPrefix,
+  type CredentialRecord,
+  type LoggedInAccount,
+  type LoginRequest,
+  loadStoredSession,
+  openBrowserAndPrintLoginInstructions,
+  performLogin,
+  readLoggedInAccountFile,
+  type SessionRun,
+} from '../auth/session/index.ts';
 import { describeTeam } from '../base/identity.ts';
+import type { CommandOutputWriter } from '../cli/output.ts';
+import type { Prompts } from '../cli/prompts.ts';
 import { detectBrowserEnvironment } from '../platform/browser-environment.ts';
-import { createLoginDeps } from './login-deps.ts';
-import type { Reauthenticate } from './stored-session-token-provider.ts';
+import type { HostSystem } from '../platform/host.ts';
 
 /** Time limit of a login through the browser without user input, in milliseconds. */
 const loginLimitMs = 120_000;
@@ -19,37 +25,40 @@ const loginLimitMs = 120_000;
  * showing a page. The user is asked for confirmation before the new login. Returns false if the user declines or the account is
  * not known.
  */
-export const reauthenticate: Reauthenticate = async (parts, settings, binding) => {
-  const { host, output, prompts, store } = parts;
-  const { profileName, values } = settings;
-  const stored = await loadStoredSession(store, binding);
+export async function reauthenticate(
+  {
+    host,
+    output,
+    prompts,
+  }: {
+    readonly host: HostSystem;
+    readonly output: Pick<CommandOutputWriter, 'note'>;
+    readonly prompts: Pick<Prompts, 'confirm'>;
+  },
+  run: SessionRun,
+): Promise<boolean> {
+  const { profile, profileName, values } = run.settings;
+  const stored = await loadStoredSession(run.store, run.binding);
   const record = stored.kind === 'found' ? stored.record : undefined;
-  const request = silentRequest(
-    record,
-    readLoggedInAccountFile(host.folders.config, profileName),
-    values.pkce !== false,
-  );
-  const client = await parts.client(settings, binding);
+  const account = readLoggedInAccountFile(host.folders.config, profileName);
+  const silent = silentRequest(record, account, values.pkce !== false);
+  const client = await run.client();
   const isPublic = client.tokenParams === 'query' && client.clientSecret === undefined;
-  if (request === undefined || isPublic || (values.callback_urls ?? []).length === 0) return false;
+  if (silent === undefined || isPublic || (values.callback_urls ?? []).length === 0) return false;
   const message = `The session of profile "${profileName}" has ended. Log in again?`;
   if (!(await prompts.confirm({ message, default: true }))) return false;
   const runtimeEnvironment = detectBrowserEnvironment(host.env, host.platform);
   const obstacle = browserObstacle(runtimeEnvironment, true, host.env.BROWSER);
   await performLogin(
+    run,
+    { ...silent, profileFlow: values.flow },
     {
-      ...createLoginDeps(parts, { settings, binding, client, request, profileFlow: values.flow }),
-      // Only a server that follows docs/service.md supports `prompt=none`.
-      isSpecServer: () => true,
       onOtherScope: 'refuse',
       canContinue: true,
       showInstructions: async (addresses, { isContinued }) => {
         await openBrowserAndPrintLoginInstructions(host, addresses, {
-          profile: settings.profile,
-          runtimeEnvironment,
-          obstacle,
+          ...{ profile, runtimeEnvironment, obstacle, isContinued },
           canOpen: obstacle === undefined,
-          isContinued,
           listening: true,
           pasting: false,
           limit: '2m',
@@ -57,15 +66,14 @@ export const reauthenticate: Reauthenticate = async (parts, settings, binding) =
       },
       pastedLines: () => noPastedLines(),
       reportRejectedPaste: async () => undefined,
-      report: async ({ account }) =>
+      report: async (result) =>
         output.note(
-          `Logged in again as ${account.email ?? account.name ?? 'the same account'}, ${account.team_name === undefined ? describeTeam(record?.team) : `team ${account.team_name}`}.`,
+          `Logged in again as ${result.account.email ?? result.account.name ?? 'the same account'}, ${result.account.team_name === undefined ? describeTeam(record?.team) : `team ${result.account.team_name}`}.`,
         ),
     },
-    request,
   );
   return true;
-};
+}
 
 /**
  * The request for a login with the same account and scope; undefined for the implicit flow, which has neither `prompt` nor an
@@ -75,7 +83,7 @@ function silentRequest(
   record: CredentialRecord | undefined,
   account: LoggedInAccount | undefined,
   pkce: boolean,
-): OAuthLoginOptions | undefined {
+): LoginRequest | undefined {
   const hint = buildAuthorizationAccountPrefix(record?.accountUuid ?? account?.hint);
   const scope = record?.scope ?? account?.scope;
   if (hint === undefined || scope === undefined || record?.isGivenToken === true) return undefined;

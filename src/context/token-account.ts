@@ -1,7 +1,7 @@
 import { type AccountDetails, fetchAccountDetails } from '../api/account-details.ts';
 import type { RefusedRequestHints } from '../api/api-response.ts';
 import type { ApiClient, ApiRequest } from '../api/client.ts';
-import type { LoggedInAccount } from '../auth/session/account.ts';
+import type { LoggedInAccount } from '../auth/session/index.ts';
 import { CliError } from '../base/errors.ts';
 import { describeTeam, personalTeamValue } from '../base/identity.ts';
 import { sanitizeLine } from '../base/sanitize.ts';

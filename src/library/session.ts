@@ -1,28 +1,38 @@
-import { computeTokenRefreshMarginSeconds } from '../auth/session/credential-record.ts';
-import { decryptRefreshJournal } from '../auth/session/encrypted-journal.ts';
-import { Secret } from '../base/secret.ts';
 import {
-  buildStoredTokensAfterRefresh,
-  decodeStoredTokens,
-  encodeStoredTokens,
-  type StoredTokens,
-  storedTokenFields,
-  type Tokens,
-} from './stored-tokens.ts';
-import { reserveTokenJournalEntry, splitTokenJournalEntries } from './token-journal-entries.ts';
+  computeTokenRefreshMarginSeconds,
+  findNewest,
+  type Journaled,
+  type Newest,
+  type RecordCodec,
+  type RefreshAnswer,
+  refreshOnce,
+} from '../auth/session/index.ts';
+import { isJsonRecord, readNumberField, readStringField, tryParseJson } from '../base/json.ts';
+import { Secret } from '../base/secret.ts';
 import type { TokenStore } from './token-store.ts';
-
-export type { Tokens } from './stored-tokens.ts';
 
 export {
   createFileTokenStore,
   createKeychainTokenStore,
   createMemoryTokenStore,
+  type GrantWriter,
   type KeychainTokenStoreOptions,
   type TokenJournal,
   type TokenStore,
   TokenStoreError,
 } from './token-store.ts';
+
+/** Tokens from the token endpoint. */
+export interface Tokens {
+  readonly accessToken: string;
+  /** `refresh_token` of the response; null and an empty string mean that the response has none. */
+  readonly refreshToken?: string | null | undefined;
+  /**
+   * `expires_in` of the response, a number or its decimal digits. Default: the expiry is unknown, so that only
+   * `refusedToken` leads to a refresh.
+   */
+  readonly expiresInSeconds?: number | string | null | undefined;
+}
 
 export interface FreshToken {
   readonly accessToken: string;
@@ -67,13 +77,13 @@ export interface FreshTokenOptions {
 /** Stores the tokens of a login, in place of any earlier session. */
 export async function saveTokens(store: TokenStore, tokens: Tokens): Promise<void> {
   const session: StoredTokens = {
-    ...storedTokenFields(tokens),
-    id: randomWord(8),
-    generation: 1,
-    journalKey: randomWord(32),
+    ...fieldsOf(tokens),
+    sid: randomWord(8),
+    gen: 1,
+    journalKey: new Secret(randomWord(32)),
   };
   await store.withLock(async () => {
-    await store.write(encodeStoredTokens(session));
+    await store.write(codec.encode(session).reveal());
     await store.journal.remove();
   });
 }
@@ -98,93 +108,80 @@ export async function withFreshToken(
   refresh: RefreshTokens,
   options: FreshTokenOptions = {},
 ): Promise<FreshToken> {
-  const startedAt = Math.floor(Date.now() / 1000);
+  const startedAt = nowSeconds();
   const first = await readSession(store);
   if (first !== undefined && isUsable(first, options) && !(await isLaterGrantInJournal(store, first)))
     return freshTokenOf(first);
   return store.withLock(async () => {
     const stored = requireSession(await readSession(store));
     const newest = await adoptJournal(store, stored);
-    const { session } = newest;
+    const { record: session } = newest;
     const isRefreshedSince =
       isReplaced(first, stored) || (session !== stored && (session.obtainedAt ?? 0) >= startedAt);
     // Another refresh would invalidate the token that the other callers have just received.
     if (isUsable(session, isRefreshedSince ? { ...options, marginSeconds: 0 } : options)) return freshTokenOf(session);
-    return freshTokenOf(await refreshSession(store, newest, refresh, options));
+    return freshTokenOf(await refreshStored(store, newest, refresh, options));
   });
 }
 
-/** The session with its latest grant. */
-interface NewestSession {
-  readonly session: StoredTokens;
-  /** The journal entry of the grant when the store does not have it. The journal must keep this entry. */
-  readonly onlyCopy?: Uint8Array;
-}
-
-async function refreshSession(
+async function refreshStored(
   store: TokenStore,
-  { session, onlyCopy }: NewestSession,
+  newest: Newest<StoredTokens>,
   refresh: RefreshTokens,
   { signal = new AbortController().signal }: FreshTokenOptions,
 ): Promise<StoredTokens> {
+  const { record: session } = newest;
   const { refreshToken } = session;
   if (refreshToken === undefined) throw new LoginRequiredError('the session has no refresh token');
   signal.throwIfAborted();
-  const writeToJournal = await reserveTokenJournalEntry(store.journal, session, refreshToken, onlyCopy);
-  let next: StoredTokens;
-  try {
-    next = buildStoredTokensAfterRefresh(session, storedTokenFields(await refresh(refreshToken, signal)));
-  } catch (error) {
-    if (error instanceof RefreshRefusedError) return endSession(store, session, error);
-    // A new entry without a grant needs no removal: the next call reads the entry before it.
-    if (error instanceof RequestNotSentError && onlyCopy === undefined) await store.journal.remove();
-    throw error;
-  }
-  const isKept = await writeToJournal(next).then(
-    () => true,
-    () => false,
+  const send = async (keep: (next: StoredTokens) => Promise<void>): Promise<RefreshAnswer<StoredTokens>> => {
+    try {
+      const next = renewed(session, await refresh(refreshToken.reveal(), signal));
+      await keep(next);
+      return { kind: 'granted', next };
+    } catch (error) {
+      if (!(error instanceof RefreshRefusedError))
+        return { kind: 'failed', error, mayBeProcessed: !(error instanceof RequestNotSentError) };
+      const { refreshToken: _, ...ended } = session;
+      const refused = new LoginRequiredError('the server refused the refresh token', { cause: error });
+      return { kind: 'ended', ended, error: refused, mayBeProcessed: false };
+    }
+  };
+  return refreshOnce(
+    {
+      codec,
+      journal: store.journal,
+      random: randomBytes,
+      sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+      read: () => readSession(store),
+      write: async (next) => {
+        // Another machine that shares the store, but not its locks, may have refreshed the session.
+        if (isReplaced(session, requireSession(await readSession(store)))) return false;
+        await store.write(codec.encode(next).reveal());
+        return true;
+      },
+      send,
+      onUnstored: async (error, isKept) => {
+        // The journal still has the grant, and the next call stores it in the session.
+        if (!isKept) throw error;
+      },
+    },
+    newest,
+    nowSeconds(),
   );
-  try {
-    await store.write(encodeStoredTokens(next));
-    await store.journal.remove();
-  } catch (error) {
-    // The journal still has the grant, and the next call stores it in the session.
-    if (!isKept) throw error;
-  }
-  return next;
-}
-
-/**
- * The server refused the refresh token. If another machine that shares the store has refreshed the session, the tokens
- * of that refresh are used.
- */
-async function endSession(store: TokenStore, session: StoredTokens, cause: RefreshRefusedError): Promise<StoredTokens> {
-  const current = await readSession(store);
-  if (current !== undefined && (current.id !== session.id || current.generation > session.generation)) {
-    await store.journal.remove();
-    return current;
-  }
-  const { refreshToken: _, ...ended } = session;
-  try {
-    await store.write(encodeStoredTokens(ended));
-    await store.journal.remove();
-  } catch {
-    // The next call sends the refused token once more. The user has to log in in either case.
-  }
-  throw new LoginRequiredError('the server refused the refresh token', { cause });
 }
 
 /**
  * Stores the grant that an earlier call could write only to the journal. If the store does not take the grant, for example
  * because it is too long for the keychain, the journal keeps it.
  */
-async function adoptJournal(store: TokenStore, stored: StoredTokens): Promise<NewestSession> {
-  const found = findJournaledSession(await store.journal.read(), stored);
-  if (found === undefined) return { session: stored };
+async function adoptJournal(store: TokenStore, stored: StoredTokens): Promise<Newest<StoredTokens>> {
+  const found = findNewest(await store.journal.read(), stored, codec);
+  if (found.onlyCopy === undefined) return found;
   try {
-    await store.write(encodeStoredTokens(found.session));
+    await store.write(codec.encode(found.record).reveal());
     await store.journal.remove();
-    return { session: found.session };
+    return { record: found.record, inDoubt: false, isObsolete: false };
   } catch {
     return found;
   }
@@ -193,18 +190,7 @@ async function adoptJournal(store: TokenStore, stored: StoredTokens): Promise<Ne
 /** Read without the lock: an entry that is being written cannot be decrypted, and counts as missing. */
 async function isLaterGrantInJournal(store: TokenStore, stored: StoredTokens): Promise<boolean> {
   const journal = await store.journal.read().catch(() => undefined);
-  return findJournaledSession(journal, stored) !== undefined;
-}
-
-/** The latest grant in the journal that is later than the one in the store. */
-function findJournaledSession(journal: Uint8Array | undefined, stored: StoredTokens): NewestSession | undefined {
-  for (const entry of journal === undefined ? [] : splitTokenJournalEntries(journal)) {
-    const opened = decryptRefreshJournal(entry, new Secret(stored.journalKey));
-    const isLater = opened.head?.sid === stored.id && opened.head.gen > stored.generation;
-    const session = isLater && opened.kind === 'opens' ? decodeStoredTokens(opened.body.reveal()) : undefined;
-    if (session !== undefined) return { session, onlyCopy: entry };
-  }
-  return undefined;
+  return findNewest(journal, stored, codec).onlyCopy !== undefined;
 }
 
 /** Whether the token was not refused and is valid for more than the margin. */
@@ -213,12 +199,12 @@ function isUsable(session: StoredTokens, options: FreshTokenOptions): boolean {
   if (accessToken === options.refusedToken) return false;
   if (expiresAt === undefined || obtainedAt === undefined) return true;
   const { marginSeconds = computeTokenRefreshMarginSeconds({ expiresAt, obtainedAt }) } = options;
-  return expiresAt - Math.floor(Date.now() / 1000) > marginSeconds;
+  return expiresAt - nowSeconds() > marginSeconds;
 }
 
 /** Whether another caller has refreshed the session, or the user has logged in again, since the first read. */
 function isReplaced(first: StoredTokens | undefined, stored: StoredTokens): boolean {
-  return first === undefined || first.id !== stored.id || first.generation < stored.generation;
+  return first === undefined || first.sid !== stored.sid || first.gen < stored.gen;
 }
 
 function freshTokenOf({ accessToken, expiresAt }: StoredTokens): FreshToken {
@@ -228,7 +214,7 @@ function freshTokenOf({ accessToken, expiresAt }: StoredTokens): FreshToken {
 async function readSession(store: TokenStore): Promise<StoredTokens | undefined> {
   const text = await store.read();
   if (text === undefined) return undefined;
-  const session = decodeStoredTokens(text);
+  const session = codec.decode(text);
   if (session === undefined)
     throw new LoginRequiredError('the stored session cannot be read: it is damaged, or of another version');
   return session;
@@ -240,5 +226,81 @@ function requireSession(session: StoredTokens | undefined): StoredTokens {
 }
 
 function randomWord(bytes: number): string {
-  return Buffer.from(crypto.getRandomValues(new Uint8Array(bytes))).toString('base64url');
+  return Buffer.from(randomBytes(bytes)).toString('base64url');
+}
+
+function randomBytes(bytes: number): Uint8Array {
+  return crypto.getRandomValues(new Uint8Array(bytes));
+}
+
+function nowSeconds(): number {
+  return Math.floor(Date.now() / 1000);
+}
+
+interface StoredTokens extends Journaled {
+  readonly accessToken: string;
+  /** Seconds since the epoch. */
+  readonly expiresAt?: number;
+  /** When the access token was received, in seconds since the epoch; absent when the expiry is unknown. */
+  readonly obtainedAt?: number;
+}
+
+type TokenFields = Pick<StoredTokens, 'accessToken' | 'refreshToken' | 'expiresAt' | 'obtainedAt'>;
+
+/** Throws a TypeError without an access token. */
+function fieldsOf({ accessToken, refreshToken, expiresInSeconds }: Tokens): TokenFields {
+  if (typeof accessToken !== 'string' || accessToken === '') throw new TypeError('accessToken must be a text');
+  const lifetime = decodeLifetimeSeconds(expiresInSeconds);
+  const obtainedAt = nowSeconds();
+  return {
+    accessToken,
+    ...(typeof refreshToken === 'string' && refreshToken !== '' ? { refreshToken: new Secret(refreshToken) } : {}),
+    ...(lifetime === undefined ? {} : { expiresAt: obtainedAt + lifetime, obtainedAt }),
+  };
+}
+
+/** A response without a refresh token keeps the old one (RFC 6749 §6). */
+function renewed({ sid, gen, journalKey, refreshToken }: StoredTokens, tokens: Tokens): StoredTokens {
+  const kept = refreshToken === undefined ? {} : { refreshToken };
+  return { sid, gen: gen + 1, journalKey, ...kept, ...fieldsOf(tokens) };
+}
+
+/** The session as one line of JSON; it contains tokens. */
+const codec: RecordCodec<StoredTokens> = {
+  encode: ({ sid, gen, journalKey, refreshToken, ...tokens }) =>
+    new Secret(
+      JSON.stringify({
+        ...{ v: 1, id: sid, generation: gen, journal_key: journalKey.reveal() },
+        ...{ ...tokens, refreshToken: refreshToken?.reveal() },
+      }),
+    ),
+  decode: (text) => {
+    const json = tryParseJson(text);
+    if (!json.ok || !isJsonRecord(json.value) || json.value.v !== 1) return undefined;
+    const fields = json.value;
+    const [sid, journalKey, accessToken] = ['id', 'journal_key', 'accessToken'].map((name) =>
+      readStringField(fields, name),
+    );
+    const gen = readNumberField(fields, 'generation');
+    if (sid === undefined || journalKey === undefined || accessToken === undefined || gen === undefined)
+      return undefined;
+    const refreshToken = readStringField(fields, 'refreshToken');
+    const [expiresAt, obtainedAt] = ['expiresAt', 'obtainedAt'].map((name) => readNumberField(fields, name));
+    const optional = {
+      ...(refreshToken === undefined ? {} : { refreshToken: new Secret(refreshToken) }),
+      ...(expiresAt === undefined || obtainedAt === undefined ? {} : { expiresAt, obtainedAt }),
+    };
+    return { sid, gen, journalKey: new Secret(journalKey), accessToken, ...optional };
+  },
+};
+
+/** The longest accepted lifetime, about 317 years, because a later expiry would exceed the range of JavaScript dates. */
+const maxLifetimeSeconds = 9_999_999_999;
+
+/** Whole seconds; undefined when the value is not a number. */
+function decodeLifetimeSeconds(value: Tokens['expiresInSeconds']): number | undefined {
+  // Some servers send `expires_in` as a string, with decimals if they compute it.
+  const seconds = typeof value === 'string' && /^\d{1,10}(\.\d{1,20})?$/.test(value) ? Number(value) : value;
+  if (typeof seconds !== 'number' || !Number.isFinite(seconds)) return undefined;
+  return Math.min(Math.floor(seconds), maxLifetimeSeconds);
 }

@@ -1,17 +1,10 @@
-import { closeSync, constants, fdatasyncSync, openSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { createFileJournal } from '../auth/session/index.ts';
 import { CliError } from '../base/errors.ts';
 import { systemClock } from '../platform/clock.ts';
 import { acquireFileLock, type HeldFileLock } from '../platform/file-lock.ts';
-import {
-  createFileWithReservedSpace,
-  ensureFolder,
-  readBytesIfPresent,
-  removeFileDurably,
-  renameFileDurably,
-  writeAllBytesAt,
-} from '../platform/files.ts';
+import { ensureFolder, removeFileDurably } from '../platform/files.ts';
 import { createHelperKeychain } from '../platform/helper-keychain.ts';
 import type { KeychainUnavailable } from '../platform/host.ts';
 import { readSecretFile, writeSecretFile } from '../platform/secret-file.ts';
@@ -46,9 +39,22 @@ export interface TokenJournal {
    * the zeros by the grant, and that resolves when the grant is durable. Rejects when there is no space; the request is
    * then not sent.
    */
-  begin(head: Uint8Array, room: number): Promise<(grant: Uint8Array) => Promise<void>>;
+  begin(head: Uint8Array, room: number): Promise<GrantWriter>;
   /** Removes the journal; also called when no grant was written to the journal. */
   remove(): Promise<void>;
+}
+
+export interface GrantWriter {
+  (grant: Uint8Array): Promise<void>;
+  /**
+   * Whether this entry has replaced one that another process had begun: either that process was killed, or the file system does
+   * not share locks (network file systems). Absent: no.
+   */
+  readonly hasReplaced?: boolean;
+  /** Whether another process has replaced or removed this entry, on a file system that does not share locks. Absent: never. */
+  isReplaced?(): boolean;
+  /** Called once, when the refresh has ended. */
+  close?(): void;
 }
 
 /** A store that cannot be used. `code` says why. */
@@ -205,35 +211,3 @@ async function withFileLock<T>(path: string, work: (lock: HeldFileLock) => Promi
 
 /** Milliseconds to wait for the lock: longer than the time limit of one refresh. */
 const lockWaitMs = 45_000;
-
-function createFileJournal(path: string): TokenJournal {
-  return {
-    read: async () => readBytesIfPresent(path),
-    begin: async (head, room) => {
-      ensureFolder(dirname(path));
-      const temporary = `${path}.tmp`;
-      removeFileDurably(temporary);
-      // The head is written as bytes, because the entry of an earlier grant, which is encrypted, may precede its text.
-      const file = createFileWithReservedSpace(temporary, '', head.length + room);
-      try {
-        file.fill(head);
-      } finally {
-        file.close();
-      }
-      renameFileDurably(temporary, path);
-      return async (grant) => writeReserved(path, head.length, grant);
-    },
-    remove: async () => removeFileDurably(path),
-  };
-}
-
-/** Writes into space that was reserved, so that it succeeds on a full disk. */
-function writeReserved(path: string, position: number, bytes: Uint8Array): void {
-  const descriptor = openSync(path, constants.O_WRONLY | (constants.O_NOFOLLOW ?? 0));
-  try {
-    writeAllBytesAt(descriptor, bytes, position);
-    fdatasyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
-}

@@ -198,11 +198,15 @@ export interface FileWithReservedSpace {
 }
 
 /**
- * Creates a new file with the text `head` and `room` zero bytes; file and folder are synced before the function returns. The
+ * Creates a new file with `head` and `room` zero bytes; file and folder are synced before the function returns. The
  * function throws when the file already exists.
  */
-export function createFileWithReservedSpace(path: string, head: string, room: number): FileWithReservedSpace {
-  const start = Buffer.from(head, 'utf8');
+export function createFileWithReservedSpace(
+  path: string,
+  head: string | Uint8Array,
+  room: number,
+): FileWithReservedSpace {
+  const start = typeof head === 'string' ? Buffer.from(head) : head;
   const descriptor = openSync(path, 'wx', 0o600);
   try {
     writeFileSync(descriptor, Buffer.concat([start, Buffer.alloc(room)]));
@@ -213,6 +217,7 @@ export function createFileWithReservedSpace(path: string, head: string, room: nu
     rmSync(path, { force: true });
     throw error;
   }
+  let isOpen = true;
   return {
     fill(bytes, onWritten) {
       writeAllBytesAt(descriptor, bytes, start.length);
@@ -226,7 +231,10 @@ export function createFileWithReservedSpace(path: string, head: string, room: nu
         return false;
       }
     },
-    close: () => closeSync(descriptor),
+    close() {
+      if (isOpen) closeSync(descriptor);
+      isOpen = false;
+    },
   };
 }
 
@@ -278,25 +286,15 @@ function withRealFolder(path: string): string {
 
 let temporaries = 0;
 
-/**
- * Creates a new file of mode 0600 in the folder of the target, named `.<target>.<pid>.<number>.tmp`. The chosen number is
- * one for which no file with an ending of `alsoFree` exists either: such a file may be the only copy of a grant, left by a
- * killed process. That process can have had the same process ID, which is usual in containers.
- * @param alsoFree other endings of the name, in place of `.tmp`
- */
-export function createTemporaryFile(
-  target: string,
-  alsoFree: readonly string[] = [],
-): { descriptor: number; temporary: string } {
+/** Creates a new file of mode 0600 in the folder of the target, named `.<target>.<pid>.<number>.tmp`. */
+export function createTemporaryFile(target: string): { descriptor: number; temporary: string } {
   for (;;) {
     temporaries += 1;
-    const name = join(dirname(target), `.${basename(target)}.${process.pid}.${temporaries}`);
-    if (alsoFree.some((ending) => lstatSync(`${name}${ending}`, { throwIfNoEntry: false }) !== undefined)) continue;
-    const temporary = `${name}.tmp`;
+    const temporary = join(dirname(target), `.${basename(target)}.${process.pid}.${temporaries}.tmp`);
     try {
       return { descriptor: openSync(temporary, 'wx', 0o600), temporary };
     } catch (error) {
-      // An existing temporary file was left by a killed process with the same process ID.
+      // An existing temporary file was left by a killed process with the same process ID, which is usual in containers.
       if (fileErrorCode(error) !== 'EEXIST') throw error;
     }
   }

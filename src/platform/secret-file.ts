@@ -3,7 +3,6 @@ import {
   constants,
   fstatSync,
   fsyncSync,
-  ftruncateSync,
   linkSync,
   lstatSync,
   openSync,
@@ -39,112 +38,59 @@ export class InsecureFileError extends Error {
  * link, belongs to another user, or can be read by others, because another user may have created or changed it.
  */
 export function readSecretFile(path: string): string | undefined {
+  return readSecretBytes(path)?.toString('utf8');
+}
+
+/** The bytes of a file with secrets; see readSecretFile. */
+export function readSecretBytes(path: string): Buffer | undefined {
   const descriptor = openWithoutLink(path);
   if (descriptor === undefined) return undefined;
   try {
     requireSecret(path, fstatSync(descriptor));
-    return readOpenFile(path, descriptor).toString('utf8');
+    return readOpenFile(path, descriptor);
   } finally {
     closeSync(descriptor);
   }
 }
 
-const readyEnding = '.ready.tmp';
-const linkEnding = '.link.tmp';
-
-/** The prepared replacement of a file with secrets: reserved disk space in a temporary file that replaces the file. */
-export interface PreparedSecretFileReplacement {
-  /** The temporary file. */
-  readonly path: string;
-  /**
-   * The text is durable when `commit` returns. After an error the temporary file is kept, because it may contain the only copy
-   * of the text. `onStage` is called after the write and after the sync. `mayReplace` is called before the rename; if it
-   * returns false, the file is not replaced.
-   */
-  commit(text: string, onStage?: (stage: 'written' | 'synced') => void, mayReplace?: () => boolean): boolean;
-  /** Whether the temporary file contains the whole text. */
-  hasText(): boolean;
-  /** Removes the temporary file, so that the file with secrets is not replaced. */
-  abandon(): void;
-}
-
 /**
- * Reserves disk space in the folder of the file, and proves that `commit` can replace the file by making every system call of
- * `commit` once. Throws the error of the operating system, after removing the temporary file.
- * @param namedAfter the path from whose name the name of the temporary file is made. If it is another path, the temporary file
- * is a test that any process may remove: then it is created again.
+ * Proves that a file with secrets can be replaced: reserves space in a temporary file of the same folder, and makes every system
+ * call of `writeSecretFile` once. Throws the error of the operating system; the file is not changed.
+ * @param namedAfter the path from whose name the names of the temporary files are made; any process may remove them
  */
-export function prepareSecretFileReplacement(
-  path: string,
-  reserve: number,
-  namedAfter = path,
-): PreparedSecretFileReplacement {
-  requireReplaceable(path);
-  const { descriptor, temporary: created } = createTemporaryFile(namedAfter, [readyEnding, linkEnding]);
-  const temporary = created.replace(/\.tmp$/, readyEnding);
-  let isOpen = true;
-  const close = (): void => {
-    if (isOpen) closeSync(descriptor);
-    isOpen = false;
-  };
+export function requireReplaceable(path: string, reserve: number, namedAfter: string, attempt = 1): void {
+  requireRegularFile(path);
+  const { descriptor, temporary } = createTemporaryFile(namedAfter);
+  const [renamed, link] = ['.ready.tmp', '.link.tmp'].map((ending) => temporary.replace(/\.tmp$/, ending));
   try {
     writeAllBytesAt(descriptor, Buffer.alloc(reserve), 0);
-    ftruncateSync(descriptor, reserve);
     fsyncSync(descriptor);
-    requireSameMount(path, created);
-    renameOverExistingFile(created, temporary);
+    requireSameMount(path, link ?? '');
+    renameOverExistingFile(temporary, renamed ?? '');
     fsyncFolder(dirname(path));
   } catch (error) {
-    close();
-    for (const left of [created, temporary]) rmSync(left, { force: true });
-    if (namedAfter !== path && fileErrorCode(error) === 'ENOENT')
-      return prepareSecretFileReplacement(path, reserve, namedAfter);
-    throw error;
+    // Another process has removed the temporary file.
+    if (fileErrorCode(error) !== 'ENOENT' || attempt === 10) throw error;
+    requireReplaceable(path, reserve, namedAfter, attempt + 1);
+  } finally {
+    closeSync(descriptor);
+    for (const left of [temporary, renamed, link]) if (left !== undefined) rmSync(left, { force: true });
   }
-  let hasText = false;
-  return {
-    path: temporary,
-    commit(text, onStage, mayReplace) {
-      try {
-        const bytes = Buffer.from(text, 'utf8');
-        writeAllBytesAt(descriptor, bytes, 0);
-        hasText = true;
-        onStage?.('written');
-        ftruncateSync(descriptor, bytes.length);
-        fsyncSync(descriptor);
-        onStage?.('synced');
-        if (mayReplace?.() === false) return false;
-        renameOverExistingFile(temporary, path);
-      } finally {
-        close();
-      }
-      fsyncFolder(dirname(path));
-      return true;
-    },
-    hasText: () => hasText,
-    abandon() {
-      close();
-      rmSync(temporary, { force: true });
-    },
-  };
 }
 
 /**
  * Replaces a file with secrets. The function makes no test before the write, because the text may be the only copy of a grant:
- * it tries every way to store the text. If the file cannot be replaced, a temporary file with the whole text stays, unless
- * `isKept` says that another file contains the text.
+ * it tries every way to store the text.
  */
-export function writeSecretFile(path: string, text: string, isKept = false): void {
-  requireReplaceable(path);
+export function writeSecretFile(path: string, text: string): void {
+  requireRegularFile(path);
   const { descriptor, temporary } = createTemporaryFile(path);
-  let hasText = false;
   try {
     writeFileSync(descriptor, text);
-    hasText = true;
     syncIfPossible(descriptor);
     renameOverExistingFile(temporary, path);
   } catch (error) {
-    if (!hasText || isKept) rmSync(temporary, { force: true });
+    rmSync(temporary, { force: true });
     throw error;
   } finally {
     closeSync(descriptor);
@@ -159,21 +105,6 @@ function syncIfPossible(descriptor: number): void {
   } catch {
     // The temporary file is renamed even if it could not be synced.
   }
-}
-
-/** Renames a temporary file that contains the whole text to `path`. */
-export function renameTemporarySecretFile(temporary: string, path: string, text: string): void {
-  requireReplaceable(path);
-  const descriptor = openSync(temporary, constants.O_RDWR | noFollow);
-  try {
-    // Removes the zero bytes after the text: space that was reserved and not used.
-    ftruncateSync(descriptor, Buffer.byteLength(text));
-    syncIfPossible(descriptor);
-    renameOverExistingFile(temporary, path);
-  } finally {
-    closeSync(descriptor);
-  }
-  fsyncFolder(dirname(path));
 }
 
 const noFollow = constants.O_NOFOLLOW ?? 0;
@@ -192,6 +123,7 @@ interface FileFacts {
   readonly uid: number;
   readonly mode: number;
   isFile(): boolean;
+  isDirectory(): boolean;
 }
 
 function requireSecret(path: string, file: FileFacts): void {
@@ -212,7 +144,7 @@ function requireSecret(path: string, file: FileFacts): void {
     );
 }
 
-function requireReplaceable(path: string): void {
+function requireRegularFile(path: string): void {
   const target = lstatSync(path, { throwIfNoEntry: false });
   if (target?.isSymbolicLink() === true) throw symbolicLinkError(path);
   if (target !== undefined && !target.isFile()) throw new Error(`${path} is not a regular file`);
@@ -223,9 +155,9 @@ function requireReplaceable(path: string): void {
  * between two mounts as it refuses a rename, and a hard link changes no file. Renaming the file to its own name would also show
  * whether it is a mount point, but could overwrite a newer text of another process.
  */
-function requireSameMount(path: string, temporary: string): void {
-  const probe = temporary.replace(/\.tmp$/, linkEnding);
+function requireSameMount(path: string, probe: string): void {
   try {
+    rmSync(probe, { force: true });
     linkSync(path, probe);
   } catch (error) {
     const code = String(fileErrorCode(error));
@@ -237,7 +169,6 @@ function requireSameMount(path: string, temporary: string): void {
       `mount the folder of the file instead: ${dirname(path)}`,
     );
   }
-  rmSync(probe, { force: true });
 }
 
 function symbolicLinkError(path: string): InsecureFileError {

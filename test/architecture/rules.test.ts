@@ -30,8 +30,8 @@ const samples: readonly Sample[] = [
       'test/conformance/send.ts': "import { Secret } from '../../src/base/secret.ts';",
       'test/conformance/send.test.ts': "import { a } from '../../src/api/a.ts';",
     },
-    bad: { 'test/conformance/send.ts': "import { pkce } from '../../src/auth/oauth/pkce.ts';" },
-    says: ['test/conformance/send.ts imports src/auth/oauth/pkce.ts'],
+    bad: { 'test/conformance/send.ts': "import { pkce } from '../../src/auth/oauth/authorize.ts';" },
+    says: ['test/conformance/send.ts imports src/auth/oauth/authorize.ts'],
   },
   {
     name: 'a comment that cites what is not there',
@@ -91,8 +91,8 @@ const samples: readonly Sample[] = [
     name: 'an import that goes sideways, for a type',
     rule: layers.importsLeadDown,
     good: { 'src/api/a.ts': "import type { Host } from '../platform/host.ts';" },
-    bad: { 'src/api/a.ts': "import type { Grant } from '../auth/oauth/token-grant.ts';" },
-    says: ['src/api/a.ts imports src/auth/oauth/token-grant.ts (api is not above auth/oauth)'],
+    bad: { 'src/api/a.ts': "import type { Grant } from '../auth/oauth/grant.ts';" },
+    says: ['src/api/a.ts imports src/auth/oauth/grant.ts (api is not above auth/oauth)'],
   },
   {
     name: 'an import that goes up, when it runs',
@@ -170,15 +170,14 @@ const samples: readonly Sample[] = [
     rule: layers.entryImportsLittle,
     good: {
       'src/entry.ts':
-        "import { readFileSync } from 'node:fs'; import { v } from './base/version.ts'; import './auth/session/profile-paths.ts'; const load = () => import('./main.ts');",
+        "import { readFileSync } from 'node:fs'; import { v } from './base/version.ts'; import './auth/session/token.ts'; const load = () => import('./main.ts');",
     },
     bad: {
-      'src/entry.ts':
-        "import { run } from './main.ts'; import './auth/session/refresh-session.ts'; import 'commander';",
+      'src/entry.ts': "import { run } from './main.ts'; import './auth/session/refresh.ts'; import 'commander';",
     },
     says: [
       'src/entry.ts imports src/main.ts',
-      'src/entry.ts imports src/auth/session/refresh-session.ts',
+      'src/entry.ts imports src/auth/session/refresh.ts',
       'src/entry.ts imports commander',
     ],
   },
@@ -252,15 +251,15 @@ const samples: readonly Sample[] = [
   },
   {
     name: 'a secret revealed elsewhere, and a list that is stale',
-    rule: text.secretsStayInside(['src/auth/session/credential-store.ts']),
+    rule: text.secretsStayInside(['src/auth/session/store.ts']),
     good: {
-      'src/auth/session/credential-store.ts': 'save(token.reveal());',
+      'src/auth/session/store.ts': 'save(token.reveal());',
       'src/base/secret.ts': 'reveal(): string {}',
     },
-    bad: { 'src/auth/session/credential-store.ts': '', 'src/cli/print.ts': 'print(token.reveal());' },
+    bad: { 'src/auth/session/store.ts': '', 'src/cli/print.ts': 'print(token.reveal());' },
     says: [
       'src/cli/print.ts reveals a secret and is not in the list',
-      'src/auth/session/credential-store.ts is in the list and reveals nothing',
+      'src/auth/session/store.ts is in the list and reveals nothing',
     ],
   },
   {

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { encodeCredentialRecord } from '../../src/auth/session/credential-record.ts';
-import { createFileCredentialStore } from '../../src/auth/session/file-store.ts';
-import type { DoctorReport } from '../../src/doctor/doctor-finding.ts';
+import type { DoctorReport } from '../../src/auth/doctor/finding.ts';
+import { encodeCredentialRecord } from '../../src/auth/session/record.ts';
+import { createFileStore } from '../../src/auth/session/store.ts';
 import { runCliCommandLine } from '../../src/main.ts';
 import { tryAcquireFileLock } from '../../src/platform/file-lock.ts';
 import { expectGolden } from '../fixtures/golden.ts';
@@ -76,9 +76,7 @@ describe('cloudctl doctor', () => {
     const [host, sandbox] = [testHost({ env: secrets }), await sandboxFor()];
     const { record, place } = await seedSession(host, sandbox, { scope: 'read write' });
     const { refreshToken: _none, ...bare } = record;
-    await createFileCredentialStore(place).withItems((items) =>
-      items.write('credential', encodeCredentialRecord(bare)),
-    );
+    await createFileStore(place).withItems((items) => items.write('credential', encodeCredentialRecord(bare)));
     host.clock.advance(31 * 86_400_000);
     const findings = (await runCloudctl(host, ['doctor', '-o', 'json'])).json<DoctorReport>().findings;
     expect(findings.find(({ id }) => id === 'session')).toMatchObject({

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { readLoggedInAccountFile } from '../../src/auth/session/account.ts';
-import { profilePaths } from '../../src/auth/session/profile-paths.ts';
+import { profilePaths } from '../../src/auth/session/paths.ts';
 import {
   createSandboxHost,
   followRedirects,

@@ -158,6 +158,76 @@ describe('a session that another caller refreshed after the first read', () => {
   });
 });
 
+describe('a refresh token that is not in the response', () => {
+  const absent = [undefined, null, ''];
+
+  it.each(absent)('as %j leaves the old one, which the second refresh sends again', async (refreshToken) => {
+    const store = createMemoryTokenStore();
+    await saveTokens(store, { accessToken: 'at-1', refreshToken: 'rt-1', expiresInSeconds: 0 });
+    const sent: string[] = [];
+    const refresh = async (token: string) => {
+      sent.push(token);
+      return { accessToken: `at-${sent.length + 1}`, refreshToken, expiresInSeconds: 3600 };
+    };
+    expect(await withFreshToken(store, refresh)).toMatchObject({ accessToken: 'at-2' });
+    expect(await storedIn(store)).toMatchObject({ accessToken: 'at-2', refreshToken: 'rt-1', generation: 2 });
+    expect(await withFreshToken(store, refresh, { refusedToken: 'at-2' })).toMatchObject({ accessToken: 'at-3' });
+    expect(sent).toEqual(['rt-1', 'rt-1']);
+  });
+
+  it('does not replace a new one', async () => {
+    const [store, { refresh }] = [createMemoryTokenStore(), endpoint(300)];
+    await saveTokens(store, { accessToken: 'at-0', refreshToken: 'rt-0', expiresInSeconds: 0 });
+    await withFreshToken(store, refresh);
+    expect(await storedIn(store)).toMatchObject({ refreshToken: 'rt-1' });
+  });
+});
+
+describe('a lifetime', () => {
+  it.each([
+    [3600, 3600],
+    ['3600', 3600],
+    ['3599.5', 3599],
+    [300.9, 300],
+    [0, 0],
+    [-5, -5],
+    ['9999999999', 9_999_999_999],
+    [1e300, 9_999_999_999],
+  ])('of %j is %d seconds', async (expiresInSeconds, expected) => {
+    const store = createMemoryTokenStore();
+    await saveTokens(store, { accessToken: 'a', expiresInSeconds });
+    const { expiresAt, obtainedAt } = await storedIn(store);
+    expect(Number(expiresAt) - Number(obtainedAt)).toBe(expected);
+    expect(Math.abs(Number(obtainedAt) - Date.now() / 1000)).toBeLessThan(60);
+  });
+
+  it.each([undefined, null, '', 'soon', '1e3', '-5', '0x10', ' 60', Number.NaN, Number.POSITIVE_INFINITY])(
+    'of %j is unknown',
+    async (expiresInSeconds) => {
+      const store = createMemoryTokenStore();
+      await saveTokens(store, { accessToken: 'a', expiresInSeconds });
+      const stored = await storedIn(store);
+      expect(Object.keys(stored).sort()).toEqual(['accessToken', 'generation', 'id', 'journal_key', 'v']);
+      expect(await withFreshToken(store, endpoint(300).refresh)).toEqual({ accessToken: 'a', expiresAt: undefined });
+    },
+  );
+});
+
+it('the text of a session has these fields, and is read as it was written', async () => {
+  const [store, { refresh }] = [createMemoryTokenStore(), endpoint(300)];
+  const session = {
+    ...{ v: 1, id: 'id-1', generation: 1, journal_key: 'k'.repeat(43) },
+    ...{ accessToken: 'at-1', expiresAt: 9_999_999_999, obtainedAt: 1_800_000_000, refreshToken: 'rt-1' },
+  };
+  await store.write(JSON.stringify(session));
+  const expiresAt = new Date(session.expiresAt * 1000);
+  expect(await withFreshToken(store, refresh)).toEqual({ accessToken: 'at-1', expiresAt });
+  await withFreshToken(store, refresh, { refusedToken: 'at-1' });
+  const { id, generation, journal_key, refreshToken, ...rest } = await storedIn(store);
+  expect([id, generation, journal_key, refreshToken]).toEqual(['id-1', 2, 'k'.repeat(43), 'rt-1']);
+  expect(Object.keys(rest).sort()).toEqual(['accessToken', 'expiresAt', 'obtainedAt', 'v']);
+});
+
 it('the files have mode 0600, and the journal holds no token in plain text', async () => {
   const path = join(folder(), 'session.json');
   const { store, refresh } = await loggedIn(createFileTokenStore(path));
@@ -178,6 +248,10 @@ it('a damaged session is not overwritten', async () => {
 it('an access token is required', async () => {
   await expect(saveTokens(createMemoryTokenStore(), { accessToken: '' })).rejects.toThrow(TypeError);
 });
+
+async function storedIn(store: TokenStore): Promise<Readonly<Record<string, unknown>>> {
+  return JSON.parse((await store.read()) ?? '');
+}
 
 function folder(): string {
   const path = mkdtempSync(join(tmpdir(), 'cloudctl-library-'));

@@ -1,10 +1,10 @@
-import fs, { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import fs, { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { createFileWithReservedSpace, removeFileDurably, renameFileDurably } from '../../src/platform/files.ts';
-import { prepareSecretFileReplacement } from '../../src/platform/secret-file.ts';
+import { requireReplaceable, writeSecretFile } from '../../src/platform/secret-file.ts';
 
 let folder = '';
 beforeEach(() => {
@@ -47,11 +47,18 @@ function deedsOf(work: () => void): readonly string[] {
 /** Windows cannot sync a folder. */
 const folderSynced = process.platform === 'win32' ? [] : ['sync .'];
 
-it('what replaces a file has its room and its text on the disk before it is renamed, and the folder after', () => {
+it('what replaces a file has its text on the disk before it is renamed, and the folder after', () => {
   const path = join(folder, 'record');
-  const deeds = deedsOf(() => prepareSecretFileReplacement(path, 4096).commit('new'));
-  const prepared = ['sync temporary', 'rename temporary to temporary', ...folderSynced];
-  expect(deeds).toEqual([...prepared, 'sync temporary', 'rename temporary to record', ...folderSynced]);
+  const deeds = deedsOf(() => writeSecretFile(path, 'new'));
+  expect(deeds).toEqual(['sync temporary', 'rename temporary to record', ...folderSynced]);
+});
+
+it('the proof that a file can be replaced makes each of these calls once, and leaves the file', () => {
+  const path = join(folder, 'record');
+  writeFileSync(path, 'old');
+  const deeds = deedsOf(() => requireReplaceable(path, 4096, path));
+  expect(deeds).toEqual(['sync temporary', 'rename temporary to temporary', ...folderSynced]);
+  expect([readFileSync(path, 'utf8'), readdirSync(folder)]).toEqual(['old', ['record']]);
 });
 
 it('a file with room is on the disk, and its folder after it, before anything is written into it', () => {

@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import {
+import fs, {
   chmodSync,
   lstatSync,
   mkdirSync,
@@ -12,9 +12,10 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import {
   createFileWithReservedSpace,
   ensureFolder,
@@ -25,7 +26,6 @@ import {
   UnusableFileError,
   writeFileAtomically,
 } from '../../src/platform/files.ts';
-import { prepareSecretFileReplacement } from '../../src/platform/secret-file.ts';
 import { bundleProgram } from './bundle.ts';
 
 let folder = '';
@@ -90,17 +90,24 @@ describe('writing atomically', () => {
 
   it('never shows a reader half a text', () => {
     writeFileAtomically(path, 'old');
-    const replacement = prepareSecretFileReplacement(path, 4096);
-    expect(readTextIfPresent(path)).toBe('old');
-    replacement.commit('new');
+    const { fsyncSync } = fs;
+    const seen = new Set<string | undefined>();
+    vi.spyOn(fs, 'fsyncSync').mockImplementation((descriptor) => {
+      seen.add(readTextIfPresent(path));
+      fsyncSync(descriptor);
+    });
+    onTestFinished(() => {
+      vi.restoreAllMocks();
+      syncBuiltinESMExports();
+    });
+    syncBuiltinESMExports();
+    writeFileAtomically(path, 'new');
+    expect([...seen].filter((text) => text !== 'old' && text !== 'new')).toEqual([]);
+    expect(seen).toContain('old');
     expect(readTextIfPresent(path)).toBe('new');
   });
 
-  it('that is abandoned or fails leaves the old text and nothing else', () => {
-    writeFileAtomically(path, 'old');
-    prepareSecretFileReplacement(path, 4096).abandon();
-    expect(readdirSync(folder)).toEqual(['config.json']);
-    rmSync(path);
+  it('that fails leaves the old text and nothing else', () => {
     mkdirSync(path);
     expect(() => writeFileAtomically(path, 'new')).toThrow(path);
     expect(readdirSync(folder)).toEqual(['config.json']);
@@ -185,15 +192,16 @@ describe.skipIf(!canMount)('a disk', () => {
   const program = `
     import { readdirSync, writeFileSync } from 'node:fs';
     import { createFileWithReservedSpace, readTextIfPresent, writeFileAtomically } from './src/platform/files.ts';
-    import { prepareSecretFileReplacement } from './src/platform/secret-file.ts';
+    import { requireReplaceable, writeSecretFile } from './src/platform/secret-file.ts';
     const [mode] = process.argv.slice(2);
     const code = (work) => { try { work(); return 'done'; } catch (error) { return error.code; } };
     const results = mode === 'full' ? (() => {
       writeFileAtomically('record', 'old');
-      const prepared = prepareSecretFileReplacement('record', 4096);
+      const journal = createFileWithReservedSpace('journal', 'head', 4096);
       const filler = code(() => writeFileSync('filler', Buffer.alloc(100_000)));
       return [filler, code(() => writeFileAtomically('record', 'n'.repeat(5000))), code(() => createFileWithReservedSpace('wal', 'head', 4096)),
-        readTextIfPresent('record'), code(() => prepared.commit('new')), readTextIfPresent('record')];
+        code(() => requireReplaceable('record', 4096, 'probe')), code(() => writeSecretFile('record', 'n'.repeat(5000))), readTextIfPresent('record'),
+        code(() => journal.fill(Buffer.alloc(4096, 'x'))), readTextIfPresent('journal') === 'head' + 'x'.repeat(4096)];
     })() : [code(() => writeFileAtomically('record', 'new')), code(() => createFileWithReservedSpace('wal', 'head', 4096))];
     console.log(JSON.stringify([...results, readdirSync('.').sort()]));
   `;
@@ -215,8 +223,9 @@ describe.skipIf(!canMount)('a disk', () => {
     return JSON.parse(String(stdout));
   };
 
-  it('that is full fails before anything is replaced, and what was prepared can still be committed', async () => {
-    expect(await run('full', '')).toEqual(['ENOSPC', 'ENOSPC', 'ENOSPC', 'old', 'done', 'new', ['filler', 'record']]);
+  it('that is full fails before anything is replaced, and the space that was reserved can still be filled', async () => {
+    const full = Array.from({ length: 5 }, () => 'ENOSPC');
+    expect(await run('full', '')).toEqual([...full, 'old', 'done', true, ['filler', 'journal', 'record']]);
   });
 
   it('that is read-only fails and leaves nothing behind', async () => {

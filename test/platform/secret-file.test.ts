@@ -1,12 +1,13 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import fs, { chmodSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+import { dirname, join } from 'node:path';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import {
   InsecureFileError,
-  prepareSecretFileReplacement,
   readSecretFile,
-  renameTemporarySecretFile,
+  requireReplaceable,
+  writeSecretFile,
 } from '../../src/platform/secret-file.ts';
 import { makeFolders } from '../fixtures/folders.ts';
 
@@ -59,61 +60,90 @@ describe.skipIf(process.platform === 'win32')('a file with secrets', () => {
     writeFileSync(victim, 'theirs', { mode: 0o600 });
     symlinkSync(victim, link);
     expect(() => readSecretFile(link)).toThrow(InsecureFileError);
-    expect(() => prepareSecretFileReplacement(link, 16)).toThrow(InsecureFileError);
+    expect(() => requireReplaceable(link, 16, link)).toThrow(InsecureFileError);
+    expect(() => writeSecretFile(link, 'ours')).toThrow(InsecureFileError);
     expect(readFileSync(victim, 'utf8')).toBe('theirs');
     symlinkSync(folder, alias);
     expect(readSecretFile(join(alias, 'victim'))).toBe('theirs');
-    prepareSecretFileReplacement(join(alias, 'victim'), 16).commit('ours');
+    requireReplaceable(join(alias, 'victim'), 16, join(alias, 'victim'));
+    writeSecretFile(join(alias, 'victim'), 'ours');
     expect(readFileSync(victim, 'utf8')).toBe('ours');
+  });
+
+  it('that is a pipe is refused at once', () => {
+    const path = join(newFolder(), 'record');
+    execFileSync('mkfifo', ['-m', '600', path]);
+    expect(() => readSecretFile(path)).toThrow(
+      expect.objectContaining({ hint: expect.stringContaining(`mv ${path} ${path}.damaged`) }),
+    );
+    expect(() => requireReplaceable(path, 16, path)).toThrow();
+    expect(() => writeSecretFile(path, 'text')).toThrow();
   });
 
   it('that is a folder is refused', () => {
     const path = join(newFolder(), 'record');
     mkdirSync(path);
-    expect(() => readSecretFile(path)).toThrow(InsecureFileError);
-    expect(() => prepareSecretFileReplacement(path, 16)).toThrow();
+    expect(() => readSecretFile(path)).toThrow(
+      expect.objectContaining({ hint: expect.stringContaining(`mv ${path} ${path}.damaged`) }),
+    );
+    expect(() => requireReplaceable(path, 16, path)).toThrow();
+    expect(() => writeSecretFile(path, 'text')).toThrow();
+    expect(readdirSync(dirname(path))).toEqual(['record']);
   });
 });
 
 describe('a replacement', () => {
-  it('that fails at the rename keeps the whole text, and it can be adopted later', () => {
-    const folder = newFolder();
-    const path = join(folder, 'record');
+  it('that fails leaves the old text and no temporary file, because the journal has the new text', () => {
+    const path = join(newFolder(), 'record');
     writeFileSync(path, 'old', { mode: 0o600 });
-    const replacement = prepareSecretFileReplacement(path, 4096);
-    expect(readdirSync(folder).length).toBe(2);
-    const other = join(folder, 'other');
-    mkdirSync(other);
-    // A folder cannot be replaced by a file.
-    const stuck = prepareSecretFileReplacement(join(other, 'record'), 16);
-    mkdirSync(join(other, 'record'));
-    expect(() => stuck.commit('text')).toThrow();
-    expect([stuck.hasText(), readFileSync(stuck.path, 'utf8')]).toEqual([true, 'text']);
-    writeFileSync(replacement.path, 'new\n\0\0\0');
-    renameTemporarySecretFile(replacement.path, path, 'new\n');
-    expect([readFileSync(path, 'utf8'), readdirSync(folder).sort()]).toEqual(['new\n', ['other', 'record']]);
+    failOnce('renameSync');
+    expect(() => writeSecretFile(path, 'new')).toThrow('EIO');
+    expect([readFileSync(path, 'utf8'), readdirSync(dirname(path))]).toEqual(['old', ['record']]);
+    writeSecretFile(path, 'new');
+    expect([readFileSync(path, 'utf8'), readdirSync(dirname(path))]).toEqual(['new', ['record']]);
   });
 
-  it('leaves nothing when it is abandoned', () => {
-    const folder = newFolder();
-    prepareSecretFileReplacement(join(folder, 'record'), 4096).abandon();
-    expect(readdirSync(folder)).toEqual([]);
+  it('that cannot be synced is made all the same', () => {
+    const path = join(newFolder(), 'record');
+    failOnce('fsyncSync');
+    writeSecretFile(path, 'new');
+    expect(readFileSync(path, 'utf8')).toBe('new');
+  });
+
+  it.each(['fsyncSync', 'renameSync'] as const)('is known to be impossible when %s fails', (call) => {
+    const path = join(newFolder(), 'record');
+    writeFileSync(path, 'old', { mode: 0o600 });
+    failOnce(call);
+    expect(() => requireReplaceable(path, 4096, path)).toThrow('EIO');
+    expect([readFileSync(path, 'utf8'), readdirSync(dirname(path))]).toEqual(['old', ['record']]);
+  });
+
+  it('is tested again when another process has removed its temporary file', () => {
+    const path = join(newFolder(), 'record');
+    failOnce('renameSync', 'ENOENT');
+    requireReplaceable(path, 4096, path);
+    expect(readdirSync(dirname(path))).toEqual([]);
   });
 });
 
-it('a file that a process with the same ID has left is neither replaced nor removed', () => {
-  const path = join(newFolder(), 'record');
-  writeFileSync(path, 'old', { mode: 0o600 });
-  const first = prepareSecretFileReplacement(path, 64);
-  const [, number = ''] = /\.(\d+)\.ready\.tmp$/.exec(first.path) ?? [];
-  first.abandon();
-  const left = [1, 2, 3].flatMap((next) =>
-    ['.ready.tmp', '.link.tmp'].map((ending) =>
-      first.path.replace(`.${number}.ready.tmp`, `.${Number(number) + next}${ending}`),
-    ),
-  );
-  for (const name of left) writeFileSync(name, 'only copy', { mode: 0o600 });
-  const second = prepareSecretFileReplacement(path, 64);
-  second.abandon();
-  expect(left.map((name) => readFileSync(name, 'utf8'))).toEqual(left.map(() => 'only copy'));
+it('a file that a process with the same ID has left is neither in the way of a replacement nor removed by it', () => {
+  const folder = newFolder();
+  const path = join(folder, 'record');
+  const left = Array.from({ length: 200 }, (_, number) => `.record.${process.pid}.${number}.tmp`);
+  for (const name of left) writeFileSync(join(folder, name), 'left', { mode: 0o600 });
+  requireReplaceable(path, 64, path);
+  writeSecretFile(path, 'new');
+  expect(readFileSync(path, 'utf8')).toBe('new');
+  expect(left.map((name) => readFileSync(join(folder, name), 'utf8'))).toEqual(left.map(() => 'left'));
 });
+
+function failOnce(call: 'fsyncSync' | 'renameSync', code = 'EIO'): void {
+  const spy = vi.spyOn(fs, call).mockImplementationOnce(() => {
+    throw Object.assign(new Error(`${code}: no`), { code });
+  });
+  onTestFinished(() => {
+    spy.mockRestore();
+    syncBuiltinESMExports();
+  });
+  syncBuiltinESMExports();
+}

@@ -11,8 +11,8 @@ import type { HostSystem, ProcessEnvironment } from '../../platform/host.ts';
 import { requireFileOfUser } from '../../platform/own-folder.ts';
 import { runUntilSignal } from '../../platform/until-signal.ts';
 import { hasTokenSyntax } from '../oauth/index.ts';
-import type { ProfileAccessTokenProvider } from './profile-access-token-provider.ts';
-import { formatCommandForProfile } from './suggested-commands.ts';
+import { formatCommandForProfile } from './hints.ts';
+import type { ProfileAccessTokenProvider } from './provider.ts';
 
 /** Time limit of one run of a token command in milliseconds. */
 const runLimitMs = 30_000;

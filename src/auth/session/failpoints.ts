@@ -5,13 +5,12 @@ declare const __TEST_BUILD__: boolean | undefined;
 /**
  * Points at which a test can interrupt a refresh. The name of each failpoint begins with the kill point in docs/sessions.md to
  * which it belongs. The kill points K3 (half a request), K4 and K5 (the server closes the connection) have no failpoint: tests
- * cause them in the server or in a relay. With the file store, the failpoints `reserved`, `written`, `sealed` and `stored`
- * refer to the temporary file that replaces the session file.
+ * cause them in the server or in a relay.
  */
 export const failpoints = {
   'K1-waiting': 'before waiting for the lock',
   'K1-locked': 'the lock is acquired; the session was not read yet',
-  'K2-reserved': 'the write-ahead file is on the disk; the request was not sent yet',
+  'K2-reserved': 'the journal is on the disk; the request was not sent yet',
   'K3-sending': 'the request is passed to the network',
   'K6-answering': 'status and headers of the response were received, but no byte of its body',
   'K6-partial': 'the first chunk of the body was received',
@@ -19,10 +18,10 @@ export const failpoints = {
   'K7-written': 'write(2) has returned, fdatasync(2) has not',
   'K8-sealed': 'fdatasync(2) has returned; the credential store was not written yet',
   'K9-storing': 'before the write to the credential store',
-  'K10-stored': 'the credential store has the new record; the write-ahead file still exists',
-  'K10-cleared': 'the write-ahead file was removed; the lock was not released yet',
-  'R-promoting': 'before a later command stores the record of a write-ahead file',
-  'R-promoted': 'a later command has stored the record of a write-ahead file, which still exists',
+  'K10-stored': 'the credential store has the new record; the journal still exists',
+  'K10-cleared': 'the journal was removed; the lock was not released yet',
+  'R-promoting': 'before a later command stores the record of a journal',
+  'R-promoted': 'a later command has stored the record of a journal, which still exists',
 } as const;
 
 export type Failpoint = keyof typeof failpoints;
@@ -32,8 +31,8 @@ export interface FailpointObserver {
   readonly onFailpoint?: ((point: Failpoint) => void) | undefined;
 }
 
-export function reachFailpoint(deps: FailpointObserver, point: Failpoint): void {
-  if (typeof __TEST_BUILD__ === 'undefined' || __TEST_BUILD__) deps.onFailpoint?.(point);
+export function reached(observer: FailpointObserver, point: Failpoint): void {
+  if (typeof __TEST_BUILD__ === 'undefined' || __TEST_BUILD__) observer.onFailpoint?.(point);
 }
 
 /**

@@ -3,8 +3,8 @@ import type { ProfileReference } from '../../config/settings.ts';
 import type { BrowserEnvironment } from '../../platform/browser-environment.ts';
 import type { HostSystem } from '../../platform/host.ts';
 import { isLoopbackHost } from '../../platform/loopback-host.ts';
-import type { LoginUrls } from './authorization-receiver.ts';
-import { formatCommandForProfile } from './suggested-commands.ts';
+import type { LoginUrls } from './authorize.ts';
+import { formatCommandForProfile } from './hints.ts';
 
 export interface LoginInstructionsOptions {
   readonly profile: ProfileReference;

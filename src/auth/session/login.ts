@@ -1,119 +1,104 @@
+import type { AccountDetails } from '../../api/account-details.ts';
 import { CliError } from '../../base/errors.ts';
-import type { HeldFileLock } from '../../platform/file-lock.ts';
-import type { Signals } from '../../platform/host.ts';
+import { Secret } from '../../base/secret.ts';
+import { removeCachedCompletionNames } from '../../config/cached-completion-names.ts';
+import { type HeldFileLock, tryAcquireFileLock } from '../../platform/file-lock.ts';
 import type { LoginOutcome } from '../loopback/index.ts';
-import { type AuthorizationResult, needsInteraction, type TokenGrant } from '../oauth/index.ts';
+import {
+  type AuthorizationResult,
+  accountAndTeam,
+  assumedLifetime,
+  needsInteraction,
+  type OAuthClient,
+  scopeWords,
+  type TokenGrant,
+} from '../oauth/index.ts';
+import { accountFromGrant, type LoggedInAccount, storeLoggedInAccount } from './account.ts';
 import {
   type AuthorizationAttempt,
-  type AuthorizationAttemptDeps,
-  createAuthorizationAttempt,
-  showInstructionsAndReceiveAuthorization,
-} from './authorization-attempt.ts';
-import {
   type AuthorizationReceiver,
-  bindAuthorizationReceiver,
-  createPastedAuthorizationReceiver,
-} from './authorization-receiver.ts';
-import { confirmGrantedOAuthScope, requireRequestedAccount, type ScopeMismatchPolicy } from './confirm-grant.ts';
-import { credentialStoreUnavailableError, requireCredentialStoreAvailable } from './credential-store.ts';
+  createAttempt,
+  type LoginDialog,
+  type LoginRequest,
+  type LoginResult,
+  openReceiver,
+  receiveResponse,
+  rejectWhenUnreachable,
+} from './authorize.ts';
+import { confirmScope, exchangeCode, requireGrant, requireRequestedAccount } from './grant.ts';
 import {
-  type AuthorizationCodeExchangeDeps,
-  type AuthorizationCodeExchangeInput,
-  exchangeCodeForTokens,
-} from './exchange-code.ts';
-import { createLoginSignalHandler, type LoginSignalHandler } from './login-signal-handler.ts';
-import type { OAuthLoginOptions } from './oauth-login-options.ts';
+  buildLoginRetryCommands,
+  formatCommandForProfile,
+  isServerKnownToImplementSpec,
+  type LoginRetryCommands,
+} from './hints.ts';
+import { createLoginSignalHandler, type LoginSignalHandler } from './interrupt.ts';
+import { revokeReplacedSession, revokeTokenGrantAndThrow } from './logout.ts';
 import {
-  type AuthServerReachabilityCheckDeps,
-  rejectWhenAuthServerUnreachable,
-} from './reject-when-auth-server-unreachable.ts';
-import { requireAuthorizationResponseGrant } from './require-authorization-response-grant.ts';
-import { revokeReplacedSession, revokeTokenGrantAndThrow } from './revoke-grant.ts';
-import { type LoginResult, type StoreLoginSessionDeps, storeLoginSession } from './store-login.ts';
-import { formatCommandForProfile } from './suggested-commands.ts';
+  type CredentialRecord,
+  decodeCredentialRecord,
+  isCredentialRecordOfServerBinding,
+  unknownTokenExpiry,
+} from './record.ts';
+import type { SessionRun } from './run.ts';
+import { type OpenStore, removeLeftovers, requireAvailable, storeUnavailableError } from './store.ts';
+import { readNewest, requireCredentialRecordLengthLimit, writeCredentialRecord } from './stored.ts';
 
-export interface LoginDeps
-  extends AuthorizationCodeExchangeDeps,
-    StoreLoginSessionDeps,
-    AuthServerReachabilityCheckDeps,
-    AuthorizationAttemptDeps {
-  readonly signals: Signals;
-  /** Acquires the lock for the whole login; returns undefined when another login of this profile is running. */
-  readonly tryLoginLock: () => HeldFileLock | undefined;
-  /** Throws when an environment variable would make Node print or expose the requests. */
-  readonly requireSafe: () => void;
-  readonly onOtherScope: ScopeMismatchPolicy;
-  /**
-   * Whether a login with `prompt=none` that requires user input continues in the same browser tab with the sign-in page. If
-   * `canContinue` is false, a login that requires user input fails.
-   */
-  readonly canContinue: boolean;
-  /** Reports the stored session in the terminal. */
-  readonly report: (result: LoginResult) => Promise<void>;
+/** What a login has, from its beginning to its end. */
+interface Login {
+  readonly run: SessionRun;
+  readonly request: LoginRequest;
+  readonly dialog: LoginDialog;
+  /** Read before the browser is opened, because the keychain may be locked later. */
+  readonly client: OAuthClient;
+  readonly retry: LoginRetryCommands;
+  readonly interruption: LoginSignalHandler;
+  /** Aborted when the login has ended: requests in progress would keep the process running until their own deadline. */
+  readonly ended: AbortSignal;
 }
 
 /**
  * Logs in through the browser (https://www.rfc-editor.org/rfc/rfc8252): one login has one state parameter, one code exchange
  * and one stored session. Throws a CliError, in which case no session is stored.
  */
-export async function performLogin(deps: LoginDeps, request: OAuthLoginOptions): Promise<LoginResult> {
-  deps.requireSafe();
-  const lock = requireLoginLock(deps);
+export async function performLogin(run: SessionRun, request: LoginRequest, dialog: LoginDialog): Promise<LoginResult> {
+  run.requireSafe();
+  const lock = requireLoginLock(run);
   const ended = new AbortController();
+  const retry = buildLoginRetryCommands(run.settings.profile, request, request.profileFlow, request.typed);
   let receiver: AuthorizationReceiver | undefined;
   let interruption: LoginSignalHandler | undefined;
   try {
-    await requireUsableStore(deps);
-    let attempt = createAuthorizationAttempt(deps, request);
-    receiver = await openReceiver(attempt, request);
-    // The program listens for signals before it shows the URL, because a user who sees the URL may press Ctrl-C.
-    interruption = createLoginSignalHandler(deps);
-    const { signal } = interruption;
-
-    let result = await awaitResponse(deps, request, { attempt, receiver, interruption, ended: ended.signal });
-    if (deps.canContinue && needsPerson(result, request)) {
-      const withPerson = { ...request, prompt: undefined, limit: Math.max(request.limit, personLimitMs) };
-      attempt = createAuthorizationAttempt({ ...deps, callbackUrls: [receiver.callbackUrl] }, withPerson);
-      receiver.showOutcome({ kind: 'continue', url: attempt.authorizationUrl(receiver.callbackUrl) });
-      await receiver.closed;
-      receiver = await openReceiver(attempt, request);
-      const open = { attempt, receiver, interruption, isContinued: true, ended: ended.signal };
-      result = await awaitResponse(deps, withPerson, open);
+    await requireUsableStore(run);
+    const client = await run.client();
+    const attempt = createAttempt(run, request);
+    receiver = await openReceiver(run, request, dialog, attempt, run.settings.values.callback_urls ?? []);
+    // A user who sees the URL may press Ctrl-C. Before that, a signal ends the program, also while the keychain waits for a user.
+    interruption = createLoginSignalHandler(run.host);
+    const login: Login = { run, request, dialog, client, retry, interruption, ended: ended.signal };
+    let answered: AnsweredAttempt = { attempt, receiver, result: await awaitResponse(login, attempt, receiver, false) };
+    if (dialog.canContinue && needsPerson(answered.result, request)) {
+      answered = await continueWithPerson(login, receiver, (next) => {
+        receiver = next;
+      });
     }
-    const authorized = requireAuthorizationResponseGrant(result, { request, loginCommands: deps.loginCommands });
-
-    const { callbackUrl: redirectUri, showOutcome } = receiver;
-    const exchange = { redirectUri, pkce: attempt.pkce, signal: ended.signal };
-    const grant = await interruption.withGrace(obtainGrant(deps, authorized, exchange), {
-      detail: 'the token request was abandoned 5 s after the signal; tokens that it may have issued are not stored',
-      hint: `start again with ${deps.loginCommands.sameRequest}`,
-    });
-
-    const revoke = (error: unknown): Promise<never> => revokeTokenGrantAndThrow(deps, grant, error);
-    const scope = await confirmGrant(deps, request, grant, signal, showOutcome).catch(revoke);
-    const stored = await interruption.withGrace(
-      storeLoginSession(deps, grant, { scope, flow: request.flow }).catch(revoke),
-      {
-        detail: 'the session was being stored, and may be stored',
-        hint: `see ${formatCommandForProfile(deps.profile, 'auth status --check')}`,
-      },
-    );
-
-    showOutcome(signedInOutcome(grant));
+    const grant = await obtainGrant(login, answered);
+    const stored = await storeGrant(login, grant, answered.receiver);
+    answered.receiver.showOutcome(signedInOutcome(grant));
     // The new session is stored, also if it cannot be reported.
-    await deps.report(stored).finally(() => revokeReplacedSession(deps, stored));
+    const revocation = { ...run, client, isSpecServer: () => isSpec(login) };
+    await dialog.report(stored).finally(() => revokeReplacedSession(revocation, stored));
     interruption.throwIfInterrupted();
-    await receiver.closed;
+    await answered.receiver.closed;
     return stored;
   } catch (error) {
     receiver?.showOutcome(failureOutcome(error));
-    const isCancelled = error instanceof CliError && error.code === 'cancelled';
     interruption?.throwIfInterrupted();
     // The login waits for the browser tab only if a tab sent the accepted response.
-    if (receiver?.isAccepted() === true && !isCancelled) await receiver.closed;
+    if (receiver?.isAccepted() === true && !(error instanceof CliError && error.code === 'cancelled'))
+      await receiver.closed;
     throw error;
   } finally {
-    // Requests in progress are aborted, because they would keep the process running until their own deadline.
     ended.abort();
     interruption?.close();
     await receiver?.close();
@@ -121,74 +106,104 @@ export async function performLogin(deps: LoginDeps, request: OAuthLoginOptions):
   }
 }
 
-function openReceiver(
-  attempt: AuthorizationAttempt,
-  { listen }: OAuthLoginOptions,
-): Promise<AuthorizationReceiver> | AuthorizationReceiver {
-  return listen ? bindAuthorizationReceiver(attempt) : createPastedAuthorizationReceiver(attempt);
-}
-
-interface OpenAttempt {
+interface AnsweredAttempt {
   readonly attempt: AuthorizationAttempt;
   readonly receiver: AuthorizationReceiver;
-  readonly interruption: LoginSignalHandler;
-  readonly isContinued?: boolean;
-  /** The signal that is aborted when the login has ended. */
-  readonly ended: AbortSignal;
-}
-
-async function awaitResponse(
-  deps: LoginDeps,
-  request: OAuthLoginOptions,
-  { attempt, receiver, interruption, ended, isContinued = false }: OpenAttempt,
-): Promise<AuthorizationResult> {
-  const { listen, limit } = request;
-  const response = showInstructionsAndReceiveAuthorization(deps, { listen, isContinued }, receiver, attempt, ended);
-  const orUnreachable = Promise.race([response, rejectWhenAuthServerUnreachable(deps, ended)]);
-  return interruption.orInterrupt(orUnreachable, limit, () => loginTimeoutError(deps));
-}
-
-/** Whether a login without a page failed because a person must sign in or authorize the application (docs/service.md S4.10, S4.11). */
-function needsPerson(result: AuthorizationResult, { prompt }: OAuthLoginOptions): boolean {
-  return prompt === 'none' && result.kind === 'error' && needsInteraction(result.error);
+  readonly result: AuthorizationResult;
 }
 
 /** Milliseconds for a person to sign in after a login without a page was refused. */
 const personLimitMs = 300_000;
 
-function requireLoginLock({ tryLoginLock, profile }: LoginDeps): HeldFileLock {
-  const lock = tryLoginLock();
+/** A login without a page continues in the same browser tab with the sign-in page. */
+async function continueWithPerson(
+  login: Login,
+  refused: AuthorizationReceiver,
+  onReceiver: (next: AuthorizationReceiver) => void,
+): Promise<AnsweredAttempt> {
+  const { run, dialog, request } = login;
+  const withPerson = { ...request, prompt: undefined, limit: Math.max(request.limit, personLimitMs) };
+  const attempt = createAttempt(run, withPerson);
+  refused.showOutcome({ kind: 'continue', url: attempt.authorizationUrl(refused.callbackUrl) });
+  await refused.closed;
+  const receiver = await openReceiver(run, withPerson, dialog, attempt, [refused.callbackUrl]);
+  onReceiver(receiver);
+  const result = await awaitResponse({ ...login, request: withPerson }, attempt, receiver, true);
+  return { attempt, receiver, result };
+}
+
+async function awaitResponse(
+  { run, request, dialog, retry, interruption, ended }: Login,
+  attempt: AuthorizationAttempt,
+  receiver: AuthorizationReceiver,
+  isContinued: boolean,
+): Promise<AuthorizationResult> {
+  const response = receiveResponse(dialog, request, receiver, attempt, { isContinued, signal: ended });
+  const orUnreachable = Promise.race([response, rejectWhenUnreachable(run, ended)]);
+  return interruption.orInterrupt(orUnreachable, request.limit, () => loginTimeoutError(retry));
+}
+
+/** Whether a login without a page failed because a person must sign in or authorize the application (docs/service.md S4.10, S4.11). */
+function needsPerson(result: AuthorizationResult, { prompt }: LoginRequest): boolean {
+  return prompt === 'none' && result.kind === 'error' && needsInteraction(result.error);
+}
+
+function requireLoginLock({ store, settings }: SessionRun): HeldFileLock {
+  const lock = tryAcquireFileLock(store.place.loginLock);
   if (lock !== undefined) return lock;
-  throw new CliError('busy', `another login of profile "${profile.name}" is in progress`, {
+  throw new CliError('busy', `another login of profile "${settings.profileName}" is in progress`, {
     hint: 'finish or interrupt the other login first',
   });
 }
 
 /** A locked or missing keychain is reported before the user signs in in the browser. */
-async function requireUsableStore({ store, profile }: LoginDeps): Promise<void> {
-  requireCredentialStoreAvailable(await store.withItems((items) => items.read('credential')), profile);
-  const failure = store.checkWritable?.();
-  if (failure !== undefined) throw credentialStoreUnavailableError(failure, profile);
+async function requireUsableStore({ store, settings }: SessionRun): Promise<void> {
+  requireAvailable(await store.withItems((items) => items.read('credential')), settings.profile);
+  const failure = store.checkWritable();
+  if (failure !== undefined) throw storeUnavailableError(failure, settings.profile);
 }
 
-async function obtainGrant(
-  deps: LoginDeps,
-  authorized: ReturnType<typeof requireAuthorizationResponseGrant>,
-  exchange: Omit<AuthorizationCodeExchangeInput, 'code'>,
-): Promise<TokenGrant> {
-  return 'grant' in authorized ? authorized.grant : exchangeCodeForTokens(deps, { ...authorized, ...exchange });
+async function obtainGrant(login: Login, { attempt, receiver, result }: AnsweredAttempt): Promise<TokenGrant> {
+  const { run, request, client, retry, interruption, ended: signal } = login;
+  const authorized = requireGrant(result, { request, retry });
+  if ('grant' in authorized) return authorized.grant;
+  const { callbackUrl: redirectUri } = receiver;
+  const isSpecServer = (): boolean => isSpec(login);
+  const exchange = { ...authorized, client, retry, isSpecServer, redirectUri, pkce: attempt.pkce, signal };
+  return interruption.withGrace(exchangeCode(run, exchange), {
+    detail: 'the token request was abandoned 5 s after the signal; tokens that it may have issued are not stored',
+    hint: `start again with ${retry.sameRequest}`,
+  });
 }
 
-async function confirmGrant(
-  { loginCommands, onOtherScope }: LoginDeps,
-  request: OAuthLoginOptions,
+/** Stores the grant, or revokes it if it is not what was asked for. */
+async function storeGrant(
+  { run, request, dialog, client, retry, interruption }: Login,
   grant: TokenGrant,
-  signal: AbortSignal,
-  showOutcome: (outcome: LoginOutcome) => void,
-): Promise<string> {
-  requireRequestedAccount(grant, request, loginCommands);
-  const onQuestion = (): void => showOutcome({ kind: 'unfinished' });
-  return confirmGrantedOAuthScope(grant, { request, loginCommands, onOtherScope, onQuestion, signal });
+  { showOutcome }: AuthorizationReceiver,
+): Promise<LoginResult> {
+  const { signal } = interruption;
+  const revoke = (error: unknown): Promise<never> => revokeTokenGrantAndThrow({ ...run, client }, grant, error);
+  const confirm = async (): Promise<string> => {
+    requireRequestedAccount(grant, request, retry);
+    const { onOtherScope } = dialog;
+    const onQuestion = (): void => showOutcome({ kind: 'unfinished' });
+    return confirmScope(grant, { request, retry, onOtherScope, onQuestion, signal });
+  };
+  const scope = await confirm().catch(revoke);
+  return interruption.withGrace(storeLogin(run, grant, { scope, flow: request.flow }).catch(revoke), {
+    detail: 'the session was being stored, and may be stored',
+    hint: `see ${formatCommandForProfile(run.settings.profile, 'auth status --check')}`,
+  });
+}
+
+/** Only a server that follows docs/service.md has named the account whose complete UUID is expected (S2.10). */
+function isSpec({ run, request }: Login): boolean {
+  const { host, settings, binding } = run;
+  return (
+    request.accountUuid !== undefined ||
+    isServerKnownToImplementSpec(host.folders, settings.profileName, binding.authOrigin)
+  );
 }
 
 function signedInOutcome({ info }: TokenGrant): LoginOutcome {
@@ -203,10 +218,142 @@ function failureOutcome(error: unknown): LoginOutcome {
   return { kind: 'failed', reason: `${error.message.charAt(0).toUpperCase()}${error.message.slice(1)}` };
 }
 
-function loginTimeoutError({ loginCommands }: LoginDeps): CliError {
+function loginTimeoutError({ sameRequest }: LoginRetryCommands): CliError {
   return new CliError('login_timeout', 'could not log in: no response from the browser in time', {
     detail:
       'if the page shows an error about the redirect URI or the scope, compare client_id, callback_urls and scope of `cloudctl config list` with the registered application',
-    hint: `start again with ${loginCommands.sameRequest}, or allow more time with --login-timeout 15m`,
+    hint: `start again with ${sameRequest}, or allow more time with --login-timeout 15m`,
   });
+}
+
+/**
+ * Stores a grant as a new session, which replaces the stored one. Throws `keychain_unavailable` or `busy` when the session
+ * cannot be stored.
+ */
+export async function storeLogin(
+  run: SessionRun,
+  grant: TokenGrant,
+  { scope, flow }: { readonly scope: string; readonly flow: LoginRequest['flow'] },
+): Promise<LoginResult> {
+  const record = newRecord(run, grant, scope);
+  const account = accountFromGrant(record.sid, grant.info, record.scope, flow);
+  const replaced = await storeRecord(run, record, account);
+  return {
+    record,
+    replaced,
+    account,
+    isScopeAssumed: grant.scope === undefined,
+    isLifetimeAssumed: grant.expiresIn === undefined,
+    isAccountKnown: grant.info !== undefined,
+  };
+}
+
+/** The access token of `auth login --with-token`, and the account that the resource API returned for it. */
+export interface GivenTokenWithAccount {
+  readonly accessToken: Secret;
+  readonly account: AccountDetails;
+  /** The scope that the user stated; empty if it is not known. */
+  readonly scope: string;
+}
+
+/**
+ * Stores the access token of `auth login --with-token` as a new session, which cannot be renewed (docs/sessions.md), reports it,
+ * and revokes the session that it replaces.
+ */
+export async function storeGivenToken(
+  run: SessionRun,
+  { accessToken, account: { accountUuid, team, name, email, teamName }, scope }: GivenTokenWithAccount,
+  report: (result: LoginResult) => Promise<void>,
+): Promise<void> {
+  const { host, settings, binding } = run;
+  // Whether the server follows docs/service.md is read from the account file before the login replaces the file.
+  const isSpecServer = isServerKnownToImplementSpec(host.folders, settings.profileName, binding.authOrigin);
+  const known = { ...(accountUuid === undefined ? {} : { accountUuid }), ...(team === undefined ? {} : { team }) };
+  const record = {
+    ...newRecord(run, { accessToken }, scope),
+    scope,
+    ...known,
+    expiresAt: unknownTokenExpiry,
+    isGivenToken: true as const,
+  };
+  // The account file gets no UUID: a UUID gives the file a `hint`, which means that a grant named the account
+  // (isServerKnownToImplementSpec).
+  const names = Object.entries({ name, email, teamName }).filter(([, value]) => value !== undefined);
+  const account = accountFromGrant(record.sid, Object.fromEntries(names), record.scope, 'token');
+  const replaced = await storeRecord(run, record, account);
+  const isAccountKnown = accountUuid !== undefined;
+  const result = { record, replaced, account, isScopeAssumed: false, isLifetimeAssumed: false, isAccountKnown };
+  const { authOrigin, clientId } = binding;
+  const client = { authOrigin, clientId, tokenParams: settings.values.token_params ?? 'query' };
+  // The new session is stored, also if it cannot be reported.
+  await report(result).finally(() =>
+    revokeReplacedSession({ ...run, client, isSpecServer: () => isSpecServer }, result),
+  );
+}
+
+/** Returns the session that was replaced, if it was at the same servers. */
+async function storeRecord(
+  run: SessionRun,
+  record: CredentialRecord,
+  account: LoggedInAccount,
+): Promise<CredentialRecord | undefined> {
+  requireCredentialRecordLengthLimit(run.store, record);
+  const lock = await run.lock();
+  try {
+    const replaced = await run.store.withItems((items) => replaceStoredRecord(run, items, record), lock);
+    writeAccountOrSkip(run, account);
+    return replaced;
+  } finally {
+    lock.release();
+  }
+}
+
+/**
+ * The account file is used for display only. The session is already stored, so a config folder that cannot be written must not
+ * end the login with an error.
+ */
+function writeAccountOrSkip({ host, settings }: SessionRun, account: LoggedInAccount): void {
+  try {
+    // The cached names for completion belong to the account of the previous session.
+    removeCachedCompletionNames(host.folders.state, settings.profileName);
+    storeLoggedInAccount(host.folders.config, settings.profileName, account);
+  } catch {
+    // Without the account file, `auth status` and `auth list` show only the UUID.
+  }
+}
+
+function newRecord({ host, binding }: SessionRun, grant: TokenGrant, scope: string): CredentialRecord {
+  const now = Math.floor(host.clock.now() / 1000);
+  return {
+    sid: Buffer.from(host.random(8)).toString('hex'),
+    gen: 1,
+    journalKey: new Secret(Buffer.from(host.random(32)).toString('base64url')),
+    accessToken: grant.accessToken,
+    ...(grant.refreshToken === undefined ? {} : { refreshToken: grant.refreshToken }),
+    expiresAt: now + (grant.expiresIn ?? assumedLifetime),
+    obtainedAt: now,
+    scope: scopeWords(scope).join(' '),
+    ...accountAndTeam(grant.info),
+    ...binding,
+  };
+}
+
+/** Replacing the item deletes the key of the previous session's journal, so its journal is removed as well. */
+async function replaceStoredRecord(
+  { store, binding, host }: SessionRun,
+  items: OpenStore,
+  record: CredentialRecord,
+): Promise<CredentialRecord | undefined> {
+  const before = await items.read('credential');
+  requireAvailable(await writeCredentialRecord(store, items, record), store.profile);
+  const old = before.kind === 'found' ? decodeCredentialRecord(before.value.reveal()) : undefined;
+  const isOurs = old !== undefined && isCredentialRecordOfServerBinding(old, binding);
+  const replaced = isOurs ? (await readNewest(store, old)).record : undefined;
+  if (old !== undefined)
+    await store
+      .journal(old.sid)
+      .remove()
+      .catch(() => undefined);
+  removeLeftovers(store, record.sid, host.clock.now());
+  return replaced;
 }

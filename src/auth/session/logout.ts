@@ -1,35 +1,41 @@
+import { isAccessTokenRefused } from '../../api/api-response.ts';
+import { createApiClient } from '../../api/client.ts';
 import { CliError } from '../../base/errors.ts';
 import type { Secret } from '../../base/secret.ts';
-import type { HeldFileLock } from '../../platform/file-lock.ts';
-import { HttpSendError, type HttpSender } from '../../platform/http-sender.ts';
+import { removeCachedCompletionNames } from '../../config/cached-completion-names.ts';
+import { HttpSendError } from '../../platform/http-sender.ts';
 import { timeoutSignal } from '../../platform/timeout-signal.ts';
-import { decodeRevocation, type OAuthClient, revokeRequest, sendTokenRequest } from '../oauth/index.ts';
-import { type CredentialRecord, decodeCredentialRecord, isTokenExpiryKnown } from './credential-record.ts';
-import { type CredentialStore, type OpenCredentialStore, requireCredentialStoreAvailable } from './credential-store.ts';
-import type { TokenAcceptance } from './send-access-token-probe.ts';
-import { readJournaledOrStoredCredentialRecord } from './stored-session.ts';
-import { formatCommandForProfile } from './suggested-commands.ts';
-import { revokeInPanelHint, tokenEndpointError, tokenRequestWithoutResponseError } from './token-endpoint-error.ts';
+import {
+  decodeRevocation,
+  type OAuthClient,
+  revokeRequest,
+  sendTokenRequest,
+  type TokenGrant,
+} from '../oauth/index.ts';
+import { removeLoggedInAccountFile } from './account.ts';
+import { revokeInPanelHint, tokenEndpointError, tokenRequestWithoutResponseError } from './errors.ts';
+import { buildRefusedRequestHints, formatCommandForProfile } from './hints.ts';
+import { probePath, type TokenAcceptance } from './probe.ts';
+import { type CredentialRecord, decodeCredentialRecord, isTokenExpiryKnown } from './record.ts';
+import { type SessionRun, sendTokens } from './run.ts';
+import { type OpenStore, removeLeftovers, requireAvailable } from './store.ts';
+import { readNewest } from './stored.ts';
 
-export interface LogoutDeps {
-  readonly store: CredentialStore;
-  readonly lock: () => Promise<HeldFileLock>;
-  readonly createSender: () => Promise<HttpSender>;
+/** The session to end, which may be at other servers than the profile names now. */
+export interface LogoutRun extends Pick<SessionRun, 'host' | 'settings' | 'store' | 'lock' | 'send' | 'requireSafe'> {
   /** The application to which this session record was issued. */
   readonly client: (record: CredentialRecord) => Promise<OAuthClient>;
-  /** Checks with the resource API of this record whether the access token is still accepted. */
-  readonly probe: (record: CredentialRecord) => Promise<TokenAcceptance>;
-  readonly requireSafe: () => void;
-  readonly removeAccount: () => void;
+  /** Time limit of one request to the resource API, in milliseconds. */
+  readonly timeout: number;
 }
 
 export type LogoutOutcome =
   | { readonly kind: 'nothing' }
   /** The session was deleted without being revoked: `--local`, or a record that cannot be read. */
   | { readonly kind: 'local' }
-  | Revocation;
+  | RevocationOutcome;
 
-type Revocation =
+type RevocationOutcome =
   | { readonly kind: 'revoked' }
   /** The session is deleted on this machine; the error explains why the revocation is not proven. */
   | { readonly kind: 'unproven'; readonly error: CliError };
@@ -38,39 +44,53 @@ type Revocation =
  * Ends a session: deletes it on this machine, revokes it at the server that issued it (even if the profile now names another
  * server), and checks that the token is refused (docs/service.md S6.2).
  */
-export async function performLogout(deps: LogoutDeps, local: boolean): Promise<LogoutOutcome> {
-  if (!local) deps.requireSafe();
-  const lock = await deps.lock();
+export async function performLogout(
+  run: LogoutRun,
+  local: boolean,
+  probe: Probe = probeAcceptance,
+): Promise<LogoutOutcome> {
+  if (!local) run.requireSafe();
+  const lock = await run.lock();
   let deleted: 'nothing' | 'damaged' | CredentialRecord;
   try {
-    deleted = await deps.store.withItems((items) => deleteSession(deps.store, items), lock);
-    deps.removeAccount();
+    deleted = await run.store.withItems((items) => deleteSession(run, items), lock);
+    removeAccount(run);
   } finally {
     lock.release();
   }
   if (deleted === 'nothing') return { kind: 'nothing' };
-  return local || deleted === 'damaged' ? { kind: 'local' } : revokeDeleted(deps, deleted);
+  return local || deleted === 'damaged' ? { kind: 'local' } : revokeDeleted(run, deleted, probe);
 }
 
 /** The item is deleted first, because it contains the key without which the journal files of the session cannot be decrypted. */
 async function deleteSession(
-  { journal, profile }: CredentialStore,
-  items: OpenCredentialStore,
+  { store, host }: LogoutRun,
+  items: OpenStore,
 ): Promise<'nothing' | 'damaged' | CredentialRecord> {
-  const item = requireCredentialStoreAvailable(await items.read('credential'), profile);
+  const item = requireAvailable(await items.read('credential'), store.profile);
   if (item.kind === 'absent') return 'nothing';
   const stored = decodeCredentialRecord(item.value.reveal());
   // The newest record is revoked, because the tokens of older records are already invalid.
-  const newest = stored === undefined ? undefined : readJournaledOrStoredCredentialRecord(journal, stored);
-  requireCredentialStoreAvailable(await items.remove('credential'), profile);
-  if (stored !== undefined) journal.removeSession(stored.sid);
+  const newest = stored === undefined ? undefined : (await readNewest(store, stored)).record;
+  requireAvailable(await items.remove('credential'), store.profile);
+  if (stored !== undefined)
+    await store
+      .journal(stored.sid)
+      .remove()
+      .catch(() => undefined);
+  removeLeftovers(store, stored?.sid ?? '', host.clock.now());
   return newest ?? 'damaged';
 }
 
+function removeAccount({ host, settings }: LogoutRun): void {
+  removeCachedCompletionNames(host.folders.state, settings.profileName);
+  removeLoggedInAccountFile(host.folders.config, settings.profileName);
+}
+
 /** Revokes the tokens of a session that was deleted on this machine, and checks that the access token is refused. */
-async function revokeDeleted(deps: LogoutDeps, record: CredentialRecord): Promise<Revocation> {
+async function revokeDeleted(run: LogoutRun, record: CredentialRecord, probe: Probe): Promise<RevocationOutcome> {
   try {
-    return await revoke(deps, record);
+    return await revoke(run, record, probe);
   } catch (error) {
     const { code, message } = cliErrorOf(error);
     const parts = { detail: remainingTokens(record), hint: revokeInPanelHint, cause: error };
@@ -78,17 +98,17 @@ async function revokeDeleted(deps: LogoutDeps, record: CredentialRecord): Promis
   }
 }
 
-async function revoke(deps: LogoutDeps, record: CredentialRecord): Promise<Revocation> {
-  const client = await deps.client(record);
+async function revoke(run: LogoutRun, record: CredentialRecord, probe: Probe): Promise<RevocationOutcome> {
+  const client = await run.client(record);
   // The revocation of docs/service.md S6.3 sends the token itself as bearer token; other servers authenticate the client.
   const isBearer = client.tokenParams === 'query';
   const headers = isBearer ? { authorization: `Bearer ${record.accessToken.reveal()}` } : {};
   // Other servers may keep the refresh token valid, and RFC 7009 §2 requires only the revocation of refresh tokens.
   const refreshToken = isBearer ? undefined : record.refreshToken;
   const refreshError =
-    refreshToken && (await revokeToken(deps, client, record, { operation: 'revokeRefreshToken', token: refreshToken }));
+    refreshToken && (await revokeToken(run, client, record, { operation: 'revokeRefreshToken', token: refreshToken }));
   const isRefreshTokenLeft = refreshToken === undefined ? undefined : refreshError !== undefined;
-  const accessError = await revokeToken(deps, client, record, {
+  const accessError = await revokeToken(run, client, record, {
     operation: 'revokeAccessToken',
     token: record.accessToken,
     headers,
@@ -96,7 +116,7 @@ async function revoke(deps: LogoutDeps, record: CredentialRecord): Promise<Revoc
   });
   const error = refreshError ?? (refreshToken === undefined ? accessError : undefined);
   if (error !== undefined) return { kind: 'unproven', error };
-  const acceptance = await deps.probe(record).catch(cliErrorOf);
+  const acceptance = await probe(run, record).catch(cliErrorOf);
   if (acceptance === 'refused') return { kind: 'revoked' };
   if (accessError !== undefined) return { kind: 'unproven', error: accessError };
   const detail = remainingTokens(record, isRefreshTokenLeft);
@@ -118,13 +138,13 @@ interface TokenRevocation {
 
 /** Revokes one token; returns the error when the server does not revoke it or cannot be reached. */
 async function revokeToken(
-  deps: LogoutDeps,
+  run: LogoutRun,
   client: OAuthClient,
   record: CredentialRecord,
   { operation, token, headers = {}, isRefreshTokenLeft }: TokenRevocation,
 ): Promise<CliError | undefined> {
   const request = revokeRequest(client, token);
-  const sender = await deps.createSender();
+  const sender = await run.send({ fresh: true });
   const response = await sendTokenRequest(sender, request, timeoutSignal(30_000), headers).catch(sendErrorOf);
   const detail = remainingTokens(record, isRefreshTokenLeft);
   if (response instanceof HttpSendError) return tokenRequestWithoutResponseError(response, operation, { detail });
@@ -133,12 +153,39 @@ async function revokeToken(
   return tokenEndpointError(failure, {
     operation,
     origin: record.authOrigin,
-    profile: deps.store.profile,
+    profile: run.store.profile,
     tokenParams: client.tokenParams,
     isSpecServer: record.accountUuid !== undefined,
-    loginCommand: formatCommandForProfile(deps.store.profile, 'auth login'),
+    loginCommand: formatCommandForProfile(run.store.profile, 'auth login'),
     consequence: detail,
   });
+}
+
+/** Checks with the resource API of this record whether the access token is still accepted. */
+type Probe = (run: LogoutRun, record: CredentialRecord) => Promise<TokenAcceptance>;
+
+async function probeAcceptance(
+  { host, settings, send, timeout }: LogoutRun,
+  { baseOrigin, accessToken }: CredentialRecord,
+): Promise<TokenAcceptance> {
+  const api = createApiClient({
+    baseOrigin,
+    send: await send(),
+    bearer: async () => accessToken,
+    renew: async () => Promise.reject(new CliError('token_refused', 'refused')),
+    clock: host.clock,
+    timeout,
+    loginHints: buildRefusedRequestHints(settings, host.folders.config),
+  });
+  try {
+    const answer = await api.request({ method: 'GET', path: probePath });
+    if (answer.status >= 200 && answer.status < 300) return 'accepted';
+    // Some servers respond to a revoked token with 403. Every scope may read this path, so 403 means that the token is refused.
+    return answer.status === 403 || isAccessTokenRefused(answer, probePath) ? 'refused' : 'unknown';
+  } catch (error) {
+    if (error instanceof CliError && error.code === 'token_refused') return 'refused';
+    throw error;
+  }
 }
 
 function sendErrorOf(error: unknown): HttpSendError {
@@ -163,4 +210,65 @@ function remainingTokens(record: CredentialRecord, hasRefreshToken = record.refr
     ? `the access token ${end}, and the refresh token may be valid longer`
     : `the access token ${end}`;
   return `the session was deleted on this machine; at ${record.authOrigin} ${remaining}`;
+}
+
+/** How tokens are revoked. */
+export interface Revocation {
+  readonly client: OAuthClient;
+  readonly send: SessionRun['send'];
+}
+
+/** Revokes a grant that was not stored, then throws `error` with a detail that reports whether the revocation succeeded. */
+export async function revokeTokenGrantAndThrow(how: Revocation, grant: TokenGrant, error: unknown): Promise<never> {
+  const isRevoked = await revokeTokenGrant(how, grant);
+  if (!(error instanceof CliError)) throw error;
+  const outcome = isRevoked
+    ? 'the grant was revoked and nothing was stored'
+    : 'nothing was stored, but the grant could not be revoked; revoke the application in the control panel';
+  const detail = error.detail === undefined ? outcome : `${error.detail}; ${outcome}`;
+  throw new CliError(error.code, error.message, { ...error, detail, cause: error });
+}
+
+/**
+ * Revokes the tokens of a grant within 5 s (https://www.rfc-editor.org/rfc/rfc7009); resolves with false when the revocation
+ * failed.
+ */
+export async function revokeTokenGrant(
+  how: Revocation,
+  { accessToken, refreshToken }: Pick<TokenGrant, 'accessToken' | 'refreshToken'>,
+): Promise<boolean> {
+  // By docs/service.md S6.3 the revoked access token is also the bearer token of the request, and the refresh token is revoked with it.
+  const isSpecForm = how.client.tokenParams === 'query';
+  // At other servers the refresh token may remain valid after its access token was revoked (RFC 7009 §2.1).
+  const tokens = isSpecForm || refreshToken === undefined ? [accessToken] : [refreshToken, accessToken];
+  const headers = isSpecForm ? { authorization: `Bearer ${accessToken.reveal()}` } : {};
+  const signal = timeoutSignal(5_000);
+  try {
+    let isRevoked = true;
+    for (const token of tokens) {
+      const request = revokeRequest(how.client, token);
+      const response = await sendTokenRequest(await sendTokens(how), request, signal, headers);
+      isRevoked &&= decodeRevocation(response) === undefined;
+    }
+    return isRevoked;
+  } catch (error) {
+    if (error instanceof HttpSendError) return false;
+    throw error;
+  }
+}
+
+/**
+ * Revokes the session that a login replaced. The replaced session is revoked only at a server that follows docs/service.md, because
+ * at other servers a revocation may end all grants of the application (RFC 7009 §2.1), including the new one. A failed
+ * revocation is ignored, because the tokens of the replaced session are no longer stored. A token from `auth login
+ * --with-token` is not revoked, because the program did not obtain it; nor is a session revoked whose access token is the same
+ * as the new one.
+ */
+export async function revokeReplacedSession(
+  how: Revocation & { readonly isSpecServer: () => boolean },
+  { record, replaced }: { readonly record: CredentialRecord; readonly replaced: CredentialRecord | undefined },
+): Promise<void> {
+  if (replaced === undefined || how.client.tokenParams !== 'query' || !how.isSpecServer()) return;
+  if (replaced.isGivenToken === true || replaced.accessToken.reveal() === record.accessToken.reveal()) return;
+  await revokeTokenGrant(how, replaced);
 }

@@ -1,6 +1,8 @@
-import { determineReportedSessionState } from '../../auth/session/session-report.ts';
-import type { StoredSessionReadResult } from '../../auth/session/stored-session.ts';
-import { formatCommandForProfile } from '../../auth/session/suggested-commands.ts';
+import {
+  determineReportedSessionState,
+  formatCommandForProfile,
+  type StoredSessionReadResult,
+} from '../../auth/session/index.ts';
 import { sanitizeLine } from '../../base/sanitize.ts';
 import type { ParsedArgs } from '../../cli/command.ts';
 import type { ResolvedProfileSettings } from '../../config/settings.ts';

@@ -1,5 +1,5 @@
 import { type AccountDetails, fetchAccountOfToken } from '../../api/account-details.ts';
-import { buildRefusedRequestHints } from '../../auth/session/session-server-binding.ts';
+import { buildRefusedRequestHints } from '../../auth/session/index.ts';
 import { CliError, exitCodes } from '../../base/errors.ts';
 import { personalTeamValue } from '../../base/identity.ts';
 import type { ListView } from '../../cli/columns.ts';

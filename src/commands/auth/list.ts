@@ -1,7 +1,10 @@
-import { readLoggedInAccountFile } from '../../auth/session/account.ts';
-import { findProfileServerBinding } from '../../auth/session/credential-record.ts';
-import { determineReportedSessionState, type ReportedSessionState } from '../../auth/session/session-report.ts';
-import { loadStoredSession } from '../../auth/session/stored-session.ts';
+import {
+  determineReportedSessionState,
+  findProfileServerBinding,
+  loadStoredSession,
+  type ReportedSessionState,
+  readLoggedInAccountFile,
+} from '../../auth/session/index.ts';
 import type { ListView } from '../../cli/columns.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { quietForJson } from '../../cli/quiet-for-json.ts';

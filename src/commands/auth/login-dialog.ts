@@ -1,6 +1,5 @@
 import type { ListenAddress, OnRefusedPeer } from '../../auth/loopback/index.ts';
-import type { LoginDeps } from '../../auth/session/login.ts';
-import { browserObstacle, openBrowserAndPrintLoginInstructions } from '../../auth/session/login-instructions.ts';
+import { browserObstacle, type LoginDialog, openBrowserAndPrintLoginInstructions } from '../../auth/session/index.ts';
 import { usageError } from '../../base/errors.ts';
 import { sanitizeLine } from '../../base/sanitize.ts';
 import type { ParsedArgs } from '../../cli/command.ts';
@@ -10,18 +9,6 @@ import type { CommandContext } from '../../context.ts';
 import { detectBrowserEnvironment } from '../../platform/browser-environment.ts';
 import type { OutputSink } from '../../platform/host.ts';
 import { interruptOwnProcess } from '../../platform/interrupt-own-process.ts';
-
-/** Messages and prompts of a login in the terminal. */
-export type LoginDialog = Pick<
-  LoginDeps,
-  | 'canContinue'
-  | 'onOtherScope'
-  | 'showInstructions'
-  | 'pastedLines'
-  | 'reportRejectedPaste'
-  | 'onRefusedPeer'
-  | 'onOversizedRequest'
->;
 
 export interface LoginDialogOptions {
   readonly profile: ProfileReference;
@@ -38,7 +25,7 @@ export function createLoginDialog(
   { host, output, prompts, globals }: CommandContext,
   args: ParsedArgs,
   { profile, listen, listenAddress, limit, isUnattended = false }: LoginDialogOptions,
-): LoginDialog {
+): Omit<LoginDialog, 'report'> {
   const isTerminal = host.stdin.isTTY === true && host.stderr.isTTY;
   const pasting = isTerminal || args.has('paste');
   const runtimeEnvironment = detectBrowserEnvironment(host.env, host.platform);
@@ -58,15 +45,10 @@ export function createLoginDialog(
     onOtherScope: args.has('accept-scope') ? 'accept' : prompts.interactive ? confirmScope : 'refuse',
     showInstructions: async (addresses, { isContinued }) => {
       const opened = await openBrowserAndPrintLoginInstructions(host, addresses, {
-        profile,
-        runtimeEnvironment,
-        obstacle,
+        ...{ profile, runtimeEnvironment, obstacle, isContinued, pasting, limit },
         canOpen: isWanted && obstacle === undefined,
-        isContinued,
         listening: listen,
         isForwarded: listenAddress !== undefined,
-        pasting,
-        limit,
       });
       if (isUnattended && !opened && !isContinued)
         throw usageError(

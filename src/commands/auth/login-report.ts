@@ -1,6 +1,4 @@
-import { buildLoginSessionReport } from '../../auth/session/session-report.ts';
-import type { LoginResult } from '../../auth/session/store-login.ts';
-import { describeTokenLifetime } from '../../auth/session/token-lifetime.ts';
+import { buildLoginSessionReport, describeTokenLifetime, type LoginResult } from '../../auth/session/index.ts';
 import { describeTeam } from '../../base/identity.ts';
 import { quietForJson } from '../../cli/quiet-for-json.ts';
 import { quoteShellArg } from '../../cli/shell-quote.ts';

@@ -1,20 +1,19 @@
 import { type AccountDetails, fetchAccountOfToken } from '../../api/account-details.ts';
 import { createApiClient } from '../../api/client.ts';
 import { hasTokenSyntax } from '../../auth/oauth/index.ts';
-import { storeLoggedInAccount } from '../../auth/session/account.ts';
-import type { SessionServerBinding } from '../../auth/session/credential-record.ts';
-import { findProfileServerBinding } from '../../auth/session/credential-record.ts';
-import { requireCredentialStoreAvailable } from '../../auth/session/credential-store.ts';
-import { revokeReplacedSession } from '../../auth/session/revoke-grant.ts';
-import { buildRefusedRequestHints, isServerKnownToImplementSpec } from '../../auth/session/session-server-binding.ts';
-import { storeGivenToken } from '../../auth/session/store-login.ts';
-import { loadStoredSession } from '../../auth/session/stored-session.ts';
+import {
+  buildRefusedRequestHints,
+  findProfileServerBinding,
+  loadStoredSession,
+  requireAvailable,
+  type SessionServerBinding,
+  storeGivenToken,
+} from '../../auth/session/index.ts';
 import { CliError, type ExitCode, usageError } from '../../base/errors.ts';
 import { compareAccounts, describeTeam } from '../../base/identity.ts';
 import { sanitizeLine } from '../../base/sanitize.ts';
 import { Secret } from '../../base/secret.ts';
 import type { ParsedArgs } from '../../cli/command.ts';
-import { removeCachedCompletionNames } from '../../config/cached-completion-names.ts';
 import {
   type ProfileSettingsFromOptions,
   type ResolvedProfileSettings,
@@ -35,10 +34,7 @@ export async function loginWithToken(
   const settings = context.sessionSettings(typed);
   const binding = requireBinding(context, settings);
   context.requireSafe();
-  const stored = requireCredentialStoreAvailable(
-    await loadStoredSession(await context.store(settings), binding),
-    settings.profile,
-  );
+  const stored = requireAvailable(await loadStoredSession(await context.store(settings), binding), settings.profile);
   if (!(await confirmSessionReplacement(context, settings, stored, args))) {
     await context.output.note(`The session of profile ${settings.profileName} was not changed.`);
     return 0;
@@ -46,34 +42,11 @@ export async function loginWithToken(
   const accessToken = await readAccessToken(context);
   const account = await readAccountOf(context, settings, binding, accessToken);
   requireTeam(account, args.value('team'));
-  const { host } = context;
-  const { profileName } = settings;
-  const { authOrigin, clientId } = binding;
-  // Whether the server follows docs/service.md is read from the account file before the login replaces the file.
-  const isSpec = isServerKnownToImplementSpec(host.folders, profileName, authOrigin);
-  const result = await storeGivenToken(
-    {
-      binding,
-      store: await context.store(settings),
-      lock: () => context.lock(context.profilePaths(profileName).lock),
-      clock: host.clock,
-      random: host.random,
-      writeAccount: (names) => {
-        removeCachedCompletionNames(host.folders.state, profileName);
-        storeLoggedInAccount(host.folders.config, profileName, names);
-      },
-    },
-    { accessToken, account, scope: args.value('scope') ?? '' },
-  );
-  const revocation = {
-    client: { authOrigin, clientId, tokenParams: settings.values.token_params ?? 'query' },
-    createSender: () => context.send({ fresh: true }),
-    isSpecServer: () => isSpec,
-  };
-  // The new session is stored, also if it cannot be reported.
-  await saveLoginOptionsInProfile(context, settings, typed)
-    .then(() => reportLogin(context, settings, result))
-    .finally(() => revokeReplacedSession(revocation, result));
+  const run = await context.sessionRun(settings, binding);
+  await storeGivenToken(run, { accessToken, account, scope: args.value('scope') ?? '' }, async (result) => {
+    await saveLoginOptionsInProfile(context, settings, typed);
+    await reportLogin(context, settings, result);
+  });
   return 0;
 }
 

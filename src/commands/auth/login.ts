@@ -1,15 +1,17 @@
 import { isKnownScope, isSameScope } from '../../auth/oauth/index.ts';
-import { requireOwnSession } from '../../auth/session/command.ts';
-import { performLogin } from '../../auth/session/login.ts';
-import type { OAuthLoginOptions } from '../../auth/session/oauth-login-options.ts';
-import { loadStoredSession, type StoredSessionReadResult } from '../../auth/session/stored-session.ts';
-import { isTeamIdOrPersonal } from '../../auth/session/suggested-commands.ts';
+import {
+  isTeamIdOrPersonal,
+  type LoginRequest,
+  loadStoredSession,
+  performLogin,
+  requireOwnSession,
+  type StoredSessionReadResult,
+} from '../../auth/session/index.ts';
 import { usageError } from '../../base/errors.ts';
 import { sanitizeLine } from '../../base/sanitize.ts';
 import type { CommandSpec, OptionSpec, ParsedArgs } from '../../cli/command.ts';
 import { parseDurationToMillisecondsOrThrow } from '../../cli/duration.ts';
 import type { ResolvedProfileSettings } from '../../config/settings.ts';
-import { createLoginDeps } from '../../context/login-deps.ts';
 import type { CommandContext } from '../../context.ts';
 import { isCi } from '../../platform/browser-environment.ts';
 import {
@@ -50,7 +52,7 @@ const options: readonly OptionSpec[] = [
   {
     name: 'account-hint',
     valueName: '6HEX',
-    description: 'first 6 characters of the expected account UUID; requires --prompt none',
+    description: 'first 6 characters of the UUID that the account must have',
   },
   {
     name: 'team',
@@ -101,7 +103,7 @@ export const authLoginCommand: CommandSpec<CommandContext> = {
     const login = await resolveOrPromptForLoginSettings(context, typed);
     const { settings } = login;
     const stored = await loadStoredSession(await context.store(settings), login.binding);
-    const request: OAuthLoginOptions = {
+    const request: LoginRequest = {
       flow: settings.values.flow ?? 'code',
       scope: await chooseScope(context, args, settings, stored),
       prompt: args.value('prompt'),
@@ -111,6 +113,8 @@ export const authLoginCommand: CommandSpec<CommandContext> = {
       listen: !args.has('paste'),
       listenAddress,
       limit,
+      profileFlow: context.sessionSettings().values.flow,
+      typed: formatTypedLoginOptions(args, context.globals, options),
     };
     if (!(await confirmSessionReplacement(context, settings, stored, args))) {
       await context.output.note(`The session of profile ${settings.profileName} was not changed.`);
@@ -119,31 +123,21 @@ export const authLoginCommand: CommandSpec<CommandContext> = {
     const warning = listenAddress === undefined ? undefined : exposedListenerWarning(listenAddress);
     if (warning !== undefined) await context.output.warn(warning);
     if (request.flow === 'implicit') await context.output.warn(implicitFlowWarning);
-    // The OAuth flow of the profile. If the login uses another flow, suggested commands contain `--flow`.
-    const profileFlow = context.sessionSettings().values.flow;
-    const typedOptions = formatTypedLoginOptions(args, context.globals, options);
-    const parts = {
-      ...context,
-      place: context.profilePaths(settings.profileName),
-      store: await context.store(settings),
-    };
-    await performLogin(
-      {
-        ...createLoginDeps(parts, { ...login, request, profileFlow, typedOptions }),
-        ...createLoginDialog(context, args, {
-          profile: settings.profile,
-          listen: request.listen,
-          listenAddress,
-          limit: limitText,
-          isUnattended,
-        }),
-        report: async (result) => {
-          await saveLoginOptionsInProfile(context, settings, typed);
-          await reportLogin(context, settings, result);
-        },
+    const run = await context.sessionRun(settings, login.binding);
+    const dialog = createLoginDialog(context, args, {
+      profile: settings.profile,
+      listen: request.listen,
+      listenAddress,
+      limit: limitText,
+      isUnattended,
+    });
+    await performLogin(run, request, {
+      ...dialog,
+      report: async (result) => {
+        await saveLoginOptionsInProfile(context, settings, typed);
+        await reportLogin(context, settings, result);
       },
-      request,
-    );
+    });
     return 0;
   }),
 };
@@ -196,8 +190,12 @@ function checkOptions(settings: ResolvedProfileSettings, args: ParsedArgs): void
     );
   if (flow === 'implicit' && args.value('prompt') !== undefined)
     throw usageError('cannot use --prompt with the implicit flow', 'remove `--prompt`');
-  if (hint !== undefined && args.value('prompt') !== 'none')
-    throw usageError('cannot use --account-hint without --prompt none', 'add `--prompt none`');
+  if (hint !== undefined && flow === 'implicit')
+    throw usageError(
+      'cannot use --account-hint with the implicit flow',
+      'remove `--account-hint`, or use `--flow code`',
+      'the response of the implicit flow names no account',
+    );
   if (hint !== undefined && !/^[0-9a-f]{6}$/i.test(hint))
     throw usageError('--account-hint is not 6 hexadecimal digits', 'pass the first 6 characters of the account UUID');
 }

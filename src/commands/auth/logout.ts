@@ -1,18 +1,16 @@
-import { isAccessTokenRefused } from '../../api/api-response.ts';
-import { createApiClient } from '../../api/client.ts';
 import type { OAuthClient } from '../../auth/oauth/index.ts';
-import { removeLoggedInAccountFile } from '../../auth/session/account.ts';
-import { requireOwnSession } from '../../auth/session/command.ts';
-import type { CredentialRecord } from '../../auth/session/credential-record.ts';
-import { findProfileServerBinding } from '../../auth/session/credential-record.ts';
-import { performLogout as endSession, type LogoutOutcome } from '../../auth/session/logout.ts';
-import type { TokenAcceptance } from '../../auth/session/send-access-token-probe.ts';
-import { buildRefusedRequestHints } from '../../auth/session/session-server-binding.ts';
+import {
+  type CredentialRecord,
+  findProfileServerBinding,
+  type LogoutOutcome,
+  performLogout,
+  requireOwnSession,
+} from '../../auth/session/index.ts';
 import { CliError, type ExitCode, usageError } from '../../base/errors.ts';
 import type { CommandSpec } from '../../cli/command.ts';
-import { removeCachedCompletionNames } from '../../config/cached-completion-names.ts';
 import { type ResolvedProfileSettings, requireNamedProfileExists } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
+import type { HeldFileLock } from '../../platform/file-lock.ts';
 import { warnOfAccessTokenVariable } from './environment-token.ts';
 
 export const authLogoutCommand: CommandSpec<CommandContext> = {
@@ -82,20 +80,10 @@ export async function logoutProfile(
   local: boolean,
 ): Promise<LogoutOutcome> {
   const store = await context.store(settings);
-  const { profileName } = settings;
-  removeCachedCompletionNames(context.host.folders.state, profileName);
-  return endSession(
-    {
-      store,
-      createSender: () => context.send({ fresh: true }),
-      lock: () => context.lock(context.profilePaths(profileName).lock),
-      client: (record) => revocationClient(context, settings, record),
-      requireSafe: context.requireSafe,
-      removeAccount: () => removeLoggedInAccountFile(context.host.folders.config, profileName),
-      probe: (record) => probeTokenAcceptance(context, record),
-    },
-    local,
-  );
+  const { host, send, requireSafe, timeout } = context;
+  const client = (record: CredentialRecord): Promise<OAuthClient> => revocationClient(context, settings, record);
+  const lock = (): Promise<HeldFileLock> => context.lock(store.place.lock);
+  return performLogout({ host, settings, store, lock, send, requireSafe, client, timeout }, local);
 }
 
 /**
@@ -109,31 +97,6 @@ async function revocationClient(
 ): Promise<OAuthClient> {
   if ((settings.values.token_params ?? 'query') !== 'query') return context.client(settings, record);
   return { authOrigin: record.authOrigin, clientId: record.clientId, tokenParams: 'query' };
-}
-
-async function probeTokenAcceptance(context: CommandContext, record: CredentialRecord): Promise<TokenAcceptance> {
-  const path = '/v2/actions?page=1&per_page=1';
-  const api = createApiClient({
-    baseOrigin: record.baseOrigin,
-    send: await context.send(),
-    bearer: async () => record.accessToken,
-    renew: async () => Promise.reject(new CliError('token_refused', 'refused')),
-    clock: context.host.clock,
-    timeout: context.timeout,
-    loginHints: buildRefusedRequestHints(context.sessionSettings(), context.host.folders.config),
-  });
-  try {
-    const answer = await api.request({ method: 'GET', path });
-    if (answer.status >= 200 && answer.status < 300) return 'accepted';
-    /**
-     * Some servers respond to a revoked token with 403. Every scope may read this path, so 403 means that the token is
-     * refused.
-     */
-    return answer.status === 403 || isAccessTokenRefused(answer, path) ? 'refused' : 'unknown';
-  } catch (error) {
-    if (error instanceof CliError && error.code === 'token_refused') return 'refused';
-    throw error;
-  }
 }
 
 export function logoutText(outcome: Exclude<LogoutOutcome, { kind: 'unproven' }>, profile: string): string {

@@ -1,6 +1,4 @@
-import { readLoggedInAccountFile } from '../../auth/session/account.ts';
-import { requireOwnSession } from '../../auth/session/command.ts';
-import { buildLoginSessionReport } from '../../auth/session/session-report.ts';
+import { buildLoginSessionReport, readLoggedInAccountFile, requireOwnSession } from '../../auth/session/index.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import type { CommandContext } from '../../context.ts';
 import { warnOfAccessTokenVariable } from './environment-token.ts';

@@ -1,6 +1,10 @@
-import type { LogoutOutcome } from '../../auth/session/logout.ts';
-import { readExistingKeychainAccount } from '../../auth/session/profile-paths.ts';
-import { removeJournalAndTemporaryFiles, removeStoredClientSecret } from '../../auth/session/remove-profile-secrets.ts';
+import {
+  isKeychainMissing,
+  type LogoutOutcome,
+  readExistingKeychainAccount,
+  removeJournalAndTemporaryFiles,
+  removeStoredClientSecret,
+} from '../../auth/session/index.ts';
 import { CliError, usageError } from '../../base/errors.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { removeProfile } from '../../config/config-file.ts';
@@ -109,6 +113,7 @@ async function removeFromOtherStore(
     return await removeFromStore(context, { ...settings, values: { ...settings.values, credential_store } }, local);
   } catch (error) {
     if (!(error instanceof CliError && error.code === 'keychain_unavailable')) throw error;
+    if (isKeychainMissing(error)) return undefined;
     await context.output.warn(
       `an earlier session or client secret may be left in the ${credential_store}: ${error.message}`,
     );

@@ -1,7 +1,9 @@
 import type { OAuthClient } from '../../auth/oauth/index.ts';
-import type { SessionServerBinding } from '../../auth/session/credential-record.ts';
-import { findProfileServerBinding } from '../../auth/session/credential-record.ts';
-import { formatCommandForProfile } from '../../auth/session/suggested-commands.ts';
+import {
+  findProfileServerBinding,
+  formatCommandForProfile,
+  type SessionServerBinding,
+} from '../../auth/session/index.ts';
 import { usageError } from '../../base/errors.ts';
 import type { ProfileReference, ProfileSettingsFromOptions, ResolvedProfileSettings } from '../../config/settings.ts';
 import { requireNamedProfileExists } from '../../config/settings.ts';

@@ -1,4 +1,4 @@
-import type { LoginSessionReport, LoginStatusReport } from '../../auth/session/session-report.ts';
+import type { LoginSessionReport, LoginStatusReport } from '../../auth/session/index.ts';
 import { personalTeamValue } from '../../base/identity.ts';
 import type { ListView } from '../../cli/columns.ts';
 

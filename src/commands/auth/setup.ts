@@ -1,9 +1,12 @@
 import { text as readAll } from 'node:stream/consumers';
-import { readStoredClientSecret, writeClientSecret } from '../../auth/session/client-secret.ts';
-import { requireOwnSession } from '../../auth/session/command.ts';
-import { findProfileServerBinding } from '../../auth/session/credential-record.ts';
-import { requireCredentialStoreAvailable } from '../../auth/session/credential-store.ts';
-import { formatCommandForProfile } from '../../auth/session/suggested-commands.ts';
+import {
+  findProfileServerBinding,
+  formatCommandForProfile,
+  readStoredClientSecret,
+  requireAvailable,
+  requireOwnSession,
+  writeClientSecret,
+} from '../../auth/session/index.ts';
 import { CliError, usageError } from '../../base/errors.ts';
 import { Secret } from '../../base/secret.ts';
 import type { CommandSpec, OptionSpec } from '../../cli/command.ts';
@@ -100,7 +103,7 @@ async function withAvailableStore(
     if (await context.prompts.confirm({ message, default: true, option: '--credential-store file' }))
       return withStore(settings, 'file');
   }
-  requireCredentialStoreAvailable(read, settings.profile);
+  requireAvailable(read, settings.profile);
   return chosen;
 }
 

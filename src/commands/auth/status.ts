@@ -1,14 +1,16 @@
-import { readLoggedInAccountFile } from '../../auth/session/account.ts';
-import { describeCredentialStore } from '../../auth/session/credential-store.ts';
 import {
   buildLoginSessionReport,
   computeReportedTokenSecondsLeft,
+  describeStore,
   determineReportedSessionState,
+  formatLoginFlowOption,
+  formatReauthenticateCommand,
   type LoginStatusReport,
-} from '../../auth/session/session-report.ts';
-import { requireProfileServerBinding } from '../../auth/session/session-server-binding.ts';
-import { loadStoredSession, requireStoredSession } from '../../auth/session/stored-session.ts';
-import { formatLoginFlowOption, formatReauthenticateCommand } from '../../auth/session/suggested-commands.ts';
+  loadStoredSession,
+  readLoggedInAccountFile,
+  requireProfileServerBinding,
+  requireStoredSession,
+} from '../../auth/session/index.ts';
 import { exitCodes } from '../../base/errors.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { readLastSandbox } from '../../config/sandbox-urls-and-credentials.ts';
@@ -65,7 +67,7 @@ export const authStatusCommand: CommandSpec<CommandContext> = {
     await context.output.object(report, loginStatusListView);
     if (found.pending)
       await context.output.note(
-        `The last refresh is in the encrypted journal of the state folder, not yet in the ${describeCredentialStore(store)}; later commands use the tokens of this refresh.`,
+        `The last refresh is in the encrypted journal of the state folder, not yet in the ${describeStore(store)}; later commands use the tokens of this refresh.`,
       );
     if (state === 'in_doubt')
       await context.output.note(

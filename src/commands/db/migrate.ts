@@ -1,8 +1,7 @@
 import { describeOnlineMigration } from '../../api/online-migration.ts';
 import { mayFailedMigrationRequestHaveArrived, type StartedOnlineMigration } from '../../api/start-online-migration.ts';
 import { scopeWords } from '../../auth/oauth/index.ts';
-import { buildRefusedRequestHints } from '../../auth/session/session-server-binding.ts';
-import { formatCommandForProfile } from '../../auth/session/suggested-commands.ts';
+import { buildRefusedRequestHints, formatCommandForProfile } from '../../auth/session/index.ts';
 import { CliError, type ExitCode, usageError } from '../../base/errors.ts';
 import { maxSanitizedTextLength } from '../../base/sanitize.ts';
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';

@@ -1,4 +1,4 @@
-import { findLoggedInProfiles } from '../../auth/session/session-server-binding.ts';
+import { findLoggedInProfiles } from '../../auth/session/index.ts';
 import { createTerminalStyles, isColorEnabled } from '../../cli/color.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { quoteShellArg } from '../../cli/shell-quote.ts';

@@ -1,7 +1,7 @@
 import type { RefusedRequestHints } from '../../api/api-response.ts';
 import { describeOnlineMigration, fetchOnlineMigration, isEndedMigrationStatus } from '../../api/online-migration.ts';
 import { stopOnlineMigration } from '../../api/stop-online-migration.ts';
-import { buildRefusedRequestHints } from '../../auth/session/session-server-binding.ts';
+import { buildRefusedRequestHints } from '../../auth/session/index.ts';
 import { CliError, usageError } from '../../base/errors.ts';
 import { maxSanitizedTextLength } from '../../base/sanitize.ts';
 import type { CommandSpec } from '../../cli/command.ts';

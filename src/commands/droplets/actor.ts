@@ -1,5 +1,4 @@
-import { buildRefusedRequestHints } from '../../auth/session/session-server-binding.ts';
-import { formatReauthenticateCommand } from '../../auth/session/suggested-commands.ts';
+import { buildRefusedRequestHints, formatReauthenticateCommand } from '../../auth/session/index.ts';
 import {
   describeCurrentAccount,
   readAccountAndServerOriginsIfAvailable,

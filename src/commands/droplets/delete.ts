@@ -1,7 +1,7 @@
 import type { Droplet } from '../../api/droplets.ts';
 import { type DropletReader, findDroplets, hasTag, matchDroplets, readDroplets } from '../../api/droplets.ts';
 import { createGlobMatcher } from '../../api/glob-matcher.ts';
-import { buildRefusedRequestHints } from '../../auth/session/session-server-binding.ts';
+import { buildRefusedRequestHints } from '../../auth/session/index.ts';
 import { usageError } from '../../base/errors.ts';
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
 import { quietForJson } from '../../cli/quiet-for-json.ts';

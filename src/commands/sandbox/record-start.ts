@@ -1,5 +1,4 @@
-import { writeClientSecret } from '../../auth/session/client-secret.ts';
-import { readStoredSession } from '../../auth/session/stored-session.ts';
+import { readStoredSession, writeClientSecret } from '../../auth/session/index.ts';
 import { Secret } from '../../base/secret.ts';
 import { writeProfile } from '../../config/config-file.ts';
 import { recordStartedSandbox } from '../../config/sandbox-urls-and-credentials.ts';

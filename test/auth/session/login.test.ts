@@ -1,73 +1,59 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { LoggedInAccount } from '../../../src/auth/session/account.ts';
-import { encodeCredentialRecord } from '../../../src/auth/session/credential-record.ts';
-import { createFileCredentialStore } from '../../../src/auth/session/file-store.ts';
-import { type LoginDeps, performLogin } from '../../../src/auth/session/login.ts';
-import type { OAuthLoginOptions } from '../../../src/auth/session/oauth-login-options.ts';
-import { profilePaths } from '../../../src/auth/session/profile-paths.ts';
-import { buildLoginRetryCommands } from '../../../src/auth/session/suggested-commands.ts';
+import { readLoggedInAccountFile, storeLoggedInAccount } from '../../../src/auth/session/account.ts';
+import type { LoginDialog } from '../../../src/auth/session/authorize.ts';
+import { findNewest } from '../../../src/auth/session/journal.ts';
+import { performLogin, storeLogin } from '../../../src/auth/session/login.ts';
+import { profilePaths } from '../../../src/auth/session/paths.ts';
+import { type CredentialRecord, encodeCredentialRecord, recordCodec } from '../../../src/auth/session/record.ts';
+import type { SessionRun } from '../../../src/auth/session/run.ts';
+import { type CredentialStore, createFileStore } from '../../../src/auth/session/store.ts';
+import { loadStoredSession } from '../../../src/auth/session/stored.ts';
 import { CliError } from '../../../src/base/errors.ts';
 import { Secret } from '../../../src/base/secret.ts';
+import { recordStartedSandbox } from '../../../src/config/sandbox-urls-and-credentials.ts';
+import { tryAcquireFileLock } from '../../../src/platform/file-lock.ts';
 import { HttpSendError } from '../../../src/platform/http-sender.ts';
 import type { SandboxServers } from '../../../src/sandbox/sandbox.ts';
 import { errorText } from '../../fixtures/error-text.ts';
+import { reply, serverFor } from '../../fixtures/fake-server.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { type TestHost, testHost } from '../../fixtures/host.ts';
-import { visit } from '../../fixtures/login.ts';
+import { loginRequest as request, silentDialog, visit } from '../../fixtures/login.ts';
 import { profileNamed } from '../../fixtures/profile.ts';
-import { bindingTo, keychainStoreOf, refreshDeps, seedSession, storedRecord } from '../../fixtures/session.ts';
+import {
+  beginRefresh,
+  bindingTo,
+  keychainStoreOf,
+  seedSession,
+  sessionRun,
+  settingsOf,
+  storedRecord,
+} from '../../fixtures/session.ts';
 import { callApi, codeFor, MAYA, sandboxFor, send, tokenFor, userOf } from '../../sandbox/requests.ts';
 
-const request: OAuthLoginOptions = {
-  flow: 'code',
-  scope: undefined,
-  prompt: undefined,
-  accountHint: undefined,
-  pkce: false,
-  listen: false,
-  limit: 60_000,
-};
-
 interface Setup {
-  readonly deps: LoginDeps;
+  readonly run: SessionRun;
+  readonly dialog: LoginDialog;
   readonly notes: string[];
-  readonly accounts: LoggedInAccount[];
   /** What a person pastes, once the address was shown; `STATE` becomes the state of this login. */
   paste(...lines: string[]): void;
 }
 
-function setup(host: TestHost, sandbox: SandboxServers, changes: Partial<LoginDeps> = {}): Setup {
-  const { store, lock, requireSafe } = refreshDeps(host, sandbox);
+function setup(
+  host: TestHost,
+  sandbox: SandboxServers,
+  changes: { readonly run?: Partial<SessionRun>; readonly dialog?: Partial<LoginDialog> } = {},
+): Setup {
   const notes: string[] = [];
-  const accounts: LoggedInAccount[] = [];
   const lines: string[] = [];
   let state = '';
-  const { authOrigin, clientId } = bindingTo(sandbox);
   return {
     notes,
-    accounts,
     paste: (...more) => void lines.push(...more),
-    deps: {
-      profile: profileNamed('default'),
-      binding: bindingTo(sandbox),
-      client: { authOrigin, clientId, clientSecret: new Secret(sandbox.ready.client_secret), tokenParams: 'query' },
-      callbackUrls: [sandbox.ready.callback_url],
-      issuer: undefined,
-      store,
-      lock,
-      requireSafe,
-      probeServer: async () => undefined,
-      unreachableHint: 'check the network',
-      tryLoginLock: () => ({ descriptor: -1, release: () => undefined }),
-      createSender: () => host.createSender({ env: {}, fresh: true }),
-      clock: host.clock,
-      random: host.random,
-      signals: host.signals,
-      isSpecServer: () => false,
-      loginCommands: buildLoginRetryCommands(profileNamed('default'), request, undefined),
-      onOtherScope: 'refuse',
-      canContinue: false,
-      writeAccount: (account) => accounts.push(account),
+    run: sessionRun(host, sandbox, { client: async () => clientOf(sandbox), ...changes.run }),
+    dialog: silentDialog({
       showInstructions: async ({ authorizationUrl }) => {
         state = new URL(authorizationUrl).searchParams.get('state') ?? '';
       },
@@ -75,101 +61,130 @@ function setup(host: TestHost, sandbox: SandboxServers, changes: Partial<LoginDe
         for (const line of lines) yield line.replace('STATE', state);
         await new Promise(() => undefined);
       },
-      report: async () => undefined,
       reportRejectedPaste: async (kind) => {
         notes.push(kind);
       },
-      ...changes,
-    },
+      ...changes.dialog,
+    }),
   };
+}
+
+function clientOf(sandbox: SandboxServers, clientSecret = sandbox.ready.client_secret) {
+  const { authOrigin, clientId } = bindingTo(sandbox);
+  return { authOrigin, clientId, clientSecret: new Secret(clientSecret), tokenParams: 'query' } as const;
 }
 
 it('a session that a login replaced is revoked although the login cannot be reported', async () => {
   const [host, sandbox] = [testHost(), await sandboxFor()];
   const { grant } = await seedSession(host, sandbox);
   const failure = new Error('EPIPE');
-  const { deps, paste } = setup(host, sandbox, {
-    isSpecServer: () => true,
-    report: () => Promise.reject(failure),
-  });
+  recordStartedSandbox(host.folders.state, sandbox.ready);
+  const { run, dialog, paste } = setup(host, sandbox, { dialog: { report: () => Promise.reject(failure) } });
   paste(`${sandbox.ready.callback_url}?code=${await codeFor(sandbox)}&state=STATE`);
-  await expect(performLogin(deps, request)).rejects.toBe(failure);
+  await expect(performLogin(run, request, dialog)).rejects.toBe(failure);
   expect(sandbox.world.pair(grant.access_token)?.end).toBe('revoked');
+});
+
+it('a login with an account hint at a server that names no account leaves the replaced session to it', async () => {
+  const [host, sandbox] = [testHost(), await sandboxFor()];
+  const { origin, seen } = await serverFor((_, response) =>
+    reply(response, 200, { access_token: 'at-1', token_type: 'bearer', expires_in: 60 }),
+  );
+  const at = { ready: { ...sandbox.ready, auth_url: origin } };
+  const { record } = await seedSession(host, sandbox, { record: { authOrigin: origin } });
+  const run = { binding: bindingTo(at), settings: settingsOf(at) };
+  const client = async () => ({ ...clientOf(sandbox), authOrigin: origin });
+  const login = setup(host, sandbox, { run: { ...run, client } });
+  login.paste('a-code STATE');
+  const silent = { ...request, prompt: 'none', accountHint: 'abcdef' };
+  const { replaced } = await performLogin(login.run, silent, login.dialog);
+  // A revocation may end all grants of the application there (RFC 7009 §2.1).
+  expect(replaced?.sid).toBe(record.sid);
+  expect(seen.map(({ url }) => url.split('?')[0])).toEqual(['/v1/oauth/token']);
 });
 
 describe('a login by paste', () => {
   it('takes the whole address of the last page', async () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
-    const { deps, paste, accounts } = setup(host, sandbox);
+    const { run, dialog, paste } = setup(host, sandbox);
     paste(`${sandbox.ready.callback_url}?code=${await codeFor(sandbox)}&state=STATE`);
-    const result = await performLogin(deps, request);
+    const result = await performLogin(run, request, dialog);
     expect(result.record).toMatchObject({ gen: 1, scope: 'read' });
     expect(storedRecord(profilePaths(host.folders.state, 'default'))?.sid).toBe(result.record.sid);
-    expect(accounts).toMatchObject([{ sid: result.record.sid, email: 'maya@example.com' }]);
+    const account = readLoggedInAccountFile(host.folders.config, 'default');
+    expect(account).toMatchObject({ sid: result.record.sid, email: 'maya@example.com' });
   });
 
   it('takes CODE STATE, and stays armed after lines that are nothing', async () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
-    const { deps, paste, notes } = setup(host, sandbox);
+    const { run, dialog, paste, notes } = setup(host, sandbox);
     const code = await codeFor(sandbox);
     paste('', 'hello there my friend', `${sandbox.ready.callback_url}?code=${code}`, `${code} STATE`);
-    await performLogin(deps, request);
+    await performLogin(run, request, dialog);
     expect(notes).toEqual(['unreadable', 'incomplete']);
   });
 
   it('with another state ends, and nothing is exchanged', async () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
-    const { deps, paste } = setup(host, sandbox);
+    const { run, dialog, paste } = setup(host, sandbox);
     const code = await codeFor(sandbox);
     paste(`${code} foreign-state`);
-    await expect(performLogin(deps, request)).rejects.toMatchObject({ code: 'state_mismatch', exitCode: 4 });
+    await expect(performLogin(run, request, dialog)).rejects.toMatchObject({ code: 'state_mismatch', exitCode: 4 });
     const again = setup(host, sandbox);
     again.paste(`${code} STATE`);
-    await performLogin(again.deps, request);
+    await performLogin(again.run, request, again.dialog);
   });
 
   it('with an error ends with the code of the error', async () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
-    const { deps, paste } = setup(host, sandbox);
+    const { run, dialog, paste } = setup(host, sandbox);
     paste(`${sandbox.ready.callback_url}?error=consent_required&state=STATE`);
-    await expect(performLogin(deps, request)).rejects.toMatchObject({ code: 'consent_required', exitCode: 4 });
+    await expect(performLogin(run, request, dialog)).rejects.toMatchObject({ code: 'consent_required', exitCode: 4 });
   });
 
   it('with a wrong client secret ends with invalid_client', async () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
-    const { authOrigin, clientId } = bindingTo(sandbox);
-    const client = { authOrigin, clientId, clientSecret: new Secret('wrong'), tokenParams: 'query' } as const;
-    const { deps, paste } = setup(host, sandbox, { client });
+    const { run, dialog, paste } = setup(host, sandbox, { run: { client: async () => clientOf(sandbox, 'wrong') } });
     paste(`${sandbox.ready.callback_url}?code=${await codeFor(sandbox)}&state=STATE`);
-    await expect(performLogin(deps, request)).rejects.toMatchObject({ code: 'invalid_client', exitCode: 4 });
+    await expect(performLogin(run, request, dialog)).rejects.toMatchObject({ code: 'invalid_client', exitCode: 4 });
+  });
+
+  it('that failed is repeated by the command with its options and the flow that the profile does not have', async () => {
+    const [host, sandbox] = [testHost(), await sandboxFor()];
+    const settings = { ...settingsOf(sandbox), profileName: 'work', profile: profileNamed('work') };
+    const { run, dialog, paste } = setup(host, sandbox, { run: { settings } });
+    paste('a-code foreign-state');
+    const implicit = { ...request, flow: 'implicit', scope: 'read write', profileFlow: 'code' } as const;
+    await expect(performLogin(run, { ...implicit, typed: ['--no-browser'] }, dialog)).rejects.toMatchObject({
+      hint: expect.stringContaining(
+        '`cloudctl auth login --flow implicit --scope "read write" --no-browser --profile work`',
+      ),
+    });
   });
 
   it('whose input ends before a response was pasted is a usage error', async () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
-    const { deps } = setup(host, sandbox, { pastedLines: async function* () {} });
-    const error = await performLogin(deps, request).catch((caught) => caught);
+    const { run, dialog } = setup(host, sandbox, { dialog: { pastedLines: async function* () {} } });
+    const error = await performLogin(run, request, dialog).catch((caught) => caught);
     expect(error).toMatchObject({ code: 'usage' });
     expectGolden('auth', errorText(error));
   });
 
   it('asks the store before the person, and the lock before both', async () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
-    const invite = () => Promise.reject(new Error('invited'));
+    const place = profilePaths(host.folders.state, 'default');
     const store = {
-      ...createFileCredentialStore(profilePaths(host.folders.state, 'default')),
+      ...createFileStore(place),
       withItems: () => Promise.reject(new CliError('keychain_unavailable', 'locked')),
     };
-    await expect(
-      performLogin(setup(host, sandbox, { showInstructions: invite, store }).deps, request),
-    ).rejects.toMatchObject({
-      code: 'keychain_unavailable',
+    const { run, dialog } = setup(host, sandbox, {
+      run: { store },
+      dialog: { showInstructions: () => Promise.reject(new Error('invited')) },
     });
-    const tryLoginLock = () => undefined;
-    await expect(
-      performLogin(setup(host, sandbox, { showInstructions: invite, store, tryLoginLock }).deps, request),
-    ).rejects.toMatchObject({
-      code: 'busy',
-    });
+    await expect(performLogin(run, request, dialog)).rejects.toMatchObject({ code: 'keychain_unavailable' });
+    const other = tryAcquireFileLock(place.loginLock);
+    await expect(performLogin(run, request, dialog)).rejects.toMatchObject({ code: 'busy' });
+    other?.release();
   });
 
   it('ends the session before it: what an interrupted refresh has left of it goes, and nothing of others', async () => {
@@ -178,21 +193,23 @@ describe('a login by paste', () => {
     const { record } = await seedSession(host, sandbox);
     await store.withItems((items) => items.write('credential', encodeCredentialRecord(record)));
     const others = { ...record, sid: 'fedcba9876543210' };
-    for (const left of [record, others]) store.journal.reserve(left, { now: 1, random: host.random }).close();
-    const { deps, paste } = setup(host, sandbox, { store });
+    for (const left of [record, others]) (await beginRefresh(store, host, left)).close();
+    const { run, dialog, paste } = setup(host, sandbox, { run: { store } });
     paste(`${await codeFor(sandbox)} STATE`);
-    await performLogin(deps, request);
-    expect(store.journal.inspect(record).inDoubt).toBe(false);
-    expect(store.journal.inspect(others).inDoubt).toBe(true);
+    await performLogin(run, request, dialog);
+    const inDoubt = async (of: CredentialRecord): Promise<boolean> =>
+      findNewest(await store.journal(of.sid).read(), of, recordCodec).inDoubt;
+    expect(await inDoubt(record)).toBe(false);
+    expect(await inDoubt(others)).toBe(true);
   });
 
   it('has a state, a session id and a seal of its own each time', async () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
     const records = [];
     for (const _ of [1, 2]) {
-      const { deps, paste } = setup(host, sandbox);
+      const { run, dialog, paste } = setup(host, sandbox);
       paste(`${await codeFor(sandbox)} STATE`);
-      records.push((await performLogin(deps, request)).record);
+      records.push((await performLogin(run, request, dialog)).record);
     }
     const [a, b] = records;
     expect(a?.sid).toMatch(/^[0-9a-f]{16}$/);
@@ -206,46 +223,77 @@ describe('a login by the redirect', () => {
   it('is stopped by no terminal that cannot be read', async () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
     let reads = 0;
-    const { deps } = setup(host, sandbox, {
-      callbackUrls: ['http://127.0.0.1:0/callback'],
-      showInstructions: async ({ authorizationUrl, callbackUrl }) => {
-        const state = new URL(authorizationUrl).searchParams.get('state') ?? '';
-        // Only once the terminal has failed: the redirect comes later than that.
-        setTimeout(() => void visit(`${callbackUrl}?error=access_denied&state=${state}`).catch(() => undefined), 50);
-      },
-      pastedLines: async function* () {
-        reads += 1;
-        yield await Promise.reject(new Error('EIO'));
+    const { run, dialog } = setup(host, sandbox, {
+      run: { settings: settingsOf(sandbox, { callback_urls: ['http://127.0.0.1:0/callback'] }) },
+      dialog: {
+        showInstructions: async ({ authorizationUrl, callbackUrl }) => {
+          const state = new URL(authorizationUrl).searchParams.get('state') ?? '';
+          // Only once the terminal has failed: the redirect comes later than that.
+          setTimeout(() => void visit(`${callbackUrl}?error=access_denied&state=${state}`).catch(() => undefined), 50);
+        },
+        pastedLines: async function* () {
+          reads += 1;
+          yield await Promise.reject(new Error('EIO'));
+        },
       },
     });
     const unheard: unknown[] = [];
     const hear = (error: unknown): void => void unheard.push(error);
     process.on('unhandledRejection', hear);
     onTestFinished(() => void process.off('unhandledRejection', hear));
-    await expect(performLogin(deps, { ...request, listen: true })).rejects.toMatchObject({ code: 'access_denied' });
+    await expect(performLogin(run, { ...request, listen: true }, dialog)).rejects.toMatchObject({
+      code: 'access_denied',
+    });
     expect(reads).toBe(1);
     expect(unheard).toEqual([]);
   });
 });
 
 describe('a login that is interrupted', () => {
+  it('while the keychain waits for a person ends as every program: no signal is caught before the address is shown', async () => {
+    const [host, sandbox] = [testHost(), await sandboxFor()];
+    const heard: number[] = [];
+    const store = keychainStoreOf(host);
+    const withItems: CredentialStore['withItems'] = (...visit) => {
+      heard.push(host.signal('SIGINT'));
+      return store.withItems(...visit);
+    };
+    const client = async () => {
+      heard.push(host.signal('SIGINT'));
+      return clientOf(sandbox);
+    };
+    const { run, dialog } = setup(host, sandbox, {
+      run: { store: { ...store, withItems }, client },
+      dialog: {
+        showInstructions: async () => {
+          heard.push(host.signal('SIGINT'));
+        },
+      },
+    });
+    await expect(performLogin(run, request, dialog)).rejects.toMatchObject({ code: 'cancelled', exitCode: 130 });
+    expect(heard).toEqual([0, 0, 1]);
+  });
+
   it('while the exchange hangs ends its request: nothing keeps the program, and nothing was stored', async () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
     let exchange: AbortSignal | undefined;
-    const { deps, paste } = setup(host, sandbox, {
-      clock: { now: host.clock.now, sleep: (ms) => (ms <= 5_000 ? Promise.resolve() : new Promise(() => {})) },
-      createSender:
-        async () =>
-        (_url, { signal }) => {
-          exchange = signal;
-          setImmediate(() => host.signal('SIGINT'));
-          return new Promise((_resolve, reject) =>
-            signal.addEventListener('abort', () => reject(new HttpSendError('aborted', true, 'given up'))),
-          );
-        },
+    const sleep = (ms: number): Promise<void> => (ms <= 5_000 ? Promise.resolve() : new Promise(() => {}));
+    const { run, dialog, paste } = setup(host, sandbox, {
+      run: {
+        host: { ...host, clock: { now: host.clock.now, sleep } },
+        send:
+          async () =>
+          (_url, { signal }) => {
+            exchange = signal;
+            setImmediate(() => host.signal('SIGINT'));
+            return new Promise((_resolve, reject) =>
+              signal.addEventListener('abort', () => reject(new HttpSendError('aborted', true, 'given up'))),
+            );
+          },
+      },
     });
     paste('a-code STATE');
-    await expect(performLogin(deps, request)).rejects.toMatchObject({ code: 'cancelled', exitCode: 130 });
+    await expect(performLogin(run, request, dialog)).rejects.toMatchObject({ code: 'cancelled', exitCode: 130 });
     expect(exchange?.aborted).toBe(true);
     expect(storedRecord(profilePaths(host.folders.state, 'default'))).toBeUndefined();
   });
@@ -260,12 +308,12 @@ describe('a grant with another scope than the requested one', () => {
   }
 
   /** The implicit flow with a token of the scope `read`, where `read write` was requested. */
-  async function narrowed(changes: Partial<LoginDeps>): Promise<Narrowed> {
+  async function narrowed(changes: Parameters<typeof setup>[2]): Promise<Narrowed> {
     const [host, sandbox] = [testHost(), await sandboxFor()];
-    const { deps, paste } = setup(host, sandbox, changes);
+    const { run, dialog, paste } = setup(host, sandbox, changes);
     const { access_token: token } = await tokenFor(sandbox, { scope: 'read' });
     paste(`http://x#access_token=${token}&token_type=bearer&expires_in=60&scope=read&state=STATE`);
-    const login = performLogin(deps, { ...request, flow: 'implicit', scope: 'read write' });
+    const login = performLogin(run, { ...request, flow: 'implicit', scope: 'read write' }, dialog);
     login.catch(() => undefined);
     const stored = (): ReturnType<typeof storedRecord> => storedRecord(profilePaths(host.folders.state, 'default'));
     return {
@@ -287,7 +335,7 @@ describe('a grant with another scope than the requested one', () => {
     ['no', async () => false, 'scope_mismatch'],
     ['Ctrl-C', () => Promise.reject(new CliError('cancelled', 'cancelled')), 'cancelled'],
   ])('is revoked when a person answers %s', async (_said, onOtherScope, code) => {
-    const { login, isAlive, stored } = await narrowed({ onOtherScope });
+    const { login, isAlive, stored } = await narrowed({ dialog: { onOtherScope } });
     await expect(login).rejects.toMatchObject({ code });
     expect(await isAlive()).toBe(false);
     expect(stored()).toBeUndefined();
@@ -299,11 +347,13 @@ describe('a grant with another scope than the requested one', () => {
       onAsked = resolve;
     });
     const { host, login, isAlive } = await narrowed({
-      onOtherScope: (_requested, _granted, signal) =>
-        new Promise((_resolve, reject) => {
-          signal.addEventListener('abort', () => reject(new CliError('cancelled', 'cancelled')));
-          onAsked();
-        }),
+      dialog: {
+        onOtherScope: (_requested, _granted, signal) =>
+          new Promise((_resolve, reject) => {
+            signal.addEventListener('abort', () => reject(new CliError('cancelled', 'cancelled')));
+            onAsked();
+          }),
+      },
     });
     await asked;
     host.signal('SIGTERM');
@@ -312,14 +362,14 @@ describe('a grant with another scope than the requested one', () => {
   });
 
   it('is stored when a person answers yes', async () => {
-    const { login, isAlive } = await narrowed({ onOtherScope: async () => true });
+    const { login, isAlive } = await narrowed({ dialog: { onOtherScope: async () => true } });
     expect((await login).record.scope).toBe('read');
     expect(await isAlive()).toBe(true);
   });
 
   it('is revoked when it could not be stored', async () => {
     const lock = () => Promise.reject(new CliError('busy', 'busy'));
-    const { login, isAlive } = await narrowed({ onOtherScope: 'accept', lock });
+    const { login, isAlive } = await narrowed({ dialog: { onOtherScope: 'accept' }, run: { lock } });
     await expect(login).rejects.toMatchObject({ code: 'busy' });
     expect(await isAlive()).toBe(false);
   });
@@ -328,20 +378,22 @@ describe('a grant with another scope than the requested one', () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
     const code = await codeFor(sandbox);
     let page: string | undefined;
-    const { deps } = setup(host, sandbox, {
-      showInstructions: async ({ authorizationUrl, callbackUrl }) => {
-        const state = new URL(authorizationUrl).searchParams.get('state') ?? '';
-        setTimeout(
-          () => void visit(`${callbackUrl}?code=${code}&state=${state}`).then(({ body }) => (page = body)),
-          20,
-        );
-      },
-      onOtherScope: async () => {
-        while (page === undefined) await new Promise((resolve) => setTimeout(resolve, 10));
-        return true;
+    const { run, dialog } = setup(host, sandbox, {
+      dialog: {
+        showInstructions: async ({ authorizationUrl, callbackUrl }) => {
+          const state = new URL(authorizationUrl).searchParams.get('state') ?? '';
+          setTimeout(
+            () => void visit(`${callbackUrl}?code=${code}&state=${state}`).then(({ body }) => (page = body)),
+            20,
+          );
+        },
+        onOtherScope: async () => {
+          while (page === undefined) await new Promise((resolve) => setTimeout(resolve, 10));
+          return true;
+        },
       },
     });
-    await performLogin(deps, { ...request, listen: true, scope: 'read write' });
+    await performLogin(run, { ...request, listen: true, scope: 'read write' }, dialog);
     expect(page).toContain('<main class="waiting">');
   });
 });
@@ -352,21 +404,17 @@ describe('a login without a page that needs a person', () => {
     async (error) => {
       const sandbox = await sandboxFor();
       const urls: URL[] = [];
-      const { deps } = setup(testHost(), sandbox, {
-        canContinue: true,
-        callbackUrls: [sandbox.ready.callback_url],
-        showInstructions: async ({ authorizationUrl }, { isContinued }) => {
-          expect(isContinued).toBe(urls.length > 0);
-          urls.push(new URL(authorizationUrl));
+      const { run, dialog } = setup(testHost(), sandbox, {
+        dialog: {
+          canContinue: true,
+          showInstructions: async ({ authorizationUrl }, { isContinued }) => {
+            expect(isContinued).toBe(urls.length > 0);
+            urls.push(new URL(authorizationUrl));
+          },
         },
       });
-      const login = performLogin(deps, {
-        ...request,
-        prompt: 'none',
-        accountHint: userOf(sandbox, MAYA).uuid.slice(0, 6),
-        listen: true,
-        pkce: true,
-      });
+      const accountHint = userOf(sandbox, MAYA).uuid.slice(0, 6);
+      const login = performLogin(run, { ...request, prompt: 'none', accountHint, listen: true, pkce: true }, dialog);
       const { origin, pathname } = new URL(sandbox.ready.callback_url);
       const respond = async (parameters: Record<string, string>) => {
         const redirect = await send(origin, `${pathname}?${new URLSearchParams(parameters)}`);
@@ -392,4 +440,83 @@ describe('a login without a page that needs a person', () => {
       expect((await login).record.gen).toBe(1);
     },
   );
+});
+
+describe('the session of a login', () => {
+  const accessToken = new Secret('at-1');
+  const servers = {
+    ready: {
+      auth_url: 'https://a.example',
+      base_url: 'https://b.example',
+      client_id: 'c',
+      callback_url: 'http://127.0.0.1:1/callback',
+    },
+  };
+
+  function runOn(host = testHost(), changes: Partial<SessionRun> = {}) {
+    let held = 0;
+    const run = sessionRun(host, servers, {
+      lock: async () => {
+        held += 1;
+        return { descriptor: -1, release: () => void held-- };
+      },
+      ...changes,
+    });
+    return { run, host, stored: () => storedRecord(run.store.place), held: () => held };
+  }
+
+  it('has the tokens, a new session id and key and generation 1, and the account beside it', async () => {
+    const { run, host, stored, held } = runOn();
+    const info = { uuid: 'u-1' };
+    const grant = { accessToken, refreshToken: new Secret('rt-1'), expiresIn: 60, scope: 'read', info };
+    const result = await storeLogin(run, grant, { scope: 'write read', flow: 'code' });
+    expect(stored()).toMatchObject({
+      ...{ gen: 1, scope: 'read write', accountUuid: 'u-1' },
+      ...{ authOrigin: 'https://a.example', baseOrigin: 'https://b.example', clientId: 'c' },
+    });
+    expect(stored()?.sid).toMatch(/^[0-9a-f]{16}$/);
+    expect(stored()?.refreshToken?.reveal()).toBe('rt-1');
+    expect(readLoggedInAccountFile(host.folders.config, 'default')).toEqual(result.account);
+    expect(result).toMatchObject({ isScopeAssumed: false, isLifetimeAssumed: false, isAccountKnown: true });
+    expect(held()).toBe(0);
+  });
+
+  it('says what the grant did not contain', async () => {
+    const { run } = runOn();
+    const result = await storeLogin(run, { accessToken }, { scope: 'read', flow: 'code' });
+    expect(result).toMatchObject({ isScopeAssumed: true, isLifetimeAssumed: true, isAccountKnown: false });
+    expect(result.record.expiresAt - result.record.obtainedAt).toBe(30 * 86_400);
+  });
+
+  it('that is too long for the store is refused before the lock is taken', async () => {
+    const host = testHost();
+    const store = { ...createFileStore(profilePaths(host.folders.state, 'default')), maxLength: 100 };
+    const { run, stored } = runOn(host, { store, lock: () => Promise.reject(new Error('locked')) });
+    const login = storeLogin(run, { accessToken }, { scope: 'read', flow: 'code' });
+    await expect(login).rejects.toMatchObject({ code: 'keychain_unavailable' });
+    expect(stored()).toBeUndefined();
+  });
+
+  it('is not ended by a file of names that cannot be written', async () => {
+    const { run, host, stored } = runOn();
+    mkdirSync(host.folders.config, { recursive: true });
+    writeFileSync(join(host.folders.config, 'accounts'), 'no folder');
+    const account = { sid: '0', scope: 'read', scope_verified: true, flow: 'code' } as const;
+    expect(() => storeLoggedInAccount(host.folders.config, 'default', account)).toThrow();
+    await storeLogin(run, { accessToken }, { scope: 'read', flow: 'code' });
+    expect(stored()?.accessToken.reveal()).toBe('at-1');
+  });
+
+  it('is not put in doubt by the journal of a session that is gone', async () => {
+    const { run, host, stored } = runOn();
+    const grant = { accessToken, refreshToken: new Secret('rt-1') };
+    const { record } = await storeLogin(run, grant, { scope: 'read', flow: 'code' });
+    // A refresh of it got no response, and then its record was removed, as the start of another sandbox does.
+    (await beginRefresh(run.store, host, record)).close();
+    await run.store.withItems((items) => items.remove('credential'));
+    const next = await storeLogin(run, grant, { scope: 'read', flow: 'code' });
+    expect(stored()?.sid).toBe(next.record.sid);
+    const found = await loadStoredSession(run.store, run.binding);
+    expect(found).toMatchObject({ kind: 'found', inDoubt: false, isObsolete: false, needsRecovery: false });
+  });
 });

@@ -1,7 +1,15 @@
 import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { OAuthClient } from '../../../src/auth/oauth/token.ts';
-import { type LogoutDeps, type LogoutOutcome, performLogout } from '../../../src/auth/session/logout.ts';
+import { readLoggedInAccountFile, storeLoggedInAccount } from '../../../src/auth/session/account.ts';
+import {
+  type LogoutOutcome,
+  type LogoutRun,
+  performLogout,
+  type Revocation,
+  revokeTokenGrant,
+  revokeTokenGrantAndThrow,
+} from '../../../src/auth/session/logout.ts';
 import { CliError } from '../../../src/base/errors.ts';
 import { Secret } from '../../../src/base/secret.ts';
 import type { SandboxServers } from '../../../src/sandbox/sandbox.ts';
@@ -9,24 +17,20 @@ import { errorText } from '../../fixtures/error-text.ts';
 import { closedOrigin, type RequestHandler, reply, serverFor } from '../../fixtures/fake-server.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { type TestHost, testHost } from '../../fixtures/host.ts';
-import { refreshDeps, seedSession } from '../../fixtures/session.ts';
+import { seedSession, sessionRun } from '../../fixtures/session.ts';
 import { callApi, refreshWith, sandboxFor } from '../../sandbox/requests.ts';
 
-function logoutDeps(host: TestHost, sandbox: SandboxServers, changes: Partial<LogoutDeps> = {}): LogoutDeps {
-  const { store, lock, requireSafe } = refreshDeps(host, sandbox);
+type Probe = NonNullable<Parameters<typeof performLogout>[2]>;
+
+function runOf(host: TestHost, sandbox: SandboxServers, changes: Partial<LogoutRun> = {}): LogoutRun {
   return {
-    store,
-    lock,
-    requireSafe,
-    createSender: () => host.createSender({ env: {}, fresh: true }),
+    ...sessionRun(host, sandbox),
     client: async ({ authOrigin, clientId }): Promise<OAuthClient> => ({
       authOrigin,
       clientId,
       tokenParams: 'query',
     }),
-    removeAccount: () => undefined,
-    probe: async ({ accessToken }) =>
-      (await callApi(sandbox, accessToken.reveal(), 'GET', '/v2/actions')).status === 200 ? 'accepted' : 'refused',
+    timeout: 30_000,
     ...changes,
   };
 }
@@ -35,7 +39,7 @@ describe('a logout', () => {
   it('deletes, revokes and proves', async () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
     const { grant, place } = await seedSession(host, sandbox);
-    expect(await performLogout(logoutDeps(host, sandbox), false)).toEqual({ kind: 'revoked' });
+    expect(await performLogout(runOf(host, sandbox), false)).toEqual({ kind: 'revoked' });
     expect(existsSync(place.credentialFile)).toBe(false);
     expect((await callApi(sandbox, grant.access_token, 'GET', '/v2/actions')).status).toBe(404);
     expect((await refreshWith(sandbox, grant.refresh_token)).status).toBe(400);
@@ -44,23 +48,27 @@ describe('a logout', () => {
   it('deletes before anything is sent', async () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
     const { place } = await seedSession(host, sandbox);
-    const order: string[] = [];
-    const deps = logoutDeps(host, sandbox, {
-      removeAccount: () => order.push('account'),
-      createSender: async () => {
-        order.push(existsSync(place.credentialFile) ? 'sent too early' : 'sent');
-        return host.createSender({ env: {}, fresh: true });
+    const { folders } = host;
+    storeLoggedInAccount(folders.config, 'default', { sid: '0', scope: 'read', scope_verified: true, flow: 'code' });
+    const sent: object[] = [];
+    const run = runOf(host, sandbox, {
+      send: async (options) => {
+        const account = readLoggedInAccountFile(folders.config, 'default');
+        sent.push({ session: existsSync(place.credentialFile), account });
+        return host.createSender({ env: {}, ...options });
       },
     });
-    await performLogout(deps, false);
-    expect(order).toEqual(['account', 'sent']);
+    await performLogout(run, false);
+    const deleted = { session: false, account: undefined };
+    // The revocation and the proof.
+    expect(sent).toEqual([deleted, deleted]);
   });
 
   it('tells the server of the record, with the token in the query and as bearer', async () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
     const { origin, seen } = await serverFor((_, response) => reply(response, 200, {}));
     await seedSession(host, sandbox, { record: { authOrigin: origin, accessToken: new Secret('at-1') } });
-    await performLogout(logoutDeps(host, sandbox), false);
+    await performLogout(runOf(host, sandbox), false);
     expect(seen).toHaveLength(1);
     expect(seen[0]).toMatchObject({ method: 'POST', url: '/v1/oauth/revoke?token=at-1', body: '' });
     expect(seen[0]?.headers.authorization).toBe('Bearer at-1');
@@ -72,7 +80,7 @@ describe('a logout', () => {
     const record = { authOrigin: origin, accessToken: new Secret('at-1'), refreshToken: new Secret('rt-1') };
     await seedSession(host, sandbox, { record });
     const client = { authOrigin: origin, clientId: 'c', clientSecret: new Secret('shh'), tokenParams: 'body' } as const;
-    await performLogout(logoutDeps(host, sandbox, { client: async () => client }), false);
+    await performLogout(runOf(host, sandbox, { client: async () => client }), false);
     // The refresh token as well, which may outlive its access token there.
     expect(seen.map(({ url, body }) => [url, body])).toEqual([
       ['/v1/oauth/revoke', 'token=rt-1&client_id=c&client_secret=shh'],
@@ -99,8 +107,11 @@ describe('a logout', () => {
       const record = { authOrigin: origin, accessToken: new Secret('at-1'), refreshToken: new Secret('rt-1') };
       await seedSession(host, sandbox, { record });
       const client = { authOrigin: origin, clientId: 'c', clientSecret: new Secret('s'), tokenParams: 'body' } as const;
-      const deps = logoutDeps(host, sandbox, { client: async () => client, probe: async () => fate });
-      const outcome = await performLogout(deps, false);
+      const outcome = await performLogout(
+        runOf(host, sandbox, { client: async () => client }),
+        false,
+        async () => fate,
+      );
       expect(outcome).toMatchObject(expected);
       expect(seen.filter(({ body }) => body.includes('rt-1'))).toHaveLength(1);
       // The refresh token is no longer among what lives on.
@@ -114,7 +125,7 @@ describe('a logout', () => {
       reply(response, 404, 'Not Found', { 'content-type': 'text/plain' }),
     );
     await seedSession(host, sandbox, { record: { authOrigin: origin } });
-    const outcome = await performLogout(logoutDeps(host, sandbox), false);
+    const outcome = await performLogout(runOf(host, sandbox), false);
     expect(outcome).toMatchObject({ kind: 'unproven', error: { code: 'api_error', status: 404 } });
     expectOutcomeText(outcome);
   });
@@ -127,7 +138,7 @@ describe('a logout', () => {
     const record = { authOrigin: origin, accessToken: new Secret('at-1'), refreshToken: new Secret('rt-1') };
     await seedSession(host, sandbox, { record });
     const client = { authOrigin: origin, clientId: 'c', clientSecret: new Secret('shh'), tokenParams: 'body' } as const;
-    const outcome = await performLogout(logoutDeps(host, sandbox, { client: async () => client }), false);
+    const outcome = await performLogout(runOf(host, sandbox, { client: async () => client }), false);
     expect(outcome).toMatchObject({ kind: 'unproven', error: { code: 'api_error', status: 503 } });
     expectOutcomeText(outcome);
   });
@@ -140,8 +151,8 @@ describe('a logout', () => {
     const record = { authOrigin: origin, accessToken: new Secret('at-1'), refreshToken: new Secret('rt-1') };
     await seedSession(host, sandbox, { record });
     const client = { authOrigin: origin, clientId: 'c', clientSecret: new Secret('shh'), tokenParams: 'body' } as const;
-    const deps = logoutDeps(host, sandbox, { client: async () => client, probe: async () => 'accepted' });
-    const outcome = await performLogout(deps, false);
+    const run = runOf(host, sandbox, { client: async () => client });
+    const outcome = await performLogout(run, false, async () => 'accepted');
     expect(outcome).toMatchObject({ kind: 'unproven', error: { code: 'unreachable', exitCode: 6 } });
     expect(seen.map(({ body }) => body.split('&')[0])).toEqual(['token=rt-1', 'token=at-1']);
     expectOutcomeText(outcome);
@@ -150,45 +161,54 @@ describe('a logout', () => {
   it('whose end the resource API did not confirm says no more than that', async () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
     await seedSession(host, sandbox);
-    const outcome = await performLogout(logoutDeps(host, sandbox, { probe: async () => 'unknown' }), false);
+    const outcome = await performLogout(runOf(host, sandbox), false, async () => 'unknown');
     expect(outcome).toMatchObject({ kind: 'unproven', error: { code: 'api_error' } });
     expectOutcomeText(outcome);
+  });
+
+  it('waits for the resource API as long as the command waits for every response', async () => {
+    const [host, sandbox] = [testHost(), await sandboxFor()];
+    const silent = await serverFor(() => undefined);
+    await seedSession(host, sandbox, { record: { baseOrigin: silent.origin } });
+    const outcome = await performLogout(runOf(host, sandbox, { timeout: 100 }), false);
+    expect(outcome).toMatchObject({ kind: 'unproven', error: { code: 'timeout' } });
+    expect(silent.seen.length).toBeGreaterThan(0);
   });
 
   it('with --local tells nobody', async () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
     const { grant, place } = await seedSession(host, sandbox);
-    const deps = logoutDeps(host, sandbox, {
-      createSender: () => Promise.reject(new Error('sent')),
+    const run = runOf(host, sandbox, {
+      send: () => Promise.reject(new Error('sent')),
       requireSafe: () => {
         throw new Error('not needed');
       },
     });
-    expect(await performLogout(deps, true)).toEqual({ kind: 'local' });
+    expect(await performLogout(run, true)).toEqual({ kind: 'local' });
     expect(existsSync(place.credentialFile)).toBe(false);
     expect((await callApi(sandbox, grant.access_token, 'GET', '/v2/actions')).status).toBe(200);
   });
 
   it('of nobody does nothing', async () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
-    expect(await performLogout(logoutDeps(host, sandbox), false)).toEqual({ kind: 'nothing' });
+    expect(await performLogout(runOf(host, sandbox), false)).toEqual({ kind: 'nothing' });
   });
 
   it('of a record that is damaged deletes it', async () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
-    const deps = logoutDeps(host, sandbox);
-    await deps.store.withItems((items) => items.write('credential', new Secret('{')));
-    expect(await performLogout(deps, false)).toEqual({ kind: 'local' });
-    expect(await deps.store.withItems((items) => items.read('credential'))).toEqual({ kind: 'absent' });
+    const run = runOf(host, sandbox);
+    await run.store.withItems((items) => items.write('credential', new Secret('{')));
+    expect(await performLogout(run, false)).toEqual({ kind: 'local' });
+    expect(await run.store.withItems((items) => items.read('credential'))).toEqual({ kind: 'absent' });
   });
 
   it('of a keychain that cannot be asked deletes nothing and says so', async () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
-    const deps = logoutDeps(host, sandbox);
+    const run = runOf(host, sandbox);
     const unavailable = async () => ({ kind: 'unavailable', why: 'locked', reason: '' }) as const;
     const store = {
-      ...deps.store,
-      withItems: <T>(work: Parameters<typeof deps.store.withItems<T>>[0]) =>
+      ...run.store,
+      withItems: <T>(work: Parameters<typeof run.store.withItems<T>>[0]) =>
         work({ read: unavailable, write: unavailable, remove: unavailable }),
     };
     let sent = false;
@@ -196,11 +216,11 @@ describe('a logout', () => {
       sent = true;
       return host.createSender({ env: {} });
     };
-    await expect(performLogout({ ...deps, store, createSender: send }, false)).rejects.toMatchObject({
+    await expect(performLogout({ ...run, store, send }, false)).rejects.toMatchObject({
       code: 'keychain_unavailable',
     });
     expect(sent).toBe(false);
-    (await deps.lock()).release();
+    (await run.lock()).release();
   });
 });
 
@@ -211,10 +231,10 @@ function expectOutcomeText(outcome: LogoutOutcome): void {
 it('a resource API that cannot be reached: the error does not call a revoked token valid', async () => {
   const [host, sandbox] = [testHost(), await sandboxFor()];
   await seedSession(host, sandbox);
-  const probe = async () => {
+  const probe: Probe = async () => {
     throw new CliError('unreachable', 'could not reach the resource API');
   };
-  const outcome = await performLogout(logoutDeps(host, sandbox, { probe }), false);
+  const outcome = await performLogout(runOf(host, sandbox), false, probe);
   expect(outcome).toMatchObject({ kind: 'unproven', error: { code: 'unreachable', exitCode: 6 } });
   expect(outcome.kind === 'unproven' && outcome.error.message).toContain('was revoked');
 });
@@ -242,7 +262,7 @@ describe('a logout that cannot be proved has deleted all the same', () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
     const { origin } = await serverFor(answerer);
     const { place, grant } = await seedSession(host, sandbox, { record: { authOrigin: origin } });
-    const outcome = await performLogout(logoutDeps(host, sandbox), false);
+    const outcome = await performLogout(runOf(host, sandbox), false);
     expect(outcome).toMatchObject({ kind: 'unproven', error: expected });
     expect(existsSync(place.credentialFile)).toBe(false);
     const { error } = outcome.kind === 'unproven' ? outcome : { error: undefined };
@@ -253,10 +273,57 @@ describe('a logout that cannot be proved has deleted all the same', () => {
   it('when nobody listens', async () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
     const { place } = await seedSession(host, sandbox, { record: { authOrigin: await closedOrigin() } });
-    expect(await performLogout(logoutDeps(host, sandbox), false)).toMatchObject({
+    expect(await performLogout(runOf(host, sandbox), false)).toMatchObject({
       kind: 'unproven',
       error: { code: 'unreachable', exitCode: 6 },
     });
     expect(existsSync(place.credentialFile)).toBe(false);
+  });
+});
+
+describe('the revocation of a grant that is not stored', () => {
+  const grant = { accessToken: new Secret('at-1'), refreshToken: new Secret('rt-1') };
+
+  function revocationAt(origin: string, tokenParams: 'query' | 'body'): Revocation {
+    const host = testHost();
+    const client = { authOrigin: origin, clientId: 'c', tokenParams };
+    return { client, send: (options) => host.createSender({ env: {}, ...options }) };
+  }
+
+  it('at a server that expects a form, the refresh token is revoked as well, and 204 counts as 200', async () => {
+    const { origin, seen } = await serverFor((_, response) => reply(response, 204, ''));
+    expect(await revokeTokenGrant(revocationAt(origin, 'body'), grant)).toBe(true);
+    expect(seen.map(({ body }) => body)).toEqual(['token=rt-1&client_id=c', 'token=at-1&client_id=c']);
+  });
+
+  it('at a server that follows docs/service.md, only the access token is revoked, with itself as bearer', async () => {
+    const { origin, seen } = await serverFor((_, response) => reply(response, 200, {}));
+    expect(await revokeTokenGrant(revocationAt(origin, 'query'), grant)).toBe(true);
+    expect(seen.map(({ url, headers }) => [url, headers.authorization])).toEqual([
+      ['/v1/oauth/revoke?token=at-1', 'Bearer at-1'],
+    ]);
+  });
+
+  it('a server that cannot be reached, or refuses, is a failed revocation and no error', async () => {
+    expect(await revokeTokenGrant(revocationAt(await closedOrigin(), 'query'), grant)).toBe(false);
+    const { origin } = await serverFor((_, response) => reply(response, 400, { error: 'invalid_request' }));
+    expect(await revokeTokenGrant(revocationAt(origin, 'query'), grant)).toBe(false);
+  });
+
+  it('the error of a grant that is not stored says whether it was revoked', async () => {
+    const { origin } = await serverFor((_, response) => reply(response, 200, {}));
+    const error = new CliError('scope_mismatch', 'other', { detail: 'a fact' });
+    for (const [name, server] of [
+      ['revoked', origin],
+      ['not revoked', await closedOrigin()],
+    ] as const) {
+      const thrown: unknown = await revokeTokenGrantAndThrow(revocationAt(server, 'query'), grant, error).catch(
+        (caught) => caught,
+      );
+      expect(thrown).toMatchObject({ code: 'scope_mismatch', message: 'other' });
+      expectGolden('errors', thrown instanceof CliError ? `${thrown.detail}` : '', name);
+    }
+    const bug = new TypeError('bug');
+    await expect(revokeTokenGrantAndThrow(revocationAt(origin, 'query'), grant, bug)).rejects.toBe(bug);
   });
 });

@@ -1,19 +1,27 @@
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { appendFileSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { expect } from 'vitest';
+import type { Failpoint } from '../../../src/auth/session/failpoints.ts';
+import {
+  createFileJournal,
+  encodeHead,
+  encrypt,
+  type JournalDisk,
+  proofOf,
+} from '../../../src/auth/session/journal.ts';
+import { journalPath, type ProfilePaths, profilePaths } from '../../../src/auth/session/paths.ts';
 import {
   type CredentialRecord,
   decodeCredentialRecord,
   encodeCredentialRecord,
-} from '../../../src/auth/session/credential-record.ts';
-import type { CredentialStore } from '../../../src/auth/session/credential-store.ts';
-import type { Failpoint } from '../../../src/auth/session/failpoints.ts';
-import { createFileCredentialStore } from '../../../src/auth/session/file-store.ts';
-import { type ProfilePaths, profilePaths } from '../../../src/auth/session/profile-paths.ts';
-import type { SessionRefreshDeps } from '../../../src/auth/session/refresh-session.ts';
+} from '../../../src/auth/session/record.ts';
+import type { SessionRun } from '../../../src/auth/session/run.ts';
+import { type CredentialStore, createFileStore } from '../../../src/auth/session/store.ts';
 import { Secret } from '../../../src/base/secret.ts';
+import { createFileWithReservedSpace, removeFileDurably, renameFileDurably } from '../../../src/platform/files.ts';
+import { readSecretBytes } from '../../../src/platform/secret-file.ts';
 import { type RequestHandler, reply, serverFor } from '../../fixtures/fake-server.ts';
 import { memoryKeychain, type TestHost, testHost } from '../../fixtures/host.ts';
-import { keychainStoreOf, recordOf, refreshDeps } from '../../fixtures/session.ts';
+import { keychainStoreOf, recordOf, sessionRun, storedRecord } from '../../fixtures/session.ts';
 
 /** An authorization server and resource API in a few lines: refresh tokens serve once, and take the access token with them. */
 export interface SingleUse {
@@ -70,7 +78,7 @@ export interface SessionMachine {
   readonly place: ProfilePaths;
   readonly items: Map<string, string>;
   readonly store: CredentialStore;
-  readonly deps: SessionRefreshDeps & { readonly warnings: string[] };
+  readonly run: SessionRun & { readonly warnings: string[] };
   /** What makes the keychain fail. */
   trouble: 'locked' | 'missing' | 'hung' | 'failed' | undefined;
   /** The record in the store itself. */
@@ -78,7 +86,7 @@ export interface SessionMachine {
   /** The files of the session, but for the permanent ones. */
   traces(): readonly string[];
   /** Another process of this machine. */
-  sibling(changes?: Partial<SessionRefreshDeps>): SessionRefreshDeps & { readonly warnings: string[] };
+  sibling(changes?: Partial<SessionRun>): SessionRun & { readonly warnings: string[] };
 }
 
 /** A machine whose session expired ten seconds ago, unless `record` says otherwise. */
@@ -86,7 +94,7 @@ export async function machineWith(
   server: SingleUse,
   kind: StoreKind,
   record: Partial<CredentialRecord> = {},
-  changes: Partial<SessionRefreshDeps> = {},
+  changes: Partial<SessionRun> = {},
 ): Promise<SessionMachine> {
   const machine = machineOn(server, kind, changes);
   const tokens = { access_token: 'at-1', refresh_token: 'rt-1', scope: 'read', expires_in: -10 };
@@ -108,25 +116,20 @@ const readyLine = {
 };
 
 /** A machine without a session, or with what `restore` puts there. */
-export function machineOn(
-  server: SingleUse,
-  kind: StoreKind,
-  changes: Partial<SessionRefreshDeps> = {},
-): SessionMachine {
+export function machineOn(server: SingleUse, kind: StoreKind, changes: Partial<SessionRun> = {}): SessionMachine {
   const items = new Map<string, string>();
   const keychain = memoryKeychain(items, () => machine.trouble);
   const host = testHost({ keychain });
   const place = profilePaths(host.folders.state, 'default');
-  const store = kind === 'file' ? createFileCredentialStore(place) : keychainStoreOf(host);
+  const store = kind === 'file' ? createFileStore(place) : keychainStoreOf(host);
   const sandbox = { ready: { ...readyLine, auth_url: server.origin, base_url: server.origin } };
-  const sibling = (more: Partial<SessionRefreshDeps> = {}) =>
-    refreshDeps(host, sandbox, { store, ...changes, ...more });
+  const sibling = (more: Partial<SessionRun> = {}) => sessionRun(host, sandbox, { store, ...changes, ...more });
   const machine: SessionMachine = {
     host,
     place,
     items,
     store,
-    deps: sibling(),
+    run: sibling(),
     trouble: undefined,
     stored: () => {
       const text = kind === 'keychain' ? items.get('default#test') : readIfAny(place.credentialFile);
@@ -181,3 +184,106 @@ export const token = (text: string): Secret => new Secret(text);
 function readIfAny(path: string): string | undefined {
   return existsSync(path) ? readFileSync(path, 'utf8') : undefined;
 }
+
+export interface LeftEntry {
+  readonly gen?: number;
+  readonly sid?: string;
+  readonly at?: number;
+  readonly proof?: string;
+  /** The generation of the tokens in the record that is kept; absent: zeros. */
+  readonly grants?: number;
+  /** Merged into that record. */
+  readonly changes?: Partial<CredentialRecord>;
+  /** In place of that record. */
+  readonly text?: string;
+  readonly room?: number;
+  /** The entry follows those that are there already. */
+  readonly isSecond?: boolean;
+}
+
+/** The journal as an interrupted refresh leaves it. */
+export function leaveEntry(machine: SessionMachine, entry: LeftEntry = {}): string {
+  const stored = machine.stored();
+  if (stored?.refreshToken === undefined) throw new Error('no session');
+  const now = Math.floor(Date.now() / 1000);
+  const { gen = stored.gen + 1, sid = stored.sid, at = now, room = 4096, grants } = entry;
+  const head = encodeHead({ sid, gen, proof: entry.proof ?? proofOf(stored.refreshToken), sentAt: at, room });
+  const tokens = { accessToken: token(`at-${grants}`), refreshToken: token(`rt-${grants}`) };
+  const next = { ...stored, gen, ...tokens, expiresAt: now + 3600, obtainedAt: now, ...entry.changes };
+  const text = entry.text ?? (grants === undefined ? undefined : encodeCredentialRecord(next).reveal());
+  const nonce = machine.host.random(12);
+  const rest = text === undefined ? Buffer.alloc(room) : encrypt(head, stored.journalKey, text, room, nonce);
+  const path = journalPath(machine.place, sid);
+  mkdirSync(machine.place.folder, { recursive: true });
+  if (entry.isSecond !== true) rmSync(path, { force: true });
+  appendFileSync(path, Buffer.concat([Buffer.from(head), rest]), { mode: 0o600 });
+  return path;
+}
+
+const realDisk: JournalDisk = {
+  create: createFileWithReservedSpace,
+  read: readSecretBytes,
+  rename: renameFileDurably,
+  remove: removeFileDurably,
+};
+
+/** The same store with other file operations for its journals. */
+export function storeOnDisk(store: CredentialStore, changes: Partial<JournalDisk>): CredentialStore {
+  const disk = { ...realDisk, ...changes };
+  return {
+    ...store,
+    journal: (sid, onStage) => createFileJournal(journalPath(store.place, sid), { onStage, disk }),
+  };
+}
+
+/** Each operation in `of` fails with this code. */
+export function failingDisk(code: string, ...of: readonly (keyof JournalDisk)[]): Partial<JournalDisk> {
+  const fail = (): never => {
+    throw Object.assign(new Error(`${code}: no`), { code });
+  };
+  return Object.fromEntries(of.map((name) => [name, fail]));
+}
+
+/** A disk on which no record can be written to its reserved space. */
+export const diskThatFillsNothing: Partial<JournalDisk> = {
+  create: (path, head, room) => ({ ...createFileWithReservedSpace(path, head, room), fill: fails }),
+};
+
+function fails(): never {
+  throw Object.assign(new Error('ENOSPC: no'), { code: 'ENOSPC' });
+}
+
+export interface SessionAtServer {
+  readonly host: TestHost;
+  readonly run: SessionRun & { readonly warnings: string[] };
+  readonly record: CredentialRecord;
+  readonly place: ProfilePaths;
+  stored(): CredentialRecord | undefined;
+}
+
+/** A session in the file store that has expired, at an authorization server of the test. */
+export async function sessionAt(
+  origin: string,
+  record: Partial<CredentialRecord> = {},
+  changes: Partial<SessionRun> = {},
+): Promise<SessionAtServer> {
+  const host = testHost();
+  const sandbox = { ready: { ...readyLine, auth_url: origin, base_url: 'http://127.0.0.1:1' } };
+  const tokens = { access_token: 'at-1', refresh_token: 'rt-1', scope: 'read', expires_in: -10 };
+  const old = recordOf(host, sandbox, { ...tokens, token_type: 'bearer', info: {} }, record);
+  const place = profilePaths(host.folders.state, 'default');
+  await createFileStore(place).withItems((items) => items.write('credential', encodeCredentialRecord(old)));
+  return { host, run: sessionRun(host, sandbox, changes), record: old, place, stored: () => storedRecord(place) };
+}
+
+/** The response of a server that grants the refresh of such a session. */
+export const grantedTokens = {
+  access_token: 'at-2',
+  refresh_token: 'rt-2',
+  token_type: 'bearer',
+  expires_in: 3600,
+  scope: 'read',
+  info: { uuid: 'u-2' },
+};
+
+export const grantsTokens: RequestHandler = (_, response) => reply(response, 200, grantedTokens);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readLoggedInAccountFile } from '../../../src/auth/session/account.ts';
-import { profilePaths } from '../../../src/auth/session/profile-paths.ts';
+import { profilePaths } from '../../../src/auth/session/paths.ts';
 import type { SandboxServers } from '../../../src/sandbox/sandbox.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { memoryKeychain, type TestHost, testHost } from '../../fixtures/host.ts';

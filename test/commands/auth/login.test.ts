@@ -2,9 +2,9 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { encodeCredentialRecord } from '../../../src/auth/session/credential-record.ts';
-import { createFileCredentialStore } from '../../../src/auth/session/file-store.ts';
-import { profilePaths } from '../../../src/auth/session/profile-paths.ts';
+import { profilePaths } from '../../../src/auth/session/paths.ts';
+import { encodeCredentialRecord } from '../../../src/auth/session/record.ts';
+import { createFileStore } from '../../../src/auth/session/store.ts';
 import { closedOrigin, reply, serverFor } from '../../fixtures/fake-server.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { memoryKeychain, testHost } from '../../fixtures/host.ts';
@@ -273,7 +273,7 @@ describe('the options of auth login', () => {
     [['--scope', 'admin']],
     [['--scope', '']],
     [['--flow', 'implicit', '--prompt', 'none']],
-    [['--account-hint', 'abcdef']],
+    [['--flow', 'implicit', '--account-hint', 'abcdef']],
     [['--prompt', 'none', '--account-hint', 'xyz']],
     [['--login-timeout', '5']],
     [['--login-timeout', '0s']],
@@ -569,7 +569,7 @@ it.each([
   const { place, record: stored } = await seedSession(host, sandbox, { record });
   const { refreshToken: _none, ...withoutRefresh } = stored;
   if ('expiresAt' in record)
-    await createFileCredentialStore(place).withItems((items) =>
+    await createFileStore(place).withItems((items) =>
       items.write('credential', encodeCredentialRecord(withoutRefresh)),
     );
   const ran = await runLogin(host);

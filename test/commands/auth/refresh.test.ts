@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { storeLoggedInAccount } from '../../../src/auth/session/account.ts';
-import { encodeCredentialRecord } from '../../../src/auth/session/credential-record.ts';
-import { createFileCredentialStore } from '../../../src/auth/session/file-store.ts';
+import { encodeCredentialRecord } from '../../../src/auth/session/record.ts';
+import { createFileStore } from '../../../src/auth/session/store.ts';
 import { reply, serverFor } from '../../fixtures/fake-server.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { testHost } from '../../fixtures/host.ts';
@@ -67,9 +67,7 @@ describe('auth refresh', () => {
       const [host, sandbox] = [testHost(), await sandboxFor()];
       const { record, place, stored } = await seedSession(host, sandbox);
       const { refreshToken: _none, ...bare } = record;
-      await createFileCredentialStore(place).withItems((items) =>
-        items.write('credential', encodeCredentialRecord(bare)),
-      );
+      await createFileStore(place).withItems((items) => items.write('credential', encodeCredentialRecord(bare)));
       const { sid, scope } = record;
       storeLoggedInAccount(host.folders.config, 'default', { sid, scope, scope_verified: false, flow });
       const ran = await runCloudctl(host, ['auth', 'refresh', '-o', 'json']);

@@ -3,10 +3,9 @@ import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { storeLoggedInAccount } from '../../../src/auth/session/account.ts';
-import { writeClientSecret } from '../../../src/auth/session/client-secret.ts';
-import { encodeCredentialRecord } from '../../../src/auth/session/credential-record.ts';
-import { createFileCredentialStore } from '../../../src/auth/session/file-store.ts';
-import { buildRefreshJournalFilePath, readOrCreateKeychainAccount } from '../../../src/auth/session/profile-paths.ts';
+import { journalPath, readOrCreateKeychainAccount } from '../../../src/auth/session/paths.ts';
+import { encodeCredentialRecord } from '../../../src/auth/session/record.ts';
+import { createFileStore, writeClientSecret } from '../../../src/auth/session/store.ts';
 import { Secret } from '../../../src/base/secret.ts';
 import { tryAcquireFileLock } from '../../../src/platform/file-lock.ts';
 import { closedOrigin } from '../../fixtures/fake-server.ts';
@@ -23,12 +22,12 @@ async function seededHost(host: TestHost = testHost(), seed: Seed = {}) {
   const work = await seedSession(host, sandbox, { profile: 'work', ...seed });
   const { raw } = host.readConfig();
   host.writeConfig({ later: 1, current: 'default', ...raw });
-  await writeClientSecret(createFileCredentialStore(work.place), bindingTo(sandbox), new Secret('client-secret'));
+  await writeClientSecret(createFileStore(work.place), bindingTo(sandbox), new Secret('client-secret'));
   const { sid, scope } = work.record;
   storeLoggedInAccount(host.folders.config, 'work', { sid, scope, scope_verified: true, flow: 'code' });
   for (const path of [
-    buildRefreshJournalFilePath(work.place, sid, 2),
-    `${buildRefreshJournalFilePath(work.place, sid, 2)}.next`,
+    journalPath(work.place, sid),
+    `${journalPath(work.place, sid)}.1.next`,
     join(work.place.folder, '.work.credential.json.1.tmp'),
     join(work.place.folder, '.work.client.json.1.tmp'),
     join(work.place.folder, '.work.probe.1.1.link.tmp'),

@@ -3,9 +3,8 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { readStoredClientSecret } from '../../../src/auth/session/client-secret.ts';
-import { createFileCredentialStore } from '../../../src/auth/session/file-store.ts';
-import { profilePaths } from '../../../src/auth/session/profile-paths.ts';
+import { profilePaths } from '../../../src/auth/session/paths.ts';
+import { createFileStore, readStoredClientSecret } from '../../../src/auth/session/store.ts';
 import { closedOrigin } from '../../fixtures/fake-server.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { memoryKeychain, type TestHost, testHost } from '../../fixtures/host.ts';
@@ -29,7 +28,7 @@ function setup(host: TestHost, words: readonly string[], stdin?: string) {
 }
 
 async function secretOf(host: TestHost, clientId = 'client-1', authOrigin = 'https://cloud.example') {
-  const store = createFileCredentialStore(profilePaths(host.folders.state, 'default'));
+  const store = createFileStore(profilePaths(host.folders.state, 'default'));
   return (await readStoredClientSecret(store, { authOrigin, clientId }))?.reveal();
 }
 
@@ -309,7 +308,7 @@ describe('the wizard', () => {
     const { profiles, current } = host.readConfig();
     expect(profiles.get('second')).toEqual(profiles.get('default'));
     expect(current).toBe('default');
-    const store = createFileCredentialStore(profilePaths(host.folders.state, 'second'));
+    const store = createFileStore(profilePaths(host.folders.state, 'second'));
     const binding = { authOrigin: 'https://cloud.example', clientId: 'client-1' };
     expect((await readStoredClientSecret(store, binding))?.reveal()).toBe('hunter2');
     expect(ran.drawn + ran.err).not.toContain('hunter2');
@@ -330,7 +329,7 @@ describe('the wizard', () => {
       ],
     );
     expect(ran.code).toBe(0);
-    const store = createFileCredentialStore(profilePaths(host.folders.state, 'second'));
+    const store = createFileStore(profilePaths(host.folders.state, 'second'));
     const binding = { authOrigin: 'https://other.example', clientId: 'client-1' };
     expect((await readStoredClientSecret(store, binding))?.reveal()).toBe('another');
   });

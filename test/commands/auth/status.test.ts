@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { encodeCredentialRecord } from '../../../src/auth/session/credential-record.ts';
-import { createFileCredentialStore } from '../../../src/auth/session/file-store.ts';
-import { readOrCreateKeychainAccount } from '../../../src/auth/session/profile-paths.ts';
-import { createWriteAheadFileJournal } from '../../../src/auth/session/write-ahead-journal.ts';
+import { readOrCreateKeychainAccount } from '../../../src/auth/session/paths.ts';
+import { encodeCredentialRecord } from '../../../src/auth/session/record.ts';
+import { createFileStore } from '../../../src/auth/session/store.ts';
+import { Secret } from '../../../src/base/secret.ts';
 import { recordStartedSandbox } from '../../../src/config/sandbox-urls-and-credentials.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { memoryKeychain, testHost } from '../../fixtures/host.ts';
-import { seedSession } from '../../fixtures/session.ts';
+import { beginRefresh, keychainStoreOf, seedSession } from '../../fixtures/session.ts';
 import { admin, sandboxFor, TOMAS, tokenFor, userOf } from '../../sandbox/requests.ts';
 import {
   createSandboxHost,
@@ -83,9 +83,7 @@ describe('auth status', () => {
     const { record, place } = await seedSession(host, sandbox);
     const { refreshToken: _none, ...bare } = record;
     if (!renewable)
-      await createFileCredentialStore(place).withItems((items) =>
-        items.write('credential', encodeCredentialRecord(bare)),
-      );
+      await createFileStore(place).withItems((items) => items.write('credential', encodeCredentialRecord(bare)));
     host.clock.advance(age);
     const ran = await runCloudctl(host, ['auth', 'status', '-o', 'json']);
     expect(ran.code).toBe(exit);
@@ -96,8 +94,7 @@ describe('auth status', () => {
   it('of a session whose last refresh was interrupted is in doubt, and usable', async () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
     const { record, place } = await seedSession(host, sandbox);
-    const { journal } = createFileCredentialStore(place);
-    journal.reserve(record, { now: 1, random: host.random }).close();
+    (await beginRefresh(createFileStore(place), host, record)).close();
     const ran = await runCloudctl(host, ['auth', 'status', '-o', 'json']);
     expect(ran.code).toBe(0);
     expect(ran.json()).toMatchObject({ state: 'in_doubt', pending_write: false });
@@ -111,20 +108,11 @@ describe('auth status', () => {
     const [host, sandbox] = [testHost({ keychain: memoryKeychain(items) }), await sandboxFor()];
     const { record, place } = await seedSession(host, sandbox, { values: { credential_store: 'keychain' } });
     items.set(readOrCreateKeychainAccount(place, host.random), encodeCredentialRecord(record).reveal());
-    const room = createWriteAheadFileJournal(place).reserve(record, {
-      now: Math.floor(Date.now() / 1000) - 3540,
-      random: host.random,
-    });
-    room.persistResponse(
-      JSON.stringify({
-        access_token: 'at-2',
-        refresh_token: 'rt-2',
-        token_type: 'bearer',
-        expires_in: 3600,
-        scope: 'read',
-      }),
-    );
-    room.close();
+    const entry = await beginRefresh(keychainStoreOf(host), host, record);
+    const now = Math.floor(host.clock.now() / 1000);
+    const tokens = { accessToken: new Secret('at-2'), refreshToken: new Secret('rt-2') };
+    await entry.keep({ ...record, ...tokens, gen: 2, expiresAt: now + 60, obtainedAt: now - 3540, scope: 'read' });
+    entry.close();
     const ran = await runCloudctl(host, ['auth', 'status', '-o', 'json']);
     expect(ran.code).toBe(0);
     expect(ran.json()).toMatchObject({ state: 'expires_soon', pending_write: true, scope: 'read', store: 'keychain' });

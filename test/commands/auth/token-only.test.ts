@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { profilePaths } from '../../../src/auth/session/profile-paths.ts';
+import { profilePaths } from '../../../src/auth/session/paths.ts';
 import type { SandboxServers } from '../../../src/sandbox/sandbox.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { type TestHost, testHost } from '../../fixtures/host.ts';

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { expect, it } from 'vitest';
-import { buildLoginRetryCommands } from '../../../src/auth/session/suggested-commands.ts';
+import { buildLoginRetryCommands } from '../../../src/auth/session/hints.ts';
 import { createParsedArgs } from '../../../src/cli/create-parsed-args.ts';
 import { globalOptions } from '../../../src/cli/global-options.ts';
 import { parseCommandLine } from '../../../src/cli/parse-command-line.ts';

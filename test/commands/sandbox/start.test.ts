@@ -3,9 +3,8 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { closedPort } from '../../../scripts/free-port.mjs';
-import { readStoredClientSecret } from '../../../src/auth/session/client-secret.ts';
-import { createFileCredentialStore } from '../../../src/auth/session/file-store.ts';
-import { profilePaths } from '../../../src/auth/session/profile-paths.ts';
+import { profilePaths } from '../../../src/auth/session/paths.ts';
+import { createFileStore, readStoredClientSecret } from '../../../src/auth/session/store.ts';
 import { readLastSandbox, recordStartedSandbox } from '../../../src/config/sandbox-urls-and-credentials.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { testHost } from '../../fixtures/host.ts';
@@ -120,7 +119,7 @@ describe('sandbox start', () => {
       await startSandboxCommand(testHost(), ['--seed', '7']),
     ];
     expect(a.ready.client_secret).toBe(b.ready.client_secret);
-    const store = createFileCredentialStore(profilePaths(a.host.folders.state, 'sandbox'));
+    const store = createFileStore(profilePaths(a.host.folders.state, 'sandbox'));
     const binding = { authOrigin: a.ready.auth_url ?? '', clientId: a.ready.client_id ?? '' };
     expect((await readStoredClientSecret(store, binding))?.reveal()).toBe(a.ready.client_secret);
   });

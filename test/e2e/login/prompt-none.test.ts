@@ -83,7 +83,7 @@ describe.skipIf(lacks('chromium'))('--prompt none', () => {
   });
 
   test.each([
-    ['--account-hint without --prompt none', ['--account-hint', 'abcdef']],
+    ['--account-hint with the implicit flow', ['--flow', 'implicit', '--account-hint', 'abcdef']],
     ['a hint that is not 6 hexadecimal digits', ['--prompt', 'none', '--account-hint', 'abcdeg']],
     ['a prompt that does not exist', ['--prompt', 'login']],
   ])('%s is exit 2 before any page', async (_, words) => {

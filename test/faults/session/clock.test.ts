@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { CredentialRecord } from '../../../src/auth/session/credential-record.ts';
+import type { CredentialRecord } from '../../../src/auth/session/record.ts';
 import { expectInvariants, killedAt, list, refreshCommits, runNextCommand } from './assertions.ts';
 import { expireAtServer, type FaultFixture } from './fault-fixture.ts';
 import { describeStores } from './stores.ts';

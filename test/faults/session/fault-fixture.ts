@@ -3,20 +3,13 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { TestContext } from 'vitest';
+import { type ProfilePaths, profilePaths, readOrCreateKeychainAccount } from '../../../src/auth/session/paths.ts';
 import {
   type CredentialRecord,
   decodeCredentialRecord,
   encodeCredentialRecord,
-} from '../../../src/auth/session/credential-record.ts';
-import type { CredentialStore } from '../../../src/auth/session/credential-store.ts';
-import { createFileCredentialStore } from '../../../src/auth/session/file-store.ts';
-import { createKeychainStore } from '../../../src/auth/session/keychain-store.ts';
-import {
-  type ProfilePaths,
-  profilePaths,
-  readOrCreateKeychainAccount,
-} from '../../../src/auth/session/profile-paths.ts';
-import { createWriteAheadFileJournal } from '../../../src/auth/session/write-ahead-journal.ts';
+} from '../../../src/auth/session/record.ts';
+import { type CredentialStore, createFileStore, createKeychainStore } from '../../../src/auth/session/store.ts';
 import { Secret } from '../../../src/base/secret.ts';
 import { readTextIfPresent } from '../../../src/platform/files.ts';
 import { createHelperKeychain } from '../../../src/platform/helper-keychain.ts';
@@ -136,15 +129,15 @@ function createGround({ service, ...parts }: Parts): FaultFixture {
   const place = profilePaths(folders.state, 'default');
   const storeOf = (profile: string): CredentialStore => {
     const at = profilePaths(folders.state, profile);
-    if (store === 'file') return createFileCredentialStore(at);
+    if (store === 'file') return createFileStore(at);
     return createKeychainStore({
       profile: profileNamed(profile),
+      place: at,
       keychain: createHelperKeychain({ env: service?.env ?? {}, script: join(build, 'keychain.cjs') }),
       account: () => readOrCreateKeychainAccount(at, randomBytes),
       limit: 5_000,
       onWaiting: () => undefined,
       platform: 'linux',
-      journal: createWriteAheadFileJournal(at),
     });
   };
   const start: FaultFixture['start'] = (words, { under = [], limit = 60_000, ...more } = {}) => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { expectInvariants, killedAt, refreshCommits, runNextCommand, type SessionEnd } from './assertions.ts';
-import { expireAtServer, type StoreKind } from './fault-fixture.ts';
+import { expireAtServer } from './fault-fixture.ts';
 import { describeStores } from './stores.ts';
 
 interface Kill {
@@ -9,15 +9,13 @@ interface Kill {
   /** Refreshes the server has carried out by then. */
   readonly committed: 0 | 1;
   readonly end: SessionEnd;
-  readonly only?: StoreKind;
 }
 
-const kill = (title: string, point: string, committed: 0 | 1, end: SessionEnd, only?: StoreKind): Kill => ({
+const kill = (title: string, point: string, committed: 0 | 1, end: SessionEnd): Kill => ({
   title,
   point,
   committed,
   end,
-  ...(only === undefined ? {} : { only }),
 });
 
 /** Where the program is killed, and what the next command finds. */
@@ -31,15 +29,13 @@ const kills: readonly Kill[] = [
   kill('K7: killed when the body is read, and nothing of it written', 'K7-read', 1, 'needs_login'),
   kill('K7: killed when write(2) has returned', 'K7-written', 1, 'usable'),
   kill('K8: killed when the answer is on the disk', 'K8-sealed', 1, 'usable'),
-  kill('K9: killed when the keychain is about to be asked', 'K9-storing', 1, 'usable', 'keychain'),
+  kill('K9: killed when the store is about to be asked', 'K9-storing', 1, 'usable'),
   kill('K10: killed when the record is stored', 'K10-stored', 1, 'usable'),
   kill('K10: killed when everything is tidied, and the lock still held', 'K10-cleared', 1, 'usable'),
 ];
 
-describeStores('a killed refresh', ({ store, make }) => {
-  const own = kills.filter(({ only = store }) => only === store);
-
-  test.for(own)('$title', async ({ point, committed, end }, context) => {
+describeStores('a killed refresh', ({ make }) => {
+  test.for(kills)('$title', async ({ point, committed, end }, context) => {
     const fixture = await make(context);
     await killedAt(fixture, point);
     expect(refreshCommits(fixture)).toHaveLength(committed);

@@ -1,0 +1,104 @@
+import { formatProfileOption, type ProfileReference } from '../../config/settings.ts';
+import type { BrowserEnvironment } from '../../platform/browser-environment.ts';
+import type { UnsafeEnvironmentVariable } from '../../platform/unsafe-environment-variable.ts';
+import type { DoctorFinding } from './finding.ts';
+
+export interface BrowserEnvironmentFacts {
+  readonly runtime: BrowserEnvironment;
+  /** Whether standard error is a terminal. */
+  readonly isTerminal: boolean;
+  /** The value of the environment variable `BROWSER`. */
+  readonly browser: string | undefined;
+  /** The program that opens URLs; undefined if there is none. */
+  readonly opener: string | undefined;
+  readonly profile: ProfileReference;
+}
+
+/**
+ * Checks how a login opens the sign-in page. The check of the browser never fails, because a login always prints the
+ * authorization URL.
+ */
+export function checkBrowser({
+  runtime,
+  isTerminal,
+  browser,
+  opener,
+  profile,
+}: BrowserEnvironmentFacts): DoctorFinding {
+  const id = 'browser';
+  const paste = `\`cloudctl ${['auth login --paste', ...formatProfileOption(profile)].join(' ')}\``;
+  const warn = (observed: string, hint: string): DoctorFinding => ({ id, status: 'warning', observed, hint });
+  if (runtime.ci)
+    return warn('CI is set: a login opens no browser', 'open the printed URL in any browser, or unset CI');
+  if (!isTerminal)
+    return warn('standard error is not a terminal: a login opens no browser', `open the printed URL, or use ${paste}`);
+  if (browser?.trim() === 'none')
+    return warn('BROWSER=none: a login opens no browser', 'open the printed URL in any browser, or unset BROWSER');
+  if (browser?.trim()) {
+    if (opener !== undefined) return { id, status: 'ok', observed: `BROWSER is set: a login runs ${opener}` };
+    return warn('BROWSER names no installed program: a login opens no browser', '`unset BROWSER`');
+  }
+  if (!runtime.display && !runtime.wsl)
+    return warn('no graphical display', `open the printed URL in a browser on another machine, with ${paste}`);
+  if (opener === undefined)
+    return warn(
+      'no program that opens a browser was found',
+      'install such a program (on Debian: `apt-get install xdg-utils`), or set BROWSER',
+    );
+  return { id, status: 'ok', observed: `a login opens the default browser, with ${opener}` };
+}
+
+/** Whether the browser of the user can reach a port of this machine. */
+export function checkBrowserPortReachability({
+  runtime,
+  profile,
+}: Pick<BrowserEnvironmentFacts, 'runtime' | 'profile'>): DoctorFinding {
+  const id = 'surroundings';
+  const paste = `\`cloudctl ${['auth login --paste', ...formatProfileOption(profile)].join(' ')}\``;
+  const warn = (observed: string, hint: string): DoctorFinding => ({ id, status: 'warning', observed, hint });
+  if (runtime.codespaces) return warn('codespace: your browser cannot reach its ports', `use ${paste}`);
+  if (runtime.ssh !== undefined)
+    return warn(
+      'SSH session: your browser cannot reach the loopback interface of this machine',
+      `use ${paste}, or forward the port; \`cloudctl auth login\` prints the \`ssh -L\` line`,
+    );
+  if (runtime.container) return warn('container: a browser outside cannot reach its ports', `use ${paste}`);
+  if (runtime.wsl)
+    return { id, status: 'ok', observed: `WSL: if the browser of Windows cannot open the last page, use ${paste}` };
+  return { id, status: 'ok', observed: 'local machine' };
+}
+
+/** Checks the environment variables that prevent a login or change how requests are sent. */
+export function checkEnvironmentVariables(
+  hazard: UnsafeEnvironmentVariable | undefined,
+  accessToken: boolean,
+  proxies: readonly { readonly origin: string; readonly proxy: string }[],
+): readonly DoctorFinding[] {
+  const safe: DoctorFinding =
+    hazard === undefined
+      ? { id: 'environment', status: 'ok', observed: 'no variable exposes secrets or weakens TLS' }
+      : {
+          id: 'environment',
+          status: 'failed',
+          observed: `${hazard.variable}=${hazard.value} ${hazard.why}`,
+          hint: `\`unset ${hazard.variable}\``,
+        };
+  const token: readonly DoctorFinding[] = accessToken
+    ? [
+        {
+          id: 'access-token',
+          status: 'warning',
+          observed: 'CLOUDCTL_ACCESS_TOKEN is set: the stored session is not used',
+          hint: '`unset CLOUDCTL_ACCESS_TOKEN`',
+        },
+      ]
+    : [];
+  const through = proxies.map(
+    ({ origin, proxy }): DoctorFinding => ({
+      id: 'proxy',
+      status: 'ok',
+      observed: `requests to ${origin} use the proxy ${proxy}`,
+    }),
+  );
+  return [safe, ...token, ...through];
+}

@@ -1,0 +1,244 @@
+import type { RefusedRequestHints } from '../../api/api-response.ts';
+import { CliError } from '../../base/errors.ts';
+import { personalTeamValue } from '../../base/identity.ts';
+import { quoteShellArg } from '../../cli/shell-quote.ts';
+import type { ConfigFile } from '../../config/config-file.ts';
+import { readKnownSandboxes } from '../../config/sandbox-urls-and-credentials.ts';
+import {
+  formatProfileOption,
+  type ProfileReference,
+  type ResolvedProfileSettings,
+  requireNamedProfileExists,
+} from '../../config/settings.ts';
+import type { HostSystem } from '../../platform/host.ts';
+import { isLoopbackHost } from '../../platform/loopback-host.ts';
+import { isKnownScope, isSameScope, type OAuthFlow, type TokenPlacement } from '../oauth/index.ts';
+import { type LoginSessionFlow, readLoggedInAccountFile } from './account.ts';
+import { findProfileServerBinding, type SessionServerBinding } from './record.ts';
+
+/** Formats a command for this profile, in backquotes. */
+export function formatCommandForProfile(profile: ProfileReference, words: string): string {
+  return `\`cloudctl ${[words, ...formatProfileOption(profile)].join(' ')}\``;
+}
+
+/** The command that changes how the client credentials are sent, for a server that did not find them in the request. */
+export function formatTokenParamsSwitchCommand(profile: ProfileReference, tokenParams: TokenPlacement): string {
+  return formatCommandForProfile(profile, `config set token_params ${tokenParams === 'body' ? 'basic' : 'body'}`);
+}
+
+/**
+ * The command-line options that request the scope, quoted for a shell; empty if the scope contains characters that a scope
+ * cannot contain (RFC 6749 §3.3), or a backquote, which would end the command within the hint.
+ */
+export function formatScopeOption(scope: string): readonly string[] {
+  if (!/^[\x20-\x7e]+$/.test(scope) || /["\\`]/.test(scope)) return [];
+  const any = isKnownScope(scope) ? [] : ['--any-scope'];
+  // Double quotes also work in cmd.exe, but protect only from the space.
+  return [`--scope ${/^[\w.: -]* [\w.: -]*$/.test(scope) ? `"${scope}"` : quoteShellArg(scope)}`, ...any];
+}
+
+/** The `--flow` option for a login with the same flow; empty if this flow is already the flow of the profile. */
+export function formatLoginFlowOption(
+  flow: LoginSessionFlow | undefined,
+  profileFlow: OAuthFlow = 'code',
+): readonly string[] {
+  if (flow === 'token') return [tokenInputOptionName];
+  return flow === undefined || flow === profileFlow ? [] : [`--flow ${flow}`];
+}
+
+export const tokenInputOptionName = '--with-token';
+
+/** The option that requires a context, `personal` or the UUID of a team; empty if the context is not known. */
+export function formatTeamOption(team: string | undefined): readonly string[] {
+  return team !== undefined && isTeamIdOrPersonal(team) ? [`--team ${team}`] : [];
+}
+
+/** A context is `personal` or a UUID (RFC 9562 §4). */
+export function isTeamIdOrPersonal(text: string): boolean {
+  return text === personalTeamValue || /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
+}
+
+/** The options that request a scope; empty for the default scope `read`. */
+export function formatScopeOptionUnlessDefault(scope: string | undefined): readonly string[] {
+  return scope === undefined || isSameScope(scope, 'read') ? [] : formatScopeOption(scope);
+}
+
+/** Commands that repeat a failed login, in backquotes. */
+export interface LoginRetryCommands {
+  readonly flow: OAuthFlow;
+  /** Repeats the login with the same options. */
+  readonly sameRequest: string;
+  /** Repeats the login with `token_params` of the profile, for a hint that changes this setting first. */
+  readonly profileTokenParams: string;
+  /** Repeats the login and accepts a grant with another scope. */
+  readonly acceptAnyScope: string;
+  /** Repeats the login with the other flow. */
+  readonly otherFlow: string;
+  /** Repeats the login with a page that asks for the account. */
+  readonly chooseAccount: string;
+}
+
+/**
+ * `profileFlow` is the flow of a login without `--flow`; `typed` are the other options of the login, such as `--no-pkce` and
+ * `--token-params body`, each with its quoted value.
+ */
+export function buildLoginRetryCommands(
+  profile: ProfileReference,
+  {
+    flow,
+    scope,
+    team,
+  }: { readonly flow: OAuthFlow; readonly scope: string | undefined; readonly team?: string | undefined },
+  profileFlow: OAuthFlow | undefined,
+  typed: readonly string[] = [],
+): LoginRetryCommands {
+  const command = (wanted: OAuthFlow, options: readonly string[]): string => {
+    const words = [
+      'auth login',
+      ...formatLoginFlowOption(wanted, profileFlow),
+      ...formatScopeOptionUnlessDefault(scope),
+      // The implicit flow has neither `--team` nor `--prompt`.
+      ...(wanted === 'implicit' ? [] : formatTeamOption(team)),
+      ...options.filter((option) => wanted !== 'implicit' || !option.startsWith('--prompt ')),
+    ];
+    return formatCommandForProfile(profile, words.join(' '));
+  };
+  const accept = '--accept-scope';
+  return {
+    flow,
+    sameRequest: command(flow, typed),
+    profileTokenParams: command(
+      flow,
+      typed.filter((option) => !option.startsWith('--token-params ')),
+    ),
+    acceptAnyScope: command(flow, typed.includes(accept) ? typed : [...typed, accept]),
+    otherFlow: command(flow === 'code' ? 'implicit' : 'code', typed),
+    chooseAccount: command(flow, [
+      ...typed.filter((option) => !option.startsWith('--prompt ')),
+      '--prompt select_account',
+    ]),
+  };
+}
+
+/** The first 6 characters of an account's UUID (docs/service.md S4.12). */
+export function buildAuthorizationAccountPrefix(uuid: string | undefined): string | undefined {
+  const hint = uuid?.slice(0, 6).toLowerCase();
+  return hint !== undefined && /^[0-9a-f]{6}$/.test(hint) ? hint : undefined;
+}
+
+/** The known properties of a session that has ended. */
+export interface EndedSession {
+  readonly isGivenToken?: true;
+  readonly scope: string;
+  readonly accountUuid?: string | undefined;
+  readonly team?: string | undefined;
+}
+
+/**
+ * The command that logs in again to the same account, context and scope. It does not ask for a login without a page, because
+ * the server refuses that after the authorization of the application was revoked (docs/service.md S4.10).
+ */
+export function formatReauthenticateCommand(
+  profile: ProfileReference,
+  session: EndedSession | undefined,
+  flow: readonly string[],
+): string {
+  if (session?.isGivenToken === true) return formatLoginCommand(profile, undefined, [tokenInputOptionName]);
+  const hint = buildAuthorizationAccountPrefix(session?.accountUuid);
+  if (session === undefined || hint === undefined) return formatLoginCommand(profile, session?.scope, flow);
+  const words = [
+    'auth login',
+    ...flow,
+    `--account-hint ${hint}`,
+    ...formatTeamOption(session.team),
+    ...formatScopeOption(session.scope),
+  ];
+  return formatCommandForProfile(profile, words.join(' '));
+}
+
+/** Formats the command that logs in. The command contains `scope` only if it differs from the default scope. */
+export function formatLoginCommand(profile: ProfileReference, scope?: string, flow: readonly string[] = []): string {
+  const how = profile.isTokenOnly === true ? [tokenInputOptionName] : flow;
+  return formatCommandForProfile(profile, ['auth login', ...how, ...formatScopeOptionUnlessDefault(scope)].join(' '));
+}
+
+/** The servers and the application of a profile. Throws `not_logged_in` or `profile_unknown` when a required setting is missing. */
+export function requireProfileServerBinding(
+  settings: ResolvedProfileSettings,
+  config: ConfigFile,
+  configFolder: string,
+): SessionServerBinding {
+  const binding = findProfileServerBinding(settings);
+  if (binding !== undefined) return binding;
+  requireNamedProfileExists(settings, config);
+  const missing = ['auth_url', 'base_url', 'client_id'].filter((key) => !Object.hasOwn(settings.values, key));
+  throw new CliError('not_logged_in', `profile "${settings.profileName}" is not logged in`, {
+    detail: `missing settings: ${missing.join(', ')}`,
+    hint: setupHint(settings, findLoggedInProfiles(config, configFolder)),
+  });
+}
+
+function setupHint({ profile }: ResolvedProfileSettings, others: readonly string[]): string {
+  const setup = `set up the profile: ${formatCommandForProfile(profile, 'auth setup')}`;
+  const [first, ...more] = others;
+  if (first === undefined) return setup;
+  return more.length === 0
+    ? `use \`--profile ${first}\`, which is logged in, or set CLOUDCTL_PROFILE; or ${setup}`
+    : `use \`--profile NAME\` with a profile that is logged in (${others.join(', ')}), or set CLOUDCTL_PROFILE; or ${setup}`;
+}
+
+/** The profiles that have a token command, or an account file, which a login writes and a logout removes. */
+export function findLoggedInProfiles(config: ConfigFile, configFolder: string): readonly string[] {
+  return [...config.profiles].flatMap(([name, { token_command }]) =>
+    token_command !== undefined || readLoggedInAccountFile(configFolder, name) !== undefined ? [name] : [],
+  );
+}
+
+/**
+ * The hint of an error when the server of this setting cannot be reached. The command `cloudctl sandbox start` writes the
+ * profile `sandbox`, whose servers are on this machine.
+ */
+export function buildProfileServerUnreachableHint(
+  { profileName, values }: ResolvedProfileSettings,
+  setting: 'auth_url' | 'base_url',
+): string {
+  const { [setting]: url } = values;
+  const isSandbox = profileName === 'sandbox' && url !== undefined && isLoopbackHost(new URL(url).hostname);
+  return isSandbox
+    ? 'start the sandbox: `cloudctl sandbox start`'
+    : 'check the network and the address with `cloudctl config list`';
+}
+
+/** Hints for a refused request: the commands that log in, or how to stop using CLOUDCTL_ACCESS_TOKEN. */
+export function buildRefusedRequestHints(settings: ResolvedProfileSettings, configFolder: string): RefusedRequestHints {
+  const { accessToken, profile, profileName, values } = settings;
+  const unreachable = buildProfileServerUnreachableHint(settings, 'base_url');
+  if (accessToken !== undefined) {
+    const unset = 'use the session of the profile: `unset CLOUDCTL_ACCESS_TOKEN`';
+    return { login: unset, write: unset, read: unset, unreachable };
+  }
+  if (values.token_command !== undefined) {
+    const show = `check which account and scope its token has: ${formatCommandForProfile(profile, 'auth status --check')}`;
+    return { login: 'renew the session that token_command reads', write: show, read: show, unreachable };
+  }
+  const flow = formatLoginFlowOption(readLoggedInAccountFile(configFolder, profileName)?.flow, values.flow);
+  return {
+    login: formatLoginCommand(profile, undefined, flow),
+    write: `log in with write access: ${formatLoginCommand(profile, 'read write', flow)}`,
+    read: `show the account of the session: ${formatCommandForProfile(profile, 'auth status')}`,
+    unreachable,
+  };
+}
+
+/**
+ * Whether the server is known to follow docs/service.md: a sandbox on this machine, or a server whose grant named the account
+ * (S2.10).
+ */
+export function isServerKnownToImplementSpec(
+  folders: HostSystem['folders'],
+  profile: string,
+  authOrigin: string,
+): boolean {
+  const isSandbox = readKnownSandboxes(folders.state).some(({ auth_url }) => auth_url === authOrigin);
+  return isSandbox || readLoggedInAccountFile(folders.config, profile)?.hint !== undefined;
+}

@@ -1,0 +1,345 @@
+import { CliError } from '../../base/errors.ts';
+import { storageError } from '../../base/storage-error.ts';
+import { deferSignals } from '../../platform/defer-signals.ts';
+import { fileErrorCode } from '../../platform/files.ts';
+import { createRunningTimeTimeoutSignal } from '../../platform/running-time-signal.ts';
+import { InsecureFileError } from '../../platform/secret-file.ts';
+import { timeoutSignal } from '../../platform/timeout-signal.ts';
+import { type OAuthClient, refreshRequest, scopeWords, type TokenGrant } from '../oauth/index.ts';
+import { updateAccountFileAfterRefresh } from './account.ts';
+import { type RefreshSteps, refreshOnce } from './core.ts';
+import type { TokenErrorContext } from './errors.ts';
+import { reached } from './failpoints.ts';
+import { formatLoginCommand, formatReauthenticateCommand } from './hints.ts';
+import { type GrantWriter, hasJournalKey, type Journal } from './journal.ts';
+import { revokeTokenGrant } from './logout.ts';
+import {
+  buildRecordAfterRefreshRejection,
+  type CredentialRecord,
+  canRefreshReplaceCredentialRecord,
+  computeTokenSecondsLeft,
+  decodeCredentialRecord,
+  isSameCredentialRecord,
+  isTokenRefreshDue,
+  recordCodec,
+  type TokenRefreshCause,
+} from './record.ts';
+import { flowOptionOf, probeToken, type SessionRun } from './run.ts';
+import { sendRefresh, sessionKept } from './send.ts';
+import {
+  describeStore,
+  type ItemWritten,
+  isUnavailable,
+  type OpenStore,
+  removeLeftovers,
+  StoreFailure,
+  storeUnavailableError,
+} from './store.ts';
+import {
+  type FoundSession,
+  needsLoginError,
+  otherAccountGrantError,
+  readStoredSession,
+  requireStoredSession,
+  sessionNotRenewableError,
+  whyNotRenewable,
+  writeCredentialRecord,
+} from './stored.ts';
+
+/** The session after this or another process refreshed it, or unchanged when no refresh was needed. */
+export interface SessionRefreshResult {
+  readonly record: CredentialRecord;
+  /** Whether an earlier refresh still has an unknown result, although the access token has not been refused. */
+  readonly inDoubt: boolean;
+}
+
+/** Time limit of all requests of a refresh, in milliseconds; other processes wait longer than this for the lock. */
+const totalTimeoutMs = 35_000;
+
+interface RefreshRun extends SessionRun {
+  /** Ends all requests of the refresh. */
+  readonly deadline: AbortSignal;
+}
+
+/**
+ * Refreshes the session at most once. A refresh invalidates both old tokens at once (docs/service.md S5.8), so two simultaneous
+ * refreshes would end the session: the store is read again under the lock of the profile, in case another process has refreshed
+ * it. The steps of a refresh and their order are explained in docs/sessions.md.
+ */
+export async function refreshSession(run: SessionRun, cause: TokenRefreshCause): Promise<SessionRefreshResult> {
+  run.requireSafe();
+  reached(run, 'K1-waiting');
+  const lock = await run.lock();
+  try {
+    reached(run, 'K1-locked');
+    return await run.store.withItems(async (items) => {
+      const found = await recoverSession(run, items);
+      const timed = { ...run, deadline: createRunningTimeTimeoutSignal(totalTimeoutMs) };
+      const refusal = await requireRefresh(timed, items, found, cause);
+      return refusal === undefined ? found : refreshFound(timed, items, found, refusal);
+    }, lock);
+  } finally {
+    lock.release();
+  }
+}
+
+/**
+ * Reads the stored session under the profile's lock and recovers what an interrupted command has left (see the table of
+ * docs/sessions.md). Throws when the store cannot be read or the item is missing; the store is then unchanged.
+ */
+export async function recoverSession(run: SessionRun, items: OpenStore): Promise<FoundSession> {
+  const { store, host, settings } = run;
+  const found = await readUsableSession(run, items);
+  const journal = store.journal(found.record.sid);
+  removeLeftovers(store, found.record.sid, host.clock.now());
+  if (found.pending && found.needsRecovery) {
+    reached(run, 'R-promoting');
+    const written = await writeUnlessSuperseded(run, items, found.record, found.record);
+    if (isUnavailable(written)) {
+      await run.warn(
+        `could not move the refreshed session into the ${describeStore(store)}: ${storeUnavailableError(written, settings.profile).message}`,
+      );
+      return found;
+    }
+    // Another process has changed the store after it was read, so the stored record is the current one.
+    if (written.kind === 'superseded') return readUsableSession(run, items);
+    reached(run, 'R-promoted');
+    // The journal of a later refresh in doubt is kept: the doubt ends only with a response.
+    if (!found.inDoubt) await journal.remove().catch(() => undefined);
+    const { onlyCopy: _stored, ...rest } = found;
+    return { ...rest, pending: false };
+  }
+  if (found.isObsolete) await journal.remove().catch(() => undefined);
+  return found;
+}
+
+async function readUsableSession({ store, binding, settings }: SessionRun, items: OpenStore): Promise<FoundSession> {
+  return requireStoredSession(await readStoredSession(store, items, binding), settings.profile, store.location);
+}
+
+/** Why the refresh is sent, after an earlier refresh in doubt was checked; undefined if no refresh is due. */
+async function requireRefresh(
+  run: RefreshRun,
+  items: OpenStore,
+  { record, inDoubt }: FoundSession,
+  cause: TokenRefreshCause,
+): Promise<TokenRefreshCause | undefined> {
+  const { settings, host } = run;
+  if (record.otherGrant !== undefined) throw await endGrantOfOtherAccount(run, items, record);
+  const isAlive = computeTokenSecondsLeft(record, host.clock.now()) > 0;
+  let refusal = cause;
+  if (inDoubt && cause.kind === 'due') {
+    const acceptance = await probeToken(run, record.accessToken, timeoutSignal(10_000, run.deadline));
+    if (acceptance === 'accepted' || (acceptance === 'unknown' && isAlive)) return undefined;
+    if (acceptance === 'refused') refusal = { kind: 'refused', token: record.accessToken };
+  } else if (!isTokenRefreshDue(record, cause, host.clock.now())) return undefined;
+  if (record.refreshToken !== undefined) return refusal;
+  if (cause.kind === 'forced' && isAlive)
+    throw sessionNotRenewableError(settings.profile, record, flowOptionOf(run, record.sid), host.clock.now());
+  if (cause.kind === 'due' && isAlive) return undefined;
+  throw await endSessionWithoutRefreshToken(run, items, record, cause);
+}
+
+/** Without a refresh token, the session is stored as ended when the API refuses the access token. */
+async function endSessionWithoutRefreshToken(
+  run: RefreshRun,
+  items: OpenStore,
+  record: CredentialRecord,
+  cause: TokenRefreshCause,
+): Promise<CliError> {
+  const isRefused = cause.kind === 'refused';
+  const lack = whyNotRenewable(record);
+  const detail = isRefused ? `the server refused the access token, and ${lack}` : lack;
+  if (isRefused && (await probeToken(run, record.accessToken, timeoutSignal(10_000, run.deadline))) === 'refused')
+    await writeUnlessSuperseded(
+      run,
+      items,
+      buildRecordAfterRefreshRejection(record, cause, run.host.clock.now()),
+      record,
+    );
+  return needsLoginError(run.settings.profile, detail, record, flowOptionOf(run, record.sid));
+}
+
+async function refreshFound(
+  run: RefreshRun,
+  items: OpenStore,
+  found: FoundSession,
+  cause: TokenRefreshCause,
+): Promise<SessionRefreshResult> {
+  const { store, host } = run;
+  const client = await clientOf(run);
+  requireWritable(run, found.record);
+  const sentAt = Math.floor(host.clock.now() / 1000);
+  const errorContext = errorContextOf(run, client, found.record);
+  const ended = buildRecordAfterRefreshRejection(found.record, cause, host.clock.now());
+  const endedContext = endedContextOf(run, ended, errorContext);
+  const request = refreshRequest(client, found.record.refreshToken ?? ended.accessToken);
+  let grant: TokenGrant | undefined;
+  let failure: CliError | undefined;
+  const steps: RefreshSteps<CredentialRecord> = {
+    codec: recordCodec,
+    journal: withSpaceErrors(
+      store.journal(found.record.sid, (stage) => reached(run, stage === 'written' ? 'K7-written' : 'K8-sealed')),
+    ),
+    random: host.random,
+    sleep: (ms) => host.clock.sleep(ms),
+    read: async () => (await readUsableSession(run, items)).record,
+    write: async (next) => {
+      const written = await writeUnlessSuperseded(run, items, next, found.record);
+      if (isUnavailable(written)) throw new StoreFailure(written);
+      return written.kind === 'done';
+    },
+    send: async (keep) => {
+      const answer = await sendRefresh(run, request, {
+        ...{ errorContext, endedContext, deadline: run.deadline, sentAt, found, ended },
+        keep: async (next) => {
+          reached(run, 'K7-read');
+          await keep(next);
+        },
+      });
+      if (answer.kind === 'granted') [grant, failure] = [answer.grant, answer.failure];
+      return answer;
+    },
+    onUnstored: (error, isKept) => reportUnstored(run, error, isKept),
+    onFailpoint: run.onFailpoint,
+  };
+  return deferSignals(host.signals, async () => {
+    const record = await refreshOnce(steps, found, sentAt);
+    if (record.otherGrant !== undefined) throw await endGrantOfOtherAccount(run, items, record);
+    if (failure !== undefined) throw failure;
+    if (grant !== undefined) await reportGrant(run, found.record, record, grant);
+    return { record, inDoubt: false };
+  });
+}
+
+/** A refresh in query form sends no client credentials (docs/service.md S5.7), so they are not read from the store. */
+async function clientOf({ settings, binding, client }: SessionRun): Promise<OAuthClient> {
+  if ((settings.values.token_params ?? 'query') !== 'query') return client();
+  return { authOrigin: binding.authOrigin, clientId: binding.clientId, tokenParams: 'query' };
+}
+
+/** Nothing is sent while the response could not be stored. */
+function requireWritable({ store }: SessionRun, record: CredentialRecord): void {
+  if (!hasJournalKey(record)) throw noSpaceError(new Error('the session has no key for its encrypted journal'));
+  const failure = store.checkWritable();
+  if (failure !== undefined) throw noSpaceError(failure.cause);
+}
+
+/** The errors of a journal that cannot be begun, before the request is sent. */
+function withSpaceErrors(journal: Journal): Journal {
+  const begin = async (head: Uint8Array, room: number, attempt = 1): Promise<GrantWriter> => {
+    try {
+      return await journal.begin(head, room);
+    } catch (error) {
+      // Another process has removed this file as obsolete, on a file system that does not share locks.
+      if (fileErrorCode(error) === 'ENOENT' && attempt < 10) return begin(head, room, attempt + 1);
+      throw noSpaceError(error);
+    }
+  };
+  const read = (): Promise<Uint8Array | undefined> =>
+    journal.read().catch((error: unknown) => {
+      throw noSpaceError(error);
+    });
+  return { ...journal, read, begin };
+}
+
+function noSpaceError(error: unknown): CliError {
+  const message = 'could not refresh the session: no disk space could be reserved for the response';
+  const reason = error instanceof Error ? error.message : String(error);
+  const detail = `${reason}; nothing was sent, and the session was kept`;
+  if (error instanceof InsecureFileError)
+    return new CliError('keychain_unavailable', message, { detail, hint: error.hint, cause: error });
+  const elsewhere = 'make the state folder writable for your user, then run the command again';
+  return storageError(message, error, { detail, elsewhere });
+}
+
+/** The store did not take the new record: it is in the journal, which later commands read, or it is lost with this command. */
+async function reportUnstored({ store, settings, warn }: SessionRun, error: unknown, isKept: boolean): Promise<void> {
+  if (!(error instanceof StoreFailure)) throw error;
+  const { message, detail, hint } = storeUnavailableError(error.unavailable, settings.profile);
+  const what = `could not store the refreshed session in the ${describeStore(store)}`;
+  if (isKept) {
+    const consequence = 'an encrypted copy in the state folder is used by later commands';
+    await warn(`${what}: ${store.kind === 'file' ? detail : message}; ${consequence}; ${hint}`);
+    return;
+  }
+  const consequence = 'the new tokens are lost with this command, and the next command needs a login';
+  throw new CliError('keychain_unavailable', what, { detail: `${detail}; ${consequence}`, hint });
+}
+
+/**
+ * Writes the record that a refresh of `sent` has created, unless the store has changed since then: the lock excludes other
+ * processes only on file systems that share locks. `superseded` means that the store contains a newer grant, another session or
+ * no session, and was not changed.
+ */
+export async function writeUnlessSuperseded(
+  { store }: Pick<SessionRun, 'store'>,
+  items: OpenStore,
+  next: CredentialRecord,
+  sent: CredentialRecord,
+): Promise<ItemWritten | { readonly kind: 'superseded' }> {
+  const item = await items.read('credential');
+  if (item.kind === 'unavailable') return item;
+  const stored = item.kind === 'found' ? decodeCredentialRecord(item.value.reveal()) : undefined;
+  if (stored !== undefined && isSameCredentialRecord(stored, next)) return { kind: 'done' };
+  return canRefreshReplaceCredentialRecord(stored, sent)
+    ? writeCredentialRecord(store, items, next)
+    : { kind: 'superseded' };
+}
+
+/**
+ * Revokes a grant of another account or team, with which a refresh was answered; the session stays ended. The caller must have
+ * the lock of the profile. @returns the error, which names both accounts
+ */
+async function endGrantOfOtherAccount(run: SessionRun, items: OpenStore, record: CredentialRecord): Promise<CliError> {
+  const { otherGrant, refreshToken: _other, ...rest } = record;
+  if (otherGrant === undefined || otherGrant.isRevoked) return otherAccountGrantError(run, record);
+  const isRevoked = await revokeTokenGrant({ ...run, client: await clientOf(run) }, record);
+  const ended = isRevoked ? { ...rest, otherGrant: { ...otherGrant, isRevoked } } : record;
+  const written = await writeUnlessSuperseded(run, items, ended, record);
+  if (written.kind === 'done')
+    await run.store
+      .journal(ended.sid)
+      .remove()
+      .catch(() => undefined);
+  return otherAccountGrantError(run, ended);
+}
+
+/** Stores the names of the account, and warns about a narrower scope. */
+async function reportGrant(
+  { host, settings, warn }: SessionRun,
+  before: CredentialRecord,
+  record: CredentialRecord,
+  grant: TokenGrant,
+): Promise<void> {
+  const [earlier, granted] = [scopeWords(before.scope), scopeWords(record.scope)];
+  if (granted.length < earlier.length && granted.every((word) => earlier.includes(word)))
+    await warn(`the server reduced the scope of the session from "${earlier.join(' ')}" to "${granted.join(' ')}"`);
+  updateAccountFileAfterRefresh(host.folders.config, settings.profileName, record, grant.info);
+}
+
+function errorContextOf(run: SessionRun, client: OAuthClient, record: CredentialRecord): TokenErrorContext {
+  const { profile } = run.settings;
+  return {
+    operation: 'refresh',
+    origin: client.authOrigin,
+    profile,
+    tokenParams: client.tokenParams,
+    isSpecServer: record.accountUuid !== undefined,
+    loginCommand: formatLoginCommand(profile, record.scope, flowOptionOf(run, record.sid)),
+    consequence: sessionKept,
+  };
+}
+
+/** For the error that ends a session: the command that logs in to the same account, and a possible reason. */
+function endedContextOf(run: SessionRun, ended: CredentialRecord, context: TokenErrorContext): TokenErrorContext {
+  const { consequence: _kept, ...rest } = context;
+  const mayMissCredentials = context.tokenParams === 'query' && !context.isSpecServer;
+  return {
+    ...rest,
+    loginCommand: formatReauthenticateCommand(run.settings.profile, ended, flowOptionOf(run, ended.sid)),
+    ...(mayMissCredentials
+      ? { consequence: 'a refresh with token_params query sends no client credentials, which some servers require' }
+      : {}),
+  };
+}

@@ -1,0 +1,231 @@
+import type { CliError } from '../../base/errors.ts';
+import { type HttpResponse, HttpSendError, type HttpSender } from '../../platform/http-sender.ts';
+import { createRunningTimeTimeoutSignal } from '../../platform/running-time-signal.ts';
+import {
+  decodeTokenResponse,
+  type RawTokenResponse,
+  readContentType,
+  sendTokenRequest,
+  type TokenGrant,
+  type TokenRequest,
+  type TokenResult,
+} from '../oauth/index.ts';
+import type { RefreshAnswer } from './core.ts';
+import {
+  isServerFailureStatus,
+  joinDetails,
+  type TokenErrorContext,
+  tokenEndpointError,
+  tokenRequestWithoutResponseError,
+} from './errors.ts';
+import { type FailpointObserver, reached } from './failpoints.ts';
+import { buildCredentialRecordOfResponse, buildRenewedCredentialRecord, type CredentialRecord } from './record.ts';
+import { type SessionRun, sendTokens } from './run.ts';
+
+export interface SendRefreshOptions {
+  readonly errorContext: TokenErrorContext;
+  /** For the error of a refused refresh token. */
+  readonly endedContext: TokenErrorContext;
+  /** Aborts all attempts of this command to refresh. */
+  readonly deadline: AbortSignal;
+  /** The time before the request, in seconds since the epoch. */
+  readonly sentAt: number;
+  /** The session; `inDoubt`: an earlier command sent a refresh request whose result is not known. */
+  readonly found: { readonly record: CredentialRecord; readonly inDoubt: boolean };
+  /** The record to store after the server has refused the refresh token. */
+  readonly ended: CredentialRecord;
+  /** Called with the record of a successful response as soon as its last byte was read. */
+  readonly keep: (next: CredentialRecord) => Promise<void>;
+}
+
+type SentRefresh =
+  | Exclude<RefreshAnswer<CredentialRecord>, { readonly kind: 'granted' }>
+  | {
+      readonly kind: 'granted';
+      readonly next: CredentialRecord;
+      readonly grant?: TokenGrant;
+      /** The error of a response that has a new refresh token, but is no valid grant. */
+      readonly failure?: CliError;
+    };
+
+/** Sends the refresh token, and decodes the response. */
+export async function sendRefresh(
+  run: Pick<SessionRun, 'send' | 'host' | 'onFailpoint'>,
+  request: TokenRequest,
+  options: SendRefreshOptions,
+): Promise<SentRefresh> {
+  const { found, sentAt, ended, endedContext } = options;
+  const sent = await sendUntilAnswered(run, request, options);
+  if (sent.kind === 'failed') return sent;
+  const { raw, earlierFailure } = sent;
+  const errorContext: TokenErrorContext = { ...options.errorContext, earlierFailure };
+  const result = decodeTokenResponse(raw);
+  if (result.kind === 'granted') {
+    const next = buildRenewedCredentialRecord(found.record, result.grant, sentAt);
+    return { kind: 'granted', next, grant: result.grant };
+  }
+  const partial = buildCredentialRecordOfResponse(found.record, result, sentAt);
+  if (partial !== undefined)
+    return {
+      kind: 'granted',
+      next: partial,
+      failure: tokenEndpointError(result, { ...errorContext, consequence: newTokenKept }),
+    };
+  // A malformed response with a success status may contain a grant.
+  const mayBeProcessed = found.inDoubt || isSuccessStatus(raw);
+  if (isInvalidGrant(result)) {
+    const error = tokenEndpointError(result, { ...endedContext, earlierFailure });
+    return { kind: 'ended', ended, error, mayBeProcessed };
+  }
+  // The result of an earlier request is known only from a grant or from the error invalid_grant.
+  const error = tokenEndpointError(result, errorContext);
+  return { kind: 'failed', error, mayBeProcessed: mayBeProcessed || earlierFailure !== undefined };
+}
+
+/** Text for the detail of the error of a refresh. */
+const newTokenKept = 'the new refresh token of the response was stored, and the next command sends it';
+
+type AnsweredRequest =
+  | {
+      readonly kind: 'answered';
+      readonly raw: RawTokenResponse;
+      /** How an earlier attempt failed, if the server may have processed it. */
+      readonly earlierFailure: string | undefined;
+    }
+  | { readonly kind: 'failed'; readonly error: CliError; readonly mayBeProcessed: boolean };
+
+/**
+ * Sends a refresh request at most three times; it is repeated if the server certainly did not process it (it was not sent, or
+ * the response is a complete 429). When it is not known whether the server processed the request, the same refresh token is
+ * sent once more: the session has no other refresh token, so the repetition cannot make the result worse. If an earlier command
+ * left a refresh with an unknown result, only one request is sent.
+ */
+async function sendUntilAnswered(
+  run: Pick<SessionRun, 'send' | 'host' | 'onFailpoint'>,
+  request: TokenRequest,
+  { errorContext, deadline, found, sentAt, keep }: SendRefreshOptions,
+): Promise<AnsweredRequest> {
+  let unsent = 0;
+  let doubtful = found.inDoubt ? 1 : 0;
+  let firstFailure: string | undefined;
+  const earlierThan = (failure: string): string | undefined => (failure === firstFailure ? undefined : firstFailure);
+  const failed = (error: CliError): AnsweredRequest => ({ kind: 'failed', error, mayBeProcessed: doubtful > 0 });
+  for (;;) {
+    let complete: RawTokenResponse | undefined;
+    const onComplete = async (response: RawTokenResponse): Promise<void> => {
+      const isFirst = complete === undefined;
+      complete = response;
+      if (!isFirst || !isSuccessStatus(response)) return;
+      const answer = decodeTokenResponse({ ...response, contentType: '' });
+      const next = buildCredentialRecordOfResponse(found.record, answer, sentAt);
+      if (next !== undefined) await keep(next);
+    };
+    try {
+      const send = observeResponse(await sendTokens(run), run, request, onComplete);
+      const raw = await sendTokenRequest(
+        send,
+        request,
+        AbortSignal.any([deadline, createRunningTimeTimeoutSignal(30_000)]),
+      );
+      await onComplete(raw);
+      const failure = `an earlier response to the same request had status ${raw.status}`;
+      const earlierFailure = earlierThan(failure);
+      const answered: AnsweredRequest = { kind: 'answered', raw, earlierFailure };
+      if (raw.status !== 429 && !isServerFailureStatus(raw.status)) return answered;
+      const isOver = raw.status === 429 ? ++unsent > 2 : ++doubtful > 1;
+      const result = decodeTokenResponse(raw);
+      // The error code ends the session, whatever the status is, but only when the request was repeated.
+      if (isOver && isInvalidGrant(result)) return answered;
+      if (isOver && result.kind !== 'granted')
+        return failed(tokenEndpointError(result, { ...errorContext, earlierFailure }));
+      if (raw.status !== 429) firstFailure ??= failure;
+    } catch (error) {
+      if (!(error instanceof HttpSendError)) throw error;
+      // The tokens are complete, so an error at the end of the body or of its connection has no effect.
+      if (complete !== undefined && isSuccessStatus(complete))
+        return { kind: 'answered', raw: complete, earlierFailure: firstFailure };
+      const failure = `an earlier response to the same request was lost: ${error.message}`;
+      const isOver = error.sent ? ++doubtful > 1 : ++unsent > 2;
+      // Another attempt would meet the same certificate, or the same proxy with the same credentials.
+      if (isOver || error.isFinal)
+        return failed(
+          tokenRequestWithoutResponseError(error, 'refresh', {
+            detail: joinDetails(earlierThan(failure), doubtful > 0 ? outcomeUnknown : sessionKept),
+          }),
+        );
+      if (error.sent) firstFailure ??= failure;
+    }
+    // After the deadline, the next attempt fails immediately with the timeout error.
+    await run.host.clock.sleep(250 * (unsent + doubtful), deadline).catch(() => undefined);
+  }
+}
+
+/** Whether the server rejected the refresh token, which is the only response that ends a session. */
+function isInvalidGrant(result: TokenResult): boolean {
+  return result.kind === 'refused' && result.error === 'invalid_grant';
+}
+
+function isSuccessStatus({ status }: Pick<RawTokenResponse, 'status'>): boolean {
+  return status >= 200 && status < 300;
+}
+
+/** Reports the response at the last byte of its Content-Length, because the end of the stream arrives milliseconds later. */
+function observeResponse(
+  send: HttpSender,
+  run: FailpointObserver,
+  { secrets }: TokenRequest,
+  onComplete: (response: RawTokenResponse) => Promise<void>,
+): HttpSender {
+  return async (url, init) => {
+    reached(run, 'K3-sending');
+    const response = await send(url, init);
+    reached(run, 'K6-answering');
+    const onText = (body: string): Promise<void> =>
+      onComplete({ status: response.status, contentType: readContentType(response, secrets), body });
+    return response.body === null ? response : { ...response, body: observeBody(response, response.body, run, onText) };
+  };
+}
+
+async function* observeBody(
+  { status, headers }: HttpResponse,
+  body: AsyncIterable<Uint8Array>,
+  run: FailpointObserver,
+  onText: (text: string) => Promise<void>,
+): AsyncGenerator<Uint8Array> {
+  // The Content-Length of a compressed body is not the length of the decompressed body.
+  const announced = headers.get('content-encoding') === null ? Number(headers.get('content-length') ?? -1) : -1;
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of body) {
+      reached(run, 'K6-partial');
+      size += chunk.byteLength;
+      if (size <= bodyLimit) chunks.push(chunk);
+      if (size === announced && size <= bodyLimit) await onText(decodeText(chunks));
+      yield chunk;
+    }
+  } catch (error) {
+    // The last chunk or the end of the compression is missing, or the announced length is wrong, but the new tokens may be complete.
+    const text = decodeText(chunks);
+    if (size <= bodyLimit && hasNewTokens({ status, contentType: '', body: text })) await onText(text);
+    throw error;
+  }
+}
+
+function decodeText(chunks: readonly Uint8Array[]): string {
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+/** Whether the text of an incomplete response is a complete grant, or has at least a new refresh token. */
+function hasNewTokens(response: RawTokenResponse): boolean {
+  const result = decodeTokenResponse(response);
+  return result.kind === 'granted' || (result.kind === 'malformed' && result.partial !== undefined);
+}
+
+/** The maximum length of a body that sendTokenRequest reads, in bytes. */
+const bodyLimit = 1024 * 1024;
+
+/** Text for the detail of the error of a refresh. */
+export const sessionKept = 'the session was kept';
+const outcomeUnknown =
+  'it is not known whether the server processed the request; the session was kept, and the next command checks it';
