@@ -129,8 +129,7 @@ export async function beginEntry<R extends Journaled>(
   { sentAt, random }: EntryOptions,
 ): Promise<BegunEntry<R>> {
   const { sid, gen, journalKey, refreshToken } = record;
-  if (refreshToken === undefined || !hasJournalKey(record))
-    throw new Error('the session has no key for its encrypted journal');
+  if (refreshToken === undefined) throw new Error('the session has no refresh token');
   await journal.read();
   const room = roomFor(codec.encode(record));
   const head = encodeHead({ sid, gen: gen + 1, proof: proofOf(refreshToken), sentAt, room });
@@ -269,7 +268,7 @@ export function encrypt(head: string, key: Secret, body: string, room: number, n
 }
 
 function decrypt(head: Buffer, encrypted: Buffer, key: Secret): Secret | undefined {
-  if (encrypted.length <= overhead || !hasJournalKey({ journalKey: key })) return undefined;
+  if (encrypted.length <= overhead) return undefined;
   const decipher = crypto().createDecipheriv('aes-256-gcm', keyBytes(key), encrypted.subarray(0, nonceLength));
   decipher.setAAD(head);
   decipher.setAuthTag(encrypted.subarray(nonceLength, overhead));
@@ -282,13 +281,10 @@ function decrypt(head: Buffer, encrypted: Buffer, key: Secret): Secret | undefin
   }
 }
 
-/** Whether the key of the record is one: 32 bytes in base64url. */
-export function hasJournalKey({ journalKey }: Pick<Journaled, 'journalKey'>): boolean {
-  return keyBytes(journalKey).length === 32;
-}
-
+/** A key that a person has shortened still makes a journal; it protects as much as it has of chance. */
 function keyBytes(key: Secret): Buffer {
-  return Buffer.from(key.reveal(), 'base64url');
+  const bytes = Buffer.from(key.reveal(), 'base64url');
+  return bytes.length === 32 ? bytes : crypto().createHash('sha256').update(key.reveal()).digest();
 }
 
 /** The encryption module is loaded on first use, because only a refresh needs it and loading it takes a millisecond. */

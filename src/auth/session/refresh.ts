@@ -11,7 +11,7 @@ import { type RefreshSteps, refreshOnce } from './core.ts';
 import type { TokenErrorContext } from './errors.ts';
 import { reached } from './failpoints.ts';
 import { formatLoginCommand, formatReauthenticateCommand } from './hints.ts';
-import { type GrantWriter, hasJournalKey, type Journal } from './journal.ts';
+import type { GrantWriter, Journal } from './journal.ts';
 import { revokeTokenGrant } from './logout.ts';
 import {
   buildRecordAfterRefreshRejection,
@@ -168,7 +168,7 @@ async function refreshFound(
 ): Promise<SessionRefreshResult> {
   const { store, host } = run;
   const client = await clientOf(run);
-  requireWritable(run, found.record);
+  requireWritable(run);
   const sentAt = Math.floor(host.clock.now() / 1000);
   const errorContext = errorContextOf(run, client, found.record);
   const ended = buildRecordAfterRefreshRejection(found.record, cause, host.clock.now());
@@ -219,8 +219,7 @@ async function clientOf({ settings, binding, client }: SessionRun): Promise<OAut
 }
 
 /** Nothing is sent while the response could not be stored. */
-function requireWritable({ store }: SessionRun, record: CredentialRecord): void {
-  if (!hasJournalKey(record)) throw noSpaceError(new Error('the session has no key for its encrypted journal'));
+function requireWritable({ store }: SessionRun): void {
   const failure = store.checkWritable();
   if (failure !== undefined) throw noSpaceError(failure.cause);
 }

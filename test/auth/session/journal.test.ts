@@ -11,7 +11,6 @@ import {
   encodeHead,
   encrypt,
   findNewest,
-  hasJournalKey,
   type Journal,
   type Journaled,
   type Newest,
@@ -68,7 +67,12 @@ describe('a sealed answer', () => {
     const other = new Secret(randomBytes(32).toString('base64url'));
     expect(openEntry(file(), other)).toMatchObject({ kind: 'torn', head });
     expect(openEntry(file(), new Secret('short'))).toMatchObject({ kind: 'torn', head });
-    expect([key, new Secret('short')].map((journalKey) => hasJournalKey({ journalKey }))).toEqual([true, false]);
+  });
+
+  it('is made and opened with whatever key the record has', () => {
+    const short = new Secret('short');
+    const bytes = Buffer.concat([Buffer.from(line), encrypt(line, short, body, room, randomBytes(12))]);
+    expect(openEntry(bytes, short)).toMatchObject({ kind: 'opens' });
   });
 
   it('does not open behind another line 1', () => {
@@ -215,11 +219,10 @@ describe('a journal', () => {
     expect(readdirSync(dirname(path))).toEqual([]);
   });
 
-  it('is begun for no record without a key or a refresh token', async () => {
+  it('is begun for no record without a refresh token', async () => {
     const { journal } = journalInFolder();
-    const { refreshToken: _none, ...bare } = stored;
-    for (const record of [bare, { ...stored, journalKey: new Secret('short') }])
-      await expect(begin(journal, { record, inDoubt: false, isObsolete: false })).rejects.toThrow(/no key/);
+    const { refreshToken: _none, ...record } = stored;
+    await expect(begin(journal, { record, inDoubt: false, isObsolete: false })).rejects.toThrow(/no refresh token/);
     expect(await journal.read()).toBeUndefined();
   });
 

@@ -58,7 +58,11 @@ const cases: readonly GoldenCase[] = [
   { name: '--login-timeout that is no duration', ...usage, args: ['auth', 'login', '--login-timeout', 'soon'] },
   { name: 'wrong scope', ...usage, args: ['auth', 'login', '--scope', 'write'] },
   { name: 'scope that is no list of words', ...usage, args: ['auth', 'login', '--scope', 'read  write'] },
-  { name: '--account-hint without --prompt none', ...usage, args: ['auth', 'login', '--account-hint', 'a1b2c3'] },
+  {
+    name: '--account-hint with the implicit flow',
+    ...usage,
+    args: ['auth', 'login', '--flow', 'implicit', '--account-hint', 'a1b2c3'],
+  },
   {
     name: '--account-hint that is no hint',
     ...usage,
