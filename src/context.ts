@@ -2,13 +2,13 @@ import type { ApiClient } from './api/client.ts';
 import { createSandboxAdminClient, type SandboxAdminApi } from './api/sandbox-admin.ts';
 import type { OAuthClient } from './auth/oauth/index.ts';
 import {
+  type Binding,
   type CommandSession,
   type CredentialStore,
-  type ProfileAccessTokenProvider,
   type ProfilePaths,
   profilePaths,
   type SessionRun,
-  type SessionServerBinding,
+  type TokenProvider,
 } from './auth/session/index.ts';
 import { CliError, usageError } from './base/errors.ts';
 import { sanitizeLine } from './base/sanitize.ts';
@@ -65,16 +65,16 @@ export interface CommandContext {
   /** `limit`: milliseconds to wait for the keychain. */
   readonly store: (settings: ResolvedProfileSettings, limit?: number) => Promise<CredentialStore>;
   /** The access token for the resource API: `CLOUDCTL_ACCESS_TOKEN`, the token command of the profile, or its stored session. */
-  readonly session: (settings: ResolvedProfileSettings) => Promise<ProfileAccessTokenProvider>;
+  readonly session: (settings: ResolvedProfileSettings) => Promise<TokenProvider>;
   /** What login and refresh of a profile work with. */
-  readonly sessionRun: (settings: ResolvedProfileSettings, binding: SessionServerBinding) => Promise<SessionRun>;
+  readonly sessionRun: (settings: ResolvedProfileSettings, binding: Binding) => Promise<SessionRun>;
   /** The session of a profile with `token_command`. `limit`: milliseconds until its program is ended. */
   readonly commandSession: (settings: ResolvedProfileSettings, limit?: number) => Promise<CommandSession>;
   readonly api: (settings: ResolvedProfileSettings) => Promise<ApiClient>;
   readonly send: (options?: CommandHttpSenderOptions) => Promise<HttpSender>;
   /** The admin API of the running sandbox. */
   readonly sandbox: (adminUrl: string | undefined) => Promise<SandboxAdminApi>;
-  readonly client: (settings: ResolvedProfileSettings, binding: SessionServerBinding) => Promise<OAuthClient>;
+  readonly client: (settings: ResolvedProfileSettings, binding: Binding) => Promise<OAuthClient>;
   readonly lock: (path: string) => Promise<HeldFileLock>;
   /** Throws if an environment variable would expose secrets of requests, such as NODE_DEBUG=http. */
   readonly requireSafe: () => void;

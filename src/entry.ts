@@ -25,7 +25,7 @@ async function start(argv: readonly string[]): Promise<void> {
   process.on('SIGUSR1', () => {});
   let isBlocked = false;
   if (argv.includes('auth') && argv.includes('token')) {
-    const { readAccessTokenOnFastPath: fastPathToken } = await import('./auth/session/token.ts');
+    const { readTokenFast: fastPathToken } = await import('./auth/session/token.ts');
     const token = await fastPathToken(argv, process.env, process.platform, Date.now(), () => {
       isBlocked = true;
     });

@@ -1,6 +1,6 @@
 import { notJsonError, toApiError } from '../api/api-response.ts';
 import { paginate } from '../api/list.ts';
-import { buildRefusedRequestHints } from '../auth/session/index.ts';
+import { refusedHints } from '../auth/session/index.ts';
 import { usageError } from '../base/errors.ts';
 import { tryParseExactJson, tryParseJson } from '../base/json.ts';
 import type { CommandSpec, ParsedArgs } from '../cli/command.ts';
@@ -99,12 +99,7 @@ export const apiCommand: CommandSpec<CommandContext> = {
     }
     const answer = await client.request({ method, path, ...(body === undefined ? {} : { body }) });
     if (answer.status < 200 || answer.status >= 300)
-      throw toApiError(
-        answer,
-        method,
-        path.split('?')[0] ?? path,
-        buildRefusedRequestHints(settings, context.host.folders.config),
-      );
+      throw toApiError(answer, method, path.split('?')[0] ?? path, refusedHints(settings, context.host.folders.config));
     if (answer.raw.size === 0) {
       await context.output.note(`${answer.status}, no body.`);
       return 0;

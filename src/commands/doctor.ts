@@ -21,14 +21,14 @@ import {
 } from '../auth/doctor/index.ts';
 import { parseCallback } from '../auth/loopback/index.ts';
 import {
-  determineReportedSessionState,
-  findProfileServerBinding,
-  formatCommandForProfile,
-  formatLoginCommand,
-  formatLoginFlowOption,
-  formatTokenExpiry,
-  loadStoredSession,
-  readLoggedInAccountFile,
+  commandFor,
+  describeExpiry,
+  findBinding,
+  flowOption,
+  loadSession,
+  loginCommand,
+  readAccount,
+  reportedState,
 } from '../auth/session/index.ts';
 import { CliError } from '../base/errors.ts';
 import { sanitizeLine } from '../base/sanitize.ts';
@@ -283,7 +283,7 @@ async function probeCredentialStore(
     return probeCredentialFolder(context.profilePaths(settings.profileName), value);
   return probeKeychain({
     keychain: host.keychain,
-    fileStoreCommand: formatCommandForProfile(settings.profile, 'config set credential_store file'),
+    fileStoreCommand: commandFor(settings.profile, 'config set credential_store file'),
     limit: prompts.interactive ? 60_000 : 3_000,
     onWaiting: () => {
       if (prompts.interactive) void output.show('waiting for the keychain to be unlocked');
@@ -299,13 +299,10 @@ async function checkSession(
   settings: ResolvedProfileSettings,
   storeAnswers: boolean,
 ): Promise<readonly DoctorFinding[]> {
-  const binding = findProfileServerBinding(settings);
+  const binding = findBinding(settings);
   if (binding === undefined) return [];
-  const flow = formatLoginFlowOption(
-    readLoggedInAccountFile(context.host.folders.config, settings.profileName)?.flow,
-    settings.values.flow,
-  );
-  const hint = formatLoginCommand(settings.profile, undefined, flow);
+  const flow = flowOption(readAccount(context.host.folders.config, settings.profileName)?.flow, settings.values.flow);
+  const hint = loginCommand(settings.profile, undefined, flow);
   if (!storeAnswers) {
     const skipped = { status: 'skipped', observed: 'the credential store is not available' } as const;
     return ['client-secret', 'session'].map((id) => ({ id, ...skipped }));
@@ -321,13 +318,13 @@ async function checkSession(
           observed: 'no client secret is stored; a public client needs none',
         } as const)
       : checkClientSecretConfigured(settings, known);
-  const stored = await loadStoredSession(await context.store(settings), binding);
+  const stored = await loadSession(await context.store(settings), binding);
   if (stored.kind !== 'found')
     return [secret, { id: 'session', status: 'warning', observed: sessionStateText[stored.kind], hint }];
-  const state = determineReportedSessionState(stored.record, context.host.clock.now());
-  const until = `${state.replaceAll('_', ' ')}, ${formatTokenExpiry(stored.record)}`;
+  const state = reportedState(stored.record, context.host.clock.now());
+  const until = `${state.replaceAll('_', ' ')}, ${describeExpiry(stored.record)}`;
   if (state === 'needs_login') {
-    const again = formatLoginCommand(settings.profile, stored.record.scope, flow);
+    const again = loginCommand(settings.profile, stored.record.scope, flow);
     return [secret, { id: 'session', status: 'warning', observed: until, hint: again }];
   }
   return [secret, { id: 'session', status: 'ok', observed: until }];

@@ -3,17 +3,17 @@ import { listAllActions } from '../api/actions.ts';
 import { type ApiClient, createApiClient } from '../api/client.ts';
 import { fetchOnlineMigration, isEndedMigrationStatus } from '../api/online-migration.ts';
 import {
-  buildLoginSessionReport,
-  buildRefusedRequestHints,
-  computeReportedTokenSecondsLeft,
-  determineReportedSessionState,
-  findProfileServerBinding,
-  formatLoginFlowOption,
-  formatReauthenticateCommand,
-  type LoginSessionReport,
-  loadStoredSession,
-  type ReportedSessionState,
-  readLoggedInAccountFile,
+  findBinding,
+  flowOption,
+  type LoginReport,
+  loadSession,
+  loginReport,
+  type ReportedState,
+  readAccount,
+  refusedHints,
+  reloginCommand,
+  reportedSecondsLeft,
+  reportedState,
 } from '../auth/session/index.ts';
 import { CliError } from '../base/errors.ts';
 import { compareAccountsAndServerOrigins, personalTeamValue } from '../base/identity.ts';
@@ -30,15 +30,13 @@ import { formatProfileAndServerOptions } from './profile-options.ts';
 
 /** The output of `cloudctl` without a command. It contains no token. */
 export interface ProfileOverview
-  extends Partial<
-    Pick<LoginSessionReport, 'name' | 'email' | 'uuid' | 'team_name' | 'team_uuid' | 'scope' | 'expires_at'>
-  > {
+  extends Partial<Pick<LoginReport, 'name' | 'email' | 'uuid' | 'team_name' | 'team_uuid' | 'scope' | 'expires_at'>> {
   readonly profile: string;
   /**
    * `unknown`: the credential store could not be read; `token`: CLOUDCTL_ACCESS_TOKEN is used; `token_command`: a program prints
    * the access token.
    */
-  readonly state: ReportedSessionState | 'logged_out' | 'unknown' | 'token' | 'token_command';
+  readonly state: ReportedState | 'logged_out' | 'unknown' | 'token' | 'token_command';
   /** Seconds until the access token expires; null: not known. */
   readonly expires_in?: number | null;
   /** Whole days until the access token expires. */
@@ -73,7 +71,7 @@ export async function readProfileOverview(context: CommandContext): Promise<Prof
   if (accessToken !== undefined) return readWithToken(context, settings, accessToken, 'token');
   if (settings.values.token_command !== undefined) return readWithTokenCommand(context, settings);
   requireNamedProfileExists(settings, context.config());
-  const binding = findProfileServerBinding(settings);
+  const binding = findBinding(settings);
   if (binding === undefined)
     return {
       profile,
@@ -81,7 +79,7 @@ export async function readProfileOverview(context: CommandContext): Promise<Prof
       next: command(context, settings, settings.isProfileStored ? 'auth login' : 'auth setup'),
     };
   const store = await context.store(settings, limitMs);
-  const stored = await loadStoredSession(store, binding);
+  const stored = await loadSession(store, binding);
   if (stored.kind === 'unavailable')
     return { profile, state: 'unknown', problem: stored.reason, next: command(context, settings, 'doctor') };
   if (stored.kind !== 'found')
@@ -92,21 +90,17 @@ export async function readProfileOverview(context: CommandContext): Promise<Prof
     };
   const { record, inDoubt } = stored;
   const now = context.host.clock.now();
-  const state = determineReportedSessionState(record, now, inDoubt);
-  const account = readLoggedInAccountFile(context.host.folders.config, profile);
+  const state = reportedState(record, now, inDoubt);
+  const account = readAccount(context.host.folders.config, profile);
   const {
     scope_verified: _verified,
     store: _store,
     flow,
     ...report
-  } = buildLoginSessionReport(profile, record, account, store.kind);
-  const left = computeReportedTokenSecondsLeft(record, now);
+  } = loginReport(profile, record, account, store.kind);
+  const left = reportedSecondsLeft(record, now);
   const session = { ...report, state, expires_in: left, days_left: left === null ? null : Math.floor(left / 86_400) };
-  const login = formatReauthenticateCommand(
-    settings.profile,
-    record,
-    formatLoginFlowOption(flow, settings.values.flow),
-  ).slice(1, -1);
+  const login = reloginCommand(settings.profile, record, flowOption(flow, settings.values.flow)).slice(1, -1);
   if (state === 'needs_login') return { ...session, next: login };
   if (state === 'expired' || state === 'in_doubt')
     return { ...session, next: command(context, settings, 'auth status --check') };
@@ -138,7 +132,7 @@ async function readWithToken(
   const session = { profile: settings.profileName, state };
   const api = await createBoundedApi(context, settings, token);
   const [account, actions] = await Promise.all([
-    fetchAccountOfToken(api, buildRefusedRequestHints(settings, context.host.folders.config)).catch(() => ({})),
+    fetchAccountOfToken(api, refusedHints(settings, context.host.folders.config)).catch(() => ({})),
     readActions(
       context,
       settings,
@@ -244,7 +238,7 @@ async function createBoundedApi(
   context.requireSafe();
   const { base_url: baseOrigin } = settings.values;
   const { clock, folders } = context.host;
-  const hints = buildRefusedRequestHints(settings, folders.config);
+  const hints = refusedHints(settings, folders.config);
   const send = await context.send();
   const deadline = timeoutSignal(limitMs);
   return createApiClient({

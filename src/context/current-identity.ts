@@ -1,6 +1,6 @@
 import { fetchAccountDetails } from '../api/account-details.ts';
 import { createRateLimitWaitFunction } from '../api/rate-limit-wait.ts';
-import { buildRefusedRequestHints, readLoggedInAccountFile } from '../auth/session/index.ts';
+import { readAccount, refusedHints } from '../auth/session/index.ts';
 import { CliError } from '../base/errors.ts';
 import { type AccountAndServerOrigins, describeTeam } from '../base/identity.ts';
 import { accessTokenSource, type ResolvedProfileSettings } from '../config/settings.ts';
@@ -27,7 +27,7 @@ export async function readCurrentAccountAndServerOrigins(
 ): Promise<AccountAndServerOrigins> {
   const known = await readStoredAccountAndServerOrigins(context, settings);
   if (known.accountUuid !== undefined && known.team !== undefined) return known;
-  const hints = buildRefusedRequestHints(settings, context.host.folders.config);
+  const hints = refusedHints(settings, context.host.folders.config);
   const pause = async (ms: number): Promise<void> => {
     await onPause(ms);
     await context.host.clock.sleep(ms, signal);
@@ -97,7 +97,7 @@ export async function describeActor(
 ): Promise<string> {
   if (accessTokenSource(settings) === 'session' || !context.prompts.interactive)
     return describeCurrentAccount(context, settings, identity);
-  const hints = buildRefusedRequestHints(settings, context.host.folders.config);
+  const hints = refusedHints(settings, context.host.folders.config);
   const account = await fetchAccountDetails(await context.api(settings), hints).catch((error: unknown) => {
     if (error instanceof CliError) return undefined;
     throw error;
@@ -116,7 +116,7 @@ export function describeCurrentAccount(
 ): string {
   const account =
     accessTokenSource(settings) === 'session'
-      ? readLoggedInAccountFile(context.host.folders.config, settings.profileName)
+      ? readAccount(context.host.folders.config, settings.profileName)
       : undefined;
   const who = account?.email ?? account?.name ?? identity.accountUuid ?? 'an unknown account';
   if (account?.team_name !== undefined) return `${who}, team ${account.team_name}`;

@@ -1,22 +1,22 @@
 import { type ApiClient, createApiClient } from '../api/client.ts';
 import type { OAuthClient } from '../auth/oauth/index.ts';
 import {
-  buildRefusedRequestHints,
+  type Binding,
   type CommandSession,
   type CredentialStore,
-  createFailpointActionOfTestBuild,
-  createFixedTokenSession,
-  createProfileAccessTokenProvider,
-  openCommandSession,
+  failpointAction,
+  fixedProvider,
+  openCommand,
   openStore,
-  type ProfileAccessTokenProvider,
   type ProfilePaths,
-  readLoggedInAccountFile,
-  readStoredClientSecret,
-  requireProfileServerBinding,
+  readAccount,
+  readClientSecret,
+  refusedHints,
+  requireBinding,
   type SessionRun,
-  type SessionServerBinding,
-  wrapSessionWithReauthentication,
+  storedProvider,
+  type TokenProvider,
+  withReauthentication,
 } from '../auth/session/index.ts';
 import { usageError } from '../base/errors.ts';
 import { type Secret, withhold } from '../base/secret.ts';
@@ -47,13 +47,13 @@ export interface ServicesOfCommand {
 /** The services that use the credential store of a profile. Commands without these services do not load this module. */
 export interface ProfileServices {
   readonly store: (settings: ResolvedProfileSettings, limit?: number) => Promise<CredentialStore>;
-  readonly session: (settings: ResolvedProfileSettings) => Promise<ProfileAccessTokenProvider>;
+  readonly session: (settings: ResolvedProfileSettings) => Promise<TokenProvider>;
   /** What login and refresh work with. */
-  readonly sessionRun: (settings: ResolvedProfileSettings, binding: SessionServerBinding) => Promise<SessionRun>;
+  readonly sessionRun: (settings: ResolvedProfileSettings, binding: Binding) => Promise<SessionRun>;
   /** The session of a profile with `token_command`: one for each profile, so that its program runs once in this process. */
   readonly commandSession: (settings: ResolvedProfileSettings, limit?: number) => Promise<CommandSession>;
   readonly api: (settings: ResolvedProfileSettings) => Promise<ApiClient>;
-  readonly client: (settings: ResolvedProfileSettings, binding: SessionServerBinding) => Promise<OAuthClient>;
+  readonly client: (settings: ResolvedProfileSettings, binding: Binding) => Promise<OAuthClient>;
 }
 
 /** Time limit of the request that reads the account of CLOUDCTL_ACCESS_TOKEN for a notice, in milliseconds. */
@@ -85,18 +85,18 @@ export function createProfileServices(command: ServicesOfCommand): ProfileServic
     requireSafe();
     await noteIgnoredToken(settings);
     const key = JSON.stringify([settings.profileName, settings.values.base_url]);
-    const opened = commandSessions.get(key) ?? openCommandSession(host, settings, limit);
+    const opened = commandSessions.get(key) ?? openCommand(host, settings, limit);
     commandSessions.set(key, opened);
     return opened;
   };
-  const client = async (settings: ResolvedProfileSettings, binding: SessionServerBinding): Promise<OAuthClient> => ({
+  const client = async (settings: ResolvedProfileSettings, binding: Binding): Promise<OAuthClient> => ({
     authOrigin: binding.authOrigin,
     clientId: binding.clientId,
     clientSecret:
-      environmentClientSecret(settings, binding) ?? (await readStoredClientSecret(await store(settings), binding)),
+      environmentClientSecret(settings, binding) ?? (await readClientSecret(await store(settings), binding)),
     tokenParams: settings.values.token_params ?? 'query',
   });
-  const sessionRun = async (settings: ResolvedProfileSettings, binding: SessionServerBinding): Promise<SessionRun> => {
+  const sessionRun = async (settings: ResolvedProfileSettings, binding: Binding): Promise<SessionRun> => {
     const opened = await store(settings);
     return {
       ...{ host, settings, binding, store: opened, send, requireSafe },
@@ -104,16 +104,16 @@ export function createProfileServices(command: ServicesOfCommand): ProfileServic
       lock: () => lock(opened.place.lock),
       // With -o json, stderr is empty or has one error object, so no warnings are printed.
       warn: output.format === 'json' ? async () => {} : output.warn,
-      onFailpoint: createFailpointActionOfTestBuild(host.env),
+      onFailpoint: failpointAction(host.env),
     };
   };
-  const session = async (settings: ResolvedProfileSettings): Promise<ProfileAccessTokenProvider> => {
-    if (settings.accessToken !== undefined) return createFixedTokenSession(settings.accessToken);
+  const session = async (settings: ResolvedProfileSettings): Promise<TokenProvider> => {
+    if (settings.accessToken !== undefined) return fixedProvider(settings.accessToken);
     if (accessTokenSource(settings) === 'command') return commandSession(settings);
-    const binding = requireProfileServerBinding(settings, config(), host.folders.config);
+    const binding = requireBinding(settings, config(), host.folders.config);
     const run = await sessionRun(settings, binding);
-    return wrapSessionWithReauthentication(
-      createProfileAccessTokenProvider(run),
+    return withReauthentication(
+      storedProvider(run),
       async () =>
         prompts.interactive && (await import('./reauthenticate.ts')).reauthenticate({ host, output, prompts }, run),
     );
@@ -125,7 +125,7 @@ export function createProfileServices(command: ServicesOfCommand): ProfileServic
     // One provider may run both servers, and each may repeat what the other has been sent.
     withhold(settings.clientSecret);
     const bearer = await session(settings);
-    const loginHints = buildRefusedRequestHints(settings, host.folders.config);
+    const loginHints = refusedHints(settings, host.folders.config);
     const parts = {
       baseOrigin: requireBaseUrl(settings),
       send: await send(),
@@ -139,7 +139,7 @@ export function createProfileServices(command: ServicesOfCommand): ProfileServic
     // With -o json, stderr is empty or has one error object.
     if (settings.accessToken === undefined || output.format === 'json') return client;
     const reader = createApiClient({ ...parts, timeout: Math.min(command.timeout, accountLimitMs) });
-    const own = readLoggedInAccountFile(host.folders.config, settings.profileName);
+    const own = readAccount(host.folders.config, settings.profileName);
     return announceBeforeWrites(client, () => {
       announced ??= describeTokenAccount(settings, own, reader, loginHints).then(async (notice) => {
         if (notice !== undefined) await output.note(notice);
@@ -153,7 +153,7 @@ export function createProfileServices(command: ServicesOfCommand): ProfileServic
 /** The client secret in the environment is sent only to the server for which the profile is configured. */
 function environmentClientSecret(
   { clientSecret, values }: ResolvedProfileSettings,
-  { authOrigin, clientId }: SessionServerBinding,
+  { authOrigin, clientId }: Binding,
 ): Secret | undefined {
   return values.auth_url === authOrigin && values.client_id === clientId ? clientSecret : undefined;
 }

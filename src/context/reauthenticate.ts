@@ -1,15 +1,15 @@
 import { isSameScope } from '../auth/oauth/index.ts';
 import {
+  accountPrefix,
   browserObstacle,
-  buildAuthorizationAccountPrefix,
-  type CredentialRecord,
-  type LoggedInAccount,
   type LoginRequest,
-  loadStoredSession,
-  openBrowserAndPrintLoginInstructions,
-  performLogin,
-  readLoggedInAccountFile,
+  loadSession,
+  logIn,
+  readAccount,
+  type SessionRecord,
   type SessionRun,
+  type StoredAccount,
+  showInstructions,
 } from '../auth/session/index.ts';
 import { describeTeam } from '../base/identity.ts';
 import type { CommandOutputWriter } from '../cli/output.ts';
@@ -38,9 +38,9 @@ export async function reauthenticate(
   run: SessionRun,
 ): Promise<boolean> {
   const { profile, profileName, values } = run.settings;
-  const stored = await loadStoredSession(run.store, run.binding);
+  const stored = await loadSession(run.store, run.binding);
   const record = stored.kind === 'found' ? stored.record : undefined;
-  const account = readLoggedInAccountFile(host.folders.config, profileName);
+  const account = readAccount(host.folders.config, profileName);
   const silent = silentRequest(record, account, values.pkce !== false);
   const client = await run.client();
   const isPublic = client.tokenParams === 'query' && client.clientSecret === undefined;
@@ -49,14 +49,14 @@ export async function reauthenticate(
   if (!(await prompts.confirm({ message, default: true }))) return false;
   const runtimeEnvironment = detectBrowserEnvironment(host.env, host.platform);
   const obstacle = browserObstacle(runtimeEnvironment, true, host.env.BROWSER);
-  await performLogin(
+  await logIn(
     run,
     { ...silent, profileFlow: values.flow },
     {
       onOtherScope: 'refuse',
       canContinue: true,
       showInstructions: async (addresses, { isContinued }) => {
-        await openBrowserAndPrintLoginInstructions(host, addresses, {
+        await showInstructions(host, addresses, {
           ...{ profile, runtimeEnvironment, obstacle, isContinued },
           canOpen: obstacle === undefined,
           listening: true,
@@ -80,11 +80,11 @@ export async function reauthenticate(
  * account.
  */
 function silentRequest(
-  record: CredentialRecord | undefined,
-  account: LoggedInAccount | undefined,
+  record: SessionRecord | undefined,
+  account: StoredAccount | undefined,
   pkce: boolean,
 ): LoginRequest | undefined {
-  const hint = buildAuthorizationAccountPrefix(record?.accountUuid ?? account?.hint);
+  const hint = accountPrefix(record?.accountUuid ?? account?.hint);
   const scope = record?.scope ?? account?.scope;
   if (hint === undefined || scope === undefined || record?.isGivenToken === true) return undefined;
   if (account?.flow === 'implicit' || account?.flow === 'token') return undefined;

@@ -1,7 +1,7 @@
 import { type AccountDetails, fetchAccountDetails } from '../api/account-details.ts';
 import type { RefusedRequestHints } from '../api/api-response.ts';
 import type { ApiClient, ApiRequest } from '../api/client.ts';
-import type { LoggedInAccount } from '../auth/session/index.ts';
+import type { StoredAccount } from '../auth/session/index.ts';
 import { CliError } from '../base/errors.ts';
 import { describeTeam, personalTeamValue } from '../base/identity.ts';
 import { sanitizeLine } from '../base/sanitize.ts';
@@ -29,7 +29,7 @@ export function announceBeforeWrites(client: ApiClient, announce: () => Promise<
  */
 export async function describeTokenAccount(
   settings: ResolvedProfileSettings,
-  own: LoggedInAccount | undefined,
+  own: StoredAccount | undefined,
   api: ApiClient,
   hints: RefusedRequestHints,
 ): Promise<string | undefined> {
@@ -53,7 +53,7 @@ function unknownAccount(error: unknown): AccountDetails {
 }
 
 /** An account file has the beginning of the UUID, or, after `auth login --with-token`, only names. */
-function isSameAccount(account: AccountDetails, own: LoggedInAccount): boolean {
+function isSameAccount(account: AccountDetails, own: StoredAccount): boolean {
   if (own.hint === undefined)
     return account.email !== undefined && account.email === own.email && account.teamName === own.team_name;
   const isSameUser = account.accountUuid?.toLowerCase().startsWith(own.hint.toLowerCase()) === true;

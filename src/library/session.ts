@@ -1,10 +1,10 @@
 import {
-  computeTokenRefreshMarginSeconds,
   findNewest,
   type Journaled,
   type Newest,
   type RecordCodec,
   type RefreshAnswer,
+  refreshMargin,
   refreshOnce,
 } from '../auth/session/index.ts';
 import { isJsonRecord, readNumberField, readStringField, tryParseJson } from '../base/json.ts';
@@ -198,7 +198,7 @@ function isUsable(session: StoredTokens, options: FreshTokenOptions): boolean {
   const { accessToken, expiresAt, obtainedAt } = session;
   if (accessToken === options.refusedToken) return false;
   if (expiresAt === undefined || obtainedAt === undefined) return true;
-  const { marginSeconds = computeTokenRefreshMarginSeconds({ expiresAt, obtainedAt }) } = options;
+  const { marginSeconds = refreshMargin({ expiresAt, obtainedAt }) } = options;
   return expiresAt - nowSeconds() > marginSeconds;
 }
 

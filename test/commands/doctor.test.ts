@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { DoctorReport } from '../../src/auth/doctor/finding.ts';
-import { encodeCredentialRecord } from '../../src/auth/session/record.ts';
+import { encodeRecord } from '../../src/auth/session/record.ts';
 import { createFileStore } from '../../src/auth/session/store.ts';
 import { runCliCommandLine } from '../../src/main.ts';
 import { tryAcquireFileLock } from '../../src/platform/file-lock.ts';
@@ -76,7 +76,7 @@ describe('cloudctl doctor', () => {
     const [host, sandbox] = [testHost({ env: secrets }), await sandboxFor()];
     const { record, place } = await seedSession(host, sandbox, { scope: 'read write' });
     const { refreshToken: _none, ...bare } = record;
-    await createFileStore(place).withItems((items) => items.write('credential', encodeCredentialRecord(bare)));
+    await createFileStore(place).withItems((items) => items.write('credential', encodeRecord(bare)));
     host.clock.advance(31 * 86_400_000);
     const findings = (await runCloudctl(host, ['doctor', '-o', 'json'])).json<DoctorReport>().findings;
     expect(findings.find(({ id }) => id === 'session')).toMatchObject({

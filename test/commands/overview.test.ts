@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { encodeCredentialRecord } from '../../src/auth/session/record.ts';
+import { encodeRecord } from '../../src/auth/session/record.ts';
 import { createFileStore } from '../../src/auth/session/store.ts';
 import type { SandboxServers } from '../../src/sandbox/sandbox.ts';
 import { getMigrationWatchRecordPath, writeMigrationWatchRecord } from '../../src/watch/watch-record.ts';
@@ -101,7 +101,7 @@ it('a session without a refresh token that has ended names the login', async () 
   const [host, sandbox] = [testHost(), await sandboxFor()];
   const { record, place } = await seedSession(host, sandbox);
   const { refreshToken: _none, ...bare } = record;
-  await createFileStore(place).withItems((items) => items.write('credential', encodeCredentialRecord(bare)));
+  await createFileStore(place).withItems((items) => items.write('credential', encodeRecord(bare)));
   host.clock.advance(31 * day);
   expect(await shownBy(host)).toMatchObject({
     state: 'needs_login',

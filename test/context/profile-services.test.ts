@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { profilePaths } from '../../src/auth/session/paths.ts';
-import { encodeCredentialRecord } from '../../src/auth/session/record.ts';
+import { encodeRecord } from '../../src/auth/session/record.ts';
 import { writeClientSecret } from '../../src/auth/session/store.ts';
-import { loadStoredSession } from '../../src/auth/session/stored.ts';
+import { loadSession } from '../../src/auth/session/stored.ts';
 import { Secret } from '../../src/base/secret.ts';
 import { resolveProfileSettings } from '../../src/config/settings.ts';
 import { createProfileServices, type ServicesOfCommand } from '../../src/context/profile-services.ts';
@@ -70,7 +70,7 @@ async function servicesFor({ interactive = false, tokenParams = 'query', format 
   const settings = resolveProfileSettings({ env, config: host.readConfig() });
   const services = createProfileServices(command);
   const store = await services.store(settings);
-  await store.withItems((items) => items.write('credential', encodeCredentialRecord(record)));
+  await store.withItems((items) => items.write('credential', encodeRecord(record)));
   await writeClientSecret(store, bindingTo(sandbox), new Secret(sandbox.ready.client_secret));
   for (const seen of [reads, limits]) seen.splice(0);
   const { place } = store;
@@ -121,7 +121,7 @@ describe('what login and refresh work with', () => {
     const binding = bindingTo(sandbox);
     const run = await services.sessionRun(settings, binding);
     expect(run).toMatchObject({ settings, binding });
-    expect(await loadStoredSession(run.store, binding)).toMatchObject({ kind: 'found' });
+    expect(await loadSession(run.store, binding)).toMatchObject({ kind: 'found' });
     expect((await run.client()).clientSecret?.reveal()).toBe(sandbox.ready.client_secret);
     (await run.lock()).release();
     expect(locked).toEqual([place.lock]);
@@ -153,8 +153,8 @@ it.each([
   [false, 3_000, ''],
 ])('the keychain gets the time that a person needs to unlock it: %s', async (interactive, limit, text) => {
   const { services, settings, sandbox, limits, waiting, host } = await servicesFor({ interactive });
-  await loadStoredSession(await services.store(settings), bindingTo(sandbox));
-  await loadStoredSession(await services.store(settings, 7), bindingTo(sandbox));
+  await loadSession(await services.store(settings), bindingTo(sandbox));
+  await loadSession(await services.store(settings, 7), bindingTo(sandbox));
   expect(limits).toEqual([limit, 7]);
   waiting();
   expect(host.err()).toBe(text);

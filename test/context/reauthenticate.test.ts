@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { readLoggedInAccountFile } from '../../src/auth/session/account.ts';
+import { readAccount } from '../../src/auth/session/account.ts';
 import { profilePaths } from '../../src/auth/session/paths.ts';
 import {
   createSandboxHost,
@@ -45,7 +45,7 @@ describe('a session that has ended', () => {
     expect(ran.err).toContain('maya@example.com');
     expect(now()).toMatchObject({ scope: 'read write', accountUuid: before.accountUuid, gen: 1 });
     expect(now()?.sid).not.toBe(before.sid);
-    expect(readLoggedInAccountFile(host.folders.config, 'default')?.sid).toBe(now()?.sid);
+    expect(readAccount(host.folders.config, 'default')?.sid).toBe(now()?.sid);
     expect(await recordedRequests(sandbox)).toContain('GET /v2/actions');
   });
 

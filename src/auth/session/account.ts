@@ -7,7 +7,7 @@ import type { AccountInfo, OAuthFlow } from '../oauth/index.ts';
  * The logged-in account, for display and for `prompt=none`; contains no secret. The account file is stored in the folder
  * accounts/ of the config folder.
  */
-export interface LoggedInAccount {
+export interface StoredAccount {
   /** The `sid` of the session to which the account belongs. */
   readonly sid: string;
   readonly name?: string;
@@ -19,18 +19,18 @@ export interface LoggedInAccount {
   readonly scope: string;
   /** False for the implicit flow, whose response contains no scope, and for a token from `auth login --with-token`. */
   readonly scope_verified: boolean;
-  readonly flow: LoginSessionFlow;
+  readonly flow: SessionFlow;
 }
 
 /** The flow that created the session; `token` means `auth login --with-token`. */
-export type LoginSessionFlow = OAuthFlow | 'token';
+export type SessionFlow = OAuthFlow | 'token';
 
 export function accountFromGrant(
   sid: string,
   info: AccountInfo | undefined,
   scope: string,
-  flow: LoginSessionFlow,
-): LoggedInAccount {
+  flow: SessionFlow,
+): StoredAccount {
   const fields = [
     ['name', info?.name],
     ['email', info?.email],
@@ -46,25 +46,25 @@ export function accountFromGrant(
  * Stores the account names and the scope of a refreshed session. The account file is used for display only, so a failed write
  * is not an error.
  */
-export function updateAccountFileAfterRefresh(
+export function updateAccount(
   configFolder: string,
   profile: string,
   { sid, scope }: { readonly sid: string; readonly scope: string },
   info: AccountInfo | undefined,
 ): void {
-  const known = readLoggedInAccountFile(configFolder, profile);
+  const known = readAccount(configFolder, profile);
   if (known?.sid !== sid) return;
   const next = info === undefined ? { ...known, scope } : accountFromGrant(sid, info, scope, known.flow);
   if (JSON.stringify(next) === JSON.stringify(known)) return;
   try {
-    storeLoggedInAccount(configFolder, profile, next);
+    storeAccount(configFolder, profile, next);
   } catch {
     // The session is stored even if the account file cannot be written.
   }
 }
 
 /** Reads the account file; undefined when the file is missing, unreadable or damaged, because it is used for display only. */
-export function readLoggedInAccountFile(configFolder: string, profile: string): LoggedInAccount | undefined {
+export function readAccount(configFolder: string, profile: string): StoredAccount | undefined {
   const json = tryParseJson(readTextIfReadable(accountPath(configFolder, profile)) ?? '');
   if (!json.ok || !isJsonRecord(json.value)) return undefined;
   const fields = json.value;
@@ -84,12 +84,12 @@ export function readLoggedInAccountFile(configFolder: string, profile: string): 
   };
 }
 
-export function storeLoggedInAccount(configFolder: string, profile: string, account: LoggedInAccount): void {
+export function storeAccount(configFolder: string, profile: string, account: StoredAccount): void {
   ensureFolder(join(configFolder, 'accounts'));
   writeFileAtomically(accountPath(configFolder, profile), `${JSON.stringify(account, null, 2)}\n`);
 }
 
-export function removeLoggedInAccountFile(configFolder: string, profile: string): void {
+export function removeAccountFile(configFolder: string, profile: string): void {
   removeFileDurably(accountPath(configFolder, profile));
 }
 

@@ -20,9 +20,9 @@ import {
   type Pkce,
   validateResponse,
 } from '../oauth/index.ts';
-import type { LoggedInAccount } from './account.ts';
-import { buildProfileServerUnreachableHint } from './hints.ts';
-import type { CredentialRecord } from './record.ts';
+import type { StoredAccount } from './account.ts';
+import { unreachableHint } from './hints.ts';
+import type { SessionRecord } from './record.ts';
 import type { SessionRun } from './run.ts';
 
 /** What one login asks for. */
@@ -67,22 +67,22 @@ export interface LoginUrls {
  * What happens when the granted scope differs from the requested one: store the session, refuse it, or ask the user (rejects
  * when `signal` is aborted).
  */
-export type ScopeMismatchPolicy =
+export type ScopePolicy =
   | 'accept'
   | 'refuse'
   | ((requested: string, granted: string, signal: AbortSignal) => Promise<boolean>);
 
 /** What a login has stored. */
 export interface LoginResult {
-  readonly record: CredentialRecord;
-  readonly account: LoggedInAccount;
+  readonly record: SessionRecord;
+  readonly account: StoredAccount;
   /** Whether the grant named no scope, so that the requested scope is assumed. */
   readonly isScopeAssumed: boolean;
   /** Whether the grant named no lifetime, so that the lifetime of docs/service.md S2.7 is assumed. */
   readonly isLifetimeAssumed: boolean;
   readonly isAccountKnown: boolean;
   /** The session that the login replaced, if it was at the same servers. */
-  readonly replaced: CredentialRecord | undefined;
+  readonly replaced: SessionRecord | undefined;
 }
 
 /** Messages and questions of a login, which the command that logs in shows. */
@@ -100,13 +100,13 @@ export interface LoginDialog {
    * `canContinue` is false, a login that requires user input fails.
    */
   readonly canContinue: boolean;
-  readonly onOtherScope: ScopeMismatchPolicy;
+  readonly onOtherScope: ScopePolicy;
   /** Reports the stored session in the terminal. */
   readonly report: (result: LoginResult) => Promise<void>;
 }
 
 /** One authorization request with its own state parameter and PKCE verifier, and the validation of its response. */
-export interface AuthorizationAttempt {
+export interface Attempt {
   readonly pkce: Pkce | undefined;
   /** Creates the authorization URL for a redirect URI. */
   readonly authorizationUrl: (redirectUri: string) => string;
@@ -117,7 +117,7 @@ export interface AuthorizationAttempt {
 export function createAttempt(
   { host, binding, settings }: Pick<SessionRun, 'host' | 'binding' | 'settings'>,
   { flow, scope, prompt, accountHint, pkce: isPkce }: LoginRequest,
-): AuthorizationAttempt {
+): Attempt {
   const state = createState(host.random);
   const pkce = isPkce && flow === 'code' ? createPkce(host.random) : undefined;
   const { authOrigin, clientId } = binding;
@@ -135,7 +135,7 @@ export function createAttempt(
 }
 
 /** Receives one authorization response. */
-export interface AuthorizationReceiver extends LoginUrls {
+export interface Receiver extends LoginUrls {
   /** The first accepted response, whether redirected or pasted. */
   readonly response: Promise<AuthorizationResult>;
   isAccepted(): boolean;
@@ -156,9 +156,9 @@ export async function openReceiver(
   { host, binding }: Pick<SessionRun, 'host' | 'binding'>,
   { listen, listenAddress, flow }: LoginRequest,
   { onRefusedPeer, onOversizedRequest }: LoginDialog,
-  attempt: AuthorizationAttempt,
+  attempt: Attempt,
   callbackUrls: readonly string[],
-): Promise<AuthorizationReceiver> {
+): Promise<Receiver> {
   if (!listen) return createPastedReceiver(callbackUrls, attempt);
   const outcome = createDeferred<TabAnswer>();
   const server = await startLoopback<AuthorizationResult>({
@@ -190,10 +190,7 @@ export async function openReceiver(
 }
 
 /** With `--paste` no port is bound, and the first callback URL is the redirect URI. */
-function createPastedReceiver(
-  [callbackUrl]: readonly string[],
-  { authorizationUrl }: AuthorizationAttempt,
-): AuthorizationReceiver {
+function createPastedReceiver([callbackUrl]: readonly string[], { authorizationUrl }: Attempt): Receiver {
   if (callbackUrl === undefined)
     throw new CliError('usage', 'callback_urls is missing', { hint: 'run `cloudctl auth setup`' });
   const response = createDeferred<AuthorizationResult>();
@@ -220,8 +217,8 @@ function createPastedReceiver(
 export async function receiveResponse(
   dialog: LoginDialog,
   { listen }: LoginRequest,
-  receiver: AuthorizationReceiver,
-  attempt: AuthorizationAttempt,
+  receiver: Receiver,
+  attempt: Attempt,
   { isContinued, signal }: { readonly isContinued: boolean; readonly signal: AbortSignal },
 ): Promise<AuthorizationResult> {
   await dialog.showInstructions(receiver, { isContinued });
@@ -240,8 +237,8 @@ export async function receiveResponse(
 /** Returns when a pasted response was accepted or the input has ended. */
 async function readPastedResponses(
   dialog: LoginDialog,
-  receiver: AuthorizationReceiver,
-  { validate }: AuthorizationAttempt,
+  receiver: Receiver,
+  { validate }: Attempt,
   signal: AbortSignal,
 ): Promise<void> {
   for await (const line of dialog.pastedLines(signal)) {
@@ -255,7 +252,7 @@ async function readPastedResponses(
   }
 }
 
-function failUnlessAccepted(receiver: AuthorizationReceiver): Promise<never> {
+function failUnlessAccepted(receiver: Receiver): Promise<never> {
   if (receiver.isAccepted()) return new Promise<never>(() => {});
   throw new CliError('usage', 'no redirect URL was pasted before the input ended', {
     hint: 'run the command again and paste the whole address of the last page',
@@ -272,7 +269,7 @@ const probeLimitMs = 10_000;
  * Rejects when this machine cannot reach the authorization server, which would otherwise be noticed only after the user has
  * signed in, or never. The promise stays pending as long as the server can be reached.
  */
-export async function rejectWhenUnreachable(
+export async function untilUnreachable(
   { host, binding, settings }: Pick<SessionRun, 'host' | 'binding' | 'settings'>,
   signal: AbortSignal,
   probe = (): Promise<void> => probeOrigin(binding.authOrigin, host.env, probeLimitMs),
@@ -286,10 +283,7 @@ export async function rejectWhenUnreachable(
       if (attempt === attempts || error.isFinal)
         throw new CliError(getCliNetworkErrorCode(error), `could not log in: ${error.message}`, {
           hint:
-            error.hint ??
-            (error.kind === 'tls'
-              ? buildTlsFailureHint(error)
-              : buildProfileServerUnreachableHint(settings, 'auth_url')),
+            error.hint ?? (error.kind === 'tls' ? buildTlsFailureHint(error) : unreachableHint(settings, 'auth_url')),
           cause: error,
         });
     }

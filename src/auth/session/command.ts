@@ -11,8 +11,8 @@ import type { HostSystem, ProcessEnvironment } from '../../platform/host.ts';
 import { requireFileOfUser } from '../../platform/own-folder.ts';
 import { runUntilSignal } from '../../platform/until-signal.ts';
 import { hasTokenSyntax } from '../oauth/index.ts';
-import { formatCommandForProfile } from './hints.ts';
-import type { ProfileAccessTokenProvider } from './provider.ts';
+import { commandFor } from './hints.ts';
+import type { TokenProvider } from './provider.ts';
 
 /** Time limit of one run of a token command in milliseconds. */
 const runLimitMs = 30_000;
@@ -29,7 +29,7 @@ export interface PrintedToken {
 }
 
 /** The session of a profile with `token_command`: a program prints its access token, and nothing is stored. */
-export interface CommandSession extends ProfileAccessTokenProvider {
+export interface CommandSession extends TokenProvider {
   /** The token in use. The program runs at the first call, and not again until the API has refused its token. */
   token(): Promise<PrintedToken>;
 }
@@ -41,7 +41,7 @@ type CommandHost = Pick<HostSystem, 'env' | 'folders' | 'clock' | 'signals'>;
  * this run name another API than the profile, because the token would be sent to it.
  * @param limit time limit of one run in milliseconds
  */
-export function openCommandSession(
+export function openCommand(
   host: CommandHost,
   settings: ResolvedProfileSettings,
   limit: number = runLimitMs,
@@ -63,7 +63,7 @@ export function openCommandSession(
     if (typeof decoded !== 'string') return decoded;
     throw new CliError('token_command_failed', `could not get an access token from ${program}: ${decoded}`, {
       detail: describeStandardError(printed, [...refused]),
-      hint: `correct the program, or use a session of your own: ${formatCommandForProfile(profile, 'config unset token_command')}`,
+      hint: `correct the program, or use a session of your own: ${commandFor(profile, 'config unset token_command')}`,
     });
   };
 
@@ -123,7 +123,7 @@ export function requireOwnSession({ profile, values }: ResolvedProfileSettings):
 function noOwnSessionError(profile: ProfileReference): CliError {
   return usageError(
     `profile "${profile.name}" takes its access token from a program`,
-    `use a session of your own: ${formatCommandForProfile(profile, 'config unset token_command')}`,
+    `use a session of your own: ${commandFor(profile, 'config unset token_command')}`,
     'nothing was sent; the session is where the program reads the token',
   );
 }
@@ -134,7 +134,7 @@ function requireServerOfProfile({ profile, storedBaseUrl, values }: ResolvedProf
   if (storedBaseUrl === undefined)
     throw usageError(
       `profile "${profile.name}" has a token_command and no base_url`,
-      `store the origin of the resource API: ${formatCommandForProfile(profile, 'config set base_url URL')}`,
+      `store the origin of the resource API: ${commandFor(profile, 'config set base_url URL')}`,
       `the token is sent only to the base_url of the profile; ${notRun}`,
     );
   throw usageError(

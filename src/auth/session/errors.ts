@@ -4,8 +4,8 @@ import { sanitizeLine } from '../../base/sanitize.ts';
 import type { ProfileReference } from '../../config/settings.ts';
 import { getCliNetworkErrorCode, type HttpSendError } from '../../platform/http-sender.ts';
 import type { TokenFailure, TokenPlacement } from '../oauth/index.ts';
-import { formatCommandForProfile, formatTokenParamsSwitchCommand } from './hints.ts';
-import { sessionEndedMessage } from './stored.ts';
+import { commandFor, switchCommand } from './hints.ts';
+import { endedMessage } from './stored.ts';
 
 interface TokenErrorRow {
   readonly code: CliErrorCode;
@@ -113,12 +113,12 @@ const operations: Readonly<Record<TokenOperation, { readonly failed: string; rea
 };
 
 /** The error for a response of the token endpoint that contains no grant. */
-export function tokenEndpointError(failure: TokenFailure, context: TokenErrorContext): CliError {
+export function tokenError(failure: TokenFailure, context: ErrorContext): CliError {
   const { operation, earlierFailure, consequence } = context;
   const detailOf = (reason: string): string => joinDetails(reason, earlierFailure, consequence);
   const row = rowOf(failure, operation);
   if (row.code === 'needs_login') {
-    return new CliError('needs_login', sessionEndedMessage(context.profile), {
+    return new CliError('needs_login', endedMessage(context.profile), {
       detail: detailOf(row.reason),
       hint: tokenErrorHints[row.hint](context),
     });
@@ -137,7 +137,7 @@ export function joinDetails(...parts: readonly (string | undefined)[]): string {
 }
 
 /** The error for a token request to which no complete response was received. */
-export function tokenRequestWithoutResponseError(
+export function noResponseError(
   error: HttpSendError,
   operation: TokenOperation,
   parts: { readonly detail?: string; readonly loginCommand?: string } = {},
@@ -159,13 +159,13 @@ export function tokenRequestWithoutResponseError(
  * A 5xx status or 408 means that the server failed; a server sends 408 for an incomplete request, but a proxy may send it for a
  * request that it has forwarded.
  */
-export function isServerFailureStatus(status: number): boolean {
+export function isServerFailure(status: number): boolean {
   return status >= 500 || status === 408;
 }
 
 function rowOf(failure: TokenFailure, operation: TokenOperation): TokenErrorRow {
   const { kind, status } = failure;
-  const ofStatus = isServerFailureStatus(status) ? serverFailure : status === 429 ? rateLimited : undefined;
+  const ofStatus = isServerFailure(status) ? serverFailure : status === 429 ? rateLimited : undefined;
   if (kind === 'malformed') return ofStatus ?? (status < 400 ? malformedResponse : errorWithoutCode);
   const row = Object.hasOwn(tokenErrors, failure.error) ? tokenErrors[failure.error] : undefined;
   return row?.[operation] ?? row ?? ofStatus ?? otherError;
@@ -173,7 +173,7 @@ function rowOf(failure: TokenFailure, operation: TokenOperation): TokenErrorRow 
 
 function factsOf(failure: TokenFailure, origin: string): string {
   if (failure.kind === 'malformed')
-    return isServerFailureStatus(failure.status)
+    return isServerFailure(failure.status)
       ? `${origin} answered with status ${failure.status}`
       : `${origin}: ${failure.reason}`;
   const { error, description, status } = failure;
@@ -184,7 +184,7 @@ function factsOf(failure: TokenFailure, origin: string): string {
 /** What a request to the token endpoint or the revocation endpoint was sent for. */
 export type TokenOperation = 'exchange' | 'refresh' | 'revokeAccessToken' | 'revokeRefreshToken';
 
-export interface TokenErrorContext {
+export interface ErrorContext {
   readonly operation: TokenOperation;
   /** Origin of the authorization server. */
   readonly origin: string;
@@ -204,11 +204,11 @@ export interface TokenErrorContext {
 
 /** The hints of errors of the token endpoint, each with the commands for the profile. */
 const tokenErrorHints = {
-  retry: (context: TokenErrorContext): string => retry(context),
-  retryLater: ({ operation, loginCommand }: TokenErrorContext): string =>
+  retry: (context: ErrorContext): string => retry(context),
+  retryLater: ({ operation, loginCommand }: ErrorContext): string =>
     operation === 'exchange' ? `log in again later: ${loginCommand}` : 'run the command again later',
   /** A server that expects form parameters may fail at an empty body. */
-  retryLaterOrSendForm: (context: TokenErrorContext): string => {
+  retryLaterOrSendForm: (context: ErrorContext): string => {
     const form = context.operation === 'exchange' && mayExpectForm(context) ? sendForm(context) : undefined;
     return [
       tokenErrorHints.retryLater(context),
@@ -219,20 +219,20 @@ const tokenErrorHints = {
    * A refresh with its parameters in the query contains no client credentials (docs/service.md S5.7), so changing the credentials would
    * not help.
    */
-  checkClient: (context: TokenErrorContext): string => {
+  checkClient: (context: ErrorContext): string => {
     const { operation, profile } = context;
     if (operation === 'refresh' && mayExpectForm(context)) return sendForm(context);
-    const setup = `set the client ID and secret with ${formatCommandForProfile(profile, 'auth setup')}`;
+    const setup = `set the client ID and secret with ${commandFor(profile, 'auth setup')}`;
     // Some servers read the client credentials from one place only (RFC 6749 §2.3.1), and report only that they are missing.
     const isOnlyWay = context.tokenParams === 'query' && (context.isSpecServer || operation === 'refresh');
     return isOnlyWay ? setup : `${setup}; if they are correct, ${sendForm(context)}`;
   },
-  sendForm: (context: TokenErrorContext): string => (mayExpectForm(context) ? sendForm(context) : retry(context)),
+  sendForm: (context: ErrorContext): string => (mayExpectForm(context) ? sendForm(context) : retry(context)),
   /** Some servers bind a refresh token to the client credentials (RFC 6749 §6), which the query form does not contain. */
-  sendCredentials: (context: TokenErrorContext): string =>
+  sendCredentials: (context: ErrorContext): string =>
     mayExpectForm(context) ? `run ${formCommand(context)}, then ${context.loginCommand}` : context.loginCommand,
-  checkAuthUrl: (context: TokenErrorContext): string => `${checkAuthUrl}, then ${retry(context)}`,
-  checkAuthUrlAndForm: (context: TokenErrorContext): string => {
+  checkAuthUrl: (context: ErrorContext): string => `${checkAuthUrl}, then ${retry(context)}`,
+  checkAuthUrlAndForm: (context: ErrorContext): string => {
     const check = `${checkAuthUrl}, then ${retry(context)}`;
     return mayExpectForm(context) ? `${check}; if the URL is correct, ${sendForm(context)}` : check;
   },
@@ -240,21 +240,21 @@ const tokenErrorHints = {
 
 const checkAuthUrl = 'check auth_url with `cloudctl config list`';
 
-function retry({ operation, loginCommand }: TokenErrorContext): string {
+function retry({ operation, loginCommand }: ErrorContext): string {
   return operation === 'exchange'
     ? loginCommand
     : `run the command again; if the error persists, log in: ${loginCommand}`;
 }
 
-function sendForm(context: TokenErrorContext): string {
+function sendForm(context: ErrorContext): string {
   const { loginCommand, loginCommandAfterSwitch = loginCommand } = context;
   return `run ${formCommand(context)}, then ${retry({ ...context, loginCommand: loginCommandAfterSwitch })}`;
 }
 
-function formCommand({ profile, tokenParams }: TokenErrorContext): string {
-  return formatTokenParamsSwitchCommand(profile, tokenParams);
+function formCommand({ profile, tokenParams }: ErrorContext): string {
+  return switchCommand(profile, tokenParams);
 }
 
-function mayExpectForm({ tokenParams, isSpecServer }: TokenErrorContext): boolean {
+function mayExpectForm({ tokenParams, isSpecServer }: ErrorContext): boolean {
   return tokenParams === 'query' && !isSpecServer;
 }

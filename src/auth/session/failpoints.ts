@@ -38,9 +38,7 @@ export function reached(observer: FailpointObserver, point: Failpoint): void {
 /**
  * Creates the action for failpoints from the environment variables of a test build; returns undefined in the release build.
  */
-export function createFailpointActionOfTestBuild(
-  env: Readonly<Record<string, string | undefined>>,
-): FailpointObserver['onFailpoint'] {
+export function failpointAction(env: Readonly<Record<string, string | undefined>>): FailpointObserver['onFailpoint'] {
   if (typeof __TEST_BUILD__ !== 'undefined' && __TEST_BUILD__) return createFailpointHandler(env);
   return undefined;
 }

@@ -16,14 +16,14 @@ import {
   sendTokenRequest,
   type TokenGrant,
 } from '../oauth/index.ts';
-import type { LoginRequest, ScopeMismatchPolicy } from './authorize.ts';
-import { tokenEndpointError, tokenRequestWithoutResponseError } from './errors.ts';
-import type { LoginRetryCommands } from './hints.ts';
+import type { LoginRequest, ScopePolicy } from './authorize.ts';
+import { noResponseError, tokenError } from './errors.ts';
+import type { RetryCommands } from './hints.ts';
 import { type SessionRun, sendTokens } from './run.ts';
 
-export interface AuthorizationErrorContext {
+export interface GrantContext {
   readonly request: Pick<LoginRequest, 'prompt'>;
-  readonly retry: LoginRetryCommands;
+  readonly retry: RetryCommands;
 }
 
 /**
@@ -32,7 +32,7 @@ export interface AuthorizationErrorContext {
  */
 export function requireGrant(
   result: AuthorizationResult,
-  context: AuthorizationErrorContext,
+  context: GrantContext,
 ): { readonly code: CheckedCode } | { readonly grant: TokenGrant } {
   const { sameRequest } = context.retry;
   switch (result.kind) {
@@ -79,7 +79,7 @@ const authorizationErrors: Readonly<
 function authorizationError(
   error: AuthorizationErrorCode,
   description: string | undefined,
-  context: AuthorizationErrorContext,
+  context: GrantContext,
 ): CliError {
   const { code, message } = authorizationErrors[error];
   // A login without --prompt none expects no particular account.
@@ -90,7 +90,7 @@ function authorizationError(
   });
 }
 
-function authorizationHint(error: AuthorizationErrorCode, { retry, request }: AuthorizationErrorContext): string {
+function authorizationHint(error: AuthorizationErrorCode, { retry, request }: GrantContext): string {
   const { sameRequest, otherFlow } = retry;
   switch (error) {
     // Some servers return these codes when a person declined or did not sign in.
@@ -111,14 +111,14 @@ function authorizationHint(error: AuthorizationErrorCode, { retry, request }: Au
 }
 
 /** A server that returns the access token in another place, or writes the fragment in another form, does so in every login. */
-function malformedHint({ flow, sameRequest, otherFlow }: LoginRetryCommands): string {
+function malformedHint({ flow, sameRequest, otherFlow }: RetryCommands): string {
   const again = `start again with ${sameRequest}`;
   return flow === 'code' ? again : `${again}; if the error persists, log in with the other flow: ${otherFlow}`;
 }
 
 export interface CodeExchange {
   readonly client: OAuthClient;
-  readonly retry: LoginRetryCommands;
+  readonly retry: RetryCommands;
   /** Whether the server is known to follow docs/service.md, which sends the client credentials in the query. */
   readonly isSpecServer: () => boolean;
   readonly code: CheckedCode;
@@ -145,7 +145,7 @@ export async function exchangeCode(
       const result = decodeTokenResponse(await sendTokenRequest(await sendTokens(run), request, deadline));
       if (result.kind === 'granted') return result.grant;
       const { authOrigin: origin, tokenParams } = client;
-      throw tokenEndpointError(result, {
+      throw tokenError(result, {
         operation: 'exchange',
         origin,
         profile: run.settings.profile,
@@ -156,16 +156,15 @@ export async function exchangeCode(
       });
     } catch (error) {
       if (!(error instanceof HttpSendError)) throw error;
-      if (error.sent || attempt === 3 || error.isFinal)
-        throw tokenRequestWithoutResponseError(error, 'exchange', { loginCommand });
+      if (error.sent || attempt === 3 || error.isFinal) throw noResponseError(error, 'exchange', { loginCommand });
     }
   }
 }
 
-export interface ConfirmScopeOptions {
+export interface ScopeQuestion {
   readonly request: LoginRequest;
-  readonly retry: LoginRetryCommands;
-  readonly onOtherScope: ScopeMismatchPolicy;
+  readonly retry: RetryCommands;
+  readonly onOtherScope: ScopePolicy;
   /** Called before a question to the user: the browser tab gets its page immediately, because the user may take long to answer. */
   readonly onQuestion: () => void;
   /** Aborts the question to the user. */
@@ -173,7 +172,7 @@ export interface ConfirmScopeOptions {
 }
 
 /** Throws `login_required` when the grant belongs to an account other than the requested one. */
-export function requireRequestedAccount(grant: TokenGrant, request: LoginRequest, retry: LoginRetryCommands): void {
+export function requireAccount(grant: TokenGrant, request: LoginRequest, retry: RetryCommands): void {
   const hint = request.accountHint?.toLowerCase();
   const expected = request.accountUuid?.toLowerCase();
   const uuid = grant.info?.uuid?.toLowerCase();
@@ -186,7 +185,7 @@ export function requireRequestedAccount(grant: TokenGrant, request: LoginRequest
   });
 }
 
-function requireRequestedTeam(grant: TokenGrant, { team, prompt }: LoginRequest, retry: LoginRetryCommands): void {
+function requireRequestedTeam(grant: TokenGrant, { team, prompt }: LoginRequest, retry: RetryCommands): void {
   const granted = accountAndTeam(grant.info).team;
   if (team === undefined || team.toLowerCase() === granted?.toLowerCase()) return;
   throw new CliError('login_required', `the session was granted for another context than ${describeTeam(team)}`, {
@@ -202,7 +201,7 @@ function requireRequestedTeam(grant: TokenGrant, { team, prompt }: LoginRequest,
  * Returns the scope that is stored with a grant. A grant without a scope has the requested scope (RFC 6749 §5.1). Throws
  * `scope_mismatch` when the granted scope differs from the requested one and is not accepted.
  */
-export async function confirmScope(grant: TokenGrant, options: ConfirmScopeOptions): Promise<string> {
+export async function confirmScope(grant: TokenGrant, options: ScopeQuestion): Promise<string> {
   const { request, retry, onOtherScope, onQuestion, signal } = options;
   const requested = request.scope ?? 'read';
   const granted = grant.scope ?? requested;

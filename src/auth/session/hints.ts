@@ -13,24 +13,24 @@ import {
 import type { HostSystem } from '../../platform/host.ts';
 import { isLoopbackHost } from '../../platform/loopback-host.ts';
 import { isKnownScope, isSameScope, type OAuthFlow, type TokenPlacement } from '../oauth/index.ts';
-import { type LoginSessionFlow, readLoggedInAccountFile } from './account.ts';
-import { findProfileServerBinding, type SessionServerBinding } from './record.ts';
+import { readAccount, type SessionFlow } from './account.ts';
+import { type Binding, findBinding } from './record.ts';
 
 /** Formats a command for this profile, in backquotes. */
-export function formatCommandForProfile(profile: ProfileReference, words: string): string {
+export function commandFor(profile: ProfileReference, words: string): string {
   return `\`cloudctl ${[words, ...formatProfileOption(profile)].join(' ')}\``;
 }
 
 /** The command that changes how the client credentials are sent, for a server that did not find them in the request. */
-export function formatTokenParamsSwitchCommand(profile: ProfileReference, tokenParams: TokenPlacement): string {
-  return formatCommandForProfile(profile, `config set token_params ${tokenParams === 'body' ? 'basic' : 'body'}`);
+export function switchCommand(profile: ProfileReference, tokenParams: TokenPlacement): string {
+  return commandFor(profile, `config set token_params ${tokenParams === 'body' ? 'basic' : 'body'}`);
 }
 
 /**
  * The command-line options that request the scope, quoted for a shell; empty if the scope contains characters that a scope
  * cannot contain (RFC 6749 §3.3), or a backquote, which would end the command within the hint.
  */
-export function formatScopeOption(scope: string): readonly string[] {
+export function scopeOption(scope: string): readonly string[] {
   if (!/^[\x20-\x7e]+$/.test(scope) || /["\\`]/.test(scope)) return [];
   const any = isKnownScope(scope) ? [] : ['--any-scope'];
   // Double quotes also work in cmd.exe, but protect only from the space.
@@ -38,33 +38,30 @@ export function formatScopeOption(scope: string): readonly string[] {
 }
 
 /** The `--flow` option for a login with the same flow; empty if this flow is already the flow of the profile. */
-export function formatLoginFlowOption(
-  flow: LoginSessionFlow | undefined,
-  profileFlow: OAuthFlow = 'code',
-): readonly string[] {
-  if (flow === 'token') return [tokenInputOptionName];
+export function flowOption(flow: SessionFlow | undefined, profileFlow: OAuthFlow = 'code'): readonly string[] {
+  if (flow === 'token') return [withTokenOption];
   return flow === undefined || flow === profileFlow ? [] : [`--flow ${flow}`];
 }
 
-export const tokenInputOptionName = '--with-token';
+export const withTokenOption = '--with-token';
 
 /** The option that requires a context, `personal` or the UUID of a team; empty if the context is not known. */
-export function formatTeamOption(team: string | undefined): readonly string[] {
-  return team !== undefined && isTeamIdOrPersonal(team) ? [`--team ${team}`] : [];
+export function teamOption(team: string | undefined): readonly string[] {
+  return team !== undefined && isTeam(team) ? [`--team ${team}`] : [];
 }
 
 /** A context is `personal` or a UUID (RFC 9562 §4). */
-export function isTeamIdOrPersonal(text: string): boolean {
+export function isTeam(text: string): boolean {
   return text === personalTeamValue || /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
 }
 
 /** The options that request a scope; empty for the default scope `read`. */
-export function formatScopeOptionUnlessDefault(scope: string | undefined): readonly string[] {
-  return scope === undefined || isSameScope(scope, 'read') ? [] : formatScopeOption(scope);
+export function scopeOptionUnlessDefault(scope: string | undefined): readonly string[] {
+  return scope === undefined || isSameScope(scope, 'read') ? [] : scopeOption(scope);
 }
 
 /** Commands that repeat a failed login, in backquotes. */
-export interface LoginRetryCommands {
+export interface RetryCommands {
   readonly flow: OAuthFlow;
   /** Repeats the login with the same options. */
   readonly sameRequest: string;
@@ -82,7 +79,7 @@ export interface LoginRetryCommands {
  * `profileFlow` is the flow of a login without `--flow`; `typed` are the other options of the login, such as `--no-pkce` and
  * `--token-params body`, each with its quoted value.
  */
-export function buildLoginRetryCommands(
+export function loginRetries(
   profile: ProfileReference,
   {
     flow,
@@ -91,17 +88,17 @@ export function buildLoginRetryCommands(
   }: { readonly flow: OAuthFlow; readonly scope: string | undefined; readonly team?: string | undefined },
   profileFlow: OAuthFlow | undefined,
   typed: readonly string[] = [],
-): LoginRetryCommands {
+): RetryCommands {
   const command = (wanted: OAuthFlow, options: readonly string[]): string => {
     const words = [
       'auth login',
-      ...formatLoginFlowOption(wanted, profileFlow),
-      ...formatScopeOptionUnlessDefault(scope),
+      ...flowOption(wanted, profileFlow),
+      ...scopeOptionUnlessDefault(scope),
       // The implicit flow has neither `--team` nor `--prompt`.
-      ...(wanted === 'implicit' ? [] : formatTeamOption(team)),
+      ...(wanted === 'implicit' ? [] : teamOption(team)),
       ...options.filter((option) => wanted !== 'implicit' || !option.startsWith('--prompt ')),
     ];
-    return formatCommandForProfile(profile, words.join(' '));
+    return commandFor(profile, words.join(' '));
   };
   const accept = '--accept-scope';
   return {
@@ -121,7 +118,7 @@ export function buildLoginRetryCommands(
 }
 
 /** The first 6 characters of an account's UUID (docs/service.md S4.12). */
-export function buildAuthorizationAccountPrefix(uuid: string | undefined): string | undefined {
+export function accountPrefix(uuid: string | undefined): string | undefined {
   const hint = uuid?.slice(0, 6).toLowerCase();
   return hint !== undefined && /^[0-9a-f]{6}$/.test(hint) ? hint : undefined;
 }
@@ -138,48 +135,44 @@ export interface EndedSession {
  * The command that logs in again to the same account, context and scope. It does not ask for a login without a page, because
  * the server refuses that after the authorization of the application was revoked (docs/service.md S4.10).
  */
-export function formatReauthenticateCommand(
+export function reloginCommand(
   profile: ProfileReference,
   session: EndedSession | undefined,
   flow: readonly string[],
 ): string {
-  if (session?.isGivenToken === true) return formatLoginCommand(profile, undefined, [tokenInputOptionName]);
-  const hint = buildAuthorizationAccountPrefix(session?.accountUuid);
-  if (session === undefined || hint === undefined) return formatLoginCommand(profile, session?.scope, flow);
+  if (session?.isGivenToken === true) return loginCommand(profile, undefined, [withTokenOption]);
+  const hint = accountPrefix(session?.accountUuid);
+  if (session === undefined || hint === undefined) return loginCommand(profile, session?.scope, flow);
   const words = [
     'auth login',
     ...flow,
     `--account-hint ${hint}`,
-    ...formatTeamOption(session.team),
-    ...formatScopeOption(session.scope),
+    ...teamOption(session.team),
+    ...scopeOption(session.scope),
   ];
-  return formatCommandForProfile(profile, words.join(' '));
+  return commandFor(profile, words.join(' '));
 }
 
 /** Formats the command that logs in. The command contains `scope` only if it differs from the default scope. */
-export function formatLoginCommand(profile: ProfileReference, scope?: string, flow: readonly string[] = []): string {
-  const how = profile.isTokenOnly === true ? [tokenInputOptionName] : flow;
-  return formatCommandForProfile(profile, ['auth login', ...how, ...formatScopeOptionUnlessDefault(scope)].join(' '));
+export function loginCommand(profile: ProfileReference, scope?: string, flow: readonly string[] = []): string {
+  const how = profile.isTokenOnly === true ? [withTokenOption] : flow;
+  return commandFor(profile, ['auth login', ...how, ...scopeOptionUnlessDefault(scope)].join(' '));
 }
 
 /** The servers and the application of a profile. Throws `not_logged_in` or `profile_unknown` when a required setting is missing. */
-export function requireProfileServerBinding(
-  settings: ResolvedProfileSettings,
-  config: ConfigFile,
-  configFolder: string,
-): SessionServerBinding {
-  const binding = findProfileServerBinding(settings);
+export function requireBinding(settings: ResolvedProfileSettings, config: ConfigFile, configFolder: string): Binding {
+  const binding = findBinding(settings);
   if (binding !== undefined) return binding;
   requireNamedProfileExists(settings, config);
   const missing = ['auth_url', 'base_url', 'client_id'].filter((key) => !Object.hasOwn(settings.values, key));
   throw new CliError('not_logged_in', `profile "${settings.profileName}" is not logged in`, {
     detail: `missing settings: ${missing.join(', ')}`,
-    hint: setupHint(settings, findLoggedInProfiles(config, configFolder)),
+    hint: setupHint(settings, loggedInProfiles(config, configFolder)),
   });
 }
 
 function setupHint({ profile }: ResolvedProfileSettings, others: readonly string[]): string {
-  const setup = `set up the profile: ${formatCommandForProfile(profile, 'auth setup')}`;
+  const setup = `set up the profile: ${commandFor(profile, 'auth setup')}`;
   const [first, ...more] = others;
   if (first === undefined) return setup;
   return more.length === 0
@@ -188,9 +181,9 @@ function setupHint({ profile }: ResolvedProfileSettings, others: readonly string
 }
 
 /** The profiles that have a token command, or an account file, which a login writes and a logout removes. */
-export function findLoggedInProfiles(config: ConfigFile, configFolder: string): readonly string[] {
+export function loggedInProfiles(config: ConfigFile, configFolder: string): readonly string[] {
   return [...config.profiles].flatMap(([name, { token_command }]) =>
-    token_command !== undefined || readLoggedInAccountFile(configFolder, name) !== undefined ? [name] : [],
+    token_command !== undefined || readAccount(configFolder, name) !== undefined ? [name] : [],
   );
 }
 
@@ -198,7 +191,7 @@ export function findLoggedInProfiles(config: ConfigFile, configFolder: string): 
  * The hint of an error when the server of this setting cannot be reached. The command `cloudctl sandbox start` writes the
  * profile `sandbox`, whose servers are on this machine.
  */
-export function buildProfileServerUnreachableHint(
+export function unreachableHint(
   { profileName, values }: ResolvedProfileSettings,
   setting: 'auth_url' | 'base_url',
 ): string {
@@ -210,22 +203,22 @@ export function buildProfileServerUnreachableHint(
 }
 
 /** Hints for a refused request: the commands that log in, or how to stop using CLOUDCTL_ACCESS_TOKEN. */
-export function buildRefusedRequestHints(settings: ResolvedProfileSettings, configFolder: string): RefusedRequestHints {
+export function refusedHints(settings: ResolvedProfileSettings, configFolder: string): RefusedRequestHints {
   const { accessToken, profile, profileName, values } = settings;
-  const unreachable = buildProfileServerUnreachableHint(settings, 'base_url');
+  const unreachable = unreachableHint(settings, 'base_url');
   if (accessToken !== undefined) {
     const unset = 'use the session of the profile: `unset CLOUDCTL_ACCESS_TOKEN`';
     return { login: unset, write: unset, read: unset, unreachable };
   }
   if (values.token_command !== undefined) {
-    const show = `check which account and scope its token has: ${formatCommandForProfile(profile, 'auth status --check')}`;
+    const show = `check which account and scope its token has: ${commandFor(profile, 'auth status --check')}`;
     return { login: 'renew the session that token_command reads', write: show, read: show, unreachable };
   }
-  const flow = formatLoginFlowOption(readLoggedInAccountFile(configFolder, profileName)?.flow, values.flow);
+  const flow = flowOption(readAccount(configFolder, profileName)?.flow, values.flow);
   return {
-    login: formatLoginCommand(profile, undefined, flow),
-    write: `log in with write access: ${formatLoginCommand(profile, 'read write', flow)}`,
-    read: `show the account of the session: ${formatCommandForProfile(profile, 'auth status')}`,
+    login: loginCommand(profile, undefined, flow),
+    write: `log in with write access: ${loginCommand(profile, 'read write', flow)}`,
+    read: `show the account of the session: ${commandFor(profile, 'auth status')}`,
     unreachable,
   };
 }
@@ -234,11 +227,7 @@ export function buildRefusedRequestHints(settings: ResolvedProfileSettings, conf
  * Whether the server is known to follow docs/service.md: a sandbox on this machine, or a server whose grant named the account
  * (S2.10).
  */
-export function isServerKnownToImplementSpec(
-  folders: HostSystem['folders'],
-  profile: string,
-  authOrigin: string,
-): boolean {
+export function followsSpec(folders: HostSystem['folders'], profile: string, authOrigin: string): boolean {
   const isSandbox = readKnownSandboxes(folders.state).some(({ auth_url }) => auth_url === authOrigin);
-  return isSandbox || readLoggedInAccountFile(folders.config, profile)?.hint !== undefined;
+  return isSandbox || readAccount(folders.config, profile)?.hint !== undefined;
 }

@@ -1,22 +1,22 @@
 // The door of the session room; `token.ts` is a second door, for `auth token` without the whole program.
 export {
-  type LoggedInAccount,
-  readLoggedInAccountFile,
+  readAccount,
+  type StoredAccount,
 } from './account.ts';
 export type { LoginDialog, LoginRequest, LoginResult } from './authorize.ts';
-export { type CommandSession, openCommandSession, requireOwnSession } from './command.ts';
+export { type CommandSession, openCommand, requireOwnSession } from './command.ts';
 export { type RefreshAnswer, refreshOnce } from './core.ts';
-export { createFailpointActionOfTestBuild } from './failpoints.ts';
+export { failpointAction } from './failpoints.ts';
 export {
-  buildAuthorizationAccountPrefix,
-  buildRefusedRequestHints,
-  findLoggedInProfiles,
-  formatCommandForProfile,
-  formatLoginCommand,
-  formatLoginFlowOption,
-  formatReauthenticateCommand,
-  isTeamIdOrPersonal,
-  requireProfileServerBinding,
+  accountPrefix,
+  commandFor,
+  flowOption,
+  isTeam,
+  loggedInProfiles,
+  loginCommand,
+  refusedHints,
+  reloginCommand,
+  requireBinding,
 } from './hints.ts';
 export {
   createFileJournal,
@@ -25,31 +25,31 @@ export {
   type Newest,
   type RecordCodec,
 } from './journal.ts';
-export { performLogin, storeGivenToken } from './login.ts';
-export { browserObstacle, canOpenBrowser, openBrowserAndPrintLoginInstructions } from './login-instructions.ts';
-export { type LogoutOutcome, performLogout } from './logout.ts';
-export { type ProfilePaths, profilePaths, readExistingKeychainAccount } from './paths.ts';
+export { logIn, storeGivenToken } from './login.ts';
+export { browserObstacle, canOpenBrowser, showInstructions } from './login-instructions.ts';
+export { type LogoutOutcome, logOut } from './logout.ts';
+export { existingKeychainAccount, type ProfilePaths, profilePaths } from './paths.ts';
 export {
-  createFixedTokenSession,
-  createProfileAccessTokenProvider,
-  type ProfileAccessTokenProvider,
-  wrapSessionWithReauthentication,
+  fixedProvider,
+  storedProvider,
+  type TokenProvider,
+  withReauthentication,
 } from './provider.ts';
 export {
-  type CredentialRecord,
-  computeTokenRefreshMarginSeconds,
-  findProfileServerBinding,
-  type SessionServerBinding,
+  type Binding,
+  findBinding,
+  refreshMargin,
+  type SessionRecord,
 } from './record.ts';
 export {
-  buildLoginSessionReport,
-  computeReportedTokenSecondsLeft,
-  describeTokenLifetime,
-  determineReportedSessionState,
-  formatTokenExpiry,
-  type LoginSessionReport,
-  type LoginStatusReport,
-  type ReportedSessionState,
+  describeExpiry,
+  describeLifetime,
+  type LoginReport,
+  loginReport,
+  type ReportedState,
+  reportedSecondsLeft,
+  reportedState,
+  type StatusReport,
 } from './report.ts';
 export type { SessionRun } from './run.ts';
 export {
@@ -57,10 +57,10 @@ export {
   describeStore,
   isKeychainMissing,
   openStore,
-  readStoredClientSecret,
-  removeJournalAndTemporaryFiles,
-  removeStoredClientSecret,
+  readClientSecret,
+  removeClientSecret,
+  removeProfileFiles,
   requireAvailable,
   writeClientSecret,
 } from './store.ts';
-export { loadStoredSession, readStoredSession, requireStoredSession, type StoredSessionReadResult } from './stored.ts';
+export { loadSession, readSession, requireSession, type StoredSession } from './stored.ts';

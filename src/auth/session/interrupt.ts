@@ -3,7 +3,7 @@ import { interruptedError } from '../../platform/defer-signals.ts';
 import type { Clock, Signals } from '../../platform/host.ts';
 
 /** Handles signals (SIGINT, SIGTERM, SIGHUP) during a login, from the creation of this object until `close`. */
-export interface LoginSignalHandler {
+export interface Interruption {
   /** The abort signal of the login, which the first process signal aborts. */
   readonly signal: AbortSignal;
   /** Waits for `work`; rejects immediately when a signal arrives, and with `timeoutError()` after `limit` milliseconds. */
@@ -18,13 +18,13 @@ export interface LoginSignalHandler {
 /** Milliseconds for which the program waits for a request in progress after a signal. */
 const graceMs = 5_000;
 
-export function createLoginSignalHandler({
+export function listenForSignals({
   clock,
   signals,
 }: {
   readonly clock: Clock;
   readonly signals: Signals;
-}): LoginSignalHandler {
+}): Interruption {
   let ending: CliError | undefined;
   const controller = new AbortController();
   const stop = signals.listen((signal) => {

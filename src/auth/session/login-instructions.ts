@@ -4,9 +4,9 @@ import type { BrowserEnvironment } from '../../platform/browser-environment.ts';
 import type { HostSystem } from '../../platform/host.ts';
 import { isLoopbackHost } from '../../platform/loopback-host.ts';
 import type { LoginUrls } from './authorize.ts';
-import { formatCommandForProfile } from './hints.ts';
+import { commandFor } from './hints.ts';
 
-export interface LoginInstructionsOptions {
+export interface InstructionsOptions {
   readonly profile: ProfileReference;
   readonly runtimeEnvironment: BrowserEnvironment;
   /** Why no browser is opened; completes the sentence "No browser is opened: …". Absent if the user asked for none. */
@@ -24,10 +24,10 @@ export interface LoginInstructionsOptions {
 }
 
 /** Opens the browser if `canOpen`, then prints the instructions on standard error. Resolves with whether the browser was started. */
-export async function openBrowserAndPrintLoginInstructions(
+export async function showInstructions(
   host: Pick<HostSystem, 'browser' | 'stderr' | 'env'>,
   addresses: LoginUrls,
-  options: LoginInstructionsOptions & { readonly canOpen: boolean },
+  options: InstructionsOptions & { readonly canOpen: boolean },
 ): Promise<boolean> {
   const { startUrl } = addresses;
   const warn = (failure: string): void => void host.stderr.write(`warning: ${failure}\n`);
@@ -56,7 +56,7 @@ export function loginInstructions(options: ShownInstructions): string {
   return [...why, lead, url, waiting, ...remoteBrowserHint(options), ...shortUrlHint(options)].join('\n');
 }
 
-interface ShownInstructions extends LoginInstructionsOptions, Omit<LoginUrls, 'startUrl'> {
+interface ShownInstructions extends InstructionsOptions, Omit<LoginUrls, 'startUrl'> {
   readonly opened: boolean;
   /** Whether the terminal shows hyperlinks. */
   readonly isLinked?: boolean;
@@ -89,7 +89,7 @@ function remoteBrowserHint({
   if (!listening || isForwarded || isLoopbackHost(new URL(authorizationUrl).hostname)) return [];
   const port = portOf(callbackUrl);
   const { ssh } = runtimeEnvironment;
-  const paste = formatCommandForProfile(profile, 'auth login --paste');
+  const paste = commandFor(profile, 'auth login --paste');
   if (runtimeEnvironment.codespaces) {
     return [`This is a codespace: its ports are not those of your machine. Use ${paste}.`];
   }
@@ -102,7 +102,7 @@ function remoteBrowserHint({
     ];
   }
   if (runtimeEnvironment.container) {
-    const forwarded = formatCommandForProfile(profile, `auth login --callback-listen 0.0.0.0 --allow-peer GATEWAY`);
+    const forwarded = commandFor(profile, `auth login --callback-listen 0.0.0.0 --allow-peer GATEWAY`);
     return [
       `This is a container: a browser outside cannot reach its loopback interface. Use ${paste}, or publish port ${port} and use ${forwarded}.`,
     ];

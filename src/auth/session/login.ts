@@ -13,36 +13,26 @@ import {
   scopeWords,
   type TokenGrant,
 } from '../oauth/index.ts';
-import { accountFromGrant, type LoggedInAccount, storeLoggedInAccount } from './account.ts';
+import { accountFromGrant, type StoredAccount, storeAccount } from './account.ts';
 import {
-  type AuthorizationAttempt,
-  type AuthorizationReceiver,
+  type Attempt,
   createAttempt,
   type LoginDialog,
   type LoginRequest,
   type LoginResult,
   openReceiver,
+  type Receiver,
   receiveResponse,
-  rejectWhenUnreachable,
+  untilUnreachable,
 } from './authorize.ts';
-import { confirmScope, exchangeCode, requireGrant, requireRequestedAccount } from './grant.ts';
-import {
-  buildLoginRetryCommands,
-  formatCommandForProfile,
-  isServerKnownToImplementSpec,
-  type LoginRetryCommands,
-} from './hints.ts';
-import { createLoginSignalHandler, type LoginSignalHandler } from './interrupt.ts';
-import { revokeReplacedSession, revokeTokenGrantAndThrow } from './logout.ts';
-import {
-  type CredentialRecord,
-  decodeCredentialRecord,
-  isCredentialRecordOfServerBinding,
-  unknownTokenExpiry,
-} from './record.ts';
+import { confirmScope, exchangeCode, requireAccount, requireGrant } from './grant.ts';
+import { commandFor, followsSpec, loginRetries, type RetryCommands } from './hints.ts';
+import { type Interruption, listenForSignals } from './interrupt.ts';
+import { revokeAndThrow, revokeReplaced } from './logout.ts';
+import { belongsTo, decodeRecord, type SessionRecord, unknownExpiry } from './record.ts';
 import type { SessionRun } from './run.ts';
-import { type OpenStore, removeLeftovers, requireAvailable, storeUnavailableError } from './store.ts';
-import { readNewest, requireCredentialRecordLengthLimit, writeCredentialRecord } from './stored.ts';
+import { type OpenStore, removeLeftovers, requireAvailable, unavailableError } from './store.ts';
+import { readNewest, requireLength, writeRecord } from './stored.ts';
 
 /** What a login has, from its beginning to its end. */
 interface Login {
@@ -51,8 +41,8 @@ interface Login {
   readonly dialog: LoginDialog;
   /** Read before the browser is opened, because the keychain may be locked later. */
   readonly client: OAuthClient;
-  readonly retry: LoginRetryCommands;
-  readonly interruption: LoginSignalHandler;
+  readonly retry: RetryCommands;
+  readonly interruption: Interruption;
   /** Aborted when the login has ended: requests in progress would keep the process running until their own deadline. */
   readonly ended: AbortSignal;
 }
@@ -61,20 +51,20 @@ interface Login {
  * Logs in through the browser (https://www.rfc-editor.org/rfc/rfc8252): one login has one state parameter, one code exchange
  * and one stored session. Throws a CliError, in which case no session is stored.
  */
-export async function performLogin(run: SessionRun, request: LoginRequest, dialog: LoginDialog): Promise<LoginResult> {
+export async function logIn(run: SessionRun, request: LoginRequest, dialog: LoginDialog): Promise<LoginResult> {
   run.requireSafe();
   const lock = requireLoginLock(run);
   const ended = new AbortController();
-  const retry = buildLoginRetryCommands(run.settings.profile, request, request.profileFlow, request.typed);
-  let receiver: AuthorizationReceiver | undefined;
-  let interruption: LoginSignalHandler | undefined;
+  const retry = loginRetries(run.settings.profile, request, request.profileFlow, request.typed);
+  let receiver: Receiver | undefined;
+  let interruption: Interruption | undefined;
   try {
     await requireUsableStore(run);
     const client = await run.client();
     const attempt = createAttempt(run, request);
     receiver = await openReceiver(run, request, dialog, attempt, run.settings.values.callback_urls ?? []);
     // A user who sees the URL may press Ctrl-C. Before that, a signal ends the program, also while the keychain waits for a user.
-    interruption = createLoginSignalHandler(run.host);
+    interruption = listenForSignals(run.host);
     const login: Login = { run, request, dialog, client, retry, interruption, ended: ended.signal };
     let answered: AnsweredAttempt = { attempt, receiver, result: await awaitResponse(login, attempt, receiver, false) };
     if (dialog.canContinue && needsPerson(answered.result, request)) {
@@ -87,7 +77,7 @@ export async function performLogin(run: SessionRun, request: LoginRequest, dialo
     answered.receiver.showOutcome(signedInOutcome(grant));
     // The new session is stored, also if it cannot be reported.
     const revocation = { ...run, client, isSpecServer: () => isSpec(login) };
-    await dialog.report(stored).finally(() => revokeReplacedSession(revocation, stored));
+    await dialog.report(stored).finally(() => revokeReplaced(revocation, stored));
     interruption.throwIfInterrupted();
     await answered.receiver.closed;
     return stored;
@@ -107,8 +97,8 @@ export async function performLogin(run: SessionRun, request: LoginRequest, dialo
 }
 
 interface AnsweredAttempt {
-  readonly attempt: AuthorizationAttempt;
-  readonly receiver: AuthorizationReceiver;
+  readonly attempt: Attempt;
+  readonly receiver: Receiver;
   readonly result: AuthorizationResult;
 }
 
@@ -118,8 +108,8 @@ const personLimitMs = 300_000;
 /** A login without a page continues in the same browser tab with the sign-in page. */
 async function continueWithPerson(
   login: Login,
-  refused: AuthorizationReceiver,
-  onReceiver: (next: AuthorizationReceiver) => void,
+  refused: Receiver,
+  onReceiver: (next: Receiver) => void,
 ): Promise<AnsweredAttempt> {
   const { run, dialog, request } = login;
   const withPerson = { ...request, prompt: undefined, limit: Math.max(request.limit, personLimitMs) };
@@ -134,12 +124,12 @@ async function continueWithPerson(
 
 async function awaitResponse(
   { run, request, dialog, retry, interruption, ended }: Login,
-  attempt: AuthorizationAttempt,
-  receiver: AuthorizationReceiver,
+  attempt: Attempt,
+  receiver: Receiver,
   isContinued: boolean,
 ): Promise<AuthorizationResult> {
   const response = receiveResponse(dialog, request, receiver, attempt, { isContinued, signal: ended });
-  const orUnreachable = Promise.race([response, rejectWhenUnreachable(run, ended)]);
+  const orUnreachable = Promise.race([response, untilUnreachable(run, ended)]);
   return interruption.orInterrupt(orUnreachable, request.limit, () => loginTimeoutError(retry));
 }
 
@@ -160,7 +150,7 @@ function requireLoginLock({ store, settings }: SessionRun): HeldFileLock {
 async function requireUsableStore({ store, settings }: SessionRun): Promise<void> {
   requireAvailable(await store.withItems((items) => items.read('credential')), settings.profile);
   const failure = store.checkWritable();
-  if (failure !== undefined) throw storeUnavailableError(failure, settings.profile);
+  if (failure !== undefined) throw unavailableError(failure, settings.profile);
 }
 
 async function obtainGrant(login: Login, { attempt, receiver, result }: AnsweredAttempt): Promise<TokenGrant> {
@@ -180,12 +170,12 @@ async function obtainGrant(login: Login, { attempt, receiver, result }: Answered
 async function storeGrant(
   { run, request, dialog, client, retry, interruption }: Login,
   grant: TokenGrant,
-  { showOutcome }: AuthorizationReceiver,
+  { showOutcome }: Receiver,
 ): Promise<LoginResult> {
   const { signal } = interruption;
-  const revoke = (error: unknown): Promise<never> => revokeTokenGrantAndThrow({ ...run, client }, grant, error);
+  const revoke = (error: unknown): Promise<never> => revokeAndThrow({ ...run, client }, grant, error);
   const confirm = async (): Promise<string> => {
-    requireRequestedAccount(grant, request, retry);
+    requireAccount(grant, request, retry);
     const { onOtherScope } = dialog;
     const onQuestion = (): void => showOutcome({ kind: 'unfinished' });
     return confirmScope(grant, { request, retry, onOtherScope, onQuestion, signal });
@@ -193,17 +183,14 @@ async function storeGrant(
   const scope = await confirm().catch(revoke);
   return interruption.withGrace(storeLogin(run, grant, { scope, flow: request.flow }).catch(revoke), {
     detail: 'the session was being stored, and may be stored',
-    hint: `see ${formatCommandForProfile(run.settings.profile, 'auth status --check')}`,
+    hint: `see ${commandFor(run.settings.profile, 'auth status --check')}`,
   });
 }
 
 /** Only a server that follows docs/service.md has named the account whose complete UUID is expected (S2.10). */
 function isSpec({ run, request }: Login): boolean {
   const { host, settings, binding } = run;
-  return (
-    request.accountUuid !== undefined ||
-    isServerKnownToImplementSpec(host.folders, settings.profileName, binding.authOrigin)
-  );
+  return request.accountUuid !== undefined || followsSpec(host.folders, settings.profileName, binding.authOrigin);
 }
 
 function signedInOutcome({ info }: TokenGrant): LoginOutcome {
@@ -218,7 +205,7 @@ function failureOutcome(error: unknown): LoginOutcome {
   return { kind: 'failed', reason: `${error.message.charAt(0).toUpperCase()}${error.message.slice(1)}` };
 }
 
-function loginTimeoutError({ sameRequest }: LoginRetryCommands): CliError {
+function loginTimeoutError({ sameRequest }: RetryCommands): CliError {
   return new CliError('login_timeout', 'could not log in: no response from the browser in time', {
     detail:
       'if the page shows an error about the redirect URI or the scope, compare client_id, callback_urls and scope of `cloudctl config list` with the registered application',
@@ -249,7 +236,7 @@ export async function storeLogin(
 }
 
 /** The access token of `auth login --with-token`, and the account that the resource API returned for it. */
-export interface GivenTokenWithAccount {
+export interface GivenToken {
   readonly accessToken: Secret;
   readonly account: AccountDetails;
   /** The scope that the user stated; empty if it is not known. */
@@ -262,22 +249,22 @@ export interface GivenTokenWithAccount {
  */
 export async function storeGivenToken(
   run: SessionRun,
-  { accessToken, account: { accountUuid, team, name, email, teamName }, scope }: GivenTokenWithAccount,
+  { accessToken, account: { accountUuid, team, name, email, teamName }, scope }: GivenToken,
   report: (result: LoginResult) => Promise<void>,
 ): Promise<void> {
   const { host, settings, binding } = run;
   // Whether the server follows docs/service.md is read from the account file before the login replaces the file.
-  const isSpecServer = isServerKnownToImplementSpec(host.folders, settings.profileName, binding.authOrigin);
+  const isSpecServer = followsSpec(host.folders, settings.profileName, binding.authOrigin);
   const known = { ...(accountUuid === undefined ? {} : { accountUuid }), ...(team === undefined ? {} : { team }) };
   const record = {
     ...newRecord(run, { accessToken }, scope),
     scope,
     ...known,
-    expiresAt: unknownTokenExpiry,
+    expiresAt: unknownExpiry,
     isGivenToken: true as const,
   };
   // The account file gets no UUID: a UUID gives the file a `hint`, which means that a grant named the account
-  // (isServerKnownToImplementSpec).
+  // (followsSpec).
   const names = Object.entries({ name, email, teamName }).filter(([, value]) => value !== undefined);
   const account = accountFromGrant(record.sid, Object.fromEntries(names), record.scope, 'token');
   const replaced = await storeRecord(run, record, account);
@@ -286,18 +273,16 @@ export async function storeGivenToken(
   const { authOrigin, clientId } = binding;
   const client = { authOrigin, clientId, tokenParams: settings.values.token_params ?? 'query' };
   // The new session is stored, also if it cannot be reported.
-  await report(result).finally(() =>
-    revokeReplacedSession({ ...run, client, isSpecServer: () => isSpecServer }, result),
-  );
+  await report(result).finally(() => revokeReplaced({ ...run, client, isSpecServer: () => isSpecServer }, result));
 }
 
 /** Returns the session that was replaced, if it was at the same servers. */
 async function storeRecord(
   run: SessionRun,
-  record: CredentialRecord,
-  account: LoggedInAccount,
-): Promise<CredentialRecord | undefined> {
-  requireCredentialRecordLengthLimit(run.store, record);
+  record: SessionRecord,
+  account: StoredAccount,
+): Promise<SessionRecord | undefined> {
+  requireLength(run.store, record);
   const lock = await run.lock();
   try {
     const replaced = await run.store.withItems((items) => replaceStoredRecord(run, items, record), lock);
@@ -312,17 +297,17 @@ async function storeRecord(
  * The account file is used for display only. The session is already stored, so a config folder that cannot be written must not
  * end the login with an error.
  */
-function writeAccountOrSkip({ host, settings }: SessionRun, account: LoggedInAccount): void {
+function writeAccountOrSkip({ host, settings }: SessionRun, account: StoredAccount): void {
   try {
     // The cached names for completion belong to the account of the previous session.
     removeCachedCompletionNames(host.folders.state, settings.profileName);
-    storeLoggedInAccount(host.folders.config, settings.profileName, account);
+    storeAccount(host.folders.config, settings.profileName, account);
   } catch {
     // Without the account file, `auth status` and `auth list` show only the UUID.
   }
 }
 
-function newRecord({ host, binding }: SessionRun, grant: TokenGrant, scope: string): CredentialRecord {
+function newRecord({ host, binding }: SessionRun, grant: TokenGrant, scope: string): SessionRecord {
   const now = Math.floor(host.clock.now() / 1000);
   return {
     sid: Buffer.from(host.random(8)).toString('hex'),
@@ -342,12 +327,12 @@ function newRecord({ host, binding }: SessionRun, grant: TokenGrant, scope: stri
 async function replaceStoredRecord(
   { store, binding, host }: SessionRun,
   items: OpenStore,
-  record: CredentialRecord,
-): Promise<CredentialRecord | undefined> {
+  record: SessionRecord,
+): Promise<SessionRecord | undefined> {
   const before = await items.read('credential');
-  requireAvailable(await writeCredentialRecord(store, items, record), store.profile);
-  const old = before.kind === 'found' ? decodeCredentialRecord(before.value.reveal()) : undefined;
-  const isOurs = old !== undefined && isCredentialRecordOfServerBinding(old, binding);
+  requireAvailable(await writeRecord(store, items, record), store.profile);
+  const old = before.kind === 'found' ? decodeRecord(before.value.reveal()) : undefined;
+  const isOurs = old !== undefined && belongsTo(old, binding);
   const replaced = isOurs ? (await readNewest(store, old)).record : undefined;
   if (old !== undefined)
     await store

@@ -12,11 +12,11 @@ import {
   sendTokenRequest,
   type TokenGrant,
 } from '../oauth/index.ts';
-import { removeLoggedInAccountFile } from './account.ts';
-import { revokeInPanelHint, tokenEndpointError, tokenRequestWithoutResponseError } from './errors.ts';
-import { buildRefusedRequestHints, formatCommandForProfile } from './hints.ts';
+import { removeAccountFile } from './account.ts';
+import { noResponseError, revokeInPanelHint, tokenError } from './errors.ts';
+import { commandFor, refusedHints } from './hints.ts';
 import { probePath, type TokenAcceptance } from './probe.ts';
-import { type CredentialRecord, decodeCredentialRecord, isTokenExpiryKnown } from './record.ts';
+import { decodeRecord, isExpiryKnown, type SessionRecord } from './record.ts';
 import { type SessionRun, sendTokens } from './run.ts';
 import { type OpenStore, removeLeftovers, requireAvailable } from './store.ts';
 import { readNewest } from './stored.ts';
@@ -24,7 +24,7 @@ import { readNewest } from './stored.ts';
 /** The session to end, which may be at other servers than the profile names now. */
 export interface LogoutRun extends Pick<SessionRun, 'host' | 'settings' | 'store' | 'lock' | 'send' | 'requireSafe'> {
   /** The application to which this session record was issued. */
-  readonly client: (record: CredentialRecord) => Promise<OAuthClient>;
+  readonly client: (record: SessionRecord) => Promise<OAuthClient>;
   /** Time limit of one request to the resource API, in milliseconds. */
   readonly timeout: number;
 }
@@ -44,14 +44,10 @@ type RevocationOutcome =
  * Ends a session: deletes it on this machine, revokes it at the server that issued it (even if the profile now names another
  * server), and checks that the token is refused (docs/service.md S6.2).
  */
-export async function performLogout(
-  run: LogoutRun,
-  local: boolean,
-  probe: Probe = probeAcceptance,
-): Promise<LogoutOutcome> {
+export async function logOut(run: LogoutRun, local: boolean, probe: Probe = probeAcceptance): Promise<LogoutOutcome> {
   if (!local) run.requireSafe();
   const lock = await run.lock();
-  let deleted: 'nothing' | 'damaged' | CredentialRecord;
+  let deleted: 'nothing' | 'damaged' | SessionRecord;
   try {
     deleted = await run.store.withItems((items) => deleteSession(run, items), lock);
     removeAccount(run);
@@ -66,10 +62,10 @@ export async function performLogout(
 async function deleteSession(
   { store, host }: LogoutRun,
   items: OpenStore,
-): Promise<'nothing' | 'damaged' | CredentialRecord> {
+): Promise<'nothing' | 'damaged' | SessionRecord> {
   const item = requireAvailable(await items.read('credential'), store.profile);
   if (item.kind === 'absent') return 'nothing';
-  const stored = decodeCredentialRecord(item.value.reveal());
+  const stored = decodeRecord(item.value.reveal());
   // The newest record is revoked, because the tokens of older records are already invalid.
   const newest = stored === undefined ? undefined : (await readNewest(store, stored)).record;
   requireAvailable(await items.remove('credential'), store.profile);
@@ -84,11 +80,11 @@ async function deleteSession(
 
 function removeAccount({ host, settings }: LogoutRun): void {
   removeCachedCompletionNames(host.folders.state, settings.profileName);
-  removeLoggedInAccountFile(host.folders.config, settings.profileName);
+  removeAccountFile(host.folders.config, settings.profileName);
 }
 
 /** Revokes the tokens of a session that was deleted on this machine, and checks that the access token is refused. */
-async function revokeDeleted(run: LogoutRun, record: CredentialRecord, probe: Probe): Promise<RevocationOutcome> {
+async function revokeDeleted(run: LogoutRun, record: SessionRecord, probe: Probe): Promise<RevocationOutcome> {
   try {
     return await revoke(run, record, probe);
   } catch (error) {
@@ -98,7 +94,7 @@ async function revokeDeleted(run: LogoutRun, record: CredentialRecord, probe: Pr
   }
 }
 
-async function revoke(run: LogoutRun, record: CredentialRecord, probe: Probe): Promise<RevocationOutcome> {
+async function revoke(run: LogoutRun, record: SessionRecord, probe: Probe): Promise<RevocationOutcome> {
   const client = await run.client(record);
   // The revocation of docs/service.md S6.3 sends the token itself as bearer token; other servers authenticate the client.
   const isBearer = client.tokenParams === 'query';
@@ -140,33 +136,33 @@ interface TokenRevocation {
 async function revokeToken(
   run: LogoutRun,
   client: OAuthClient,
-  record: CredentialRecord,
+  record: SessionRecord,
   { operation, token, headers = {}, isRefreshTokenLeft }: TokenRevocation,
 ): Promise<CliError | undefined> {
   const request = revokeRequest(client, token);
   const sender = await run.send({ fresh: true });
   const response = await sendTokenRequest(sender, request, timeoutSignal(30_000), headers).catch(sendErrorOf);
   const detail = remainingTokens(record, isRefreshTokenLeft);
-  if (response instanceof HttpSendError) return tokenRequestWithoutResponseError(response, operation, { detail });
+  if (response instanceof HttpSendError) return noResponseError(response, operation, { detail });
   const failure = decodeRevocation(response);
   if (failure === undefined) return undefined;
-  return tokenEndpointError(failure, {
+  return tokenError(failure, {
     operation,
     origin: record.authOrigin,
     profile: run.store.profile,
     tokenParams: client.tokenParams,
     isSpecServer: record.accountUuid !== undefined,
-    loginCommand: formatCommandForProfile(run.store.profile, 'auth login'),
+    loginCommand: commandFor(run.store.profile, 'auth login'),
     consequence: detail,
   });
 }
 
 /** Checks with the resource API of this record whether the access token is still accepted. */
-type Probe = (run: LogoutRun, record: CredentialRecord) => Promise<TokenAcceptance>;
+type Probe = (run: LogoutRun, record: SessionRecord) => Promise<TokenAcceptance>;
 
 async function probeAcceptance(
   { host, settings, send, timeout }: LogoutRun,
-  { baseOrigin, accessToken }: CredentialRecord,
+  { baseOrigin, accessToken }: SessionRecord,
 ): Promise<TokenAcceptance> {
   const api = createApiClient({
     baseOrigin,
@@ -175,7 +171,7 @@ async function probeAcceptance(
     renew: async () => Promise.reject(new CliError('token_refused', 'refused')),
     clock: host.clock,
     timeout,
-    loginHints: buildRefusedRequestHints(settings, host.folders.config),
+    loginHints: refusedHints(settings, host.folders.config),
   });
   try {
     const answer = await api.request({ method: 'GET', path: probePath });
@@ -202,8 +198,8 @@ function cliErrorOf(error: unknown): CliError {
  * Text for the detail of an error: the tokens that may still be valid at the server. The server does not tell the lifetime of a
  * refresh token.
  */
-function remainingTokens(record: CredentialRecord, hasRefreshToken = record.refreshToken !== undefined): string {
-  const end = isTokenExpiryKnown(record)
+function remainingTokens(record: SessionRecord, hasRefreshToken = record.refreshToken !== undefined): string {
+  const end = isExpiryKnown(record)
     ? `is valid until ${new Date(record.expiresAt * 1000).toISOString()}`
     : 'may be valid';
   const remaining = hasRefreshToken
@@ -219,8 +215,8 @@ export interface Revocation {
 }
 
 /** Revokes a grant that was not stored, then throws `error` with a detail that reports whether the revocation succeeded. */
-export async function revokeTokenGrantAndThrow(how: Revocation, grant: TokenGrant, error: unknown): Promise<never> {
-  const isRevoked = await revokeTokenGrant(how, grant);
+export async function revokeAndThrow(how: Revocation, grant: TokenGrant, error: unknown): Promise<never> {
+  const isRevoked = await revokeGrant(how, grant);
   if (!(error instanceof CliError)) throw error;
   const outcome = isRevoked
     ? 'the grant was revoked and nothing was stored'
@@ -233,7 +229,7 @@ export async function revokeTokenGrantAndThrow(how: Revocation, grant: TokenGran
  * Revokes the tokens of a grant within 5 s (https://www.rfc-editor.org/rfc/rfc7009); resolves with false when the revocation
  * failed.
  */
-export async function revokeTokenGrant(
+export async function revokeGrant(
   how: Revocation,
   { accessToken, refreshToken }: Pick<TokenGrant, 'accessToken' | 'refreshToken'>,
 ): Promise<boolean> {
@@ -264,11 +260,11 @@ export async function revokeTokenGrant(
  * --with-token` is not revoked, because the program did not obtain it; nor is a session revoked whose access token is the same
  * as the new one.
  */
-export async function revokeReplacedSession(
+export async function revokeReplaced(
   how: Revocation & { readonly isSpecServer: () => boolean },
-  { record, replaced }: { readonly record: CredentialRecord; readonly replaced: CredentialRecord | undefined },
+  { record, replaced }: { readonly record: SessionRecord; readonly replaced: SessionRecord | undefined },
 ): Promise<void> {
   if (replaced === undefined || how.client.tokenParams !== 'query' || !how.isSpecServer()) return;
   if (replaced.isGivenToken === true || replaced.accessToken.reveal() === record.accessToken.reveal()) return;
-  await revokeTokenGrant(how, replaced);
+  await revokeGrant(how, replaced);
 }

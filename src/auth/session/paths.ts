@@ -55,7 +55,7 @@ export function journalPath(place: ProfilePaths, sid: string): string {
  * Temporary files of the credential file, and test files, which a killed process has left or another process is using. A test
  * file may be a hard link to the session file.
  */
-export function listTemporaryFiles({ folder, credentialFile, probeFile }: ProfilePaths): readonly string[] {
+export function listTemporary({ folder, credentialFile, probeFile }: ProfilePaths): readonly string[] {
   const prefixes = [credentialFile, probeFile].map((path) => `.${basename(path)}.`);
   return listFolder(folder)
     .filter((name) => name.endsWith('.tmp') && prefixes.some((prefix) => name.startsWith(prefix)))
@@ -66,12 +66,12 @@ export function listTemporaryFiles({ folder, credentialFile, probeFile }: Profil
  * The account name of the keychain items of a profile, `<profile>#<id>`. The id is stored in the folder of the lock files: the
  * locks of another state folder do not exclude this process, so each state folder must use separate keychain items.
  */
-export function readOrCreateKeychainAccount(place: ProfilePaths, random: (bytes: number) => Uint8Array): string {
-  return readExistingKeychainAccount(place) ?? `${place.profile}#${createKeychainId(place.folder, random)}`;
+export function keychainAccount(place: ProfilePaths, random: (bytes: number) => Uint8Array): string {
+  return existingKeychainAccount(place) ?? `${place.profile}#${createKeychainId(place.folder, random)}`;
 }
 
 /** The keychain account if its id already exists; this function never creates an id. */
-export function readExistingKeychainAccount(place: ProfilePaths): string | undefined {
+export function existingKeychainAccount(place: ProfilePaths): string | undefined {
   const id = readKeychainId(keychainIdPath(place.folder));
   return id === undefined ? undefined : `${place.profile}#${id}`;
 }

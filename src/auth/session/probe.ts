@@ -10,7 +10,7 @@ export type TokenAcceptance = 'accepted' | 'refused' | 'unknown';
 export const probePath = '/v2/actions?page=1&per_page=1';
 
 /** Sends one request; the request is never repeated. */
-export async function sendAccessTokenProbe(
+export async function sendProbe(
   send: HttpSender,
   baseOrigin: string,
   accessToken: Secret,

@@ -1,14 +1,14 @@
 import { CliError } from '../../base/errors.ts';
 import { type AccountAndTeam, compareAccounts, describeAccount } from '../../base/identity.ts';
 import type { Secret } from '../../base/secret.ts';
-import { type CredentialRecord, getTokenFreshness, type TokenRefreshCause } from './record.ts';
-import { flowOptionOf, type SessionRun } from './run.ts';
+import { freshnessOf, type RefreshCause, type SessionRecord } from './record.ts';
+import { flowOfSession, type SessionRun } from './run.ts';
 import {
   type FoundSession,
-  loadStoredSession,
+  loadSession,
   needsLoginError,
-  otherAccountGrantError,
-  requireStoredSession,
+  otherAccountError,
+  requireSession,
   whyNotRenewable,
 } from './stored.ts';
 
@@ -16,7 +16,7 @@ import {
  * Supplies the access token for every API request; refreshes it when needed, and reads it again when another process has
  * refreshed it.
  */
-export interface ProfileAccessTokenProvider {
+export interface TokenProvider {
   /** A valid access token; it is refreshed first if it has expired or expires soon. */
   bearer(): Promise<Secret>;
   /**
@@ -25,13 +25,13 @@ export interface ProfileAccessTokenProvider {
    */
   renew(refused: Secret): Promise<Secret>;
   /** The session record whose token `bearer()` returned. */
-  record(): Promise<CredentialRecord>;
+  record(): Promise<SessionRecord>;
   /** Refreshes the access token even if it is not about to expire. */
-  forceRefresh(): Promise<CredentialRecord>;
+  forceRefresh(): Promise<SessionRecord>;
 }
 
 /** The access token of a stored session. */
-export interface StoredSessionAccessTokenProvider extends ProfileAccessTokenProvider {
+export interface StoredProvider extends TokenProvider {
   /** Called after the user of this command logged in again: the next record belongs to another session. */
   acceptNewSession(): void;
 }
@@ -43,22 +43,22 @@ export class ReplacedSessionError extends CliError {}
  * The error when another login replaced the session of a running command, such as a batch, with a session of another account or
  * team.
  */
-function replacedSessionError(run: SessionRun, owner: AccountAndTeam, record: CredentialRecord): ReplacedSessionError {
+function replacedSessionError(run: SessionRun, owner: AccountAndTeam, record: SessionRecord): ReplacedSessionError {
   const session = { ...owner, scope: record.scope };
   const detail = `the session belonged to ${describeAccount(owner)}; another login has replaced it with a session of ${describeAccount(record)}`;
-  const { message, hint } = needsLoginError(run.settings.profile, detail, session, flowOptionOf(run, record.sid));
+  const { message, hint } = needsLoginError(run.settings.profile, detail, session, flowOfSession(run, record.sid));
   return new ReplacedSessionError('needs_login', message, { detail, hint });
 }
 
 /** Opens the session of a profile in its credential store. */
-export function createProfileAccessTokenProvider(run: SessionRun): StoredSessionAccessTokenProvider {
-  let known: CredentialRecord | undefined;
-  let flight: Promise<CredentialRecord> | undefined;
+export function storedProvider(run: SessionRun): StoredProvider {
+  let known: SessionRecord | undefined;
+  let flight: Promise<SessionRecord> | undefined;
   /**
    * A record whose refresh has an unknown result although the resource API accepts its token: this process uses it until the
    * token is refused.
    */
-  let trusted: CredentialRecord | undefined;
+  let trusted: SessionRecord | undefined;
 
   /**
    * The account whose session this process uses. Another command may replace the stored session, but a running command must not
@@ -67,11 +67,11 @@ export function createProfileAccessTokenProvider(run: SessionRun): StoredSession
   let owner: AccountAndTeam = {};
   /** The session of which the command has received a token or a record. */
   let usedSid: string | undefined;
-  const use = (record: CredentialRecord): CredentialRecord => {
+  const use = (record: SessionRecord): SessionRecord => {
     usedSid = record.sid;
     return record;
   };
-  const adopt = (record: CredentialRecord): CredentialRecord => {
+  const adopt = (record: SessionRecord): SessionRecord => {
     const comparison = compareAccounts(owner, record);
     // After another login, only a known and equal account proves that the session is still of the same account.
     const isReplaced = usedSid !== undefined && usedSid !== record.sid;
@@ -83,7 +83,7 @@ export function createProfileAccessTokenProvider(run: SessionRun): StoredSession
   };
 
   /** All callers in this process wait for the same refresh. */
-  const refresh = (cause: TokenRefreshCause): Promise<CredentialRecord> => {
+  const refresh = (cause: RefreshCause): Promise<SessionRecord> => {
     // Most commands do not refresh, and need not load how.
     flight ??= import('./refresh.ts')
       .then(({ refreshSession }) => refreshSession(run, cause))
@@ -99,25 +99,25 @@ export function createProfileAccessTokenProvider(run: SessionRun): StoredSession
   };
 
   const read = async (): Promise<FoundSession> =>
-    requireStoredSession(await loadStoredSession(run.store, run.binding), run.settings.profile, run.store.location);
+    requireSession(await loadSession(run.store, run.binding), run.settings.profile, run.store.location);
 
-  const usable = async (): Promise<CredentialRecord> => {
+  const usable = async (): Promise<SessionRecord> => {
     if (flight !== undefined) return flight;
-    if (known !== undefined && (known === trusted || getTokenFreshness(known, run.host.clock.now()) === 'valid'))
+    if (known !== undefined && (known === trusted || freshnessOf(known, run.host.clock.now()) === 'valid'))
       return known;
     const found = await read();
     known = adopt(found.record);
     // Another command was interrupted or is in progress, so its files are recovered under the lock.
     if (found.needsRecovery) return refresh({ kind: 'due' });
-    if (known.otherGrant?.isRevoked === true) throw otherAccountGrantError(run, known);
-    const state = getTokenFreshness(known, run.host.clock.now());
+    if (known.otherGrant?.isRevoked === true) throw otherAccountError(run, known);
+    const state = freshnessOf(known, run.host.clock.now());
     if (state === 'valid') return known;
     if (known.refreshToken !== undefined) return refresh({ kind: 'due' });
     if (state === 'expired') {
       const refused = 'the server refused the access token of the session, which cannot be renewed';
       const detail =
         known.isGivenToken === true ? refused : `the access token has expired, and ${whyNotRenewable(known)}`;
-      throw needsLoginError(run.settings.profile, detail, known, flowOptionOf(run, known.sid));
+      throw needsLoginError(run.settings.profile, detail, known, flowOfSession(run, known.sid));
     }
     return known;
   };
@@ -147,10 +147,7 @@ export function createProfileAccessTokenProvider(run: SessionRun): StoredSession
  * asks the user and logs in; it resolves with false if the user declines. All callers in this process wait for the same
  * question and login.
  */
-export function wrapSessionWithReauthentication(
-  session: StoredSessionAccessTokenProvider,
-  reauthenticate: () => Promise<boolean>,
-): ProfileAccessTokenProvider {
+export function withReauthentication(session: StoredProvider, reauthenticate: () => Promise<boolean>): TokenProvider {
   let login: Promise<boolean> | undefined;
   const again = async <T>(work: () => Promise<T>): Promise<T> => {
     try {
@@ -175,7 +172,7 @@ export function wrapSessionWithReauthentication(
 }
 
 /** The session of `CLOUDCTL_ACCESS_TOKEN`: its token cannot be refreshed and is not stored. */
-export function createFixedTokenSession(accessToken: Secret): ProfileAccessTokenProvider {
+export function fixedProvider(accessToken: Secret): TokenProvider {
   const refuse = async (): Promise<never> => {
     throw new CliError('token_refused', 'the access token of CLOUDCTL_ACCESS_TOKEN was refused', {
       hint: 'use the session of the profile: `unset CLOUDCTL_ACCESS_TOKEN`',

@@ -6,7 +6,7 @@ import { accountAndTeam, assumedLifetime, type TokenGrant, type TokenResult } fr
 import type { Journaled, RecordCodec } from './journal.ts';
 
 /** A session in its stored form: one item of the credential store, so that one write commits it (docs/sessions.md). */
-export interface CredentialRecord extends Journaled {
+export interface SessionRecord extends Journaled {
   /** The session id: 64 random bits, new at every login. */
   readonly sid: string;
   /** The generation of the record: 1 at login, plus 1 for each refresh. The generation never decreases. */
@@ -17,7 +17,7 @@ export interface CredentialRecord extends Journaled {
   /** The refresh token; absent in the implicit flow. */
   readonly refreshToken?: Secret;
   /**
-   * The expiry of the access token in seconds since the epoch, by the clock of this machine; `unknownTokenExpiry` when it is not
+   * The expiry of the access token in seconds since the epoch, by the clock of this machine; `unknownExpiry` when it is not
    * known.
    */
   readonly expiresAt: number;
@@ -35,14 +35,14 @@ export interface CredentialRecord extends Journaled {
   /** True if the authorization server has refused the refresh token, which is then no longer stored. */
   readonly isRefused?: true;
   /** Present if a refresh returned a grant of another account or team: the session has then ended, and its tokens are not used. */
-  readonly otherGrant?: GrantOfOtherAccount;
+  readonly otherGrant?: OtherGrant;
   readonly authOrigin: string;
   readonly baseOrigin: string;
   readonly clientId: string;
 }
 
 /** The account and team of the grant that ended the session. */
-export interface GrantOfOtherAccount {
+export interface OtherGrant {
   readonly accountUuid?: string;
   readonly team?: string;
   /** Whether the grant of the other account was revoked; the record then has no refresh token. */
@@ -50,7 +50,7 @@ export interface GrantOfOtherAccount {
 }
 
 /** The servers and the application to which a stored session belongs; the session is sent to no other servers. */
-export interface SessionServerBinding {
+export interface Binding {
   readonly authOrigin: string;
   readonly baseOrigin: string;
   readonly clientId: string;
@@ -60,7 +60,7 @@ export interface SessionServerBinding {
 export const maxRecordLength = 1280;
 
 /** Encodes a session record as JSON. The caller checks that the encoded record is not longer than `maxRecordLength`. */
-export function encodeCredentialRecord(record: CredentialRecord): Secret {
+export function encodeRecord(record: SessionRecord): Secret {
   return new Secret(
     JSON.stringify({
       v: 1,
@@ -93,7 +93,7 @@ export function encodeCredentialRecord(record: CredentialRecord): Secret {
 }
 
 /** Decodes a session record; undefined when the text is damaged or was written by a newer version. */
-export function decodeCredentialRecord(text: string): CredentialRecord | undefined {
+export function decodeRecord(text: string): SessionRecord | undefined {
   const json = tryParseJson(text);
   if (!json.ok || !isJsonRecord(json.value) || json.value.v !== 1) return undefined;
   const fields = json.value;
@@ -122,16 +122,16 @@ export function decodeCredentialRecord(text: string): CredentialRecord | undefin
 }
 
 /** The text of a session record. */
-export const recordCodec: RecordCodec<CredentialRecord> = {
-  encode: encodeCredentialRecord,
-  decode: decodeCredentialRecord,
+export const recordCodec: RecordCodec<SessionRecord> = {
+  encode: encodeRecord,
+  decode: decodeRecord,
 };
 
-export function isSameCredentialRecord(one: CredentialRecord, other: CredentialRecord): boolean {
-  return encodeCredentialRecord(one).reveal() === encodeCredentialRecord(other).reveal();
+export function isSameRecord(one: SessionRecord, other: SessionRecord): boolean {
+  return encodeRecord(one).reveal() === encodeRecord(other).reveal();
 }
 
-export function isCredentialRecordOfServerBinding(record: CredentialRecord, binding: SessionServerBinding): boolean {
+export function belongsTo(record: SessionRecord, binding: Binding): boolean {
   return (
     record.authOrigin === binding.authOrigin &&
     record.baseOrigin === binding.baseOrigin &&
@@ -140,14 +140,14 @@ export function isCredentialRecordOfServerBinding(record: CredentialRecord, bind
 }
 
 /** The value of an unknown expiry: the last second of the year 9999, so that the token is used until the server refuses it. */
-export const unknownTokenExpiry = 253_402_300_799;
+export const unknownExpiry = 253_402_300_799;
 
-export function isTokenExpiryKnown({ expiresAt }: Pick<CredentialRecord, 'expiresAt'>): boolean {
-  return expiresAt !== unknownTokenExpiry;
+export function isExpiryKnown({ expiresAt }: Pick<SessionRecord, 'expiresAt'>): boolean {
+  return expiresAt !== unknownExpiry;
 }
 
 /** Seconds until the access token expires; negative after the expiry. */
-export function computeTokenSecondsLeft(record: CredentialRecord, nowMs: number): number {
+export function secondsLeft(record: SessionRecord, nowMs: number): number {
   return record.expiresAt - Math.floor(nowMs / 1000);
 }
 
@@ -155,16 +155,13 @@ export function computeTokenSecondsLeft(record: CredentialRecord, nowMs: number)
  * Number of seconds before the expiry from which the access token is refreshed: 5 minutes, or a fifth of the lifetime if that is
  * less. The access token is not refreshed earlier, because each refresh invalidates the token that other processes use.
  */
-export function computeTokenRefreshMarginSeconds({
-  expiresAt,
-  obtainedAt,
-}: Pick<CredentialRecord, 'expiresAt' | 'obtainedAt'>): number {
+export function refreshMargin({ expiresAt, obtainedAt }: Pick<SessionRecord, 'expiresAt' | 'obtainedAt'>): number {
   return Math.min(300, Math.max(0, expiresAt - obtainedAt) / 5);
 }
 
 function optionalFields(
   fields: JsonRecord,
-): Pick<CredentialRecord, 'refreshToken' | 'accountUuid' | 'team' | 'isGivenToken' | 'isRefused' | 'otherGrant'> {
+): Pick<SessionRecord, 'refreshToken' | 'accountUuid' | 'team' | 'isGivenToken' | 'isRefused' | 'otherGrant'> {
   const refreshToken = readStringField(fields, 'refresh_token');
   return {
     ...(refreshToken === undefined ? {} : { refreshToken: withhold(new Secret(refreshToken)) }),
@@ -177,7 +174,7 @@ function optionalFields(
   };
 }
 
-function accountFields(fields: JsonRecord): Pick<GrantOfOtherAccount, 'accountUuid' | 'team'> {
+function accountFields(fields: JsonRecord): Pick<OtherGrant, 'accountUuid' | 'team'> {
   const [accountUuid, team] = [readStringField(fields, 'account_uuid'), readStringField(fields, 'team')];
   return { ...(accountUuid === undefined ? {} : { accountUuid }), ...(team === undefined ? {} : { team }) };
 }
@@ -186,32 +183,30 @@ function accountFields(fields: JsonRecord): Pick<GrantOfOtherAccount, 'accountUu
  * The servers and the application of a profile; undefined when a setting is missing. The function is in this file,
  * because the fast path of `auth token` needs it.
  */
-export function findProfileServerBinding(
-  settings: Pick<ResolvedProfileSettings, 'values'>,
-): SessionServerBinding | undefined {
+export function findBinding(settings: Pick<ResolvedProfileSettings, 'values'>): Binding | undefined {
   // Without an application the client ID is empty, and the session can only be a token of `auth login --with-token`.
   const { auth_url: authOrigin, base_url: baseOrigin, client_id: clientId = '' } = settings.values;
   if (authOrigin === undefined || baseOrigin === undefined) return undefined;
   return { authOrigin, baseOrigin, clientId };
 }
 
-export type AccessTokenExpiryState = 'valid' | 'expires_soon' | 'expired';
+export type Freshness = 'valid' | 'expires_soon' | 'expired';
 
-export function getTokenFreshness(record: CredentialRecord, nowMs: number): AccessTokenExpiryState {
-  const left = computeTokenSecondsLeft(record, nowMs);
-  return left <= 0 ? 'expired' : left < computeTokenRefreshMarginSeconds(record) ? 'expires_soon' : 'valid';
+export function freshnessOf(record: SessionRecord, nowMs: number): Freshness {
+  const left = secondsLeft(record, nowMs);
+  return left <= 0 ? 'expired' : left < refreshMargin(record) ? 'expires_soon' : 'valid';
 }
 
 /** Why a session is refreshed: it expires soon, the API refused the token, or the user requested it. */
-export type TokenRefreshCause =
+export type RefreshCause =
   | { readonly kind: 'due' }
   | { readonly kind: 'refused'; readonly token: Secret }
   | { readonly kind: 'forced'; readonly sid: string; readonly gen: number };
 
-export function isTokenRefreshDue(record: CredentialRecord, cause: TokenRefreshCause, nowMs: number): boolean {
+export function isRefreshDue(record: SessionRecord, cause: RefreshCause, nowMs: number): boolean {
   if (cause.kind === 'refused') return record.accessToken.reveal() === cause.token.reveal();
   if (cause.kind === 'forced') return record.sid === cause.sid && record.gen === cause.gen;
-  return getTokenFreshness(record, nowMs) !== 'valid';
+  return freshnessOf(record, nowMs) !== 'valid';
 }
 
 /**
@@ -219,11 +214,7 @@ export function isTokenRefreshDue(record: CredentialRecord, cause: TokenRefreshC
  * computed expiry is never too late. A grant of another account or team creates a record that is marked as ended but contains
  * the tokens, so that they can be revoked even after a crash.
  */
-export function buildRenewedCredentialRecord(
-  old: CredentialRecord,
-  grant: TokenGrant,
-  sentAt: number,
-): CredentialRecord {
+export function renewedRecord(old: SessionRecord, grant: TokenGrant, sentAt: number): SessionRecord {
   const answered = accountAndTeam(grant.info);
   if (compareAccounts(old, answered) === 'different') {
     const { refreshToken: _used, ...rest } = old;
@@ -261,25 +252,18 @@ export function buildRenewedCredentialRecord(
  * is invalid after the response, so a new refresh token is stored even if the rest of the response is unusable: the record is
  * then marked as expired, and the next refresh sends the new refresh token.
  */
-export function buildCredentialRecordOfResponse(
-  old: CredentialRecord,
-  answer: TokenResult,
-  sentAt: number,
-): CredentialRecord | undefined {
-  if (answer.kind === 'granted') return buildRenewedCredentialRecord(old, answer.grant, sentAt);
+export function recordOfResponse(old: SessionRecord, answer: TokenResult, sentAt: number): SessionRecord | undefined {
+  if (answer.kind === 'granted') return renewedRecord(old, answer.grant, sentAt);
   if (answer.kind !== 'malformed' || answer.partial === undefined) return undefined;
   const { accessToken = old.accessToken, ...rest } = answer.partial;
-  return buildRenewedCredentialRecord(old, { ...rest, accessToken, expiresIn: 0 }, sentAt);
+  return renewedRecord(old, { ...rest, accessToken, expiresIn: 0 }, sentAt);
 }
 
 /**
  * Whether a refresh that sent the refresh token of `sent` may replace the stored record. On a network file system that does not
  * share locks, another process may have stored a newer grant or another session, which must not be overwritten.
  */
-export function canRefreshReplaceCredentialRecord(
-  stored: CredentialRecord | undefined,
-  sent: CredentialRecord,
-): boolean {
+export function canReplace(stored: SessionRecord | undefined, sent: SessionRecord): boolean {
   if (stored?.sid !== sent.sid || stored.gen > sent.gen) return false;
   // A grant may replace a record that is marked as ended: another process sent the same refresh token and was refused.
   const isEnded = stored.refreshToken === undefined;
@@ -290,11 +274,7 @@ export function canRefreshReplaceCredentialRecord(
  * The record after the server rejected the refresh token: the access token stays valid until it expires, unless the API refused
  * it.
  */
-export function buildRecordAfterRefreshRejection(
-  record: CredentialRecord,
-  cause: TokenRefreshCause,
-  nowMs: number,
-): CredentialRecord {
+export function rejectedRecord(record: SessionRecord, cause: RefreshCause, nowMs: number): SessionRecord {
   const { refreshToken, ...rest } = record;
   const ended = refreshToken === undefined ? rest : { ...rest, isRefused: true as const };
   return cause.kind === 'refused' ? { ...ended, expiresAt: Math.min(rest.expiresAt, Math.floor(nowMs / 1000)) } : ended;

@@ -6,25 +6,25 @@ import { createRunningTimeTimeoutSignal } from '../../platform/running-time-sign
 import { InsecureFileError } from '../../platform/secret-file.ts';
 import { timeoutSignal } from '../../platform/timeout-signal.ts';
 import { type OAuthClient, refreshRequest, scopeWords, type TokenGrant } from '../oauth/index.ts';
-import { updateAccountFileAfterRefresh } from './account.ts';
+import { updateAccount } from './account.ts';
 import { type RefreshSteps, refreshOnce } from './core.ts';
-import type { TokenErrorContext } from './errors.ts';
+import type { ErrorContext } from './errors.ts';
 import { reached } from './failpoints.ts';
-import { formatLoginCommand, formatReauthenticateCommand } from './hints.ts';
+import { loginCommand, reloginCommand } from './hints.ts';
 import type { GrantWriter, Journal } from './journal.ts';
-import { revokeTokenGrant } from './logout.ts';
+import { revokeGrant } from './logout.ts';
 import {
-  buildRecordAfterRefreshRejection,
-  type CredentialRecord,
-  canRefreshReplaceCredentialRecord,
-  computeTokenSecondsLeft,
-  decodeCredentialRecord,
-  isSameCredentialRecord,
-  isTokenRefreshDue,
+  canReplace,
+  decodeRecord,
+  isRefreshDue,
+  isSameRecord,
+  type RefreshCause,
   recordCodec,
-  type TokenRefreshCause,
+  rejectedRecord,
+  type SessionRecord,
+  secondsLeft,
 } from './record.ts';
-import { flowOptionOf, probeToken, type SessionRun } from './run.ts';
+import { flowOfSession, probeToken, type SessionRun } from './run.ts';
 import { sendRefresh, sessionKept } from './send.ts';
 import {
   describeStore,
@@ -33,22 +33,22 @@ import {
   type OpenStore,
   removeLeftovers,
   StoreFailure,
-  storeUnavailableError,
+  unavailableError,
 } from './store.ts';
 import {
   type FoundSession,
   needsLoginError,
-  otherAccountGrantError,
-  readStoredSession,
-  requireStoredSession,
-  sessionNotRenewableError,
+  notRenewableError,
+  otherAccountError,
+  readSession,
+  requireSession,
   whyNotRenewable,
-  writeCredentialRecord,
+  writeRecord,
 } from './stored.ts';
 
 /** The session after this or another process refreshed it, or unchanged when no refresh was needed. */
-export interface SessionRefreshResult {
-  readonly record: CredentialRecord;
+export interface RefreshResult {
+  readonly record: SessionRecord;
   /** Whether an earlier refresh still has an unknown result, although the access token has not been refused. */
   readonly inDoubt: boolean;
 }
@@ -66,7 +66,7 @@ interface RefreshRun extends SessionRun {
  * refreshes would end the session: the store is read again under the lock of the profile, in case another process has refreshed
  * it. The steps of a refresh and their order are explained in docs/sessions.md.
  */
-export async function refreshSession(run: SessionRun, cause: TokenRefreshCause): Promise<SessionRefreshResult> {
+export async function refreshSession(run: SessionRun, cause: RefreshCause): Promise<RefreshResult> {
   run.requireSafe();
   reached(run, 'K1-waiting');
   const lock = await run.lock();
@@ -94,10 +94,10 @@ export async function recoverSession(run: SessionRun, items: OpenStore): Promise
   removeLeftovers(store, found.record.sid, host.clock.now());
   if (found.pending && found.needsRecovery) {
     reached(run, 'R-promoting');
-    const written = await writeUnlessSuperseded(run, items, found.record, found.record);
+    const written = await writeIfCurrent(run, items, found.record, found.record);
     if (isUnavailable(written)) {
       await run.warn(
-        `could not move the refreshed session into the ${describeStore(store)}: ${storeUnavailableError(written, settings.profile).message}`,
+        `could not move the refreshed session into the ${describeStore(store)}: ${unavailableError(written, settings.profile).message}`,
       );
       return found;
     }
@@ -114,7 +114,7 @@ export async function recoverSession(run: SessionRun, items: OpenStore): Promise
 }
 
 async function readUsableSession({ store, binding, settings }: SessionRun, items: OpenStore): Promise<FoundSession> {
-  return requireStoredSession(await readStoredSession(store, items, binding), settings.profile, store.location);
+  return requireSession(await readSession(store, items, binding), settings.profile, store.location);
 }
 
 /** Why the refresh is sent, after an earlier refresh in doubt was checked; undefined if no refresh is due. */
@@ -122,20 +122,20 @@ async function requireRefresh(
   run: RefreshRun,
   items: OpenStore,
   { record, inDoubt }: FoundSession,
-  cause: TokenRefreshCause,
-): Promise<TokenRefreshCause | undefined> {
+  cause: RefreshCause,
+): Promise<RefreshCause | undefined> {
   const { settings, host } = run;
   if (record.otherGrant !== undefined) throw await endGrantOfOtherAccount(run, items, record);
-  const isAlive = computeTokenSecondsLeft(record, host.clock.now()) > 0;
+  const isAlive = secondsLeft(record, host.clock.now()) > 0;
   let refusal = cause;
   if (inDoubt && cause.kind === 'due') {
     const acceptance = await probeToken(run, record.accessToken, timeoutSignal(10_000, run.deadline));
     if (acceptance === 'accepted' || (acceptance === 'unknown' && isAlive)) return undefined;
     if (acceptance === 'refused') refusal = { kind: 'refused', token: record.accessToken };
-  } else if (!isTokenRefreshDue(record, cause, host.clock.now())) return undefined;
+  } else if (!isRefreshDue(record, cause, host.clock.now())) return undefined;
   if (record.refreshToken !== undefined) return refusal;
   if (cause.kind === 'forced' && isAlive)
-    throw sessionNotRenewableError(settings.profile, record, flowOptionOf(run, record.sid), host.clock.now());
+    throw notRenewableError(settings.profile, record, flowOfSession(run, record.sid), host.clock.now());
   if (cause.kind === 'due' && isAlive) return undefined;
   throw await endSessionWithoutRefreshToken(run, items, record, cause);
 }
@@ -144,39 +144,34 @@ async function requireRefresh(
 async function endSessionWithoutRefreshToken(
   run: RefreshRun,
   items: OpenStore,
-  record: CredentialRecord,
-  cause: TokenRefreshCause,
+  record: SessionRecord,
+  cause: RefreshCause,
 ): Promise<CliError> {
   const isRefused = cause.kind === 'refused';
   const lack = whyNotRenewable(record);
   const detail = isRefused ? `the server refused the access token, and ${lack}` : lack;
   if (isRefused && (await probeToken(run, record.accessToken, timeoutSignal(10_000, run.deadline))) === 'refused')
-    await writeUnlessSuperseded(
-      run,
-      items,
-      buildRecordAfterRefreshRejection(record, cause, run.host.clock.now()),
-      record,
-    );
-  return needsLoginError(run.settings.profile, detail, record, flowOptionOf(run, record.sid));
+    await writeIfCurrent(run, items, rejectedRecord(record, cause, run.host.clock.now()), record);
+  return needsLoginError(run.settings.profile, detail, record, flowOfSession(run, record.sid));
 }
 
 async function refreshFound(
   run: RefreshRun,
   items: OpenStore,
   found: FoundSession,
-  cause: TokenRefreshCause,
-): Promise<SessionRefreshResult> {
+  cause: RefreshCause,
+): Promise<RefreshResult> {
   const { store, host } = run;
   const client = await clientOf(run);
   requireWritable(run);
   const sentAt = Math.floor(host.clock.now() / 1000);
   const errorContext = errorContextOf(run, client, found.record);
-  const ended = buildRecordAfterRefreshRejection(found.record, cause, host.clock.now());
+  const ended = rejectedRecord(found.record, cause, host.clock.now());
   const endedContext = endedContextOf(run, ended, errorContext);
   const request = refreshRequest(client, found.record.refreshToken ?? ended.accessToken);
   let grant: TokenGrant | undefined;
   let failure: CliError | undefined;
-  const steps: RefreshSteps<CredentialRecord> = {
+  const steps: RefreshSteps<SessionRecord> = {
     codec: recordCodec,
     journal: withSpaceErrors(
       store.journal(found.record.sid, (stage) => reached(run, stage === 'written' ? 'K7-written' : 'K8-sealed')),
@@ -185,7 +180,7 @@ async function refreshFound(
     sleep: (ms) => host.clock.sleep(ms),
     read: async () => (await readUsableSession(run, items)).record,
     write: async (next) => {
-      const written = await writeUnlessSuperseded(run, items, next, found.record);
+      const written = await writeIfCurrent(run, items, next, found.record);
       if (isUnavailable(written)) throw new StoreFailure(written);
       return written.kind === 'done';
     },
@@ -255,7 +250,7 @@ function noSpaceError(error: unknown): CliError {
 /** The store did not take the new record: it is in the journal, which later commands read, or it is lost with this command. */
 async function reportUnstored({ store, settings, warn }: SessionRun, error: unknown, isKept: boolean): Promise<void> {
   if (!(error instanceof StoreFailure)) throw error;
-  const { message, detail, hint } = storeUnavailableError(error.unavailable, settings.profile);
+  const { message, detail, hint } = unavailableError(error.unavailable, settings.profile);
   const what = `could not store the refreshed session in the ${describeStore(store)}`;
   if (isKept) {
     const consequence = 'an encrypted copy in the state folder is used by later commands';
@@ -271,53 +266,51 @@ async function reportUnstored({ store, settings, warn }: SessionRun, error: unkn
  * processes only on file systems that share locks. `superseded` means that the store contains a newer grant, another session or
  * no session, and was not changed.
  */
-export async function writeUnlessSuperseded(
+export async function writeIfCurrent(
   { store }: Pick<SessionRun, 'store'>,
   items: OpenStore,
-  next: CredentialRecord,
-  sent: CredentialRecord,
+  next: SessionRecord,
+  sent: SessionRecord,
 ): Promise<ItemWritten | { readonly kind: 'superseded' }> {
   const item = await items.read('credential');
   if (item.kind === 'unavailable') return item;
-  const stored = item.kind === 'found' ? decodeCredentialRecord(item.value.reveal()) : undefined;
-  if (stored !== undefined && isSameCredentialRecord(stored, next)) return { kind: 'done' };
-  return canRefreshReplaceCredentialRecord(stored, sent)
-    ? writeCredentialRecord(store, items, next)
-    : { kind: 'superseded' };
+  const stored = item.kind === 'found' ? decodeRecord(item.value.reveal()) : undefined;
+  if (stored !== undefined && isSameRecord(stored, next)) return { kind: 'done' };
+  return canReplace(stored, sent) ? writeRecord(store, items, next) : { kind: 'superseded' };
 }
 
 /**
  * Revokes a grant of another account or team, with which a refresh was answered; the session stays ended. The caller must have
  * the lock of the profile. @returns the error, which names both accounts
  */
-async function endGrantOfOtherAccount(run: SessionRun, items: OpenStore, record: CredentialRecord): Promise<CliError> {
+async function endGrantOfOtherAccount(run: SessionRun, items: OpenStore, record: SessionRecord): Promise<CliError> {
   const { otherGrant, refreshToken: _other, ...rest } = record;
-  if (otherGrant === undefined || otherGrant.isRevoked) return otherAccountGrantError(run, record);
-  const isRevoked = await revokeTokenGrant({ ...run, client: await clientOf(run) }, record);
+  if (otherGrant === undefined || otherGrant.isRevoked) return otherAccountError(run, record);
+  const isRevoked = await revokeGrant({ ...run, client: await clientOf(run) }, record);
   const ended = isRevoked ? { ...rest, otherGrant: { ...otherGrant, isRevoked } } : record;
-  const written = await writeUnlessSuperseded(run, items, ended, record);
+  const written = await writeIfCurrent(run, items, ended, record);
   if (written.kind === 'done')
     await run.store
       .journal(ended.sid)
       .remove()
       .catch(() => undefined);
-  return otherAccountGrantError(run, ended);
+  return otherAccountError(run, ended);
 }
 
 /** Stores the names of the account, and warns about a narrower scope. */
 async function reportGrant(
   { host, settings, warn }: SessionRun,
-  before: CredentialRecord,
-  record: CredentialRecord,
+  before: SessionRecord,
+  record: SessionRecord,
   grant: TokenGrant,
 ): Promise<void> {
   const [earlier, granted] = [scopeWords(before.scope), scopeWords(record.scope)];
   if (granted.length < earlier.length && granted.every((word) => earlier.includes(word)))
     await warn(`the server reduced the scope of the session from "${earlier.join(' ')}" to "${granted.join(' ')}"`);
-  updateAccountFileAfterRefresh(host.folders.config, settings.profileName, record, grant.info);
+  updateAccount(host.folders.config, settings.profileName, record, grant.info);
 }
 
-function errorContextOf(run: SessionRun, client: OAuthClient, record: CredentialRecord): TokenErrorContext {
+function errorContextOf(run: SessionRun, client: OAuthClient, record: SessionRecord): ErrorContext {
   const { profile } = run.settings;
   return {
     operation: 'refresh',
@@ -325,18 +318,18 @@ function errorContextOf(run: SessionRun, client: OAuthClient, record: Credential
     profile,
     tokenParams: client.tokenParams,
     isSpecServer: record.accountUuid !== undefined,
-    loginCommand: formatLoginCommand(profile, record.scope, flowOptionOf(run, record.sid)),
+    loginCommand: loginCommand(profile, record.scope, flowOfSession(run, record.sid)),
     consequence: sessionKept,
   };
 }
 
 /** For the error that ends a session: the command that logs in to the same account, and a possible reason. */
-function endedContextOf(run: SessionRun, ended: CredentialRecord, context: TokenErrorContext): TokenErrorContext {
+function endedContextOf(run: SessionRun, ended: SessionRecord, context: ErrorContext): ErrorContext {
   const { consequence: _kept, ...rest } = context;
   const mayMissCredentials = context.tokenParams === 'query' && !context.isSpecServer;
   return {
     ...rest,
-    loginCommand: formatReauthenticateCommand(run.settings.profile, ended, flowOptionOf(run, ended.sid)),
+    loginCommand: reloginCommand(run.settings.profile, ended, flowOfSession(run, ended.sid)),
     ...(mayMissCredentials
       ? { consequence: 'a refresh with token_params query sends no client credentials, which some servers require' }
       : {}),

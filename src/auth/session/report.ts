@@ -1,19 +1,13 @@
 import { personalTeamValue } from '../../base/identity.ts';
 import { formatDuration } from '../../base/text.ts';
-import type { LoggedInAccount, LoginSessionFlow } from './account.ts';
-import {
-  type AccessTokenExpiryState,
-  type CredentialRecord,
-  computeTokenSecondsLeft,
-  getTokenFreshness,
-  isTokenExpiryKnown,
-} from './record.ts';
+import type { SessionFlow, StoredAccount } from './account.ts';
+import { type Freshness, freshnessOf, isExpiryKnown, type SessionRecord, secondsLeft } from './record.ts';
 import type { StoreKind } from './store.ts';
 
-export type ReportedSessionState = AccessTokenExpiryState | 'in_doubt' | 'needs_login';
+export type ReportedState = Freshness | 'in_doubt' | 'needs_login';
 
 /** The JSON output of `auth login` and `auth status`, which contains no token. */
-export interface LoginSessionReport {
+export interface LoginReport {
   readonly profile: string;
   readonly name?: string;
   readonly email?: string;
@@ -25,12 +19,12 @@ export interface LoginSessionReport {
   readonly scope_verified: boolean;
   /** The expiry in ISO 8601; null if it is not known. */
   readonly expires_at: string | null;
-  readonly flow: LoginSessionFlow;
+  readonly flow: SessionFlow;
   readonly store: StoreKind;
 }
 
-export interface LoginStatusReport extends LoginSessionReport {
-  readonly state: ReportedSessionState;
+export interface StatusReport extends LoginReport {
+  readonly state: ReportedState;
   readonly pending_write: boolean;
   /** Seconds until the access token expires; 0 after the expiry, null if the expiry is not known. */
   readonly expires_in: number | null;
@@ -38,12 +32,12 @@ export interface LoginStatusReport extends LoginSessionReport {
   readonly sandbox: boolean;
 }
 
-export function buildLoginSessionReport(
+export function loginReport(
   profile: string,
-  record: CredentialRecord,
-  account: LoggedInAccount | undefined,
+  record: SessionRecord,
+  account: StoredAccount | undefined,
   store: StoreKind,
-): LoginSessionReport {
+): LoginReport {
   const known = account?.sid === record.sid ? account : undefined;
   const fields = [
     ['name', known?.name],
@@ -70,29 +64,25 @@ export function buildLoginSessionReport(
  * expired and the session has no refresh token. `in_doubt`: the last refresh was interrupted, and the next command checks
  * whether the server processed it.
  */
-export function determineReportedSessionState(
-  record: CredentialRecord,
-  nowMs: number,
-  inDoubt = false,
-): ReportedSessionState {
-  const state = getTokenFreshness(record, nowMs);
+export function reportedState(record: SessionRecord, nowMs: number, inDoubt = false): ReportedState {
+  const state = freshnessOf(record, nowMs);
   if (record.otherGrant !== undefined) return 'needs_login';
   if (state === 'expired' && record.refreshToken === undefined) return 'needs_login';
   return inDoubt ? 'in_doubt' : state;
 }
 
-export function computeReportedTokenSecondsLeft(record: CredentialRecord, nowMs: number): number | null {
-  if (!isTokenExpiryKnown(record)) return null;
-  return Math.max(0, computeTokenSecondsLeft(record, nowMs));
+export function reportedSecondsLeft(record: SessionRecord, nowMs: number): number | null {
+  if (!isExpiryKnown(record)) return null;
+  return Math.max(0, secondsLeft(record, nowMs));
 }
 
-export function formatTokenExpiry(record: CredentialRecord): string {
+export function describeExpiry(record: SessionRecord): string {
   const end = expiryOf(record);
   return end === null ? 'lifetime not known' : `until ${end}`;
 }
 
-function expiryOf(record: CredentialRecord): string | null {
-  return isTokenExpiryKnown(record) ? new Date(record.expiresAt * 1000).toISOString() : null;
+function expiryOf(record: SessionRecord): string | null {
+  return isExpiryKnown(record) ? new Date(record.expiresAt * 1000).toISOString() : null;
 }
 
 const daySeconds = 86_400;
@@ -101,7 +91,7 @@ const daySeconds = 86_400;
  * Describes how long an access token is valid, in local time: `for 30 d (20 Dec)`, `for 5 h (until 14:05)`. `expiresAt`
  * is in seconds since the epoch.
  */
-export function describeTokenLifetime(expiresAt: number, nowMs: number): string {
+export function describeLifetime(expiresAt: number, nowMs: number): string {
   const left = Math.max(0, expiresAt - Math.floor(nowMs / 1000));
   const end = new Date(expiresAt * 1000);
   if (left >= 2 * daySeconds) {

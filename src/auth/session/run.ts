@@ -4,18 +4,18 @@ import type { HeldFileLock } from '../../platform/file-lock.ts';
 import type { CommandHttpSenderOptions, HostSystem } from '../../platform/host.ts';
 import type { HttpSender } from '../../platform/http-sender.ts';
 import type { OAuthClient } from '../oauth/index.ts';
-import { readLoggedInAccountFile } from './account.ts';
+import { readAccount } from './account.ts';
 import type { FailpointObserver } from './failpoints.ts';
-import { formatLoginFlowOption } from './hints.ts';
-import { sendAccessTokenProbe, type TokenAcceptance } from './probe.ts';
-import type { SessionServerBinding } from './record.ts';
+import { flowOption } from './hints.ts';
+import { sendProbe, type TokenAcceptance } from './probe.ts';
+import type { Binding } from './record.ts';
 import type { CredentialStore } from './store.ts';
 
 /** What login, refresh and logout of one profile work with. The context creates it, once for each profile. */
 export interface SessionRun extends FailpointObserver {
   readonly host: Pick<HostSystem, 'env' | 'folders' | 'clock' | 'random' | 'signals'>;
   readonly settings: ResolvedProfileSettings;
-  readonly binding: SessionServerBinding;
+  readonly binding: Binding;
   readonly store: CredentialStore;
   /** Waits for the lock of the profile, which excludes every other change of its session. */
   readonly lock: () => Promise<HeldFileLock>;
@@ -38,14 +38,14 @@ export async function probeToken(
   token: Secret,
   signal: AbortSignal,
 ): Promise<TokenAcceptance> {
-  return sendAccessTokenProbe(await send({ fresh: true }), binding.baseOrigin, token, signal);
+  return sendProbe(await send({ fresh: true }), binding.baseOrigin, token, signal);
 }
 
 /** The option of `auth login` that selects the flow of this session. */
-export function flowOptionOf(
+export function flowOfSession(
   { host, settings }: Pick<SessionRun, 'host' | 'settings'>,
   sid: string,
 ): readonly string[] {
-  const account = readLoggedInAccountFile(host.folders.config, settings.profileName);
-  return formatLoginFlowOption(account?.sid === sid ? account.flow : undefined, settings.values.flow);
+  const account = readAccount(host.folders.config, settings.profileName);
+  return flowOption(account?.sid === sid ? account.flow : undefined, settings.values.flow);
 }

@@ -11,38 +11,32 @@ import {
   type TokenResult,
 } from '../oauth/index.ts';
 import type { RefreshAnswer } from './core.ts';
-import {
-  isServerFailureStatus,
-  joinDetails,
-  type TokenErrorContext,
-  tokenEndpointError,
-  tokenRequestWithoutResponseError,
-} from './errors.ts';
+import { type ErrorContext, isServerFailure, joinDetails, noResponseError, tokenError } from './errors.ts';
 import { type FailpointObserver, reached } from './failpoints.ts';
-import { buildCredentialRecordOfResponse, buildRenewedCredentialRecord, type CredentialRecord } from './record.ts';
+import { recordOfResponse, renewedRecord, type SessionRecord } from './record.ts';
 import { type SessionRun, sendTokens } from './run.ts';
 
 export interface SendRefreshOptions {
-  readonly errorContext: TokenErrorContext;
+  readonly errorContext: ErrorContext;
   /** For the error of a refused refresh token. */
-  readonly endedContext: TokenErrorContext;
+  readonly endedContext: ErrorContext;
   /** Aborts all attempts of this command to refresh. */
   readonly deadline: AbortSignal;
   /** The time before the request, in seconds since the epoch. */
   readonly sentAt: number;
   /** The session; `inDoubt`: an earlier command sent a refresh request whose result is not known. */
-  readonly found: { readonly record: CredentialRecord; readonly inDoubt: boolean };
+  readonly found: { readonly record: SessionRecord; readonly inDoubt: boolean };
   /** The record to store after the server has refused the refresh token. */
-  readonly ended: CredentialRecord;
+  readonly ended: SessionRecord;
   /** Called with the record of a successful response as soon as its last byte was read. */
-  readonly keep: (next: CredentialRecord) => Promise<void>;
+  readonly keep: (next: SessionRecord) => Promise<void>;
 }
 
 type SentRefresh =
-  | Exclude<RefreshAnswer<CredentialRecord>, { readonly kind: 'granted' }>
+  | Exclude<RefreshAnswer<SessionRecord>, { readonly kind: 'granted' }>
   | {
       readonly kind: 'granted';
-      readonly next: CredentialRecord;
+      readonly next: SessionRecord;
       readonly grant?: TokenGrant;
       /** The error of a response that has a new refresh token, but is no valid grant. */
       readonly failure?: CliError;
@@ -58,27 +52,27 @@ export async function sendRefresh(
   const sent = await sendUntilAnswered(run, request, options);
   if (sent.kind === 'failed') return sent;
   const { raw, earlierFailure } = sent;
-  const errorContext: TokenErrorContext = { ...options.errorContext, earlierFailure };
+  const errorContext: ErrorContext = { ...options.errorContext, earlierFailure };
   const result = decodeTokenResponse(raw);
   if (result.kind === 'granted') {
-    const next = buildRenewedCredentialRecord(found.record, result.grant, sentAt);
+    const next = renewedRecord(found.record, result.grant, sentAt);
     return { kind: 'granted', next, grant: result.grant };
   }
-  const partial = buildCredentialRecordOfResponse(found.record, result, sentAt);
+  const partial = recordOfResponse(found.record, result, sentAt);
   if (partial !== undefined)
     return {
       kind: 'granted',
       next: partial,
-      failure: tokenEndpointError(result, { ...errorContext, consequence: newTokenKept }),
+      failure: tokenError(result, { ...errorContext, consequence: newTokenKept }),
     };
   // A malformed response with a success status may contain a grant.
   const mayBeProcessed = found.inDoubt || isSuccessStatus(raw);
   if (isInvalidGrant(result)) {
-    const error = tokenEndpointError(result, { ...endedContext, earlierFailure });
+    const error = tokenError(result, { ...endedContext, earlierFailure });
     return { kind: 'ended', ended, error, mayBeProcessed };
   }
   // The result of an earlier request is known only from a grant or from the error invalid_grant.
-  const error = tokenEndpointError(result, errorContext);
+  const error = tokenError(result, errorContext);
   return { kind: 'failed', error, mayBeProcessed: mayBeProcessed || earlierFailure !== undefined };
 }
 
@@ -117,7 +111,7 @@ async function sendUntilAnswered(
       complete = response;
       if (!isFirst || !isSuccessStatus(response)) return;
       const answer = decodeTokenResponse({ ...response, contentType: '' });
-      const next = buildCredentialRecordOfResponse(found.record, answer, sentAt);
+      const next = recordOfResponse(found.record, answer, sentAt);
       if (next !== undefined) await keep(next);
     };
     try {
@@ -131,13 +125,12 @@ async function sendUntilAnswered(
       const failure = `an earlier response to the same request had status ${raw.status}`;
       const earlierFailure = earlierThan(failure);
       const answered: AnsweredRequest = { kind: 'answered', raw, earlierFailure };
-      if (raw.status !== 429 && !isServerFailureStatus(raw.status)) return answered;
+      if (raw.status !== 429 && !isServerFailure(raw.status)) return answered;
       const isOver = raw.status === 429 ? ++unsent > 2 : ++doubtful > 1;
       const result = decodeTokenResponse(raw);
       // The error code ends the session, whatever the status is, but only when the request was repeated.
       if (isOver && isInvalidGrant(result)) return answered;
-      if (isOver && result.kind !== 'granted')
-        return failed(tokenEndpointError(result, { ...errorContext, earlierFailure }));
+      if (isOver && result.kind !== 'granted') return failed(tokenError(result, { ...errorContext, earlierFailure }));
       if (raw.status !== 429) firstFailure ??= failure;
     } catch (error) {
       if (!(error instanceof HttpSendError)) throw error;
@@ -149,7 +142,7 @@ async function sendUntilAnswered(
       // Another attempt would meet the same certificate, or the same proxy with the same credentials.
       if (isOver || error.isFinal)
         return failed(
-          tokenRequestWithoutResponseError(error, 'refresh', {
+          noResponseError(error, 'refresh', {
             detail: joinDetails(earlierThan(failure), doubtful > 0 ? outcomeUnknown : sessionKept),
           }),
         );

@@ -14,15 +14,9 @@ import {
   requireReplaceable,
   writeSecretFile,
 } from '../../platform/secret-file.ts';
-import { formatCommandForProfile } from './hints.ts';
+import { commandFor } from './hints.ts';
 import { createFileJournal, type Journal, openEntries } from './journal.ts';
-import {
-  journalPath,
-  listJournals,
-  listTemporaryFiles,
-  type ProfilePaths,
-  readOrCreateKeychainAccount,
-} from './paths.ts';
+import { journalPath, keychainAccount, listJournals, listTemporary, type ProfilePaths } from './paths.ts';
 import { maxRecordLength } from './record.ts';
 
 /** The items of a profile in the credential store: the session, and the client secret of the registered application. */
@@ -82,7 +76,7 @@ export interface CredentialStore {
   withItems<T>(work: (items: OpenStore) => Promise<T>, lock?: HeldFileLock): Promise<T>;
 }
 
-export interface OpenStoreOptions {
+export interface StoreOptions {
   /** Time limit of one keychain operation in milliseconds. */
   readonly limit: number;
   /** Called when the keychain waits for a person. */
@@ -94,17 +88,17 @@ export function openStore(
   host: Pick<HostSystem, 'folders' | 'keychain' | 'platform' | 'random'>,
   place: ProfilePaths,
   { profile, values }: ResolvedProfileSettings,
-  { limit, onWaiting }: OpenStoreOptions,
+  { limit, onWaiting }: StoreOptions,
 ): CredentialStore {
   for (const folder of [host.folders.state, place.folder]) requireOwnFolder(folder);
   if (values.credential_store === 'file') return createFileStore(place, profile);
   const { keychain, platform } = host;
   let known: string | undefined;
-  const account = (): string => (known ??= readOrCreateKeychainAccount(place, host.random));
+  const account = (): string => (known ??= keychainAccount(place, host.random));
   return createKeychainStore({ profile, place, keychain, platform, limit, onWaiting, account });
 }
 
-export interface KeychainStoreOptions extends OpenStoreOptions {
+export interface KeychainStoreOptions extends StoreOptions {
   readonly profile: ProfileReference;
   readonly place: ProfilePaths;
   readonly keychain: Keychain;
@@ -244,7 +238,7 @@ export function requireAvailable<T extends { readonly kind: string }>(
   result: T | StoreUnavailable,
   profile: ProfileReference,
 ): Exclude<T, StoreUnavailable> {
-  if (isUnavailable(result)) throw storeUnavailableError(result, profile);
+  if (isUnavailable(result)) throw unavailableError(result, profile);
   return result as Exclude<T, StoreUnavailable>;
 }
 
@@ -258,7 +252,7 @@ export function isUnavailable(result: { readonly kind: string }): result is Stor
 }
 
 /** Creates the error `keychain_unavailable` with the hint for the reason. */
-export function storeUnavailableError(unavailable: StoreUnavailable, profile: ProfileReference): CliError {
+export function unavailableError(unavailable: StoreUnavailable, profile: ProfileReference): CliError {
   const { why, reason, hint: given } = unavailable;
   const { message, hint } = storeErrorTexts[why];
   return new CliError('keychain_unavailable', message, {
@@ -289,7 +283,7 @@ interface StoreErrorText {
 }
 
 const fileStoreHint = (profile: ProfileReference): string =>
-  `store sessions in files of mode 0600 with ${formatCommandForProfile(profile, 'config set credential_store file')}`;
+  `store sessions in files of mode 0600 with ${commandFor(profile, 'config set credential_store file')}`;
 
 const storeErrorTexts: Readonly<Record<StoreUnavailable['why'], StoreErrorText>> = {
   locked: {
@@ -313,16 +307,13 @@ const storeErrorTexts: Readonly<Record<StoreUnavailable['why'], StoreErrorText>>
 };
 
 /** The application for which a client secret was registered; the secret is sent only to the server of this application. */
-export interface ClientSecretBinding {
+export interface Application {
   readonly authOrigin: string;
   readonly clientId: string;
 }
 
 /** Reads the stored client secret of exactly this application; undefined when there is none. */
-export async function readStoredClientSecret(
-  store: CredentialStore,
-  binding: ClientSecretBinding,
-): Promise<Secret | undefined> {
+export async function readClientSecret(store: CredentialStore, binding: Application): Promise<Secret | undefined> {
   const item = requireAvailable(await store.withItems((items) => items.read('client')), store.profile);
   if (item.kind === 'absent') return undefined;
   const json = tryParseJson(item.value.reveal());
@@ -337,7 +328,7 @@ export async function readStoredClientSecret(
 /** Stores the client secret and reads it back. Throws `keychain_unavailable` when the client secret cannot be stored. */
 export async function writeClientSecret(
   store: CredentialStore,
-  { clientId, authOrigin }: ClientSecretBinding,
+  { clientId, authOrigin }: Application,
   secret: Secret,
 ): Promise<void> {
   const fields = { v: 1, client_id: clientId, auth_origin: authOrigin, client_secret: secret.reveal() };
@@ -346,7 +337,7 @@ export async function writeClientSecret(
 }
 
 /** Deletes the client secret of the profile if it has one. Throws `keychain_unavailable`. */
-export async function removeStoredClientSecret(store: CredentialStore, lock: HeldFileLock): Promise<void> {
+export async function removeClientSecret(store: CredentialStore, lock: HeldFileLock): Promise<void> {
   await store.withItems(async (items) => {
     const item = requireAvailable(await items.read('client'), store.profile);
     if (item.kind === 'found') requireAvailable(await items.remove('client'), store.profile);
@@ -362,7 +353,7 @@ const keepDays = 35;
  * A file that cannot be removed now is removed by a later command.
  */
 export function removeLeftovers({ place }: CredentialStore, sid: string, nowMs: number): void {
-  for (const path of listTemporaryFiles(place)) unlessFailed(() => removeFileDurably(path));
+  for (const path of listTemporary(place)) unlessFailed(() => removeFileDurably(path));
   for (const other of listJournals(place))
     if (other.sid !== sid) unlessFailed(() => isOld(other.path, nowMs) && removeFileDurably(other.path));
 }
@@ -376,7 +367,7 @@ function isOld(path: string, nowMs: number): boolean {
  * Deletes the journals and the temporary files of a profile. Profile names contain no dot, so the pattern matches no file of
  * another profile. The lock files are not deleted: they contain no secret, and another process may have locked them.
  */
-export function removeJournalAndTemporaryFiles(place: ProfilePaths): void {
+export function removeProfileFiles(place: ProfilePaths): void {
   const { folder, profile } = place;
   for (const name of listFolder(folder)) {
     const isJournal = name.startsWith(`${profile}.`) && /\.wal(\.\d+\.next)?$/.test(name);

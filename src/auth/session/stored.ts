@@ -2,19 +2,12 @@ import { CliError } from '../../base/errors.ts';
 import { describeAccount } from '../../base/identity.ts';
 import { sanitizeLine } from '../../base/sanitize.ts';
 import type { ProfileReference } from '../../config/settings.ts';
-import { type EndedSession, formatLoginCommand, formatReauthenticateCommand, tokenInputOptionName } from './hints.ts';
+import { type EndedSession, loginCommand, reloginCommand, withTokenOption } from './hints.ts';
 import { findNewest, type Newest } from './journal.ts';
 import { listJournals } from './paths.ts';
-import {
-  type CredentialRecord,
-  decodeCredentialRecord,
-  encodeCredentialRecord,
-  isCredentialRecordOfServerBinding,
-  recordCodec,
-  type SessionServerBinding,
-} from './record.ts';
-import { describeTokenLifetime } from './report.ts';
-import { flowOptionOf, type SessionRun } from './run.ts';
+import { type Binding, belongsTo, decodeRecord, encodeRecord, recordCodec, type SessionRecord } from './record.ts';
+import { describeLifetime } from './report.ts';
+import { flowOfSession, type SessionRun } from './run.ts';
 import {
   type CredentialStore,
   fileUnavailable,
@@ -22,21 +15,21 @@ import {
   type OpenStore,
   requireAvailable,
   type StoreUnavailable,
-  storeUnavailableError,
+  unavailableError,
 } from './store.ts';
 
 /** The stored session of a profile, compared with the current settings of the profile. */
-export type StoredSessionReadResult =
+export type StoredSession =
   | FoundSession
   /** `orphaned` is true if journals of a refresh exist, but the item of their session is missing in the keychain. */
   | { readonly kind: 'absent'; readonly orphaned: boolean }
   | { readonly kind: 'damaged' }
   /** A session that belongs to other servers or another client ID than the profile, so it is neither changed nor sent. */
-  | { readonly kind: 'elsewhere'; readonly record: CredentialRecord }
+  | { readonly kind: 'elsewhere'; readonly record: SessionRecord }
   | StoreUnavailable;
 
 /** A session with its newest record, which is in the store or in the journal. */
-export interface FoundSession extends Newest<CredentialRecord> {
+export interface FoundSession extends Newest<SessionRecord> {
   readonly kind: 'found';
   /** Whether only the journal contains the record. */
   readonly pending: boolean;
@@ -45,11 +38,7 @@ export interface FoundSession extends Newest<CredentialRecord> {
 }
 
 /** Reads the newest record of the session by the rule that applies to every reader (docs/sessions.md), without a lock. */
-export async function readStoredSession(
-  store: CredentialStore,
-  items: OpenStore,
-  binding: SessionServerBinding,
-): Promise<StoredSessionReadResult> {
+export async function readSession(store: CredentialStore, items: OpenStore, binding: Binding): Promise<StoredSession> {
   const item = await items.read('credential');
   if (item.kind === 'unavailable') return item;
   try {
@@ -60,9 +49,9 @@ export async function readStoredSession(
     // A folder that cannot be listed may contain a newer record, so the session is unavailable.
     return fileUnavailable(error);
   }
-  const record = decodeCredentialRecord(item.value.reveal());
+  const record = decodeRecord(item.value.reveal());
   if (record === undefined) return { kind: 'damaged' };
-  if (!isCredentialRecordOfServerBinding(record, binding)) return { kind: 'elsewhere', record };
+  if (!belongsTo(record, binding)) return { kind: 'elsewhere', record };
   const newest = await readNewest(store, record);
   const pending = newest.onlyCopy !== undefined;
   const isTooLong = findTooLong(store, newest.record) !== undefined;
@@ -74,7 +63,7 @@ export async function readStoredSession(
  * The newest record of the session of `stored`. A journal that cannot be read may have a newer record: the session is then in
  * doubt, and no refresh is sent.
  */
-export async function readNewest(store: CredentialStore, stored: CredentialRecord): Promise<Newest<CredentialRecord>> {
+export async function readNewest(store: CredentialStore, stored: SessionRecord): Promise<Newest<SessionRecord>> {
   try {
     return findNewest(await store.journal(stored.sid).read(), stored, recordCodec);
   } catch {
@@ -83,11 +72,7 @@ export async function readNewest(store: CredentialStore, stored: CredentialRecor
 }
 
 /** Returns the stored session; throws `not_logged_in`, `needs_login` or `keychain_unavailable` when there is no usable session. */
-export function requireStoredSession(
-  stored: StoredSessionReadResult,
-  profile: ProfileReference,
-  location: string,
-): FoundSession {
+export function requireSession(stored: StoredSession, profile: ProfileReference, location: string): FoundSession {
   const known = requireAvailable(stored, profile);
   switch (known.kind) {
     case 'found':
@@ -96,12 +81,12 @@ export function requireStoredSession(
       if (known.orphaned)
         throw needsLoginError(profile, `the item of the session is missing in the credential store: ${location}`);
       throw new CliError('not_logged_in', `profile "${profile.name}" is not logged in`, {
-        hint: formatLoginCommand(profile),
+        hint: loginCommand(profile),
       });
     case 'damaged':
       throw new CliError('not_logged_in', 'the stored session is damaged or was written by a newer version', {
         detail: `the session was not changed: ${location}`,
-        hint: formatLoginCommand(profile),
+        hint: loginCommand(profile),
       });
     case 'elsewhere':
       throw new CliError('not_logged_in', `profile "${profile.name}" is logged in to other servers`, {
@@ -116,40 +101,33 @@ export function requireStoredSession(
   }
 }
 
-export function requireCredentialRecord(
-  stored: StoredSessionReadResult,
-  profile: ProfileReference,
-  location: string,
-): CredentialRecord {
-  return requireStoredSession(stored, profile, location).record;
+export function requireRecord(stored: StoredSession, profile: ProfileReference, location: string): SessionRecord {
+  return requireSession(stored, profile, location).record;
 }
 
 /** Writes the session record and reads it back. If the result is `unavailable`, the previous item may still be stored. */
-export async function writeCredentialRecord(
+export async function writeRecord(
   store: CredentialStore,
   items: OpenStore,
-  record: CredentialRecord,
+  record: SessionRecord,
 ): Promise<ItemWritten> {
-  return findTooLong(store, record) ?? items.write('credential', encodeCredentialRecord(record));
+  return findTooLong(store, record) ?? items.write('credential', encodeRecord(record));
 }
 
 /**
  * Throws `keychain_unavailable` for a record that is too long. The length is checked before a write, because a keychain may
  * truncate the item.
  */
-export function requireCredentialRecordLengthLimit(
-  store: Pick<CredentialStore, 'maxLength' | 'profile'>,
-  record: CredentialRecord,
-): void {
+export function requireLength(store: Pick<CredentialStore, 'maxLength' | 'profile'>, record: SessionRecord): void {
   const tooLong = findTooLong(store, record);
-  if (tooLong !== undefined) throw storeUnavailableError(tooLong, store.profile);
+  if (tooLong !== undefined) throw unavailableError(tooLong, store.profile);
 }
 
 function findTooLong(
   { maxLength = Number.POSITIVE_INFINITY }: Pick<CredentialStore, 'maxLength'>,
-  record: CredentialRecord,
+  record: SessionRecord,
 ): StoreUnavailable | undefined {
-  const { length } = encodeCredentialRecord(record).reveal();
+  const { length } = encodeRecord(record).reveal();
   if (length <= maxLength) return undefined;
   const reason = `the record has ${length} characters; a keychain item can store ${maxLength}`;
   return { kind: 'unavailable', why: 'too_long', reason };
@@ -157,7 +135,7 @@ function findTooLong(
 
 /**
  * The error `needs_login`; with `session`, its hint is a login to the same account and scope, without a page if possible.
- * @param flow the option that selects the flow of the session (`formatLoginFlowOption`)
+ * @param flow the option that selects the flow of the session (`flowOption`)
  */
 export function needsLoginError(
   profile: ProfileReference,
@@ -165,18 +143,18 @@ export function needsLoginError(
   session?: EndedSession,
   flow: readonly string[] = [],
 ): CliError {
-  return new CliError('needs_login', sessionEndedMessage(profile), {
+  return new CliError('needs_login', endedMessage(profile), {
     detail,
-    hint: session?.isGivenToken === true ? newTokenHint(profile) : formatReauthenticateCommand(profile, session, flow),
+    hint: session?.isGivenToken === true ? newTokenHint(profile) : reloginCommand(profile, session, flow),
   });
 }
 
 function newTokenHint(profile: ProfileReference): string {
-  return `log in again with a new access token: ${formatLoginCommand(profile, undefined, [tokenInputOptionName])}`;
+  return `log in again with a new access token: ${loginCommand(profile, undefined, [withTokenOption])}`;
 }
 
 /** Why there is no refresh token, as a clause. */
-export function whyNotRenewable({ isGivenToken, isRefused }: CredentialRecord): string {
+export function whyNotRenewable({ isGivenToken, isRefused }: SessionRecord): string {
   if (isGivenToken === true) return 'the session cannot be renewed';
   return isRefused === true
     ? 'the authorization server has refused its refresh token'
@@ -184,16 +162,16 @@ export function whyNotRenewable({ isGivenToken, isRefused }: CredentialRecord): 
 }
 
 /** The error `needs_login` of `auth refresh` for a session without a refresh token whose access token is still valid. */
-export function sessionNotRenewableError(
+export function notRenewableError(
   profile: ProfileReference,
-  record: CredentialRecord,
+  record: SessionRecord,
   flow: readonly string[],
   nowMs: number,
 ): CliError {
   const { isGivenToken, isRefused } = record;
   const reason =
     isRefused === true ? 'the authorization server has refused its refresh token' : 'it has no refresh token';
-  const valid = `the access token is valid ${describeTokenLifetime(record.expiresAt, nowMs)}`;
+  const valid = `the access token is valid ${describeLifetime(record.expiresAt, nowMs)}`;
   return new CliError('needs_login', `cannot refresh the session of profile "${profile.name}": ${reason}`, {
     detail:
       isGivenToken === true
@@ -204,25 +182,22 @@ export function sessionNotRenewableError(
     hint:
       isGivenToken === true
         ? newTokenHint(profile)
-        : `log in again before the access token expires: ${formatLoginCommand(profile, record.scope, flow)}`,
+        : `log in again before the access token expires: ${loginCommand(profile, record.scope, flow)}`,
   });
 }
 
 /** The error `needs_login` of a session that ended because a refresh was answered with a grant of another account or team. */
-export function otherAccountGrantError(run: Pick<SessionRun, 'host' | 'settings'>, record: CredentialRecord): CliError {
+export function otherAccountError(run: Pick<SessionRun, 'host' | 'settings'>, record: SessionRecord): CliError {
   const { otherGrant } = record;
   const revoked = otherGrant?.isRevoked === true ? 'was revoked' : 'is not used, and could not be revoked yet';
   const detail = `the session belongs to ${describeAccount(record)}; the server answered a refresh for ${sanitizeLine(describeAccount(otherGrant ?? {}))}; that grant ${revoked}`;
-  return needsLoginError(run.settings.profile, detail, record, flowOptionOf(run, record.sid));
+  return needsLoginError(run.settings.profile, detail, record, flowOfSession(run, record.sid));
 }
 
-export function sessionEndedMessage(profile: ProfileReference): string {
+export function endedMessage(profile: ProfileReference): string {
   return `the session of profile "${profile.name}" has ended`;
 }
 
-export async function loadStoredSession(
-  store: CredentialStore,
-  binding: SessionServerBinding,
-): Promise<StoredSessionReadResult> {
-  return store.withItems((items) => readStoredSession(store, items, binding));
+export async function loadSession(store: CredentialStore, binding: Binding): Promise<StoredSession> {
+  return store.withItems((items) => readSession(store, items, binding));
 }

@@ -6,14 +6,8 @@ import { resolveConfigAndStateFolders } from '../../platform/folders.ts';
 import type { ProcessEnvironment } from '../../platform/host.ts';
 import { requireOwnFolder } from '../../platform/own-folder.ts';
 import { readSecretFile } from '../../platform/secret-file.ts';
-import { listJournals, profilePaths, readExistingKeychainAccount } from './paths.ts';
-import {
-  computeTokenRefreshMarginSeconds,
-  computeTokenSecondsLeft,
-  decodeCredentialRecord,
-  findProfileServerBinding,
-  isCredentialRecordOfServerBinding,
-} from './record.ts';
+import { existingKeychainAccount, listJournals, profilePaths } from './paths.ts';
+import { belongsTo, decodeRecord, findBinding, refreshMargin, secondsLeft } from './record.ts';
 
 /**
  * Milliseconds to wait for the keychain. After the time limit, the program repeats the read in a helper process, which can wait
@@ -25,7 +19,7 @@ const keychainTimeoutMs = 1_000;
  * Reads the access token for `auth token`, with `--profile` at any place, without loading the whole program; if the result is
  * undefined, the whole program runs and reports any error. The fast path never writes, refreshes, prompts or unlocks.
  */
-export async function readAccessTokenOnFastPath(
+export async function readTokenFast(
   argv: readonly string[],
   env: ProcessEnvironment,
   platform: NodeJS.Platform,
@@ -39,7 +33,7 @@ export async function readAccessTokenOnFastPath(
   try {
     const folders = resolveConfigAndStateFolders(env, platform);
     const settings = resolveProfileSettings({ env, config: readConfigFile(folders.config), profile: typed.profile });
-    const binding = findProfileServerBinding(settings);
+    const binding = findBinding(settings);
     if (binding === undefined || settings.values.token_command !== undefined) return undefined;
     const place = profilePaths(folders.state, settings.profileName);
     for (const folder of [folders.state, place.folder]) requireOwnFolder(folder);
@@ -48,12 +42,10 @@ export async function readAccessTokenOnFastPath(
     const text =
       settings.values.credential_store === 'file'
         ? readSecretFile(place.credentialFile)
-        : await readKeychainText(readExistingKeychainAccount(place), env, platform, onBlocked);
-    const record = text === undefined ? undefined : decodeCredentialRecord(text);
-    if (record === undefined || !isCredentialRecordOfServerBinding(record, binding)) return undefined;
-    return computeTokenSecondsLeft(record, nowMs) > computeTokenRefreshMarginSeconds(record)
-      ? record.accessToken
-      : undefined;
+        : await readKeychainText(existingKeychainAccount(place), env, platform, onBlocked);
+    const record = text === undefined ? undefined : decodeRecord(text);
+    if (record === undefined || !belongsTo(record, binding)) return undefined;
+    return secondsLeft(record, nowMs) > refreshMargin(record) ? record.accessToken : undefined;
   } catch {
     // The normal path of the command encounters the same error and reports it.
     return undefined;

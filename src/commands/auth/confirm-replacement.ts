@@ -1,8 +1,4 @@
-import {
-  determineReportedSessionState,
-  formatCommandForProfile,
-  type StoredSessionReadResult,
-} from '../../auth/session/index.ts';
+import { commandFor, reportedState, type StoredSession } from '../../auth/session/index.ts';
 import { sanitizeLine } from '../../base/sanitize.ts';
 import type { ParsedArgs } from '../../cli/command.ts';
 import type { ResolvedProfileSettings } from '../../config/settings.ts';
@@ -15,7 +11,7 @@ import type { CommandContext } from '../../context.ts';
 export async function confirmSessionReplacement(
   context: CommandContext,
   settings: ResolvedProfileSettings,
-  stored: StoredSessionReadResult,
+  stored: StoredSession,
   args: ParsedArgs,
 ): Promise<boolean> {
   const found = describeReplacedSession(context, settings, stored);
@@ -29,7 +25,7 @@ export async function confirmSessionReplacement(
 function describeReplacedSession(
   { host }: CommandContext,
   { profile, profileName }: ResolvedProfileSettings,
-  stored: StoredSessionReadResult,
+  stored: StoredSession,
 ): { readonly text: string; readonly hint?: string } | undefined {
   if (stored.kind === 'damaged')
     return {
@@ -38,11 +34,11 @@ function describeReplacedSession(
     };
   if (stored.kind !== 'found' && stored.kind !== 'elsewhere') return undefined;
   const { record } = stored;
-  if (determineReportedSessionState(record, host.clock.now()) === 'needs_login') return undefined;
+  if (reportedState(record, host.clock.now()) === 'needs_login') return undefined;
   if (stored.kind === 'found') return { text: `Profile ${profileName} is already logged in.` };
   const application = record.clientId === '' ? 'no client ID' : `client ID ${sanitizeLine(record.clientId)}`;
   return {
     text: `Profile ${profileName} is logged in at ${record.authOrigin} (API ${record.baseOrigin}) with ${application}. This login replaces that session without revoking its tokens.`,
-    hint: `To revoke them, run ${formatCommandForProfile(profile, 'auth logout')} before the login.`,
+    hint: `To revoke them, run ${commandFor(profile, 'auth logout')} before the login.`,
   };
 }

@@ -1,5 +1,5 @@
 import { type AccountDetails, fetchAccountOfToken } from '../../api/account-details.ts';
-import { buildRefusedRequestHints } from '../../auth/session/index.ts';
+import { refusedHints } from '../../auth/session/index.ts';
 import { CliError, exitCodes } from '../../base/errors.ts';
 import { personalTeamValue } from '../../base/identity.ts';
 import type { ListView } from '../../cli/columns.ts';
@@ -80,7 +80,7 @@ export async function printEnvironmentTokenStatus(
   settings: ResolvedProfileSettings,
 ): Promise<void> {
   const api = await context.api(settings);
-  const account = await fetchAccountOfToken(api, buildRefusedRequestHints(settings, context.host.folders.config));
+  const account = await fetchAccountOfToken(api, refusedHints(settings, context.host.folders.config));
   await context.output.object(
     {
       source: 'CLOUDCTL_ACCESS_TOKEN',
@@ -115,7 +115,7 @@ export async function printTokenCommandStatus(
     await context.output.note('The program was not run. `--check` runs it and asks the server for the account.');
     return;
   }
-  const hints = buildRefusedRequestHints(settings, context.host.folders.config);
+  const hints = refusedHints(settings, context.host.folders.config);
   const account = await fetchAccountOfToken(await context.api(settings), hints);
   const { expiresAt: expires_at } = await session.token();
   await context.output.object(

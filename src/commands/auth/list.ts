@@ -1,10 +1,4 @@
-import {
-  determineReportedSessionState,
-  findProfileServerBinding,
-  loadStoredSession,
-  type ReportedSessionState,
-  readLoggedInAccountFile,
-} from '../../auth/session/index.ts';
+import { findBinding, loadSession, type ReportedState, readAccount, reportedState } from '../../auth/session/index.ts';
 import type { ListView } from '../../cli/columns.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { quietForJson } from '../../cli/quiet-for-json.ts';
@@ -19,7 +13,7 @@ interface ProfileRow {
   readonly auth_url: string | null;
   readonly email?: string;
   readonly team_name?: string;
-  readonly state: ReportedSessionState | 'logged_out' | 'unknown' | 'token_command';
+  readonly state: ReportedState | 'logged_out' | 'unknown' | 'token_command';
 }
 
 const view: ListView<ProfileRow> = {
@@ -69,7 +63,7 @@ async function profileRow(
   const isStored = context.config().profiles.has(profile);
   const settings = isStored ? context.storedSettings(profile) : context.sessionSettings();
   const hasSession = settings.values.token_command === undefined;
-  const account = hasSession ? readLoggedInAccountFile(context.host.folders.config, profile) : undefined;
+  const account = hasSession ? readAccount(context.host.folders.config, profile) : undefined;
   return {
     profile,
     current: source !== undefined,
@@ -83,12 +77,12 @@ async function profileRow(
 
 async function profileState(context: CommandContext, settings: ResolvedProfileSettings): Promise<ProfileRow['state']> {
   if (settings.values.token_command !== undefined) return 'token_command';
-  const binding = findProfileServerBinding(settings);
+  const binding = findBinding(settings);
   if (binding === undefined) return 'logged_out';
-  const stored = await loadStoredSession(await context.store(settings), binding);
+  const stored = await loadSession(await context.store(settings), binding);
   switch (stored.kind) {
     case 'found':
-      return determineReportedSessionState(stored.record, context.host.clock.now(), stored.inDoubt);
+      return reportedState(stored.record, context.host.clock.now(), stored.inDoubt);
     case 'absent':
       return stored.orphaned ? 'needs_login' : 'logged_out';
     case 'damaged':

@@ -1,5 +1,5 @@
 import type { ListenAddress, OnRefusedPeer } from '../../auth/loopback/index.ts';
-import { browserObstacle, type LoginDialog, openBrowserAndPrintLoginInstructions } from '../../auth/session/index.ts';
+import { browserObstacle, type LoginDialog, showInstructions } from '../../auth/session/index.ts';
 import { usageError } from '../../base/errors.ts';
 import { sanitizeLine } from '../../base/sanitize.ts';
 import type { ParsedArgs } from '../../cli/command.ts';
@@ -44,7 +44,7 @@ export function createLoginDialog(
     canContinue: prompts.interactive,
     onOtherScope: args.has('accept-scope') ? 'accept' : prompts.interactive ? confirmScope : 'refuse',
     showInstructions: async (addresses, { isContinued }) => {
-      const opened = await openBrowserAndPrintLoginInstructions(host, addresses, {
+      const opened = await showInstructions(host, addresses, {
         ...{ profile, runtimeEnvironment, obstacle, isContinued, pasting, limit },
         canOpen: isWanted && obstacle === undefined,
         listening: listen,

@@ -1,4 +1,4 @@
-import { buildLoginSessionReport, describeTokenLifetime, type LoginResult } from '../../auth/session/index.ts';
+import { describeLifetime, type LoginResult, loginReport } from '../../auth/session/index.ts';
 import { describeTeam } from '../../base/identity.ts';
 import { quietForJson } from '../../cli/quiet-for-json.ts';
 import { quoteShellArg } from '../../cli/shell-quote.ts';
@@ -42,7 +42,7 @@ export async function reportLogin(
   const { output } = context;
   const store = await context.store(settings);
   const { record, account } = result;
-  const shown = buildLoginSessionReport(settings.profileName, record, account, store.kind);
+  const shown = loginReport(settings.profileName, record, account, store.kind);
   if (output.format !== 'table') await output.object(shown, loginSessionListView);
   const who = [account.name, account.email === undefined ? undefined : `<${account.email}>`]
     .filter((part) => part !== undefined)
@@ -57,7 +57,7 @@ export async function reportLogin(
     who === '' ? 'Logged in; the server did not report the account.' : `Logged in as ${who}${team}.`,
     record.isGivenToken === true
       ? `The access token cannot be renewed, and its lifetime is not known; its scope is ${record.scope === '' ? 'not known either' : `${record.scope} (not verified)`}.`
-      : `Scope ${record.scope}${account.scope_verified ? '' : ' (not verified: the implicit flow does not report the scope)'}, ${describeTokenLifetime(record.expiresAt, context.host.clock.now())}.`,
+      : `Scope ${record.scope}${account.scope_verified ? '' : ' (not verified: the implicit flow does not report the scope)'}, ${describeLifetime(record.expiresAt, context.host.clock.now())}.`,
     ...(result.isLifetimeAssumed
       ? ['The server did not report the lifetime of the access token; 30 days are assumed.']
       : []),

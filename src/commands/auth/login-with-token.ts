@@ -2,11 +2,11 @@ import { type AccountDetails, fetchAccountOfToken } from '../../api/account-deta
 import { createApiClient } from '../../api/client.ts';
 import { hasTokenSyntax } from '../../auth/oauth/index.ts';
 import {
-  buildRefusedRequestHints,
-  findProfileServerBinding,
-  loadStoredSession,
+  type Binding,
+  findBinding,
+  loadSession,
+  refusedHints,
   requireAvailable,
-  type SessionServerBinding,
   storeGivenToken,
 } from '../../auth/session/index.ts';
 import { CliError, type ExitCode, usageError } from '../../base/errors.ts';
@@ -34,7 +34,7 @@ export async function loginWithToken(
   const settings = context.sessionSettings(typed);
   const binding = requireBinding(context, settings);
   context.requireSafe();
-  const stored = requireAvailable(await loadStoredSession(await context.store(settings), binding), settings.profile);
+  const stored = requireAvailable(await loadSession(await context.store(settings), binding), settings.profile);
   if (!(await confirmSessionReplacement(context, settings, stored, args))) {
     await context.output.note(`The session of profile ${settings.profileName} was not changed.`);
     return 0;
@@ -57,8 +57,8 @@ function refuseBrowserOptions(args: ParsedArgs): void {
   if (typed !== undefined) throw usageError(`cannot use --${typed} with --with-token`, `remove \`--${typed}\``);
 }
 
-function requireBinding(context: CommandContext, settings: ResolvedProfileSettings): SessionServerBinding {
-  const binding = findProfileServerBinding(settings);
+function requireBinding(context: CommandContext, settings: ResolvedProfileSettings): Binding {
+  const binding = findBinding(settings);
   if (binding !== undefined) return binding;
   requireNamedProfileExists(settings, context.config());
   const keys = (['auth_url', 'base_url'] as const).filter((key) => settings.values[key] === undefined);
@@ -92,10 +92,10 @@ const maxInputLength = 70_000;
 async function readAccountOf(
   context: CommandContext,
   settings: ResolvedProfileSettings,
-  { baseOrigin }: SessionServerBinding,
+  { baseOrigin }: Binding,
   accessToken: Secret,
 ): Promise<AccountDetails> {
-  const hints = buildRefusedRequestHints(settings, context.host.folders.config);
+  const hints = refusedHints(settings, context.host.folders.config);
   const api = createApiClient({
     baseOrigin,
     send: await context.send(),

@@ -1,11 +1,11 @@
 import { isKnownScope, isSameScope } from '../../auth/oauth/index.ts';
 import {
-  isTeamIdOrPersonal,
+  isTeam,
   type LoginRequest,
-  loadStoredSession,
-  performLogin,
+  loadSession,
+  logIn,
   requireOwnSession,
-  type StoredSessionReadResult,
+  type StoredSession,
 } from '../../auth/session/index.ts';
 import { usageError } from '../../base/errors.ts';
 import { sanitizeLine } from '../../base/sanitize.ts';
@@ -102,7 +102,7 @@ export const authLoginCommand: CommandSpec<CommandContext> = {
     const limit = parseDurationToMillisecondsOrThrow(limitText, '--login-timeout', 1000);
     const login = await resolveOrPromptForLoginSettings(context, typed);
     const { settings } = login;
-    const stored = await loadStoredSession(await context.store(settings), login.binding);
+    const stored = await loadSession(await context.store(settings), login.binding);
     const request: LoginRequest = {
       flow: settings.values.flow ?? 'code',
       scope: await chooseScope(context, args, settings, stored),
@@ -131,7 +131,7 @@ export const authLoginCommand: CommandSpec<CommandContext> = {
       limit: limitText,
       isUnattended,
     });
-    await performLogin(run, request, {
+    await logIn(run, request, {
       ...dialog,
       report: async (result) => {
         await saveLoginOptionsInProfile(context, settings, typed);
@@ -180,7 +180,7 @@ function checkOptions(settings: ResolvedProfileSettings, args: ParsedArgs): void
     );
   }
   const team = args.value('team');
-  if (team !== undefined && !isTeamIdOrPersonal(team))
+  if (team !== undefined && !isTeam(team))
     throw usageError('--team is neither a UUID nor personal', 'pass the UUID of the team, or `--team personal`');
   if (team !== undefined && flow === 'implicit')
     throw usageError(
@@ -205,7 +205,7 @@ async function chooseScope(
   { prompts }: CommandContext,
   args: ParsedArgs,
   { values }: ResolvedProfileSettings,
-  stored: StoredSessionReadResult,
+  stored: StoredSession,
 ): Promise<string | undefined> {
   const kept = stored.kind === 'found' && stored.record.scope !== '' ? stored.record.scope : undefined;
   if (args.value('scope') !== undefined || kept === undefined || isSameScope(kept, values.scope)) return values.scope;

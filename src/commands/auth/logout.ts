@@ -1,10 +1,10 @@
 import type { OAuthClient } from '../../auth/oauth/index.ts';
 import {
-  type CredentialRecord,
-  findProfileServerBinding,
+  findBinding,
   type LogoutOutcome,
-  performLogout,
+  logOut,
   requireOwnSession,
+  type SessionRecord,
 } from '../../auth/session/index.ts';
 import { CliError, type ExitCode, usageError } from '../../base/errors.ts';
 import type { CommandSpec } from '../../cli/command.ts';
@@ -43,7 +43,7 @@ async function logoutCurrentProfile(
   const outcome = await logoutProfile(context, settings, local);
   if (outcome.kind === 'unproven') throw outcome.error;
   // A missing profile without a session is probably a typing error; a session whose profile was removed can still be ended.
-  if (outcome.kind === 'nothing' && findProfileServerBinding(settings) === undefined)
+  if (outcome.kind === 'nothing' && findBinding(settings) === undefined)
     requireNamedProfileExists(settings, context.config());
   await context.output.note(logoutText(outcome, settings.profileName));
 }
@@ -81,9 +81,9 @@ export async function logoutProfile(
 ): Promise<LogoutOutcome> {
   const store = await context.store(settings);
   const { host, send, requireSafe, timeout } = context;
-  const client = (record: CredentialRecord): Promise<OAuthClient> => revocationClient(context, settings, record);
+  const client = (record: SessionRecord): Promise<OAuthClient> => revocationClient(context, settings, record);
   const lock = (): Promise<HeldFileLock> => context.lock(store.place.lock);
-  return performLogout({ host, settings, store, lock, send, requireSafe, client, timeout }, local);
+  return logOut({ host, settings, store, lock, send, requireSafe, client, timeout }, local);
 }
 
 /**
@@ -93,7 +93,7 @@ export async function logoutProfile(
 async function revocationClient(
   context: CommandContext,
   settings: ResolvedProfileSettings,
-  record: CredentialRecord,
+  record: SessionRecord,
 ): Promise<OAuthClient> {
   if ((settings.values.token_params ?? 'query') !== 'query') return context.client(settings, record);
   return { authOrigin: record.authOrigin, clientId: record.clientId, tokenParams: 'query' };

@@ -1,4 +1,4 @@
-import { buildLoginSessionReport, readLoggedInAccountFile, requireOwnSession } from '../../auth/session/index.ts';
+import { loginReport, readAccount, requireOwnSession } from '../../auth/session/index.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import type { CommandContext } from '../../context.ts';
 import { warnOfAccessTokenVariable } from './environment-token.ts';
@@ -13,9 +13,9 @@ export const authRefreshCommand: CommandSpec<CommandContext> = {
     const settings = context.sessionSettings();
     requireOwnSession(settings);
     const record = await (await context.session(settings)).forceRefresh();
-    const account = readLoggedInAccountFile(context.host.folders.config, settings.profileName);
+    const account = readAccount(context.host.folders.config, settings.profileName);
     await context.output.object(
-      buildLoginSessionReport(settings.profileName, record, account, (await context.store(settings)).kind),
+      loginReport(settings.profileName, record, account, (await context.store(settings)).kind),
       loginSessionListView,
     );
     return 0;

@@ -1,9 +1,9 @@
 import {
+  existingKeychainAccount,
   isKeychainMissing,
   type LogoutOutcome,
-  readExistingKeychainAccount,
-  removeJournalAndTemporaryFiles,
-  removeStoredClientSecret,
+  removeClientSecret,
+  removeProfileFiles,
 } from '../../auth/session/index.ts';
 import { CliError, usageError } from '../../base/errors.ts';
 import type { CommandSpec } from '../../cli/command.ts';
@@ -68,14 +68,14 @@ async function removeSecrets(
   const outcome = await removeFromStore(context, settings, local);
   const other = settings.values.credential_store === 'file' ? 'keychain' : 'file';
   // If no keychain account id is stored, the profile never used the keychain.
-  const mayHaveOther = other === 'file' || readExistingKeychainAccount(paths) !== undefined;
+  const mayHaveOther = other === 'file' || existingKeychainAccount(paths) !== undefined;
   const left = mayHaveOther ? await removeFromOtherStore(context, settings, other, local) : undefined;
   const unproven = [outcome, left].find((one) => one?.kind === 'unproven');
   try {
     // With the lock, because another process that has it needs its temporary files.
     const lock = await context.lock(paths.lock);
     try {
-      removeJournalAndTemporaryFiles(paths);
+      removeProfileFiles(paths);
     } finally {
       lock.release();
     }
@@ -95,7 +95,7 @@ async function removeFromStore(
   const outcome = await logoutProfile(context, settings, local);
   const lock = await context.lock(context.profilePaths(settings.profileName).lock);
   try {
-    await removeStoredClientSecret(await context.store(settings), lock);
+    await removeClientSecret(await context.store(settings), lock);
   } finally {
     lock.release();
   }

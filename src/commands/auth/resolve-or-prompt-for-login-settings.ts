@@ -1,9 +1,5 @@
 import type { OAuthClient } from '../../auth/oauth/index.ts';
-import {
-  findProfileServerBinding,
-  formatCommandForProfile,
-  type SessionServerBinding,
-} from '../../auth/session/index.ts';
+import { type Binding, commandFor, findBinding } from '../../auth/session/index.ts';
 import { usageError } from '../../base/errors.ts';
 import type { ProfileReference, ProfileSettingsFromOptions, ResolvedProfileSettings } from '../../config/settings.ts';
 import { requireNamedProfileExists } from '../../config/settings.ts';
@@ -13,7 +9,7 @@ import { runProfileSetup } from './setup.ts';
 /** The complete settings that a login needs. */
 export interface LoginSettings {
   readonly settings: ResolvedProfileSettings;
-  readonly binding: SessionServerBinding;
+  readonly binding: Binding;
   readonly client: OAuthClient;
 }
 
@@ -47,7 +43,7 @@ async function readLoginSettings(
   context: CommandContext,
   settings: ResolvedProfileSettings,
 ): Promise<LoginSettingsResult> {
-  const binding = findProfileServerBinding(settings);
+  const binding = findBinding(settings);
   const { values } = settings;
   const keys = (['auth_url', 'base_url', 'client_id', 'callback_urls'] as const).filter(
     (key) => values[key] === undefined,
@@ -83,12 +79,8 @@ export function missingProfileSettingsError(
   if (keys.join() === 'client_id,callback_urls')
     return usageError(
       `profile "${profile.name}" cannot log in through the browser: it has no client_id and no callback_urls`,
-      `store an access token: ${formatCommandForProfile(profile, 'auth login --with-token')}`,
+      `store an access token: ${commandFor(profile, 'auth login --with-token')}`,
       [reason, ...each].join('\n'),
     );
-  return usageError(
-    text,
-    `run ${formatCommandForProfile(profile, 'auth setup')} in a terminal`,
-    [reason, ...each].join('\n'),
-  );
+  return usageError(text, `run ${commandFor(profile, 'auth setup')} in a terminal`, [reason, ...each].join('\n'));
 }

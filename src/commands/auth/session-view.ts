@@ -1,8 +1,8 @@
-import type { LoginSessionReport, LoginStatusReport } from '../../auth/session/index.ts';
+import type { LoginReport, StatusReport } from '../../auth/session/index.ts';
 import { personalTeamValue } from '../../base/identity.ts';
 import type { ListView } from '../../cli/columns.ts';
 
-const columns: ListView<LoginSessionReport>['columns'] = [
+const columns: ListView<LoginReport>['columns'] = [
   { name: 'Profile', value: (row) => row.profile },
   { name: 'Name', value: (row) => row.name },
   { name: 'Email', value: (row) => row.email },
@@ -47,9 +47,9 @@ export const loginStatusFields = [
   'renewable',
 ];
 
-export const loginSessionListView: ListView<LoginSessionReport> = { columns };
+export const loginSessionListView: ListView<LoginReport> = { columns };
 
-export const loginStatusListView: ListView<LoginStatusReport> = {
+export const loginStatusListView: ListView<StatusReport> = {
   columns: [
     ...columns,
     { name: 'State', value: (row) => row.state, kind: 'state' },

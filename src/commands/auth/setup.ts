@@ -1,8 +1,8 @@
 import { text as readAll } from 'node:stream/consumers';
 import {
-  findProfileServerBinding,
-  formatCommandForProfile,
-  readStoredClientSecret,
+  commandFor,
+  findBinding,
+  readClientSecret,
   requireAvailable,
   requireOwnSession,
   writeClientSecret,
@@ -130,7 +130,7 @@ function findModel(context: CommandContext, settings: ResolvedProfileSettings): 
 function withFileStoreHint(error: CliError, { profile }: ResolvedProfileSettings): CliError {
   const { message, detail, hint } = error;
   if (hint?.includes('credential_store file') !== true) return error;
-  const command = formatCommandForProfile(profile, 'auth setup --credential-store file');
+  const command = commandFor(profile, 'auth setup --credential-store file');
   return new CliError(error.code, message, { detail, hint: `store sessions in files with mode 0600: ${command}` });
 }
 
@@ -168,7 +168,7 @@ async function completeProfile(
   // A login that prompted for the settings prints the name of the store itself and then continues.
   await context.output.note([
     `Profile ${settings.profileName} was written to ${path}${again ? stored : ''}.`,
-    ...(again ? [`To log in, run ${formatCommandForProfile(settings.profile, how)}.`] : []),
+    ...(again ? [`To log in, run ${commandFor(settings.profile, how)}.`] : []),
   ]);
 }
 
@@ -200,9 +200,8 @@ async function answerClientSecret(
   if (values.flow === 'implicit') return { kind: 'implicit' };
   const given = typed ?? settings.clientSecret;
   if (given !== undefined) return { kind: 'new', secret: given };
-  const binding = findProfileServerBinding(settings);
-  const stored =
-    binding === undefined ? undefined : await readStoredClientSecret(await context.store(settings), binding);
+  const binding = findBinding(settings);
+  const stored = binding === undefined ? undefined : await readClientSecret(await context.store(settings), binding);
   if (stored !== undefined && !asking) return { kind: 'stored' };
   // Native applications are usually public clients (RFC 8252 §8.5), which send their client ID in the body. The service of
   // docs/service.md, which alone reads credentials from the query, requires the secret (S5.2), and HTTP Basic is for secrets.
@@ -238,12 +237,12 @@ async function readSecretOfModel(
   { values }: ResolvedProfileSettings,
   model: Model,
 ): Promise<Secret | undefined> {
-  const binding = findProfileServerBinding({ values });
+  const binding = findBinding({ values });
   const { auth_url, client_id } = model.values;
   if (model.name === undefined || binding === undefined) return undefined;
   if (auth_url !== binding.authOrigin || client_id !== binding.clientId) return undefined;
   try {
-    return await readStoredClientSecret(await context.store(context.storedSettings(model.name)), binding);
+    return await readClientSecret(await context.store(context.storedSettings(model.name)), binding);
   } catch (error) {
     if (error instanceof CliError && error.code === 'keychain_unavailable') return undefined;
     throw error;

@@ -1,15 +1,15 @@
 import {
-  buildLoginSessionReport,
-  computeReportedTokenSecondsLeft,
   describeStore,
-  determineReportedSessionState,
-  formatLoginFlowOption,
-  formatReauthenticateCommand,
-  type LoginStatusReport,
-  loadStoredSession,
-  readLoggedInAccountFile,
-  requireProfileServerBinding,
-  requireStoredSession,
+  flowOption,
+  loadSession,
+  loginReport,
+  readAccount,
+  reloginCommand,
+  reportedSecondsLeft,
+  reportedState,
+  requireBinding,
+  requireSession,
+  type StatusReport,
 } from '../../auth/session/index.ts';
 import { exitCodes } from '../../base/errors.ts';
 import type { CommandSpec } from '../../cli/command.ts';
@@ -47,20 +47,20 @@ export const authStatusCommand: CommandSpec<CommandContext> = {
       await printTokenCommandStatus(context, settings, args.has('check'));
       return 0;
     }
-    const binding = requireProfileServerBinding(settings, context.config(), context.host.folders.config);
+    const binding = requireBinding(settings, context.config(), context.host.folders.config);
     const store = await context.store(settings);
     if (args.has('check'))
       await (await context.api(settings)).json({ method: 'GET', path: '/v2/actions?page=1&per_page=1' });
-    const found = requireStoredSession(await loadStoredSession(store, binding), settings.profile, store.location);
+    const found = requireSession(await loadSession(store, binding), settings.profile, store.location);
     const { record } = found;
     const now = context.host.clock.now();
-    const state = determineReportedSessionState(record, now, found.inDoubt);
-    const account = readLoggedInAccountFile(context.host.folders.config, settings.profileName);
-    const report: LoginStatusReport = {
-      ...buildLoginSessionReport(settings.profileName, record, account, store.kind),
+    const state = reportedState(record, now, found.inDoubt);
+    const account = readAccount(context.host.folders.config, settings.profileName);
+    const report: StatusReport = {
+      ...loginReport(settings.profileName, record, account, store.kind),
       state,
       pending_write: found.pending,
-      expires_in: computeReportedTokenSecondsLeft(record, now),
+      expires_in: reportedSecondsLeft(record, now),
       store_place: store.location,
       sandbox: readLastSandbox(context.host.folders.state)?.auth_url === record.authOrigin,
     };
@@ -79,7 +79,7 @@ export const authStatusCommand: CommandSpec<CommandContext> = {
       );
     if (state !== 'needs_login') return 0;
     await context.output.note(
-      `The session has ended. Log in with ${formatReauthenticateCommand(settings.profile, record, formatLoginFlowOption(report.flow, settings.values.flow))}.`,
+      `The session has ended. Log in with ${reloginCommand(settings.profile, record, flowOption(report.flow, settings.values.flow))}.`,
     );
     return exitCodes.needs_login;
   },

@@ -2,7 +2,7 @@ import type { OptionSpec, ParsedArgs } from '../../cli/command.ts';
 import { quoteShellArg } from '../../cli/shell-quote.ts';
 
 /**
- * Options that `buildLoginRetryCommands` adds itself (`flow`, `scope`, `any-scope`, `team`), options for one account or one
+ * Options that `loginRetries` adds itself (`flow`, `scope`, `any-scope`, `team`), options for one account or one
  * token, without which a failed login is repeated, and a time limit, which may have been too short.
  */
 const notRepeated: readonly string[] = [

@@ -1,7 +1,7 @@
 import { describeOnlineMigration } from '../../api/online-migration.ts';
 import { mayFailedMigrationRequestHaveArrived, type StartedOnlineMigration } from '../../api/start-online-migration.ts';
 import { scopeWords } from '../../auth/oauth/index.ts';
-import { buildRefusedRequestHints, formatCommandForProfile } from '../../auth/session/index.ts';
+import { commandFor, refusedHints } from '../../auth/session/index.ts';
 import { CliError, type ExitCode, usageError } from '../../base/errors.ts';
 import { maxSanitizedTextLength } from '../../base/sanitize.ts';
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
@@ -122,8 +122,8 @@ export const dbMigrateCommand: CommandSpec<CommandContext> = {
         api,
         stateFolder: host.folders.state,
         now: () => host.clock.now(),
-        loginHints: buildRefusedRequestHints(settings, host.folders.config),
-        commandOf: (words) => formatCommandForProfile(settings.profile, words),
+        loginHints: refusedHints(settings, host.folders.config),
+        commandOf: (words) => commandFor(settings.profile, words),
         onUnsaved: (reason) => output.warn(`could not save the start of the migration for \`db watch\`: ${reason}`),
       },
       {
@@ -197,8 +197,7 @@ function requireSameStartSource(
   source: DbSource,
 ): void {
   if (isSameWatchedSource(start.source, getWatchedSourceAddress(source))) return;
-  const command = (words: string): string =>
-    formatCommandForProfile(context.settings().profile, `${words} ${start.cluster}`);
+  const command = (words: string): string => commandFor(context.settings().profile, `${words} ${start.cluster}`);
   throw new CliError('api_error', 'cannot start the migration: an earlier run started one into this cluster', {
     detail: `${describeOnlineMigration(migration ?? {})}, from ${formatSourceName(start.source)}; nothing was sent`,
     hint: `show the earlier migration with ${command('db status')}; stop it with ${command('db stop')}`,
@@ -221,7 +220,7 @@ async function requireWrite(context: CommandContext): Promise<void> {
   if (scopeWords(record.scope).includes('write')) return;
   throw new CliError('scope_too_small', 'cannot start a migration: the session has no write scope', {
     detail: `the scope of the session is ${record.scope}`,
-    hint: buildRefusedRequestHints(settings, context.host.folders.config).write,
+    hint: refusedHints(settings, context.host.folders.config).write,
   });
 }
 

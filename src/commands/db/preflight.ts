@@ -1,4 +1,4 @@
-import { findLoggedInProfiles } from '../../auth/session/index.ts';
+import { loggedInProfiles } from '../../auth/session/index.ts';
 import { createTerminalStyles, isColorEnabled } from '../../cli/color.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { quoteShellArg } from '../../cli/shell-quote.ts';
@@ -131,7 +131,7 @@ async function showReport(
 function nextMigrationCommand(context: CommandContext): string {
   const { host, globals } = context;
   const settings = context.settings();
-  const loggedIn = findLoggedInProfiles(context.config(), host.folders.config);
+  const loggedIn = loggedInProfiles(context.config(), host.folders.config);
   const isUsable = accessTokenSource(settings) !== 'session' || loggedIn.includes(settings.profileName);
   const [only, ...more] = loggedIn;
   const profile =

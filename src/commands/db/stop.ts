@@ -1,7 +1,7 @@
 import type { RefusedRequestHints } from '../../api/api-response.ts';
 import { describeOnlineMigration, fetchOnlineMigration, isEndedMigrationStatus } from '../../api/online-migration.ts';
 import { stopOnlineMigration } from '../../api/stop-online-migration.ts';
-import { buildRefusedRequestHints } from '../../auth/session/index.ts';
+import { refusedHints } from '../../auth/session/index.ts';
 import { CliError, usageError } from '../../base/errors.ts';
 import { maxSanitizedTextLength } from '../../base/sanitize.ts';
 import type { CommandSpec } from '../../cli/command.ts';
@@ -52,7 +52,7 @@ export const dbStopCommand: CommandSpec<CommandContext> = {
       throw new CliError('cancelled', 'the migration was not stopped', {
         hint: 'run the command again to stop the migration',
       });
-    const hints: RefusedRequestHints = buildRefusedRequestHints(settings, host.folders.config);
+    const hints: RefusedRequestHints = refusedHints(settings, host.folders.config);
     const stopped = await stopOnlineMigration(api, cluster, migration, hints);
     await output.object(stopped.raw, migrationListView);
     if (isEndedMigrationStatus(stopped.status))

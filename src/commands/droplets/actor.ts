@@ -1,4 +1,4 @@
-import { buildRefusedRequestHints, formatReauthenticateCommand } from '../../auth/session/index.ts';
+import { refusedHints, reloginCommand } from '../../auth/session/index.ts';
 import {
   describeCurrentAccount,
   readAccountAndServerOriginsIfAvailable,
@@ -17,7 +17,7 @@ export function actorOf(context: CommandContext): Actor {
     identity: (waits) => readCurrentAccountAndServerOrigins(context, settings(), waits),
     identityIfAvailable: (waits) => readAccountAndServerOriginsIfAvailable(context, settings(), waits),
     describe: (identity) => describeCurrentAccount(context, settings(), identity),
-    loginHints: () => buildRefusedRequestHints(settings(), context.host.folders.config),
+    loginHints: () => refusedHints(settings(), context.host.folders.config),
     loginHint({ account, team }) {
       const { accessToken, profile, values } = settings();
       if (accessToken !== undefined)
@@ -29,7 +29,7 @@ export function actorOf(context: CommandContext): Actor {
         ...(account === undefined ? {} : { accountUuid: account }),
         ...(team === undefined ? {} : { team }),
       };
-      return `log in as the account that started the batch: ${formatReauthenticateCommand(profile, ended, [])}`;
+      return `log in as the account that started the batch: ${reloginCommand(profile, ended, [])}`;
     },
     profileOptions: () => formatProfileAndServerOptions(context.globals, settings().profile),
   };

@@ -1,7 +1,7 @@
 import type { Droplet } from '../../api/droplets.ts';
 import { type DropletReader, findDroplets, hasTag, matchDroplets, readDroplets } from '../../api/droplets.ts';
 import { createGlobMatcher } from '../../api/glob-matcher.ts';
-import { buildRefusedRequestHints } from '../../auth/session/index.ts';
+import { refusedHints } from '../../auth/session/index.ts';
 import { usageError } from '../../base/errors.ts';
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
 import { quietForJson } from '../../cli/quiet-for-json.ts';
@@ -61,7 +61,7 @@ export const dropletsDeleteCommand: CommandSpec<CommandContext> = {
       ? await describeActor(context, settings, await readStoredAccountAndServerOrigins(context, settings))
       : undefined;
     return deleteDroplets(context, api, droplets, {
-      loginHints: buildRefusedRequestHints(settings, context.host.folders.config),
+      loginHints: refusedHints(settings, context.host.folders.config),
       concurrency,
       maxWait,
       onPause: (ms) => showRateLimitWait(io, ms),

@@ -1,4 +1,4 @@
-import { readStoredSession, writeClientSecret } from '../../auth/session/index.ts';
+import { readSession, writeClientSecret } from '../../auth/session/index.ts';
 import { Secret } from '../../base/secret.ts';
 import { writeProfile } from '../../config/config-file.ts';
 import { recordStartedSandbox } from '../../config/sandbox-urls-and-credentials.ts';
@@ -63,7 +63,7 @@ export async function replaceSandboxProfile(context: CommandContext, ready: Sand
   const lock = await context.lock(context.profilePaths('sandbox').lock);
   try {
     await store.withItems(async (items) => {
-      const stored = await readStoredSession(store, items, binding);
+      const stored = await readSession(store, items, binding);
       if (stored.kind === 'elsewhere' || stored.kind === 'damaged') await items.remove('credential');
     });
   } finally {

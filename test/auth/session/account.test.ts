@@ -1,12 +1,7 @@
 import { mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import {
-  accountFromGrant,
-  readLoggedInAccountFile,
-  removeLoggedInAccountFile,
-  storeLoggedInAccount,
-} from '../../../src/auth/session/account.ts';
+import { accountFromGrant, readAccount, removeAccountFile, storeAccount } from '../../../src/auth/session/account.ts';
 import { runCloudctl } from '../../commands/run-cloudctl.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { testHost } from '../../fixtures/host.ts';
@@ -30,16 +25,16 @@ describe('who is logged in', () => {
       scope_verified: true,
       flow: 'code',
     });
-    storeLoggedInAccount(config, 'work', account);
-    expect(readLoggedInAccountFile(config, 'work')).toEqual(account);
+    storeAccount(config, 'work', account);
+    expect(readAccount(config, 'work')).toEqual(account);
     expect(statSync(join(config, 'accounts', 'work.json')).mode & 0o777).toBe(0o600);
-    expect(readLoggedInAccountFile(config, 'other')).toBeUndefined();
+    expect(readAccount(config, 'other')).toBeUndefined();
   });
 
   it('of the implicit flow is nobody, with a scope nobody verified', () => {
     const { config } = testHost().folders;
-    storeLoggedInAccount(config, 'work', accountFromGrant('sid-1', undefined, 'read', 'implicit'));
-    expect(readLoggedInAccountFile(config, 'work')).toEqual({
+    storeAccount(config, 'work', accountFromGrant('sid-1', undefined, 'read', 'implicit'));
+    expect(readAccount(config, 'work')).toEqual({
       sid: 'sid-1',
       scope: 'read',
       scope_verified: false,
@@ -49,17 +44,17 @@ describe('who is logged in', () => {
 
   it('is gone after it was removed, once and again', () => {
     const { config } = testHost().folders;
-    storeLoggedInAccount(config, 'work', accountFromGrant('sid-1', info, 'read', 'code'));
-    removeLoggedInAccountFile(config, 'work');
-    removeLoggedInAccountFile(config, 'work');
-    expect(readLoggedInAccountFile(config, 'work')).toBeUndefined();
+    storeAccount(config, 'work', accountFromGrant('sid-1', info, 'read', 'code'));
+    removeAccountFile(config, 'work');
+    removeAccountFile(config, 'work');
+    expect(readAccount(config, 'work')).toBeUndefined();
   });
 
   it('that cannot be read is nobody, and no error', () => {
     const { config } = testHost().folders;
     // As root every file can be read; a folder in its place cannot by anybody.
     mkdirSync(join(config, 'accounts', 'work.json'), { recursive: true });
-    expect(readLoggedInAccountFile(config, 'work')).toBeUndefined();
+    expect(readAccount(config, 'work')).toBeUndefined();
   });
 
   it.each(['', '{', '[]', '{"sid":7,"scope":"read"}', '{"sid":"x"}'])(
@@ -68,7 +63,7 @@ describe('who is logged in', () => {
       const { config } = testHost().folders;
       mkdirSync(join(config, 'accounts'), { recursive: true });
       writeFileSync(join(config, 'accounts', 'work.json'), text);
-      expect(readLoggedInAccountFile(config, 'work')).toBeUndefined();
+      expect(readAccount(config, 'work')).toBeUndefined();
     },
   );
 });
@@ -105,7 +100,7 @@ describe('a refresh that answers for another context', () => {
       record: { expiresAt: 1, scope: 'read write' },
     });
     const tomas = userOf(sandbox, TOMAS);
-    storeLoggedInAccount(host.folders.config, 'default', {
+    storeAccount(host.folders.config, 'default', {
       sid: record.sid,
       name: 'Old Name',
       scope: 'read write',
@@ -116,7 +111,7 @@ describe('a refresh that answers for another context', () => {
     expect(ran.code).toBe(0);
     expectGolden('auth', ran.err);
     expect(stored()).toMatchObject({ accountUuid: tomas.uuid, team: tomas.teams[0]?.uuid, scope: 'read' });
-    expect(readLoggedInAccountFile(host.folders.config, 'default')).toMatchObject({
+    expect(readAccount(host.folders.config, 'default')).toMatchObject({
       name: 'Tomás Okafor',
       team_name: 'Harbour Works',
       scope: 'read',

@@ -1,12 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { validateResponse } from '../../../src/auth/oauth/authorize.ts';
-import {
-  type AuthorizationAttempt,
-  type AuthorizationReceiver,
-  openReceiver,
-  rejectWhenUnreachable,
-} from '../../../src/auth/session/authorize.ts';
-import { buildProfileServerUnreachableHint } from '../../../src/auth/session/hints.ts';
+import { type Attempt, openReceiver, type Receiver, untilUnreachable } from '../../../src/auth/session/authorize.ts';
+import { unreachableHint } from '../../../src/auth/session/hints.ts';
 import { HttpSendError } from '../../../src/platform/http-sender.ts';
 import { testHost } from '../../fixtures/host.ts';
 import { loginRequest, silentDialog, visit } from '../../fixtures/login.ts';
@@ -15,13 +10,13 @@ import { settingsOf } from '../../fixtures/session.ts';
 const binding = { authOrigin: 'https://cloud.example.com', baseOrigin: 'https://api.example.com', clientId: 'c' };
 
 /** An attempt with the state `S`. */
-const attempt: AuthorizationAttempt = {
+const attempt: Attempt = {
   pkce: undefined,
   validate: (parameters, location) => validateResponse(parameters, location, { state: 'S', flow: 'code' }),
   authorizationUrl: (redirectUri) => `https://cloud.example.com/authorize?redirect_uri=${redirectUri}`,
 };
 
-async function open(listen: boolean, callbackUrls: readonly string[]): Promise<AuthorizationReceiver> {
+async function open(listen: boolean, callbackUrls: readonly string[]): Promise<Receiver> {
   const host = testHost();
   const clock = { ...host.clock, sleep: () => new Promise<void>(() => {}) };
   const run = { host: { ...host, clock }, binding };
@@ -81,11 +76,11 @@ describe('the check whether this machine reaches the authorization server', () =
   it('names a server that cannot be reached three times', async () => {
     const { probe, calls } = probeThatFails(3);
     const run = runOf();
-    await expect(rejectWhenUnreachable(run, new AbortController().signal, probe)).rejects.toMatchObject({
+    await expect(untilUnreachable(run, new AbortController().signal, probe)).rejects.toMatchObject({
       code: 'unreachable',
       exitCode: 6,
       message: expect.stringContaining('https://auth.example.com'),
-      hint: buildProfileServerUnreachableHint(run.settings, 'auth_url'),
+      hint: unreachableHint(run.settings, 'auth_url'),
     });
     expect(calls()).toBe(3);
   });
@@ -106,7 +101,7 @@ describe('the check whether this machine reaches the authorization server', () =
       calls += 1;
       throw error;
     };
-    await expect(rejectWhenUnreachable(runOf(), new AbortController().signal, probe)).rejects.toMatchObject({
+    await expect(untilUnreachable(runOf(), new AbortController().signal, probe)).rejects.toMatchObject({
       hint: expect.stringContaining(hint),
     });
     expect(calls).toBe(1);
@@ -114,7 +109,7 @@ describe('the check whether this machine reaches the authorization server', () =
 
   it('stays pending when the server is reached, also at the third attempt', async () => {
     const { probe, calls } = probeThatFails(2);
-    const pending = rejectWhenUnreachable(runOf(), new AbortController().signal, probe);
+    const pending = untilUnreachable(runOf(), new AbortController().signal, probe);
     const later = new Promise((resolve) => setTimeout(resolve, 50, 'pending'));
     expect(await Promise.race([pending, later])).toBe('pending');
     expect(calls()).toBe(3);

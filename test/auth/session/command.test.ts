@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execPath } from 'node:process';
 import { describe, expect, it, test, vi } from 'vitest';
-import { openCommandSession } from '../../../src/auth/session/command.ts';
+import { openCommand } from '../../../src/auth/session/command.ts';
 import { CliError } from '../../../src/base/errors.ts';
 import { Secret } from '../../../src/base/secret.ts';
 import { resolveProfileSettings } from '../../../src/config/settings.ts';
@@ -22,7 +22,7 @@ function sessionOf(script: string, options: { env?: ProcessEnvironment; limit?: 
 function openSession(host: TestHost, token_command: readonly string[], limit?: number) {
   host.writeConfig({ profiles: { default: { base_url, token_command } } });
   const settings = resolveProfileSettings({ env: host.env, config: host.readConfig() });
-  return { host, session: openCommandSession(host, settings, limit) };
+  return { host, session: openCommand(host, settings, limit) };
 }
 
 async function rejection(work: Promise<unknown>): Promise<CliError> {
@@ -223,12 +223,12 @@ describe('the environment of the program', () => {
     const marker = readFileSync(join(outer.host.place.work, 'marker'), 'utf8');
     const nested = testHost({ beside: outer.host, env: { _CLOUDCTL_TOKEN_COMMAND: marker } });
     const settings = resolveProfileSettings({ env: {}, config: nested.readConfig() });
-    const error = await rejection(openCommandSession(nested, settings).token());
+    const error = await rejection(openCommand(nested, settings).token());
     expect(error).toMatchObject({ code: 'token_command_failed', exitCode: 4 });
     expectGolden('auth', errorText(error));
     expect(runsIn(outer.host)).toBe(1);
     const other = { ...settings, profile: { name: 'other', isDefault: false } };
-    expect((await openCommandSession(nested, other).bearer()).reveal()).toBe('aToken-1');
+    expect((await openCommand(nested, other).bearer()).reveal()).toBe('aToken-1');
   });
 
   it('ends a long chain of profiles', async () => {
@@ -356,17 +356,17 @@ describe('where the token goes', () => {
       resolveProfileSettings({ env: {}, config, overrides: option }),
       resolveProfileSettings({ env: { CLOUDCTL_BASE_URL: 'https://evil.example' }, config }),
     ])
-      expect(() => openCommandSession(host, settings)).toThrow(expect.objectContaining({ code: 'usage' }));
+      expect(() => openCommand(host, settings)).toThrow(expect.objectContaining({ code: 'usage' }));
     expect(existsSync(join(host.place.work, 'runs'))).toBe(false);
     const same = resolveProfileSettings({ env: { CLOUDCTL_BASE_URL: `${base_url}/` }, config });
-    expect(() => openCommandSession(host, same)).not.toThrow();
+    expect(() => openCommand(host, same)).not.toThrow();
   });
 
   it('a profile without base_url sends it nowhere', () => {
     const host = testHost();
     host.writeConfig({ profiles: { default: { token_command: ['true'] } } });
     const settings = resolveProfileSettings({ env: { CLOUDCTL_BASE_URL: base_url }, config: host.readConfig() });
-    expect(() => openCommandSession(host, settings)).toThrow(expect.objectContaining({ code: 'usage' }));
+    expect(() => openCommand(host, settings)).toThrow(expect.objectContaining({ code: 'usage' }));
   });
 });
 

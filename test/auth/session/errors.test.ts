@@ -1,18 +1,18 @@
 import { expect, it } from 'vitest';
 import type { TokenFailure } from '../../../src/auth/oauth/token.ts';
 import {
-  isServerFailureStatus,
-  type TokenErrorContext,
+  type ErrorContext,
+  isServerFailure,
+  noResponseError,
   type TokenOperation,
-  tokenEndpointError,
-  tokenRequestWithoutResponseError,
+  tokenError,
 } from '../../../src/auth/session/errors.ts';
 import type { CliError } from '../../../src/base/errors.ts';
 import { HttpSendError } from '../../../src/platform/http-sender.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { profileNamed } from '../../fixtures/profile.ts';
 
-const context: TokenErrorContext = {
+const context: ErrorContext = {
   operation: 'exchange',
   origin: 'https://cloud.example.com',
   profile: profileNamed('default'),
@@ -49,7 +49,7 @@ const textOf = ({ code, message, detail, hint }: CliError): string =>
 
 it.each(failures)('the response %s has one error for each operation', (_name, failure) => {
   for (const operation of operations) {
-    const error = tokenEndpointError(failure, { ...context, operation, consequence: 'the consequence' });
+    const error = tokenError(failure, { ...context, operation, consequence: 'the consequence' });
     expectGolden('errors', textOf(error), operation);
   }
 });
@@ -63,24 +63,22 @@ it.each([
   ['refresh', 'server_error', 'api_error', 1],
   ['revokeAccessToken', 'invalid_client', 'api_error', 1],
 ] as const)('%s with %s is %s, exit %d', (operation, error, code, exitCode) => {
-  expect(tokenEndpointError(refused(error, 401), { ...context, operation })).toMatchObject({ code, exitCode });
+  expect(tokenError(refused(error, 401), { ...context, operation })).toMatchObject({ code, exitCode });
 });
 
 it('the status of the response is kept, but not with the end of a session', () => {
-  expect(tokenEndpointError(malformed(503), context).status).toBe(503);
-  expect(tokenEndpointError(refused('invalid_grant'), { ...context, operation: 'refresh' }).status).toBeUndefined();
+  expect(tokenError(malformed(503), context).status).toBe(503);
+  expect(tokenError(refused('invalid_grant'), { ...context, operation: 'refresh' }).status).toBeUndefined();
 });
 
 it('the description of a server is cleaned for the terminal', () => {
   const failure = { ...refused('invalid_request'), description: 'no\u001b[31m\u202e' } as const;
-  expect(tokenEndpointError(failure, context).detail).not.toMatch(/[\u001b\u202e]/);
+  expect(tokenError(failure, context).detail).not.toMatch(/[\u001b\u202e]/);
 });
 
 it('another way to send the parameters is suggested only where the server may expect it', () => {
-  const other = (operation: TokenOperation, failure: TokenFailure, changes: Partial<TokenErrorContext> = {}) =>
-    /config set token_params (\w+)/.exec(
-      tokenEndpointError(failure, { ...context, operation, ...changes }).hint ?? '',
-    )?.[1];
+  const other = (operation: TokenOperation, failure: TokenFailure, changes: Partial<ErrorContext> = {}) =>
+    /config set token_params (\w+)/.exec(tokenError(failure, { ...context, operation, ...changes }).hint ?? '')?.[1];
   for (const operation of ['exchange', 'refresh'] as const) {
     expect(other(operation, refused('invalid_request'))).toBe('body');
     expect(other(operation, refused('invalid_request'), { isSpecServer: true })).toBeUndefined();
@@ -100,28 +98,24 @@ it('another way to send the parameters is suggested only where the server may ex
 
 it('a request without a complete response is exit 6', () => {
   for (const operation of operations) {
-    const error = tokenRequestWithoutResponseError(
-      new HttpSendError('refused', false, 'connection refused'),
-      operation,
-      {
-        detail: 'a fact',
-        loginCommand: '`cloudctl auth login`',
-      },
-    );
+    const error = noResponseError(new HttpSendError('refused', false, 'connection refused'), operation, {
+      detail: 'a fact',
+      loginCommand: '`cloudctl auth login`',
+    });
     expect(error).toMatchObject({ code: 'unreachable', exitCode: 6, detail: 'a fact' });
     expectGolden('errors', textOf(error), operation);
   }
-  expect(tokenRequestWithoutResponseError(new HttpSendError('tls', false, 'expired'), 'refresh').code).toBe('tls');
+  expect(noResponseError(new HttpSendError('tls', false, 'expired'), 'refresh').code).toBe('tls');
 });
 
 it('a failure whose cause is in the environment has the hint of its cause, except after a logout', () => {
   for (const operation of operations) {
     const failure = new HttpSendError('connection', false, 'refused', { atProxy: true, hint: 'check the password' });
-    const { hint } = tokenRequestWithoutResponseError(failure, operation);
+    const { hint } = noResponseError(failure, operation);
     expect(hint === 'check the password').toBe(operation === 'exchange' || operation === 'refresh');
   }
 });
 
 it('408 and 5xx are failures of the server', () => {
-  expect([408, 429, 499, 500, 599].map(isServerFailureStatus)).toEqual([true, false, false, true, true]);
+  expect([408, 429, 499, 500, 599].map(isServerFailure)).toEqual([true, false, false, true, true]);
 });

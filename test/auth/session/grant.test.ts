@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import { type AuthorizationResult, validateResponse } from '../../../src/auth/oauth/authorize.ts';
 import type { TokenGrant } from '../../../src/auth/oauth/grant.ts';
-import type { LoginRequest, ScopeMismatchPolicy } from '../../../src/auth/session/authorize.ts';
-import { confirmScope, exchangeCode, requireGrant, requireRequestedAccount } from '../../../src/auth/session/grant.ts';
-import { buildLoginRetryCommands } from '../../../src/auth/session/hints.ts';
+import type { LoginRequest, ScopePolicy } from '../../../src/auth/session/authorize.ts';
+import { confirmScope, exchangeCode, requireAccount, requireGrant } from '../../../src/auth/session/grant.ts';
+import { loginRetries } from '../../../src/auth/session/hints.ts';
 import type { SessionRun } from '../../../src/auth/session/run.ts';
 import { CliError } from '../../../src/base/errors.ts';
 import { Secret } from '../../../src/base/secret.ts';
@@ -16,7 +16,7 @@ import { profileNamed } from '../../fixtures/profile.ts';
 import { settingsOf } from '../../fixtures/session.ts';
 
 const retryOf = (flow: LoginRequest['flow']) =>
-  buildLoginRetryCommands(profileNamed('default'), { flow, scope: undefined }, undefined);
+  loginRetries(profileNamed('default'), { flow, scope: undefined }, undefined);
 
 function errorOf(result: AuthorizationResult, flow: 'code' | 'implicit', prompt?: string): CliError {
   try {
@@ -140,7 +140,7 @@ it('a refused exchange is not repeated', async () => {
 const grantOf = (changes: Partial<TokenGrant>): TokenGrant => ({ accessToken: new Secret('at-1'), ...changes });
 const requestOf = (changes: Partial<LoginRequest>): LoginRequest => ({ ...loginRequest, ...changes });
 
-async function confirm(grant: Partial<TokenGrant>, scope: string | undefined, onOtherScope: ScopeMismatchPolicy) {
+async function confirm(grant: Partial<TokenGrant>, scope: string | undefined, onOtherScope: ScopePolicy) {
   let questions = 0;
   const onQuestion = (): void => void questions++;
   const signal = new AbortController().signal;
@@ -175,7 +175,7 @@ it.each([
   [{ accountHint: 'abcdef', accountUuid: 'abcdef12' }, { uuid: 'abcdef99' }, false],
   [{ accountHint: 'abcdef', accountUuid: 'abcdef12' }, {}, false],
 ] as const)('for the request %j the account %j is the requested one: %s', (request, info, isRequested) => {
-  const check = (): void => requireRequestedAccount(grantOf({ info }), requestOf(request), retryOf('code'));
+  const check = (): void => requireAccount(grantOf({ info }), requestOf(request), retryOf('code'));
   if (isRequested) expect(check).not.toThrow();
   else expect(check).toThrow(expect.objectContaining({ code: 'login_required' }));
 });

@@ -1,18 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import { storeLoggedInAccount } from '../../../src/auth/session/account.ts';
+import { storeAccount } from '../../../src/auth/session/account.ts';
 import {
-  buildLoginRetryCommands,
-  buildRefusedRequestHints,
-  findLoggedInProfiles,
-  formatCommandForProfile,
-  formatLoginCommand,
-  formatLoginFlowOption,
-  formatScopeOption,
-  formatScopeOptionUnlessDefault,
-  isServerKnownToImplementSpec,
-  requireProfileServerBinding,
+  commandFor,
+  flowOption,
+  followsSpec,
+  loggedInProfiles,
+  loginCommand,
+  loginRetries,
+  refusedHints,
+  requireBinding,
+  scopeOption,
+  scopeOptionUnlessDefault,
 } from '../../../src/auth/session/hints.ts';
-import { findProfileServerBinding } from '../../../src/auth/session/record.ts';
+import { findBinding } from '../../../src/auth/session/record.ts';
 import type { ConfigFile } from '../../../src/config/config-file.ts';
 import {
   recordStartedSandbox,
@@ -27,7 +27,7 @@ it.each([
   ['default', '`cloudctl auth setup`'],
   ['work', '`cloudctl auth setup --profile work`'],
 ])('a command for %s is %s', (profile, command) => {
-  expect(formatCommandForProfile(profileNamed(profile), 'auth setup')).toBe(command);
+  expect(commandFor(profileNamed(profile), 'auth setup')).toBe(command);
 });
 
 it.each([
@@ -47,12 +47,12 @@ it.each([
   ['read `reboot`', '', ''],
   ['a"b', '', ''],
 ])('the scope %s is asked for again by %j, and when it is not asked for anyway by %j', (scope, words, wider) => {
-  expect(formatScopeOption(scope).join(' ')).toBe(words);
-  expect(formatScopeOptionUnlessDefault(scope).join(' ')).toBe(wider);
+  expect(scopeOption(scope).join(' ')).toBe(words);
+  expect(scopeOptionUnlessDefault(scope).join(' ')).toBe(wider);
 });
 
 it('a scope that was not asked for is not asked for again', () => {
-  expect(formatScopeOptionUnlessDefault(undefined)).toEqual([]);
+  expect(scopeOptionUnlessDefault(undefined)).toEqual([]);
 });
 
 it.each([
@@ -62,11 +62,11 @@ it.each([
   ['implicit', 'implicit', ''],
   ['code', 'implicit', '--flow code'],
 ] as const)('the flow %s, where the profile has %s, is asked for again by %j', (flow, ofProfile, words) => {
-  expect(formatLoginFlowOption(flow, ofProfile).join(' ')).toBe(words);
+  expect(flowOption(flow, ofProfile).join(' ')).toBe(words);
 });
 
 it('a login that came to nothing is started again with its flow and scope, content with any grant, or in the other flow', () => {
-  expect(buildLoginRetryCommands(profileNamed('default'), { flow: 'code', scope: undefined }, undefined)).toEqual({
+  expect(loginRetries(profileNamed('default'), { flow: 'code', scope: undefined }, undefined)).toEqual({
     flow: 'code',
     sameRequest: '`cloudctl auth login`',
     profileTokenParams: '`cloudctl auth login`',
@@ -74,7 +74,7 @@ it('a login that came to nothing is started again with its flow and scope, conte
     otherFlow: '`cloudctl auth login --flow implicit`',
     chooseAccount: '`cloudctl auth login --prompt select_account`',
   });
-  expect(buildLoginRetryCommands(profileNamed('work'), { flow: 'implicit', scope: 'read write' }, 'implicit')).toEqual({
+  expect(loginRetries(profileNamed('work'), { flow: 'implicit', scope: 'read write' }, 'implicit')).toEqual({
     flow: 'implicit',
     sameRequest: '`cloudctl auth login --scope "read write" --profile work`',
     profileTokenParams: '`cloudctl auth login --scope "read write" --profile work`',
@@ -87,7 +87,7 @@ it('a login that came to nothing is started again with its flow and scope, conte
 it('a login is repeated with its typed options, except those that the other command changes or does not accept', () => {
   const typed = ['--prompt select_account', '--token-params body', '--no-pkce', '--accept-scope'];
   const request = { flow: 'code', scope: undefined, team: 'personal' } as const;
-  expect(buildLoginRetryCommands(profileNamed('default'), request, undefined, typed)).toEqual({
+  expect(loginRetries(profileNamed('default'), request, undefined, typed)).toEqual({
     flow: 'code',
     sameRequest:
       '`cloudctl auth login --team personal --prompt select_account --token-params body --no-pkce --accept-scope`',
@@ -108,7 +108,7 @@ it.each([
   ['default', 'droplet:read', '`cloudctl auth login --scope droplet:read --any-scope`'],
   ['default', '$(rm -rf ~)', "`cloudctl auth login --scope '$(rm -rf ~)' --any-scope`"],
 ])('a session of %s with scope %s is had again by %s', (profile, scope, command) => {
-  expect(formatLoginCommand(profileNamed(profile), scope)).toBe(command);
+  expect(loginCommand(profileNamed(profile), scope)).toBe(command);
 });
 
 const whole = { auth_url: 'https://a.example', base_url: 'https://b.example', client_id: 'c' };
@@ -121,14 +121,14 @@ describe('what a profile points to', () => {
   it('is both origins and the client id', () => {
     const config = configOf({ default: whole });
     const binding = { authOrigin: 'https://a.example', baseOrigin: 'https://b.example', clientId: 'c' };
-    expect(
-      requireProfileServerBinding(resolveProfileSettings({ env: {}, config }), config, testHost().folders.config),
-    ).toEqual(binding);
+    expect(requireBinding(resolveProfileSettings({ env: {}, config }), config, testHost().folders.config)).toEqual(
+      binding,
+    );
   });
 
   it('is both origins for a profile without an application, and a given token stays in it when it gets one', () => {
     const { client_id: _none, ...urls } = whole;
-    const binding = findProfileServerBinding(resolveProfileSettings({ env: {}, config: configOf({ default: urls }) }));
+    const binding = findBinding(resolveProfileSettings({ env: {}, config: configOf({ default: urls }) }));
     expect(binding).toEqual({ authOrigin: 'https://a.example', baseOrigin: 'https://b.example', clientId: '' });
   });
 
@@ -136,8 +136,8 @@ describe('what a profile points to', () => {
     const { [key]: _gone, ...rest }: Record<string, string> = whole;
     const config = configOf({ default: rest });
     const settings = resolveProfileSettings({ env: {}, config });
-    expect(findProfileServerBinding(settings)).toBeUndefined();
-    expect(() => requireProfileServerBinding(settings, config, testHost().folders.config)).toThrow(
+    expect(findBinding(settings)).toBeUndefined();
+    expect(() => requireBinding(settings, config, testHost().folders.config)).toThrow(
       expect.objectContaining({ code: 'not_logged_in', exitCode: 4, detail: expect.stringContaining(key) }),
     );
   });
@@ -145,19 +145,11 @@ describe('what a profile points to', () => {
   it('of an unknown profile is an unknown profile, unless the environment says it all', () => {
     const config = configOf({});
     expect(() =>
-      requireProfileServerBinding(
-        resolveProfileSettings({ profile: 'x', env: {}, config }),
-        config,
-        testHost().folders.config,
-      ),
+      requireBinding(resolveProfileSettings({ profile: 'x', env: {}, config }), config, testHost().folders.config),
     ).toThrow(expect.objectContaining({ code: 'profile_unknown' }));
     const env = { CLOUDCTL_AUTH_URL: whole.auth_url, CLOUDCTL_BASE_URL: whole.base_url, CLOUDCTL_CLIENT_ID: 'c' };
     expect(
-      requireProfileServerBinding(
-        resolveProfileSettings({ profile: 'x', env, config }),
-        config,
-        testHost().folders.config,
-      ),
+      requireBinding(resolveProfileSettings({ profile: 'x', env, config }), config, testHost().folders.config),
     ).toMatchObject({
       clientId: 'c',
     });
@@ -171,10 +163,10 @@ it.each([
   const { config: folder } = testHost().folders;
   const config = configOf(Object.fromEntries([...names, 'idle'].map((name) => [name, whole])));
   for (const name of names)
-    storeLoggedInAccount(folder, name, { sid: '0', scope: 'read', scope_verified: false, flow: 'code' });
-  expect(findLoggedInProfiles(config, folder)).toEqual(names);
+    storeAccount(folder, name, { sid: '0', scope: 'read', scope_verified: false, flow: 'code' });
+  expect(loggedInProfiles(config, folder)).toEqual(names);
   const settings = resolveProfileSettings({ env: {}, config });
-  expect(() => requireProfileServerBinding(settings, config, folder)).toThrow(
+  expect(() => requireBinding(settings, config, folder)).toThrow(
     expect.objectContaining({ code: 'not_logged_in', hint: expect.stringContaining(expected) }),
   );
 });
@@ -185,7 +177,7 @@ describe('who is refused', () => {
   it('is told the commands of the profile', () => {
     const config = configOf({ work: whole });
     expect(
-      buildRefusedRequestHints(resolveProfileSettings({ env: {}, config, profile: 'work' }), testHost().folders.config),
+      refusedHints(resolveProfileSettings({ env: {}, config, profile: 'work' }), testHost().folders.config),
     ).toMatchObject(workLoginHints);
   });
 
@@ -198,9 +190,9 @@ describe('who is refused', () => {
     'with a session of the flow %s, of a profile of the flow %s, is sent to a login with "%s"',
     (flow, ofProfile, words) => {
       const { folders } = testHost();
-      storeLoggedInAccount(folders.config, 'default', { ...account, flow });
+      storeAccount(folders.config, 'default', { ...account, flow });
       const config = configOf({ default: { ...whole, ...(ofProfile === undefined ? {} : { flow: ofProfile }) } });
-      const { login, write } = buildRefusedRequestHints(resolveProfileSettings({ env: {}, config }), folders.config);
+      const { login, write } = refusedHints(resolveProfileSettings({ env: {}, config }), folders.config);
       expect(login).toBe(`\`cloudctl auth login${words}\``);
       expect(write).toContain(`\`cloudctl auth login${words} --scope "read write"\``);
     },
@@ -211,10 +203,7 @@ describe('who is refused', () => {
     const wayOut = expect.stringContaining('unset');
     const { folders } = testHost();
     expect(
-      buildRefusedRequestHints(
-        resolveProfileSettings({ env: { CLOUDCTL_ACCESS_TOKEN: 'mine' }, config }),
-        folders.config,
-      ),
+      refusedHints(resolveProfileSettings({ env: { CLOUDCTL_ACCESS_TOKEN: 'mine' }, config }), folders.config),
     ).toMatchObject({
       login: wayOut,
       write: wayOut,
@@ -229,11 +218,11 @@ describe('a server follows docs/service.md for certain', () => {
   it('when its grant said whose account it is', () => {
     const { folders } = testHost();
     const account = { sid: '0', scope: 'read', scope_verified: true, flow: 'code' } as const;
-    expect(isServerKnownToImplementSpec(folders, profile, origin)).toBe(false);
-    storeLoggedInAccount(folders.config, profile, account);
-    expect(isServerKnownToImplementSpec(folders, profile, origin)).toBe(false);
-    storeLoggedInAccount(folders.config, profile, { ...account, hint: 'a1b2c3' });
-    expect(isServerKnownToImplementSpec(folders, profile, origin)).toBe(true);
+    expect(followsSpec(folders, profile, origin)).toBe(false);
+    storeAccount(folders.config, profile, account);
+    expect(followsSpec(folders, profile, origin)).toBe(false);
+    storeAccount(folders.config, profile, { ...account, hint: 'a1b2c3' });
+    expect(followsSpec(folders, profile, origin)).toBe(true);
   });
 
   it('when it is a sandbox of this machine', () => {
@@ -243,7 +232,7 @@ describe('a server follows docs/service.md for certain', () => {
       ...Object.fromEntries(keys.map((key) => [key, 'x'])),
       auth_url: origin,
     } as SandboxUrlsAndCredentials);
-    expect(isServerKnownToImplementSpec(folders, profile, origin)).toBe(true);
-    expect(isServerKnownToImplementSpec(folders, profile, 'http://127.0.0.1:4001')).toBe(false);
+    expect(followsSpec(folders, profile, origin)).toBe(true);
+    expect(followsSpec(folders, profile, 'http://127.0.0.1:4001')).toBe(false);
   });
 });

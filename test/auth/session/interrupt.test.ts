@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createLoginSignalHandler } from '../../../src/auth/session/interrupt.ts';
+import { listenForSignals } from '../../../src/auth/session/interrupt.ts';
 import { CliError } from '../../../src/base/errors.ts';
 import type { Clock } from '../../../src/platform/host.ts';
 import { testHost } from '../../fixtures/host.ts';
@@ -24,7 +24,7 @@ function handClock() {
 function interruptible() {
   const host = testHost();
   const { clock, pass, waits } = handClock();
-  const interruption = createLoginSignalHandler({ clock, signals: host.signals });
+  const interruption = listenForSignals({ clock, signals: host.signals });
   let finish: (value: string) => void = () => undefined;
   let fail: (error: Error) => void = () => undefined;
   const work = new Promise<string>((resolve, reject) => {

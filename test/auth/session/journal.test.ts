@@ -20,8 +20,8 @@ import {
   type RecordCodec,
 } from '../../../src/auth/session/journal.ts';
 import { journalPath } from '../../../src/auth/session/paths.ts';
-import { createProfileAccessTokenProvider } from '../../../src/auth/session/provider.ts';
-import { loadStoredSession } from '../../../src/auth/session/stored.ts';
+import { storedProvider } from '../../../src/auth/session/provider.ts';
+import { loadSession } from '../../../src/auth/session/stored.ts';
 import { isJsonRecord, readNumberField, readStringField, tryParseJson } from '../../../src/base/json.ts';
 import { Secret } from '../../../src/base/secret.ts';
 import { makeFolders } from '../../fixtures/folders.ts';
@@ -434,19 +434,19 @@ describe.skipIf(process.platform === 'win32')('at the path of a journal', () => 
       const path = journalPath(machine.place, machine.stored()?.sid ?? '');
       mkdirSync(dirname(path), { recursive: true });
       create(path);
-      expect(await loadStoredSession(machine.store, machine.run.binding)).toMatchObject({
+      expect(await loadSession(machine.store, machine.run.binding)).toMatchObject({
         kind: 'found',
         inDoubt: true,
       });
-      expect((await createProfileAccessTokenProvider(machine.sibling()).bearer()).reveal()).toBe('at-1');
-      await expect(createProfileAccessTokenProvider(machine.sibling()).forceRefresh()).rejects.toMatchObject({
+      expect((await storedProvider(machine.sibling()).bearer()).reveal()).toBe('at-1');
+      await expect(storedProvider(machine.sibling()).forceRefresh()).rejects.toMatchObject({
         code: 'keychain_unavailable',
         detail: expect.stringContaining(path),
       });
       expect(server.seen).toEqual(['/v2/actions']);
       expectAlive(machine.stored()!, server);
       rmSync(path, { recursive: true });
-      expectAlive(await createProfileAccessTokenProvider(machine.sibling()).forceRefresh(), server);
+      expectAlive(await storedProvider(machine.sibling()).forceRefresh(), server);
     },
   );
 });

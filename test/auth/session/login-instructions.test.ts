@@ -1,9 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  browserObstacle,
-  loginInstructions,
-  openBrowserAndPrintLoginInstructions,
-} from '../../../src/auth/session/login-instructions.ts';
+import { browserObstacle, loginInstructions, showInstructions } from '../../../src/auth/session/login-instructions.ts';
 import type { BrowserEnvironment } from '../../../src/platform/browser-environment.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { testHost } from '../../fixtures/host.ts';
@@ -95,7 +91,7 @@ describe('the login instructions', () => {
   ])('in a terminal (%s) with %j have the URL as a link: %s', async (isTerminal, env, isLink) => {
     const host = testHost({ env, ...(isTerminal ? { terminal: 80 } : {}) });
     const addresses = { authorizationUrl, callbackUrl: 'http://127.0.0.1:8765/callback', startUrl: undefined };
-    await openBrowserAndPrintLoginInstructions(host, addresses, {
+    await showInstructions(host, addresses, {
       profile: profileNamed('work'),
       runtimeEnvironment: nowhere,
       listening: true,
@@ -130,7 +126,7 @@ describe('the login instructions', () => {
       isContinued: false,
     };
     const addresses = { authorizationUrl, callbackUrl: 'http://127.0.0.1:8765/callback', startUrl };
-    await openBrowserAndPrintLoginInstructions(host, addresses, { ...options, canOpen });
+    await showInstructions(host, addresses, { ...options, canOpen });
     expect(host.opened).toEqual(isOpened ? [startUrl] : []);
     expect(host.err()).toBe(`${textWith({ pasting: false, opened: isOpened })}\n`);
   });
@@ -143,7 +139,7 @@ describe('the login instructions', () => {
     };
     const options = { profile: profileNamed('work'), runtimeEnvironment: nowhere, limit: '5m', isContinued: false };
     const addresses = { authorizationUrl, callbackUrl: 'http://127.0.0.1:8765/callback', startUrl: 'http://x' };
-    await openBrowserAndPrintLoginInstructions({ env: {}, stderr: host.stderr, browser: { open } }, addresses, {
+    await showInstructions({ env: {}, stderr: host.stderr, browser: { open } }, addresses, {
       ...options,
       listening: true,
       pasting: true,

@@ -1,15 +1,15 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { readLoggedInAccountFile, storeLoggedInAccount } from '../../../src/auth/session/account.ts';
+import { readAccount, storeAccount } from '../../../src/auth/session/account.ts';
 import type { LoginDialog } from '../../../src/auth/session/authorize.ts';
 import { findNewest } from '../../../src/auth/session/journal.ts';
-import { performLogin, storeLogin } from '../../../src/auth/session/login.ts';
+import { logIn, storeLogin } from '../../../src/auth/session/login.ts';
 import { profilePaths } from '../../../src/auth/session/paths.ts';
-import { type CredentialRecord, encodeCredentialRecord, recordCodec } from '../../../src/auth/session/record.ts';
+import { encodeRecord, recordCodec, type SessionRecord } from '../../../src/auth/session/record.ts';
 import type { SessionRun } from '../../../src/auth/session/run.ts';
 import { type CredentialStore, createFileStore } from '../../../src/auth/session/store.ts';
-import { loadStoredSession } from '../../../src/auth/session/stored.ts';
+import { loadSession } from '../../../src/auth/session/stored.ts';
 import { CliError } from '../../../src/base/errors.ts';
 import { Secret } from '../../../src/base/secret.ts';
 import { recordStartedSandbox } from '../../../src/config/sandbox-urls-and-credentials.ts';
@@ -81,7 +81,7 @@ it('a session that a login replaced is revoked although the login cannot be repo
   recordStartedSandbox(host.folders.state, sandbox.ready);
   const { run, dialog, paste } = setup(host, sandbox, { dialog: { report: () => Promise.reject(failure) } });
   paste(`${sandbox.ready.callback_url}?code=${await codeFor(sandbox)}&state=STATE`);
-  await expect(performLogin(run, request, dialog)).rejects.toBe(failure);
+  await expect(logIn(run, request, dialog)).rejects.toBe(failure);
   expect(sandbox.world.pair(grant.access_token)?.end).toBe('revoked');
 });
 
@@ -97,7 +97,7 @@ it('a login with an account hint at a server that names no account leaves the re
   const login = setup(host, sandbox, { run: { ...run, client } });
   login.paste('a-code STATE');
   const silent = { ...request, prompt: 'none', accountHint: 'abcdef' };
-  const { replaced } = await performLogin(login.run, silent, login.dialog);
+  const { replaced } = await logIn(login.run, silent, login.dialog);
   // A revocation may end all grants of the application there (RFC 7009 §2.1).
   expect(replaced?.sid).toBe(record.sid);
   expect(seen.map(({ url }) => url.split('?')[0])).toEqual(['/v1/oauth/token']);
@@ -108,10 +108,10 @@ describe('a login by paste', () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
     const { run, dialog, paste } = setup(host, sandbox);
     paste(`${sandbox.ready.callback_url}?code=${await codeFor(sandbox)}&state=STATE`);
-    const result = await performLogin(run, request, dialog);
+    const result = await logIn(run, request, dialog);
     expect(result.record).toMatchObject({ gen: 1, scope: 'read' });
     expect(storedRecord(profilePaths(host.folders.state, 'default'))?.sid).toBe(result.record.sid);
-    const account = readLoggedInAccountFile(host.folders.config, 'default');
+    const account = readAccount(host.folders.config, 'default');
     expect(account).toMatchObject({ sid: result.record.sid, email: 'maya@example.com' });
   });
 
@@ -120,7 +120,7 @@ describe('a login by paste', () => {
     const { run, dialog, paste, notes } = setup(host, sandbox);
     const code = await codeFor(sandbox);
     paste('', 'hello there my friend', `${sandbox.ready.callback_url}?code=${code}`, `${code} STATE`);
-    await performLogin(run, request, dialog);
+    await logIn(run, request, dialog);
     expect(notes).toEqual(['unreadable', 'incomplete']);
   });
 
@@ -129,24 +129,24 @@ describe('a login by paste', () => {
     const { run, dialog, paste } = setup(host, sandbox);
     const code = await codeFor(sandbox);
     paste(`${code} foreign-state`);
-    await expect(performLogin(run, request, dialog)).rejects.toMatchObject({ code: 'state_mismatch', exitCode: 4 });
+    await expect(logIn(run, request, dialog)).rejects.toMatchObject({ code: 'state_mismatch', exitCode: 4 });
     const again = setup(host, sandbox);
     again.paste(`${code} STATE`);
-    await performLogin(again.run, request, again.dialog);
+    await logIn(again.run, request, again.dialog);
   });
 
   it('with an error ends with the code of the error', async () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
     const { run, dialog, paste } = setup(host, sandbox);
     paste(`${sandbox.ready.callback_url}?error=consent_required&state=STATE`);
-    await expect(performLogin(run, request, dialog)).rejects.toMatchObject({ code: 'consent_required', exitCode: 4 });
+    await expect(logIn(run, request, dialog)).rejects.toMatchObject({ code: 'consent_required', exitCode: 4 });
   });
 
   it('with a wrong client secret ends with invalid_client', async () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
     const { run, dialog, paste } = setup(host, sandbox, { run: { client: async () => clientOf(sandbox, 'wrong') } });
     paste(`${sandbox.ready.callback_url}?code=${await codeFor(sandbox)}&state=STATE`);
-    await expect(performLogin(run, request, dialog)).rejects.toMatchObject({ code: 'invalid_client', exitCode: 4 });
+    await expect(logIn(run, request, dialog)).rejects.toMatchObject({ code: 'invalid_client', exitCode: 4 });
   });
 
   it('that failed is repeated by the command with its options and the flow that the profile does not have', async () => {
@@ -155,7 +155,7 @@ describe('a login by paste', () => {
     const { run, dialog, paste } = setup(host, sandbox, { run: { settings } });
     paste('a-code foreign-state');
     const implicit = { ...request, flow: 'implicit', scope: 'read write', profileFlow: 'code' } as const;
-    await expect(performLogin(run, { ...implicit, typed: ['--no-browser'] }, dialog)).rejects.toMatchObject({
+    await expect(logIn(run, { ...implicit, typed: ['--no-browser'] }, dialog)).rejects.toMatchObject({
       hint: expect.stringContaining(
         '`cloudctl auth login --flow implicit --scope "read write" --no-browser --profile work`',
       ),
@@ -165,7 +165,7 @@ describe('a login by paste', () => {
   it('whose input ends before a response was pasted is a usage error', async () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
     const { run, dialog } = setup(host, sandbox, { dialog: { pastedLines: async function* () {} } });
-    const error = await performLogin(run, request, dialog).catch((caught) => caught);
+    const error = await logIn(run, request, dialog).catch((caught) => caught);
     expect(error).toMatchObject({ code: 'usage' });
     expectGolden('auth', errorText(error));
   });
@@ -181,9 +181,9 @@ describe('a login by paste', () => {
       run: { store },
       dialog: { showInstructions: () => Promise.reject(new Error('invited')) },
     });
-    await expect(performLogin(run, request, dialog)).rejects.toMatchObject({ code: 'keychain_unavailable' });
+    await expect(logIn(run, request, dialog)).rejects.toMatchObject({ code: 'keychain_unavailable' });
     const other = tryAcquireFileLock(place.loginLock);
-    await expect(performLogin(run, request, dialog)).rejects.toMatchObject({ code: 'busy' });
+    await expect(logIn(run, request, dialog)).rejects.toMatchObject({ code: 'busy' });
     other?.release();
   });
 
@@ -191,13 +191,13 @@ describe('a login by paste', () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
     const store = keychainStoreOf(host);
     const { record } = await seedSession(host, sandbox);
-    await store.withItems((items) => items.write('credential', encodeCredentialRecord(record)));
+    await store.withItems((items) => items.write('credential', encodeRecord(record)));
     const others = { ...record, sid: 'fedcba9876543210' };
     for (const left of [record, others]) (await beginRefresh(store, host, left)).close();
     const { run, dialog, paste } = setup(host, sandbox, { run: { store } });
     paste(`${await codeFor(sandbox)} STATE`);
-    await performLogin(run, request, dialog);
-    const inDoubt = async (of: CredentialRecord): Promise<boolean> =>
+    await logIn(run, request, dialog);
+    const inDoubt = async (of: SessionRecord): Promise<boolean> =>
       findNewest(await store.journal(of.sid).read(), of, recordCodec).inDoubt;
     expect(await inDoubt(record)).toBe(false);
     expect(await inDoubt(others)).toBe(true);
@@ -209,7 +209,7 @@ describe('a login by paste', () => {
     for (const _ of [1, 2]) {
       const { run, dialog, paste } = setup(host, sandbox);
       paste(`${await codeFor(sandbox)} STATE`);
-      records.push((await performLogin(run, request, dialog)).record);
+      records.push((await logIn(run, request, dialog)).record);
     }
     const [a, b] = records;
     expect(a?.sid).toMatch(/^[0-9a-f]{16}$/);
@@ -241,7 +241,7 @@ describe('a login by the redirect', () => {
     const hear = (error: unknown): void => void unheard.push(error);
     process.on('unhandledRejection', hear);
     onTestFinished(() => void process.off('unhandledRejection', hear));
-    await expect(performLogin(run, { ...request, listen: true }, dialog)).rejects.toMatchObject({
+    await expect(logIn(run, { ...request, listen: true }, dialog)).rejects.toMatchObject({
       code: 'access_denied',
     });
     expect(reads).toBe(1);
@@ -270,7 +270,7 @@ describe('a login that is interrupted', () => {
         },
       },
     });
-    await expect(performLogin(run, request, dialog)).rejects.toMatchObject({ code: 'cancelled', exitCode: 130 });
+    await expect(logIn(run, request, dialog)).rejects.toMatchObject({ code: 'cancelled', exitCode: 130 });
     expect(heard).toEqual([0, 0, 1]);
   });
 
@@ -293,7 +293,7 @@ describe('a login that is interrupted', () => {
       },
     });
     paste('a-code STATE');
-    await expect(performLogin(run, request, dialog)).rejects.toMatchObject({ code: 'cancelled', exitCode: 130 });
+    await expect(logIn(run, request, dialog)).rejects.toMatchObject({ code: 'cancelled', exitCode: 130 });
     expect(exchange?.aborted).toBe(true);
     expect(storedRecord(profilePaths(host.folders.state, 'default'))).toBeUndefined();
   });
@@ -302,7 +302,7 @@ describe('a login that is interrupted', () => {
 describe('a grant with another scope than the requested one', () => {
   interface Narrowed {
     readonly host: TestHost;
-    readonly login: ReturnType<typeof performLogin>;
+    readonly login: ReturnType<typeof logIn>;
     readonly stored: () => ReturnType<typeof storedRecord>;
     readonly isAlive: () => Promise<boolean>;
   }
@@ -313,7 +313,7 @@ describe('a grant with another scope than the requested one', () => {
     const { run, dialog, paste } = setup(host, sandbox, changes);
     const { access_token: token } = await tokenFor(sandbox, { scope: 'read' });
     paste(`http://x#access_token=${token}&token_type=bearer&expires_in=60&scope=read&state=STATE`);
-    const login = performLogin(run, { ...request, flow: 'implicit', scope: 'read write' }, dialog);
+    const login = logIn(run, { ...request, flow: 'implicit', scope: 'read write' }, dialog);
     login.catch(() => undefined);
     const stored = (): ReturnType<typeof storedRecord> => storedRecord(profilePaths(host.folders.state, 'default'));
     return {
@@ -393,7 +393,7 @@ describe('a grant with another scope than the requested one', () => {
         },
       },
     });
-    await performLogin(run, { ...request, listen: true, scope: 'read write' }, dialog);
+    await logIn(run, { ...request, listen: true, scope: 'read write' }, dialog);
     expect(page).toContain('<main class="waiting">');
   });
 });
@@ -414,7 +414,7 @@ describe('a login without a page that needs a person', () => {
         },
       });
       const accountHint = userOf(sandbox, MAYA).uuid.slice(0, 6);
-      const login = performLogin(run, { ...request, prompt: 'none', accountHint, listen: true, pkce: true }, dialog);
+      const login = logIn(run, { ...request, prompt: 'none', accountHint, listen: true, pkce: true }, dialog);
       const { origin, pathname } = new URL(sandbox.ready.callback_url);
       const respond = async (parameters: Record<string, string>) => {
         const redirect = await send(origin, `${pathname}?${new URLSearchParams(parameters)}`);
@@ -476,7 +476,7 @@ describe('the session of a login', () => {
     });
     expect(stored()?.sid).toMatch(/^[0-9a-f]{16}$/);
     expect(stored()?.refreshToken?.reveal()).toBe('rt-1');
-    expect(readLoggedInAccountFile(host.folders.config, 'default')).toEqual(result.account);
+    expect(readAccount(host.folders.config, 'default')).toEqual(result.account);
     expect(result).toMatchObject({ isScopeAssumed: false, isLifetimeAssumed: false, isAccountKnown: true });
     expect(held()).toBe(0);
   });
@@ -502,7 +502,7 @@ describe('the session of a login', () => {
     mkdirSync(host.folders.config, { recursive: true });
     writeFileSync(join(host.folders.config, 'accounts'), 'no folder');
     const account = { sid: '0', scope: 'read', scope_verified: true, flow: 'code' } as const;
-    expect(() => storeLoggedInAccount(host.folders.config, 'default', account)).toThrow();
+    expect(() => storeAccount(host.folders.config, 'default', account)).toThrow();
     await storeLogin(run, { accessToken }, { scope: 'read', flow: 'code' });
     expect(stored()?.accessToken.reveal()).toBe('at-1');
   });
@@ -516,7 +516,7 @@ describe('the session of a login', () => {
     await run.store.withItems((items) => items.remove('credential'));
     const next = await storeLogin(run, grant, { scope: 'read', flow: 'code' });
     expect(stored()?.sid).toBe(next.record.sid);
-    const found = await loadStoredSession(run.store, run.binding);
+    const found = await loadSession(run.store, run.binding);
     expect(found).toMatchObject({ kind: 'found', inDoubt: false, isObsolete: false, needsRecovery: false });
   });
 });

@@ -1,14 +1,14 @@
 import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { OAuthClient } from '../../../src/auth/oauth/token.ts';
-import { readLoggedInAccountFile, storeLoggedInAccount } from '../../../src/auth/session/account.ts';
+import { readAccount, storeAccount } from '../../../src/auth/session/account.ts';
 import {
   type LogoutOutcome,
   type LogoutRun,
-  performLogout,
+  logOut,
   type Revocation,
-  revokeTokenGrant,
-  revokeTokenGrantAndThrow,
+  revokeAndThrow,
+  revokeGrant,
 } from '../../../src/auth/session/logout.ts';
 import { CliError } from '../../../src/base/errors.ts';
 import { Secret } from '../../../src/base/secret.ts';
@@ -20,7 +20,7 @@ import { type TestHost, testHost } from '../../fixtures/host.ts';
 import { seedSession, sessionRun } from '../../fixtures/session.ts';
 import { callApi, refreshWith, sandboxFor } from '../../sandbox/requests.ts';
 
-type Probe = NonNullable<Parameters<typeof performLogout>[2]>;
+type Probe = NonNullable<Parameters<typeof logOut>[2]>;
 
 function runOf(host: TestHost, sandbox: SandboxServers, changes: Partial<LogoutRun> = {}): LogoutRun {
   return {
@@ -39,7 +39,7 @@ describe('a logout', () => {
   it('deletes, revokes and proves', async () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
     const { grant, place } = await seedSession(host, sandbox);
-    expect(await performLogout(runOf(host, sandbox), false)).toEqual({ kind: 'revoked' });
+    expect(await logOut(runOf(host, sandbox), false)).toEqual({ kind: 'revoked' });
     expect(existsSync(place.credentialFile)).toBe(false);
     expect((await callApi(sandbox, grant.access_token, 'GET', '/v2/actions')).status).toBe(404);
     expect((await refreshWith(sandbox, grant.refresh_token)).status).toBe(400);
@@ -49,16 +49,16 @@ describe('a logout', () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
     const { place } = await seedSession(host, sandbox);
     const { folders } = host;
-    storeLoggedInAccount(folders.config, 'default', { sid: '0', scope: 'read', scope_verified: true, flow: 'code' });
+    storeAccount(folders.config, 'default', { sid: '0', scope: 'read', scope_verified: true, flow: 'code' });
     const sent: object[] = [];
     const run = runOf(host, sandbox, {
       send: async (options) => {
-        const account = readLoggedInAccountFile(folders.config, 'default');
+        const account = readAccount(folders.config, 'default');
         sent.push({ session: existsSync(place.credentialFile), account });
         return host.createSender({ env: {}, ...options });
       },
     });
-    await performLogout(run, false);
+    await logOut(run, false);
     const deleted = { session: false, account: undefined };
     // The revocation and the proof.
     expect(sent).toEqual([deleted, deleted]);
@@ -68,7 +68,7 @@ describe('a logout', () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
     const { origin, seen } = await serverFor((_, response) => reply(response, 200, {}));
     await seedSession(host, sandbox, { record: { authOrigin: origin, accessToken: new Secret('at-1') } });
-    await performLogout(runOf(host, sandbox), false);
+    await logOut(runOf(host, sandbox), false);
     expect(seen).toHaveLength(1);
     expect(seen[0]).toMatchObject({ method: 'POST', url: '/v1/oauth/revoke?token=at-1', body: '' });
     expect(seen[0]?.headers.authorization).toBe('Bearer at-1');
@@ -80,7 +80,7 @@ describe('a logout', () => {
     const record = { authOrigin: origin, accessToken: new Secret('at-1'), refreshToken: new Secret('rt-1') };
     await seedSession(host, sandbox, { record });
     const client = { authOrigin: origin, clientId: 'c', clientSecret: new Secret('shh'), tokenParams: 'body' } as const;
-    await performLogout(runOf(host, sandbox, { client: async () => client }), false);
+    await logOut(runOf(host, sandbox, { client: async () => client }), false);
     // The refresh token as well, which may outlive its access token there.
     expect(seen.map(({ url, body }) => [url, body])).toEqual([
       ['/v1/oauth/revoke', 'token=rt-1&client_id=c&client_secret=shh'],
@@ -107,11 +107,7 @@ describe('a logout', () => {
       const record = { authOrigin: origin, accessToken: new Secret('at-1'), refreshToken: new Secret('rt-1') };
       await seedSession(host, sandbox, { record });
       const client = { authOrigin: origin, clientId: 'c', clientSecret: new Secret('s'), tokenParams: 'body' } as const;
-      const outcome = await performLogout(
-        runOf(host, sandbox, { client: async () => client }),
-        false,
-        async () => fate,
-      );
+      const outcome = await logOut(runOf(host, sandbox, { client: async () => client }), false, async () => fate);
       expect(outcome).toMatchObject(expected);
       expect(seen.filter(({ body }) => body.includes('rt-1'))).toHaveLength(1);
       // The refresh token is no longer among what lives on.
@@ -125,7 +121,7 @@ describe('a logout', () => {
       reply(response, 404, 'Not Found', { 'content-type': 'text/plain' }),
     );
     await seedSession(host, sandbox, { record: { authOrigin: origin } });
-    const outcome = await performLogout(runOf(host, sandbox), false);
+    const outcome = await logOut(runOf(host, sandbox), false);
     expect(outcome).toMatchObject({ kind: 'unproven', error: { code: 'api_error', status: 404 } });
     expectOutcomeText(outcome);
   });
@@ -138,7 +134,7 @@ describe('a logout', () => {
     const record = { authOrigin: origin, accessToken: new Secret('at-1'), refreshToken: new Secret('rt-1') };
     await seedSession(host, sandbox, { record });
     const client = { authOrigin: origin, clientId: 'c', clientSecret: new Secret('shh'), tokenParams: 'body' } as const;
-    const outcome = await performLogout(runOf(host, sandbox, { client: async () => client }), false);
+    const outcome = await logOut(runOf(host, sandbox, { client: async () => client }), false);
     expect(outcome).toMatchObject({ kind: 'unproven', error: { code: 'api_error', status: 503 } });
     expectOutcomeText(outcome);
   });
@@ -152,7 +148,7 @@ describe('a logout', () => {
     await seedSession(host, sandbox, { record });
     const client = { authOrigin: origin, clientId: 'c', clientSecret: new Secret('shh'), tokenParams: 'body' } as const;
     const run = runOf(host, sandbox, { client: async () => client });
-    const outcome = await performLogout(run, false, async () => 'accepted');
+    const outcome = await logOut(run, false, async () => 'accepted');
     expect(outcome).toMatchObject({ kind: 'unproven', error: { code: 'unreachable', exitCode: 6 } });
     expect(seen.map(({ body }) => body.split('&')[0])).toEqual(['token=rt-1', 'token=at-1']);
     expectOutcomeText(outcome);
@@ -161,7 +157,7 @@ describe('a logout', () => {
   it('whose end the resource API did not confirm says no more than that', async () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
     await seedSession(host, sandbox);
-    const outcome = await performLogout(runOf(host, sandbox), false, async () => 'unknown');
+    const outcome = await logOut(runOf(host, sandbox), false, async () => 'unknown');
     expect(outcome).toMatchObject({ kind: 'unproven', error: { code: 'api_error' } });
     expectOutcomeText(outcome);
   });
@@ -170,7 +166,7 @@ describe('a logout', () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
     const silent = await serverFor(() => undefined);
     await seedSession(host, sandbox, { record: { baseOrigin: silent.origin } });
-    const outcome = await performLogout(runOf(host, sandbox, { timeout: 100 }), false);
+    const outcome = await logOut(runOf(host, sandbox, { timeout: 100 }), false);
     expect(outcome).toMatchObject({ kind: 'unproven', error: { code: 'timeout' } });
     expect(silent.seen.length).toBeGreaterThan(0);
   });
@@ -184,21 +180,21 @@ describe('a logout', () => {
         throw new Error('not needed');
       },
     });
-    expect(await performLogout(run, true)).toEqual({ kind: 'local' });
+    expect(await logOut(run, true)).toEqual({ kind: 'local' });
     expect(existsSync(place.credentialFile)).toBe(false);
     expect((await callApi(sandbox, grant.access_token, 'GET', '/v2/actions')).status).toBe(200);
   });
 
   it('of nobody does nothing', async () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
-    expect(await performLogout(runOf(host, sandbox), false)).toEqual({ kind: 'nothing' });
+    expect(await logOut(runOf(host, sandbox), false)).toEqual({ kind: 'nothing' });
   });
 
   it('of a record that is damaged deletes it', async () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
     const run = runOf(host, sandbox);
     await run.store.withItems((items) => items.write('credential', new Secret('{')));
-    expect(await performLogout(run, false)).toEqual({ kind: 'local' });
+    expect(await logOut(run, false)).toEqual({ kind: 'local' });
     expect(await run.store.withItems((items) => items.read('credential'))).toEqual({ kind: 'absent' });
   });
 
@@ -216,7 +212,7 @@ describe('a logout', () => {
       sent = true;
       return host.createSender({ env: {} });
     };
-    await expect(performLogout({ ...run, store, send }, false)).rejects.toMatchObject({
+    await expect(logOut({ ...run, store, send }, false)).rejects.toMatchObject({
       code: 'keychain_unavailable',
     });
     expect(sent).toBe(false);
@@ -234,7 +230,7 @@ it('a resource API that cannot be reached: the error does not call a revoked tok
   const probe: Probe = async () => {
     throw new CliError('unreachable', 'could not reach the resource API');
   };
-  const outcome = await performLogout(runOf(host, sandbox), false, probe);
+  const outcome = await logOut(runOf(host, sandbox), false, probe);
   expect(outcome).toMatchObject({ kind: 'unproven', error: { code: 'unreachable', exitCode: 6 } });
   expect(outcome.kind === 'unproven' && outcome.error.message).toContain('was revoked');
 });
@@ -262,7 +258,7 @@ describe('a logout that cannot be proved has deleted all the same', () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
     const { origin } = await serverFor(answerer);
     const { place, grant } = await seedSession(host, sandbox, { record: { authOrigin: origin } });
-    const outcome = await performLogout(runOf(host, sandbox), false);
+    const outcome = await logOut(runOf(host, sandbox), false);
     expect(outcome).toMatchObject({ kind: 'unproven', error: expected });
     expect(existsSync(place.credentialFile)).toBe(false);
     const { error } = outcome.kind === 'unproven' ? outcome : { error: undefined };
@@ -273,7 +269,7 @@ describe('a logout that cannot be proved has deleted all the same', () => {
   it('when nobody listens', async () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
     const { place } = await seedSession(host, sandbox, { record: { authOrigin: await closedOrigin() } });
-    expect(await performLogout(runOf(host, sandbox), false)).toMatchObject({
+    expect(await logOut(runOf(host, sandbox), false)).toMatchObject({
       kind: 'unproven',
       error: { code: 'unreachable', exitCode: 6 },
     });
@@ -292,22 +288,22 @@ describe('the revocation of a grant that is not stored', () => {
 
   it('at a server that expects a form, the refresh token is revoked as well, and 204 counts as 200', async () => {
     const { origin, seen } = await serverFor((_, response) => reply(response, 204, ''));
-    expect(await revokeTokenGrant(revocationAt(origin, 'body'), grant)).toBe(true);
+    expect(await revokeGrant(revocationAt(origin, 'body'), grant)).toBe(true);
     expect(seen.map(({ body }) => body)).toEqual(['token=rt-1&client_id=c', 'token=at-1&client_id=c']);
   });
 
   it('at a server that follows docs/service.md, only the access token is revoked, with itself as bearer', async () => {
     const { origin, seen } = await serverFor((_, response) => reply(response, 200, {}));
-    expect(await revokeTokenGrant(revocationAt(origin, 'query'), grant)).toBe(true);
+    expect(await revokeGrant(revocationAt(origin, 'query'), grant)).toBe(true);
     expect(seen.map(({ url, headers }) => [url, headers.authorization])).toEqual([
       ['/v1/oauth/revoke?token=at-1', 'Bearer at-1'],
     ]);
   });
 
   it('a server that cannot be reached, or refuses, is a failed revocation and no error', async () => {
-    expect(await revokeTokenGrant(revocationAt(await closedOrigin(), 'query'), grant)).toBe(false);
+    expect(await revokeGrant(revocationAt(await closedOrigin(), 'query'), grant)).toBe(false);
     const { origin } = await serverFor((_, response) => reply(response, 400, { error: 'invalid_request' }));
-    expect(await revokeTokenGrant(revocationAt(origin, 'query'), grant)).toBe(false);
+    expect(await revokeGrant(revocationAt(origin, 'query'), grant)).toBe(false);
   });
 
   it('the error of a grant that is not stored says whether it was revoked', async () => {
@@ -317,13 +313,13 @@ describe('the revocation of a grant that is not stored', () => {
       ['revoked', origin],
       ['not revoked', await closedOrigin()],
     ] as const) {
-      const thrown: unknown = await revokeTokenGrantAndThrow(revocationAt(server, 'query'), grant, error).catch(
+      const thrown: unknown = await revokeAndThrow(revocationAt(server, 'query'), grant, error).catch(
         (caught) => caught,
       );
       expect(thrown).toMatchObject({ code: 'scope_mismatch', message: 'other' });
       expectGolden('errors', thrown instanceof CliError ? `${thrown.detail}` : '', name);
     }
     const bug = new TypeError('bug');
-    await expect(revokeTokenGrantAndThrow(revocationAt(origin, 'query'), grant, bug)).rejects.toBe(bug);
+    await expect(revokeAndThrow(revocationAt(origin, 'query'), grant, bug)).rejects.toBe(bug);
   });
 });

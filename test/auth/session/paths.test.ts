@@ -4,15 +4,15 @@ import { basename, join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { probeCredentialFolder } from '../../../src/auth/doctor/stores.ts';
 import {
+  existingKeychainAccount,
   journalPath,
+  keychainAccount,
   listJournals,
-  listTemporaryFiles,
+  listTemporary,
   type ProfilePaths,
   profilePaths,
-  readExistingKeychainAccount,
-  readOrCreateKeychainAccount,
 } from '../../../src/auth/session/paths.ts';
-import { createFileStore, removeJournalAndTemporaryFiles, removeLeftovers } from '../../../src/auth/session/store.ts';
+import { createFileStore, removeLeftovers, removeProfileFiles } from '../../../src/auth/session/store.ts';
 import { makeFolders } from '../../fixtures/folders.ts';
 import { testHost } from '../../fixtures/host.ts';
 
@@ -26,7 +26,7 @@ function setup() {
     folders.remove();
   });
   const place = profilePaths(folders.state, 'work');
-  return { place, idFile: join(place.folder, 'keychain-id'), create: () => readOrCreateKeychainAccount(place, random) };
+  return { place, idFile: join(place.folder, 'keychain-id'), create: () => keychainAccount(place, random) };
 }
 
 /** A file system without hard links, such as FAT and some network file systems. */
@@ -41,20 +41,20 @@ describe('the id of a state folder', () => {
   it('is made once and kept', () => {
     const host = testHost();
     const place = profilePaths(host.folders.state, 'work');
-    expect(readExistingKeychainAccount(place)).toBeUndefined();
-    const account = readOrCreateKeychainAccount(place, host.random);
+    expect(existingKeychainAccount(place)).toBeUndefined();
+    const account = keychainAccount(place, host.random);
     expect(account).toMatch(/^work#[\w-]{8}$/);
-    expect(readOrCreateKeychainAccount(place, host.random)).toBe(account);
-    expect(readExistingKeychainAccount(place)).toBe(account);
-    expect(readOrCreateKeychainAccount(profilePaths(host.folders.state, 'home'), host.random)).toBe(
+    expect(keychainAccount(place, host.random)).toBe(account);
+    expect(existingKeychainAccount(place)).toBe(account);
+    expect(keychainAccount(profilePaths(host.folders.state, 'home'), host.random)).toBe(
       account.replace('work', 'home'),
     );
   });
 
   it('is another one in another folder', () => {
     const [a, b] = [testHost(), testHost()];
-    expect(readOrCreateKeychainAccount(profilePaths(a.folders.state, 'p'), a.random)).not.toBe(
-      readOrCreateKeychainAccount(profilePaths(b.folders.state, 'p'), b.random),
+    expect(keychainAccount(profilePaths(a.folders.state, 'p'), a.random)).not.toBe(
+      keychainAccount(profilePaths(b.folders.state, 'p'), b.random),
     );
   });
 
@@ -66,7 +66,7 @@ describe('the id of a state folder', () => {
       writeFileSync(`${place.folder}/keychain-id`, 'FIRSTONE\n');
       return host.random(bytes);
     };
-    expect(readOrCreateKeychainAccount(place, racing)).toBe('work#FIRSTONE');
+    expect(keychainAccount(place, racing)).toBe('work#FIRSTONE');
     expect(existsSync(`${place.folder}/keychain-id.${process.pid}`)).toBe(false);
   });
 
@@ -87,7 +87,7 @@ describe('the id of a state folder', () => {
     withoutHardLinks(code);
     const account = create();
     expect(account).toMatch(/^work#[\w-]{8}$/);
-    expect([create(), readExistingKeychainAccount(place)]).toEqual([account, account]);
+    expect([create(), existingKeychainAccount(place)]).toEqual([account, account]);
     expect(readdirSync(place.folder)).toEqual(['keychain-id']);
     if (process.platform !== 'win32') expect(statSync(idFile).mode & 0o777).toBe(0o600);
   });
@@ -96,10 +96,10 @@ describe('the id of a state folder', () => {
     const { place, idFile, create } = setup();
     mkdirSync(place.folder, { recursive: true });
     writeFileSync(idFile, content);
-    expect(readExistingKeychainAccount(place)).toBeUndefined();
+    expect(existingKeychainAccount(place)).toBeUndefined();
     const account = create();
     expect(account).toMatch(/^work#[\w-]{8}$/);
-    expect([create(), readExistingKeychainAccount(place)]).toEqual([account, account]);
+    expect([create(), existingKeychainAccount(place)]).toEqual([account, account]);
     expect(readdirSync(place.folder)).toEqual(['keychain-id']);
   });
 
@@ -124,7 +124,7 @@ describe('the id of a state folder', () => {
       syncBuiltinESMExports();
       const account = create();
       expect(other).toMatch(/^work#[\w-]{8}$/);
-      expect([account, readExistingKeychainAccount(place)]).toEqual([other, other]);
+      expect([account, existingKeychainAccount(place)]).toEqual([other, other]);
     },
   );
 
@@ -162,11 +162,11 @@ describe('the files of a profile', () => {
     for (const name of [...ours, ...theirs]) writeFileSync(join(place.folder, name), '', { mode: 0o600 });
     expect(listJournals(place)).toEqual([{ sid: '0123456789abcdef', path: join(place.folder, journal) }]);
     expect(
-      listTemporaryFiles(place)
+      listTemporary(place)
         .map((path) => basename(path))
         .sort(),
     ).toEqual(ours.slice(2).sort());
-    removeJournalAndTemporaryFiles(place);
+    removeProfileFiles(place);
     expect(readdirSync(place.folder).sort()).toEqual([...theirs].sort());
   });
 });

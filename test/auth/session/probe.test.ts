@@ -1,16 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { sendAccessTokenProbe, type TokenAcceptance } from '../../../src/auth/session/probe.ts';
+import { sendProbe, type TokenAcceptance } from '../../../src/auth/session/probe.ts';
 import { Secret } from '../../../src/base/secret.ts';
 import { closedOrigin, type RequestHandler, reply, serverFor } from '../../fixtures/fake-server.ts';
 import { testHost } from '../../fixtures/host.ts';
 
 async function probe(origin: string): Promise<TokenAcceptance> {
-  return sendAccessTokenProbe(
-    await testHost().createSender({ env: {} }),
-    origin,
-    new Secret('at-1'),
-    AbortSignal.timeout(2_000),
-  );
+  return sendProbe(await testHost().createSender({ env: {} }), origin, new Secret('at-1'), AbortSignal.timeout(2_000));
 }
 
 describe('what the resource API thinks of an access token', () => {

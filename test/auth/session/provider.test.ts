@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { createApiClient } from '../../../src/api/client.ts';
-import { storeLoggedInAccount } from '../../../src/auth/session/account.ts';
+import { storeAccount } from '../../../src/auth/session/account.ts';
 import { profilePaths } from '../../../src/auth/session/paths.ts';
 import {
-  createFixedTokenSession,
-  createProfileAccessTokenProvider,
+  fixedProvider,
   ReplacedSessionError,
-  type StoredSessionAccessTokenProvider,
-  wrapSessionWithReauthentication,
+  type StoredProvider,
+  storedProvider,
+  withReauthentication,
 } from '../../../src/auth/session/provider.ts';
-import { encodeCredentialRecord } from '../../../src/auth/session/record.ts';
-import { determineReportedSessionState } from '../../../src/auth/session/report.ts';
+import { encodeRecord } from '../../../src/auth/session/record.ts';
+import { reportedState } from '../../../src/auth/session/report.ts';
 import type { SessionRun } from '../../../src/auth/session/run.ts';
 import { CliError } from '../../../src/base/errors.ts';
 import { Secret } from '../../../src/base/secret.ts';
@@ -43,7 +43,7 @@ async function pass(host: TestHost, sandbox: SandboxServers, ms: number): Promis
 
 /** A session as another process would have it: the same files, nothing else in common. */
 function sibling(host: TestHost, sandbox: SandboxServers, changes: Partial<SessionRun> = {}) {
-  return createProfileAccessTokenProvider(sessionRun(testHost({ beside: host }), sandbox, changes));
+  return storedProvider(sessionRun(testHost({ beside: host }), sandbox, changes));
 }
 
 describe('the bearer', () => {
@@ -101,11 +101,11 @@ describe('the bearer', () => {
     const { record } = await seedSession(host, sandbox);
     const { refreshToken: _none, ...bare } = record;
     const run = sessionRun(host, sandbox);
-    await run.store.withItems((items) => items.write('credential', encodeCredentialRecord(bare)));
+    await run.store.withItems((items) => items.write('credential', encodeRecord(bare)));
     await pass(host, sandbox, 30 * day - 60_000);
-    expect((await createProfileAccessTokenProvider(run).bearer()).reveal()).toBe(record.accessToken.reveal());
+    expect((await storedProvider(run).bearer()).reveal()).toBe(record.accessToken.reveal());
     await pass(host, sandbox, 120_000);
-    await expect(createProfileAccessTokenProvider(run).bearer()).rejects.toMatchObject({
+    await expect(storedProvider(run).bearer()).rejects.toMatchObject({
       code: 'needs_login',
       exitCode: 4,
     });
@@ -150,8 +150,8 @@ describe('a refused token', () => {
     const { record } = await seedSession(host, sandbox);
     const { refreshToken: _none, ...bare } = record;
     const run = sessionRun(host, sandbox);
-    await run.store.withItems((items) => items.write('credential', encodeCredentialRecord(bare)));
-    await expect(createProfileAccessTokenProvider(run).renew(record.accessToken)).rejects.toMatchObject({
+    await run.store.withItems((items) => items.write('credential', encodeRecord(bare)));
+    await expect(storedProvider(run).renew(record.accessToken)).rejects.toMatchObject({
       code: 'needs_login',
     });
     // The resource API takes the token still: whatever refused it was passing.
@@ -162,21 +162,19 @@ describe('a refused token', () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
     const { record, grant } = await seedSession(host, sandbox);
     const { refreshToken: _none, ...bare } = record;
-    storeLoggedInAccount(host.folders.config, 'default', {
+    storeAccount(host.folders.config, 'default', {
       ...{ sid: record.sid, scope: record.scope, scope_verified: false },
       flow: 'implicit',
     });
     const run = sessionRun(host, sandbox);
-    await run.store.withItems((items) => items.write('credential', encodeCredentialRecord(bare)));
+    await run.store.withItems((items) => items.write('credential', encodeRecord(bare)));
     await admin(sandbox, 'POST', '/_sandbox/tokens/revoke', { token: grant.access_token });
     const hint = expect.stringMatching(/^`cloudctl auth login --flow implicit /);
     const ended = { code: 'needs_login', hint };
-    await expect(createProfileAccessTokenProvider(run).renew(record.accessToken)).rejects.toMatchObject(ended);
-    await expect(createProfileAccessTokenProvider(run).bearer()).rejects.toMatchObject(ended);
+    await expect(storedProvider(run).renew(record.accessToken)).rejects.toMatchObject(ended);
+    await expect(storedProvider(run).bearer()).rejects.toMatchObject(ended);
     const stored = storedRecord(profilePaths(host.folders.state, 'default'));
-    expect(stored === undefined ? undefined : determineReportedSessionState(stored, host.clock.now())).toBe(
-      'needs_login',
-    );
+    expect(stored === undefined ? undefined : reportedState(stored, host.clock.now())).toBe('needs_login');
   });
 
   it('of a session that was revoked is a login, and the next command knows it without a request', async () => {
@@ -265,7 +263,7 @@ describe('a stored session', () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
     const run = sessionRun(host, sandbox);
     await run.store.withItems((items) => items.write('credential', new Secret('{"v":2,"access_token":"hunter2"}')));
-    const failure = await createProfileAccessTokenProvider(run)
+    const failure = await storedProvider(run)
       .bearer()
       .catch((error: unknown) => error);
     expect(failure).toMatchObject({ code: 'not_logged_in' });
@@ -333,7 +331,7 @@ function ended(code: 'needs_login' | 'unreachable' = 'needs_login') {
   const acceptNewSession = (): void => {
     state.accepted += 1;
   };
-  const session: StoredSessionAccessTokenProvider = {
+  const session: StoredProvider = {
     bearer,
     renew: bearer,
     record: none,
@@ -351,7 +349,7 @@ function ended(code: 'needs_login' | 'unreachable' = 'needs_login') {
 describe('the way back', () => {
   it('is offered once to all who ask for a token, and they go on', async () => {
     const { session, reauthenticate, state } = ended();
-    const offered = wrapSessionWithReauthentication(session, reauthenticate(true));
+    const offered = withReauthentication(session, reauthenticate(true));
     const tokens = await Promise.all([offered.bearer(), offered.renew(new Secret('old')), offered.bearer()]);
     expect(tokens.map((token) => token.reveal())).toEqual(['at-new', 'at-new', 'at-new']);
     expect(state).toMatchObject({ asked: 1, accepted: 1 });
@@ -359,7 +357,7 @@ describe('the way back', () => {
 
   it('that is declined leaves the error, and is not offered again', async () => {
     const { session, reauthenticate, state } = ended();
-    const offered = wrapSessionWithReauthentication(session, reauthenticate(false));
+    const offered = withReauthentication(session, reauthenticate(false));
     await expect(offered.bearer()).rejects.toMatchObject({ code: 'needs_login' });
     await expect(offered.record()).rejects.toMatchObject({ code: 'needs_login' });
     expect(state).toMatchObject({ asked: 1, accepted: 0 });
@@ -367,7 +365,7 @@ describe('the way back', () => {
 
   it('that fails tells why', async () => {
     const { session } = ended();
-    const offered = wrapSessionWithReauthentication(session, () =>
+    const offered = withReauthentication(session, () =>
       Promise.reject(new CliError('login_required', 'not signed in')),
     );
     await expect(offered.forceRefresh()).rejects.toMatchObject({ code: 'login_required' });
@@ -376,14 +374,14 @@ describe('the way back', () => {
   it('is not offered when another login has replaced the session, which may be of another account', async () => {
     const { session, reauthenticate, state } = ended();
     const replaced = { ...session, renew: () => Promise.reject(new ReplacedSessionError('needs_login', 'replaced')) };
-    const offered = wrapSessionWithReauthentication(replaced, reauthenticate(true));
+    const offered = withReauthentication(replaced, reauthenticate(true));
     await expect(offered.renew(new Secret('old'))).rejects.toMatchObject({ code: 'needs_login' });
     expect(state.asked).toBe(0);
   });
 
   it('is not offered for anything else', async () => {
     const { session, reauthenticate, state } = ended('unreachable');
-    await expect(wrapSessionWithReauthentication(session, reauthenticate(true)).bearer()).rejects.toMatchObject({
+    await expect(withReauthentication(session, reauthenticate(true)).bearer()).rejects.toMatchObject({
       code: 'unreachable',
     });
     expect(state.asked).toBe(0);
@@ -391,7 +389,7 @@ describe('the way back', () => {
 });
 
 describe('a token of the environment', () => {
-  const session = createFixedTokenSession(new Secret('mine'));
+  const session = fixedProvider(new Secret('mine'));
 
   it('is used as it is', async () => {
     expect((await session.bearer()).reveal()).toBe('mine');

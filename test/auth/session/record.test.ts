@@ -1,16 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
-  type CredentialRecord,
-  computeTokenSecondsLeft,
-  decodeCredentialRecord,
-  encodeCredentialRecord,
-  isCredentialRecordOfServerBinding,
-  unknownTokenExpiry,
+  belongsTo,
+  decodeRecord,
+  encodeRecord,
+  type SessionRecord,
+  secondsLeft,
+  unknownExpiry,
 } from '../../../src/auth/session/record.ts';
 import { Secret } from '../../../src/base/secret.ts';
 
-const record: CredentialRecord = {
+const record: SessionRecord = {
   sid: '0123456789abcdef',
   gen: 3,
   journalKey: new Secret('seal-1'),
@@ -26,31 +26,29 @@ const record: CredentialRecord = {
 };
 
 function json(changes: object): string {
-  return JSON.stringify({ ...JSON.parse(encodeCredentialRecord(record).reveal()), ...changes });
+  return JSON.stringify({ ...JSON.parse(encodeRecord(record).reveal()), ...changes });
 }
 
 describe('a record', () => {
   it('comes back as it was stored', () => {
-    const back = decodeCredentialRecord(encodeCredentialRecord(record).reveal());
+    const back = decodeRecord(encodeRecord(record).reveal());
     expect(back?.refreshToken?.reveal()).toBe('rt-1');
     expect(back?.journalKey.reveal()).toBe('seal-1');
-    expect(JSON.parse(encodeCredentialRecord(back ?? record).reveal())).toEqual(
-      JSON.parse(encodeCredentialRecord(record).reveal()),
-    );
+    expect(JSON.parse(encodeRecord(back ?? record).reveal())).toEqual(JSON.parse(encodeRecord(record).reveal()));
   });
 
   it('of a token that was given is valid for every version, until the server refuses it', () => {
-    const given = decodeCredentialRecord(
-      json({ given_token: true, scope: '', refresh_token: undefined, expires_at: unknownTokenExpiry }),
+    const given = decodeRecord(
+      json({ given_token: true, scope: '', refresh_token: undefined, expires_at: unknownExpiry }),
     );
     expect(given).toMatchObject({ isGivenToken: true, scope: '' });
-    expect(JSON.parse(encodeCredentialRecord(given ?? record).reveal())).toMatchObject({ given_token: true });
-    expect(new Date(unknownTokenExpiry * 1000).toISOString()).toBe('9999-12-31T23:59:59.000Z');
-    expect(decodeCredentialRecord(json({ given_token: 'yes' }))).not.toHaveProperty('isGivenToken');
+    expect(JSON.parse(encodeRecord(given ?? record).reveal())).toMatchObject({ given_token: true });
+    expect(new Date(unknownExpiry * 1000).toISOString()).toBe('9999-12-31T23:59:59.000Z');
+    expect(decodeRecord(json({ given_token: 'yes' }))).not.toHaveProperty('isGivenToken');
   });
 
   it('has the fields of the design, and no other', () => {
-    expect(Object.keys(JSON.parse(encodeCredentialRecord(record).reveal()))).toEqual([
+    expect(Object.keys(JSON.parse(encodeRecord(record).reveal()))).toEqual([
       'v',
       'sid',
       'gen',
@@ -69,13 +67,13 @@ describe('a record', () => {
 
   it('without refresh token and account stays without', () => {
     const { refreshToken: _token, accountUuid: _uuid, ...bare } = record;
-    const back = decodeCredentialRecord(encodeCredentialRecord(bare).reveal());
+    const back = decodeRecord(encodeRecord(bare).reveal());
     expect(back).not.toHaveProperty('refreshToken');
     expect(back).not.toHaveProperty('accountUuid');
   });
 
   it('does not print', () => {
-    expect(`${encodeCredentialRecord(record)} ${JSON.stringify(record)}`).not.toMatch(/at-1|rt-1|seal-1/);
+    expect(`${encodeRecord(record)} ${JSON.stringify(record)}`).not.toMatch(/at-1|rt-1|seal-1/);
   });
 
   it.each([
@@ -96,12 +94,12 @@ describe('a record', () => {
     json({ base_origin: undefined }),
     json({ client_id: undefined }),
   ])('that is damaged or of a newer version is none: %#', (text) => {
-    expect(decodeCredentialRecord(text)).toBeUndefined();
+    expect(decodeRecord(text)).toBeUndefined();
   });
 
   it('that was cut off is none, wherever it was cut', () => {
-    const text = encodeCredentialRecord(record).reveal();
-    fc.assert(fc.property(fc.nat(text.length - 1), (at) => decodeCredentialRecord(text.slice(0, at)) === undefined));
+    const text = encodeRecord(record).reveal();
+    fc.assert(fc.property(fc.nat(text.length - 1), (at) => decodeRecord(text.slice(0, at)) === undefined));
   });
 
   it.each([
@@ -111,11 +109,11 @@ describe('a record', () => {
     [{ clientId: 'client-2' }, false],
   ])('is bound to its servers and its client id: %j', (changes, bound) => {
     const { authOrigin, baseOrigin, clientId } = record;
-    expect(isCredentialRecordOfServerBinding(record, { authOrigin, baseOrigin, clientId, ...changes })).toBe(bound);
+    expect(belongsTo(record, { authOrigin, baseOrigin, clientId, ...changes })).toBe(bound);
   });
 
   it('counts the seconds that are left', () => {
-    expect(computeTokenSecondsLeft(record, 1_999_999_990_999)).toBe(10);
-    expect(computeTokenSecondsLeft(record, 2_000_000_001_000)).toBe(-1);
+    expect(secondsLeft(record, 1_999_999_990_999)).toBe(10);
+    expect(secondsLeft(record, 2_000_000_001_000)).toBe(-1);
   });
 });

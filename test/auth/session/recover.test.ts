@@ -4,10 +4,10 @@ import { describe, expect, it } from 'vitest';
 import { type Failpoint, failpoints } from '../../../src/auth/session/failpoints.ts';
 import { type JournalDisk, proofOf } from '../../../src/auth/session/journal.ts';
 import { journalPath } from '../../../src/auth/session/paths.ts';
-import { createProfileAccessTokenProvider } from '../../../src/auth/session/provider.ts';
-import { type CredentialRecord, encodeCredentialRecord } from '../../../src/auth/session/record.ts';
+import { storedProvider } from '../../../src/auth/session/provider.ts';
+import { encodeRecord, type SessionRecord } from '../../../src/auth/session/record.ts';
 import { refreshSession } from '../../../src/auth/session/refresh.ts';
-import { loadStoredSession } from '../../../src/auth/session/stored.ts';
+import { loadSession } from '../../../src/auth/session/stored.ts';
 import { HttpSendError } from '../../../src/platform/http-sender.ts';
 import { errorText } from '../../fixtures/error-text.ts';
 import { reply } from '../../fixtures/fake-server.ts';
@@ -34,7 +34,7 @@ const due = { kind: 'due' } as const;
 const day = 86_400;
 const long = 'x'.repeat(1280);
 
-async function keychainMachine(record: Partial<CredentialRecord> = {}) {
+async function keychainMachine(record: Partial<SessionRecord> = {}) {
   const server = await singleUseServer();
   return { server, machine: await machineWith(server, 'keychain', record) };
 }
@@ -45,7 +45,7 @@ describe('the current record', () => {
   it('is the newest of the item and a write-ahead file that opens, for every reader and without the lock', async () => {
     const { machine } = await keychainMachine();
     leave(machine, { grants: 2 });
-    const stored = await loadStoredSession(machine.store, binding(machine));
+    const stored = await loadSession(machine.store, binding(machine));
     expect(stored).toMatchObject({ kind: 'found', pending: true, inDoubt: false, needsRecovery: true });
     expect(stored.kind === 'found' && stored.record.accessToken.reveal()).toBe('at-2');
   });
@@ -55,7 +55,7 @@ describe('the current record', () => {
     leave(machine, { grants: 2, changes: { scope: 'read write' } });
     const kept = { scope: 'read write', refreshToken: token('rt-2') };
     leave(machine, { grants: 3, gen: 3, changes: kept, isSecond: true });
-    const stored = await loadStoredSession(machine.store, binding(machine));
+    const stored = await loadSession(machine.store, binding(machine));
     if (stored.kind !== 'found') throw new Error(stored.kind);
     expect(stored.record).toMatchObject({ gen: 3, scope: 'read write' });
     expect(stored.record.accessToken.reveal()).toBe('at-3');
@@ -67,16 +67,16 @@ describe('the current record', () => {
     const { sid } = machine.stored()!;
     const path = journalPath(machine.place, sid);
     renameSync(leave(machine, { grants: 7, sid: 'fedcba9876543210' }), path);
-    expect(await loadStoredSession(machine.store, binding(machine))).toMatchObject({ record: { gen: 1 } });
+    expect(await loadSession(machine.store, binding(machine))).toMatchObject({ record: { gen: 1 } });
     // The first line says another generation than the one for which the record was encrypted.
     writeFileSync(path, readFileSync(leave(machine, { grants: 2 }), 'latin1').replace('"gen":2', '"gen":5'), 'latin1');
-    expect(await loadStoredSession(machine.store, binding(machine))).toMatchObject({
+    expect(await loadSession(machine.store, binding(machine))).toMatchObject({
       record: { gen: 1 },
       inDoubt: true,
     });
     rmSync(path);
     leave(machine, { grants: 7, sid: 'fedcba9876543210' });
-    const stored = await loadStoredSession(machine.store, binding(machine));
+    const stored = await loadSession(machine.store, binding(machine));
     expect(stored.kind === 'found' && stored.record.gen).toBe(1);
   });
 
@@ -84,18 +84,18 @@ describe('the current record', () => {
     const { machine } = await keychainMachine();
     mkdirSync(dirname(machine.place.folder), { recursive: true });
     writeFileSync(machine.place.folder, 'a file where the folder should be');
-    expect(await loadStoredSession(machine.store, binding(machine))).toMatchObject({
+    expect(await loadSession(machine.store, binding(machine))).toMatchObject({
       kind: 'found',
       inDoubt: true,
       needsRecovery: true,
     });
-    await expect(createProfileAccessTokenProvider(machine.run).bearer()).rejects.toThrow();
+    await expect(storedProvider(machine.run).bearer()).rejects.toThrow();
   });
 
   it('that was sealed is no record is in doubt', async () => {
     const { machine } = await keychainMachine(unexpired());
     leave(machine, { text: '{"access_token":"","refresh_token":""}' });
-    expect(await loadStoredSession(machine.store, binding(machine))).toMatchObject({ pending: false, inDoubt: true });
+    expect(await loadSession(machine.store, binding(machine))).toMatchObject({ pending: false, inDoubt: true });
   });
 });
 
@@ -104,7 +104,7 @@ describe('an answer with a new refresh token and no access token', () => {
     const { server, machine } = await keychainMachine(unexpired());
     server.generation = 2;
     leave(machine, { grants: 2, changes: { accessToken: token('at-1'), expiresAt: 1, obtainedAt: 1 } });
-    expectAlive(await createProfileAccessTokenProvider(machine.run).record(), server);
+    expectAlive(await storedProvider(machine.run).record(), server);
     expect(machine.stored()?.gen).toBe(3);
     expect(machine.traces()).toEqual([]);
   });
@@ -113,7 +113,7 @@ describe('an answer with a new refresh token and no access token', () => {
 describe('recovery', () => {
   it('without a file does nothing', async () => {
     const { server, machine } = await keychainMachine(unexpired());
-    expect((await createProfileAccessTokenProvider(machine.run).bearer()).reveal()).toBe('at-1');
+    expect((await storedProvider(machine.run).bearer()).reveal()).toBe('at-1');
     expect(server.seen).toEqual([]);
   });
 
@@ -121,7 +121,7 @@ describe('recovery', () => {
     const { server, machine } = await keychainMachine();
     server.generation = 2;
     leave(machine, { grants: 2 });
-    expectAlive(await createProfileAccessTokenProvider(machine.run).record(), server);
+    expectAlive(await storedProvider(machine.run).record(), server);
     expect(machine.stored()).toMatchObject({ gen: 2 });
     expect(machine.traces()).toEqual([]);
     expect(server.seen).toEqual([]);
@@ -133,13 +133,13 @@ describe('recovery', () => {
     leave(machine, { grants: 2 });
     let fails = true;
     const stubborn = writing(machine, () => fails);
-    expectAlive(await createProfileAccessTokenProvider({ ...machine.run, store: stubborn }).record(), server);
+    expectAlive(await storedProvider({ ...machine.run, store: stubborn }).record(), server);
     expect(machine.stored()?.gen).toBe(1);
     expect(machine.traces()).toHaveLength(1);
     expect(machine.run.warnings).toHaveLength(1);
     expectGolden('auth', machine.run.warnings.join('\n'));
     fails = false;
-    await createProfileAccessTokenProvider({ ...machine.run, store: stubborn }).record();
+    await storedProvider({ ...machine.run, store: stubborn }).record();
     expect(machine.stored()?.gen).toBe(2);
     expect(machine.traces()).toEqual([]);
   });
@@ -147,7 +147,7 @@ describe('recovery', () => {
   it.each([1, 2])('removes a file of generation %d beside an item of generation 2', async (gen) => {
     const { server, machine } = await keychainMachine({ ...unexpired(), gen: 2 });
     leave(machine, { gen, grants: gen });
-    expect((await createProfileAccessTokenProvider(machine.run).record()).gen).toBe(2);
+    expect((await storedProvider(machine.run).record()).gen).toBe(2);
     expect(machine.traces()).toEqual([]);
     expect(server.seen).toEqual([]);
   });
@@ -155,7 +155,7 @@ describe('recovery', () => {
   it('in doubt uses the access token while the resource API takes it, and keeps the file', async () => {
     const { server, machine } = await keychainMachine(unexpired());
     leave(machine);
-    const session = createProfileAccessTokenProvider(machine.run);
+    const session = storedProvider(machine.run);
     expect((await session.bearer()).reveal()).toBe('at-1');
     expect((await session.bearer()).reveal()).toBe('at-1');
     expect(server.seen).toEqual(['/v2/actions']);
@@ -166,7 +166,7 @@ describe('recovery', () => {
     const { server, machine } = await keychainMachine(unexpired());
     leave(machine);
     const send = async () => () => Promise.reject(new HttpSendError('refused', false, 'connection refused'));
-    expect((await createProfileAccessTokenProvider({ ...machine.run, send }).bearer()).reveal()).toBe('at-1');
+    expect((await storedProvider({ ...machine.run, send }).bearer()).reveal()).toBe('at-1');
     expect(server.seen).toEqual([]);
   });
 
@@ -182,7 +182,7 @@ describe('recovery', () => {
         rmSync(path);
         mkdirSync(path);
       }
-      const session = createProfileAccessTokenProvider(machine.run);
+      const session = storedProvider(machine.run);
       if (what === 'unreadable') {
         // Not even a place for the answer: nothing is sent, and nothing is lost.
         await expect(session.bearer()).rejects.toMatchObject({
@@ -194,7 +194,7 @@ describe('recovery', () => {
         rmSync(path, { recursive: true });
         await session.renew(token('at-1'));
       }
-      expectAlive(await createProfileAccessTokenProvider(machine.run).record(), server);
+      expectAlive(await storedProvider(machine.run).record(), server);
       expect(machine.stored()?.gen).toBe(2);
       expect(machine.traces()).toEqual([]);
     },
@@ -204,7 +204,7 @@ describe('recovery', () => {
     const { server, machine } = await keychainMachine(unexpired());
     server.generation = 2;
     leave(machine);
-    await expect(createProfileAccessTokenProvider(machine.run).bearer()).rejects.toMatchObject({
+    await expect(storedProvider(machine.run).bearer()).rejects.toMatchObject({
       code: 'needs_login',
       exitCode: 4,
     });
@@ -212,7 +212,7 @@ describe('recovery', () => {
     expect(machine.stored()).not.toHaveProperty('refreshToken');
     // The resource API has refused the access token, so later commands neither print nor send it.
     expect(machine.stored()?.expiresAt).toBeLessThanOrEqual(Date.now() / 1000);
-    await expect(createProfileAccessTokenProvider(machine.run).bearer()).rejects.toMatchObject({
+    await expect(storedProvider(machine.run).bearer()).rejects.toMatchObject({
       code: 'needs_login',
     });
     expect(server.seen).toEqual(['/v2/actions', '/v1/oauth/token']);
@@ -221,7 +221,7 @@ describe('recovery', () => {
   it('is not in doubt over a refresh token that is not the current one', async () => {
     const { server, machine } = await keychainMachine(unexpired());
     leave(machine, { proof: '00000000' });
-    expect((await createProfileAccessTokenProvider(machine.run).bearer()).reveal()).toBe('at-1');
+    expect((await storedProvider(machine.run).bearer()).reveal()).toBe('at-1');
     expect(server.seen).toEqual([]);
   });
 
@@ -231,8 +231,8 @@ describe('recovery', () => {
   ])('leaves a file of another session alone; after %s days %d is left', async (days, left) => {
     const { machine } = await keychainMachine(unexpired());
     leave(machine, { sid: 'fedcba9876543210', at: Math.floor(Date.now() / 1000) - days * day, grants: 2 });
-    expect((await createProfileAccessTokenProvider(machine.run).record()).gen).toBe(1);
-    await createProfileAccessTokenProvider(machine.run).forceRefresh();
+    expect((await storedProvider(machine.run).record()).gen).toBe(1);
+    await storedProvider(machine.run).forceRefresh();
     expect(machine.traces()).toHaveLength(left);
   });
 
@@ -242,7 +242,7 @@ describe('recovery', () => {
     const other = { sid: 'fedcba9876543210' };
     leave(machine, { ...other, at: now - 40 * day, grants: 2 });
     leave(machine, { ...other, at: now - day, gen: 3, isSecond: true });
-    await createProfileAccessTokenProvider(machine.run).forceRefresh();
+    await storedProvider(machine.run).forceRefresh();
     expect(machine.traces()).toEqual(['default.fedcba9876543210.wal']);
   });
 
@@ -252,11 +252,11 @@ describe('recovery', () => {
     leave(machine, { grants: 2 });
     leave(machine, { gen: 3, proof: proofOf(token('rt-2')), isSecond: true });
     for (let command = 1; command <= 2; command++) {
-      expectAlive(await createProfileAccessTokenProvider(machine.sibling()).record(), server);
+      expectAlive(await storedProvider(machine.sibling()).record(), server);
       expect([machine.stored()?.gen, machine.traces().length]).toEqual([2, 1]);
       expect(server.seen).toEqual(Array.from({ length: command }, () => '/v2/actions'));
     }
-    expectAlive(await createProfileAccessTokenProvider(machine.sibling()).forceRefresh(), server);
+    expectAlive(await storedProvider(machine.sibling()).forceRefresh(), server);
     expect(machine.traces()).toEqual([]);
   });
 
@@ -264,7 +264,7 @@ describe('recovery', () => {
     const { machine } = await keychainMachine(unexpired());
     leave(machine, { grants: 2 });
     machine.items.clear();
-    await expect(createProfileAccessTokenProvider(machine.run).bearer()).rejects.toMatchObject({
+    await expect(storedProvider(machine.run).bearer()).rejects.toMatchObject({
       code: 'needs_login',
     });
     await expect(refreshSession(machine.run, due)).rejects.toMatchObject({ code: 'needs_login' });
@@ -276,7 +276,7 @@ describe('recovery', () => {
     leave(machine, { grants: 2 });
     const before = [...machine.items];
     machine.trouble = 'locked';
-    const error = await createProfileAccessTokenProvider(machine.run)
+    const error = await storedProvider(machine.run)
       .bearer()
       .catch((caught) => caught);
     expect(error).toMatchObject({ code: 'keychain_unavailable', exitCode: 1 });
@@ -295,9 +295,9 @@ describe('recovery', () => {
       if (content !== undefined) leave(machine, content);
       if (content?.grants === 2) server.generation = 2;
       machine.host.clock.advance(seconds * 1000);
-      expectAlive(await createProfileAccessTokenProvider(machine.run).record(), server);
+      expectAlive(await storedProvider(machine.run).record(), server);
       machine.host.clock.advance(-seconds * 1000);
-      expectAlive(await createProfileAccessTokenProvider(machine.sibling()).record(), server);
+      expectAlive(await storedProvider(machine.sibling()).record(), server);
     }
   });
 });
@@ -335,7 +335,7 @@ describe('a disk that fails', () => {
     const { server, machine } = await keychainMachine();
     await refreshSession(withDisk(machine, failingDisk('EACCES', 'remove')), due);
     expect(machine.traces()).toHaveLength(1);
-    expectAlive(await createProfileAccessTokenProvider(machine.run).record(), server);
+    expectAlive(await storedProvider(machine.run).record(), server);
     expect(machine.traces()).toEqual([]);
     expect(server.seen).toEqual(['/v1/oauth/token']);
   });
@@ -343,7 +343,7 @@ describe('a disk that fails', () => {
   it('when a file is read is in doubt, and loses nothing', async () => {
     const { server, machine } = await keychainMachine(unexpired());
     leave(machine);
-    const session = createProfileAccessTokenProvider(withDisk(machine, failingDisk('EIO', 'read')));
+    const session = storedProvider(withDisk(machine, failingDisk('EIO', 'read')));
     expect((await session.bearer()).reveal()).toBe('at-1');
     expect(server.seen).toEqual(['/v2/actions']);
   });
@@ -390,7 +390,7 @@ describe.each(['hung', 'locked', 'missing', 'failed'] as const)('a keychain that
     expect(machine.traces()).toEqual(['default.0123456789abcdef.wal']);
     machine.trouble = undefined;
     expect(machine.stored()?.gen).toBe(1);
-    expectAlive(await createProfileAccessTokenProvider(machine.sibling()).record(), server);
+    expectAlive(await storedProvider(machine.sibling()).record(), server);
     expectAlive(machine.stored()!, server);
     expect(machine.traces()).toEqual([]);
     expect(server.seen).toEqual(['/v1/oauth/token']);
@@ -405,8 +405,8 @@ describe('a write that was given up and lands late', () => {
     };
     const { record } = await refreshSession({ ...machine.run, onFailpoint: reached }, due);
     machine.trouble = undefined;
-    machine.items.set('default#test', encodeCredentialRecord(record).reveal());
-    expectAlive(await createProfileAccessTokenProvider(machine.sibling()).record(), server);
+    machine.items.set('default#test', encodeRecord(record).reveal());
+    expectAlive(await storedProvider(machine.sibling()).record(), server);
     expect(machine.traces()).toEqual([]);
   });
 });
@@ -422,19 +422,16 @@ describe('a grant that is too long for a keychain item', () => {
     expect(machine.run.warnings.join()).not.toContain('xxx');
     expect(machine.stored()?.gen).toBe(1);
     const later = machine.sibling();
-    expectAlive(await createProfileAccessTokenProvider(later).record(), server);
+    expectAlive(await storedProvider(later).record(), server);
     // The lock is not even asked for: nothing can be put right.
-    expectAlive(
-      await createProfileAccessTokenProvider({ ...later, lock: () => Promise.reject(new Error('locked')) }).record(),
-      server,
-    );
-    expectAlive(await createProfileAccessTokenProvider(later).forceRefresh(), server);
-    expectAlive(await createProfileAccessTokenProvider(machine.sibling()).record(), server);
+    expectAlive(await storedProvider({ ...later, lock: () => Promise.reject(new Error('locked')) }).record(), server);
+    expectAlive(await storedProvider(later).forceRefresh(), server);
+    expectAlive(await storedProvider(machine.sibling()).record(), server);
     expect(server.generation).toBe(3);
     expect(later.warnings).toHaveLength(1);
     // Short again: the item catches up, and the files go.
     server.extra = {};
-    expectAlive(await createProfileAccessTokenProvider(machine.sibling()).forceRefresh(), server);
+    expectAlive(await storedProvider(machine.sibling()).forceRefresh(), server);
     expectAlive(machine.stored()!, server);
     expect(machine.traces()).toEqual([]);
   });
@@ -443,7 +440,7 @@ describe('a grant that is too long for a keychain item', () => {
     const { server, machine } = await keychainMachine();
     server.extra = { info: { name: 'n'.repeat(50_000) }, scope: long };
     await refreshSession(machine.run, due);
-    const stored = await loadStoredSession(machine.store, machine.run.binding);
+    const stored = await loadSession(machine.store, machine.run.binding);
     if (stored.kind !== 'found') throw new Error(stored.kind);
     expectAlive(stored.record, server);
   });
@@ -457,33 +454,33 @@ describe('a refresh in doubt', () => {
     );
     server.expired = 1;
     const asked = () => server.seen.filter((path) => path === '/v1/oauth/token').length;
-    await expect(createProfileAccessTokenProvider(machine.sibling()).bearer()).rejects.toMatchObject({
+    await expect(storedProvider(machine.sibling()).bearer()).rejects.toMatchObject({
       code: 'unreachable',
     });
     expect(asked()).toBe(2);
     expect(machine.traces()).toHaveLength(1);
-    await expect(createProfileAccessTokenProvider(machine.sibling()).bearer()).rejects.toMatchObject({
+    await expect(storedProvider(machine.sibling()).bearer()).rejects.toMatchObject({
       code: 'unreachable',
     });
     expect(asked()).toBe(3);
-    await expect(createProfileAccessTokenProvider(machine.sibling()).bearer()).rejects.toMatchObject({
+    await expect(storedProvider(machine.sibling()).bearer()).rejects.toMatchObject({
       code: 'unreachable',
     });
     expect(asked()).toBe(4);
-    expectAlive(await createProfileAccessTokenProvider(machine.sibling()).record(), server);
+    expectAlive(await storedProvider(machine.sibling()).record(), server);
     expect(machine.traces()).toEqual([]);
   });
 
   it('that the server had processed is a login, with the command that leads back', async () => {
     const { server, machine } = await keychainMachine({ accountUuid: 'a1b2c3d4-0000', scope: 'read write' });
     server.instead.push(commitsAndDrops(server));
-    await expect(createProfileAccessTokenProvider(machine.sibling()).bearer()).rejects.toMatchObject({
+    await expect(storedProvider(machine.sibling()).bearer()).rejects.toMatchObject({
       code: 'needs_login',
       exitCode: 4,
       hint: '`cloudctl auth login --account-hint a1b2c3 --scope "read write"`',
     });
     expect(machine.traces()).toEqual([]);
-    await expect(createProfileAccessTokenProvider(machine.sibling()).bearer()).rejects.toMatchObject({
+    await expect(storedProvider(machine.sibling()).bearer()).rejects.toMatchObject({
       code: 'needs_login',
     });
     expect(server.seen).toHaveLength(2);
@@ -497,24 +494,24 @@ describe('a refresh in doubt', () => {
     server.expired = 1;
     const drop = (_: unknown, response: { destroy(): void }) => void response.destroy();
     server.instead.push(drop, drop, (_, response) => reply(response, status, { error }));
-    await expect(createProfileAccessTokenProvider(machine.sibling()).bearer()).rejects.toMatchObject({
+    await expect(storedProvider(machine.sibling()).bearer()).rejects.toMatchObject({
       code: 'unreachable',
     });
-    await expect(createProfileAccessTokenProvider(machine.sibling()).bearer()).rejects.toMatchObject({ code, status });
+    await expect(storedProvider(machine.sibling()).bearer()).rejects.toMatchObject({ code, status });
     expectAlive(machine.stored()!, server);
     expect(machine.traces()).toHaveLength(1);
-    expectAlive(await createProfileAccessTokenProvider(machine.sibling()).record(), server);
+    expectAlive(await storedProvider(machine.sibling()).record(), server);
   });
 
   it('of a success that is not understood: the answer stays sealed, the old token is asked for again', async () => {
     const { server, machine } = await keychainMachine();
     server.expired = 1;
     server.instead.push((_, response) => reply(response, 200, '<html>', { 'content-type': 'text/html' }));
-    await expect(createProfileAccessTokenProvider(machine.sibling()).bearer()).rejects.toMatchObject({
+    await expect(storedProvider(machine.sibling()).bearer()).rejects.toMatchObject({
       code: 'api_error',
     });
     expect(machine.traces()).toHaveLength(1);
-    expectAlive(await createProfileAccessTokenProvider(machine.sibling()).record(), server);
+    expectAlive(await storedProvider(machine.sibling()).record(), server);
     expect(machine.traces()).toEqual([]);
   });
 
@@ -548,7 +545,7 @@ describe.each(['keychain', 'file'] as const)('a process that dies during a refre
     const left = moment();
     if (left === undefined) throw new Error(`${point} was not reached`);
     const after = machineFromSnapshot(server, kind, left);
-    const next = createProfileAccessTokenProvider(after.run).record();
+    const next = storedProvider(after.run).record();
     if (open.includes(point)) {
       await expect(next).rejects.toMatchObject({ code: 'needs_login', exitCode: 4 });
       expect(after.traces()).toEqual([]);
@@ -565,15 +562,15 @@ describe.each(['keychain', 'file'] as const)('a process that dies during a refre
     const server = await singleUseServer();
     const machine = await machineWith(server, kind, unexpired());
     const { reached, moment } = snapshotAt(machine, server, point, testHost());
-    await createProfileAccessTokenProvider({ ...machine.run, onFailpoint: reached }).forceRefresh();
+    await storedProvider({ ...machine.run, onFailpoint: reached }).forceRefresh();
     const after = machineFromSnapshot(server, kind, moment()!);
-    const session = createProfileAccessTokenProvider(after.run);
+    const session = storedProvider(after.run);
     if (open.includes(point)) {
       await expect(session.bearer()).rejects.toMatchObject({ code: 'needs_login' });
       return;
     }
     expect((await session.bearer()).reveal()).toBe(`at-${server.generation}`);
-    expectAlive(await createProfileAccessTokenProvider(after.sibling()).forceRefresh(), server);
+    expectAlive(await storedProvider(after.sibling()).forceRefresh(), server);
     expect(after.traces()).toEqual([]);
   });
 
@@ -584,9 +581,9 @@ describe.each(['keychain', 'file'] as const)('a process that dies during a refre
     await refreshSession({ ...machine.run, onFailpoint: first.reached }, due);
     const middle = machineFromSnapshot(server, kind, first.moment()!);
     const second = snapshotAt(middle, server, point, testHost());
-    await createProfileAccessTokenProvider({ ...middle.run, onFailpoint: second.reached }).record();
+    await storedProvider({ ...middle.run, onFailpoint: second.reached }).record();
     const last = machineFromSnapshot(server, kind, second.moment()!);
-    expectAlive(await createProfileAccessTokenProvider(last.run).record(), server);
+    expectAlive(await storedProvider(last.run).record(), server);
     expect(last.traces()).toEqual([]);
     expect(server.seen).toEqual(['/v1/oauth/token']);
   });
@@ -596,7 +593,7 @@ describe.each(['keychain', 'file'] as const)('a process that dies during a refre
     const machine = await machineWith(server, kind);
     const { reached, moment } = snapshotAt(machine, server, 'K8-sealed', testHost());
     await refreshSession({ ...machine.run, onFailpoint: reached }, due);
-    await createProfileAccessTokenProvider(machineFromSnapshot(server, kind, moment()!).run).bearer();
+    await storedProvider(machineFromSnapshot(server, kind, moment()!).run).bearer();
     expect(server.seen).toEqual(['/v1/oauth/token']);
   });
 });
@@ -615,13 +612,13 @@ describe.each(['keychain', 'file'] as const)('a store (%s) that took the record 
       await refreshSession({ ...run, onFailpoint: reached }, { kind: 'forced', sid: record.sid, gen: 2 });
       expect(machine.stored()?.gen).toBe(1);
       const after = machineFromSnapshot(server, kind, moment()!);
-      const session = createProfileAccessTokenProvider({ ...after.run, store: writing(after, () => !isTakenNext) });
+      const session = storedProvider({ ...after.run, store: writing(after, () => !isTakenNext) });
       if (open.includes(point)) {
         await expect(session.bearer()).rejects.toMatchObject({ code: 'needs_login' });
         continue;
       }
       expect((await session.bearer()).reveal()).toBe(`at-${server.generation}`);
-      expectAlive(await createProfileAccessTokenProvider(after.sibling()).forceRefresh(), server);
+      expectAlive(await storedProvider(after.sibling()).forceRefresh(), server);
       expectAlive(after.stored()!, server);
       expect(after.traces()).toEqual([]);
     }
@@ -637,9 +634,9 @@ describe.each(['keychain', 'file'] as const)('a store (%s) that took the record 
     await expect(refreshSession({ ...machine.run, store, send }, forced)).rejects.toMatchObject({
       code: 'unreachable',
     });
-    const left = await loadStoredSession(machine.store, machine.run.binding);
+    const left = await loadSession(machine.store, machine.run.binding);
     expect(left).toMatchObject({ kind: 'found', pending: true, inDoubt: false, record: { gen: 2 } });
-    expectAlive(await createProfileAccessTokenProvider(machine.sibling()).record(), server);
+    expectAlive(await storedProvider(machine.sibling()).record(), server);
     expect(machine.traces()).toEqual([]);
   });
 });
@@ -659,13 +656,13 @@ describe('a write-ahead file torn at any byte', () => {
       const path = `${after.place.folder}/default.0123456789abcdef.wal`;
       // Not filled with zeros: now and then the last byte of what is sealed is one.
       writeFileSync(path, Buffer.concat([whole.subarray(0, length), whole.subarray(length).map((byte) => ~byte)]));
-      await expect(createProfileAccessTokenProvider(after.run).bearer()).rejects.toMatchObject({
+      await expect(storedProvider(after.run).bearer()).rejects.toMatchObject({
         code: 'needs_login',
       });
       // The same file, while the server has not processed anything.
       const lucky = machineFromSnapshot(server, 'keychain', { ...left, generation: 1 });
       writeFileSync(path.replace(after.place.folder, lucky.place.folder), whole.subarray(0, length));
-      expectAlive(await createProfileAccessTokenProvider(lucky.run).record(), server);
+      expectAlive(await storedProvider(lucky.run).record(), server);
       expect(lucky.traces()).toEqual([]);
     }
   });

@@ -2,19 +2,14 @@ import fs, { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { beginEntry, findNewest } from '../../../src/auth/session/journal.ts';
-import { performLogout } from '../../../src/auth/session/logout.ts';
+import { logOut } from '../../../src/auth/session/logout.ts';
 import { listJournals, profilePaths } from '../../../src/auth/session/paths.ts';
-import { createProfileAccessTokenProvider } from '../../../src/auth/session/provider.ts';
-import {
-  type CredentialRecord,
-  decodeCredentialRecord,
-  encodeCredentialRecord,
-  recordCodec,
-} from '../../../src/auth/session/record.ts';
-import { refreshSession, writeUnlessSuperseded } from '../../../src/auth/session/refresh.ts';
+import { storedProvider } from '../../../src/auth/session/provider.ts';
+import { decodeRecord, encodeRecord, recordCodec, type SessionRecord } from '../../../src/auth/session/record.ts';
+import { refreshSession, writeIfCurrent } from '../../../src/auth/session/refresh.ts';
 import type { SessionRun } from '../../../src/auth/session/run.ts';
 import { type CredentialStore, fileUnavailable, removeLeftovers } from '../../../src/auth/session/store.ts';
-import { loadStoredSession } from '../../../src/auth/session/stored.ts';
+import { loadSession } from '../../../src/auth/session/stored.ts';
 import { Secret } from '../../../src/base/secret.ts';
 import { HttpSendError } from '../../../src/platform/http-sender.ts';
 import { errorText } from '../../fixtures/error-text.ts';
@@ -78,7 +73,7 @@ describe('a refresh', () => {
     const { run, record } = await sessionAt(origin);
     const fresh = { ...record, gen: 2, accessToken: new Secret('sibling'), expiresAt: record.expiresAt + 10_000 };
     const lock: SessionRun['lock'] = async () => {
-      await run.store.withItems((items) => items.write('credential', encodeCredentialRecord(fresh)));
+      await run.store.withItems((items) => items.write('credential', encodeRecord(fresh)));
       return run.lock();
     };
     for (const cause of [
@@ -127,7 +122,7 @@ describe('a refresh', () => {
     const { origin, seen } = await serverFor(grantsTokens);
     const { run, record, stored } = await sessionAt(origin);
     const { refreshToken: _none, ...bare } = record;
-    await run.store.withItems((items) => items.write('credential', encodeCredentialRecord(bare)));
+    await run.store.withItems((items) => items.write('credential', encodeRecord(bare)));
     await expect(refreshSession(run, due)).rejects.toMatchObject({ code: 'needs_login', exitCode: 4 });
     expect(stored()?.accessToken.reveal()).toBe('at-1');
     expect(seen).toHaveLength(0);
@@ -222,7 +217,7 @@ describe('the commit of a refresh', () => {
       text: async () => body,
       body: (async function* () {
         yield Buffer.from(body);
-        seen.push(await loadStoredSession(run.store, run.binding));
+        seen.push(await loadSession(run.store, run.binding));
         throw new HttpSendError('connection', true, 'it was reset');
       })(),
     });
@@ -304,7 +299,7 @@ describe('the commit of a refresh', () => {
     expect(run.warnings).toHaveLength(1);
     expectGolden('auth', run.warnings.join().replaceAll(host.folders.state, '/state'));
     rmSync(place.credentialFile, { recursive: true });
-    await run.store.withItems((items) => items.write('credential', encodeCredentialRecord(record)));
+    await run.store.withItems((items) => items.write('credential', encodeRecord(record)));
     await refreshSession(run, due);
     expect([stored()?.gen, stored()?.refreshToken?.reveal(), seen.length]).toEqual([2, 'rt-2', 1]);
     expect(readdirSync(place.folder).sort()).toEqual(['default.credential.json', 'default.lock']);
@@ -360,7 +355,7 @@ describe.each(['file', 'keychain'] as const)('a refresh token that is rejected (
     server.instead.push((_, response) => {
       // The lock of the folder is not shared: the winner stores its grant before the answer for this process arrives.
       void machine.store
-        .withItems((items) => items.write('credential', encodeCredentialRecord(newer)))
+        .withItems((items) => items.write('credential', encodeRecord(newer)))
         .then(() => reply(response, 400, { error: 'invalid_grant' }));
     });
     const { record } = await refreshSession(machine.run, due);
@@ -401,8 +396,8 @@ describe('the record of a refresh is written', () => {
     const present = { ...bare, ...rest, ...(isEnded || refreshToken === undefined ? {} : { refreshToken }) };
     const next = { ...sent, gen: 4, refreshToken: token('rt-new') };
     await machine.store.withItems(async (items) => {
-      await items.write('credential', encodeCredentialRecord(present));
-      expect((await writeUnlessSuperseded(machine.run, items, next, sent)).kind).toBe(kind);
+      await items.write('credential', encodeRecord(present));
+      expect((await writeIfCurrent(machine.run, items, next, sent)).kind).toBe(kind);
     });
     const expected = kind === 'done' ? next : present;
     expect(machine.stored()?.refreshToken?.reveal()).toBe(expected.refreshToken?.reveal());
@@ -414,7 +409,7 @@ describe('the record of a refresh is written', () => {
     if (sent === undefined) throw new Error('no session');
     await machine.store.withItems(async (items) => {
       await items.remove('credential');
-      const written = await writeUnlessSuperseded(machine.run, items, { ...sent, gen: 2 }, sent);
+      const written = await writeIfCurrent(machine.run, items, { ...sent, gen: 2 }, sent);
       expect(written.kind).toBe('superseded');
     });
     expect(machine.stored()).toBeUndefined();
@@ -491,7 +486,7 @@ describe('a refresh with the keychain', () => {
 
   it('makes one request of many callers and many processes', async () => {
     const { server, machine } = await keychainMachine();
-    const sessions = Array.from({ length: 10 }, () => createProfileAccessTokenProvider(machine.sibling()));
+    const sessions = Array.from({ length: 10 }, () => storedProvider(machine.sibling()));
     const bearers = await Promise.all(sessions.flatMap((session) => [session.bearer(), session.bearer()]));
     expect(new Set(bearers.map((bearer) => bearer.reveal()))).toEqual(new Set(['at-2']));
     expect(server.seen).toEqual(['/v1/oauth/token']);
@@ -502,9 +497,9 @@ describe('a refresh with the keychain', () => {
     const { server, machine } = await keychainMachine(unexpired());
     let other: Promise<unknown> = Promise.resolve();
     const reached = (point: string): void => {
-      if (point === 'K7-read') other = createProfileAccessTokenProvider(machine.sibling()).bearer();
+      if (point === 'K7-read') other = storedProvider(machine.sibling()).bearer();
     };
-    await createProfileAccessTokenProvider({ ...machine.run, onFailpoint: reached }).forceRefresh();
+    await storedProvider({ ...machine.run, onFailpoint: reached }).forceRefresh();
     expect(await other).toMatchObject({});
     expectAlive(machine.stored()!, server);
     expect(server.seen).toEqual(['/v1/oauth/token']);
@@ -534,7 +529,7 @@ describe('other commands at the same time', () => {
   it('a logout between a refusal and the lock is not undone', async () => {
     const { server, machine } = await keychainMachine();
     const lock = async () => {
-      await performLogout(logoutRun(machine.sibling()), true);
+      await logOut(logoutRun(machine.sibling()), true);
       return machine.run.lock();
     };
     await expect(refreshSession({ ...machine.run, lock }, due)).rejects.toMatchObject({ code: 'not_logged_in' });
@@ -551,7 +546,7 @@ describe('other commands at the same time', () => {
     machine.trouble = undefined;
     const revoked: string[] = [];
     const logout = logoutRun(machine.sibling());
-    const acceptance: Parameters<typeof performLogout>[2] = async (_run, record) => {
+    const acceptance: Parameters<typeof logOut>[2] = async (_run, record) => {
       revoked.push(record.accessToken.reveal());
       return 'refused';
     };
@@ -561,10 +556,10 @@ describe('other commands at the same time', () => {
       body: null,
       text: async () => '{}',
     });
-    expect(await performLogout({ ...logout, send }, false, acceptance)).toEqual({ kind: 'revoked' });
+    expect(await logOut({ ...logout, send }, false, acceptance)).toEqual({ kind: 'revoked' });
     expect(revoked).toEqual(['at-2']);
     expect(machine.traces()).toEqual([]);
-    await expect(createProfileAccessTokenProvider(machine.sibling()).bearer()).rejects.toMatchObject({
+    await expect(storedProvider(machine.sibling()).bearer()).rejects.toMatchObject({
       code: 'not_logged_in',
     });
   });
@@ -579,13 +574,13 @@ describe('other commands at the same time', () => {
       { kind: 'forced', sid: old.sid, gen: 1 },
     ] as const) {
       const lock = async () => {
-        machine.items.set('default#test', encodeCredentialRecord(fresh).reveal());
+        machine.items.set('default#test', encodeRecord(fresh).reveal());
         return machine.run.lock();
       };
       const { record } = await refreshSession({ ...machine.run, lock }, cause);
       expect(record.accessToken.reveal()).toBe('at-new');
     }
-    expect(decodeCredentialRecord(machine.items.get('default#test') ?? '')?.sid).toBe('fedcba9876543210');
+    expect(decodeRecord(machine.items.get('default#test') ?? '')?.sid).toBe('fedcba9876543210');
     expect(server.seen).toEqual([]);
   });
 
@@ -594,20 +589,20 @@ describe('other commands at the same time', () => {
     const other = profilePaths(machine.host.folders.state, 'other');
     const store = keychainStoreOf(machine.host, 'other');
     const theirs = { ...machine.stored()!, sid: 'fedcba9876543210' };
-    await store.withItems((items) => items.write('credential', encodeCredentialRecord(theirs)));
+    await store.withItems((items) => items.write('credential', encodeRecord(theirs)));
     const journal = store.journal(theirs.sid);
     const found = findNewest(await journal.read(), theirs, recordCodec);
     const now = Math.floor(Date.now() / 1000);
     (await beginEntry(journal, found, recordCodec, { sentAt: now, random: machine.host.random })).close();
     await refreshSession(machine.run, due);
-    await performLogout(logoutRun(machine.sibling()), true);
+    await logOut(logoutRun(machine.sibling()), true);
     expect(machine.traces()).toEqual(['other.fedcba9876543210.wal']);
     expect(other.profile).toBe('other');
     expect(findNewest(await journal.read(), theirs, recordCodec)).toMatchObject({ inDoubt: true });
   });
 });
 
-async function keychainMachine(record: Partial<CredentialRecord> = {}) {
+async function keychainMachine(record: Partial<SessionRecord> = {}) {
   const server = await singleUseServer();
   return { server, machine: await machineWith(server, 'keychain', record) };
 }

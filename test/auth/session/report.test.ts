@@ -1,18 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { accountFromGrant } from '../../../src/auth/session/account.ts';
-import { type CredentialRecord, getTokenFreshness } from '../../../src/auth/session/record.ts';
-import {
-  buildLoginSessionReport,
-  computeReportedTokenSecondsLeft,
-  describeTokenLifetime,
-  determineReportedSessionState,
-} from '../../../src/auth/session/report.ts';
+import { freshnessOf, type SessionRecord } from '../../../src/auth/session/record.ts';
+import { describeLifetime, loginReport, reportedSecondsLeft, reportedState } from '../../../src/auth/session/report.ts';
 import { Secret } from '../../../src/base/secret.ts';
 
 const now = Date.parse('2026-01-01T00:00:00Z');
 const { refreshToken: _with, ...bare } = record();
 
-function record(left = 3600, lifetime = 3600): CredentialRecord & { readonly refreshToken: Secret } {
+function record(left = 3600, lifetime = 3600): SessionRecord & { readonly refreshToken: Secret } {
   return {
     sid: 'sid-1',
     gen: 1,
@@ -38,8 +33,8 @@ describe('how fresh a session is', () => {
     [0, 'expired'],
     [-1, 'expired'],
   ])('with %d s left: %s', (left, expected) => {
-    expect(getTokenFreshness(record(left), now)).toBe(expected);
-    expect(determineReportedSessionState(record(left), now)).toBe(expected);
+    expect(freshnessOf(record(left), now)).toBe(expected);
+    expect(reportedState(record(left), now)).toBe(expected);
   });
 
   it.each([
@@ -56,24 +51,24 @@ describe('how fresh a session is', () => {
     [0, 0, 'expired'],
     [-10, 1, 'valid'],
   ])('with a lifetime of %d s and %d s left: %s', (lifetime, left, expected) => {
-    expect(getTokenFreshness(record(left, lifetime), now)).toBe(expected);
+    expect(freshnessOf(record(left, lifetime), now)).toBe(expected);
   });
 
   it('without a refresh token an expired one needs a login', () => {
-    expect(determineReportedSessionState({ ...bare, expiresAt: now / 1000 }, now)).toBe('needs_login');
+    expect(reportedState({ ...bare, expiresAt: now / 1000 }, now)).toBe('needs_login');
     const { refreshToken: _none, ...soon } = record(10);
-    expect(determineReportedSessionState(soon, now)).toBe('expires_soon');
+    expect(reportedState(soon, now)).toBe('expires_soon');
   });
 
   it('a refresh in doubt is said, whatever the clock says, but not of a session that has ended', () => {
-    expect(determineReportedSessionState(record(), now, true)).toBe('in_doubt');
-    expect(determineReportedSessionState(record(-1), now, true)).toBe('in_doubt');
-    expect(determineReportedSessionState({ ...bare, expiresAt: now / 1000 }, now, true)).toBe('needs_login');
+    expect(reportedState(record(), now, true)).toBe('in_doubt');
+    expect(reportedState(record(-1), now, true)).toBe('in_doubt');
+    expect(reportedState({ ...bare, expiresAt: now / 1000 }, now, true)).toBe('needs_login');
   });
 
   it('never has less than no seconds', () => {
-    expect(computeReportedTokenSecondsLeft(record(-50), now)).toBe(0);
-    expect(computeReportedTokenSecondsLeft(record(50), now + 999)).toBe(50);
+    expect(reportedSecondsLeft(record(-50), now)).toBe(0);
+    expect(reportedSecondsLeft(record(50), now + 999)).toBe(50);
   });
 });
 
@@ -81,12 +76,7 @@ describe('the report of a session', () => {
   const info = { name: 'Maya', email: 'maya@example.com', uuid: 'u-1', teamName: 'Ops', teamUuid: 't-1' };
 
   it('has the documented shape and no token', () => {
-    const report = buildLoginSessionReport(
-      'work',
-      record(),
-      accountFromGrant('sid-1', info, 'read', 'code'),
-      'keychain',
-    );
+    const report = loginReport('work', record(), accountFromGrant('sid-1', info, 'read', 'code'), 'keychain');
     expect(report).toEqual({
       profile: 'work',
       name: 'Maya',
@@ -104,13 +94,13 @@ describe('the report of a session', () => {
   });
 
   it('does not name the person of an earlier session', () => {
-    const report = buildLoginSessionReport('work', record(), accountFromGrant('sid-0', info, 'read', 'code'), 'file');
+    const report = loginReport('work', record(), accountFromGrant('sid-0', info, 'read', 'code'), 'file');
     expect(report).not.toHaveProperty('email');
     expect(report).toMatchObject({ flow: 'code', scope_verified: true });
   });
 
   it('without anybody is that of the implicit flow, unverified', () => {
-    expect(buildLoginSessionReport('work', bare, undefined, 'file')).toMatchObject({
+    expect(loginReport('work', bare, undefined, 'file')).toMatchObject({
       flow: 'implicit',
       scope_verified: false,
     });
@@ -128,5 +118,5 @@ it.each([
   ['for 1 min (until 09:05)', '2026-03-03T09:05:00', '2026-03-03T09:04:00'],
   ['for 0 s (until 09:05)', '2026-03-03T09:05:00', '2026-03-04T09:04:00'],
 ])('a lifetime is written as "%s"', (text, end, now) => {
-  expect(describeTokenLifetime(at(end), new Date(now).getTime())).toBe(text);
+  expect(describeLifetime(at(end), new Date(now).getTime())).toBe(text);
 });

@@ -9,11 +9,7 @@ import {
   proofOf,
 } from '../../../src/auth/session/journal.ts';
 import { journalPath, type ProfilePaths, profilePaths } from '../../../src/auth/session/paths.ts';
-import {
-  type CredentialRecord,
-  decodeCredentialRecord,
-  encodeCredentialRecord,
-} from '../../../src/auth/session/record.ts';
+import { decodeRecord, encodeRecord, type SessionRecord } from '../../../src/auth/session/record.ts';
 import type { SessionRun } from '../../../src/auth/session/run.ts';
 import { type CredentialStore, createFileStore } from '../../../src/auth/session/store.ts';
 import { Secret } from '../../../src/base/secret.ts';
@@ -82,7 +78,7 @@ export interface SessionMachine {
   /** What makes the keychain fail. */
   trouble: 'locked' | 'missing' | 'hung' | 'failed' | undefined;
   /** The record in the store itself. */
-  stored(): CredentialRecord | undefined;
+  stored(): SessionRecord | undefined;
   /** The files of the session, but for the permanent ones. */
   traces(): readonly string[];
   /** Another process of this machine. */
@@ -93,14 +89,14 @@ export interface SessionMachine {
 export async function machineWith(
   server: SingleUse,
   kind: StoreKind,
-  record: Partial<CredentialRecord> = {},
+  record: Partial<SessionRecord> = {},
   changes: Partial<SessionRun> = {},
 ): Promise<SessionMachine> {
   const machine = machineOn(server, kind, changes);
   const tokens = { access_token: 'at-1', refresh_token: 'rt-1', scope: 'read', expires_in: -10 };
   const sandbox = { ready: { ...readyLine, auth_url: server.origin, base_url: server.origin } };
   const old = recordOf(machine.host, sandbox, { ...tokens, token_type: 'bearer', info: {} }, record);
-  await machine.store.withItems((items) => items.write('credential', encodeCredentialRecord(old)));
+  await machine.store.withItems((items) => items.write('credential', encodeRecord(old)));
   return machine;
 }
 
@@ -133,7 +129,7 @@ export function machineOn(server: SingleUse, kind: StoreKind, changes: Partial<S
     trouble: undefined,
     stored: () => {
       const text = kind === 'keychain' ? items.get('default#test') : readIfAny(place.credentialFile);
-      return text === undefined ? undefined : decodeCredentialRecord(text);
+      return text === undefined ? undefined : decodeRecord(text);
     },
     traces: () => (existsSync(place.folder) ? readdirSync(place.folder).filter((name) => /wal|tmp/.test(name)) : []),
     sibling,
@@ -172,12 +168,12 @@ export function machineFromSnapshot(server: SingleUse, kind: StoreKind, moment: 
 }
 
 /** The tokens of the server's own generation, which is what a session must end with. */
-export function expectAlive(record: CredentialRecord, server: SingleUse): void {
+export function expectAlive(record: SessionRecord, server: SingleUse): void {
   expect(record.accessToken.reveal()).toBe(`at-${server.generation}`);
   expect(record.refreshToken?.reveal()).toBe(`rt-${server.generation}`);
 }
 
-export const unexpired = (): Partial<CredentialRecord> => ({ expiresAt: Math.floor(Date.now() / 1000) + 3600 });
+export const unexpired = (): Partial<SessionRecord> => ({ expiresAt: Math.floor(Date.now() / 1000) + 3600 });
 
 export const token = (text: string): Secret => new Secret(text);
 
@@ -193,7 +189,7 @@ export interface LeftEntry {
   /** The generation of the tokens in the record that is kept; absent: zeros. */
   readonly grants?: number;
   /** Merged into that record. */
-  readonly changes?: Partial<CredentialRecord>;
+  readonly changes?: Partial<SessionRecord>;
   /** In place of that record. */
   readonly text?: string;
   readonly room?: number;
@@ -210,7 +206,7 @@ export function leaveEntry(machine: SessionMachine, entry: LeftEntry = {}): stri
   const head = encodeHead({ sid, gen, proof: entry.proof ?? proofOf(stored.refreshToken), sentAt: at, room });
   const tokens = { accessToken: token(`at-${grants}`), refreshToken: token(`rt-${grants}`) };
   const next = { ...stored, gen, ...tokens, expiresAt: now + 3600, obtainedAt: now, ...entry.changes };
-  const text = entry.text ?? (grants === undefined ? undefined : encodeCredentialRecord(next).reveal());
+  const text = entry.text ?? (grants === undefined ? undefined : encodeRecord(next).reveal());
   const nonce = machine.host.random(12);
   const rest = text === undefined ? Buffer.alloc(room) : encrypt(head, stored.journalKey, text, room, nonce);
   const path = journalPath(machine.place, sid);
@@ -256,15 +252,15 @@ function fails(): never {
 export interface SessionAtServer {
   readonly host: TestHost;
   readonly run: SessionRun & { readonly warnings: string[] };
-  readonly record: CredentialRecord;
+  readonly record: SessionRecord;
   readonly place: ProfilePaths;
-  stored(): CredentialRecord | undefined;
+  stored(): SessionRecord | undefined;
 }
 
 /** A session in the file store that has expired, at an authorization server of the test. */
 export async function sessionAt(
   origin: string,
-  record: Partial<CredentialRecord> = {},
+  record: Partial<SessionRecord> = {},
   changes: Partial<SessionRun> = {},
 ): Promise<SessionAtServer> {
   const host = testHost();
@@ -272,7 +268,7 @@ export async function sessionAt(
   const tokens = { access_token: 'at-1', refresh_token: 'rt-1', scope: 'read', expires_in: -10 };
   const old = recordOf(host, sandbox, { ...tokens, token_type: 'bearer', info: {} }, record);
   const place = profilePaths(host.folders.state, 'default');
-  await createFileStore(place).withItems((items) => items.write('credential', encodeCredentialRecord(old)));
+  await createFileStore(place).withItems((items) => items.write('credential', encodeRecord(old)));
   return { host, run: sessionRun(host, sandbox, changes), record: old, place, stored: () => storedRecord(place) };
 }
 

@@ -2,20 +2,20 @@ import { chmodSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { encodeHead } from '../../../src/auth/session/journal.ts';
-import { profilePaths, readExistingKeychainAccount } from '../../../src/auth/session/paths.ts';
+import { existingKeychainAccount, profilePaths } from '../../../src/auth/session/paths.ts';
 import {
   type CredentialStore,
   createFileStore,
   createKeychainStore,
   openStore,
-  readStoredClientSecret,
-  removeJournalAndTemporaryFiles,
+  readClientSecret,
   removeLeftovers,
+  removeProfileFiles,
   requireAvailable,
-  storeUnavailableError,
+  unavailableError,
   writeClientSecret,
 } from '../../../src/auth/session/store.ts';
-import { loadStoredSession } from '../../../src/auth/session/stored.ts';
+import { loadSession } from '../../../src/auth/session/stored.ts';
 import { Secret } from '../../../src/base/secret.ts';
 import type { Keychain } from '../../../src/platform/host.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
@@ -158,10 +158,7 @@ describe('the keychain store', () => {
   ] as const)('that is %s has its own error, and never reads as empty', async (why, suggestsFile) => {
     const read = await keychainStore(new Map(), () => why).withItems((items) => items.read('credential'));
     expect(read).toMatchObject({ kind: 'unavailable', why });
-    const error = storeUnavailableError(
-      { kind: 'unavailable', why, reason: 'reason-of-the-system' },
-      profileNamed('work'),
-    );
+    const error = unavailableError({ kind: 'unavailable', why, reason: 'reason-of-the-system' }, profileNamed('work'));
     expect(error).toMatchObject({ code: 'keychain_unavailable', exitCode: 1, detail: 'reason-of-the-system' });
     expect(error.hint?.includes('`cloudctl config set credential_store file --profile work`')).toBe(suggestsFile);
     expectGolden('errors', `${error.message}\nhint: ${error.hint}`);
@@ -180,16 +177,16 @@ describe('the store of a profile', () => {
     const { host, sandbox, store } = await storeOn({}, 'file');
     await seedSession(host, sandbox);
     expect(store.kind).toBe('file');
-    expect(await loadStoredSession(store, bindingTo(sandbox))).toMatchObject({ kind: 'found' });
+    expect(await loadSession(store, bindingTo(sandbox))).toMatchObject({ kind: 'found' });
   });
 
   it('is the keychain otherwise, with an account of this machine', async () => {
     const items = new Map<string, string>();
     const { host, sandbox, store } = await storeOn({ keychain: memoryKeychain(items) }, 'keychain');
     expect(store.kind).toBe('keychain');
-    expect(await loadStoredSession(store, bindingTo(sandbox))).toMatchObject({ kind: 'absent' });
+    expect(await loadSession(store, bindingTo(sandbox))).toMatchObject({ kind: 'absent' });
     await store.withItems((inside) => inside.write('credential', new Secret('a')));
-    expect([...items.keys()]).toEqual([readExistingKeychainAccount(profilePaths(host.folders.state, 'default'))]);
+    expect([...items.keys()]).toEqual([existingKeychainAccount(profilePaths(host.folders.state, 'default'))]);
   });
 
   it.runIf(process.getuid !== undefined)('is refused in a folder that others can write to', async () => {
@@ -208,22 +205,22 @@ describe('a client secret', () => {
 
   it('is given to the application it was stored for, and to no other', async () => {
     const store = createFileStore(profilePaths(testHost().folders.state, 'work'));
-    expect(await readStoredClientSecret(store, binding)).toBeUndefined();
+    expect(await readClientSecret(store, binding)).toBeUndefined();
     await writeClientSecret(store, binding, new Secret('hunter2'));
-    expect((await readStoredClientSecret(store, binding))?.reveal()).toBe('hunter2');
-    expect(await readStoredClientSecret(store, { ...binding, authOrigin: 'https://evil.example' })).toBeUndefined();
-    expect(await readStoredClientSecret(store, { ...binding, clientId: 'client-2' })).toBeUndefined();
+    expect((await readClientSecret(store, binding))?.reveal()).toBe('hunter2');
+    expect(await readClientSecret(store, { ...binding, authOrigin: 'https://evil.example' })).toBeUndefined();
+    expect(await readClientSecret(store, { ...binding, clientId: 'client-2' })).toBeUndefined();
   });
 
   it.each(['', '{', '[]', '{"client_secret":"hunter2"}'])('stored as %j is none', async (text) => {
     const store = createFileStore(profilePaths(testHost().folders.state, 'work'));
     await store.withItems((items) => items.write('client', new Secret(text)));
-    expect(await readStoredClientSecret(store, binding)).toBeUndefined();
+    expect(await readClientSecret(store, binding)).toBeUndefined();
   });
 
   it('in a keychain that cannot be asked is an error, not an absent one', async () => {
     const store = keychainStore(new Map(), () => 'missing');
-    await expect(readStoredClientSecret(store, binding)).rejects.toMatchObject({
+    await expect(readClientSecret(store, binding)).rejects.toMatchObject({
       code: 'keychain_unavailable',
       hint: expect.stringContaining(' credential_store file --profile work`'),
     });
@@ -235,7 +232,7 @@ describe('a client secret', () => {
 
 it('the files of interrupted commands are removed, of this profile alone, and no lock', () => {
   const paths = profilePaths(testHost().folders.state, 'work');
-  removeJournalAndTemporaryFiles(paths);
+  removeProfileFiles(paths);
   mkdirSync(paths.folder, { recursive: true });
   const kept = ['work.lock', 'work.login-lock', 'work-2.0123456789abcdef.wal', '.work-2.credential.json.1.tmp'];
   const removed = [
@@ -245,7 +242,7 @@ it('the files of interrupted commands are removed, of this profile alone, and no
     '.work.probe.1.1.link.tmp',
   ];
   for (const name of [...kept, ...removed, '.work.client.json.9.tmp']) writeFileSync(join(paths.folder, name), '');
-  removeJournalAndTemporaryFiles(paths);
+  removeProfileFiles(paths);
   expect(readdirSync(paths.folder).sort()).toEqual(kept.sort());
 });
 

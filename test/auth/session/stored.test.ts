@@ -1,13 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { profilePaths } from '../../../src/auth/session/paths.ts';
-import type { CredentialRecord } from '../../../src/auth/session/record.ts';
+import type { SessionRecord } from '../../../src/auth/session/record.ts';
 import { createFileStore } from '../../../src/auth/session/store.ts';
-import {
-  loadStoredSession,
-  needsLoginError,
-  requireCredentialRecord,
-  requireCredentialRecordLengthLimit,
-} from '../../../src/auth/session/stored.ts';
+import { loadSession, needsLoginError, requireLength, requireRecord } from '../../../src/auth/session/stored.ts';
 import { Secret } from '../../../src/base/secret.ts';
 import { errorText } from '../../fixtures/error-text.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
@@ -15,7 +10,7 @@ import { testHost } from '../../fixtures/host.ts';
 import { profileNamed } from '../../fixtures/profile.ts';
 import { beginRefresh, keychainStoreOf } from '../../fixtures/session.ts';
 
-function record(): CredentialRecord {
+function record(): SessionRecord {
   return {
     sid: '0123456789abcdef',
     gen: 1,
@@ -40,14 +35,14 @@ describe('what the store holds', () => {
     [{ kind: 'elsewhere', record: record() } as const, 'not_logged_in', 4],
     [{ kind: 'unavailable', why: 'hung', reason: '' } as const, 'keychain_unavailable', 1],
   ])('%j is its own error', (stored, code, exitCode) => {
-    expect(() => requireCredentialRecord(stored, profileNamed('work'), '/place')).toThrow(
+    expect(() => requireRecord(stored, profileNamed('work'), '/place')).toThrow(
       expect.objectContaining({ code, exitCode }),
     );
   });
 
   it('is told where it belongs when it belongs elsewhere, without a token', () => {
     try {
-      requireCredentialRecord({ kind: 'elsewhere', record: record() }, profileNamed('work'), '/place');
+      requireRecord({ kind: 'elsewhere', record: record() }, profileNamed('work'), '/place');
       throw new Error('it was taken');
     } catch (error) {
       expect(error).toMatchObject({
@@ -68,7 +63,7 @@ it.each([
   // The session of another sandbox, whose item `sandbox start` has removed, leaves its journal.
   (await beginRefresh(store, host, { ...record(), journalKey: new Secret('A'.repeat(43)) })).close();
   const binding = { authOrigin: 'https://auth.example', baseOrigin: 'https://api.example', clientId: 'c' };
-  expect(await loadStoredSession(store, binding)).toEqual({ kind: 'absent', orphaned });
+  expect(await loadSession(store, binding)).toEqual({ kind: 'absent', orphaned });
 });
 
 describe('the command that leads back to a session that has ended', () => {
@@ -117,11 +112,11 @@ describe('the command that leads back to a session that has ended', () => {
 });
 
 it('a record fits a keychain up to 1280 characters, and not beyond; a file has no limit', () => {
-  const sized = (size: number): CredentialRecord => ({ ...record(), accessToken: new Secret('x'.repeat(size)) });
+  const sized = (size: number): SessionRecord => ({ ...record(), accessToken: new Secret('x'.repeat(size)) });
   const room = (() => {
     for (let size = 1; ; size++) {
       try {
-        requireCredentialRecordLengthLimit({ maxLength: 1280, profile: profileNamed('work') }, sized(size));
+        requireLength({ maxLength: 1280, profile: profileNamed('work') }, sized(size));
       } catch (error) {
         expect(error).toMatchObject({
           code: 'keychain_unavailable',
@@ -133,5 +128,5 @@ it('a record fits a keychain up to 1280 characters, and not beyond; a file has n
     }
   })();
   expect(room).toBeGreaterThan(500);
-  requireCredentialRecordLengthLimit({ maxLength: undefined, profile: profileNamed('work') }, sized(100_000));
+  requireLength({ maxLength: undefined, profile: profileNamed('work') }, sized(100_000));
 });

@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { journalPath, profilePaths, readOrCreateKeychainAccount } from '../../../src/auth/session/paths.ts';
-import { encodeCredentialRecord, unknownTokenExpiry } from '../../../src/auth/session/record.ts';
+import { journalPath, keychainAccount, profilePaths } from '../../../src/auth/session/paths.ts';
+import { encodeRecord, unknownExpiry } from '../../../src/auth/session/record.ts';
 import { createFileStore } from '../../../src/auth/session/store.ts';
 import { runCliCommandLine } from '../../../src/main.ts';
 import type { SandboxServers } from '../../../src/sandbox/sandbox.ts';
@@ -16,8 +16,8 @@ import { type Bundle, bundleProgram } from '../../platform/bundle.ts';
 let program: Bundle;
 let sandbox: SandboxServers;
 beforeAll(async () => {
-  const text = `import { readAccessTokenOnFastPath } from './src/auth/session/token.ts';
-    readAccessTokenOnFastPath(process.argv.slice(2), process.env, process.platform, Date.now())
+  const text = `import { readTokenFast } from './src/auth/session/token.ts';
+    readTokenFast(process.argv.slice(2), process.env, process.platform, Date.now())
       .then((token) => process.stdout.write(token === undefined ? 'left to the program' : token.reveal()));`;
   program = await bundleProgram({ text }, 'cjs');
   sandbox = await startSandboxServers();
@@ -54,7 +54,7 @@ describe('the fast answer of auth token', () => {
     const host = testHost();
     const { grant, record, place } = await seedSession(host, sandbox);
     const { refreshToken: _none, ...rest } = record;
-    const given = encodeCredentialRecord({ ...rest, expiresAt: unknownTokenExpiry, scope: '', isGivenToken: true });
+    const given = encodeRecord({ ...rest, expiresAt: unknownExpiry, scope: '', isGivenToken: true });
     await createFileStore(place).withItems((items) => items.write('credential', given));
     expect(fast(host, ['auth', 'token'])).toBe(grant.access_token);
   });
@@ -156,7 +156,7 @@ describe('the fast answer of auth token', () => {
     const host = testHost({ keychain: memoryKeychain() });
     await seedSession(host, sandbox, { values: { credential_store: 'keychain' } });
     expect(fast(host, ['auth', 'token'])).toBe(left);
-    readOrCreateKeychainAccount(profilePaths(host.folders.state, 'default'), host.random);
+    keychainAccount(profilePaths(host.folders.state, 'default'), host.random);
     expect(fast(host, ['auth', 'token'])).toBe(left);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { encodeCredentialRecord } from '../../../src/auth/session/record.ts';
+import { encodeRecord } from '../../../src/auth/session/record.ts';
 import { createFileStore } from '../../../src/auth/session/store.ts';
 import { memoryKeychain, testHost } from '../../fixtures/host.ts';
 import { profileOf, seedSession } from '../../fixtures/session.ts';
@@ -43,7 +43,7 @@ describe('auth list', () => {
     await seedSession(host, sandbox, { profile: 'locked', values: { credential_store: 'keychain' } });
     const { record, place } = await seedSession(host, sandbox, { profile: 'ended', record: expired });
     const { refreshToken: _none, ...bare } = record;
-    await createFileStore(place).withItems((items) => items.write('credential', encodeCredentialRecord(bare)));
+    await createFileStore(place).withItems((items) => items.write('credential', encodeRecord(bare)));
     await runCloudctl(host, ['auth', 'logout', '--local', '--profile', 'none']);
     const ran = await runCloudctl(host, ['auth', 'list', '-o', 'json']);
     const states = ran.json<{ profile: string; state: string }[]>().map(({ profile, state }) => [profile, state]);

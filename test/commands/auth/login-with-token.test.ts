@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readLoggedInAccountFile } from '../../../src/auth/session/account.ts';
+import { readAccount } from '../../../src/auth/session/account.ts';
 import { profilePaths } from '../../../src/auth/session/paths.ts';
 import type { SandboxServers } from '../../../src/sandbox/sandbox.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
@@ -240,7 +240,7 @@ describe('a session that is replaced', () => {
     const host = await createSandboxHost(sandbox, { env: { CLOUDCTL_CLIENT_SECRET: sandbox.ready.client_secret } });
     const { access_token: token } = await tokenFor(sandbox, { user: MAYA });
     await runCloudctl(host, words, { stdin: token });
-    expect(readLoggedInAccountFile(host.folders.config, 'default')).toMatchObject({ flow: 'token' });
+    expect(readAccount(host.folders.config, 'default')).toMatchObject({ flow: 'token' });
     expect((await runLogin(host)).code).toBe(0);
     expect((await callApi(sandbox, token, 'GET', '/v2/actions')).status).toBe(200);
     await runCloudctl(host, words, { stdin: token });

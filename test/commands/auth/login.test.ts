@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { profilePaths } from '../../../src/auth/session/paths.ts';
-import { encodeCredentialRecord } from '../../../src/auth/session/record.ts';
+import { encodeRecord } from '../../../src/auth/session/record.ts';
 import { createFileStore } from '../../../src/auth/session/store.ts';
 import { closedOrigin, reply, serverFor } from '../../fixtures/fake-server.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
@@ -569,9 +569,7 @@ it.each([
   const { place, record: stored } = await seedSession(host, sandbox, { record });
   const { refreshToken: _none, ...withoutRefresh } = stored;
   if ('expiresAt' in record)
-    await createFileStore(place).withItems((items) =>
-      items.write('credential', encodeCredentialRecord(withoutRefresh)),
-    );
+    await createFileStore(place).withItems((items) => items.write('credential', encodeRecord(withoutRefresh)));
   const ran = await runLogin(host);
   expect(ran.code).toBe(0);
   const warnings = ran.err.split('\n').filter((line) => line.startsWith('warning: '));

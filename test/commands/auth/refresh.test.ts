@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { storeLoggedInAccount } from '../../../src/auth/session/account.ts';
-import { encodeCredentialRecord } from '../../../src/auth/session/record.ts';
+import { storeAccount } from '../../../src/auth/session/account.ts';
+import { encodeRecord } from '../../../src/auth/session/record.ts';
 import { createFileStore } from '../../../src/auth/session/store.ts';
 import { reply, serverFor } from '../../fixtures/fake-server.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
@@ -67,9 +67,9 @@ describe('auth refresh', () => {
       const [host, sandbox] = [testHost(), await sandboxFor()];
       const { record, place, stored } = await seedSession(host, sandbox);
       const { refreshToken: _none, ...bare } = record;
-      await createFileStore(place).withItems((items) => items.write('credential', encodeCredentialRecord(bare)));
+      await createFileStore(place).withItems((items) => items.write('credential', encodeRecord(bare)));
       const { sid, scope } = record;
-      storeLoggedInAccount(host.folders.config, 'default', { sid, scope, scope_verified: false, flow });
+      storeAccount(host.folders.config, 'default', { sid, scope, scope_verified: false, flow });
       const ran = await runCloudctl(host, ['auth', 'refresh', '-o', 'json']);
       expect(ran).toMatchObject({ code: 4, out: '' });
       expect(ran.error()).toMatchObject({ code: 'needs_login', hint: expect.stringContaining(`auth login${option}`) });

@@ -2,9 +2,9 @@ import fs, { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { storeLoggedInAccount } from '../../../src/auth/session/account.ts';
-import { journalPath, readOrCreateKeychainAccount } from '../../../src/auth/session/paths.ts';
-import { encodeCredentialRecord } from '../../../src/auth/session/record.ts';
+import { storeAccount } from '../../../src/auth/session/account.ts';
+import { journalPath, keychainAccount } from '../../../src/auth/session/paths.ts';
+import { encodeRecord } from '../../../src/auth/session/record.ts';
 import { createFileStore, writeClientSecret } from '../../../src/auth/session/store.ts';
 import { Secret } from '../../../src/base/secret.ts';
 import { tryAcquireFileLock } from '../../../src/platform/file-lock.ts';
@@ -24,7 +24,7 @@ async function seededHost(host: TestHost = testHost(), seed: Seed = {}) {
   host.writeConfig({ later: 1, current: 'default', ...raw });
   await writeClientSecret(createFileStore(work.place), bindingTo(sandbox), new Secret('client-secret'));
   const { sid, scope } = work.record;
-  storeLoggedInAccount(host.folders.config, 'work', { sid, scope, scope_verified: true, flow: 'code' });
+  storeAccount(host.folders.config, 'work', { sid, scope, scope_verified: true, flow: 'code' });
   for (const path of [
     journalPath(work.place, sid),
     `${journalPath(work.place, sid)}.1.next`,
@@ -107,8 +107,8 @@ describe('auth remove', () => {
   it('searches both stores, because the profile may have used the other one', async () => {
     const items = new Map<string, string>();
     const { host, sandbox, record, place } = await seededHost(testHost({ keychain: memoryKeychain(items) }));
-    const account = readOrCreateKeychainAccount(place, host.random);
-    items.set(account, encodeCredentialRecord(record).reveal()).set(`${account}:client`, '{}').set('other', 'x');
+    const account = keychainAccount(place, host.random);
+    items.set(account, encodeRecord(record).reveal()).set(`${account}:client`, '{}').set('other', 'x');
     expect((await runCloudctl(host, ['auth', 'remove', 'work'])).code).toBe(0);
     expect([...items.keys()]).toEqual(['other']);
     expect(filesOf(host, 'work')).toEqual([]);
@@ -121,7 +121,7 @@ describe('auth remove', () => {
     const items = new Map<string, string>();
     const { host, record, place } = await seededHost(testHost({ keychain: memoryKeychain(items) }));
     const earlier = { ...record, authOrigin: await closedOrigin() };
-    items.set(readOrCreateKeychainAccount(place, host.random), encodeCredentialRecord(earlier).reveal());
+    items.set(keychainAccount(place, host.random), encodeRecord(earlier).reveal());
     expect((await runCloudctl(host, ['auth', 'remove', 'work', '-o', 'json'])).error()).toMatchObject({ exit_code: 6 });
     expect([...items]).toEqual([]);
   });
@@ -138,7 +138,7 @@ describe('auth remove', () => {
   it('warns when another store than that of the profile cannot be searched', async () => {
     const host = testHost({ keychain: memoryKeychain(new Map(), () => 'locked') });
     const { place } = await seededHost(host);
-    readOrCreateKeychainAccount(place, host.random);
+    keychainAccount(place, host.random);
     const ran = await runCloudctl(host, ['auth', 'remove', 'work']);
     expect(ran.code).toBe(0);
     expectGolden('auth', stableText(ran));

@@ -4,7 +4,7 @@ import { PassThrough } from 'node:stream';
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { profilePaths } from '../../../src/auth/session/paths.ts';
-import { createFileStore, readStoredClientSecret } from '../../../src/auth/session/store.ts';
+import { createFileStore, readClientSecret } from '../../../src/auth/session/store.ts';
 import { closedOrigin } from '../../fixtures/fake-server.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { memoryKeychain, type TestHost, testHost } from '../../fixtures/host.ts';
@@ -29,7 +29,7 @@ function setup(host: TestHost, words: readonly string[], stdin?: string) {
 
 async function secretOf(host: TestHost, clientId = 'client-1', authOrigin = 'https://cloud.example') {
   const store = createFileStore(profilePaths(host.folders.state, 'default'));
-  return (await readStoredClientSecret(store, { authOrigin, clientId }))?.reveal();
+  return (await readClientSecret(store, { authOrigin, clientId }))?.reveal();
 }
 
 /** Runs a command in a terminal and gives each answer once its question is drawn. */
@@ -310,7 +310,7 @@ describe('the wizard', () => {
     expect(current).toBe('default');
     const store = createFileStore(profilePaths(host.folders.state, 'second'));
     const binding = { authOrigin: 'https://cloud.example', clientId: 'client-1' };
-    expect((await readStoredClientSecret(store, binding))?.reveal()).toBe('hunter2');
+    expect((await readClientSecret(store, binding))?.reveal()).toBe('hunter2');
     expect(ran.drawn + ran.err).not.toContain('hunter2');
     expectGolden('auth', ran.drawn.match(/Client secret \([^)]*\)/)?.[0] ?? '', 'question');
   });
@@ -331,7 +331,7 @@ describe('the wizard', () => {
     expect(ran.code).toBe(0);
     const store = createFileStore(profilePaths(host.folders.state, 'second'));
     const binding = { authOrigin: 'https://other.example', clientId: 'client-1' };
-    expect((await readStoredClientSecret(store, binding))?.reveal()).toBe('another');
+    expect((await readClientSecret(store, binding))?.reveal()).toBe('another');
   });
 
   const urls = ['--auth-url', 'https://cloud.example', '--base-url', 'https://api.example'];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { readOrCreateKeychainAccount } from '../../../src/auth/session/paths.ts';
-import { encodeCredentialRecord } from '../../../src/auth/session/record.ts';
+import { keychainAccount } from '../../../src/auth/session/paths.ts';
+import { encodeRecord } from '../../../src/auth/session/record.ts';
 import { createFileStore } from '../../../src/auth/session/store.ts';
 import { Secret } from '../../../src/base/secret.ts';
 import { recordStartedSandbox } from '../../../src/config/sandbox-urls-and-credentials.ts';
@@ -82,8 +82,7 @@ describe('auth status', () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
     const { record, place } = await seedSession(host, sandbox);
     const { refreshToken: _none, ...bare } = record;
-    if (!renewable)
-      await createFileStore(place).withItems((items) => items.write('credential', encodeCredentialRecord(bare)));
+    if (!renewable) await createFileStore(place).withItems((items) => items.write('credential', encodeRecord(bare)));
     host.clock.advance(age);
     const ran = await runCloudctl(host, ['auth', 'status', '-o', 'json']);
     expect(ran.code).toBe(exit);
@@ -107,7 +106,7 @@ describe('auth status', () => {
     const items = new Map<string, string>();
     const [host, sandbox] = [testHost({ keychain: memoryKeychain(items) }), await sandboxFor()];
     const { record, place } = await seedSession(host, sandbox, { values: { credential_store: 'keychain' } });
-    items.set(readOrCreateKeychainAccount(place, host.random), encodeCredentialRecord(record).reveal());
+    items.set(keychainAccount(place, host.random), encodeRecord(record).reveal());
     const entry = await beginRefresh(keychainStoreOf(host), host, record);
     const now = Math.floor(host.clock.now() / 1000);
     const tokens = { accessToken: new Secret('at-2'), refreshToken: new Secret('rt-2') };

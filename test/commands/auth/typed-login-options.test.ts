@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { expect, it } from 'vitest';
-import { buildLoginRetryCommands } from '../../../src/auth/session/hints.ts';
+import { loginRetries } from '../../../src/auth/session/hints.ts';
 import { createParsedArgs } from '../../../src/cli/create-parsed-args.ts';
 import { globalOptions } from '../../../src/cli/global-options.ts';
 import { parseCommandLine } from '../../../src/cli/parse-command-line.ts';
@@ -29,7 +29,7 @@ async function retryCommands(words: readonly string[]) {
   const occurrences = await occurrencesOf(['auth', 'login', ...words]);
   const args = createParsedArgs([], [...declared, ...globalOptions], occurrences);
   const flow = args.value('flow') === 'implicit' ? 'implicit' : 'code';
-  return buildLoginRetryCommands(
+  return loginRetries(
     profileNamed('work'),
     { flow, scope: args.value('scope'), team: args.value('team') },
     undefined,

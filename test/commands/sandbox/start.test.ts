@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { closedPort } from '../../../scripts/free-port.mjs';
 import { profilePaths } from '../../../src/auth/session/paths.ts';
-import { createFileStore, readStoredClientSecret } from '../../../src/auth/session/store.ts';
+import { createFileStore, readClientSecret } from '../../../src/auth/session/store.ts';
 import { readLastSandbox, recordStartedSandbox } from '../../../src/config/sandbox-urls-and-credentials.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { testHost } from '../../fixtures/host.ts';
@@ -121,7 +121,7 @@ describe('sandbox start', () => {
     expect(a.ready.client_secret).toBe(b.ready.client_secret);
     const store = createFileStore(profilePaths(a.host.folders.state, 'sandbox'));
     const binding = { authOrigin: a.ready.auth_url ?? '', clientId: a.ready.client_id ?? '' };
-    expect((await readStoredClientSecret(store, binding))?.reveal()).toBe(a.ready.client_secret);
+    expect((await readClientSecret(store, binding))?.reveal()).toBe(a.ready.client_secret);
   });
 
   it('on a port that is taken is exit 1 and names it', async () => {

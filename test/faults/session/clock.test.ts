@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { CredentialRecord } from '../../../src/auth/session/record.ts';
+import type { SessionRecord } from '../../../src/auth/session/record.ts';
 import { expectInvariants, killedAt, list, refreshCommits, runNextCommand } from './assertions.ts';
 import { expireAtServer, type FaultFixture } from './fault-fixture.ts';
 import { describeStores } from './stores.ts';
@@ -10,7 +10,7 @@ const wrong = [
   { what: 'forty days ahead', env: { TEST_CLOCK: JSON.stringify({ offset: 40 * day }) } },
 ];
 
-async function seedUntil(fixture: FaultFixture, days: number): Promise<CredentialRecord> {
+async function seedUntil(fixture: FaultFixture, days: number): Promise<SessionRecord> {
   const item = await fixture.item();
   if (item === undefined) throw new Error('there is no session');
   const record = { ...item, expiresAt: Math.floor((Date.now() + days * day) / 1000) };

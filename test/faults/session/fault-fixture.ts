@@ -3,12 +3,8 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { TestContext } from 'vitest';
-import { type ProfilePaths, profilePaths, readOrCreateKeychainAccount } from '../../../src/auth/session/paths.ts';
-import {
-  type CredentialRecord,
-  decodeCredentialRecord,
-  encodeCredentialRecord,
-} from '../../../src/auth/session/record.ts';
+import { keychainAccount, type ProfilePaths, profilePaths } from '../../../src/auth/session/paths.ts';
+import { decodeRecord, encodeRecord, type SessionRecord } from '../../../src/auth/session/record.ts';
 import { type CredentialStore, createFileStore, createKeychainStore } from '../../../src/auth/session/store.ts';
 import { Secret } from '../../../src/base/secret.ts';
 import { readTextIfPresent } from '../../../src/platform/files.ts';
@@ -54,8 +50,8 @@ export interface FaultFixture {
   start(words: readonly string[], more?: RunOptions): Running;
   run(words: readonly string[], more?: RunOptions): Promise<Ran>;
   /** The item as it is stored, without what lies beside it. */
-  item(profile?: string): Promise<CredentialRecord | undefined>;
-  write(record: CredentialRecord, profile?: string): Promise<void>;
+  item(profile?: string): Promise<SessionRecord | undefined>;
+  write(record: SessionRecord, profile?: string): Promise<void>;
   /** The stored session has expired by the client's clock; with `everywhere` the server's clock has moved as well. */
   expire(everywhere?: boolean): Promise<void>;
   /** What lies beside the locks while a refresh is on its way. */
@@ -100,7 +96,7 @@ export async function createFaultFixture(store: StoreKind, options: FaultFixture
   writeFileSync(join(folders.config, 'config.json'), JSON.stringify(config));
   for (const name of profiles) {
     const grant = await tokenFor(sandbox);
-    const record: CredentialRecord = {
+    const record: SessionRecord = {
       sid: randomBytes(8).toString('hex'),
       gen: 1,
       journalKey: new Secret(randomBytes(32).toString('base64url')),
@@ -134,7 +130,7 @@ function createGround({ service, ...parts }: Parts): FaultFixture {
       profile: profileNamed(profile),
       place: at,
       keychain: createHelperKeychain({ env: service?.env ?? {}, script: join(build, 'keychain.cjs') }),
-      account: () => readOrCreateKeychainAccount(at, randomBytes),
+      account: () => keychainAccount(at, randomBytes),
       limit: 5_000,
       onWaiting: () => undefined,
       platform: 'linux',
@@ -160,15 +156,13 @@ function createGround({ service, ...parts }: Parts): FaultFixture {
     },
     async item(profile = 'default') {
       const text = await readStoredText(parts, profile, service);
-      const record = text === undefined ? undefined : decodeCredentialRecord(text);
+      const record = text === undefined ? undefined : decodeRecord(text);
       if (text !== undefined && record === undefined) throw new Error('the item is damaged');
       if (record !== undefined) note(fixture, record);
       return record;
     },
     async write(record, profile = 'default') {
-      const written = await storeOf(profile).withItems((items) =>
-        items.write('credential', encodeCredentialRecord(record)),
-      );
+      const written = await storeOf(profile).withItems((items) => items.write('credential', encodeRecord(record)));
       if (written.kind !== 'done') throw new Error(written.reason);
     },
     async expire(everywhere = false) {
@@ -191,7 +185,7 @@ async function readStoredText(
 ): Promise<string | undefined> {
   const place = profilePaths(folders.state, profile);
   if (store === 'file') return readTextIfPresent(place.credentialFile)?.trimEnd();
-  const account = readOrCreateKeychainAccount(place, randomBytes);
+  const account = keychainAccount(place, randomBytes);
   const read = await readKeychainQuickly(account, { env: service?.env ?? {}, platform: 'linux', limit: 10_000 });
   if (read.kind === 'unavailable') throw new Error(read.reason);
   return read.kind === 'found' ? read.value : undefined;
@@ -202,7 +196,7 @@ export function expireAtServer({ world }: SandboxServers): void {
   world.setClock((now) => advanceVirtualClock(now, 31 * 86_400_000));
 }
 
-function note({ secrets, highest }: FaultFixture, record: CredentialRecord): void {
+function note({ secrets, highest }: FaultFixture, record: SessionRecord): void {
   const { sid, gen, journalKey: seal, accessToken, refreshToken } = record;
   for (const secret of [seal, accessToken, refreshToken]) if (secret !== undefined) secrets.add(secret.reveal());
   const before = highest.get(sid) ?? 0;

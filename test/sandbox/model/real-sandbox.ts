@@ -72,8 +72,8 @@ export function createReal(sandbox: SandboxServers): Real {
 
   async function ask(step: Extract<Step, { kind: 'authorize' | 'silent' }>): Promise<string> {
     const { clientId } = applications[step.client] ?? {};
-    const isTeamIdOrPersonal = step.kind === 'authorize' && step.team;
-    const team = isTeamIdOrPersonal ? userOf(sandbox, step.person).teams[0]?.uuid : undefined;
+    const isTeam = step.kind === 'authorize' && step.team;
+    const team = isTeam ? userOf(sandbox, step.person).teams[0]?.uuid : undefined;
     await admin(sandbox, 'POST', '/_sandbox/consent', {
       mode: 'approve',
       user: step.person,
