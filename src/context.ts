@@ -2,7 +2,6 @@ import type { ApiClient } from './api/client.ts';
 import { createSandboxAdminClient, type SandboxAdminApi } from './api/sandbox-admin.ts';
 import type { OAuthClient } from './auth/oauth/index.ts';
 import {
-  type Binding,
   type CommandSession,
   type CredentialStore,
   type ProfilePaths,
@@ -25,6 +24,7 @@ import { createPrompts, type Prompts } from './cli/prompts.ts';
 import { type ConfigFile, configLockPath, readConfigFile } from './config/config-file.ts';
 import { resolveSandboxAdminAccess } from './config/sandbox-urls-and-credentials.ts';
 import {
+  type Binding,
   buildProfileReference,
   type ProfileSettingsFromOptions,
   type ResolvedProfileSettings,

@@ -22,6 +22,11 @@ export interface AccountAndTeam {
 
 export const personalTeamValue = 'personal';
 
+/** A context is `personal` or a UUID (RFC 9562 §4). */
+export function isTeam(text: string): boolean {
+  return text === personalTeamValue || /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
+}
+
 /**
  * Two identities are the `same` only when account and team are known on both sides and equal. UUIDs are compared without case
  * (RFC 9562 §4).

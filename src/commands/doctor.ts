@@ -21,9 +21,7 @@ import {
 } from '../auth/doctor/index.ts';
 import { parseCallback } from '../auth/loopback/index.ts';
 import {
-  commandFor,
   describeExpiry,
-  findBinding,
   flowOption,
   loadSession,
   loginCommand,
@@ -38,7 +36,13 @@ import { toCliError } from '../cli/error-output.ts';
 import { wrapWords } from '../cli/wrap-words.ts';
 import { type ConfigFile, configPath, DamagedConfigError } from '../config/config-file.ts';
 import { createDamagedConfigError } from '../config/damaged-config-error.ts';
-import { type ResolvedProfileSettings, requireNamedProfileExists, resolveProfileSettings } from '../config/settings.ts';
+import {
+  commandFor,
+  findBinding,
+  type ResolvedProfileSettings,
+  requireNamedProfileExists,
+  resolveProfileSettings,
+} from '../config/settings.ts';
 import { readGlobalSettingsFromOptions } from '../context/global-overrides.ts';
 import type { CommandContext } from '../context.ts';
 import { findOpener } from '../platform/browser.ts';

@@ -1,5 +1,4 @@
 import { findDroplets } from '../api/droplets.ts';
-import { canOpenBrowser } from '../auth/session/index.ts';
 import { CliError, usageError } from '../base/errors.ts';
 import { isId } from '../base/json.ts';
 import type { CommandSpec } from '../cli/command.ts';
@@ -7,7 +6,7 @@ import { shortenInputForError } from '../cli/shorten-input-for-error.ts';
 import { findSandboxPanelUrls, type SandboxPanelUrls } from '../config/sandbox-panel-urls.ts';
 import type { ResolvedProfileSettings } from '../config/settings.ts';
 import type { CommandContext } from '../context.ts';
-import { detectBrowserEnvironment } from '../platform/browser-environment.ts';
+import { browserObstacle, detectBrowserEnvironment } from '../platform/browser-environment.ts';
 import { isClusterUuid, readClusterUuid } from './db/cluster-argument.ts';
 import { requireOneDroplet } from './droplets/require-one-droplet.ts';
 import { createRateLimitDelayWithProgress } from './rate-limit-pause.ts';
@@ -58,7 +57,8 @@ export const openCommand: CommandSpec<CommandContext> = {
     const pages = findSandboxPanelUrls(context.host.folders.state, settings.values.auth_url);
     const url = await urlOf(context, settings, pages, { page, id: id ?? '', cluster });
     const { host, output } = context;
-    const canOpen = canOpenBrowser(detectBrowserEnvironment(host.env, host.platform), true, host.env.BROWSER);
+    const runtime = detectBrowserEnvironment(host.env, host.platform);
+    const canOpen = browserObstacle(runtime, true, host.env.BROWSER) === undefined;
     let why = 'no browser can be opened here';
     const onFailure = (failure: string): void => {
       why = failure;

@@ -3,7 +3,6 @@ import { listAllActions } from '../api/actions.ts';
 import { type ApiClient, createApiClient } from '../api/client.ts';
 import { fetchOnlineMigration, isEndedMigrationStatus } from '../api/online-migration.ts';
 import {
-  findBinding,
   flowOption,
   type LoginReport,
   loadSession,
@@ -20,7 +19,7 @@ import { compareAccountsAndServerOrigins, personalTeamValue } from '../base/iden
 import { type JsonRecord, readStringField } from '../base/json.ts';
 import type { Secret } from '../base/secret.ts';
 import { quoteShellArg } from '../cli/shell-quote.ts';
-import { type ResolvedProfileSettings, requireNamedProfileExists } from '../config/settings.ts';
+import { findBinding, type ResolvedProfileSettings, requireNamedProfileExists } from '../config/settings.ts';
 import { readStoredAccountAndServerOrigins } from '../context/current-identity.ts';
 import type { CommandContext } from '../context.ts';
 import { listBatches } from '../droplets/index.ts';

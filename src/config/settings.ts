@@ -33,6 +33,21 @@ export interface ResolvedProfileSettings {
   readonly storedBaseUrl: string | undefined;
 }
 
+/** The servers and the application to which a stored session belongs; the session is sent to no other servers. */
+export interface Binding {
+  readonly authOrigin: string;
+  readonly baseOrigin: string;
+  readonly clientId: string;
+}
+
+/** The servers and the application of a profile; undefined when the profile names no servers. */
+export function findBinding(settings: Pick<ResolvedProfileSettings, 'values'>): Binding | undefined {
+  // Without an application the client ID is empty, and the session can only be a token of `auth login --with-token`.
+  const { auth_url: authOrigin, base_url: baseOrigin, client_id: clientId = '' } = settings.values;
+  if (authOrigin === undefined || baseOrigin === undefined) return undefined;
+  return { authOrigin, baseOrigin, clientId };
+}
+
 /** Where the access token of a command comes from. */
 export type AccessTokenSource = 'variable' | 'command' | 'session';
 
@@ -71,6 +86,11 @@ export interface ProfileReference {
 /** The words that select the profile in a suggested command; empty if a command without `--profile` selects it. */
 export function formatProfileOption({ name, isDefault }: ProfileReference): readonly string[] {
   return isDefault ? [] : ['--profile', name];
+}
+
+/** Formats a command for this profile, in backquotes. */
+export function commandFor(profile: ProfileReference, words: string): string {
+  return `\`cloudctl ${[words, ...formatProfileOption(profile)].join(' ')}\``;
 }
 
 export function buildProfileReference(

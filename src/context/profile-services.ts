@@ -1,7 +1,6 @@
 import { type ApiClient, createApiClient } from '../api/client.ts';
 import type { OAuthClient } from '../auth/oauth/index.ts';
 import {
-  type Binding,
   type CommandSession,
   type CredentialStore,
   failpointAction,
@@ -23,7 +22,7 @@ import { type Secret, withhold } from '../base/secret.ts';
 import type { CommandOutputWriter } from '../cli/output.ts';
 import type { Prompts } from '../cli/prompts.ts';
 import type { ConfigFile } from '../config/config-file.ts';
-import { accessTokenSource, type ResolvedProfileSettings } from '../config/settings.ts';
+import { accessTokenSource, type Binding, type ResolvedProfileSettings } from '../config/settings.ts';
 import type { HeldFileLock } from '../platform/file-lock.ts';
 import type { CommandHttpSenderOptions, HostSystem, OutputSink } from '../platform/host.ts';
 import type { HttpSender } from '../platform/http-sender.ts';

@@ -1,7 +1,6 @@
 import { isSameScope } from '../auth/oauth/index.ts';
 import {
   accountPrefix,
-  browserObstacle,
   type LoginRequest,
   loadSession,
   logIn,
@@ -14,7 +13,7 @@ import {
 import { describeTeam } from '../base/identity.ts';
 import type { CommandOutputWriter } from '../cli/output.ts';
 import type { Prompts } from '../cli/prompts.ts';
-import { detectBrowserEnvironment } from '../platform/browser-environment.ts';
+import { browserObstacle, detectBrowserEnvironment } from '../platform/browser-environment.ts';
 import type { HostSystem } from '../platform/host.ts';
 
 /** Time limit of a login through the browser without user input, in milliseconds. */

@@ -47,6 +47,22 @@ export function detectBrowserEnvironment(
   };
 }
 
+/**
+ * Why the program opens no browser; undefined if it may: only for a user at a terminal, never in CI or where a text browser would
+ * use the terminal.
+ */
+export function browserObstacle(
+  { ci, display, wsl, ssh }: BrowserEnvironment,
+  terminal: boolean,
+  browserVariable = '',
+): string | undefined {
+  if (!terminal) return 'standard input or standard error is not a terminal';
+  if (ci) return 'the variable CI is set';
+  if (browserVariable.trim() === 'none') return 'the variable BROWSER is "none"';
+  if (display || wsl || browserVariable !== '') return undefined;
+  return ssh === undefined ? 'this session has no graphical display' : 'this is an SSH session without a display';
+}
+
 /** `CI=false`, `CI=0` and an empty `CI` have the same effect as an absent `CI`. */
 export function isCi(env: ProcessEnvironment): boolean {
   return isSet(env.CI) && env.CI !== 'false' && env.CI !== '0';

@@ -1,4 +1,4 @@
-import { formatProfileOption, type ProfileReference } from '../../config/settings.ts';
+import { commandFor, type ProfileReference } from '../../config/settings.ts';
 import type { BrowserEnvironment } from '../../platform/browser-environment.ts';
 import type { UnsafeEnvironmentVariable } from '../../platform/unsafe-environment-variable.ts';
 import type { DoctorFinding } from './finding.ts';
@@ -26,7 +26,7 @@ export function checkBrowser({
   profile,
 }: BrowserEnvironmentFacts): DoctorFinding {
   const id = 'browser';
-  const paste = `\`cloudctl ${['auth login --paste', ...formatProfileOption(profile)].join(' ')}\``;
+  const paste = commandFor(profile, 'auth login --paste');
   const warn = (observed: string, hint: string): DoctorFinding => ({ id, status: 'warning', observed, hint });
   if (runtime.ci)
     return warn('CI is set: a login opens no browser', 'open the printed URL in any browser, or unset CI');
@@ -54,7 +54,7 @@ export function checkBrowserPortReachability({
   profile,
 }: Pick<BrowserEnvironmentFacts, 'runtime' | 'profile'>): DoctorFinding {
   const id = 'surroundings';
-  const paste = `\`cloudctl ${['auth login --paste', ...formatProfileOption(profile)].join(' ')}\``;
+  const paste = commandFor(profile, 'auth login --paste');
   const warn = (observed: string, hint: string): DoctorFinding => ({ id, status: 'warning', observed, hint });
   if (runtime.codespaces) return warn('codespace: your browser cannot reach its ports', `use ${paste}`);
   if (runtime.ssh !== undefined)

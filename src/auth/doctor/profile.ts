@@ -1,7 +1,7 @@
 import { CliError } from '../../base/errors.ts';
 import { isProfileSettingKey, profileSettingSpecs } from '../../config/profile.ts';
 import {
-  formatProfileOption,
+  commandFor,
   type ProfileSettingsFromOptions,
   type ResolvedProfileSettings,
   resolveProfileSettings,
@@ -68,7 +68,7 @@ export function checkTokenCommandProfile({ profileName, profile, values }: Resol
       id,
       status: 'failed',
       observed: `profile "${profileName}" has no base_url`,
-      hint: `store the origin of the resource API: \`cloudctl ${['config set base_url URL', ...formatProfileOption(profile)].join(' ')}\``,
+      hint: `store the origin of the resource API: ${commandFor(profile, 'config set base_url URL')}`,
     };
   // The arguments may hold a secret, and what doctor prints is shown to others.
   const observed = `profile "${profileName}", base_url ${base_url}, token_command ${words[0]}`;

@@ -5,13 +5,12 @@ import { redactSecrets } from '../../base/redact.ts';
 import { maxSanitizedTextLength, sanitizeLine, sanitizeLines } from '../../base/sanitize.ts';
 import { Secret } from '../../base/secret.ts';
 import { configPath, readConfigFile } from '../../config/config-file.ts';
-import type { ProfileReference, ResolvedProfileSettings } from '../../config/settings.ts';
+import { commandFor, type ProfileReference, type ResolvedProfileSettings } from '../../config/settings.ts';
 import { type PrintedOutput, runPrintingProgram } from '../../platform/external-program.ts';
 import type { HostSystem, ProcessEnvironment } from '../../platform/host.ts';
 import { requireFileOfUser } from '../../platform/own-folder.ts';
 import { runUntilSignal } from '../../platform/until-signal.ts';
 import { hasTokenSyntax } from '../oauth/index.ts';
-import { commandFor } from './hints.ts';
 import type { TokenProvider } from './provider.ts';
 
 /** Time limit of one run of a token command in milliseconds. */

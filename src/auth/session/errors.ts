@@ -1,10 +1,10 @@
 import { buildTlsFailureHint } from '../../api/client.ts';
 import { CliError, type CliErrorCode } from '../../base/errors.ts';
 import { sanitizeLine } from '../../base/sanitize.ts';
-import type { ProfileReference } from '../../config/settings.ts';
+import { commandFor, type ProfileReference } from '../../config/settings.ts';
 import { getCliNetworkErrorCode, type HttpSendError } from '../../platform/http-sender.ts';
 import type { TokenFailure, TokenPlacement } from '../oauth/index.ts';
-import { commandFor, switchCommand } from './hints.ts';
+import { switchCommand } from './hints.ts';
 import { endedMessage } from './stored.ts';
 
 interface TokenErrorRow {

@@ -1,11 +1,13 @@
 import type { RefusedRequestHints } from '../../api/api-response.ts';
 import { CliError } from '../../base/errors.ts';
-import { personalTeamValue } from '../../base/identity.ts';
+import { isTeam } from '../../base/identity.ts';
 import { quoteShellArg } from '../../cli/shell-quote.ts';
 import type { ConfigFile } from '../../config/config-file.ts';
 import { readKnownSandboxes } from '../../config/sandbox-urls-and-credentials.ts';
 import {
-  formatProfileOption,
+  type Binding,
+  commandFor,
+  findBinding,
   type ProfileReference,
   type ResolvedProfileSettings,
   requireNamedProfileExists,
@@ -14,12 +16,6 @@ import type { HostSystem } from '../../platform/host.ts';
 import { isLoopbackHost } from '../../platform/loopback-host.ts';
 import { isKnownScope, isSameScope, type OAuthFlow, type TokenPlacement } from '../oauth/index.ts';
 import { readAccount, type SessionFlow } from './account.ts';
-import { type Binding, findBinding } from './record.ts';
-
-/** Formats a command for this profile, in backquotes. */
-export function commandFor(profile: ProfileReference, words: string): string {
-  return `\`cloudctl ${[words, ...formatProfileOption(profile)].join(' ')}\``;
-}
 
 /** The command that changes how the client credentials are sent, for a server that did not find them in the request. */
 export function switchCommand(profile: ProfileReference, tokenParams: TokenPlacement): string {
@@ -48,11 +44,6 @@ export const withTokenOption = '--with-token';
 /** The option that requires a context, `personal` or the UUID of a team; empty if the context is not known. */
 export function teamOption(team: string | undefined): readonly string[] {
   return team !== undefined && isTeam(team) ? [`--team ${team}`] : [];
-}
-
-/** A context is `personal` or a UUID (RFC 9562 §4). */
-export function isTeam(text: string): boolean {
-  return text === personalTeamValue || /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
 }
 
 /** The options that request a scope; empty for the default scope `read`. */

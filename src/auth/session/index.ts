@@ -9,9 +9,7 @@ export { type RefreshAnswer, refreshOnce } from './core.ts';
 export { failpointAction } from './failpoints.ts';
 export {
   accountPrefix,
-  commandFor,
   flowOption,
-  isTeam,
   loggedInProfiles,
   loginCommand,
   refusedHints,
@@ -26,7 +24,7 @@ export {
   type RecordCodec,
 } from './journal.ts';
 export { logIn, storeGivenToken } from './login.ts';
-export { browserObstacle, canOpenBrowser, showInstructions } from './login-instructions.ts';
+export { showInstructions } from './login-instructions.ts';
 export { type LogoutOutcome, logOut } from './logout.ts';
 export { existingKeychainAccount, type ProfilePaths, profilePaths } from './paths.ts';
 export {
@@ -35,12 +33,7 @@ export {
   type TokenProvider,
   withReauthentication,
 } from './provider.ts';
-export {
-  type Binding,
-  findBinding,
-  refreshMargin,
-  type SessionRecord,
-} from './record.ts';
+export { refreshMargin, type SessionRecord } from './record.ts';
 export {
   describeExpiry,
   describeLifetime,

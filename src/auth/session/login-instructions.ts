@@ -1,10 +1,9 @@
 import { areHyperlinksShown, hyperlink } from '../../cli/hyperlink.ts';
-import type { ProfileReference } from '../../config/settings.ts';
+import { commandFor, type ProfileReference } from '../../config/settings.ts';
 import type { BrowserEnvironment } from '../../platform/browser-environment.ts';
 import type { HostSystem } from '../../platform/host.ts';
 import { isLoopbackHost } from '../../platform/loopback-host.ts';
 import type { LoginUrls } from './authorize.ts';
-import { commandFor } from './hints.ts';
 
 export interface InstructionsOptions {
   readonly profile: ProfileReference;
@@ -115,24 +114,4 @@ function remoteBrowserHint({
 
 function portOf(url: string): string {
   return new URL(url).port || '80';
-}
-
-/**
- * Why the program opens no browser; undefined if it may: only for a user at a terminal, never in CI or where a text browser would
- * use the terminal.
- */
-export function browserObstacle(
-  { ci, display, wsl, ssh }: BrowserEnvironment,
-  terminal: boolean,
-  browserVariable = '',
-): string | undefined {
-  if (!terminal) return 'standard input or standard error is not a terminal';
-  if (ci) return 'the variable CI is set';
-  if (browserVariable.trim() === 'none') return 'the variable BROWSER is "none"';
-  if (display || wsl || browserVariable !== '') return undefined;
-  return ssh === undefined ? 'this session has no graphical display' : 'this is an SSH session without a display';
-}
-
-export function canOpenBrowser(...facts: Parameters<typeof browserObstacle>): boolean {
-  return browserObstacle(...facts) === undefined;
 }

@@ -2,6 +2,7 @@ import type { AccountDetails } from '../../api/account-details.ts';
 import { CliError } from '../../base/errors.ts';
 import { Secret } from '../../base/secret.ts';
 import { removeCachedCompletionNames } from '../../config/cached-completion-names.ts';
+import { commandFor } from '../../config/settings.ts';
 import { type HeldFileLock, tryAcquireFileLock } from '../../platform/file-lock.ts';
 import type { LoginOutcome } from '../loopback/index.ts';
 import {
@@ -26,7 +27,7 @@ import {
   untilUnreachable,
 } from './authorize.ts';
 import { confirmScope, exchangeCode, requireAccount, requireGrant } from './grant.ts';
-import { commandFor, followsSpec, loginRetries, type RetryCommands } from './hints.ts';
+import { followsSpec, loginRetries, type RetryCommands } from './hints.ts';
 import { type Interruption, listenForSignals } from './interrupt.ts';
 import { revokeAndThrow, revokeReplaced } from './logout.ts';
 import { belongsTo, decodeRecord, type SessionRecord, unknownExpiry } from './record.ts';

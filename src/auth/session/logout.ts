@@ -3,6 +3,7 @@ import { createApiClient } from '../../api/client.ts';
 import { CliError } from '../../base/errors.ts';
 import type { Secret } from '../../base/secret.ts';
 import { removeCachedCompletionNames } from '../../config/cached-completion-names.ts';
+import { commandFor } from '../../config/settings.ts';
 import { HttpSendError } from '../../platform/http-sender.ts';
 import { timeoutSignal } from '../../platform/timeout-signal.ts';
 import {
@@ -14,7 +15,7 @@ import {
 } from '../oauth/index.ts';
 import { removeAccountFile } from './account.ts';
 import { noResponseError, revokeInPanelHint, tokenError } from './errors.ts';
-import { commandFor, refusedHints } from './hints.ts';
+import { refusedHints } from './hints.ts';
 import { probePath, type TokenAcceptance } from './probe.ts';
 import { decodeRecord, isExpiryKnown, type SessionRecord } from './record.ts';
 import { type SessionRun, sendTokens } from './run.ts';

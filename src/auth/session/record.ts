@@ -1,7 +1,7 @@
 import { compareAccounts } from '../../base/identity.ts';
 import { isJsonRecord, type JsonRecord, readNumberField, readStringField, tryParseJson } from '../../base/json.ts';
 import { Secret, withhold } from '../../base/secret.ts';
-import type { ResolvedProfileSettings } from '../../config/settings.ts';
+import type { Binding } from '../../config/settings.ts';
 import { accountAndTeam, assumedLifetime, type TokenGrant, type TokenResult } from '../oauth/index.ts';
 import type { Journaled, RecordCodec } from './journal.ts';
 
@@ -47,13 +47,6 @@ export interface OtherGrant {
   readonly team?: string;
   /** Whether the grant of the other account was revoked; the record then has no refresh token. */
   readonly isRevoked: boolean;
-}
-
-/** The servers and the application to which a stored session belongs; the session is sent to no other servers. */
-export interface Binding {
-  readonly authOrigin: string;
-  readonly baseOrigin: string;
-  readonly clientId: string;
 }
 
 /** The maximum length of a record in UTF-16 units, because Windows stores at most 2560 bytes in one keychain item. */
@@ -177,17 +170,6 @@ function optionalFields(
 function accountFields(fields: JsonRecord): Pick<OtherGrant, 'accountUuid' | 'team'> {
   const [accountUuid, team] = [readStringField(fields, 'account_uuid'), readStringField(fields, 'team')];
   return { ...(accountUuid === undefined ? {} : { accountUuid }), ...(team === undefined ? {} : { team }) };
-}
-
-/**
- * The servers and the application of a profile; undefined when a setting is missing. The function is in this file,
- * because the fast path of `auth token` needs it.
- */
-export function findBinding(settings: Pick<ResolvedProfileSettings, 'values'>): Binding | undefined {
-  // Without an application the client ID is empty, and the session can only be a token of `auth login --with-token`.
-  const { auth_url: authOrigin, base_url: baseOrigin, client_id: clientId = '' } = settings.values;
-  if (authOrigin === undefined || baseOrigin === undefined) return undefined;
-  return { authOrigin, baseOrigin, clientId };
 }
 
 export type Freshness = 'valid' | 'expires_soon' | 'expired';

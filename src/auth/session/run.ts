@@ -1,5 +1,5 @@
 import type { Secret } from '../../base/secret.ts';
-import type { ResolvedProfileSettings } from '../../config/settings.ts';
+import type { Binding, ResolvedProfileSettings } from '../../config/settings.ts';
 import type { HeldFileLock } from '../../platform/file-lock.ts';
 import type { CommandHttpSenderOptions, HostSystem } from '../../platform/host.ts';
 import type { HttpSender } from '../../platform/http-sender.ts';
@@ -8,7 +8,6 @@ import { readAccount } from './account.ts';
 import type { FailpointObserver } from './failpoints.ts';
 import { flowOption } from './hints.ts';
 import { sendProbe, type TokenAcceptance } from './probe.ts';
-import type { Binding } from './record.ts';
 import type { CredentialStore } from './store.ts';
 
 /** What login, refresh and logout of one profile work with. The context creates it, once for each profile. */

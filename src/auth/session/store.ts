@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { CliError } from '../../base/errors.ts';
 import { isJsonRecord, readStringField, tryParseJson } from '../../base/json.ts';
 import { Secret } from '../../base/secret.ts';
-import type { ProfileReference, ResolvedProfileSettings } from '../../config/settings.ts';
+import { commandFor, type ProfileReference, type ResolvedProfileSettings } from '../../config/settings.ts';
 import type { HeldFileLock } from '../../platform/file-lock.ts';
 import { ensureFolder, fileErrorCode, listFolder, removeFileDurably } from '../../platform/files.ts';
 import type { HostSystem, Keychain, KeychainUnavailable } from '../../platform/host.ts';
@@ -14,7 +14,6 @@ import {
   requireReplaceable,
   writeSecretFile,
 } from '../../platform/secret-file.ts';
-import { commandFor } from './hints.ts';
 import { createFileJournal, type Journal, openEntries } from './journal.ts';
 import { journalPath, keychainAccount, listJournals, listTemporary, type ProfilePaths } from './paths.ts';
 import { maxRecordLength } from './record.ts';

@@ -1,11 +1,11 @@
 import { CliError } from '../../base/errors.ts';
 import { describeAccount } from '../../base/identity.ts';
 import { sanitizeLine } from '../../base/sanitize.ts';
-import type { ProfileReference } from '../../config/settings.ts';
+import type { Binding, ProfileReference } from '../../config/settings.ts';
 import { type EndedSession, loginCommand, reloginCommand, withTokenOption } from './hints.ts';
 import { findNewest, type Newest } from './journal.ts';
 import { listJournals } from './paths.ts';
-import { type Binding, belongsTo, decodeRecord, encodeRecord, recordCodec, type SessionRecord } from './record.ts';
+import { belongsTo, decodeRecord, encodeRecord, recordCodec, type SessionRecord } from './record.ts';
 import { describeLifetime } from './report.ts';
 import { flowOfSession, type SessionRun } from './run.ts';
 import {

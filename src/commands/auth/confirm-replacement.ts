@@ -1,7 +1,7 @@
-import { commandFor, reportedState, type StoredSession } from '../../auth/session/index.ts';
+import { reportedState, type StoredSession } from '../../auth/session/index.ts';
 import { sanitizeLine } from '../../base/sanitize.ts';
 import type { ParsedArgs } from '../../cli/command.ts';
-import type { ResolvedProfileSettings } from '../../config/settings.ts';
+import { commandFor, type ResolvedProfileSettings } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
 
 /**

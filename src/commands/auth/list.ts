@@ -1,8 +1,8 @@
-import { findBinding, loadSession, type ReportedState, readAccount, reportedState } from '../../auth/session/index.ts';
+import { loadSession, type ReportedState, readAccount, reportedState } from '../../auth/session/index.ts';
 import type { ListView } from '../../cli/columns.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { quietForJson } from '../../cli/quiet-for-json.ts';
-import { type ProfileSource, profileSource, type ResolvedProfileSettings } from '../../config/settings.ts';
+import { findBinding, type ProfileSource, profileSource, type ResolvedProfileSettings } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
 
 interface ProfileRow {

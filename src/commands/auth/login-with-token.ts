@@ -1,20 +1,15 @@
 import { type AccountDetails, fetchAccountOfToken } from '../../api/account-details.ts';
 import { createApiClient } from '../../api/client.ts';
 import { hasTokenSyntax } from '../../auth/oauth/index.ts';
-import {
-  type Binding,
-  findBinding,
-  loadSession,
-  refusedHints,
-  requireAvailable,
-  storeGivenToken,
-} from '../../auth/session/index.ts';
+import { loadSession, refusedHints, requireAvailable, storeGivenToken } from '../../auth/session/index.ts';
 import { CliError, type ExitCode, usageError } from '../../base/errors.ts';
 import { compareAccounts, describeTeam } from '../../base/identity.ts';
 import { sanitizeLine } from '../../base/sanitize.ts';
 import { Secret } from '../../base/secret.ts';
 import type { ParsedArgs } from '../../cli/command.ts';
 import {
+  type Binding,
+  findBinding,
   type ProfileSettingsFromOptions,
   type ResolvedProfileSettings,
   requireNamedProfileExists,

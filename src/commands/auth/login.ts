@@ -1,6 +1,5 @@
 import { isKnownScope, isSameScope } from '../../auth/oauth/index.ts';
 import {
-  isTeam,
   type LoginRequest,
   loadSession,
   logIn,
@@ -8,6 +7,7 @@ import {
   type StoredSession,
 } from '../../auth/session/index.ts';
 import { usageError } from '../../base/errors.ts';
+import { isTeam } from '../../base/identity.ts';
 import { sanitizeLine } from '../../base/sanitize.ts';
 import type { CommandSpec, OptionSpec, ParsedArgs } from '../../cli/command.ts';
 import { parseDurationToMillisecondsOrThrow } from '../../cli/duration.ts';

@@ -1,14 +1,8 @@
 import type { OAuthClient } from '../../auth/oauth/index.ts';
-import {
-  findBinding,
-  type LogoutOutcome,
-  logOut,
-  requireOwnSession,
-  type SessionRecord,
-} from '../../auth/session/index.ts';
+import { type LogoutOutcome, logOut, requireOwnSession, type SessionRecord } from '../../auth/session/index.ts';
 import { CliError, type ExitCode, usageError } from '../../base/errors.ts';
 import type { CommandSpec } from '../../cli/command.ts';
-import { type ResolvedProfileSettings, requireNamedProfileExists } from '../../config/settings.ts';
+import { findBinding, type ResolvedProfileSettings, requireNamedProfileExists } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
 import type { HeldFileLock } from '../../platform/file-lock.ts';
 import { warnOfAccessTokenVariable } from './environment-token.ts';

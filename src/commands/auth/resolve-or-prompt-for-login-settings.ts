@@ -1,8 +1,14 @@
 import type { OAuthClient } from '../../auth/oauth/index.ts';
-import { type Binding, commandFor, findBinding } from '../../auth/session/index.ts';
 import { usageError } from '../../base/errors.ts';
-import type { ProfileReference, ProfileSettingsFromOptions, ResolvedProfileSettings } from '../../config/settings.ts';
-import { requireNamedProfileExists } from '../../config/settings.ts';
+import {
+  type Binding,
+  commandFor,
+  findBinding,
+  type ProfileReference,
+  type ProfileSettingsFromOptions,
+  type ResolvedProfileSettings,
+  requireNamedProfileExists,
+} from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
 import { runProfileSetup } from './setup.ts';
 

@@ -1,18 +1,16 @@
 import { text as readAll } from 'node:stream/consumers';
-import {
-  commandFor,
-  findBinding,
-  readClientSecret,
-  requireAvailable,
-  requireOwnSession,
-  writeClientSecret,
-} from '../../auth/session/index.ts';
+import { readClientSecret, requireAvailable, requireOwnSession, writeClientSecret } from '../../auth/session/index.ts';
 import { CliError, usageError } from '../../base/errors.ts';
 import { Secret } from '../../base/secret.ts';
 import type { CommandSpec, OptionSpec } from '../../cli/command.ts';
 import { writeProfile } from '../../config/config-file.ts';
 import type { Profile } from '../../config/profile.ts';
-import type { ProfileSettingsFromOptions, ResolvedProfileSettings } from '../../config/settings.ts';
+import {
+  commandFor,
+  findBinding,
+  type ProfileSettingsFromOptions,
+  type ResolvedProfileSettings,
+} from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
 import { askProfileValues } from './ask-profile-values.ts';
 import { profileSettingsOptionSpecs, readProfileSettingsFromOptions } from './profile-options.ts';

@@ -1,11 +1,11 @@
 import { describeOnlineMigration } from '../../api/online-migration.ts';
 import { mayFailedMigrationRequestHaveArrived, type StartedOnlineMigration } from '../../api/start-online-migration.ts';
 import { scopeWords } from '../../auth/oauth/index.ts';
-import { commandFor, refusedHints } from '../../auth/session/index.ts';
+import { refusedHints } from '../../auth/session/index.ts';
 import { CliError, type ExitCode, usageError } from '../../base/errors.ts';
 import { maxSanitizedTextLength } from '../../base/sanitize.ts';
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
-import { accessTokenSource } from '../../config/settings.ts';
+import { accessTokenSource, commandFor } from '../../config/settings.ts';
 import { describeActor, readStoredAccountAndServerOrigins } from '../../context/current-identity.ts';
 import type { CommandContext } from '../../context.ts';
 import {

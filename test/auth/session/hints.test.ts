@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { storeAccount } from '../../../src/auth/session/account.ts';
 import {
-  commandFor,
   flowOption,
   followsSpec,
   loggedInProfiles,
@@ -12,13 +11,12 @@ import {
   scopeOption,
   scopeOptionUnlessDefault,
 } from '../../../src/auth/session/hints.ts';
-import { findBinding } from '../../../src/auth/session/record.ts';
 import type { ConfigFile } from '../../../src/config/config-file.ts';
 import {
   recordStartedSandbox,
   type SandboxUrlsAndCredentials,
 } from '../../../src/config/sandbox-urls-and-credentials.ts';
-import { resolveProfileSettings } from '../../../src/config/settings.ts';
+import { commandFor, findBinding, resolveProfileSettings } from '../../../src/config/settings.ts';
 import { workLoginHints } from '../../api/login-hints.ts';
 import { testHost } from '../../fixtures/host.ts';
 import { profileNamed } from '../../fixtures/profile.ts';
