@@ -6,7 +6,7 @@ import {
   type RefreshAnswer,
   refreshMargin,
   refreshOnce,
-} from '../auth/session/index.ts';
+} from '../auth/session/core.ts';
 import { isJsonRecord, readNumberField, readStringField, tryParseJson } from '../base/json.ts';
 import { Secret } from '../base/secret.ts';
 import type { TokenStore } from './token-store.ts';

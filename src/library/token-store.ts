@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { createFileJournal } from '../auth/session/index.ts';
+import { createFileJournal } from '../auth/session/core.ts';
 import { CliError } from '../base/errors.ts';
 import { systemClock } from '../platform/clock.ts';
 import { acquireFileLock, type HeldFileLock } from '../platform/file-lock.ts';

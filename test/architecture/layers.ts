@@ -18,15 +18,15 @@ export const layers: readonly (readonly string[])[] = [
 ];
 
 /**
- * The rooms that are entered by their doors only: `index.ts`, and where start-up needs a cheap part alone, a second door named
- * by its purpose.
+ * The rooms that are entered by their doors only: `index.ts`, and where start-up or the library needs a part alone, another
+ * door named by its purpose.
  */
 export const doors: Readonly<Record<string, readonly string[]>> = {
   droplets: ['index.ts'],
   'auth/loopback': ['index.ts'],
   'auth/oauth': ['index.ts'],
   'auth/doctor': ['index.ts'],
-  'auth/session': ['index.ts', 'token.ts'],
+  'auth/session': ['index.ts', 'token.ts', 'core.ts'],
 };
 
 /** The sandbox implements the specification independently of the client, so it belongs to no layer. */

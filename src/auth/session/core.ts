@@ -1,6 +1,9 @@
 import { type FailpointObserver, reached } from './failpoints.ts';
 import { type BegunEntry, beginEntry, type Journal, type Journaled, type Newest, type RecordCodec } from './journal.ts';
 
+export { createFileJournal, findNewest, type Journaled, type Newest, type RecordCodec } from './journal.ts';
+export { refreshMargin } from './record.ts';
+
 /** What the server said to a refresh. */
 export type RefreshAnswer<R> =
   | { readonly kind: 'granted'; readonly next: R }

@@ -1,11 +1,11 @@
-// The door of the session room; `token.ts` is a second door, for `auth token` without the whole program.
+// The door of the session room. `token.ts` is a second one, for `auth token` without the whole program, and `core.ts` a third: the
+// refresh that the library has in common with the program.
 export {
   readAccount,
   type StoredAccount,
 } from './account.ts';
 export type { LoginDialog, LoginRequest, LoginResult } from './authorize.ts';
 export { type CommandSession, openCommand, requireOwnSession } from './command.ts';
-export { type RefreshAnswer, refreshOnce } from './core.ts';
 export { failpointAction } from './failpoints.ts';
 export {
   accountPrefix,
@@ -16,13 +16,6 @@ export {
   reloginCommand,
   requireBinding,
 } from './hints.ts';
-export {
-  createFileJournal,
-  findNewest,
-  type Journaled,
-  type Newest,
-  type RecordCodec,
-} from './journal.ts';
 export { logIn, storeGivenToken } from './login.ts';
 export { showInstructions } from './login-instructions.ts';
 export { type LogoutOutcome, logOut } from './logout.ts';
@@ -33,7 +26,7 @@ export {
   type TokenProvider,
   withReauthentication,
 } from './provider.ts';
-export { refreshMargin, type SessionRecord } from './record.ts';
+export type { SessionRecord } from './record.ts';
 export {
   describeExpiry,
   describeLifetime,
