@@ -1,14 +1,6 @@
 import type { ApiClient } from './api/client.ts';
 import { createSandboxAdminClient, type SandboxAdminApi } from './api/sandbox-admin.ts';
-import type { OAuthClient } from './auth/oauth/index.ts';
-import {
-  type CommandSession,
-  type CredentialStore,
-  type ProfilePaths,
-  profilePaths,
-  type SessionRun,
-  type TokenProvider,
-} from './auth/session/index.ts';
+import type { Sessions } from './auth/session/index.ts';
 import { CliError, usageError } from './base/errors.ts';
 import { sanitizeLine } from './base/sanitize.ts';
 import { isColorEnabled } from './cli/color.ts';
@@ -24,7 +16,6 @@ import { createPrompts, type Prompts } from './cli/prompts.ts';
 import { type ConfigFile, configLockPath, readConfigFile } from './config/config-file.ts';
 import { resolveSandboxAdminAccess } from './config/sandbox-urls-and-credentials.ts';
 import {
-  type Binding,
   buildProfileReference,
   type ProfileSettingsFromOptions,
   type ResolvedProfileSettings,
@@ -42,7 +33,7 @@ import { findUnsafeEnvironmentVariable } from './platform/unsafe-environment-var
  * The services, settings and output that a command uses. Each service is created on first use. Only context.ts and
  * context/profile-services.ts create services.
  */
-export interface CommandContext {
+export interface CommandContext extends Sessions {
   readonly host: HostSystem;
   readonly globals: ParsedArgs;
   readonly output: CommandOutputWriter;
@@ -61,20 +52,10 @@ export interface CommandContext {
   readonly storedSettings: (profile: string) => ResolvedProfileSettings;
   /** Reads config.json under its lock, applies `change` and discards the cached content. */
   readonly changeConfig: <T>(change: (config: ConfigFile) => T) => Promise<T>;
-  readonly profilePaths: (profile: string) => ProfilePaths;
-  /** `limit`: milliseconds to wait for the keychain. */
-  readonly store: (settings: ResolvedProfileSettings, limit?: number) => Promise<CredentialStore>;
-  /** The access token for the resource API: `CLOUDCTL_ACCESS_TOKEN`, the token command of the profile, or its stored session. */
-  readonly session: (settings: ResolvedProfileSettings) => Promise<TokenProvider>;
-  /** What login and refresh of a profile work with. */
-  readonly sessionRun: (settings: ResolvedProfileSettings, binding: Binding) => Promise<SessionRun>;
-  /** The session of a profile with `token_command`. `limit`: milliseconds until its program is ended. */
-  readonly commandSession: (settings: ResolvedProfileSettings, limit?: number) => Promise<CommandSession>;
   readonly api: (settings: ResolvedProfileSettings) => Promise<ApiClient>;
   readonly send: (options?: CommandHttpSenderOptions) => Promise<HttpSender>;
   /** The admin API of the running sandbox. */
   readonly sandbox: (adminUrl: string | undefined) => Promise<SandboxAdminApi>;
-  readonly client: (settings: ResolvedProfileSettings, binding: Binding) => Promise<OAuthClient>;
   readonly lock: (path: string) => Promise<HeldFileLock>;
   /** Throws if an environment variable would expose secrets of requests, such as NODE_DEBUG=http. */
   readonly requireSafe: () => void;
@@ -148,7 +129,6 @@ export async function createCommandContext(
     const isShortened = options.fresh === true && obtainsTokens !== true && globals.value('timeout') !== undefined;
     return isShortened ? createHttpSenderWithRequestTimeout(sending, timeout) : sending;
   };
-  const place = (profile: string) => profilePaths(host.folders.state, profile);
   const lock = (path: string): Promise<HeldFileLock> =>
     acquireFileLock(path, { waitMs: 45_000, clock: host.clock, random: host.random });
   const changeConfig = async <T>(change: (config: ConfigFile) => T): Promise<T> => {
@@ -179,7 +159,6 @@ export async function createCommandContext(
     loaded ??= import('./context/profile-services.ts').then(({ createProfileServices }) =>
       createProfileServices({
         ...{ host, output, prompts, stderr, send, lock, requireSafe, config, timeout },
-        profilePaths: place,
       }),
     );
     return loaded;
@@ -206,7 +185,6 @@ export async function createCommandContext(
     sessionSettings,
     storedSettings,
     changeConfig,
-    profilePaths: place,
     store: async (...of) => (await services()).store(...of),
     session: async (of) => (await services()).session(of),
     sessionRun: async (...of) => (await services()).sessionRun(...of),
@@ -214,7 +192,6 @@ export async function createCommandContext(
     api: async (of) => (await services()).api(of),
     send,
     sandbox,
-    client: async (...of) => (await services()).client(...of),
     lock,
     requireSafe,
     timeout,

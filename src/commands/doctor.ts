@@ -20,14 +20,7 @@ import {
   summarizeFindings,
 } from '../auth/doctor/index.ts';
 import { parseCallback } from '../auth/loopback/index.ts';
-import {
-  describeExpiry,
-  flowOption,
-  loadSession,
-  loginCommand,
-  readAccount,
-  reportedState,
-} from '../auth/session/index.ts';
+import { profilePaths, readStatus, type SessionStatus } from '../auth/session/index.ts';
 import { CliError } from '../base/errors.ts';
 import { sanitizeLine } from '../base/sanitize.ts';
 import type { ListView } from '../cli/columns.ts';
@@ -124,7 +117,9 @@ async function* runChecks(context: CommandContext): AsyncGenerator<readonly Doct
   const profile = context.globals.value('profile');
   const settings = resolveProfileSettings({ env: variables.valid, config: config.value, profile, overrides });
   const runtime = detectBrowserEnvironment(host.env, host.platform);
-  const stateFolder = () => [checkStateFolder(host.folders.state, context.profilePaths(settings.profileName))];
+  const stateFolder = () => [
+    checkStateFolder(host.folders.state, profilePaths(host.folders.state, settings.profileName)),
+  ];
   const hasTokenCommand = settings.values.token_command !== undefined;
   const unknown = config.finding.status === 'ok' ? unknownProfile(settings, config.value, profile) : undefined;
   if (unknown !== undefined) yield [unknown];
@@ -284,7 +279,7 @@ async function probeCredentialStore(
   const { host, prompts, output } = context;
   const value = Buffer.from(host.random(16)).toString('hex');
   if (settings.values.credential_store === 'file')
-    return probeCredentialFolder(context.profilePaths(settings.profileName), value);
+    return probeCredentialFolder(profilePaths(host.folders.state, settings.profileName), value);
   return probeKeychain({
     keychain: host.keychain,
     fileStoreCommand: commandFor(settings.profile, 'config set credential_store file'),
@@ -305,13 +300,11 @@ async function checkSession(
 ): Promise<readonly DoctorFinding[]> {
   const binding = findBinding(settings);
   if (binding === undefined) return [];
-  const flow = flowOption(readAccount(context.host.folders.config, settings.profileName)?.flow, settings.values.flow);
-  const hint = loginCommand(settings.profile, undefined, flow);
   if (!storeAnswers) {
     const skipped = { status: 'skipped', observed: 'the credential store is not available' } as const;
     return ['client-secret', 'session'].map((id) => ({ id, ...skipped }));
   }
-  const client = await context.client(settings, binding);
+  const client = await (await context.sessionRun(settings, binding)).client();
   const known =
     client.clientSecret === undefined ? 'missing' : settings.clientSecret === undefined ? 'stored' : 'variable';
   const secret =
@@ -322,16 +315,16 @@ async function checkSession(
           observed: 'no client secret is stored; a public client needs none',
         } as const)
       : checkClientSecretConfigured(settings, known);
-  const stored = await loadSession(await context.store(settings), binding);
-  if (stored.kind !== 'found')
-    return [secret, { id: 'session', status: 'warning', observed: sessionStateText[stored.kind], hint }];
-  const state = reportedState(stored.record, context.host.clock.now());
-  const until = `${state.replaceAll('_', ' ')}, ${describeExpiry(stored.record)}`;
-  if (state === 'needs_login') {
-    const again = loginCommand(settings.profile, stored.record.scope, flow);
-    return [secret, { id: 'session', status: 'warning', observed: until, hint: again }];
-  }
-  return [secret, { id: 'session', status: 'ok', observed: until }];
+  const status = await readStatus(context, settings);
+  return status === undefined ? [secret] : [secret, sessionFinding(status)];
+}
+
+function sessionFinding({ stored, state, isEnded, report, login }: SessionStatus): DoctorFinding {
+  const id = 'session';
+  if (stored.kind !== 'found') return { id, status: 'warning', observed: sessionStateText[stored.kind], hint: login };
+  const end = report?.expires_at ?? null;
+  const observed = `${state.replaceAll('_', ' ')}, ${end === null ? 'lifetime not known' : `until ${end}`}`;
+  return isEnded ? { id, status: 'warning', observed, hint: login } : { id, status: 'ok', observed };
 }
 
 const sessionStateText = {

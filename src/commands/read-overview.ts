@@ -2,24 +2,13 @@ import { fetchAccountOfToken } from '../api/account-details.ts';
 import { listAllActions } from '../api/actions.ts';
 import { type ApiClient, createApiClient } from '../api/client.ts';
 import { fetchOnlineMigration, isEndedMigrationStatus } from '../api/online-migration.ts';
-import {
-  flowOption,
-  type LoginReport,
-  loadSession,
-  loginReport,
-  type ReportedState,
-  readAccount,
-  refusedHints,
-  reloginCommand,
-  reportedSecondsLeft,
-  reportedState,
-} from '../auth/session/index.ts';
+import { type LoginReport, readStatus, refusedHints, type SessionStatus } from '../auth/session/index.ts';
 import { CliError } from '../base/errors.ts';
 import { compareAccountsAndServerOrigins, personalTeamValue } from '../base/identity.ts';
 import { type JsonRecord, readStringField } from '../base/json.ts';
 import type { Secret } from '../base/secret.ts';
 import { quoteShellArg } from '../cli/shell-quote.ts';
-import { findBinding, type ResolvedProfileSettings, requireNamedProfileExists } from '../config/settings.ts';
+import { type ResolvedProfileSettings, requireNamedProfileExists } from '../config/settings.ts';
 import { readStoredAccountAndServerOrigins } from '../context/current-identity.ts';
 import type { CommandContext } from '../context.ts';
 import { listBatches } from '../droplets/index.ts';
@@ -35,7 +24,7 @@ export interface ProfileOverview
    * `unknown`: the credential store could not be read; `token`: CLOUDCTL_ACCESS_TOKEN is used; `token_command`: a program prints
    * the access token.
    */
-  readonly state: ReportedState | 'logged_out' | 'unknown' | 'token' | 'token_command';
+  readonly state: SessionStatus['state'] | 'token' | 'token_command';
   /** Seconds until the access token expires; null: not known. */
   readonly expires_in?: number | null;
   /** Whole days until the access token expires. */
@@ -70,40 +59,38 @@ export async function readProfileOverview(context: CommandContext): Promise<Prof
   if (accessToken !== undefined) return readWithToken(context, settings, accessToken, 'token');
   if (settings.values.token_command !== undefined) return readWithTokenCommand(context, settings);
   requireNamedProfileExists(settings, context.config());
-  const binding = findBinding(settings);
-  if (binding === undefined)
+  const status = await readStatus(context, settings, limitMs);
+  if (status === undefined)
     return {
       profile,
       state: 'logged_out',
       next: command(context, settings, settings.isProfileStored ? 'auth login' : 'auth setup'),
     };
-  const store = await context.store(settings, limitMs);
-  const stored = await loadSession(store, binding);
+  const { stored, state } = status;
   if (stored.kind === 'unavailable')
-    return { profile, state: 'unknown', problem: stored.reason, next: command(context, settings, 'doctor') };
-  if (stored.kind !== 'found')
+    return { profile, state, problem: stored.reason, next: command(context, settings, 'doctor') };
+  if (stored.kind !== 'found' || status.report === undefined)
     return {
       profile,
-      state: stored.kind === 'absent' && !stored.orphaned ? 'logged_out' : 'needs_login',
+      state,
       next: command(context, settings, settings.profile.isTokenOnly ? 'auth login --with-token' : 'auth login'),
     };
-  const { record, inDoubt } = stored;
-  const now = context.host.clock.now();
-  const state = reportedState(record, now, inDoubt);
-  const account = readAccount(context.host.folders.config, profile);
   const {
     scope_verified: _verified,
     store: _store,
-    flow,
+    flow: _flow,
+    pending_write: _pending,
+    store_place: _place,
+    sandbox: _sandbox,
     ...report
-  } = loginReport(profile, record, account, store.kind);
-  const left = reportedSecondsLeft(record, now);
-  const session = { ...report, state, expires_in: left, days_left: left === null ? null : Math.floor(left / 86_400) };
-  const login = reloginCommand(settings.profile, record, flowOption(flow, settings.values.flow)).slice(1, -1);
+  } = status.report;
+  const left = report.expires_in;
+  const session = { ...report, days_left: left === null ? null : Math.floor(left / 86_400) };
+  const login = status.login.slice(1, -1);
   if (state === 'needs_login') return { ...session, next: login };
   if (state === 'expired' || state === 'in_doubt')
     return { ...session, next: command(context, settings, 'auth status --check') };
-  return { ...session, ...(await readActions(context, settings, record.accessToken, login)) };
+  return { ...session, ...(await readActions(context, settings, stored.record.accessToken, login)) };
 }
 
 /** The program has as much time as the keychain. */

@@ -26,7 +26,7 @@ const revealing: readonly string[] = [
   'src/auth/session/logout.ts',
   'src/auth/session/login.ts',
   'src/auth/session/logout.ts',
-  'src/auth/session/probe.ts',
+  'src/auth/session/run.ts',
   'src/auth/session/record.ts',
   'src/auth/session/record.ts',
   'src/auth/session/journal.ts',

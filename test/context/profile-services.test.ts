@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { profilePaths } from '../../src/auth/session/paths.ts';
 import { encodeRecord } from '../../src/auth/session/record.ts';
 import { writeClientSecret } from '../../src/auth/session/store.ts';
 import { loadSession } from '../../src/auth/session/stored.ts';
@@ -58,7 +57,6 @@ async function servicesFor({ interactive = false, tokenParams = 'query', format 
     },
     stderr: host.stderr,
     config: () => host.readConfig(),
-    profilePaths: (profile) => profilePaths(host.folders.state, profile),
     send: (options) => host.createSender({ env: {}, ...options }),
     lock: (path) => {
       locked.push(path);
@@ -142,9 +140,10 @@ describe('what login and refresh work with', () => {
     const env = { CLOUDCTL_CLIENT_SECRET: 'of-the-environment' };
     const { services, settings, sandbox } = await servicesFor({ env });
     const binding = bindingTo(sandbox);
-    expect((await services.client(settings, binding)).clientSecret?.reveal()).toBe('of-the-environment');
+    const { client } = await services.sessionRun(settings, binding);
+    expect((await client()).clientSecret?.reveal()).toBe('of-the-environment');
     for (const change of [{ authOrigin: 'https://evil.example' }, { clientId: 'other' }])
-      expect((await services.client(settings, { ...binding, ...change })).clientSecret).toBeUndefined();
+      expect((await client({ ...binding, ...change })).clientSecret).toBeUndefined();
   });
 });
 

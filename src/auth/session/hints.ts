@@ -150,6 +150,12 @@ export function loginCommand(profile: ProfileReference, scope?: string, flow: re
   return commandFor(profile, ['auth login', ...how, ...scopeOptionUnlessDefault(scope)].join(' '));
 }
 
+/** The same with the flow of the last login, whose account file is in `configFolder`. */
+export function loginOf(settings: ResolvedProfileSettings, configFolder: string, scope?: string): string {
+  const { profile, profileName, values } = settings;
+  return loginCommand(profile, scope, flowOption(readAccount(configFolder, profileName)?.flow, values.flow));
+}
+
 /** The servers and the application of a profile. Throws `not_logged_in` or `profile_unknown` when a required setting is missing. */
 export function requireBinding(settings: ResolvedProfileSettings, config: ConfigFile, configFolder: string): Binding {
   const binding = findBinding(settings);
@@ -195,7 +201,7 @@ export function unreachableHint(
 
 /** Hints for a refused request: the commands that log in, or how to stop using CLOUDCTL_ACCESS_TOKEN. */
 export function refusedHints(settings: ResolvedProfileSettings, configFolder: string): RefusedRequestHints {
-  const { accessToken, profile, profileName, values } = settings;
+  const { accessToken, profile, values } = settings;
   const unreachable = unreachableHint(settings, 'base_url');
   if (accessToken !== undefined) {
     const unset = 'use the session of the profile: `unset CLOUDCTL_ACCESS_TOKEN`';
@@ -205,10 +211,9 @@ export function refusedHints(settings: ResolvedProfileSettings, configFolder: st
     const show = `check which account and scope its token has: ${commandFor(profile, 'auth status --check')}`;
     return { login: 'renew the session that token_command reads', write: show, read: show, unreachable };
   }
-  const flow = flowOption(readAccount(configFolder, profileName)?.flow, values.flow);
   return {
-    login: loginCommand(profile, undefined, flow),
-    write: `log in with write access: ${loginCommand(profile, 'read write', flow)}`,
+    login: loginOf(settings, configFolder),
+    write: `log in with write access: ${loginOf(settings, configFolder, 'read write')}`,
     read: `show the account of the session: ${commandFor(profile, 'auth status')}`,
     unreachable,
   };

@@ -3,7 +3,7 @@ import { createApiClient } from '../../api/client.ts';
 import { CliError } from '../../base/errors.ts';
 import type { Secret } from '../../base/secret.ts';
 import { removeCachedCompletionNames } from '../../config/cached-completion-names.ts';
-import { commandFor } from '../../config/settings.ts';
+import { type Binding, commandFor, type ResolvedProfileSettings } from '../../config/settings.ts';
 import { HttpSendError } from '../../platform/http-sender.ts';
 import { timeoutSignal } from '../../platform/timeout-signal.ts';
 import {
@@ -16,17 +16,120 @@ import {
 import { removeAccountFile } from './account.ts';
 import { noResponseError, revokeInPanelHint, tokenError } from './errors.ts';
 import { refusedHints } from './hints.ts';
-import { probePath, type TokenAcceptance } from './probe.ts';
+import { existingKeychainAccount, profilePaths } from './paths.ts';
 import { decodeRecord, isExpiryKnown, type SessionRecord } from './record.ts';
-import { type SessionRun, sendTokens } from './run.ts';
-import { type OpenStore, removeLeftovers, requireAvailable } from './store.ts';
+import {
+  type CommandOfSessions,
+  probePath,
+  type SessionRun,
+  type SessionRuns,
+  sendTokens,
+  type TokenAcceptance,
+  tokenClient,
+} from './run.ts';
+import {
+  isKeychainMissing,
+  type OpenStore,
+  removeClientSecret,
+  removeLeftovers,
+  removeProfileFiles,
+  requireAvailable,
+} from './store.ts';
 import { readNewest } from './stored.ts';
+
+/** What a logout uses of the command that is running. */
+export interface LogoutCommand
+  extends Pick<CommandOfSessions, 'host' | 'output' | 'send' | 'lock' | 'requireSafe'>,
+    SessionRuns {
+  /** Time limit of one request to the resource API, in milliseconds. */
+  readonly timeout: number;
+}
+
+/** Ends the session of a profile, which may be at other servers than the profile names now. */
+export async function endSession(
+  command: LogoutCommand,
+  settings: ResolvedProfileSettings,
+  local: boolean,
+): Promise<LogoutOutcome> {
+  const { host, send, lock, requireSafe, timeout } = command;
+  const store = await command.store(settings);
+  const client = async (servers: Binding): Promise<OAuthClient> =>
+    (await command.sessionRun(settings, servers)).client();
+  const run = { host, settings, store, send, requireSafe, client, timeout, lock: () => lock(store.place.lock) };
+  return logOut(run, local);
+}
+
+/**
+ * Ends the session of a profile, and deletes what is stored of the profile in both credential stores, because it may have used
+ * the other one before.
+ */
+export async function eraseSecrets(
+  command: LogoutCommand,
+  settings: ResolvedProfileSettings,
+  local: boolean,
+): Promise<LogoutOutcome> {
+  const paths = profilePaths(command.host.folders.state, settings.profileName);
+  const outcome = await eraseFromStore(command, settings, local);
+  const other = settings.values.credential_store === 'file' ? 'keychain' : 'file';
+  // If no keychain account id is stored, the profile never used the keychain.
+  const mayHaveOther = other === 'file' || existingKeychainAccount(paths) !== undefined;
+  const left = mayHaveOther ? await eraseFromOtherStore(command, settings, other, local) : undefined;
+  const unproven = [outcome, left].find((one) => one?.kind === 'unproven');
+  try {
+    // With the lock, because another process that has it needs its temporary files.
+    const lock = await command.lock(paths.lock);
+    try {
+      removeProfileFiles(paths);
+    } finally {
+      lock.release();
+    }
+  } catch (error) {
+    // That tokens may be valid matters more than a file that could not be removed.
+    if (unproven === undefined) throw error;
+  }
+  if (left?.kind === 'unproven' && outcome.kind !== 'unproven') return left;
+  return outcome.kind === 'nothing' && left !== undefined ? left : outcome;
+}
+
+async function eraseFromStore(
+  command: LogoutCommand,
+  settings: ResolvedProfileSettings,
+  local: boolean,
+): Promise<LogoutOutcome> {
+  const outcome = await endSession(command, settings, local);
+  const store = await command.store(settings);
+  const lock = await command.lock(store.place.lock);
+  try {
+    await removeClientSecret(store, lock);
+  } finally {
+    lock.release();
+  }
+  return outcome;
+}
+
+/** The credential store that the profile does not use may be unavailable. */
+async function eraseFromOtherStore(
+  command: LogoutCommand,
+  settings: ResolvedProfileSettings,
+  credential_store: 'keychain' | 'file',
+  local: boolean,
+): Promise<LogoutOutcome | undefined> {
+  try {
+    return await eraseFromStore(command, { ...settings, values: { ...settings.values, credential_store } }, local);
+  } catch (error) {
+    if (!(error instanceof CliError && error.code === 'keychain_unavailable')) throw error;
+    if (isKeychainMissing(error)) return undefined;
+    await command.output.warn(
+      `an earlier session or client secret may be left in the ${credential_store}: ${error.message}`,
+    );
+    return undefined;
+  }
+}
 
 /** The session to end, which may be at other servers than the profile names now. */
 export interface LogoutRun extends Pick<SessionRun, 'host' | 'settings' | 'store' | 'lock' | 'send' | 'requireSafe'> {
-  /** The application to which this session record was issued. */
-  readonly client: (record: SessionRecord) => Promise<OAuthClient>;
-  /** Time limit of one request to the resource API, in milliseconds. */
+  /** The application at the servers that issued the session. */
+  readonly client: (servers: Binding) => Promise<OAuthClient>;
   readonly timeout: number;
 }
 
@@ -96,7 +199,7 @@ async function revokeDeleted(run: LogoutRun, record: SessionRecord, probe: Probe
 }
 
 async function revoke(run: LogoutRun, record: SessionRecord, probe: Probe): Promise<RevocationOutcome> {
-  const client = await run.client(record);
+  const client = await tokenClient(run, record);
   // The revocation of docs/service.md S6.3 sends the token itself as bearer token; other servers authenticate the client.
   const isBearer = client.tokenParams === 'query';
   const headers = isBearer ? { authorization: `Bearer ${record.accessToken.reveal()}` } : {};

@@ -24,10 +24,9 @@ import {
   type SessionRecord,
   secondsLeft,
 } from './record.ts';
-import { flowOfSession, probeToken, type SessionRun } from './run.ts';
+import { flowOfSession, probeToken, type SessionRun, tokenClient } from './run.ts';
 import { sendRefresh, sessionKept } from './send.ts';
 import {
-  describeStore,
   type ItemWritten,
   isUnavailable,
   type OpenStore,
@@ -97,7 +96,7 @@ export async function recoverSession(run: SessionRun, items: OpenStore): Promise
     const written = await writeIfCurrent(run, items, found.record, found.record);
     if (isUnavailable(written)) {
       await run.warn(
-        `could not move the refreshed session into the ${describeStore(store)}: ${unavailableError(written, settings.profile).message}`,
+        `could not move the refreshed session into the ${store.name}: ${unavailableError(written, settings.profile).message}`,
       );
       return found;
     }
@@ -162,7 +161,7 @@ async function refreshFound(
   cause: RefreshCause,
 ): Promise<RefreshResult> {
   const { store, host } = run;
-  const client = await clientOf(run);
+  const client = await tokenClient(run, run.binding);
   requireWritable(run);
   const sentAt = Math.floor(host.clock.now() / 1000);
   const errorContext = errorContextOf(run, client, found.record);
@@ -207,12 +206,6 @@ async function refreshFound(
   });
 }
 
-/** A refresh in query form sends no client credentials (docs/service.md S5.7), so they are not read from the store. */
-async function clientOf({ settings, binding, client }: SessionRun): Promise<OAuthClient> {
-  if ((settings.values.token_params ?? 'query') !== 'query') return client();
-  return { authOrigin: binding.authOrigin, clientId: binding.clientId, tokenParams: 'query' };
-}
-
 /** Nothing is sent while the response could not be stored. */
 function requireWritable({ store }: SessionRun): void {
   const failure = store.checkWritable();
@@ -251,7 +244,7 @@ function noSpaceError(error: unknown): CliError {
 async function reportUnstored({ store, settings, warn }: SessionRun, error: unknown, isKept: boolean): Promise<void> {
   if (!(error instanceof StoreFailure)) throw error;
   const { message, detail, hint } = unavailableError(error.unavailable, settings.profile);
-  const what = `could not store the refreshed session in the ${describeStore(store)}`;
+  const what = `could not store the refreshed session in the ${store.name}`;
   if (isKept) {
     const consequence = 'an encrypted copy in the state folder is used by later commands';
     await warn(`${what}: ${store.kind === 'file' ? detail : message}; ${consequence}; ${hint}`);
@@ -286,7 +279,7 @@ export async function writeIfCurrent(
 async function endGrantOfOtherAccount(run: SessionRun, items: OpenStore, record: SessionRecord): Promise<CliError> {
   const { otherGrant, refreshToken: _other, ...rest } = record;
   if (otherGrant === undefined || otherGrant.isRevoked) return otherAccountError(run, record);
-  const isRevoked = await revokeGrant({ ...run, client: await clientOf(run) }, record);
+  const isRevoked = await revokeGrant({ ...run, client: await tokenClient(run, run.binding) }, record);
   const ended = isRevoked ? { ...rest, otherGrant: { ...otherGrant, isRevoked } } : record;
   const written = await writeIfCurrent(run, items, ended, record);
   if (written.kind === 'done')

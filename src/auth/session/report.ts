@@ -1,8 +1,13 @@
 import { personalTeamValue } from '../../base/identity.ts';
-import { formatDuration } from '../../base/text.ts';
-import type { SessionFlow, StoredAccount } from './account.ts';
+import { readLastSandbox } from '../../config/sandbox-urls-and-credentials.ts';
+import { findBinding, type ResolvedProfileSettings } from '../../config/settings.ts';
+import type { HostSystem } from '../../platform/host.ts';
+import { readAccount, type SessionFlow, type StoredAccount } from './account.ts';
+import { flowOption, loginOf, reloginCommand, requireBinding } from './hints.ts';
 import { type Freshness, freshnessOf, isExpiryKnown, type SessionRecord, secondsLeft } from './record.ts';
-import type { StoreKind } from './store.ts';
+import type { CommandOfSessions, SessionRuns } from './run.ts';
+import type { CredentialStore, StoreKind } from './store.ts';
+import { type FoundSession, loadSession, requireSession, type StoredSession } from './stored.ts';
 
 export type ReportedState = Freshness | 'in_doubt' | 'needs_login';
 
@@ -71,35 +76,87 @@ export function reportedState(record: SessionRecord, nowMs: number, inDoubt = fa
   return inDoubt ? 'in_doubt' : state;
 }
 
-export function reportedSecondsLeft(record: SessionRecord, nowMs: number): number | null {
-  if (!isExpiryKnown(record)) return null;
-  return Math.max(0, secondsLeft(record, nowMs));
-}
-
-export function describeExpiry(record: SessionRecord): string {
-  const end = expiryOf(record);
-  return end === null ? 'lifetime not known' : `until ${end}`;
-}
-
 function expiryOf(record: SessionRecord): string | null {
   return isExpiryKnown(record) ? new Date(record.expiresAt * 1000).toISOString() : null;
 }
 
-const daySeconds = 86_400;
-
-/**
- * Describes how long an access token is valid, in local time: `for 30 d (20 Dec)`, `for 5 h (until 14:05)`. `expiresAt`
- * is in seconds since the epoch.
- */
-export function describeLifetime(expiresAt: number, nowMs: number): string {
-  const left = Math.max(0, expiresAt - Math.floor(nowMs / 1000));
-  const end = new Date(expiresAt * 1000);
-  if (left >= 2 * daySeconds) {
-    const year = end.getFullYear() === new Date(nowMs).getFullYear() ? '' : ` ${end.getFullYear()}`;
-    return `for ${formatDuration(left * 1000)} (${end.getDate()} ${months[end.getMonth()]}${year})`;
-  }
-  const clock = [end.getHours(), end.getMinutes()].map((part) => String(part).padStart(2, '0')).join(':');
-  return `for ${formatDuration(left * 1000)} (until ${clock})`;
+/** What is shown of the session of a profile. */
+export interface SessionStatus {
+  readonly stored: StoredSession;
+  /** `logged_out`: nothing is stored; `unknown`: the credential store could not be read. */
+  readonly state: ReportedState | 'logged_out' | 'unknown';
+  /** Whether a record is stored whose tokens are of no more use. */
+  readonly isEnded: boolean;
+  /** Present if the profile has a session. */
+  readonly report?: StatusReport;
+  /** The command that logs in again, in backquotes; to the same account if it is known. */
+  readonly login: string;
 }
 
-const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+export interface FoundStatus extends SessionStatus {
+  readonly store: CredentialStore;
+  readonly stored: FoundSession;
+  readonly report: StatusReport;
+}
+
+type StatusCommand = Pick<CommandOfSessions, 'host'> & Pick<SessionRuns, 'store'>;
+
+/** Reads the session of a profile without sending anything; undefined if the profile names no servers. */
+export async function readStatus(
+  { host, store }: StatusCommand,
+  settings: ResolvedProfileSettings,
+  limit?: number,
+): Promise<SessionStatus | undefined> {
+  const binding = findBinding(settings);
+  if (binding === undefined) return undefined;
+  const opened = await store(settings, limit);
+  return statusOf(host, settings, opened, await loadSession(opened, binding));
+}
+
+/** The same of a profile that must have a session. Throws `not_logged_in`, `needs_login` or `keychain_unavailable`. */
+export async function requireStatus(
+  { host, store, config }: StatusCommand & Pick<CommandOfSessions, 'config'>,
+  settings: ResolvedProfileSettings,
+): Promise<FoundStatus> {
+  const binding = requireBinding(settings, config(), host.folders.config);
+  const opened = await store(settings);
+  const found = requireSession(await loadSession(opened, binding), settings.profile, opened.location);
+  return foundStatus(host, settings, opened, found);
+}
+
+function statusOf(
+  host: HostSystem,
+  settings: ResolvedProfileSettings,
+  store: CredentialStore,
+  stored: StoredSession,
+): SessionStatus {
+  if (stored.kind === 'found') return foundStatus(host, settings, store, stored);
+  const isLoggedOut = stored.kind === 'absent' && !stored.orphaned;
+  return {
+    stored,
+    state: stored.kind === 'unavailable' ? 'unknown' : isLoggedOut ? 'logged_out' : 'needs_login',
+    isEnded: stored.kind === 'elsewhere' && reportedState(stored.record, host.clock.now()) === 'needs_login',
+    login: loginOf(settings, host.folders.config),
+  };
+}
+
+function foundStatus(
+  { clock, folders }: HostSystem,
+  settings: ResolvedProfileSettings,
+  store: CredentialStore,
+  stored: FoundSession,
+): FoundStatus {
+  const { record, inDoubt, pending } = stored;
+  const { profile, profileName, values } = settings;
+  const state = reportedState(record, clock.now(), inDoubt);
+  const report = {
+    ...loginReport(profileName, record, readAccount(folders.config, profileName), store.kind),
+    state,
+    pending_write: pending,
+    expires_in: isExpiryKnown(record) ? Math.max(0, secondsLeft(record, clock.now())) : null,
+    store_place: store.location,
+    sandbox: readLastSandbox(folders.state)?.auth_url === record.authOrigin,
+  };
+  const login = reloginCommand(profile, record, flowOption(report.flow, values.flow));
+  return { store, stored, state, isEnded: state === 'needs_login', report, login };
+}

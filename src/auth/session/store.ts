@@ -54,6 +54,8 @@ export type StoreKind = 'keychain' | 'file';
 export interface CredentialStore {
   readonly profile: ProfileReference;
   readonly kind: StoreKind;
+  /** The name of the store in a sentence. */
+  readonly name: 'keychain' | 'credential file';
   /** The place where the store keeps the session, which `auth status` shows. */
   readonly location: string;
   /** Maximum length of an item in UTF-16 units; undefined if the store has no limit. */
@@ -115,6 +117,7 @@ export function createKeychainStore(options: KeychainStoreOptions): CredentialSt
     profile,
     place,
     kind: 'keychain',
+    name: 'keychain',
     get location(): string {
       return `${keychainNames[options.platform] ?? 'Secret Service'}, service cloudctl, account ${options.account()}`;
     },
@@ -158,6 +161,7 @@ export function createFileStore(
     profile,
     place,
     kind: 'file',
+    name: 'credential file',
     location: place.credentialFile,
     maxLength: undefined,
     journal: (sid, onStage) => createFileJournal(journalPath(place, sid), { onStage }),
@@ -239,11 +243,6 @@ export function requireAvailable<T extends { readonly kind: string }>(
 ): Exclude<T, StoreUnavailable> {
   if (isUnavailable(result)) throw unavailableError(result, profile);
   return result as Exclude<T, StoreUnavailable>;
-}
-
-/** The name of the store in a sentence. */
-export function describeStore({ kind }: Pick<CredentialStore, 'kind'>): string {
-  return kind === 'file' ? 'credential file' : 'keychain';
 }
 
 export function isUnavailable(result: { readonly kind: string }): result is StoreUnavailable {

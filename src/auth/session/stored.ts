@@ -2,11 +2,11 @@ import { CliError } from '../../base/errors.ts';
 import { describeAccount } from '../../base/identity.ts';
 import { sanitizeLine } from '../../base/sanitize.ts';
 import type { Binding, ProfileReference } from '../../config/settings.ts';
+import type { HeldFileLock } from '../../platform/file-lock.ts';
 import { type EndedSession, loginCommand, reloginCommand, withTokenOption } from './hints.ts';
 import { findNewest, type Newest } from './journal.ts';
 import { listJournals } from './paths.ts';
-import { belongsTo, decodeRecord, encodeRecord, recordCodec, type SessionRecord } from './record.ts';
-import { describeLifetime } from './report.ts';
+import { belongsTo, decodeRecord, describeLifetime, encodeRecord, recordCodec, type SessionRecord } from './record.ts';
 import { flowOfSession, type SessionRun } from './run.ts';
 import {
   type CredentialStore,
@@ -200,4 +200,12 @@ export function endedMessage(profile: ProfileReference): string {
 
 export async function loadSession(store: CredentialStore, binding: Binding): Promise<StoredSession> {
   return store.withItems((items) => readSession(store, items, binding));
+}
+
+/** Deletes a session that is of other servers or cannot be read. */
+export async function removeForeign(store: CredentialStore, binding: Binding, lock: HeldFileLock): Promise<void> {
+  await store.withItems(async (items) => {
+    const { kind } = await readSession(store, items, binding);
+    if (kind === 'elsewhere' || kind === 'damaged') await items.remove('credential');
+  }, lock);
 }

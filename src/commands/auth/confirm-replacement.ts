@@ -1,4 +1,4 @@
-import { reportedState, type StoredSession } from '../../auth/session/index.ts';
+import type { SessionStatus } from '../../auth/session/index.ts';
 import { sanitizeLine } from '../../base/sanitize.ts';
 import type { ParsedArgs } from '../../cli/command.ts';
 import { commandFor, type ResolvedProfileSettings } from '../../config/settings.ts';
@@ -11,10 +11,10 @@ import type { CommandContext } from '../../context.ts';
 export async function confirmSessionReplacement(
   context: CommandContext,
   settings: ResolvedProfileSettings,
-  stored: StoredSession,
+  status: SessionStatus | undefined,
   args: ParsedArgs,
 ): Promise<boolean> {
-  const found = describeReplacedSession(context, settings, stored);
+  const found = describeReplacedSession(settings, status);
   if (found === undefined) return true;
   if (!args.has('force') && context.prompts.interactive)
     return context.prompts.confirm({ message: `${found.text} Log in again?`, default: true, option: '--force' });
@@ -23,19 +23,19 @@ export async function confirmSessionReplacement(
 }
 
 function describeReplacedSession(
-  { host }: CommandContext,
   { profile, profileName }: ResolvedProfileSettings,
-  stored: StoredSession,
+  status: SessionStatus | undefined,
 ): { readonly text: string; readonly hint?: string } | undefined {
+  if (status === undefined || status.isEnded) return undefined;
+  const { stored } = status;
   if (stored.kind === 'damaged')
     return {
       text: `The stored session of profile ${profileName} cannot be read, so this login cannot revoke its tokens.`,
       hint: 'They stay valid until they expire.',
     };
   if (stored.kind !== 'found' && stored.kind !== 'elsewhere') return undefined;
-  const { record } = stored;
-  if (reportedState(record, host.clock.now()) === 'needs_login') return undefined;
   if (stored.kind === 'found') return { text: `Profile ${profileName} is already logged in.` };
+  const { record } = stored;
   const application = record.clientId === '' ? 'no client ID' : `client ID ${sanitizeLine(record.clientId)}`;
   return {
     text: `Profile ${profileName} is logged in at ${record.authOrigin} (API ${record.baseOrigin}) with ${application}. This login replaces that session without revoking its tokens.`,

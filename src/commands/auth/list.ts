@@ -1,8 +1,8 @@
-import { loadSession, type ReportedState, readAccount, reportedState } from '../../auth/session/index.ts';
+import { readAccount, readStatus, type SessionStatus } from '../../auth/session/index.ts';
 import type { ListView } from '../../cli/columns.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { quietForJson } from '../../cli/quiet-for-json.ts';
-import { findBinding, type ProfileSource, profileSource, type ResolvedProfileSettings } from '../../config/settings.ts';
+import { type ProfileSource, profileSource, type ResolvedProfileSettings } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
 
 interface ProfileRow {
@@ -13,7 +13,7 @@ interface ProfileRow {
   readonly auth_url: string | null;
   readonly email?: string;
   readonly team_name?: string;
-  readonly state: ReportedState | 'logged_out' | 'unknown' | 'token_command';
+  readonly state: SessionStatus['state'] | 'token_command';
 }
 
 const view: ListView<ProfileRow> = {
@@ -77,20 +77,5 @@ async function profileRow(
 
 async function profileState(context: CommandContext, settings: ResolvedProfileSettings): Promise<ProfileRow['state']> {
   if (settings.values.token_command !== undefined) return 'token_command';
-  const binding = findBinding(settings);
-  if (binding === undefined) return 'logged_out';
-  const stored = await loadSession(await context.store(settings), binding);
-  switch (stored.kind) {
-    case 'found':
-      return reportedState(stored.record, context.host.clock.now(), stored.inDoubt);
-    case 'absent':
-      return stored.orphaned ? 'needs_login' : 'logged_out';
-    case 'damaged':
-    case 'elsewhere':
-      return 'needs_login';
-    case 'unavailable':
-      return 'unknown';
-    default:
-      return stored satisfies never;
-  }
+  return (await readStatus(context, settings))?.state ?? 'logged_out';
 }

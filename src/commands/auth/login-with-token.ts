@@ -1,7 +1,7 @@
 import { type AccountDetails, fetchAccountOfToken } from '../../api/account-details.ts';
 import { createApiClient } from '../../api/client.ts';
 import { hasTokenSyntax } from '../../auth/oauth/index.ts';
-import { loadSession, refusedHints, requireAvailable, storeGivenToken } from '../../auth/session/index.ts';
+import { readStatus, refusedHints, requireAvailable, storeGivenToken } from '../../auth/session/index.ts';
 import { CliError, type ExitCode, usageError } from '../../base/errors.ts';
 import { compareAccounts, describeTeam } from '../../base/identity.ts';
 import { sanitizeLine } from '../../base/sanitize.ts';
@@ -29,8 +29,9 @@ export async function loginWithToken(
   const settings = context.sessionSettings(typed);
   const binding = requireBinding(context, settings);
   context.requireSafe();
-  const stored = requireAvailable(await loadSession(await context.store(settings), binding), settings.profile);
-  if (!(await confirmSessionReplacement(context, settings, stored, args))) {
+  const status = await readStatus(context, settings);
+  if (status !== undefined) requireAvailable(status.stored, settings.profile);
+  if (!(await confirmSessionReplacement(context, settings, status, args))) {
     await context.output.note(`The session of profile ${settings.profileName} was not changed.`);
     return 0;
   }

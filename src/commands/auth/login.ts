@@ -1,10 +1,10 @@
 import { isKnownScope, isSameScope } from '../../auth/oauth/index.ts';
 import {
   type LoginRequest,
-  loadSession,
   logIn,
+  readStatus,
   requireOwnSession,
-  type StoredSession,
+  type SessionStatus,
 } from '../../auth/session/index.ts';
 import { usageError } from '../../base/errors.ts';
 import { isTeam } from '../../base/identity.ts';
@@ -102,10 +102,10 @@ export const authLoginCommand: CommandSpec<CommandContext> = {
     const limit = parseDurationToMillisecondsOrThrow(limitText, '--login-timeout', 1000);
     const login = await resolveOrPromptForLoginSettings(context, typed);
     const { settings } = login;
-    const stored = await loadSession(await context.store(settings), login.binding);
+    const status = await readStatus(context, settings);
     const request: LoginRequest = {
       flow: settings.values.flow ?? 'code',
-      scope: await chooseScope(context, args, settings, stored),
+      scope: await chooseScope(context, args, settings, status),
       prompt: args.value('prompt'),
       accountHint: args.value('account-hint'),
       team: args.value('team'),
@@ -116,7 +116,7 @@ export const authLoginCommand: CommandSpec<CommandContext> = {
       profileFlow: context.sessionSettings().values.flow,
       typed: formatTypedLoginOptions(args, context.globals, options),
     };
-    if (!(await confirmSessionReplacement(context, settings, stored, args))) {
+    if (!(await confirmSessionReplacement(context, settings, status, args))) {
       await context.output.note(`The session of profile ${settings.profileName} was not changed.`);
       return 0;
     }
@@ -205,9 +205,9 @@ async function chooseScope(
   { prompts }: CommandContext,
   args: ParsedArgs,
   { values }: ResolvedProfileSettings,
-  stored: StoredSession,
+  status: SessionStatus | undefined,
 ): Promise<string | undefined> {
-  const kept = stored.kind === 'found' && stored.record.scope !== '' ? stored.record.scope : undefined;
+  const kept = status?.report?.scope ?? undefined;
   if (args.value('scope') !== undefined || kept === undefined || isSameScope(kept, values.scope)) return values.scope;
   if (values.scope !== undefined && prompts.interactive) {
     const message = `The session has the scope "${sanitizeLine(kept)}", the profile has "${sanitizeLine(values.scope)}". Keep the scope of the session?`;

@@ -1,10 +1,8 @@
-import type { OAuthClient } from '../../auth/oauth/index.ts';
-import { type LogoutOutcome, logOut, requireOwnSession, type SessionRecord } from '../../auth/session/index.ts';
+import { endSession, type LogoutOutcome, requireOwnSession } from '../../auth/session/index.ts';
 import { CliError, type ExitCode, usageError } from '../../base/errors.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { findBinding, type ResolvedProfileSettings, requireNamedProfileExists } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
-import type { HeldFileLock } from '../../platform/file-lock.ts';
 import { warnOfAccessTokenVariable } from './environment-token.ts';
 
 export const authLogoutCommand: CommandSpec<CommandContext> = {
@@ -34,7 +32,7 @@ async function logoutCurrentProfile(
   local: boolean,
 ): Promise<void> {
   requireOwnSession(settings);
-  const outcome = await logoutProfile(context, settings, local);
+  const outcome = await endSession(context, settings, local);
   if (outcome.kind === 'unproven') throw outcome.error;
   // A missing profile without a session is probably a typing error; a session whose profile was removed can still be ended.
   if (outcome.kind === 'nothing' && findBinding(settings) === undefined)
@@ -54,7 +52,7 @@ async function logoutAllProfiles(
   let first: CliError | undefined;
   for (const name of new Set([...context.config().profiles.keys(), current.profileName])) {
     const settings = name === current.profileName ? current : context.storedSettings(name);
-    const outcome = await logoutProfile(context, settings, local).catch(unprovenOutcome);
+    const outcome = await endSession(context, settings, local).catch(unprovenOutcome);
     if (outcome.kind === 'unproven') {
       await context.output.warn(`profile ${name}: ${outcome.error.message}`);
       first ??= outcome.error;
@@ -66,31 +64,6 @@ async function logoutAllProfiles(
 function unprovenOutcome(thrown: unknown): LogoutOutcome {
   if (thrown instanceof CliError) return { kind: 'unproven', error: thrown };
   throw thrown;
-}
-
-export async function logoutProfile(
-  context: CommandContext,
-  settings: ResolvedProfileSettings,
-  local: boolean,
-): Promise<LogoutOutcome> {
-  const store = await context.store(settings);
-  const { host, send, requireSafe, timeout } = context;
-  const client = (record: SessionRecord): Promise<OAuthClient> => revocationClient(context, settings, record);
-  const lock = (): Promise<HeldFileLock> => context.lock(store.place.lock);
-  return logOut({ host, settings, store, lock, send, requireSafe, client, timeout }, local);
-}
-
-/**
- * The OAuth client at the server that issued the session, which may differ from the server of the profile. The revocation
- * request in query form sends no client credentials.
- */
-async function revocationClient(
-  context: CommandContext,
-  settings: ResolvedProfileSettings,
-  record: SessionRecord,
-): Promise<OAuthClient> {
-  if ((settings.values.token_params ?? 'query') !== 'query') return context.client(settings, record);
-  return { authOrigin: record.authOrigin, clientId: record.clientId, tokenParams: 'query' };
 }
 
 export function logoutText(outcome: Exclude<LogoutOutcome, { kind: 'unproven' }>, profile: string): string {

@@ -1,17 +1,11 @@
-import {
-  existingKeychainAccount,
-  isKeychainMissing,
-  type LogoutOutcome,
-  removeClientSecret,
-  removeProfileFiles,
-} from '../../auth/session/index.ts';
-import { CliError, usageError } from '../../base/errors.ts';
+import { eraseSecrets } from '../../auth/session/index.ts';
+import { usageError } from '../../base/errors.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { removeProfile } from '../../config/config-file.ts';
-import { type ResolvedProfileSettings, requireProfileExists } from '../../config/settings.ts';
+import { requireProfileExists } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
 import { warnOfAccessTokenVariable } from './environment-token.ts';
-import { logoutProfile, logoutText } from './logout.ts';
+import { logoutText } from './logout.ts';
 
 export const authRemoveCommand: CommandSpec<CommandContext> = {
   description:
@@ -37,7 +31,7 @@ export const authRemoveCommand: CommandSpec<CommandContext> = {
       await context.output.note(`Profile ${name} was not changed.`);
       return 0;
     }
-    const outcome = await removeSecrets(context, settings, args.has('local'));
+    const outcome = await eraseSecrets(context, settings, args.has('local'));
     const wasCurrent = await context.changeConfig((config) => {
       removeProfile(context.host.folders.config, config, name);
       return config.current === name;
@@ -56,67 +50,4 @@ export const authRemoveCommand: CommandSpec<CommandContext> = {
 async function confirmRemoval({ prompts }: CommandContext, name: string): Promise<boolean> {
   if (!prompts.interactive) return true;
   return prompts.confirm({ message: `End the session of profile ${name} and remove the profile?` });
-}
-
-/** Deletes the items of the profile in both credential stores, because the profile may have used the other store before. */
-async function removeSecrets(
-  context: CommandContext,
-  settings: ResolvedProfileSettings,
-  local: boolean,
-): Promise<LogoutOutcome> {
-  const paths = context.profilePaths(settings.profileName);
-  const outcome = await removeFromStore(context, settings, local);
-  const other = settings.values.credential_store === 'file' ? 'keychain' : 'file';
-  // If no keychain account id is stored, the profile never used the keychain.
-  const mayHaveOther = other === 'file' || existingKeychainAccount(paths) !== undefined;
-  const left = mayHaveOther ? await removeFromOtherStore(context, settings, other, local) : undefined;
-  const unproven = [outcome, left].find((one) => one?.kind === 'unproven');
-  try {
-    // With the lock, because another process that has it needs its temporary files.
-    const lock = await context.lock(paths.lock);
-    try {
-      removeProfileFiles(paths);
-    } finally {
-      lock.release();
-    }
-  } catch (error) {
-    // That tokens may be valid matters more than a file that could not be removed.
-    if (unproven === undefined) throw error;
-  }
-  if (left?.kind === 'unproven' && outcome.kind !== 'unproven') return left;
-  return outcome.kind === 'nothing' && left !== undefined ? left : outcome;
-}
-
-async function removeFromStore(
-  context: CommandContext,
-  settings: ResolvedProfileSettings,
-  local: boolean,
-): Promise<LogoutOutcome> {
-  const outcome = await logoutProfile(context, settings, local);
-  const lock = await context.lock(context.profilePaths(settings.profileName).lock);
-  try {
-    await removeClientSecret(await context.store(settings), lock);
-  } finally {
-    lock.release();
-  }
-  return outcome;
-}
-
-/** The credential store that the profile does not use may be unavailable. */
-async function removeFromOtherStore(
-  context: CommandContext,
-  settings: ResolvedProfileSettings,
-  credential_store: 'keychain' | 'file',
-  local: boolean,
-): Promise<LogoutOutcome | undefined> {
-  try {
-    return await removeFromStore(context, { ...settings, values: { ...settings.values, credential_store } }, local);
-  } catch (error) {
-    if (!(error instanceof CliError && error.code === 'keychain_unavailable')) throw error;
-    if (isKeychainMissing(error)) return undefined;
-    await context.output.warn(
-      `an earlier session or client secret may be left in the ${credential_store}: ${error.message}`,
-    );
-    return undefined;
-  }
 }

@@ -1,4 +1,3 @@
-import type { OAuthClient } from '../../auth/oauth/index.ts';
 import { usageError } from '../../base/errors.ts';
 import {
   type Binding,
@@ -16,7 +15,6 @@ import { runProfileSetup } from './setup.ts';
 export interface LoginSettings {
   readonly settings: ResolvedProfileSettings;
   readonly binding: Binding;
-  readonly client: OAuthClient;
 }
 
 /**
@@ -55,12 +53,10 @@ async function readLoginSettings(
     (key) => values[key] === undefined,
   );
   if (binding === undefined || keys.length > 0) return { complete: undefined, missing: keys };
-  const client = await context.client(settings, binding);
+  const client = await (await context.sessionRun(settings, binding)).client();
   // Standard servers accept a public client with PKCE, but the service requires the client secret (docs/service.md S5.2).
   const needsSecret = values.flow !== 'implicit' && client.tokenParams === 'query' && client.clientSecret === undefined;
-  return needsSecret
-    ? { complete: undefined, missing: ['client secret'] }
-    : { complete: { settings, binding, client } };
+  return needsSecret ? { complete: undefined, missing: ['client secret'] } : { complete: { settings, binding } };
 }
 
 const settingSources: Readonly<Record<string, string>> = {

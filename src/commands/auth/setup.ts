@@ -161,7 +161,7 @@ async function completeProfile(
     writeProfile(context.host.folders.config, config, name, profile, config.current ?? name);
     return config.path;
   });
-  const stored = describeStoredSecret(clientSecret.kind, store.kind === 'keychain' ? 'keychain' : 'credential file');
+  const stored = describeStoredSecret(clientSecret.kind, store.name);
   const how = clientSecret.kind === 'none' ? 'auth login --with-token' : 'auth login';
   // A login that prompted for the settings prints the name of the store itself and then continues.
   await context.output.note([

@@ -1,19 +1,6 @@
-import {
-  describeStore,
-  flowOption,
-  loadSession,
-  loginReport,
-  readAccount,
-  reloginCommand,
-  reportedSecondsLeft,
-  reportedState,
-  requireBinding,
-  requireSession,
-  type StatusReport,
-} from '../../auth/session/index.ts';
+import { requireStatus } from '../../auth/session/index.ts';
 import { exitCodes } from '../../base/errors.ts';
 import type { CommandSpec } from '../../cli/command.ts';
-import { readLastSandbox } from '../../config/sandbox-urls-and-credentials.ts';
 import type { CommandContext } from '../../context.ts';
 import { printEnvironmentTokenStatus, printTokenCommandStatus } from './environment-token.ts';
 import { loginStatusFields, loginStatusListView } from './session-view.ts';
@@ -47,40 +34,25 @@ export const authStatusCommand: CommandSpec<CommandContext> = {
       await printTokenCommandStatus(context, settings, args.has('check'));
       return 0;
     }
-    const binding = requireBinding(settings, context.config(), context.host.folders.config);
-    const store = await context.store(settings);
     if (args.has('check'))
       await (await context.api(settings)).json({ method: 'GET', path: '/v2/actions?page=1&per_page=1' });
-    const found = requireSession(await loadSession(store, binding), settings.profile, store.location);
-    const { record } = found;
-    const now = context.host.clock.now();
-    const state = reportedState(record, now, found.inDoubt);
-    const account = readAccount(context.host.folders.config, settings.profileName);
-    const report: StatusReport = {
-      ...loginReport(settings.profileName, record, account, store.kind),
-      state,
-      pending_write: found.pending,
-      expires_in: reportedSecondsLeft(record, now),
-      store_place: store.location,
-      sandbox: readLastSandbox(context.host.folders.state)?.auth_url === record.authOrigin,
-    };
+    const { store, stored, report, login } = await requireStatus(context, settings);
+    const { state } = report;
     await context.output.object(report, loginStatusListView);
-    if (found.pending)
+    if (stored.pending)
       await context.output.note(
-        `The last refresh is in the encrypted journal of the state folder, not yet in the ${describeStore(store)}; later commands use the tokens of this refresh.`,
+        `The last refresh is in the encrypted journal of the state folder, not yet in the ${store.name}; later commands use the tokens of this refresh.`,
       );
     if (state === 'in_doubt')
       await context.output.note(
         'The last refresh was interrupted; the server may have processed it. The next command checks whether it did.',
       );
-    if (record.isGivenToken === true && state !== 'needs_login')
+    if (report.flow === 'token' && state !== 'needs_login')
       await context.output.note(
         'The access token was given to `auth login --with-token`: it cannot be renewed, and its lifetime is not known. `--check` asks the server.',
       );
     if (state !== 'needs_login') return 0;
-    await context.output.note(
-      `The session has ended. Log in with ${reloginCommand(settings.profile, record, flowOption(report.flow, settings.values.flow))}.`,
-    );
+    await context.output.note(`The session has ended. Log in with ${login}.`);
     return exitCodes.needs_login;
   },
 };

@@ -1,4 +1,4 @@
-import { readSession, writeClientSecret } from '../../auth/session/index.ts';
+import { removeForeign, writeClientSecret } from '../../auth/session/index.ts';
 import { Secret } from '../../base/secret.ts';
 import { writeProfile } from '../../config/config-file.ts';
 import { recordStartedSandbox } from '../../config/sandbox-urls-and-credentials.ts';
@@ -60,12 +60,9 @@ export async function replaceSandboxProfile(context: CommandContext, ready: Sand
     storedBaseUrl: ready.base_url,
   };
   const store = await context.store(settings);
-  const lock = await context.lock(context.profilePaths('sandbox').lock);
+  const lock = await context.lock(store.place.lock);
   try {
-    await store.withItems(async (items) => {
-      const stored = await readSession(store, items, binding);
-      if (stored.kind === 'elsewhere' || stored.kind === 'damaged') await items.remove('credential');
-    });
+    await removeForeign(store, binding, lock);
   } finally {
     lock.release();
   }

@@ -17,7 +17,7 @@ import { errorText } from '../../fixtures/error-text.ts';
 import { closedOrigin, type RequestHandler, reply, serverFor } from '../../fixtures/fake-server.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { type TestHost, testHost } from '../../fixtures/host.ts';
-import { seedSession, sessionRun } from '../../fixtures/session.ts';
+import { seedSession, sessionRun, settingsOf } from '../../fixtures/session.ts';
 import { callApi, refreshWith, sandboxFor } from '../../sandbox/requests.ts';
 
 type Probe = NonNullable<Parameters<typeof logOut>[2]>;
@@ -80,7 +80,10 @@ describe('a logout', () => {
     const record = { authOrigin: origin, accessToken: new Secret('at-1'), refreshToken: new Secret('rt-1') };
     await seedSession(host, sandbox, { record });
     const client = { authOrigin: origin, clientId: 'c', clientSecret: new Secret('shh'), tokenParams: 'body' } as const;
-    await logOut(runOf(host, sandbox, { client: async () => client }), false);
+    await logOut(
+      runOf(host, sandbox, { client: async () => client, settings: settingsOf(sandbox, { token_params: 'body' }) }),
+      false,
+    );
     // The refresh token as well, which may outlive its access token there.
     expect(seen.map(({ url, body }) => [url, body])).toEqual([
       ['/v1/oauth/revoke', 'token=rt-1&client_id=c&client_secret=shh'],
@@ -107,7 +110,11 @@ describe('a logout', () => {
       const record = { authOrigin: origin, accessToken: new Secret('at-1'), refreshToken: new Secret('rt-1') };
       await seedSession(host, sandbox, { record });
       const client = { authOrigin: origin, clientId: 'c', clientSecret: new Secret('s'), tokenParams: 'body' } as const;
-      const outcome = await logOut(runOf(host, sandbox, { client: async () => client }), false, async () => fate);
+      const outcome = await logOut(
+        runOf(host, sandbox, { client: async () => client, settings: settingsOf(sandbox, { token_params: 'body' }) }),
+        false,
+        async () => fate,
+      );
       expect(outcome).toMatchObject(expected);
       expect(seen.filter(({ body }) => body.includes('rt-1'))).toHaveLength(1);
       // The refresh token is no longer among what lives on.
@@ -134,7 +141,10 @@ describe('a logout', () => {
     const record = { authOrigin: origin, accessToken: new Secret('at-1'), refreshToken: new Secret('rt-1') };
     await seedSession(host, sandbox, { record });
     const client = { authOrigin: origin, clientId: 'c', clientSecret: new Secret('shh'), tokenParams: 'body' } as const;
-    const outcome = await logOut(runOf(host, sandbox, { client: async () => client }), false);
+    const outcome = await logOut(
+      runOf(host, sandbox, { client: async () => client, settings: settingsOf(sandbox, { token_params: 'body' }) }),
+      false,
+    );
     expect(outcome).toMatchObject({ kind: 'unproven', error: { code: 'api_error', status: 503 } });
     expectOutcomeText(outcome);
   });
@@ -147,7 +157,10 @@ describe('a logout', () => {
     const record = { authOrigin: origin, accessToken: new Secret('at-1'), refreshToken: new Secret('rt-1') };
     await seedSession(host, sandbox, { record });
     const client = { authOrigin: origin, clientId: 'c', clientSecret: new Secret('shh'), tokenParams: 'body' } as const;
-    const run = runOf(host, sandbox, { client: async () => client });
+    const run = runOf(host, sandbox, {
+      client: async () => client,
+      settings: settingsOf(sandbox, { token_params: 'body' }),
+    });
     const outcome = await logOut(run, false, async () => 'accepted');
     expect(outcome).toMatchObject({ kind: 'unproven', error: { code: 'unreachable', exitCode: 6 } });
     expect(seen.map(({ body }) => body.split('&')[0])).toEqual(['token=rt-1', 'token=at-1']);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { accountFromGrant } from '../../../src/auth/session/account.ts';
-import { freshnessOf, type SessionRecord } from '../../../src/auth/session/record.ts';
-import { describeLifetime, loginReport, reportedSecondsLeft, reportedState } from '../../../src/auth/session/report.ts';
+import { describeLifetime, freshnessOf, type SessionRecord } from '../../../src/auth/session/record.ts';
+import { loginReport, reportedState } from '../../../src/auth/session/report.ts';
 import { Secret } from '../../../src/base/secret.ts';
 
 const now = Date.parse('2026-01-01T00:00:00Z');
@@ -64,11 +64,6 @@ describe('how fresh a session is', () => {
     expect(reportedState(record(), now, true)).toBe('in_doubt');
     expect(reportedState(record(-1), now, true)).toBe('in_doubt');
     expect(reportedState({ ...bare, expiresAt: now / 1000 }, now, true)).toBe('needs_login');
-  });
-
-  it('never has less than no seconds', () => {
-    expect(reportedSecondsLeft(record(-50), now)).toBe(0);
-    expect(reportedSecondsLeft(record(50), now + 999)).toBe(50);
   });
 });
 

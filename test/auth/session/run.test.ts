@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { sendProbe, type TokenAcceptance } from '../../../src/auth/session/probe.ts';
+import { probeToken, type TokenAcceptance } from '../../../src/auth/session/run.ts';
 import { Secret } from '../../../src/base/secret.ts';
 import { closedOrigin, type RequestHandler, reply, serverFor } from '../../fixtures/fake-server.ts';
 import { testHost } from '../../fixtures/host.ts';
 
 async function probe(origin: string): Promise<TokenAcceptance> {
-  return sendProbe(await testHost().createSender({ env: {} }), origin, new Secret('at-1'), AbortSignal.timeout(2_000));
+  const send = () => testHost().createSender({ env: {} });
+  const binding = { authOrigin: origin, baseOrigin: origin, clientId: '' };
+  return probeToken({ send, binding }, new Secret('at-1'), AbortSignal.timeout(2_000));
 }
 
 describe('what the resource API thinks of an access token', () => {

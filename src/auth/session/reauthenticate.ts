@@ -1,20 +1,14 @@
-import { isSameScope } from '../auth/oauth/index.ts';
-import {
-  accountPrefix,
-  type LoginRequest,
-  loadSession,
-  logIn,
-  readAccount,
-  type SessionRecord,
-  type SessionRun,
-  type StoredAccount,
-  showInstructions,
-} from '../auth/session/index.ts';
-import { describeTeam } from '../base/identity.ts';
-import type { CommandOutputWriter } from '../cli/output.ts';
-import type { Prompts } from '../cli/prompts.ts';
-import { browserObstacle, detectBrowserEnvironment } from '../platform/browser-environment.ts';
-import type { HostSystem } from '../platform/host.ts';
+import { describeTeam } from '../../base/identity.ts';
+import { browserObstacle, detectBrowserEnvironment } from '../../platform/browser-environment.ts';
+import { isSameScope } from '../oauth/index.ts';
+import { readAccount, type StoredAccount } from './account.ts';
+import type { LoginRequest } from './authorize.ts';
+import { accountPrefix } from './hints.ts';
+import { logIn } from './login.ts';
+import { showInstructions } from './login-instructions.ts';
+import type { SessionRecord } from './record.ts';
+import type { CommandOfSessions, SessionRun } from './run.ts';
+import { loadSession } from './stored.ts';
 
 /** Time limit of a login through the browser without user input, in milliseconds. */
 const loginLimitMs = 120_000;
@@ -25,15 +19,7 @@ const loginLimitMs = 120_000;
  * not known.
  */
 export async function reauthenticate(
-  {
-    host,
-    output,
-    prompts,
-  }: {
-    readonly host: HostSystem;
-    readonly output: Pick<CommandOutputWriter, 'note'>;
-    readonly prompts: Pick<Prompts, 'confirm'>;
-  },
+  { host, output, prompts }: Pick<CommandOfSessions, 'host' | 'output' | 'prompts'>,
   run: SessionRun,
 ): Promise<boolean> {
   const { profile, profileName, values } = run.settings;

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { readAccount } from '../../src/auth/session/account.ts';
-import { profilePaths } from '../../src/auth/session/paths.ts';
+import { readAccount } from '../../../src/auth/session/account.ts';
+import { profilePaths } from '../../../src/auth/session/paths.ts';
 import {
   createSandboxHost,
   followRedirects,
@@ -9,10 +9,10 @@ import {
   runCloudctl,
   runLogin,
   sandboxEnvironment,
-} from '../commands/run-cloudctl.ts';
-import type { TestHost, TestHostOptions } from '../fixtures/host.ts';
-import { storedRecord } from '../fixtures/session.ts';
-import { admin, MAYA, sandboxFor, send } from '../sandbox/requests.ts';
+} from '../../commands/run-cloudctl.ts';
+import type { TestHost, TestHostOptions } from '../../fixtures/host.ts';
+import { storedRecord } from '../../fixtures/session.ts';
+import { admin, MAYA, sandboxFor, send } from '../../sandbox/requests.ts';
 
 /** Somebody whose session was revoked in the control panel; the browser is signed in still. */
 async function revokedSession(scope: readonly string[] = []) {
