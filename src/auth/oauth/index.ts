@@ -23,17 +23,14 @@ export {
   type TokenGrant,
 } from './grant.ts';
 export {
-  codeRequest,
-  decodeRevocation,
   decodeTokenResponse,
+  isSuccessStatus,
   type OAuthClient,
   type RawTokenResponse,
-  readContentType,
-  refreshRequest,
-  revokeRequest,
-  sendTokenRequest,
+  redeemCode,
+  redeemRefreshToken,
+  revokeToken,
   type TokenFailure,
   type TokenPlacement,
-  type TokenRequest,
   type TokenResult,
 } from './token.ts';

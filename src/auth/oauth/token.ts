@@ -53,8 +53,8 @@ export interface RawTokenResponse {
 export interface TokenRequest {
   readonly url: Secret;
   readonly body: Secret | undefined;
-  /** The client credentials for the Authorization header (scheme Basic). */
-  readonly basic: Secret | undefined;
+  /** The Authorization header: the client credentials (scheme Basic), or the token to revoke (scheme Bearer). */
+  readonly authorization: Secret | undefined;
   /** The secrets in the request, which are removed from the text of an error response. */
   readonly secrets: readonly Secret[];
 }
@@ -92,12 +92,52 @@ export function refreshRequest(client: OAuthClient, refreshToken: Secret): Token
   ]);
 }
 
-/** Creates the request that revokes an access token (docs/service.md S6.1; https://www.rfc-editor.org/rfc/rfc7009#section-2.1). */
+/**
+ * Creates the request that revokes a token (docs/service.md S6.1; https://www.rfc-editor.org/rfc/rfc7009#section-2.1). In query
+ * form the token itself is the bearer token of the request (docs/service.md S6.3).
+ */
 export function revokeRequest(client: OAuthClient, token: Secret): TokenRequest {
-  return tokenRequest(client, '/v1/oauth/revoke', [
+  const isBearer = client.tokenParams === 'query';
+  const request = tokenRequest(client, '/v1/oauth/revoke', [
     ['token', token],
-    ...(client.tokenParams === 'query' ? [] : clientCredentials(client)),
+    ...(isBearer ? [] : clientCredentials(client)),
   ]);
+  return isBearer ? { ...request, authorization: new Secret(`Bearer ${token.reveal()}`) } : request;
+}
+
+/** Exchanges an authorization code whose state was checked. The three functions reject with HttpSendError without a response. */
+export async function redeemCode(
+  send: HttpSender,
+  client: OAuthClient,
+  {
+    code,
+    redirectUri,
+    verifier,
+  }: { readonly code: CheckedCode; readonly redirectUri: string; readonly verifier?: Secret | undefined },
+  signal: AbortSignal,
+): Promise<TokenResult> {
+  return decodeTokenResponse(await sendTokenRequest(send, codeRequest(client, code, redirectUri, verifier), signal));
+}
+
+/** Redeems a refresh token; the response is not yet decoded, because its text must not be lost, whatever it says. */
+export function redeemRefreshToken(
+  send: HttpSender,
+  client: OAuthClient,
+  token: Secret,
+  signal: AbortSignal,
+  observer: ResponseObserver,
+): Promise<RawTokenResponse> {
+  return sendTokenRequest(send, refreshRequest(client, token), signal, observer);
+}
+
+/** Revokes a token; resolves with undefined if the server has revoked it. */
+export async function revokeToken(
+  send: HttpSender,
+  client: OAuthClient,
+  token: Secret,
+  signal: AbortSignal,
+): Promise<TokenFailure | undefined> {
+  return decodeRevocation(await sendTokenRequest(send, revokeRequest(client, token), signal));
 }
 
 /**
@@ -106,22 +146,75 @@ export function revokeRequest(client: OAuthClient, token: Secret): TokenRequest 
  */
 export async function sendTokenRequest(
   send: HttpSender,
-  request: TokenRequest,
+  { url, body, authorization, secrets }: TokenRequest,
   signal: AbortSignal,
-  headers: Readonly<Record<string, string>> = {},
+  observer?: ResponseObserver,
 ): Promise<RawTokenResponse> {
-  const form = request.body === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded' };
-  const basic = request.basic === undefined ? {} : { authorization: `Basic ${request.basic.reveal()}` };
-  const response = await send(request.url.reveal(), {
+  const form = body === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded' };
+  observer?.onStage('sending');
+  const response = await send(url.reveal(), {
     method: 'POST',
-    headers: { accept: 'application/json', ...form, ...basic, ...headers },
-    ...(request.body === undefined ? {} : { body: request.body.reveal() }),
+    headers: {
+      accept: 'application/json',
+      ...form,
+      ...(authorization === undefined ? {} : { authorization: authorization.reveal() }),
+    },
+    ...(body === undefined ? {} : { body: body.reveal() }),
     signal,
     redirect: 'manual',
   });
-  const raw = await readTokenResponse(response, request.secrets);
-  if (raw.body === undefined || (raw.status >= 200 && raw.status < 300)) return raw;
-  return { ...raw, body: redactSecrets(raw.body, request.secrets) };
+  observer?.onStage('answering');
+  const { status } = response;
+  const head = { status, contentType: contentTypeOf(response, secrets) };
+  const observed = observer === undefined ? response : { ...response, body: observeBody(response, head, observer) };
+  const text = await readResponseBodyText(observed, bodyLimit);
+  const isRedacted = text !== undefined && !isSuccessStatus(status);
+  return { ...head, body: isRedacted ? redactSecrets(text, secrets) : text };
+}
+
+/** The maximum length of a response body in bytes. */
+const bodyLimit = 1024 * 1024;
+
+export function isSuccessStatus(status: number): boolean {
+  return status >= 200 && status < 300;
+}
+
+/** Follows the response to a request while it is read. */
+export interface ResponseObserver {
+  readonly onStage: (stage: 'sending' | 'answering' | 'partial') => void;
+  /** Called at the last byte of the Content-Length, and with an incomplete body that has new tokens. */
+  readonly onBody: (response: RawTokenResponse) => Promise<void>;
+}
+
+/** Reports a body at the last byte of its Content-Length, because the end of the stream arrives milliseconds later. */
+async function* observeBody(
+  { headers, body }: HttpResponse,
+  head: Pick<RawTokenResponse, 'status' | 'contentType'>,
+  { onStage, onBody }: ResponseObserver,
+): AsyncGenerator<Uint8Array> {
+  // The Content-Length of a compressed body is not the length of the decompressed body.
+  const announced = headers.get('content-encoding') === null ? Number(headers.get('content-length') ?? -1) : -1;
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  const read = (): RawTokenResponse => ({ ...head, body: Buffer.concat(chunks).toString('utf8') });
+  try {
+    for await (const chunk of body ?? []) {
+      onStage('partial');
+      size += chunk.byteLength;
+      if (size <= bodyLimit) chunks.push(chunk);
+      if (size === announced && size <= bodyLimit) await onBody(read());
+      yield chunk;
+    }
+  } catch (error) {
+    // The last chunk or the end of the compression is missing, or the announced length is wrong, but the new tokens may be complete.
+    if (size <= bodyLimit && hasNewTokens(decodeTokenResponse(read()))) await onBody(read());
+    throw error;
+  }
+}
+
+/** Whether the text of an incomplete response is a complete grant, or has at least a new refresh token. */
+function hasNewTokens(result: TokenResult): boolean {
+  return result.kind === 'granted' || (result.kind === 'malformed' && result.partial !== undefined);
 }
 
 /** The error code in a response with a success status, which some servers send; undefined if the response also contains a token. */
@@ -144,7 +237,7 @@ export function decodeTokenResponse(raw: RawTokenResponse): TokenResult {
       status,
       reason: `the response ${json.reason} (content type ${raw.contentType || 'missing'}, status ${status})`,
     };
-  if (status >= 200 && status < 300) {
+  if (isSuccessStatus(status)) {
     const error = errorInSuccess(json.value);
     // The error description of the server is omitted, because secrets are removed only from responses with an error status.
     if (error !== undefined) return { kind: 'refused', status, error };
@@ -187,12 +280,14 @@ function tokenRequest(client: OAuthClient, path: string, parameters: TokenParame
   const secrets = parameters.flatMap(([, value]) => (value instanceof Secret ? [withhold(value)] : []));
   if (client.tokenParams === 'query') {
     url.search = form.toString();
-    return { url: wrapUrlAsSecret(url), body: undefined, basic: undefined, secrets };
+    return { url: wrapUrlAsSecret(url), body: undefined, authorization: undefined, secrets };
   }
   const basic = basicCredentials(client);
   const known = [basic, client.clientSecret].filter((one) => one !== undefined);
   const body = new Secret(form.toString(), '[form]');
-  return { url: wrapUrlAsSecret(url), body, basic, secrets: basic === undefined ? secrets : [...secrets, ...known] };
+  if (basic === undefined) return { url: wrapUrlAsSecret(url), body, authorization: undefined, secrets };
+  const authorization = new Secret(`Basic ${basic.reveal()}`, '[basic]');
+  return { url: wrapUrlAsSecret(url), body, authorization, secrets: [...secrets, ...known] };
 }
 
 function basicCredentials({ tokenParams, clientId, clientSecret }: OAuthClient): Secret | undefined {
@@ -218,16 +313,8 @@ function encodeCredential(text: string): string {
  * The content type of a response without its parameters and without the secrets of the request, which a server may repeat in any
  * header, because errors quote it. It has at most 100 characters.
  */
-export function readContentType({ headers }: Pick<HttpResponse, 'headers'>, secrets: readonly Secret[]): string {
+function contentTypeOf({ headers }: Pick<HttpResponse, 'headers'>, secrets: readonly Secret[]): string {
   // The text is redacted before it is truncated, because a part of a secret is not recognized.
   const [contentType = ''] = redactSecrets(headers.get('content-type') ?? '', secrets).split(';');
   return sanitizeLine(contentType, 100);
-}
-
-async function readTokenResponse(response: HttpResponse, secrets: readonly Secret[]): Promise<RawTokenResponse> {
-  return {
-    status: response.status,
-    contentType: readContentType(response, secrets),
-    body: await readResponseBodyText(response, 1024 * 1024),
-  };
 }

@@ -8,12 +8,10 @@ import {
   type AuthorizationResult,
   accountAndTeam,
   type CheckedCode,
-  codeRequest,
-  decodeTokenResponse,
   isSameScope,
   type OAuthClient,
   type Pkce,
-  sendTokenRequest,
+  redeemCode,
   type TokenGrant,
 } from '../oauth/index.ts';
 import type { LoginRequest, ScopePolicy } from './authorize.ts';
@@ -137,12 +135,12 @@ export async function exchangeCode(
   run: Pick<SessionRun, 'send' | 'settings'>,
   { client, retry, isSpecServer, code, redirectUri, pkce, signal }: CodeExchange,
 ): Promise<TokenGrant> {
-  const request = codeRequest(client, code, redirectUri, pkce?.verifier);
+  const exchange = { code, redirectUri, verifier: pkce?.verifier };
   const loginCommand = retry.sameRequest;
   for (let attempt = 1; ; attempt++) {
     try {
       const deadline = timeoutSignal(30_000, signal);
-      const result = decodeTokenResponse(await sendTokenRequest(await sendTokens(run), request, deadline));
+      const result = await redeemCode(await sendTokens(run), client, exchange, deadline);
       if (result.kind === 'granted') return result.grant;
       const { authOrigin: origin, tokenParams } = client;
       throw tokenError(result, {

@@ -6,13 +6,7 @@ import { removeCachedCompletionNames } from '../../config/cached-completion-name
 import { type Binding, commandFor, type ResolvedProfileSettings } from '../../config/settings.ts';
 import { HttpSendError } from '../../platform/http-sender.ts';
 import { timeoutSignal } from '../../platform/timeout-signal.ts';
-import {
-  decodeRevocation,
-  type OAuthClient,
-  revokeRequest,
-  sendTokenRequest,
-  type TokenGrant,
-} from '../oauth/index.ts';
+import { type OAuthClient, revokeToken, type TokenGrant } from '../oauth/index.ts';
 import { removeAccountFile } from './account.ts';
 import { noResponseError, revokeInPanelHint, tokenError } from './errors.ts';
 import { refusedHints } from './hints.ts';
@@ -200,18 +194,14 @@ async function revokeDeleted(run: LogoutRun, record: SessionRecord, probe: Probe
 
 async function revoke(run: LogoutRun, record: SessionRecord, probe: Probe): Promise<RevocationOutcome> {
   const client = await tokenClient(run, record);
-  // The revocation of docs/service.md S6.3 sends the token itself as bearer token; other servers authenticate the client.
-  const isBearer = client.tokenParams === 'query';
-  const headers = isBearer ? { authorization: `Bearer ${record.accessToken.reveal()}` } : {};
   // Other servers may keep the refresh token valid, and RFC 7009 §2 requires only the revocation of refresh tokens.
-  const refreshToken = isBearer ? undefined : record.refreshToken;
+  const refreshToken = client.tokenParams === 'query' ? undefined : record.refreshToken;
   const refreshError =
-    refreshToken && (await revokeToken(run, client, record, { operation: 'revokeRefreshToken', token: refreshToken }));
+    refreshToken && (await revokeOne(run, client, record, { operation: 'revokeRefreshToken', token: refreshToken }));
   const isRefreshTokenLeft = refreshToken === undefined ? undefined : refreshError !== undefined;
-  const accessError = await revokeToken(run, client, record, {
+  const accessError = await revokeOne(run, client, record, {
     operation: 'revokeAccessToken',
     token: record.accessToken,
-    headers,
     isRefreshTokenLeft,
   });
   const error = refreshError ?? (refreshToken === undefined ? accessError : undefined);
@@ -231,24 +221,21 @@ async function revoke(run: LogoutRun, record: SessionRecord, probe: Probe): Prom
 interface TokenRevocation {
   readonly operation: 'revokeAccessToken' | 'revokeRefreshToken';
   readonly token: Secret;
-  readonly headers?: Readonly<Record<string, string>>;
   /** Whether the refresh token may still be valid (default: true if the session has one). */
   readonly isRefreshTokenLeft?: boolean | undefined;
 }
 
 /** Revokes one token; returns the error when the server does not revoke it or cannot be reached. */
-async function revokeToken(
+async function revokeOne(
   run: LogoutRun,
   client: OAuthClient,
   record: SessionRecord,
-  { operation, token, headers = {}, isRefreshTokenLeft }: TokenRevocation,
+  { operation, token, isRefreshTokenLeft }: TokenRevocation,
 ): Promise<CliError | undefined> {
-  const request = revokeRequest(client, token);
   const sender = await run.send({ fresh: true });
-  const response = await sendTokenRequest(sender, request, timeoutSignal(30_000), headers).catch(sendErrorOf);
+  const failure = await revokeToken(sender, client, token, timeoutSignal(30_000)).catch(sendErrorOf);
   const detail = remainingTokens(record, isRefreshTokenLeft);
-  if (response instanceof HttpSendError) return noResponseError(response, operation, { detail });
-  const failure = decodeRevocation(response);
+  if (failure instanceof HttpSendError) return noResponseError(failure, operation, { detail });
   if (failure === undefined) return undefined;
   return tokenError(failure, {
     operation,
@@ -337,18 +324,16 @@ export async function revokeGrant(
   how: Revocation,
   { accessToken, refreshToken }: Pick<TokenGrant, 'accessToken' | 'refreshToken'>,
 ): Promise<boolean> {
-  // By docs/service.md S6.3 the revoked access token is also the bearer token of the request, and the refresh token is revoked with it.
+  // In query form the refresh token is revoked with its access token (docs/service.md S6.3). At other servers it may remain valid
+  // (RFC 7009 §2.1).
   const isSpecForm = how.client.tokenParams === 'query';
-  // At other servers the refresh token may remain valid after its access token was revoked (RFC 7009 §2.1).
   const tokens = isSpecForm || refreshToken === undefined ? [accessToken] : [refreshToken, accessToken];
-  const headers = isSpecForm ? { authorization: `Bearer ${accessToken.reveal()}` } : {};
   const signal = timeoutSignal(5_000);
   try {
     let isRevoked = true;
     for (const token of tokens) {
-      const request = revokeRequest(how.client, token);
-      const response = await sendTokenRequest(await sendTokens(how), request, signal, headers);
-      isRevoked &&= decodeRevocation(response) === undefined;
+      const failure = await revokeToken(await sendTokens(how), how.client, token, signal);
+      isRevoked &&= failure === undefined;
     }
     return isRevoked;
   } catch (error) {

@@ -5,7 +5,7 @@ import { fileErrorCode } from '../../platform/files.ts';
 import { createRunningTimeTimeoutSignal } from '../../platform/running-time-signal.ts';
 import { InsecureFileError } from '../../platform/secret-file.ts';
 import { timeoutSignal } from '../../platform/timeout-signal.ts';
-import { type OAuthClient, refreshRequest, scopeWords, type TokenGrant } from '../oauth/index.ts';
+import { type OAuthClient, scopeWords, type TokenGrant } from '../oauth/index.ts';
 import { updateAccount } from './account.ts';
 import { type RefreshSteps, refreshOnce } from './core.ts';
 import type { ErrorContext } from './errors.ts';
@@ -167,7 +167,7 @@ async function refreshFound(
   const errorContext = errorContextOf(run, client, found.record);
   const ended = rejectedRecord(found.record, cause, host.clock.now());
   const endedContext = endedContextOf(run, ended, errorContext);
-  const request = refreshRequest(client, found.record.refreshToken ?? ended.accessToken);
+  const refreshToken = found.record.refreshToken ?? ended.accessToken;
   let grant: TokenGrant | undefined;
   let failure: CliError | undefined;
   const steps: RefreshSteps<SessionRecord> = {
@@ -184,8 +184,8 @@ async function refreshFound(
       return written.kind === 'done';
     },
     send: async (keep) => {
-      const answer = await sendRefresh(run, request, {
-        ...{ errorContext, endedContext, deadline: run.deadline, sentAt, found, ended },
+      const answer = await sendRefresh(run, client, {
+        ...{ refreshToken, errorContext, endedContext, deadline: run.deadline, sentAt, found, ended },
         keep: async (next) => {
           reached(run, 'K7-read');
           await keep(next);

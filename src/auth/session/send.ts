@@ -1,22 +1,24 @@
 import type { CliError } from '../../base/errors.ts';
-import { type HttpResponse, HttpSendError, type HttpSender } from '../../platform/http-sender.ts';
+import type { Secret } from '../../base/secret.ts';
+import { HttpSendError } from '../../platform/http-sender.ts';
 import { createRunningTimeTimeoutSignal } from '../../platform/running-time-signal.ts';
 import {
   decodeTokenResponse,
+  isSuccessStatus,
+  type OAuthClient,
   type RawTokenResponse,
-  readContentType,
-  sendTokenRequest,
+  redeemRefreshToken,
   type TokenGrant,
-  type TokenRequest,
   type TokenResult,
 } from '../oauth/index.ts';
 import type { RefreshAnswer } from './core.ts';
 import { type ErrorContext, isServerFailure, joinDetails, noResponseError, tokenError } from './errors.ts';
-import { type FailpointObserver, reached } from './failpoints.ts';
+import { reached } from './failpoints.ts';
 import { recordOfResponse, renewedRecord, type SessionRecord } from './record.ts';
 import { type SessionRun, sendTokens } from './run.ts';
 
 export interface SendRefreshOptions {
+  readonly refreshToken: Secret;
   readonly errorContext: ErrorContext;
   /** For the error of a refused refresh token. */
   readonly endedContext: ErrorContext;
@@ -45,11 +47,11 @@ type SentRefresh =
 /** Sends the refresh token, and decodes the response. */
 export async function sendRefresh(
   run: Pick<SessionRun, 'send' | 'host' | 'onFailpoint'>,
-  request: TokenRequest,
+  client: OAuthClient,
   options: SendRefreshOptions,
 ): Promise<SentRefresh> {
   const { found, sentAt, ended, endedContext } = options;
-  const sent = await sendUntilAnswered(run, request, options);
+  const sent = await sendUntilAnswered(run, client, options);
   if (sent.kind === 'failed') return sent;
   const { raw, earlierFailure } = sent;
   const errorContext: ErrorContext = { ...options.errorContext, earlierFailure };
@@ -66,7 +68,7 @@ export async function sendRefresh(
       failure: tokenError(result, { ...errorContext, consequence: newTokenKept }),
     };
   // A malformed response with a success status may contain a grant.
-  const mayBeProcessed = found.inDoubt || isSuccessStatus(raw);
+  const mayBeProcessed = found.inDoubt || isSuccessStatus(raw.status);
   if (isInvalidGrant(result)) {
     const error = tokenError(result, { ...endedContext, earlierFailure });
     return { kind: 'ended', ended, error, mayBeProcessed };
@@ -88,6 +90,8 @@ type AnsweredRequest =
     }
   | { readonly kind: 'failed'; readonly error: CliError; readonly mayBeProcessed: boolean };
 
+const stages = { sending: 'K3-sending', answering: 'K6-answering', partial: 'K6-partial' } as const;
+
 /**
  * Sends a refresh request at most three times; it is repeated if the server certainly did not process it (it was not sent, or
  * the response is a complete 429). When it is not known whether the server processed the request, the same refresh token is
@@ -96,8 +100,8 @@ type AnsweredRequest =
  */
 async function sendUntilAnswered(
   run: Pick<SessionRun, 'send' | 'host' | 'onFailpoint'>,
-  request: TokenRequest,
-  { errorContext, deadline, found, sentAt, keep }: SendRefreshOptions,
+  client: OAuthClient,
+  { refreshToken, errorContext, deadline, found, sentAt, keep }: SendRefreshOptions,
 ): Promise<AnsweredRequest> {
   let unsent = 0;
   let doubtful = found.inDoubt ? 1 : 0;
@@ -109,18 +113,15 @@ async function sendUntilAnswered(
     const onComplete = async (response: RawTokenResponse): Promise<void> => {
       const isFirst = complete === undefined;
       complete = response;
-      if (!isFirst || !isSuccessStatus(response)) return;
+      if (!isFirst || !isSuccessStatus(response.status)) return;
       const answer = decodeTokenResponse({ ...response, contentType: '' });
       const next = recordOfResponse(found.record, answer, sentAt);
       if (next !== undefined) await keep(next);
     };
     try {
-      const send = observeResponse(await sendTokens(run), run, request, onComplete);
-      const raw = await sendTokenRequest(
-        send,
-        request,
-        AbortSignal.any([deadline, createRunningTimeTimeoutSignal(30_000)]),
-      );
+      const signal = AbortSignal.any([deadline, createRunningTimeTimeoutSignal(30_000)]);
+      const observer = { onStage: (stage: keyof typeof stages) => reached(run, stages[stage]), onBody: onComplete };
+      const raw = await redeemRefreshToken(await sendTokens(run), client, refreshToken, signal, observer);
       await onComplete(raw);
       const failure = `an earlier response to the same request had status ${raw.status}`;
       const earlierFailure = earlierThan(failure);
@@ -135,7 +136,7 @@ async function sendUntilAnswered(
     } catch (error) {
       if (!(error instanceof HttpSendError)) throw error;
       // The tokens are complete, so an error at the end of the body or of its connection has no effect.
-      if (complete !== undefined && isSuccessStatus(complete))
+      if (complete !== undefined && isSuccessStatus(complete.status))
         return { kind: 'answered', raw: complete, earlierFailure: firstFailure };
       const failure = `an earlier response to the same request was lost: ${error.message}`;
       const isOver = error.sent ? ++doubtful > 1 : ++unsent > 2;
@@ -157,66 +158,6 @@ async function sendUntilAnswered(
 function isInvalidGrant(result: TokenResult): boolean {
   return result.kind === 'refused' && result.error === 'invalid_grant';
 }
-
-function isSuccessStatus({ status }: Pick<RawTokenResponse, 'status'>): boolean {
-  return status >= 200 && status < 300;
-}
-
-/** Reports the response at the last byte of its Content-Length, because the end of the stream arrives milliseconds later. */
-function observeResponse(
-  send: HttpSender,
-  run: FailpointObserver,
-  { secrets }: TokenRequest,
-  onComplete: (response: RawTokenResponse) => Promise<void>,
-): HttpSender {
-  return async (url, init) => {
-    reached(run, 'K3-sending');
-    const response = await send(url, init);
-    reached(run, 'K6-answering');
-    const onText = (body: string): Promise<void> =>
-      onComplete({ status: response.status, contentType: readContentType(response, secrets), body });
-    return response.body === null ? response : { ...response, body: observeBody(response, response.body, run, onText) };
-  };
-}
-
-async function* observeBody(
-  { status, headers }: HttpResponse,
-  body: AsyncIterable<Uint8Array>,
-  run: FailpointObserver,
-  onText: (text: string) => Promise<void>,
-): AsyncGenerator<Uint8Array> {
-  // The Content-Length of a compressed body is not the length of the decompressed body.
-  const announced = headers.get('content-encoding') === null ? Number(headers.get('content-length') ?? -1) : -1;
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  try {
-    for await (const chunk of body) {
-      reached(run, 'K6-partial');
-      size += chunk.byteLength;
-      if (size <= bodyLimit) chunks.push(chunk);
-      if (size === announced && size <= bodyLimit) await onText(decodeText(chunks));
-      yield chunk;
-    }
-  } catch (error) {
-    // The last chunk or the end of the compression is missing, or the announced length is wrong, but the new tokens may be complete.
-    const text = decodeText(chunks);
-    if (size <= bodyLimit && hasNewTokens({ status, contentType: '', body: text })) await onText(text);
-    throw error;
-  }
-}
-
-function decodeText(chunks: readonly Uint8Array[]): string {
-  return Buffer.concat(chunks).toString('utf8');
-}
-
-/** Whether the text of an incomplete response is a complete grant, or has at least a new refresh token. */
-function hasNewTokens(response: RawTokenResponse): boolean {
-  const result = decodeTokenResponse(response);
-  return result.kind === 'granted' || (result.kind === 'malformed' && result.partial !== undefined);
-}
-
-/** The maximum length of a body that sendTokenRequest reads, in bytes. */
-const bodyLimit = 1024 * 1024;
 
 /** Text for the detail of the error of a refresh. */
 export const sessionKept = 'the session was kept';

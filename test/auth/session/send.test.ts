@@ -1,6 +1,5 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { refreshRequest } from '../../../src/auth/oauth/token.ts';
 import { listJournals } from '../../../src/auth/session/paths.ts';
 import { refreshSession } from '../../../src/auth/session/refresh.ts';
 import type { SessionRun } from '../../../src/auth/session/run.ts';
@@ -44,8 +43,8 @@ function silent() {
 it('the time of a command ends a request that is under way, and what became of it is not known', async () => {
   const [{ send, sent }, over] = [silent(), new AbortController()];
   const { run, record } = await sessionAt(origin);
-  const request = refreshRequest(client, new Secret('rt-1'));
-  const attempted = sendRefresh({ ...run, send }, request, {
+  const attempted = sendRefresh({ ...run, send }, client, {
+    refreshToken: new Secret('rt-1'),
     errorContext,
     endedContext: errorContext,
     deadline: over.signal,
