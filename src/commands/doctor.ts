@@ -278,8 +278,13 @@ async function probeCredentialStore(
 ): Promise<DoctorFinding> {
   const { host, prompts, output } = context;
   const value = Buffer.from(host.random(16)).toString('hex');
-  if (settings.values.credential_store === 'file')
-    return probeCredentialFolder(profilePaths(host.folders.state, settings.profileName), value);
+  if (settings.values.credential_store === 'file') {
+    const place = profilePaths(host.folders.state, settings.profileName);
+    // Nothing is written to a folder that another user can change.
+    if (checkStateFolder(host.folders.state, place).status === 'failed')
+      return { id: 'credential-file', status: 'skipped', observed: 'the state folder cannot be used' };
+    return probeCredentialFolder(place, value);
+  }
   return probeKeychain({
     keychain: host.keychain,
     fileStoreCommand: commandFor(settings.profile, 'config set credential_store file'),

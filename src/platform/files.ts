@@ -160,8 +160,16 @@ export function readTextIfReadable(path: string): string | undefined {
 /** The command that moves a file, folder or link away without replacing anything. */
 export function formatMoveCommand(path: string): string {
   const target = (number: number): string => `${path}.damaged${number === 1 ? '' : `-${number}`}`;
+  const exists = (number: number): boolean => {
+    try {
+      return lstatSync(target(number), { throwIfNoEntry: false }) !== undefined;
+    } catch {
+      // The folder is a symbolic link to itself, or cannot be entered.
+      return false;
+    }
+  };
   let number = 1;
-  while (lstatSync(target(number), { throwIfNoEntry: false }) !== undefined) number += 1;
+  while (exists(number)) number += 1;
   return `\`mv ${quoteShellArg(path)} ${quoteShellArg(target(number))}\``;
 }
 

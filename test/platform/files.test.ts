@@ -19,6 +19,7 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 
 import {
   createFileWithReservedSpace,
   ensureFolder,
+  formatMoveCommand,
   readBytesIfPresent,
   readTextIfPresent,
   readTextIfReadable,
@@ -231,4 +232,11 @@ describe.skipIf(!canMount)('a disk', () => {
   it('that is read-only fails and leaves nothing behind', async () => {
     expect(await run('readonly', 'mount -o remount,ro "$1" && cd "$1" &&')).toEqual(['EROFS', 'EROFS', []]);
   });
+});
+
+it('the command that moves a file away is made also in a folder that is a link to itself', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'cloudctl-loop-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  symlinkSync(join(folder, 'loop'), join(folder, 'loop'));
+  expect(formatMoveCommand(join(folder, 'loop', 'config.json'))).toContain('config.json.damaged');
 });

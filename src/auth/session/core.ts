@@ -89,7 +89,10 @@ async function store<R extends Journaled>(
   reached(steps, 'K9-storing');
   try {
     // Another process has changed the store after it was read, so the stored record is the current one.
-    if (!(await steps.write(next))) return (await steps.read()) ?? next;
+    if (!(await steps.write(next))) {
+      await entry.remove();
+      return (await steps.read()) ?? next;
+    }
   } catch (error) {
     await steps.onUnstored(error, isKept);
     return next;

@@ -17,6 +17,7 @@ import {
 import type { LoginRequest, ScopePolicy } from './authorize.ts';
 import { noResponseError, tokenError } from './errors.ts';
 import type { RetryCommands } from './hints.ts';
+import { revokeGrant } from './logout.ts';
 import { type SessionRun, sendTokens } from './run.ts';
 
 export interface GrantContext {
@@ -142,6 +143,10 @@ export async function exchangeCode(
       const deadline = timeoutSignal(30_000, signal);
       const result = await redeemCode(await sendTokens(run), client, exchange, deadline);
       if (result.kind === 'granted') return result.grant;
+      // Tokens of a response that is otherwise no valid grant would stay valid.
+      const partial = result.kind === 'malformed' ? result.partial : undefined;
+      if (partial?.accessToken !== undefined)
+        await revokeGrant({ ...run, client }, { ...partial, accessToken: partial.accessToken });
       const { authOrigin: origin, tokenParams } = client;
       throw tokenError(result, {
         operation: 'exchange',

@@ -10,6 +10,7 @@ import { type OAuthClient, revokeToken, type TokenGrant } from '../oauth/index.t
 import { removeAccountFile } from './account.ts';
 import { noResponseError, revokeInPanelHint, tokenError } from './errors.ts';
 import { refusedHints } from './hints.ts';
+import type { Newest } from './journal.ts';
 import { existingKeychainAccount, profilePaths } from './paths.ts';
 import { decodeRecord, isExpiryKnown, type SessionRecord } from './record.ts';
 import {
@@ -28,6 +29,7 @@ import {
   removeLeftovers,
   removeProfileFiles,
   requireAvailable,
+  unlessFailed,
 } from './store.ts';
 import { readNewest } from './stored.ts';
 
@@ -145,7 +147,7 @@ type RevocationOutcome =
 export async function logOut(run: LogoutRun, local: boolean, probe: Probe = probeAcceptance): Promise<LogoutOutcome> {
   if (!local) run.requireSafe();
   const lock = await run.lock();
-  let deleted: 'nothing' | 'damaged' | SessionRecord;
+  let deleted: 'nothing' | 'damaged' | Newest<SessionRecord>;
   try {
     deleted = await run.store.withItems((items) => deleteSession(run, items), lock);
     removeAccount(run);
@@ -160,12 +162,12 @@ export async function logOut(run: LogoutRun, local: boolean, probe: Probe = prob
 async function deleteSession(
   { store, host }: LogoutRun,
   items: OpenStore,
-): Promise<'nothing' | 'damaged' | SessionRecord> {
+): Promise<'nothing' | 'damaged' | Newest<SessionRecord>> {
   const item = requireAvailable(await items.read('credential'), store.profile);
   if (item.kind === 'absent') return 'nothing';
   const stored = decodeRecord(item.value.reveal());
   // The newest record is revoked, because the tokens of older records are already invalid.
-  const newest = stored === undefined ? undefined : (await readNewest(store, stored)).record;
+  const newest = stored === undefined ? undefined : await readNewest(store, stored);
   requireAvailable(await items.remove('credential'), store.profile);
   if (stored !== undefined)
     await store
@@ -176,15 +178,26 @@ async function deleteSession(
   return newest ?? 'damaged';
 }
 
+/** Both files are for display only, so that one that cannot be removed must not keep the tokens from being revoked. */
 function removeAccount({ host, settings }: LogoutRun): void {
-  removeCachedCompletionNames(host.folders.state, settings.profileName);
-  removeAccountFile(host.folders.config, settings.profileName);
+  unlessFailed(() => removeCachedCompletionNames(host.folders.state, settings.profileName));
+  unlessFailed(() => removeAccountFile(host.folders.config, settings.profileName));
 }
 
 /** Revokes the tokens of a session that was deleted on this machine, and checks that the access token is refused. */
-async function revokeDeleted(run: LogoutRun, record: SessionRecord, probe: Probe): Promise<RevocationOutcome> {
+async function revokeDeleted(
+  run: LogoutRun,
+  { record, inDoubt }: Newest<SessionRecord>,
+  probe: Probe,
+): Promise<RevocationOutcome> {
   try {
-    return await revoke(run, record, probe);
+    // A refresh without a response may have issued tokens that only the server knows.
+    const mayHaveOthers = inDoubt && (await probe(run, record).catch(cliErrorOf)) !== 'accepted';
+    const outcome = await revoke(run, record, probe);
+    if (!mayHaveOthers || outcome.kind === 'unproven') return outcome;
+    const detail = `the session was deleted on this machine; the response to its last refresh at ${record.authOrigin} never arrived`;
+    const parts = { detail, hint: revokeInPanelHint };
+    return { kind: 'unproven', error: new CliError('api_error', 'the server may have issued other tokens', parts) };
   } catch (error) {
     const { code, message } = cliErrorOf(error);
     const parts = { detail: remainingTokens(record), hint: revokeInPanelHint, cause: error };

@@ -181,6 +181,7 @@ async function refreshFound(
     write: async (next) => {
       const written = await writeIfCurrent(run, items, next, found.record);
       if (isUnavailable(written)) throw new StoreFailure(written);
+      if (written.kind === 'superseded') await revokeUnwanted(run, items, client, next);
       return written.kind === 'done';
     },
     send: async (keep) => {
@@ -270,6 +271,18 @@ export async function writeIfCurrent(
   const stored = item.kind === 'found' ? decodeRecord(item.value.reveal()) : undefined;
   if (stored !== undefined && isSameRecord(stored, next)) return { kind: 'done' };
   return canReplace(stored, sent) ? writeRecord(store, items, next) : { kind: 'superseded' };
+}
+
+/** A grant for a session that was meanwhile removed, or replaced by a login, is of no use to anybody. */
+async function revokeUnwanted(
+  run: SessionRun,
+  items: OpenStore,
+  client: OAuthClient,
+  next: SessionRecord,
+): Promise<void> {
+  const item = await items.read('credential');
+  const stored = item.kind === 'found' ? decodeRecord(item.value.reveal()) : undefined;
+  if (item.kind !== 'unavailable' && stored?.sid !== next.sid) await revokeGrant({ ...run, client }, next);
 }
 
 /**

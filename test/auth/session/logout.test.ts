@@ -1,4 +1,5 @@
-import { existsSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { OAuthClient } from '../../../src/auth/oauth/token.ts';
 import { readAccount, storeAccount } from '../../../src/auth/session/account.ts';
@@ -17,7 +18,7 @@ import { errorText } from '../../fixtures/error-text.ts';
 import { closedOrigin, type RequestHandler, reply, serverFor } from '../../fixtures/fake-server.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { type TestHost, testHost } from '../../fixtures/host.ts';
-import { seedSession, sessionRun, settingsOf } from '../../fixtures/session.ts';
+import { beginRefresh, seedSession, sessionRun, settingsOf } from '../../fixtures/session.ts';
 import { callApi, refreshWith, sandboxFor } from '../../sandbox/requests.ts';
 
 type Probe = NonNullable<Parameters<typeof logOut>[2]>;
@@ -43,6 +44,32 @@ describe('a logout', () => {
     expect(existsSync(place.credentialFile)).toBe(false);
     expect((await callApi(sandbox, grant.access_token, 'GET', '/v2/actions')).status).toBe(404);
     expect((await refreshWith(sandbox, grant.refresh_token)).status).toBe(400);
+  });
+
+  it('revokes although the account file cannot be removed', async () => {
+    const [host, sandbox] = [testHost(), await sandboxFor()];
+    const { grant } = await seedSession(host, sandbox);
+    mkdirSync(join(host.folders.config, 'accounts', 'default.json', 'full'), { recursive: true });
+    expect(await logOut(runOf(host, sandbox), false)).toEqual({ kind: 'revoked' });
+    expect((await callApi(sandbox, grant.access_token, 'GET', '/v2/actions')).status).toBe(404);
+  });
+
+  it('in doubt, with tokens that only the server knows, is not proven', async () => {
+    const [host, sandbox] = [testHost(), await sandboxFor()];
+    const { grant, record } = await seedSession(host, sandbox);
+    const run = runOf(host, sandbox);
+    (await beginRefresh(run.store, host, record)).close();
+    await refreshWith(sandbox, grant.refresh_token);
+    const outcome = await logOut(run, false);
+    expectGolden('auth', outcome.kind === 'unproven' ? stable(errorText(outcome.error), sandbox) : outcome.kind);
+  });
+
+  it('in doubt, but never processed, is proven', async () => {
+    const [host, sandbox] = [testHost(), await sandboxFor()];
+    const { record } = await seedSession(host, sandbox);
+    const run = runOf(host, sandbox);
+    (await beginRefresh(run.store, host, record)).close();
+    expect(await logOut(run, false)).toEqual({ kind: 'revoked' });
   });
 
   it('deletes before anything is sent', async () => {
@@ -336,3 +363,7 @@ describe('the revocation of a grant that is not stored', () => {
     await expect(revokeAndThrow(revocationAt(origin, 'query'), grant, bug)).rejects.toBe(bug);
   });
 });
+
+function stable(text: string, { ready }: SandboxServers): string {
+  return text.replaceAll(ready.auth_url, 'http://SERVER');
+}

@@ -1,6 +1,7 @@
 import fs, { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import type { Failpoint } from '../../../src/auth/session/failpoints.ts';
 import { beginEntry, findNewest } from '../../../src/auth/session/journal.ts';
 import { logOut } from '../../../src/auth/session/logout.ts';
 import { listJournals, profilePaths } from '../../../src/auth/session/paths.ts';
@@ -526,6 +527,16 @@ describe('a signal', () => {
 });
 
 describe('other commands at the same time', () => {
+  it('a grant for a session that was meanwhile removed is revoked', async () => {
+    const { server, machine } = await keychainMachine();
+    const onFailpoint = (point: Failpoint): void => {
+      if (point === 'K7-read') machine.items.clear();
+    };
+    await expect(refreshSession({ ...machine.run, onFailpoint }, due)).rejects.toMatchObject({ code: 'not_logged_in' });
+    expect(server.seen.at(-1)).toBe('/v1/oauth/revoke');
+    expect(machine.traces()).toEqual([]);
+  });
+
   it('a logout between a refusal and the lock is not undone', async () => {
     const { server, machine } = await keychainMachine();
     const lock = async () => {
