@@ -41,6 +41,7 @@ import type { CommandContext } from '../context.ts';
 import { findOpener } from '../platform/browser.ts';
 import { detectBrowserEnvironment } from '../platform/browser-environment.ts';
 import { requireHome } from '../platform/folders.ts';
+import { requireOwnFolder } from '../platform/own-folder.ts';
 import { proxyFor } from '../platform/proxy.ts';
 import { trustOf } from '../platform/trust.ts';
 import { findUnsafeEnvironmentVariable } from '../platform/unsafe-environment-variable.ts';
@@ -281,8 +282,8 @@ async function probeCredentialStore(
   if (settings.values.credential_store === 'file') {
     const place = profilePaths(host.folders.state, settings.profileName);
     // Nothing is written to a folder that another user can change.
-    if (checkStateFolder(host.folders.state, place).status === 'failed')
-      return { id: 'credential-file', status: 'skipped', observed: 'the state folder cannot be used' };
+    if (isOfOthers(host.folders.state) || isOfOthers(place.folder))
+      return { id: 'credential-file', status: 'skipped', observed: 'the state folder is not of this user alone' };
     return probeCredentialFolder(place, value);
   }
   return probeKeychain({
@@ -351,4 +352,13 @@ function profileEndpoints({ values }: ResolvedProfileSettings): readonly DoctorE
 async function checkCallbackPorts({ values }: ResolvedProfileSettings): Promise<readonly DoctorFinding[]> {
   const callbacks = (values.callback_urls ?? []).map(parseCallback);
   return checkLoginCallbackPorts(callbacks, await probeCallbackPorts(callbacks));
+}
+
+function isOfOthers(folder: string): boolean {
+  try {
+    requireOwnFolder(folder);
+    return false;
+  } catch {
+    return true;
+  }
 }

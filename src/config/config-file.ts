@@ -12,7 +12,7 @@ import {
   writeFileAtomically,
 } from '../platform/files.ts';
 import { isInNoHome } from '../platform/folders.ts';
-import { requireFolderOwner, requireUnplantedFile } from '../platform/own-folder.ts';
+import { formatAccessCommand, requireFolderOwner, requireUnplantedFile } from '../platform/own-folder.ts';
 import { decodeProfile, isProfileName, isProfileSettingKey, type Profile, profileNameRule } from './profile.ts';
 
 /** The decoded config.json; `raw` also contains keys of newer versions, so that they are not lost when the file is written. */
@@ -138,7 +138,7 @@ function readConfigText(folder: string): string | undefined {
     const reason = error instanceof Error ? error.message : String(error);
     throw new CliError('config_invalid', `could not read ${path}`, {
       detail: reason,
-      hint: 'set CLOUDCTL_CONFIG_DIR to a folder that you can read',
+      hint: formatAccessCommand(error) ?? 'set CLOUDCTL_CONFIG_DIR to a folder that you can read',
     });
   }
   if (bytes === undefined) {
@@ -173,7 +173,7 @@ function writeConfig(folder: string, json: JsonRecord): void {
   } catch (error) {
     throw storageError(`could not write ${path}`, error, {
       detail: `${error instanceof Error ? error.message : String(error)}; the file is unchanged`,
-      elsewhere: 'set CLOUDCTL_CONFIG_DIR to a folder that you can write to',
+      elsewhere: formatAccessCommand(error) ?? 'set CLOUDCTL_CONFIG_DIR to a folder that you can write to',
     });
   }
 }

@@ -81,6 +81,8 @@ export interface ProfileReference {
   readonly isTokenOnly?: true;
   /** The variables that replace servers or the application of a stored profile, to which its session is then not sent. */
   readonly replacedBy?: readonly string[];
+  /** The options that do so, each in backquotes. */
+  readonly typedServers?: readonly string[];
 }
 
 /** The words that select the profile in a suggested command; empty if a command without `--profile` selects it. */
@@ -149,7 +151,7 @@ export function resolveProfileSettings(input: ProfileSettingsInput): ResolvedPro
   if (accessToken !== undefined && !/^[\x21-\x7e]+$/.test(accessToken))
     throw usageError(
       'CLOUDCTL_ACCESS_TOKEN is not visible ASCII text',
-      'set the variable to the access token alone: `export CLOUDCTL_ACCESS_TOKEN="$(cloudctl auth token)"`',
+      'set the variable to the access token alone, or use the session of the profile: `unset CLOUDCTL_ACCESS_TOKEN`',
     );
   const isAccessTokenIgnored = accessToken !== undefined && input.profile !== undefined;
   // The parser of each key has checked its value, either here or when config.json was read.
@@ -183,15 +185,24 @@ function tokenOnly({ auth_url, base_url, client_id }: Profile): Pick<ProfileRefe
 function replacedBy(
   stored: Profile | undefined,
   { env, overrides }: ProfileSettingsInput,
-): Pick<ProfileReference, 'replacedBy'> {
-  const names = (['auth_url', 'base_url', 'client_id'] as const).flatMap((key) => {
+): Pick<ProfileReference, 'replacedBy' | 'typedServers'> {
+  const keys = ['auth_url', 'base_url', 'client_id'] as const;
+  const typed = keys.flatMap((key) => {
+    const { option, text = '' } = overrides?.[key] ?? {};
+    const parsed = profileSettingSpecs[key].parse(text);
+    return option === undefined || (parsed.ok && parsed.value === stored?.[key]) ? [] : [`\`${option}\``];
+  });
+  const names = keys.flatMap((key) => {
     const { variable = '', parse } = profileSettingSpecs[key];
     const text = normalizeEnvironmentVariableValue(env[variable]);
     if (text === undefined || overrides?.[key] !== undefined || stored?.[key] === undefined) return [];
     const parsed = parse(text);
     return parsed.ok && parsed.value === stored[key] ? [] : [variable];
   });
-  return names.length === 0 ? {} : { replacedBy: names };
+  return {
+    ...(names.length === 0 ? {} : { replacedBy: names }),
+    ...(typed.length === 0 || stored === undefined ? {} : { typedServers: typed }),
+  };
 }
 
 /** Throws `profile_unknown` if the user selected the profile by name but config.json does not contain it. */

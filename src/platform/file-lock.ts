@@ -10,6 +10,7 @@ import {
   listAvailableFileLockMechanisms,
   writeLockKindToFile,
 } from './lock-kind.ts';
+import { formatAccessCommand } from './own-folder.ts';
 
 export interface HeldFileLock {
   /**
@@ -118,6 +119,8 @@ function busyError(path: string, waitMs: number): CliError {
 function lockError(path: string, error: unknown): CliError {
   const reason = error instanceof Error ? error.message : String(error);
   return storageError(`could not lock a file in ${dirname(path)}: ${reason}`, error, {
-    elsewhere: 'set CLOUDCTL_CONFIG_DIR and CLOUDCTL_STATE_DIR to folders that you own on a local disk',
+    elsewhere:
+      formatAccessCommand(error) ??
+      'set CLOUDCTL_CONFIG_DIR and CLOUDCTL_STATE_DIR to folders that you own on a local disk',
   });
 }

@@ -46,6 +46,22 @@ export function requireUnplantedFile(folder: string, { uid }: Stats): void {
   if (user !== undefined && !isTrustedOwner(uid, user)) requireOwnFolder(folder);
 }
 
+/**
+ * The command after which the user can reach and change what a call of the operating system was refused, in backquotes; undefined
+ * if another user has to allow it, or if the reason is another one.
+ */
+export function formatAccessCommand(error: unknown): string | undefined {
+  if (!(error instanceof Error && 'code' in error && error.code === 'EACCES' && 'path' in error)) return undefined;
+  const user = process.geteuid?.();
+  let command: string | undefined;
+  visitPath(String(error.path), (at, file) => {
+    const isClosed = file?.isDirectory() === true && file.uid === user && (file.mode & 0o700) !== 0o700;
+    if (isClosed) command = `\`chmod u+rwx ${quoteShellArg(at)}\``;
+    return isClosed || file === undefined ? 'stop' : 'continue';
+  });
+  return command;
+}
+
 function foreignFolderError(folder: string, owner: number): CliError {
   return new CliError('config_invalid', `the folder ${folder} belongs to another user (uid ${owner})`, {
     hint: 'set CLOUDCTL_CONFIG_DIR and CLOUDCTL_STATE_DIR to folders that you own',

@@ -127,8 +127,7 @@ interface FileFacts {
 }
 
 function requireSecret(path: string, file: FileFacts): void {
-  if (!file.isFile())
-    throw new InsecureFileError(`${path} is not a regular file`, `move it away: ${formatMoveCommand(path)}`);
+  if (!file.isFile()) throw irregularFileError(path);
   // Windows has no user IDs and mode bits to check.
   const user = process.geteuid?.();
   if (user === undefined) return;
@@ -147,7 +146,7 @@ function requireSecret(path: string, file: FileFacts): void {
 function requireRegularFile(path: string): void {
   const target = lstatSync(path, { throwIfNoEntry: false });
   if (target?.isSymbolicLink() === true) throw symbolicLinkError(path);
-  if (target !== undefined && !target.isFile()) throw new Error(`${path} is not a regular file`);
+  if (target !== undefined && !target.isFile()) throw irregularFileError(path);
 }
 
 /**
@@ -169,6 +168,10 @@ function requireSameMount(path: string, probe: string): void {
       `mount the folder of the file instead: ${dirname(path)}`,
     );
   }
+}
+
+function irregularFileError(path: string): InsecureFileError {
+  return new InsecureFileError(`${path} is not a regular file`, `move it away: ${formatMoveCommand(path)}`);
 }
 
 function symbolicLinkError(path: string): InsecureFileError {

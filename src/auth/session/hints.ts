@@ -168,8 +168,10 @@ export function requireBinding(settings: ResolvedProfileSettings, config: Config
   });
 }
 
-function setupHint({ profile }: ResolvedProfileSettings, others: readonly string[]): string {
+function setupHint({ profile }: ResolvedProfileSettings, loggedIn: readonly string[]): string {
   const setup = `set up the profile: ${commandFor(profile, 'auth setup')}`;
+  // The profile itself may have the account of a login before its settings were removed.
+  const others = loggedIn.filter((name) => name !== profile.name);
   const [first, ...more] = others;
   if (first === undefined) return setup;
   return more.length === 0

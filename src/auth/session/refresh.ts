@@ -2,6 +2,7 @@ import { CliError } from '../../base/errors.ts';
 import { storageError } from '../../base/storage-error.ts';
 import { deferSignals } from '../../platform/defer-signals.ts';
 import { fileErrorCode } from '../../platform/files.ts';
+import { formatAccessCommand } from '../../platform/own-folder.ts';
 import { createRunningTimeTimeoutSignal } from '../../platform/running-time-signal.ts';
 import { InsecureFileError } from '../../platform/secret-file.ts';
 import { timeoutSignal } from '../../platform/timeout-signal.ts';
@@ -237,7 +238,8 @@ function noSpaceError(error: unknown): CliError {
   const detail = `${reason}; nothing was sent, and the session was kept`;
   if (error instanceof InsecureFileError)
     return new CliError('keychain_unavailable', message, { detail, hint: error.hint, cause: error });
-  const elsewhere = 'make the state folder writable for your user, then run the command again';
+  const elsewhere =
+    formatAccessCommand(error) ?? 'set CLOUDCTL_STATE_DIR to a folder that you can write to, then log in again';
   return storageError(message, error, { detail, elsewhere });
 }
 

@@ -2,11 +2,12 @@ import { join } from 'node:path';
 import { CliError } from '../../base/errors.ts';
 import { isJsonRecord, readStringField, tryParseJson } from '../../base/json.ts';
 import { Secret } from '../../base/secret.ts';
+import { isDiskFull } from '../../base/storage-error.ts';
 import { commandFor, type ProfileReference, type ResolvedProfileSettings } from '../../config/settings.ts';
 import type { HeldFileLock } from '../../platform/file-lock.ts';
 import { ensureFolder, fileErrorCode, listFolder, removeFileDurably } from '../../platform/files.ts';
 import type { HostSystem, Keychain, KeychainUnavailable } from '../../platform/host.ts';
-import { requireOwnFolder } from '../../platform/own-folder.ts';
+import { formatAccessCommand, requireOwnFolder } from '../../platform/own-folder.ts';
 import {
   InsecureFileError,
   readSecretBytes,
@@ -232,8 +233,13 @@ function catchFileErrors<T>(work: () => T): T | StoreUnavailable {
 /** The error of a file as the failure of a store. */
 export function fileUnavailable(error: unknown): StoreUnavailable {
   const reason = error instanceof Error ? error.message : String(error);
-  const hint = error instanceof InsecureFileError ? { hint: error.hint } : {};
-  return { kind: 'unavailable', why: 'file', reason, ...hint, cause: error };
+  const hint = hintOfFile(error);
+  return { kind: 'unavailable', why: 'file', reason, ...(hint === undefined ? {} : { hint }), cause: error };
+}
+
+function hintOfFile(error: unknown): string | undefined {
+  if (error instanceof InsecureFileError) return error.hint;
+  return isDiskFull(error) ? 'free disk space, then run the command again' : formatAccessCommand(error);
 }
 
 /** Throws `keychain_unavailable` for a store that failed, so that callers do not treat it as an empty store. */
@@ -300,7 +306,7 @@ const storeErrorTexts: Readonly<Record<StoreUnavailable['why'], StoreErrorText>>
   },
   file: {
     message: 'could not use the credential file',
-    hint: 'make the state folder writable for your user',
+    hint: 'set CLOUDCTL_STATE_DIR to a folder that you can write to, then log in again',
   },
 };
 

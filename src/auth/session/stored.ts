@@ -91,14 +91,19 @@ export function requireSession(stored: StoredSession, profile: ProfileReference,
     case 'elsewhere':
       throw new CliError('not_logged_in', `profile "${profile.name}" is logged in to other servers`, {
         detail: `the stored session belongs to ${known.record.authOrigin} and ${known.record.baseOrigin}, and is not sent to other servers`,
-        hint:
-          profile.replacedBy === undefined
-            ? 'log in with another profile: `cloudctl auth login --profile NAME`'
-            : `use the servers of the profile: \`unset ${profile.replacedBy.join(' ')}\``,
+        hint: hintOfOtherServers(profile),
       });
     default:
       return known satisfies never;
   }
+}
+
+/** Only a session of a profile whose stored servers were changed needs a new login. */
+function hintOfOtherServers(profile: ProfileReference): string {
+  const { replacedBy, typedServers } = profile;
+  if (typedServers !== undefined) return `use the servers of the profile: remove ${typedServers.join(' and ')}`;
+  if (replacedBy !== undefined) return `use the servers of the profile: \`unset ${replacedBy.join(' ')}\``;
+  return `log in to the servers of the profile: ${loginCommand(profile)}`;
 }
 
 export function requireRecord(stored: StoredSession, profile: ProfileReference, location: string): SessionRecord {
