@@ -22,9 +22,7 @@ export interface Profile {
 }
 
 export type ProfileSettingKey = keyof Profile;
-export type ProfileParseResult<T> =
-  | { readonly ok: true; readonly value: T }
-  | { readonly ok: false; readonly reason: string };
+type ProfileParseResult<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly reason: string };
 
 interface ProfileSettingSpec {
   readonly description: string;

@@ -68,7 +68,7 @@ export function forgetSandbox(stateFolder: string, place: SandboxUrlsAndCredenti
   if (left.length < known.length) writeConnections(stateFolder, left);
 }
 
-export interface SandboxAdminAccess {
+interface SandboxAdminAccess {
   readonly adminUrl: string;
   readonly adminToken: string;
 }

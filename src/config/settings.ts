@@ -49,7 +49,7 @@ export function findBinding(settings: Pick<ResolvedProfileSettings, 'values'>): 
 }
 
 /** Where the access token of a command comes from. */
-export type AccessTokenSource = 'variable' | 'command' | 'session';
+type AccessTokenSource = 'variable' | 'command' | 'session';
 
 /** CLOUDCTL_ACCESS_TOKEN precedes the token command of the profile, which precedes its stored session. */
 export function accessTokenSource({
@@ -110,7 +110,7 @@ export type ProfileSettingsFromOptions = Readonly<
   Partial<Record<ProfileSettingKey, { readonly option: string; readonly text: string }>>
 >;
 
-export interface ProfileSettingsInput {
+interface ProfileSettingsInput {
   readonly env: ProcessEnvironment;
   readonly config: ConfigFile;
   readonly profile?: string | undefined;

@@ -5,12 +5,12 @@ import { browserBlockedPorts } from './blocked-ports.ts';
  * `reason` completes the sentence "<setting> is …", for example "a URL with a path". The reason never contains the user name,
  * password or query of the URL.
  */
-export interface RejectedUrl {
+interface RejectedUrl {
   readonly ok: false;
   readonly reason: string;
 }
 
-export interface ParsedOrigin {
+interface ParsedOrigin {
   readonly ok: true;
   /** Scheme, host and port in normalized form, without a trailing slash. */
   readonly origin: string;
@@ -32,7 +32,7 @@ export function parseOrigin(text: string): ParsedOrigin | RejectedUrl {
 }
 
 /** A callback URL on this machine, to which the authorization server redirects the browser. */
-export interface ConfiguredCallbackUrl {
+interface ConfiguredCallbackUrl {
   /** The callback URL as configured, because a redirect URI is compared as text (RFC 6749 §3.1.2.3). */
   readonly href: string;
   readonly hostname: string;

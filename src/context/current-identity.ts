@@ -8,7 +8,7 @@ import type { CommandContext } from '../context.ts';
 import { runUntilSignal } from '../platform/until-signal.ts';
 
 /** How a batch waits when the server refuses a request because of its rate limit. */
-export interface RateLimitWaitOptions {
+interface RateLimitWaitOptions {
   /** The longest time in milliseconds that a request waits when the rate limit is reached. */
   readonly maxWait: number;
   /** Called before each wait for the rate limit. @param ms milliseconds */

@@ -1,9 +1,9 @@
 import { commandFor, type ProfileReference } from '../../config/settings.ts';
 import type { BrowserEnvironment } from '../../platform/browser-environment.ts';
 import type { UnsafeEnvironmentVariable } from '../../platform/unsafe-environment-variable.ts';
-import type { DoctorFinding } from './finding.ts';
+import type { Finding } from './finding.ts';
 
-export interface BrowserEnvironmentFacts {
+export interface BrowserFacts {
   readonly runtime: BrowserEnvironment;
   /** Whether standard error is a terminal. */
   readonly isTerminal: boolean;
@@ -18,16 +18,10 @@ export interface BrowserEnvironmentFacts {
  * Checks how a login opens the sign-in page. The check of the browser never fails, because a login always prints the
  * authorization URL.
  */
-export function checkBrowser({
-  runtime,
-  isTerminal,
-  browser,
-  opener,
-  profile,
-}: BrowserEnvironmentFacts): DoctorFinding {
+export function checkBrowser({ runtime, isTerminal, browser, opener, profile }: BrowserFacts): Finding {
   const id = 'browser';
   const paste = commandFor(profile, 'auth login --paste');
-  const warn = (observed: string, hint: string): DoctorFinding => ({ id, status: 'warning', observed, hint });
+  const warn = (observed: string, hint: string): Finding => ({ id, status: 'warning', observed, hint });
   if (runtime.ci)
     return warn('CI is set: a login opens no browser', 'open the printed URL in any browser, or unset CI');
   if (!isTerminal)
@@ -49,13 +43,10 @@ export function checkBrowser({
 }
 
 /** Whether the browser of the user can reach a port of this machine. */
-export function checkBrowserPortReachability({
-  runtime,
-  profile,
-}: Pick<BrowserEnvironmentFacts, 'runtime' | 'profile'>): DoctorFinding {
+export function checkSurroundings({ runtime, profile }: Pick<BrowserFacts, 'runtime' | 'profile'>): Finding {
   const id = 'surroundings';
   const paste = commandFor(profile, 'auth login --paste');
-  const warn = (observed: string, hint: string): DoctorFinding => ({ id, status: 'warning', observed, hint });
+  const warn = (observed: string, hint: string): Finding => ({ id, status: 'warning', observed, hint });
   if (runtime.codespaces) return warn('codespace: your browser cannot reach its ports', `use ${paste}`);
   if (runtime.ssh !== undefined)
     return warn(
@@ -69,12 +60,12 @@ export function checkBrowserPortReachability({
 }
 
 /** Checks the environment variables that prevent a login or change how requests are sent. */
-export function checkEnvironmentVariables(
+export function checkEnvironment(
   hazard: UnsafeEnvironmentVariable | undefined,
   accessToken: boolean,
   proxies: readonly { readonly origin: string; readonly proxy: string }[],
-): readonly DoctorFinding[] {
-  const safe: DoctorFinding =
+): readonly Finding[] {
+  const safe: Finding =
     hazard === undefined
       ? { id: 'environment', status: 'ok', observed: 'no variable exposes secrets or weakens TLS' }
       : {
@@ -83,7 +74,7 @@ export function checkEnvironmentVariables(
           observed: `${hazard.variable}=${hazard.value} ${hazard.why}`,
           hint: `\`unset ${hazard.variable}\``,
         };
-  const token: readonly DoctorFinding[] = accessToken
+  const token: readonly Finding[] = accessToken
     ? [
         {
           id: 'access-token',
@@ -94,7 +85,7 @@ export function checkEnvironmentVariables(
       ]
     : [];
   const through = proxies.map(
-    ({ origin, proxy }): DoctorFinding => ({
+    ({ origin, proxy }): Finding => ({
       id: 'proxy',
       status: 'ok',
       observed: `requests to ${origin} use the proxy ${proxy}`,

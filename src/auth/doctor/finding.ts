@@ -3,10 +3,10 @@ import { sanitizeLine } from '../../base/sanitize.ts';
 import { countOf } from '../../base/text.ts';
 
 /** The result of one check of `cloudctl doctor`. */
-export interface DoctorFinding {
+export interface Finding {
   /** The id of the check, which never changes, so that scripts can use it. */
   readonly id: string;
-  readonly status: DoctorStatus;
+  readonly status: Status;
   /** What the check observed, as text without any secret. */
   readonly observed: string;
   /** One action. */
@@ -14,27 +14,27 @@ export interface DoctorFinding {
 }
 
 /** `failed`: a login would fail. `warning`: a login works, but differently. `skipped`: an earlier check failed. */
-export type DoctorStatus = 'ok' | 'warning' | 'failed' | 'skipped';
+type Status = 'ok' | 'warning' | 'failed' | 'skipped';
 
 export interface DoctorReport {
   /** Whether no check has failed. */
   readonly ok: boolean;
-  readonly findings: readonly DoctorFinding[];
+  readonly findings: readonly Finding[];
 }
 
-export function createDoctorReport(findings: readonly DoctorFinding[]): DoctorReport {
+export function doctorReport(findings: readonly Finding[]): DoctorReport {
   return { ok: findings.every(({ status }) => status !== 'failed'), findings };
 }
 
 /** The finding of a check that threw an error. */
-export function buildFailedDoctorFinding(id: string, { message, detail, hint }: CliError): DoctorFinding {
+export function failedFinding(id: string, { message, detail, hint }: CliError): Finding {
   const observed = sanitizeLine(detail === undefined ? message : `${message}: ${detail}`);
   return { id, status: 'failed', observed, ...(hint === undefined ? {} : { hint }) };
 }
 
 /** One sentence about all findings, with the ids of those that need attention. @param aim what a failed check prevents */
-export function summarizeFindings(findings: readonly DoctorFinding[], aim: string): string {
-  const idsOf = (wanted: DoctorStatus) => findings.filter(({ status }) => status === wanted).map(({ id }) => id);
+export function summarize(findings: readonly Finding[], aim: string): string {
+  const idsOf = (wanted: Status) => findings.filter(({ status }) => status === wanted).map(({ id }) => id);
   const [failed, warnings] = [idsOf('failed'), idsOf('warning')];
   const result =
     failed.length === 0

@@ -1,11 +1,11 @@
 import { createServer } from 'node:net';
-import type { DoctorFinding } from './finding.ts';
+import type { Finding } from './finding.ts';
 
 /** The result of binding one address and port: `free`, or the error code of the operating system. */
-export type CallbackPortProbeResult = 'free' | string;
+export type PortProbe = 'free' | string;
 
 /** The addresses and the port that a login with this callback URL listens on. */
-export interface CallbackListenAddresses {
+export interface ListenAddresses {
   readonly href: string;
   readonly port: number;
   /** The IP addresses that a login listens on. */
@@ -16,16 +16,16 @@ export interface CallbackListenAddresses {
  * Both loopback addresses are checked, because a browser may reach another program on the address that the callback URL does
  * not name.
  */
-export const loopbackAddresses = ['127.0.0.1', '::1'] as const;
+const loopbackAddresses = ['127.0.0.1', '::1'] as const;
 
 /** Creates one doctor finding for each callback URL. A login needs one callback URL whose addresses are all free. */
-export function checkLoginCallbackPorts(
-  callbacks: readonly CallbackListenAddresses[],
-  bindings: ReadonlyMap<string, CallbackPortProbeResult>,
-): readonly DoctorFinding[] {
+export function checkPorts(
+  callbacks: readonly ListenAddresses[],
+  bindings: ReadonlyMap<string, PortProbe>,
+): readonly Finding[] {
   const seen = callbacks.map((callback) => ({ callback, trouble: unavailableAddress(callback, bindings) }));
   const usable = seen.some(({ trouble }) => trouble === undefined);
-  return seen.map(({ callback, trouble }): DoctorFinding => {
+  return seen.map(({ callback, trouble }): Finding => {
     const id = `port-${callback.port}`;
     const observed = `${callback.href}: ${callback.port === 0 ? 'any free port' : portFacts(callback, bindings)}`;
     if (trouble === undefined) return { id, status: 'ok', observed };
@@ -40,7 +40,7 @@ export function checkLoginCallbackPorts(
   });
 }
 
-export function buildCallbackPortProbeMapKey(address: string, port: number): string {
+export function portKey(address: string, port: number): string {
   return `${address} ${port}`;
 }
 
@@ -49,29 +49,23 @@ export function buildCallbackPortProbeMapKey(address: string, port: number): str
  * not have it.
  */
 function unavailableAddress(
-  { port, addresses }: CallbackListenAddresses,
-  bindings: ReadonlyMap<string, CallbackPortProbeResult>,
+  { port, addresses }: ListenAddresses,
+  bindings: ReadonlyMap<string, PortProbe>,
 ): string | undefined {
   if (port === 0) return undefined;
   return addresses.find((address, at) => {
-    const binding = bindings.get(buildCallbackPortProbeMapKey(address, port)) ?? 'free';
+    const binding = bindings.get(portKey(address, port)) ?? 'free';
     return binding !== 'free' && !(at > 0 && absentAddressCodes.includes(binding));
   });
 }
 
-function portFacts(
-  { port, addresses }: CallbackListenAddresses,
-  bindings: ReadonlyMap<string, CallbackPortProbeResult>,
-): string {
+function portFacts({ port, addresses }: ListenAddresses, bindings: ReadonlyMap<string, PortProbe>): string {
   return [...new Set([...addresses, ...loopbackAddresses])]
-    .map(
-      (address) =>
-        `${address} is ${portProbeText(bindings.get(buildCallbackPortProbeMapKey(address, port)) ?? 'free')}`,
-    )
+    .map((address) => `${address} is ${portProbeText(bindings.get(portKey(address, port)) ?? 'free')}`)
     .join(', ');
 }
 
-function portProbeText(binding: CallbackPortProbeResult): string {
+function portProbeText(binding: PortProbe): string {
   if (binding === 'free') return 'free';
   if (binding === 'EADDRINUSE') return 'in use';
   if (binding === 'EACCES') return 'reserved by the system';
@@ -81,20 +75,18 @@ function portProbeText(binding: CallbackPortProbeResult): string {
 const absentAddressCodes: readonly string[] = ['EADDRNOTAVAIL', 'EAFNOSUPPORT'];
 
 /** Binds each callback port on each loopback address and closes the socket again, one after the other. */
-export async function probeCallbackPorts(
-  callbacks: readonly CallbackListenAddresses[],
-): Promise<ReadonlyMap<string, CallbackPortProbeResult>> {
-  const bindings = new Map<string, CallbackPortProbeResult>();
+export async function probePorts(callbacks: readonly ListenAddresses[]): Promise<ReadonlyMap<string, PortProbe>> {
+  const bindings = new Map<string, PortProbe>();
   for (const { port, addresses } of callbacks) {
     for (const address of new Set([...addresses, ...loopbackAddresses])) {
-      const key = buildCallbackPortProbeMapKey(address, port);
+      const key = portKey(address, port);
       if (port !== 0 && !bindings.has(key)) bindings.set(key, await probePort(address, port));
     }
   }
   return bindings;
 }
 
-function probePort(host: string, port: number): Promise<CallbackPortProbeResult> {
+function probePort(host: string, port: number): Promise<PortProbe> {
   return new Promise((resolve) => {
     const server = createServer((socket) => socket.destroy());
     server.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));

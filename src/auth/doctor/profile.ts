@@ -7,7 +7,7 @@ import {
   resolveProfileSettings,
 } from '../../config/settings.ts';
 import type { ProcessEnvironment } from '../../platform/host.ts';
-import { buildFailedDoctorFinding, type DoctorFinding } from './finding.ts';
+import { type Finding, failedFinding } from './finding.ts';
 
 /**
  * A finding for each variable whose value is not valid, and the environment without these variables, with which the other checks
@@ -16,7 +16,7 @@ import { buildFailedDoctorFinding, type DoctorFinding } from './finding.ts';
 export function checkVariables(
   env: ProcessEnvironment,
   overrides: ProfileSettingsFromOptions,
-): { readonly findings: readonly DoctorFinding[]; readonly valid: ProcessEnvironment } {
+): { readonly findings: readonly Finding[]; readonly valid: ProcessEnvironment } {
   const settings = Object.entries(profileSettingSpecs).flatMap(([key, { variable }]) =>
     variable === undefined || (isProfileSettingKey(key) && overrides[key] !== undefined) ? [] : [variable],
   );
@@ -27,7 +27,7 @@ export function checkVariables(
       return [];
     } catch (error) {
       if (!(error instanceof CliError)) throw error;
-      const finding = buildFailedDoctorFinding(variable, error);
+      const finding = failedFinding(variable, error);
       return [finding.hint?.includes(variable) ? finding : { ...finding, hint: `\`unset ${variable}\`` }];
     }
   });
@@ -36,7 +36,7 @@ export function checkVariables(
 }
 
 /** Whether the profile has every setting that a login needs, apart from the client secret. */
-export function checkLoginProfile(settings: ResolvedProfileSettings): DoctorFinding {
+export function checkLoginProfile(settings: ResolvedProfileSettings): Finding {
   const { profileName, values } = settings;
   const needed = ['auth_url', 'base_url', 'client_id', 'callback_urls'] as const;
   const missing = needed.filter((key) => values[key] === undefined || values[key].length === 0);
@@ -60,7 +60,7 @@ export function checkLoginProfile(settings: ResolvedProfileSettings): DoctorFind
 }
 
 /** A profile with `token_command` needs only the API to which the token is sent. */
-export function checkTokenCommandProfile({ profileName, profile, values }: ResolvedProfileSettings): DoctorFinding {
+export function checkCommandProfile({ profileName, profile, values }: ResolvedProfileSettings): Finding {
   const id = 'profile';
   const { base_url, token_command: words = [] } = values;
   if (base_url === undefined)
@@ -76,10 +76,7 @@ export function checkTokenCommandProfile({ profileName, profile, values }: Resol
 }
 
 /** In the code flow the application authenticates with its client secret (docs/service.md S5.2); the implicit flow uses no client secret. */
-export function checkClientSecretConfigured(
-  settings: ResolvedProfileSettings,
-  known: 'variable' | 'stored' | 'missing',
-): DoctorFinding {
+export function checkSecret(settings: ResolvedProfileSettings, known: 'variable' | 'stored' | 'missing'): Finding {
   const id = 'client-secret';
   if (settings.values.client_id === undefined)
     return { id, status: 'ok', observed: 'a profile without client_id needs no client secret' };

@@ -4,16 +4,16 @@ import { countOf } from '../../base/text.ts';
 import { HttpSendError, type HttpSender } from '../../platform/http-sender.ts';
 import { timeoutSignal } from '../../platform/timeout-signal.ts';
 import type { Trust } from '../../platform/trust.ts';
-import { buildFailedDoctorFinding, type DoctorFinding } from './finding.ts';
+import { type Finding, failedFinding } from './finding.ts';
 
-export interface DoctorEndpointToCheck {
+export interface Endpoint {
   readonly id: 'auth-url' | 'base-url';
   readonly origin: string;
   /** The path that the check requests with GET and without credentials. */
   readonly path: string;
 }
 
-export interface DoctorEndpointCheckDependencies {
+interface EndpointOptions {
   readonly send: HttpSender;
   readonly now: () => number;
   /** Milliseconds. */
@@ -27,10 +27,7 @@ const toleratedSkewSeconds = 60;
  * Checks whether the server at the origin responds. Nearly every status counts as success, because the request has no
  * credentials.
  */
-export async function checkUrlResponds(
-  endpoint: DoctorEndpointToCheck,
-  deps: DoctorEndpointCheckDependencies,
-): Promise<readonly DoctorFinding[]> {
+export async function checkEndpoint(endpoint: Endpoint, deps: EndpointOptions): Promise<readonly Finding[]> {
   const { id, origin, path } = endpoint;
   const sentAt = deps.now();
   try {
@@ -53,7 +50,7 @@ export async function checkUrlResponds(
 }
 
 /** Which CA certificates were trusted beside those of Node.js; nothing if none were named or needed. */
-export function checkTrust(trust: Trust): readonly DoctorFinding[] {
+export function checkTrust(trust: Trust): readonly Finding[] {
   const id = 'certificates';
   try {
     const named = trust.named();
@@ -65,11 +62,11 @@ export function checkTrust(trust: Trust): readonly DoctorFinding[] {
     return [{ id, status: 'ok', observed }];
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
-    return [buildFailedDoctorFinding(id, error)];
+    return [failedFinding(id, error)];
   }
 }
 
-function checkResponseStatus({ id, origin, path }: DoctorEndpointToCheck, status: number): DoctorFinding {
+function checkResponseStatus({ id, origin, path }: Endpoint, status: number): Finding {
   const observed = `${origin}${path} responded with status ${status}`;
   if (status >= 500)
     return { id, status: 'warning', observed, hint: 'the server has an internal error: try again later' };
@@ -81,11 +78,11 @@ function checkResponseStatus({ id, origin, path }: DoctorEndpointToCheck, status
 
 /** Compares the Date header with this machine's clock; the times of the request and the response limit the possible difference. */
 export function checkClockSkew(
-  from: DoctorEndpointToCheck['id'],
+  from: Endpoint['id'],
   date: string | null,
   sentAt: number,
   receivedAt: number,
-): readonly DoctorFinding[] {
+): readonly Finding[] {
   const id = from === 'auth-url' ? 'clock' : 'clock-of-base-url';
   const server = date === null ? Number.NaN : Date.parse(date);
   if (Number.isNaN(server)) return [{ id, status: 'skipped', observed: 'the response has no Date header' }];

@@ -6,13 +6,13 @@ import { ensureFolder, removeFileDurably } from '../../platform/files.ts';
 import type { Keychain, KeychainUnavailable } from '../../platform/host.ts';
 import { requireOwnFolder } from '../../platform/own-folder.ts';
 import { InsecureFileError, readSecretFile, requireReplaceable, writeSecretFile } from '../../platform/secret-file.ts';
-import { buildFailedDoctorFinding, type DoctorFinding } from './finding.ts';
+import { type Finding, failedFinding } from './finding.ts';
 
 /** Checks that the state folder belongs to the user alone and that its files can be locked, which a token refresh requires. */
 export function checkStateFolder(
   stateFolder: string,
   { folder, lock }: { readonly folder: string; readonly lock: string },
-): DoctorFinding {
+): Finding {
   const id = 'state-folder';
   try {
     for (const one of [stateFolder, folder]) requireOwnFolder(one);
@@ -21,13 +21,13 @@ export function checkStateFolder(
     const now = held === undefined ? '; another cloudctl process holds the lock' : '';
     return { id, status: 'ok', observed: `${folder}: locks work${now}` };
   } catch (error) {
-    if (error instanceof CliError) return buildFailedDoctorFinding(id, error);
+    if (error instanceof CliError) return failedFinding(id, error);
     const observed = error instanceof Error ? error.message : String(error);
     return { id, status: 'failed', observed, hint: 'set CLOUDCTL_STATE_DIR to a folder that you own' };
   }
 }
 
-export interface KeychainProbeOptions {
+interface KeychainProbeOptions {
   readonly keychain: Keychain;
   /** The command that selects the file store, in backquotes. */
   readonly fileStoreCommand: string;
@@ -40,7 +40,7 @@ export interface KeychainProbeOptions {
 }
 
 /** Writes a test item to the keychain, reads it back and removes it. */
-export async function probeKeychain(probe: KeychainProbeOptions): Promise<DoctorFinding> {
+export async function probeKeychain(probe: KeychainProbeOptions): Promise<Finding> {
   const session = probe.keychain.open({ timeoutMs: probe.limit, onWaiting: probe.onWaiting });
   try {
     const written = await session.write(probe.account, probe.value);
@@ -57,16 +57,16 @@ export async function probeKeychain(probe: KeychainProbeOptions): Promise<Doctor
 }
 
 /** Writes, reads and removes a test file in the folder of the file store, and checks owner and mode of the session file. */
-export function probeCredentialFolder(
+export function probeFolder(
   {
     folder,
     credentialFile,
     probeFile,
   }: { readonly folder: string; readonly credentialFile: string; readonly probeFile: string },
   value: string,
-): DoctorFinding {
+): Finding {
   const id = 'credential-file';
-  const failed = (observed: string, hint: string): DoctorFinding => ({ id, status: 'failed', observed, hint });
+  const failed = (observed: string, hint: string): Finding => ({ id, status: 'failed', observed, hint });
   const path = join(folder, `doctor.${process.pid}`);
   try {
     ensureFolder(folder);
@@ -94,7 +94,7 @@ const unreadableItem = {
 function unavailableFinding(
   { why, reason }: KeychainUnavailable,
   { fileStoreCommand: toFile }: KeychainProbeOptions,
-): DoctorFinding {
+): Finding {
   const hint = keychainHints[why] ?? `store sessions in files with mode 0600: ${toFile}`;
   return { id: 'keychain', status: 'failed', observed: `${keychainStates[why]}: ${reason}`, hint };
 }

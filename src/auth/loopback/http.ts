@@ -74,7 +74,7 @@ export async function readBody(message: IncomingMessage): Promise<RequestBody | 
   });
 }
 
-export interface ConnectionRules {
+interface ConnectionRules {
   readonly sockets: SocketLimiter;
   /** Whether to accept connections from this address; other connections are closed before a request is read. */
   readonly acceptPeer: (address: string | undefined) => boolean;

@@ -1,7 +1,7 @@
 import { type CallbackParameters, type ParameterLocation, parseParameters, type ResponseValidator } from './decide.ts';
 
 /** The result of a pasted line; only `accepted` ends the wait for an authorization response. */
-export type PasteResult<Accepted> =
+type PasteResult<Accepted> =
   | { readonly kind: 'accepted'; readonly accepted: Accepted }
   /** The pasted response has no state parameter: it is refused, and the login continues to wait. */
   | { readonly kind: 'incomplete' }

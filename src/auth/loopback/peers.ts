@@ -12,7 +12,7 @@ export interface PeerNetwork {
 }
 
 /** `reason` completes the sentence "NETWORK is …". */
-export type NetworkResult =
+type NetworkResult =
   | { readonly ok: true; readonly network: PeerNetwork }
   | { readonly ok: false; readonly reason: string };
 

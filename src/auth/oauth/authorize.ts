@@ -28,7 +28,7 @@ export interface CheckedCode {
  * A grant from a URL fragment whose state parameter was compared. Only `validateResponse` creates a
  * CheckedGrant.
  */
-export interface CheckedGrant {
+interface CheckedGrant {
   readonly [validated]: 'implicit_grant';
   readonly grant: TokenGrant;
 }
@@ -163,7 +163,7 @@ function malformed(reason: string): AuthorizationResult {
 
 export type OAuthFlow = 'code' | 'implicit';
 
-export interface AuthorizationRequest {
+interface AuthorizationRequest {
   readonly authOrigin: string;
   readonly clientId: string;
   readonly redirectUri: string;

@@ -51,7 +51,7 @@ export function accountAndTeam(info: AccountInfo | undefined): {
   return { ...(uuid === undefined ? {} : { accountUuid: uuid }), ...(team === undefined ? {} : { team }) };
 }
 
-export type GrantResult<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly reason: string };
+type GrantResult<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly reason: string };
 
 /**
  * Decodes a successful response of the token endpoint (https://www.rfc-editor.org/rfc/rfc6749#section-5.1). The reason of a
@@ -159,7 +159,7 @@ function decodeInfo(info: JsonRecord): AccountInfo {
 }
 
 /** The two scopes of the service (docs/service.md S3); any other scope requires `--any-scope`. */
-export const knownScopes = ['read', 'read write'] as const;
+const knownScopes = ['read', 'read write'] as const;
 
 /** The words of a scope, without duplicates, sorted. An absent scope means `read` (docs/service.md S3.1). */
 export function scopeWords(scope: string | undefined): readonly string[] {

@@ -50,7 +50,7 @@ export interface RawTokenResponse {
   readonly body: string | undefined;
 }
 
-export interface TokenRequest {
+interface TokenRequest {
   readonly url: Secret;
   readonly body: Secret | undefined;
   /** The Authorization header: the client credentials (scheme Basic), or the token to revoke (scheme Bearer). */
@@ -180,7 +180,7 @@ export function isSuccessStatus(status: number): boolean {
 }
 
 /** Follows the response to a request while it is read. */
-export interface ResponseObserver {
+interface ResponseObserver {
   readonly onStage: (stage: 'sending' | 'answering' | 'partial') => void;
   /** Called at the last byte of the Content-Length, and with an incomplete body that has new tokens. */
   readonly onBody: (response: RawTokenResponse) => Promise<void>;

@@ -21,7 +21,7 @@ const maxPauseMs = 5_000;
 const maxOutputBytes = 64 * 1024;
 
 /** What a token command printed. */
-export interface PrintedToken {
+interface PrintedToken {
   readonly accessToken: Secret;
   /** RFC 3339, as printed; absent if the program printed the token alone. Reported only: the API decides what is valid. */
   readonly expiresAt?: string;

@@ -20,7 +20,7 @@ import type { RetryCommands } from './hints.ts';
 import { revokeGrant } from './logout.ts';
 import { type SessionRun, sendTokens } from './run.ts';
 
-export interface GrantContext {
+interface GrantContext {
   readonly request: Pick<LoginRequest, 'prompt'>;
   readonly retry: RetryCommands;
 }
@@ -115,7 +115,7 @@ function malformedHint({ flow, sameRequest, otherFlow }: RetryCommands): string 
   return flow === 'code' ? again : `${again}; if the error persists, log in with the other flow: ${otherFlow}`;
 }
 
-export interface CodeExchange {
+interface CodeExchange {
   readonly client: OAuthClient;
   readonly retry: RetryCommands;
   /** Whether the server is known to follow docs/service.md, which sends the client credentials in the query. */
@@ -164,7 +164,7 @@ export async function exchangeCode(
   }
 }
 
-export interface ScopeQuestion {
+interface ScopeQuestion {
   readonly request: LoginRequest;
   readonly retry: RetryCommands;
   readonly onOtherScope: ScopePolicy;

@@ -42,7 +42,7 @@ export function flowOption(flow: SessionFlow | undefined, profileFlow: OAuthFlow
 export const withTokenOption = '--with-token';
 
 /** The option that requires a context, `personal` or the UUID of a team; empty if the context is not known. */
-export function teamOption(team: string | undefined): readonly string[] {
+function teamOption(team: string | undefined): readonly string[] {
   return team !== undefined && isTeam(team) ? [`--team ${team}`] : [];
 }
 

@@ -184,7 +184,7 @@ export interface EntryHead {
 }
 
 /** `torn`: the body is not encrypted with the key of the session, so it is partly written, damaged, or of another session. */
-export type OpenedEntry = { readonly bytes: Buffer } & (
+type OpenedEntry = { readonly bytes: Buffer } & (
   | { readonly kind: 'torn'; readonly head: EntryHead | undefined }
   | { readonly kind: 'zeros'; readonly head: EntryHead }
   | { readonly kind: 'opens'; readonly head: EntryHead; readonly body: Secret }
@@ -307,7 +307,7 @@ const realDisk: JournalDisk = {
   remove: removeFileDurably,
 };
 
-export interface FileJournalOptions {
+interface FileJournalOptions {
   /** Called between the write and the sync of a grant, and after the sync. */
   readonly onStage?: ((stage: 'written' | 'synced') => void) | undefined;
   readonly disk?: JournalDisk;

@@ -5,7 +5,7 @@ import type { HostSystem } from '../../platform/host.ts';
 import { isLoopbackHost } from '../../platform/loopback-host.ts';
 import type { LoginUrls } from './authorize.ts';
 
-export interface InstructionsOptions {
+interface InstructionsOptions {
   readonly profile: ProfileReference;
   readonly runtimeEnvironment: BrowserEnvironment;
   /** Why no browser is opened; completes the sentence "No browser is opened: …". Absent if the user asked for none. */

@@ -237,7 +237,7 @@ export async function storeLogin(
 }
 
 /** The access token of `auth login --with-token`, and the account that the resource API returned for it. */
-export interface GivenToken {
+interface GivenToken {
   readonly accessToken: Secret;
   readonly account: AccountDetails;
   /** The scope that the user stated; empty if it is not known. */

@@ -34,7 +34,7 @@ import {
 import { readNewest } from './stored.ts';
 
 /** What a logout uses of the command that is running. */
-export interface LogoutCommand
+interface LogoutCommand
   extends Pick<CommandOfSessions, 'host' | 'output' | 'send' | 'lock' | 'requireSafe'>,
     SessionRuns {
   /** Time limit of one request to the resource API, in milliseconds. */

@@ -43,7 +43,7 @@ export interface SessionRecord extends Journaled {
 }
 
 /** The account and team of the grant that ended the session. */
-export interface OtherGrant {
+interface OtherGrant {
   readonly accountUuid?: string;
   readonly team?: string;
   /** Whether the grant of the other account was revoked; the record then has no refresh token. */

@@ -47,7 +47,7 @@ import {
 } from './stored.ts';
 
 /** The session after this or another process refreshed it, or unchanged when no refresh was needed. */
-export interface RefreshResult {
+interface RefreshResult {
   readonly record: SessionRecord;
   /** Whether an earlier refresh still has an unknown result, although the access token has not been refused. */
   readonly inDoubt: boolean;
@@ -87,7 +87,7 @@ export async function refreshSession(run: SessionRun, cause: RefreshCause): Prom
  * Reads the stored session under the profile's lock and recovers what an interrupted command has left (see the table of
  * docs/sessions.md). Throws when the store cannot be read or the item is missing; the store is then unchanged.
  */
-export async function recoverSession(run: SessionRun, items: OpenStore): Promise<FoundSession> {
+async function recoverSession(run: SessionRun, items: OpenStore): Promise<FoundSession> {
   const { store, host, settings } = run;
   const found = await readUsableSession(run, items);
   const journal = store.journal(found.record.sid);

@@ -9,7 +9,7 @@ import type { CommandOfSessions, SessionRuns } from './run.ts';
 import type { CredentialStore, StoreKind } from './store.ts';
 import { type FoundSession, loadSession, requireSession, type StoredSession } from './stored.ts';
 
-export type ReportedState = Freshness | 'in_doubt' | 'needs_login';
+type ReportedState = Freshness | 'in_doubt' | 'needs_login';
 
 /** The JSON output of `auth login` and `auth status`, which contains no token. */
 export interface LoginReport {
@@ -93,7 +93,7 @@ export interface SessionStatus {
   readonly login: string;
 }
 
-export interface FoundStatus extends SessionStatus {
+interface FoundStatus extends SessionStatus {
   readonly store: CredentialStore;
   readonly stored: FoundSession;
   readonly report: StatusReport;

@@ -17,7 +17,7 @@ import { reached } from './failpoints.ts';
 import { recordOfResponse, renewedRecord, type SessionRecord } from './record.ts';
 import { type SessionRun, sendTokens } from './run.ts';
 
-export interface SendRefreshOptions {
+interface SendRefreshOptions {
   readonly refreshToken: Secret;
   readonly errorContext: ErrorContext;
   /** For the error of a refused refresh token. */

@@ -20,7 +20,7 @@ import { journalPath, keychainAccount, listJournals, listTemporary, type Profile
 import { maxRecordLength } from './record.ts';
 
 /** The items of a profile in the credential store: the session, and the client secret of the registered application. */
-export type StoreItem = 'credential' | 'client';
+type StoreItem = 'credential' | 'client';
 
 /**
  * The failure of a credential store: `file` means an error of a file in the state folder, `too_long` an item that exceeds the
@@ -36,10 +36,7 @@ export interface StoreUnavailable {
   readonly cause?: unknown;
 }
 
-export type ItemRead =
-  | { readonly kind: 'found'; readonly value: Secret }
-  | { readonly kind: 'absent' }
-  | StoreUnavailable;
+type ItemRead = { readonly kind: 'found'; readonly value: Secret } | { readonly kind: 'absent' } | StoreUnavailable;
 export type ItemWritten = { readonly kind: 'done' } | StoreUnavailable;
 
 /** The credential store items of a profile, accessible while the store is open. */
@@ -78,7 +75,7 @@ export interface CredentialStore {
   withItems<T>(work: (items: OpenStore) => Promise<T>, lock?: HeldFileLock): Promise<T>;
 }
 
-export interface StoreOptions {
+interface StoreOptions {
   /** Time limit of one keychain operation in milliseconds. */
   readonly limit: number;
   /** Called when the keychain waits for a person. */
@@ -100,7 +97,7 @@ export function openStore(
   return createKeychainStore({ profile, place, keychain, platform, limit, onWaiting, account });
 }
 
-export interface KeychainStoreOptions extends StoreOptions {
+interface KeychainStoreOptions extends StoreOptions {
   readonly profile: ProfileReference;
   readonly place: ProfilePaths;
   readonly keychain: Keychain;

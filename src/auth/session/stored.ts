@@ -106,10 +106,6 @@ function hintOfOtherServers(profile: ProfileReference): string {
   return `log in to the servers of the profile: ${loginCommand(profile)}`;
 }
 
-export function requireRecord(stored: StoredSession, profile: ProfileReference, location: string): SessionRecord {
-  return requireSession(stored, profile, location).record;
-}
-
 /** Writes the session record and reads it back. If the result is `unavailable`, the previous item may still be stored. */
 export async function writeRecord(
   store: CredentialStore,

@@ -8,7 +8,7 @@ import {
 } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
 
-export interface ProfileQuestions {
+interface ProfileQuestions {
   /** Whether existing values are also asked for, and shown as defaults. */
   readonly asking: boolean;
   /** Whether the profile may have no application, because no option or variable describes one. */

@@ -10,7 +10,7 @@ import { browserObstacle, detectBrowserEnvironment } from '../../platform/browse
 import type { OutputSink } from '../../platform/host.ts';
 import { interruptOwnProcess } from '../../platform/interrupt-own-process.ts';
 
-export interface LoginDialogOptions {
+interface LoginDialogOptions {
   readonly profile: ProfileReference;
   readonly listen: boolean;
   /** The address on which the login waits for the redirect, if it differs from the address of the callback URL. */

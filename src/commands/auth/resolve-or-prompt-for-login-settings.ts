@@ -12,7 +12,7 @@ import type { CommandContext } from '../../context.ts';
 import { runProfileSetup } from './setup.ts';
 
 /** The complete settings that a login needs. */
-export interface LoginSettings {
+interface LoginSettings {
   readonly settings: ResolvedProfileSettings;
   readonly binding: Binding;
 }

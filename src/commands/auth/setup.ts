@@ -65,7 +65,7 @@ export const authSetupCommand: CommandSpec<CommandContext> = {
   },
 };
 
-export interface ProfileSetupInput {
+interface ProfileSetupInput {
   readonly typed: ProfileSettingsFromOptions;
   readonly secret?: Secret | undefined;
   /** Whether to prompt also for values that the profile already has, so that the user can change them. */

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import {
-  type BrowserEnvironmentFacts,
+  type BrowserFacts,
   checkBrowser,
-  checkBrowserPortReachability,
-  checkEnvironmentVariables,
+  checkEnvironment,
+  checkSurroundings,
 } from '../../../src/auth/doctor/browser.ts';
 import type { BrowserEnvironment } from '../../../src/platform/browser-environment.ts';
 import { profileNamed } from '../../fixtures/profile.ts';
@@ -16,7 +16,7 @@ const home: BrowserEnvironment = {
   ci: false,
   display: true,
 };
-const seat: BrowserEnvironmentFacts = {
+const seat: BrowserFacts = {
   runtime: home,
   isTerminal: true,
   browser: undefined,
@@ -25,7 +25,7 @@ const seat: BrowserEnvironmentFacts = {
 };
 
 describe('the browser', () => {
-  test.each<readonly [string, Partial<BrowserEnvironmentFacts>, 'ok' | 'warning', RegExp | undefined]>([
+  test.each<readonly [string, Partial<BrowserFacts>, 'ok' | 'warning', RegExp | undefined]>([
     ['a desk', {}, 'ok', undefined],
     ['BROWSER', { browser: 'firefox', runtime: { ...home, display: false } }, 'ok', undefined],
     ['BROWSER=none', { browser: 'none' }, 'warning', /unset BROWSER/],
@@ -51,7 +51,7 @@ describe('the surroundings', () => {
     ['container', { container: true }, 'warning'],
     ['Codespaces', { codespaces: true }, 'warning'],
   ])('%s', (_, change, status) => {
-    const finding = checkBrowserPortReachability({ runtime: { ...home, ...change }, profile: profileNamed('work') });
+    const finding = checkSurroundings({ runtime: { ...home, ...change }, profile: profileNamed('work') });
     expect(finding.status).toBe(status);
     if (status === 'warning') expect(finding.hint).toContain('cloudctl auth login --paste --profile work');
   });
@@ -59,18 +59,12 @@ describe('the surroundings', () => {
 
 describe('the environment', () => {
   test('a variable that prints requests would stop a login', () => {
-    const [finding] = checkEnvironmentVariables(
-      { variable: 'NODE_DEBUG', value: 'http', why: 'prints requests' },
-      false,
-      [],
-    );
+    const [finding] = checkEnvironment({ variable: 'NODE_DEBUG', value: 'http', why: 'prints requests' }, false, []);
     expect(finding).toMatchObject({ status: 'failed', hint: '`unset NODE_DEBUG`' });
   });
 
   test('an access token of the environment hides the session, and a proxy is named', () => {
-    const findings = checkEnvironmentVariables(undefined, true, [
-      { origin: 'https://a.example', proxy: 'http://p:8080' },
-    ]);
+    const findings = checkEnvironment(undefined, true, [{ origin: 'https://a.example', proxy: 'http://p:8080' }]);
     expect(findings.map(({ id, status }) => `${id} ${status}`)).toEqual([
       'environment ok',
       'access-token warning',

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { createDoctorReport } from '../../../src/auth/doctor/finding.ts';
-import { checkClientSecretConfigured, checkLoginProfile } from '../../../src/auth/doctor/profile.ts';
+import { doctorReport } from '../../../src/auth/doctor/finding.ts';
+import { checkLoginProfile, checkSecret } from '../../../src/auth/doctor/profile.ts';
 import type { ResolvedProfileSettings } from '../../../src/config/settings.ts';
 import { profileNamed } from '../../fixtures/profile.ts';
 
@@ -45,12 +45,12 @@ describe('the client secret', () => {
     ['code', 'missing', 'failed'],
     ['implicit', 'missing', 'ok'],
   ] as const)('flow %s, %s: %s', (flow, known, status) => {
-    expect(checkClientSecretConfigured({ ...whole, values: { ...whole.values, flow } }, known).status).toBe(status);
+    expect(checkSecret({ ...whole, values: { ...whole.values, flow } }, known).status).toBe(status);
   });
 });
 
 test('a report is ok if no check failed', () => {
   const ok = { id: 'a', status: 'ok', observed: '' } as const;
-  expect(createDoctorReport([ok, { ...ok, status: 'warning' }, { ...ok, status: 'skipped' }]).ok).toBe(true);
-  expect(createDoctorReport([ok, { ...ok, status: 'failed' }]).ok).toBe(false);
+  expect(doctorReport([ok, { ...ok, status: 'warning' }, { ...ok, status: 'skipped' }]).ok).toBe(true);
+  expect(doctorReport([ok, { ...ok, status: 'failed' }]).ok).toBe(false);
 });

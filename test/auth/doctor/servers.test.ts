@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { checkClockSkew, checkTrust, checkUrlResponds } from '../../../src/auth/doctor/servers.ts';
+import { checkClockSkew, checkEndpoint, checkTrust } from '../../../src/auth/doctor/servers.ts';
 import { Trust } from '../../../src/platform/trust.ts';
 import { createUndiciSender } from '../../../src/platform/undici-sender.ts';
 
@@ -41,7 +41,7 @@ describe('an endpoint', () => {
   }
   async function probe(id: 'auth-url' | 'base-url', origin: string) {
     const send = await createUndiciSender({ env: {}, fresh: true });
-    return checkUrlResponds({ id, origin, path: '/v1/oauth/authorize' }, { send, now: Date.now, timeout: 5000 });
+    return checkEndpoint({ id, origin, path: '/v1/oauth/authorize' }, { send, now: Date.now, timeout: 5000 });
   }
 
   test.each([
@@ -78,7 +78,7 @@ describe('the CA certificates', () => {
     expect(checkTrust(new Trust(env))).toMatchObject([{ id: 'certificates', status: 'failed' }]);
     const send = await createUndiciSender({ env, fresh: true });
     const endpoint = { id: 'base-url', origin: 'https://api.example.test', path: '/' } as const;
-    const findings = await checkUrlResponds(endpoint, { send, now: Date.now, timeout: 5000 });
+    const findings = await checkEndpoint(endpoint, { send, now: Date.now, timeout: 5000 });
     expect(findings).toMatchObject([{ id: 'base-url', status: 'skipped' }]);
   });
 });

@@ -2,7 +2,7 @@ import fs, { chmodSync, existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, test, vi } from 'vitest';
-import { checkStateFolder, probeCredentialFolder, probeKeychain } from '../../../src/auth/doctor/stores.ts';
+import { checkStateFolder, probeFolder, probeKeychain } from '../../../src/auth/doctor/stores.ts';
 import { profilePaths } from '../../../src/auth/session/paths.ts';
 import type { Keychain, OpenedKeychain } from '../../../src/platform/host.ts';
 import { makeFolders } from '../../fixtures/folders.ts';
@@ -52,7 +52,7 @@ test('a full disk has a hint of its own', () => {
     throw Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });
   });
   syncBuiltinESMExports();
-  const finding = probeCredentialFolder(pathsIn(folders.state), 'v');
+  const finding = probeFolder(pathsIn(folders.state), 'v');
   expect(finding.status).toBe('failed');
   expect(finding.hint).not.toContain('chmod');
   expect(finding.hint).toContain('CLOUDCTL_STATE_DIR');
@@ -91,7 +91,7 @@ describe('the folder of the file store', () => {
     const folders = makeFolders();
     onTestFinished(() => folders.remove());
     const folder = join(folders.state, 'sessions');
-    expect(probeCredentialFolder(pathsIn(folder), 'v')).toMatchObject({
+    expect(probeFolder(pathsIn(folder), 'v')).toMatchObject({
       status: 'ok',
     });
     expect(readdirSync(folder)).toEqual([]);
@@ -103,7 +103,7 @@ describe('the folder of the file store', () => {
     const folder = join(folders.home, 'sessions');
     writeFileSync(folder, '');
     chmodSync(folder, 0o600);
-    expect(probeCredentialFolder(pathsIn(folder), 'v')).toMatchObject({
+    expect(probeFolder(pathsIn(folder), 'v')).toMatchObject({
       status: 'failed',
       hint: expect.stringContaining('chmod 700'),
     });

@@ -2,7 +2,7 @@ import fs, { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync,
 import { syncBuiltinESMExports } from 'node:module';
 import { basename, join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { probeCredentialFolder } from '../../../src/auth/doctor/stores.ts';
+import { probeFolder } from '../../../src/auth/doctor/stores.ts';
 import {
   existingKeychainAccount,
   journalPath,
@@ -181,7 +181,7 @@ const probes = [
   },
   {
     who: 'auth doctor',
-    probe: (place: ProfilePaths) => probeCredentialFolder(place, 'value'),
+    probe: (place: ProfilePaths) => probeFolder(place, 'value'),
     found: { status: 'ok' },
   },
 ];

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { profilePaths } from '../../../src/auth/session/paths.ts';
 import type { SessionRecord } from '../../../src/auth/session/record.ts';
 import { createFileStore } from '../../../src/auth/session/store.ts';
-import { loadSession, needsLoginError, requireLength, requireRecord } from '../../../src/auth/session/stored.ts';
+import { loadSession, needsLoginError, requireLength, requireSession } from '../../../src/auth/session/stored.ts';
 import { Secret } from '../../../src/base/secret.ts';
 import { errorText } from '../../fixtures/error-text.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
@@ -35,14 +35,14 @@ describe('what the store holds', () => {
     [{ kind: 'elsewhere', record: record() } as const, 'not_logged_in', 4],
     [{ kind: 'unavailable', why: 'hung', reason: '' } as const, 'keychain_unavailable', 1],
   ])('%j is its own error', (stored, code, exitCode) => {
-    expect(() => requireRecord(stored, profileNamed('work'), '/place')).toThrow(
+    expect(() => requireSession(stored, profileNamed('work'), '/place')).toThrow(
       expect.objectContaining({ code, exitCode }),
     );
   });
 
   it('is told where it belongs when it belongs elsewhere, without a token', () => {
     try {
-      requireRecord({ kind: 'elsewhere', record: record() }, profileNamed('work'), '/place');
+      requireSession({ kind: 'elsewhere', record: record() }, profileNamed('work'), '/place');
       throw new Error('it was taken');
     } catch (error) {
       expect(error).toMatchObject({
