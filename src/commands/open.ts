@@ -3,7 +3,7 @@ import { CliError, usageError } from '../base/errors.ts';
 import { isId } from '../base/json.ts';
 import type { CommandSpec } from '../cli/command.ts';
 import { shortenInputForError } from '../cli/shorten-input-for-error.ts';
-import { findSandboxPanelUrls, type SandboxPanelUrls } from '../config/sandbox-panel-urls.ts';
+import { findSandboxPanelUrls, type SandboxPanelUrls } from '../config/sandbox-urls-and-credentials.ts';
 import type { ResolvedProfileSettings } from '../config/settings.ts';
 import type { CommandContext } from '../context.ts';
 import { browserObstacle, detectBrowserEnvironment } from '../platform/browser-environment.ts';

@@ -1,8 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { findSandboxPanelUrls } from '../../src/config/sandbox-panel-urls.ts';
-import { recordStartedSandbox } from '../../src/config/sandbox-urls-and-credentials.ts';
+import { findSandboxPanelUrls, recordStartedSandbox } from '../../src/config/sandbox-urls-and-credentials.ts';
 import { testHost } from '../fixtures/host.ts';
 
 const sandbox = {

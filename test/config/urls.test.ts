@@ -2,8 +2,7 @@ import { createRequire } from 'node:module';
 import fc from 'fast-check';
 import { Agent, fetch } from 'undici';
 import { describe, expect, it } from 'vitest';
-import { browserBlockedPorts } from '../../src/config/blocked-ports.ts';
-import { parseOrigin, validateCallbackUrlSetting } from '../../src/config/urls.ts';
+import { browserBlockedPorts, parseOrigin, validateCallbackUrlSetting } from '../../src/config/urls.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 
 function reasonOf(parsed: { readonly ok: boolean; readonly reason?: string }): string {

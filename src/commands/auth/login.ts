@@ -14,20 +14,20 @@ import { parseDurationToMillisecondsOrThrow } from '../../cli/duration.ts';
 import type { ResolvedProfileSettings } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
 import { isCi } from '../../platform/browser-environment.ts';
-import {
-  callbackListenOptionSpecs,
-  exposedListenerWarning,
-  readCallbackListenOptions,
-} from './callback-listen-options.ts';
 import { confirmSessionReplacement } from './confirm-replacement.ts';
 import { warnOfAccessTokenVariable } from './environment-token.ts';
 import { createLoginDialog } from './login-dialog.ts';
+import {
+  callbackListenOptionSpecs,
+  exposedListenerWarning,
+  formatTypedLoginOptions,
+  readCallbackListenOptions,
+} from './login-options.ts';
 import { reportLogin, saveLoginOptionsInProfile } from './login-report.ts';
 import { loginWithToken } from './login-with-token.ts';
 import { profileSettingsOptionSpecs, readProfileSettingsFromOptions } from './profile-options.ts';
 import { resolveOrPromptForLoginSettings } from './resolve-or-prompt-for-login-settings.ts';
 import { loginSessionFields } from './session-view.ts';
-import { formatTypedLoginOptions } from './typed-login-options.ts';
 
 const options: readonly OptionSpec[] = [
   {

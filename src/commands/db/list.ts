@@ -2,7 +2,7 @@ import { listClusters } from '../../api/clusters.ts';
 import { type JsonRecord, readStringField } from '../../base/json.ts';
 import { addLinksToOutputColumn, type ListView } from '../../cli/columns.ts';
 import type { CommandSpec } from '../../cli/command.ts';
-import { findSandboxPanelUrls } from '../../config/sandbox-panel-urls.ts';
+import { findSandboxPanelUrls } from '../../config/sandbox-urls-and-credentials.ts';
 import type { CommandContext } from '../../context.ts';
 import { limitOption, printResourceList } from '../print-list.ts';
 

@@ -14,7 +14,7 @@ import { isJsonRecord, type JsonRecord, readId, readLosslessNumberField, readStr
 import { addLinksToOutputColumn, type ListView, type OutputCellValue } from '../../cli/columns.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { requireNonEmptyValue } from '../../cli/require-non-empty-value.ts';
-import { findSandboxPanelUrls } from '../../config/sandbox-panel-urls.ts';
+import { findSandboxPanelUrls } from '../../config/sandbox-urls-and-credentials.ts';
 import type { CommandContext } from '../../context.ts';
 import { limitOption, printResourceList } from '../print-list.ts';
 import { watchListOptionSpecs } from '../watch-list.ts';

@@ -5,7 +5,7 @@ import { createParsedArgs } from '../../../src/cli/create-parsed-args.ts';
 import { globalOptions } from '../../../src/cli/global-options.ts';
 import { parseCommandLine } from '../../../src/cli/parse-command-line.ts';
 import { authLoginCommand } from '../../../src/commands/auth/login.ts';
-import { formatTypedLoginOptions } from '../../../src/commands/auth/typed-login-options.ts';
+import { formatTypedLoginOptions } from '../../../src/commands/auth/login-options.ts';
 import { commandTree } from '../../../src/commands/index.ts';
 import { profileNamed } from '../../fixtures/profile.ts';
 

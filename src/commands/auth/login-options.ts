@@ -2,6 +2,7 @@ import { isIPv4, isIPv6 } from 'node:net';
 import { type ListenAddress, type PeerNetwork, parseNetwork } from '../../auth/loopback/index.ts';
 import { usageError } from '../../base/errors.ts';
 import type { OptionSpec, ParsedArgs } from '../../cli/command.ts';
+import { quoteShellArg } from '../../cli/shell-quote.ts';
 import { shortenInputForError } from '../../cli/shorten-input-for-error.ts';
 import { isLoopbackPeer } from '../../platform/loopback-host.ts';
 
@@ -75,4 +76,38 @@ function requireListenAddress(text: string): { readonly address: string; readonl
     `--callback-listen is not an IP address with an optional port: ${shortenInputForError(text)}`,
     'pass an address such as `--callback-listen 0.0.0.0`, `0.0.0.0:9000` or `[::]:9000`',
   );
+}
+
+/**
+ * Options that `loginRetries` adds itself (`flow`, `scope`, `any-scope`, `team`), options for one account or one
+ * token, without which a failed login is repeated, and a time limit, which may have been too short.
+ */
+const notRepeated: readonly string[] = [
+  ...['flow', 'scope', 'any-scope', 'team'],
+  ...['account-hint', 'with-token', 'login-timeout'],
+];
+
+/** Global options that choose the servers of the login. */
+const serverOptionNames: readonly string[] = ['auth-url', 'base-url'];
+
+/**
+ * The options of `auth login` that the user typed, for a command that repeats the login: one element for each option with its
+ * value, quoted for a shell.
+ */
+export function formatTypedLoginOptions(
+  args: ParsedArgs,
+  globals: ParsedArgs,
+  declared: readonly OptionSpec[],
+): readonly string[] {
+  const own = declared.flatMap(({ name, valueName }) => {
+    if (notRepeated.includes(name) || !args.has(name)) return [];
+    if (valueName === undefined) return [`--${name}`];
+    const values = args.values(name).filter((value) => name !== 'prompt' || value !== 'none');
+    return values.map((value) => `--${name} ${quoteShellArg(value)}`);
+  });
+  const servers = serverOptionNames.flatMap((name) => {
+    const value = globals.value(name);
+    return value === undefined ? [] : [`--${name} ${quoteShellArg(value)}`];
+  });
+  return [...own, ...servers];
 }
