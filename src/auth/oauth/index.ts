@@ -27,6 +27,7 @@ export {
   isSuccessStatus,
   type OAuthClient,
   type RawTokenResponse,
+  type ResponseObserver,
   redeemCode,
   redeemRefreshToken,
   revokeToken,

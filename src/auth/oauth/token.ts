@@ -180,7 +180,7 @@ export function isSuccessStatus(status: number): boolean {
 }
 
 /** Follows the response to a request while it is read. */
-interface ResponseObserver {
+export interface ResponseObserver {
   readonly onStage: (stage: 'sending' | 'answering' | 'partial') => void;
   /** Called at the last byte of the Content-Length, and with an incomplete body that has new tokens. */
   readonly onBody: (response: RawTokenResponse) => Promise<void>;

@@ -7,6 +7,7 @@ import {
   isSuccessStatus,
   type OAuthClient,
   type RawTokenResponse,
+  type ResponseObserver,
   redeemRefreshToken,
   type TokenGrant,
   type TokenResult,
@@ -90,8 +91,6 @@ type AnsweredRequest =
     }
   | { readonly kind: 'failed'; readonly error: CliError; readonly mayBeProcessed: boolean };
 
-const stages = { sending: 'K3-sending', answering: 'K6-answering', partial: 'K6-partial' } as const;
-
 /**
  * Sends a refresh request at most three times; it is repeated if the server certainly did not process it (it was not sent, or
  * the response is a complete 429). When it is not known whether the server processed the request, the same refresh token is
@@ -120,7 +119,15 @@ async function sendUntilAnswered(
     };
     try {
       const signal = AbortSignal.any([deadline, createRunningTimeTimeoutSignal(30_000)]);
-      const observer = { onStage: (stage: keyof typeof stages) => reached(run, stages[stage]), onBody: onComplete };
+      const observer: ResponseObserver = {
+        // Each name is an argument, so that the release build contains none.
+        onStage: (stage) => {
+          if (stage === 'sending') reached(run, 'K3-sending');
+          else if (stage === 'answering') reached(run, 'K6-answering');
+          else reached(run, 'K6-partial');
+        },
+        onBody: onComplete,
+      };
       const raw = await redeemRefreshToken(await sendTokens(run), client, refreshToken, signal, observer);
       await onComplete(raw);
       const failure = `an earlier response to the same request had status ${raw.status}`;
