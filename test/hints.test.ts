@@ -10,10 +10,10 @@ const texts = hintTexts(readProject(root));
 /** The hints that no test of test/e2e/hints has followed yet, by folder of src: a new hint is followed, or counted here. */
 const notFollowed: Readonly<Record<string, number>> = {
   api: 19,
-  auth: 35,
+  auth: 36,
   base: 1,
   cli: 32,
-  commands: 129,
+  commands: 128,
   config: 5,
   context: 2,
   'db-source': 12,

@@ -188,6 +188,7 @@ function masked(text: string, { folders }: World): string {
     .replaceAll(/\b(127\.0\.0\.1|localhost|elsewhere\.example):\d+/g, '$1:PORT')
     .replaceAll(/\bport \d{4,5}\b/g, 'port PORT')
     .replaceAll(/sport = :\d+/g, 'sport = :PORT')
+    .replaceAll(/\.doctor\.[\d.]+tmp/g, '.doctor.N.tmp')
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
     .replaceAll(/\d{8}T\d{6}[\w-]*/g, 'STAMP');
 }
