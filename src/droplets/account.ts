@@ -7,7 +7,7 @@ import {
   describeAccountAndServerOrigins,
 } from '../base/identity.ts';
 import { quoteShellArg } from '../cli/shell-quote.ts';
-import type { ResolvedProfileSettings } from '../config/settings.ts';
+import { formatProfileOption, type ResolvedProfileSettings } from '../config/settings.ts';
 import type { Batch } from './events.ts';
 import type { BatchState } from './state.ts';
 
@@ -66,12 +66,19 @@ export async function requireAccount(
 
 /** On another server the lookups would find no droplet of the batch, and all droplets would be created again. */
 export function requireProfile({ settings }: Actor, { profile, base_url }: Batch): void {
-  const { profileName, values } = settings();
+  const { profileName, profile: reference, storedBaseUrl, values } = settings();
   const detail = `the batch was started with profile "${profile}" at ${base_url}`;
   if (profileName !== profile)
     throw usageError('--profile contradicts the ledger', `use \`--profile ${quoteShellArg(profile)}\``, detail);
-  if (values.base_url !== base_url)
-    throw usageError('--base-url contradicts the ledger', `use \`--base-url ${quoteShellArg(base_url)}\``, detail);
+  if (values.base_url === base_url) return;
+  // A session is sent only to the servers of its profile, so an option alone would not help.
+  const change = ['cloudctl config set base_url', quoteShellArg(base_url), ...formatProfileOption(reference)].join(' ');
+  const isOfProfile = storedBaseUrl === undefined || storedBaseUrl === base_url;
+  throw usageError(
+    '--base-url contradicts the ledger',
+    isOfProfile ? `use \`--base-url ${quoteShellArg(base_url)}\`` : `correct the profile: \`${change}\``,
+    detail,
+  );
 }
 
 interface AccountCheck {

@@ -51,7 +51,8 @@ export async function deleteDroplets(
   droplets: readonly Droplet[],
   options: DeleteOptions,
 ): Promise<ExitCode> {
-  return deleteTargets(io, api, droplets.map(toTarget), options);
+  const profileOptions = deletionOptions(io, options.profileOptions);
+  return deleteTargets(io, api, droplets.map(toTarget), { ...options, profileOptions });
 }
 
 /**
@@ -86,7 +87,7 @@ export async function deleteBatch(context: CommandIo, actor: Actor, args: Parsed
         onPause,
         isDryRun,
         ...(context.prompts.interactive ? { actor: actor.describe(current) } : {}),
-        profileOptions: actor.profileOptions(),
+        profileOptions: deletionOptions(context, actor.profileOptions()),
       },
     );
   } finally {
@@ -420,6 +421,11 @@ export async function reportDeletion({ output }: Pick<BatchIo, 'output'>, end: D
     }),
   );
   return 5;
+}
+
+/** Nobody can confirm the command of a hint where nobody could confirm the command that prints it. */
+function deletionOptions({ prompts }: Pick<CommandIo, 'prompts'>, options: readonly string[]): readonly string[] {
+  return prompts.interactive ? options : [...options, '--yes'];
 }
 
 /** A longer list of ids makes an error message hard to read; the printed rows contain every id. */

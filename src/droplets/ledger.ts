@@ -22,7 +22,7 @@ import { storageError } from '../base/storage-error.ts';
 import { showInvisible } from '../base/text.ts';
 import { quoteShellArg } from '../cli/shell-quote.ts';
 import { type HeldFileLock, tryAcquireFileLock } from '../platform/file-lock.ts';
-import { createFileWithReservedSpace } from '../platform/files.ts';
+import { createFileWithReservedSpace, formatMoveCommand } from '../platform/files.ts';
 import type { Clock, HostSystem } from '../platform/host.ts';
 import { type Batch, decodeEvent, encodeEvent, type NewEvent, stamp } from './events.ts';
 import { type BatchState, createState } from './state.ts';
@@ -240,11 +240,14 @@ export function readLedger(path: string): LedgerContent {
     if (event.event === 'batch') state = createState(event);
     else state?.apply(event);
   }
-  if (state === undefined)
+  if (state === undefined) {
+    // An empty file is replaced, an incomplete line never.
+    const away = bytes.length === 0 ? '' : `move it away: ${formatMoveCommand(path)}; then `;
     throw new CliError('config_invalid', 'the ledger is empty, or its first line is incomplete: nothing was sent', {
       detail: `${path}:1`,
-      hint: `begin the batch with \`cloudctl droplets create --ledger ${quoteShellArg(path)}\` and its names and options`,
+      hint: `${away}begin the batch with \`cloudctl droplets create --ledger ${quoteShellArg(path)}\` and its names and options`,
     });
+  }
   return { state, length: end, size: bytes.length };
 }
 

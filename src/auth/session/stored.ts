@@ -91,7 +91,7 @@ export function requireSession(stored: StoredSession, profile: ProfileReference,
     case 'elsewhere':
       throw new CliError('not_logged_in', `profile "${profile.name}" is logged in to other servers`, {
         detail: `the stored session belongs to ${known.record.authOrigin} and ${known.record.baseOrigin}, and is not sent to other servers`,
-        hint: hintOfOtherServers(profile),
+        hint: hintOfOtherServers(profile, known.record.scope),
       });
     default:
       return known satisfies never;
@@ -99,11 +99,11 @@ export function requireSession(stored: StoredSession, profile: ProfileReference,
 }
 
 /** Only a session of a profile whose stored servers were changed needs a new login. */
-function hintOfOtherServers(profile: ProfileReference): string {
+function hintOfOtherServers(profile: ProfileReference, scope: string): string {
   const { replacedBy, typedServers } = profile;
   if (typedServers !== undefined) return `use the servers of the profile: remove ${typedServers.join(' and ')}`;
   if (replacedBy !== undefined) return `use the servers of the profile: \`unset ${replacedBy.join(' ')}\``;
-  return `log in to the servers of the profile: ${loginCommand(profile)}`;
+  return `log in to the servers of the profile: ${loginCommand(profile, scope)}`;
 }
 
 /** Writes the session record and reads it back. If the result is `unavailable`, the previous item may still be stored. */

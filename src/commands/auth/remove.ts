@@ -32,14 +32,18 @@ export const authRemoveCommand: CommandSpec<CommandContext> = {
       return 0;
     }
     const outcome = await eraseSecrets(context, settings, args.has('local'));
-    const wasCurrent = await context.changeConfig((config) => {
+    const next = await context.changeConfig((config) => {
       removeProfile(context.host.folders.config, config, name);
-      return config.current === name;
+      const [other] = [...config.profiles.keys()].filter((one) => one !== name);
+      if (config.current !== name) return undefined;
+      return other === undefined
+        ? 'No profile is left; create one with `cloudctl auth setup`.'
+        : `No profile is current now; choose one with \`cloudctl auth switch ${other}\`.`;
     });
     await context.output.note([
       ...(outcome.kind === 'revoked' || outcome.kind === 'local' ? [logoutText(outcome, name)] : []),
       `Profile ${name} was removed.`,
-      ...(wasCurrent ? ['No profile is current now; choose one with `cloudctl auth switch PROFILE`.'] : []),
+      ...(next === undefined ? [] : [next]),
     ]);
     if (outcome.kind === 'unproven') throw outcome.error;
     return 0;
