@@ -17,7 +17,7 @@ export function hintTexts(project: Project): readonly HintText[] {
   const found = new Map<string, HintText>();
   const add = (file: string, node: Node | undefined, pattern = /[a-z]/): void => {
     for (const one of new Reading(files).texts(file, node)) {
-      if (pattern.test(one.text)) found.set(`${one.file}\n${one.text}`, one);
+      if (pattern.test(one.text) && /[ `]/.test(one.text)) found.set(`${one.file}\n${one.text}`, one);
     }
   };
   for (const [path, file] of files) {

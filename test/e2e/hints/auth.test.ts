@@ -1,5 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { chownSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { closedPort } from '../../../scripts/free-port.mjs';
 import { journalPath, profilePaths } from '../../../src/auth/session/paths.ts';
 import { Secret } from '../../../src/base/secret.ts';
 import { admin, TOMAS, tokenFor, userOf } from '../../sandbox/requests.ts';
@@ -282,6 +284,35 @@ const sessions: readonly HintCase[] = [
     given: (world) =>
       fault(world, { match: { method: 'POST', path: '/v1/oauth/token' }, action: 'status', status: 503, times: 5 }),
     person: noFaults,
+  },
+  {
+    name: 'the answer to a refresh is no grant',
+    from: ['src/auth/session/errors.ts'],
+    line: 'cloudctl auth refresh',
+    given: (world) =>
+      fault(world, { match: { method: 'POST', path: '/v1/oauth/token' }, action: 'redirect_307', times: 9 }),
+    person: noFaults,
+  },
+  {
+    name: 'the authorization server is not there at a refresh',
+    from: ['src/auth/session/errors.ts'],
+    line: 'cloudctl auth refresh',
+    given: async (world) => {
+      const port = await closedPort();
+      const auth_url = `http://127.0.0.1:${port}`;
+      writeProfile(world, 'default', { auth_url });
+      await logIn(world, { record: { authOrigin: auth_url } });
+      world.env.PORT = String(port);
+    },
+    person: async (world) => {
+      const server = createServer((_request, response) => {
+        void tokenFor(world.sandbox).then((grant) =>
+          response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(grant)),
+        );
+      });
+      await new Promise<void>((resolve) => server.listen(Number(world.env.PORT), '127.0.0.1', resolve));
+      world.later(() => server.close());
+    },
   },
   {
     name: 'the authorization server limits refreshes',

@@ -31,6 +31,8 @@ export interface HintCase {
   readonly isInstead?: true;
   /** What a person does who reads the hint, where it is no command; a returned text is the line to type then. */
   readonly person?: (world: World, hint: string) => unknown;
+  /** What happens before the hint is followed: a server comes back. */
+  readonly beforehand?: (world: World) => unknown;
   /** What a person does after the command of the hint has shown something. */
   readonly afterwards?: (world: World) => unknown;
   /** How many hints are followed, one after the other, until the line succeeds. */
@@ -79,6 +81,7 @@ async function follow(world: World, one: HintCase): Promise<readonly string[]> {
       executedTexts(texts, masked(hint, world), step === 1 ? one.from : undefined).map(({ file }) => file),
     );
     told.push(`from: ${[...files].join(', ')}`, `$ ${line}`, ...words, `hint: ${hint}`);
+    await one.beforehand?.(world);
     const next = await act(world, one, line, hint, told, step);
     if (next.isDone) return told;
     line = next.line;
@@ -171,6 +174,11 @@ function hintOf(ran: Ran, { finding, warning }: HintCase, step: number): { hint:
     if (text === undefined) throw new Error(`there is no such warning:\n${shown(ran)}`);
     return { hint: text.replace(/^warning: /, ''), words: [] };
   }
+  const json = ran.stderr.split('\n').find((text) => text.startsWith('{"error":'));
+  if (json !== undefined) {
+    const { error }: { readonly error: { readonly message: string; readonly hint: string } } = JSON.parse(json);
+    return { hint: error.hint, words: [`error: ${error.message}`] };
+  }
   const [, hint] = /^hint: (.*(?:\n {2}.*)*)/m.exec(ran.stderr) ?? [];
   const error = ran.stderr.split('\n').filter((text) => text.startsWith('error: '));
   if (hint === undefined) throw new Error(`there is no hint:\n${shown(ran)}`);
@@ -186,7 +194,7 @@ function masked(text: string, { folders }: World): string {
   return text
     .replaceAll(folders.home, '/HOME')
     .replaceAll(/\b(127\.0\.0\.1|localhost|elsewhere\.example):\d+/g, '$1:PORT')
-    .replaceAll(/\bport \d{4,5}\b/g, 'port PORT')
+    .replaceAll(/(?<!-)\bport \d{4,5}\b/g, 'port PORT')
     .replaceAll(/sport = :\d+/g, 'sport = :PORT')
     .replaceAll(/\.doctor\.[\d.]+tmp/g, '.doctor.N.tmp')
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')

@@ -286,6 +286,26 @@ const cases: readonly HintCase[] = [
     person: (world) => world.shell('kill -INT "$FIRST"; sleep 1'),
   },
   {
+    name: 'auth_url is of another server',
+    line: login,
+    from: ['src/auth/session/errors.ts'],
+    given: async (world) => {
+      const server = createHttp((_request, response) =>
+        response.writeHead(404, { 'content-type': 'text/html' }).end('<title>Not found</title>'),
+      );
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      world.later(() => server.close());
+      writeProfile(world, 'default', { auth_url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
+      world.env.CLOUDCTL_CLIENT_SECRET = world.sandbox.ready.client_secret;
+      await logIn(world, { isUnnamed: true });
+      world.browser = redirectsWith({ code: 'a-code', state: 'STATE' });
+    },
+    person: (world) => {
+      writeProfile(world, 'default');
+      world.browser = personAt();
+    },
+  },
+  {
     name: 'the authorization server is gone at the exchange',
     line: login,
     given: async (world) => {

@@ -299,7 +299,6 @@ const cases: readonly HintCase[] = [
     given: (world) => {
       Object.assign(world.env, { AUTH: world.sandbox.ready.auth_url, BASE: world.sandbox.ready.base_url });
     },
-    isInstead: true,
   },
   {
     name: 'the API is not there',
@@ -442,6 +441,13 @@ const findings: readonly HintCase[] = [
     line: doctor,
     finding: 'CLOUDCTL_BASE_URL',
     given: set('CLOUDCTL_BASE_URL', 'nowhere'),
+  },
+  {
+    name: 'doctor: a profile name that cannot be one',
+    line: doctor,
+    finding: 'CLOUDCTL_PROFILE',
+    from: ['src/auth/doctor/profile.ts'],
+    given: set('CLOUDCTL_PROFILE', '../x'),
   },
   {
     name: 'doctor: an incomplete profile',

@@ -172,7 +172,10 @@ async function shell(world: World, line: string, stdin = ''): Promise<Ran> {
 /** It runs until Ctrl-C, so it has a shell of its own; its consent page answers by itself. */
 async function startSandbox(world: World): Promise<Ran> {
   const running = world.start('cloudctl sandbox start --consent "approve maya@example.com"');
-  world.later(() => running.kill('SIGINT'));
+  world.later(async () => {
+    running.kill('SIGINT');
+    await running.ended;
+  });
   await running.waitFor('stderr', /Ctrl-C/);
   world.browser = (_world, url) => visit(url);
   return { code: 0, signal: null, ...running.printed(), json: () => JSON.parse('null') };
