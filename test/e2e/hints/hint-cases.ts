@@ -192,11 +192,14 @@ function shown({ code, stdout, stderr }: Ran): string {
 /** What differs from run to run or from machine to machine. */
 function masked(text: string, { folders }: World): string {
   return text
+    .replaceAll(folders.work, '/WORK')
     .replaceAll(folders.home, '/HOME')
     .replaceAll(/\b(127\.0\.0\.1|localhost|elsewhere\.example):\d+/g, '$1:PORT')
     .replaceAll(/(?<!-)\bport \d{4,5}\b/g, 'port PORT')
     .replaceAll(/sport = :\d+/g, 'sport = :PORT')
     .replaceAll(/\.doctor\.[\d.]+tmp/g, '.doctor.N.tmp')
+    .replaceAll(/\b\d+\.\d s\b/g, 'N s')
+    .replaceAll(/\.\d+\.\d+\.tmp\b/g, '.N.tmp')
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
     .replaceAll(/\d{8}T\d{6}[\w-]*/g, 'STAMP');
 }

@@ -18,9 +18,9 @@ const at = (words: string): string => `cloudctl sandbox ${words} --admin-url "$C
 const admin = (words: string, more: Partial<HintCase> = {}): HintCase =>
   line(at(words), { given: administers, ...more });
 
-/** A sandbox that starts is ended after 3 s, which `timeout` says by its status. */
-const start = (words: string): string => `timeout -s INT 3 cloudctl sandbox start ${words}`.trimEnd();
-const starting = (words: string, more: Partial<HintCase> = {}): HintCase => line(start(words), { ends: 124, ...more });
+/** A sandbox that is ended as soon as it is there. */
+const start = (words: string): string => `briefly cloudctl sandbox start ${words}`.trimEnd();
+const starting = (words: string, more: Partial<HintCase> = {}): HintCase => line(start(words), more);
 
 async function occupied(world: World): Promise<void> {
   const server = createServer();
@@ -72,7 +72,12 @@ const cases: readonly HintCase[] = [
   }),
   line('cloudctl sandbox requests', {
     name: 'the sandbox of the state folder has gone',
-    given: (world) => world.shell('timeout -s KILL 2 cloudctl sandbox start'),
+    given: async (world) => {
+      const other = world.start('cloudctl sandbox start');
+      await other.waitFor('stderr', /Ctrl-C/);
+      other.kill('SIGKILL');
+      await other.ended;
+    },
   }),
   starting('--app wrong', typed(start('--app "My tool=http://127.0.0.1:9000/callback"'))),
   starting('--callback-url nowhere', { isInstead: true }),

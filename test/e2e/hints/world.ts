@@ -108,6 +108,7 @@ export async function makeWorld({ isEmpty = false, ...options }: WorldOptions = 
   mkdirSync(tools);
   writeFileSync(join(tools, 'cloudctl'), `#!/bin/sh\nexec '${node}' '${bin}' "$@"\n`);
   chmodSync(join(tools, 'cloudctl'), 0o755);
+  writeFileSync(join(tools, 'briefly'), briefly, { mode: 0o755 });
   const world: World = {
     folders,
     sandbox,
@@ -133,6 +134,20 @@ export async function makeWorld({ isEmpty = false, ...options }: WorldOptions = 
   }
   return world;
 }
+
+/** Runs a sandbox until it says that it is there, or until it fails. */
+const briefly = `#!/bin/sh
+said=$(mktemp)
+"$@" 2> "$said" &
+while kill -0 $! 2> /dev/null && ! grep -q Ctrl-C "$said"; do sleep 0.1; done
+grep -q Ctrl-C "$said" && kill -TERM $!
+wait $!
+status=$?
+cat "$said" >&2
+grep -q Ctrl-C "$said" && status=0
+rm "$said"
+exit $status
+`;
 
 let shells = 0;
 
@@ -177,7 +192,13 @@ async function startSandbox(world: World): Promise<Ran> {
     await running.ended;
   });
   await running.waitFor('stderr', /Ctrl-C/);
-  world.browser = (_world, url) => visit(url);
+  world.browser = async (_world, url) => {
+    const { origin } = new URL(url);
+    for (let tries = 0; tries < 10; tries++) {
+      const page = await visit(url).catch(() => undefined);
+      if (page !== undefined && new URL(page.url).origin !== origin) return;
+    }
+  };
   return { code: 0, signal: null, ...running.printed(), json: () => JSON.parse('null') };
 }
 
