@@ -423,7 +423,7 @@ export async function reportDeletion({ output }: Pick<BatchIo, 'output'>, end: D
   return 5;
 }
 
-/** Nobody can confirm the command of a hint where nobody could confirm the command that prints it. */
+/** Where the command could not ask for a confirmation, the command of its hint cannot ask either. */
 function deletionOptions({ prompts }: Pick<CommandIo, 'prompts'>, options: readonly string[]): readonly string[] {
   return prompts.interactive ? options : [...options, '--yes'];
 }

@@ -1,7 +1,7 @@
 // Runs of this machine that may create droplets: `batches/running` has one entry for each, so that runs with common names see
 // each other before they send anything (docs/decisions/012-batches.md).
 
-import { readFileSync, rmSync, statSync } from 'node:fs';
+import { rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { CliError } from '../base/errors.ts';
 import { type AccountAndTeam, compareAccounts } from '../base/identity.ts';
@@ -15,7 +15,7 @@ import {
 } from '../base/json.ts';
 import { formatDuration } from '../base/text.ts';
 import { type HeldFileLock, tryAcquireFileLock } from '../platform/file-lock.ts';
-import { isUnwritableFolder, listFolder, writeFileAtomically } from '../platform/files.ts';
+import { isUnwritableFolder, listFolder, readTextIfPresent, writeFileAtomically } from '../platform/files.ts';
 import type { Clock, HostSystem } from '../platform/host.ts';
 import type { Batch } from './events.ts';
 import { type Ledger, tryReadState } from './ledger.ts';
@@ -307,7 +307,7 @@ function removeEntry(folder: string, number: number): void {
 /** Undefined when the entry cannot be read; it then says nothing. */
 function readEntry(folder: string, number: number): Content | undefined {
   try {
-    const json = tryParseJson(readFileSync(entryPath(folder, number), 'utf8'));
+    const json = tryParseJson(readTextIfPresent(entryPath(folder, number)) ?? '');
     return json.ok && isJsonRecord(json.value) ? decodeEntry(json.value, number) : undefined;
   } catch {
     return undefined;

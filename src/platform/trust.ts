@@ -1,9 +1,8 @@
 import { X509Certificate } from 'node:crypto';
-import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import { createSecureContext, rootCertificates, type SecureContext } from 'node:tls';
 import { CliError } from '../base/errors.ts';
 import { sanitizeLine } from '../base/sanitize.ts';
-import { fileErrorCode } from './files.ts';
+import { fileErrorCode, readBytesIfPresent, UnusableFileError } from './files.ts';
 import type { ProcessEnvironment } from './host.ts';
 
 /** The files in which systems keep the CA certificates that they trust; `update-ca-certificates` writes the first one. */
@@ -106,7 +105,7 @@ export function trustOf(env: ProcessEnvironment): Trust {
 /** The certificates of a file, without those that are damaged; none if the file cannot be read. */
 function readCertificates(path: string): readonly string[] {
   try {
-    return splitPem(decode(readRegularFile(path))).map(({ pem }) => pem);
+    return splitPem(decode(readBytesIfPresent(path, maxBytes) ?? Buffer.alloc(0))).map(({ pem }) => pem);
   } catch {
     return [];
   }
@@ -132,16 +131,18 @@ const convertHint =
 
 function readNamedFile(path: string): Buffer {
   try {
-    return readRegularFile(path);
+    const bytes = readBytesIfPresent(path, maxBytes);
+    if (bytes !== undefined) return bytes;
+    throw unusable(`${path} does not exist`);
   } catch (error) {
-    if (error instanceof CertificateFileError) throw unusable(`${path} ${error.message}`);
+    if (error instanceof CliError) throw error;
+    if (error instanceof UnusableFileError) throw unusable(`${path} ${error.what}`);
     const code = String(fileErrorCode(error));
     throw unusable(`${path} ${systemReasons[code] ?? `cannot be read (${code})`}`);
   }
 }
 
 const systemReasons: Readonly<Record<string, string>> = {
-  ENOENT: 'does not exist',
   ENOTDIR: 'does not exist',
   EACCES: 'cannot be read: permission denied',
   EPERM: 'cannot be read: permission denied',
@@ -157,21 +158,6 @@ function unusable(detail: string, hint = 'set SSL_CERT_FILE to a PEM file, or `u
 
 /** The bundle of a system has 200 to 600 kB. */
 const maxBytes = 16 * 1024 * 1024;
-
-class CertificateFileError extends Error {}
-
-/** Opening a pipe must not wait for a writer, so the file is opened without blocking. */
-function readRegularFile(path: string): Buffer {
-  const descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
-  try {
-    const facts = fstatSync(descriptor);
-    if (!facts.isFile()) throw new CertificateFileError('is not a regular file');
-    if (facts.size > maxBytes) throw new CertificateFileError('is larger than 16 MiB');
-    return readFileSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
-}
 
 /** Windows PowerShell writes redirected output as UTF-16. */
 function decode(bytes: Buffer): string {

@@ -193,7 +193,7 @@ const checks: readonly Check[] = [
   },
 ];
 
-/** The headers, standard and former, in which browsers say that nobody has opened the page. */
+/** The headers, standard and former, in which browsers say that the user has not opened the page. */
 const purposes: readonly string[] = ['sec-purpose', 'purpose', 'x-purpose', 'x-moz'];
 
 /** In the implicit flow, a callback request without parameters receives the bridge page. */

@@ -17,9 +17,9 @@ export interface TokenGrant {
   readonly info?: AccountInfo;
 }
 
-/** The usable parts of a token response that is not a valid grant but contains a new refresh token. */
+/** The tokens of a response that is not a valid grant: at least one. */
 export interface PartialGrant {
-  readonly refreshToken: Secret;
+  readonly refreshToken?: Secret;
   readonly accessToken?: Secret;
   readonly info?: AccountInfo;
 }
@@ -91,17 +91,18 @@ export function decodeGrant(json: unknown): GrantResult<TokenGrant> {
   };
 }
 
-/** Returns undefined when the response contains an error or no valid refresh token. */
+/** Returns undefined when the response contains an error or no valid token. */
 export function decodePartialGrant(json: unknown): PartialGrant | undefined {
   if (!isJsonRecord(json) || !isAbsent(json.error)) return undefined;
-  const [refreshToken, accessToken] = [readStringField(json, 'refresh_token'), readStringField(json, 'access_token')];
-  if (refreshToken === undefined || !hasTokenSyntax(refreshToken)) return undefined;
+  const [refreshToken, accessToken] = ['refresh_token', 'access_token'].map((name) => {
+    const token = readStringField(json, name);
+    return token !== undefined && hasTokenSyntax(token) ? withhold(new Secret(token)) : undefined;
+  });
+  if (refreshToken === undefined && accessToken === undefined) return undefined;
   const info = isJsonRecord(json.info) ? decodeInfo(json.info) : undefined;
   return {
-    refreshToken: withhold(new Secret(refreshToken)),
-    ...(accessToken === undefined || !hasTokenSyntax(accessToken)
-      ? {}
-      : { accessToken: withhold(new Secret(accessToken)) }),
+    ...(refreshToken === undefined ? {} : { refreshToken }),
+    ...(accessToken === undefined ? {} : { accessToken }),
     ...(info === undefined ? {} : { info }),
   };
 }

@@ -33,8 +33,8 @@ export type TokenFailure =
       readonly reason: string;
       readonly status: number;
       /**
-       * Present if an invalid response with a success status contains a new refresh token, after which the old refresh token is
-       * no longer valid.
+       * The tokens of an invalid response with a success status, if it has any. After a new refresh token the old one is no longer
+       * valid.
        */
       readonly partial?: PartialGrant;
     };
@@ -214,7 +214,7 @@ async function* observeBody(
 
 /** Whether the text of an incomplete response is a complete grant, or has at least a new refresh token. */
 function hasNewTokens(result: TokenResult): boolean {
-  return result.kind === 'granted' || (result.kind === 'malformed' && result.partial !== undefined);
+  return result.kind === 'granted' || (result.kind === 'malformed' && result.partial?.refreshToken !== undefined);
 }
 
 /** The error code in a response with a success status, which some servers send; undefined if the response also contains a token. */

@@ -191,7 +191,7 @@ type OpenedEntry = { readonly bytes: Buffer } & (
 );
 
 export function encodeHead({ sid, gen, proof, sentAt, room }: EntryHead): string {
-  return `${JSON.stringify({ op: 'refresh', sid, gen, proof, t: sentAt, room, pid: process.pid })}\n`;
+  return `${JSON.stringify({ op: 'refresh', sid, gen, proof, t: sentAt, room })}\n`;
 }
 
 export function proofOf(refreshToken: Secret): string {

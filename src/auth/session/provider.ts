@@ -21,7 +21,7 @@ export interface TokenProvider {
   bearer(): Promise<Secret>;
   /**
    * Called after the API refused the token `refused`: returns the current access token if it differs from `refused`;
-   * otherwise refreshes the session.
+   * otherwise refreshes the session. Returns `refused` itself if this process has renewed the token just now.
    */
   renew(refused: Secret): Promise<Secret>;
   /** The session record whose token `bearer()` returned. */
@@ -50,6 +50,8 @@ function replacedSessionError(run: SessionRun, owner: AccountAndTeam, record: Se
   return new ReplacedSessionError('needs_login', message, { detail, hint });
 }
 
+const justRenewedMs = 30_000;
+
 /** Opens the session of a profile in its credential store. */
 export function storedProvider(run: SessionRun): StoredProvider {
   let known: SessionRecord | undefined;
@@ -59,6 +61,8 @@ export function storedProvider(run: SessionRun): StoredProvider {
    * token is refused.
    */
   let trusted: SessionRecord | undefined;
+  /** The last refresh of this process: an API that refuses its token at once would refuse that of another refresh, too. */
+  let latest: { readonly token: Secret; readonly at: number } | undefined;
 
   /**
    * The account whose session this process uses. Another command may replace the stored session, but a running command must not
@@ -90,6 +94,7 @@ export function storedProvider(run: SessionRun): StoredProvider {
       .then(({ record, inDoubt }) => {
         adopt(record);
         trusted = inDoubt ? record : undefined;
+        latest = { token: record.accessToken, at: run.host.clock.now() };
         return record;
       })
       .finally(() => {
@@ -129,7 +134,9 @@ export function storedProvider(run: SessionRun): StoredProvider {
       if (known !== undefined && known.accessToken.reveal() !== refused.reveal()) return use(known).accessToken;
       known = adopt((await read()).record);
       if (known.accessToken.reveal() !== refused.reveal()) return use(known).accessToken;
-      return use(await refresh({ kind: 'refused', token: refused })).accessToken;
+      const isJustRenewed =
+        latest?.token.reveal() === refused.reveal() && run.host.clock.now() - latest.at < justRenewedMs;
+      return isJustRenewed ? refused : use(await refresh({ kind: 'refused', token: refused })).accessToken;
     },
     acceptNewSession: () => {
       usedSid = undefined;

@@ -237,7 +237,7 @@ export function renewedRecord(old: SessionRecord, grant: TokenGrant, sentAt: num
  */
 export function recordOfResponse(old: SessionRecord, answer: TokenResult, sentAt: number): SessionRecord | undefined {
   if (answer.kind === 'granted') return renewedRecord(old, answer.grant, sentAt);
-  if (answer.kind !== 'malformed' || answer.partial === undefined) return undefined;
+  if (answer.kind !== 'malformed' || answer.partial?.refreshToken === undefined) return undefined;
   const { accessToken = old.accessToken, ...rest } = answer.partial;
   return renewedRecord(old, { ...rest, accessToken, expiresIn: 0 }, sentAt);
 }

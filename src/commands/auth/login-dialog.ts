@@ -17,7 +17,7 @@ interface LoginDialogOptions {
   readonly listenAddress?: ListenAddress | undefined;
   /** The time limit as the user typed it, such as `5m`. */
   readonly limit: string;
-  /** Whether the login ends if the program in BROWSER cannot be started, because nobody reads the URL. */
+  /** Whether the login ends if the program in BROWSER cannot be started, because no user sees the URL. */
   readonly isUnattended?: boolean;
 }
 

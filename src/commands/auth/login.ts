@@ -146,7 +146,7 @@ const implicitFlowWarning =
   'the implicit flow issues no refresh token, and its access token is part of a browser URL; the code flow is safer';
 
 /**
- * In a CI job, and without a terminal where no input is wanted, nobody reads the URL, so the login would wait until its time limit
+ * In a CI job, and without a terminal where no input is wanted, no user sees the URL, so the login would wait until its time limit
  * expires. Returns true if the login depends on the program in BROWSER, which is started without a terminal then.
  */
 function requirePerson({ host, globals }: CommandContext, args: ParsedArgs): boolean {

@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, openSync, readFileSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, readFileSync, statSync } from 'node:fs';
 import { type FileHandle, open, rename } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
@@ -70,6 +70,8 @@ export class Journal {
 
 function readFileIfExists(path: string): Buffer | undefined {
   try {
+    // A pipe in this place would never end.
+    if (!statSync(path).isFile()) throw new Error(`${path} is not a regular file`);
     return readFileSync(path);
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;

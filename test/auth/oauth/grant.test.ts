@@ -122,7 +122,7 @@ describe('a grant', () => {
 
   it.each([null, ''])('beside the empty error %j is decoded whole', (error) => {
     expect(decoded({ error }).refreshToken?.reveal()).toBe('rt-hunter2');
-    expect(decodePartialGrant({ ...whole, access_token: null, error })?.refreshToken.reveal()).toBe('rt-hunter2');
+    expect(decodePartialGrant({ ...whole, access_token: null, error })?.refreshToken?.reveal()).toBe('rt-hunter2');
     expect(decodePartialGrant({ ...whole, error: 'invalid_grant' })).toBeUndefined();
   });
 

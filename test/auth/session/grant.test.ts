@@ -129,14 +129,16 @@ it('an exchange sends the code, the redirect URI and the credentials, and return
   });
 });
 
-it('tokens of a response that is no valid grant are revoked', async () => {
-  const grant = { access_token: 'at-1', refresh_token: 'rt-1', token_type: 'bearer', expires_in: 0 };
+it.each([
+  ['both tokens', { access_token: 'at-1', refresh_token: 'rt-1', token_type: 'bearer', expires_in: 0 }, 2],
+  ['an access token', { access_token: 'at-1', token_type: 'bearer', expires_in: 60, refresh_token: 7 }, 1],
+])('%s of a response that is no valid grant are revoked', async (_, grant, revocations) => {
   const { origin, seen } = await serverFor((_, response) => reply(response, 200, grant));
   const host = testHost();
   await expect(exchange((options) => host.createSender({ env: {}, ...options }), origin)).rejects.toMatchObject({
     code: 'api_error',
   });
-  expect(seen.map(({ url }) => url)).toEqual(['/v1/oauth/token', '/v1/oauth/revoke', '/v1/oauth/revoke']);
+  expect(seen.map(({ url }) => url)).toEqual(['/v1/oauth/token', ...Array(revocations).fill('/v1/oauth/revoke')]);
 });
 
 it('a refused exchange is not repeated', async () => {

@@ -125,6 +125,27 @@ describe('a refused token', () => {
     expect(await refreshes(sandbox)).toBe(1);
   });
 
+  it('that this process has just renewed is returned, because another refresh would be refused as well', async () => {
+    const [host, sandbox] = [testHost(), await sandboxFor()];
+    await seedSession(host, sandbox);
+    const session = sibling(host, sandbox);
+    const renewed = await session.renew(await session.bearer());
+    expect((await session.renew(renewed)).reveal()).toBe(renewed.reveal());
+    expect(await refreshes(sandbox)).toBe(1);
+  });
+
+  it('that this process renewed a minute ago is renewed again', async () => {
+    const [host, sandbox] = [testHost(), await sandboxFor()];
+    await seedSession(host, sandbox);
+    let now = host.clock.now();
+    const run = sessionRun({ ...host, clock: { ...host.clock, now: () => now } }, sandbox);
+    const session = storedProvider(run);
+    const renewed = await session.renew(await session.bearer());
+    now += 60_000;
+    expect((await session.renew(renewed)).reveal()).not.toBe(renewed.reveal());
+    expect(await refreshes(sandbox)).toBe(2);
+  });
+
   it('that a sibling renewed is taken over without a refresh', async () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
     await seedSession(host, sandbox);

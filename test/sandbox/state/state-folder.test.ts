@@ -1,4 +1,5 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openStateFolder } from '../../../src/sandbox/state/state-folder.ts';
@@ -85,3 +86,12 @@ function parts(error: unknown): string {
   const { message, detail = '-', hint = '-' } = Object(error);
   return `${message}\ndetail: ${detail}\nhint: ${hint}`;
 }
+
+it('a pipe in the place of the journal is an error and does not wait for a writer', async () => {
+  const folder = makeFolder();
+  const { journal, close } = await openWorld(folder);
+  await close();
+  rmSync(journal);
+  execFileSync('mkfifo', [journal]);
+  expect(() => openStateFolder(folder)).toThrow(journal);
+});
