@@ -5,7 +5,7 @@ import { createServer as createHttps } from 'node:https';
 import { type AddressInfo, connect, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { bin, node, type Ran, run, start, startProgram } from '../fixtures/cli.ts';
+import { command, type Ran, run, start, startProgram } from '../fixtures/cli.ts';
 import { reply } from '../fixtures/fake-server.ts';
 import { type Environment, makeFolders } from '../fixtures/folders.ts';
 import { type Certificates, makeCertificates } from '../platform/certificates.ts';
@@ -170,7 +170,7 @@ const statusOf = (findings: Report['findings'], wanted: string): string | undefi
   findings.find(({ id }) => id === wanted)?.status;
 
 const bundle = '/etc/ssl/certs/ca-certificates.crt';
-const canMount = process.getuid?.() === 0 && existsSync(bundle) && process.env.CLOUDCTL_TEST_STANDALONE === undefined;
+const canMount = process.getuid?.() === 0 && existsSync(bundle);
 
 describe.skipIf(!canMount)('after update-ca-certificates', () => {
   test('the authority is trusted without any variable, and doctor names the file', async () => {
@@ -178,7 +178,7 @@ describe.skipIf(!canMount)('after update-ca-certificates', () => {
     const env = { ...loggedInEnvironment({ auth: origin, base: origin })(folders) };
     const inside = (...words: string[]): Promise<Ran> => {
       const script = `mount --bind '${at('bundle.pem')}' ${bundle} && exec "$@"`;
-      return startProgram('unshare', ['-m', 'sh', '-c', script, 'sh', node, bin, ...words], { folders, env }).ended;
+      return startProgram('unshare', ['-m', 'sh', '-c', script, 'sh', ...command, ...words], { folders, env }).ended;
     };
     expect(await inside('actions', 'list')).toMatchObject({ code: 0 });
     const { findings } = (await inside('doctor', '-o', 'json')).json<Report>();
@@ -202,13 +202,13 @@ describe('SSL_CERT_FILE that cannot be used', () => {
     expect(seen).toEqual([]);
   });
 
-  test.skipIf(process.env.CLOUDCTL_TEST_STANDALONE !== undefined)('in DER form has a hint that works', async () => {
+  test('in DER form has a hint that works', async () => {
     execFileSync('openssl', ['x509', '-in', at('ca.pem'), '-outform', 'der', '-out', at('ca.der')]);
     const env = { ...token(), SSL_CERT_FILE: at('ca.der') };
     const { stderr } = await list(env);
     const commands = [...stderr.matchAll(/`([^`]+)`/g)].map(([, command]) => command);
     const script = [...commands, '"$@"'].join(' && ');
-    const ran = startProgram('sh', ['-c', script, 'sh', node, bin, 'actions', 'list'], { folders, env });
+    const ran = startProgram('sh', ['-c', script, 'sh', ...command, 'actions', 'list'], { folders, env });
     expect(await ran.ended).toMatchObject({ code: 0 });
     expect(commands.length).toBe(2);
   });
