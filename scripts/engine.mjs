@@ -21,7 +21,7 @@ const env = {
   ...(values.full ? { CLOUDCTL_TEST_STRIDE: '1' } : {}),
 };
 const counts = [
-  await suite(['--project', 'unit', '--project', 'servers', 'test/engine'], { env }),
+  await suite(['--project', 'unit', '--project', 'servers', 'test/db/engine'], { env }),
   await suite(['--project', 'hard', 'test/faults/engine'], { env }),
 ];
 process.exitCode = counts.some(({ failed }) => failed > 0) ? 1 : 0;

@@ -9,7 +9,7 @@ const texts = hintTexts(readProject(root));
 
 /** The hints that no test of test/e2e/hints follows, by the reason: a hint of the program is followed, or stands here. */
 const notFollowed: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
-  'needs database servers and a migration in that state, which test/watch, test/truth and test/rehearsal bring about without the program in a shell':
+  'needs database servers and a migration in that state, which test/db/watch, test/truth and test/db/cutover bring about without the program in a shell':
     {
       'api/online-migration.ts': ['`cloudctl api GET …` prints the response'],
       'api/start-online-migration.ts': [
@@ -30,7 +30,7 @@ const notFollowed: Readonly<Record<string, Readonly<Record<string, readonly stri
         'check the source with `cloudctl db preflight`, then start the migration again with `cloudctl db migrate`',
         'follow the other migration with `cloudctl db status … --watch`',
       ],
-      'db-source/unreachable-source-hint.ts': [
+      'db/source/unreachable-source-hint.ts': [
         'find the cause with `…`',
         'the source does not support SSL: add `--disable-ssl`, or enable SSL on the source',
         'the source does not support TLS: write its address with redis:// instead of rediss://',
@@ -54,44 +54,44 @@ const notFollowed: Readonly<Record<string, Readonly<Record<string, readonly stri
         'review …, run it section by section, and run the preflight again',
         'write the fixes into one script: run the same command with `--fix-sql fix.sql --undo-sql undo.sql`',
       ],
-      'rehearsal/comparison-output.ts': [
+      'db/cutover/comparison-output.ts': [
         'do not switch the application over; find out which server has the right rows with `cloudctl db compare -o json`',
         'stop all writes to both servers, wait until nothing is left to replicate, and run the command again',
       ],
-      'rehearsal/leftovers.ts': ['wait until that rehearsal ends, or end it with Ctrl-C in its terminal'],
-      'rehearsal/postgresql/compare-postgresql.ts': ['give another server with `--target`'],
-      'rehearsal/postgresql/create-rehearsal-roles-and-databases.ts': [
+      'db/cutover/leftovers.ts': ['wait until that rehearsal ends, or end it with Ctrl-C in its terminal'],
+      'db/cutover/postgresql/compare-postgresql.ts': ['give another server with `--target`'],
+      'db/cutover/postgresql/create-rehearsal-roles-and-databases.ts': [
         'run the command again after the other program has ended',
       ],
-      'rehearsal/postgresql/plan.ts': [
+      'db/cutover/postgresql/plan.ts': [
         'give an empty server with `--into`, or skip these databases with `--ignore-dbs`; nothing was changed',
         'give another server with `--into`',
         'remove a database from `--ignore-dbs`',
         '…; nothing was changed',
       ],
-      'rehearsal/postgresql/rehearsal-target-lock.ts': ['wait until that rehearsal ends…'],
-      'rehearsal/redis/compare-redis.ts': ['give another server with `--target`'],
-      'rehearsal/redis/run.ts': [
+      'db/cutover/postgresql/rehearsal-target-lock.ts': ['wait until that rehearsal ends…'],
+      'db/cutover/redis/compare-redis.ts': ['give another server with `--target`'],
+      'db/cutover/redis/run.ts': [
         'give an empty server with `--into`: replication deletes existing keys; nothing was changed',
         'give another server with `--into`',
         '…; nothing was changed',
       ],
-      'rehearsal/rehearsal-preflight.ts': ['run the command without `--method`'],
-      'rehearsal/rehearsal-run.ts': [
+      'db/cutover/rehearsal-preflight.ts': ['run the command without `--method`'],
+      'db/cutover/rehearsal-run.ts': [
         'remove the replication slots and publications named cloudctl_… from the source, and delete the file',
         'run the statements for the objects that can be dropped, then run the command again',
       ],
-      'rehearsal/report-output.ts': [
+      'db/cutover/report-output.ts': [
         'correct the source, or leave the database out with `--ignore-dbs`, and rehearse again',
         'run the same command again to remove what is left',
       ],
-      'rehearsal/target-login-hint.ts': [
+      'db/cutover/target-login-hint.ts': [
         'add `?sslmode=disable` to the address in `…`: the target has no TLS',
         'add `sslmode=verify-full&sslrootcert=FILE` to the address in `…`, or add `--allow-cleartext-password`',
         'check the address in `…` and the access rules of the target',
         'set … to the password of the target, and check the user in `…`',
       ],
-      'watch/classify-target-stop-message.ts': [
+      'db/watch/classify-target-stop-message.ts': [
         'enable the subscription',
         'end the session on the target that holds the lock',
         'enlarge the disk of the target, or remove data there',
@@ -105,35 +105,35 @@ const notFollowed: Readonly<Record<string, Readonly<Record<string, readonly stri
         'start the target, or check its status at the service',
         'stop the migration and start it again',
       ],
-      'watch/connection-probe.ts': [
+      'db/watch/connection-probe.ts': [
         'if this is another server, restore the DNS record: the migration cannot continue there',
         'make sure that the target trusts the new certificate, if it verifies certificates',
         'undo the change (password, pg_hba.conf, TLS, connection limit): the target would be refused when it reconnects',
       ],
-      'watch/migration-deadline.ts': [
+      'db/watch/migration-deadline.ts': [
         'lower the load on the source, leave out large tables, or migrate by dump',
         'move the application to the target before the deadline, or stop the migration and start it again',
       ],
-      'watch/narrow-stop-cause-by-service-messages.ts': ['see the log of the target'],
-      'watch/postgresql/rules/apply-failure-rule.ts': [
+      'db/watch/narrow-stop-cause-by-service-messages.ts': ['see the log of the target'],
+      'db/watch/postgresql/rules/apply-failure-rule.ts': [
         'one of these: …',
         '… (preflight warning …)',
         '…; search the log of the source for refused logins',
         '…; the log of the target has the error',
         '…; the source retains WAL until the target reconnects',
       ],
-      'watch/postgresql/rules/commit-rules.ts': [
+      'db/watch/postgresql/rules/commit-rules.ts': [
         'search the log of the source for "does not have a replica identity and publishes updates" and run ALTER TABLE … REPLICA IDENTITY FULL',
         "synchronous_standby_names includes the target: list only the real standbys, or ALTER SYSTEM SET synchronous_standby_names = '' and reload",
       ],
-      'watch/postgresql/rules/connection-rules.ts': [
+      'db/watch/postgresql/rules/connection-rules.ts': [
         'set … back to …: the target may not be able to reconnect',
         'then run SELECT pg_reload_conf(): the target must be able to log in to every database',
       ],
-      'watch/postgresql/rules/copy-rule.ts': [
+      'db/watch/postgresql/rules/copy-rule.ts': [
         'empty the table on the target, and check it for missing columns and constraints (rows written there cause duplicate keys)',
       ],
-      'watch/postgresql/rules/object-rules.ts': [
+      'db/watch/postgresql/rules/object-rules.ts': [
         'check in the control panel whether the migration was stopped; else …',
         'raise max_slot_wal_keep_size on the source, stop the migration, drop the slot; …',
         'start the migration again, which copies all rows again; the copied rows stay on the target',
@@ -141,20 +141,20 @@ const notFollowed: Readonly<Record<string, Readonly<Record<string, readonly stri
         'the slot was dropped, the migration has ended, or the service is still copying the schema: check its status',
         'undo the change; rows that were not published in between are missing on the target',
       ],
-      'watch/postgresql/rules/outage-violation.ts': [
+      'db/watch/postgresql/rules/outage-violation.ts': [
         'set wal_level to logical in postgresql.auto.conf and start the source: with wal_level = … and a logical slot it does not start (FATAL: logical replication slot exists, but wal_level < logical)',
       ],
-      'watch/postgresql/rules/retained-wal-rule.ts': [
+      'db/watch/postgresql/rules/retained-wal-rule.ts': [
         'lower the load on the source, or stop the migration before the disk is full',
         'raise max_slot_wal_keep_size as far as the disk allows and run SELECT pg_reload_conf()',
       ],
-      'watch/postgresql/rules/role-rule.ts': [
+      'db/watch/postgresql/rules/role-rule.ts': [
         'extend the validity: the target needs the password when it reconnects',
         'give the role its attributes back: the target logs in as this role',
         'if the password was changed, restore the password that was given to `db migrate`: the target still uses it',
         'reset the setting: this timeout ends the copy of a large table',
       ],
-      'watch/postgresql/rules/schema-rule.ts': [
+      'db/watch/postgresql/rules/schema-rule.ts': [
         'add the column on the target: replication fails on the next row of the table',
         'change the type on the target: replication fails on a value that the old type does not accept',
         'create the table on the target with the same columns, then refresh the subscription: replication fails on its first row',
@@ -164,18 +164,18 @@ const notFollowed: Readonly<Record<string, Readonly<Record<string, readonly stri
         'make the same change on the target: replication fails on rows with other columns',
         'restore the primary key or the replica identity: UPDATE and DELETE of the application fail now',
       ],
-      'watch/postgresql/rules/server-rule.ts': [
+      'db/watch/postgresql/rules/server-rule.ts': [
         'check the log of the source if the target does not reconnect within seconds',
         'stop the migration and start it again from the new primary, which does not have the slot of the migration',
       ],
-      'watch/postgresql/rules/settings-rule.ts': [
+      'db/watch/postgresql/rules/settings-rule.ts': [
         'DO NOT RESTART THE SOURCE: with more slots than this the server does not start (FATAL: too many replication slots active before shutdown). First run ALTER SYSTEM SET … = …',
         "DO NOT RESTART THE SOURCE: with … the server does not start (FATAL: logical replication slot exists, but wal_level < logical). First run ALTER SYSTEM SET wal_level = 'logical'",
         'before the next restart run ALTER SYSTEM SET … = …',
         'run ALTER SYSTEM SET … = …, then restart the source',
         "set wal_level = 'logical', restart the source, and start the migration again: replication has ended",
       ],
-      'watch/redis/redis-rules.ts': [
+      'db/watch/redis/redis-rules.ts': [
         'check in the control panel whether the migration was stopped, then check the firewalls and the password',
         'check the network between source and target, and the load of the target',
         'if this was a mistake, stop the migration before the target loses the keys too',
@@ -188,13 +188,15 @@ const notFollowed: Readonly<Record<string, Readonly<Record<string, readonly stri
         'undo the change: …',
         'wait: the target copies everything again, including the writes since then',
       ],
-      'watch/resolve-unconfirmed-migration-request.ts': ['with a session of that account, run `cloudctl db status …`'],
-      'watch/service-migration-status.ts': ['run `cloudctl db status …` for the state of each database'],
-      'watch/start-and-record-migration.ts': [
+      'db/watch/resolve-unconfirmed-migration-request.ts': [
+        'with a session of that account, run `cloudctl db status …`',
+      ],
+      'db/watch/service-migration-status.ts': ['run `cloudctl db status …` for the state of each database'],
+      'db/watch/start-and-record-migration.ts': [
         'set CLOUDCTL_STATE_DIR to a folder that you can write to',
         'show the migration of the other process with …',
       ],
-      'watch/watch-migration.ts': [
+      'db/watch/watch-migration.ts': [
         'run `cloudctl db status …`; start again with `cloudctl db migrate` when the cause is gone',
         'watch again with `…`; see what is left to do before the cut-over with `…`',
       ],

@@ -11,9 +11,9 @@ import { quoteShellArg } from '../cli/shell-quote.ts';
 import { type ResolvedProfileSettings, requireNamedProfileExists } from '../config/settings.ts';
 import { readStoredAccountAndServerOrigins } from '../context/current-identity.ts';
 import type { CommandContext } from '../context.ts';
+import { listStartedMigrations } from '../db/watch/list-started-migrations.ts';
 import { listBatches } from '../droplets/index.ts';
 import { timeoutSignal } from '../platform/timeout-signal.ts';
-import { listStartedMigrations } from '../watch/list-started-migrations.ts';
 import { formatProfileAndServerOptions } from './profile-options.ts';
 
 /** The output of `cloudctl` without a command. It contains no token. */

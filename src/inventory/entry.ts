@@ -4,8 +4,8 @@ import type { Secret } from '../base/secret.ts';
 import type { ParsedArgs } from '../cli/command.ts';
 import { nearestWord } from '../cli/nearest-word.ts';
 import type { ResolvedProfileSettings } from '../config/settings.ts';
-import { buildSourceUrlWithoutPassword } from '../db-source/build-source-url-without-password.ts';
-import type { DbSource } from '../db-source/read-source.ts';
+import { buildSourceUrlWithoutPassword } from '../db/source/build-source-url-without-password.ts';
+import type { DbSource } from '../db/source/read-source.ts';
 import type { ProcessEnvironment } from '../platform/host.ts';
 import { type PostgresqlEndpointOptions, parsePostgresqlEndpoint } from '../postgresql/endpoint.ts';
 import {

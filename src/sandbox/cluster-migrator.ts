@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { EngineMigrationState, MigrationLeftoverObject } from '../engine/engine-migration-state.ts';
-import { createMigrationEngine, type MigrationEngine } from '../engine/migration-engine.ts';
-import type { ProbedClusterDatabaseServer } from '../engine/probe-cluster-database-server.ts';
+import type { EngineMigrationState, MigrationLeftoverObject } from '../db/engine/engine-migration-state.ts';
+import { createMigrationEngine, type MigrationEngine } from '../db/engine/migration-engine.ts';
+import type { ProbedClusterDatabaseServer } from '../db/engine/probe-cluster-database-server.ts';
 import {
   isServerRequestedMigrationSource,
   type RequestedMigrationSource,
-} from '../engine/requested-migration-source.ts';
-import type { MigrationEngineRun } from '../engine/start-engine-migration.ts';
+} from '../db/engine/requested-migration-source.ts';
+import type { MigrationEngineRun } from '../db/engine/start-engine-migration.ts';
 import type { LiveSandboxState } from './live-sandbox-state.ts';
 import {
   getSandboxMigrationDeadline,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { hasDatabaseMigrationEnded } from '../../src/engine/engine-migration-state.ts';
-import { chooseSchemaCopier } from '../../src/engine/schema/choose-schema-copier.ts';
+import { hasDatabaseMigrationEnded } from '../../src/db/engine/engine-migration-state.ts';
+import { chooseSchemaCopier } from '../../src/db/engine/schema/choose-schema-copier.ts';
 import {
   beginMigration,
   makePostgresJob,
@@ -9,7 +9,7 @@ import {
   startTarget,
   testEngineDependencies,
   waitForState,
-} from '../engine/engine-servers.ts';
+} from '../db/engine/engine-servers.ts';
 import type { Postgres } from '../fixtures/postgres.ts';
 import { type Canaries, makeCanaries, strangeSuperusers } from './canaries.ts';
 

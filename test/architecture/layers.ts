@@ -9,9 +9,9 @@ export const layers: readonly (readonly string[])[] = [
   ['entry', 'standalone'],
   ['main'],
   ['commands', 'help-topics', 'library'],
-  ['context', 'rehearsal', 'inventory', 'auth/doctor'],
-  ['auth/session', 'droplets', 'preflight', 'watch', 'engine'],
-  ['db-source'],
+  ['context', 'db/cutover', 'inventory', 'auth/doctor'],
+  ['auth/session', 'droplets', 'preflight', 'db/watch', 'db/engine'],
+  ['db/source'],
   ['auth/oauth', 'auth/loopback', 'api', 'postgresql', 'redis', 'cli', 'config'],
   ['platform'],
   ['base'],
@@ -64,7 +64,7 @@ export const doorsOnlyPassOn: Rule = (project) =>
 
 export const sandboxImportsOnlyTheEngine: Rule = (project) =>
   between(project)
-    .filter(({ upper, lower }) => upper === closed && lower !== 'engine')
+    .filter(({ upper, lower }) => upper === closed && lower !== 'db/engine')
     .map(({ edge }) => describe(edge));
 
 export const sandboxIsImportedByItsCommands: Rule = (project) =>

@@ -151,7 +151,7 @@ const samples: readonly Sample[] = [
   {
     name: 'a sandbox that uses the client',
     rule: layers.sandboxImportsOnlyTheEngine,
-    good: { 'src/sandbox/a.ts': "import '../engine/move.ts'; import { Hono } from 'hono'; import './b.ts';" },
+    good: { 'src/sandbox/a.ts': "import '../db/engine/move.ts'; import { Hono } from 'hono'; import './b.ts';" },
     bad: { 'src/sandbox/a.ts': "import type { Secret } from '../base/secret.ts';" },
     says: ['src/sandbox/a.ts imports src/base/secret.ts'],
   },
@@ -281,11 +281,11 @@ const samples: readonly Sample[] = [
     rule: text.postgresqlStatementsHaveOnePlace,
     good: {
       'src/postgresql/send-postgresql-statement.ts': 'await client.query(text);',
-      'src/engine/a.ts': 'await session.query(text);',
+      'src/db/engine/a.ts': 'await session.query(text);',
       'src/postgresql/pg.ts': "export { default as Client } from 'pg/lib/client.js';",
     },
-    bad: { 'src/postgresql/b.ts': 'await client.query(text);', 'src/watch/c.ts': "import pg from 'pg';" },
-    says: ['src/postgresql/b.ts:1: await client.query(text);', "src/watch/c.ts:1: import pg from 'pg';"],
+    bad: { 'src/postgresql/b.ts': 'await client.query(text);', 'src/db/watch/c.ts': "import pg from 'pg';" },
+    says: ['src/postgresql/b.ts:1: await client.query(text);', "src/db/watch/c.ts:1: import pg from 'pg';"],
   },
   {
     name: 'a type cast away',

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { isJsonRecord } from '../../src/base/json.ts';
-import { unsupportedSchemaObjectsQuery } from '../../src/engine/schema/unsupported-objects.ts';
+import { unsupportedSchemaObjectsQuery } from '../../src/db/engine/schema/unsupported-objects.ts';
 import { buildCopyTableTransaction } from '../../src/postgresql/table-rows.ts';
 import { userCodeIn } from './statements.ts';
 import { syntaxOf } from './syntax.ts';
@@ -41,7 +41,7 @@ const versions = [90_600, 100_000, 110_000, 120_000, 130_000, 140_000, 150_000, 
 test('no query of preflight, watch and the schema copier runs code of a user', async () => {
   const statements = new Set<string>();
   const modules: readonly Readonly<Record<string, unknown>>[] = await Promise.all(
-    ['src/preflight/postgresql', 'src/watch/postgresql', 'src/engine/schema']
+    ['src/preflight/postgresql', 'src/db/watch/postgresql', 'src/db/engine/schema']
       .flatMap(sourcesIn)
       .map((path) => import(join(root, path))),
   );
@@ -70,12 +70,12 @@ test('no query of preflight, watch and the schema copier runs code of a user', a
 const shownStatements = ['src/postgresql/sequence-state.ts', 'src/preflight/postgresql/owner-queries.ts'];
 
 /** Parts of these are parsed by the test above, as whole statements. */
-const composed = /^src\/(preflight\/postgresql\/queries|engine\/schema)\//;
+const composed = /^src\/(preflight\/postgresql\/queries|db\/engine\/schema)\//;
 
 test('no other statement in the sources runs code of a user on the source', async () => {
   const found: string[] = [];
   let statements = 0;
-  const folders = ['preflight', 'watch', 'engine', 'rehearsal', 'postgresql', 'commands/db', 'db-source'];
+  const folders = ['preflight', 'db', 'postgresql', 'commands/db'];
   for (const path of folders.flatMap((folder) => sourcesIn(`src/${folder}`))) {
     if (shownStatements.includes(path) || composed.test(path)) continue;
     for (const literal of syntaxOf(path, readFileSync(join(root, path), 'utf8')).literals) {

@@ -1,11 +1,11 @@
 import { sanitizeReportLine } from '../../base/sanitize.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import type { CommandContext } from '../../context.ts';
-import { readDbSourceFromOptions, sourceOptionSpecs } from '../../db-source/read-source.ts';
+import { compareDatabases } from '../../db/cutover/compare-databases.ts';
+import { buildDatabaseComparisonError, printDatabaseComparison } from '../../db/cutover/comparison-output.ts';
+import { readMigrationTargetServer } from '../../db/cutover/migration-target-server.ts';
+import { readDbSourceFromOptions, sourceOptionSpecs } from '../../db/source/read-source.ts';
 import { runUntilSignal } from '../../platform/until-signal.ts';
-import { compareDatabases } from '../../rehearsal/compare-databases.ts';
-import { buildDatabaseComparisonError, printDatabaseComparison } from '../../rehearsal/comparison-output.ts';
-import { readMigrationTargetServer } from '../../rehearsal/migration-target-server.ts';
 
 export const dbCompareCommand: CommandSpec<CommandContext> = {
   description:

@@ -4,22 +4,22 @@ import type { ListView } from '../../cli/columns.ts';
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
 import { quoteShellArg } from '../../cli/shell-quote.ts';
 import type { CommandContext } from '../../context.ts';
-import { buildQuotedSourceOptionArgs } from '../../db-source/build-quoted-source-option-args.ts';
-import { buildTargetUrlWithoutPassword } from '../../db-source/build-source-url-without-password.ts';
-import { type DbSource, readDbSourceFromOptions, sourceOptionSpecs } from '../../db-source/read-source.ts';
-import { runUntilSignal } from '../../platform/until-signal.ts';
-import { checkCutover } from '../../rehearsal/check-cutover.ts';
+import { checkCutover } from '../../db/cutover/check-cutover.ts';
 import {
   type CutoverChecklistLine,
   type CutoverFacts,
   cutoverChecklist,
   findFirstOpenCutoverLine,
-} from '../../rehearsal/cutover-checklist.ts';
-import { formatCutoverChecklist } from '../../rehearsal/format-cutover-checklist.ts';
-import { readMigrationTargetServer } from '../../rehearsal/migration-target-server.ts';
-import { targetPsqlCommand } from '../../rehearsal/target-psql-command.ts';
-import { getWatchedSourceAddress, saveWatchedTarget } from '../../watch/update-slots-of-watch-record.ts';
-import { getMigrationWatchRecordPath, readMigrationWatchRecord } from '../../watch/watch-record.ts';
+} from '../../db/cutover/cutover-checklist.ts';
+import { formatCutoverChecklist } from '../../db/cutover/format-cutover-checklist.ts';
+import { readMigrationTargetServer } from '../../db/cutover/migration-target-server.ts';
+import { targetPsqlCommand } from '../../db/cutover/target-psql-command.ts';
+import { buildQuotedSourceOptionArgs } from '../../db/source/build-quoted-source-option-args.ts';
+import { buildTargetUrlWithoutPassword } from '../../db/source/build-source-url-without-password.ts';
+import { type DbSource, readDbSourceFromOptions, sourceOptionSpecs } from '../../db/source/read-source.ts';
+import { getWatchedSourceAddress, saveWatchedTarget } from '../../db/watch/update-slots-of-watch-record.ts';
+import { getMigrationWatchRecordPath, readMigrationWatchRecord } from '../../db/watch/watch-record.ts';
+import { runUntilSignal } from '../../platform/until-signal.ts';
 import { formatProfileAndServerOptions } from '../profile-options.ts';
 import { clusterArgument, readClusterUuid } from './cluster-argument.ts';
 import { resolveInterruptedMigrationRequest } from './interrupted-start.ts';

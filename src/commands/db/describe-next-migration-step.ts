@@ -1,7 +1,7 @@
 import { isEndedMigrationStatus, isFailedMigrationStatus } from '../../api/online-migration.ts';
 import { quoteShellArg } from '../../cli/shell-quote.ts';
 import type { CommandContext } from '../../context.ts';
-import { listStartedMigrations, type StartedMigrationRecord } from '../../watch/list-started-migrations.ts';
+import { listStartedMigrations, type StartedMigrationRecord } from '../../db/watch/list-started-migrations.ts';
 import { formatProfileAndServerOptions } from '../profile-options.ts';
 import { undoScriptNote } from './migration-rules.ts';
 

@@ -4,14 +4,14 @@ import { CliError } from '../../base/errors.ts';
 import { compareAccountsAndServerOrigins } from '../../base/identity.ts';
 import { readStoredAccountAndServerOrigins } from '../../context/current-identity.ts';
 import type { CommandContext } from '../../context.ts';
-import type { DbSource } from '../../db-source/read-source.ts';
+import type { DbSource } from '../../db/source/read-source.ts';
 import {
   resolveUnconfirmedMigrationRequest,
   type UnconfirmedMigrationRequestOutcome,
-} from '../../watch/resolve-unconfirmed-migration-request.ts';
-import { findUnconfirmedMigrationRequests } from '../../watch/unconfirmed-migration-request.ts';
-import { getWatchedSourceAddress } from '../../watch/update-slots-of-watch-record.ts';
-import type { RecordedMigrationStart } from '../../watch/watch-record.ts';
+} from '../../db/watch/resolve-unconfirmed-migration-request.ts';
+import { findUnconfirmedMigrationRequests } from '../../db/watch/unconfirmed-migration-request.ts';
+import { getWatchedSourceAddress } from '../../db/watch/update-slots-of-watch-record.ts';
+import type { RecordedMigrationStart } from '../../db/watch/watch-record.ts';
 
 /** Determines and prints the result of a request to migrate into this cluster whose run was interrupted. Throws a CliError. */
 export async function resolveInterruptedMigrationRequest(

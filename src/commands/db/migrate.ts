@@ -11,8 +11,15 @@ import type { CommandContext } from '../../context.ts';
 import {
   buildQuotedSourceOptionArgs,
   buildUnquotedSourceOptionArgs,
-} from '../../db-source/build-quoted-source-option-args.ts';
-import { type DbSource, readDbSourceFromOptions, sourceOptionSpecs } from '../../db-source/read-source.ts';
+} from '../../db/source/build-quoted-source-option-args.ts';
+import { type DbSource, readDbSourceFromOptions, sourceOptionSpecs } from '../../db/source/read-source.ts';
+import { migrationTimeLimit } from '../../db/watch/migration-deadline.ts';
+import type { UnconfirmedMigrationRequestOutcome } from '../../db/watch/resolve-unconfirmed-migration-request.ts';
+import { pickPlausibleMigrationStartTime, startAndRecordMigration } from '../../db/watch/start-and-record-migration.ts';
+import { isSameWatchedSource } from '../../db/watch/unconfirmed-migration-request.ts';
+import { getWatchedSourceAddress } from '../../db/watch/update-slots-of-watch-record.ts';
+import { watchMigration } from '../../db/watch/watch-migration.ts';
+import { formatSourceName } from '../../db/watch/watch-record.ts';
 import { requireWritableFolder } from '../../platform/files.ts';
 import { deepPreflightOptionSpecs, readDeepPreflightOptions } from '../../preflight/deep-preflight-options.ts';
 import { renderTextPreflightReport } from '../../preflight/formats/text-report.ts';
@@ -24,13 +31,6 @@ import {
   preflightReportOptionSpecs,
   runPreflightWithFiles,
 } from '../../preflight/run-with-files.ts';
-import { migrationTimeLimit } from '../../watch/migration-deadline.ts';
-import type { UnconfirmedMigrationRequestOutcome } from '../../watch/resolve-unconfirmed-migration-request.ts';
-import { pickPlausibleMigrationStartTime, startAndRecordMigration } from '../../watch/start-and-record-migration.ts';
-import { isSameWatchedSource } from '../../watch/unconfirmed-migration-request.ts';
-import { getWatchedSourceAddress } from '../../watch/update-slots-of-watch-record.ts';
-import { watchMigration } from '../../watch/watch-migration.ts';
-import { formatSourceName } from '../../watch/watch-record.ts';
 import { formatProfileAndServerOptions } from '../profile-options.ts';
 import { clusterArgument, readClusterUuid } from './cluster-argument.ts';
 import { createStatusFetcherOfRecordedMigration, resolveInterruptedMigrationRequest } from './interrupted-start.ts';

@@ -1,11 +1,14 @@
 import type { ParsedArgs } from '../../cli/command.ts';
 import type { CommandContext } from '../../context.ts';
-import type { DbSource } from '../../db-source/read-source.ts';
+import type { DbSource } from '../../db/source/read-source.ts';
+import { observeSourceBeforeMigration, type SourceBeforeMigration } from '../../db/watch/source-before-migration.ts';
+import {
+  getWatchedSourceAddress,
+  watchAndRecordNewMigrationSlots,
+} from '../../db/watch/update-slots-of-watch-record.ts';
+import { getMigrationWatchRecordPath } from '../../db/watch/watch-record.ts';
 import { runUntilSignal } from '../../platform/until-signal.ts';
 import type { PreflightReport } from '../../preflight/report.ts';
-import { observeSourceBeforeMigration, type SourceBeforeMigration } from '../../watch/source-before-migration.ts';
-import { getWatchedSourceAddress, watchAndRecordNewMigrationSlots } from '../../watch/update-slots-of-watch-record.ts';
-import { getMigrationWatchRecordPath } from '../../watch/watch-record.ts';
 
 /**
  * Time limits in milliseconds: for reading the source, and for waiting until the service has created its replication slots.

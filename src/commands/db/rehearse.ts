@@ -2,8 +2,22 @@ import { CliError, type ExitCode, usageError } from '../../base/errors.ts';
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
 import { parseDurationToMillisecondsOrThrow } from '../../cli/duration.ts';
 import type { CommandContext } from '../../context.ts';
-import { type DbSource, readDbSourceFromOptions, sourceOptionSpecs } from '../../db-source/read-source.ts';
-import { MigrationError, redactErrorReason } from '../../engine/migration-error.ts';
+import { type MigrationTargetServer, readRehearsalTarget } from '../../db/cutover/migration-target-server.ts';
+import {
+  preflightOptionsReadFromTarget,
+  rehearsalPreflightOptions,
+  runRehearsalPreflight,
+} from '../../db/cutover/rehearsal-preflight.ts';
+import { openRehearsalRun, type RehearsalRun } from '../../db/cutover/rehearsal-run.ts';
+import { formatRehearsalLeftover } from '../../db/cutover/render-rehearsal-report-text.ts';
+import {
+  buildRehearsalReport,
+  printRehearsalReport,
+  rehearsalFailedError,
+  writeRehearsalReport,
+} from '../../db/cutover/report-output.ts';
+import { MigrationError, redactErrorReason } from '../../db/engine/migration-error.ts';
+import { type DbSource, readDbSourceFromOptions, sourceOptionSpecs } from '../../db/source/read-source.ts';
 import { DatabaseConnectError } from '../../platform/connect-error.ts';
 import { interruptedError } from '../../platform/defer-signals.ts';
 import type { SignalName } from '../../platform/host.ts';
@@ -12,20 +26,6 @@ import { preflightOptionSpecs } from '../../preflight/option-specs.ts';
 import type { PreflightReport } from '../../preflight/report.ts';
 import { preflightReportOptionSpecs } from '../../preflight/run-with-files.ts';
 import { RedisCommandError } from '../../redis/command-error.ts';
-import { type MigrationTargetServer, readRehearsalTarget } from '../../rehearsal/migration-target-server.ts';
-import {
-  preflightOptionsReadFromTarget,
-  rehearsalPreflightOptions,
-  runRehearsalPreflight,
-} from '../../rehearsal/rehearsal-preflight.ts';
-import { openRehearsalRun, type RehearsalRun } from '../../rehearsal/rehearsal-run.ts';
-import { formatRehearsalLeftover } from '../../rehearsal/render-rehearsal-report-text.ts';
-import {
-  buildRehearsalReport,
-  printRehearsalReport,
-  rehearsalFailedError,
-  writeRehearsalReport,
-} from '../../rehearsal/report-output.ts';
 
 export const dbRehearseCommand: CommandSpec<CommandContext> = {
   description:

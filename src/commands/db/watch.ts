@@ -1,8 +1,8 @@
 import type { CommandSpec, OptionSpec, ParsedArgs } from '../../cli/command.ts';
 import { parseDurationToMillisecondsOrThrow } from '../../cli/duration.ts';
 import type { CommandContext } from '../../context.ts';
-import { type DbSource, readDbSourceFromOptions, sourceOptionSpecs } from '../../db-source/read-source.ts';
-import { type WatchMigrationOptions, watchMigration } from '../../watch/watch-migration.ts';
+import { type DbSource, readDbSourceFromOptions, sourceOptionSpecs } from '../../db/source/read-source.ts';
+import { type WatchMigrationOptions, watchMigration } from '../../db/watch/watch-migration.ts';
 import { createStatusFetcherOfRecordedMigration, resolveInterruptedMigrationRequests } from './interrupted-start.ts';
 
 /** The options that `db watch` and `db migrate --watch` share. */

@@ -1,5 +1,5 @@
 import { CliError } from '../../base/errors.ts';
-import { unreachableSourceHint } from '../../db-source/unreachable-source-hint.ts';
+import { unreachableSourceHint } from '../../db/source/unreachable-source-hint.ts';
 import type { Clock } from '../../platform/host.ts';
 import { createDatabaseResponseMemoryLimit } from '../../platform/response-memory.ts';
 import type { PostgresqlEndpoint } from '../../postgresql/endpoint.ts';

@@ -6,7 +6,7 @@ import type {
   MigrationLeftoverObject,
   MigrationTransferMethod,
   TableMigrationProgress,
-} from '../../engine/engine-migration-state.ts';
+} from '../../db/engine/engine-migration-state.ts';
 import type { HtmlMarkup } from '../http/http-reply.ts';
 import { renderPanelTable } from './listing.ts';
 import { renderHtmlHorizontalBar } from './migration-diagram.ts';

@@ -1,4 +1,4 @@
-import type { DatabaseMigrationState, EngineMigrationState } from '../../engine/engine-migration-state.ts';
+import type { DatabaseMigrationState, EngineMigrationState } from '../../db/engine/engine-migration-state.ts';
 import type { SandboxHandlerContext } from '../handler-context.ts';
 import { getSandboxMigrationDeadline, getSandboxMigrationStatusAtTime } from '../migration-store.ts';
 import { formatClusterDatabaseServerAddress } from '../ready-line.ts';

@@ -1,4 +1,4 @@
-import type { RequestedMigrationSource } from '../../engine/requested-migration-source.ts';
+import type { RequestedMigrationSource } from '../../db/engine/requested-migration-source.ts';
 import { isJsonObject, isStringArray } from '../http/json-text.ts';
 import type { SandboxMigrationSource } from '../records.ts';
 import { getStorableSourceHost, SOURCE_FIELD_NOT_STORED } from './storable-source-host.ts';

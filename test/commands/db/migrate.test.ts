@@ -4,16 +4,16 @@ import {
   readWatchedSourceBaselineFile,
   watchedSourceBaselinePath,
   writeWatchedSourceBaselineFile,
-} from '../../../src/watch/baseline-file.ts';
-import { createWatchedSourceBaseline } from '../../../src/watch/postgresql/watched-source-baseline.ts';
-import { getMigrationWatchRecordPath, readMigrationWatchRecord } from '../../../src/watch/watch-record.ts';
+} from '../../../src/db/watch/baseline-file.ts';
+import { createWatchedSourceBaseline } from '../../../src/db/watch/postgresql/watched-source-baseline.ts';
+import { getMigrationWatchRecordPath, readMigrationWatchRecord } from '../../../src/db/watch/watch-record.ts';
+import { makeDatabaseFacts, makeServerFacts } from '../../db/watch/postgresql/make-facts.ts';
 import { maskVariable } from '../../fixtures/error-text.ts';
 import { reply, serverFor } from '../../fixtures/fake-server.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { testHost } from '../../fixtures/host.ts';
 import { seedSession } from '../../fixtures/session.ts';
 import { callApi, MAYA, sandboxFor, send, signIn, submit, tokenFor } from '../../sandbox/requests.ts';
-import { makeDatabaseFacts, makeServerFacts } from '../../watch/postgresql/make-facts.ts';
 import { recordedRequests, runCloudctl, sandboxEnvironment } from '../run-cloudctl.ts';
 import { countingSource, dbTestHost } from './test-source.ts';
 

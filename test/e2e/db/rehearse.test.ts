@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { RehearsalReport } from '../../../src/rehearsal/rehearsal-report.ts';
-import { objectsOn, startSource, startTarget, subscriptionsOn, waitUntil } from '../../engine/engine-servers.ts';
+import type { RehearsalReport } from '../../../src/db/cutover/rehearsal-report.ts';
+import { objectsOn, startSource, startTarget, subscriptionsOn, waitUntil } from '../../db/engine/engine-servers.ts';
 import { type Ran, type RunOptions, run, start } from '../../fixtures/cli.ts';
 import { type Folders, makeFolders } from '../../fixtures/folders.ts';
 import { expectGolden } from '../../fixtures/golden.ts';

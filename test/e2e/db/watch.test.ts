@@ -2,7 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { MigrationStatusSample } from '../../../src/watch/status-sample.ts';
+import type { MigrationStatusSample } from '../../../src/db/watch/status-sample.ts';
+import { makeDatabase, startWatchedPair, type WatchedPair } from '../../db/watch/watched-pair.ts';
 import { type RunOptions, run, start } from '../../fixtures/cli.ts';
 import { reply, serverFor } from '../../fixtures/fake-server.ts';
 import { type Folders, makeFolders } from '../../fixtures/folders.ts';
@@ -10,7 +11,6 @@ import { lacks } from '../../fixtures/needs.ts';
 import { isPinnedTransaction } from '../../fixtures/pin-rules.ts';
 import { startRedis } from '../../fixtures/redis.ts';
 import { terminal } from '../../fixtures/terminal.ts';
-import { makeDatabase, startWatchedPair, type WatchedPair } from '../../watch/watched-pair.ts';
 
 let folders: Folders;
 let pair: WatchedPair;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createMemoryMigrationJournal } from '../../../src/engine/migration-journal.ts';
+import { createMemoryMigrationJournal } from '../../../src/db/engine/migration-journal.ts';
 import { connectPostgresql, type PostgresqlSession } from '../../../src/postgresql/connection.ts';
 import { PostgresqlQueryError } from '../../../src/postgresql/query-error.ts';
 import {
@@ -9,8 +9,8 @@ import {
   subscriptionsOn,
   testEngineDependencies,
   waitForState,
-} from '../../engine/engine-servers.ts';
-import { useServerPair } from '../../engine/server-pair.ts';
+} from '../../db/engine/engine-servers.ts';
+import { useServerPair } from '../../db/engine/server-pair.ts';
 
 /** Every so many statements one fails; `npm run test:engine -- --full` takes every single one. */
 const stride = Number(process.env.CLOUDCTL_TEST_STRIDE ?? 8);

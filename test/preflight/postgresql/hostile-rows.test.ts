@@ -1,14 +1,14 @@
 import { execFileSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { connectPostgresql } from '../../../src/postgresql/connection.ts';
-import { makeSessionSearchPathSafe } from '../../../src/postgresql/search-path-safe-session.ts';
-import { sequencesQuery } from '../../../src/preflight/postgresql/queries/sequences.ts';
 import {
   listTablesWithCopiedColumns,
   readSequenceStatesAsText,
   readTableContentDigests,
-} from '../../../src/rehearsal/postgresql/rehearsal-tables.ts';
-import { postgresEndpointOf } from '../../engine/engine-servers.ts';
+} from '../../../src/db/cutover/postgresql/rehearsal-tables.ts';
+import { connectPostgresql } from '../../../src/postgresql/connection.ts';
+import { makeSessionSearchPathSafe } from '../../../src/postgresql/search-path-safe-session.ts';
+import { sequencesQuery } from '../../../src/preflight/postgresql/queries/sequences.ts';
+import { postgresEndpointOf } from '../../db/engine/engine-servers.ts';
 import { type Postgres, ready, startPostgres } from '../../fixtures/postgres.ts';
 import { found, preflightServer } from './preflight.ts';
 import { queryRows } from './query-rows.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { managedClusterSourceMessage } from '../../../src/engine/migration-error.ts';
-import { objectsOn, startSource, startTarget, subscriptionsOn, waitUntil } from '../../engine/engine-servers.ts';
+import { managedClusterSourceMessage } from '../../../src/db/engine/migration-error.ts';
+import { objectsOn, startSource, startTarget, subscriptionsOn, waitUntil } from '../../db/engine/engine-servers.ts';
 import type { Postgres } from '../../fixtures/postgres.ts';
 import { admin, callApi, MAYA, sandboxFor, send, signIn, submit, tokenFor } from '../requests.ts';
 

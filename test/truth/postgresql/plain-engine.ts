@@ -15,7 +15,7 @@ import { differences } from './rows.ts';
 /**
  * What an administrator types who has nothing but PostgreSQL: `pg_dump --schema-only | psql` of the target's release with
  * their defaults (owners and grants included, names quoted only where that release requires it), then CREATE SUBSCRIPTION.
- * Nothing of `src/engine` is used, since the real service need not do what our engine does.
+ * Nothing of `src/db/engine` is used, since the real service need not do what our engine does.
  */
 export const plainEngine: TruthEngine = {
   async start(plan) {

@@ -1,30 +1,30 @@
 import { randomUUID } from 'node:crypto';
-import { createMigrationEngineDependencies } from '../../../src/engine/engine-dependencies.ts';
+import { createMigrationEngineDependencies } from '../../../src/db/engine/engine-dependencies.ts';
 import {
   createInitialDatabaseMigrationState,
   type DatabaseMigrationState,
   type EngineMigrationState,
   hasDatabaseMigrationEnded,
-} from '../../../src/engine/engine-migration-state.ts';
-import { createMigrationEngine } from '../../../src/engine/migration-engine.ts';
-import { defaultMigrationEngineTimeLimits } from '../../../src/engine/migration-engine-input.ts';
-import { redactErrorReason } from '../../../src/engine/migration-error.ts';
-import { createMemoryMigrationJournal } from '../../../src/engine/migration-journal.ts';
-import { copyDatabaseRows } from '../../../src/engine/postgresql/copy-database-rows.ts';
-import { copyRolesToTarget } from '../../../src/engine/postgresql/copy-roles-to-target.ts';
+} from '../../../src/db/engine/engine-migration-state.ts';
+import { createMigrationEngine } from '../../../src/db/engine/migration-engine.ts';
+import { defaultMigrationEngineTimeLimits } from '../../../src/db/engine/migration-engine-input.ts';
+import { redactErrorReason } from '../../../src/db/engine/migration-error.ts';
+import { createMemoryMigrationJournal } from '../../../src/db/engine/migration-journal.ts';
+import { copyDatabaseRows } from '../../../src/db/engine/postgresql/copy-database-rows.ts';
+import { copyRolesToTarget } from '../../../src/db/engine/postgresql/copy-roles-to-target.ts';
 import {
   createTargetDatabase,
   listSourceDatabases,
-} from '../../../src/engine/postgresql/database-creation-properties.ts';
-import { withEngineDatabaseSession } from '../../../src/engine/postgresql/engine-session.ts';
+} from '../../../src/db/engine/postgresql/database-creation-properties.ts';
+import { withEngineDatabaseSession } from '../../../src/db/engine/postgresql/engine-session.ts';
 import {
   readPostgresqlServerIdentity,
   requireMigratablePostgresqlServers,
-} from '../../../src/engine/postgresql/server-identity.ts';
-import { chooseSchemaCopier } from '../../../src/engine/schema/choose-schema-copier.ts';
-import type { MigrationEngineRun } from '../../../src/engine/start-engine-migration.ts';
+} from '../../../src/db/engine/postgresql/server-identity.ts';
+import { chooseSchemaCopier } from '../../../src/db/engine/schema/choose-schema-copier.ts';
+import type { MigrationEngineRun } from '../../../src/db/engine/start-engine-migration.ts';
 import { connectPostgresql } from '../../../src/postgresql/connection.ts';
-import { objectsOn, postgresEndpointOf } from '../../engine/engine-servers.ts';
+import { objectsOn, postgresEndpointOf } from '../../db/engine/engine-servers.ts';
 import { anyMessage } from '../../postgresql/any-message.ts';
 import {
   all,
@@ -36,7 +36,7 @@ import {
   type TruthEngine,
 } from './migrate.ts';
 
-/** The engine of the sandbox (src/engine). */
+/** The engine of the sandbox (src/db/engine). */
 export const sandboxEngine: TruthEngine = { start: startMigration, dump: copyPointInTime };
 
 async function startMigration(plan: MigrationPlan): Promise<StartedMigration> {

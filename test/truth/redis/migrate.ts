@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { createMigrationEngine } from '../../../src/engine/migration-engine.ts';
-import { defaultMigrationEngineTimeLimits } from '../../../src/engine/migration-engine-input.ts';
+import { createMigrationEngine } from '../../../src/db/engine/migration-engine.ts';
+import { defaultMigrationEngineTimeLimits } from '../../../src/db/engine/migration-engine-input.ts';
 import type { RedisEndpoint } from '../../../src/redis/endpoint.ts';
 import type { RedisServer } from '../../fixtures/redis.ts';
 import { type RedisClientOptions, sizes, sizesOfAll, withRedisClient } from './keys.ts';

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import pg from 'pg';
-import { replicationObjectName } from '../../../../src/engine/postgresql/replication-object-names.ts';
+import { replicationObjectName } from '../../../../src/db/engine/postgresql/replication-object-names.ts';
 import { which } from '../../../fixtures/needs.ts';
 import type { Postgres } from '../../../fixtures/postgres.ts';
 import { eventually } from '../../../fixtures/redis.ts';

@@ -1,0 +1,184 @@
+import type { ApiClient } from '../../api/client.ts';
+import { describeOnlineMigration, fetchOnlineMigration, isEndedMigrationStatus } from '../../api/online-migration.ts';
+import { CliError } from '../../base/errors.ts';
+import { clientSideDatabaseErrorCodes, DatabaseConnectError } from '../../platform/connect-error.ts';
+import type { Clock } from '../../platform/host.ts';
+import { PostgresqlQueryError } from '../../postgresql/query-error.ts';
+import { RedisCommandError } from '../../redis/command-error.ts';
+import { redactErrorReason } from '../engine/migration-error.ts';
+import type { DbSource } from '../source/read-source.ts';
+import { unreachableSourceHint } from '../source/unreachable-source-hint.ts';
+import { defaultMigrationWatchLimits } from '../watch/migration-watch-limits.ts';
+import type { WatchedSourcePollResult } from '../watch/source-watcher.ts';
+import type { MigrationWatchRecord } from '../watch/watch-record.ts';
+import { pollSourceContinuously } from '../watch/watch-source.ts';
+import { compareDatabases } from './compare-databases.ts';
+import { type CutoverFacts, isIdleSourceCheckUseful } from './cutover-checklist.ts';
+import { findSequenceDifferences } from './postgresql/sequence-differences.ts';
+import { migrationTargetInputNames, targetLoginHint } from './target-login-hint.ts';
+import { countWritesBetweenReadings, readServerWriteActivity } from './write-activity.ts';
+
+export interface CheckCutoverOptions {
+  readonly cluster: string;
+  readonly source: DbSource;
+  readonly target: DbSource;
+  readonly ignoreDbs: readonly string[];
+  readonly slots: readonly string[];
+  readonly record: MigrationWatchRecord | undefined;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** Called before each check of the cut-over. */
+  readonly onCheck: (what: string) => void;
+}
+
+/** The maximum milliseconds to wait until nothing is left to replicate. */
+const watchLimit = 20_000;
+
+/**
+ * Finds out what is left to do before a cut-over. The function only reads both servers, and changes nothing at the
+ * service. A check that depends on earlier checks is not run while one of them is not done.
+ * @throws CliError `source_unreachable`, or the error of the resource API for a session that cannot be used
+ */
+export async function checkCutover(api: ApiClient, options: CheckCutoverOptions): Promise<CutoverFacts> {
+  const { source, target, clock, signal, ignoreDbs, onCheck } = options;
+  const { engine } = source;
+  const migration = await readMigrationFact(api, options.cluster);
+  const hasEnded = typeof migration !== 'string' && migration.hasEnded;
+  onCheck('logging in to the target');
+  const targetFailure = await readTargetFailure(options);
+  if (targetFailure !== undefined) return { engine, migration, ...targetFailure };
+  onCheck('observing writes to the source, for about 20 s');
+  let startedAt = clock.now();
+  let before = await readSourceActivity(options);
+  const lag = await watchUntilIdle(options, hasEnded ? minimumWatch : watchLimit);
+  let after = await readSourceActivity(options);
+  if (hasEnded && countWritesBetweenReadings(before, after) > 0) {
+    // When a migration ends, its slots and publications are removed, which are writes as well.
+    startedAt = clock.now();
+    before = after;
+    await clock.sleep(minimumWatch, signal);
+    after = await readSourceActivity(options);
+  }
+  const seconds = Math.round((clock.now() - startedAt) / 1000);
+  const writes = { count: countWritesBetweenReadings(before, after), open: after.open, seconds };
+  const facts: CutoverFacts = { engine, migration, writes, lag };
+  if (!isIdleSourceCheckUseful(facts) || !(lag.isIdle || hasEnded)) return facts;
+  const sequences = await readSequenceFact(options);
+  if (sequences !== undefined && sequences.length > 0) return { ...facts, sequences };
+  const named = sequences === undefined ? {} : { sequences };
+  onCheck('comparing the contents');
+  const onProgress = ({ database, done, total }: { database: string; done: number; total: number }): void =>
+    onCheck(`comparing ${database} (${done + 1} of ${total})`);
+  const contents = await orReason(options, () =>
+    compareDatabases({ source, target, ignoreDbs, clock, signal, onProgress }),
+  );
+  const last = await readSourceActivity(options);
+  const count = writes.count + countWritesBetweenReadings(after, last);
+  const observed = { count, open: last.open, seconds: Math.round((clock.now() - startedAt) / 1000) };
+  // Rows that were compared before a later write prove nothing about the rows that were written.
+  return { ...facts, ...named, contents, writes: observed };
+}
+
+const minimumWatch = 5000;
+
+async function readMigrationFact(api: ApiClient, cluster: string): Promise<CutoverFacts['migration']> {
+  try {
+    const shown = await fetchOnlineMigration(api, cluster);
+    if (shown === undefined) return 'the service shows no migration into this cluster';
+    return { hasEnded: isEndedMigrationStatus(shown.status), description: describeOnlineMigration(shown) };
+  } catch (error) {
+    // Without a session no step of the checklist can be done.
+    if (error instanceof CliError && error.exitCode !== 4) return error.message;
+    throw error;
+  }
+}
+
+/**
+ * Checks the connection to the target before all other checks, because those take longer and all of them would fail without
+ * the password of the target.
+ */
+async function readTargetFailure({
+  target,
+  signal,
+}: CheckCutoverOptions): Promise<
+  Pick<CutoverFacts, 'targetFailure' | 'targetHint' | 'isTargetWithoutTls'> | undefined
+> {
+  try {
+    await readServerWriteActivity(target, signal);
+    return undefined;
+  } catch (error) {
+    if (signal.aborted || !isServerError(error)) throw error;
+    return {
+      targetFailure: redactErrorReason(error, target.source.password),
+      targetHint: targetLoginHint(error, migrationTargetInputNames),
+      isTargetWithoutTls: error instanceof DatabaseConnectError && error.code === clientSideDatabaseErrorCodes.noTls,
+    };
+  }
+}
+
+async function readSourceActivity({ source, signal, ignoreDbs }: CheckCutoverOptions) {
+  try {
+    return await readServerWriteActivity(source, signal);
+  } catch (error) {
+    if (signal.aborted || !isServerError(error)) throw error;
+    const reason = redactErrorReason(error, source.source.password);
+    throw new CliError('source_unreachable', `could not connect to the source: ${reason}`, {
+      hint: unreachableSourceHint(source, error instanceof DatabaseConnectError ? error.code : undefined, {
+        ignoreDbs,
+      }),
+    });
+  }
+}
+
+async function watchUntilIdle(
+  { source, clock, signal, ignoreDbs, slots, record }: CheckCutoverOptions,
+  limit: number,
+): Promise<NonNullable<CutoverFacts['lag']>> {
+  const end = clock.now() + limit;
+  let last: WatchedSourcePollResult | undefined;
+  for await (const result of pollSourceContinuously(source, 1000, { clock, signal, ignoreDbs, slots, record })) {
+    last = result;
+    const isIdle = result.idlePolls >= defaultMigrationWatchLimits.idlePolls;
+    if (isIdle) return { isIdle, observed: `nothing left to replicate in ${result.idlePolls} polls` };
+    if (clock.now() >= end) break;
+  }
+  signal.throwIfAborted();
+  return { isIdle: false, observed: last === undefined ? 'the source was not read' : describePoll(last) };
+}
+
+function describePoll({ ending, outage, sample }: WatchedSourcePollResult): string {
+  const [violation] = sample.violations;
+  if (ending !== undefined) return ending.message;
+  if (outage !== undefined) return outage;
+  const progress = `phase ${sample.phase}, ${sample.percent} %, ${sample.lag_bytes} bytes behind`;
+  return violation === undefined ? progress : `${progress}; ${violation.observed}`;
+}
+
+async function readSequenceFact(options: CheckCutoverOptions): Promise<CutoverFacts['sequences']> {
+  const { source, target, ignoreDbs, signal, onCheck } = options;
+  if (source.engine !== 'postgresql' || target.engine !== 'postgresql') return undefined;
+  onCheck('comparing the sequences');
+  return orReason(options, () => findSequenceDifferences(source.source, target.source, { ignoreDbs, signal }));
+}
+
+/**
+ * Returns the result of `work`. If a server cannot be read, returns the reason, and the step of the checklist counts as
+ * unknown.
+ */
+async function orReason<T>(
+  { source, target, signal }: CheckCutoverOptions,
+  work: () => Promise<T>,
+): Promise<T | string> {
+  try {
+    return await work();
+  } catch (error) {
+    if (signal.aborted) throw error;
+    if (error instanceof CliError && error.code !== 'usage') return error.message;
+    if (!isServerError(error)) throw error;
+    return redactErrorReason(error, source.source.password, target.source.password);
+  }
+}
+
+function isServerError(error: unknown): boolean {
+  return [DatabaseConnectError, PostgresqlQueryError, RedisCommandError].some((kind) => error instanceof kind);
+}

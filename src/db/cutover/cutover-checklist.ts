@@ -1,0 +1,140 @@
+import { countOf } from '../../base/text.ts';
+import type { DatabaseComparisonReport } from './comparison-report.ts';
+
+export type CutoverChecklistLineId = 'target' | 'writes' | 'lag' | 'sequences' | 'contents' | 'stopped';
+
+/** One step of the checklist for a cut-over. */
+export interface CutoverChecklistLine {
+  readonly id: CutoverChecklistLineId;
+  /** `not_checked`: an earlier step must be done first. `unknown`: the check of the step failed. */
+  readonly state: 'done' | 'open' | 'unknown' | 'not_checked';
+  /** The title of the step of the checklist: a statement that is true when the step is done. */
+  readonly title: string;
+  readonly observed: string;
+}
+
+/**
+ * The facts of each step of the cut-over checklist. A fact is absent if its step was not checked, because an earlier step is
+ * not done. A string is the reason why the fact is not known.
+ */
+export interface CutoverFacts {
+  readonly engine: 'postgresql' | 'redis';
+  /** Why the target does not accept the login. Nothing else is checked then, except the migration at the service. */
+  readonly targetFailure?: string;
+  /** What the user does so that the target accepts the login. */
+  readonly targetHint?: string;
+  /** Whether the item reports that the target does not accept TLS. */
+  readonly isTargetWithoutTls?: boolean;
+  readonly writes?: { readonly count: number; readonly open: readonly string[]; readonly seconds: number };
+  readonly lag?: { readonly isIdle: boolean; readonly observed: string };
+  /** Sequences that differ. */
+  readonly sequences?: readonly string[] | string;
+  readonly contents?: Pick<DatabaseComparisonReport, 'state' | 'databases'> | string;
+  /** The migration as the service reports it. */
+  readonly migration: { readonly hasEnded: boolean; readonly description: string } | string;
+}
+
+/**
+ * The steps in the order in which the user does them. The step about sequences is left out for Redis, which has none.
+ */
+export function cutoverChecklist(facts: CutoverFacts): readonly CutoverChecklistLine[] {
+  const lines = [
+    targetLine(facts),
+    writesLine(facts),
+    lagLine(facts),
+    sequencesLine(facts),
+    contentsLine(facts),
+    stoppedLine(facts),
+  ];
+  return lines.filter(({ id }) => id !== 'sequences' || facts.engine === 'postgresql');
+}
+
+/** The first step of the checklist that is not done. */
+export function findFirstOpenCutoverLine(lines: readonly CutoverChecklistLine[]): CutoverChecklistLine | undefined {
+  return lines.find(({ state }) => state !== 'done');
+}
+
+/** Whether the checks that require a source without writes are useful now. */
+export function isIdleSourceCheckUseful({ writes }: Pick<CutoverFacts, 'writes'>): boolean {
+  return writes !== undefined && writes.count === 0 && writes.open.length === 0;
+}
+
+function targetLine({ targetFailure }: CutoverFacts): CutoverChecklistLine {
+  const line = { id: 'target', title: 'the target accepts the login' } as const;
+  return targetFailure === undefined
+    ? { ...line, state: 'done', observed: 'logged in' }
+    : { ...line, state: 'unknown', observed: targetFailure };
+}
+
+function writesLine(facts: CutoverFacts): CutoverChecklistLine {
+  const line = { id: 'writes', title: 'nothing writes to the source' } as const;
+  if (facts.writes === undefined) return { ...line, ...notChecked };
+  const { count, open, seconds } = facts.writes;
+  const seen = `${countOf(count, facts.engine === 'redis' ? 'change' : 'writing transaction')} in ${seconds} s`;
+  const observed = open.length === 0 ? seen : `${seen}; not ended: ${listShort(open)}`;
+  return { ...line, state: isIdleSourceCheckUseful(facts) ? 'done' : 'open', observed };
+}
+
+/**
+ * After the end of a migration the source no longer reports what the target has received, so the contents are compared.
+ */
+function lagLine({ targetFailure, lag, migration, contents }: CutoverFacts): CutoverChecklistLine {
+  const line = { id: 'lag', title: 'the target has received everything' } as const;
+  if (targetFailure !== undefined) return { ...line, ...notChecked };
+  if (typeof migration !== 'string' && migration.hasEnded) {
+    const isEqual = typeof contents === 'object' && contents.state === 'equal';
+    return isEqual
+      ? { ...line, state: 'done', observed: 'the migration has ended, and the contents are equal' }
+      : { ...line, state: 'unknown', observed: 'the migration has ended; see the comparison of the contents' };
+  }
+  if (lag === undefined) return { ...line, ...notChecked };
+  return { ...line, state: lag.isIdle ? 'done' : 'open', observed: lag.observed };
+}
+
+function sequencesLine({ sequences }: CutoverFacts): CutoverChecklistLine {
+  const line = { id: 'sequences', title: 'the sequences of the target have the values of the source' } as const;
+  if (sequences === undefined) return { ...line, ...notChecked };
+  if (typeof sequences === 'string') return { ...line, state: 'unknown', observed: sequences };
+  const count = sequences.length;
+  return count === 0
+    ? { ...line, state: 'done', observed: 'no sequence differs' }
+    : { ...line, state: 'open', observed: `${count} differ: ${listShort(sequences)}` };
+}
+
+function contentsLine({ contents, engine }: CutoverFacts): CutoverChecklistLine {
+  const line = { id: 'contents', title: 'source and target have the same contents' } as const;
+  if (contents === undefined) return { ...line, ...notChecked };
+  if (typeof contents === 'string') return { ...line, state: 'unknown', observed: contents };
+  const { state, databases } = contents;
+  const tables = databases.flatMap(({ tables: own }) => own);
+  const keys = tables.reduce((sum, { rows_source: rows }) => sum + (rows ?? 0), 0);
+  const compared = engine === 'redis' ? countOf(keys, 'key') : countOf(tables.length, 'table');
+  if (state === 'equal')
+    return {
+      ...line,
+      state: 'done',
+      observed: `${compared} in ${countOf(databases.length, 'database')}, all equal`,
+    };
+  const found = databases
+    .filter((one) => one.state === state)
+    .flatMap(({ name, error, tables: own, sequences }) =>
+      error === undefined
+        ? [...own, ...sequences].filter((one) => one.state === state).map((one) => `${name}: ${one.name}`)
+        : [`${name}: ${error}`],
+    );
+  const what = state === 'differs' ? 'different' : 'not comparable';
+  return { ...line, state: state === 'differs' ? 'open' : 'unknown', observed: `${what}: ${listShort(found)}` };
+}
+
+function stoppedLine({ migration }: CutoverFacts): CutoverChecklistLine {
+  const line = { id: 'stopped', title: 'the migration is stopped' } as const;
+  if (typeof migration === 'string') return { ...line, state: 'unknown', observed: migration };
+  return { ...line, state: migration.hasEnded ? 'done' : 'open', observed: migration.description };
+}
+
+const notChecked = { state: 'not_checked', observed: 'checked when the lines above are done' } as const;
+
+function listShort(items: readonly string[]): string {
+  const rest = items.length - 3;
+  return `${items.slice(0, 3).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
+}

@@ -1,0 +1,86 @@
+import { sanitizeReportLine } from '../../base/sanitize.ts';
+import { countOf } from '../../base/text.ts';
+import type {
+  DatabaseComparisonEntry,
+  DatabaseComparisonReport,
+  DatabaseComparisonResult,
+} from './comparison-report.ts';
+import type { SequenceComparison } from './rehearsal-report.ts';
+import {
+  formatRehearsalServersLine,
+  formatUnequalTableLine,
+  type RehearsalReportStyles,
+} from './render-rehearsal-report-text.ts';
+
+/**
+ * The comparison report as text: first the result, then the differences in each database, then what was not compared.
+ */
+export function formatDatabaseComparison(report: DatabaseComparisonReport, styles: RehearsalReportStyles): string {
+  const { databases, not_compared: never } = report;
+  const left = [...databases.flatMap((one) => one.not_compared.map((what) => `${one.name}: ${what}`)), ...never];
+  return `${[
+    [styles.bold(resultLine(report)), formatRehearsalServersLine(report)].join('\n'),
+    databases.map((one) => databaseLines(one, styles)).join('\n') || 'There are no databases.',
+    [styles.yellow('Not compared'), ...left.map((line) => `  ${sanitizeReportLine(line)}`)].join('\n'),
+  ].join('\n\n')}\n`;
+}
+
+function resultLine({ state, databases, engine, seconds }: DatabaseComparisonReport): string {
+  const tables = databases
+    .flatMap((one) => one.tables)
+    .filter((one) => one.state === 'equal' || one.state === 'partly_equal');
+  const rows = tables.reduce((sum, { rows_source: count }) => sum + (count ?? 0), 0);
+  const what =
+    engine === 'redis' ? countOf(rows, 'key') : `${countOf(rows, 'row')} of ${countOf(tables.length, 'table')}`;
+  const words = {
+    equal: `Everything that was compared is equal: ${what}`,
+    differs: 'Source and target differ',
+    not_comparable: 'Not comparable: no difference was found, but not everything could be compared',
+  } satisfies Record<DatabaseComparisonResult, string>;
+  return `${words[state]}, in ${seconds.toFixed(1)} s.`;
+}
+
+/** The text counts the tables that are equal in all columns, and has one line for every other table. */
+function databaseLines(database: DatabaseComparisonEntry, styles: RehearsalReportStyles): string {
+  const { name, state, tables, sequences, error } = database;
+  const equal = tables.filter((table) => table.state === 'equal');
+  const rows = equal.reduce((sum, { rows_source: count }) => sum + (count ?? 0), 0);
+  const isRedis = tables.some((table) => table.name === 'keys');
+  const counts = isRedis
+    ? `${countOf(rows, 'key')} equal`
+    : [
+        `${equal.length} of ${countOf(tables.length, 'table')} equal, with ${countOf(rows, 'row')}`,
+        ...(sequences.length === 0
+          ? []
+          : [
+              `${sequences.filter((one) => one.state === 'equal').length} of ${countOf(sequences.length, 'sequence')} equal`,
+            ]),
+      ].join(', ');
+  const isPartly = tables.some((table) => table.state === 'partly_equal');
+  const words = {
+    equal: isPartly ? 'equal, except generated columns' : 'equal',
+    differs: styles.red('differs'),
+    not_comparable: styles.yellow('not comparable'),
+  };
+  return [
+    `${sanitizeReportLine(name)}  ${words[state]}  ${error === undefined ? counts : sanitizeReportLine(error)}`,
+    ...tables.filter((table) => table.state !== 'equal').map(formatUnequalTableLine),
+    ...sequences.filter((one) => one.state !== 'equal').map(sequenceLine),
+  ].join('\n');
+}
+
+function sequenceLine({ name, state, source, target }: SequenceComparison): string {
+  const words = {
+    equal: '',
+    differs: `${sequenceText(source)} on the source, ${sequenceText(target)} on the target`,
+    not_comparable: 'not comparable: used during the comparison, or the user has no privilege on it',
+    not_compared: 'not compared: not used yet',
+  } satisfies Record<SequenceComparison['state'], string>;
+  return `  ${sanitizeReportLine(`sequence ${name}: ${words[state]}`)}`;
+}
+
+/** A dot follows a sequence value that nextval has not returned yet. */
+function sequenceText(value: string | null): string {
+  if (value === null) return 'missing or not used';
+  return value.endsWith('.') ? `${value.slice(0, -1)} is next` : `at ${value}`;
+}

@@ -1,0 +1,166 @@
+import { CliError, usageError } from '../../base/errors.ts';
+import { Secret } from '../../base/secret.ts';
+import type { CommandIo } from '../../cli/command-io.ts';
+import { readFileNamedByUser } from '../../cli/read-file-named-by-user.ts';
+import { normalizeEnvironmentVariableValue } from '../../config/settings.ts';
+import {
+  type PostgresqlEndpoint,
+  type PostgresqlEndpointOptions,
+  parsePostgresqlEndpoint,
+} from '../../postgresql/endpoint.ts';
+import { findPasswordInPgpasswordOrPgpass } from '../../postgresql/pgpass.ts';
+import { addPasswordToRedisSource, parseRedisEndpoint, type RedisEndpoint } from '../../redis/endpoint.ts';
+import { type DbSource, promptForDbPassword } from '../source/read-source.ts';
+
+/**
+ * The server into which a rehearsal copies. `isTlsExplicit`: the address determines whether TLS is used, so a
+ * connection without TLS is not tried.
+ */
+export type MigrationTargetServer =
+  | { readonly engine: 'postgresql'; readonly source: PostgresqlEndpoint; readonly isTlsExplicit: boolean }
+  | { readonly engine: 'redis'; readonly source: RedisEndpoint };
+
+/** The options and variables with which a command names its target. */
+interface TargetNames {
+  /** The option that names the target, such as `--into`. */
+  readonly option: string;
+  /**
+   * The environment variable with the address of the target. The variable with the password has the same name with the
+   * suffix `_PASSWORD`.
+   */
+  readonly variable: string;
+}
+
+interface ReadTargetOptions {
+  /** The value of the option that names the target. */
+  readonly typed: string | undefined;
+  /** The engine of the source. */
+  readonly engine: DbSource['engine'];
+  /** Whether the option applies to source and target. */
+  readonly allowCleartextPassword?: boolean;
+}
+
+/** The target of `db rehearse`, in `--into` or CLOUDCTL_REHEARSE_INTO. */
+export function readRehearsalTarget(io: CommandIo, options: ReadTargetOptions): Promise<MigrationTargetServer> {
+  return readTarget(io, options, { option: '--into', variable: 'CLOUDCTL_REHEARSE_INTO' });
+}
+
+/** The target of a migration, in `--target` or CLOUDCTL_TARGET. */
+export function readMigrationTargetServer(io: CommandIo, options: ReadTargetOptions): Promise<MigrationTargetServer> {
+  return readTarget(io, options, { option: '--target', variable: 'CLOUDCTL_TARGET' });
+}
+
+/**
+ * The target that the option or the environment variable names. The password of the target comes from the address, the
+ * variable for the password, .pgpass, PGPASSWORD or REDISCLI_AUTH, or a prompt, in this order.
+ */
+async function readTarget(
+  io: CommandIo,
+  options: ReadTargetOptions,
+  names: TargetNames,
+): Promise<MigrationTargetServer> {
+  const { typed, engine, allowCleartextPassword = false } = options;
+  const url = typed ?? normalizeEnvironmentVariableValue(io.host.env[names.variable]);
+  if (url === undefined) {
+    throw usageError(
+      'the target is missing',
+      `add \`${names.option} postgres://USER@HOST:5432/DBNAME\`, or set ${names.variable}`,
+    );
+  }
+  const isRedis = /^(redis|valkey)s?:\/\//i.test(url);
+  if (isRedis !== (engine === 'redis')) {
+    const [from, to] = engine === 'redis' ? ['Redis', 'PostgreSQL'] : ['PostgreSQL', 'Redis'];
+    throw usageError(
+      `the source is ${from}, and the target is ${to}`,
+      `give a target of the same engine with \`${names.option}\``,
+    );
+  }
+  return isRedis
+    ? readRedisTarget(io, url, typed, names)
+    : readPostgresTarget(io, { source: url, allowCleartextPassword }, typed, names);
+}
+
+async function readPostgresTarget(
+  io: CommandIo,
+  options: PostgresqlEndpointOptions & { readonly source: string },
+  typed: string | undefined,
+  names: TargetNames,
+): Promise<MigrationTargetServer> {
+  const read = asTargetErrors(() => parsePostgresqlEndpoint(options, readFileNamedByUser), names);
+  for (const note of read.notes) await io.output.warn(toTargetWording(note, names));
+  if (read.passwordInUrl && typed !== undefined) await warnAboutPasswordInTarget(io, names);
+  const isTlsExplicit = /[?&\s](sslmode|ssl)=/.test(options.source);
+  const { source } = read;
+  const password = source.password ?? (await findTargetPassword(io, source, names));
+  return { engine: 'postgresql', isTlsExplicit, source: { ...source, password } };
+}
+
+/**
+ * Whether an entry of .pgpass names this server. PGPASSWORD may be the password of the source, so it is used only if
+ * .pgpass has no entry for the target.
+ */
+async function findTargetPassword(
+  io: CommandIo,
+  target: PostgresqlEndpoint,
+  names: TargetNames,
+): Promise<Secret | undefined> {
+  const { env, platform } = io.host;
+  const variable = targetPasswordFromVariable(io, names);
+  if (variable !== undefined) return variable;
+  const entry = findPasswordInPgpasswordOrPgpass(target, { ...env, PGPASSWORD: undefined }, platform);
+  if (entry.warning !== undefined) await io.output.warn(entry.warning);
+  return (
+    entry.password ??
+    findPasswordInPgpasswordOrPgpass(target, env, platform).password ??
+    (await promptForDbPassword(io, passwordVariable(names), 'target'))
+  );
+}
+
+async function readRedisTarget(
+  io: CommandIo,
+  url: string,
+  typed: string | undefined,
+  names: TargetNames,
+): Promise<MigrationTargetServer> {
+  const { env } = io.host;
+  const variable = targetPasswordFromVariable(io, names);
+  const read = asTargetErrors(() => parseRedisEndpoint({ url, environment: env }), names);
+  if (read.passwordFrom === 'url' && typed !== undefined) await warnAboutPasswordInTarget(io, names);
+  const password =
+    read.passwordFrom === 'url'
+      ? read.source.password
+      : (variable ?? read.source.password ?? (await promptForDbPassword(io, passwordVariable(names), 'target')));
+  return { engine: 'redis', source: addPasswordToRedisSource(read, password) };
+}
+
+function passwordVariable({ variable }: TargetNames): string {
+  return `${variable}_PASSWORD`;
+}
+
+function targetPasswordFromVariable({ host }: CommandIo, names: TargetNames): Secret | undefined {
+  const text = normalizeEnvironmentVariableValue(host.env[passwordVariable(names)]);
+  return text === undefined ? undefined : new Secret(text);
+}
+
+function warnAboutPasswordInTarget(io: CommandIo, names: TargetNames): Promise<void> {
+  return io.output.warn(
+    `other users of this machine can see the password in ${names.option}; use ${names.variable} or ${passwordVariable(names)} instead`,
+  );
+}
+
+/** Errors of the parsers name a source, so here they are changed to name the target. */
+function asTargetErrors<T>(read: () => T, names: TargetNames): T {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    throw usageError(
+      toTargetWording(error.message, names),
+      error.hint === undefined ? undefined : toTargetWording(error.hint, names),
+    );
+  }
+}
+
+function toTargetWording(text: string, { option }: TargetNames): string {
+  return text.replaceAll('--source', option).replaceAll('the source', 'the target');
+}

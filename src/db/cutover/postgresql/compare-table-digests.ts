@@ -1,0 +1,114 @@
+import type { TableContentDigest } from '../../../postgresql/table-digest.ts';
+import { migrationStatementTimeout } from '../../engine/postgresql/engine-session.ts';
+import { canTableBecomeEqual, compareTableContents, type TableContentReadings } from '../compare-row-counts.ts';
+import type { TableComparison } from '../rehearsal-report.ts';
+import { readTableContentDigests, type TableContentSession, type TableWithCopiedColumns } from './rehearsal-tables.ts';
+
+export interface CompareTableDigestsOptions {
+  readonly source: TableContentSession;
+  readonly target: TableContentSession;
+  readonly tables: readonly TableWithCopiedColumns[];
+  /** server_version_num of the older one of the source and the target. */
+  readonly oldest: number;
+  /** The maximum number of comparisons of a table while applications write to the source. */
+  readonly maxRounds: number;
+  /**
+   * Called before the tables of the target are read. Resolves with the reason why the target has not received all
+   * changes of the source; undefined if it has.
+   */
+  readonly waitUntilReplicated: () => Promise<string | undefined>;
+  readonly pause: (ms: number) => Promise<void>;
+  /** Whether `waitUntilReplicated` proves that the target has received all changes (default: yes). */
+  readonly isConfirmed?: boolean;
+}
+
+export interface TableDigestComparison {
+  readonly tables: readonly TableComparison[];
+  /** Why the target has not received all changes of the source; undefined if it has. */
+  readonly behind: string | undefined;
+}
+
+/**
+ * Compares the rows of tables by their digests: source, target, and the source again, because a table that was written
+ * to in between cannot be compared. Tables that are not equal are compared again, at most `maxRounds` times.
+ */
+export async function compareTableDigests(options: CompareTableDigestsOptions): Promise<TableDigestComparison> {
+  const { source, target, tables, oldest, maxRounds } = options;
+  const found = new Map<string, TableComparison>();
+  let open: readonly TableWithCopiedColumns[] = tables;
+  let behind: string | undefined;
+  for (let attempt = 0; attempt < maxRounds && open.length > 0; attempt++) {
+    if (attempt > 0) await options.pause(Math.min(1000, 100 * 2 ** attempt));
+    const failures = new Map<string, string>();
+    const read = (session: TableContentSession, side: string, some: readonly TableWithCopiedColumns[]) =>
+      readTableContentDigests(session, some, {
+        limit: migrationStatementTimeout,
+        oldest,
+        onFailure: (name, error) => failures.set(name, `could not be read on the ${side}: ${error.message}`),
+      });
+    const before = await read(source, 'source', open);
+    behind = await options.waitUntilReplicated();
+    const there = await read(target, 'target', open);
+    const after = await read(source, 'source', open);
+    const round = { before, target: there, after };
+    const isConfirmed = behind === undefined && options.isConfirmed !== false;
+    const unequal = compareTableContents(round, isConfirmed).filter(canTableBecomeEqual);
+    const suspects = open.filter(({ name }) => unequal.some((one) => one.name === name));
+    const again = isConfirmed ? there : await read(target, 'target', suspects);
+    for (const table of open)
+      found.set(table.name, tableResult(table, round, { again, behind, isConfirmed, failures }));
+    open = open.filter(({ name }) => {
+      const one = found.get(name);
+      return one !== undefined && canTableBecomeEqual(one) && !failures.has(name);
+    });
+    if (behind !== undefined) break;
+  }
+  return { tables: tables.flatMap(({ name, generated }) => withGenerated(found.get(name), generated)), behind };
+}
+
+interface RoundFacts {
+  /** The digests of the last reading of the target, after the second reading of the source. */
+  readonly again: ReadonlyMap<string, TableContentDigest>;
+  readonly behind: string | undefined;
+  readonly isConfirmed: boolean;
+  readonly failures: ReadonlyMap<string, string>;
+}
+
+function tableResult(
+  { name }: TableWithCopiedColumns,
+  round: TableContentReadings,
+  facts: RoundFacts,
+): TableComparison {
+  const failure = facts.failures.get(name);
+  const [before, there, after] = [round.before.get(name), round.target.get(name), round.after.get(name)];
+  const rows = { name, rows_source: (after ?? before)?.rows ?? null, rows_target: there?.rows ?? null };
+  if (failure !== undefined) return { ...rows, state: 'not_comparable', error: failure };
+  if (before === undefined || after === undefined)
+    return { ...rows, state: 'not_comparable', error: 'the table was changed or dropped on the source' };
+  const of = (content: TableContentDigest | undefined) => new Map(content === undefined ? [] : [[name, content]]);
+  const [one] = compareTableContents({ before: of(before), target: of(there), after: of(after) }, facts.isConfirmed);
+  if (one === undefined || one.state === 'equal') return { ...rows, state: one?.state ?? 'not_comparable' };
+  if (before.digest !== after.digest) {
+    return one.state === 'differs' ? one : { ...one, error: 'the source was written to during the comparison' };
+  }
+  if (facts.behind !== undefined && there !== undefined)
+    return { ...one, state: 'not_comparable', error: facts.behind };
+  if (there !== undefined && facts.again.get(name)?.digest !== there.digest)
+    return { ...one, state: 'not_comparable', error: 'the target was written to during the comparison' };
+  return one;
+}
+
+/** A table with columns that were not read is never reported as equal. */
+function withGenerated(
+  found: TableComparison | undefined,
+  generated: TableWithCopiedColumns['generated'],
+): readonly TableComparison[] {
+  if (found === undefined) return [];
+  if (generated.length === 0 || found.state === 'differs') return [found];
+  const columns = { columns_not_compared: generated.map(({ name }) => name) };
+  if (found.state !== 'equal') return [{ ...found, ...columns }];
+  const unsafe = generated.filter(({ callsUserCode }) => callsUserCode).map(({ name }) => name);
+  if (unsafe.length === 0) return [{ ...found, ...columns, state: 'partly_equal' }];
+  const error = `COPY cannot read generated columns, and functions of users compute ${unsafe.join(', ')}`;
+  return [{ ...found, ...columns, state: 'not_comparable', error }];
+}

@@ -1,0 +1,145 @@
+import { CliError, usageError } from '../../../base/errors.ts';
+import { sanitizeReportLine } from '../../../base/sanitize.ts';
+import { clientSideDatabaseErrorCodes, DatabaseConnectError } from '../../../platform/connect-error.ts';
+import type { PostgresqlEndpoint } from '../../../postgresql/endpoint.ts';
+import type { MigrationEngineDependencies } from '../../engine/migration-engine-input.ts';
+import { redactErrorReason } from '../../engine/migration-error.ts';
+import {
+  type DatabaseCreationProperties,
+  listSourceDatabases,
+} from '../../engine/postgresql/database-creation-properties.ts';
+import { queryLastRows, querySingleValue, withEngineDatabaseSession } from '../../engine/postgresql/engine-session.ts';
+import { migrationEngineApplicationName } from '../../engine/postgresql/replication-object-names.ts';
+import {
+  type PostgresqlServerIdentity,
+  readPostgresqlServerIdentity,
+} from '../../engine/postgresql/server-identity.ts';
+import type { FormerlyEmptyDatabase } from '../rehearsal-record.ts';
+import { rehearsalTargetInputNames, targetLoginHint } from '../target-login-hint.ts';
+import {
+  currentDatabaseOidQuery,
+  listFirstExistingUserObjects,
+  readRehearsalTargetObjectNames,
+} from './existing-objects.ts';
+
+/** The facts about the target that are read before the rehearsal changes anything. */
+export interface RehearsalTargetBeforeChanges {
+  /** The target address as typed, but without TLS if the server has none and the address does not require it. */
+  readonly target: PostgresqlEndpoint;
+  readonly server: PostgresqlServerIdentity;
+  readonly databases: readonly string[];
+  readonly extensions: readonly string[];
+}
+
+/**
+ * Reads the target. Throws a CliError if the connection to the target fails. Rejects when the signal aborts.
+ * @param isTlsFixed whether a connection without TLS must not be tried
+ */
+export async function inspectPostgresRehearsalTarget(
+  target: PostgresqlEndpoint,
+  isTlsFixed: boolean,
+  ports: MigrationEngineDependencies,
+  signal: AbortSignal,
+): Promise<RehearsalTargetBeforeChanges> {
+  try {
+    return await withEngineDatabaseSession(
+      target,
+      ports,
+      { name: migrationEngineApplicationName, signal },
+      async (session) => {
+        const server = await readPostgresqlServerIdentity(session);
+        const names = async (text: string) => (await queryLastRows(session, text)).map(({ name }) => name ?? '');
+        return {
+          target,
+          server,
+          databases: await names('SELECT datname AS name FROM pg_database ORDER BY 1'),
+          extensions: await names('SELECT name FROM pg_available_extensions ORDER BY 1'),
+        };
+      },
+    );
+  } catch (error) {
+    const code = error instanceof DatabaseConnectError ? error.code : undefined;
+    if (code === clientSideDatabaseErrorCodes.noTls && !isTlsFixed)
+      return inspectPostgresRehearsalTarget({ ...target, ssl: 'disable' }, true, ports, signal);
+    throw new CliError('unreachable', `could not connect to the target: ${redactErrorReason(error, target.password)}`, {
+      detail: `${target.host}:${target.port}, database ${target.dbname}, user ${target.username}`,
+      hint: `${targetLoginHint(error, rehearsalTargetInputNames)}; nothing was changed`,
+    });
+  }
+}
+
+/** The objects that a rehearsal will create on the target. */
+export interface RehearsalPlan {
+  readonly source: PostgresqlServerIdentity;
+  readonly databases: readonly DatabaseCreationProperties[];
+  /** Databases that do not exist on the target. */
+  readonly missing: readonly DatabaseCreationProperties[];
+  /** Databases that exist on the target and are empty. */
+  readonly filled: readonly FormerlyEmptyDatabase[];
+}
+
+/** Plans the rehearsal. Throws a CliError for a target that is not empty, with the objects that it contains. */
+export async function planRehearsal(
+  source: PostgresqlEndpoint,
+  targetState: RehearsalTargetBeforeChanges,
+  ignoreDbs: readonly string[],
+  ports: MigrationEngineDependencies,
+  signal: AbortSignal,
+): Promise<RehearsalPlan> {
+  const { server, databases } = await withEngineDatabaseSession(
+    source,
+    ports,
+    { name: migrationEngineApplicationName, signal },
+    async (session) => ({
+      server: await readPostgresqlServerIdentity(session),
+      databases: await listSourceDatabases(session, ignoreDbs),
+    }),
+  );
+  if (server.system === targetState.server.system && server.startedAt === targetState.server.startedAt) {
+    throw usageError('source and target are the same server', 'give another server with `--into`');
+  }
+  if (databases.length === 0)
+    throw usageError('--ignore-dbs contains every database of the source', 'remove a database from `--ignore-dbs`');
+  const fresh = databases.filter(({ name }) => !targetState.databases.includes(name));
+  const existing = databases.filter((one) => !fresh.includes(one)).map(({ name }) => name);
+  const filled = await readEmptyTargetDatabases(targetState.target, existing, ports, signal);
+  return { source: server, databases, missing: fresh, filled };
+}
+
+/**
+ * The state of these databases of the target. Throws a CliError if one of them is not empty, with the objects that it
+ * contains.
+ */
+export async function readEmptyTargetDatabases(
+  target: PostgresqlEndpoint,
+  names: readonly string[],
+  ports: MigrationEngineDependencies,
+  signal: AbortSignal,
+): Promise<readonly FormerlyEmptyDatabase[]> {
+  const empty: FormerlyEmptyDatabase[] = [];
+  const taken: string[] = [];
+  for (const name of names) {
+    await withEngineDatabaseSession(
+      { ...target, dbname: name },
+      ports,
+      { name: migrationEngineApplicationName, signal },
+      async (session) => {
+        const found = await listFirstExistingUserObjects(session);
+        if (found.length > 0)
+          taken.push(
+            sanitizeReportLine(`${name} contains ${found.slice(0, 5).join(', ')}${found.length > 5 ? ', …' : ''}`),
+          );
+        else {
+          const oid = await querySingleValue(session, currentDatabaseOidQuery);
+          const before = await readRehearsalTargetObjectNames(session);
+          empty.push({ name, ...(oid === undefined ? {} : { oid }), ...before });
+        }
+      },
+    );
+  }
+  if (taken.length === 0) return empty;
+  throw new CliError('preflight_blocked', 'the target databases are not empty', {
+    detail: taken.join('\n'),
+    hint: 'give an empty server with `--into`, or skip these databases with `--ignore-dbs`; nothing was changed',
+  });
+}

@@ -1,0 +1,165 @@
+import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
+import type { PostgresqlSession } from '../../../postgresql/connection.ts';
+import type { PostgresqlRow } from '../../../postgresql/postgresql-row.ts';
+import type { PostgresqlQueryError } from '../../../postgresql/query-error.ts';
+import { quoteIdentifier } from '../../../postgresql/quote.ts';
+import {
+  buildComparableTextSettings,
+  missingTableCodes,
+  readTableRowsByCopy,
+} from '../../../postgresql/read-table-rows-by-copy.ts';
+import {
+  buildReadOnlyTransactionSql,
+  omitTransactionControlResults,
+} from '../../../postgresql/search-path-safe-sql.ts';
+import { decodeSequenceState, sequenceStateColumns } from '../../../postgresql/sequence-state.ts';
+import { createTableDigestBuilder, type TableContentDigest } from '../../../postgresql/table-digest.ts';
+import { isColumnReadByCopySql, type OrdinaryTable } from '../../../postgresql/table-rows.ts';
+import { unreadableSequenceState } from '../compare-row-counts.ts';
+
+type QuerySession = Pick<PostgresqlSession, 'query'>;
+
+/** A session that reads tables. Every message of the session is one read-only transaction. */
+export type TableContentSession = Pick<PostgresqlSession, 'query' | 'copyOut' | 'end'>;
+
+export interface TableWithCopiedColumns {
+  /** The name as `schema.table`; quoted if schema or table contains a dot, so that no two tables have the same name. */
+  readonly name: string;
+  readonly quoted: string;
+  readonly table: OrdinaryTable;
+  /** Whether the table is unlogged, and so is not replicated. */
+  readonly isUnlogged: boolean;
+  readonly generated: readonly UncopiedGeneratedColumn[];
+}
+
+/** A generated column. COPY cannot read a generated column, and planning a SELECT would run functions of users. */
+export interface UncopiedGeneratedColumn {
+  readonly name: string;
+  /**
+   * Whether the expression of the column calls functions that are not built in. Such functions can return other values on
+   * the target, even if the rows are equal.
+   */
+  readonly callsUserCode: boolean;
+  /** The expression as SQL text. */
+  readonly expression: string;
+}
+
+/** Relations of users, without tables of extensions, which CREATE EXTENSION creates. */
+const userRelations = `n.nspname !~ '^pg_' AND n.nspname <> 'information_schema'
+  AND NOT EXISTS (SELECT 1 FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e')`;
+
+/** Lists every table that stores rows, with the columns that a migration copies. */
+export async function listTablesWithCopiedColumns(session: QuerySession): Promise<readonly TableWithCopiedColumns[]> {
+  const version = await readPostgresqlServerVersion(session);
+  const rows = await queryCatalogRows(
+    session,
+    `SELECT n.nspname, c.relname, c.relpersistence, a.attname, ${generatedColumnSql(version)}
+     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+     LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+     WHERE c.relkind = 'r' AND c.relpersistence <> 't' AND ${userRelations} ORDER BY 1, 2, a.attnum`,
+  );
+  const tables = new Map<
+    string,
+    TableWithCopiedColumns & { readonly columns: string[]; readonly generated: UncopiedGeneratedColumn[] }
+  >();
+  for (const { nspname, relname, relpersistence, attname, copied, user_code, expression } of rows) {
+    const [schema, table] = [nspname ?? '', relname ?? ''];
+    const quoted = `${quoteIdentifier(schema)}.${quoteIdentifier(table)}`;
+    const columns: string[] = [];
+    const one = tables.get(quoted) ?? {
+      name: uniqueName(schema, table),
+      quoted,
+      table: { schema, name: table, columns },
+      isUnlogged: relpersistence === 'u',
+      columns,
+      generated: [],
+    };
+    tables.set(quoted, one);
+    if (attname == null) continue;
+    if (copied === 't') one.columns.push(attname);
+    else one.generated.push({ name: attname, callsUserCode: user_code === 't', expression: expression ?? '' });
+  }
+  return [...tables.values()].map(({ columns: _, ...table }) => table);
+}
+
+/**
+ * SQL: columns `copied`, `user_code` and `expression` of the column `a` (pg_attribute). pg_depend contains no dependency on built-in
+ * functions; before PostgreSQL 15 it records the functions of a generated column for the column, not for its
+ * expression.
+ */
+function generatedColumnSql(version: number): string {
+  if (version < 120_000) return 'true AS copied, false AS user_code, NULL AS expression';
+  return `${isColumnReadByCopySql(version)} AS copied, a.attgenerated <> '' AND EXISTS (
+       SELECT 1 FROM pg_depend p LEFT JOIN pg_attrdef e ON e.adrelid = a.attrelid AND e.adnum = a.attnum
+       WHERE (p.classid = 'pg_attrdef'::regclass AND p.objid = e.oid
+         OR p.classid = 'pg_class'::regclass AND p.objid = a.attrelid AND p.objsubid = a.attnum)
+       AND p.refclassid IN ('pg_proc'::regclass, 'pg_operator'::regclass)
+       AND p.refobjid >= ${firstNormalObjectId}) AS user_code,
+     (SELECT pg_get_expr(e.adbin, e.adrelid) FROM pg_attrdef e
+       WHERE e.adrelid = a.attrelid AND e.adnum = a.attnum AND a.attgenerated <> '') AS expression`;
+}
+
+export interface ReadTableContentDigestsOptions {
+  /** Time limit in milliseconds for reading one table. */
+  readonly limit: number;
+  /** server_version_num of the older of the compared servers. */
+  readonly oldest: number;
+  /** Called for a table that exists but cannot be read. */
+  readonly onFailure: (name: string, error: PostgresqlQueryError) => void;
+}
+
+/**
+ * Digests of the content of each table, by table name, without tables that do not exist, lack a column, or cannot be
+ * read. Tables are read with COPY, because planning a SELECT runs functions of users.
+ */
+export async function readTableContentDigests(
+  session: TableContentSession,
+  tables: readonly TableWithCopiedColumns[],
+  { limit, oldest, onFailure }: ReadTableContentDigestsOptions,
+): Promise<ReadonlyMap<string, TableContentDigest>> {
+  const version = await readPostgresqlServerVersion(session);
+  const contents = new Map<string, TableContentDigest>();
+  const settings = buildComparableTextSettings(version, oldest);
+  for (const { name, table } of tables) {
+    const digest = createTableDigestBuilder();
+    const error = await readTableRowsByCopy(session, table, digest.add, { version, settings, time: limit });
+    if (error === undefined) contents.set(name, digest.content());
+    else if (!missingTableCodes.has(error.code)) onFailure(name, error);
+  }
+  return contents;
+}
+
+/**
+ * The state of each sequence, as text: `last_value`, with a dot if `is_called` is false; null when it was not used yet
+ * (before PostgreSQL 18); `unreadable` without a privilege on it.
+ */
+export async function readSequenceStatesAsText(session: QuerySession): Promise<ReadonlyMap<string, string | null>> {
+  const rows = await queryCatalogRows(
+    session,
+    `SELECT n.nspname, c.relname, ${sequenceStateColumns(await readPostgresqlServerVersion(session))}
+     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+     WHERE c.relkind = 'S' AND c.relpersistence <> 't' AND ${userRelations} ORDER BY 1, 2`,
+  );
+  return new Map(rows.map((row) => [uniqueName(row.nspname ?? '', row.relname ?? ''), sequenceText(row)]));
+}
+
+function uniqueName(schema: string, name: string): string {
+  const isPlain = !`${schema}${name}`.includes('.');
+  return isPlain ? `${schema}.${name}` : `${quoteIdentifier(schema)}.${quoteIdentifier(name)}`;
+}
+
+function sequenceText(row: PostgresqlRow): string | null {
+  const state = decodeSequenceState(row);
+  if (state === undefined) return unreadableSequenceState;
+  return state === 'not used' ? null : `${state.value}${state.called ? '' : '.'}`;
+}
+
+/** server_version_num. */
+export async function readPostgresqlServerVersion(session: QuerySession): Promise<number> {
+  return Number((await queryCatalogRows(session, 'SHOW server_version_num'))[0]?.server_version_num);
+}
+
+/** Returns the rows of a catalog query, which runs in its own transaction. */
+export async function queryCatalogRows(session: QuerySession, text: string): Promise<readonly PostgresqlRow[]> {
+  return omitTransactionControlResults(await session.query(buildReadOnlyTransactionSql([text])), 1)[0] ?? [];
+}

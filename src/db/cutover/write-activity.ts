@@ -1,0 +1,74 @@
+import { connectPostgresql } from '../../postgresql/connection.ts';
+import type { PostgresqlEndpoint } from '../../postgresql/endpoint.ts';
+import { connectRedis } from '../../redis/connection.ts';
+import type { RedisEndpoint } from '../../redis/endpoint.ts';
+import { readRedisServerInfo } from '../engine/redis/replica.ts';
+import type { DbSource } from '../source/read-source.ts';
+import { queryCatalogRows } from './postgresql/rehearsal-tables.ts';
+
+/** A reading of how much was written to a server so far. */
+export interface ServerWriteActivity {
+  /** A counter that grows with every transaction that writes (PostgreSQL), or with every change of a key (Redis). */
+  readonly counter: number;
+  /** For Redis, the time at which the counter began at 0. */
+  readonly since: string;
+  /**
+   * The transactions that have written and have not ended. A standby cannot list the transactions of its primary, so for a
+   * standby the list always has one entry that states this.
+   */
+  readonly open: readonly string[];
+}
+
+const limit = 10_000;
+const applicationName = 'cloudctl-cutover';
+
+/**
+ * Reads the write activity of a server; the server is only read. Rejects with a ConnectError, a QueryError or a
+ * CommandError if the server cannot be read.
+ */
+export function readServerWriteActivity(server: DbSource, signal: AbortSignal): Promise<ServerWriteActivity> {
+  return server.engine === 'redis'
+    ? readRedisActivity(server.source, signal)
+    : readPostgresActivity(server.source, signal);
+}
+
+/** The number of changes between two readings; at least 1 if the counter was reset in between. */
+export function countWritesBetweenReadings(before: ServerWriteActivity, after: ServerWriteActivity): number {
+  if (before.since !== after.since) return Math.max(1, after.counter);
+  return Math.max(0, after.counter - before.counter);
+}
+
+/**
+ * PostgreSQL assigns a transaction id when a transaction first writes. Transactions of the server itself, such as
+ * autovacuum, count too.
+ */
+async function readPostgresActivity(source: PostgresqlEndpoint, signal: AbortSignal): Promise<ServerWriteActivity> {
+  const session = await connectPostgresql(source, { dbname: source.dbname, limit, signal, applicationName });
+  try {
+    const [next] = await queryCatalogRows(session, 'SELECT txid_snapshot_xmax(txid_current_snapshot())::text AS next');
+    const open = await queryCatalogRows(
+      session,
+      `SELECT concat_ws(' ', 'pid', a.pid, a.usename, nullif(a.application_name, ''), a.client_addr) AS who
+       FROM pg_stat_activity a WHERE a.backend_xid IS NOT NULL AND a.pid <> pg_backend_pid()
+       UNION ALL SELECT concat_ws(' ', 'prepared transaction', p.gid) FROM pg_prepared_xacts p
+       UNION ALL SELECT 'transactions of the primary, which a standby does not show' WHERE pg_is_in_recovery()`,
+    );
+    return { counter: Number(next?.next), since: '', open: open.map(({ who }) => who ?? '') };
+  } finally {
+    await session.end();
+  }
+}
+
+async function readRedisActivity(source: RedisEndpoint, signal: AbortSignal): Promise<ServerWriteActivity> {
+  const session = await connectRedis(source, { limit, signal });
+  try {
+    const info = await readRedisServerInfo(session);
+    return {
+      counter: Number(info.get('rdb_changes_since_last_save')),
+      since: `${info.get('run_id')} ${info.get('rdb_last_save_time')}`,
+      open: [],
+    };
+  } finally {
+    session.end();
+  }
+}

@@ -1,0 +1,109 @@
+import { DatabaseConnectError } from '../../../platform/connect-error.ts';
+import type { PostgresqlEndpoint } from '../../../postgresql/endpoint.ts';
+import type { PostgresqlRow } from '../../../postgresql/postgresql-row.ts';
+import { PostgresqlQueryError } from '../../../postgresql/query-error.ts';
+import { makeSessionSearchPathSafe, type SearchPathSafeSession } from '../../../postgresql/search-path-safe-session.ts';
+import type { MigrationEngineDependencies } from '../migration-engine-input.ts';
+import { createReconnectingServerSession, type ReconnectingServerSession } from '../reconnecting-server-session.ts';
+import { buildSetSessionSettingsQuery } from '../session-settings.ts';
+
+/**
+ * A timeout in milliseconds that is longer than a migration may last. Timers of Node.js can wait for at most 24 days.
+ */
+export const migrationStatementTimeout = 15 * 86_400_000;
+
+export interface EngineDatabaseSessionOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** application_name of the session. */
+  readonly name: string;
+}
+
+/** Opens a session with fixed settings, so that timeouts and formats set for the role or the database do not apply. */
+async function openEngineDatabaseSession(
+  endpoint: PostgresqlEndpoint,
+  deps: MigrationEngineDependencies,
+  opening: EngineDatabaseSessionOptions,
+): Promise<SearchPathSafeSession> {
+  const session = await deps.connectPostgres(endpoint, {
+    dbname: endpoint.dbname,
+    limit: deps.limits.connectTimeout,
+    applicationName: opening.name,
+    signal: opening.signal,
+  });
+  try {
+    const pinned = await makeSessionSearchPathSafe(session);
+    await pinned.query(buildSetSessionSettingsQuery(sessionSettings));
+    return pinned;
+  } catch (error) {
+    await session.end();
+    throw error;
+  }
+}
+
+/** Runs a task in a new session and closes it in any case. */
+export async function withEngineDatabaseSession<T>(
+  endpoint: PostgresqlEndpoint,
+  deps: MigrationEngineDependencies,
+  opening: EngineDatabaseSessionOptions,
+  work: (session: SearchPathSafeSession) => Promise<T>,
+): Promise<T> {
+  const session = await openEngineDatabaseSession(endpoint, deps, opening);
+  try {
+    return await work(session);
+  } finally {
+    await session.end();
+  }
+}
+
+/** Runs one or several statements and returns the rows of the last one. */
+export async function queryLastRows(
+  session: SearchPathSafeSession,
+  text: string,
+  limit?: number,
+): Promise<readonly PostgresqlRow[]> {
+  return (await session.query(text, limit)).at(-1) ?? [];
+}
+
+/** The value in the first column of the first row; undefined if there is no row, or if it is null. */
+export async function querySingleValue(session: SearchPathSafeSession, text: string): Promise<string | undefined> {
+  const [row] = await queryLastRows(session, text);
+  return row === undefined ? undefined : (Object.values(row)[0] ?? undefined);
+}
+
+const sessionSettings = {
+  statement_timeout: '0',
+  lock_timeout: '0',
+  transaction_timeout: '0',
+  idle_in_transaction_session_timeout: '0',
+  idle_session_timeout: '0',
+  synchronous_commit: 'local',
+  datestyle: 'ISO',
+  intervalstyle: 'postgres',
+  extra_float_digits: '3',
+  xmloption: 'content',
+  bytea_output: 'hex',
+};
+
+/** A session that is opened again after an outage of the server. */
+export function openReconnectingPostgresSession(
+  endpoint: PostgresqlEndpoint,
+  deps: MigrationEngineDependencies,
+  opening: EngineDatabaseSessionOptions,
+): ReconnectingServerSession<SearchPathSafeSession> {
+  return createReconnectingServerSession({
+    open: () => openEngineDatabaseSession(endpoint, deps, opening),
+    close: (session) => session.end(),
+    isTransient: isTransientError,
+    outageTimeout: deps.limits.outageTimeout,
+  });
+}
+
+/**
+ * Errors after which a new session may succeed: of the network, of a server that restarts (57P0.) or has no free
+ * resources (53...), and of a session that was ended.
+ */
+function isTransientError(error: unknown): boolean {
+  if (error instanceof DatabaseConnectError)
+    return error.phase === 'network' || /^(57P0|53|08|E[A-Z]+$)/.test(error.code);
+  return error instanceof PostgresqlQueryError && (error.lost || /^(57P0|53|08)/.test(error.code));
+}

@@ -1,0 +1,37 @@
+import { firstNormalObjectId } from '../../../../postgresql/catalog-oids.ts';
+import type { SchemaObjectDefinitionQuery } from '../schema-object-definition.ts';
+import { buildNonNullTextArraySql, userObjectCondition, userSchemaCondition } from '../sql-fragments.ts';
+
+export const namespaceCreationStatementsQuery: SchemaObjectDefinitionQuery = {
+  kind: 'schema',
+  sql: () => `SELECT 'pg_namespace:' || n.oid AS id, 'schema ' || n.nspname AS name,
+    ${buildNonNullTextArraySql(`format('CREATE SCHEMA %I', n.nspname)`)} AS statements
+    FROM pg_namespace n WHERE ${userSchemaCondition} AND n.nspname <> 'public' AND ${userObjectCondition('pg_namespace', 'n.oid')}`,
+};
+
+/** CREATE EXTENSION names no version, so the target installs its default version, as with a dump of pg_dump. */
+export const extensionCreationStatementsQuery: SchemaObjectDefinitionQuery = {
+  kind: 'extension',
+  sql: () => `SELECT 'pg_extension:' || e.oid AS id, 'extension ' || e.extname AS name,
+    ${buildNonNullTextArraySql(`'pg_namespace:' || n.oid`)} AS depends_on, ${buildNonNullTextArraySql(`'extension:' || e.extname`)} AS requirements,
+    ${buildNonNullTextArraySql(`format('CREATE EXTENSION IF NOT EXISTS %I WITH SCHEMA %I', e.extname, n.nspname)`)} AS statements
+    FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace
+    WHERE e.oid >= ${firstNormalObjectId} AND e.extname <> 'plpgsql'`,
+};
+
+export const collationCreationStatementsQuery: SchemaObjectDefinitionQuery = {
+  kind: 'collation',
+  sql: ({ from }) => {
+    const locale = from >= 170_000 ? 'c.colllocale' : from >= 150_000 ? 'c.colliculocale' : 'c.collcollate';
+    const rules = from >= 160_000 ? 'c.collicurules' : 'NULL';
+    return `SELECT 'pg_collation:' || c.oid AS id, format('collation %s.%s', n.nspname, c.collname) AS name,
+      ${buildNonNullTextArraySql(`format('CREATE COLLATION %I.%I (provider = %s, %s%s%s)', n.nspname, c.collname,
+        CASE c.collprovider WHEN 'i' THEN 'icu' WHEN 'b' THEN 'builtin' ELSE 'libc' END,
+        CASE WHEN c.collprovider = 'c' THEN format('lc_collate = %L, lc_ctype = %L', c.collcollate, c.collctype)
+          ELSE format('locale = %L', ${locale}) END,
+        CASE WHEN c.collisdeterministic THEN '' ELSE ', deterministic = false' END,
+        coalesce(', rules = ' || quote_literal(nullif(${rules}, '')), ''))`)} AS statements
+      FROM pg_collation c JOIN pg_namespace n ON n.oid = c.collnamespace
+      WHERE ${userSchemaCondition} AND ${userObjectCondition('pg_collation', 'c.oid')} AND c.collprovider IN ('c', 'i', 'b')`;
+  },
+};

@@ -1,0 +1,173 @@
+import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
+import {
+  decodeNumberColumnOrZero,
+  decodeOptionalTextColumn,
+  decodeTextColumn,
+} from '../../../postgresql/decode-row.ts';
+import { parsePostgresqlArray } from '../../../postgresql/nested-text.ts';
+import { quoteLiteral } from '../../../postgresql/quote.ts';
+import type { WatchedColumnDefinition, WatchedTableDefinitionsByName, WatchedTableStatistics } from './server-facts.ts';
+import type { PostgresqlWatchQuery } from './watch-query.ts';
+
+/** Statistics of permanent tables. Partitioned tables contain no rows themselves, so only their partitions count. */
+export const watchedTableStatsQuery: PostgresqlWatchQuery<readonly WatchedTableStatistics[]> = {
+  id: 'tables',
+  sql: () => `
+    SELECT s.relid, s.schemaname, s.relname, s.seq_scan, s.seq_tup_read,
+      greatest(s.n_live_tup, c.reltuples::bigint, 0) AS live,
+      s.n_tup_upd + s.n_tup_del AS changed, s.n_tup_ins AS inserted
+    FROM pg_stat_user_tables s
+    JOIN pg_class c ON c.oid = s.relid
+    WHERE c.relkind = 'r' AND c.relpersistence = 'p'`,
+  decode: (rows) =>
+    rows.map((row) => ({
+      oid: decodeNumberColumnOrZero(row, 'relid'),
+      name: `${decodeTextColumn(row, 'schemaname')}.${decodeTextColumn(row, 'relname')}`,
+      seqScans: decodeNumberColumnOrZero(row, 'seq_scan'),
+      seqRows: decodeNumberColumnOrZero(row, 'seq_tup_read'),
+      rows: decodeNumberColumnOrZero(row, 'live'),
+      changed: decodeNumberColumnOrZero(row, 'changed'),
+      inserted: decodeNumberColumnOrZero(row, 'inserted'),
+    })),
+  fallback: [],
+};
+
+/** The content of each publication as one text, which is only compared with the text of later polls. */
+export const watchedPublicationsQuery: PostgresqlWatchQuery<ReadonlyMap<string, string>> = {
+  id: 'publications',
+  sql: (version) => {
+    const truncate = version < 110_000 ? '' : ', p.pubtruncate';
+    const root = version < 130_000 ? '' : ', p.pubviaroot';
+    return `
+      SELECT p.pubname,
+        concat_ws(' ', p.puballtables, p.pubinsert, p.pubupdate, p.pubdelete${truncate}${root},
+          CASE WHEN p.puballtables THEN ''
+            ELSE (
+              SELECT md5(string_agg(t.schemaname || '.' || t.tablename, ',' ORDER BY t.schemaname, t.tablename))
+              FROM pg_publication_tables t
+              WHERE t.pubname = p.pubname
+            )
+          END) AS content
+      FROM pg_publication p`;
+  },
+  decode: (rows) => new Map(rows.map((row) => [decodeTextColumn(row, 'pubname'), decodeTextColumn(row, 'content')])),
+  fallback: new Map(),
+};
+
+const userTables = `c.relkind IN ('r', 'p') AND c.relpersistence = 'p'
+        AND c.oid >= ${firstNormalObjectId} AND n.nspname !~ '^pg_'`;
+
+/** Columns and replica identity of all user tables. A sum of hashes does not depend on the order, so no sort is needed. */
+export const watchedTableDefinitionsQuery: PostgresqlWatchQuery<WatchedTableDefinitionsByName> = {
+  id: 'shapes',
+  sql: (version) => {
+    const hash = version < 110_000 ? 'hashtext(' : 'hashtextextended(';
+    const end = version < 110_000 ? ')' : ', 0)';
+    return `
+      SELECT n.nspname, c.relname, c.relreplident::text AS identity,
+        (
+          SELECT sum(${hash}concat_ws(':', a.attname, a.atttypid, a.atttypmod, a.attnotnull)${end}::numeric)
+          FROM pg_attribute a
+          WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+        ) AS columns,
+        (
+          SELECT array_agg(a.attname::text ORDER BY a.attnum)::text
+          FROM pg_index i
+          JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = ANY (i.indkey)
+          WHERE i.indrelid = c.oid
+            AND ((c.relreplident = 'd' AND i.indisprimary) OR (c.relreplident = 'i' AND i.indisreplident))
+        ) AS key
+      FROM pg_class c
+      JOIN pg_namespace n ON n.oid = c.relnamespace
+      WHERE ${userTables}`;
+  },
+  decode: (rows) =>
+    new Map(
+      rows.map((row) => {
+        const [schema, table] = [decodeTextColumn(row, 'nspname'), decodeTextColumn(row, 'relname')];
+        const [identity, keyColumns] = [
+          decodeTextColumn(row, 'identity'),
+          readNames(decodeOptionalTextColumn(row, 'key')),
+        ];
+        const hasReplicaIdentity = identity === 'f' || keyColumns.length > 0;
+        const shape = {
+          schema,
+          table,
+          columns: decodeTextColumn(row, 'columns'),
+          identity,
+          keyColumns,
+          hasReplicaIdentity,
+        };
+        return [`${schema}.${table}`, shape];
+      }),
+    ),
+  fallback: new Map(),
+};
+
+/** Names and types of the columns of these tables (`schema.table`); undefined: of the first 2,000 tables. */
+export function tableColumnsQuery(
+  tables: readonly string[] | undefined,
+): PostgresqlWatchQuery<ReadonlyMap<string, readonly WatchedColumnDefinition[]>> {
+  const chosen =
+    tables === undefined
+      ? ''
+      : `AND n.nspname || '.' || c.relname IN (${tables.map((name) => `${quoteLiteral(name)}::text`).join(', ')})`;
+  return {
+    id: 'columns',
+    sql: () => `
+      SELECT n.nspname, c.relname,
+        array_agg(ARRAY[a.attname::text, format_type(a.atttypid, a.atttypmod), a.attnotnull::text] ORDER BY a.attnum)::text AS columns
+      FROM pg_class c
+      JOIN pg_namespace n ON n.oid = c.relnamespace
+      JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+      WHERE ${userTables} ${chosen}
+      GROUP BY n.nspname, c.relname
+      ORDER BY n.nspname, c.relname
+      LIMIT 2000`,
+    decode: (rows) =>
+      new Map(
+        rows.map((row) => [
+          `${decodeTextColumn(row, 'nspname')}.${decodeTextColumn(row, 'relname')}`,
+          readColumnShapes(readNames(decodeOptionalTextColumn(row, 'columns'))),
+        ]),
+      ),
+    fallback: new Map(),
+  };
+}
+
+/**
+ * Bytes on disk of the 1,000 largest tables. For other tables, and tables with an ACCESS EXCLUSIVE lock, the query
+ * returns the estimate in pg_class.
+ */
+export const watchedTableSizesQuery: PostgresqlWatchQuery<ReadonlyMap<number, number>> = {
+  id: 'sizes',
+  sql: () => `
+    WITH locked AS (
+      SELECT relation FROM pg_locks
+      WHERE mode = 'AccessExclusiveLock' AND granted AND relation IS NOT NULL
+    ), ranked AS (
+      SELECT c.oid,
+        c.relpages::bigint * current_setting('block_size')::bigint AS estimate,
+        row_number() OVER (ORDER BY c.relpages DESC) AS rank
+      FROM pg_class c
+      WHERE c.relkind = 'r' AND c.relpersistence = 'p' AND c.oid >= ${firstNormalObjectId}
+    )
+    SELECT oid,
+      CASE WHEN rank <= 1000 AND oid NOT IN (SELECT relation FROM locked) THEN pg_table_size(oid) ELSE estimate END AS bytes
+    FROM ranked`,
+  decode: (rows) =>
+    new Map(rows.map((row) => [decodeNumberColumnOrZero(row, 'oid'), decodeNumberColumnOrZero(row, 'bytes')])),
+  fallback: new Map(),
+};
+
+function readNames(array: string | undefined): readonly string[] {
+  return array === undefined ? [] : parsePostgresqlArray(array).flatMap((name) => name ?? []);
+}
+
+/** @param texts name, type and attnotnull of each column */
+function readColumnShapes(texts: readonly string[]): readonly WatchedColumnDefinition[] {
+  return Array.from({ length: texts.length / 3 }, (_, at) => {
+    const [name = '', type = '', notNull] = texts.slice(3 * at);
+    return { name, type, notNull: notNull === 'true' };
+  });
+}

@@ -1,0 +1,222 @@
+import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
+import {
+  decodeBooleanColumn,
+  decodeNumberColumnOrZero,
+  decodeOptionalNumberColumn,
+  decodeOptionalTextColumn,
+  decodeTextColumn,
+} from '../../../postgresql/decode-row.ts';
+import type {
+  WatchedCopyProgress,
+  WatchedSetting,
+  WatchedSlot,
+  WatchedTransactionCounts,
+  WatchedWalSender,
+} from './server-facts.ts';
+import type { PostgresqlWatchQuery } from './watch-query.ts';
+
+export const watchedServerStatusQuery: PostgresqlWatchQuery<{
+  startedAt: string;
+  inRecovery: boolean;
+  walPosition: number | undefined;
+}> = {
+  id: 'moment',
+  sql: () => `
+    SELECT pg_postmaster_start_time()::text AS started,
+      pg_is_in_recovery() AS in_recovery,
+      CASE WHEN pg_is_in_recovery() THEN NULL ELSE pg_current_wal_lsn() - '0/0'::pg_lsn END AS position`,
+  decode: ([row]) => ({
+    startedAt: decodeTextColumn(row, 'started'),
+    inRecovery: decodeBooleanColumn(row, 'in_recovery'),
+    walPosition: decodeOptionalNumberColumn(row, 'position'),
+  }),
+  fallback: { startedAt: '', inRecovery: false, walPosition: undefined },
+};
+
+export const watchedSlotsQuery: PostgresqlWatchQuery<readonly WatchedSlot[]> = {
+  id: 'slots',
+  sql: (version) => {
+    const status = version < 130_000 ? '' : ', s.wal_status, s.safe_wal_size';
+    const since = version < 170_000 ? '' : ', s.inactive_since::text AS inactive_since, s.invalidation_reason';
+    const decoded = version < 140_000 ? '' : ', t.total_txns';
+    const statistics = version < 140_000 ? '' : ' LEFT JOIN pg_stat_replication_slots t USING (slot_name)';
+    return `
+      SELECT s.slot_name, s.plugin, s.database, s.temporary, s.active, s.active_pid,
+        s.confirmed_flush_lsn - '0/0'::pg_lsn AS flushed,
+        CASE WHEN pg_is_in_recovery() THEN NULL ELSE pg_current_wal_lsn() - s.restart_lsn END AS retained
+        ${status}${since}${decoded}
+      FROM pg_replication_slots s${statistics}
+      ORDER BY s.slot_name`;
+  },
+  decode: (rows) =>
+    rows.map((row) => ({
+      name: decodeTextColumn(row, 'slot_name'),
+      plugin: decodeOptionalTextColumn(row, 'plugin'),
+      database: decodeOptionalTextColumn(row, 'database'),
+      temporary: decodeBooleanColumn(row, 'temporary'),
+      active: decodeBooleanColumn(row, 'active'),
+      pid: decodeOptionalNumberColumn(row, 'active_pid'),
+      flushed: decodeOptionalNumberColumn(row, 'flushed'),
+      retained: decodeOptionalNumberColumn(row, 'retained'),
+      walStatus: decodeOptionalTextColumn(row, 'wal_status'),
+      safeWalBytes: decodeOptionalNumberColumn(row, 'safe_wal_size'),
+      inactiveSince: decodeOptionalTextColumn(row, 'inactive_since'),
+      invalidated: decodeOptionalTextColumn(row, 'invalidation_reason'),
+      decoded: decodeOptionalNumberColumn(row, 'total_txns'),
+    })),
+  fallback: [],
+};
+
+export const watchedWalSendersQuery: PostgresqlWatchQuery<readonly WatchedWalSender[]> = {
+  id: 'senders',
+  sql: (version) => `
+    SELECT r.pid, r.application_name, r.state, r.client_addr::text AS address,
+      a.datname, left(a.query, 500) AS command${version < 120_000 ? '' : ', extract(epoch FROM clock_timestamp() - r.reply_time) AS reply_age'}
+    FROM pg_stat_replication r
+    LEFT JOIN pg_stat_activity a USING (pid)`,
+  decode: (rows) =>
+    rows.map((row) => ({
+      pid: decodeNumberColumnOrZero(row, 'pid'),
+      database: decodeOptionalTextColumn(row, 'datname'),
+      application: decodeTextColumn(row, 'application_name'),
+      state: decodeTextColumn(row, 'state'),
+      address: decodeOptionalTextColumn(row, 'address')?.replace(/\/\d+$/, ''),
+      command: decodeTextColumn(row, 'command'),
+      replyAge: decodeOptionalNumberColumn(row, 'reply_age'),
+    })),
+  fallback: [],
+};
+
+/**
+ * Reads the running COPY statements. pg_stat_progress_copy exists from PostgreSQL 14 on; before it only the statement
+ * is visible.
+ */
+export const watchedCopyProgressQuery: PostgresqlWatchQuery<readonly WatchedCopyProgress[]> = {
+  id: 'copies',
+  sql: (version) =>
+    version < 140_000
+      ? `
+        SELECT pid, datname, substring(query FROM '(?i)^COPY +([^ (]+)') AS name,
+          0 AS tuples_processed, 0 AS bytes_processed, application_name = 'pg_dump' AS dump
+        FROM pg_stat_activity
+        WHERE state = 'active' AND query ~* '^COPY .* TO stdout'`
+      : `
+        SELECT p.pid, p.datname, p.relid, p.tuples_processed, p.bytes_processed,
+          a.application_name = 'pg_dump' AS dump
+        FROM pg_stat_progress_copy p
+        LEFT JOIN pg_stat_activity a USING (pid)
+        WHERE p.command = 'COPY TO'`,
+  decode: (rows) =>
+    rows.map((row) => ({
+      pid: decodeNumberColumnOrZero(row, 'pid'),
+      database: decodeTextColumn(row, 'datname'),
+      table: decodeOptionalNumberColumn(row, 'relid') ?? decodeTextColumn(row, 'name').replaceAll('"', ''),
+      rows: decodeNumberColumnOrZero(row, 'tuples_processed'),
+      bytes: decodeNumberColumnOrZero(row, 'bytes_processed'),
+      dump: decodeBooleanColumn(row, 'dump'),
+    })),
+  fallback: [],
+};
+
+export const databasesBeingDumpedQuery: PostgresqlWatchQuery<readonly string[]> = {
+  id: 'dumps',
+  sql: () => `
+    SELECT DISTINCT a.datname
+    FROM pg_stat_activity a
+    JOIN pg_locks l USING (pid)
+    WHERE a.application_name = 'pg_dump'
+      AND l.mode = 'AccessShareLock' AND l.granted AND l.relation >= ${firstNormalObjectId}`,
+  decode: (rows) => rows.map((row) => decodeTextColumn(row, 'datname')),
+  fallback: [],
+};
+
+const watchedSettingNames = [
+  'listen_addresses',
+  'max_replication_slots',
+  'max_slot_wal_keep_size',
+  'max_wal_senders',
+  'port',
+  'ssl',
+  'ssl_cert_file',
+  'synchronous_standby_names',
+  'wal_level',
+  'wal_sender_timeout',
+];
+const watchedSettingList = watchedSettingNames.map((name) => `'${name}'`).join(', ');
+
+export const watchedSettingsQuery: PostgresqlWatchQuery<ReadonlyMap<string, WatchedSetting>> = {
+  id: 'settings',
+  sql: () => `SELECT name, reset_val, pending_restart FROM pg_settings WHERE name IN (${watchedSettingList})`,
+  decode: (rows) =>
+    new Map(
+      rows.map((row) => [
+        decodeTextColumn(row, 'name'),
+        {
+          value: decodeTextColumn(row, 'reset_val'),
+          pendingRestart: decodeBooleanColumn(row, 'pending_restart'),
+          inFile: undefined,
+        },
+      ]),
+    ),
+  fallback: new Map(),
+};
+
+/**
+ * Reads the settings in the configuration files. A change by ALTER SYSTEM is visible in pg_file_settings before a
+ * reload.
+ */
+export const watchedConfigFileSettingsQuery: PostgresqlWatchQuery<ReadonlyMap<string, string>> = {
+  id: 'files',
+  sql: () => `
+    SELECT DISTINCT ON (name) name, setting
+    FROM pg_file_settings
+    WHERE name IN (${watchedSettingList})
+    ORDER BY name, seqno DESC`,
+  decode: (rows) => new Map(rows.map((row) => [decodeTextColumn(row, 'name'), decodeTextColumn(row, 'setting')])),
+  fallback: new Map(),
+};
+
+/** Host rules as lines of pg_hba.conf, in their order, without the secrets of their options, 1,000 at most. */
+export const watchedHbaRuleLinesQuery: PostgresqlWatchQuery<readonly string[] | undefined> = {
+  id: 'host-rules',
+  sql: () => `
+    SELECT left(concat_ws(' ', type, array_to_string(database, ','), array_to_string(user_name, ','),
+      address, netmask, auth_method, (
+        SELECT string_agg(CASE WHEN o ~ '^(ldapbindpasswd|radiussecrets)=' THEN split_part(o, '=', 1) ELSE o END, ' ')
+        FROM unnest(options) o
+      ), error), 500) AS line
+    FROM pg_hba_file_rules ORDER BY line_number LIMIT 1000`,
+  decode: (rows) => rows.map((row) => decodeTextColumn(row, 'line')),
+  fallback: undefined,
+};
+
+export const watchedTransactionCountsQuery: PostgresqlWatchQuery<readonly WatchedTransactionCounts[]> = {
+  id: 'traffic',
+  sql: () => `
+    SELECT d.datname, s.xact_commit, s.xact_rollback
+    FROM pg_database d
+    LEFT JOIN pg_stat_database s ON s.datid = d.oid
+    WHERE d.datallowconn AND NOT d.datistemplate
+    ORDER BY d.datname`,
+  decode: (rows) =>
+    rows.map((row) => ({
+      name: decodeTextColumn(row, 'datname'),
+      commits: decodeNumberColumnOrZero(row, 'xact_commit'),
+      rollbacks: decodeNumberColumnOrZero(row, 'xact_rollback'),
+    })),
+  fallback: [],
+};
+
+export const watchedBlockedCommitsQuery: PostgresqlWatchQuery<{ commits: number; seconds: number }> = {
+  id: 'blocked',
+  sql: () => `
+    SELECT count(*) AS commits,
+      coalesce(max(extract(epoch FROM clock_timestamp() - query_start)), 0) AS seconds
+    FROM pg_stat_activity
+    WHERE wait_event = 'SyncRep'`,
+  decode: ([row]) => ({
+    commits: decodeNumberColumnOrZero(row, 'commits'),
+    seconds: decodeNumberColumnOrZero(row, 'seconds'),
+  }),
+  fallback: { commits: 0, seconds: 0 },
+};

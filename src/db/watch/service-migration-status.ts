@@ -1,0 +1,140 @@
+import type { OnlineMigration } from '../../api/online-migration.ts';
+import { isEndedMigrationStatus, isFailedMigrationStatus } from '../../api/online-migration.ts';
+import { CliError } from '../../base/errors.ts';
+import { isJsonRecord, readStringField, readStringList } from '../../base/json.ts';
+import { sanitizeLine } from '../../base/sanitize.ts';
+import {
+  narrowStopCauseByServiceMessages,
+  type ServiceMigrationMessage,
+} from './narrow-stop-cause-by-service-messages.ts';
+import type { MigrationStatusSample, WatchRuleViolation } from './status-sample.ts';
+
+/** What the service reports about the migration that is watched. */
+export type ServiceMigrationStatus =
+  | { readonly kind: 'known'; readonly migration: OnlineMigration }
+  | { readonly kind: 'none' }
+  /** The request for the status failed; `reason` is a clause without a secret. */
+  | { readonly kind: 'unavailable'; readonly reason: string };
+
+export interface ServiceStatusPoller {
+  /**
+   * The last known status at the service. Requests the status again when the last request is older than 10 s, and does not
+   * wait for the response. If the last request failed with an error that is not a CliError, throws this error.
+   */
+  latest(): ServiceMigrationStatus | undefined;
+}
+
+const pollIntervalMs = 10_000;
+
+/**
+ * @param fetchStatus reads the status; its result is undefined if the service has no migration
+ * @param now milliseconds since the epoch
+ */
+export function createServiceStatusPoller(
+  fetchStatus: () => Promise<OnlineMigration | undefined>,
+  now: () => number,
+): ServiceStatusPoller {
+  let known: ServiceMigrationStatus | undefined;
+  let lastRequestAt = Number.NEGATIVE_INFINITY;
+  let isPending = false;
+  let failure: { readonly error: unknown } | undefined;
+  const request = async (): Promise<ServiceMigrationStatus> => {
+    try {
+      const migration = await fetchStatus();
+      return migration === undefined ? { kind: 'none' } : { kind: 'known', migration };
+    } catch (error) {
+      if (!(error instanceof CliError)) throw error;
+      return { kind: 'unavailable', reason: sanitizeLine(error.message, 200) };
+    }
+  };
+  return {
+    latest() {
+      if (failure !== undefined) throw failure.error;
+      if (!isPending && now() - lastRequestAt >= pollIntervalMs) {
+        isPending = true;
+        lastRequestAt = now();
+        void request()
+          .then(
+            (status) => {
+              known = status;
+            },
+            (error: unknown) => {
+              failure = { error };
+            },
+          )
+          .finally(() => {
+            isPending = false;
+          });
+      }
+      return known;
+    },
+  };
+}
+
+/** Whether the service reports that the migration failed. */
+export function isMigrationFailedAtService(status: ServiceMigrationStatus | undefined): boolean {
+  return status?.kind === 'known' && isFailedMigrationStatus(status.migration.status);
+}
+
+/**
+ * Adds the status at the service to a sample: a failure or end that the service reports overrides the state of the
+ * source.
+ */
+export function addServiceStatusToMigrationSample(
+  sample: MigrationStatusSample,
+  status: ServiceMigrationStatus | undefined,
+  cluster: string,
+): MigrationStatusSample {
+  if (status === undefined) return sample;
+  if (status.kind === 'unavailable')
+    return {
+      ...sample,
+      notes: [...(sample.notes ?? []), `the status could not be read from the service: ${status.reason}`],
+    };
+  const violation = violationOf(status, cluster);
+  const server = status.kind === 'known' ? status.migration.status : undefined;
+  const narrowed =
+    status.kind === 'known' ? narrowStopCauseByServiceMessages(sample, messagesOf(status.migration)) : sample;
+  return {
+    ...narrowed,
+    ...(server === undefined ? {} : { server_status: server }),
+    violations: violation === undefined ? narrowed.violations : [violation, ...narrowed.violations],
+  };
+}
+
+function violationOf(
+  status: Exclude<ServiceMigrationStatus, { readonly kind: 'unavailable' }>,
+  cluster: string,
+): WatchRuleViolation | undefined {
+  const hint = `run \`cloudctl db status ${cluster}\` for the state of each database`;
+  if (status.kind === 'none')
+    return { rule: 'server-status', observed: 'the service shows no migration into the cluster', hint };
+  const { migration } = status;
+  if (!isEndedMigrationStatus(migration.status)) return undefined;
+  const reasons = reasonsOf(migration);
+  const because = reasons.length === 0 ? '' : `: ${reasons.join('; ')}`;
+  return { rule: 'server-status', observed: `the service reports the status ${migration.status}${because}`, hint };
+}
+
+/** Everything that the service tells about the state of each database. */
+function messagesOf({ raw }: OnlineMigration): readonly ServiceMigrationMessage[] {
+  const databases = Array.isArray(raw.databases) ? raw.databases.filter(isJsonRecord) : [];
+  // The reason of the whole migration repeats the reasons of its databases, so it is left out if there are databases.
+  const parts = databases.length === 0 ? [raw] : databases.slice(0, 1000);
+  return parts.flatMap((one) => {
+    const texts = [readStringField(one, 'error'), readStringField(one, 'reason'), ...readStringList(one.warnings)];
+    const database = one === raw ? undefined : readStringField(one, 'name');
+    return texts.flatMap((text) => (text === undefined ? [] : [{ database, text: text.slice(0, 2000) }]));
+  });
+}
+
+/** Reasons that the service tells about the migration and about three of its databases at most. */
+function reasonsOf({ raw }: OnlineMigration): readonly string[] {
+  const databases = Array.isArray(raw.databases) ? raw.databases.filter(isJsonRecord) : [];
+  const parts = [raw, ...databases].flatMap((one) => {
+    const reason = readStringField(one, 'reason') ?? readStringField(one, 'error');
+    const name = one === raw ? undefined : readStringField(one, 'name');
+    return reason === undefined ? [] : [name === undefined ? reason : `${name}: ${reason}`];
+  });
+  return [...new Set(parts)].slice(0, 4).map((text) => sanitizeLine(text, 300));
+}

@@ -1,0 +1,49 @@
+import type { Clock } from '../../platform/host.ts';
+import type { MigrationWatchLimits } from './migration-watch-limits.ts';
+import type { WatchedSourceBaseline } from './postgresql/watched-source-baseline.ts';
+import type { MigrationStatusSample } from './status-sample.ts';
+import type { WatchedMigrationEnd } from './watch-poll-result.ts';
+import type { MigrationWatchRecord, RecordedMigrationSlot } from './watch-record.ts';
+
+export interface SourceWatchOptions {
+  readonly limits: MigrationWatchLimits;
+  readonly clock: Clock;
+  /** A signal that ends the watch without an error. */
+  readonly signal: AbortSignal;
+  /** Databases that are not migrated (PostgreSQL). */
+  readonly ignoreDbs?: readonly string[];
+  /** Slots, or `ADDRESS:PORT` of replicas, that belong to the migration, whatever their names are. */
+  readonly slots?: readonly string[];
+  /** The watch record, in which earlier commands stored facts about the migration. */
+  readonly record?: MigrationWatchRecord | undefined;
+  /** The source as it was when the migration started (PostgreSQL). */
+  readonly baseline?: WatchedSourceBaseline | undefined;
+  /** Called with every message before it is sent. */
+  readonly onSent?: (place: string, text: string) => void;
+}
+
+export interface SourceWatcher {
+  poll(): Promise<WatchedSourcePollResult>;
+  close(): Promise<void>;
+}
+
+export interface WatchedSourcePollResult {
+  readonly sample: MigrationStatusSample;
+  /** Number of consecutive polls in which nothing was left to replicate. */
+  readonly idlePolls: number;
+  /**
+   * Number of consecutive polls in which the target had received all changes older than a limit, even if the source is still
+   * written to.
+   */
+  readonly caughtUpPolls: number;
+  /** Whether the source could be read. */
+  readonly reached: boolean;
+  /** Why the source could not be read. */
+  readonly outage?: string;
+  /** The code of the failed connection, as in DatabaseConnectError. */
+  readonly outageCode?: string;
+  /** Replication slots, or replicas, of the migration that exist now. */
+  readonly activeSlots: readonly RecordedMigrationSlot[];
+  /** Why the migration cannot continue; present only in the last poll. */
+  readonly ending?: WatchedMigrationEnd;
+}

@@ -1,0 +1,223 @@
+import { sanitizeReportLine } from '../../../base/sanitize.ts';
+import { formatBytes, formatCount, formatDuration } from '../../../base/text.ts';
+import { plainStyles, type TerminalStyles } from '../../../cli/color.ts';
+import { progressBar, sparkline } from '../../../cli/progress-bar.ts';
+import type { TextMeasurer } from '../../../cli/text-measurer.ts';
+import type {
+  DatabaseStatusSample,
+  MigrationStatusSample,
+  MigrationWatchPhase,
+  TableStatusSample,
+} from '../status-sample.ts';
+import { formatMigrationTimeLeft, stopCauseFixLocationLabels, watchPhaseLabels } from './status-text.ts';
+
+export interface StatusScreenOptions {
+  /** Width and height of the terminal in characters. */
+  readonly columns: number;
+  readonly rows: number;
+  /** The source as `HOST:PORT/DBNAME`, for the title of the screen. */
+  readonly title: string;
+  /** The lag in bytes in each poll, oldest first. */
+  readonly lags: readonly number[];
+  readonly paint: TerminalStyles;
+  readonly ruler: TextMeasurer;
+  /** Description of the effect of Ctrl-C; absent if Ctrl-C ends only the watch. */
+  readonly footer?: string;
+  /** Text that replaces the line with the deadline of the service. */
+  readonly deadlineText?: string;
+}
+
+/** Renders one sample within the size of the terminal: first violations, then databases. */
+export function renderStatusScreenLines(
+  sample: MigrationStatusSample,
+  options: StatusScreenOptions,
+): readonly string[] {
+  if (options.columns >= minColumns) return drawLines(sample, options);
+  // In a very narrow terminal lines are truncated, which is possible only without colours.
+  const lines = drawLines(sample, { ...options, paint: plainStyles });
+  return lines.map((line) => options.ruler.truncate(line, Math.max(1, options.columns - 1)));
+}
+
+const minColumns = 40;
+
+function drawLines(sample: MigrationStatusSample, options: StatusScreenOptions): readonly string[] {
+  const { columns, rows } = options;
+  const width = Math.max(10, columns - 1);
+  const header = headerLines(sample, options, width);
+  const violations = violationLines(sample, options, width);
+  const bottom = options.footer ?? 'Ctrl-C ends the watch; the migration continues';
+  const footerLines = [options.paint.dim(options.ruler.truncate(bottom, width))];
+  const available = Math.max(0, rows - header.length - footerLines.length - 2);
+  // Violations use at most two thirds of the screen, so that databases remain visible.
+  const shown = cutLines(violations, Math.max(4, Math.ceil((available * 2) / 3)), options.paint);
+  const databases = databaseLines(
+    withoutEmptyDatabases(sample.databases),
+    options,
+    width,
+    available - shown.length - (shown.length > 0 ? 1 : 0),
+  );
+  const withBlankLine = (lines: readonly string[]): readonly string[] => (lines.length === 0 ? [] : ['', ...lines]);
+  return [...header, ...withBlankLine(shown), ...withBlankLine(databases), '', ...footerLines].slice(
+    -Math.max(1, rows),
+  );
+}
+
+function headerLines(
+  sample: MigrationStatusSample,
+  { title, lags, paint, ruler, deadlineText }: StatusScreenOptions,
+  width: number,
+): readonly string[] {
+  const { phase, percent, bytes_done: done, bytes_total: total, lag_bytes: lag } = sample;
+  const state = `${watchPhaseLabels[phase]}  ${percent.toFixed(1)} %`;
+  const name = ruler.truncate(sanitizeReportLine(title), Math.max(8, width - state.length - 2));
+  const pad = ' '.repeat(Math.max(2, width - ruler.measure(name) - state.length));
+  const cells = Math.min(40, Math.max(10, width - 34));
+  const filled = progressBar(percent / 100, cells);
+  const amounts = ruler.truncate(
+    [total === 0 ? '' : `${formatBytes(done)} of ${formatBytes(total)}`, formatMigrationTimeLeft(sample)]
+      .filter((part) => part !== '')
+      .join(', '),
+    width - cells - 2,
+  );
+  const lagText = `${formatBytes(lag)} behind`;
+  const room = Math.min(cells, width - lagText.length - 2);
+  const lagGraph = sparkline(lags, room);
+  return [
+    `${paint.bold(name)}${pad}${phaseColor(phase, paint)(state)}`,
+    `${phaseColor(phase, paint)(filled.full)}${paint.dim(filled.empty)}  ${amounts}`,
+    `${paint.cyan(lagGraph)}${' '.repeat(Math.max(0, room - lagGraph.length))}  ${lagText}`,
+    paint.dim(ruler.truncate(deadlineText ?? formatDeadline(sample), width)),
+    ...(sample.notes ?? []).map((note) => paint.dim(ruler.truncate(sanitizeReportLine(note), width))),
+  ];
+}
+
+function formatDeadline({ deadline, deadline_from: from, at }: MigrationStatusSample): string {
+  if (deadline === null) return 'deadline: not known yet';
+  const available = (Date.parse(deadline) - Date.parse(at)) / 1000;
+  const since = from === 'first_sighting' ? ', counted from the first poll that saw it' : '';
+  return `deadline ${deadline.slice(0, 16).replace('T', ' ')} UTC, ${available <= 0 ? 'now' : `in ${formatDuration(available * 1000)}`}${since}`;
+}
+
+function violationLines(
+  { violations, cause }: MigrationStatusSample,
+  { paint, ruler }: StatusScreenOptions,
+  width: number,
+): readonly string[] {
+  return violations.flatMap((violation) => {
+    const { rule, database, observed, hint, fix } = violation;
+    const place = database === undefined ? '' : ` in ${sanitizeReportLine(database)}`;
+    const label = violation === cause ? 'CAUSE ' : '';
+    const first = wrapWords(`${label}${rule}${place}: ${sanitizeReportLine(observed)}`, width - 2, ruler);
+    const run =
+      fix === undefined
+        ? []
+        : wrapWords(
+            `${stopCauseFixLocationLabels[fix.run_on]}: ${sanitizeReportLine(fix.statement, 1000)}`,
+            width - 4,
+            ruler,
+          );
+    const hintColor = hint.startsWith('DO NOT') ? paint.red : (text: string) => text;
+    return [
+      ...first.map((line, at) => paint.red(`${at === 0 ? '! ' : '  '}${line}`)),
+      ...wrapWords(sanitizeReportLine(hint, 500), width - 4, ruler).map((line) => hintColor(`    ${line}`)),
+      ...run.map((line) => paint.bold(`    ${line}`)),
+    ];
+  });
+}
+
+function databaseLines(
+  databases: readonly DatabaseStatusSample[],
+  options: StatusScreenOptions,
+  width: number,
+  room: number,
+): readonly string[] {
+  const { paint, ruler } = options;
+  if (room < Math.min(2, databases.length))
+    return room < 1 ? [] : [paint.dim(ruler.truncate(phaseCounts(databases), width))];
+  // Tables are shown only for databases that are being copied or are stalled.
+  const expanded = databases.filter(({ phase }) => phase === 'copying' || phase === 'stalled');
+  const spare = Math.max(0, room - databases.length);
+  const each = expanded.length === 0 ? 0 : Math.max(0, Math.floor(spare / expanded.length));
+  const lines = databases.flatMap((database) => {
+    const state = `${watchPhaseLabels[database.phase].padEnd(11)} ${`${database.percent.toFixed(1)} %`.padStart(7)}`;
+    const lagText = database.phase === 'waiting' ? '' : `  ${formatBytes(database.lag_bytes)} behind`;
+    const name = ruler.pad(ruler.truncate(sanitizeReportLine(database.name), nameWidth(width)), nameWidth(width));
+    const row = `${paint.bold(name)} ${phaseColor(database.phase, paint)(state)}${ruler.truncate(lagText, Math.max(0, width - nameWidth(width) - 20))}`;
+    return [row, ...(expanded.includes(database) ? tableLines(database.tables, options, width, each) : [])];
+  });
+  return cutLines(lines, room, paint);
+}
+
+/** Leaves out databases that are empty and have no slot. */
+function withoutEmptyDatabases(databases: readonly DatabaseStatusSample[]): readonly DatabaseStatusSample[] {
+  const found = databases.filter(({ phase, tables }) => phase !== 'waiting' || tables.length > 0);
+  return found.length === 0 ? databases : found;
+}
+
+/** The number of databases in each phase, such as `2 streaming, 1 copying`. */
+function phaseCounts(databases: readonly DatabaseStatusSample[]): string {
+  const phases = [...new Set(databases.map(({ phase }) => phase))];
+  return phases
+    .map((one) => `${databases.filter(({ phase }) => phase === one).length} ${watchPhaseLabels[one]}`)
+    .join(', ');
+}
+
+function tableLines(
+  tables: readonly TableStatusSample[],
+  options: StatusScreenOptions,
+  width: number,
+  room: number,
+): readonly string[] {
+  if (room <= 0) return [];
+  const open = tables.filter(({ state }) => state !== 'done');
+  const shown = open.slice(0, open.length > room ? room - 1 : room);
+  const rest = tables.length - shown.length;
+  const done = tables.length - open.length;
+  const more = rest === 0 || shown.length >= room ? [] : [options.paint.dim(`  ${remainingTables(rest - done, done)}`)];
+  return [...shown.map((table) => tableLine(table, options, width)), ...more];
+}
+
+function remainingTables(waiting: number, done: number): string {
+  return [...(waiting > 0 ? [`${waiting} more`] : []), ...(done > 0 ? [`${done} done`] : [])].join(', ');
+}
+
+function tableLine(table: TableStatusSample, { paint, ruler }: StatusScreenOptions, width: number): string {
+  const name = ruler.pad(ruler.truncate(`  ${sanitizeReportLine(table.name)}`, nameWidth(width)), nameWidth(width));
+  const part = table.state === 'done' ? 1 : table.bytes_total === 0 ? 0 : table.bytes_done / table.bytes_total;
+  const drawn = progressBar(part, 11);
+  const percent = `${Math.floor(part * 100)} %`.padStart(7);
+  const size = `  ${formatBytes(table.bytes_total)}`;
+  const rows = table.rows_done > 0 ? `, ${formatCount(table.rows_done)} rows` : '';
+  const tail = ruler.truncate(`${size}${rows}`, Math.max(0, width - nameWidth(width) - 20));
+  return `${name} ${paint.cyan(drawn.full)}${paint.dim(drawn.empty)} ${percent}${paint.dim(tail)}`;
+}
+
+function nameWidth(width: number): number {
+  return Math.max(10, Math.min(40, width - 42));
+}
+
+function cutLines(lines: readonly string[], room: number, paint: TerminalStyles): readonly string[] {
+  if (lines.length <= room) return lines;
+  if (room <= 0) return [];
+  return [...lines.slice(0, room - 1), paint.dim(`… ${lines.length - room + 1} more lines`)];
+}
+
+/** Breaks a text into lines at its spaces. */
+function wrapWords(text: string, cells: number, ruler: TextMeasurer): readonly string[] {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ')) {
+    const longer = line === '' ? word : `${line} ${word}`;
+    if (ruler.measure(longer) <= cells) line = longer;
+    else {
+      if (line !== '') lines.push(line);
+      line = ruler.truncate(word, cells);
+    }
+  }
+  return line === '' ? lines : [...lines, line];
+}
+
+function phaseColor(phase: MigrationWatchPhase, paint: TerminalStyles): (text: string) => string {
+  if (phase === 'stalled' || phase === 'gone') return paint.red;
+  return phase === 'waiting' || phase === 'catching_up' ? paint.yellow : paint.cyan;
+}

@@ -1,0 +1,74 @@
+import { expect, it } from 'vitest';
+import { buildDatabaseComparisonError, printDatabaseComparison } from '../../../src/db/cutover/comparison-output.ts';
+import {
+  buildDatabaseComparisonEntry,
+  type DatabaseComparisonReport,
+  pickWorstComparisonResult,
+} from '../../../src/db/cutover/comparison-report.ts';
+import { formatDatabaseComparison } from '../../../src/db/cutover/format-database-comparison.ts';
+import { commandIo } from '../../fixtures/command-io.ts';
+import { expectGolden } from '../../fixtures/golden.ts';
+import { testHost } from '../../fixtures/host.ts';
+
+const plain = { bold: (text: string) => text, red: (text: string) => text, yellow: (text: string) => text };
+const servers = {
+  source: { host: 'old.example', port: 5432, version: '14.9' },
+  target: { host: 'new.example', port: 25061, version: '17.2' },
+};
+
+const parts = { sequences: [], not_compared: [] };
+const equal = buildDatabaseComparisonEntry({
+  ...{ name: 'shop', not_compared: ['1 materialized view'] },
+  sequences: [{ name: 'public.s', source: '5', target: '5', state: 'equal' }],
+  tables: [
+    { name: 'public.t', rows_source: 3, rows_target: 3, state: 'equal' },
+    { name: 'public.g', rows_source: 2, rows_target: 2, state: 'partly_equal', columns_not_compared: ['sum'] },
+  ],
+});
+const behind = buildDatabaseComparisonEntry({
+  ...parts,
+  name: 'busy',
+  tables: [{ name: 'public.t', rows_source: 4, rows_target: 3, state: 'not_comparable', error: 'a slot is behind' }],
+});
+const closed = buildDatabaseComparisonEntry({ ...parts, name: 'closed', tables: [], error: 'permission denied' });
+const other = buildDatabaseComparisonEntry({
+  name: '=evil()\u001b[2J',
+  tables: [{ name: 'public.t', rows_source: 3, rows_target: null, state: 'differs' }],
+  sequences: [{ name: 'public.s', source: '5', target: '1.', state: 'differs' }],
+  not_compared: [],
+});
+
+function report(...databases: DatabaseComparisonReport['databases']): DatabaseComparisonReport {
+  return {
+    ...{ schema_version: 1, engine: 'postgresql', ...servers, databases, not_compared: ['roles'] },
+    state: pickWorstComparisonResult(databases.map(({ state }) => state)),
+    ...{ started_at: '2026-01-01T00:00:00.000Z', seconds: 1.5 },
+  };
+}
+
+it.each([
+  ['equal', report(equal)],
+  ['not comparable', report(equal, behind, closed)],
+  ['different', report(equal, behind, other)],
+])('the text of a comparison that is %s', (_what, one) => {
+  expectGolden('db-compare', formatDatabaseComparison(one, plain));
+  expect(formatDatabaseComparison(one, plain)).not.toContain('\u001b');
+});
+
+it('a difference is exit 1, what could not be compared exit 5; a difference comes first', () => {
+  expect(buildDatabaseComparisonError(report(behind, other))).toMatchObject({ code: 'contents_differ', exitCode: 1 });
+  const unknown = buildDatabaseComparisonError(report(equal, behind, closed));
+  expect(unknown).toMatchObject({ code: 'contents_not_comparable', exitCode: 5 });
+  expectGolden('db-compare', `${unknown.message}\n${unknown.detail}\n${unknown.hint}`);
+});
+
+it('csv has a row for each table and sequence, and for a database with an error; json is the report', async () => {
+  const host = testHost();
+  await printDatabaseComparison(commandIo(host, 'csv'), report(equal, closed, other));
+  const lines = host.out().trim().split('\n');
+  expect(lines).toHaveLength(1 + 3 + 1 + 2);
+  expect(lines.at(-1)).toMatch(/^'=evil/);
+  const json = testHost();
+  await printDatabaseComparison(commandIo(json, 'json'), report(equal));
+  expect(json.json()).toMatchObject({ state: 'equal', databases: [{ name: 'shop' }] });
+});

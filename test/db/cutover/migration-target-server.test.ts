@@ -1,0 +1,51 @@
+import { expect, it } from 'vitest';
+import { readMigrationTargetServer, readRehearsalTarget } from '../../../src/db/cutover/migration-target-server.ts';
+import { commandIo } from '../../fixtures/command-io.ts';
+import { testHost } from '../../fixtures/host.ts';
+
+function read(url: string | undefined, engine: 'postgresql' | 'redis', env: Readonly<Record<string, string>> = {}) {
+  const host = testHost({ env });
+  return readRehearsalTarget(commandIo(host), { typed: url, engine }).then((target) => ({ target, host }));
+}
+
+it('the variable names the target when no option does', async () => {
+  const { target } = await read(undefined, 'redis', { CLOUDCTL_REHEARSE_INTO: 'redis://staging\n' });
+  expect(target).toMatchObject({ engine: 'redis', source: { host: 'staging' } });
+});
+
+it('its own password variable comes before those of the source', async () => {
+  const env = { CLOUDCTL_REHEARSE_INTO_PASSWORD: 'target\n', PGPASSWORD: 'source', REDISCLI_AUTH: 'source' };
+  for (const [url, engine] of [['postgres://u@h/d', 'postgresql'] as const, ['redis://h', 'redis'] as const]) {
+    const { target } = await read(url, engine, env);
+    expect(target.source.password?.reveal()).toBe('target');
+  }
+});
+
+it('the target of a migration has an option and variables of its own', async () => {
+  const host = testHost({
+    env: { CLOUDCTL_TARGET: 'postgres://u@h/d', CLOUDCTL_TARGET_PASSWORD: 'target', PGPASSWORD: 'source' },
+  });
+  const target = await readMigrationTargetServer(commandIo(host), { typed: undefined, engine: 'postgresql' });
+  expect(target.source).toMatchObject({ host: 'h' });
+  expect(target.source.password?.reveal()).toBe('target');
+  await readMigrationTargetServer(commandIo(host), { typed: 'postgres://u:p4ss@h/d', engine: 'postgresql' });
+  expect(host.err()).toMatch(/^warning: .*--target/);
+  expect(host.err()).not.toContain('p4ss');
+});
+
+it('a password in the option is used, and is a warning', async () => {
+  const { target, host } = await read('postgres://u:p4ss@h/d', 'postgresql');
+  expect(target.source.password?.reveal()).toBe('p4ss');
+  expect(host.err()).toMatch(/^warning: .*--into/);
+  expect(host.err()).not.toContain('p4ss');
+});
+
+it.each([
+  ['no target', undefined, 'postgresql'],
+  ['a target of another engine', 'redis://h', 'postgresql'],
+  ['an address that cannot be parsed', 'postgres://u@h:port/d', 'postgresql'],
+] as const)('%s is a usage error about the target', async (_what, url, engine) => {
+  const failed = await read(url, engine).catch((error: unknown) => error);
+  expect(failed).toMatchObject({ code: 'usage' });
+  expect(String(failed)).not.toContain('--source');
+});

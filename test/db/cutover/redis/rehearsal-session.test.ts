@@ -1,0 +1,68 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { readRedisRunId } from '../../../../src/db/cutover/redis/rehearsal-session.ts';
+import { openRehearsalRun, type RehearsalRun } from '../../../../src/db/cutover/rehearsal-run.ts';
+import { argsFrom, commandIo } from '../../../fixtures/command-io.ts';
+import { type TestHost, testHost } from '../../../fixtures/host.ts';
+import { lacks } from '../../../fixtures/needs.ts';
+import { type RedisServer, startRedis } from '../../../fixtures/redis.ts';
+import { redisEndpointOf } from '../../engine/engine-servers.ts';
+
+const isMissing = lacks('redis-server');
+let server: RedisServer;
+
+beforeAll(async () => {
+  if (!isMissing) server = await startRedis();
+});
+
+afterAll(() => server?.stop());
+
+function open(host: TestHost, sourcePort: number, targetHost: string): Promise<RehearsalRun> {
+  const target = redisEndpointOf(server, { host: targetHost });
+  return openRehearsalRun(commandIo(host), {
+    source: { engine: 'redis', source: { ...target, port: sourcePort } } as Parameters<
+      typeof openRehearsalRun
+    >[1]['source'],
+    target: { engine: 'redis', source: target },
+    ...{ args: argsFrom({}), signal: new AbortController().signal, keep: false, stallTimeout: 1000, interval: 1000 },
+  });
+}
+
+test.skipIf(isMissing)('a Redis server with two addresses is one target for the rehearsals of a machine', async () => {
+  const host = testHost();
+  const first = await open(host, 1, '127.0.0.1');
+  const second = await open(host, 2, 'localhost');
+  await first.inspectTarget();
+  await expect(second.inspectTarget()).rejects.toMatchObject({
+    code: 'busy',
+    detail: expect.stringContaining(`127.0.0.1:1 into 127.0.0.1:${server.port}`),
+  });
+  await first.close();
+  await second.inspectTarget();
+  await second.close();
+});
+
+test.skipIf(isMissing)('a server that became a replica while the user confirmed is refused', async () => {
+  const other = await startRedis();
+  const run = await open(testHost(), other.port, '127.0.0.1');
+  try {
+    await run.inspectTarget();
+    await run.plan('continuous');
+    server.cli('REPLICAOF', '127.0.0.1', String(other.port));
+    await expect(run.run('continuous')).rejects.toMatchObject({ code: 'preflight_blocked' });
+    expect(server.cli('ROLE')).toMatch(/^slave/);
+  } finally {
+    server.cli('REPLICAOF', 'NO', 'ONE');
+    await run.close();
+    await other.stop();
+  }
+});
+
+test.skipIf(isMissing)('the run id is the same for every address, and unknown without a server', async () => {
+  const { signal } = new AbortController();
+  const [id, same] = await Promise.all(
+    ['127.0.0.1', 'localhost'].map((host) => readRedisRunId(redisEndpointOf(server, { host }), signal)),
+  );
+  expect(id).toMatch(/^[0-9a-f]{40}$/);
+  expect(same).toBe(id);
+  expect(await readRedisRunId(redisEndpointOf(server, { port: 1 }), signal)).toBeUndefined();
+});

@@ -1,0 +1,84 @@
+import {
+  existsSync,
+  lutimesSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { Secret } from '../../../../src/base/secret.ts';
+import { runWithLibpqEnvironment } from '../../../../src/db/engine/schema/libpq-environment.ts';
+
+const source = {
+  host: 'h',
+  port: 1,
+  dbname: 'd',
+  username: 'u',
+  password: new Secret('a\nb:c'),
+  ssl: 'require',
+} as const;
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'libpq-'));
+  vi.stubEnv('TMPDIR', folder);
+});
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
+
+/** Makes a folder with these files, two minutes ago. */
+function oldFolder(name: string, ...files: readonly string[]): string {
+  const path = join(folder, name);
+  const then = new Date(Date.now() - 120_000);
+  mkdirSync(path, { mode: 0o700 });
+  for (const file of files) {
+    writeFileSync(join(path, file), 'PEM', { mode: 0o600 });
+    utimesSync(join(path, file), then, then);
+  }
+  utimesSync(path, then, then);
+  return path;
+}
+
+test('the password is a variable, and no file is written', async () => {
+  const env = await runWithLibpqEnvironment(source, async (found) => {
+    expect(readdirSync(folder)).toEqual([]);
+    return found;
+  });
+  expect(env).toMatchObject({ PGPASSWORD: 'a\nb:c', PGHOST: 'h', PGSSLMODE: 'require' });
+  expect(Object.keys(env)).not.toContain('PGPASSFILE');
+});
+
+test('what a killed run left is removed', async () => {
+  const left = [oldFolder('cloudctl-dump-AbC123', 'authority.pem'), oldFolder('cloudctl-dump-000000')];
+  await runWithLibpqEnvironment(source, async () => {});
+  expect(left.filter((path) => existsSync(path))).toEqual([]);
+});
+
+test('a folder that is not exactly what a killed run leaves stays', async () => {
+  const young = join(folder, 'cloudctl-dump-young1');
+  mkdirSync(young);
+  writeFileSync(join(young, 'authority.pem'), 'x');
+  const elsewhere = oldFolder('elsewhere', 'authority.pem');
+  symlinkSync(elsewhere, join(folder, 'cloudctl-dump-linked'));
+  const linked = oldFolder('cloudctl-dump-inside');
+  symlinkSync(join(elsewhere, 'authority.pem'), join(linked, 'authority.pem'));
+  const then = new Date(Date.now() - 120_000);
+  utimesSync(linked, then, then);
+  lutimesSync(join(linked, 'authority.pem'), then, then);
+  const kept = [
+    young,
+    join(elsewhere, 'authority.pem'),
+    linked,
+    oldFolder('cloudctl-dump-AbC1234', 'authority.pem'),
+    oldFolder('cloudctl-dump-other1', 'authority.pem', 'notes'),
+    oldFolder('cloudctl-pg-AbC123', 'authority.pem'),
+  ];
+  await runWithLibpqEnvironment(source, async () => {});
+  expect(kept.filter((path) => !existsSync(path))).toEqual([]);
+});

@@ -1,0 +1,45 @@
+import { expect, it } from 'vitest';
+import type { MigrationStatusSample } from '../../../../src/db/watch/status-sample.ts';
+import { buildNextWatchLogLines, type LastLoggedWatchState } from '../../../../src/db/watch/view/log-lines.ts';
+import { expectGolden } from '../../../fixtures/golden.ts';
+import { exampleViolation, makeStatusSample } from './status-samples.ts';
+
+function logOf(...looks: readonly MigrationStatusSample[]): readonly (readonly string[])[] {
+  let before: LastLoggedWatchState | undefined;
+  return looks.map((look) => {
+    const { lines, said: next } = buildNextWatchLogLines(before, look);
+    before = next;
+    return lines;
+  });
+}
+
+const at = (seconds: number, more: Partial<MigrationStatusSample> = {}) =>
+  makeStatusSample({ at: new Date(Date.parse('2026-11-20T12:00:00Z') + seconds * 1000).toISOString(), ...more });
+
+it('a line is written for the first sample, a new phase, ten percent more, and after a minute', () => {
+  const log = logOf(
+    at(0),
+    at(2, { percent: 49.9 }),
+    at(4, { percent: 50 }),
+    at(6, { percent: 51, phase: 'catching_up' }),
+    at(60, { percent: 52, phase: 'catching_up' }),
+    at(66, { percent: 52, phase: 'catching_up' }),
+  );
+  expect(log.map((lines) => lines.length)).toEqual([1, 0, 1, 1, 0, 1]);
+  expectGolden('db-watch', log.flat().join('\n'));
+});
+
+it('lines are still written after the clock was set back', () => {
+  expect(logOf(at(7200), at(0), at(2)).map((lines) => lines.length)).toEqual([1, 1, 0]);
+});
+
+it('a violation has one line when it starts and one when it ends', () => {
+  const log = logOf(at(0), at(2, { violations: [exampleViolation] }), at(4, { violations: [exampleViolation] }), at(6));
+  expect(log.map((lines) => lines.length)).toEqual([1, 2, 0, 2]);
+  expectGolden('db-watch', log.flat().join('\n'));
+});
+
+it('a migration that does not catch up is reported as such', () => {
+  const { eta_seconds: _eta, ...endless } = at(0, { phase: 'catching_up' });
+  expectGolden('db-watch', logOf(endless).flat().join('\n'));
+});
