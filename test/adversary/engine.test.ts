@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { hasDatabaseMigrationEnded } from '../../src/db/engine/engine-migration-state.ts';
-import { chooseSchemaCopier } from '../../src/db/engine/schema/choose-schema-copier.ts';
+import { schemaCopier } from '../../src/db/engine/schema/copy.ts';
 import {
   beginMigration,
   makePostgresJob,
@@ -32,7 +32,7 @@ afterAll(async () => {
 test('the engine runs nothing as a superuser', async () => {
   const all = await source.query<{ datname: string }>('SELECT datname FROM pg_database WHERE NOT datistemplate');
   const ignoreDbs = all.map(({ datname }) => datname).filter((name) => name !== 'tables');
-  const dependencies = testEngineDependencies({ schemaCopy: chooseSchemaCopier({ env: process.env }) });
+  const dependencies = testEngineDependencies({ schemaCopy: schemaCopier({ env: process.env }) });
   const job = makePostgresJob(postgresEndpointOf(source), postgresEndpointOf(target), { ignoreDbs });
   const migration = beginMigration(job, dependencies);
   const state = await waitForState(migration, ({ databases: [one] }) =>

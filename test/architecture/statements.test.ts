@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { isJsonRecord } from '../../src/base/json.ts';
-import { unsupportedSchemaObjectsQuery } from '../../src/db/engine/schema/unsupported-objects.ts';
+import { unsupportedQuery } from '../../src/db/engine/schema/obstacles.ts';
 import { buildCopyTableTransaction } from '../../src/postgresql/table-rows.ts';
 import { userCodeIn } from './statements.ts';
 import { syntaxOf } from './syntax.ts';
@@ -54,7 +54,7 @@ test('no query of preflight, watch and the schema copier runs code of a user', a
       for (const text of textsOf((...words) => sql(...words), version, 'kind' in value)) statements.add(text);
   }
   for (const from of versions) {
-    statements.add(unsupportedSchemaObjectsQuery({ from, to: 180_000 }));
+    statements.add(unsupportedQuery({ from, to: 180_000 }));
     for (const one of buildCopyTableTransaction({ schema: 's', name: 't', columns: ['a'] }, from)) statements.add(one);
   }
   expect(statements.size).toBeGreaterThan(200);

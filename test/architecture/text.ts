@@ -7,7 +7,7 @@ const revealing: readonly string[] = [
   'src/droplets/request.ts',
   'src/commands/auth/token.ts',
   'src/db/source/read-source.ts',
-  'src/db/engine/schema/libpq-environment.ts',
+  'src/db/engine/schema/pg-dump.ts',
   'src/db/engine/migration-journal-file.ts',
   'src/db/engine/postgresql/subscription-connection-string.ts',
   'src/db/engine/redis/replica.ts',

@@ -6,7 +6,7 @@ import { createMigrationEngineDependencies } from '../engine/engine-dependencies
 import { defaultMigrationEngineTimeLimits } from '../engine/migration-engine-input.ts';
 import { createMemoryMigrationJournal } from '../engine/migration-journal.ts';
 import { replicationObjectName } from '../engine/postgresql/replication-object-names.ts';
-import { chooseSchemaCopier } from '../engine/schema/choose-schema-copier.ts';
+import { schemaCopier } from '../engine/schema/copy.ts';
 import { formatSourceName } from '../watch/watch-record.ts';
 import type { MigrationTargetServer } from './migration-target-server.ts';
 import { cleanUpPostgresqlRehearsal } from './postgresql/clean-up.ts';
@@ -80,7 +80,7 @@ export function createPostgresqlRehearsalDriver(
   const readOnlyEngine = createMigrationEngineDependencies({
     now: () => deps.clock.now(),
     journal: createMemoryMigrationJournal(),
-    schemaCopy: chooseSchemaCopier({ env: deps.env }),
+    schemaCopy: schemaCopier({ env: deps.env }),
     limits: defaultMigrationEngineTimeLimits,
   });
   let targetState: RehearsalTargetBeforeChanges | undefined;

@@ -3,7 +3,7 @@ import type { PostgresqlEndpoint } from '../../postgresql/endpoint.ts';
 import type { connectRedis } from '../../redis/connection.ts';
 import type { RedisEndpoint } from '../../redis/endpoint.ts';
 import type { MigrationJournal } from './migration-journal.ts';
-import type { SchemaCopier } from './schema-copier.ts';
+import type { SchemaCopier } from './schema/target.ts';
 
 interface CommonJobFields {
   /** A UUID. Id of the migration, from which the names of the publication, slot and subscription are derived. */

@@ -15,7 +15,7 @@ import {
   parseRequestedRedisSource,
   type RequestedMigrationSource,
 } from './requested-migration-source.ts';
-import { chooseSchemaCopier } from './schema/choose-schema-copier.ts';
+import { schemaCopier } from './schema/copy.ts';
 import { type MigrationEngineRun, startEngineMigration } from './start-engine-migration.ts';
 
 export interface MigrationEngineOptions {
@@ -67,7 +67,7 @@ export function createMigrationEngine({
   const deps = createMigrationEngineDependencies({
     now,
     journal: file ?? createMemoryMigrationJournal(),
-    schemaCopy: chooseSchemaCopier({ env }),
+    schemaCopy: schemaCopier({ env }),
     ...replaced,
   });
   const planes: ProbedClusterDatabaseServer[] = [];

@@ -10,7 +10,7 @@ import type {
 } from '../../../src/db/engine/migration-engine-input.ts';
 import { defaultMigrationEngineTimeLimits } from '../../../src/db/engine/migration-engine-input.ts';
 import { createMemoryMigrationJournal } from '../../../src/db/engine/migration-journal.ts';
-import type { SchemaCopier } from '../../../src/db/engine/schema-copier.ts';
+import type { SchemaCopier } from '../../../src/db/engine/schema/target.ts';
 import { type MigrationEngineRun, startEngineMigration } from '../../../src/db/engine/start-engine-migration.ts';
 import { connectPostgresql } from '../../../src/postgresql/connection.ts';
 import type { PostgresqlEndpoint } from '../../../src/postgresql/endpoint.ts';

@@ -21,7 +21,7 @@ import {
   readPostgresqlServerIdentity,
   requireMigratablePostgresqlServers,
 } from '../../../src/db/engine/postgresql/server-identity.ts';
-import { chooseSchemaCopier } from '../../../src/db/engine/schema/choose-schema-copier.ts';
+import { schemaCopier } from '../../../src/db/engine/schema/copy.ts';
 import type { MigrationEngineRun } from '../../../src/db/engine/start-engine-migration.ts';
 import { connectPostgresql } from '../../../src/postgresql/connection.ts';
 import { objectsOn, postgresEndpointOf } from '../../db/engine/engine-servers.ts';
@@ -164,7 +164,7 @@ async function copyPointInTime(plan: MigrationPlan): Promise<MigrationResult> {
   const ports = createMigrationEngineDependencies({
     now: Date.now,
     journal: createMemoryMigrationJournal(),
-    schemaCopy: chooseSchemaCopier({ env: process.env }),
+    schemaCopy: schemaCopier({ env: process.env }),
   });
   const signal = AbortSignal.timeout(patience * 2);
   const opening = { name: 'truth', signal };

@@ -8,7 +8,7 @@ import {
   migrationEngineApplicationName,
   replicationObjectName,
 } from '../../engine/postgresql/replication-object-names.ts';
-import { chooseSchemaCopier } from '../../engine/schema/choose-schema-copier.ts';
+import { schemaCopier } from '../../engine/schema/copy.ts';
 import { type MigrationEngineRun, startEngineMigration } from '../../engine/start-engine-migration.ts';
 import { waitForRehearsalCatchUp } from '../catch-up.ts';
 import { compareSequences } from '../compare-row-counts.ts';
@@ -41,7 +41,7 @@ export function createPostgresRehearsalDeps(
     now: () => clock.now(),
     random,
     journal: createRehearsalJournal(file, endpoints),
-    schemaCopy: chooseSchemaCopier({ env }),
+    schemaCopy: schemaCopier({ env }),
     limits: { ...defaultMigrationEngineTimeLimits, pollInterval: 500 },
   });
 }

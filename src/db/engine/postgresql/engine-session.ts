@@ -2,10 +2,10 @@ import { DatabaseConnectError } from '../../../platform/connect-error.ts';
 import type { PostgresqlEndpoint } from '../../../postgresql/endpoint.ts';
 import type { PostgresqlRow } from '../../../postgresql/postgresql-row.ts';
 import { PostgresqlQueryError } from '../../../postgresql/query-error.ts';
-import { makeSessionSearchPathSafe, type SearchPathSafeSession } from '../../../postgresql/search-path-safe-session.ts';
+import type { SearchPathSafeSession } from '../../../postgresql/search-path-safe-session.ts';
 import type { MigrationEngineDependencies } from '../migration-engine-input.ts';
+import { openPinned } from '../pinned-session.ts';
 import { createReconnectingServerSession, type ReconnectingServerSession } from '../reconnecting-server-session.ts';
-import { buildSetSessionSettingsQuery } from '../session-settings.ts';
 
 /**
  * A timeout in milliseconds that is longer than a migration may last. Timers of Node.js can wait for at most 24 days.
@@ -18,27 +18,17 @@ export interface EngineDatabaseSessionOptions {
   readonly name: string;
 }
 
-/** Opens a session with fixed settings, so that timeouts and formats set for the role or the database do not apply. */
-async function openEngineDatabaseSession(
+const openEngineDatabaseSession = (
   endpoint: PostgresqlEndpoint,
-  deps: MigrationEngineDependencies,
+  { connectPostgres, limits }: MigrationEngineDependencies,
   opening: EngineDatabaseSessionOptions,
-): Promise<SearchPathSafeSession> {
-  const session = await deps.connectPostgres(endpoint, {
-    dbname: endpoint.dbname,
-    limit: deps.limits.connectTimeout,
-    applicationName: opening.name,
-    signal: opening.signal,
+): Promise<SearchPathSafeSession> =>
+  openPinned(endpoint, {
+    ...opening,
+    limit: limits.connectTimeout,
+    settings: { synchronous_commit: 'local', bytea_output: 'hex' },
+    connect: connectPostgres,
   });
-  try {
-    const pinned = await makeSessionSearchPathSafe(session);
-    await pinned.query(buildSetSessionSettingsQuery(sessionSettings));
-    return pinned;
-  } catch (error) {
-    await session.end();
-    throw error;
-  }
-}
 
 /** Runs a task in a new session and closes it in any case. */
 export async function withEngineDatabaseSession<T>(
@@ -69,20 +59,6 @@ export async function querySingleValue(session: SearchPathSafeSession, text: str
   const [row] = await queryLastRows(session, text);
   return row === undefined ? undefined : (Object.values(row)[0] ?? undefined);
 }
-
-const sessionSettings = {
-  statement_timeout: '0',
-  lock_timeout: '0',
-  transaction_timeout: '0',
-  idle_in_transaction_session_timeout: '0',
-  idle_session_timeout: '0',
-  synchronous_commit: 'local',
-  datestyle: 'ISO',
-  intervalstyle: 'postgres',
-  extra_float_digits: '3',
-  xmloption: 'content',
-  bytea_output: 'hex',
-};
 
 /** A session that is opened again after an outage of the server. */
 export function openReconnectingPostgresSession(

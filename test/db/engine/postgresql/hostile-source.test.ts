@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Secret } from '../../../../src/base/secret.ts';
-import { chooseSchemaCopier } from '../../../../src/db/engine/schema/choose-schema-copier.ts';
+import { schemaCopier } from '../../../../src/db/engine/schema/copy.ts';
 import { expectGolden } from '../../../fixtures/golden.ts';
 import type { Postgres } from '../../../fixtures/postgres.ts';
 import {
@@ -52,8 +52,8 @@ async function privilegesOf(server: Postgres): Promise<readonly unknown[]> {
 
 /** Without pg_dump the schema is copied from the catalogs. */
 const copiers = {
-  pg_dump: chooseSchemaCopier({ env: process.env }),
-  'the catalogs': chooseSchemaCopier({ env: process.env, folder: '/nonexistent' }),
+  pg_dump: schemaCopier({ env: process.env }),
+  'the catalogs': schemaCopier({ env: process.env, folder: '/nonexistent' }),
 };
 
 describe.each([14, 15, 16, 17, 18] as const)('into a target of PostgreSQL %i', (version) => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { SchemaCopyResult } from '../../../../src/db/engine/schema-copier.ts';
+import type { SchemaCopied } from '../../../../src/db/engine/schema/target.ts';
 import { expectGolden } from '../../../fixtures/golden.ts';
 import { type Postgres, startPostgres } from '../../../fixtures/postgres.ts';
 import { copySchemaFromCatalog, createEmptyDatabase, databaseEndpointOf, runStatements } from './schema-databases.ts';
@@ -179,7 +179,7 @@ test('an object that the target rejects is reported with its error, and nothing 
 });
 
 /** Refused for these objects, in this order, and with the texts of the golden file. */
-function expectRefused(result: SchemaCopyResult, objects: readonly string[]): void {
+function expectRefused(result: SchemaCopied, objects: readonly string[]): void {
   expect(result).toEqual({ kind: 'refused', objects: objects.map((name) => expect.stringContaining(name)) });
   expectGolden('db-migrate', result.kind === 'refused' ? result.objects.join('\n') : '');
 }

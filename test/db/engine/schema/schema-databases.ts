@@ -1,8 +1,8 @@
 import { Secret } from '../../../../src/base/secret.ts';
-import { copySchemaBetween } from '../../../../src/db/engine/schema/catalog-schema-copier.ts';
-import { withSchemaCopySession } from '../../../../src/db/engine/schema/schema-session.ts';
-import { withTargetSchemaWriter } from '../../../../src/db/engine/schema/target-schema-creator.ts';
-import type { SchemaCopier } from '../../../../src/db/engine/schema-copier.ts';
+import { copyByCatalogs } from '../../../../src/db/engine/schema/catalog.ts';
+import { withSide } from '../../../../src/db/engine/schema/session.ts';
+import type { SchemaCopier } from '../../../../src/db/engine/schema/target.ts';
+import { withWriter } from '../../../../src/db/engine/schema/target.ts';
 import type { PostgresqlEndpoint } from '../../../../src/postgresql/endpoint.ts';
 import type { Postgres } from '../../../fixtures/postgres.ts';
 
@@ -20,11 +20,9 @@ export function databaseEndpointOf(server: Postgres, dbname: string): Postgresql
 
 /** Copies a schema in sessions of its own. */
 export const copySchemaFromCatalog: SchemaCopier = (from, to, signal, superuser) =>
-  withSchemaCopySession(from, signal, (source) =>
-    withSchemaCopySession(to, signal, (target) =>
-      withTargetSchemaWriter({ source, target }, superuser, signal, (writer) =>
-        copySchemaBetween(from, { source, target }, writer),
-      ),
+  withSide(from, signal, (source) =>
+    withSide(to, signal, (target) =>
+      withWriter({ source, target }, superuser, signal, (writer) => copyByCatalogs(from, { source, target }, writer)),
     ),
   );
 

@@ -1,14 +1,13 @@
 import { firstNormalObjectId } from '../../../../postgresql/catalog-oids.ts';
-import type { SchemaObjectDefinitionQuery } from '../schema-object-definition.ts';
-import { buildNonNullTextArraySql, catalogNameSql } from '../sql-fragments.ts';
+import { catalogName, type ObjectQuery, textArray } from '../object.ts';
 
 /** Comments on all objects. `depends_on` names the object; comments on objects that are not copied are left out. */
-export const commentCreationStatementsQuery: SchemaObjectDefinitionQuery = {
+export const commentsQuery: ObjectQuery = {
   kind: 'comment',
-  sql: () => `SELECT concat_ws(':', 'comment', ${catalogNameSql('d.classoid')}, d.objoid, d.objsubid) AS id,
+  sql: () => `SELECT concat_ws(':', 'comment', ${catalogName('d.classoid')}, d.objoid, d.objsubid) AS id,
       format('comment on %s %s', o.type, o.identity) AS name,
-      ${buildNonNullTextArraySql(`${catalogNameSql('d.classoid')} || ':' || d.objoid`)} AS depends_on,
-      ${buildNonNullTextArraySql(`format('COMMENT ON %s %s IS %L', ${objectTypeSql}, ${objectIdentitySql}, d.description)`)} AS statements
+      ${textArray(`${catalogName('d.classoid')} || ':' || d.objoid`)} AS depends_on,
+      ${textArray(`format('COMMENT ON %s %s IS %L', ${objectTypeSql}, ${objectIdentitySql}, d.description)`)} AS statements
     FROM pg_description d CROSS JOIN LATERAL pg_identify_object(d.classoid, d.objoid, d.objsubid) o
     WHERE (d.objoid >= ${firstNormalObjectId} OR (d.classoid = 'pg_namespace'::regclass AND o.identity IN ('public', '"public"')
         AND d.description <> 'standard public schema'))

@@ -1,30 +1,29 @@
 import { firstNormalObjectId } from '../../../../postgresql/catalog-oids.ts';
-import type { SchemaObjectDefinitionQuery } from '../schema-object-definition.ts';
-import { buildNonNullTextArraySql, userObjectCondition, userSchemaCondition } from '../sql-fragments.ts';
+import { isUserObject, isUserSchema, type ObjectQuery, textArray } from '../object.ts';
 
 /** User functions and procedures, except those in C, which need a library on the server: `p` in `n`. */
-export const functionCreationStatementsQuery: SchemaObjectDefinitionQuery = {
+export const functionsQuery: ObjectQuery = {
   kind: 'function',
   sql: () => `SELECT 'pg_proc:' || p.oid AS id,
       format('%s %s.%s(%s)', CASE p.prokind WHEN 'p' THEN 'procedure' ELSE 'function' END, n.nspname, p.proname,
         pg_get_function_identity_arguments(p.oid)) AS name,
-      ${buildNonNullTextArraySql(`'pg_namespace:' || n.oid`)} AS depends_on,
-      ${buildNonNullTextArraySql(`CASE WHEN l.oid < ${firstNormalObjectId} THEN 'language:' || l.lanname END`)} AS requirements,
-      ${buildNonNullTextArraySql('pg_get_functiondef(p.oid)')} AS statements
-    FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace AND ${userSchemaCondition} AND ${userObjectCondition('pg_proc', 'p.oid')}
+      ${textArray(`'pg_namespace:' || n.oid`)} AS depends_on,
+      ${textArray(`CASE WHEN l.oid < ${firstNormalObjectId} THEN 'language:' || l.lanname END`)} AS requirements,
+      ${textArray('pg_get_functiondef(p.oid)')} AS statements
+    FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace AND ${isUserSchema} AND ${isUserObject('pg_proc', 'p.oid')}
     JOIN pg_language l ON l.oid = p.prolang
     WHERE p.prokind IN ('f', 'p', 'w') AND l.lanname NOT IN ('c', 'internal')`,
 };
 
-export const aggregateCreationStatementsQuery: SchemaObjectDefinitionQuery = {
+export const aggregatesQuery: ObjectQuery = {
   kind: 'aggregate',
   sql: () => `SELECT 'pg_proc:' || p.oid AS id,
       format('aggregate %s.%s(%s)', n.nspname, p.proname, pg_get_function_identity_arguments(p.oid)) AS name,
-      ${buildNonNullTextArraySql(`'pg_namespace:' || n.oid`)} AS depends_on,
-      ${buildNonNullTextArraySql(`format('CREATE AGGREGATE %I.%I(%s) (%s)', n.nspname, p.proname,
+      ${textArray(`'pg_namespace:' || n.oid`)} AS depends_on,
+      ${textArray(`format('CREATE AGGREGATE %I.%I(%s) (%s)', n.nspname, p.proname,
         CASE WHEN pg_get_function_arguments(p.oid) = '' THEN '*' ELSE pg_get_function_arguments(p.oid) END,
         ${aggregateOptions})`)} AS statements
-    FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace AND ${userSchemaCondition} AND ${userObjectCondition('pg_proc', 'p.oid')}
+    FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace AND ${isUserSchema} AND ${isUserObject('pg_proc', 'p.oid')}
     JOIN pg_aggregate a ON a.aggfnoid = p.oid`,
 };
 

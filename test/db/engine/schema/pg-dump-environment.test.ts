@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { Secret } from '../../../../src/base/secret.ts';
-import { runWithLibpqEnvironment } from '../../../../src/db/engine/schema/libpq-environment.ts';
+import { withLibpqEnvironment } from '../../../../src/db/engine/schema/pg-dump.ts';
 
 const source = {
   host: 'h',
@@ -46,7 +46,7 @@ function oldFolder(name: string, ...files: readonly string[]): string {
 }
 
 test('the password is a variable, and no file is written', async () => {
-  const env = await runWithLibpqEnvironment(source, async (found) => {
+  const env = await withLibpqEnvironment(source, async (found) => {
     expect(readdirSync(folder)).toEqual([]);
     return found;
   });
@@ -56,7 +56,7 @@ test('the password is a variable, and no file is written', async () => {
 
 test('what a killed run left is removed', async () => {
   const left = [oldFolder('cloudctl-dump-AbC123', 'authority.pem'), oldFolder('cloudctl-dump-000000')];
-  await runWithLibpqEnvironment(source, async () => {});
+  await withLibpqEnvironment(source, async () => {});
   expect(left.filter((path) => existsSync(path))).toEqual([]);
 });
 
@@ -79,6 +79,6 @@ test('a folder that is not exactly what a killed run leaves stays', async () => 
     oldFolder('cloudctl-dump-other1', 'authority.pem', 'notes'),
     oldFolder('cloudctl-pg-AbC123', 'authority.pem'),
   ];
-  await runWithLibpqEnvironment(source, async () => {});
+  await withLibpqEnvironment(source, async () => {});
   expect(kept.filter((path) => !existsSync(path))).toEqual([]);
 });

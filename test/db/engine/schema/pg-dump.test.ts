@@ -3,16 +3,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Secret } from '../../../../src/base/secret.ts';
-import { chooseSchemaCopier } from '../../../../src/db/engine/schema/choose-schema-copier.ts';
+import { schemaCopier } from '../../../../src/db/engine/schema/copy.ts';
 import {
-  findOldestUsablePgDump,
-  findPgDumpPrograms,
-  parsePgDumpMajor,
-} from '../../../../src/db/engine/schema/find-pg-dump.ts';
-import {
-  canConnectByPgDump,
-  removeUnsupportedPgDumpLines,
-} from '../../../../src/db/engine/schema/pg-dump-schema-copier.ts';
+  canUsePgDump,
+  choosePgDump,
+  findPgDumps,
+  parseMajor,
+  removeLines,
+} from '../../../../src/db/engine/schema/pg-dump.ts';
+
 import { type ExternalProgramRunner, runExternalProgram } from '../../../../src/platform/external-program.ts';
 import { lacks } from '../../../fixtures/needs.ts';
 import { type Postgres, startPostgres } from '../../../fixtures/postgres.ts';
@@ -31,7 +30,7 @@ describe('a pg_dump', () => {
     ['pg_dump: command not found', undefined],
     ['', undefined],
   ])('that says %j is of release %s', (text, major) => {
-    expect(parsePgDumpMajor(text)).toBe(major);
+    expect(parseMajor(text)).toBe(major);
   });
 
   const answers: Readonly<Record<string, string>> = {
@@ -56,7 +55,7 @@ describe('a pg_dump', () => {
 
   test('is looked for on the path and beside other releases; the path wins within a release', async () => {
     const env = { PATH: '/nothing:/a:/b' };
-    expect(await findPgDumpPrograms({ env, namesIn, run: answer }, signal())).toEqual([
+    expect(await findPgDumps({ env, namesIn, run: answer }, signal())).toEqual([
       { path: '/a/pg_dump', major: 14 },
       { path: '/b/pg_dump', major: 17 },
       { path: '/usr/lib/postgresql/18/bin/pg_dump', major: 18 },
@@ -65,14 +64,17 @@ describe('a pg_dump', () => {
 
   test('is searched only in the given folder', async () => {
     const places = { env: { PATH: '/b' }, folder: '/a', namesIn, run: answer };
-    expect(await findPgDumpPrograms(places, signal())).toEqual([{ path: '/a/pg_dump', major: 14 }]);
+    expect(await findPgDumps(places, signal())).toEqual([{ path: '/a/pg_dump', major: 14 }]);
   });
 
   test('is the closest that is as new as the source', () => {
     const dumps = [14, 15, 18].map((major) => ({ path: String(major), major }));
-    expect(
-      [140_011, 150_001, 160_004, 190_000].map((version) => findOldestUsablePgDump(dumps, version)?.major),
-    ).toEqual([14, 15, 18, undefined]);
+    expect([140_011, 150_001, 160_004, 190_000].map((version) => choosePgDump(dumps, version)?.major)).toEqual([
+      14,
+      15,
+      18,
+      undefined,
+    ]);
   });
 });
 
@@ -80,22 +82,20 @@ describe('the script of a pg_dump', () => {
   const script = `--\n\\restrict abc\nSET statement_timeout = 0;\nSET transaction_timeout = 0;\nCREATE FUNCTION f() AS '\nSET transaction_timeout = 0;\n';\n\\unrestrict abc\n`;
 
   test('is said without the words for psql', () => {
-    expect(removeUnsupportedPgDumpLines(script, 170_000)).toBe(
-      script.replace('\\restrict abc\n', '').replace('\\unrestrict abc\n', ''),
-    );
+    expect(removeLines(script, 170_000)).toBe(script.replace('\\restrict abc\n', '').replace('\\unrestrict abc\n', ''));
   });
 
   test('leaves out a setting that the target does not know, where it is a setting', () => {
-    expect(removeUnsupportedPgDumpLines(script, 160_000).match(/transaction_timeout/g)).toHaveLength(1);
-    expect(removeUnsupportedPgDumpLines(script, 160_000)).toContain(`AS '\nSET transaction_timeout = 0;\n'`);
+    expect(removeLines(script, 160_000).match(/transaction_timeout/g)).toHaveLength(1);
+    expect(removeLines(script, 160_000)).toContain(`AS '\nSET transaction_timeout = 0;\n'`);
   });
 });
 
 test('a CA that libpq cannot take leaves the copy to the catalog', () => {
   const endpoint = { host: 'h', port: 1, dbname: 'd', username: 'u', password: undefined, ssl: 'require' } as const;
-  expect(canConnectByPgDump(endpoint)).toBe(true);
-  expect(canConnectByPgDump({ ...endpoint, verify: { what: 'full' } })).toBe(false);
-  expect(canConnectByPgDump({ ...endpoint, verify: { what: 'full', ca: { file: 'f', pem: 'p' } } })).toBe(true);
+  expect(canUsePgDump(endpoint)).toBe(true);
+  expect(canUsePgDump({ ...endpoint, verify: { what: 'full' } })).toBe(false);
+  expect(canUsePgDump({ ...endpoint, verify: { what: 'full', ca: { file: 'f', pem: 'p' } } })).toBe(true);
 });
 
 describe.skipIf(lacks('pg_dump'))('copying by pg_dump', () => {
@@ -129,7 +129,7 @@ describe.skipIf(lacks('pg_dump'))('copying by pg_dump', () => {
       richSchema(14).filter((statement) => !statement.includes('SET COMPRESSION')),
     );
     const seen: { words: string[]; files: string[] } = { words: [], files: [] };
-    const copy = chooseSchemaCopier({ env: process.env, run: spied(seen) });
+    const copy = schemaCopier({ env: process.env, run: spied(seen) });
     const endpoint = {
       ...databaseEndpointOf(server, source),
       ssl: 'require',
@@ -150,7 +150,7 @@ describe.skipIf(lacks('pg_dump'))('copying by pg_dump', () => {
   test('writes the same text of a copy made from the catalogue as of its source', async () => {
     const [source, target] = [await createEmptyDatabase(server), await createEmptyDatabase(server)];
     await runStatements(server, source, richSchema(14));
-    const nowhere = chooseSchemaCopier({ env: process.env, folder: join(server.folder, 'nothing') });
+    const nowhere = schemaCopier({ env: process.env, folder: join(server.folder, 'nothing') });
     expect(
       await nowhere(databaseEndpointOf(server, source), databaseEndpointOf(server, target), signal()),
     ).toMatchObject({
@@ -164,7 +164,7 @@ describe.skipIf(lacks('pg_dump'))('copying by pg_dump', () => {
   test('copies to a newer major version', async () => {
     const [source, target] = [await createEmptyDatabase(server), await createEmptyDatabase(younger)];
     await runStatements(server, source, ['CREATE TABLE t (a int PRIMARY KEY)']);
-    const copy = chooseSchemaCopier({ env: process.env });
+    const copy = schemaCopier({ env: process.env });
     expect(await copy(databaseEndpointOf(server, source), databaseEndpointOf(younger, target), signal())).toMatchObject(
       { kind: 'copied' },
     );
@@ -177,7 +177,7 @@ describe.skipIf(lacks('pg_dump'))('copying by pg_dump', () => {
       'CREATE TABLE t (a int)',
       'CREATE VIEW v AS SELECT buffers_backend FROM pg_stat_bgwriter',
     ]);
-    const copy = chooseSchemaCopier({ env: process.env });
+    const copy = schemaCopier({ env: process.env });
     expect(await copy(databaseEndpointOf(server, source), databaseEndpointOf(younger, target), signal())).toEqual({
       kind: 'refused',
       objects: [expect.stringMatching(/buffers_backend .*\)$/)],
@@ -190,7 +190,7 @@ describe.skipIf(lacks('pg_dump'))('copying by pg_dump', () => {
     await server.query(`CREATE ROLE poor LOGIN PASSWORD 'poor-password'`);
     await runStatements(server, source, ['CREATE TABLE t (a int)']);
     const endpoint = { ...databaseEndpointOf(server, source), username: 'poor', password: new Secret('poor-password') };
-    const copy = chooseSchemaCopier({ env: process.env });
+    const copy = schemaCopier({ env: process.env });
     await expect(copy(endpoint, databaseEndpointOf(younger, target), signal())).rejects.toThrow(/denied .*table t\b/);
   });
 

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Secret } from '../../../../src/base/secret.ts';
-import { chooseSchemaCopier } from '../../../../src/db/engine/schema/choose-schema-copier.ts';
-import type { SchemaCopyResult } from '../../../../src/db/engine/schema-copier.ts';
+import { schemaCopier } from '../../../../src/db/engine/schema/copy.ts';
+import type { SchemaCopied } from '../../../../src/db/engine/schema/target.ts';
+
 import { expectGolden } from '../../../fixtures/golden.ts';
 import { type Postgres, startPostgres } from '../../../fixtures/postgres.ts';
 import { createEmptyDatabase, databaseEndpointOf, runStatements } from './schema-databases.ts';
@@ -13,8 +14,8 @@ beforeAll(async () => {
 afterAll(() => server15.stop(), 60_000);
 
 const copiers = {
-  pg_dump: chooseSchemaCopier({ env: process.env }),
-  'the catalogs': chooseSchemaCopier({ env: process.env, folder: '/nonexistent' }),
+  pg_dump: schemaCopier({ env: process.env }),
+  'the catalogs': schemaCopier({ env: process.env, folder: '/nonexistent' }),
 };
 const ways = ['pg_dump', 'the catalogs'] as const;
 
@@ -31,7 +32,7 @@ async function copy(server: Postgres, by: keyof typeof copiers, allowObjects: bo
   const admin = databaseEndpointOf(server, target);
   const login = { ...admin, username: owner, password: new Secret('owner-word') };
   const superuser = { endpoint: admin, owner, allowObjects };
-  const result: SchemaCopyResult = await copiers[by](
+  const result: SchemaCopied = await copiers[by](
     databaseEndpointOf(server, source),
     login,
     AbortSignal.timeout(60_000),

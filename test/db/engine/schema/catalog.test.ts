@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Secret } from '../../../../src/base/secret.ts';
-import { planSchemaObjects } from '../../../../src/db/engine/schema/catalog-schema-copier.ts';
+import { planObjects } from '../../../../src/db/engine/schema/catalog.ts';
 import { connectPostgresql } from '../../../../src/postgresql/connection.ts';
 import { makeSessionSearchPathSafe } from '../../../../src/postgresql/search-path-safe-session.ts';
 import { expectGolden } from '../../../fixtures/golden.ts';
@@ -121,7 +121,7 @@ test('comments on what an extension brings are left to it, and a text that is no
     requirements: [],
     statements: [text],
   });
-  const plan = planSchemaObjects({
+  const plan = planObjects({
     parts: [
       part('pg_extension:1', 'extension', []),
       part('pg_class:2', 'table', [], 'CREATE TABLE "\uFFFD" ()'),

@@ -1,15 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import {
-  orderSchemaObjects,
-  type SchemaObjectDependency,
-} from '../../../../src/db/engine/schema/order-schema-objects.ts';
-import type {
-  SchemaObjectDefinition,
-  SchemaObjectKind,
-} from '../../../../src/db/engine/schema/schema-object-definition.ts';
+import type { ObjectKind, SchemaObject } from '../../../../src/db/engine/schema/object.ts';
+import { type Dependency, orderObjects } from '../../../../src/db/engine/schema/order.ts';
 
-const part = (id: string, kind: SchemaObjectKind = 'table', needs: readonly string[] = []): SchemaObjectDefinition => ({
+const part = (id: string, kind: ObjectKind = 'table', needs: readonly string[] = []): SchemaObject => ({
   id,
   kind,
   name: id,
@@ -18,11 +12,11 @@ const part = (id: string, kind: SchemaObjectKind = 'table', needs: readonly stri
   statements: ['SELECT 1'],
 });
 const names = (
-  parts: readonly SchemaObjectDefinition[],
-  dependencies: readonly SchemaObjectDependency[] = [],
-  pieces: readonly SchemaObjectDependency[] = [],
+  parts: readonly SchemaObject[],
+  dependencies: readonly Dependency[] = [],
+  pieces: readonly Dependency[] = [],
 ) => {
-  const result = orderSchemaObjects(parts, dependencies, pieces);
+  const result = orderObjects(parts, dependencies, pieces);
   return [result.kind, ...result.parts.map(({ id }) => id)];
 };
 
@@ -42,7 +36,7 @@ test('a part comes after what it needs, whatever its kind', () => {
 });
 
 test('who needs a piece needs the whole, however deep it lies', () => {
-  const pieces: readonly SchemaObjectDependency[] = [
+  const pieces: readonly Dependency[] = [
     ['array', 'row'],
     ['row', 'z table'],
   ];
@@ -55,7 +49,7 @@ test('what is no part is there already, and a part does not wait for itself', ()
 });
 
 test('a circle is told with those in it and those that wait for it', () => {
-  const dependencies: readonly SchemaObjectDependency[] = [
+  const dependencies: readonly Dependency[] = [
     ['a', 'b'],
     ['b', 'a'],
     ['c', 'a'],
@@ -75,15 +69,15 @@ test('of any parts without a circle each comes once, after all it needs, and the
     fc.property(schema, ({ count, edges, seed }) => {
       const dependencies = edges
         .filter(([one, other]) => one !== other)
-        .map(([one, other]): SchemaObjectDependency => [`p${Math.max(one, other)}`, `p${Math.min(one, other)}`]);
+        .map(([one, other]): Dependency => [`p${Math.max(one, other)}`, `p${Math.min(one, other)}`]);
       const parts = [...Array(count).keys()].map((at) => part(`p${at}`));
-      const result = orderSchemaObjects(parts, dependencies, []);
+      const result = orderObjects(parts, dependencies, []);
       expect(result.kind).toBe('ordered');
       const at = new Map(result.parts.map(({ id }, index) => [id, index]));
       expect(at.size).toBe(count);
       for (const [from, to] of dependencies) expect(at.get(from)!).toBeGreaterThan(at.get(to)!);
       expect(
-        orderSchemaObjects(
+        orderObjects(
           seed.map((index) => parts[index]!),
           dependencies,
           [],
