@@ -13,6 +13,7 @@ import {
   getSandboxMigrationDeadline,
   getSandboxMigrationStatusAtTime,
   markSandboxMigrationEnded,
+  markSandboxMigrationStopped,
 } from './migration-store.ts';
 import type { SandboxCluster, SandboxMigration } from './records.ts';
 import type { NewSandboxCluster } from './seed-data.ts';
@@ -115,9 +116,13 @@ export async function createSandboxClusterMigrator({
       running.set(migration.id, started);
       ends.set(migration.cluster, started.ended);
       void started.ended.then(({ status, reason }) => {
+        const { migrationStore } = world.state;
+        // The next start records a migration that the end of the process interrupted.
+        if (status === 'canceled' && reason !== 'interrupted')
+          markSandboxMigrationStopped(migrationStore, migration, world.now());
         if (status !== 'done' && status !== 'error') return;
         const end = { status, at: world.now(), ...(reason === undefined ? {} : { reason }) };
-        markSandboxMigrationEnded(world.state.migrationStore, migration, end);
+        markSandboxMigrationEnded(migrationStore, migration, end);
       });
       return undefined;
     },

@@ -2,7 +2,6 @@ import type { Clock } from '../../platform/host.ts';
 import {
   areAllDatabasesStreaming,
   type EngineMigrationState,
-  hasDatabaseMigrationEnded,
   type TableSyncState,
 } from '../engine/engine-migration-state.ts';
 import type { MigrationEngineRun } from '../engine/start-engine-migration.ts';
@@ -57,13 +56,8 @@ export async function waitForRehearsalCatchUp(
   }
 }
 
-/**
- * The status of the migration is `error` as soon as one database has failed, while the migration of the others
- * continues.
- */
-function isOver({ status, databases }: EngineMigrationState): boolean {
-  if (status === 'error') return databases.every(hasDatabaseMigrationEnded);
-  return status === 'done' || status === 'canceled';
+function isOver({ status }: EngineMigrationState): boolean {
+  return status !== 'running' && status !== 'syncing';
 }
 
 const settledPhases: ReadonlySet<string> = new Set(['streaming', 'done', 'stopped', 'error']);

@@ -69,7 +69,7 @@ export interface MigrationLeftoverObject {
 
 export interface EngineMigrationState {
   readonly status: EngineMigrationStatus;
-  /** Why the migration ended or failed. */
+  /** Why the migration ended, failed or is about to stop. */
   readonly reason: string | undefined;
   /** How the migration copies; `mixed`: some databases are replicated, and others are copied by dump. */
   readonly method: MigrationTransferMethod | 'mixed' | undefined;

@@ -17,7 +17,7 @@ export interface MigrationProgress {
   readonly warnings: string[];
   /** Why the migration could not start. */
   failure: string | undefined;
-  /** Why the migration was stopped; undefined if it was not stopped. */
+  /** Why the migration was told to stop; undefined if it was not. */
   stopReason: MigrationStopReason | undefined;
   isOver: boolean;
 }
@@ -39,20 +39,22 @@ export function snapshotMigrationProgress(progress: MigrationProgress): EngineMi
 }
 
 function overallStatus(progress: MigrationProgress): Pick<EngineMigrationState, 'status' | 'reason'> {
-  const { databases, stopReason, failure } = progress;
-  if (stopReason !== undefined) return { status: 'canceled', reason: stopReason };
+  const { databases, stopReason, failure, isOver } = progress;
+  // A database that is finishing still has its slot on the source, and the target lacks data.
+  const hasEnded = isOver || (databases.length > 0 && databases.every(hasDatabaseMigrationEnded));
+  if (stopReason !== undefined && hasEnded) return { status: 'canceled', reason: stopReason };
   if (failure !== undefined) return { status: 'error', reason: failure };
   const reasons = databases.flatMap(({ name, error, reason }) => {
     const text = error ?? reason;
     return text === undefined ? [] : [`${name}: ${text}`];
   });
-  const reason = reasons.length === 0 ? undefined : reasons.join('; ');
+  const reason = stopReason ?? (reasons.length === 0 ? undefined : reasons.join('; '));
   // Databases without tables, such as postgres, do not count for the method, because they say nothing about the other
   // databases.
   const withTables = databases.filter(({ hasTables }) => hasTables !== false);
   const counted = withTables.length === 0 ? databases : withTables;
-  // A failed database does not stop the others, but the status of the migration is that of the worst database.
-  if (counted.some(({ error }) => error !== undefined)) return { status: 'error', reason };
-  if (databases.length > 0 && databases.every(hasDatabaseMigrationEnded)) return { status: 'done', reason };
-  return { status: areAllDatabasesStreaming(counted) ? 'syncing' : 'running', reason };
+  // A failed database does not stop the others. The status is that of the worst database when all have ended.
+  if (hasEnded) return { status: counted.some(({ error }) => error !== undefined) ? 'error' : 'done', reason };
+  const active = counted.every(hasDatabaseMigrationEnded) ? databases : counted;
+  return { status: areAllDatabasesStreaming(active) ? 'syncing' : 'running', reason };
 }

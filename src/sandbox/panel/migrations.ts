@@ -1,14 +1,15 @@
 import { html } from 'hono/html';
 import type { SandboxHandlerContext } from '../handler-context.ts';
 import { type HtmlMarkup, redirectReply } from '../http/http-reply.ts';
-import {
-  findLatestSandboxMigrationOfCluster,
-  getSandboxMigrationDeadline,
-  markSandboxMigrationStopped,
-} from '../migration-store.ts';
+import { findLatestSandboxMigrationOfCluster, getSandboxMigrationDeadline } from '../migration-store.ts';
 import { formatClusterDatabaseServerAddress } from '../ready-line.ts';
 import type { SandboxCluster, SandboxMigration } from '../records.ts';
-import { type CurrentSandboxMigrationState, getCurrentSandboxMigrationState } from '../v2/migration-json.ts';
+import {
+  type CurrentSandboxMigrationState,
+  getCurrentSandboxMigrationState,
+  isStatusUnderWay,
+} from '../v2/migration-json.ts';
+import { stopSandboxMigration } from '../v2/migrations.ts';
 import { renderUsedFormPage } from './error-page.ts';
 import { formatUtcMinute } from './listing.ts';
 import { renderMigrationDiagram } from './migration-diagram.ts';
@@ -32,14 +33,10 @@ export const handleStopMigrationForm: PanelRequestHandler = (request, service, s
   if (!consumeFormCsrfToken(request, session, service, stopFormId(id))) {
     return renderUsedFormPage('/panel/migrations');
   }
-  const { world, planes } = service;
   const migration = clustersOfPerson(service, session)
-    .map(({ uuid }) => findLatestSandboxMigrationOfCluster(world.state.migrationStore, uuid))
+    .map(({ uuid }) => findLatestSandboxMigrationOfCluster(service.world.state.migrationStore, uuid))
     .find((one) => one?.id === id);
-  if (migration !== undefined) {
-    markSandboxMigrationStopped(world.state.migrationStore, migration, world.now());
-    planes.stop(migration);
-  }
+  if (migration !== undefined) stopSandboxMigration(migration, service);
   return redirectReply(303, '/panel/migrations');
 };
 
@@ -73,9 +70,9 @@ function summary(
   const { host, port, dbname } = migration.source;
   const source = `${host}${port === undefined ? '' : `:${port}`}${dbname === undefined ? '' : `/${dbname}`}`;
   const until = state.endedAt ?? world.now();
-  const end = isUnderWay(state)
-    ? `stops automatically at ${formatUtcMinute(getSandboxMigrationDeadline(migration))}`
-    : reasonOf(state);
+  const isStopping = state.reason === 'stopped_by_user' || state.reason === 'max_duration';
+  const due = `stops automatically at ${formatUtcMinute(getSandboxMigrationDeadline(migration))}`;
+  const end = isStatusUnderWay(state.status) ? (isStopping ? 'stopping' : due) : reasonOf(state);
   return html`${renderMigrationDiagram({ migration, source, target, status: state.status, until })}
 <p>Started ${formatUtcMinute(migration.startedAt)}${end === '' ? '' : `, ${end}`}.</p>`;
 }
@@ -94,17 +91,13 @@ function stopButton(
   { world }: SandboxHandlerContext,
   session: PanelSession,
 ): HtmlMarkup | string {
-  if (!isUnderWay(state)) return '';
+  if (!isStatusUnderWay(state.status)) return '';
   const csrf = world.issueCsrfToken(session.session, stopFormId(migration.id));
   return html`<form method="post" action="/panel/migrations/stop">
 <input type="hidden" name="csrf" value="${csrf}">
 <input type="hidden" name="migration" value="${migration.id}">
 <button class="bad" type="submit" aria-label="Stop the migration into ${cluster.name}">Stop</button>
 </form>`;
-}
-
-function isUnderWay({ status }: CurrentSandboxMigrationState): boolean {
-  return status === 'running' || status === 'syncing';
 }
 
 function stopFormId(id: string): string {

@@ -35,7 +35,7 @@ export const SPEC_GAPS_OF_MIGRATIONS: readonly SpecGap[] = [
     rule: 'S9.6',
     question: 'Data copied by an online migration',
     choice:
-      'A migration copies data only into a cluster with a database server (option clusters). That server replicates from the source; GET then also returns method, databases with their tables, warnings and leftovers, and the status can also be syncing, done or error. When one of several databases fails, the others continue; the status of the migration is the worst status of a database with tables, so it becomes error immediately. A database that has lost its source, target, publication or replication connection, or whose target cannot apply changes, has its own phase (source_unreachable, target_unreachable, server_busy, publication_missing, apply_stopped, link_down) and a reason, and the status of the migration stays running.',
+      'A migration copies data only into a cluster with a database server (option clusters). That server replicates from the source; GET then also returns method, databases with their tables, warnings and leftovers, and the status can also be syncing, done or error. When one of several databases fails, it has the phase error and the others continue: the status stays running or syncing, and the migration can be stopped, until all have ended; then it is error. A database that has lost its source, target, publication or replication connection, or whose target cannot apply changes, has its own phase (source_unreachable, target_unreachable, server_busy, publication_missing, apply_stopped, link_down) and a reason, and the status of the migration stays running.',
     unobserved: 'a test needs a database server',
   },
   {
@@ -75,7 +75,7 @@ export const SPEC_GAPS_OF_MIGRATIONS: readonly SpecGap[] = [
     rule: 'S9.7',
     question: 'How a client stops a migration',
     choice:
-      'The client sends DELETE to the path of the migration, with or without its id; the response is 204. The request has no effect on a migration that has ended.',
+      'The client sends DELETE to the path of the migration, with or without its id; the response is 204. The request has no effect on a migration that has ended. The status stays running or syncing until every database has ended, because sequences and materialized views are copied last (phase finishing); then it is canceled, with stopped_at.',
     observed: { 'DELETE of the migration': '204', 'status after it': 'canceled' },
   },
   {

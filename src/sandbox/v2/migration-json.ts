@@ -17,19 +17,22 @@ export interface CurrentSandboxMigrationState {
   readonly live: EngineMigrationState | undefined;
 }
 
-/** The recorded status if the migration has ended; otherwise the status that the migration engine reports. */
+/** The status that the migration engine reports until every database has ended; then the recorded status. */
 export function getCurrentSandboxMigrationState(
   migration: SandboxMigration,
   { world, planes }: Pick<SandboxHandlerContext, 'world' | 'planes'>,
 ): CurrentSandboxMigrationState {
   const { status, stop } = getSandboxMigrationStatusAtTime(migration, world.now());
   const live = planes.stateOf(migration);
-  return {
-    status: status === 'running' ? (live?.status ?? status) : status,
-    endedAt: stop?.at,
-    reason: stop?.reason ?? live?.reason,
-    live,
-  };
+  // A migration that was stopped, or whose two weeks are over, still runs while a database is finishing.
+  if (live !== undefined && (status === 'running' || isStatusUnderWay(live.status)))
+    return { status: live.status, endedAt: undefined, reason: live.reason, live };
+  return { status, endedAt: stop?.at, reason: stop?.reason ?? live?.reason, live };
+}
+
+/** Whether the migration still replicates, finishes or removes what it created. */
+export function isStatusUnderWay(status: string): boolean {
+  return status === 'running' || status === 'syncing';
 }
 
 export function buildSandboxMigrationJson(

@@ -3,17 +3,29 @@ import type { SandboxHttpRequest } from '../http/http-request.ts';
 import {
   addSandboxMigrationUnlessOneRuns,
   findLatestSandboxMigrationOfCluster,
-  isSandboxMigrationRunning,
   markSandboxMigrationStopped,
 } from '../migration-store.ts';
-import type { SandboxCluster } from '../records.ts';
+import type { SandboxCluster, SandboxMigration } from '../records.ts';
 import type { ApiCaller, ApiRequestHandler } from './api-caller.ts';
 import { apiErrorReply, notFoundReply, unprocessableReply } from './api-errors.ts';
 import { apiReply } from './api-reply.ts';
 import { readApiJsonRequest } from './json-request.ts';
-import { buildSandboxMigrationJson } from './migration-json.ts';
+import { buildSandboxMigrationJson, getCurrentSandboxMigrationState, isStatusUnderWay } from './migration-json.ts';
 import { decodeSandboxMigrationRequest, readRequestedMigrationSource } from './migration-request.ts';
 import { formatTimestampInWholeSeconds } from './resource-json.ts';
+
+/**
+ * Stops a migration, unless it has ended. One with a database server has ended when the engine has finished every
+ * database, which the migrator records.
+ */
+export function stopSandboxMigration(
+  migration: SandboxMigration,
+  { world, planes }: Pick<SandboxHandlerContext, 'world' | 'planes'>,
+): void {
+  const live = planes.stateOf(migration);
+  if (live === undefined) markSandboxMigrationStopped(world.state.migrationStore, migration, world.now());
+  else planes.stop(migration);
+}
 
 /** Starts an online migration into a cluster (docs/service.md S9.1). A successful response does not mean that the source could be reached. */
 export const handlePutMigrationRequest: ApiRequestHandler = (request, { world, planes }, caller) => {
@@ -35,7 +47,8 @@ export const handlePutMigrationRequest: ApiRequestHandler = (request, { world, p
     startedAt: world.now(),
     ...(plane === undefined ? {} : { isReal: true }),
   };
-  if (isSandboxMigrationRunning(world.state.migrationStore, cluster.uuid, migration.startedAt))
+  const latest = findLatestSandboxMigrationOfCluster(world.state.migrationStore, cluster.uuid);
+  if (latest !== undefined && isStatusUnderWay(getCurrentSandboxMigrationState(latest, { world, planes }).status))
     return apiErrorReply(409, 'An online migration into this cluster is already running.');
   if (plane !== undefined) {
     const refusal = planes.start(migration, plane, requested, world);
@@ -68,8 +81,7 @@ export const handleDeleteMigrationRequest: ApiRequestHandler = (request, { world
   const migration =
     cluster === undefined ? undefined : findLatestSandboxMigrationOfCluster(world.state.migrationStore, cluster.uuid);
   if (migration === undefined || (id !== undefined && id !== migration.id)) return notFoundReply();
-  markSandboxMigrationStopped(world.state.migrationStore, migration, world.now());
-  planes.stop(migration);
+  stopSandboxMigration(migration, { world, planes });
   return apiReply(204, undefined);
 };
 

@@ -66,8 +66,11 @@ test('a cluster with a data plane copies rows, and GET reports every database an
     ],
   });
   expect((await ask('DELETE')).status).toBe(204);
-  expect((await ask('GET')).json).toMatchObject({ status: 'canceled', reason: 'stopped_by_user' });
-  await waitUntil(async () => (await ask('GET')).json.databases[0].phase === 'stopped', 'the end');
+  expect((await ask('GET')).json).toMatchObject({ status: 'syncing', reason: 'stopped_by_user' });
+  expect(await waitForStatus('canceled')).toMatchObject({
+    reason: 'stopped_by_user',
+    databases: [{ phase: 'stopped' }],
+  });
   expect(await objectsOn(source)).toEqual([]);
   expect(await subscriptionsOn(target)).toEqual([]);
   expect(await target.query('SELECT count(*)::int AS n FROM t', 'shop')).toEqual([{ n: 100 }]);
@@ -106,7 +109,7 @@ test('a cluster of the sandbox under another name is refused when it is reached,
 });
 
 test('the panel shows each database and table, and stops the migration', async () => {
-  const { sandbox, begin, waitForStatus, ask } = await openFixture();
+  const { sandbox, begin, waitForStatus } = await openFixture();
   await begin('panel', 'CREATE TABLE "<b>" (id int PRIMARY KEY); INSERT INTO "<b>" VALUES (1)');
   await waitForStatus('syncing');
   const cookie = await signIn(sandbox, MAYA);
@@ -114,17 +117,71 @@ test('the panel shows each database and table, and stops the migration', async (
   expect(page.body).toMatch(/<h3>panel<\/h3>\s*<ol class="phases">.*aria-current="step">streaming</);
   expect(page.body).toMatch(/<span>public\.&lt;b&gt;<\/span><\/th><td[^>]*><span>ready</);
   expect((await submit(sandbox, page, cookie, {})).status).toBe(303);
-  await waitUntil(async () => (await ask('GET')).json.databases[0].phase === 'stopped', 'the end');
+  await waitForStatus('canceled');
   expect(await objectsOn(source)).toEqual([]);
 });
 
 test('a migration stops two weeks after it started, and removes its objects', async () => {
-  const { sandbox, begin, waitForStatus, ask } = await openFixture();
+  const { sandbox, begin, waitForStatus } = await openFixture();
   await begin('fortnight', 'CREATE TABLE t (id int PRIMARY KEY)');
   await waitForStatus('syncing');
   await admin(sandbox, 'POST', '/_sandbox/clock', { advance: 14 * 86_400_000 });
-  expect((await ask('GET')).json).toMatchObject({ status: 'canceled', reason: 'max_duration' });
-  await waitUntil(async () => (await objectsOn(source)).length === 0, 'the removal');
+  expect(await waitForStatus('canceled')).toMatchObject({ reason: 'max_duration', stopped_at: expect.any(String) });
+  expect(await objectsOn(source)).toEqual([]);
+});
+
+test('after DELETE the status does not say that it has ended while a materialized view is refreshed', async () => {
+  const { begin, waitForStatus, ask } = await openFixture();
+  await begin(
+    'slow_view',
+    'CREATE TABLE t (id int PRIMARY KEY); INSERT INTO t VALUES (1); CREATE MATERIALIZED VIEW v AS SELECT count(*) AS n FROM t, pg_sleep(4)',
+  );
+  await waitForStatus('syncing');
+  expect((await ask('DELETE')).status).toBe(204);
+  await waitUntil(async () => (await ask('GET')).json.databases[0].phase === 'finishing', 'the view');
+  const { status, stopped_at: stoppedAt } = (await ask('GET')).json;
+  expect([status, stoppedAt]).toEqual(['syncing', undefined]);
+  expect((await objectsOn(source)).length).toBeGreaterThan(0);
+  // Another migration into the cluster waits, and a second DELETE changes nothing.
+  const again = { host: '127.0.0.1', port: source.port, dbname: 'postgres', password: source.password };
+  expect((await ask('PUT', { source: again, disable_ssl: true })).status).toBe(409);
+  expect((await ask('DELETE')).status).toBe(204);
+  expect(await waitForStatus('canceled')).toMatchObject({ stopped_at: expect.any(String) });
+  expect(await objectsOn(source)).toEqual([]);
+  expect(await target.query('SELECT n::int FROM v', 'slow_view')).toEqual([{ n: 1 }]);
+});
+
+test('a migration of which one of three databases has failed goes on until it is stopped', async () => {
+  const { sandbox, waitForStatus, ask } = await openFixture();
+  const table = 'CREATE TABLE t (id int PRIMARY KEY)';
+  for (const name of ['one', 'two', 'three']) {
+    await source.query(`CREATE DATABASE ${name}`);
+    await source.query(table, name);
+  }
+  await target.query('CREATE DATABASE two');
+  await target.query(table, 'two');
+  const others = await source.query("SELECT datname FROM pg_database WHERE datname NOT IN ('one', 'two', 'three')");
+  const connection = { host: '127.0.0.1', port: source.port, dbname: 'one', username: 'postgres' };
+  await ask('PUT', {
+    source: { ...connection, password: source.password },
+    disable_ssl: true,
+    ignore_dbs: others.map(({ datname }) => datname),
+  });
+  const phases = async () =>
+    Object.fromEntries(
+      (await ask('GET')).json.databases.map(({ name, phase }: { name: string; phase: string }) => [name, phase]),
+    );
+  const state = await waitForStatus('syncing');
+  await waitUntil(async () => (await phases()).two === 'error', 'the failure');
+  expect(await phases()).toEqual({ one: 'streaming', two: 'error', three: 'streaming' });
+  expect(state.stopped_at).toBeUndefined();
+  const cookie = await signIn(sandbox, MAYA);
+  const page = await send(sandbox.ready.auth_url, '/panel/migrations', { headers: { cookie } });
+  expect(page.body).toContain('/panel/migrations/stop');
+  expect((await ask('DELETE')).status).toBe(204);
+  await waitForStatus('canceled');
+  expect(await phases()).toEqual({ one: 'stopped', two: 'error', three: 'stopped' });
+  expect(await objectsOn(source)).toEqual([]);
 });
 
 test('with finishWhenIdle it is done after 60 s of the virtual clock without changes', async () => {

@@ -55,6 +55,7 @@ export async function migrateRedisDatabases(
   }
   for (const progress of migrationProgress.databases) {
     progress.reason = undefined;
+    progress.error = stop.aborted ? undefined : failure;
     progress.phase = stop.aborted ? 'stopped' : failure === undefined ? 'done' : 'error';
   }
   if (failure !== undefined && !stop.aborted) throw new MigrationError(failure);

@@ -80,7 +80,7 @@ test('the warning of failing workers disappears when they no longer fail', async
   await migration.stop();
 });
 
-test('the status is that of the worst database that has tables', async () => {
+test('a failed database does not end the migration of the others', async () => {
   const { target, fresh, job } = servers();
   await fresh('empty', 'SELECT 1');
   await fresh('filled', table);
@@ -93,14 +93,21 @@ test('the status is that of the worst database that has tables', async () => {
   );
   const { status, reason, databases } = migration.state();
   expect(databases.map(({ phase }) => phase)).toEqual(['streaming', 'error']);
-  expect([status, reason]).toEqual(['error', expect.stringContaining('filled: ')]);
+  expect([status, reason]).toEqual(['syncing', expect.stringContaining('filled: ')]);
   await migration.stop();
+  expect(migration.state()).toMatchObject({
+    status: 'canceled',
+    databases: [{ phase: 'stopped' }, { phase: 'error' }],
+  });
 });
 
 test.each([
   { phases: ['streaming', 'copying'], status: 'running' },
   { phases: ['streaming', 'source_unreachable'], status: 'running' },
-  { phases: ['streaming', 'error'], status: 'error' },
+  { phases: ['streaming', 'error'], status: 'syncing' },
+  { phases: ['copying', 'error'], status: 'running' },
+  { phases: ['finishing', 'error', 'done'], status: 'syncing' },
+  { phases: ['done', 'error', 'stopped'], status: 'error' },
   { phases: ['streaming', 'done'], status: 'syncing' },
   { phases: ['done', 'done'], status: 'done' },
 ] as const)('databases in the phases $phases are together $status', ({ phases, status }) => {

@@ -99,7 +99,7 @@ describe.skipIf(lacks('redis-server', 'valkey-server'))('a Redis migration', () 
     const target = await server();
     const ports = testEngineDependencies({ limits: { ...shortEngineLimits, outageTimeout: 1500 } });
     const state = await beginMigration(makeRedisJob(redisEndpointOf(source), redisEndpointOf(target)), ports).ended;
-    expect(state.status).toBe('error');
+    expect(state).toMatchObject({ status: 'error', databases: [{ phase: 'error', error: state.reason }] });
     expectGolden('db-migrate', state.reason ?? '');
     expect(target.cli('INFO', 'replication')).toContain('role:master');
   });
