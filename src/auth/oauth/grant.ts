@@ -22,6 +22,8 @@ export interface PartialGrant {
   readonly refreshToken?: Secret;
   readonly accessToken?: Secret;
   readonly info?: AccountInfo;
+  /** What the response grants beside a refresh token that cannot be used, if that is its only fault. */
+  readonly unrenewable?: TokenGrant;
 }
 
 /**
@@ -100,10 +102,12 @@ export function decodePartialGrant(json: unknown): PartialGrant | undefined {
   });
   if (refreshToken === undefined && accessToken === undefined) return undefined;
   const info = isJsonRecord(json.info) ? decodeInfo(json.info) : undefined;
+  const rest = refreshToken === undefined ? decodeGrant({ ...json, refresh_token: null }) : undefined;
   return {
     ...(refreshToken === undefined ? {} : { refreshToken }),
     ...(accessToken === undefined ? {} : { accessToken }),
     ...(info === undefined ? {} : { info }),
+    ...(rest?.ok === true ? { unrenewable: rest.value } : {}),
   };
 }
 

@@ -212,9 +212,10 @@ async function* observeBody(
   }
 }
 
-/** Whether the text of an incomplete response is a complete grant, or has at least a new refresh token. */
+/** Whether the text of an incomplete response is a complete grant, or has at least tokens that a session can use. */
 function hasNewTokens(result: TokenResult): boolean {
-  return result.kind === 'granted' || (result.kind === 'malformed' && result.partial?.refreshToken !== undefined);
+  if (result.kind !== 'malformed') return result.kind === 'granted';
+  return result.partial?.refreshToken !== undefined || result.partial?.unrenewable !== undefined;
 }
 
 /** The error code in a response with a success status, which some servers send; undefined if the response also contains a token. */

@@ -233,12 +233,18 @@ export function renewedRecord(old: SessionRecord, grant: TokenGrant, sentAt: num
 /**
  * Creates the record from the response to a refresh; undefined when the response contains no new token. The old refresh token
  * is invalid after the response, so a new refresh token is stored even if the rest of the response is unusable: the record is
- * then marked as expired, and the next refresh sends the new refresh token.
+ * then marked as expired, and the next refresh sends the new refresh token. If only the new refresh token is unusable, the record
+ * has none: the old one must be discarded (RFC 6749 §6), and sending it could end the session (RFC 9700 §4.14.2).
  */
 export function recordOfResponse(old: SessionRecord, answer: TokenResult, sentAt: number): SessionRecord | undefined {
   if (answer.kind === 'granted') return renewedRecord(old, answer.grant, sentAt);
-  if (answer.kind !== 'malformed' || answer.partial?.refreshToken === undefined) return undefined;
-  const { accessToken = old.accessToken, ...rest } = answer.partial;
+  if (answer.kind !== 'malformed' || answer.partial === undefined) return undefined;
+  const { accessToken = old.accessToken, unrenewable, ...rest } = answer.partial;
+  if (unrenewable !== undefined) {
+    const { refreshToken: _replaced, ...unchanged } = old;
+    return renewedRecord(unchanged, unrenewable, sentAt);
+  }
+  if (rest.refreshToken === undefined) return undefined;
   return renewedRecord(old, { ...rest, accessToken, expiresIn: 0 }, sentAt);
 }
 

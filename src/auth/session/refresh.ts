@@ -1,4 +1,5 @@
 import { CliError } from '../../base/errors.ts';
+import { sanitizeLine } from '../../base/sanitize.ts';
 import { storageError } from '../../base/storage-error.ts';
 import { deferSignals } from '../../platform/defer-signals.ts';
 import { fileErrorCode } from '../../platform/files.ts';
@@ -6,7 +7,7 @@ import { formatAccessCommand } from '../../platform/own-folder.ts';
 import { createRunningTimeTimeoutSignal } from '../../platform/running-time-signal.ts';
 import { InsecureFileError } from '../../platform/secret-file.ts';
 import { timeoutSignal } from '../../platform/timeout-signal.ts';
-import { type OAuthClient, scopeWords, type TokenGrant } from '../oauth/index.ts';
+import { isSameScope, type OAuthClient, scopeWords, type TokenGrant } from '../oauth/index.ts';
 import { updateAccount } from './account.ts';
 import { type RefreshSteps, refreshOnce } from './core.ts';
 import type { ErrorContext } from './errors.ts';
@@ -17,6 +18,7 @@ import { revokeGrant } from './logout.ts';
 import {
   canReplace,
   decodeRecord,
+  describeLifetime,
   isRefreshDue,
   isSameRecord,
   type RefreshCause,
@@ -305,16 +307,28 @@ async function endGrantOfOtherAccount(run: SessionRun, items: OpenStore, record:
   return otherAccountError(run, ended);
 }
 
-/** Stores the names of the account, and warns about a narrower scope. */
+/** Stores the names of the account, and warns about another scope and about the end of the refresh tokens. */
 async function reportGrant(
-  { host, settings, warn }: SessionRun,
+  run: SessionRun,
   before: SessionRecord,
   record: SessionRecord,
   grant: TokenGrant,
 ): Promise<void> {
+  const { host, settings, warn } = run;
   const [earlier, granted] = [scopeWords(before.scope), scopeWords(record.scope)];
-  if (granted.length < earlier.length && granted.every((word) => earlier.includes(word)))
-    await warn(`the server reduced the scope of the session from "${earlier.join(' ')}" to "${granted.join(' ')}"`);
+  if (!isSameScope(before.scope, record.scope)) {
+    const isPart = (one: readonly string[], other: readonly string[]) => one.every((word) => other.includes(word));
+    const verb = isPart(granted, earlier) ? 'reduced' : isPart(earlier, granted) ? 'extended' : 'changed';
+    const [from, to] = [earlier, granted].map((words) => sanitizeLine(words.join(' ')));
+    await warn(`the server ${verb} the scope of the session from "${from}" to "${to}"`);
+  }
+  if (before.refreshToken !== undefined && record.refreshToken === undefined) {
+    const login = loginCommand(settings.profile, record.scope, flowOfSession(run, record.sid));
+    const valid = `the access token is valid ${describeLifetime(record.expiresAt, host.clock.now())}`;
+    await warn(
+      `the session has no refresh token any more, because the new one cannot be used; ${valid}; log in again before it expires: ${login}`,
+    );
+  }
   updateAccount(host.folders.config, settings.profileName, record, grant.info);
 }
 

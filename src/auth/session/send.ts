@@ -62,12 +62,12 @@ export async function sendRefresh(
     return { kind: 'granted', next, grant: result.grant };
   }
   const partial = recordOfResponse(found.record, result, sentAt);
-  if (partial !== undefined)
-    return {
-      kind: 'granted',
-      next: partial,
-      failure: tokenError(result, { ...errorContext, consequence: newTokenKept }),
-    };
+  if (partial !== undefined) {
+    const grant = result.kind === 'malformed' ? result.partial?.unrenewable : undefined;
+    if (grant !== undefined) return { kind: 'granted', next: partial, grant };
+    const failure = tokenError(result, { ...errorContext, consequence: newTokenKept });
+    return { kind: 'granted', next: partial, failure };
+  }
   // A malformed response with a success status may contain a grant.
   const mayBeProcessed = found.inDoubt || isSuccessStatus(raw.status);
   if (isInvalidGrant(result)) {

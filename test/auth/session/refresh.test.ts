@@ -58,6 +58,46 @@ describe('a refresh', () => {
     expect(stored()).toMatchObject({ accountUuid: 'u-1', scope: 'read write' });
   });
 
+  it.each([7, { token: 'rt-2' }, [], false, 'rt\u001b2', 'rt 2', 'r'.repeat(65_537)])(
+    'keeps the access token beside a refresh token that cannot be used, and never sends the replaced one (%#)',
+    async (refresh_token) => {
+      const { origin, seen } = await serverFor((_, response) => reply(response, 200, { ...granted, refresh_token }));
+      const { run, stored } = await sessionAt(origin, { scope: 'read' });
+      const { record } = await refreshSession(run, due);
+      expect(record.accessToken.reveal()).toBe('at-2');
+      expect(stored()).toMatchObject({ gen: 2, accountUuid: 'u-2', scope: 'read' });
+      expect(stored()).toEqual(record);
+      expect(stored()?.refreshToken).toBeUndefined();
+      expect((stored()?.expiresAt ?? 0) - (stored()?.obtainedAt ?? 0)).toBe(3600);
+      expect(run.warnings).toEqual([
+        expect.stringMatching(/no refresh token any more.* valid for 1 h .*log in again.*`cloudctl auth login`$/),
+      ]);
+      const forced = refreshSession(run, { kind: 'forced', sid: record.sid, gen: 2 });
+      await expect(forced).rejects.toMatchObject({ code: 'needs_login' });
+      expect(seen).toHaveLength(1);
+    },
+  );
+
+  it.each([
+    ['read', 'read write'],
+    ['read write', 'read'],
+    ['read', 'write'],
+    ['read', 'admin:\u001b[31m*'],
+  ])('that changes the scope from %j to %j says so', async (scope, next) => {
+    const { origin } = await serverFor((_, response) => reply(response, 200, { ...granted, scope: next }));
+    const { run, stored } = await sessionAt(origin, { scope });
+    await refreshSession(run, due);
+    expect(stored()?.scope).toBe(next);
+    expectGolden('auth', run.warnings.join('\n'));
+  });
+
+  it('says nothing of the same scope in another order', async () => {
+    const { origin } = await serverFor((_, response) => reply(response, 200, { ...granted, scope: 'write read' }));
+    const { run } = await sessionAt(origin, { scope: 'read write' });
+    await refreshSession(run, due);
+    expect(run.warnings).toEqual([]);
+  });
+
   it('lives as long as the one before where the server does not say how long', async () => {
     const { expires_in: _, ...silent } = granted;
     const { origin } = await serverFor((_request, response) => reply(response, 200, silent));

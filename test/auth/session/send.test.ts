@@ -410,6 +410,14 @@ describe('an answer whose end is damaged', () => {
     expect([stored()?.gen, stored()?.refreshToken?.reveal(), seen.length]).toEqual([2, 'rt-2', 1]);
   });
 
+  it.each(damaged)('by %s keeps at least the new access token', async (_what, cut) => {
+    const { origin, seen } = await serverFor(cut(JSON.stringify({ ...granted, refresh_token: 7 })));
+    const { run, stored } = await sessionAt(origin);
+    await refreshSession(run, due);
+    expect([stored()?.gen, stored()?.accessToken.reveal(), seen.length]).toEqual([2, 'at-2', 1]);
+    expect(stored()?.refreshToken).toBeUndefined();
+  });
+
   it.each(damaged)('by %s is lost if its text is not complete', async (_what, cut) => {
     const { origin, seen } = await serverFor(cut(text.slice(0, -1)));
     const { run, stored } = await sessionAt(origin);
