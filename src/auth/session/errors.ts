@@ -118,9 +118,13 @@ export function tokenError(failure: TokenFailure, context: ErrorContext): CliErr
   const detailOf = (reason: string): string => joinDetails(reason, earlierFailure, consequence);
   const row = rowOf(failure, operation);
   if (row.code === 'needs_login') {
-    return new CliError('needs_login', endedMessage(context.profile), {
-      detail: detailOf(row.reason),
-      hint: tokenErrorHints[row.hint](context),
+    const { isAlive, profile } = context;
+    const hint = tokenErrorHints[row.hint](context);
+    if (isAlive !== true)
+      return new CliError('needs_login', endedMessage(profile), { detail: detailOf(row.reason), hint });
+    return new CliError('needs_login', `cannot refresh the session of profile "${profile.name}": ${row.reason}`, {
+      detail: joinDetails(earlierFailure, consequence),
+      hint,
     });
   }
   const isRevocation = operation !== 'exchange' && operation !== 'refresh';
@@ -198,6 +202,8 @@ export interface ErrorContext {
   readonly earlierFailure?: string | undefined;
   /** The command that logs in after `token_params` of the profile was changed (default: `loginCommand`). */
   readonly loginCommandAfterSwitch?: string;
+  /** Whether the access token of a session whose refresh token was refused is still valid (default: false). */
+  readonly isAlive?: boolean;
   /** The consequence for the session, which is added to the detail of the error. */
   readonly consequence?: string;
 }

