@@ -134,9 +134,15 @@ async function refreshStored(
   const { refreshToken } = session;
   if (refreshToken === undefined) throw new LoginRequiredError('the session has no refresh token');
   signal.throwIfAborted();
+  let failure: TypeError | undefined;
   const send = async (keep: (next: StoredTokens) => Promise<void>): Promise<RefreshAnswer<StoredTokens>> => {
     try {
-      const next = renewed(session, await refresh(refreshToken.reveal(), signal));
+      const tokens = await refresh(refreshToken.reveal(), signal);
+      // The old refresh token may be used up, so a new one is stored in any case; the next call sends it.
+      const isPartial = !isToken(tokens.accessToken) && isToken(tokens.refreshToken);
+      const { accessToken } = isPartial ? session : tokens;
+      const next = renewed(session, isPartial ? { ...tokens, accessToken, expiresInSeconds: 0 } : tokens);
+      if (isPartial) failure = missingTokenError();
       await keep(next);
       return { kind: 'granted', next };
     } catch (error) {
@@ -147,7 +153,7 @@ async function refreshStored(
       return { kind: 'ended', ended, error: refused, mayBeProcessed: false };
     }
   };
-  return refreshOnce(
+  const next = await refreshOnce(
     {
       codec,
       journal: store.journal,
@@ -169,6 +175,8 @@ async function refreshStored(
     newest,
     nowSeconds(),
   );
+  if (failure !== undefined) throw failure;
+  return next;
 }
 
 /**
@@ -249,19 +257,27 @@ type TokenFields = Pick<StoredTokens, 'accessToken' | 'refreshToken' | 'expiresA
 
 /** Throws a TypeError without an access token. */
 function fieldsOf({ accessToken, refreshToken, expiresInSeconds }: Tokens): TokenFields {
-  if (typeof accessToken !== 'string' || accessToken === '') throw new TypeError('accessToken must be a text');
+  if (!isToken(accessToken)) throw missingTokenError();
   const lifetime = decodeLifetimeSeconds(expiresInSeconds);
   const obtainedAt = nowSeconds();
   return {
     accessToken,
-    ...(typeof refreshToken === 'string' && refreshToken !== '' ? { refreshToken: new Secret(refreshToken) } : {}),
+    ...(isToken(refreshToken) ? { refreshToken: new Secret(refreshToken) } : {}),
     ...(lifetime === undefined ? {} : { expiresAt: obtainedAt + lifetime, obtainedAt }),
   };
 }
 
-/** A response without a refresh token keeps the old one (RFC 6749 §6). */
+function isToken(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
+}
+
+function missingTokenError(): TypeError {
+  return new TypeError('accessToken must be a text');
+}
+
+/** A response without a refresh token keeps the old one; one that cannot be used has replaced it (RFC 6749 §6). */
 function renewed({ sid, gen, journalKey, refreshToken }: StoredTokens, tokens: Tokens): StoredTokens {
-  const kept = refreshToken === undefined ? {} : { refreshToken };
+  const kept = refreshToken !== undefined && (tokens.refreshToken ?? '') === '' ? { refreshToken } : {};
   return { sid, gen: gen + 1, journalKey, ...kept, ...fieldsOf(tokens) };
 }
 

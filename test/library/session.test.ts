@@ -183,6 +183,45 @@ describe('a refresh token that is not in the response', () => {
   });
 });
 
+describe('tokens of a response that cannot be used', () => {
+  const fault =
+    (tokens: object): RefreshTokens =>
+    async () =>
+      JSON.parse(JSON.stringify(tokens));
+
+  it.each([{}, { accessToken: '' }, { accessToken: null }, { accessToken: 7 }])(
+    'the new refresh token beside an access token as in %j is sent by the next call',
+    async (tokens) => {
+      const store = createMemoryTokenStore();
+      await saveTokens(store, { accessToken: 'at-1', refreshToken: 'rt-1', expiresInSeconds: 3600 });
+      const broken = withFreshToken(store, fault({ ...tokens, refreshToken: 'rt-2' }), { refusedToken: 'at-1' });
+      await expect(broken).rejects.toThrow(TypeError);
+      expect(await storedIn(store)).toMatchObject({ refreshToken: 'rt-2', generation: 2 });
+      expect(await store.journal.read()).toBeUndefined();
+      const sent: string[] = [];
+      const refresh: RefreshTokens = async (token) => {
+        sent.push(token);
+        return { accessToken: 'at-3', refreshToken: 'rt-3' };
+      };
+      expect(await withFreshToken(store, refresh)).toMatchObject({ accessToken: 'at-3' });
+      expect(sent).toEqual(['rt-2']);
+    },
+  );
+
+  it.each([7, true, {}, []])(
+    'a refresh token %j has replaced the old one, which is not sent again',
+    async (refreshToken) => {
+      const store = createMemoryTokenStore();
+      await saveTokens(store, { accessToken: 'at-1', refreshToken: 'rt-1', expiresInSeconds: 0 });
+      const refresh = fault({ accessToken: 'at-2', refreshToken, expiresInSeconds: 3600 });
+      expect(await withFreshToken(store, refresh)).toMatchObject({ accessToken: 'at-2' });
+      expect(await storedIn(store)).not.toHaveProperty('refreshToken');
+      expect(await withFreshToken(store, refresh)).toMatchObject({ accessToken: 'at-2' });
+      await expect(withFreshToken(store, refresh, { refusedToken: 'at-2' })).rejects.toBeInstanceOf(LoginRequiredError);
+    },
+  );
+});
+
 describe('a lifetime', () => {
   it.each([
     [3600, 3600],
