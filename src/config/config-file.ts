@@ -127,7 +127,7 @@ function readConfigText(folder: string): string | undefined {
   const unusable = (what: string): DamagedConfigError => new DamagedConfigError(path, '', [], undefined, what);
   let bytes: Buffer | undefined;
   try {
-    bytes = readBytesIfPresent(path, maxConfigBytes, (file) => requireUnplantedFile(folder, file));
+    bytes = readBytesIfPresent(path, maxConfigBytes, (file) => requireUnplantedFile(path, file));
   } catch (error) {
     if (error instanceof CliError) throw error;
     if (error instanceof UnusableFileError) throw unusable(error.what);

@@ -16,34 +16,41 @@ export function requireFolderOwner(folder: string): void {
   if (link === undefined || target === undefined) return;
   const owner = [link.uid, target.uid].find((uid) => uid !== user && uid !== 0);
   if (owner !== undefined) throw foreignFolderError(folder, owner);
-  if ((target.mode & 0o022) !== 0) throw writableFolderError(folder, target, user, 'the files of your sessions');
+  if ((target.mode & 0o022) !== 0) throw writableError(folder, target, user, 'the files of your sessions');
+}
+
+/** Throws `config_invalid` also when another user could replace the folder. */
+export function requireOwnFolder(folder: string): void {
+  requireFolderOwner(folder);
+  requireOwnPath(folder);
 }
 
 /**
- * Throws `config_invalid` also when another user owns a parent of the folder or a symbolic link that leads to it, or can write to
- * a parent, because that user could replace the folder between two accesses (as StrictModes of sshd checks it). The parents of a
- * missing folder are checked too.
+ * Throws `config_invalid` when another user owns the folder, a parent of it or a symbolic link that leads to it, or can write to
+ * one of them, because that user could replace what is in it between two accesses (as StrictModes of sshd checks it). The parents
+ * of a missing folder are checked too. The sticky bit and a group without other members make a folder safe.
  */
-export function requireOwnFolder(folder: string): void {
+export function requireOwnPath(folder: string): void {
   const user = process.geteuid?.();
   if (user === undefined) return;
-  requireFolderOwner(folder);
   visitPath(folder, (at, file) => {
     if (file === undefined) return 'stop';
     if (!isTrustedOwner(file.uid, user)) throw foreignFolderError(at, file.uid);
     if (canOthersReplaceEntries(file) && !isWritableByOwnGroupOnly(file, user))
-      throw writableFolderError(at, file, user, folder);
+      throw writableError(at, file, user, folder);
     return 'continue';
   });
 }
 
 /**
- * Throws `config_invalid` when another user can have put the open file into the folder: the file belongs to another user, and the
- * folder or one of its parents can be replaced.
+ * Throws `config_invalid` when another user can have written the open file, or put it into its folder: its mode lets others write,
+ * or it belongs to another user, and the folder or one of its parents can be replaced.
  */
-export function requireUnplantedFile(folder: string, { uid }: Stats): void {
+export function requireUnplantedFile(path: string, file: Stats): void {
   const user = process.geteuid?.();
-  if (user !== undefined && !isTrustedOwner(uid, user)) requireOwnFolder(folder);
+  if (user === undefined) return;
+  if (!isTrustedOwner(file.uid, user)) requireOwnFolder(dirname(path));
+  if ((file.mode & 0o022) !== 0) throw writableError(path, file, user, 'the settings');
 }
 
 /**
@@ -68,14 +75,19 @@ function foreignFolderError(folder: string, owner: number): CliError {
   });
 }
 
-function writableFolderError(folder: string, { uid, mode }: Stats, user: number, endangered: string): CliError {
-  const canChange = uid === user || user === 0;
-  return new CliError('config_invalid', `other users can write to the folder ${folder}`, {
-    detail: `the mode of the folder is 0${(mode & 0o7777).toString(8)}, so other users could replace ${endangered}`,
+function writableError(path: string, file: Stats, user: number, endangered: string): CliError {
+  const canChange = file.uid === user || user === 0;
+  const kind = file.isDirectory() ? 'folder' : 'file';
+  return new CliError('config_invalid', `other users can write to the ${kind} ${path}`, {
+    detail: `the mode of the ${kind} is 0${(file.mode & 0o7777).toString(8)}, so other users could replace ${endangered}`,
     hint: canChange
-      ? `check the files in the folder, then run \`chmod go-w ${quoteShellArg(folder)}\``
+      ? checkFirst(kind === 'folder' ? 'files in the folder' : 'file', `chmod go-w ${quoteShellArg(path)}`)
       : 'set CLOUDCTL_CONFIG_DIR and CLOUDCTL_STATE_DIR to folders that only you can write to',
   });
+}
+
+function checkFirst(what: string, command: string): string {
+  return `check the ${what}, then run \`${command}\``;
 }
 
 /**
@@ -89,7 +101,7 @@ export function requireFileOfUser(path: string): void {
   const refuse = (why: string, command?: string): never => {
     throw new CliError('config_invalid', `cannot run a command from ${path}: ${why}`, {
       detail: 'somebody else could have written the command',
-      hint: command === undefined ? undefined : `check the file, then run \`${command}\``,
+      hint: command === undefined ? undefined : checkFirst('file', command),
     });
   };
   const isWhole = visitPath(path, (at, file) => {

@@ -1,4 +1,4 @@
-import { chmodSync, chownSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, chownSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import {
@@ -8,6 +8,8 @@ import {
   writeCurrentProfile,
   writeProfile,
 } from '../../src/config/config-file.ts';
+import { thrownText } from '../fixtures/error-text.ts';
+import { expectGolden } from '../fixtures/golden.ts';
 import { testHost } from '../fixtures/host.ts';
 
 function written(folder: string): unknown {
@@ -93,6 +95,29 @@ describe('config.json', () => {
       }),
     );
   });
+
+  it.skipIf(process.platform === 'win32').each([0o666, 0o664, 0o620, 0o602, 0o777])(
+    'that others can write to (%o) is refused, also where a link leads to it, until its mode is changed',
+    (mode) => {
+      const host = testHost();
+      host.writeConfig({ current: 'work' });
+      const { config: folder } = host.folders;
+      const path = configPath(folder);
+      const refusal = { code: 'config_invalid', exitCode: 2, hint: expect.stringContaining(`\`chmod go-w ${path}\``) };
+      chmodSync(path, mode);
+      expect(() => readConfigFile(folder)).toThrow(expect.objectContaining(refusal));
+      if (mode === 0o666)
+        expectGolden(
+          'config',
+          thrownText(() => readConfigFile(folder)),
+        );
+      renameSync(path, `${path}.elsewhere`);
+      symlinkSync(`${path}.elsewhere`, path);
+      expect(() => readConfigFile(folder)).toThrow(expect.objectContaining(refusal));
+      chmodSync(path, mode & ~0o022);
+      expect(readConfigFile(folder).current).toBe('work');
+    },
+  );
 
   it.skipIf(process.geteuid?.() !== 0)('of another user is read only where nobody can have put it there', () => {
     const { folders } = testHost();

@@ -730,14 +730,7 @@ const commands: readonly HintCase[] = [
       'CLOUDCTL_CONFIG_DIR="$HOME/config" CLOUDCTL_STATE_DIR="$HOME/state" cloudctl auth token --profile broker',
     ]),
   },
-  {
-    name: 'others can write the file of token_command',
-    line: list,
-    given: async (world) => {
-      program(['echo', (await tokenFor(world.sandbox)).access_token])(world);
-      chmodSync(configFile(world), 0o666);
-    },
-  },
+  { name: 'others can write to config.json', line: list, given: (world) => chmodSync(configFile(world), 0o666) },
 ];
 
 hintCases('settings', [...cases, ...services, ...findings, ...commands]);
