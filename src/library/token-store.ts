@@ -7,6 +7,7 @@ import { acquireFileLock, type HeldFileLock } from '../platform/file-lock.ts';
 import { ensureFolder, removeFileDurably } from '../platform/files.ts';
 import { createHelperKeychain } from '../platform/helper-keychain.ts';
 import type { KeychainUnavailable } from '../platform/host.ts';
+import { requireOwnPath } from '../platform/own-folder.ts';
 import { readSecretFile, writeSecretFile } from '../platform/secret-file.ts';
 
 /**
@@ -62,7 +63,7 @@ export class TokenStoreError extends Error {
   override readonly name = 'TokenStoreError';
   /**
    * `busy`: another process holds the lock; `locked`, `missing`, `unresponsive` and `failed`: states of the keychain;
-   * `too_long`: the tokens do not fit into an item of the keychain.
+   * `failed` also: other users can write to the folder; `too_long`: the tokens do not fit into an item of the keychain.
    */
   readonly code: 'busy' | 'locked' | 'missing' | 'unresponsive' | 'failed' | 'too_long';
 
@@ -107,12 +108,16 @@ export function createMemoryTokenStore(): TokenStore {
 
 /**
  * Keeps the session in a file of mode 0600. A file that is a symbolic link, belongs to another user or can be read by others is
- * refused. The lock and the journal are files beside it (`PATH.lock`, `PATH.journal`).
+ * refused, and so is a folder in which others can replace it. The lock and the journal are files beside it (`PATH.lock`,
+ * `PATH.journal`).
  */
 export function createFileTokenStore(path: string): TokenStore {
   return {
     withLock: (work) => withFileLock(`${path}.lock`, work),
-    read: async () => readSecretFile(path)?.trimEnd(),
+    read: async () => {
+      requireOwn(dirname(path));
+      return readSecretFile(path)?.trimEnd();
+    },
     write: async (text) => writeSecretFile(path, `${text}\n`),
     remove: async () => removeFileDurably(path),
     journal: createFileJournal(`${path}.journal`),
@@ -193,7 +198,17 @@ function keychainError({ why, reason }: KeychainUnavailable): TokenStoreError {
   return new TokenStoreError(why === 'hung' ? 'unresponsive' : why, `could not use the keychain: ${reason}`);
 }
 
+function requireOwn(folder: string): void {
+  try {
+    requireOwnPath(folder);
+  } catch (error) {
+    if (error instanceof CliError) throw new TokenStoreError('failed', error.message, error);
+    throw error;
+  }
+}
+
 async function withFileLock<T>(path: string, work: (lock: HeldFileLock) => Promise<T>): Promise<T> {
+  requireOwn(dirname(path));
   ensureFolder(dirname(path));
   const random = (bytes: number) => crypto.getRandomValues(new Uint8Array(bytes));
   const lock = await acquireFileLock(path, { waitMs: lockWaitMs, clock: systemClock, random }).catch(

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -120,6 +120,33 @@ describe.each(stores)('a grant that the %s store cannot take', (_, createStore) 
     expect(await store.journal.read()).toBeUndefined();
   });
 });
+
+it.skipIf(process.platform === 'win32').each([0o777, 0o757, 0o722])(
+  'a folder that others can write to (%o) is refused before anything is read or sent; the sticky bit makes it safe',
+  async (mode) => {
+    const shared = join(folder(), 'shared');
+    mkdirSync(join(shared, 'own'), { recursive: true });
+    const sent: string[] = [];
+    const refresh: RefreshTokens = async (token) => {
+      sent.push(token);
+      return { accessToken: 'at-2', refreshToken: 'rt-2', expiresInSeconds: 3600 };
+    };
+    for (const path of [join(shared, 'session.json'), join(shared, 'own', 'session.json')]) {
+      const store = createFileTokenStore(path);
+      await saveTokens(store, { accessToken: 'at-1', refreshToken: 'rt-1', expiresInSeconds: 3600 });
+      chmodSync(shared, mode);
+      for (const options of [{}, { refusedToken: 'at-1' }])
+        await expect(withFreshToken(store, refresh, options)).rejects.toMatchObject({
+          name: 'TokenStoreError',
+          code: 'failed',
+        });
+      await expect(saveTokens(store, { accessToken: 'at-1' })).rejects.toMatchObject({ code: 'failed' });
+      expect(sent).toEqual([]);
+      chmodSync(shared, mode | 0o1000);
+      expect(await withFreshToken(store, refresh)).toMatchObject({ accessToken: 'at-1' });
+    }
+  },
+);
 
 it.skipIf(process.platform === 'win32').each([
   ['a FIFO', (path: string) => void execFileSync('mkfifo', ['-m', '600', path])],
