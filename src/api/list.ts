@@ -57,6 +57,24 @@ export interface ListOptions<T> {
 function maxEmptyPages(size: number): number {
   return Math.max(10, Math.ceil(200 / size));
 }
+/** No service has a list of more pages: a batch of a million droplets has 5,000. */
+export const maxPages = 10_000;
+
+/**
+ * Throws `incomplete_list` when the pages go on for longer than those of any list, because they would never end.
+ * @param most the highest total that one of the pages told
+ */
+export function requireEnd(path: string, pages: number, items: number, most?: number): void {
+  if (pages >= maxPages) throw incompleteListError(path, items, undefined, `there are more than ${maxPages} pages`);
+  // Others may have deleted what the first pages had, and created as much; a thousand more is nobody's doing.
+  if (most !== undefined && items > 2 * most + 1000)
+    throw incompleteListError(path, items, undefined, 'the pages do not end, and have more items than meta.total');
+}
+
+function higher(one: number | undefined, other: number | undefined): number | undefined {
+  return one === undefined || other === undefined ? (one ?? other) : Math.max(one, other);
+}
+
 /** The maximum number of passes over a list that changes while it is read. */
 const maxPasses = 9;
 /** The number of turns of the event loop until the connection pool sends a request, because it first checks a reused connection. */
@@ -96,6 +114,8 @@ interface Demand {
   /** The server's time at which this pass began: items created since then count as created during the pass. */
   since?: number | undefined;
   total?: number | undefined;
+  /** The highest total of all pages. */
+  most?: number | undefined;
 }
 
 /** The first pass uses the requested page size; later passes have other page boundaries. */
@@ -136,6 +156,7 @@ async function* readOnePass<T>(
   for (let empty = 0; requested !== undefined; ) {
     const { items, next, total, date }: ListPage<T> = await requested;
     demand.total = total;
+    demand.most = higher(demand.most, total);
     demand.since ??= (date ?? Number.POSITIVE_INFINITY) - clockToleranceMs;
     const before = completeness.itemCountInPass;
     completeness.beginPage(total);
@@ -146,6 +167,7 @@ async function* readOnePass<T>(
     const fail = (why: string): CliError => incompleteListError(list.path, completeness.itemCount, total, why);
     if (next !== undefined && visited.has(next)) throw fail(`the page ${next} was returned twice`);
     if (next !== undefined) visited.add(next);
+    if (next !== undefined) requireEnd(list.path, visited.size, completeness.itemCountInPass, demand.most);
     requested = next === undefined || !isMoreWanted ? undefined : readPage(reader, list, next);
     if (requested !== undefined) {
       // The caller may stop before this page. Without a handler, its failure would then end the program.
@@ -316,6 +338,7 @@ export async function paginate(
   const items: unknown[] = [];
   const visited = new Set<string>();
   let [least, isFromStart, idle, before]: [number, boolean, number, string | undefined] = [0, false, 0, undefined];
+  let most: number | undefined;
   for (let next: string | undefined = path; next !== undefined; ) {
     const isFirst = visited.size === 0;
     if (visited.has(next))
@@ -342,6 +365,8 @@ export async function paginate(
     idle = list.length === 0 || text === before ? idle + 1 : 0;
     before = text;
     next = nextPagePath(api.baseOrigin, page.links, next);
+    most = higher(most, total);
+    if (next !== undefined) requireEnd(path, visited.size, items.length, most);
     if (idle === maxUnchangedPages && next !== undefined)
       throw incompleteListError(path, items.length, total, `${maxUnchangedPages} consecutive pages have no new items`);
   }

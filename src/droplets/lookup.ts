@@ -1,5 +1,5 @@
 import { type Droplet, dropletPageSize, hasTag, readDropletPage } from '../api/droplets.ts';
-import type { ListPage } from '../api/list.ts';
+import { type ListPage, requireEnd } from '../api/list.ts';
 import { type Lane, readerOf } from './lane.ts';
 
 interface Query {
@@ -224,6 +224,7 @@ export function createScan(lane: Lane, tag: string | undefined): Scan {
 export async function* readPages(lane: Lane, path: string, signal: AbortSignal): AsyncGenerator<ListPage<Droplet>> {
   const reader = readerOf(lane, signal);
   const visited = new Set<string>();
+  let items = 0;
   let at: string | undefined = `${path}${path.includes('?') ? '&' : '?'}page=1&per_page=${dropletPageSize}`;
   // Reading ends at a link to a page that was already read, because otherwise it would never end.
   while (at !== undefined && !visited.has(at)) {
@@ -231,5 +232,7 @@ export async function* readPages(lane: Lane, path: string, signal: AbortSignal):
     const page: ListPage<Droplet> = await readDropletPage(reader, at);
     yield page;
     at = page.next;
+    items += page.items.length;
+    if (at !== undefined) requireEnd(path, visited.size, items);
   }
 }

@@ -6,7 +6,7 @@ import {
   readDropletPage,
   readPublicDropletAddress,
 } from '../api/droplets.ts';
-import { ifFound, type ListPage } from '../api/list.ts';
+import { ifFound, type ListPage, maxPages } from '../api/list.ts';
 import { CliError } from '../base/errors.ts';
 import { type JsonRecord, readStringField } from '../base/json.ts';
 import { formatDuration } from '../base/text.ts';
@@ -297,6 +297,7 @@ export function createPoller(lane: Lane, tag: string | undefined): Poller {
       const readLinked = async (first: string): Promise<boolean> => {
         const visited = new Set<string>();
         for (let at: string | undefined = first; at !== undefined && unseen.size > 0 && !visited.has(at); ) {
+          if (visited.size === maxPages) return false;
           visited.add(at);
           at = (await readPage(at)).next;
         }
@@ -336,10 +337,12 @@ export function createPoller(lane: Lane, tag: string | undefined): Poller {
   };
 }
 
-/** Returns undefined when the link to the next page has no page number, or the server does not return the total. */
+/** Returns undefined when the link to the next page has no page number, or the server returns no total, or one of no list. */
 function numberOfPages({ next, total, items }: ListPage<Droplet>): number | undefined {
   const number = new URL(next ?? '', 'http://localhost').searchParams.get('page');
-  return number !== '2' || total === undefined || items.length === 0 ? undefined : Math.ceil(total / items.length);
+  if (number !== '2' || total === undefined || items.length === 0) return undefined;
+  const pages = Math.ceil(total / items.length);
+  return pages > maxPages ? undefined : pages;
 }
 
 /** Generates the whole numbers from `first` to `last`, ascending or descending. */

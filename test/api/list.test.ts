@@ -233,6 +233,39 @@ it.each([
   expect(readListTotal({ meta })).toBe(total);
 });
 
+describe('pages that never end', () => {
+  const endless = (total: (at: number) => number | undefined, size = 1) =>
+    apiBy((path) => {
+      const at = Number(new URL(path, origin).searchParams.get('page'));
+      const things = Array.from({ length: size }, (_, place) => at * size + place);
+      return page(things, total(at), `/v2/things?page=${at + 1}&per_page=2`);
+    });
+
+  it.each([
+    ['without a total', () => undefined, 10_000],
+    ['with a total that grows', (at: number) => at + 1, 10_000],
+    ['with a total that no list has', () => 1e15, 10_000],
+    ['with a total that they soon exceed', () => 2, 1_100],
+  ])('%s are an error', async (_what, total, most) => {
+    const api = endless(total);
+    await expect(ids(listThings(api))).rejects.toMatchObject({ code: 'incomplete_list', exitCode: 1 });
+    expect(api.requestedPaths.length).toBeLessThanOrEqual(most);
+    const paged = pagedApi((at) => ({ things: [at], links: nextLink(true, at), meta: { total: total(at) } }));
+    await expect(read(paged)).rejects.toMatchObject({ code: 'incomplete_list' });
+    expect(paged.asked.length).toBeLessThanOrEqual(most);
+  });
+
+  it('are told apart from a long list that others change', async () => {
+    const left = (at: number) => Math.max(0, 40_000 - at * 400);
+    const api = pagedApi((at) => ({
+      things: Array.from({ length: 200 }, (_, place) => at * 200 + place),
+      links: nextLink(at < 100, at),
+      meta: { total: left(at) },
+    }));
+    expect(await read(api)).toHaveLength(20_000);
+  });
+});
+
 describe('the link to the next page', () => {
   it.each([
     [{ pages: { next: `${origin}/v2/things?page=2` } }, '/v2/things?page=2'],

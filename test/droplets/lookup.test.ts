@@ -313,6 +313,24 @@ describe('droplet by name finder', () => {
     else expect((await found).droplets.get('a')).toMatchObject([{ id: '1' }]);
     expect(api.read).toHaveLength(isRead ? broken + 1 : 3);
   });
+
+  it('a list whose pages never end is an error of the lookup', async () => {
+    const api = apiOf(
+      () => batchResponse(500),
+      ({ path }) => {
+        const page = Number(new URL(path, 'https://api.example').searchParams.get('page'));
+        const links = { pages: { next: `/v2/droplets?page=${page + 1}` } };
+        return batchResponse(200, {
+          droplets: [{ id: String(page), name: `n-${page}` }],
+          links,
+          meta: { total: 1e15 },
+        });
+      },
+    );
+    const found = lookupsOver(api).find({ names: ['a'], has: () => true }, new AbortController().signal);
+    await expect(found).rejects.toMatchObject({ code: 'incomplete_list' });
+    expect(api.read).toHaveLength(10_001);
+  });
 });
 
 describe('shared droplet scan', () => {

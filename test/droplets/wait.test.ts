@@ -304,6 +304,34 @@ describe('batch droplet reader', () => {
       expect(await poll(awaited)).toMatchObject({ seen: awaited, missing: [], requests: 8 });
     });
 
+    it.each([
+      ['without a total', {}],
+      ['with a total of no list', { meta: { total: 1e15 } }],
+    ])('reads the droplets by id when the pages never end, %s', async (_case, more) => {
+      const poll = async (): Promise<readonly string[]> => {
+        const api = apiOf(
+          () => batchResponse(500),
+          ({ path }) => {
+            const { pathname, searchParams } = new URL(path, 'https://api.example');
+            const id = /\/(\d+)$/.exec(pathname)?.[1];
+            if (id !== undefined)
+              return batchResponse(200, { droplet: { id: Number(id), name: 'n', status: 'active' } });
+            const page = Number(searchParams.get('page'));
+            const links = { pages: { next: `/v2/droplets?page=${page + 1}` } };
+            return batchResponse(200, { droplets: [{ id: page + 1000, name: 'x', status: 'new' }], links, ...more });
+          },
+        );
+        const onPause = async (): Promise<void> => {};
+        const loginHints = workLoginHints;
+        const lane = createLane({ api, loginHints, clock: instantClock(), maxPause: 900_000, onPause });
+        const seen: string[] = [];
+        await createPoller(lane, undefined).poll(['1', '2', '3'], (id) => seen.push(id), new AbortController().signal);
+        expect(api.read.length).toBeLessThan(10_010);
+        return seen;
+      };
+      expect(await poll()).toEqual(['1', '2', '3']);
+    });
+
     it('reports droplets that a whole list lacks, even if they exist', async () => {
       const { poll } = pollerOf({ ids: from(1, 3), unlisted: [4, 5] });
       expect(await poll([1, 2, 4, 5])).toEqual({ seen: [1, 2], missing: [4, 5], requests: 1 });
