@@ -7,7 +7,6 @@ import {
   fstatSync,
   lstatSync,
   openSync,
-  readFileSync,
   realpathSync,
   renameSync,
   rmSync,
@@ -22,7 +21,7 @@ import { storageError } from '../base/storage-error.ts';
 import { showInvisible } from '../base/text.ts';
 import { quoteShellArg } from '../cli/shell-quote.ts';
 import { type HeldFileLock, tryAcquireFileLock } from '../platform/file-lock.ts';
-import { createFileWithReservedSpace, formatMoveCommand } from '../platform/files.ts';
+import { createFileWithReservedSpace, formatMoveCommand, readBytesIfPresent } from '../platform/files.ts';
 import type { Clock, HostSystem } from '../platform/host.ts';
 import { type Batch, decodeEvent, encodeEvent, type NewEvent, stamp } from './events.ts';
 import { type BatchState, createState } from './state.ts';
@@ -163,19 +162,36 @@ export async function openLedger(named: string, machine: Machine): Promise<Ledge
 }
 
 function requireReadable(path: string): void {
-  const hint = 'use the path that the command printed on stderr when it started the batch';
-  if (!existsSync(path)) throw usageError(`the ledger does not exist: ${showInvisible(path)}`, hint);
+  if (!existsSync(path)) throw missingLedgerError(path);
   try {
-    // Reading a pipe would block until another process writes to it.
     if (!statSync(path).isFile()) throw new Error('the path is not a file');
     accessSync(path, constants.R_OK);
   } catch (error) {
-    throw usageError(
-      `could not read the ledger: ${error instanceof Error ? error.message : String(error)}`,
-      hint,
-      path,
-    );
+    throw unreadableLedgerError(path, error);
   }
+}
+
+/** A batch of a million droplets has a ledger of hundreds of megabytes. Reading a pipe in its place would never end. */
+function readBytes(path: string): Buffer {
+  let bytes: Buffer | undefined;
+  try {
+    bytes = readBytesIfPresent(path, Number.POSITIVE_INFINITY);
+  } catch (error) {
+    throw unreadableLedgerError(path, error);
+  }
+  if (bytes === undefined) throw missingLedgerError(path);
+  return bytes;
+}
+
+const printedPathHint = 'use the path that the command printed on stderr when it started the batch';
+
+function missingLedgerError(path: string): CliError {
+  return usageError(`the ledger does not exist: ${showInvisible(path)}`, printedPathHint);
+}
+
+function unreadableLedgerError(path: string, error: unknown): CliError {
+  const reason = error instanceof Error ? error.message : String(error);
+  return usageError(`could not read the ledger: ${reason}`, printedPathHint, path);
 }
 
 function openedLedger(path: string, lock: HeldFileLock, state: BatchState, { clock }: Machine): Ledger {
@@ -227,7 +243,7 @@ interface LedgerContent {
 
 /** Reads a ledger without acquiring its lock. Throws `config_invalid` for a file that is not a ledger. */
 export function readLedger(path: string): LedgerContent {
-  const bytes = readFileSync(path);
+  const bytes = readBytes(path);
   const end = bytes.lastIndexOf(0x0a) + 1;
   let state: BatchState | undefined;
   let number = 0;
@@ -377,8 +393,7 @@ export function openFile(path: string): LedgerFile {
 export function isResumable(path: string): boolean {
   if (!existsSync(path)) return false;
   try {
-    if (!statSync(path).isFile()) return true;
-    const text = readFileSync(path, 'utf8');
+    const text = readBytes(path).toString('utf8');
     return text.includes('\n') || !(text === '' || text.startsWith('{"event":"batch"'));
   } catch {
     return true;

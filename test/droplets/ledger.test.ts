@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import {
   appendFileSync,
   existsSync,
@@ -17,6 +18,7 @@ import { describe, expect, it } from 'vitest';
 import { decodeEvent, encodeEvent, type LedgerEvent } from '../../src/droplets/events.ts';
 import {
   createLedgerAt,
+  isResumable,
   lockPathOf,
   openFile,
   openLedger,
@@ -425,6 +427,18 @@ describe('read batch ledger', () => {
     writeFileSync(path, 'text\n', { flag: 'a' });
     expect(tryReadState(path)).toBeUndefined();
     expect(() => readLedger(path)).toThrow(expect.objectContaining({ code: 'config_invalid', detail: `${path}:2` }));
+  });
+
+  it.skipIf(process.platform === 'win32')('a pipe in its place is an error that waits for nobody', async () => {
+    const path = testLedgerPath();
+    ensureFolder(dirname(path));
+    execFileSync('mkfifo', [path]);
+    expect(tryReadState(path)).toBeUndefined();
+    expect(isResumable(path)).toBe(true);
+    const refusal = expect.objectContaining({ code: 'usage', message: expect.stringContaining('named pipe') });
+    expect(() => readLedger(path)).toThrow(refusal);
+    await expect(openLedger(path, testMachine)).rejects.toMatchObject({ code: 'usage' });
+    expect(existsSync(lockPathOf(path))).toBe(false);
   });
 
   it('a deleted droplet is missing again, but its id stays known', async () => {

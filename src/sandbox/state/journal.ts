@@ -1,5 +1,5 @@
 import { closeSync, fsyncSync, openSync, readFileSync, statSync } from 'node:fs';
-import { type FileHandle, open, rename } from 'node:fs/promises';
+import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
 /** What a journal contains: text lines, each of which was synced to the disk before anybody was told about it. */
@@ -45,7 +45,9 @@ export class Journal {
   async rewrite(lines: Iterable<string>): Promise<void> {
     const text = `${[...lines].join('\n')}\n`;
     const temporary = join(dirname(this.#path), temporaryJournalName(this.#path));
-    const file = await open(temporary, 'w', 0o600);
+    // What is in this place is left over, or a pipe whose opening would never end.
+    await rm(temporary, { force: true });
+    const file = await open(temporary, 'wx', 0o600);
     const old = this.#file;
     this.#file = file;
     await old?.close();

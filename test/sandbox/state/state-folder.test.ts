@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { temporaryJournalName } from '../../../src/sandbox/state/journal.ts';
 import { openStateFolder } from '../../../src/sandbox/state/state-folder.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { makeFolder, openWorld } from './state-folders.ts';
@@ -94,4 +95,14 @@ it('a pipe in the place of the journal is an error and does not wait for a write
   rmSync(journal);
   execFileSync('mkfifo', [journal]);
   expect(() => openStateFolder(folder)).toThrow(journal);
+});
+
+it('a pipe in the place of the next journal is replaced and does not wait for a reader', async () => {
+  const folder = makeFolder();
+  const { journal, close } = await openWorld(folder);
+  await close();
+  execFileSync('mkfifo', [join(folder, temporaryJournalName(journal))]);
+  const again = await openWorld(folder);
+  await again.close();
+  expect(statSync(journal).isFile()).toBe(true);
 });
