@@ -55,9 +55,9 @@ export function openCommand(
   let givenUp: { readonly at: number; readonly error: CliError } | undefined;
 
   const run = async (signal: AbortSignal): Promise<PrintedToken> => {
-    const env = environmentOf(host, settings);
+    const given = variablesFor(host, settings);
     requireTrustedCommand(host, settings);
-    const printed = await runPrintingProgram(words, { env, signal, limit, maxOutputBytes });
+    const printed = await runPrintingProgram(words, { env: host.env, given, signal, limit, maxOutputBytes });
     const decoded = printed.failure === undefined ? decodeOutput(printed.stdout) : printed.failure;
     if (typeof decoded !== 'string') return decoded;
     throw new CliError('token_command_failed', `could not get an access token from ${program}: ${decoded}`, {
@@ -163,8 +163,8 @@ function requireTrustedCommand(
 const nestingVariable = '_CLOUDCTL_TOKEN_COMMAND';
 const maxNesting = 3;
 
-/** The environment of the program: no setting or secret of this program, and the profiles that it must not use again. */
-function environmentOf({ env, folders }: CommandHost, { profile }: ResolvedProfileSettings): ProcessEnvironment {
+/** What the program gets beside the environment of every child: the profiles that it must not use again, and no folder of ours. */
+function variablesFor({ env, folders }: CommandHost, { profile }: ResolvedProfileSettings): ProcessEnvironment {
   const json = tryParseJson(env[nestingVariable] ?? '');
   const outer: readonly unknown[] = json.ok && Array.isArray(json.value) ? json.value : [];
   // One file has many paths.
@@ -174,8 +174,8 @@ function environmentOf({ env, folders }: CommandHost, { profile }: ResolvedProfi
       detail: 'the program of the profile has called cloudctl with the same profile',
       hint: 'let the program use another profile: `cloudctl auth token --profile NAME`',
     });
-  const kept = Object.entries(env).filter(([name]) => !/^(CLOUDCTL_.*|PGPASSWORD|REDISCLI_AUTH)$/i.test(name));
-  return { ...Object.fromEntries(kept), [nestingVariable]: JSON.stringify([...outer, own]) };
+  const nesting = JSON.stringify([...outer, own]);
+  return { CLOUDCTL_CONFIG_DIR: undefined, CLOUDCTL_STATE_DIR: undefined, [nestingVariable]: nesting };
 }
 
 function realPath(path: string): string {

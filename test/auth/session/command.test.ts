@@ -204,6 +204,7 @@ describe('the environment of the program', () => {
   it('has no setting or secret of this program, and no password of a database', async () => {
     const env = {
       CLOUDCTL_CLIENT_SECRET: 's',
+      CLOUDCTL_CONFIG_DIR: '/s',
       CLOUDCTL_STATE_DIR: '/s',
       cloudctl_lower: 's',
       PGPASSWORD: 's',
