@@ -1,6 +1,6 @@
 import { CliError } from '../../base/errors.ts';
 import { sanitizeLine } from '../../base/sanitize.ts';
-import { storageError } from '../../base/storage-error.ts';
+import { isDiskFull, storageError } from '../../base/storage-error.ts';
 import { deferSignals } from '../../platform/defer-signals.ts';
 import { fileErrorCode } from '../../platform/files.ts';
 import { formatAccessCommand } from '../../platform/own-folder.ts';
@@ -175,7 +175,7 @@ async function refreshFound(
   let failure: CliError | undefined;
   const steps: RefreshSteps<SessionRecord> = {
     codec: recordCodec,
-    journal: withSpaceErrors(
+    journal: withStorageErrors(
       store.journal(found.record.sid, (stage) => reached(run, stage === 'written' ? 'K7-written' : 'K8-sealed')),
     ),
     random: host.random,
@@ -213,29 +213,32 @@ async function refreshFound(
 /** Nothing is sent while the response could not be stored. */
 function requireWritable({ store }: SessionRun): void {
   const failure = store.checkWritable();
-  if (failure !== undefined) throw noSpaceError(failure.cause);
+  if (failure !== undefined) throw unstorableError(failure.cause);
 }
 
 /** The errors of a journal that cannot be begun, before the request is sent. */
-function withSpaceErrors(journal: Journal): Journal {
+function withStorageErrors(journal: Journal): Journal {
   const begin = async (head: Uint8Array, room: number, attempt = 1): Promise<GrantWriter> => {
     try {
       return await journal.begin(head, room);
     } catch (error) {
       // Another process has removed this file as obsolete, on a file system that does not share locks.
       if (fileErrorCode(error) === 'ENOENT' && attempt < 10) return begin(head, room, attempt + 1);
-      throw noSpaceError(error);
+      throw unstorableError(error);
     }
   };
   const read = (): Promise<Uint8Array | undefined> =>
     journal.read().catch((error: unknown) => {
-      throw noSpaceError(error);
+      throw unstorableError(error);
     });
   return { ...journal, read, begin };
 }
 
-function noSpaceError(error: unknown): CliError {
-  const message = 'could not refresh the session: no disk space could be reserved for the response';
+function unstorableError(error: unknown): CliError {
+  const lack = isDiskFull(error)
+    ? 'no disk space could be reserved for the response'
+    : 'the response could not be stored';
+  const message = `could not refresh the session: ${lack}`;
   const reason = error instanceof Error ? error.message : String(error);
   const detail = `${reason}; nothing was sent, and the session was kept`;
   if (error instanceof InsecureFileError)

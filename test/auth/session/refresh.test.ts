@@ -1,10 +1,11 @@
+import { execFileSync } from 'node:child_process';
 import fs, { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Failpoint } from '../../../src/auth/session/failpoints.ts';
 import { beginEntry, findNewest } from '../../../src/auth/session/journal.ts';
 import { logOut } from '../../../src/auth/session/logout.ts';
-import { listJournals, profilePaths } from '../../../src/auth/session/paths.ts';
+import { journalPath, listJournals, profilePaths } from '../../../src/auth/session/paths.ts';
 import { storedProvider } from '../../../src/auth/session/provider.ts';
 import { decodeRecord, encodeRecord, recordCodec, type SessionRecord } from '../../../src/auth/session/record.ts';
 import { refreshSession, writeIfCurrent } from '../../../src/auth/session/refresh.ts';
@@ -297,6 +298,20 @@ describe('the commit of a refresh', () => {
       expect(stored()?.gen).toBe(2);
     },
   );
+
+  it.skipIf(process.platform === 'win32').each([
+    ['a folder', (path: string) => mkdirSync(path)],
+    ['a named pipe', (path: string) => execFileSync('mkfifo', ['-m', '600', path])],
+  ])('that finds %s in place of its journal does not speak of disk space', async (_what, create) => {
+    const { origin, seen } = await serverFor(grantsTokens);
+    const { run, record, place, stored } = await sessionAt(origin);
+    create(journalPath(place, record.sid));
+    const error = await refreshSession(run, { kind: 'forced', sid: record.sid, gen: 1 }).catch(
+      (thrown: unknown) => thrown,
+    );
+    expectGolden('auth', errorText(error).replaceAll(record.sid, 'SID'));
+    expect([seen.length, stored()?.gen]).toEqual([0, 1]);
+  });
 
   it('is made also by a session whose key was shortened', async () => {
     const { origin } = await serverFor(grantsTokens);
