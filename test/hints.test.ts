@@ -26,10 +26,12 @@ const notFollowed: Readonly<Record<string, Readonly<Record<string, readonly stri
         'run the same command again to remove the remaining objects',
       ],
       'commands/db/sequences.ts': ['skip a database with `--ignore-dbs`, or run the command again'],
-      'commands/db/status.ts': [
-        'check the source with `cloudctl db preflight`, then start the migration again with `cloudctl db migrate`',
-        'follow the other migration with `cloudctl db status … --watch`',
+      'commands/db/stop.ts': [
+        'wait a minute, and run the same command again',
+        'wait a minute, and run the same command again; if they are still there, run on the source: …',
+        'wait for the end with `…`: it sends the stop again, which changes nothing',
       ],
+      'commands/db/status.ts': ['follow the other migration with `cloudctl db status … --watch`'],
       'db/source/unreachable-source-hint.ts': [
         'find the cause with `…`',
         'the source does not support SSL: add `--disable-ssl`, or enable SSL on the source',
@@ -191,15 +193,13 @@ const notFollowed: Readonly<Record<string, Readonly<Record<string, readonly stri
       'db/watch/resolve-unconfirmed-migration-request.ts': [
         'with a session of that account, run `cloudctl db status …`',
       ],
+      'db/watch/service-failures.ts': ['…; then …start again with `…`'],
       'db/watch/service-migration-status.ts': ['run `cloudctl db status …` for the state of each database'],
       'db/watch/start-and-record-migration.ts': [
         'set CLOUDCTL_STATE_DIR to a folder that you can write to',
         'show the migration of the other process with …',
       ],
-      'db/watch/watch-migration.ts': [
-        'run `cloudctl db status …`; start again with `cloudctl db migrate` when the cause is gone',
-        'watch again with `…`; see what is left to do before the cut-over with `…`',
-      ],
+      'db/watch/watch-migration.ts': ['watch again with `…`; see what is left to do before the cut-over with `…`'],
     },
   'needs a person who answers, declines or interrupts at a terminal': {
     'auth/session/login.ts': ['see …', 'start again with …'],

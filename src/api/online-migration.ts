@@ -1,6 +1,6 @@
 import { CliError } from '../base/errors.ts';
 import { isLosslessNumberObject } from '../base/exact.ts';
-import { isJsonRecord, type JsonRecord, tryParseExactJson } from '../base/json.ts';
+import { isJsonRecord, type JsonRecord, readStringField, tryParseExactJson } from '../base/json.ts';
 import { redactSecrets } from '../base/redact.ts';
 import { sanitizeLine } from '../base/sanitize.ts';
 import type { Secret } from '../base/secret.ts';
@@ -115,6 +115,94 @@ export function isEndedMigrationStatus(status: string | undefined): boolean {
 /** Whether a migration with this status ended with an error. */
 export function isFailedMigrationStatus(status: string | undefined): boolean {
   return /^(error(ed)?|failed)$/i.test(status ?? '');
+}
+
+/** One database of a migration, as the service reports it; every member may be absent. */
+export interface MigratedDatabase {
+  readonly name: string;
+  /** Such as `copying`; undefined when the service does not send it. */
+  readonly phase: string | undefined;
+  /** Why nothing is transferred at present. */
+  readonly reason: string | undefined;
+  /** Why the database failed; undefined if it has not failed. */
+  readonly failure: string | undefined;
+}
+
+/** The names and reasons are sanitized, but may hold any text of the service. */
+export function readMigratedDatabases({ raw }: Pick<OnlineMigration, 'raw'>): readonly MigratedDatabase[] {
+  const databases = Array.isArray(raw.databases) ? raw.databases.filter(isJsonRecord) : [];
+  return databases.slice(0, 10_000).map((database) => {
+    const text = (key: string): string | undefined => {
+      const value = readStringField(database, key);
+      return value === undefined || value === '' ? undefined : sanitizeLine(value, 300);
+    };
+    const [phase, error] = [text('phase'), text('error')];
+    const hasFailed = error !== undefined || isFailedMigrationStatus(phase);
+    const failure = hasFailed ? (error ?? text('reason') ?? 'the service gave no reason') : undefined;
+    return { name: text('name') ?? 'a database', phase, reason: text('reason'), failure };
+  });
+}
+
+/** A part of a migration that failed; `database` is undefined for the whole migration. */
+export interface MigrationFailure {
+  readonly database: string | undefined;
+  readonly reason: string;
+}
+
+/**
+ * What failed, leaving out the databases in `ignored`. A database can fail while the others replicate and the status is
+ * still `running`.
+ */
+export function listMigrationFailures(
+  migration: Pick<OnlineMigration, 'status' | 'raw'>,
+  ignored: readonly string[] = [],
+): readonly MigrationFailure[] {
+  const databases = readMigratedDatabases(migration).filter(({ name }) => !ignored.includes(name));
+  const failuresOf = (key: 'failure' | 'reason') =>
+    databases.flatMap(({ name, [key]: reason }) => (reason === undefined ? [] : [{ database: name, reason }]));
+  const failures = failuresOf('failure');
+  if (failures.length > 0 || !isFailedMigrationStatus(migration.status)) return failures;
+  const whole = readStringField(migration.raw, 'reason');
+  if (whole === undefined && failuresOf('reason').length > 0) return failuresOf('reason');
+  return [{ database: undefined, reason: sanitizeLine(whole ?? 'the service gave no reason', 300) }];
+}
+
+/** At most three failures in one line, such as `shop: the target is not empty`. */
+export function describeMigrationFailures(failures: readonly MigrationFailure[]): string {
+  const shown = failures
+    .slice(0, 3)
+    .map(({ database, reason }) => (database === undefined ? reason : `${database}: ${reason}`));
+  return `${shown.join('; ')}${failures.length > 3 ? `; and ${failures.length - 3} more` : ''}`;
+}
+
+/** The databases that have not ended, as `shop (finishing)`. */
+export function listActiveDatabases(migration: Pick<OnlineMigration, 'raw'>): readonly string[] {
+  return readMigratedDatabases(migration).flatMap(({ name, phase }) =>
+    phase === undefined || isEndedMigrationStatus(phase) ? [] : [`${name} (${phase})`],
+  );
+}
+
+/**
+ * Whether a part of the migration may still replicate or finish. The phases of the databases decide where the service sends
+ * them, because one that has failed or was stopped says nothing of the others.
+ */
+export function isMigrationActive(migration: Pick<OnlineMigration, 'status' | 'raw'>): boolean {
+  if (readMigratedDatabases(migration).some(({ phase }) => phase !== undefined))
+    return listActiveDatabases(migration).length > 0;
+  return readStringField(migration.raw, 'stopped_at') === undefined && !isEndedMigrationStatus(migration.status);
+}
+
+/** Whether the migration was told to stop, and a database has not ended yet. */
+export function isMigrationStopping(migration: Pick<OnlineMigration, 'status' | 'raw'>): boolean {
+  if (!isMigrationActive(migration)) return false;
+  const { status, raw } = migration;
+  if (readStringField(raw, 'stopped_at') !== undefined || isEndedMigrationStatus(status)) return true;
+  // A database that is copied by dump also finishes when nothing was stopped.
+  const databases = Array.isArray(raw.databases) ? raw.databases.filter(isJsonRecord) : [];
+  const isEnding = databases.some(
+    ({ phase, method }) => phase === 'stopped' || (phase === 'finishing' && method !== 'dump'),
+  );
+  return isEnding || ['stopped_by_user', 'max_duration'].includes(readStringField(raw, 'reason') ?? '');
 }
 
 /** Describes a migration in a message, such as `migration m-1, status running, started 2026-01-01T00:00:00Z`. */

@@ -1,4 +1,6 @@
 import { CliError } from '../base/errors.ts';
+import { readStringField } from '../base/json.ts';
+import type { Clock } from '../platform/host.ts';
 import { HttpSendError } from '../platform/http-sender.ts';
 import { type ApiResponse, type RefusedRequestHints, toApiError } from './api-response.ts';
 import type { ApiClient } from './client.ts';
@@ -7,8 +9,74 @@ import {
   describeOnlineMigration,
   type FetchedOnlineMigration,
   fetchOnlineMigration,
-  isEndedMigrationStatus,
+  isFailedMigrationStatus,
+  isMigrationActive,
+  readMigratedDatabases,
 } from './online-migration.ts';
+
+/**
+ * Whether a request is needed to stop a migration. A status that says `error` is no proof that nothing replicates, unless the
+ * service says when it stopped, or that every database has ended.
+ */
+export function needsStopRequest(migration: FetchedOnlineMigration): boolean {
+  const { status, raw } = migration;
+  if (readStringField(raw, 'stopped_at') !== undefined) return false;
+  const isUnproven = isFailedMigrationStatus(status) && readMigratedDatabases(migration).every(({ phase }) => !phase);
+  return isUnproven || isMigrationActive(migration);
+}
+
+export interface MigrationEndOptions {
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** Milliseconds after which the wait ends, whatever the migration does. */
+  readonly limit: number;
+  readonly onPoll: (migration: FetchedOnlineMigration) => void;
+}
+
+/**
+ * Polls the migration until no database is active, or until the time limit; resolves with the last state. If the service no
+ * longer shows the migration, the wait is over. A service that names no database cannot show the end in this way, so the wait
+ * for its status is short. Throws after five failed polls in a row.
+ */
+export async function waitForMigrationEnd(
+  api: ApiClient,
+  cluster: string,
+  stopping: FetchedOnlineMigration,
+  { clock, signal, limit, onPoll }: MigrationEndOptions,
+): Promise<FetchedOnlineMigration> {
+  const startedAt = clock.now();
+  let last = stopping;
+  for (let failures = 0; ; ) {
+    try {
+      const shown = await fetchOnlineMigration(api, cluster, { until: signal });
+      if (shown === undefined || shown.id !== stopping.id) return withoutState(stopping);
+      last = shown;
+      failures = 0;
+    } catch (error) {
+      failures += 1;
+      if (!(error instanceof CliError) || signal.aborted || error.exitCode === 4 || failures === maxFailures)
+        throw error;
+    }
+    const patience = readMigratedDatabases(last).length > 0 ? limit : Math.min(limit, statusPatienceMs);
+    if (failures === 0 && (!isMigrationActive(last) || clock.now() - startedAt >= patience)) return last;
+    onPoll(last);
+    await clock.sleep(pollIntervalMs, signal);
+  }
+}
+
+/** Whether the service shows that nothing of the migration is active; a status that says `error` alone does not. */
+export function hasMigrationEnded(migration: FetchedOnlineMigration): boolean {
+  return !isMigrationActive(migration) && !needsStopRequest(migration);
+}
+
+const statusPatienceMs = 5000;
+const pollIntervalMs = 1000;
+const maxFailures = 5;
+
+/** The migration that the service no longer shows. */
+function withoutState(migration: FetchedOnlineMigration): FetchedOnlineMigration {
+  return { ...migration, status: 'stopped', raw: { id: migration.id, status: 'stopped' } };
+}
 
 /**
  * Stops a migration and resolves with the state that the service shows afterwards. The request names the migration, so that no
@@ -31,11 +99,8 @@ export async function stopOnlineMigration(
     if (failure === undefined && error instanceof CliError) return undefined;
     throw failure ?? error;
   });
-  if (failure === undefined)
-    return shown !== undefined && shown.id === migration.id
-      ? shown
-      : { ...migration, status: 'stopped', raw: { id: migration.id, status: 'stopped' } };
-  if (shown !== undefined && shown.id === migration.id && isEndedMigrationStatus(shown.status)) return shown;
+  if (failure === undefined) return shown !== undefined && shown.id === migration.id ? shown : withoutState(migration);
+  if (shown !== undefined && shown.id === migration.id && !needsStopRequest(shown)) return shown;
   if (isPathMissing(failure)) {
     throw new CliError('not_found', 'the service does not stop migrations through its API', {
       detail: `DELETE ${path}: status ${failure.status}; ${describeOnlineMigration(migration)}`,
@@ -73,5 +138,5 @@ function isPathMissing(failure: CliError | undefined): boolean {
 
 async function isStillRunning(api: ApiClient, cluster: string, { id }: FetchedOnlineMigration): Promise<boolean> {
   const shown = await fetchOnlineMigration(api, cluster);
-  return shown !== undefined && shown.id === id && !isEndedMigrationStatus(shown.status);
+  return shown !== undefined && shown.id === id && needsStopRequest(shown);
 }

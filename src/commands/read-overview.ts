@@ -1,7 +1,7 @@
 import { fetchAccountOfToken } from '../api/account-details.ts';
 import { listAllActions } from '../api/actions.ts';
 import { type ApiClient, createApiClient } from '../api/client.ts';
-import { fetchOnlineMigration, isEndedMigrationStatus } from '../api/online-migration.ts';
+import { fetchOnlineMigration, isMigrationActive } from '../api/online-migration.ts';
 import { type LoginReport, readStatus, refusedHints, type SessionStatus } from '../auth/session/index.ts';
 import { CliError } from '../base/errors.ts';
 import { compareAccountsAndServerOrigins, personalTeamValue } from '../base/identity.ts';
@@ -186,7 +186,7 @@ async function readMigrations(
   const shown = own.slice(0, maxMigrations).map(async ({ started: { cluster } }) => {
     const migration = await fetchOnlineMigration(api, cluster).catch(() => undefined);
     const { id = '', status = 'unknown' } = migration ?? {};
-    return migration === undefined || isEndedMigrationStatus(status) ? [] : [{ cluster, id, status }];
+    return migration === undefined || !isMigrationActive(migration) ? [] : [{ cluster, id, status }];
   });
   return (await Promise.all(shown)).flat();
 }

@@ -12,7 +12,13 @@ export interface RunResult {
   /** Standard output as JSON; the test's own assertions check the shape. */
   json<T>(): T;
   /** The error on standard error as JSON. */
-  error(): { readonly code: string; readonly exit_code: number; readonly message: string; readonly hint?: string };
+  error(): {
+    readonly code: string;
+    readonly exit_code: number;
+    readonly message: string;
+    readonly detail?: string;
+    readonly hint?: string;
+  };
 }
 
 /** One run of the program on the machine of `base`: the same folders, keychain, clock and environment. */

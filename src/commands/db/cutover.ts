@@ -10,6 +10,7 @@ import {
   type CutoverFacts,
   cutoverChecklist,
   findFirstOpenCutoverLine,
+  hasMigrationFailed,
 } from '../../db/cutover/cutover-checklist.ts';
 import { formatCutoverChecklist } from '../../db/cutover/format-cutover-checklist.ts';
 import { readMigrationTargetServer } from '../../db/cutover/migration-target-server.ts';
@@ -17,6 +18,7 @@ import { targetPsqlCommand } from '../../db/cutover/target-psql-command.ts';
 import { buildQuotedSourceOptionArgs } from '../../db/source/build-quoted-source-option-args.ts';
 import { buildTargetUrlWithoutPassword } from '../../db/source/build-source-url-without-password.ts';
 import { type DbSource, readDbSourceFromOptions, sourceOptionSpecs } from '../../db/source/read-source.ts';
+import { type FailureCommands, helpWithFailures } from '../../db/watch/service-failures.ts';
 import { getWatchedSourceAddress, saveWatchedTarget } from '../../db/watch/update-slots-of-watch-record.ts';
 import { getMigrationWatchRecordPath, readMigrationWatchRecord } from '../../db/watch/watch-record.ts';
 import { runUntilSignal } from '../../platform/until-signal.ts';
@@ -87,7 +89,7 @@ export const dbCutoverCommand: CommandSpec<CommandContext> = {
     const isShaped = context.globals.values('format').length > 0 || context.globals.value('query') !== undefined;
     if (output.format === 'table' && !isShaped) await output.prose(formatCutoverChecklist(lines));
     else await output.list(lines, view);
-    const open = findFirstOpenCutoverLine(lines);
+    const open = hasMigrationFailed(facts) ? lines.find(({ id }) => id === 'stopped') : findFirstOpenCutoverLine(lines);
     if (open === undefined) {
       await output.note(['Every step is done. Next, switch the application to the target.', undoScriptNote]);
       return 0;
@@ -112,13 +114,16 @@ export const dbCutoverCommand: CommandSpec<CommandContext> = {
   },
 };
 
-type NextCommands = Readonly<Record<'watch' | 'sequences' | 'compare' | 'status' | 'stop' | 'again', string>>;
+type NextCommands = FailureCommands &
+  Readonly<Record<'watch' | 'sequences' | 'compare' | 'status' | 'follow' | 'again', string>>;
 
 function nextStep(
   { id, state }: CutoverChecklistLine,
   commands: NextCommands,
-  { targetHint }: Pick<CutoverFacts, 'targetHint'>,
+  { targetHint, migration }: Pick<CutoverFacts, 'targetHint' | 'migration'>,
 ): string {
+  if (typeof migration !== 'string' && hasMigrationFailed({ migration }))
+    return helpWithFailures(migration.failures ?? [], !migration.hasEnded, commands);
   switch (id) {
     case 'target':
       return `${targetHint}; then run \`${commands.again}\``;
@@ -133,7 +138,10 @@ function nextStep(
     case 'contents':
       return `run \`${commands.compare}\``;
     case 'stopped':
-      return state === 'unknown' ? `run \`${commands.status}\`` : `run \`${commands.stop}\``;
+      if (state === 'unknown') return `run \`${commands.status}\``;
+      return typeof migration !== 'string' && migration.isStopping
+        ? `wait for the end with \`${commands.follow}\`, then run \`${commands.again}\``
+        : `run \`${commands.stop}\``;
     default:
       return id satisfies never;
   }
@@ -160,6 +168,9 @@ function commandsOf(
     sequences: `${command('sequences', ...from)} | ${targetPsqlCommand(target, context.host.env)}`,
     compare: command('compare', ...from, '--target', to),
     status: command('status', cluster, ...profile),
+    follow: command('status', cluster, '--watch', ...profile),
+    preflight: command('preflight', ...from),
+    migrate: command('migrate', cluster, ...from, ...profile),
     stop: command('stop', cluster, ...profile),
     again: command('cutover', cluster, ...from, ...slots, '--target', to, ...profile),
   };

@@ -1,24 +1,32 @@
-import { isEndedMigrationStatus, isFailedMigrationStatus } from '../../api/online-migration.ts';
+import {
+  describeMigrationFailures,
+  isMigrationActive,
+  listMigrationFailures,
+  type OnlineMigration,
+} from '../../api/online-migration.ts';
 import { quoteShellArg } from '../../cli/shell-quote.ts';
 import type { CommandContext } from '../../context.ts';
 import { listStartedMigrations, type StartedMigrationRecord } from '../../db/watch/list-started-migrations.ts';
+import { failureHeadline, helpWithFailures } from '../../db/watch/service-failures.ts';
 import { formatProfileAndServerOptions } from '../profile-options.ts';
 import { undoScriptNote } from './migration-rules.ts';
 
-/** Sentences that tell the user, for a migration with this status, what to do next and with which command. */
+/** Sentences that tell the user, for a migration in this state, what to do next and with which command. */
 export function describeNextMigrationStep(
   context: CommandContext,
   cluster: string,
-  status: string | undefined,
+  migration: Pick<OnlineMigration, 'status' | 'raw'>,
 ): readonly string[] {
-  const profile = formatProfileAndServerOptions(context.globals, context.settings().profile);
-  const record = listStartedMigrations(context.host.folders.state).find(({ started }) => started.cluster === cluster);
-  const from = (record?.sourceOptions ?? ['--source', 'URL']).map(quoteShellArg);
-  const command = (...words: readonly string[]): string => ['cloudctl db', ...words, ...profile].join(' ');
-  const cutover = command('cutover', cluster, ...from, '--target', recordedTarget(record));
-  if (isFailedMigrationStatus(status))
-    return [`Next, find the cause: ${command('preflight', ...from)}`, undoScriptNote];
-  if (isEndedMigrationStatus(status))
+  const help = helpWithMigration(context, cluster, migration);
+  if (help !== undefined)
+    return [
+      `The service reports: ${help.headline}`,
+      `Next, ${help.next}`,
+      ...(isMigrationActive(migration) ? [] : [undoScriptNote]),
+    ];
+  const { from, command, target } = commandsOfMigration(context, cluster);
+  const cutover = command('cutover', cluster, ...from, '--target', target);
+  if (!isMigrationActive(migration))
     return [
       `Next, compare the contents of source and target, and see what is left of the cut-over: ${cutover}`,
       undoScriptNote,
@@ -27,6 +35,35 @@ export function describeNextMigrationStep(
     `Next, follow the migration until the target has caught up: ${command('watch', ...from, '--until-idle')}`,
     `Then see what is left to do before the cut-over: ${cutover}`,
   ];
+}
+
+/** What failed in a migration, and what helps; undefined if nothing failed. */
+export function helpWithMigration(
+  context: CommandContext,
+  cluster: string,
+  migration: Pick<OnlineMigration, 'status' | 'raw'>,
+): { readonly headline: string; readonly reasons: string; readonly next: string } | undefined {
+  const failures = listMigrationFailures(migration);
+  if (failures.length === 0) return undefined;
+  const { from, command } = commandsOfMigration(context, cluster);
+  const commands = {
+    preflight: command('preflight', ...from),
+    stop: command('stop', cluster),
+    migrate: command('migrate', cluster, ...from),
+  };
+  return {
+    headline: failureHeadline(failures),
+    reasons: describeMigrationFailures(failures),
+    next: helpWithFailures(failures, isMigrationActive(migration), commands),
+  };
+}
+
+function commandsOfMigration(context: CommandContext, cluster: string) {
+  const profile = formatProfileAndServerOptions(context.globals, context.settings().profile);
+  const record = listStartedMigrations(context.host.folders.state).find(({ started }) => started.cluster === cluster);
+  const from = (record?.sourceOptions ?? ['--source', 'URL']).map(quoteShellArg);
+  const command = (...words: readonly string[]): string => ['cloudctl db', ...words, ...profile].join(' ');
+  return { from, command, target: recordedTarget(record) };
 }
 
 /** The target is known after `db cutover` has connected to it. */

@@ -51,12 +51,13 @@ export function formatMigrationDatabaseLines(raw: JsonRecord): readonly string[]
   const databases = Array.isArray(raw.databases) ? raw.databases : [];
   return databases.filter(isJsonRecord).map((database) => {
     const [ready, total] = [readNumberField(database, 'tables_ready'), readNumberField(database, 'tables_total')];
-    const [lag, error] = [readNumberField(database, 'lag_bytes'), readStringField(database, 'error')];
+    const lag = readNumberField(database, 'lag_bytes');
+    const reason = readStringField(database, 'error') ?? readStringField(database, 'reason');
     const parts = [
       readStringField(database, 'phase') ?? 'unknown',
       ...(ready === undefined || total === undefined ? [] : [`${ready} of ${total} tables copied`]),
       ...(lag === undefined ? [] : [`${formatBytes(lag)} behind`]),
-      ...(error === undefined ? [] : [error]),
+      ...(reason === undefined ? [] : [reason]),
     ];
     return `  ${readStringField(database, 'name') ?? 'a database'}: ${parts.join(', ')}`;
   });

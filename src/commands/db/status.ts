@@ -3,18 +3,17 @@ import {
   describeOnlineMigration,
   type FetchedOnlineMigration,
   fetchOnlineMigration,
-  isEndedMigrationStatus,
-  isFailedMigrationStatus,
+  isMigrationActive,
 } from '../../api/online-migration.ts';
 import { CliError, type ExitCode, usageError } from '../../base/errors.ts';
-import { type JsonRecord, readStringField } from '../../base/json.ts';
-import { maxSanitizedTextLength, sanitizeLine } from '../../base/sanitize.ts';
+import type { JsonRecord } from '../../base/json.ts';
+import { maxSanitizedTextLength } from '../../base/sanitize.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { parseDurationToMillisecondsOrThrow } from '../../cli/duration.ts';
 import type { CommandContext } from '../../context.ts';
 import { runUntilSignal } from '../../platform/until-signal.ts';
 import { clusterArgument, readClusterUuid } from './cluster-argument.ts';
-import { describeNextMigrationStep } from './describe-next-migration-step.ts';
+import { describeNextMigrationStep, helpWithMigration } from './describe-next-migration-step.ts';
 import { resolveInterruptedMigrationRequest } from './interrupted-start.ts';
 import {
   formatMigrationDatabaseLines,
@@ -54,7 +53,7 @@ export const dbStatusCommand: CommandSpec<CommandContext> = {
       await output.object(migration.raw, migrationListView);
       await output.note(formatMigrationDatabaseLines(migration.raw));
       if (output.format === 'table')
-        await output.note(describeNextMigrationStep(context, cluster, migration.status), maxSanitizedTextLength);
+        await output.note(describeNextMigrationStep(context, cluster, migration), maxSanitizedTextLength);
       return 0;
     }
     return follow(context, api, cluster, { first: migration, interval });
@@ -81,7 +80,7 @@ async function follow(
       if (output.format !== 'ndjson' && shown !== lines.join()) await output.note(lines);
       shown = lines.join();
       yield last.raw;
-      if (isEndedMigrationStatus(last.status)) return;
+      if (!isMigrationActive(last)) return;
       await host.clock.sleep(interval, signal);
       try {
         const next = await requireMigration(api, cluster);
@@ -100,14 +99,15 @@ async function follow(
     for await (const _state of poll(signal)) signal.throwIfAborted();
     return output.object(last.raw, migrationListView);
   });
-  if (!isFailedMigrationStatus(last.status)) {
-    const next = describeNextMigrationStep(context, cluster, last.status);
+  const help = helpWithMigration(context, cluster, last);
+  if (help === undefined) {
+    const next = describeNextMigrationStep(context, cluster, last);
     if (output.format === 'table') await output.note(next, maxSanitizedTextLength);
     return 0;
   }
   throw new CliError('api_error', `the migration into cluster ${cluster} ended with an error`, {
-    detail: sanitizeLine(readStringField(last.raw, 'reason') ?? 'the service gave no reason'),
-    hint: 'check the source with `cloudctl db preflight`, then start the migration again with `cloudctl db migrate`',
+    detail: help.reasons,
+    hint: help.next.slice(0, maxSanitizedTextLength),
   });
 }
 

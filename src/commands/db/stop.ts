@@ -1,12 +1,31 @@
 import type { RefusedRequestHints } from '../../api/api-response.ts';
-import { describeOnlineMigration, fetchOnlineMigration, isEndedMigrationStatus } from '../../api/online-migration.ts';
-import { stopOnlineMigration } from '../../api/stop-online-migration.ts';
+import type { ApiClient } from '../../api/client.ts';
+import {
+  describeOnlineMigration,
+  type FetchedOnlineMigration,
+  fetchOnlineMigration,
+  isMigrationActive,
+  listActiveDatabases,
+} from '../../api/online-migration.ts';
+import {
+  hasMigrationEnded,
+  needsStopRequest,
+  stopOnlineMigration,
+  waitForMigrationEnd,
+} from '../../api/stop-online-migration.ts';
 import { refusedHints } from '../../auth/session/index.ts';
 import { CliError, usageError } from '../../base/errors.ts';
-import { maxSanitizedTextLength } from '../../base/sanitize.ts';
-import type { CommandSpec } from '../../cli/command.ts';
+import { maxSanitizedTextLength, sanitizeReportLine } from '../../base/sanitize.ts';
+import { formatDuration } from '../../base/text.ts';
+import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
+import { parseDurationToMillisecondsOrThrow } from '../../cli/duration.ts';
+import { quietForJson } from '../../cli/quiet-for-json.ts';
 import { describeActor, readStoredAccountAndServerOrigins } from '../../context/current-identity.ts';
 import type { CommandContext } from '../../context.ts';
+import { findSourceRemains, type MigrationMarks, postgresRemainsSql } from '../../db/cutover/source-remains.ts';
+import { type DbSource, readDbSourceFromOptions, sourceOptionSpecs } from '../../db/source/read-source.ts';
+import { listStartedMigrations } from '../../db/watch/list-started-migrations.ts';
+import { runUntilSignal } from '../../platform/until-signal.ts';
 import { formatProfileAndServerOptions } from '../profile-options.ts';
 import { clusterArgument, readClusterUuid } from './cluster-argument.ts';
 import { describeNextMigrationStep } from './describe-next-migration-step.ts';
@@ -15,17 +34,30 @@ import { migrationFields, migrationListView, noMigrationError } from './migratio
 
 export const dbStopCommand: CommandSpec<CommandContext> = {
   description:
-    'Stops the migration into a cluster, after a confirmation: `--yes` confirms in a script. The data that was copied stays on the target, and nothing that is written to the source later arrives there. A stopped migration cannot be continued, only started again into an empty target. If the migration has already ended, nothing is sent and the exit code is 0. A service that does not stop migrations through its API is an error; the migration can then be stopped in the control panel.',
+    'Stops the migration into a cluster, after a confirmation: `--yes` confirms in a script. Then waits until every database has ended: the service copies sequences and materialized views last. The data that was copied stays on the target, and nothing that is written to the source later arrives there. A stopped migration cannot be continued, only started again into an empty target. If every database has already ended, nothing is sent and the exit code is 0. With --source, reads whether the migration left a replication slot, a publication or a Redis replica on the source: exit code 1 if it did; without it, prints the query for that. A service that does not stop migrations through its API is an error; the migration can then be stopped in the control panel.',
   arguments: [clusterArgument],
+  options: [
+    {
+      name: 'wait-timeout',
+      valueName: 'DURATION',
+      description: 'Time limit for the end of the migration (default: 10m)',
+    },
+    ...sourceOptionSpecs,
+  ],
   examples: [
     { text: 'Stop the migration into a cluster', command: 'cloudctl db stop 3b643ad7-65aa-4066-b45b-1c64b6db600a' },
-    { text: 'Stop a migration in a script', command: 'cloudctl db stop 3b643ad7-65aa-4066-b45b-1c64b6db600a --yes' },
+    {
+      text: 'Stop a migration in a script, and check that nothing is left on the source',
+      command:
+        'cloudctl db stop 3b643ad7-65aa-4066-b45b-1c64b6db600a --yes --source postgres://mover@db.example.com/shop',
+    },
   ],
   fields: migrationFields,
   run: async (context, args) => {
     const cluster = readClusterUuid(args);
     const { host, output, prompts, globals } = context;
     output.checkColumns(migrationListView);
+    const limit = parseDurationToMillisecondsOrThrow(args.value('wait-timeout') ?? '10m', '--wait-timeout', 1000);
     const settings = context.settings();
     const profile = formatProfileAndServerOptions(globals, settings.profile);
     if (!prompts.interactive && !globals.has('yes')) {
@@ -35,38 +67,153 @@ export const dbStopCommand: CommandSpec<CommandContext> = {
         'nothing was sent to the service',
       );
     }
+    const source = isSourceGiven(args) ? await readDbSourceFromOptions(context, args) : undefined;
     const api = await context.api(settings);
     const identity = await readStoredAccountAndServerOrigins(context, settings);
     await resolveInterruptedMigrationRequest(context, api, cluster);
     const migration = await fetchOnlineMigration(api, cluster);
     if (migration === undefined) throw noMigrationError(cluster);
-    if (isEndedMigrationStatus(migration.status)) {
+    let shown = migration;
+    if (needsStopRequest(migration)) {
+      const actor = await describeActor(context, settings, identity);
+      const message = `Stop ${describeOnlineMigration(migration)}, into cluster ${cluster} as ${actor}? A stopped migration cannot be continued.`;
+      if (!(await prompts.confirm({ message })))
+        throw new CliError('cancelled', 'the migration was not stopped', {
+          hint: 'run the command again to stop the migration',
+        });
+      const hints: RefusedRequestHints = refusedHints(settings, host.folders.config);
+      shown = await stopOnlineMigration(api, cluster, migration, hints);
+      shown = await waitForEnd(context, api, { cluster, stopping: shown, limit, profile });
+    } else {
       await output.note('The migration has already ended. Nothing was sent.');
-      await output.object(migration.raw, migrationListView);
-      await output.note(describeNextMigrationStep(context, cluster, migration.status), maxSanitizedTextLength);
-      return 0;
+      if (isMigrationActive(migration))
+        shown = await waitForEnd(context, api, { cluster, stopping: migration, limit, profile });
     }
-    const actor = await describeActor(context, settings, identity);
-    const message = `Stop ${describeOnlineMigration(migration)}, into cluster ${cluster} as ${actor}? A stopped migration cannot be continued.`;
-    if (!(await prompts.confirm({ message })))
-      throw new CliError('cancelled', 'the migration was not stopped', {
-        hint: 'run the command again to stop the migration',
-      });
-    const hints: RefusedRequestHints = refusedHints(settings, host.folders.config);
-    const stopped = await stopOnlineMigration(api, cluster, migration, hints);
-    await output.object(stopped.raw, migrationListView);
-    if (isEndedMigrationStatus(stopped.status))
+    await output.object(shown.raw, migrationListView);
+    if (!hasMigrationEnded(shown)) {
+      const status = ['cloudctl db status', cluster, '--watch', ...profile].join(' ');
       await output.note(
-        [
-          'The migration is stopped. The copied data stays on the target. Restore the firewall rules and trusted sources that were opened for it.',
-          ...describeNextMigrationStep(context, cluster, stopped.status),
-        ],
+        `The service accepted the stop, and still shows the status ${shown.status}. Next: ${status}`,
         maxSanitizedTextLength,
       );
-    else
+    } else if (needsStopRequest(migration))
       await output.note(
-        `The service accepted the stop, and still shows the status ${stopped.status}. Next: cloudctl db status ${cluster} --watch`,
+        'The migration is stopped. The copied data stays on the target. Restore the firewall rules and trusted sources that were opened for it.',
       );
+    if (source !== undefined || hasMigrationEnded(shown))
+      await reportRemains(context, args, { cluster, migration: shown, source });
+    if (hasMigrationEnded(shown))
+      await output.note(describeNextMigrationStep(context, cluster, shown), maxSanitizedTextLength);
     return 0;
   },
 };
+
+function isSourceGiven(args: ParsedArgs): boolean {
+  return args.value('source') !== undefined || args.value('host') !== undefined;
+}
+
+interface StoppingMigration {
+  readonly cluster: string;
+  readonly stopping: FetchedOnlineMigration;
+  readonly limit: number;
+  readonly profile: readonly string[];
+}
+
+/** Waits until every database has ended; throws a CliError at the time limit. */
+async function waitForEnd(
+  context: CommandContext,
+  api: ApiClient,
+  { cluster, stopping, limit, profile }: StoppingMigration,
+): Promise<FetchedOnlineMigration> {
+  const { host } = context;
+  const { progress } = quietForJson(context);
+  const again = ['cloudctl db stop', cluster, '--yes', ...profile].join(' ');
+  const hint = `wait for the end with \`${again}\`: it sends the stop again, which changes nothing`;
+  const onPoll = (migration: FetchedOnlineMigration): void => {
+    const active = listActiveDatabases(migration);
+    if (active.length > 0) void progress.show(`stopping: ${active.slice(0, 5).join(', ')}`);
+  };
+  const message = 'the wait was interrupted; the stop was sent, and the migration is stopping';
+  let last: FetchedOnlineMigration;
+  try {
+    last = await runUntilSignal(host.signals, message, (signal) =>
+      waitForMigrationEnd(api, cluster, stopping, { clock: host.clock, signal, limit, onPoll }),
+    );
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    const { code, status, requestId, exitCode } = error;
+    if (code === 'cancelled') throw new CliError(code, message, { hint, exitCode });
+    throw new CliError(code, 'the stop was sent, but it is not known whether the migration has ended', {
+      ...{ detail: error.message, hint, status, requestId, exitCode },
+      cause: error,
+    });
+  } finally {
+    await progress.stop();
+  }
+  const active = listActiveDatabases(last);
+  if (active.length === 0) return last;
+  throw new CliError('timeout', `the migration is still stopping after ${formatDuration(limit)}`, {
+    detail: `not ended: ${active.slice(0, 5).join(', ')}${active.length > 5 ? ` and ${active.length - 5} more` : ''}`,
+    hint,
+  });
+}
+
+/** Says whether the migration left something on the source, or how to find out. */
+async function reportRemains(
+  context: CommandContext,
+  args: ParsedArgs,
+  stopped: {
+    readonly cluster: string;
+    readonly migration: FetchedOnlineMigration;
+    readonly source: DbSource | undefined;
+  },
+): Promise<void> {
+  const { host, output } = context;
+  const { cluster, migration, source } = stopped;
+  const started = listStartedMigrations(host.folders.state).find(
+    (one) => one.started.cluster === cluster && (migration.id === undefined || one.started.id === migration.id),
+  );
+  const marks: MigrationMarks = { id: migration.id, record: started };
+  if (source === undefined) {
+    await output.note(describeQuery(marks), maxSanitizedTextLength);
+    return;
+  }
+  const { own, statements, doubtful } = await runUntilSignal(
+    host.signals,
+    'the check of the source was interrupted; the migration was stopped',
+    (signal) => findSourceRemains(source, marks, { clock: host.clock, signal, ignoreDbs: args.values('ignore-dbs') }),
+  );
+  if (own.length > 0)
+    throw new CliError('api_error', 'the migration is not removed from the source', {
+      detail: own.join('; '),
+      hint:
+        statements.length === 0
+          ? 'wait a minute, and run the same command again'
+          : `wait a minute, and run the same command again; if they are still there, run on the source: ${statements.join(' ')}`,
+    });
+  if (doubtful.length > 0)
+    await output.note(
+      `Not proven that nothing is left on the source: ${doubtful.join('; ')}. Each belongs to the migration or to another consumer: drop those that nothing uses.`,
+      maxSanitizedTextLength,
+    );
+  else await output.note(cleanText(source.engine));
+}
+
+function cleanText(engine: DbSource['engine']): string {
+  return engine === 'redis'
+    ? 'Nothing is left on the source: it has no replica of the migration.'
+    : 'Nothing is left on the source: it has no replication slot and no publication of the migration.';
+}
+
+function describeQuery(marks: MigrationMarks): readonly string[] {
+  const engine = marks.record?.engine;
+  const sql = sanitizeReportLine(postgresRemainsSql(marks));
+  const shows = marks.record?.before === undefined ? 'lists nothing of the migration' : 'returns no row';
+  return [
+    'The source was not read: with `--source`, this command checks that nothing is left there.',
+    ...(engine === 'redis' ? [] : [`By hand, in each migrated database of the source, this ${shows}: ${sql}`]),
+    ...(engine === 'postgresql'
+      ? []
+      : ['By hand, on a Redis source, `INFO replication` lists no replica of the migration.']),
+  ];
+}

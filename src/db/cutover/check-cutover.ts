@@ -1,5 +1,12 @@
 import type { ApiClient } from '../../api/client.ts';
-import { describeOnlineMigration, fetchOnlineMigration, isEndedMigrationStatus } from '../../api/online-migration.ts';
+import {
+  describeOnlineMigration,
+  fetchOnlineMigration,
+  isMigrationActive,
+  isMigrationStopping,
+  listActiveDatabases,
+  listMigrationFailures,
+} from '../../api/online-migration.ts';
 import { CliError } from '../../base/errors.ts';
 import { clientSideDatabaseErrorCodes, DatabaseConnectError } from '../../platform/connect-error.ts';
 import type { Clock } from '../../platform/host.ts';
@@ -13,7 +20,7 @@ import type { WatchedSourcePollResult } from '../watch/source-watcher.ts';
 import type { MigrationWatchRecord } from '../watch/watch-record.ts';
 import { pollSourceContinuously } from '../watch/watch-source.ts';
 import { compareDatabases } from './compare-databases.ts';
-import { type CutoverFacts, isIdleSourceCheckUseful } from './cutover-checklist.ts';
+import { type CutoverFacts, hasMigrationFailed, isIdleSourceCheckUseful } from './cutover-checklist.ts';
 import { findSequenceDifferences } from './postgresql/sequence-differences.ts';
 import { migrationTargetInputNames, targetLoginHint } from './target-login-hint.ts';
 import { countWritesBetweenReadings, readServerWriteActivity } from './write-activity.ts';
@@ -42,11 +49,13 @@ const watchLimit = 20_000;
 export async function checkCutover(api: ApiClient, options: CheckCutoverOptions): Promise<CutoverFacts> {
   const { source, target, clock, signal, ignoreDbs, onCheck } = options;
   const { engine } = source;
-  const migration = await readMigrationFact(api, options.cluster);
+  const migration = await readMigrationFact(api, options);
   const hasEnded = typeof migration !== 'string' && migration.hasEnded;
   onCheck('logging in to the target');
   const targetFailure = await readTargetFailure(options);
   if (targetFailure !== undefined) return { engine, migration, ...targetFailure };
+  // Nothing is checked that would make the user stop the application for a migration that cannot be finished.
+  if (hasMigrationFailed({ migration })) return { engine, migration };
   onCheck('observing writes to the source, for about 20 s');
   let startedAt = clock.now();
   let before = await readSourceActivity(options);
@@ -81,11 +90,21 @@ export async function checkCutover(api: ApiClient, options: CheckCutoverOptions)
 
 const minimumWatch = 5000;
 
-async function readMigrationFact(api: ApiClient, cluster: string): Promise<CutoverFacts['migration']> {
+async function readMigrationFact(
+  api: ApiClient,
+  { cluster, ignoreDbs }: CheckCutoverOptions,
+): Promise<CutoverFacts['migration']> {
   try {
     const shown = await fetchOnlineMigration(api, cluster);
     if (shown === undefined) return 'the service shows no migration into this cluster';
-    return { hasEnded: isEndedMigrationStatus(shown.status), description: describeOnlineMigration(shown) };
+    const isStopping = isMigrationStopping(shown);
+    const active = isStopping ? `, stopping: ${listActiveDatabases(shown).slice(0, 3).join(', ') || 'not ended'}` : '';
+    return {
+      hasEnded: !isMigrationActive(shown),
+      isStopping,
+      failures: listMigrationFailures(shown, ignoreDbs),
+      description: `${describeOnlineMigration(shown)}${active}`,
+    };
   } catch (error) {
     // Without a session no step of the checklist can be done.
     if (error instanceof CliError && error.exitCode !== 4) return error.message;

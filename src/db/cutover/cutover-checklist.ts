@@ -1,4 +1,6 @@
+import type { MigrationFailure } from '../../api/online-migration.ts';
 import { countOf } from '../../base/text.ts';
+import { failureHeadline } from '../watch/service-failures.ts';
 import type { DatabaseComparisonReport } from './comparison-report.ts';
 
 export type CutoverChecklistLineId = 'target' | 'writes' | 'lag' | 'sequences' | 'contents' | 'stopped';
@@ -31,7 +33,22 @@ export interface CutoverFacts {
   readonly sequences?: readonly string[] | string;
   readonly contents?: Pick<DatabaseComparisonReport, 'state' | 'databases'> | string;
   /** The migration as the service reports it. */
-  readonly migration: { readonly hasEnded: boolean; readonly description: string } | string;
+  readonly migration: CutoverMigrationFact | string;
+}
+
+export interface CutoverMigrationFact {
+  /** Whether no database is active any more. */
+  readonly hasEnded: boolean;
+  /** Whether the migration was told to stop, and has not ended. */
+  readonly isStopping?: boolean;
+  /** What failed, of the databases that are not ignored. */
+  readonly failures?: readonly MigrationFailure[];
+  readonly description: string;
+}
+
+/** Whether a part of the migration failed, so that no step of the cut-over leads to its end. */
+export function hasMigrationFailed({ migration }: Pick<CutoverFacts, 'migration'>): boolean {
+  return typeof migration !== 'string' && (migration.failures ?? []).length > 0;
 }
 
 /**
@@ -46,7 +63,10 @@ export function cutoverChecklist(facts: CutoverFacts): readonly CutoverChecklist
     contentsLine(facts),
     stoppedLine(facts),
   ];
-  return lines.filter(({ id }) => id !== 'sequences' || facts.engine === 'postgresql');
+  const isPossible = !hasMigrationFailed(facts);
+  return lines
+    .filter(({ id }) => id !== 'sequences' || facts.engine === 'postgresql')
+    .map((line) => (isPossible || line.state !== 'not_checked' ? line : { ...line, observed: 'the migration failed' }));
 }
 
 /** The first step of the checklist that is not done. */
@@ -129,7 +149,9 @@ function contentsLine({ contents, engine }: CutoverFacts): CutoverChecklistLine 
 function stoppedLine({ migration }: CutoverFacts): CutoverChecklistLine {
   const line = { id: 'stopped', title: 'the migration is stopped' } as const;
   if (typeof migration === 'string') return { ...line, state: 'unknown', observed: migration };
-  return { ...line, state: migration.hasEnded ? 'done' : 'open', observed: migration.description };
+  const { failures = [], hasEnded, description } = migration;
+  if (failures.length > 0) return { ...line, state: 'open', observed: `${description}; ${failureHeadline(failures)}` };
+  return { ...line, state: hasEnded ? 'done' : 'open', observed: description };
 }
 
 const notChecked = { state: 'not_checked', observed: 'checked when the lines above are done' } as const;

@@ -2,7 +2,7 @@ import type { ApiClient } from '../../api/client.ts';
 import {
   describeOnlineMigration,
   fetchOnlineMigration,
-  isEndedMigrationStatus,
+  isMigrationActive,
   isMigrationCreatedWithin,
   type OnlineMigration,
 } from '../../api/online-migration.ts';
@@ -68,7 +68,7 @@ export async function resolveUnconfirmedMigrationRequest(
     migration === undefined
       ? 'An earlier run was interrupted after it may have sent the migration. The service shows no migration that the earlier run started.'
       : `An earlier run was interrupted after it may have sent the migration. The service shows ${describeOnlineMigration(migration)}.`;
-  return { start, migration, hasEnded: isEndedMigrationStatus(migration?.status), note };
+  return { start, migration, hasEnded: migration !== undefined && !isMigrationActive(migration), note };
 }
 
 /** Since the record was read, another process may have settled it, or stored another request for the cluster. */

@@ -1,5 +1,10 @@
 import type { OnlineMigration } from '../../api/online-migration.ts';
-import { isEndedMigrationStatus, isFailedMigrationStatus } from '../../api/online-migration.ts';
+import {
+  isEndedMigrationStatus,
+  isFailedMigrationStatus,
+  listMigrationFailures,
+  type MigrationFailure,
+} from '../../api/online-migration.ts';
 import { CliError } from '../../base/errors.ts';
 import { isJsonRecord, readStringField, readStringList } from '../../base/json.ts';
 import { sanitizeLine } from '../../base/sanitize.ts';
@@ -7,6 +12,7 @@ import {
   narrowStopCauseByServiceMessages,
   type ServiceMigrationMessage,
 } from './narrow-stop-cause-by-service-messages.ts';
+import { failureHeadline } from './service-failures.ts';
 import type { MigrationStatusSample, WatchRuleViolation } from './status-sample.ts';
 
 /** What the service reports about the migration that is watched. */
@@ -71,6 +77,15 @@ export function createServiceStatusPoller(
   };
 }
 
+/** The databases that failed, by the service; one that failed never catches up, even if others do. */
+export function listFailedDatabasesAtService(
+  status: ServiceMigrationStatus | undefined,
+  ignoreDbs: readonly string[],
+): readonly MigrationFailure[] {
+  if (status?.kind !== 'known') return [];
+  return listMigrationFailures(status.migration, ignoreDbs).filter(({ database }) => database !== undefined);
+}
+
 /** Whether the service reports that the migration failed. */
 export function isMigrationFailedAtService(status: ServiceMigrationStatus | undefined): boolean {
   return status?.kind === 'known' && isFailedMigrationStatus(status.migration.status);
@@ -110,7 +125,11 @@ function violationOf(
   if (status.kind === 'none')
     return { rule: 'server-status', observed: 'the service shows no migration into the cluster', hint };
   const { migration } = status;
-  if (!isEndedMigrationStatus(migration.status)) return undefined;
+  if (!isEndedMigrationStatus(migration.status)) {
+    const failures = listMigrationFailures(migration);
+    if (failures.length === 0) return undefined;
+    return { rule: 'server-status', observed: `the service reports: ${failureHeadline(failures)}`, hint };
+  }
   const reasons = reasonsOf(migration);
   const because = reasons.length === 0 ? '' : `: ${reasons.join('; ')}`;
   return { rule: 'server-status', observed: `the service reports the status ${migration.status}${because}`, hint };

@@ -1,4 +1,10 @@
-import type { OnlineMigration } from '../../api/online-migration.ts';
+import {
+  describeMigrationFailures,
+  isMigrationActive,
+  listMigrationFailures,
+  type MigrationFailure,
+  type OnlineMigration,
+} from '../../api/online-migration.ts';
 import { CliError, type ExitCode } from '../../base/errors.ts';
 import { maxSanitizedTextLength } from '../../base/sanitize.ts';
 import type { CommandIo } from '../../cli/command-io.ts';
@@ -10,10 +16,12 @@ import type { DbSource } from '../source/read-source.ts';
 import { unreachableSourceHint } from '../source/unreachable-source-hint.ts';
 import { readWatchedSourceBaselineFile, watchedSourceBaselinePath } from './baseline-file.ts';
 import { defaultMigrationWatchLimits } from './migration-watch-limits.ts';
+import { helpWithFailures } from './service-failures.ts';
 import {
   addServiceStatusToMigrationSample,
   createServiceStatusPoller,
   isMigrationFailedAtService,
+  listFailedDatabasesAtService,
 } from './service-migration-status.ts';
 import type { WatchedSourcePollResult } from './source-watcher.ts';
 import type { MigrationStatusSample } from './status-sample.ts';
@@ -115,7 +123,9 @@ export async function watchMigration(
         cluster === undefined ? result.sample : addServiceStatusToMigrationSample(result.sample, server, cluster);
       await screen.show(sample);
       failedPolls = isMigrationFailedAtService(server) && !isReplicating(sample) ? failedPolls + 1 : 0;
-      if (options.untilIdle && failedPolls >= maxFailedPolls) throw failedAtServerError(sample, cluster ?? '');
+      const failures = listFailedDatabasesAtService(server, options.ignoreDbs);
+      if (options.untilIdle && (failures.length > 0 || failedPolls >= maxFailedPolls) && server?.kind === 'known')
+        throw failedAtServerError(io, options, { migration: server.migration, failures, cluster: cluster ?? '' });
       if (options.untilIdle) requireSlots(sample);
       if (result.ending !== undefined) lastPoll = result;
       isCaughtUp = options.untilIdle && result.caughtUpPolls >= defaultMigrationWatchLimits.idlePolls;
@@ -156,10 +166,28 @@ function isReplicating({ phase }: MigrationStatusSample): boolean {
   return phase === 'copying' || phase === 'catching_up' || phase === 'streaming';
 }
 
-function failedAtServerError({ violations, server_status: status }: MigrationStatusSample, cluster: string): CliError {
-  return new CliError('api_error', 'the migration failed at the service, and nothing is replicated', {
-    detail: violations[0]?.observed ?? `status ${status ?? 'unknown'}`,
-    hint: `run \`cloudctl db status ${cluster}\`; start again with \`cloudctl db migrate\` when the cause is gone`,
+function failedAtServerError(
+  io: Pick<CommandIo, 'globals'>,
+  { source, ignoreDbs, caFile }: WatchMigrationOptions,
+  failed: {
+    readonly migration: OnlineMigration;
+    readonly failures: readonly MigrationFailure[];
+    readonly cluster: string;
+  },
+): CliError {
+  const failures = failed.failures.length > 0 ? failed.failures : listMigrationFailures(failed.migration);
+  const isActive = isMigrationActive(failed.migration);
+  const from = buildQuotedSourceOptionArgs(source, { ignoreDbs, caFile });
+  const command = (...words: readonly string[]): string =>
+    ['cloudctl db', ...words, ...serviceOptionArgs(io)].join(' ');
+  const commands = {
+    preflight: command('preflight', ...from),
+    stop: command('stop', failed.cluster),
+    migrate: command('migrate', failed.cluster, ...from),
+  };
+  return new CliError('api_error', isActive ? 'a part of the migration has failed' : 'the migration has failed', {
+    detail: describeMigrationFailures(failures),
+    hint: helpWithFailures(failures, isActive, commands),
   });
 }
 

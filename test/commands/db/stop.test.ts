@@ -9,7 +9,10 @@ const cluster = '3b643ad7-65aa-4066-b45b-1c64b6db600a';
 const path = `/v2/databases/${cluster}/online-migration`;
 
 /** A service with a running migration, whose DELETE answers as given; `stop` ends the migration. */
-async function serviceOf(onDelete: (stop: () => void, ...request: Parameters<RequestHandler>) => unknown) {
+async function serviceOf(
+  onDelete: (stop: () => void, ...request: Parameters<RequestHandler>) => unknown,
+  isAway = () => false,
+) {
   let status = 'running';
   const stop = (): void => {
     status = 'canceled';
@@ -17,6 +20,7 @@ async function serviceOf(onDelete: (stop: () => void, ...request: Parameters<Req
   const server = await serverFor((request, response, count) => {
     if (request.url.startsWith('/v2/actions')) return reply(response, 200, { actions: [] });
     if (request.method === 'DELETE') return void onDelete(stop, request, response, count);
+    if (isAway()) return reply(response, 500, {});
     return reply(response, 200, { id: 'm/1', status, created_at: '2026-11-20T12:00:00Z' });
   });
   const deleted = () => server.seen.filter(({ method }) => method === 'DELETE').map(({ url }) => url);
@@ -89,6 +93,68 @@ describe('the response', () => {
     const ran = await run('--yes');
     expect(ran).toMatchObject({ code: 1, out: '' });
     expectGolden('db-follow', ran.err);
+  });
+});
+
+describe('what has ended', () => {
+  const of = (...phases: readonly string[]) => phases.map((phase, at) => ({ name: `d${at}`, phase }));
+  const failed = { status: 'error', reason: 'd0: refused' };
+
+  /** A service that shows these states, one after the other, the last one again and again. */
+  async function serviceShowing(...states: readonly object[]) {
+    let at = 0;
+    const server = await serverFor((request, response) => {
+      if (request.url.startsWith('/v2/actions')) return reply(response, 200, { actions: [] });
+      if (request.method === 'DELETE') return reply(response, 204);
+      return reply(response, 200, { id: 'm', ...states[Math.min(at++, states.length - 1)] });
+    });
+    const host = dbTestHost({ CLOUDCTL_BASE_URL: server.origin, CLOUDCTL_ACCESS_TOKEN: 'token' });
+    const ran = await runCloudctl(host, ['db', 'stop', cluster, '--yes', '--wait-timeout', '2s', '-o', 'json']);
+    return { ...ran, deletions: server.seen.filter(({ method }) => method === 'DELETE').length };
+  }
+
+  it.each([
+    ['a failed database beside one that replicates', [{ ...failed, databases: of('error', 'streaming') }], 1, 6],
+    ['a status that says error alone', [failed], 1, 0],
+    ['canceled, but a database is finishing', [{ status: 'canceled', databases: of('finishing') }], 1, 6],
+    ['a stop that was recorded', [{ status: 'canceled', stopped_at: 'T', databases: of('finishing') }], 0, 6],
+    ['every database', [{ ...failed, databases: of('error', 'stopped', 'done') }], 0, 0],
+    ['a migration with the time of its stop', [{ ...failed, stopped_at: 'T' }], 0, 0],
+    ['a migration that was canceled', [{ status: 'canceled' }], 0, 0],
+    [
+      'the databases, after a while',
+      [
+        ...[
+          { status: 'running', databases: of('streaming') },
+          { status: 'syncing', databases: of('finishing') },
+        ],
+        ...[
+          { status: 'syncing', databases: of('finishing') },
+          { status: 'canceled', databases: of('stopped') },
+        ],
+      ],
+      1,
+      0,
+    ],
+  ] as const)('%s', async (_what, states, deletions, code) => {
+    const ran = await serviceShowing(...states);
+    expect([ran.deletions, ran.code]).toEqual([deletions, code]);
+    if (code === 0) expect(ran.json()).toMatchObject(states.at(-1) ?? {});
+    else expect(ran.error()).toMatchObject({ code: 'timeout', detail: expect.stringMatching(/^not ended: d\d /) });
+  });
+
+  it('is not known when the service cannot be asked after the stop', async () => {
+    let isSent = false;
+    const { run, deleted } = await serviceOf(
+      (_stop, _request, response) => {
+        isSent = true;
+        reply(response, 204);
+      },
+      () => isSent,
+    );
+    const ran = await run('--yes', '-o', 'json');
+    expect([ran.code, ran.out, deleted().length]).toEqual([1, '', 1]);
+    expect(ran.error().hint).toContain(`db stop ${cluster} --yes`);
   });
 });
 

@@ -1,0 +1,200 @@
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { objectsOn, startSource, startTarget, waitUntil } from '../../db/engine/engine-servers.ts';
+import { expectGolden } from '../../fixtures/golden.ts';
+import type { Postgres } from '../../fixtures/postgres.ts';
+import { startRedis } from '../../fixtures/redis.ts';
+import { sandboxFor, tokenFor } from '../../sandbox/requests.ts';
+import { runCloudctl, sandboxEnvironment } from '../run-cloudctl.ts';
+import { dbTestHost } from './test-source.ts';
+
+let source: Postgres;
+let target: Postgres;
+beforeAll(async () => {
+  [source, target] = await Promise.all([startSource(), startTarget()]);
+});
+afterAll(() => Promise.all([source?.stop(), target?.stop()]));
+
+interface Migration {
+  readonly status: string;
+  readonly databases: readonly { readonly name: string; readonly phase: string }[];
+}
+
+/** A machine whose sandbox has one cluster, which is `url`; `from` names the source. */
+async function openFixture(url: string, from: readonly string[], env: Record<string, string> = {}) {
+  const sandbox = await sandboxFor({ clusters: [{ name: 'mine', url }] });
+  const { access_token: token } = await tokenFor(sandbox);
+  const host = dbTestHost({ ...sandboxEnvironment(sandbox), CLOUDCTL_ACCESS_TOKEN: token, ...env });
+  const db = (...words: readonly string[]) => runCloudctl(host, ['db', ...words]);
+  const listed = (await db('list', '-o', 'json')).json<{ id: string; name: string }[]>();
+  const cluster = listed.find(({ name }) => name === 'mine')?.id ?? '';
+  const state = async () => (await db('status', cluster, '-o', 'json')).json<Migration>();
+  const phases = async () => Object.fromEntries((await state()).databases.map(({ name, phase }) => [name, phase]));
+  const start = () => db('migrate', cluster, ...from, '--skip-preflight', '-o', 'json');
+  const deletions = () => sandbox.requests().filter(({ method }) => method === 'DELETE').length;
+  const cutoverTo = (to: string) => db('cutover', cluster, ...from, '--target', to, '-o', 'json');
+  return { sandbox, db, cluster, state, phases, start, deletions, cutoverTo };
+}
+
+/** The PostgreSQL pair with these databases, each with one row, on the source; the target has a table of its own in `taken`. */
+async function openPostgres(names: readonly string[], taken: readonly string[], setup = '') {
+  for (const name of names) {
+    for (const server of [source, target]) await server.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+    await source.query(`CREATE DATABASE ${name}`);
+    await source.query(`CREATE TABLE t (id int PRIMARY KEY); INSERT INTO t VALUES (1); ${setup}`, name);
+  }
+  for (const name of taken) {
+    await target.query(`CREATE DATABASE ${name}`);
+    await target.query('CREATE TABLE mine (id int)', name);
+  }
+  const rows = await source.query('SELECT datname FROM pg_database WHERE NOT datistemplate');
+  const others = rows.map(({ datname }) => String(datname)).filter((name) => !names.includes(name));
+  const address = `postgres://postgres@127.0.0.1:${source.port}/${names[0]}?sslmode=disable`;
+  const from = ['--source', address, '--ignore-dbs', others.join(',')];
+  const url = `postgres://postgres:${target.password}@127.0.0.1:${target.port}/postgres?sslmode=disable`;
+  const env = { PGPASSWORD: source.password, CLOUDCTL_TARGET_PASSWORD: target.password };
+  const to = `postgres://postgres@127.0.0.1:${target.port}/postgres?sslmode=disable`;
+  return { ...(await openFixture(url, from, env)), from, to };
+}
+
+const masked = (text: string) =>
+  text
+    .replaceAll(String(source.port), 'SOURCE')
+    .replaceAll(String(target.port), 'TARGET')
+    .replaceAll(/--ignore-dbs [^\s`]+/g, '--ignore-dbs LIST')
+    .replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, 'UUID')
+    .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
+    .replaceAll(/cloudctl_[0-9a-f]{20}/g, 'cloudctl_ID');
+
+it('one of three databases fails: every command says so, and the hints lead to a new migration', async () => {
+  const { db, cluster, phases, start, from, to, deletions, cutoverTo } = await openPostgres(
+    ['one', 'two', 'three'],
+    ['two'],
+  );
+  expect((await start()).code).toBe(0);
+  await waitUntil(
+    async () => (await phases()).three === 'streaming' && (await phases()).one === 'streaming',
+    'the copy',
+  );
+
+  const watched = await db('watch', ...from, '--until-idle', '--interval', '1s', '-o', 'json');
+  expect(watched.code).toBe(1);
+  const { detail = '', hint = '' } = watched.error();
+  expect(detail).toMatch(/^two: .*public\.mine/);
+  expect(hint).toContain('DROP DATABASE');
+
+  const cutover = await cutoverTo(to);
+  expect([cutover.code, cutover.error().detail]).toEqual([5, expect.stringContaining('database two has failed')]);
+  // Nothing is checked that would lead to an outage of the application for nothing.
+  expect(stateOf(cutover, 'writes')).toBe('not_checked');
+  expect(cutover.error().hint).toContain(`db stop ${cluster}`);
+
+  // The others can go on: without the failed database nothing is wrong.
+  const others = from.with(3, `${from[3]},two`);
+  expect((await db('watch', ...others, '--until-idle', '--interval', '1s', '-o', 'json')).code).toBe(0);
+
+  const shown = await db('status', cluster);
+  expectGolden('db-follow', masked(shown.err));
+
+  const refused = await start();
+  expect(refused.code).toBe(1);
+  const stop = /`cloudctl db (stop [^`]*)`/.exec(refused.error().hint ?? '')?.[1]?.split(' ') ?? [];
+  const stopped = await db(...stop, '--yes', ...from, '-o', 'json');
+  expect([stopped.code, deletions()]).toEqual([0, 1]);
+  expect(stopped.json<Migration>()).toMatchObject({ status: 'canceled' });
+  expect(await objectsOn(source)).toEqual([]);
+  // A failed database is not forgotten when the others were stopped.
+  expect((await cutoverTo(to)).error().detail).toContain('database two has failed');
+
+  for (const name of ['one', 'two', 'three']) await target.query(`DROP DATABASE ${name}`);
+  expect((await start()).code).toBe(0);
+  await waitUntil(async () => Object.values(await phases()).every((phase) => phase === 'streaming'), 'the copy');
+  expect((await db('stop', cluster, '--yes')).code).toBe(0);
+});
+
+it('the stop waits for a slow materialized view, and the printed query proves that nothing is left', async () => {
+  const view = 'CREATE MATERIALIZED VIEW v AS SELECT count(*) AS n FROM t, pg_sleep(4)';
+  const { sandbox, db, cluster, phases, start, from, cutoverTo, to } = await openPostgres(['slow'], [], view);
+  expect((await start()).code).toBe(0);
+  await waitUntil(async () => (await phases()).slow === 'streaming', 'the copy');
+  const impatient = await db('stop', cluster, '--yes', '--wait-timeout', '1s', '-o', 'json');
+  expect([impatient.code, impatient.error().code, impatient.out]).toEqual([6, 'timeout', '']);
+  expect(impatient.error().detail).toContain('slow (finishing)');
+
+  const [cutover, stopped] = await Promise.all([cutoverTo(to), db('stop', cluster, '--yes')]);
+  const line = cutover.json<{ id: string; state: string; observed: string }[]>().find(({ id }) => id === 'stopped');
+  expect(line).toMatchObject({ state: 'open', observed: expect.stringContaining('stopping: slow (finishing)') });
+
+  expect(stopped.code).toBe(0);
+  expect(stopped.out).toMatch(/^Status +canceled$/m);
+  expect(stopped.err).toContain('stopping: slow (finishing)');
+  expect(await target.query('SELECT n::int FROM v', 'slow')).toEqual([{ n: 1 }]);
+  const sql = sqlOf(stopped.err) ?? '';
+  expect(await source.query(sql, 'slow')).toEqual([]);
+
+  const proven = await db('stop', cluster, '--yes', ...from);
+  expect([proven.code, sandbox.requests().filter(({ method }) => method === 'DELETE').length]).toEqual([0, 2]);
+  expectGolden('db-follow', masked(proven.err));
+
+  // Objects with the names of this migration are found by both.
+  const id = /^ID +([0-9a-f-]+)$/m.exec(stopped.out)?.[1]?.replaceAll('-', '').slice(0, 20);
+  const name = `cloudctl_${id}_1`;
+  await source.query(`SELECT pg_create_logical_replication_slot('${name}', 'pgoutput')`, 'slow');
+  await source.query(`CREATE PUBLICATION ${name} FOR ALL TABLES`, 'slow');
+  expect((await source.query(sql, 'slow')).map((row) => row.object)).toEqual(['replication slot', 'publication']);
+  const left = await db('stop', cluster, '--yes', ...from, '-o', 'json');
+  expect([left.code, left.error().detail]).toEqual([1, expect.stringContaining(`publication ${name}`)]);
+  const statements = /run on the source: (.*)$/.exec(left.error().hint ?? '')?.[1] ?? '';
+  for (const statement of statements.split('; ')) await source.query(statement, 'slow');
+  expect(await objectsOn(source)).toEqual([]);
+
+  // A slot that was not there before is not called clean, and not called one of the migration either.
+  await source.query("SELECT pg_create_logical_replication_slot('other', 'pgoutput')", 'slow');
+  const doubtful = await db('stop', cluster, '--yes', ...from);
+  await source.query("SELECT pg_drop_replication_slot('other')", 'slow');
+  expect([doubtful.code, doubtful.err]).toEqual([0, expect.stringContaining('Not proven')]);
+});
+
+function stateOf(ran: { json<T>(): T }, line: string): string | undefined {
+  return ran.json<{ id: string; state: string }[]>().find(({ id }) => id === line)?.state;
+}
+
+function sqlOf(text: string): string | undefined {
+  return /SET search_path = .*;$/m.exec(text)?.[0];
+}
+
+it('a Redis target that is not empty: the cut-over does not stop the application, and the hint leads to a copy', async () => {
+  const [redis, full] = await Promise.all([startRedis(), startRedis()]);
+  onTestFinished(async () => void (await Promise.all([redis.stop(), full.stop()])));
+  redis.cli('SET', 'a', '1');
+  full.cli('SET', 'mine', '1');
+  const from = ['--source', `redis://${redis.host}:${redis.port}`];
+  const to = `redis://${full.host}:${full.port}`;
+  const { db, cluster, state, start, cutoverTo, deletions, phases } = await openFixture(to, from);
+  expect((await start()).code).toBe(0);
+  await waitUntil(async () => (await state()).status === 'error', 'the refusal');
+
+  const cutover = await cutoverTo(to);
+  expect([cutover.code, cutover.error().detail]).toEqual([5, expect.stringMatching(/\b1 keys/)]);
+  expect([stateOf(cutover, 'writes'), stateOf(cutover, 'stopped')]).toEqual(['not_checked', 'open']);
+  expect(cutover.error().hint).toContain('FLUSHALL');
+  const watched = await db('watch', ...from, '--until-idle', '--interval', '1s', '-o', 'json');
+  expect([watched.code, watched.error().detail]).toEqual([1, expect.stringMatching(/\b1 keys/)]);
+  const status = await db('status', cluster);
+  expect(status.err).toContain('FLUSHALL');
+  expect((await db('stop', cluster, '--yes', ...from)).code).toBe(0);
+  expect(deletions()).toBe(0);
+
+  full.cli('FLUSHALL');
+  expect((await start()).code).toBe(0);
+  await waitUntil(async () => (await phases()).db0 === 'streaming', 'the copy');
+  expect((await db('stop', cluster, '--yes')).err).not.toContain('pg_replication_slots');
+  const proven = await db('stop', cluster, '--yes', ...from);
+  expect(proven.code).toBe(0);
+  expectGolden('db-follow', proven.err.split('\n').slice(0, 2).join('\n'));
+  // Somebody else's replica that came after the start is not proven to be harmless.
+  const [other] = await Promise.all([startRedis()]);
+  onTestFinished(() => other.stop());
+  other.cli('REPLICAOF', redis.host, String(redis.port));
+  await waitUntil(async () => redis.cli('INFO', 'replication').includes('state=online'), 'the replica');
+  expect((await db('stop', cluster, '--yes', ...from)).err).toContain('Not proven');
+});
