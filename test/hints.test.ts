@@ -27,6 +27,7 @@ const notFollowed: Readonly<Record<string, Readonly<Record<string, readonly stri
       ],
       'commands/db/sequences.ts': ['skip a database with `--ignore-dbs`, or run the command again'],
       'commands/db/stop.ts': [
+        'remove the objects, then run the same command again with `--source`, which checks that nothing is left',
         'wait a minute, and run the same command again',
         'wait a minute, and run the same command again; if they are still there, run on the source: …',
         'wait for the end with `…`: it sends the stop again, which changes nothing',

@@ -2,6 +2,7 @@ import { buildOnlineMigrationPath } from '../../api/online-migration.ts';
 import { CliError } from '../../base/errors.ts';
 import { isLosslessNumberObject } from '../../base/exact.ts';
 import { isJsonRecord, type JsonRecord, readNumberField, readStringField } from '../../base/json.ts';
+import { sanitizeLine } from '../../base/sanitize.ts';
 import { formatBytes } from '../../base/text.ts';
 import type { ListView, OutputCellValue } from '../../cli/columns.ts';
 
@@ -60,6 +61,16 @@ export function formatMigrationDatabaseLines(raw: JsonRecord): readonly string[]
       ...(reason === undefined ? [] : [reason]),
     ];
     return `  ${readStringField(database, 'name') ?? 'a database'}: ${parts.join(', ')}`;
+  });
+}
+
+/** Formats one line for each object that the service created and could not remove, with the statement that it names. */
+export function formatMigrationLeftovers(raw: JsonRecord): readonly string[] {
+  const leftovers = Array.isArray(raw.leftovers) ? raw.leftovers : [];
+  return leftovers.filter(isJsonRecord).map((one) => {
+    const text = (key: string): string => sanitizeLine(readStringField(one, key) ?? '');
+    const where = text('database') === '' ? '' : `, database ${text('database')}`;
+    return `the service could not remove ${text('object')} from the ${text('side')}${where}: ${text('reason')}; it names this statement: ${text('statement')}`;
   });
 }
 

@@ -17,6 +17,7 @@ import { describeNextMigrationStep, helpWithMigration } from './describe-next-mi
 import { resolveInterruptedMigrationRequest } from './interrupted-start.ts';
 import {
   formatMigrationDatabaseLines,
+  formatMigrationLeftovers,
   formatMigrationStatusLines,
   migrationFields,
   migrationListView,
@@ -52,6 +53,7 @@ export const dbStatusCommand: CommandSpec<CommandContext> = {
     if (!args.has('watch')) {
       await output.object(migration.raw, migrationListView);
       await output.note(formatMigrationDatabaseLines(migration.raw));
+      await output.note(formatMigrationLeftovers(migration.raw), maxSanitizedTextLength);
       if (output.format === 'table')
         await output.note(describeNextMigrationStep(context, cluster, migration), maxSanitizedTextLength);
       return 0;

@@ -30,7 +30,7 @@ import { formatProfileAndServerOptions } from '../profile-options.ts';
 import { clusterArgument, readClusterUuid } from './cluster-argument.ts';
 import { describeNextMigrationStep } from './describe-next-migration-step.ts';
 import { resolveInterruptedMigrationRequest } from './interrupted-start.ts';
-import { migrationFields, migrationListView, noMigrationError } from './migration-view.ts';
+import { formatMigrationLeftovers, migrationFields, migrationListView, noMigrationError } from './migration-view.ts';
 
 export const dbStopCommand: CommandSpec<CommandContext> = {
   description:
@@ -174,6 +174,13 @@ async function reportRemains(
     (one) => one.started.cluster === cluster && (migration.id === undefined || one.started.id === migration.id),
   );
   const marks: MigrationMarks = { id: migration.id, record: started };
+  const leftovers = formatMigrationLeftovers(migration.raw);
+  if (source === undefined && leftovers.length > 0)
+    throw new CliError('api_error', 'the migration has ended, and the service left objects of it', {
+      detail: leftovers.join('; '),
+      hint: 'remove the objects, then run the same command again with `--source`, which checks that nothing is left',
+    });
+  await output.note(leftovers, maxSanitizedTextLength);
   if (source === undefined) {
     await output.note(describeQuery(marks), maxSanitizedTextLength);
     return;

@@ -143,6 +143,15 @@ describe('what has ended', () => {
     else expect(ran.error()).toMatchObject({ code: 'timeout', detail: expect.stringMatching(/^not ended: d\d /) });
   });
 
+  it('is no success when the service says that it left a slot', async () => {
+    const leftovers = [
+      { side: 'source', database: 'shop', object: 'replication slot s', statement: 'DROP', reason: 'no' },
+    ];
+    const ran = await serviceShowing({ status: 'running' }, { status: 'canceled', leftovers });
+    expect(ran.code).toBe(1);
+    expectGolden('db-follow', ran.err);
+  });
+
   it('is not known when the service cannot be asked after the stop', async () => {
     let isSent = false;
     const { run, deleted } = await serviceOf(
