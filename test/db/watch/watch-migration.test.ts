@@ -88,6 +88,27 @@ describe('the status at the service', () => {
     expect(last).toMatchObject({ server_status: 'error', violations: [{ rule: 'server-status' }] });
   });
 
+  it('ends the watch with the failed database, although others are copied', async () => {
+    const host = testHost();
+    writeMigrationWatchRecord(recordPath(host), record);
+    const databases = [
+      { name: 'shop', phase: 'copying' },
+      { name: 'crm', phase: 'error', error: 'E_REASON' },
+    ];
+    const fetchStatus = async () => ({ status: 'running', raw: { databases } });
+    const copying = poll({ sample: makeStatusSample({ phase: 'copying', violations: [] }) });
+    const polls = Array.from({ length: 4 }, () => copying);
+    await expect(follow(host, polling(polls).watch, { untilIdle: true, fetchStatus })).rejects.toMatchObject({
+      ...{ code: 'api_error', exitCode: 1, detail: 'crm: E_REASON' },
+      hint: expect.stringContaining(`cloudctl db stop ${cluster}`),
+    });
+    const last = JSON.parse(host.out().trim().split('\n').at(-1) ?? '');
+    expect(last.violations).toMatchObject([{ rule: 'server-status', observed: expect.stringContaining('crm') }]);
+    // It is ignored with its database.
+    const { watch } = polling([copying, copying, idle]);
+    expect(await follow(host, watch, { untilIdle: true, ignoreDbs: ['crm'], fetchStatus })).toBe(0);
+  });
+
   it('is a note when the service cannot be asked, and does not end the watch', async () => {
     const host = testHost();
     writeMigrationWatchRecord(recordPath(host), record);
