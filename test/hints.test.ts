@@ -194,6 +194,9 @@ const notFollowed: Readonly<Record<string, Readonly<Record<string, readonly stri
       'db/watch/resolve-unconfirmed-migration-request.ts': [
         'with a session of that account, run `cloudctl db status …`',
       ],
+      'db/cutover/source-remains.ts': [
+        'when the source can be reached, run the same command again: nothing is sent for a migration that has ended',
+      ],
       'db/watch/service-failures.ts': ['…; then …start again with `…`'],
       'db/watch/service-migration-status.ts': ['run `cloudctl db status …` for the state of each database'],
       'db/watch/start-and-record-migration.ts': [

@@ -15,14 +15,19 @@ import {
 } from '../../api/stop-online-migration.ts';
 import { refusedHints } from '../../auth/session/index.ts';
 import { CliError, usageError } from '../../base/errors.ts';
-import { maxSanitizedTextLength, sanitizeReportLine } from '../../base/sanitize.ts';
+import { maxSanitizedTextLength } from '../../base/sanitize.ts';
 import { formatDuration } from '../../base/text.ts';
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
 import { parseDurationToMillisecondsOrThrow } from '../../cli/duration.ts';
 import { quietForJson } from '../../cli/quiet-for-json.ts';
 import { describeActor, readStoredAccountAndServerOrigins } from '../../context/current-identity.ts';
 import type { CommandContext } from '../../context.ts';
-import { findSourceRemains, type MigrationMarks, postgresRemainsSql } from '../../db/cutover/source-remains.ts';
+import {
+  describeCleanSource,
+  describeRemainsQuery,
+  findSourceRemains,
+  type MigrationMarks,
+} from '../../db/cutover/source-remains.ts';
 import { type DbSource, readDbSourceFromOptions, sourceOptionSpecs } from '../../db/source/read-source.ts';
 import { listStartedMigrations } from '../../db/watch/list-started-migrations.ts';
 import { runUntilSignal } from '../../platform/until-signal.ts';
@@ -182,7 +187,7 @@ async function reportRemains(
     });
   await output.note(leftovers, maxSanitizedTextLength);
   if (source === undefined) {
-    await output.note(describeQuery(marks), maxSanitizedTextLength);
+    await output.note(describeRemainsQuery(marks), maxSanitizedTextLength);
     return;
   }
   const { own, statements, doubtful } = await runUntilSignal(
@@ -200,27 +205,8 @@ async function reportRemains(
     });
   if (doubtful.length > 0)
     await output.note(
-      `Not proven that nothing is left on the source: ${doubtful.join('; ')}. Each belongs to the migration or to another consumer: drop those that nothing uses.`,
+      `Not proven that nothing is left on the source: ${doubtful.join('; ')}. Drop what nothing else uses.`,
       maxSanitizedTextLength,
     );
-  else await output.note(cleanText(source.engine));
-}
-
-function cleanText(engine: DbSource['engine']): string {
-  return engine === 'redis'
-    ? 'Nothing is left on the source: it has no replica of the migration.'
-    : 'Nothing is left on the source: it has no replication slot and no publication of the migration.';
-}
-
-function describeQuery(marks: MigrationMarks): readonly string[] {
-  const engine = marks.record?.engine;
-  const sql = sanitizeReportLine(postgresRemainsSql(marks));
-  const shows = marks.record?.before === undefined ? 'lists nothing of the migration' : 'returns no row';
-  return [
-    'The source was not read: with `--source`, this command checks that nothing is left there.',
-    ...(engine === 'redis' ? [] : [`By hand, in each migrated database of the source, this ${shows}: ${sql}`]),
-    ...(engine === 'postgresql'
-      ? []
-      : ['By hand, on a Redis source, `INFO replication` lists no replica of the migration.']),
-  ];
+  else await output.note(describeCleanSource(source.engine));
 }

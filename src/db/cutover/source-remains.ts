@@ -26,7 +26,7 @@ export interface SourceRemains {
   readonly own: readonly string[];
   /** A statement for each object of `own`. */
   readonly statements: readonly string[];
-  /** Objects that may belong to another consumer, or to the migration. */
+  /** Objects that may belong to another consumer, or to the migration, and what could not be read. */
   readonly doubtful: readonly string[];
 }
 
@@ -52,15 +52,36 @@ export async function findSourceRemains(
 ): Promise<SourceRemains> {
   const { clock, signal } = options;
   for (const end = clock.now() + removalGrace; ; ) {
-    const remains = sortByOwner(await readObjects(source, marks, options), marks);
-    const isPending = remains.own.length > 0 || (marks.record !== undefined && remains.doubtful.length > 0);
+    const { objects, unread } = await readObjects(source, marks, options);
+    const remains = sortByOwner(objects, unread, marks);
+    const isPending = remains.own.length > 0 || (marks.record !== undefined && remains.doubtful.length > unread.length);
     if (!isPending || clock.now() >= end) return remains;
     await clock.sleep(500, signal);
   }
 }
 
+export function describeCleanSource(engine: DbSource['engine']): string {
+  return engine === 'redis'
+    ? 'Nothing is left on the source: it has no replica of the migration.'
+    : 'Nothing is left on the source: it has no replication slot and no publication of the migration.';
+}
+
+/** How a person finds out whether the migration left something on a source that was not read. */
+export function describeRemainsQuery(marks: MigrationMarks): readonly string[] {
+  const engine = marks.record?.engine;
+  const sql = sanitizeReportLine(postgresRemainsSql(marks));
+  const shows = marks.record?.before === undefined ? 'lists nothing of the migration' : 'returns no row';
+  return [
+    'The source was not read: with `--source`, this command checks that nothing is left there.',
+    ...(engine === 'redis' ? [] : [`By hand, in each migrated database of the source, this ${shows}: ${sql}`]),
+    ...(engine === 'postgresql'
+      ? []
+      : ['By hand, on a Redis source, `INFO replication` lists no replica of the migration.']),
+  ];
+}
+
 /** What a person runs on a PostgreSQL source, in each migrated database, to see that nothing is left: it returns no row. */
-export function postgresRemainsSql(marks: MigrationMarks): string {
+function postgresRemainsSql(marks: MigrationMarks): string {
   const { prefix, names, before } = marksOf(marks);
   const known = (column: string): string =>
     [
@@ -83,7 +104,7 @@ function marksOf({ id, record }: MigrationMarks) {
   };
 }
 
-function sortByOwner(found: readonly FoundObject[], marks: MigrationMarks): SourceRemains {
+function sortByOwner(found: readonly FoundObject[], unread: readonly string[], marks: MigrationMarks): SourceRemains {
   const { prefix, names, before } = marksOf(marks);
   const isOwn = ({ name }: FoundObject): boolean =>
     names.includes(name) || (prefix !== undefined && name.startsWith(prefix));
@@ -92,7 +113,11 @@ function sortByOwner(found: readonly FoundObject[], marks: MigrationMarks): Sour
   const doubtful = found.filter(
     (one) => !isOwn(one) && !before?.includes(one.name) && (one.kind !== 'publication' || marks.record === undefined),
   );
-  return { own: own.map(describe), statements: own.flatMap(removalOf), doubtful: doubtful.map(describe) };
+  return {
+    own: own.map(describe),
+    statements: own.flatMap(removalOf),
+    doubtful: [...doubtful.map(describe), ...unread],
+  };
 }
 
 function describe({ kind, name, database, isActive }: FoundObject): string {
@@ -111,25 +136,34 @@ async function readObjects(
   source: DbSource,
   marks: MigrationMarks,
   { signal, ignoreDbs }: { readonly signal: AbortSignal; readonly ignoreDbs: readonly string[] },
-): Promise<readonly FoundObject[]> {
-  if (source.engine === 'redis') return readReplicas(source, signal);
+): Promise<{ readonly objects: readonly FoundObject[]; readonly unread: readonly string[] }> {
+  if (source.engine === 'redis') return { objects: await readReplicas(source, signal), unread: [] };
   const read = (dbname: string, sql: string) => query(source.source, dbname, sql, signal);
   const databases = await read(
     source.source.dbname,
-    'SELECT datname FROM pg_database WHERE datallowconn AND NOT datistemplate ORDER BY datname',
+    'SELECT datname, pg_is_in_recovery()::text AS standby FROM pg_database WHERE datallowconn AND NOT datistemplate ORDER BY datname',
   );
   const names = databases.map(({ datname }) => datname ?? '').filter((name) => !ignoreDbs.includes(name));
   // The session has the safe search path already.
   const sql = postgresRemainsSql({ ...marks, record: undefined }).replace(/^SET [^;]*; /, '');
   const found = new Map<string, FoundObject>();
+  const unread = databases.some(({ standby }) => standby === 'true')
+    ? ['the source is a standby, which does not show the slots of its primary']
+    : [];
   for (const dbname of names) {
-    for (const { object, name, database, active } of await read(dbname, sql.replace(/;$/, ''))) {
-      const kind = object === 'publication' ? 'publication' : 'replication slot';
-      const one = { kind, name: name ?? '', database: database ?? '', isActive: active === 'true' } as const;
-      found.set(`${kind} ${one.name} ${one.database}`, one);
+    try {
+      for (const { object, name, database, active } of await read(dbname, sql.replace(/;$/, ''))) {
+        const kind = object === 'publication' ? 'publication' : 'replication slot';
+        const one = { kind, name: name ?? '', database: database ?? '', isActive: active === 'true' } as const;
+        found.set(`${kind} ${one.name} ${one.database}`, one);
+      }
+    } catch (error) {
+      // The slots of every database are read in each of them, but publications only in their own.
+      if (!(error instanceof CliError) || dbname === source.source.dbname) throw error;
+      unread.push(`the publications of database ${sanitizeReportLine(dbname, 100)} (${error.message})`);
     }
   }
-  return [...found.values()];
+  return { objects: [...found.values()], unread };
 }
 
 async function query(source: PostgresqlEndpoint, dbname: string, sql: string, signal: AbortSignal) {
@@ -168,6 +202,8 @@ function unreadable(error: unknown, what: string): unknown {
   if (!(error instanceof Error) || error instanceof TypeError) return error;
   if (error instanceof DatabaseConnectError && error.code === clientSideDatabaseErrorCodes.aborted) return error;
   return new CliError('source_unreachable', sanitizeReportLine(`could not read ${what}: ${error.message}`, 300), {
+    detail: 'it is not proven that nothing of the migration is left on the source',
+    hint: 'when the source can be reached, run the same command again: nothing is sent for a migration that has ended',
     cause: error,
   });
 }

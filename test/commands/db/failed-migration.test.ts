@@ -157,6 +157,17 @@ it('the stop waits for a slow materialized view, and the printed query proves th
   const doubtful = await db('stop', cluster, '--yes', ...from);
   await source.query("SELECT pg_drop_replication_slot('other')", 'slow');
   expect([doubtful.code, doubtful.err]).toEqual([0, expect.stringContaining('Not proven')]);
+
+  // A database that the role may not enter, and a source that is gone.
+  await source.query('CREATE DATABASE closed');
+  await source.query("CREATE ROLE reader LOGIN PASSWORD 'r'; REVOKE CONNECT ON DATABASE closed FROM PUBLIC");
+  const asReader = from.map((word) => word.replace('postgres@', 'reader:r@').replace('closed', ''));
+  const closed = await db('stop', cluster, '--yes', ...asReader);
+  await source.query('DROP DATABASE closed');
+  expect([closed.code, closed.err]).toEqual([0, expect.stringMatching(/Not proven.*\bclosed\b/)]);
+  const away = from.map((word) => word.replace(String(source.port), '9'));
+  const gone = await db('stop', cluster, '--yes', ...away, '-o', 'json');
+  expect([gone.code, gone.error().code]).toEqual([3, 'source_unreachable']);
 });
 
 function stateOf(ran: { json<T>(): T }, line: string): string | undefined {
