@@ -18,6 +18,8 @@ import {
   type FetchedOnlineMigration,
   fetchOnlineMigration,
   isMigrationCreatedWithin,
+  listMigrationFailures,
+  type MigrationFailure,
 } from './online-migration.ts';
 
 /** An online migration request (docs/service.md S9.2). Members that are absent here are omitted from the request. */
@@ -147,12 +149,17 @@ async function adoptMigration(target: Target, cause: CliError): Promise<StartedO
   });
 }
 
+function failureText({ database, reason }: MigrationFailure): string {
+  return database === undefined ? `failed: ${reason}` : `database ${database} has failed: ${reason}`;
+}
+
 async function alreadyRunningError(target: Target, failure: CliError, reason: string | undefined): Promise<CliError> {
   const { cluster, commandOf } = target;
   const shown = await readMigration(target);
   const facts = [
     ...(reason === undefined ? [] : [reason]),
     ...(shown?.id === undefined ? [] : [describeOnlineMigration(shown)]),
+    ...(shown === undefined ? [] : listMigrationFailures(shown).slice(0, 1).map(failureText)),
   ];
   return new CliError(failure.code, 'the service refused the migration: it conflicts with another migration', {
     detail: facts.length === 0 ? undefined : facts.join('; '),

@@ -1,6 +1,7 @@
 import {
   describeMigrationFailures,
   isMigrationActive,
+  isMigrationStopping,
   listMigrationFailures,
   type OnlineMigration,
 } from '../../api/online-migration.ts';
@@ -25,6 +26,8 @@ export function describeNextMigrationStep(
       ...(isMigrationActive(migration) ? [] : [undoScriptNote]),
     ];
   const { from, command, target } = commandsOfMigration(context, cluster);
+  if (isMigrationStopping(migration))
+    return [`The migration is stopping. Next, wait for its end: ${command('status', cluster, '--watch')}`];
   const cutover = command('cutover', cluster, ...from, '--target', target);
   if (!isMigrationActive(migration))
     return [

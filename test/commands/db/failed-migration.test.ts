@@ -96,7 +96,7 @@ it('one of three databases fails: every command says so, and the hints lead to a
   expectGolden('db-follow', masked(shown.err));
 
   const refused = await start();
-  expect(refused.code).toBe(1);
+  expect([refused.code, refused.error().detail]).toEqual([1, expect.stringContaining('public.mine')]);
   const stop = /`cloudctl db (stop [^`]*)`/.exec(refused.error().hint ?? '')?.[1]?.split(' ') ?? [];
   const stopped = await db(...stop, '--yes', ...from, '-o', 'json');
   expect([stopped.code, deletions()]).toEqual([0, 1]);

@@ -56,6 +56,13 @@ it('each database has a line, without control characters', async () => {
   expectGolden('db-follow', `${ran.out}${ran.err}`);
 });
 
+it('one that is stopping is not called ready for the next step', async () => {
+  const finishing = [{ name: 'shop', phase: 'finishing', method: 'continuous' }];
+  const { host } = await serviceOf(migration('syncing', { reason: 'stopped_by_user', databases: finishing }));
+  const ran = await runCloudctl(host, ['db', 'status', cluster]);
+  expectGolden('db-follow', ran.err);
+});
+
 it('a cluster without a migration is an error with both next commands', async () => {
   const { origin } = await serverFor(({ url }, response) =>
     url.startsWith('/v2/actions') ? reply(response, 200, { actions: [] }) : reply(response, 404, { id: 'not_found' }),
