@@ -11,6 +11,7 @@ import {
   fetchOnlineMigration,
   isFailedMigrationStatus,
   isMigrationActive,
+  isMigrationStopping,
   readMigratedDatabases,
 } from './online-migration.ts';
 
@@ -35,8 +36,8 @@ export interface MigrationEndOptions {
 
 /**
  * Polls the migration until no database is active, or until the time limit; resolves with the last state. If the service no
- * longer shows the migration, the wait is over. A service that names no database cannot show the end in this way, so the wait
- * for its status is short. Throws after five failed polls in a row.
+ * longer shows the migration, the wait is over. A service that names neither a database nor the stop may never show the end, so
+ * the wait for its status is short. Throws after five failed polls in a row.
  */
 export async function waitForMigrationEnd(
   api: ApiClient,
@@ -57,7 +58,8 @@ export async function waitForMigrationEnd(
       if (!(error instanceof CliError) || signal.aborted || error.exitCode === 4 || failures === maxFailures)
         throw error;
     }
-    const patience = readMigratedDatabases(last).length > 0 ? limit : Math.min(limit, statusPatienceMs);
+    const showsEnd = readMigratedDatabases(last).length > 0 || isMigrationStopping(last);
+    const patience = showsEnd ? limit : Math.min(limit, statusPatienceMs);
     if (failures === 0 && (!isMigrationActive(last) || clock.now() - startedAt >= patience)) return last;
     onPoll(last);
     await clock.sleep(pollIntervalMs, signal);

@@ -5,6 +5,7 @@ import {
   type FetchedOnlineMigration,
   fetchOnlineMigration,
   isMigrationActive,
+  isMigrationStopping,
   listActiveDatabases,
 } from '../../api/online-migration.ts';
 import {
@@ -136,7 +137,8 @@ async function waitForEnd(
   const hint = `wait for the end with \`${again}\`: it sends the stop again, which changes nothing`;
   const onPoll = (migration: FetchedOnlineMigration): void => {
     const active = listActiveDatabases(migration);
-    if (active.length > 0) void progress.show(`stopping: ${active.slice(0, 5).join(', ')}`);
+    const names = active.length === 0 ? '' : `: ${active.slice(0, 5).join(', ')}`;
+    if (names !== '' || isMigrationStopping(migration)) void progress.show(`stopping${names}`);
   };
   const message = 'the wait was interrupted; the stop was sent, and the migration is stopping';
   let last: FetchedOnlineMigration;
@@ -156,9 +158,12 @@ async function waitForEnd(
     await progress.stop();
   }
   const active = listActiveDatabases(last);
-  if (active.length === 0) return last;
+  if (active.length === 0 && !isMigrationStopping(last)) return last;
   throw new CliError('timeout', `the migration is still stopping after ${formatDuration(limit)}`, {
-    detail: `not ended: ${active.slice(0, 5).join(', ')}${active.length > 5 ? ` and ${active.length - 5} more` : ''}`,
+    detail:
+      active.length === 0
+        ? `status ${last.status}`
+        : `not ended: ${active.slice(0, 5).join(', ')}${active.length > 5 ? ` and ${active.length - 5} more` : ''}`,
     hint,
   });
 }
