@@ -1,13 +1,10 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { EngineMigrationState, MigrationLeftoverObject } from '../db/engine/engine-migration-state.ts';
-import { createMigrationEngine, type MigrationEngine } from '../db/engine/migration-engine.ts';
-import type { ProbedClusterDatabaseServer } from '../db/engine/probe-cluster-database-server.ts';
-import {
-  isServerRequestedMigrationSource,
-  type RequestedMigrationSource,
-} from '../db/engine/requested-migration-source.ts';
-import type { MigrationEngineRun } from '../db/engine/start-engine-migration.ts';
+import { createEngine, type EngineRun, type MigrationEngine } from '../db/engine/engine.ts';
+import type { DataPlane } from '../db/engine/plane.ts';
+import { isServerSource, type RequestedSource } from '../db/engine/request.ts';
+import type { EngineState, Leftover } from '../db/engine/state.ts';
+
 import type { LiveSandboxState } from './live-sandbox-state.ts';
 import {
   getSandboxMigrationDeadline,
@@ -31,7 +28,7 @@ export interface SandboxClusterMigrator {
    * cluster.
    */
   readonly clusters: readonly NewSandboxCluster[];
-  readonly planeOf: (cluster: SandboxCluster) => ProbedClusterDatabaseServer | undefined;
+  readonly planeOf: (cluster: SandboxCluster) => DataPlane | undefined;
   /**
    * Ends the migrations that an earlier process left unfinished. Resolves with one message for each database object that could
    * not be removed.
@@ -40,12 +37,12 @@ export interface SandboxClusterMigrator {
   /** Starts a migration. If the result is a string, it is the reason why the request is invalid, and no migration was started. */
   readonly start: (
     migration: SandboxMigration,
-    plane: ProbedClusterDatabaseServer,
-    source: RequestedMigrationSource,
+    plane: DataPlane,
+    source: RequestedSource,
     world: LiveSandboxState,
   ) => string | undefined;
   /** The state of a migration; undefined if another process started it. */
-  readonly stateOf: (migration: SandboxMigration) => EngineMigrationState | undefined;
+  readonly stateOf: (migration: SandboxMigration) => EngineState | undefined;
   /** Stops a migration. The database objects of the stopped migration are removed later, without waiting for it. */
   readonly stop: (migration: SandboxMigration) => void;
   /** Stops all migrations before the state of the sandbox is replaced. */
@@ -71,10 +68,10 @@ export async function createSandboxClusterMigrator({
   now,
   env = {},
 }: SandboxClusterMigratorOptions): Promise<SandboxClusterMigrator> {
-  const engine = createMigrationEngine({ now, env, ...journalOption(state, clusters.length > 0) });
-  const planes = new Map<string, ProbedClusterDatabaseServer>();
+  const engine = createEngine({ now, env, ...journalOption(state, clusters.length > 0) });
+  const planes = new Map<string, DataPlane>();
   for (const { name, url } of clusters) planes.set(name, await openPlane(engine, name, url));
-  const running = new Map<string, MigrationEngineRun>();
+  const running = new Map<string, EngineRun>();
   /** For each cluster, a promise for the end of its latest migration, because a stopped migration may still be removing objects. */
   const ends = new Map<string, Promise<unknown>>();
   return {
@@ -96,9 +93,7 @@ export async function createSandboxClusterMigrator({
       return (await engine.cleanUp()).map(describeLeftover);
     },
     start: (migration, plane, source, world) => {
-      const managed = [...planes].find(
-        ([, one]) => one.engine === plane.engine && isServerRequestedMigrationSource(source, one),
-      );
+      const managed = [...planes].find(([, one]) => one.engine === plane.engine && isServerSource(source, one));
       if (managed !== undefined)
         return `source.host is the managed cluster ${managed[0]}; a managed cluster cannot be migrated to another one.`;
       const params = {
@@ -143,7 +138,7 @@ function journalOption(state: string | undefined, hasClusters: boolean): { reado
   return hasClusters || existsSync(journal) ? { journal } : {};
 }
 
-async function openPlane(engine: MigrationEngine, name: string, url: string): Promise<ProbedClusterDatabaseServer> {
+async function openPlane(engine: MigrationEngine, name: string, url: string): Promise<DataPlane> {
   try {
     return await engine.openDataPlane(url);
   } catch (error) {
@@ -152,7 +147,7 @@ async function openPlane(engine: MigrationEngine, name: string, url: string): Pr
   }
 }
 
-function describeLeftover({ side, database, object, statement, reason }: MigrationLeftoverObject): string {
+function describeLeftover({ side, database, object, statement, reason }: Leftover): string {
   const where = database === '' ? `the ${side}` : `database ${database} of the ${side}`;
   return `${where} still contains ${object} of a migration, which could not be removed: ${reason}; to remove it, run: ${statement}`;
 }

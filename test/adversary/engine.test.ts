@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { hasDatabaseMigrationEnded } from '../../src/db/engine/engine-migration-state.ts';
 import { schemaCopier } from '../../src/db/engine/schema/copy.ts';
+import { isEnded } from '../../src/db/engine/state.ts';
 import {
   beginMigration,
   makePostgresJob,
@@ -9,7 +9,7 @@ import {
   startTarget,
   testEngineDependencies,
   waitForState,
-} from '../db/engine/engine-servers.ts';
+} from '../db/engine/servers.ts';
 import type { Postgres } from '../fixtures/postgres.ts';
 import { type Canaries, makeCanaries, strangeSuperusers } from './canaries.ts';
 
@@ -36,7 +36,7 @@ test('the engine runs nothing as a superuser', async () => {
   const job = makePostgresJob(postgresEndpointOf(source), postgresEndpointOf(target), { ignoreDbs });
   const migration = beginMigration(job, dependencies);
   const state = await waitForState(migration, ({ databases: [one] }) =>
-    one === undefined ? false : one.phase === 'streaming' || hasDatabaseMigrationEnded(one),
+    one === undefined ? false : one.phase === 'streaming' || isEnded(one),
   );
   expect(state.databases[0]?.phase).toBe('streaming');
   await migration.stop('stopped_by_user');

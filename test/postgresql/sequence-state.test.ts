@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { connectPostgresql } from '../../src/postgresql/connection.ts';
 import { buildReadOnlyTransactionSql } from '../../src/postgresql/search-path-safe-sql.ts';
 import { decodeSequenceState, sequenceStateColumns } from '../../src/postgresql/sequence-state.ts';
-import { postgresEndpointOf } from '../db/engine/engine-servers.ts';
+import { postgresEndpointOf } from '../db/engine/servers.ts';
 import { startPostgres } from '../fixtures/postgres.ts';
 
 test.each([14, 17, 18] as const)(

@@ -9,7 +9,7 @@ import {
   splitBinaryCopyRow,
   splitTextCopyRow,
 } from '../../src/postgresql/table-rows.ts';
-import { postgresEndpointOf } from '../db/engine/engine-servers.ts';
+import { postgresEndpointOf } from '../db/engine/servers.ts';
 import { type Postgres, startPostgres } from '../fixtures/postgres.ts';
 
 const table = { schema: 'public', name: 't', columns: ['a', 'The "b'] };

@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from 'vitest';
-import { createSemaphore } from '../../src/db/engine/semaphore.ts';
+import { createSemaphore } from '../../src/db/engine/postgresql/context.ts';
 import { type BestMethod, disagreements, isFull, recordRow, resultOf, type TruthRow, verdictAccuracy } from './row.ts';
 
 export interface TruthCase {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { startTarget } from '../db/engine/engine-servers.ts';
+import { startTarget } from '../db/engine/servers.ts';
 import { type Postgres, ready, startPostgres } from '../fixtures/postgres.ts';
 import { type MutatedTable, mutatedTable } from './postgresql/mutations/mutated-table.ts';
 import { type BatchResult, type MutationDisagreement, runBatch } from './postgresql/mutations/run-batch.ts';

@@ -16,7 +16,7 @@ import {
   rehearsalFailedError,
   writeRehearsalReport,
 } from '../../db/cutover/report-output.ts';
-import { MigrationError, redactErrorReason } from '../../db/engine/migration-error.ts';
+import { MigrationError, redactReason } from '../../db/engine/error.ts';
 import { type DbSource, readDbSourceFromOptions, sourceOptionSpecs } from '../../db/source/read-source.ts';
 import { DatabaseConnectError } from '../../platform/connect-error.ts';
 import { interruptedError } from '../../platform/defer-signals.ts';
@@ -156,7 +156,7 @@ const removeLeftoversHint = 'run the same command again to remove the remaining 
 function toRehearsalError(error: unknown, { source }: DbSource, target: MigrationTargetServer): unknown {
   const serverErrors = [DatabaseConnectError, PostgresqlQueryError, RedisCommandError, MigrationError];
   if (!serverErrors.some((kind) => error instanceof kind)) return error;
-  const reason = redactErrorReason(error, source.password, target.source.password);
+  const reason = redactReason(error, source.password, target.source.password);
   return new CliError('rehearsal_failed', `could not finish the rehearsal: ${reason}`, {
     hint: `check that both servers accept connections, and ${removeLeftoversHint}`,
     cause: error,

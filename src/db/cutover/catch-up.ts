@@ -1,10 +1,6 @@
 import type { Clock } from '../../platform/host.ts';
-import {
-  areAllDatabasesStreaming,
-  type EngineMigrationState,
-  type TableSyncState,
-} from '../engine/engine-migration-state.ts';
-import type { MigrationEngineRun } from '../engine/start-engine-migration.ts';
+import type { EngineRun } from '../engine/engine.ts';
+import { allStreaming, type EngineState, type TableSyncState } from '../engine/state.ts';
 
 export interface RehearsalCatchUpResult {
   /**
@@ -23,12 +19,12 @@ export interface RehearsalCatchUpOptions {
   readonly poll: number;
   /** Milliseconds without progress of the copy after which the wait ends. */
   readonly stallTimeout: number;
-  readonly onState?: (state: EngineMigrationState) => void;
+  readonly onState?: (state: EngineState) => void;
 }
 
 /** Waits until every table of every running database is replicated. Rejects when the signal aborts. */
 export async function waitForRehearsalCatchUp(
-  migration: MigrationEngineRun,
+  migration: EngineRun,
   { clock, signal, poll, stallTimeout, onState }: RehearsalCatchUpOptions,
 ): Promise<RehearsalCatchUpResult> {
   const startedAt = clock.now();
@@ -46,7 +42,7 @@ export async function waitForRehearsalCatchUp(
     if (isOver(state)) return { kind: 'over', seconds };
     // While a dump finishes, its status is syncing, but its rows can be compared only after it has ended.
     const isFinishing = state.databases.some(({ phase }) => phase === 'finishing');
-    if (areAllDatabasesStreaming(state.databases) && !isFinishing) return { kind: 'arrived', seconds };
+    if (allStreaming(state.databases) && !isFinishing) return { kind: 'arrived', seconds };
     if (isProgress(state)) progressAt = now;
     if (now - progressAt >= stallTimeout) {
       for (const { name } of state.databases) if (!seconds.has(name)) seconds.set(name, (now - startedAt) / 1000);
@@ -56,14 +52,14 @@ export async function waitForRehearsalCatchUp(
   }
 }
 
-function isOver({ status }: EngineMigrationState): boolean {
+function isOver({ status }: EngineState): boolean {
   return status !== 'running' && status !== 'syncing';
 }
 
 const settledPhases: ReadonlySet<string> = new Set(['streaming', 'done', 'stopped', 'error']);
 
 /** Detects progress beyond the best state so far, so that a copy which fails and restarts makes no progress. */
-function createProgressTracker(): (state: EngineMigrationState) => boolean {
+function createProgressTracker(): (state: EngineState) => boolean {
   const stages: readonly TableSyncState[] = ['i', 'd', 'f', 's', 'r'];
   const best = new Map<string, number>();
   return ({ databases }) => {

@@ -12,7 +12,7 @@ import { clientSideDatabaseErrorCodes, DatabaseConnectError } from '../../platfo
 import type { Clock } from '../../platform/host.ts';
 import { PostgresqlQueryError } from '../../postgresql/query-error.ts';
 import { RedisCommandError } from '../../redis/command-error.ts';
-import { redactErrorReason } from '../engine/migration-error.ts';
+import { redactReason } from '../engine/error.ts';
 import type { DbSource } from '../source/read-source.ts';
 import { unreachableSourceHint } from '../source/unreachable-source-hint.ts';
 import { defaultMigrationWatchLimits } from '../watch/migration-watch-limits.ts';
@@ -128,7 +128,7 @@ async function readTargetFailure({
   } catch (error) {
     if (signal.aborted || !isServerError(error)) throw error;
     return {
-      targetFailure: redactErrorReason(error, target.source.password),
+      targetFailure: redactReason(error, target.source.password),
       targetHint: targetLoginHint(error, migrationTargetInputNames),
       isTargetWithoutTls: error instanceof DatabaseConnectError && error.code === clientSideDatabaseErrorCodes.noTls,
     };
@@ -140,7 +140,7 @@ async function readSourceActivity({ source, signal, ignoreDbs }: CheckCutoverOpt
     return await readServerWriteActivity(source, signal);
   } catch (error) {
     if (signal.aborted || !isServerError(error)) throw error;
-    const reason = redactErrorReason(error, source.source.password);
+    const reason = redactReason(error, source.source.password);
     throw new CliError('source_unreachable', `could not connect to the source: ${reason}`, {
       hint: unreachableSourceHint(source, error instanceof DatabaseConnectError ? error.code : undefined, {
         ignoreDbs,
@@ -194,7 +194,7 @@ async function orReason<T>(
     if (signal.aborted) throw error;
     if (error instanceof CliError && error.code !== 'usage') return error.message;
     if (!isServerError(error)) throw error;
-    return redactErrorReason(error, source.source.password, target.source.password);
+    return redactReason(error, source.source.password, target.source.password);
   }
 }
 

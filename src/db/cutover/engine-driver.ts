@@ -2,10 +2,10 @@ import { countOf } from '../../base/text.ts';
 import type { PostgresqlEndpoint } from '../../postgresql/endpoint.ts';
 import { formatPostgresqlVersion } from '../../postgresql/version.ts';
 import type { RedisEndpoint } from '../../redis/endpoint.ts';
-import { createMigrationEngineDependencies } from '../engine/engine-dependencies.ts';
-import { defaultMigrationEngineTimeLimits } from '../engine/migration-engine-input.ts';
-import { createMemoryMigrationJournal } from '../engine/migration-journal.ts';
-import { replicationObjectName } from '../engine/postgresql/replication-object-names.ts';
+import { defaultLimits, engineSystem } from '../engine/input.ts';
+
+import { memoryJournal } from '../engine/journal.ts';
+import { replicationName } from '../engine/postgresql/names.ts';
 import { schemaCopier } from '../engine/schema/copy.ts';
 import { formatSourceName } from '../watch/watch-record.ts';
 import type { MigrationTargetServer } from './migration-target-server.ts';
@@ -77,11 +77,11 @@ export function createPostgresqlRehearsalDriver(
   ignoreDbs: readonly string[],
   deps: RehearsalEngineDriverDeps,
 ): RehearsalEngineDriver {
-  const readOnlyEngine = createMigrationEngineDependencies({
+  const readOnlyEngine = engineSystem({
     now: () => deps.clock.now(),
-    journal: createMemoryMigrationJournal(),
+    journal: memoryJournal(),
     schemaCopy: schemaCopier({ env: deps.env }),
-    limits: defaultMigrationEngineTimeLimits,
+    limits: defaultLimits,
   });
   let targetState: RehearsalTargetBeforeChanges | undefined;
   let plan: RehearsalPlan | undefined;
@@ -124,7 +124,7 @@ export function createPostgresqlRehearsalDriver(
             ? []
             : [`copies into the empty databases ${filled.map(({ name }) => name).join(', ')}`]),
         ].join(', '),
-        slotsOf: (id) => (method === 'dump' ? [] : databases.map(({ oid }) => replicationObjectName(id, oid))),
+        slotsOf: (id) => (method === 'dump' ? [] : databases.map(({ oid }) => replicationName(id, oid))),
       };
     },
     async run(file, params, method) {

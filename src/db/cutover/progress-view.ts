@@ -1,12 +1,12 @@
 import type { CommandIo } from '../../cli/command-io.ts';
-import type { EngineMigrationState } from '../engine/engine-migration-state.ts';
+import type { EngineState } from '../engine/state.ts';
 import type { DbSource } from '../source/read-source.ts';
 import type { RehearsalRuleViolation } from './rehearsal-report.ts';
 import { startRehearsalWatch } from './rehearsal-watch.ts';
 
 /** Shows the progress of a rehearsal on stderr. */
 export interface RehearsalProgressView {
-  readonly onState: (state: EngineMigrationState) => void;
+  readonly onState: (state: EngineState) => void;
   /** Ends the display. Resolves with the rules of the service that were violated during the rehearsal, each once. */
   stop(): Promise<readonly RehearsalRuleViolation[]>;
 }

@@ -3,8 +3,8 @@ import { rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { isJsonRecord, type JsonRecord, readStringField, readStringList, tryParseJson } from '../../base/json.ts';
 import { ensureFolder, readTextIfPresent, writeFileAtomically } from '../../platform/files.ts';
-import type { TargetStateBeforeMigration } from '../engine/migration-journal.ts';
-import { decodeSubscriptionOidField, parseTargetStateBeforeMigration } from '../engine/migration-journal-file.ts';
+import { decodeSubscriptionOid, parseTargetBefore, type TargetBefore } from '../engine/journal.ts';
+
 import type { RehearsalTargetObjectNames } from './postgresql/existing-objects.ts';
 
 /**
@@ -26,7 +26,7 @@ export interface RehearsalMigrationObjects {
   readonly name: string;
   readonly database: string;
   /** Owner, settings and privileges of the target database before the copy changed them. */
-  readonly former?: TargetStateBeforeMigration;
+  readonly former?: TargetBefore;
   /** Oid of the subscription, recorded before it is dropped. */
   readonly subscriptionOid?: string;
 }
@@ -131,9 +131,9 @@ function decodeRecord(json: JsonRecord): RehearsalRecord | undefined {
     ),
     objects: recordsIn(json.objects).flatMap((one) => {
       const [name, database] = [readStringField(one, 'name'), readStringField(one, 'database')];
-      const former = parseTargetStateBeforeMigration(one.former);
+      const former = parseTargetBefore(one.former);
       if (name === undefined || database === undefined) return [];
-      return [{ name, database, ...decodeSubscriptionOidField(one), ...(former === undefined ? {} : { former }) }];
+      return [{ name, database, ...decodeSubscriptionOid(one), ...(former === undefined ? {} : { former }) }];
     }),
     ...(isJsonRecord(settings) ? { settings: textEntries(settings) } : {}),
     ...(json.kept === true ? { kept: true } : {}),

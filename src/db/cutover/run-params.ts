@@ -1,5 +1,5 @@
 import type { Clock, ProcessEnvironment } from '../../platform/host.ts';
-import type { EngineMigrationState } from '../engine/engine-migration-state.ts';
+import type { EngineState } from '../engine/state.ts';
 import type { DatabaseRehearsalResult } from './rehearsal-report.ts';
 
 /** The parameters of a rehearsal that both engines share. */
@@ -15,7 +15,7 @@ export interface RehearsalRunParams {
   readonly maxRounds: number;
   /** Whether objects of PostgreSQL that only a superuser can create are created on the target. */
   readonly allowSuperuserObjects: boolean;
-  readonly onState: (state: EngineMigrationState) => void;
+  readonly onState: (state: EngineState) => void;
   /** Called after all data is compared, before the migration of the rehearsal is stopped. */
   readonly onCompared: () => void;
 }

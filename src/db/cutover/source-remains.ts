@@ -7,7 +7,7 @@ import type { PostgresqlEndpoint } from '../../postgresql/endpoint.ts';
 import { quoteLiteral } from '../../postgresql/quote.ts';
 import { connectRedis } from '../../redis/connection.ts';
 import { parseRedisInfo } from '../../redis/info.ts';
-import { replicationObjectName } from '../engine/postgresql/replication-object-names.ts';
+import { replicationName } from '../engine/postgresql/names.ts';
 import type { DbSource } from '../source/read-source.ts';
 import { parseWatchedRedisFacts } from '../watch/redis/redis-facts.ts';
 import type { MigrationWatchRecord } from '../watch/watch-record.ts';
@@ -98,7 +98,7 @@ function postgresRemainsSql(marks: MigrationMarks): string {
 
 function marksOf({ id, record }: MigrationMarks) {
   return {
-    prefix: id === undefined || id === '' ? undefined : replicationObjectName(id, ''),
+    prefix: id === undefined || id === '' ? undefined : replicationName(id, ''),
     names: (record?.slots ?? []).map(({ name }) => name),
     before: record?.before,
   };

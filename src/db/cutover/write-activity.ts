@@ -2,7 +2,7 @@ import { connectPostgresql } from '../../postgresql/connection.ts';
 import type { PostgresqlEndpoint } from '../../postgresql/endpoint.ts';
 import { connectRedis } from '../../redis/connection.ts';
 import type { RedisEndpoint } from '../../redis/endpoint.ts';
-import { readRedisServerInfo } from '../engine/redis/replica.ts';
+import { readServerInfo } from '../engine/redis/replica.ts';
 import type { DbSource } from '../source/read-source.ts';
 import { queryCatalogRows } from './postgresql/rehearsal-tables.ts';
 
@@ -62,7 +62,7 @@ async function readPostgresActivity(source: PostgresqlEndpoint, signal: AbortSig
 async function readRedisActivity(source: RedisEndpoint, signal: AbortSignal): Promise<ServerWriteActivity> {
   const session = await connectRedis(source, { limit, signal });
   try {
-    const info = await readRedisServerInfo(session);
+    const info = await readServerInfo(session);
     return {
       counter: Number(info.get('rdb_changes_since_last_save')),
       since: `${info.get('run_id')} ${info.get('rdb_last_save_time')}`,

@@ -1,35 +1,26 @@
 import { html } from 'hono/html';
 import type {
-  DatabaseMigrationPhase,
-  DatabaseMigrationState,
-  EngineMigrationState,
-  MigrationLeftoverObject,
-  MigrationTransferMethod,
-  TableMigrationProgress,
-} from '../../db/engine/engine-migration-state.ts';
+  DatabasePhase,
+  DatabaseState,
+  EngineState,
+  Leftover,
+  TableProgress,
+  TransferMethod,
+} from '../../db/engine/state.ts';
 import type { HtmlMarkup } from '../http/http-reply.ts';
 import { renderPanelTable } from './listing.ts';
 import { renderHtmlHorizontalBar } from './migration-diagram.ts';
 
 /** Renders the state of every database and table, the warnings, and the objects that could not be removed. */
-export function renderSandboxMigrationProgress({ databases, warnings, leftovers }: EngineMigrationState): HtmlMarkup {
+export function renderSandboxMigrationProgress({ databases, warnings, leftovers }: EngineState): HtmlMarkup {
   return html`${databases.map(renderDatabase)}
 ${list('Warnings', warnings)}
 ${leftovers.length === 0 ? '' : html`<p class="alert">Some objects could not be removed. Run these statements:</p>`}
 ${list('Statements to run', leftovers.map(describeLeftover))}`;
 }
 
-function renderDatabase({
-  name,
-  phase,
-  method,
-  tables,
-  lagBytes,
-  reason,
-  error,
-  warnings,
-}: DatabaseMigrationState): HtmlMarkup {
-  const count = (...stages: readonly TableMigrationProgress['stage'][]): number =>
+function renderDatabase({ name, phase, method, tables, lagBytes, reason, error, warnings }: DatabaseState): HtmlMarkup {
+  const count = (...stages: readonly TableProgress['stage'][]): number =>
     tables.filter(({ stage }) => stages.includes(stage)).length;
   const rows = tables.reduce((sum, one) => sum + one.rows, 0);
   const facts = [
@@ -59,7 +50,7 @@ ${tables.length === 0 ? '' : html`<details><summary>Tables of ${name}</summary>$
  * The phases in their order, the current one marked. A phase that is not in this order, such as an unreachable source,
  * is shown alone.
  */
-function renderPhases(phase: DatabaseMigrationPhase, method: MigrationTransferMethod | undefined): HtmlMarkup {
+function renderPhases(phase: DatabasePhase, method: TransferMethod | undefined): HtmlMarkup {
   const phases = method === 'dump' ? DUMP_PHASES : PHASES;
   const now = phases.indexOf(phase);
   if (now === -1)
@@ -71,11 +62,11 @@ function renderPhases(phase: DatabaseMigrationPhase, method: MigrationTransferMe
   return html`<ol class="phases">${phases.map(step)}</ol>`;
 }
 
-function tableRow({ name, stage, rows }: TableMigrationProgress) {
+function tableRow({ name, stage, rows }: TableProgress) {
   return [name, STAGES[stage], rows];
 }
 
-const PHASES: readonly DatabaseMigrationPhase[] = [
+const PHASES: readonly DatabasePhase[] = [
   'waiting',
   'schema',
   'connecting',
@@ -91,7 +82,7 @@ const TABLE_COLUMNS = [
   { title: 'Rows', kind: 'number' },
 ] as const;
 
-const STAGES: Readonly<Record<TableMigrationProgress['stage'], string>> = {
+const STAGES: Readonly<Record<TableProgress['stage'], string>> = {
   i: 'waiting',
   d: 'copying',
   f: 'copied',
@@ -99,7 +90,7 @@ const STAGES: Readonly<Record<TableMigrationProgress['stage'], string>> = {
   r: 'ready',
 };
 
-function describeLeftover({ side, database: where, object, statement, reason }: MigrationLeftoverObject): string {
+function describeLeftover({ side, database: where, object, statement, reason }: Leftover): string {
   return `${object} on the ${side}${where === '' ? '' : `, database ${where}`}: ${statement} (${reason})`;
 }
 

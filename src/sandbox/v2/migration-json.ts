@@ -1,4 +1,4 @@
-import type { DatabaseMigrationState, EngineMigrationState } from '../../db/engine/engine-migration-state.ts';
+import type { DatabaseState, EngineState } from '../../db/engine/state.ts';
 import type { SandboxHandlerContext } from '../handler-context.ts';
 import { getSandboxMigrationDeadline, getSandboxMigrationStatusAtTime } from '../migration-store.ts';
 import { formatClusterDatabaseServerAddress } from '../ready-line.ts';
@@ -14,7 +14,7 @@ export interface CurrentSandboxMigrationState {
    * The state that the migration engine reports; undefined when the cluster has no database server, or when an earlier process
    * ran the migration.
    */
-  readonly live: EngineMigrationState | undefined;
+  readonly live: EngineState | undefined;
 }
 
 /** The status that the migration engine reports until every database has ended; then the recorded status. */
@@ -53,7 +53,7 @@ export function buildSandboxMigrationJson(
   };
 }
 
-function liveView({ method, databases, warnings, leftovers }: EngineMigrationState): object {
+function liveView({ method, databases, warnings, leftovers }: EngineState): object {
   return {
     ...(method === undefined ? {} : { method }),
     databases: databases.map(databaseView),
@@ -62,16 +62,7 @@ function liveView({ method, databases, warnings, leftovers }: EngineMigrationSta
   };
 }
 
-function databaseView({
-  name,
-  phase,
-  method,
-  tables,
-  lagBytes,
-  reason,
-  error,
-  warnings,
-}: DatabaseMigrationState): object {
+function databaseView({ name, phase, method, tables, lagBytes, reason, error, warnings }: DatabaseState): object {
   return {
     name,
     phase,

@@ -1,4 +1,4 @@
-import type { RequestedMigrationSource } from '../../db/engine/requested-migration-source.ts';
+import type { RequestedSource } from '../../db/engine/request.ts';
 import { isJsonObject, isStringArray } from '../http/json-text.ts';
 import type { SandboxMigrationSource } from '../records.ts';
 import { getStorableSourceHost, SOURCE_FIELD_NOT_STORED } from './storable-source-host.ts';
@@ -43,10 +43,7 @@ export function decodeSandboxMigrationRequest(
  * Reads the source with its password, which must not be stored. The caller must call the function only after
  * `decodeSandboxMigrationRequest` has accepted the request.
  */
-export function readRequestedMigrationSource(
-  value: unknown,
-  { disableSsl }: SandboxMigrationSource,
-): RequestedMigrationSource {
+export function readRequestedMigrationSource(value: unknown, { disableSsl }: SandboxMigrationSource): RequestedSource {
   const source = isJsonObject(value) ? withoutNulls(value).source : undefined;
   const { host, port, dbname, username, password } = isJsonObject(source) ? withoutNulls(source) : {};
   return {

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { closedPort } from '../../../scripts/free-port.mjs';
-import { startSource, startTarget, waitUntil } from '../../db/engine/engine-servers.ts';
+import { startSource, startTarget, waitUntil } from '../../db/engine/servers.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import type { Postgres } from '../../fixtures/postgres.ts';
 import { sandboxFor, tokenFor } from '../../sandbox/requests.ts';

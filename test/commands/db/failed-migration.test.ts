@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
-import { objectsOn, startSource, startTarget, waitUntil } from '../../db/engine/engine-servers.ts';
+import { objectsOn, startSource, startTarget, waitUntil } from '../../db/engine/servers.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import type { Postgres } from '../../fixtures/postgres.ts';
 import { startRedis } from '../../fixtures/redis.ts';

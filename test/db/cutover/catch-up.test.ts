@@ -1,16 +1,16 @@
 import { expect, it } from 'vitest';
 import { waitForRehearsalCatchUp } from '../../../src/db/cutover/catch-up.ts';
-import type { EngineMigrationState } from '../../../src/db/engine/engine-migration-state.ts';
+import type { EngineState } from '../../../src/db/engine/state.ts';
 import { instantClock } from '../../droplets/batch-fixtures.ts';
 
-type Change = Pick<EngineMigrationState, 'status'> & {
-  readonly phase: EngineMigrationState['databases'][number]['phase'];
+type Change = Pick<EngineState, 'status'> & {
+  readonly phase: EngineState['databases'][number]['phase'];
 };
 
 /** Waits for a migration of one database that goes through these states; the last one stays. */
 function waitFor(changes: readonly Change[]) {
   let polls = 0;
-  const state = (): EngineMigrationState => {
+  const state = (): EngineState => {
     const { status, phase } = changes[Math.min(polls++, changes.length - 1)] ?? { status: 'running', phase: 'waiting' };
     return {
       status,
@@ -18,7 +18,7 @@ function waitFor(changes: readonly Change[]) {
       databases: [
         { name: 'shop', phase, method: 'continuous', tables: [], lagBytes: 0, error: undefined, warnings: [] },
       ],
-    } as unknown as EngineMigrationState;
+    } as unknown as EngineState;
   };
   const migration = { state } as unknown as Parameters<typeof waitForRehearsalCatchUp>[0];
   const signal = new AbortController().signal;

@@ -5,7 +5,7 @@ import { systemClock } from '../../../src/platform/clock.ts';
 import { apiOf } from '../../api/api-of.ts';
 import { reply, serverFor } from '../../fixtures/fake-server.ts';
 import { eventually, startRedis } from '../../fixtures/redis.ts';
-import { redisEndpointOf } from '../engine/engine-servers.ts';
+import { redisEndpointOf } from '../engine/servers.ts';
 
 test('a Redis migration is ready when the replica has everything, and done when it is stopped', async () => {
   const [source, target] = await Promise.all([startRedis(), startRedis()]);

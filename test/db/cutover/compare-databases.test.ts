@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type CompareDatabasesOptions, compareDatabases } from '../../../src/db/cutover/compare-databases.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import type { Postgres } from '../../fixtures/postgres.ts';
-import { postgresEndpointOf, startSource, startTarget } from '../engine/engine-servers.ts';
+import { postgresEndpointOf, startSource, startTarget } from '../engine/servers.ts';
 
 let source: Postgres;
 let target: Postgres;

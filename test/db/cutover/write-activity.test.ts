@@ -4,7 +4,7 @@ import { countWritesBetweenReadings, readServerWriteActivity } from '../../../sr
 import { type Postgres, ready } from '../../fixtures/postgres.ts';
 import { startRedis } from '../../fixtures/redis.ts';
 import { startStandby } from '../../fixtures/standby.ts';
-import { postgresEndpointOf, redisEndpointOf, startSource } from '../engine/engine-servers.ts';
+import { postgresEndpointOf, redisEndpointOf, startSource } from '../engine/servers.ts';
 
 const signal = new AbortController().signal;
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll } from 'vitest';
-import type { PostgresMigrationEngineInput } from '../../../src/db/engine/migration-engine-input.ts';
+import type { PostgresInput } from '../../../src/db/engine/input.ts';
 import type { Postgres, PostgresOptions } from '../../fixtures/postgres.ts';
-import { makePostgresJob, postgresEndpointOf, startSource, startTarget } from './engine-servers.ts';
+import { makePostgresJob, postgresEndpointOf, startSource, startTarget } from './servers.ts';
 
 export interface EngineServerPair {
   readonly source: Postgres;
@@ -9,10 +9,7 @@ export interface EngineServerPair {
   /** Makes a database of that name on the source, which is not on the target, and fills it. */
   fresh(name: string, ...setup: readonly string[]): Promise<void>;
   /** A job that moves these databases of the source alone. */
-  job(
-    databases: readonly string[],
-    more?: Partial<PostgresMigrationEngineInput>,
-  ): Promise<PostgresMigrationEngineInput>;
+  job(databases: readonly string[], more?: Partial<PostgresInput>): Promise<PostgresInput>;
 }
 
 /** Two servers for all tests of a file. */

@@ -7,7 +7,7 @@ import {
   type ExpectedCause,
   logSettings,
 } from '../../../scripts/accidents.mjs';
-import type { EngineMigrationState } from '../../../src/db/engine/engine-migration-state.ts';
+import type { EngineState } from '../../../src/db/engine/state.ts';
 import {
   readWatchedSourceBaselineFile,
   watchedSourceBaselinePath,
@@ -35,7 +35,7 @@ import {
   startSource,
   startTarget,
   waitForState,
-} from '../engine/engine-servers.ts';
+} from '../engine/servers.ts';
 import { startWatchRun, watchedPostgres } from './run-watch.ts';
 
 const cluster = '3b643ad7-65aa-4066-b45b-1c64b6db600a';
@@ -98,7 +98,7 @@ const isCause = (cause: ReplicationStopCause | undefined, { rule, object }: Expe
   cause?.rule === rule && (object === undefined || cause.object === object.replace('NAME', name));
 
 /** The sample with what the service tells about the migration at that moment. */
-const joined = (sample: MigrationStatusSample, state: EngineMigrationState): MigrationStatusSample =>
+const joined = (sample: MigrationStatusSample, state: EngineState): MigrationStatusSample =>
   addServiceStatusToMigrationSample(
     sample,
     { kind: 'known', migration: { status: state.status, raw: { ...state } } },

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { DatabaseComparisonReport } from '../../../src/db/cutover/comparison-report.ts';
-import { startSource, startTarget } from '../../db/engine/engine-servers.ts';
+import { startSource, startTarget } from '../../db/engine/servers.ts';
 import { run } from '../../fixtures/cli.ts';
 import { type Folders, makeFolders } from '../../fixtures/folders.ts';
 import { expectGolden } from '../../fixtures/golden.ts';

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
-import { createMemoryMigrationJournal } from '../../../src/db/engine/migration-journal.ts';
+import { memoryJournal } from '../../../src/db/engine/journal.ts';
 import { connectPostgresql, type PostgresqlSession } from '../../../src/postgresql/connection.ts';
 import { PostgresqlQueryError } from '../../../src/postgresql/query-error.ts';
+import { useServerPair } from '../../db/engine/server-pair.ts';
 import {
   beginMigration,
   objectsOn,
@@ -9,8 +10,7 @@ import {
   subscriptionsOn,
   testEngineDependencies,
   waitForState,
-} from '../../db/engine/engine-servers.ts';
-import { useServerPair } from '../../db/engine/server-pair.ts';
+} from '../../db/engine/servers.ts';
 
 /** Every so many statements one fails; `npm run test:engine -- --full` takes every single one. */
 const stride = Number(process.env.CLOUDCTL_TEST_STRIDE ?? 8);
@@ -47,7 +47,7 @@ test.each(['refused', 'cut'] as const)(
     for (let nth = how === 'cut' ? Math.ceil(stride / 2) : 1; ; nth += stride) {
       await fresh('d', 'CREATE TABLE t (id int PRIMARY KEY); INSERT INTO t SELECT generate_series(1, 10)');
       const failing = failingAt(nth, how);
-      const journal = createMemoryMigrationJournal();
+      const journal = memoryJournal();
       const migration = beginMigration(
         await job(['d']),
         testEngineDependencies({ connectPostgres: failing.connect, journal }),

@@ -1,6 +1,6 @@
 import { setTimeout as after } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { objectsOn, ownersOn, startSource, startTarget, subscriptionsOn } from '../../db/engine/engine-servers.ts';
+import { objectsOn, ownersOn, startSource, startTarget, subscriptionsOn } from '../../db/engine/servers.ts';
 import { start } from '../../fixtures/cli.ts';
 import { makeFolders } from '../../fixtures/folders.ts';
 import type { Ready } from '../../fixtures/sandbox.ts';

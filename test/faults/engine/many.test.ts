@@ -9,7 +9,7 @@ import {
   startTarget,
   testEngineDependencies,
   waitForState,
-} from '../../db/engine/engine-servers.ts';
+} from '../../db/engine/servers.ts';
 
 /** `npm run test:engine -- --full`: 10 databases of 20 tables of 10,000 rows. */
 const [databases, tables, rows] = (process.env.CLOUDCTL_TEST_SIZE ?? '3x4x1000').split('x').map(Number) as [

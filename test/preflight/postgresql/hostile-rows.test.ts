@@ -8,7 +8,7 @@ import {
 import { connectPostgresql } from '../../../src/postgresql/connection.ts';
 import { makeSessionSearchPathSafe } from '../../../src/postgresql/search-path-safe-session.ts';
 import { sequencesQuery } from '../../../src/preflight/postgresql/queries/sequences.ts';
-import { postgresEndpointOf } from '../../db/engine/engine-servers.ts';
+import { postgresEndpointOf } from '../../db/engine/servers.ts';
 import { type Postgres, ready, startPostgres } from '../../fixtures/postgres.ts';
 import { found, preflightServer } from './preflight.ts';
 import { queryRows } from './query-rows.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { Secret } from '../../../src/base/secret.ts';
-import { redisEndpointOf as redisSourceOf } from '../../db/engine/engine-servers.ts';
+import { redisEndpointOf as redisSourceOf } from '../../db/engine/servers.ts';
 import { lacks } from '../../fixtures/needs.ts';
 import { type RedisServer, startRedis } from '../../fixtures/redis.ts';
 import { fill, redisClientOptions, scan } from '../../truth/redis/keys.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { managedClusterSourceMessage } from '../../../src/db/engine/migration-error.ts';
-import { objectsOn, startSource, startTarget, subscriptionsOn, waitUntil } from '../../db/engine/engine-servers.ts';
+import { managedSourceMessage } from '../../../src/db/engine/error.ts';
+import { objectsOn, startSource, startTarget, subscriptionsOn, waitUntil } from '../../db/engine/servers.ts';
 import type { Postgres } from '../../fixtures/postgres.ts';
 import { admin, callApi, MAYA, sandboxFor, send, signIn, submit, tokenFor } from '../requests.ts';
 
@@ -104,7 +104,7 @@ test('a cluster of the sandbox under another name is refused when it is reached,
   // An address of this machine that is not a loopback address by its text.
   const managed = { host: '0.0.0.0', port: source.port, dbname: 'postgres', username: 'postgres' };
   await ask('PUT', { source: { ...managed, password: source.password }, disable_ssl: true });
-  expect(await waitForStatus('error')).toMatchObject({ reason: managedClusterSourceMessage, databases: [] });
+  expect(await waitForStatus('error')).toMatchObject({ reason: managedSourceMessage, databases: [] });
   expect(await objectsOn(source)).toEqual([]);
 });
 

@@ -4,7 +4,7 @@ import type { PostgresqlEndpoint } from '../../../src/postgresql/endpoint.ts';
 import { quoteIdentifier } from '../../../src/postgresql/quote.ts';
 import { runPostgresqlPreflight } from '../../../src/preflight/postgresql/run.ts';
 import type { PreflightReport } from '../../../src/preflight/report.ts';
-import { postgresEndpointOf } from '../../db/engine/engine-servers.ts';
+import { postgresEndpointOf } from '../../db/engine/servers.ts';
 import type { Postgres } from '../../fixtures/postgres.ts';
 import { validReport } from '../../fixtures/report-schema.ts';
 import { preflightOptions } from '../../preflight/postgresql/facts.ts';

@@ -1,29 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import { createMigrationEngineDependencies } from '../../../src/db/engine/engine-dependencies.ts';
-import {
-  createInitialDatabaseMigrationState,
-  type DatabaseMigrationState,
-  type EngineMigrationState,
-} from '../../../src/db/engine/engine-migration-state.ts';
-import { createMigrationEngine } from '../../../src/db/engine/migration-engine.ts';
-import { defaultMigrationEngineTimeLimits } from '../../../src/db/engine/migration-engine-input.ts';
-import { redactErrorReason } from '../../../src/db/engine/migration-error.ts';
-import { createMemoryMigrationJournal } from '../../../src/db/engine/migration-journal.ts';
-import { copyDatabaseRows } from '../../../src/db/engine/postgresql/copy-database-rows.ts';
-import { copyRolesToTarget } from '../../../src/db/engine/postgresql/copy-roles-to-target.ts';
-import {
-  createTargetDatabase,
-  listSourceDatabases,
-} from '../../../src/db/engine/postgresql/database-creation-properties.ts';
-import { withEngineDatabaseSession } from '../../../src/db/engine/postgresql/engine-session.ts';
-import {
-  readPostgresqlServerIdentity,
-  requireMigratablePostgresqlServers,
-} from '../../../src/db/engine/postgresql/server-identity.ts';
+import { createEngine, type EngineRun } from '../../../src/db/engine/engine.ts';
+import { redactReason } from '../../../src/db/engine/error.ts';
+import { defaultLimits, engineSystem } from '../../../src/db/engine/input.ts';
+import { memoryJournal } from '../../../src/db/engine/journal.ts';
+import { createDatabase, listSourceDatabases } from '../../../src/db/engine/postgresql/databases.ts';
+import { readIdentity, requireMigratable } from '../../../src/db/engine/postgresql/identity.ts';
+import { copyRows } from '../../../src/db/engine/postgresql/rows.ts';
+import { withSession } from '../../../src/db/engine/postgresql/session.ts';
+import { copyRoles } from '../../../src/db/engine/postgresql/target.ts';
 import { schemaCopier } from '../../../src/db/engine/schema/copy.ts';
-import type { MigrationEngineRun } from '../../../src/db/engine/start-engine-migration.ts';
+import { type DatabaseState, type EngineState, initialDatabase } from '../../../src/db/engine/state.ts';
+
 import { connectPostgresql } from '../../../src/postgresql/connection.ts';
-import { objectsOn, postgresEndpointOf } from '../../db/engine/engine-servers.ts';
+import { objectsOn, postgresEndpointOf } from '../../db/engine/servers.ts';
 import { anyMessage } from '../../postgresql/any-message.ts';
 import {
   all,
@@ -41,13 +30,13 @@ export const sandboxEngine: TruthEngine = { start: startMigration, dump: copyPoi
 async function startMigration(plan: MigrationPlan): Promise<StartedMigration> {
   const { source, target, connection: endpoint, databases, timeLimit: patience } = plan;
   const logged = target.log().length;
-  const engine = createMigrationEngine({
+  const engine = createEngine({
     now: Date.now,
     env: process.env,
     ports: {
       connectPostgres: connectAsItIs,
       limits: {
-        ...defaultMigrationEngineTimeLimits,
+        ...defaultLimits,
         pollInterval: 200,
         connectTimeout: 5000,
         outageTimeout: patience / 2,
@@ -123,10 +112,10 @@ const setStoredRole = `SELECT pg_catalog.set_config('role', pg_catalog.substr(as
 
 /** Until every table is ready, or the time is over, or it has ended. */
 async function settle(
-  migration: MigrationEngineRun,
+  migration: EngineRun,
   patience: number,
   repeats: (state: string) => boolean,
-): Promise<EngineMigrationState> {
+): Promise<EngineState> {
   for (const end = Date.now() + patience; Date.now() < end; ) {
     const state = migration.state();
     if (state.status !== 'running') return state;
@@ -137,7 +126,7 @@ async function settle(
   return migration.state();
 }
 
-function stateOf(state: EngineMigrationState, name: string, complaint: () => string): readonly string[] {
+function stateOf(state: EngineState, name: string, complaint: () => string): readonly string[] {
   const found = state.databases.find((one) => one.name === name);
   if (found === undefined) return [state.reason ?? 'the engine did not see it'];
   if (found.method === 'dump') return [found.warnings.find((text) => text.startsWith('dumped')) ?? 'dumped'];
@@ -145,7 +134,7 @@ function stateOf(state: EngineMigrationState, name: string, complaint: () => str
   return [found.error ?? `stood still: ${stood(found)}${complaint()}`];
 }
 
-function stood({ phase, tables, warnings }: DatabaseMigrationState): string {
+function stood({ phase, tables, warnings }: DatabaseState): string {
   const waiting = tables.filter(({ stage }) => stage !== 'r').map(({ name, stage }) => `${name} ${stage}`);
   return [phase, ...waiting.slice(0, 3), ...warnings].join(', ');
 }
@@ -154,21 +143,18 @@ function stood({ phase, tables, warnings }: DatabaseMigrationState): string {
 async function copyPointInTime(plan: MigrationPlan): Promise<MigrationResult> {
   const { connection: endpoint, target, databases, ignored, timeLimit: patience } = plan;
   const to = postgresEndpointOf(target);
-  const ports = createMigrationEngineDependencies({
+  const ports = engineSystem({
     now: Date.now,
-    journal: createMemoryMigrationJournal(),
+    journal: memoryJournal(),
     schemaCopy: schemaCopier({ env: process.env }),
   });
   const signal = AbortSignal.timeout(patience * 2);
   const opening = { name: 'truth', signal };
   try {
-    const found = await withEngineDatabaseSession(endpoint, ports, opening, (from) =>
-      withEngineDatabaseSession(to, ports, opening, async (session) => {
-        requireMigratablePostgresqlServers(
-          await readPostgresqlServerIdentity(from),
-          await readPostgresqlServerIdentity(session),
-        );
-        await copyRolesToTarget(from, session, ports.random);
+    const found = await withSession(endpoint, ports, opening, (from) =>
+      withSession(to, ports, opening, async (session) => {
+        requireMigratable(await readIdentity(from), await readIdentity(session));
+        await copyRoles(from, session, ports.random);
         return listSourceDatabases(from, ignored);
       }),
     );
@@ -183,18 +169,15 @@ async function copyPointInTime(plan: MigrationPlan): Promise<MigrationResult> {
           { ...endpoint, dbname },
           { ...to, dbname },
         ];
-        await withEngineDatabaseSession(to, ports, opening, (session) => createTargetDatabase(session, database));
+        await withSession(to, ports, opening, (session) => createDatabase(session, database));
         const copied = await ports.schemaCopy(source, sink, signal);
         if (copied.kind === 'refused') throw new Error(`the schema cannot be copied: ${copied.objects.join(', ')}`);
-        await copyDatabaseRows(
-          { source, target: sink, deps: ports, signal, name: 'truth' },
-          createInitialDatabaseMigrationState(dbname),
-        );
+        await copyRows({ source, target: sink, deps: ports, signal, name: 'truth' }, initialDatabase(dbname));
       }
     }
     return { problems: ways, remarks: [] };
   } catch (error) {
-    return all(databases, [redactErrorReason(error, endpoint.password)]);
+    return all(databases, [redactReason(error, endpoint.password)]);
   }
 }
 
@@ -203,6 +186,6 @@ async function one(plan: MigrationPlan, move: () => Promise<void>): Promise<read
     await move();
     return [];
   } catch (error) {
-    return [redactErrorReason(error, plan.connection.password)];
+    return [redactReason(error, plan.connection.password)];
   }
 }

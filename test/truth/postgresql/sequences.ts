@@ -4,7 +4,7 @@ import { formatPsqlConnectMetaCommand, psqlSessionSetupStatements } from '../../
 import { buildSequenceValuesScript } from '../../../src/preflight/postgresql/build-sequence-values-script.ts';
 import { sequencesQuery } from '../../../src/preflight/postgresql/queries/sequences.ts';
 import { runPreflightQueryInEachDatabase } from '../../../src/preflight/postgresql/run-preflight-query-in-each-database.ts';
-import { postgresEndpointOf } from '../../db/engine/engine-servers.ts';
+import { postgresEndpointOf } from '../../db/engine/servers.ts';
 import type { Postgres } from '../../fixtures/postgres.ts';
 import { runPsql } from './fix-script.ts';
 

@@ -1,6 +1,6 @@
 import type { Major } from '../../../scripts/postgres.mjs';
 import { quoteIdentifier, quoteLiteral } from '../../../src/postgresql/quote.ts';
-import { startTarget } from '../../db/engine/engine-servers.ts';
+import { startTarget } from '../../db/engine/servers.ts';
 import { type Postgres, ready, startPostgres } from '../../fixtures/postgres.ts';
 import { databasesOf, isShared, type PostgresCase } from './case.ts';
 

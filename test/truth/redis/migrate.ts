@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { createMigrationEngine } from '../../../src/db/engine/migration-engine.ts';
-import { defaultMigrationEngineTimeLimits } from '../../../src/db/engine/migration-engine-input.ts';
+import { createEngine } from '../../../src/db/engine/engine.ts';
+import { defaultLimits } from '../../../src/db/engine/input.ts';
 import type { RedisEndpoint } from '../../../src/redis/endpoint.ts';
 import type { RedisServer } from '../../fixtures/redis.ts';
 import { type RedisClientOptions, sizes, sizesOfAll, withRedisClient } from './keys.ts';
@@ -18,11 +18,11 @@ export interface Plan {
 /** Follows for real and looks whether it is true. Resolves with what did not hold. */
 export async function migrate(plan: Plan): Promise<readonly string[]> {
   const { connection, target, into, patience } = plan;
-  const engine = createMigrationEngine({
+  const engine = createEngine({
     now: Date.now,
     ports: {
       limits: {
-        ...defaultMigrationEngineTimeLimits,
+        ...defaultLimits,
         pollInterval: 200,
         connectTimeout: 3000,
         outageTimeout: patience / 2,

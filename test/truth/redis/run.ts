@@ -3,7 +3,7 @@ import { createRedisPreflightEngine } from '../../../src/preflight/redis/engine.
 import type { PreflightReport } from '../../../src/preflight/report.ts';
 import { runPreflight } from '../../../src/preflight/run.ts';
 import type { RedisEndpoint } from '../../../src/redis/endpoint.ts';
-import { redisEndpointOf } from '../../db/engine/engine-servers.ts';
+import { redisEndpointOf } from '../../db/engine/servers.ts';
 import { type RedisOptions, type RedisProgram, type RedisServer, startRedis } from '../../fixtures/redis.ts';
 import { validReport } from '../../fixtures/report-schema.ts';
 import { preflightOptions } from '../../preflight/redis/preflight-options.ts';

@@ -2,13 +2,13 @@ import type { PostgresqlEndpoint } from '../../../postgresql/endpoint.ts';
 import { formatSingleLinePsqlStatement } from '../../../postgresql/psql-script.ts';
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import type { RedisEndpoint } from '../../../redis/endpoint.ts';
-import { cleanUpFromMigrationJournal } from '../../engine/clean-up-from-migration-journal.ts';
-import type { MigrationEngineDependencies } from '../../engine/migration-engine-input.ts';
-import { getSqlStateOrSystemCode, redactErrorReason } from '../../engine/migration-error.ts';
-import type { MigrationCleanupEntry, MigrationJournal } from '../../engine/migration-journal.ts';
-import { querySingleValue, withEngineDatabaseSession } from '../../engine/postgresql/engine-session.ts';
-import { migrationEngineApplicationName } from '../../engine/postgresql/replication-object-names.ts';
-import { readPostgresqlServerIdentity } from '../../engine/postgresql/server-identity.ts';
+import { cleanUpFromJournal } from '../../engine/engine.ts';
+import { redactReason, sqlStateOf } from '../../engine/error.ts';
+import type { EngineSystem } from '../../engine/input.ts';
+import type { EngineJournal, JournalEntry } from '../../engine/journal.ts';
+import { readIdentity } from '../../engine/postgresql/identity.ts';
+import { engineName } from '../../engine/postgresql/names.ts';
+import { singleValue, withSession } from '../../engine/postgresql/session.ts';
 import type {
   FormerlyEmptyDatabase,
   RehearsalCreatedObject,
@@ -42,7 +42,7 @@ export interface RehearsalEndpoints<S> {
 export function createRehearsalJournal(
   file: RehearsalRecordFile,
   doors: RehearsalEndpoints<PostgresqlEndpoint> | RehearsalEndpoints<RedisEndpoint>,
-): MigrationJournal {
+): EngineJournal {
   return {
     recordIntent(entry) {
       if (entry.engine === 'postgresql') {
@@ -68,7 +68,7 @@ export function createRehearsalJournal(
     recordRemoved: (name) => file.change({ objects: file.current().objects.filter((one) => one.name !== name) }),
     pending: () => {
       const { objects, system, settings = {} } = file.current();
-      return objects.map(({ name, database, former, subscriptionOid }): MigrationCleanupEntry => {
+      return objects.map(({ name, database, former, subscriptionOid }): JournalEntry => {
         const { source, target } = doors;
         return 'dbname' in source && 'dbname' in target
           ? {
@@ -101,10 +101,10 @@ export function createRehearsalJournal(
 export async function cleanUpPostgresqlRehearsal(
   file: RehearsalRecordFile,
   { target }: RehearsalEndpoints<PostgresqlEndpoint>,
-  ports: MigrationEngineDependencies,
+  ports: EngineSystem,
   { keep, isLate }: { readonly keep: boolean; readonly isLate: boolean },
 ): Promise<readonly RehearsalLeftover[]> {
-  const fromJournal = await cleanUpFromMigrationJournal(ports);
+  const fromJournal = await cleanUpFromJournal(ports);
   // What the migration left on the target would be taken for an object of others.
   const isTargetSkipped = keep || (isLate && fromJournal.some(({ side }) => side === 'target'));
   const { failed, uncertain } = isTargetSkipped ? nothingLeft : await cleanUpTarget(file, target, ports, isLate);
@@ -125,13 +125,13 @@ const nothingLeft: TargetLeftovers = { failed: [], uncertain: [] };
 async function cleanUpTarget(
   file: RehearsalRecordFile,
   target: PostgresqlEndpoint,
-  ports: MigrationEngineDependencies,
+  ports: EngineSystem,
   isLate: boolean,
 ): Promise<TargetLeftovers> {
   const { id, databases, roles, filled, system } = file.current();
   try {
-    return await withEngineDatabaseSession(target, ports, { name: migrationEngineApplicationName }, async (session) => {
-      const server = await readPostgresqlServerIdentity(session);
+    return await withSession(target, ports, { name: engineName }, async (session) => {
+      const server = await readIdentity(session);
       if (server.system !== system) {
         const left = listRecordedObjects(
           file.current(),
@@ -170,7 +170,7 @@ async function cleanUpTarget(
       return isLate ? { failed, uncertain } : { failed: [...failed, ...uncertain], uncertain: [] };
     });
   } catch (error) {
-    return { failed: listRecordedObjects(file.current(), redactErrorReason(error, target.password)), uncertain: [] };
+    return { failed: listRecordedObjects(file.current(), redactReason(error, target.password)), uncertain: [] };
   }
 }
 
@@ -196,7 +196,7 @@ async function restoreFilledDatabase(
   { name, oid, ...before }: FormerlyEmptyDatabase,
   names: readonly string[],
   target: PostgresqlEndpoint,
-  ports: MigrationEngineDependencies,
+  ports: EngineSystem,
   isLate: boolean,
 ): Promise<TargetLeftovers> {
   const leftover = (reason: string) => (object: string) => ({
@@ -204,28 +204,23 @@ async function restoreFilledDatabase(
     statement: formatDropStatement(object),
   });
   try {
-    return await withEngineDatabaseSession(
-      { ...target, dbname: name },
-      ports,
-      { name: migrationEngineApplicationName },
-      async (session) => {
-        // A database with another oid was created later, so it contains nothing of the rehearsal.
-        if (oid !== undefined && (await querySingleValue(session, currentDatabaseOidQuery)) !== oid) return nothingLeft;
-        if (!isLate) {
-          const rest = await dropObjectsAddedToRehearsalTarget(session, before, names);
-          return { failed: rest.map(leftover('could not be dropped')), uncertain: [] };
-        }
-        const failed = await dropObjectsOfRehearsalRoles(session, names).then(
-          () => [],
-          (error: unknown) => [copiedObjectsLeftover(name, names, redactErrorReason(error, target.password))],
-        );
-        const others = await listFirstObjectsOfOthers(session, before, names);
-        return { failed, uncertain: others.map(leftover('another user may have created the object')) };
-      },
-    );
+    return await withSession({ ...target, dbname: name }, ports, { name: engineName }, async (session) => {
+      // A database with another oid was created later, so it contains nothing of the rehearsal.
+      if (oid !== undefined && (await singleValue(session, currentDatabaseOidQuery)) !== oid) return nothingLeft;
+      if (!isLate) {
+        const rest = await dropObjectsAddedToRehearsalTarget(session, before, names);
+        return { failed: rest.map(leftover('could not be dropped')), uncertain: [] };
+      }
+      const failed = await dropObjectsOfRehearsalRoles(session, names).then(
+        () => [],
+        (error: unknown) => [copiedObjectsLeftover(name, names, redactReason(error, target.password))],
+      );
+      const others = await listFirstObjectsOfOthers(session, before, names);
+      return { failed, uncertain: others.map(leftover('another user may have created the object')) };
+    });
   } catch (error) {
-    if (getSqlStateOrSystemCode(error) === databaseDoesNotExist) return nothingLeft;
-    const reason = redactErrorReason(error, target.password);
+    if (sqlStateOf(error) === databaseDoesNotExist) return nothingLeft;
+    const reason = redactReason(error, target.password);
     return { failed: [copiedObjectsLeftover(name, names, reason)], uncertain: [] };
   }
 }

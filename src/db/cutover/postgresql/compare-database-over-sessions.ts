@@ -1,5 +1,5 @@
 import { quoteLiteral } from '../../../postgresql/quote.ts';
-import { migrationStatementTimeout } from '../../engine/postgresql/engine-session.ts';
+import { longTimeout } from '../../engine/postgresql/session.ts';
 import { compareSequences, unreadableSequenceState } from '../compare-row-counts.ts';
 import {
   buildDatabaseComparisonEntry,
@@ -47,7 +47,7 @@ export async function compareDatabaseOverSessions(
   const targetNamed = new Map(targetTables.map((one) => [one.name, one]));
   const others = targetTables.filter((one) => !named.has(one.name));
   const targetOnly = await readTableContentDigests(target, others, {
-    limit: migrationStatementTimeout,
+    limit: longTimeout,
     oldest,
     onFailure: () => {},
   });

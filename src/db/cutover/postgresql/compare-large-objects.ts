@@ -3,7 +3,7 @@ import { buildComparableTextSettings } from '../../../postgresql/read-table-rows
 import { buildReadOnlyTransactionSql, searchPathSafeRollbackSql } from '../../../postgresql/search-path-safe-sql.ts';
 import { createTableDigestBuilder, type TableContentDigest } from '../../../postgresql/table-digest.ts';
 import { buildCopyTableTransaction, readTableRows, splitBinaryCopyRow } from '../../../postgresql/table-rows.ts';
-import { migrationStatementTimeout } from '../../engine/postgresql/engine-session.ts';
+import { longTimeout } from '../../engine/postgresql/session.ts';
 import type { TableComparison } from '../rehearsal-report.ts';
 import { queryCatalogRows, readPostgresqlServerVersion, type TableContentSession } from './rehearsal-tables.ts';
 
@@ -58,7 +58,7 @@ async function readLargeObjects(session: TableContentSession): Promise<TableCont
     if (used.length > 0) digest.add(Buffer.from(`${object} ${page} ${used.toString('base64')}\n`));
     return false;
   };
-  await readTableRows(session, message, visit, { time: migrationStatementTimeout });
+  await readTableRows(session, message, visit, { time: longTimeout });
   for (const [object, { page, length }] of ends) digest.add(Buffer.from(`${object} ends at ${page} ${length}\n`));
   const empty = await queryCatalogRows(
     session,

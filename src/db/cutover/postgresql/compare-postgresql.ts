@@ -7,7 +7,7 @@ import { PostgresqlQueryError } from '../../../postgresql/query-error.ts';
 import { formatPostgresqlVersion } from '../../../postgresql/version.ts';
 import { databasesQuery } from '../../../preflight/postgresql/queries/databases.ts';
 import { selectDatabasesToCompare } from '../../../preflight/postgresql/select-databases.ts';
-import { redactErrorReason } from '../../engine/migration-error.ts';
+import { redactReason } from '../../engine/error.ts';
 import { unreachableSourceHint } from '../../source/unreachable-source-hint.ts';
 import type { DatabaseComparisonOptions } from '../comparison-report.ts';
 import {
@@ -95,7 +95,7 @@ async function compareDatabase(
       throw error;
     return buildDatabaseComparisonEntry({
       ...parts,
-      error: redactErrorReason(error, source.password, target.password),
+      error: redactReason(error, source.password, target.password),
     });
   }
 }
@@ -130,7 +130,7 @@ async function describeServer(server: PostgresqlEndpoint, side: 'source' | 'targ
   } catch (error) {
     if (!(error instanceof DatabaseConnectError || error instanceof PostgresqlQueryError)) throw error;
     const code: CliErrorCode = side === 'source' ? 'source_unreachable' : 'unreachable';
-    throw new CliError(code, `could not connect to the ${side}: ${redactErrorReason(error, server.password)}`, {
+    throw new CliError(code, `could not connect to the ${side}: ${redactReason(error, server.password)}`, {
       detail: `${server.host}:${server.port}, database ${server.dbname}, user ${server.username}`,
       hint:
         side === 'target'

@@ -2,12 +2,12 @@ import type { PostgresqlEndpoint } from '../../../postgresql/endpoint.ts';
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import type { SearchPathSafeSession } from '../../../postgresql/search-path-safe-session.ts';
 import { buildCopyTableStatement } from '../../../postgresql/table-rows.ts';
-import type { MigrationEngineDependencies } from '../../engine/migration-engine-input.ts';
-import { redactErrorReason } from '../../engine/migration-error.ts';
-import type { PostgresMigrationCleanupEntry } from '../../engine/migration-journal.ts';
-import { migrationStatementTimeout, withEngineDatabaseSession } from '../../engine/postgresql/engine-session.ts';
-import { migrationEngineApplicationName } from '../../engine/postgresql/replication-object-names.ts';
-import { readPostgresqlSourceReplicationStatus } from '../../engine/postgresql/replication-status.ts';
+import { redactReason } from '../../engine/error.ts';
+import type { EngineSystem } from '../../engine/input.ts';
+import type { PostgresEntry } from '../../engine/journal.ts';
+import { engineName } from '../../engine/postgresql/names.ts';
+import { longTimeout, withSession } from '../../engine/postgresql/session.ts';
+import { readSourceStatus } from '../../engine/postgresql/status.ts';
 import type { TableComparison } from '../rehearsal-report.ts';
 import type { RehearsalEndpoints } from './clean-up.ts';
 import { compareTableDigests } from './compare-table-digests.ts';
@@ -21,7 +21,7 @@ import {
 
 export interface CompareRehearsalRowsOptions {
   readonly endpoints: RehearsalEndpoints<PostgresqlEndpoint>;
-  readonly ports: MigrationEngineDependencies;
+  readonly ports: EngineSystem;
   readonly signal: AbortSignal;
   /** The maximum number of comparisons of a table while applications write to the source. */
   readonly maxRounds: number;
@@ -48,9 +48,9 @@ export async function compareRehearsalRows({
   stallTimeout,
   slot,
 }: CompareRehearsalRowsOptions): Promise<CompareRehearsalRowsResult> {
-  const opening = { name: migrationEngineApplicationName, signal };
-  return withEngineDatabaseSession(endpoints.source, ports, opening, (source) =>
-    withEngineDatabaseSession(endpoints.target, ports, opening, async (target) => {
+  const opening = { name: engineName, signal };
+  return withSession(endpoints.source, ports, opening, (source) =>
+    withSession(endpoints.target, ports, opening, async (target) => {
       const all = await listTablesWithCopiedColumns(source);
       const oldest = Math.min(await readPostgresqlServerVersion(source), await readPostgresqlServerVersion(target));
       const carried = slot === undefined ? all : all.filter(({ isUnlogged }) => !isUnlogged);
@@ -64,7 +64,7 @@ export async function compareRehearsalRows({
         pause: (ms) => ports.sleep(ms, signal),
       });
       const left = all.filter((table) => !carried.includes(table));
-      const reading = { limit: migrationStatementTimeout, oldest, onFailure: () => {} };
+      const reading = { limit: longTimeout, oldest, onFailure: () => {} };
       const rows = await readTableContentDigests(source, left, reading);
       const notCarried = left.map(
         ({ name }): TableComparison => ({
@@ -89,7 +89,7 @@ async function waitUntilReplicated(
   if (slot === undefined) return undefined;
   const end = getFirstRowOfLastResult(await session.query('SELECT pg_current_wal_lsn() AS lsn'))?.lsn ?? undefined;
   for (const limit = performance.now() + stallTimeout; performance.now() < limit; ) {
-    const look = await readPostgresqlSourceReplicationStatus(session, [slot.name], end, slot.version);
+    const look = await readSourceStatus(session, [slot.name], end, slot.version);
     if (look.slots.get(slot.name)?.caughtUp === true) return undefined;
     await ports.sleep(100, signal);
   }
@@ -101,15 +101,15 @@ async function waitUntilReplicated(
  * undefined if the copy succeeds.
  */
 export async function tryTableCopy(
-  entry: Pick<PostgresMigrationCleanupEntry, 'source' | 'target'>,
+  entry: Pick<PostgresEntry, 'source' | 'target'>,
   table: TableWithCopiedColumns,
-  ports: MigrationEngineDependencies,
+  ports: EngineSystem,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const opening = { name: migrationEngineApplicationName, signal };
+  const opening = { name: engineName, signal };
   try {
-    return await withEngineDatabaseSession(entry.source, ports, opening, (from) =>
-      withEngineDatabaseSession(entry.target, ports, opening, async (to) => {
+    return await withSession(entry.source, ports, opening, (from) =>
+      withSession(entry.target, ports, opening, async (to) => {
         const { columns } = table.table;
         const list = columns.length === 0 ? '' : `(${columns.map(quoteIdentifier).join(', ')})`;
         await to.query('BEGIN');
@@ -127,6 +127,6 @@ export async function tryTableCopy(
       }),
     );
   } catch (error) {
-    return redactErrorReason(error, entry.source.password, entry.target.password);
+    return redactReason(error, entry.source.password, entry.target.password);
   }
 }

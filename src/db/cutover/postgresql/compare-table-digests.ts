@@ -1,5 +1,5 @@
 import type { TableContentDigest } from '../../../postgresql/table-digest.ts';
-import { migrationStatementTimeout } from '../../engine/postgresql/engine-session.ts';
+import { longTimeout } from '../../engine/postgresql/session.ts';
 import { canTableBecomeEqual, compareTableContents, type TableContentReadings } from '../compare-row-counts.ts';
 import type { TableComparison } from '../rehearsal-report.ts';
 import { readTableContentDigests, type TableContentSession, type TableWithCopiedColumns } from './rehearsal-tables.ts';
@@ -42,7 +42,7 @@ export async function compareTableDigests(options: CompareTableDigestsOptions): 
     const failures = new Map<string, string>();
     const read = (session: TableContentSession, side: string, some: readonly TableWithCopiedColumns[]) =>
       readTableContentDigests(session, some, {
-        limit: migrationStatementTimeout,
+        limit: longTimeout,
         oldest,
         onFailure: (name, error) => failures.set(name, `could not be read on the ${side}: ${error.message}`),
       });

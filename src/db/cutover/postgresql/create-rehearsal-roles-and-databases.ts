@@ -3,12 +3,12 @@ import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlEndpoint } from '../../../postgresql/endpoint.ts';
 import { quoteIdentifier, quoteLiteral } from '../../../postgresql/quote.ts';
 import type { SearchPathSafeSession } from '../../../postgresql/search-path-safe-session.ts';
-import type { MigrationEngineDependencies } from '../../engine/migration-engine-input.ts';
-import { getSqlStateOrSystemCode } from '../../engine/migration-error.ts';
-import { copyRolesToTarget } from '../../engine/postgresql/copy-roles-to-target.ts';
-import { createTargetDatabase } from '../../engine/postgresql/database-creation-properties.ts';
-import { queryLastRows, querySingleValue, withEngineDatabaseSession } from '../../engine/postgresql/engine-session.ts';
-import { migrationEngineApplicationName } from '../../engine/postgresql/replication-object-names.ts';
+import { sqlStateOf } from '../../engine/error.ts';
+import type { EngineSystem } from '../../engine/input.ts';
+import { createDatabase } from '../../engine/postgresql/databases.ts';
+import { engineName } from '../../engine/postgresql/names.ts';
+import { lastRows, singleValue, withSession } from '../../engine/postgresql/session.ts';
+import { copyRoles } from '../../engine/postgresql/target.ts';
 import type { RehearsalCreatedObject, RehearsalRecordFile } from '../rehearsal-record.ts';
 import type { RehearsalEndpoints } from './clean-up.ts';
 import { type RehearsalPlan, readEmptyTargetDatabases } from './plan.ts';
@@ -27,14 +27,14 @@ interface CreationParams {
  */
 export async function createRehearsalRolesAndDatabases(
   { endpoints, plan, file, signal }: CreationParams,
-  ports: MigrationEngineDependencies,
+  ports: EngineSystem,
 ): Promise<void> {
-  const opening = { name: migrationEngineApplicationName, signal };
+  const opening = { name: engineName, signal };
   // Between the plan and this moment the user has confirmed the rehearsal, which may have taken hours.
   const names = plan.filled.map(({ name }) => name);
   const filled = await readEmptyTargetDatabases(endpoints.target, names, ports, signal);
-  await withEngineDatabaseSession(endpoints.source, ports, opening, (source) =>
-    withEngineDatabaseSession(endpoints.target, ports, opening, async (target) => {
+  await withSession(endpoints.source, ports, opening, (source) =>
+    withSession(endpoints.target, ports, opening, async (target) => {
       const there = await listRoleNames(target);
       const wanted = (await listRoleNames(source)).filter((name) => !there.includes(name));
       file.change({ roles: wanted.map((name) => ({ name })), filled });
@@ -46,15 +46,15 @@ export async function createRehearsalRolesAndDatabases(
         const session = observeStatements(target, async (text) => {
           isCreated ||= text.startsWith('CREATE DATABASE ');
         });
-        await createTargetDatabase(session, { name, ...properties }).catch((error: unknown) => {
+        await createDatabase(session, { name, ...properties }).catch((error: unknown) => {
           // duplicate_database, or unique_violation if another session creates the database at the same time
-          if (!['42P04', '23505'].includes(getSqlStateOrSystemCode(error) ?? '')) throw error;
+          if (!['42P04', '23505'].includes(sqlStateOf(error) ?? '')) throw error;
         });
         if (!isCreated) {
           file.change({ databases: others });
           throw databaseOfOthersError(name);
         }
-        const oid = await querySingleValue(target, `SELECT oid FROM pg_database WHERE datname = ${quoteLiteral(name)}`);
+        const oid = await singleValue(target, `SELECT oid FROM pg_database WHERE datname = ${quoteLiteral(name)}`);
         file.change({ databases: [...others, { name, ...(oid === undefined ? {} : { oid }) }] });
       }
     }),
@@ -79,11 +79,11 @@ async function createRoles(
   const session = observeStatements(target, async (text) => {
     const name = wanted.find((one) => text.startsWith(`CREATE ROLE ${quoteIdentifier(one)} `));
     if (name === undefined) return;
-    const oid = await querySingleValue(target, `SELECT oid FROM pg_roles WHERE rolname = ${quoteLiteral(name)}`);
+    const oid = await singleValue(target, `SELECT oid FROM pg_roles WHERE rolname = ${quoteLiteral(name)}`);
     created.push({ name, ...(oid === undefined ? {} : { oid }) });
     file.change({ roles: [...created, ...file.current().roles.filter((role) => role.name !== name)] });
   });
-  await copyRolesToTarget(source, session, random);
+  await copyRoles(source, session, random);
   file.change({ roles: created });
 }
 
@@ -103,7 +103,7 @@ function observeStatements(
 }
 
 async function listRoleNames(session: SearchPathSafeSession): Promise<readonly string[]> {
-  const rows = await queryLastRows(
+  const rows = await lastRows(
     session,
     `SELECT rolname AS name FROM pg_roles WHERE oid >= ${firstNormalObjectId} ORDER BY 1`,
   );

@@ -1,5 +1,5 @@
 import type { PostgresqlEndpoint } from '../../../postgresql/endpoint.ts';
-import type { DatabaseMigrationState } from '../../engine/engine-migration-state.ts';
+import type { DatabaseState } from '../../engine/state.ts';
 import type { RehearsalEndpoints } from './clean-up.ts';
 
 export function buildRehearsalEndpointsForDatabase(
@@ -9,7 +9,7 @@ export function buildRehearsalEndpointsForDatabase(
   return { source: { ...source, dbname }, target: { ...target, dbname } };
 }
 
-export function describeStalledDatabase({ phase, method }: DatabaseMigrationState, stallTimeout: number): string {
+export function describeStalledDatabase({ phase, method }: DatabaseState, stallTimeout: number): string {
   const why =
     phase === 'connecting'
       ? ': an open transaction on the source blocks the creation of a replication slot'

@@ -1,7 +1,7 @@
 import type { PostgresqlRow } from '../../../postgresql/postgresql-row.ts';
 import { quoteIdentifier, quoteLiteral } from '../../../postgresql/quote.ts';
 import type { SearchPathSafeSession } from '../../../postgresql/search-path-safe-session.ts';
-import { replicationObjectName } from '../../engine/postgresql/replication-object-names.ts';
+import { replicationName } from '../../engine/postgresql/names.ts';
 import type { RehearsalCreatedObject } from '../rehearsal-record.ts';
 import type { RehearsalLeftover } from '../rehearsal-report.ts';
 
@@ -54,7 +54,7 @@ export async function listRehearsalOwnerRoles(
   session: QuerySession,
   id: string,
 ): Promise<readonly RehearsalCreatedObject[]> {
-  const prefix = replicationObjectName(id, '');
+  const prefix = replicationName(id, '');
   const rows = await session.query(
     `SELECT rolname AS name, oid FROM pg_roles WHERE starts_with(rolname, ${quoteLiteral(prefix)}) ORDER BY 1`,
   );

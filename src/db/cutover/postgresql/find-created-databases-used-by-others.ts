@@ -1,9 +1,9 @@
 import type { PostgresqlEndpoint } from '../../../postgresql/endpoint.ts';
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
-import type { MigrationEngineDependencies } from '../../engine/migration-engine-input.ts';
-import { getSqlStateOrSystemCode } from '../../engine/migration-error.ts';
-import { querySingleValue, withEngineDatabaseSession } from '../../engine/postgresql/engine-session.ts';
-import { migrationEngineApplicationName } from '../../engine/postgresql/replication-object-names.ts';
+import { sqlStateOf } from '../../engine/error.ts';
+import type { EngineSystem } from '../../engine/input.ts';
+import { engineName } from '../../engine/postgresql/names.ts';
+import { singleValue, withSession } from '../../engine/postgresql/session.ts';
 import type { RehearsalCreatedObject } from '../rehearsal-record.ts';
 import type { RehearsalLeftover } from '../rehearsal-report.ts';
 import { currentDatabaseOidQuery, listFirstCopyableObjectsOfOthers } from './existing-objects.ts';
@@ -17,24 +17,19 @@ export async function findCreatedDatabasesUsedByOthers(
   databases: readonly RehearsalCreatedObject[],
   owners: readonly string[],
   target: PostgresqlEndpoint,
-  ports: MigrationEngineDependencies,
+  ports: EngineSystem,
 ): Promise<ReadonlyMap<string, RehearsalLeftover>> {
   const used = new Map<string, RehearsalLeftover>();
   for (const { name, oid } of databases) {
     if (oid === undefined) continue;
     try {
-      await withEngineDatabaseSession(
-        { ...target, dbname: name },
-        ports,
-        { name: migrationEngineApplicationName },
-        async (session) => {
-          if ((await querySingleValue(session, currentDatabaseOidQuery)) !== oid) return;
-          const objects = await listFirstCopyableObjectsOfOthers(session, owners);
-          if (objects.length > 0) used.set(name, toLeftover(name, objects));
-        },
-      );
+      await withSession({ ...target, dbname: name }, ports, { name: engineName }, async (session) => {
+        if ((await singleValue(session, currentDatabaseOidQuery)) !== oid) return;
+        const objects = await listFirstCopyableObjectsOfOthers(session, owners);
+        if (objects.length > 0) used.set(name, toLeftover(name, objects));
+      });
     } catch (error) {
-      if (getSqlStateOrSystemCode(error) !== databaseDoesNotExist) throw error;
+      if (sqlStateOf(error) !== databaseDoesNotExist) throw error;
     }
   }
   return used;

@@ -2,18 +2,12 @@ import { CliError, usageError } from '../../../base/errors.ts';
 import { sanitizeReportLine } from '../../../base/sanitize.ts';
 import { clientSideDatabaseErrorCodes, DatabaseConnectError } from '../../../platform/connect-error.ts';
 import type { PostgresqlEndpoint } from '../../../postgresql/endpoint.ts';
-import type { MigrationEngineDependencies } from '../../engine/migration-engine-input.ts';
-import { redactErrorReason } from '../../engine/migration-error.ts';
-import {
-  type DatabaseCreationProperties,
-  listSourceDatabases,
-} from '../../engine/postgresql/database-creation-properties.ts';
-import { queryLastRows, querySingleValue, withEngineDatabaseSession } from '../../engine/postgresql/engine-session.ts';
-import { migrationEngineApplicationName } from '../../engine/postgresql/replication-object-names.ts';
-import {
-  type PostgresqlServerIdentity,
-  readPostgresqlServerIdentity,
-} from '../../engine/postgresql/server-identity.ts';
+import { redactReason } from '../../engine/error.ts';
+import type { EngineSystem } from '../../engine/input.ts';
+import { type DatabaseDefinition, listSourceDatabases } from '../../engine/postgresql/databases.ts';
+import { readIdentity, type ServerIdentity } from '../../engine/postgresql/identity.ts';
+import { engineName } from '../../engine/postgresql/names.ts';
+import { lastRows, singleValue, withSession } from '../../engine/postgresql/session.ts';
 import type { FormerlyEmptyDatabase } from '../rehearsal-record.ts';
 import { rehearsalTargetInputNames, targetLoginHint } from '../target-login-hint.ts';
 import {
@@ -26,7 +20,7 @@ import {
 export interface RehearsalTargetBeforeChanges {
   /** The target address as typed, but without TLS if the server has none and the address does not require it. */
   readonly target: PostgresqlEndpoint;
-  readonly server: PostgresqlServerIdentity;
+  readonly server: ServerIdentity;
   readonly databases: readonly string[];
   readonly extensions: readonly string[];
 }
@@ -38,30 +32,25 @@ export interface RehearsalTargetBeforeChanges {
 export async function inspectPostgresRehearsalTarget(
   target: PostgresqlEndpoint,
   isTlsFixed: boolean,
-  ports: MigrationEngineDependencies,
+  ports: EngineSystem,
   signal: AbortSignal,
 ): Promise<RehearsalTargetBeforeChanges> {
   try {
-    return await withEngineDatabaseSession(
-      target,
-      ports,
-      { name: migrationEngineApplicationName, signal },
-      async (session) => {
-        const server = await readPostgresqlServerIdentity(session);
-        const names = async (text: string) => (await queryLastRows(session, text)).map(({ name }) => name ?? '');
-        return {
-          target,
-          server,
-          databases: await names('SELECT datname AS name FROM pg_database ORDER BY 1'),
-          extensions: await names('SELECT name FROM pg_available_extensions ORDER BY 1'),
-        };
-      },
-    );
+    return await withSession(target, ports, { name: engineName, signal }, async (session) => {
+      const server = await readIdentity(session);
+      const names = async (text: string) => (await lastRows(session, text)).map(({ name }) => name ?? '');
+      return {
+        target,
+        server,
+        databases: await names('SELECT datname AS name FROM pg_database ORDER BY 1'),
+        extensions: await names('SELECT name FROM pg_available_extensions ORDER BY 1'),
+      };
+    });
   } catch (error) {
     const code = error instanceof DatabaseConnectError ? error.code : undefined;
     if (code === clientSideDatabaseErrorCodes.noTls && !isTlsFixed)
       return inspectPostgresRehearsalTarget({ ...target, ssl: 'disable' }, true, ports, signal);
-    throw new CliError('unreachable', `could not connect to the target: ${redactErrorReason(error, target.password)}`, {
+    throw new CliError('unreachable', `could not connect to the target: ${redactReason(error, target.password)}`, {
       detail: `${target.host}:${target.port}, database ${target.dbname}, user ${target.username}`,
       hint: `${targetLoginHint(error, rehearsalTargetInputNames)}; nothing was changed`,
     });
@@ -70,10 +59,10 @@ export async function inspectPostgresRehearsalTarget(
 
 /** The objects that a rehearsal will create on the target. */
 export interface RehearsalPlan {
-  readonly source: PostgresqlServerIdentity;
-  readonly databases: readonly DatabaseCreationProperties[];
+  readonly source: ServerIdentity;
+  readonly databases: readonly DatabaseDefinition[];
   /** Databases that do not exist on the target. */
-  readonly missing: readonly DatabaseCreationProperties[];
+  readonly missing: readonly DatabaseDefinition[];
   /** Databases that exist on the target and are empty. */
   readonly filled: readonly FormerlyEmptyDatabase[];
 }
@@ -83,18 +72,13 @@ export async function planRehearsal(
   source: PostgresqlEndpoint,
   targetState: RehearsalTargetBeforeChanges,
   ignoreDbs: readonly string[],
-  ports: MigrationEngineDependencies,
+  ports: EngineSystem,
   signal: AbortSignal,
 ): Promise<RehearsalPlan> {
-  const { server, databases } = await withEngineDatabaseSession(
-    source,
-    ports,
-    { name: migrationEngineApplicationName, signal },
-    async (session) => ({
-      server: await readPostgresqlServerIdentity(session),
-      databases: await listSourceDatabases(session, ignoreDbs),
-    }),
-  );
+  const { server, databases } = await withSession(source, ports, { name: engineName, signal }, async (session) => ({
+    server: await readIdentity(session),
+    databases: await listSourceDatabases(session, ignoreDbs),
+  }));
   if (server.system === targetState.server.system && server.startedAt === targetState.server.startedAt) {
     throw usageError('source and target are the same server', 'give another server with `--into`');
   }
@@ -113,29 +97,24 @@ export async function planRehearsal(
 export async function readEmptyTargetDatabases(
   target: PostgresqlEndpoint,
   names: readonly string[],
-  ports: MigrationEngineDependencies,
+  ports: EngineSystem,
   signal: AbortSignal,
 ): Promise<readonly FormerlyEmptyDatabase[]> {
   const empty: FormerlyEmptyDatabase[] = [];
   const taken: string[] = [];
   for (const name of names) {
-    await withEngineDatabaseSession(
-      { ...target, dbname: name },
-      ports,
-      { name: migrationEngineApplicationName, signal },
-      async (session) => {
-        const found = await listFirstExistingUserObjects(session);
-        if (found.length > 0)
-          taken.push(
-            sanitizeReportLine(`${name} contains ${found.slice(0, 5).join(', ')}${found.length > 5 ? ', …' : ''}`),
-          );
-        else {
-          const oid = await querySingleValue(session, currentDatabaseOidQuery);
-          const before = await readRehearsalTargetObjectNames(session);
-          empty.push({ name, ...(oid === undefined ? {} : { oid }), ...before });
-        }
-      },
-    );
+    await withSession({ ...target, dbname: name }, ports, { name: engineName, signal }, async (session) => {
+      const found = await listFirstExistingUserObjects(session);
+      if (found.length > 0)
+        taken.push(
+          sanitizeReportLine(`${name} contains ${found.slice(0, 5).join(', ')}${found.length > 5 ? ', …' : ''}`),
+        );
+      else {
+        const oid = await singleValue(session, currentDatabaseOidQuery);
+        const before = await readRehearsalTargetObjectNames(session);
+        empty.push({ name, ...(oid === undefined ? {} : { oid }), ...before });
+      }
+    });
   }
   if (taken.length === 0) return empty;
   throw new CliError('preflight_blocked', 'the target databases are not empty', {

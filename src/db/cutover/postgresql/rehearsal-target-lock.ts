@@ -2,9 +2,9 @@ import { CliError } from '../../../base/errors.ts';
 import { sanitizeReportLine } from '../../../base/sanitize.ts';
 import type { PostgresqlEndpoint } from '../../../postgresql/endpoint.ts';
 import type { SearchPathSafeSession } from '../../../postgresql/search-path-safe-session.ts';
-import type { MigrationEngineDependencies } from '../../engine/migration-engine-input.ts';
-import { getSqlStateOrSystemCode } from '../../engine/migration-error.ts';
-import { queryLastRows, querySingleValue, withEngineDatabaseSession } from '../../engine/postgresql/engine-session.ts';
+import { sqlStateOf } from '../../engine/error.ts';
+import type { EngineSystem } from '../../engine/input.ts';
+import { lastRows, singleValue, withSession } from '../../engine/postgresql/session.ts';
 
 /** Advisory locks have a number: here the first 3 bytes of the SHA-256 of "cloudctl db rehearse". */
 const lockNumber = 0xb41a13;
@@ -23,7 +23,7 @@ export interface RehearsalTargetLock {
 export async function lockPostgresqlRehearsalTarget(
   target: PostgresqlEndpoint,
   source: string,
-  ports: MigrationEngineDependencies,
+  ports: EngineSystem,
   signal: AbortSignal,
 ): Promise<RehearsalTargetLock> {
   const held = await openLockSession(target, { name: `${applicationNamePrefix}${source}`, signal }, ports);
@@ -39,7 +39,7 @@ export async function lockPostgresqlRehearsalTarget(
 async function acquireLock(
   session: SearchPathSafeSession,
   target: PostgresqlEndpoint,
-  ports: MigrationEngineDependencies,
+  ports: EngineSystem,
   signal: AbortSignal,
 ): Promise<void> {
   // The server notices within two minutes that the machine of a rehearsal does not respond any more.
@@ -47,7 +47,7 @@ async function acquireLock(
   // The session of a rehearsal that was killed just now may still exist.
   for (let attempt = 0; attempt < 5; attempt++) {
     if (attempt > 0) await ports.sleep(200, signal);
-    if ((await querySingleValue(session, `SELECT pg_try_advisory_lock(${lockNumber})`)) === 't') return;
+    if ((await singleValue(session, `SELECT pg_try_advisory_lock(${lockNumber})`)) === 't') return;
   }
   throw await buildBusyError(session, target);
 }
@@ -63,13 +63,13 @@ interface OpenLockSession {
 async function openLockSession(
   target: PostgresqlEndpoint,
   opening: { readonly name: string; readonly signal: AbortSignal },
-  ports: MigrationEngineDependencies,
+  ports: EngineSystem,
 ): Promise<OpenLockSession> {
   try {
     return await openUntilEnd({ ...target, dbname: 'postgres' }, opening, ports);
   } catch (error) {
     // A lock in another database does not exclude rehearsals that lock `postgres`, so it is taken only if this user cannot use `postgres`.
-    const isClosed = /^(3D000|42501|28...)$/.test(getSqlStateOrSystemCode(error) ?? '');
+    const isClosed = /^(3D000|42501|28...)$/.test(sqlStateOf(error) ?? '');
     if (target.dbname === 'postgres' || !isClosed) throw error;
     return openUntilEnd(target, opening, ports);
   }
@@ -78,10 +78,10 @@ async function openLockSession(
 function openUntilEnd(
   endpoint: PostgresqlEndpoint,
   opening: { readonly name: string; readonly signal: AbortSignal },
-  ports: MigrationEngineDependencies,
+  ports: EngineSystem,
 ): Promise<OpenLockSession> {
   return new Promise((resolve, reject) => {
-    const ended = withEngineDatabaseSession(endpoint, ports, opening, async (session) => {
+    const ended = withSession(endpoint, ports, opening, async (session) => {
       await new Promise<void>((release) => {
         const end = () => {
           release();
@@ -95,7 +95,7 @@ function openUntilEnd(
 }
 
 async function buildBusyError(session: SearchPathSafeSession, target: PostgresqlEndpoint): Promise<CliError> {
-  const [holder] = await queryLastRows(
+  const [holder] = await lastRows(
     session,
     `SELECT a.pid, a.application_name AS name, a.usename AS username, host(a.client_addr) AS address FROM pg_locks l
      JOIN pg_stat_activity a ON a.pid = l.pid WHERE l.locktype = 'advisory' AND l.granted AND l.classid = 0 AND l.objsubid = 1

@@ -1,15 +1,11 @@
 import { timeoutSignal } from '../../../platform/timeout-signal.ts';
 import type { PostgresqlEndpoint } from '../../../postgresql/endpoint.ts';
-import { createMigrationEngineDependencies } from '../../engine/engine-dependencies.ts';
-import type { DatabaseMigrationState, EngineMigrationState } from '../../engine/engine-migration-state.ts';
-import { defaultMigrationEngineTimeLimits } from '../../engine/migration-engine-input.ts';
-import { withEngineDatabaseSession } from '../../engine/postgresql/engine-session.ts';
-import {
-  migrationEngineApplicationName,
-  replicationObjectName,
-} from '../../engine/postgresql/replication-object-names.ts';
+import { type EngineRun, startRun } from '../../engine/engine.ts';
+import { defaultLimits, engineSystem } from '../../engine/input.ts';
+import { engineName, replicationName } from '../../engine/postgresql/names.ts';
+import { withSession } from '../../engine/postgresql/session.ts';
 import { schemaCopier } from '../../engine/schema/copy.ts';
-import { type MigrationEngineRun, startEngineMigration } from '../../engine/start-engine-migration.ts';
+import type { DatabaseState, EngineState } from '../../engine/state.ts';
 import { waitForRehearsalCatchUp } from '../catch-up.ts';
 import { compareSequences } from '../compare-row-counts.ts';
 import type { RehearsalRecordFile } from '../rehearsal-record.ts';
@@ -37,12 +33,12 @@ export function createPostgresRehearsalDeps(
   file: RehearsalRecordFile,
   endpoints: RehearsalEndpoints<PostgresqlEndpoint>,
 ) {
-  return createMigrationEngineDependencies({
+  return engineSystem({
     now: () => clock.now(),
     random,
     journal: createRehearsalJournal(file, endpoints),
     schemaCopy: schemaCopier({ env }),
-    limits: { ...defaultMigrationEngineTimeLimits, pollInterval: 500 },
+    limits: { ...defaultLimits, pollInterval: 500 },
   });
 }
 
@@ -52,7 +48,7 @@ export async function runPostgresRehearsal(params: PostgresRehearsalParams): Pro
   const ports = createPostgresRehearsalDeps(params, file, endpoints);
   await createRehearsalRolesAndDatabases(params, ports);
   const { id } = file.current();
-  const migration = startEngineMigration(
+  const migration = startRun(
     {
       engine: 'postgresql',
       id,
@@ -107,8 +103,8 @@ const emptyComparison: DatabaseComparison = { tables: [], sequences: new Map(), 
 
 /** Compares the rows of a database while it is replicated. The rows of a failed database are not counted. */
 async function compareDatabase(
-  { migration, ...params }: PostgresRehearsalParams & { readonly migration: MigrationEngineRun },
-  state: DatabaseMigrationState,
+  { migration, ...params }: PostgresRehearsalParams & { readonly migration: EngineRun },
+  state: DatabaseState,
   plan: RehearsalPlan,
   ports: Ports,
 ): Promise<DatabaseComparison> {
@@ -122,14 +118,9 @@ async function compareDatabase(
   const oid = plan.databases.find(({ name }) => name === state.name)?.oid ?? '';
   const waiting = new Set(state.tables.filter(({ stage }) => stage !== 'r').map(({ name }) => name));
   const slot = isLive
-    ? { name: replicationObjectName(params.file.current().id, oid), version: plan.source.version }
+    ? { name: replicationName(params.file.current().id, oid), version: plan.source.version }
     : undefined;
-  const sequences = await withEngineDatabaseSession(
-    endpoints.source,
-    ports,
-    { name: migrationEngineApplicationName, signal },
-    readSequenceStatesAsText,
-  );
+  const sequences = await withSession(endpoints.source, ports, { name: engineName, signal }, readSequenceStatesAsText);
   if (isLive && waiting.size > 0) {
     // The test copy logs in to the target with the same role as the migration, because it evaluates constraints that the
     // source defines.
@@ -158,12 +149,7 @@ async function findCopyErrors(
   ports: Ports,
   signal: AbortSignal,
 ): Promise<readonly TableComparison[]> {
-  const all = await withEngineDatabaseSession(
-    endpoints.source,
-    ports,
-    { name: migrationEngineApplicationName, signal },
-    listTablesWithCopiedColumns,
-  );
+  const all = await withSession(endpoints.source, ports, { name: engineName, signal }, listTablesWithCopiedColumns);
   const found: TableComparison[] = [];
   for (const table of all.filter(({ table: { schema, name } }) => waiting.has(`${schema}.${name}`))) {
     const limit = timeoutSignal(60_000, signal);
@@ -184,21 +170,17 @@ async function findCopyErrors(
 /** Sequences are copied when the migration stops, so they are compared last. */
 async function buildDatabaseResult(
   params: PostgresRehearsalParams,
-  { name, method, error }: DatabaseMigrationState,
+  { name, method, error }: DatabaseState,
   { tables, sequences, errors }: DatabaseComparison,
-  { ended, seconds }: { readonly ended: EngineMigrationState; readonly seconds: number },
+  { ended, seconds }: { readonly ended: EngineState; readonly seconds: number },
   ports: Ports,
 ): Promise<DatabaseRehearsalResult> {
-  const opening = { name: migrationEngineApplicationName, signal: params.signal };
+  const opening = { name: engineName, signal: params.signal };
   const endpoints = buildRehearsalEndpointsForDatabase(params.endpoints, name);
   const after =
-    sequences.size === 0
-      ? sequences
-      : await withEngineDatabaseSession(endpoints.source, ports, opening, readSequenceStatesAsText);
+    sequences.size === 0 ? sequences : await withSession(endpoints.source, ports, opening, readSequenceStatesAsText);
   const there =
-    sequences.size === 0
-      ? sequences
-      : await withEngineDatabaseSession(endpoints.target, ports, opening, readSequenceStatesAsText);
+    sequences.size === 0 ? sequences : await withSession(endpoints.target, ports, opening, readSequenceStatesAsText);
   const warnings = ended.databases.find((one) => one.name === name)?.warnings ?? [];
   return {
     name,

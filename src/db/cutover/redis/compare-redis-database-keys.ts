@@ -2,7 +2,7 @@ import { sanitizeReportLine } from '../../../base/sanitize.ts';
 import type { Clock } from '../../../platform/host.ts';
 import type { RedisConnection } from '../../../redis/connection.ts';
 import { parseKeyspace, type RedisInfo } from '../../../redis/info.ts';
-import { readRedisServerInfo } from '../../engine/redis/replica.ts';
+import { readServerInfo } from '../../engine/redis/replica.ts';
 import type { TableComparison } from '../rehearsal-report.ts';
 import { type RedisKeyContent, readRedisKeyContent, UnreadableRedisKeyError } from './redis-key-content.ts';
 
@@ -64,7 +64,7 @@ function keyCount(info: RedisInfo, index: number): number {
 
 /** Reads a text that changes with every write to the source or the target. */
 async function readWriteCounters({ source, target }: CompareRedisKeysOptions) {
-  const [from, to] = [await readRedisServerInfo(source), await readRedisServerInfo(target)];
+  const [from, to] = [await readServerInfo(source), await readServerInfo(target)];
   const isHidden = !from.has('rdb_changes_since_last_save');
   const text = [from, to].map((info) => [info.get('rdb_changes_since_last_save'), info.get('rdb_last_save_time')]);
   return { source: from, target: to, isHidden, text: JSON.stringify(text) };

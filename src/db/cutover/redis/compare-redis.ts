@@ -5,8 +5,8 @@ import { connectRedis, type RedisConnection } from '../../../redis/connection.ts
 import type { RedisEndpoint } from '../../../redis/endpoint.ts';
 import { parseKeyspace, type RedisInfo } from '../../../redis/info.ts';
 import { parseRedisServerVersion } from '../../../redis/version.ts';
-import { redactErrorReason } from '../../engine/migration-error.ts';
-import { readRedisServerInfo } from '../../engine/redis/replica.ts';
+import { redactReason } from '../../engine/error.ts';
+import { readServerInfo } from '../../engine/redis/replica.ts';
 import { unreachableSourceHint } from '../../source/unreachable-source-hint.ts';
 import {
   buildDatabaseComparisonEntry,
@@ -33,7 +33,7 @@ export async function compareRedisServerContents(
   try {
     const to = await openSession(target, 'target', signal);
     try {
-      const [before, there] = [await readRedisServerInfo(from), await readRedisServerInfo(to)];
+      const [before, there] = [await readServerInfo(from), await readServerInfo(to)];
       if (before.has('run_id') && before.get('run_id') === there.get('run_id'))
         throw usageError('source and target are the same server', 'give another server with `--target`');
       const indexes = [...new Set([...keyspaceOf(before), ...keyspaceOf(there)])].sort((a, b) => a - b);
@@ -78,7 +78,7 @@ async function compareOneDatabase(
     return buildDatabaseComparisonEntry({ ...parts, tables: [await compareRedisDatabaseKeys({ index, ...options })] });
   } catch (error) {
     if (options.signal.aborted || !(error instanceof RedisCommandError)) throw error;
-    return buildDatabaseComparisonEntry({ ...parts, error: redactErrorReason(error) });
+    return buildDatabaseComparisonEntry({ ...parts, error: redactReason(error) });
   }
 }
 
@@ -105,7 +105,7 @@ async function openSession(
   } catch (error) {
     if (!(error instanceof DatabaseConnectError || error instanceof RedisCommandError)) throw error;
     const code: CliErrorCode = side === 'source' ? 'source_unreachable' : 'unreachable';
-    throw new CliError(code, `could not connect to the ${side}: ${redactErrorReason(error, server.password)}`, {
+    throw new CliError(code, `could not connect to the ${side}: ${redactReason(error, server.password)}`, {
       detail: `${server.host}:${server.port}`,
       hint:
         side === 'target'

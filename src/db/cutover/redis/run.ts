@@ -4,15 +4,11 @@ import type { RedisEndpoint } from '../../../redis/endpoint.ts';
 import { parseKeyspace, type RedisInfo, readRedisInfoNumber } from '../../../redis/info.ts';
 import { formatRedisCommand } from '../../../redis/quote.ts';
 import { parseRedisServerVersion } from '../../../redis/version.ts';
-import { cleanUpFromMigrationJournal } from '../../engine/clean-up-from-migration-journal.ts';
-import { createMigrationEngineDependencies } from '../../engine/engine-dependencies.ts';
-import {
-  defaultMigrationEngineTimeLimits,
-  type MigrationEngineDependencies,
-} from '../../engine/migration-engine-input.ts';
-import { redactErrorReason } from '../../engine/migration-error.ts';
-import { isRedisReplicaOfSource, readRedisServerInfo } from '../../engine/redis/replica.ts';
-import { startEngineMigration } from '../../engine/start-engine-migration.ts';
+import { cleanUpFromJournal, startRun } from '../../engine/engine.ts';
+import { redactReason } from '../../engine/error.ts';
+import { defaultLimits, type EngineSystem, engineSystem } from '../../engine/input.ts';
+import { isReplicaOf, readServerInfo } from '../../engine/redis/replica.ts';
+
 import { waitForRehearsalCatchUp } from '../catch-up.ts';
 import { canTableBecomeEqual, compareRowCounts } from '../compare-row-counts.ts';
 import { createRehearsalJournal, type RehearsalEndpoints } from '../postgresql/clean-up.ts';
@@ -35,13 +31,13 @@ export async function inspectRedisRehearsalTarget(
   signal: AbortSignal,
 ): Promise<{ readonly version: string }> {
   const look = async (session: RedisConnection) => ({
-    info: await readRedisServerInfo(session),
+    info: await readServerInfo(session),
     functions: await listFunctionLibraries(session),
   });
   const there = await withTargetSession(target, look, signal);
   const run = there.info.get('run_id');
   // Errors of the source are ignored, because the preflight reports a source that cannot be reached.
-  const from = await withRehearsalSession(source, readRedisServerInfo, signal).catch(() => undefined);
+  const from = await withRehearsalSession(source, readServerInfo, signal).catch(() => undefined);
   if (from !== undefined && run !== undefined && from.get('run_id') === run) {
     throw usageError('source and target are the same server', 'give another server with `--into`');
   }
@@ -65,13 +61,13 @@ export function createRedisRehearsalDeps(
   { clock, random }: Pick<RehearsalRunParams, 'clock' | 'random'>,
   file: RehearsalRecordFile,
   endpoints: RehearsalEndpoints<RedisEndpoint>,
-): MigrationEngineDependencies {
-  return createMigrationEngineDependencies({
+): EngineSystem {
+  return engineSystem({
     now: () => clock.now(),
     random,
     journal: createRehearsalJournal(file, endpoints),
     schemaCopy: () => Promise.reject(new Error('Redis has no schema')),
-    limits: { ...defaultMigrationEngineTimeLimits, pollInterval: 500 },
+    limits: { ...defaultLimits, pollInterval: 500 },
   });
 }
 
@@ -79,7 +75,7 @@ export async function runRedisRehearsal(params: RedisRehearsalParams): Promise<R
   const { endpoints, file, signal, clock, stallTimeout, maxRounds } = params;
   const ports = createRedisRehearsalDeps(params, file, endpoints);
   const order = { id: file.current().id, deadline: Number.POSITIVE_INFINITY, finishWhenIdle: false };
-  const migration = startEngineMigration({ engine: 'redis', ...order, ...endpoints }, ports);
+  const migration = startRun({ engine: 'redis', ...order, ...endpoints }, ports);
   try {
     const { onState } = params;
     const arrival = await waitForRehearsalCatchUp(migration, { clock, signal, poll: 250, stallTimeout, onState });
@@ -117,17 +113,17 @@ async function compareDatabaseKeys(
   let found: readonly TableComparison[] = [];
   for (let attempt = 0; attempt < maxRounds; attempt++) {
     if (attempt > 0) await clock.sleep(Math.min(1000, 100 * 2 ** attempt), signal);
-    const before = await withRehearsalSession(source, readRedisServerInfo);
+    const before = await withRehearsalSession(source, readServerInfo);
     const end = readRedisInfoNumber(before, 'master_repl_offset') ?? 0;
     const there = await withRehearsalSession(target, async (session) => {
       for (const limit = performance.now() + 10_000; performance.now() < limit; ) {
-        const info = await readRedisServerInfo(session);
+        const info = await readServerInfo(session);
         if ((readRedisInfoNumber(info, 'slave_repl_offset') ?? 0) >= end) return info;
         await clock.sleep(100, signal);
       }
-      return readRedisServerInfo(session);
+      return readServerInfo(session);
     });
-    const after = await withRehearsalSession(source, readRedisServerInfo);
+    const after = await withRehearsalSession(source, readServerInfo);
     found = compareRowCounts({ before: keyCounts(before), target: keyCounts(there), after: keyCounts(after) });
     if (!found.some(canTableBecomeEqual)) break;
   }
@@ -172,7 +168,7 @@ function keyCounts(info: RedisInfo): ReadonlyMap<string, number> {
 export async function cleanUpRedisRehearsal(
   file: RehearsalRecordFile,
   endpoints: RehearsalEndpoints<RedisEndpoint>,
-  ports: MigrationEngineDependencies,
+  ports: EngineSystem,
   { keep, isLate }: { readonly keep: boolean; readonly isLate: boolean },
 ): Promise<readonly RehearsalLeftover[]> {
   const isFilled = file.current().filled.length > 0 && !keep;
@@ -181,9 +177,9 @@ export async function cleanUpRedisRehearsal(
     const isOurs =
       !isLate ||
       (await withRehearsalSession(endpoints.target, async (one) =>
-        isRedisReplicaOfSource(await readRedisServerInfo(one), endpoints.source),
+        isReplicaOf(await readServerInfo(one), endpoints.source),
       ));
-    left = [...(await cleanUpFromMigrationJournal(ports))];
+    left = [...(await cleanUpFromJournal(ports))];
     if (isFilled && isOurs && left.length === 0) await withRehearsalSession(endpoints.target, flushTarget);
     // The target stopped replicating the source after the rehearsal began, so another program may have written the keys.
     else if (isFilled && left.length === 0)
@@ -194,7 +190,7 @@ export async function cleanUpRedisRehearsal(
       ];
     if (isLate && left.length === 1 && !isOurs) file.remove();
   } catch (error) {
-    left = [keysLeftover(redactErrorReason(error, endpoints.target.password))];
+    left = [keysLeftover(redactReason(error, endpoints.target.password))];
   }
   if (left.length === 0) file.remove();
   return left;
@@ -229,7 +225,7 @@ async function withTargetSession<T>(
   try {
     return await withRehearsalSession(server, work, signal);
   } catch (error) {
-    throw new CliError('unreachable', `could not connect to the target: ${redactErrorReason(error, server.password)}`, {
+    throw new CliError('unreachable', `could not connect to the target: ${redactReason(error, server.password)}`, {
       detail: `${server.host}:${server.port}`,
       hint: `${targetLoginHint(error, rehearsalTargetInputNames)}; nothing was changed`,
     });

@@ -1,23 +1,29 @@
+import { timeoutSignal } from '../../../platform/timeout-signal.ts';
 import type { RedisConnection } from '../../../redis/connection.ts';
 import type { RedisEndpoint } from '../../../redis/endpoint.ts';
 import { parseRedisInfo, type RedisInfo, readRedisInfoNumber } from '../../../redis/info.ts';
+import { formatRedisCommand } from '../../../redis/quote.ts';
+import { redactReason } from '../error.ts';
+import type { EngineSystem } from '../input.ts';
+import type { RedisEntry } from '../journal.ts';
+import type { Leftover } from '../state.ts';
 
 /** Settings of the Redis target that replication changes. */
-export type RedisReplicaSettings = Readonly<Record<string, string>>;
+type RedisReplicaSettings = Readonly<Record<string, string>>;
 
-export async function readRedisServerInfo(session: RedisConnection): Promise<RedisInfo> {
+export async function readServerInfo(session: RedisConnection): Promise<RedisInfo> {
   return parseRedisInfo(String(await session.send(['INFO'])));
 }
 
 /** Number of databases of a server; infinity if the server does not report it. */
-export async function readRedisDatabaseLimit(session: RedisConnection): Promise<number> {
+export async function readDatabaseLimit(session: RedisConnection): Promise<number> {
   const reply = await session.send(['CONFIG', 'GET', 'databases']);
   const count = Array.isArray(reply) ? Number(reply[1]) : Number.NaN;
   return count > 0 ? count : Number.POSITIVE_INFINITY;
 }
 
 /** Reads settings, and leaves out those that the server does not have. */
-export async function readReplicationSettingsOfRedisReplica(session: RedisConnection): Promise<RedisReplicaSettings> {
+export async function readReplicaSettings(session: RedisConnection): Promise<RedisReplicaSettings> {
   const found: Record<string, string> = {};
   for (const name of replicaSettingNames) {
     const reply = await session.send(['CONFIG', 'GET', name]);
@@ -29,7 +35,7 @@ export async function readReplicationSettingsOfRedisReplica(session: RedisConnec
 const replicaSettingNames = ['masteruser', 'masterauth', 'tls-replication'] as const;
 
 /** Writes only changed settings: a server built without TLS rejects any CONFIG SET of tls-replication. */
-export async function writeRedisReplicaSettings(
+export async function writeReplicaSettings(
   session: RedisConnection,
   settings: RedisReplicaSettings,
   current: RedisReplicaSettings,
@@ -40,7 +46,7 @@ export async function writeRedisReplicaSettings(
 }
 
 /** The settings with which the Redis target connects to the source. */
-export function buildRedisReplicaSettings(source: RedisEndpoint): RedisReplicaSettings {
+export function replicaSettings(source: RedisEndpoint): RedisReplicaSettings {
   return {
     masteruser: source.username ?? '',
     masterauth: source.password?.reveal() ?? '',
@@ -48,16 +54,56 @@ export function buildRedisReplicaSettings(source: RedisEndpoint): RedisReplicaSe
   };
 }
 
-export async function startRedisReplication(session: RedisConnection, source: RedisEndpoint): Promise<void> {
+export async function replicate(session: RedisConnection, source: RedisEndpoint): Promise<void> {
   await session.send(['REPLICAOF', source.address ?? source.host, String(source.port)]);
 }
 
 /** True if the server is a replica of the given source. */
-export function isRedisReplicaOfSource(info: RedisInfo, source: RedisEndpoint): boolean {
+export function isReplicaOf(info: RedisInfo, source: RedisEndpoint): boolean {
   const host = info.get('master_host');
   return (
     info.get('role') === 'slave' &&
     (host === source.host || host === source.address) &&
     readRedisInfoNumber(info, 'master_port') === source.port
   );
+}
+
+/**
+ * Promotes the Redis target (REPLICAOF NO ONE) and restores its settings; the keys remain. Retries a failed command
+ * until `removalTimeout` has passed.
+ */
+export async function detachTarget(entry: RedisEntry, deps: EngineSystem): Promise<readonly Leftover[]> {
+  const signal = timeoutSignal(deps.limits.removalTimeout);
+  for (let attempt = 0; ; attempt++) {
+    try {
+      await detachOnce(entry, deps);
+      return [];
+    } catch (error) {
+      try {
+        await deps.sleep(Math.min(100 * 2 ** attempt, 1000), signal);
+      } catch {
+        return [leftover(entry, error)];
+      }
+    }
+  }
+}
+
+async function detachOnce({ source, target, settings }: RedisEntry, deps: EngineSystem): Promise<void> {
+  const session = await deps.connectRedis(target, { limit: deps.limits.connectTimeout });
+  try {
+    if (isReplicaOf(await readServerInfo(session), source)) await session.send(['REPLICAOF', 'NO', 'ONE']);
+    await writeReplicaSettings(session, settings, await readReplicaSettings(session));
+  } finally {
+    session.end();
+  }
+}
+
+function leftover({ source, target }: RedisEntry, error: unknown): Leftover {
+  return {
+    side: 'target',
+    database: '',
+    object: 'replication',
+    statement: formatRedisCommand('REPLICAOF', 'NO', 'ONE'),
+    reason: redactReason(error, source.password, target.password),
+  };
 }

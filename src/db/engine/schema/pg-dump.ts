@@ -5,7 +5,7 @@ import type { ExternalProgramRunner } from '../../../platform/external-program.t
 import type { ProcessEnvironment } from '../../../platform/host.ts';
 import { getLibpqRequireAuthValue } from '../../../postgresql/authentication-guard.ts';
 import type { PostgresqlEndpoint } from '../../../postgresql/endpoint.ts';
-import { MigrationError, redactErrorReason } from '../migration-error.ts';
+import { MigrationError, redactReason } from '../error.ts';
 import { omissionsQuery, targetObstacles, versionObstacles } from './obstacles.ts';
 import { queryColumn, sessionName, tryStatement } from './session.ts';
 import type { SchemaCopied, Sides, Writer } from './target.ts';
@@ -90,7 +90,7 @@ async function readSchemaScript(
     if (status === 0) return stdout;
     const reason = stderr.trim() === '' ? `exit status ${status ?? 'unknown (ended by a signal)'}` : stderr;
     throw new MigrationError(
-      `could not read the schema with pg_dump: ${redactErrorReason(new Error(reason), from.password)}`,
+      `could not read the schema with pg_dump: ${redactReason(new Error(reason), from.password)}`,
     );
   });
 }

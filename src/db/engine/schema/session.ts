@@ -1,7 +1,7 @@
 import type { PostgresqlEndpoint } from '../../../postgresql/endpoint.ts';
 import { PostgresqlQueryError } from '../../../postgresql/query-error.ts';
 import type { SearchPathSafeSession } from '../../../postgresql/search-path-safe-session.ts';
-import { openPinned } from '../pinned-session.ts';
+import { openPinned } from '../session.ts';
 import type { SchemaObject } from './object.ts';
 
 /**

@@ -15,7 +15,7 @@ import {
 } from './session.ts';
 
 /** A superuser of the target, for objects that the login of the copy cannot create. */
-export interface Superuser {
+interface Superuser {
   readonly endpoint: PostgresqlEndpoint;
   /** The role of the login that copies the schema. */
   readonly owner: string;

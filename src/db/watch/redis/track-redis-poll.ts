@@ -169,8 +169,7 @@ function trackFacts(
   const caughtUpPolls = isCaughtUp ? previous.caughtUpPolls + 1 : 0;
   // Time without the replica after which the migration counts as stopped, because a target retries its connection much
   // more often.
-  const hasDatabaseMigrationEnded =
-    replica === undefined && knownReplica !== undefined && missingMs >= 5 * limits.unreachable;
+  const isEnded = replica === undefined && knownReplica !== undefined && missingMs >= 5 * limits.unreachable;
   const [gone] = broken.filter(({ rule }) => rule === 'replica-gone');
   return {
     state: {
@@ -204,7 +203,7 @@ function trackFacts(
     },
     idlePolls,
     caughtUpPolls,
-    ...(hasDatabaseMigrationEnded && gone !== undefined ? { ending: { message: gone.observed, hint: gone.hint } } : {}),
+    ...(isEnded && gone !== undefined ? { ending: { message: gone.observed, hint: gone.hint } } : {}),
   };
 }
 

@@ -10,7 +10,7 @@ import { argsFrom, commandIo } from '../../../fixtures/command-io.ts';
 import { expectGolden } from '../../../fixtures/golden.ts';
 import { type TestHost, testHost } from '../../../fixtures/host.ts';
 import { type Postgres, startPostgres } from '../../../fixtures/postgres.ts';
-import { postgresEndpointOf } from '../../engine/engine-servers.ts';
+import { postgresEndpointOf } from '../../engine/servers.ts';
 
 let server: Postgres;
 let system: string;

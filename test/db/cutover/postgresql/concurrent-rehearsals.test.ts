@@ -3,7 +3,7 @@ import { systemClock } from '../../../../src/platform/clock.ts';
 import { runCloudctl, startCloudctl } from '../../../commands/run-cloudctl.ts';
 import { type TestHost, testHost } from '../../../fixtures/host.ts';
 import type { Postgres } from '../../../fixtures/postgres.ts';
-import { objectsOn, startSource, startTarget, subscriptionsOn, waitUntil } from '../../engine/engine-servers.ts';
+import { objectsOn, startSource, startTarget, subscriptionsOn, waitUntil } from '../../engine/servers.ts';
 
 let sources: readonly Postgres[];
 let target: Postgres;

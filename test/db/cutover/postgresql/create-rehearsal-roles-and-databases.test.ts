@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createRehearsalRolesAndDatabases } from '../../../../src/db/cutover/postgresql/create-rehearsal-roles-and-databases.ts';
 import type { RehearsalRecord, RehearsalRecordFile } from '../../../../src/db/cutover/rehearsal-record.ts';
-import type { MigrationEngineDependencies } from '../../../../src/db/engine/migration-engine-input.ts';
+import type { EngineSystem } from '../../../../src/db/engine/input.ts';
 import type { Postgres } from '../../../fixtures/postgres.ts';
-import { postgresEndpointOf, startSource, startTarget, testEngineDependencies } from '../../engine/engine-servers.ts';
+import { postgresEndpointOf, startSource, startTarget, testEngineDependencies } from '../../engine/servers.ts';
 
 let source: Postgres;
 let target: Postgres;
@@ -39,7 +39,7 @@ function memoryFile(): RehearsalRecordFile {
 
 async function create(
   plan: Parameters<typeof createRehearsalRolesAndDatabases>[0]['plan'],
-  more: Partial<MigrationEngineDependencies> = {},
+  more: Partial<EngineSystem> = {},
 ): Promise<{ readonly record: RehearsalRecord; readonly error: unknown }> {
   const file = memoryFile();
   const endpoints = { source: postgresEndpointOf(source), target: postgresEndpointOf(target) };

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { lockPostgresqlRehearsalTarget } from '../../../../src/db/cutover/postgresql/rehearsal-target-lock.ts';
 import { type Postgres, startPostgres } from '../../../fixtures/postgres.ts';
-import { postgresEndpointOf, testEngineDependencies } from '../../engine/engine-servers.ts';
+import { postgresEndpointOf, testEngineDependencies } from '../../engine/servers.ts';
 
 let server: Postgres;
 

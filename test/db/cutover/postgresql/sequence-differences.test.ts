@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findSequenceDifferences } from '../../../../src/db/cutover/postgresql/sequence-differences.ts';
 import type { Postgres } from '../../../fixtures/postgres.ts';
-import { postgresEndpointOf, startSource, startTarget } from '../../engine/engine-servers.ts';
+import { postgresEndpointOf, startSource, startTarget } from '../../engine/servers.ts';
 
 let source: Postgres;
 let target: Postgres;

@@ -4,7 +4,7 @@ import { type CompareDatabasesOptions, compareDatabases } from '../../../../src/
 import { systemClock } from '../../../../src/platform/clock.ts';
 import { lacks } from '../../../fixtures/needs.ts';
 import { type RedisServer, startRedis } from '../../../fixtures/redis.ts';
-import { redisEndpointOf } from '../../engine/engine-servers.ts';
+import { redisEndpointOf } from '../../engine/servers.ts';
 
 let source: RedisServer;
 let target: RedisServer;

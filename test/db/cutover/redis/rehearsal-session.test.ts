@@ -5,7 +5,7 @@ import { argsFrom, commandIo } from '../../../fixtures/command-io.ts';
 import { type TestHost, testHost } from '../../../fixtures/host.ts';
 import { lacks } from '../../../fixtures/needs.ts';
 import { type RedisServer, startRedis } from '../../../fixtures/redis.ts';
-import { redisEndpointOf } from '../../engine/engine-servers.ts';
+import { redisEndpointOf } from '../../engine/servers.ts';
 
 const isMissing = lacks('redis-server');
 let server: RedisServer;

@@ -11,7 +11,7 @@ import {
   startTarget,
   testEngineDependencies,
   waitForState,
-} from '../engine-servers.ts';
+} from '../servers.ts';
 
 const table = 'CREATE TABLE t (id int PRIMARY KEY); INSERT INTO t VALUES (1)';
 

@@ -14,7 +14,7 @@ import {
   testEngineDependencies,
   waitForState,
   waitUntil,
-} from '../engine-servers.ts';
+} from '../servers.ts';
 import { canaryOf, canaryPlaces, hostileDatabase } from './hostile-database.ts';
 
 /** COPY does not plan, so it runs no code of the table. */

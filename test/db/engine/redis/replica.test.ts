@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { Secret } from '../../../../src/base/secret.ts';
-import { buildRedisReplicaSettings, isRedisReplicaOfSource } from '../../../../src/db/engine/redis/replica.ts';
+import { isReplicaOf, replicaSettings } from '../../../../src/db/engine/redis/replica.ts';
 import type { RedisEndpoint } from '../../../../src/redis/endpoint.ts';
 import { parseRedisInfo } from '../../../../src/redis/info.ts';
 
@@ -14,21 +14,21 @@ const source: RedisEndpoint = {
 };
 
 test('a target connects to the source with the credentials of the request', () => {
-  expect(buildRedisReplicaSettings(source)).toEqual({
+  expect(replicaSettings(source)).toEqual({
     masteruser: 'mover',
     masterauth: 'hunter22',
     'tls-replication': 'yes',
   });
   const open = { ...source, username: undefined, password: undefined, ssl: 'disable' } as const;
-  expect(buildRedisReplicaSettings(open)).toEqual({ masteruser: '', masterauth: '', 'tls-replication': 'no' });
+  expect(replicaSettings(open)).toEqual({ masteruser: '', masterauth: '', 'tls-replication': 'no' });
 });
 
 test('a replica of another server, or none, does not follow the source', () => {
   const info = (role: string, host: string, port: number) =>
     parseRedisInfo(`role:${role}\nmaster_host:${host}\nmaster_port:${port}\n`);
-  expect(isRedisReplicaOfSource(info('slave', 'cache.example.com', 6380), source)).toBe(true);
-  expect(isRedisReplicaOfSource(info('slave', '192.0.2.1', 6380), { ...source, address: '192.0.2.1' })).toBe(true);
-  expect(isRedisReplicaOfSource(info('slave', 'cache.example.com', 6379), source)).toBe(false);
-  expect(isRedisReplicaOfSource(info('slave', 'other.example.com', 6380), source)).toBe(false);
-  expect(isRedisReplicaOfSource(info('master', 'cache.example.com', 6380), source)).toBe(false);
+  expect(isReplicaOf(info('slave', 'cache.example.com', 6380), source)).toBe(true);
+  expect(isReplicaOf(info('slave', '192.0.2.1', 6380), { ...source, address: '192.0.2.1' })).toBe(true);
+  expect(isReplicaOf(info('slave', 'cache.example.com', 6379), source)).toBe(false);
+  expect(isReplicaOf(info('slave', 'other.example.com', 6380), source)).toBe(false);
+  expect(isReplicaOf(info('master', 'cache.example.com', 6380), source)).toBe(false);
 });

@@ -9,7 +9,7 @@ import {
   scanDatabaseTableRows,
 } from '../../../../src/preflight/postgresql/deep/scan-database-table-rows.ts';
 import type { DatabaseScanResult } from '../../../../src/preflight/postgresql/deep/scanned-row-statistics.ts';
-import { postgresEndpointOf } from '../../../db/engine/engine-servers.ts';
+import { postgresEndpointOf } from '../../../db/engine/servers.ts';
 import { overwritePages } from '../../../fixtures/damage-page.ts';
 import { type Postgres, startPostgres } from '../../../fixtures/postgres.ts';
 import { startStandby } from '../../../fixtures/standby.ts';

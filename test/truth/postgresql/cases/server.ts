@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import pg from 'pg';
-import { replicationObjectName } from '../../../../src/db/engine/postgresql/replication-object-names.ts';
+import { replicationName } from '../../../../src/db/engine/postgresql/names.ts';
 import { which } from '../../../fixtures/needs.ts';
 import type { Postgres } from '../../../fixtures/postgres.ts';
 import { eventually } from '../../../fixtures/redis.ts';
@@ -243,7 +243,7 @@ async function synchronousStandby(source: Postgres): Promise<Prepared> {
 export async function earlierTry(source: Postgres): Promise<Prepared> {
   const id = randomUUID();
   const [row] = await source.query("SELECT oid FROM pg_database WHERE datname = 'd1'");
-  const name = replicationObjectName(id, String(row?.oid));
+  const name = replicationName(id, String(row?.oid));
   await source.query(`CREATE PUBLICATION "${name}" FOR ALL TABLES`, 'd1');
   await source.query(`SELECT pg_create_logical_replication_slot('${name}', 'pgoutput')`, 'd1');
   return { id };

@@ -2,7 +2,7 @@ import { nearestWord } from '../../../../src/cli/nearest-word.ts';
 import { systemClock } from '../../../../src/platform/clock.ts';
 import type { CheckFinding } from '../../../../src/preflight/finding.ts';
 import { runPostgresqlPreflight } from '../../../../src/preflight/postgresql/run.ts';
-import { postgresEndpointOf } from '../../../db/engine/engine-servers.ts';
+import { postgresEndpointOf } from '../../../db/engine/servers.ts';
 import type { Postgres } from '../../../fixtures/postgres.ts';
 import { preflightOptions } from '../../../preflight/postgresql/facts.ts';
 import { type MigrationPlan, migrate, type TruthEngine } from '../migrate.ts';
