@@ -1,12 +1,12 @@
 /**
- * The name that all objects of one migration have in one database. Slot names allow lower-case letters, digits and
+ * The name that all objects of one migration have in one database. It holds the id, by which `db watch` knows its slot. Slot names allow lower-case letters, digits and
  * underscores, 63 characters.
  */
 export function replicationName(migration: string, database: string): string {
   return `${objectNamePrefix}${migration
     .toLowerCase()
     .replace(/[^a-z0-9]/g, '')
-    .slice(0, 20)}_${database}`;
+    .slice(0, 40)}_${database}`;
 }
 
 const objectNamePrefix = 'cloudctl_';
