@@ -38,6 +38,7 @@ export const exitCodes = {
   contents_not_comparable: 5,
   inventory_incomplete: 5,
   cutover_incomplete: 5,
+  not_proven: 5,
   cancelled: 130,
   storage: 7,
   output: 7,

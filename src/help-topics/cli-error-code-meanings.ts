@@ -122,6 +122,10 @@ export const cliErrorCodeMeanings: Readonly<Record<CliErrorCode, { readonly mean
       meaning: 'some steps of the cut-over are not done',
       fix: 'Run the command of the next step that was printed.',
     },
+    not_proven: {
+      meaning: 'nothing shows which slot or replica belongs to the migration',
+      fix: 'Name it with `--slot`.',
+    },
     cancelled: { meaning: 'the user cancelled', fix: 'Run the command again.' },
     storage: {
       meaning:

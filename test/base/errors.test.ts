@@ -37,7 +37,7 @@ const codes = {
   ],
   6: ['unreachable', 'tls', 'timeout'],
   7: ['storage', 'output'],
-  5: ['batch_partial', 'contents_not_comparable', 'inventory_incomplete', 'cutover_incomplete'],
+  5: ['batch_partial', 'contents_not_comparable', 'inventory_incomplete', 'cutover_incomplete', 'not_proven'],
   3: ['preflight_blocked', 'source_unreachable'],
   130: ['cancelled'],
 };

@@ -5,8 +5,10 @@ import {
   listMigrationFailures,
   type OnlineMigration,
 } from '../../api/online-migration.ts';
+import { sanitizeLine } from '../../base/sanitize.ts';
 import { quoteShellArg } from '../../cli/shell-quote.ts';
 import type { CommandContext } from '../../context.ts';
+import { formatIdentity } from '../../db/watch/identity.ts';
 import { listStartedMigrations, type StartedMigrationRecord } from '../../db/watch/list-started-migrations.ts';
 import { failureHeadline, helpWithFailures } from '../../db/watch/service-failures.ts';
 import { formatProfileAndServerOptions } from '../profile-options.ts';
@@ -16,7 +18,7 @@ import { undoScriptNote } from './migration-rules.ts';
 export function describeNextMigrationStep(
   context: CommandContext,
   cluster: string,
-  migration: Pick<OnlineMigration, 'status' | 'raw'>,
+  migration: Pick<OnlineMigration, 'id' | 'status' | 'raw'>,
 ): readonly string[] {
   const help = helpWithMigration(context, cluster, migration);
   if (help !== undefined)
@@ -25,7 +27,7 @@ export function describeNextMigrationStep(
       `Next, ${help.next}`,
       ...(isMigrationActive(migration) ? [] : [undoScriptNote]),
     ];
-  const { from, command, target } = commandsOfMigration(context, cluster);
+  const { from, command, target, identity } = commandsOfMigration(context, cluster, migration);
   if (isMigrationStopping(migration))
     return [`The migration is stopping. Next, wait for its end: ${command('status', cluster, '--watch')}`];
   const cutover = command('cutover', cluster, ...from, '--target', target);
@@ -35,6 +37,7 @@ export function describeNextMigrationStep(
       undoScriptNote,
     ];
   return [
+    ...identity,
     `Next, follow the migration until the target has caught up: ${command('watch', ...from, '--until-idle')}`,
     `Then see what is left to do before the cut-over: ${cutover}`,
   ];
@@ -44,11 +47,11 @@ export function describeNextMigrationStep(
 export function helpWithMigration(
   context: CommandContext,
   cluster: string,
-  migration: Pick<OnlineMigration, 'status' | 'raw'>,
+  migration: Pick<OnlineMigration, 'id' | 'status' | 'raw'>,
 ): { readonly headline: string; readonly reasons: string; readonly next: string } | undefined {
   const failures = listMigrationFailures(migration);
   if (failures.length === 0) return undefined;
-  const { from, command } = commandsOfMigration(context, cluster);
+  const { from, command } = commandsOfMigration(context, cluster, migration);
   const commands = {
     preflight: command('preflight', ...from),
     stop: command('stop', cluster),
@@ -61,12 +64,30 @@ export function helpWithMigration(
   };
 }
 
-function commandsOfMigration(context: CommandContext, cluster: string) {
+function commandsOfMigration(context: CommandContext, cluster: string, { id }: Pick<OnlineMigration, 'id'>) {
   const profile = formatProfileAndServerOptions(context.globals, context.settings().profile);
-  const record = listStartedMigrations(context.host.folders.state).find(({ started }) => started.cluster === cluster);
+  const latest = listStartedMigrations(context.host.folders.state).find(({ started }) => started.cluster === cluster);
+  // What is recorded of another migration says nothing about this one.
+  const record = latest?.started.id === id ? latest : undefined;
   const from = (record?.sourceOptions ?? ['--source', 'URL']).map(quoteShellArg);
   const command = (...words: readonly string[]): string => ['cloudctl db', ...words, ...profile].join(' ');
-  return { from, command, target: recordedTarget(record) };
+  return { from, command, target: recordedTarget(record), identity: describeIdentity(latest, record) };
+}
+
+/** How the slots of the migration were identified on this machine; that another migration is recorded, if so. */
+function describeIdentity(
+  latest: StartedMigrationRecord | undefined,
+  record: StartedMigrationRecord | undefined,
+): readonly string[] {
+  if (latest !== undefined && record === undefined && latest.started.id !== '')
+    return [
+      `This machine has recorded migration ${sanitizeLine(latest.started.id, 80)} into the cluster, not the one that the service shows.`,
+    ];
+  return (record?.slots ?? []).flatMap(({ name, database, grade, by }) => {
+    if (grade === undefined || by === undefined) return [];
+    const place = database === '' ? '' : `${sanitizeLine(database, 80)}: `;
+    return [`  ${place}${sanitizeLine(name, 80)}, ${formatIdentity({ grade, by: sanitizeLine(by, 200) })}`];
+  });
 }
 
 /** The target is known after `db cutover` has connected to it. */

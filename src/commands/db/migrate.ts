@@ -177,7 +177,11 @@ async function finish(
   ]);
   if (args.has('watch')) {
     const options = readWatchArgs(args, source, args.has('show-queries'));
-    return watchMigration(context, { ...options, fetchStatus: createStatusFetcherOfRecordedMigration(context) });
+    return watchMigration(context, {
+      ...options,
+      isNew: true,
+      fetchStatus: createStatusFetcherOfRecordedMigration(context),
+    });
   }
   if (before?.baseline !== undefined) await recordSlotsOfStartedMigration(context, args, source);
   const profile = formatProfileAndServerOptions(context.globals, context.settings().profile);

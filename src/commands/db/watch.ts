@@ -13,13 +13,13 @@ export const watchMigrationOptionSpecs: readonly OptionSpec[] = [
     name: 'slot',
     valueName: 'SLOT',
     multiple: 'repeat',
-    description: 'Replication slot of the migration, or ADDRESS:PORT of its Redis replica, if it is not detected',
+    description: 'Replication slot of the migration, or ADDRESS:PORT of its Redis replica, if it is not proven',
   },
 ];
 
 export const dbWatchCommand: CommandSpec<CommandContext> = {
   description:
-    'Shows the progress of an online migration, the estimated time left, when the service stops it, and every rule of the service that is broken, with its fix. It reads the source, in read-only transactions, and the status at the service when `db migrate` started the migration on this machine. The state of the target is derived from replication slots, their consumers, running copies and table scans. A terminal shows a status screen; other outputs get a line when something changes. `-o ndjson` prints one object per poll; other formats print the last poll at the end. Ctrl-C ends the watch, not the migration.\n\nThe replication slots of the migration are the first of these that exist: those named with --slot; those seen before or named as migration engines name them; those that appeared after `db migrate` started the migration; all that use pgoutput.',
+    'Shows the progress of an online migration, the estimated time left, when the service stops it, and every rule of the service that is broken, with its fix. It reads the source, in read-only transactions, and the status at the service when `db migrate` started the migration on this machine. The state of the target is derived from replication slots, their consumers, running copies and table scans. A terminal shows a status screen; other outputs get a line when something changes. `-o ndjson` prints one object per poll; other formats print the last poll at the end. Ctrl-C ends the watch, not the migration.\n\n`identified by` says why a slot or replica counts as the one of the migration. proven: --slot names it, or its name holds the id of the migration. inferred: it is the only new one since `db migrate`, and the service shows that migration. assumed: anything else. With --until-idle, exit code 0 needs proven or inferred; assumed is exit code 5, with the candidates.',
   options: [
     ...sourceOptionSpecs,
     ...watchMigrationOptionSpecs,
@@ -50,6 +50,7 @@ export const dbWatchCommand: CommandSpec<CommandContext> = {
     'deadline',
     'deadline_from',
     'server_status',
+    'identified_by',
     'databases',
     'cause',
     'violations',

@@ -6,8 +6,11 @@ import {
   isMigrationStopping,
   listActiveDatabases,
   listMigrationFailures,
+  type OnlineMigration,
 } from '../../api/online-migration.ts';
 import { CliError } from '../../base/errors.ts';
+import { sanitizeLine } from '../../base/sanitize.ts';
+import { quoteShellArg } from '../../cli/shell-quote.ts';
 import { clientSideDatabaseErrorCodes, DatabaseConnectError } from '../../platform/connect-error.ts';
 import type { Clock } from '../../platform/host.ts';
 import { PostgresqlQueryError } from '../../postgresql/query-error.ts';
@@ -15,6 +18,13 @@ import { RedisCommandError } from '../../redis/command-error.ts';
 import { redactReason } from '../engine/error.ts';
 import type { DbSource } from '../source/read-source.ts';
 import { unreachableSourceHint } from '../source/unreachable-source-hint.ts';
+import {
+  confirmIdentity,
+  formatIdentity,
+  readServiceWord,
+  type ServiceWord,
+  silentService,
+} from '../watch/identity.ts';
 import { defaultMigrationWatchLimits } from '../watch/migration-watch-limits.ts';
 import type { WatchedSourcePollResult } from '../watch/source-watcher.ts';
 import type { MigrationWatchRecord } from '../watch/watch-record.ts';
@@ -23,6 +33,7 @@ import { compareDatabases } from './compare-databases.ts';
 import { type CutoverFacts, hasMigrationFailed, isIdleSourceCheckUseful } from './cutover-checklist.ts';
 import { findSequenceDifferences } from './postgresql/sequence-differences.ts';
 import { migrationTargetInputNames, targetLoginHint } from './target-login-hint.ts';
+import { readTargetWord, watchRedisTarget } from './target-word.ts';
 import { countWritesBetweenReadings, readServerWriteActivity } from './write-activity.ts';
 
 export interface CheckCutoverOptions {
@@ -49,7 +60,7 @@ const watchLimit = 20_000;
 export async function checkCutover(api: ApiClient, options: CheckCutoverOptions): Promise<CutoverFacts> {
   const { source, target, clock, signal, ignoreDbs, onCheck } = options;
   const { engine } = source;
-  const migration = await readMigrationFact(api, options);
+  const { migration, shown } = await readMigrationFact(api, options);
   const hasEnded = typeof migration !== 'string' && migration.hasEnded;
   onCheck('logging in to the target');
   const targetFailure = await readTargetFailure(options);
@@ -59,7 +70,7 @@ export async function checkCutover(api: ApiClient, options: CheckCutoverOptions)
   onCheck('observing writes to the source, for about 20 s');
   let startedAt = clock.now();
   let before = await readSourceActivity(options);
-  const lag = await watchUntilIdle(options, hasEnded ? minimumWatch : watchLimit);
+  const lag = await watchUntilIdle(options, shown, hasEnded ? minimumWatch : watchLimit);
   let after = await readSourceActivity(options);
   if (hasEnded && countWritesBetweenReadings(before, after) > 0) {
     // When a migration ends, its slots and publications are removed, which are writes as well.
@@ -93,21 +104,22 @@ const minimumWatch = 5000;
 async function readMigrationFact(
   api: ApiClient,
   { cluster, ignoreDbs }: CheckCutoverOptions,
-): Promise<CutoverFacts['migration']> {
+): Promise<{ readonly migration: CutoverFacts['migration']; readonly shown: OnlineMigration | 'none' | undefined }> {
   try {
     const shown = await fetchOnlineMigration(api, cluster);
-    if (shown === undefined) return 'the service shows no migration into this cluster';
+    if (shown === undefined) return { migration: 'the service shows no migration into this cluster', shown: 'none' };
     const isStopping = isMigrationStopping(shown);
     const active = isStopping ? `, stopping: ${listActiveDatabases(shown).slice(0, 3).join(', ') || 'not ended'}` : '';
-    return {
+    const migration = {
       hasEnded: !isMigrationActive(shown),
       isStopping,
       failures: listMigrationFailures(shown, ignoreDbs),
       description: `${describeOnlineMigration(shown)}${active}`,
     };
+    return { migration, shown };
   } catch (error) {
     // Without a session no step of the checklist can be done.
-    if (error instanceof CliError && error.exitCode !== 4) return error.message;
+    if (error instanceof CliError && error.exitCode !== 4) return { migration: error.message, shown: undefined };
     throw error;
   }
 }
@@ -150,26 +162,67 @@ async function readSourceActivity({ source, signal, ignoreDbs }: CheckCutoverOpt
 }
 
 async function watchUntilIdle(
-  { source, clock, signal, ignoreDbs, slots, record }: CheckCutoverOptions,
+  options: CheckCutoverOptions,
+  shown: OnlineMigration | 'none' | undefined,
   limit: number,
 ): Promise<NonNullable<CutoverFacts['lag']>> {
+  const { source, target, clock, signal, ignoreDbs, slots, cluster } = options;
+  const record = options.record?.started?.cluster === cluster ? options.record : undefined;
+  const wasConfirmed = record?.slots?.some(({ grade }) => grade === 'inferred') === true;
+  const word = readServiceWord(record?.started?.id, shown, { ...silentService, confirmed: wasConfirmed }, ignoreDbs);
   const end = clock.now() + limit;
+  const unlessAborted = (error: unknown): undefined => {
+    if (signal.aborted || !isServerError(error)) throw error;
+    return undefined;
+  };
+  // A Redis target says itself whether it is a replica of the source and how much it has received.
+  const isTargetAsked = source.engine === 'redis' && target.engine === 'redis' && slots.length === 0;
+  const said = isTargetAsked ? await watchRedisTarget(source.source, target.source, { clock, signal, end }) : undefined;
+  if (said !== undefined) return said;
+  const asked =
+    target.engine === 'postgresql' ? await readTargetWord(target.source, signal).catch(unlessAborted) : undefined;
+  const watched = { clock, signal, ignoreDbs, slots, target: asked, ...(word.denied === undefined ? { record } : {}) };
   let last: WatchedSourcePollResult | undefined;
-  for await (const result of pollSourceContinuously(source, 1000, { clock, signal, ignoreDbs, slots, record })) {
+  for await (const result of pollSourceContinuously(source, 1000, { ...watched, record: watched.record })) {
     last = result;
     const isIdle = result.idlePolls >= defaultMigrationWatchLimits.idlePolls;
-    if (isIdle) return { isIdle, observed: `nothing left to replicate in ${result.idlePolls} polls` };
+    if (isIdle) return describeIdle(result, word);
     if (clock.now() >= end) break;
   }
   signal.throwIfAborted();
   return { isIdle: false, observed: last === undefined ? 'the source was not read' : describePoll(last) };
 }
 
+/** Nothing left to replicate is a fact about the migration only if its slots, or its replica, are known. */
+function describeIdle(
+  { idlePolls, sample }: WatchedSourcePollResult,
+  word: ServiceWord,
+): NonNullable<CutoverFacts['lag']> {
+  const observed = `nothing left to replicate in ${idlePolls} polls`;
+  const unsure = sample.databases.flatMap(({ name, slot, identified_by: own }) => {
+    const identity = confirmIdentity(own, word, slot);
+    return identity?.grade === 'assumed' ? [{ name, identity }] : [];
+  });
+  const [first] = unsure;
+  if (first !== undefined) {
+    const choice = (first.identity.candidates ?? []).map((one) => `--slot ${quoteShellArg(one)}`).join(' or ');
+    return {
+      isIdle: false,
+      observed: `not proven for ${sanitizeLine(first.name, 80)}: ${[formatIdentity(first.identity), ...(word.denied === undefined ? [] : [word.denied])].join('; ')}; name it with ${choice}`,
+    };
+  }
+  if (word.broken !== undefined && !word.ended) return { isIdle: false, observed: word.broken };
+  const identity = sample.identified_by === undefined ? '' : `; ${formatIdentity(sample.identified_by)}`;
+  return { isIdle: true, observed: `${observed}${identity}` };
+}
+
 function describePoll({ ending, outage, sample }: WatchedSourcePollResult): string {
   const [violation] = sample.violations;
   if (ending !== undefined) return ending.message;
   if (outage !== undefined) return outage;
-  const progress = `phase ${sample.phase}, ${sample.percent} %, ${sample.lag_bytes} bytes behind`;
+  const { phase, percent, lag_bytes: behind } = sample;
+  const progress =
+    percent === undefined ? `phase ${phase}` : `phase ${phase}, ${percent} %, ${behind ?? 0} bytes behind`;
   return violation === undefined ? progress : `${progress}; ${violation.observed}`;
 }
 

@@ -80,7 +80,7 @@ async function openRehearsalScreen(io: CommandIo, title: string): Promise<Rehear
   let last: readonly string[] = [];
   return {
     async show(sample) {
-      lags.push(sample.lag_bytes);
+      lags.push(sample.lag_bytes ?? 0);
       if (lags.length > 200) lags.shift();
       last = renderStatusScreenLines(sample, {
         columns: stderr.columns ?? 80,

@@ -19,6 +19,7 @@ export function computeOverallMigrationPercent(
       return roundPercent(90 + 10 * caughtUp);
     case 'streaming':
       return 100;
+    case 'loading':
     case 'stalled':
     case 'gone':
       return before;

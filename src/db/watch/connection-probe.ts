@@ -16,14 +16,14 @@ export interface SourceConnectionProbeResult {
 export function findSourceConnectionProbeViolations(
   before: SourceConnectionProbeResult | undefined,
   after: SourceConnectionProbeResult | undefined,
+  engine: 'postgresql' | 'redis',
 ): readonly WatchRuleViolation[] {
   if (before === undefined || after === undefined) return [];
   const violations: WatchRuleViolation[] = [];
   if (after.refused !== undefined && before.refused === undefined) {
     violations.push({
       rule: 'login-refused',
-      observed: `a new connection is refused: ${after.refused.message}`,
-      hint: 'undo the change (password, pg_hba.conf, TLS, connection limit): the target would be refused when it reconnects',
+      ...describeRefusal(after.refused, engine),
     });
   }
   if (before.addresses !== undefined && after.addresses !== undefined && before.addresses !== after.addresses) {
@@ -41,4 +41,21 @@ export function findSourceConnectionProbeViolations(
     });
   }
   return violations;
+}
+
+function describeRefusal(
+  { code, message }: NonNullable<SourceConnectionProbeResult['refused']>,
+  engine: 'postgresql' | 'redis',
+): Pick<WatchRuleViolation, 'observed' | 'hint'> {
+  const reconnects = 'the target would be refused when it reconnects';
+  if (['28P01', 'WRONGPASS', 'NOAUTH'].includes(code))
+    return {
+      observed: `a new connection is refused with the known password: ${message}`,
+      hint: `if the password was changed, restore it: ${reconnects}`,
+    };
+  const parts = engine === 'redis' ? 'ACL, TLS, maxclients' : 'pg_hba.conf, role, TLS, connection limit';
+  return {
+    observed: `a new connection is refused: ${message}`,
+    hint: `undo the change (${parts}): ${reconnects}`,
+  };
 }

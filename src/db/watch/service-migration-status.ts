@@ -8,6 +8,8 @@ import {
 import { CliError } from '../../base/errors.ts';
 import { isJsonRecord, readStringField, readStringList } from '../../base/json.ts';
 import { sanitizeLine } from '../../base/sanitize.ts';
+import { classifyTargetStopMessage, targetStopCauseHints } from './classify-target-stop-message.ts';
+import { readServiceWord } from './identity.ts';
 import {
   narrowStopCauseByServiceMessages,
   type ServiceMigrationMessage,
@@ -28,6 +30,8 @@ export interface ServiceStatusPoller {
    * wait for the response. If the last request failed with an error that is not a CliError, throws this error.
    */
   latest(): ServiceMigrationStatus | undefined;
+  /** Resolves when no request is pending; at once if none is. */
+  settled(): Promise<void>;
 }
 
 const pollIntervalMs = 10_000;
@@ -42,7 +46,7 @@ export function createServiceStatusPoller(
 ): ServiceStatusPoller {
   let known: ServiceMigrationStatus | undefined;
   let lastRequestAt = Number.NEGATIVE_INFINITY;
-  let isPending = false;
+  let pending: Promise<void> | undefined;
   let failure: { readonly error: unknown } | undefined;
   const request = async (): Promise<ServiceMigrationStatus> => {
     try {
@@ -56,10 +60,9 @@ export function createServiceStatusPoller(
   return {
     latest() {
       if (failure !== undefined) throw failure.error;
-      if (!isPending && now() - lastRequestAt >= pollIntervalMs) {
-        isPending = true;
+      if (pending === undefined && now() - lastRequestAt >= pollIntervalMs) {
         lastRequestAt = now();
-        void request()
+        pending = request()
           .then(
             (status) => {
               known = status;
@@ -69,10 +72,13 @@ export function createServiceStatusPoller(
             },
           )
           .finally(() => {
-            isPending = false;
+            pending = undefined;
           });
       }
       return known;
+    },
+    async settled() {
+      await pending;
     },
   };
 }
@@ -99,6 +105,7 @@ export function addServiceStatusToMigrationSample(
   sample: MigrationStatusSample,
   status: ServiceMigrationStatus | undefined,
   cluster: string,
+  id?: string,
 ): MigrationStatusSample {
   if (status === undefined) return sample;
   if (status.kind === 'unavailable')
@@ -106,25 +113,29 @@ export function addServiceStatusToMigrationSample(
       ...sample,
       notes: [...(sample.notes ?? []), `the status could not be read from the service: ${status.reason}`],
     };
-  const violation = violationOf(status, cluster);
+  const violation = violationOf(status, cluster, id);
   const server = status.kind === 'known' ? status.migration.status : undefined;
   const narrowed =
     status.kind === 'known' ? narrowStopCauseByServiceMessages(sample, messagesOf(status.migration)) : sample;
+  const told = status.kind === 'known' ? targetViolation(narrowed, messagesOf(status.migration), hintOf(cluster)) : [];
   return {
     ...narrowed,
     ...(server === undefined ? {} : { server_status: server }),
-    violations: violation === undefined ? narrowed.violations : [violation, ...narrowed.violations],
+    violations: [...(violation === undefined ? [] : [violation]), ...told, ...narrowed.violations],
   };
 }
 
 function violationOf(
   status: Exclude<ServiceMigrationStatus, { readonly kind: 'unavailable' }>,
   cluster: string,
+  id: string | undefined,
 ): WatchRuleViolation | undefined {
-  const hint = `run \`cloudctl db status ${cluster}\` for the state of each database`;
+  const hint = hintOf(cluster);
   if (status.kind === 'none')
     return { rule: 'server-status', observed: 'the service shows no migration into the cluster', hint };
   const { migration } = status;
+  const { denied } = readServiceWord(id, migration);
+  if (denied !== undefined) return { rule: 'server-status', observed: denied, hint };
   if (!isEndedMigrationStatus(migration.status)) {
     const failures = listMigrationFailures(migration);
     if (failures.length === 0) return undefined;
@@ -133,6 +144,26 @@ function violationOf(
   const reasons = reasonsOf(migration);
   const because = reasons.length === 0 ? '' : `: ${reasons.join('; ')}`;
   return { rule: 'server-status', observed: `the service reports the status ${migration.status}${because}`, hint };
+}
+
+function hintOf(cluster: string): string {
+  return `run \`cloudctl db status ${cluster}\` for the state of each database`;
+}
+
+/** Rules of a Redis source that cannot tell what is wrong with the target. */
+const rulesAboutTarget: ReadonlySet<string> = new Set(['full-sync-loop', 'replica-gone', 'replica-timeout']);
+
+/** What the service says of its target comes before what the source supposes. */
+function targetViolation(
+  { violations }: MigrationStatusSample,
+  messages: readonly ServiceMigrationMessage[],
+  hint: string,
+): readonly WatchRuleViolation[] {
+  const [message] = messages;
+  if (message === undefined || !violations.some(({ rule }) => rulesAboutTarget.has(rule))) return [];
+  const observed = `the service reports of its target: ${sanitizeLine(message.text, 300)}`;
+  const known = classifyTargetStopMessage(message.text);
+  return [{ rule: known?.rule ?? 'target-reported', observed, hint: targetStopCauseHints[known?.rule ?? ''] ?? hint }];
 }
 
 /** Everything that the service tells about the state of each database. */

@@ -1,4 +1,5 @@
 import type { Clock } from '../../platform/host.ts';
+import type { TargetWord } from './identity.ts';
 import type { MigrationWatchLimits } from './migration-watch-limits.ts';
 import type { WatchedSourceBaseline } from './postgresql/watched-source-baseline.ts';
 import type { MigrationStatusSample } from './status-sample.ts';
@@ -14,6 +15,8 @@ export interface SourceWatchOptions {
   readonly ignoreDbs?: readonly string[];
   /** Slots, or `ADDRESS:PORT` of replicas, that belong to the migration, whatever their names are. */
   readonly slots?: readonly string[];
+  /** What a login to the target says about its subscriptions (PostgreSQL). */
+  readonly target?: TargetWord | undefined;
   /** The watch record, in which earlier commands stored facts about the migration. */
   readonly record?: MigrationWatchRecord | undefined;
   /** The source as it was when the migration started (PostgreSQL). */
@@ -42,6 +45,8 @@ export interface WatchedSourcePollResult {
   readonly outage?: string;
   /** The code of the failed connection, as in DatabaseConnectError. */
   readonly outageCode?: string;
+  /** Milliseconds since the replica was last connected (Redis). */
+  readonly missingMs?: number;
   /** Replication slots, or replicas, of the migration that exist now. */
   readonly activeSlots: readonly RecordedMigrationSlot[];
   /** Why the migration cannot continue; present only in the last poll. */

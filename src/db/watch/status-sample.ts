@@ -1,5 +1,10 @@
-/** `stalled`: nothing is replicated. `gone`: the source has not answered for a minute. */
-export type MigrationWatchPhase = 'waiting' | 'copying' | 'catching_up' | 'streaming' | 'stalled' | 'gone';
+import type { Identity } from './identity.ts';
+
+/**
+ * `loading`: the source starts or loads its data, and accepts no commands yet. `stalled`: nothing is replicated. `gone`:
+ * the source, or the replica, has not answered for a minute.
+ */
+export type MigrationWatchPhase = 'waiting' | 'loading' | 'copying' | 'catching_up' | 'streaming' | 'stalled' | 'gone';
 
 /** A violated rule of docs/service.md S9.15 or S9.16: what was observed, and one action for the user. */
 export interface WatchRuleViolation {
@@ -47,12 +52,16 @@ export interface TableStatusSample {
 export interface DatabaseStatusSample {
   readonly name: string;
   readonly phase: MigrationWatchPhase;
-  readonly percent: number;
+  /** Absent if the phase is `gone`, in which nothing is known about it. */
+  readonly percent?: number;
   readonly bytes_done: number;
   readonly bytes_total: number;
-  readonly lag_bytes: number;
+  /** Absent like `percent`. */
+  readonly lag_bytes?: number;
   /** The replication slot, or for Redis the replica. */
   readonly slot?: string;
+  /** Why the slot counts as the one of the migration; absent without a slot that could be it. */
+  readonly identified_by?: Identity;
   /** At most 50 tables: first those that are being copied, then the largest. */
   readonly tables: readonly TableStatusSample[];
 }
@@ -62,11 +71,12 @@ export interface MigrationStatusSample {
   /** ISO 8601. */
   readonly at: string;
   readonly phase: MigrationWatchPhase;
-  /** Percentage: 0 to 90 during the initial copy, 90 to 100 during the catch-up. */
-  readonly percent: number;
+  /** Percentage: 0 to 90 during the initial copy, 90 to 100 during the catch-up; absent if the phase is `gone`. */
+  readonly percent?: number;
   readonly bytes_done: number;
   readonly bytes_total: number;
-  readonly lag_bytes: number;
+  /** Absent like `percent`. */
+  readonly lag_bytes?: number;
   /** Estimated seconds until streaming; absent if the rate is zero or not known yet. */
   readonly eta_seconds?: number;
   /** Time at which the service stops the migration (ISO 8601); null if the start is not known. */
@@ -75,6 +85,8 @@ export interface MigrationStatusSample {
   readonly deadline_from: 'migrate' | 'first_sighting' | 'unknown';
   /** Status of the migration at the service; absent if not known. */
   readonly server_status?: string;
+  /** The least certain identity of the databases. */
+  readonly identified_by?: Identity;
   readonly databases: readonly DatabaseStatusSample[];
   /** Why replication has stopped; absent while changes are replicated. */
   readonly cause?: ReplicationStopCause;

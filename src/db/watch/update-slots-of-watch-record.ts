@@ -71,9 +71,7 @@ function updateSlots(
     return rest;
   }
   const known = record.slots ?? [];
-  const fresh = activeSlots.filter(
-    (one) => !known.some((other) => other.name === one.name && other.database === one.database),
-  );
+  const fresh = activeSlots.filter((one) => !known.some((other) => JSON.stringify(other) === JSON.stringify(one)));
   if (fresh.length === 0) return undefined;
   const kept = known.filter(({ database }) => !fresh.some((one) => one.database === database));
   return { ...record, firstSeen: record.firstSeen ?? Date.parse(sample.at), slots: [...kept, ...fresh] };

@@ -6,7 +6,7 @@ import {
   type OnlineMigration,
 } from '../../api/online-migration.ts';
 import { CliError, type ExitCode } from '../../base/errors.ts';
-import { maxSanitizedTextLength } from '../../base/sanitize.ts';
+import { maxSanitizedTextLength, sanitizeLine } from '../../base/sanitize.ts';
 import type { CommandIo } from '../../cli/command-io.ts';
 import { quoteShellArg } from '../../cli/shell-quote.ts';
 import { interruptedError } from '../../platform/defer-signals.ts';
@@ -15,6 +15,7 @@ import { buildQuotedSourceOptionArgs } from '../source/build-quoted-source-optio
 import type { DbSource } from '../source/read-source.ts';
 import { unreachableSourceHint } from '../source/unreachable-source-hint.ts';
 import { readWatchedSourceBaselineFile, watchedSourceBaselinePath } from './baseline-file.ts';
+import { confirmIdentity, readServiceWord, type ServiceWord, silentService } from './identity.ts';
 import { defaultMigrationWatchLimits } from './migration-watch-limits.ts';
 import { helpWithFailures } from './service-failures.ts';
 import {
@@ -22,16 +23,19 @@ import {
   createServiceStatusPoller,
   isMigrationFailedAtService,
   listFailedDatabasesAtService,
+  type ServiceMigrationStatus,
 } from './service-migration-status.ts';
 import type { WatchedSourcePollResult } from './source-watcher.ts';
-import type { MigrationStatusSample } from './status-sample.ts';
+import type { DatabaseStatusSample, MigrationStatusSample } from './status-sample.ts';
 import { getWatchedSourceAddress, updateSlotsOfWatchRecord } from './update-slots-of-watch-record.ts';
 import { openMigrationWatchScreen } from './view/watch-screen.ts';
 import {
   formatSourceName,
   getMigrationWatchRecordPath,
+  type RecordedMigrationSlot,
   type RecordedMigrationStart,
   readMigrationWatchRecord,
+  toRecordedSlot,
 } from './watch-record.ts';
 import { pollSourceContinuously } from './watch-source.ts';
 
@@ -45,6 +49,8 @@ export interface WatchMigrationOptions {
   readonly slots: readonly string[];
   readonly showQueries: boolean;
   readonly caFile: string | undefined;
+  /** Whether this run started the migration, so that the service has just named its id. */
+  readonly isNew?: boolean;
   /**
    * Reads the migration into a cluster from the service; rejects if this run may not query a migration that another
    * account started.
@@ -81,6 +87,7 @@ export async function watchMigration(
   );
   let lastPoll: WatchedSourcePollResult | undefined;
   let isCaughtUp = false;
+  let shown: MigrationStatusSample | undefined;
   const record = readMigrationWatchRecord(path);
   let wasReached = record !== undefined;
   let failedPolls = 0;
@@ -93,6 +100,9 @@ export async function watchMigration(
           watchedSourceBaselinePath(host.folders.state, getWatchedSourceAddress(source), started.cluster),
         );
   const cluster = started?.cluster;
+  // A recorded identity that was inferred was confirmed when it was recorded.
+  const wasConfirmed = options.isNew === true || record?.slots?.some(({ grade }) => grade === 'inferred') === true;
+  let word: ServiceWord = { ...silentService, confirmed: wasConfirmed };
   const poller =
     fetchStatus === undefined || started === undefined
       ? undefined
@@ -117,10 +127,25 @@ export async function watchMigration(
       // outage.
       if (!wasReached && !result.reached) throw sourceUnreachableError(result, options);
       wasReached = true;
-      updateSlotsOfWatchRecord(path, source, result);
+      const isIdle = options.untilIdle && result.caughtUpPolls >= defaultMigrationWatchLimits.idlePolls;
+      poller?.latest();
+      // The end of the watch needs the last word of the service; one that does not answer has none.
+      if (isIdle && poller !== undefined)
+        await Promise.race([poller.settled(), host.clock.sleep(serviceWait, stopping.signal).catch(() => {})]);
       const server = poller?.latest();
-      const sample =
-        cluster === undefined ? result.sample : addServiceStatusToMigrationSample(result.sample, server, cluster);
+      word = readServiceWord(started?.id, shownMigration(server), word, options.ignoreDbs);
+      const sample = confirmSample(
+        cluster === undefined
+          ? result.sample
+          : addServiceStatusToMigrationSample(result.sample, server, cluster, started?.id),
+        word,
+      );
+      shown = sample;
+      updateSlotsOfWatchRecord(path, source, {
+        ...result,
+        sample,
+        activeSlots: confirmSlots(result.activeSlots, word),
+      });
       await screen.show(sample);
       failedPolls = isMigrationFailedAtService(server) && !isReplicating(sample) ? failedPolls + 1 : 0;
       const failures = listFailedDatabasesAtService(server, options.ignoreDbs);
@@ -128,7 +153,17 @@ export async function watchMigration(
         throw failedAtServerError(io, options, { migration: server.migration, failures, cluster: cluster ?? '' });
       if (options.untilIdle) requireSlots(sample);
       if (result.ending !== undefined) lastPoll = result;
-      isCaughtUp = options.untilIdle && result.caughtUpPolls >= defaultMigrationWatchLimits.idlePolls;
+      if (result.ending === undefined && options.untilIdle && isTargetReplaced(sample, result))
+        throw notProvenError(io, options, sample);
+      if (!isIdle) continue;
+      if (word.failed && server?.kind === 'known')
+        throw failedAtServerError(io, options, { migration: server.migration, failures, cluster: cluster ?? '' });
+      if (word.ended) throw endedAtServerError(word, cluster ?? '');
+      if (sample.identified_by?.grade === 'assumed') throw notProvenError(io, options, sample);
+      if (word.denied !== undefined && sample.identified_by?.by !== '--slot')
+        throw notProvenError(io, options, sample, word.denied);
+      // A link that is down may come back.
+      isCaughtUp = word.broken === undefined;
       if (isCaughtUp) break;
     }
   } finally {
@@ -144,9 +179,82 @@ export async function watchMigration(
   if (lastPoll?.ending !== undefined)
     throw new CliError('not_found', lastPoll.ending.message, { hint: lastPoll.ending.hint });
   if (signal === undefined) return 0;
-  throw new CliError('cancelled', 'the watch was interrupted; the migration continues', {
+  const continues = isKnownToRun(shown, word) ? '; the migration continues' : '';
+  throw new CliError('cancelled', `the watch was interrupted${continues}`, {
     hint: `watch again with \`${watchAgainCommand(io, options)}\`; see what is left to do before the cut-over with \`${cutoverCommand(io, options, cluster)}\``,
     exitCode: interruptedError(signal).exitCode,
+  });
+}
+
+/** Milliseconds for which the end of a watch waits for the service. */
+const serviceWait = 10_000;
+
+function shownMigration(status: ServiceMigrationStatus | undefined): OnlineMigration | 'none' | undefined {
+  if (status === undefined || status.kind === 'unavailable') return undefined;
+  return status.kind === 'none' ? 'none' : status.migration;
+}
+
+function confirmSample(sample: MigrationStatusSample, word: ServiceWord): MigrationStatusSample {
+  const databases = sample.databases.map((one): DatabaseStatusSample => {
+    const identity = confirmIdentity(one.identified_by, word, one.slot);
+    return identity === undefined ? one : { ...one, identified_by: identity };
+  });
+  // The identity of the sample is the one of a database.
+  const at = sample.databases.findIndex(({ identified_by: own }) => own === sample.identified_by);
+  const weakest =
+    sample.identified_by === undefined ? undefined : (databases[at]?.identified_by ?? sample.identified_by);
+  return { ...sample, databases, ...(weakest === undefined ? {} : { identified_by: weakest }) };
+}
+
+function confirmSlots(slots: readonly RecordedMigrationSlot[], word: ServiceWord): readonly RecordedMigrationSlot[] {
+  return slots.map((slot) => {
+    const { grade, by, system } = slot;
+    if (grade === undefined || by === undefined) return slot;
+    return toRecordedSlot(slot, confirmIdentity({ grade, by }, word, slot.name), system);
+  });
+}
+
+/** Whether the replica of the migration is missing while another one, which could be its successor, is connected. */
+function isTargetReplaced(
+  { identified_by: identity, phase }: MigrationStatusSample,
+  result: WatchedSourcePollResult,
+): boolean {
+  if (identity?.grade !== 'assumed' || !(phase === 'stalled' || phase === 'gone')) return false;
+  return result.reached && (result.missingMs ?? 0) >= defaultMigrationWatchLimits.suspectedStop;
+}
+
+/** Whether something shows that there is a migration, and that it has not ended. */
+function isKnownToRun(sample: MigrationStatusSample | undefined, { confirmed, denied, broken }: ServiceWord): boolean {
+  if (sample === undefined || sample.phase === 'gone' || denied !== undefined || broken !== undefined) return false;
+  return confirmed || (sample.identified_by !== undefined && sample.identified_by.grade !== 'assumed');
+}
+
+/** The error for a target that may have caught up, but of which nothing proves that it is the one of the migration. */
+function notProvenError(
+  io: Pick<CommandIo, 'globals'>,
+  options: WatchMigrationOptions,
+  { databases }: MigrationStatusSample,
+  reason?: string,
+): CliError {
+  const isRedis = options.source.engine === 'redis';
+  const noun = isRedis ? 'replica' : 'slot';
+  const unsure = databases.filter(({ identified_by: identity }) => identity?.grade === 'assumed');
+  const listed = unsure.map(({ name, identified_by: identity, slot }) => {
+    const candidates = identity?.candidates ?? (slot === undefined ? [] : [slot]);
+    const place = isRedis ? '' : `${sanitizeLine(name, 80)}: `;
+    const choice = candidates.map((one) => `--slot ${quoteShellArg(one)}`).join(' or ');
+    return { candidates, text: `${place}${choice}${identity === undefined ? '' : `, identified by ${identity.by}`}` };
+  });
+  const parts = [...(reason === undefined ? [] : [reason]), ...listed.map(({ text }) => text)];
+  const isClear = listed.every(({ candidates }) => candidates.length === 1);
+  const named = isClear ? listed.flatMap(({ candidates }) => candidates) : [];
+  const command = watchAgainCommand(io, { ...options, slots: [...options.slots, ...named] });
+  const choose = isClear
+    ? `if it belongs to the migration, run \`${command}\``
+    : `find out at the target which ${noun} it uses, and add its \`--slot\` to \`${command}\``;
+  return new CliError('not_proven', `not proven: nothing shows which ${noun} belongs to the migration`, {
+    detail: parts.join('; '),
+    hint: choose,
   });
 }
 
@@ -191,10 +299,21 @@ function failedAtServerError(
   });
 }
 
+function endedAtServerError({ broken }: ServiceWord, cluster: string): CliError {
+  return new CliError('not_found', 'the migration has ended at the service', {
+    detail: broken,
+    hint: `run \`cloudctl db status ${cluster}\` for what is left to do`,
+  });
+}
+
 function sourceUnreachableError(
-  { outage = 'it does not respond', outageCode }: WatchedSourcePollResult,
+  { outage = 'it does not respond', outageCode, sample }: WatchedSourcePollResult,
   { source, ignoreDbs, caFile }: WatchMigrationOptions,
 ): CliError {
+  // The source was reached, and its answer says what to do.
+  const answer = sample.violations.find(({ rule }) => rule === 'source-busy' || rule === 'command-denied');
+  if (answer !== undefined)
+    return new CliError('source_unreachable', `could not read the source: ${outage}`, { hint: answer.hint });
   return new CliError('source_unreachable', `could not connect to the source: ${outage}`, {
     hint: unreachableSourceHint(source, outageCode, { ignoreDbs, caFile }),
   });

@@ -10,6 +10,7 @@ import {
   tryParseJson,
 } from '../../base/json.ts';
 import { ensureFolder, readTextIfReadable, writeFileAtomically } from '../../platform/files.ts';
+import { type Identity, type IdentityGrade, identityGrades } from './identity.ts';
 import { type KnownMigrationStart, migrationTimeLimit } from './migration-deadline.ts';
 
 /** The facts about a migration that are stored between two commands. The watch record contains no secret. */
@@ -40,6 +41,11 @@ export interface RecordedMigrationSlot {
   readonly name: string;
   /** The database of the slot; empty for a Redis replica. */
   readonly database: string;
+  /** How certain it is that the slot belongs to the migration, and the fact that says so. */
+  readonly grade?: IdentityGrade;
+  readonly by?: string;
+  /** System identifier of the server whose table synchronization was seen beside the slot (PostgreSQL). */
+  readonly system?: string;
 }
 
 export interface RecordedMigrationStart {
@@ -94,6 +100,19 @@ export function writeMigrationWatchRecord(path: string, record: MigrationWatchRe
   writeFileAtomically(path, `${JSON.stringify({ version: 1, ...rest, ...dates }, null, 2)}\n`);
 }
 
+/** The slot or replica with the identity under which it is recorded. */
+export function toRecordedSlot(
+  { name, database }: Pick<RecordedMigrationSlot, 'name' | 'database'>,
+  identity: Identity | undefined,
+  system?: string,
+): RecordedMigrationSlot {
+  return {
+    ...{ name, database },
+    ...(identity === undefined ? {} : { grade: identity.grade, by: identity.by }),
+    ...(system === undefined ? {} : { system }),
+  };
+}
+
 /** The recorded start of the migration, else the time at which it was first observed. */
 export function getKnownMigrationStart(
   record: { readonly started?: RecordedMigrationStart | undefined; readonly firstSeen?: number | undefined },
@@ -143,7 +162,16 @@ export function decodeAccountAndServerOrigins(json: JsonRecord): AccountAndServe
 function decodeSlot(json: unknown): readonly RecordedMigrationSlot[] {
   if (!isJsonRecord(json)) return [];
   const [name, database] = [readStringField(json, 'name'), readStringField(json, 'database')];
-  return name === undefined || database === undefined ? [] : [{ name, database }];
+  if (name === undefined || database === undefined) return [];
+  const grade = identityGrades.find((one) => one === json.grade);
+  const [by, system] = [readStringField(json, 'by'), readStringField(json, 'system')];
+  return [
+    {
+      ...{ name, database },
+      ...(grade === undefined || by === undefined ? {} : { grade, by }),
+      ...(system === undefined ? {} : { system }),
+    },
+  ];
 }
 
 function decodeList<K extends 'before' | 'warned' | 'sourceOptions'>(json: JsonRecord, key: K) {

@@ -94,8 +94,12 @@ export function watchedPostgres(
   return { engine: 'postgresql', source };
 }
 
-export function watchedRedis({ host, port }: Pick<RedisServer, 'host' | 'port'>, password?: string): WatchedSource {
+export function watchedRedis(
+  { host, port }: Pick<RedisServer, 'host' | 'port'>,
+  password?: string,
+  username?: string,
+): WatchedSource {
   const secret = password === undefined ? undefined : new Secret(password);
-  const source = { host, port, username: undefined, password: secret, db: undefined, ssl: 'disable' } as const;
+  const source = { host, port, username, password: secret, db: undefined, ssl: 'disable' } as const;
   return { engine: 'redis', source };
 }

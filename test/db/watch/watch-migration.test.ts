@@ -10,13 +10,14 @@ import { getWatchedSourceAddress } from '../../../src/db/watch/update-slots-of-w
 import { type WatchMigrationOptions, watchMigration } from '../../../src/db/watch/watch-migration.ts';
 import {
   getMigrationWatchRecordPath,
+  type MigrationWatchRecord,
   readMigrationWatchRecord,
   writeMigrationWatchRecord,
 } from '../../../src/db/watch/watch-record.ts';
 import type { pollSourceContinuously } from '../../../src/db/watch/watch-source.ts';
 import { commandIo } from '../../fixtures/command-io.ts';
 import { type TestHost, testHost } from '../../fixtures/host.ts';
-import { makeStatusSample } from './view/status-samples.ts';
+import { makeDatabaseSample, makeStatusSample } from './view/status-samples.ts';
 
 const source: DbSource = {
   engine: 'redis',
@@ -116,6 +117,54 @@ describe('the status at the service', () => {
     const { watch } = polling([waiting, waiting, waiting, idle]);
     expect(await follow(host, watch, { untilIdle: true, fetchStatus })).toBe(0);
     expect(host.out()).toContain('no session');
+  });
+
+  it.each([
+    ['failed', { id: 'm', status: 'error' }, { code: 'api_error', exitCode: 1 }],
+    ['ended', { id: 'm', status: 'canceled' }, { code: 'not_found', exitCode: 1 }],
+    ['is not there', undefined, { code: 'not_proven', exitCode: 5 }],
+    ['was replaced', { id: 'other', status: 'syncing' }, { code: 'not_proven', exitCode: 5 }],
+  ])('of a migration that %s keeps a target that is idle from having caught up', async (_what, shown, expected) => {
+    const host = testHost();
+    writeMigrationWatchRecord(recordPath(host), record);
+    const fetchStatus = async () => (shown === undefined ? undefined : { ...shown, raw: shown });
+    const { watch } = polling([poll(), idle, idle, idle]);
+    await expect(follow(host, watch, { untilIdle: true, fetchStatus })).rejects.toMatchObject(expected);
+    expect(host.err()).not.toContain('db cutover');
+  });
+
+  it('of a link that is down is waited for', async () => {
+    const host = testHost();
+    writeMigrationWatchRecord(recordPath(host), record);
+    const phases = ['link_down', 'streaming'];
+    let now = 0;
+    const clock = { ...host.clock, now: () => (now += 20_000) };
+    const fetchStatus = async () => {
+      const phase = phases.shift() ?? 'streaming';
+      return { id: 'm', status: 'syncing', raw: { databases: [{ name: 'all', phase }] } };
+    };
+    const { watch, taken } = polling([idle, idle, idle]);
+    expect(await follow({ ...host, clock }, watch, { untilIdle: true, fetchStatus })).toBe(0);
+    expect(taken()).toBeGreaterThan(1);
+  });
+
+  it('is needed for a target that is only inferred, and its silence is not', async () => {
+    const inferred = { grade: 'inferred', by: 'being the only new replica since the start' } as const;
+    const sample = makeStatusSample({
+      identified_by: inferred,
+      databases: [makeDatabaseSample({ identified_by: inferred })],
+    });
+    const only = poll({ sample, caughtUpPolls: defaultMigrationWatchLimits.idlePolls });
+    type FetchStatus = NonNullable<WatchMigrationOptions['fetchStatus']>;
+    const run = async (slots: NonNullable<MigrationWatchRecord['slots']>, fetchStatus: FetchStatus) => {
+      const host = testHost();
+      writeMigrationWatchRecord(recordPath(host), { ...record, slots });
+      return follow(host, polling([only]).watch, { untilIdle: true, fetchStatus });
+    };
+    const refused = () => Promise.reject(new CliError('api_error', 'internal error'));
+    await expect(run([], refused)).rejects.toMatchObject({ code: 'not_proven', exitCode: 5 });
+    expect(await run([{ name: 's', database: 'shop', ...inferred }], refused)).toBe(0);
+    expect(await run([], async () => ({ id: 'm', status: 'syncing', raw: {} }))).toBe(0);
   });
 
   it('is no longer requested when the watch has ended', async () => {

@@ -55,7 +55,8 @@ test.each([
 });
 
 test('until nothing is left: one object a look, then exit 0, and the source was only read', async () => {
-  const ran = await run(words('--interval', '1s', '--until-idle', '-o', 'ndjson', '--show-queries'), asked());
+  const named = ['--slot', 'cloudctl_shop'];
+  const ran = await run(words('--interval', '1s', '--until-idle', ...named, '-o', 'ndjson', '--show-queries'), asked());
   expect(ran.code).toBe(0);
   const looks = ran.stdout
     .trim()
@@ -73,6 +74,7 @@ test('until nothing is left: one object a look, then exit 0, and the source was 
   expect(looks.at(-1)?.databases.find(({ name }) => name === 'shop')).toMatchObject({
     phase: 'streaming',
     slot: 'cloudctl_shop',
+    identified_by: { grade: 'proven', by: '--slot' },
     tables: [{ name: 'public.orders', state: 'done', rows_total: 5000 }],
   });
   expect(ran.stderr).toContain('cloudctl db cutover ');
@@ -84,6 +86,17 @@ test('until nothing is left: one object a look, then exit 0, and the source was 
   expect(messages.filter((message) => !isRead(message))).toEqual([]);
   const shown = ran.stderr.replaceAll(/\s+/g, ' ');
   expect(messages.filter((message) => !shown.includes(message.replaceAll(/\s+/g, ' ').trim()))).toEqual([]);
+});
+
+test('a slot with the prefix of an engine proves nothing: exit 5, with the slot to name', async () => {
+  const own = makeFolders();
+  try {
+    const ran = await run(words('--interval', '1s', '--until-idle'), { ...asked(), folders: own });
+    expect(ran.code).toBe(5);
+    expect(ran.stderr).toMatch(/not proven[\s\S]*shop: --slot cloudctl_shop[\s\S]*--slot cloudctl_shop/);
+  } finally {
+    own.remove();
+  }
 });
 
 /** A read-only transaction around questions, or the one question that stands alone. */
@@ -156,7 +169,7 @@ test('--watch goes over into the watch once the service has accepted, with the c
   try {
     const cluster = '3b643ad7-65aa-4066-b45b-1c64b6db600a';
     const source = ['--source', pair.source.url('shop'), '--disable-ssl', '--skip-preflight'];
-    const more = ['--watch', '--until-idle', '--interval', '1s', '-o', 'ndjson'];
+    const more = ['--watch', '--until-idle', '--slot', 'cloudctl_shop', '--interval', '1s', '-o', 'ndjson'];
     const ran = await run(['db', 'migrate', cluster, ...source, ...more], { folders: own, env, limit: 90_000 });
     expect(ran.code).toBe(0);
     const [migrated, ...looks] = ran.stdout
@@ -214,7 +227,10 @@ test('a Redis source is watched the same way', async () => {
     target.cli('REPLICAOF', source.host, String(source.port));
     const address = `redis://${source.host}:${source.port}`;
     const ran = await run(
-      ['db', 'watch', '--source', address, '--interval', '1s', '--until-idle', '-o', 'json'],
+      [
+        ...['db', 'watch', '--source', address, '--interval', '1s', '--until-idle', '-o', 'json'],
+        ...['--slot', `127.0.0.1:${target.port}`],
+      ],
       asked(),
     );
     expect(ran.code).toBe(0);

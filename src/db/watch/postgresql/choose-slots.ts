@@ -1,45 +1,28 @@
-import type { WatchedSlot, WatchedWalSender } from './server-facts.ts';
+import type { WatchedServerFacts, WatchedSlot, WatchedWalSender } from './server-facts.ts';
 
-/** The facts that identify the replication slots of the migration. */
-export interface MigrationSlotHints {
-  /** Slot names given with `--slot`. */
-  readonly named: readonly string[];
-  /** Slots of the migration that earlier polls or earlier commands found. */
-  readonly known: readonly string[];
-  /**
-   * Slots of other consumers: those that existed before the migration started, or all slots in the first poll that
-   * found no slot of the migration; undefined if not known.
-   */
-  readonly otherSlots: readonly string[] | undefined;
+/** The names of the logical slots of a database that can belong to a migration: pgoutput slots, and those in `wanted`. */
+export function listConsumerSlots(
+  slots: readonly WatchedSlot[],
+  database: string,
+  wanted: readonly (string | undefined)[],
+): readonly string[] {
+  return slots
+    .filter((slot) => slot.database === database && !isTableSyncSlot(slot) && !slot.temporary)
+    .filter(({ name, plugin }) => plugin === 'pgoutput' || wanted.includes(name))
+    .map(({ name }) => name);
 }
 
-export interface MigrationSlotSelection {
-  readonly slots: readonly WatchedSlot[];
-  /**
-   * Slots that share a database with other candidates, so that it is not certain which of them belongs to the
-   * migration.
-   */
-  readonly ambiguous: readonly string[];
-}
-
-/**
- * Chooses the logical slots of the migration; others belong to other consumers. The first rule that matches applies:
- * slots given by name; known slots and slots named by a migration engine; pgoutput slots that appeared after the
- * migration started; else all pgoutput slots, which are ambiguous where one database has several.
- */
-export function chooseMigrationSlots(slots: readonly WatchedSlot[], hints: MigrationSlotHints): MigrationSlotSelection {
-  const main = slots.filter((slot) => slot.database !== undefined && !isTableSyncSlot(slot) && !slot.temporary);
-  const certain = (found: readonly WatchedSlot[]): MigrationSlotSelection => ({ slots: found, ambiguous: [] });
-  if (hints.named.length > 0) return certain(main.filter(({ name }) => hints.named.includes(name)));
-  const recognized = main.filter(({ name }) => hints.known.includes(name) || isEngineName(name));
-  if (recognized.length > 0) return certain(recognized);
-  const pgoutput = main.filter(({ plugin }) => plugin === 'pgoutput');
-  const { otherSlots } = hints;
-  if (otherSlots !== undefined) return certain(pgoutput.filter(({ name }) => !otherSlots.includes(name)));
-  const ambiguous = pgoutput.filter((slot) =>
-    pgoutput.some((other) => other !== slot && other.database === slot.database),
-  );
-  return { slots: pgoutput, ambiguous: ambiguous.map(({ name }) => name) };
+/** The system identifier of the server whose table synchronization runs in a database; undefined: none, or several. */
+export function findSyncingSystem(
+  database: string,
+  { slots, senders }: Pick<WatchedServerFacts, 'slots' | 'senders'>,
+): string | undefined {
+  const names = [
+    ...slots.filter((slot) => slot.database === database).map(({ name }) => name),
+    ...senders.filter((sender) => sender.database === database).map(({ application }) => application),
+  ];
+  const systems = new Set(names.flatMap((name) => /^pg_\d+_sync_\d+_(\d+)$/.exec(name)?.[1] ?? []));
+  return systems.size === 1 ? [...systems][0] : undefined;
 }
 
 /**
@@ -57,10 +40,6 @@ export function isTableSyncSender({ application, state }: Pick<WatchedWalSender,
 
 function isTableSyncName(name: string): boolean {
   return /^pg_\d+_sync_\d+_\d+$/.test(name);
-}
-
-function isEngineName(name: string): boolean {
-  return /^(cloudctl_|aiven_db_migrate_)/.test(name);
 }
 
 /** Finds the WAL sender of a slot by process id or by its replication command. */

@@ -36,7 +36,15 @@ export function decideWatchedDatabasePhase(input: WatchedDatabasePhaseInput): Mi
  * database. Databases that wait count only if others are streaming.
  */
 export function combineDatabasePhases(phases: readonly MigrationWatchPhase[]): MigrationWatchPhase {
-  const order: readonly MigrationWatchPhase[] = ['stalled', 'copying', 'catching_up', 'streaming', 'waiting', 'gone'];
+  const order: readonly MigrationWatchPhase[] = [
+    'stalled',
+    'loading',
+    'copying',
+    'catching_up',
+    'streaming',
+    'waiting',
+    'gone',
+  ];
   const found = order.find((phase) => phases.includes(phase)) ?? 'waiting';
   // A database without a started copy will still be copied, so the migration as a whole is not streaming yet.
   return found === 'streaming' && phases.includes('waiting') ? 'copying' : found;

@@ -57,7 +57,7 @@ export function computeMigrationPercent(
   before: number,
 ): number {
   if (phase === 'streaming') return 100;
-  if (phase === 'gone' || phase === 'stalled' || tracked.length === 0) return before;
+  if (phase === 'gone' || phase === 'stalled' || phase === 'loading' || tracked.length === 0) return before;
   const weights = tracked.map(
     ({ state }) => sumCopiedAndTotalTableBytes(state.tables, state.facts?.tables ?? []).total + 1,
   );
@@ -87,11 +87,13 @@ export function buildDatabaseStatusSample(
   return {
     name: state.name,
     phase,
-    percent: state.percent,
+    ...(phase === 'gone'
+      ? {}
+      : { percent: state.percent, lag_bytes: server === undefined ? 0 : databaseLagBytes(state, server) }),
     bytes_done: done,
     bytes_total: total,
-    lag_bytes: server === undefined ? 0 : databaseLagBytes(state, server),
     ...(state.slot === undefined ? {} : { slot: state.slot }),
+    ...(state.identity === undefined ? {} : { identified_by: state.identity }),
     tables: selectTablesForMigrationStatus(state.tables, tables),
   };
 }

@@ -1,6 +1,6 @@
 import type { PostgresqlEndpoint } from '../../../postgresql/endpoint.ts';
 import type { SourceWatcher, SourceWatchOptions } from '../source-watcher.ts';
-import { getKnownMigrationStart } from '../watch-record.ts';
+import { getKnownMigrationStart, toRecordedSlot } from '../watch-record.ts';
 import { createPostgresSourceObserver } from './postgres-observer.ts';
 import { findTablesChangedSinceFirstPoll } from './track-table-definition-changes.ts';
 import { createPostgresWatchState } from './tracking-state.ts';
@@ -18,7 +18,12 @@ export function createPostgresWatcher(source: PostgresqlEndpoint, options: Sourc
   const tracking = {
     limits,
     ignoreDbs,
-    namedSlots: options.slots ?? [],
+    hints: {
+      named: options.slots ?? [],
+      id: record?.started?.id,
+      before: record?.before,
+      target: options.target,
+    },
     preflightWarnings: record?.warned ?? [],
     cluster: record?.started?.cluster,
     startedAt: record?.started?.at,
@@ -27,10 +32,7 @@ export function createPostgresWatcher(source: PostgresqlEndpoint, options: Sourc
     migrationStart: (firstSeen: number | undefined) =>
       getKnownMigrationStart({ ...record, firstSeen: record?.firstSeen ?? firstSeen }, now()),
   };
-  let state = createPostgresWatchState(
-    { slots: record?.slots ?? [], otherSlots: record?.before, firstSeen: record?.firstSeen },
-    baseline,
-  );
+  let state = createPostgresWatchState({ slots: record?.slots ?? [], firstSeen: record?.firstSeen }, baseline);
   /**
    * The changed tables of a database, whose columns are read; undefined (all tables) before the first poll of the
    * database.
@@ -43,8 +45,8 @@ export function createPostgresWatcher(source: PostgresqlEndpoint, options: Sourc
     async poll() {
       const step = updatePostgresWatchState(state, await observer.poll(columnsOf), tracking);
       state = step.state;
-      const activeSlots = [...state.databases.values()].flatMap(({ name, slot, missedPolls }) =>
-        slot === undefined || missedPolls > 0 ? [] : [{ name: slot, database: name }],
+      const activeSlots = [...state.databases.values()].flatMap(({ name, slot, missedPolls, identity, system }) =>
+        slot === undefined || missedPolls > 0 ? [] : [toRecordedSlot({ name: slot, database: name }, identity, system)],
       );
       const { sample, idlePolls, caughtUpPolls, ending } = step;
       return {

@@ -1,4 +1,5 @@
 import { computeOverallMigrationPercent } from '../compute-overall-migration-percent.ts';
+import type { Identity } from '../identity.ts';
 import type { MigrationWatchLimits } from '../migration-watch-limits.ts';
 import type { MigrationWatchPhase } from '../status-sample.ts';
 import {
@@ -19,6 +20,9 @@ export interface WatchedDatabasePoll {
   readonly facts: WatchedDatabaseFacts | undefined;
   /** The replication slot of the migration in this database. */
   readonly slot: WatchedSlot | undefined;
+  readonly identity: Identity | undefined;
+  /** The system identifier of the target, if it was seen beside the slot. */
+  readonly system: string | undefined;
   /** Whether no earlier poll found this slot. */
   readonly isNewSlot: boolean;
   /** The object that the previous poll reported as the cause. */
@@ -72,6 +76,8 @@ export function updateWatchedDatabaseState(
     ...written,
     tables,
     slot: slot?.name ?? previous.slot,
+    identity: poll.identity,
+    system: poll.system ?? previous.system,
     missedPolls: slot === undefined && previous.slot !== undefined ? previous.missedPolls + 1 : 0,
     firstActiveAt: activeAt,
     lastCopyAt: copiedAt,

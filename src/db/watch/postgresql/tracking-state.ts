@@ -1,5 +1,7 @@
+import type { Identity } from '../identity.ts';
 import type { MovingAverageRate } from '../moving-average-rate.ts';
 import type { ReplicationStopCause } from '../status-sample.ts';
+import type { RecordedMigrationSlot } from '../watch-record.ts';
 import type { PostgresPollFailure, WatchedDatabaseFacts, WatchedServerFacts } from './server-facts.ts';
 import {
   createTrackedTableDefinitionsFromBaseline,
@@ -16,10 +18,6 @@ export interface PostgresWatchState {
   /** Oldest first. */
   readonly window: readonly WatchedServerFacts[];
   readonly databases: ReadonlyMap<string, WatchedDatabaseState>;
-  /** Slots of the migration that this command or earlier commands found. */
-  readonly knownSlots: readonly string[];
-  /** Slots of other consumers. */
-  readonly otherSlots: readonly string[] | undefined;
   /** Time at which a slot of the migration was first observed, in milliseconds since the epoch. */
   readonly firstSeen: number | undefined;
   /** Rates in bytes per second: of the copy, of written WAL, and of confirmed WAL. */
@@ -60,6 +58,9 @@ export interface WatchedDatabaseState {
   readonly tables: WatchedTableStates;
   /** Name of the slot of the database; undefined if none was found. */
   readonly slot: string | undefined;
+  readonly identity: Identity | undefined;
+  /** System identifier of the server whose table synchronization was seen beside the slot. */
+  readonly system: string | undefined;
   readonly missedPolls: number;
   /**
    * Times of the first connection of the target to the slot, and of the last COPY of a table, in milliseconds since the
@@ -78,19 +79,18 @@ export interface WatchedDatabaseState {
 
 export interface SlotsOfEarlierWatches {
   /** Slots of the migration that earlier commands found. */
-  readonly slots: readonly { readonly name: string; readonly database: string }[];
-  readonly otherSlots: readonly string[] | undefined;
+  readonly slots: readonly RecordedMigrationSlot[];
   readonly firstSeen: number | undefined;
 }
 
 export function createPostgresWatchState(
-  { slots, otherSlots, firstSeen }: SlotsOfEarlierWatches,
+  { slots, firstSeen }: SlotsOfEarlierWatches,
   baseline: WatchedSourceBaseline | undefined,
 ): PostgresWatchState {
   const names = new Set([...(baseline?.databases.keys() ?? []), ...slots.map(({ database }) => database)]);
   const known = [...names].map((name): WatchedDatabaseState => {
     const before = baseline?.databases.get(name);
-    const slot = slots.find(({ database }) => database === name)?.name;
+    const slot = slots.find(({ database }) => database === name);
     return {
       ...createWatchedDatabaseState(name),
       ...(before === undefined
@@ -102,7 +102,15 @@ export function createPostgresWatchState(
           }),
       // The slots that earlier commands found had a consumer. Such a slot without a consumer was dropped or has lost its
       // target.
-      ...(slot === undefined ? {} : { slot, firstActiveAt: 0 }),
+      ...(slot === undefined
+        ? {}
+        : {
+            slot: slot.name,
+            system: slot.system,
+            identity:
+              slot.grade === undefined || slot.by === undefined ? undefined : { grade: slot.grade, by: slot.by },
+            firstActiveAt: 0,
+          }),
     };
   });
   return {
@@ -111,8 +119,6 @@ export function createPostgresWatchState(
     window: [],
     cause: undefined,
     databases: new Map(known.map((database) => [database.name, database])),
-    knownSlots: slots.map(({ name }) => name),
-    otherSlots,
     firstSeen,
     copyRate: undefined,
     writtenRate: undefined,
@@ -137,6 +143,8 @@ export function createWatchedDatabaseState(name: string): WatchedDatabaseState {
     unconfirmedWrites: undefined,
     tables: new Map(),
     slot: undefined,
+    identity: undefined,
+    system: undefined,
     missedPolls: 0,
     firstActiveAt: undefined,
     lastCopyAt: undefined,

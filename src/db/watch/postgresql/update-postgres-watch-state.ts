@@ -1,4 +1,5 @@
 import { hasTargetCaughtUp } from '../has-target-caught-up.ts';
+import { type IdentityHints, identifyConsumer, weakestIdentity } from '../identity.ts';
 import {
   buildMigrationDeadlineFields,
   checkMigrationDeadline,
@@ -8,7 +9,7 @@ import { computeWatchSampleRetentionMs, type MigrationWatchLimits } from '../mig
 import { updateMovingRate } from '../moving-average-rate.ts';
 import type { ReplicationStopCause, WatchRuleViolation } from '../status-sample.ts';
 import type { WatchPollResult } from '../watch-poll-result.ts';
-import { chooseMigrationSlots, isTableSyncSlot, type MigrationSlotSelection } from './choose-slots.ts';
+import { findSyncingSystem, listConsumerSlots } from './choose-slots.ts';
 import { combineDatabasePhases } from './decide-phase.ts';
 import {
   determineSourceOutageCause,
@@ -25,11 +26,11 @@ import {
   selectDatabasesForMigrationTotals,
   sumNumbers,
 } from './migration-totals.ts';
-import { buildWatchPollNotes, listDeniedWatchQueries } from './poll-notes.ts';
+import { buildWatchPollNotes, findSilentTargets, listDeniedWatchQueries } from './poll-notes.ts';
 import { postgresWatchRules, postgresWatchRulesStoppingReplication } from './postgres-watch-rules.ts';
 import type { PostgresqlWatchRuleInput } from './rule-input.ts';
 import { findPostgresOutageRuleViolations } from './rules/outage-violation.ts';
-import type { PostgresPollFailure, PostgresWatchPoll, WatchedServerFacts } from './server-facts.ts';
+import type { PostgresPollFailure, PostgresWatchPoll } from './server-facts.ts';
 import { buildSlotAndDatabaseRuleInput } from './slot-and-database-rule-input.ts';
 import {
   computeWatchedDatabasePercent,
@@ -45,8 +46,7 @@ export interface PostgresWatchOptions {
   readonly limits: MigrationWatchLimits;
   /** Names of databases that are not migrated. */
   readonly ignoreDbs: readonly string[];
-  /** Slot names given with `--slot`. */
-  readonly namedSlots: readonly string[];
+  readonly hints: IdentityHints;
   readonly preflightWarnings: readonly string[];
   /** UUID of the target cluster; undefined: not known. */
   readonly cluster: string | undefined;
@@ -75,13 +75,20 @@ function trackFacts(
 ): WatchPollResult<PostgresWatchState> {
   const { server } = poll;
   const { limits } = tracking;
-  const chosen = chooseMigrationSlots(server.slots, {
-    named: tracking.namedSlots,
-    known: previous.knownSlots,
-    otherSlots: previous.otherSlots,
-  });
-  const slots = chosen.slots.filter(({ database }) => !tracking.ignoreDbs.includes(database ?? ''));
+  const { hints } = tracking;
   const names = server.databases.map(({ name }) => name).filter((name) => !tracking.ignoreDbs.includes(name));
+  const identify = (name: string) => {
+    const { slot, identity, system } = previous.databases.get(name) ?? createWatchedDatabaseState(name);
+    const found = listConsumerSlots(server.slots, name, [...hints.named, slot]);
+    const known = slot === undefined ? undefined : { name: slot, ...identity, system };
+    const identified = identifyConsumer(found, known, hints, { database: name, noun: 'slot' });
+    const isAlone = found.filter((one) => hints.before?.includes(one) !== true).length === 1;
+    return { ...identified, system: isAlone ? findSyncingSystem(name, server) : undefined };
+  };
+  const consumers = new Map(names.map((name) => [name, identify(name)]));
+  const slots = server.slots.filter(
+    ({ name, database }) => database !== undefined && consumers.get(database)?.name === name,
+  );
   const databases = new Map(
     [...new Set([...names, ...previous.databases.keys()])].map((name) => [
       name,
@@ -89,6 +96,8 @@ function trackFacts(
         server,
         facts: poll.databases.get(name),
         slot: slots.find((slot) => slot.database === name),
+        identity: consumers.get(name)?.identity,
+        system: consumers.get(name)?.system,
         isNewSlot: previous.first !== undefined,
         blamed: previous.cause?.database === name ? previous.cause.object : undefined,
         limits,
@@ -147,8 +156,6 @@ function trackFacts(
     access,
     window,
     databases: new Map(tracked.map((one) => [one.state.name, one.state])),
-    knownSlots: [...new Set([...previous.knownSlots, ...slots.map(({ name }) => name)])],
-    otherSlots: previous.otherSlots ?? otherSlotsOf(slots, server),
     firstSeen,
     copyRate,
     writtenRate,
@@ -160,6 +167,7 @@ function trackFacts(
     cause,
   };
   const violations = [...broken, ...checkMigrationDeadline(start, server.at, eta)];
+  const weakest = weakestIdentity(counted.map((one) => one.state.identity));
   return {
     state,
     sample: {
@@ -171,10 +179,15 @@ function trackFacts(
       lag_bytes: lag,
       ...(eta === undefined ? {} : { eta_seconds: eta }),
       ...buildMigrationDeadlineFields(start),
+      ...(weakest === undefined ? {} : { identified_by: weakest }),
       databases: tracked.map((one) => buildDatabaseStatusSample(one, server)),
       ...(cause === undefined ? {} : { cause }),
       violations,
-      ...buildWatchPollNotes(chosen, phase, listDeniedWatchQueries(server, databases)),
+      ...buildWatchPollNotes(
+        phase,
+        listDeniedWatchQueries(server, databases),
+        findSilentTargets(window, databases.values()),
+      ),
     },
     idlePolls: state.idlePolls,
     caughtUpPolls: state.caughtUpPolls,
@@ -191,28 +204,32 @@ function trackOutage(
   const since = previous.outage?.since ?? outage.at;
   const last = previous.window.at(-1);
   const start = migrationStart(previous.firstSeen);
-  const phase = outage.at - since >= limits.unreachable ? 'gone' : 'stalled';
+  // SQLSTATE 57P03: the server starts, recovers or shuts down.
+  const isLoading = outage.code === '57P03';
+  const phase = isLoading ? 'loading' : outage.at - since >= limits.unreachable ? 'gone' : 'stalled';
   const databases = [...previous.databases.values()];
   const totals = databases.map(({ tables, facts }) => sumCopiedAndTotalTableBytes(tables, facts?.tables ?? []));
   const lags = last === undefined ? [] : databases.map((one) => databaseLagBytes(one, last));
-  const violations = findPostgresOutageRuleViolations(outage, since, { facts: last, baseline, role });
+  const violations = isLoading ? [] : findPostgresOutageRuleViolations(outage, since, { facts: last, baseline, role });
+  const weakest = weakestIdentity(databases.map(({ identity }) => identity));
   const cause = determineSourceOutageCause(violations, outage.at - since >= limits.suspectedStop);
   return {
-    state: { ...previous, idlePolls: 0, caughtUpPolls: 0, outage: { since, last: outage } },
+    state: { ...previous, idlePolls: 0, caughtUpPolls: 0, outage: isLoading ? undefined : { since, last: outage } },
     sample: {
       at: new Date(outage.at).toISOString(),
       phase,
-      percent: previous.percent,
+      ...(phase === 'gone' ? {} : { percent: previous.percent, lag_bytes: Math.max(0, ...lags) }),
       bytes_done: sumNumbers(totals.map(({ done }) => done)),
       bytes_total: sumNumbers(totals.map(({ total }) => total)),
-      lag_bytes: Math.max(0, ...lags),
       ...buildMigrationDeadlineFields(start),
+      ...(weakest === undefined ? {} : { identified_by: weakest }),
       databases: databases.map((state) => buildDatabaseStatusSample({ state, phase }, last)),
       ...(cause === undefined ? {} : { cause }),
       violations: [
         ...removeConsequentViolations(cause, violations),
         ...checkMigrationDeadline(start, outage.at, undefined),
       ],
+      ...(isLoading ? { notes: [`the source accepts no connections at present: ${outage.reason}`] } : {}),
     },
     idlePolls: 0,
     caughtUpPolls: 0,
@@ -226,13 +243,4 @@ function runPostgresRules(all: PostgresqlWatchRuleInput): readonly WatchRuleViol
 /** Causes that stop only statements of the application, or that come before anything is replicated. */
 function isReplicating({ rule }: ReplicationStopCause): boolean {
   return rule === 'replica-identity-removed' || rule === 'slot-missing';
-}
-
-/** Slots of other consumers: all slots in the first poll that finds no slot of the migration. */
-function otherSlotsOf(
-  ours: MigrationSlotSelection['slots'],
-  { slots }: WatchedServerFacts,
-): readonly string[] | undefined {
-  if (ours.length > 0) return undefined;
-  return slots.filter((slot) => !isTableSyncSlot(slot)).map(({ name }) => name);
 }

@@ -13,8 +13,13 @@ export interface WatchedRedisFacts {
   readonly at: number;
   readonly runId: string;
   readonly isPrimary: boolean;
-  /** The replication id, which changes with a failover. */
+  /** `HOST:PORT` of the primary that the source replicates from; undefined for a primary. */
+  readonly primary: string | undefined;
+  /** The replication id, and the one before it, which a failover keeps. */
   readonly replicationId: string;
+  readonly formerReplicationId: string;
+  /** How much of the data set is loaded, and how long the rest takes; undefined: nothing is being loaded. */
+  readonly loading: { readonly percent: number | undefined; readonly seconds: number | undefined } | undefined;
   /** Offset of the replication stream in bytes. */
   readonly offset: number;
   readonly replicas: readonly ConnectedReplica[];
@@ -24,6 +29,12 @@ export interface WatchedRedisFacts {
    */
   readonly snapshot: { readonly done: number; readonly total: number } | undefined;
   readonly fullSyncs: number;
+  /** Clients, replicas among them, whose output buffer was too large; undefined: the version does not count them. */
+  readonly bufferLimitDisconnections: number | undefined;
+  /** Bytes in the output buffers of replicas. */
+  readonly replicaBuffers: number;
+  /** Whether the last snapshot could not be written. */
+  readonly isSnapshotFailing: boolean;
   /** Bytes of the data set in memory, and total bytes sent to replicas (Redis 7.0 and later). */
   readonly dataset: number;
   readonly sent: number | undefined;
@@ -39,7 +50,10 @@ export interface WatchedRedisFacts {
 export interface ConnectedReplica {
   /** The address of the replica as `ADDRESS:PORT`, as the replica announces it. */
   readonly name: string;
-  /** `wait_bgsave`, `send_bulk`, `online`. */
+  /**
+   * `wait_bgsave`, `send_bulk`, `online`; `unacknowledged`: the copy was sent, and nothing shows that the replica has loaded
+   * it, which the server calls online too.
+   */
   readonly state: string;
   readonly offset: number;
   /** Seconds since the last acknowledgement of the replica. */
@@ -73,11 +87,26 @@ export function parseWatchedRedisFacts(
     at: more.at,
     runId: info.get('run_id') ?? '',
     isPrimary: info.get('role') !== 'slave',
+    primary:
+      info.get('role') === 'slave'
+        ? formatAddress(info.get('master_host') ?? '', info.get('master_port') ?? '')
+        : undefined,
     replicationId: info.get('master_replid') ?? '',
+    formerReplicationId: info.get('master_replid2') ?? '',
+    loading:
+      info.get('loading') === '1' || info.get('async_loading') === '1'
+        ? {
+            percent: readRedisInfoNumber(info, 'loading_loaded_perc'),
+            seconds: readRedisInfoNumber(info, 'loading_eta_seconds'),
+          }
+        : undefined,
     offset: readRedisInfoNumber(info, 'master_repl_offset') ?? 0,
     replicas: parseReplicas(info),
     snapshot: saving ? { done, total } : undefined,
     fullSyncs: readRedisInfoNumber(info, 'sync_full') ?? 0,
+    bufferLimitDisconnections: readRedisInfoNumber(info, 'client_output_buffer_limit_disconnections'),
+    replicaBuffers: readRedisInfoNumber(info, 'mem_clients_slaves') ?? 0,
+    isSnapshotFailing: info.get('rdb_last_bgsave_status') === 'err',
     dataset: readRedisInfoNumber(info, 'used_memory_dataset') ?? readRedisInfoNumber(info, 'used_memory') ?? 0,
     sent: readRedisInfoNumber(info, 'total_net_repl_output_bytes'),
     keyspace: parseKeyspace(info),
@@ -97,11 +126,16 @@ function parseReplicas(info: RedisInfo): readonly ConnectedReplica[] {
     const ip = fields.get('ip') ?? '';
     return [
       {
-        name: `${ip.includes(':') ? `[${ip}]` : ip}:${fields.get('port') ?? ''}`,
-        state: fields.get('state') ?? '',
+        name: formatAddress(ip, fields.get('port') ?? ''),
+        state:
+          fields.get('state') === 'online' && number('offset') === 0 ? 'unacknowledged' : (fields.get('state') ?? ''),
         offset: number('offset'),
         lag: number('lag'),
       },
     ];
   });
+}
+
+function formatAddress(host: string, port: string): string {
+  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }

@@ -1,4 +1,4 @@
-import { formatDuration } from '../../../base/text.ts';
+import { formatBytes, formatDuration } from '../../../base/text.ts';
 import { formatRedisCommand } from '../../../redis/quote.ts';
 import { findSourceConnectionProbeViolations } from '../connection-probe.ts';
 import type { MigrationWatchLimits } from '../migration-watch-limits.ts';
@@ -33,12 +33,14 @@ export const redisWatchRulesStoppingReplication: ReadonlySet<string> = new Set([
   'source-is-replica',
 ]);
 
-const failoverRule: RedisRule = ({ now, first }) => {
+const failoverRule: RedisRule = ({ now, first, window }) => {
   if (!now.isPrimary) {
+    // Its hint may end the migration, so one poll is not enough.
+    if (window.at(-2)?.isPrimary !== false) return [];
     return [
       {
         rule: 'source-is-replica',
-        observed: 'the source is a replica now, after a failover',
+        observed: `the source is a replica of ${now.primary ?? 'another server'} now${first.isPrimary ? ': it was demoted' : ''}`,
         hint: 'promote the source again, or stop the migration and start it from the new primary',
       },
     ];
@@ -47,11 +49,23 @@ const failoverRule: RedisRule = ({ now, first }) => {
   return [
     {
       rule: 'replication-id-changed',
-      observed: now.runId === first.runId ? 'the replication id changed: a failover' : 'the source was restarted',
-      hint: 'wait: the target copies everything again, including the writes since then',
+      observed: describeNewReplicationId(now, first, window),
+      hint: 'wait: the target connects again, and copies everything again if it cannot continue',
     },
   ];
 };
+
+function describeNewReplicationId(
+  now: WatchedRedisFacts,
+  first: WatchedRedisFacts,
+  window: readonly WatchedRedisFacts[],
+): string {
+  if (now.runId !== first.runId) return 'the source was restarted';
+  const wasReplica = window.some(({ isPrimary }) => !isPrimary) || now.formerReplicationId === first.replicationId;
+  return wasReplica
+    ? 'the replication id changed: the source was a replica, and was promoted again'
+    : 'the replication id changed without a restart';
+}
 
 const replicaGoneRule: RedisRule = ({ replica, knownReplica, missingMs }) =>
   replica !== undefined || knownReplica === undefined
@@ -78,17 +92,59 @@ const replicaTimeoutRule: RedisRule = ({ replica, now }) => {
 };
 
 /** The rule for a full synchronization that fails and starts again repeatedly. */
-const fullSyncLoopRule: RedisRule = ({ now, replica, fullSyncs, limits }) => {
+const fullSyncLoopRule: RedisRule = ({ now, first, window, replica, fullSyncs, limits }) => {
   const { started, since = now.at } = fullSyncs;
   if (started < limits.failedAttempts || replica?.state === 'online') return [];
   return [
     {
       rule: 'full-sync-loop',
-      observed: `${started} full synchronizations were started in ${formatDuration(now.at - since)}`,
-      hint: `raise repl-timeout and the client-output-buffer-limit of replicas (now: ${now.config.get('client-output-buffer-limit') ?? 'not readable'}): CONFIG SET client-output-buffer-limit "replica BYTES 0 0", as far as the machine has memory`,
+      ...findFullSyncCause(
+        { now, first, window },
+        `${started} full synchronizations were started in ${formatDuration(now.at - since)}`,
+      ),
     },
   ];
 };
+
+/** The lower of the two limits for replicas in `normal 0 0 0 slave 256mb 64mb 60 pubsub …`; undefined: none. */
+function smallestReplicaLimit(setting: string): number | undefined {
+  const [, hard, soft] = /\b(?:slave|replica) (\d+) (\d+) \d+/.exec(setting) ?? [];
+  const limits = [Number(hard ?? 0), Number(soft ?? 0)].filter((limit) => limit > 0);
+  return limits.length === 0 ? undefined : Math.min(...limits);
+}
+
+/** A cause of the loop for which the source has a fact; else what can be the cause on both sides. */
+function findFullSyncCause(
+  { now, first, window }: Pick<RedisWatchRuleInput, 'now' | 'first' | 'window'>,
+  seen: string,
+): Pick<WatchRuleViolation, 'observed' | 'hint'> {
+  const limit = now.config.get('client-output-buffer-limit') ?? 'not readable';
+  const { bufferLimitDisconnections: cut } = now;
+  const earlier = now.runId === first.runId ? (first.bufferLimitDisconnections ?? 0) : 0;
+  if (now.isSnapshotFailing)
+    return {
+      observed: `${seen}; the source cannot write its snapshot (rdb_last_bgsave_status is err)`,
+      hint: 'free disk space and memory on the source: its log has the error',
+    };
+  const largest = Math.max(...window.map(({ replicaBuffers }) => replicaBuffers));
+  const allowed = smallestReplicaLimit(limit);
+  const hasCut = cut !== undefined && cut > earlier;
+  if (hasCut || (cut === undefined && allowed !== undefined && largest > allowed))
+    return {
+      observed: hasCut
+        ? `${seen}; the source closed ${cut - earlier} connections for their output buffer`
+        : `${seen}; the output buffers of replicas held ${formatBytes(largest)}, and the source closes a connection at ${formatBytes(allowed ?? 0)}`,
+      hint: `raise client-output-buffer-limit (now: ${limit}): CONFIG SET client-output-buffer-limit "replica BYTES 0 0", as far as the machine has memory`,
+    };
+  const ofSource = [
+    ...(cut === undefined ? [`client-output-buffer-limit (now: ${limit})`] : []),
+    `repl-timeout (now: ${now.config.get('repl-timeout') ?? 'not readable'})`,
+  ];
+  return {
+    observed: `${seen}, and none was completed`,
+    hint: `the source does not show the cause. On the target: a full disk, too little memory, or a version that cannot read the data. On the source: ${ofSource.join(', ')}. Between them: the network. The log of the target has the error`,
+  };
+}
 
 const evictionRule: RedisRule = ({ now, window }) => {
   const evicted = now.evicted - (window[0]?.evicted ?? now.evicted);
@@ -133,12 +189,17 @@ const deniedLoginsRule: RedisRule = ({ now, window }) => {
       ];
 };
 
-/** A loss of half of the keys during a migration is probably the result of FLUSHALL or of a mistake. */
+/**
+ * A loss of half of the keys during a migration is probably the result of FLUSHALL or of a mistake. Two polls of the same
+ * run must show it, because a server that starts has few keys for a while.
+ */
 const droppedKeysRule: RedisRule = ({ now, window }) => {
   const count = (facts: WatchedRedisFacts | undefined) =>
     (facts?.keyspace ?? []).reduce((sum, { keys }) => sum + keys, 0);
-  const [before, after] = [count(window[0]), count(now)];
-  return before < 100 || after >= before / 2
+  const last = window.at(-2);
+  const isConfirmed = last !== undefined && last.runId === now.runId;
+  const [before, after] = [count(window[0]), Math.max(count(now), count(last))];
+  return !isConfirmed || before < 100 || after >= before / 2
     ? []
     : [
         {
@@ -150,7 +211,7 @@ const droppedKeysRule: RedisRule = ({ now, window }) => {
 };
 
 const connectionProbeRule: RedisRule = ({ now, first }) =>
-  findSourceConnectionProbeViolations(first.connection, now.connection);
+  findSourceConnectionProbeViolations(first.connection, now.connection, 'redis');
 
 const redisRules: readonly RedisRule[] = [
   failoverRule,
@@ -164,15 +225,41 @@ const redisRules: readonly RedisRule[] = [
   connectionProbeRule,
 ];
 
-export function redisOutageViolations(outage: RedisPollFailure, since: number): readonly WatchRuleViolation[] {
-  const refused = ['WRONGPASS', 'NOAUTH', 'NOPERM', 'DENIED'].includes(outage.code);
+/** @param user with which the watch logs in; undefined: the default user */
+export function redisOutageViolations(
+  outage: RedisPollFailure,
+  since: number,
+  user: string | undefined,
+): readonly WatchRuleViolation[] {
+  const lasted = formatDuration(outage.at - since);
+  const { code, reason } = outage;
+  if (code === 'BUSY')
+    return [
+      {
+        rule: 'source-busy',
+        observed: `the source has run a script or function for more than ${lasted} and answers nothing else: ${reason}`,
+        hint: 'wait until the script ends; end one that has not written with SCRIPT KILL or FUNCTION KILL',
+      },
+    ];
+  const command = code === 'NOPERM' ? /'([a-z|-]+)' command/i.exec(reason)?.[1] : undefined;
+  if (command !== undefined)
+    return [
+      {
+        rule: 'command-denied',
+        observed: `the user of the watch may not run ${command.toUpperCase()}, for ${lasted}: ${reason}`,
+        hint: `allow the command: ${formatRedisCommand('ACL', 'SETUSER', user ?? 'default', `+${command}`)}`,
+      },
+    ];
+  const refused = ['WRONGPASS', 'NOAUTH', 'NOPERM', 'DENIED', 'NO_PASSWORD'].includes(code);
   return [
     {
       rule: refused ? 'login-refused' : 'source-unreachable',
-      observed: `the source has not answered for ${formatDuration(outage.at - since)}: ${outage.reason}`,
+      observed: refused
+        ? `the source has refused the login for ${lasted}: ${reason}`
+        : `the source has not answered for ${lasted}: ${reason}`,
       hint: refused
-        ? 'restore the password and the ACL of the user: the target logs in with the same credentials'
-        : 'start the source, or check the network: the target reconnects by itself, and the watch keeps retrying',
+        ? 'if the password or the ACL of the user was changed, restore it: the target logs in with the same credentials'
+        : 'start the source, or check the network: the watch keeps retrying',
     },
   ];
 }

@@ -1,13 +1,21 @@
+import type { Identity } from '../identity.ts';
 import type { MigrationWatchLimits } from '../migration-watch-limits.ts';
 import { estimateSecondsLeft, type MovingAverageRate } from '../moving-average-rate.ts';
 import type { DatabaseStatusSample, MigrationStatusSample, MigrationWatchPhase } from '../status-sample.ts';
 import type { ConnectedReplica, WatchedRedisFacts } from './redis-facts.ts';
 
 /** Values of a sample that are kept while the source cannot be reached. */
-export type LastKnownSampleProgress = Pick<
-  MigrationStatusSample,
-  'percent' | 'bytes_done' | 'bytes_total' | 'lag_bytes'
+export type LastKnownSampleProgress = Required<
+  Pick<MigrationStatusSample, 'percent' | 'bytes_done' | 'bytes_total' | 'lag_bytes'>
 >;
+
+/** Without a connection nothing is known of what the target has received. */
+export function withoutUnknown(
+  phase: MigrationWatchPhase,
+  { percent, lag_bytes, ...bytes }: LastKnownSampleProgress,
+): Pick<MigrationStatusSample, 'percent' | 'bytes_done' | 'bytes_total' | 'lag_bytes'> {
+  return phase === 'gone' ? bytes : { ...bytes, percent, lag_bytes };
+}
 
 export interface WatchedRedisPhaseInput {
   readonly knownReplica: string | undefined;
@@ -17,12 +25,14 @@ export interface WatchedRedisPhaseInput {
   readonly missingMs: number;
   /** Bytes. */
   readonly lag: number;
+  /** Whether the replica acknowledges nothing of what the source writes. */
+  readonly isSilent: boolean;
   readonly limits: MigrationWatchLimits;
 }
 
 export function decideWatchedRedisPhase(
   replica: ConnectedReplica | undefined,
-  { knownReplica, stopped, missingMs, lag, limits }: WatchedRedisPhaseInput,
+  { knownReplica, stopped, missingMs, lag, isSilent, limits }: WatchedRedisPhaseInput,
 ): MigrationWatchPhase {
   if (replica === undefined) {
     if (knownReplica === undefined) return 'waiting';
@@ -30,7 +40,7 @@ export function decideWatchedRedisPhase(
   }
   if (stopped) return 'stalled';
   if (replica.state !== 'online') return 'copying';
-  return lag <= limits.streamingLag ? 'streaming' : 'catching_up';
+  return lag <= limits.streamingLag && !isSilent ? 'streaming' : 'catching_up';
 }
 
 /**
@@ -50,6 +60,7 @@ export function computeFullSyncFraction(
       sent === undefined || sentBefore === undefined || dataset === 0 ? 0 : (sent - sentBefore) / dataset;
     return Math.min(0.99, 0.5 + sentPart / 2);
   }
+  if (replica?.state === 'unacknowledged') return 0.99;
   return facts.config.get('repl-diskless-sync') === 'yes' ? Math.min(0.99, written) : written / 2;
 }
 
@@ -80,13 +91,15 @@ export function buildRedisServerStatusSample(
   phase: MigrationWatchPhase,
   totals: LastKnownSampleProgress,
   replica: string | undefined,
+  identity: Identity | undefined,
 ): DatabaseStatusSample {
   const part = totals.bytes_total === 0 ? 0 : totals.bytes_done / totals.bytes_total;
   return {
     name: 'all',
     phase,
-    ...totals,
+    ...withoutUnknown(phase, totals),
     ...(replica === undefined ? {} : { slot: replica }),
+    ...(identity === undefined ? {} : { identified_by: identity }),
     tables: facts.keyspace.map(({ index, keys }) => ({
       name: `db${index}`,
       state: part >= 1 ? 'done' : part > 0 ? 'copying' : 'waiting',

@@ -1,5 +1,7 @@
+import { formatBytes, formatDuration } from '../../../base/text.ts';
 import { computeOverallMigrationPercent } from '../compute-overall-migration-percent.ts';
 import { hasTargetCaughtUp } from '../has-target-caught-up.ts';
+import { type Identity, type IdentityHints, identifyConsumer } from '../identity.ts';
 import {
   buildMigrationDeadlineFields,
   checkMigrationDeadline,
@@ -7,7 +9,9 @@ import {
 } from '../migration-deadline.ts';
 import { computeWatchSampleRetentionMs, type MigrationWatchLimits } from '../migration-watch-limits.ts';
 import { type MovingAverageRate, updateMovingRate } from '../moving-average-rate.ts';
+import type { DatabaseStatusSample, MigrationWatchPhase } from '../status-sample.ts';
 import type { WatchPollResult } from '../watch-poll-result.ts';
+import type { RecordedMigrationSlot } from '../watch-record.ts';
 import {
   emptyRedisFullSyncsSinceSuccess,
   type RedisFullSyncsSinceSuccess,
@@ -21,6 +25,7 @@ import {
   decideWatchedRedisPhase,
   estimateRedisSecondsLeft,
   type LastKnownSampleProgress,
+  withoutUnknown,
 } from './redis-sample.ts';
 
 /** The state that is kept between two polls of a Redis source. */
@@ -30,11 +35,12 @@ export interface RedisMigrationWatchState {
   readonly window: readonly WatchedRedisFacts[];
   /** `ADDRESS:PORT` of the replica of the migration. */
   readonly knownReplica: string | undefined;
+  readonly identity: Identity | undefined;
+  /** Since when, and in how many polls, an online replica has acknowledged nothing while the source wrote. */
+  readonly silence: { readonly since: number; readonly polls: number } | undefined;
   /** Time in milliseconds since the epoch at which the replica was last connected. */
   readonly lastConnectedAt: number;
   readonly lastPollAt: number;
-  /** Addresses of replicas that do not belong to the migration. */
-  readonly otherReplicas: readonly string[] | undefined;
   readonly firstSeen: number | undefined;
   /** Bytes that had been sent to replicas when the transfer of the snapshot began. */
   readonly sentBefore: number | undefined;
@@ -53,24 +59,25 @@ export interface RedisMigrationWatchState {
 
 export interface RedisWatchOptions {
   readonly limits: MigrationWatchLimits;
-  /** Addresses of replicas given with `--slot`. */
-  readonly named: readonly string[];
+  readonly hints: IdentityHints;
+  /** The user with which the watch logs in; undefined: the default user. */
+  readonly user: string | undefined;
   readonly migrationStart: (firstSeen: number | undefined) => KnownMigrationStart | undefined;
 }
 
 export function createRedisMigrationWatchState(
-  knownReplica: string | undefined,
-  otherReplicas: readonly string[] | undefined,
+  known: RecordedMigrationSlot | undefined,
   firstSeen: number | undefined,
   now: number,
 ): RedisMigrationWatchState {
   return {
     first: undefined,
     window: [],
-    knownReplica,
+    knownReplica: known?.name,
+    identity: known?.grade === undefined || known.by === undefined ? undefined : { grade: known.grade, by: known.by },
+    silence: undefined,
     lastConnectedAt: now,
     lastPollAt: now,
-    otherReplicas,
     firstSeen,
     sentBefore: undefined,
     copyFinished: false,
@@ -90,36 +97,34 @@ export function updateRedisWatchState(
   poll: RedisWatchPoll,
   tracking: RedisWatchOptions,
 ): WatchPollResult<RedisMigrationWatchState> {
-  return poll.kind === 'outage' ? trackOutage(state, poll.outage, tracking) : trackFacts(state, poll.facts, tracking);
-}
-
-/**
- * Chooses the replica of the migration: the replica given with `--slot`, else the replica of an earlier poll, else the
- * first replica that did not exist before the migration.
- */
-export function identifyTargetReplica(
-  replicas: readonly ConnectedReplica[],
-  {
-    named,
-    knownReplica,
-    otherReplicas,
-  }: { readonly named: readonly string[] } & Pick<RedisMigrationWatchState, 'knownReplica' | 'otherReplicas'>,
-): ConnectedReplica | undefined {
-  if (named.length > 0) return replicas.find(({ name }) => named.includes(name));
-  return (
-    replicas.find(({ name }) => name === knownReplica) ??
-    replicas.find(({ name }) => otherReplicas?.includes(name) !== true)
-  );
+  if (poll.kind === 'outage' && poll.outage.code === 'LOADING')
+    return trackLoading(state, poll.outage.at, 'the source loads its data', tracking);
+  if (poll.kind === 'outage') return trackOutage(state, poll.outage, tracking);
+  const { loading, at } = poll.facts;
+  if (loading === undefined) return trackFacts(state, poll.facts, tracking);
+  const { percent, seconds } = loading;
+  const parts = [
+    'the source loads its data',
+    ...(percent === undefined ? [] : [`${Math.floor(percent)} %`]),
+    ...(seconds === undefined ? [] : [`about ${formatDuration(seconds * 1000)} left`]),
+  ];
+  return trackLoading(state, at, parts.join(', '), tracking);
 }
 
 function trackFacts(
   previous: RedisMigrationWatchState,
   facts: WatchedRedisFacts,
-  { limits, named, migrationStart }: RedisWatchOptions,
+  { limits, hints, migrationStart }: RedisWatchOptions,
 ): WatchPollResult<RedisMigrationWatchState> {
   const { at } = facts;
-  const { knownReplica: earlier, otherReplicas } = previous;
-  const replica = identifyTargetReplica(facts.replicas, { named, knownReplica: earlier, otherReplicas });
+  const { knownReplica: earlier } = previous;
+  const { name: chosen, identity } = identifyConsumer(
+    facts.replicas.map(({ name }) => name),
+    earlier === undefined ? undefined : { name: earlier, ...previous.identity },
+    hints,
+    { database: '', noun: 'replica' },
+  );
+  const replica = chosen === undefined ? undefined : facts.replicas.find(({ name }) => name === chosen);
   const knownReplica = replica?.name ?? earlier;
   // If the machine was suspended or the clock was set, the time between two polls does not count as time without the
   // replica.
@@ -136,7 +141,9 @@ function trackFacts(
   const broken = runRedisWatchRules({ now: facts, first, window, replica, knownReplica, missingMs, fullSyncs, limits });
   const stopped = broken.some(({ rule }) => redisWatchRulesStoppingReplication.has(rule));
   const lag = replica?.state === 'online' ? Math.max(0, facts.offset - replica.offset) : 0;
-  const phase = decideWatchedRedisPhase(replica, { knownReplica, stopped, missingMs, lag, limits });
+  const silence = trackSilence(previous, facts, replica);
+  const isSilent = silence !== undefined && silence.polls >= silentPolls && at - silence.since >= acknowledgePeriod;
+  const phase = decideWatchedRedisPhase(replica, { knownReplica, stopped, missingMs, lag, isSilent, limits });
   const sentBefore = replica?.state === 'send_bulk' ? (previous.sentBefore ?? facts.sent) : undefined;
   const copyFinished =
     replica === undefined || replica.state === 'online' ? previous.copyFinished || replica !== undefined : false;
@@ -171,14 +178,32 @@ function trackFacts(
   // more often.
   const isEnded = replica === undefined && knownReplica !== undefined && missingMs >= 5 * limits.unreachable;
   const [gone] = broken.filter(({ rule }) => rule === 'replica-gone');
+  const notes = [
+    ...(phase === 'waiting' ? ['no replica of a migration is connected yet'] : []),
+    ...(isSilent && replica !== undefined
+      ? [
+          `the target ${replica.name} is connected but has acknowledged nothing for ${formatDuration(at - silence.since)}, while the source wrote ${formatBytes(lag)}`,
+        ]
+      : []),
+  ];
   return {
     state: {
-      first,
+      // A restart or a new replication id has passed when the replica follows again.
+      first:
+        replica?.state === 'online'
+          ? {
+              ...first,
+              runId: facts.runId,
+              replicationId: facts.replicationId,
+              isPrimary: first.isPrimary || facts.isPrimary,
+            }
+          : first,
       window,
       knownReplica,
+      identity,
+      silence,
       lastConnectedAt,
       lastPollAt: at,
-      otherReplicas: otherReplicas ?? (replica === undefined ? facts.replicas.map(({ name }) => name) : undefined),
       firstSeen,
       sentBefore,
       copyFinished,
@@ -194,12 +219,13 @@ function trackFacts(
     sample: {
       at: new Date(at).toISOString(),
       phase,
-      ...last,
+      ...withoutUnknown(phase, last),
       ...(eta === undefined ? {} : { eta_seconds: eta }),
       ...buildMigrationDeadlineFields(start),
-      databases: [buildRedisServerStatusSample(facts, phase, last, knownReplica)],
+      ...(identity === undefined ? {} : { identified_by: identity }),
+      databases: [buildRedisServerStatusSample(facts, phase, last, knownReplica, identity)],
       violations: [...broken, ...checkMigrationDeadline(start, at, eta)],
-      ...(phase === 'waiting' ? { notes: ['no replica of a migration is connected yet'] } : {}),
+      ...(notes.length === 0 ? {} : { notes }),
     },
     idlePolls,
     caughtUpPolls,
@@ -211,7 +237,7 @@ function trackFacts(
 function trackOutage(
   previous: RedisMigrationWatchState,
   outage: RedisPollFailure,
-  { limits, migrationStart }: RedisWatchOptions,
+  { limits, migrationStart, user }: RedisWatchOptions,
 ): WatchPollResult<RedisMigrationWatchState> {
   const since = previous.outage?.since ?? outage.at;
   const start = migrationStart(previous.firstSeen);
@@ -231,13 +257,76 @@ function trackOutage(
     sample: {
       at: new Date(outage.at).toISOString(),
       phase,
-      ...previous.last,
+      ...withoutUnknown(phase, previous.last),
       ...buildMigrationDeadlineFields(start),
-      databases:
-        facts === undefined ? [] : [buildRedisServerStatusSample(facts, phase, previous.last, previous.knownReplica)],
-      violations: [...redisOutageViolations(outage, since), ...checkMigrationDeadline(start, outage.at, undefined)],
+      ...(previous.identity === undefined ? {} : { identified_by: previous.identity }),
+      databases: facts === undefined ? [] : [buildLastKnownSample(previous, facts, phase)],
+      violations: [
+        ...redisOutageViolations(outage, since, user),
+        ...checkMigrationDeadline(start, outage.at, undefined),
+      ],
     },
     idlePolls: 0,
     caughtUpPolls: 0,
   };
+}
+
+/**
+ * A source that starts has its replicas and its keys again when it has loaded its data, so nothing that it shows before
+ * counts.
+ */
+function trackLoading(
+  previous: RedisMigrationWatchState,
+  at: number,
+  note: string,
+  { migrationStart }: RedisWatchOptions,
+): WatchPollResult<RedisMigrationWatchState> {
+  const start = migrationStart(previous.firstSeen);
+  const facts = previous.window.at(-1);
+  return {
+    state: {
+      ...previous,
+      ...{ idlePolls: 0, caughtUpPolls: 0, outage: undefined, silence: undefined },
+      ...{ lastConnectedAt: at, lastPollAt: at },
+    },
+    sample: {
+      at: new Date(at).toISOString(),
+      phase: 'loading',
+      ...previous.last,
+      ...buildMigrationDeadlineFields(start),
+      ...(previous.identity === undefined ? {} : { identified_by: previous.identity }),
+      databases: facts === undefined ? [] : [buildLastKnownSample(previous, facts, 'loading')],
+      violations: checkMigrationDeadline(start, at, undefined),
+      notes: [note],
+    },
+    idlePolls: 0,
+    caughtUpPolls: 0,
+  };
+}
+
+function buildLastKnownSample(
+  { last, knownReplica, identity }: RedisMigrationWatchState,
+  facts: WatchedRedisFacts,
+  phase: MigrationWatchPhase,
+): DatabaseStatusSample {
+  return buildRedisServerStatusSample(facts, phase, last, knownReplica, identity);
+}
+
+/** Polls in which an online replica acknowledges nothing before the watch says so. */
+const silentPolls = 3;
+
+/** A replica acknowledges once a second, so shorter silence means nothing. */
+const acknowledgePeriod = 2000;
+
+function trackSilence(
+  { window, silence }: RedisMigrationWatchState,
+  facts: WatchedRedisFacts,
+  replica: ConnectedReplica | undefined,
+): RedisMigrationWatchState['silence'] {
+  if (replica?.state !== 'online' || replica.offset >= facts.offset) return undefined;
+  const before = window.at(-1);
+  const earlier = before?.replicas.find(({ name }) => name === replica.name);
+  const isSame = before?.runId === facts.runId && earlier?.offset === replica.offset;
+  if (silence === undefined || !isSame) return { since: facts.at, polls: 1 };
+  return { since: silence.since, polls: silence.polls + 1 };
 }

@@ -1,4 +1,5 @@
 import { sanitizeReportLine } from '../../../base/sanitize.ts';
+import { formatIdentity } from '../identity.ts';
 import type { MigrationStatusSample, WatchRuleViolation } from '../status-sample.ts';
 import { formatWatchStatusSummary, violationLogLine } from './status-text.ts';
 
@@ -21,7 +22,10 @@ export function buildNextWatchLogLines(
   const resolved = (logged?.broken ?? []).filter(
     (violation) => !violations.some((other) => violationKey(other) === violationKey(violation)),
   );
+  const isLoaded = logged?.sample.phase === 'loading' && sample.phase !== 'loading' && sample.phase !== 'gone';
   const events = [
+    ...identityEvent(logged?.sample, sample),
+    ...(isLoaded ? [`${at.slice(0, 19)}Z resolved: the source has started and loaded its data`] : []),
     ...violations.filter(isNew).map((violation) => violationLogLine(violation, at, violation === sample.cause)),
     ...resolved.map(
       ({ rule, database }) => `${at.slice(0, 19)}Z resolved: ${rule}${database === undefined ? '' : ` in ${database}`}`,
@@ -40,9 +44,23 @@ function isWorthLogging(before: MigrationStatusSample | undefined, now: Migratio
   return (
     before === undefined ||
     before.phase !== now.phase ||
-    Math.floor(before.percent / 10) !== Math.floor(now.percent / 10) ||
+    tenth(before) !== tenth(now) ||
     Math.abs(Date.parse(now.at) - Date.parse(before.at)) >= maxSilence
   );
+}
+
+/** Who is followed is said once, and again when it changes. */
+function identityEvent(
+  before: MigrationStatusSample | undefined,
+  { at, identified_by: now }: MigrationStatusSample,
+): readonly string[] {
+  const text = now === undefined ? undefined : formatIdentity(now);
+  const said = before?.identified_by === undefined ? undefined : formatIdentity(before.identified_by);
+  return text === undefined || text === said ? [] : [`${at.slice(0, 19)}Z ${text}`];
+}
+
+function tenth({ percent = 0 }: MigrationStatusSample): number {
+  return Math.floor(percent / 10);
 }
 
 /**

@@ -3,13 +3,19 @@ import { formatBytes, formatCount, formatDuration } from '../../../base/text.ts'
 import { plainStyles, type TerminalStyles } from '../../../cli/color.ts';
 import { progressBar, sparkline } from '../../../cli/progress-bar.ts';
 import type { TextMeasurer } from '../../../cli/text-measurer.ts';
+import { formatIdentity } from '../identity.ts';
 import type {
   DatabaseStatusSample,
   MigrationStatusSample,
   MigrationWatchPhase,
   TableStatusSample,
 } from '../status-sample.ts';
-import { formatMigrationTimeLeft, stopCauseFixLocationLabels, watchPhaseLabels } from './status-text.ts';
+import {
+  formatMigrationTimeLeft,
+  formatPhaseAndPercent,
+  stopCauseFixLocationLabels,
+  watchPhaseLabels,
+} from './status-text.ts';
 
 export interface StatusScreenOptions {
   /** Width and height of the terminal in characters. */
@@ -45,7 +51,9 @@ function drawLines(sample: MigrationStatusSample, options: StatusScreenOptions):
   const width = Math.max(10, columns - 1);
   const header = headerLines(sample, options, width);
   const violations = violationLines(sample, options, width);
-  const bottom = options.footer ?? 'Ctrl-C ends the watch; the migration continues';
+  const bottom =
+    options.footer ??
+    (isMigrationKnown(sample) ? 'Ctrl-C ends the watch; the migration continues' : 'Ctrl-C ends the watch');
   const footerLines = [options.paint.dim(options.ruler.truncate(bottom, width))];
   const available = Math.max(0, rows - header.length - footerLines.length - 2);
   // Violations use at most two thirds of the screen, so that databases remain visible.
@@ -68,18 +76,18 @@ function headerLines(
   width: number,
 ): readonly string[] {
   const { phase, percent, bytes_done: done, bytes_total: total, lag_bytes: lag } = sample;
-  const state = `${watchPhaseLabels[phase]}  ${percent.toFixed(1)} %`;
+  const state = formatPhaseAndPercent(phase, percent, '  ');
   const name = ruler.truncate(sanitizeReportLine(title), Math.max(8, width - state.length - 2));
   const pad = ' '.repeat(Math.max(2, width - ruler.measure(name) - state.length));
   const cells = Math.min(40, Math.max(10, width - 34));
-  const filled = progressBar(percent / 100, cells);
+  const filled = progressBar((percent ?? 0) / 100, cells);
   const amounts = ruler.truncate(
     [total === 0 ? '' : `${formatBytes(done)} of ${formatBytes(total)}`, formatMigrationTimeLeft(sample)]
       .filter((part) => part !== '')
       .join(', '),
     width - cells - 2,
   );
-  const lagText = `${formatBytes(lag)} behind`;
+  const lagText = lag === undefined ? '' : `${formatBytes(lag)} behind`;
   const room = Math.min(cells, width - lagText.length - 2);
   const lagGraph = sparkline(lags, room);
   return [
@@ -87,8 +95,22 @@ function headerLines(
     `${phaseColor(phase, paint)(filled.full)}${paint.dim(filled.empty)}  ${amounts}`,
     `${paint.cyan(lagGraph)}${' '.repeat(Math.max(0, room - lagGraph.length))}  ${lagText}`,
     paint.dim(ruler.truncate(deadlineText ?? formatDeadline(sample), width)),
+    ...identityLines(sample).map((line) => paint.dim(ruler.truncate(sanitizeReportLine(line), width))),
     ...(sample.notes ?? []).map((note) => paint.dim(ruler.truncate(sanitizeReportLine(note), width))),
   ];
+}
+
+/** Whether the sample shows a migration, and not only a consumer that could be one. */
+function isMigrationKnown({ identified_by: identity, phase }: MigrationStatusSample): boolean {
+  return phase !== 'gone' && identity !== undefined && identity.grade !== 'assumed';
+}
+
+/** One line for the least certain identity, with the database if there are several. */
+function identityLines({ identified_by: weakest, databases }: MigrationStatusSample): readonly string[] {
+  if (weakest === undefined) return [];
+  const place = databases.find(({ identified_by: own }) => own === weakest);
+  const isOneOfMany = databases.filter(({ slot }) => slot !== undefined).length > 1;
+  return [`${isOneOfMany && place !== undefined ? `${place.name}: ` : ''}${formatIdentity(weakest)}`];
 }
 
 function formatDeadline({ deadline, deadline_from: from, at }: MigrationStatusSample): string {
@@ -139,8 +161,10 @@ function databaseLines(
   const spare = Math.max(0, room - databases.length);
   const each = expanded.length === 0 ? 0 : Math.max(0, Math.floor(spare / expanded.length));
   const lines = databases.flatMap((database) => {
-    const state = `${watchPhaseLabels[database.phase].padEnd(11)} ${`${database.percent.toFixed(1)} %`.padStart(7)}`;
-    const lagText = database.phase === 'waiting' ? '' : `  ${formatBytes(database.lag_bytes)} behind`;
+    const { percent, lag_bytes: lag } = database;
+    const amount = percent === undefined ? '' : `${percent.toFixed(1)} %`;
+    const state = `${watchPhaseLabels[database.phase].padEnd(11)} ${amount.padStart(7)}`;
+    const lagText = database.phase === 'waiting' || lag === undefined ? '' : `  ${formatBytes(lag)} behind`;
     const name = ruler.pad(ruler.truncate(sanitizeReportLine(database.name), nameWidth(width)), nameWidth(width));
     const row = `${paint.bold(name)} ${phaseColor(database.phase, paint)(state)}${ruler.truncate(lagText, Math.max(0, width - nameWidth(width) - 20))}`;
     return [row, ...(expanded.includes(database) ? tableLines(database.tables, options, width, each) : [])];
@@ -187,7 +211,9 @@ function tableLine(table: TableStatusSample, { paint, ruler }: StatusScreenOptio
   const drawn = progressBar(part, 11);
   const percent = `${Math.floor(part * 100)} %`.padStart(7);
   const size = `  ${formatBytes(table.bytes_total)}`;
-  const rows = table.rows_done > 0 ? `, ${formatCount(table.rows_done)} rows` : '';
+  // The tables of a Redis source are its numbered databases, which have no bytes of their own.
+  const unit = table.bytes_total === 0 && /^db\d+$/.test(table.name) ? 'keys' : 'rows';
+  const rows = table.rows_done > 0 ? `, ${formatCount(table.rows_done)} ${unit}` : '';
   const tail = ruler.truncate(`${size}${rows}`, Math.max(0, width - nameWidth(width) - 20));
   return `${name} ${paint.cyan(drawn.full)}${paint.dim(drawn.empty)} ${percent}${paint.dim(tail)}`;
 }
@@ -219,5 +245,5 @@ function wrapWords(text: string, cells: number, ruler: TextMeasurer): readonly s
 
 function phaseColor(phase: MigrationWatchPhase, paint: TerminalStyles): (text: string) => string {
   if (phase === 'stalled' || phase === 'gone') return paint.red;
-  return phase === 'waiting' || phase === 'catching_up' ? paint.yellow : paint.cyan;
+  return phase === 'waiting' || phase === 'loading' || phase === 'catching_up' ? paint.yellow : paint.cyan;
 }

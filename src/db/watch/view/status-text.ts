@@ -8,6 +8,7 @@ import type {
 
 export const watchPhaseLabels: Readonly<Record<MigrationWatchPhase, string>> = {
   waiting: 'waiting',
+  loading: 'loading',
   copying: 'copying',
   catching_up: 'catching up',
   streaming: 'streaming',
@@ -22,12 +23,17 @@ export function formatMigrationTimeLeft({ phase, eta_seconds: eta }: MigrationSt
   return phase === 'catching_up' ? 'not catching up' : '';
 }
 
+/** `copying 45.0 %`; without a percentage where nothing is known. */
+export function formatPhaseAndPercent(phase: MigrationWatchPhase, percent: number | undefined, gap = ' '): string {
+  return percent === undefined ? watchPhaseLabels[phase] : `${watchPhaseLabels[phase]}${gap}${percent.toFixed(1)} %`;
+}
+
 export function formatWatchStatusSummary(sample: MigrationStatusSample): string {
   const { at, phase, percent, bytes_done: done, bytes_total: total, lag_bytes: lag } = sample;
   const parts = [
-    `${watchPhaseLabels[phase]} ${percent.toFixed(1)} %`,
+    formatPhaseAndPercent(phase, percent),
     ...(total === 0 ? [] : [`${formatBytes(done)} of ${formatBytes(total)}`]),
-    `${formatBytes(lag)} behind`,
+    ...(lag === undefined ? [] : [`${formatBytes(lag)} behind`]),
     formatMigrationTimeLeft(sample),
     ...(sample.notes ?? []),
   ];

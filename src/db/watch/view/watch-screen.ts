@@ -95,7 +95,7 @@ async function createLiveScreen({ host, globals }: CommandIo, title: string): Pr
   return {
     async show(sample) {
       last = sample;
-      lags.push(sample.lag_bytes);
+      lags.push(sample.lag_bytes ?? 0);
       if (lags.length > 200) lags.shift();
       await screen.draw(lines(sample));
     },

@@ -1,38 +1,35 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import {
-  chooseMigrationSlots,
+  findSyncingSystem,
   findWalSenderOfSlot,
   isTableSyncSender,
   isTableSyncSlot,
+  listConsumerSlots,
   parsePublicationsOfReplicationCommand,
 } from '../../../../src/db/watch/postgresql/choose-slots.ts';
 import { makeSlot, makeWalSender } from './make-facts.ts';
 
-const nothing = { named: [], known: [], otherSlots: undefined };
-const names = (...found: Parameters<typeof chooseMigrationSlots>) =>
-  chooseMigrationSlots(...found).slots.map(({ name }) => name);
+it('slots that can belong to a migration are the logical ones of pgoutput, and those that are asked for', () => {
+  const slots = [
+    makeSlot(),
+    makeSlot({ name: 'cdc', plugin: 'wal2json' }),
+    makeSlot({ name: 'crm', database: 'crm' }),
+    makeSlot({ name: 'physical', database: undefined, plugin: undefined }),
+    makeSlot({ name: 'temporary', temporary: true }),
+    makeSlot({ name: 'pg_16397_sync_16385_7710259631094951408' }),
+  ];
+  expect(listConsumerSlots(slots, 'shop', [])).toEqual(['s']);
+  expect(listConsumerSlots(slots, 'shop', ['cdc'])).toEqual(['s', 'cdc']);
+});
 
-describe("the migration's slots", () => {
-  const theirs = makeSlot({ name: 'theirs' });
-  it.each([
-    ['the one that was named, whatever it is called', [makeSlot(), theirs], { named: ['theirs'] }, ['theirs']],
-    ['the one an earlier run saw', [makeSlot(), theirs], { known: ['theirs'] }, ['theirs']],
-    ['the one an engine names', [makeSlot(), makeSlot({ name: 'cloudctl_shop' })], {}, ['cloudctl_shop']],
-    ['the one that came after the start', [makeSlot(), theirs], { otherSlots: ['theirs'] }, ['s']],
-    ['none, when all were there before', [makeSlot(), theirs], { otherSlots: ['theirs', 's'] }, []],
-    ['the only one that speaks pgoutput', [makeSlot(), makeSlot({ name: 'cdc', plugin: 'wal2json' })], {}, ['s']],
-    ['one in each database', [makeSlot(), makeSlot({ name: 'x', database: 'crm' })], {}, ['s', 'x']],
-    ['no physical one', [makeSlot({ database: undefined, plugin: undefined })], {}, []],
-    ['no temporary one', [makeSlot({ temporary: true })], {}, []],
-    ['none of an initial copy', [makeSlot({ name: 'pg_16397_sync_16385_7710259631094951408' })], {}, []],
-  ])('are %s', (_what, slots, clues, expected) => {
-    expect(names(slots, { ...nothing, ...clues })).toEqual(expected);
-  });
-
-  it('are in doubt where several of one database could be it', () => {
-    expect(chooseMigrationSlots([makeSlot(), theirs], nothing).ambiguous).toEqual(['s', 'theirs']);
-    expect(chooseMigrationSlots([makeSlot()], nothing).ambiguous).toEqual([]);
-  });
+it('the system of a target is read from its table synchronization, unless there are two', () => {
+  const sync = (system: string) => makeSlot({ name: `pg_16397_sync_16385_${system}` });
+  expect(findSyncingSystem('shop', { slots: [makeSlot(), sync('771')], senders: [] })).toBe('771');
+  expect(findSyncingSystem('shop', { slots: [sync('771'), sync('772')], senders: [] })).toBeUndefined();
+  expect(findSyncingSystem('shop', { slots: [], senders: [makeWalSender({ application: 'pg_1_sync_2_773' })] })).toBe(
+    '773',
+  );
+  expect(findSyncingSystem('crm', { slots: [sync('771')], senders: [] })).toBeUndefined();
 });
 
 it('slots and workers of initial copies are told by their names, up to 13 by being temporary too', () => {

@@ -3,12 +3,10 @@ import { buildWatchPollNotes, listDeniedWatchQueries } from '../../../../src/db/
 import { createWatchedDatabaseState } from '../../../../src/db/watch/postgresql/tracking-state.ts';
 import { makeServerFacts } from './make-facts.ts';
 
-const chosen = { slots: [], ambiguous: [] };
-
-test('ambiguous slots, denied queries and a missing slot are one note each', () => {
-  expect(buildWatchPollNotes({ ...chosen, ambiguous: ['a', 'b'] }, 'waiting', ['slots']).notes).toHaveLength(3);
-  expect(buildWatchPollNotes(chosen, 'waiting', []).notes).toHaveLength(1);
-  expect(buildWatchPollNotes(chosen, 'copying', [])).toEqual({});
+test('a silent target, denied queries and a missing slot are one note each', () => {
+  expect(buildWatchPollNotes('waiting', ['slots'], ['silent']).notes).toHaveLength(3);
+  expect(buildWatchPollNotes('waiting', [], []).notes).toHaveLength(1);
+  expect(buildWatchPollNotes('copying', [], [])).toEqual({});
 });
 
 test('a query that failed on the server and in a database is listed once', () => {

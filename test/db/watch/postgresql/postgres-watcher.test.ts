@@ -51,7 +51,7 @@ it.each([13, 18] as const)(
     expect(streaming.percent).toBe(100);
     await watch.until('nothing left', (_sample, { idlePolls }) => idlePolls >= 5);
     expect(watch.looks.flatMap(({ sample }) => sample.violations)).toEqual([]);
-    const percents = watch.looks.map(({ sample }) => sample.percent);
+    const percents = watch.looks.map(({ sample }) => sample.percent ?? Number.NaN);
     expect(percents).toEqual(percents.toSorted((a, b) => a - b));
   },
 );

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { formatIdentity } from '../../../../src/db/watch/identity.ts';
 import { defaultMigrationWatchLimits } from '../../../../src/db/watch/migration-watch-limits.ts';
 import type { PostgresWatchPoll, WatchedServerFacts } from '../../../../src/db/watch/postgresql/server-facts.ts';
 import {
@@ -13,11 +14,11 @@ import { getKnownMigrationStart } from '../../../../src/db/watch/watch-record.ts
 import { expectGolden } from '../../../fixtures/golden.ts';
 import { makeDatabaseFacts, makeServerFacts, makeSlot, makeTable, makeWalSender } from './make-facts.ts';
 
-const nothing: SlotsOfEarlierWatches = { slots: [], otherSlots: undefined, firstSeen: undefined };
+const nothing: SlotsOfEarlierWatches = { slots: [], firstSeen: undefined };
 const tracking: PostgresWatchOptions = {
   limits: defaultMigrationWatchLimits,
   ignoreDbs: [],
-  namedSlots: [],
+  hints: { named: [] },
   preflightWarnings: [],
   cluster: undefined,
   startedAt: undefined,
@@ -147,7 +148,7 @@ it('every slot gone ends the watch; one of several does not', () => {
 });
 
 it('a slot of an earlier run that does not exist was dropped in between', () => {
-  const remembered = { slots: [{ name: 's', database: 'shop' }], otherSlots: undefined, firstSeen: 5 };
+  const remembered = { slots: [{ name: 's', database: 'shop' }], firstSeen: 5 };
   const [, second] = all([begin, look({ at: 2000, slots: [], senders: [] })], { remembered });
   expect(second?.sample.violations).toMatchObject([{ rule: 'slot-dropped', database: 'shop' }]);
   expect(second?.ending).toBeDefined();
@@ -156,18 +157,57 @@ it('a slot of an earlier run that does not exist was dropped in between', () => 
 it('an earlier slot of another consumer is ignored, also when the slot of the migration appears later', () => {
   const cdc = makeSlot({ name: 'cdc', plugin: 'pgoutput' });
   const steps = all([look({ at: 0, slots: [cdc] }), look({ at: 2000, slots: [cdc, makeSlot()] })], {
-    remembered: { ...nothing, otherSlots: ['cdc'] },
+    more: { hints: { named: [], id: 'm', before: ['cdc'] } },
   });
   expect(steps[0]?.sample.phase).toBe('waiting');
-  expect(steps[1]?.sample.databases[0]).toMatchObject({ slot: 's' });
+  expect(steps[1]?.sample.databases[0]).toMatchObject({ slot: 's', identified_by: { grade: 'inferred' } });
 });
 
 it('ambiguous slots and unreadable facts are reported', () => {
   const [step] = all([look({ slots: [makeSlot(), makeSlot({ name: 'other' })], denied: ['host-rules'] })]);
-  expectGolden('db-watch', step?.sample.notes?.join('\n') ?? '');
+  const identity = step?.sample.identified_by;
+  expectGolden(
+    'db-watch',
+    [...(step?.sample.notes ?? []), identity === undefined ? '' : formatIdentity(identity)].join('\n'),
+  );
 });
 
 it('databases that are ignored do not count', () => {
   const [step] = all([look({})], { more: { ignoreDbs: ['shop'] } });
   expect(step?.sample).toMatchObject({ phase: 'waiting', databases: [] });
+});
+
+it('a server that starts is loading, which is no violation, and one that is gone has no percentage', () => {
+  const starting: PostgresWatchPoll = {
+    kind: 'outage',
+    outage: { at: 1000, code: '57P03', reason: 'the database system is starting up' },
+  };
+  const [, loading, again] = all([look({ at: 0 }), starting, look({ at: 2000 })]);
+  expect(loading?.sample).toMatchObject({
+    phase: 'loading',
+    violations: [],
+    notes: [expect.stringContaining('starting')],
+  });
+  expect(loading?.state.outage).toBeUndefined();
+  expect(again?.sample.violations).toEqual([]);
+  const gone = all([look({ at: 0 }), outage(1000), outage(70_000)]).at(-1)?.sample;
+  expect(gone?.phase).toBe('gone');
+  for (const part of [gone, gone?.databases[0]]) {
+    expect(part).not.toHaveProperty('percent');
+    expect(part).not.toHaveProperty('lag_bytes');
+  }
+});
+
+it('a connected target that confirms nothing in three polls of written tables is noted at once', () => {
+  const written = (at: number) =>
+    look(
+      { at, walPosition: 1000 + at, slots: [makeSlot({ flushed: 1000 })] },
+      makeDatabaseFacts({ tables: [makeTable({ inserted: 100 + at })] }),
+    );
+  const notes = all([0, 2000, 4000].map(written)).map(({ sample }) => sample.notes?.join() ?? '');
+  expect(notes.map((note) => /confirmed nothing for 4 s/.test(note))).toEqual([false, false, true]);
+  const idle = all(
+    [0, 2000, 4000].map((at) => look({ at, walPosition: 1000 + at, slots: [makeSlot({ flushed: 1000 })] })),
+  );
+  expect(idle.at(-1)?.sample.notes).toBeUndefined();
 });

@@ -9,7 +9,7 @@ import { parseWatchedRedisFacts, type WatchedRedisFacts } from '../../../../src/
 import { redisOutageViolations, runRedisWatchRules } from '../../../../src/db/watch/redis/redis-rules.ts';
 import {
   createRedisMigrationWatchState,
-  identifyTargetReplica,
+  type RedisWatchOptions,
   updateRedisWatchState,
 } from '../../../../src/db/watch/redis/track-redis-poll.ts';
 import { parseRedisInfo } from '../../../../src/redis/info.ts';
@@ -22,7 +22,13 @@ const facts = (more: Partial<WatchedRedisFacts> = {}): WatchedRedisFacts => ({
   at: 0,
   runId: 'a',
   isPrimary: true,
+  primary: undefined,
   replicationId: 'r',
+  formerReplicationId: '0',
+  loading: undefined,
+  bufferLimitDisconnections: undefined,
+  replicaBuffers: 0,
+  isSnapshotFailing: false,
   offset: 1000,
   replicas: [replica],
   snapshot: undefined,
@@ -50,7 +56,8 @@ function judge(
   return runRedisWatchRules({
     now,
     first: facts(),
-    window: [facts(), now],
+    // A sight counts when two polls have it.
+    window: [facts(), { ...now, at: 1000 }, now],
     replica: there,
     knownReplica: replica.name,
     missingMs: missing,
@@ -97,19 +104,10 @@ it.each([
   ['WRONGPASS', 'login-refused'],
   ['ECONNREFUSED', 'source-unreachable'],
 ])('an outage with %s is reported as %s', (code, rule) => {
-  expect(redisOutageViolations({ at: 5000, code, reason: 'no' }, 0)[0]).toMatchObject({
+  expect(redisOutageViolations({ at: 5000, code, reason: 'no' }, 0, undefined)[0]).toMatchObject({
     rule,
     observed: expect.stringContaining('5 s'),
   });
-});
-
-it('the replica is the one that was named, then the known, then the one that came later', () => {
-  const others = [{ ...replica, name: 'theirs' }, replica];
-  const nothing = { named: [], knownReplica: undefined, otherReplicas: undefined };
-  expect(identifyTargetReplica(others, { ...nothing, named: [replica.name] })?.name).toBe(replica.name);
-  expect(identifyTargetReplica(others, { ...nothing, knownReplica: replica.name })?.name).toBe(replica.name);
-  expect(identifyTargetReplica(others, { ...nothing, otherReplicas: ['theirs'] })?.name).toBe(replica.name);
-  expect(identifyTargetReplica([others[0]!], { ...nothing, otherReplicas: ['theirs'] })).toBeUndefined();
 });
 
 it('INFO is read: replicas with their addresses, and the snapshot while it runs', () => {
@@ -128,9 +126,14 @@ it('INFO is read: replicas with their addresses, and the snapshot while it runs'
 });
 
 describe('phases', () => {
-  const tracking = { limits: defaultMigrationWatchLimits, named: [], migrationStart: () => undefined };
+  const tracking: RedisWatchOptions = {
+    limits: defaultMigrationWatchLimits,
+    hints: { named: [] },
+    user: undefined,
+    migrationStart: () => undefined,
+  };
   const all = (looks: readonly WatchedRedisFacts[]) => {
-    let memory = createRedisMigrationWatchState(undefined, undefined, undefined, 0);
+    let memory = createRedisMigrationWatchState(undefined, undefined, 0);
     return looks.map((one) => {
       const step = updateRedisWatchState(memory, { kind: 'seen', facts: one }, tracking);
       memory = step.state;

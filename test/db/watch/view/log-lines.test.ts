@@ -25,17 +25,17 @@ it('a line is written for the first sample, a new phase, ten percent more, and a
     at(60, { percent: 52, phase: 'catching_up' }),
     at(66, { percent: 52, phase: 'catching_up' }),
   );
-  expect(log.map((lines) => lines.length)).toEqual([1, 0, 1, 1, 0, 1]);
+  expect(log.map((lines) => lines.length)).toEqual([2, 0, 1, 1, 0, 1]);
   expectGolden('db-watch', log.flat().join('\n'));
 });
 
 it('lines are still written after the clock was set back', () => {
-  expect(logOf(at(7200), at(0), at(2)).map((lines) => lines.length)).toEqual([1, 1, 0]);
+  expect(logOf(at(7200), at(0), at(2)).map((lines) => lines.length)).toEqual([2, 1, 0]);
 });
 
 it('a violation has one line when it starts and one when it ends', () => {
   const log = logOf(at(0), at(2, { violations: [exampleViolation] }), at(4, { violations: [exampleViolation] }), at(6));
-  expect(log.map((lines) => lines.length)).toEqual([1, 2, 0, 2]);
+  expect(log.map((lines) => lines.length)).toEqual([2, 2, 0, 2]);
   expectGolden('db-watch', log.flat().join('\n'));
 });
 

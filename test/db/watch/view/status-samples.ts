@@ -11,6 +11,7 @@ export function makeStatusSample(more: Partial<MigrationStatusSample> = {}): Mig
     eta_seconds: 90,
     deadline: '2026-12-04T12:00:00Z',
     deadline_from: 'migrate',
+    identified_by: { grade: 'proven', by: 'the migration id in its name' },
     databases: [makeDatabaseSample()],
     violations: [],
     ...more,

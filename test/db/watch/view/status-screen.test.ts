@@ -61,7 +61,7 @@ it('databases are counted where there is no room for them', async () => {
   const lines = await drawn(
     makeStatusSample({ databases: many, violations: [exampleViolation, exampleViolation, exampleViolation] }),
     40,
-    13,
+    14,
   );
   expect(lines).toContain('2 streaming, 1 copying');
 });

@@ -71,7 +71,7 @@ function countRules(lines: readonly string[]): string {
  * pg_hba.conf is wrong.
  */
 export const sourceConnectionProbeWatchRule: PostgresqlWatchRule = ({ now, first }) =>
-  findSourceConnectionProbeViolations(first.connection, now.connection).map((violation) =>
+  findSourceConnectionProbeViolations(first.connection, now.connection, 'postgresql').map((violation) =>
     violation.rule === 'login-refused' && now.role !== undefined ? { ...violation, object: now.role.name } : violation,
   );
 

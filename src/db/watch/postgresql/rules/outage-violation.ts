@@ -69,8 +69,8 @@ function ruleAndHintOf(code: string): readonly [string, string] {
   if (code === '53300') return ['connections-exhausted', 'close connections, or raise max_connections'];
   if (code === '3D000') return ['database-dropped', 'restore the database, or stop the migration'];
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return ['dns-changed', 'restore the DNS record of the source'];
-  if (code === '57P03' || code === '57P01' || code === '57P02' || code === 'ECONNREFUSED' || code === 'ECONNRESET') {
-    return ['source-unreachable', 'start the source: the migration then continues from its slot'];
+  if (code === '57P01' || code === '57P02' || code === 'ECONNREFUSED' || code === 'ECONNRESET') {
+    return ['source-unreachable', 'start the source; its log says why it stopped'];
   }
   return ['source-unreachable', 'check the network, the firewall and listen_addresses; the watch keeps retrying'];
 }

@@ -3,7 +3,8 @@ import type { PostgresqlWatchRule } from '../rule-input.ts';
 /** The rule for a server that was restarted, or that is no longer the primary. */
 export const serverRestartOrRecoveryWatchRule: PostgresqlWatchRule = ({ now, first, window, limits }) => {
   const recovery =
-    now.inRecovery && !first.inRecovery
+    // Its hint ends the migration, so one poll is not enough.
+    now.inRecovery && !first.inRecovery && window.at(-2)?.inRecovery === true
       ? [
           {
             rule: 'source-in-recovery',
