@@ -6,9 +6,8 @@ import {
 import { connectPostgresql, type PostgresqlSession } from '../../../postgresql/connection.ts';
 import type { PostgresqlEndpoint } from '../../../postgresql/endpoint.ts';
 import { PostgresqlQueryError } from '../../../postgresql/query-error.ts';
-import type { SourceConnectionProbeResult } from '../connection-probe.ts';
+import { probeSourceConnection, type SourceConnectionProbeResult } from '../connection-probe.ts';
 import type { MigrationWatchLimits } from '../migration-watch-limits.ts';
-import { probeSourceConnection } from '../probe-connection.ts';
 import * as ofDatabase from './database-queries.ts';
 import * as ofRole from './role-queries.ts';
 import type { PostgresWatchPoll, WatchedDatabaseFacts, WatchedServerFacts } from './server-facts.ts';

@@ -5,9 +5,8 @@ import type { RedisEndpoint } from '../../../redis/endpoint.ts';
 import { parseRedisInfo } from '../../../redis/info.ts';
 import { formatRedisCommand } from '../../../redis/quote.ts';
 import type { RedisCommand } from '../../../redis/send-redis-command.ts';
-import type { SourceConnectionProbeResult } from '../connection-probe.ts';
+import { probeSourceConnection, type SourceConnectionProbeResult } from '../connection-probe.ts';
 import type { MigrationWatchLimits } from '../migration-watch-limits.ts';
-import { probeSourceConnection } from '../probe-connection.ts';
 import { parseWatchedRedisFacts, type RedisWatchPoll, type WatchedRedisFacts } from './redis-facts.ts';
 
 export interface RedisSourceObserverOptions {

@@ -1,17 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { defaultMigrationWatchLimits } from '../../../../src/db/watch/migration-watch-limits.ts';
+import { parseWatchedRedisFacts, type WatchedRedisFacts } from '../../../../src/db/watch/redis/redis-facts.ts';
 import {
   emptyRedisFullSyncsSinceSuccess,
   type RedisFullSyncsSinceSuccess,
+  redisOutageViolations,
+  runRedisWatchRules,
   updateRedisFullSyncCount,
-} from '../../../../src/db/watch/redis/full-syncs.ts';
-import { parseWatchedRedisFacts, type WatchedRedisFacts } from '../../../../src/db/watch/redis/redis-facts.ts';
-import { redisOutageViolations, runRedisWatchRules } from '../../../../src/db/watch/redis/redis-rules.ts';
+} from '../../../../src/db/watch/redis/redis-rules.ts';
 import {
   createRedisMigrationWatchState,
   type RedisWatchOptions,
   updateRedisWatchState,
-} from '../../../../src/db/watch/redis/track-redis-poll.ts';
+} from '../../../../src/db/watch/redis/redis-watcher.ts';
 import { parseRedisInfo } from '../../../../src/redis/info.ts';
 import { expectGolden } from '../../../fixtures/golden.ts';
 import { describeViolations } from '../describe-violations.ts';
