@@ -20,6 +20,7 @@ const notFollowed: Readonly<Record<string, Readonly<Record<string, readonly stri
         'show the migration with `cloudctl db status …`, and stop it again if it is running',
         'stop the migration in the control panel',
       ],
+      'commands/db/grants.ts': ['skip a database with `--ignore-dbs`, or run the command again'],
       'commands/db/migrate.ts': ['show the earlier migration with …; stop it with …'],
       'commands/db/rehearse.ts': [
         'check that both servers accept connections, and …',
@@ -328,6 +329,7 @@ const notFollowed: Readonly<Record<string, Readonly<Record<string, readonly stri
     'commands/auth/ask-profile-values.ts': ['use `--scope read` or `--scope "read write"`'],
     'commands/completion.ts': ['pass one of …'],
     'commands/config/get.ts': ['use one of …'],
+    'commands/db/grants.ts': ['use a PostgreSQL source', 'use a PostgreSQL target'],
     'commands/db/migrate.ts': ['add `--watch`', 'remove one of the two options'],
     'commands/db/status.ts': ['add `--watch`'],
     'commands/open.ts': ['list the droplets: `cloudctl droplets list`', 'start the sandbox: `cloudctl sandbox start`'],

@@ -1,6 +1,6 @@
 import { CliError } from '../base/errors.ts';
 import { isLosslessNumberObject } from '../base/exact.ts';
-import { isJsonRecord, type JsonRecord, readStringField, tryParseExactJson } from '../base/json.ts';
+import { isJsonRecord, type JsonRecord, readStringField, readStringList, tryParseExactJson } from '../base/json.ts';
 import { redactSecrets } from '../base/redact.ts';
 import { sanitizeLine } from '../base/sanitize.ts';
 import type { Secret } from '../base/secret.ts';
@@ -203,6 +203,16 @@ export function isMigrationStopping(migration: Pick<OnlineMigration, 'status' | 
     ({ phase, method }) => phase === 'stopped' || (phase === 'finishing' && method !== 'dump'),
   );
   return isEnding || ['stopped_by_user', 'max_duration'].includes(readStringField(raw, 'reason') ?? '');
+}
+
+/** The warnings of a migration and of its databases, each once. */
+export function listMigrationWarnings({ raw }: Pick<OnlineMigration, 'raw'>): readonly string[] {
+  const databases = Array.isArray(raw.databases) ? raw.databases.filter(isJsonRecord) : [];
+  const texts = [raw, ...databases].flatMap((one) => {
+    const name = one === raw ? undefined : readStringField(one, 'name');
+    return readStringList(one.warnings).map((text) => (name === undefined ? text : `${name}: ${text}`));
+  });
+  return [...new Set(texts.map((text) => sanitizeLine(text, 1000)))].slice(0, 1000);
 }
 
 /** Describes a migration in a message, such as `migration m-1, status running, started 2026-01-01T00:00:00Z`. */

@@ -160,6 +160,10 @@ export const commandTree: CommandTree<CommandContext> = {
         "print the SQL that sets the target's sequences at the cut-over (PostgreSQL)",
         async () => (await import('./db/sequences.ts')).dbSequencesCommand,
       ),
+      grants: lazyCommand(
+        'print the SQL for the roles, owners and privileges that the target lacks (PostgreSQL)',
+        async () => (await import('./db/grants.ts')).dbGrantsCommand,
+      ),
       compare: lazyCommand(
         'compare the contents of source and target after a migration',
         async () => (await import('./db/compare.ts')).dbCompareCommand,

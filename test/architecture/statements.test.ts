@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { isJsonRecord } from '../../src/base/json.ts';
+import { accessCatalogSql } from '../../src/db/cutover/postgresql/access-catalog.ts';
 import { unsupportedQuery } from '../../src/db/engine/schema/obstacles.ts';
 import { buildCopyTableTransaction } from '../../src/postgresql/table-rows.ts';
 import { userCodeIn } from './statements.ts';
@@ -55,6 +56,7 @@ test('no query of preflight, watch and the schema copier runs code of a user', a
   }
   for (const from of versions) {
     statements.add(unsupportedQuery({ from, to: 180_000 }));
+    for (const one of accessCatalogSql(from)) statements.add(one);
     for (const one of buildCopyTableTransaction({ schema: 's', name: 't', columns: ['a'] }, from)) statements.add(one);
   }
   expect(statements.size).toBeGreaterThan(200);
@@ -70,7 +72,8 @@ test('no query of preflight, watch and the schema copier runs code of a user', a
 const shownStatements = ['src/postgresql/sequence-state.ts', 'src/preflight/postgresql/owner-queries.ts'];
 
 /** Parts of these are parsed by the test above, as whole statements. */
-const composed = /^src\/(preflight\/postgresql\/queries|db\/engine\/schema)\//;
+const composed =
+  /^src\/(preflight\/postgresql\/queries\/|db\/engine\/schema\/|db\/cutover\/postgresql\/access-(catalog|objects)\.ts)/;
 
 test('no other statement in the sources runs code of a user on the source', async () => {
   const found: string[] = [];

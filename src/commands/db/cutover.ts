@@ -6,6 +6,7 @@ import { quoteShellArg } from '../../cli/shell-quote.ts';
 import type { CommandContext } from '../../context.ts';
 import { checkCutover } from '../../db/cutover/check-cutover.ts';
 import {
+  acceptableLines,
   type CutoverChecklistLine,
   type CutoverFacts,
   cutoverChecklist,
@@ -14,6 +15,7 @@ import {
 } from '../../db/cutover/cutover-checklist.ts';
 import { formatCutoverChecklist } from '../../db/cutover/format-cutover-checklist.ts';
 import { readMigrationTargetServer } from '../../db/cutover/migration-target-server.ts';
+import type { DatabaseAccess } from '../../db/cutover/postgresql/access-script.ts';
 import { targetPsqlCommand } from '../../db/cutover/target-psql-command.ts';
 import { buildQuotedSourceOptionArgs } from '../../db/source/build-quoted-source-option-args.ts';
 import { buildTargetUrlWithoutPassword } from '../../db/source/build-source-url-without-password.ts';
@@ -41,7 +43,7 @@ const view: ListView<CutoverChecklistLine> = {
 
 export const dbCutoverCommand: CommandSpec<CommandContext> = {
   description:
-    'Prints a checklist for the cut-over, with the state of each line, and the command for the next one: the target accepts the login; nothing writes to the source; the target has received everything; the sequences of the target have the values of the source (PostgreSQL); source and target have the same contents; the migration is stopped. Run it again after each step. It only reads, from both servers and from the service; it changes nothing.\n\nA line that depends on the ones above is checked when they are done. The comparison of the contents reads all rows of both servers, so it takes as long as a copy. The password of the target is read from the address, CLOUDCTL_TARGET_PASSWORD, .pgpass, PGPASSWORD or REDISCLI_AUTH. Exit code 0: every line is done, and the application can be switched to the target. 5: a line is left.',
+    'Prints a checklist for the cut-over, with the state of each line, and the command for the next one: the target accepts the login; nothing writes to the source; the target has received everything; the sequences of the target have the values of the source (PostgreSQL); source and target have the same contents; the migration is stopped. For PostgreSQL also: extensions, passwords, large objects, materialized views, roles, owners and privileges, default privileges, settings, statistics. Run it again after each step. It only reads, from both servers and from the service; it changes nothing.\n\nA line that depends on the ones above is checked when they are done. The comparison of the contents reads all rows of both servers, so it takes as long as a copy. The password of the target is read from the address, CLOUDCTL_TARGET_PASSWORD, .pgpass, PGPASSWORD or REDISCLI_AUTH. Exit code 0: every line is done, and the application can be switched to the target. 5: a line is left.',
   arguments: [clusterArgument],
   options: [
     ...sourceOptionSpecs,
@@ -51,6 +53,13 @@ export const dbCutoverCommand: CommandSpec<CommandContext> = {
       description: 'Target server: postgres://USER@HOST:PORT/DBNAME or redis://HOST:PORT',
     },
     ...watchMigrationOptionSpecs.filter(({ name }) => name === 'slot'),
+    {
+      name: 'accept',
+      valueName: 'LINE',
+      multiple: 'list',
+      choices: acceptableLines,
+      description: 'Count a line that you have checked yourself as done, such as passwords (repeatable)',
+    },
   ],
   examples: [
     {
@@ -85,10 +94,12 @@ export const dbCutoverCommand: CommandSpec<CommandContext> = {
     ).finally(() => progress.stop());
     if (facts.targetFailure === undefined)
       saveWatchedTarget(recordPath, cluster, buildTargetUrlWithoutPassword(target));
-    const lines = cutoverChecklist(facts);
+    const lines = cutoverChecklist({ ...facts, accepted: args.values('accept') });
     const isShaped = context.globals.values('format').length > 0 || context.globals.value('query') !== undefined;
     if (output.format === 'table' && !isShaped) await output.prose(formatCutoverChecklist(lines));
     else await output.list(lines, view);
+    const { migration } = facts;
+    if (typeof migration !== 'string') for (const text of migration.warnings ?? []) await output.warn(text);
     const open = hasMigrationFailed(facts) ? lines.find(({ id }) => id === 'stopped') : findFirstOpenCutoverLine(lines);
     if (open === undefined) {
       await output.note(['Every step is done. Next, switch the application to the target.', undoScriptNote]);
@@ -105,7 +116,7 @@ export const dbCutoverCommand: CommandSpec<CommandContext> = {
       `${lines.length - left} of ${lines.length} steps of the cut-over are done`,
       {
         detail: sanitizeReportLine(`${open.title}: ${open.observed}`),
-        hint: nextStep(open, commandsOf(context, args, cluster, source, corrected), facts).slice(
+        hint: nextStep(open, commandsOf(context, args, cluster, source, corrected, facts), facts).slice(
           0,
           maxSanitizedTextLength,
         ),
@@ -115,18 +126,29 @@ export const dbCutoverCommand: CommandSpec<CommandContext> = {
 };
 
 type NextCommands = FailureCommands &
-  Readonly<Record<'watch' | 'sequences' | 'compare' | 'status' | 'follow' | 'again', string>>;
+  Readonly<
+    Record<
+      'watch' | 'sequences' | 'compare' | 'status' | 'follow' | 'again' | 'grants' | 'script' | 'psql' | 'accept',
+      string
+    >
+  >;
 
 function nextStep(
   { id, state }: CutoverChecklistLine,
   commands: NextCommands,
-  { targetHint, migration }: Pick<CutoverFacts, 'targetHint' | 'migration'>,
+  { targetHint, access, migration }: Pick<CutoverFacts, 'targetHint' | 'access' | 'migration'>,
 ): string {
   if (typeof migration !== 'string' && hasMigrationFailed({ migration }))
     return helpWithFailures(migration.failures ?? [], !migration.hasEnded, commands);
   switch (id) {
     case 'target':
       return `${targetHint}; then run \`${commands.again}\``;
+    case 'extensions':
+      return `run CREATE EXTENSION for each in \`${commands.psql}\`, then \`${commands.again}\``;
+    case 'passwords':
+      return state === 'open'
+        ? `set each password with \\password in \`${commands.psql}\`, then run \`${commands.again}\``
+        : `log in to the target as each role, then run \`${commands.accept} ${id}\``;
     case 'writes':
       return `stop the application, then run \`${commands.again}\``;
     case 'lag':
@@ -136,15 +158,40 @@ function nextStep(
         ? `correct the problem in the column Observed, then run \`${commands.again}\``
         : `run \`${commands.sequences}\`, then \`${commands.again}\``;
     case 'contents':
+    case 'large_objects':
       return `run \`${commands.compare}\``;
     case 'stopped':
       if (state === 'unknown') return `run \`${commands.status}\``;
       return typeof migration !== 'string' && migration.isStopping
         ? `wait for the end with \`${commands.follow}\`, then run \`${commands.again}\``
         : `run \`${commands.stop}\``;
+    case 'materialized_views':
+      return `run REFRESH MATERIALIZED VIEW for each in \`${commands.psql}\`, then \`${commands.again}\``;
+    case 'grants':
+    case 'defaults':
+    case 'settings':
+      return isLeftToOthers(id, access)
+        ? `let a superuser of the target run the comments of \`${commands.grants}\`, or run \`${commands.accept} ${id}\``
+        : `run \`${commands.script}\`, then \`${commands.again}\``;
+    case 'statistics':
+      return `run ANALYZE in \`${commands.psql}\`, then \`${commands.again}\``;
     default:
       return id satisfies never;
   }
+}
+
+function isOpen({ state, statements }: DatabaseAccess): boolean {
+  return statements.length > 0 || Object.values(state ?? {}).some((found) => found.length > 0);
+}
+
+/** Whether the login of the target can run nothing of what the line lacks. */
+function isLeftToOthers(id: 'grants' | 'defaults' | 'settings', access: CutoverFacts['access']): boolean {
+  if (typeof access !== 'object') return false;
+  const ofLine = (section: string): boolean =>
+    id === 'grants' ? /^(roles|owners|grants)$/.test(section) : section === id;
+  return access.databases
+    .flatMap(({ statements }) => statements)
+    .every(({ section, left }) => !ofLine(section) || left !== undefined);
 }
 
 /** Shell commands that can be pasted and contain no passwords. */
@@ -154,6 +201,7 @@ function commandsOf(
   cluster: string,
   source: DbSource,
   target: DbSource,
+  { access }: Pick<CutoverFacts, 'access'>,
 ): NextCommands {
   const profile = formatProfileAndServerOptions(context.globals, context.settings().profile);
   const from = buildQuotedSourceOptionArgs(source, {
@@ -161,17 +209,29 @@ function commandsOf(
     caFile: args.value('ca-file'),
   });
   const slots = args.values('slot').flatMap((slot) => ['--slot', quoteShellArg(slot)]);
+  const accepted = args.values('accept').flatMap((line) => ['--accept', line]);
   const to = quoteShellArg(buildTargetUrlWithoutPassword(target));
+  // psql enters the first database in which something is left.
+  const dbname = typeof access === 'object' ? access.databases.find(isOpen)?.database : undefined;
+  const inside: DbSource =
+    target.engine === 'postgresql' && dbname !== undefined
+      ? { engine: 'postgresql', source: { ...target.source, dbname } }
+      : target;
+  const psql = targetPsqlCommand(target, context.host.env);
   const command = (...words: readonly string[]): string => ['cloudctl db', ...words].join(' ');
   return {
     watch: command('watch', ...from, ...slots, '--until-idle'),
-    sequences: `${command('sequences', ...from)} | ${targetPsqlCommand(target, context.host.env)}`,
+    sequences: `${command('sequences', ...from)} | ${psql}`,
+    grants: command('grants', ...from, '--target', to),
+    script: `${command('grants', ...from, '--target', to)} | ${psql}`,
+    psql: targetPsqlCommand(inside, context.host.env),
+    accept: command('cutover', cluster, ...from, ...slots, '--target', to, ...profile, ...accepted, '--accept'),
     compare: command('compare', ...from, '--target', to),
     status: command('status', cluster, ...profile),
     follow: command('status', cluster, '--watch', ...profile),
     preflight: command('preflight', ...from),
     migrate: command('migrate', cluster, ...from, ...profile),
     stop: command('stop', cluster, ...profile),
-    again: command('cutover', cluster, ...from, ...slots, '--target', to, ...profile),
+    again: command('cutover', cluster, ...from, ...slots, '--target', to, ...profile, ...accepted),
   };
 }

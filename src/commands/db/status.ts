@@ -4,6 +4,7 @@ import {
   type FetchedOnlineMigration,
   fetchOnlineMigration,
   isMigrationActive,
+  listMigrationWarnings,
 } from '../../api/online-migration.ts';
 import { CliError, type ExitCode, usageError } from '../../base/errors.ts';
 import type { JsonRecord } from '../../base/json.ts';
@@ -54,6 +55,7 @@ export const dbStatusCommand: CommandSpec<CommandContext> = {
       await output.object(migration.raw, migrationListView);
       await output.note(formatMigrationDatabaseLines(migration.raw));
       await output.note(formatMigrationLeftovers(migration.raw), maxSanitizedTextLength);
+      for (const text of listMigrationWarnings(migration)) await output.warn(text);
       if (output.format === 'table')
         await output.note(describeNextMigrationStep(context, cluster, migration), maxSanitizedTextLength);
       return 0;
@@ -77,10 +79,15 @@ async function follow(
   let last = first;
   const poll = async function* (signal: AbortSignal): AsyncGenerator<JsonRecord> {
     let shown = '';
+    const warned = new Set<string>();
     for (let failures = 0; ; ) {
       const lines = formatMigrationStatusLines(last.raw);
       if (output.format !== 'ndjson' && shown !== lines.join()) await output.note(lines);
       shown = lines.join();
+      for (const text of listMigrationWarnings(last)) {
+        if (!warned.has(text)) await output.warn(text);
+        warned.add(text);
+      }
       yield last.raw;
       if (!isMigrationActive(last)) return;
       await host.clock.sleep(interval, signal);

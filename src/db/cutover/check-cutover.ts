@@ -6,6 +6,7 @@ import {
   isMigrationStopping,
   listActiveDatabases,
   listMigrationFailures,
+  listMigrationWarnings,
   type OnlineMigration,
 } from '../../api/online-migration.ts';
 import { CliError } from '../../base/errors.ts';
@@ -31,6 +32,8 @@ import type { MigrationWatchRecord } from '../watch/watch-record.ts';
 import { pollSourceContinuously } from '../watch/watch-source.ts';
 import { compareDatabases } from './compare-databases.ts';
 import { type CutoverFacts, hasMigrationFailed, isIdleSourceCheckUseful } from './cutover-checklist.ts';
+import { compareAccess } from './postgresql/access-script.ts';
+import { accessSections } from './postgresql/access-statements.ts';
 import { findSequenceDifferences } from './postgresql/sequence-differences.ts';
 import { migrationTargetInputNames, targetLoginHint } from './target-login-hint.ts';
 import { readTargetWord, watchRedisTarget } from './target-word.ts';
@@ -67,6 +70,8 @@ export async function checkCutover(api: ApiClient, options: CheckCutoverOptions)
   if (targetFailure !== undefined) return { engine, migration, ...targetFailure };
   // Nothing is checked that would make the user stop the application for a migration that cannot be finished.
   if (hasMigrationFailed({ migration })) return { engine, migration };
+  const access = await readAccessFact(options);
+  const early = access === undefined ? {} : { access };
   onCheck('observing writes to the source, for about 20 s');
   let startedAt = clock.now();
   let before = await readSourceActivity(options);
@@ -81,7 +86,7 @@ export async function checkCutover(api: ApiClient, options: CheckCutoverOptions)
   }
   const seconds = Math.round((clock.now() - startedAt) / 1000);
   const writes = { count: countWritesBetweenReadings(before, after), open: after.open, seconds };
-  const facts: CutoverFacts = { engine, migration, writes, lag };
+  const facts: CutoverFacts = { engine, migration, writes, lag, ...early };
   if (!isIdleSourceCheckUseful(facts) || !(lag.isIdle || hasEnded)) return facts;
   const sequences = await readSequenceFact(options);
   if (sequences !== undefined && sequences.length > 0) return { ...facts, sequences };
@@ -115,6 +120,7 @@ async function readMigrationFact(
       isStopping,
       failures: listMigrationFailures(shown, ignoreDbs),
       description: `${describeOnlineMigration(shown)}${active}`,
+      warnings: listMigrationWarnings(shown),
     };
     return { migration, shown };
   } catch (error) {
@@ -231,6 +237,15 @@ async function readSequenceFact(options: CheckCutoverOptions): Promise<CutoverFa
   if (source.engine !== 'postgresql' || target.engine !== 'postgresql') return undefined;
   onCheck('comparing the sequences');
   return orReason(options, () => findSequenceDifferences(source.source, target.source, { ignoreDbs, signal }));
+}
+
+/** Everything of PostgreSQL that an application needs beside rows. */
+async function readAccessFact(options: CheckCutoverOptions): Promise<CutoverFacts['access']> {
+  const { source, target, ignoreDbs, signal, onCheck } = options;
+  if (source.engine !== 'postgresql' || target.engine !== 'postgresql') return undefined;
+  onCheck('comparing roles and privileges');
+  const compared = { ignoreDbs, signal, sections: accessSections, allowSuperuserOwners: false };
+  return orReason(options, () => compareAccess(source.source, target.source, compared));
 }
 
 /**

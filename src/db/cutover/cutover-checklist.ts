@@ -2,14 +2,40 @@ import type { MigrationFailure } from '../../api/online-migration.ts';
 import { countOf } from '../../base/text.ts';
 import { failureHeadline } from '../watch/service-failures.ts';
 import type { DatabaseComparisonReport } from './comparison-report.ts';
+import type { ServerAccess } from './postgresql/access-script.ts';
+import type { AccessSection } from './postgresql/access-statements.ts';
+import type { StateDifference } from './postgresql/database-state.ts';
 
-export type CutoverChecklistLineId = 'target' | 'writes' | 'lag' | 'sequences' | 'contents' | 'stopped';
+/** The lines of PostgreSQL that a user can accept, because no server shows whether they are done. */
+export const acceptableLines = [
+  'extensions',
+  'passwords',
+  'grants',
+  'defaults',
+  'settings',
+  'large_objects',
+  'materialized_views',
+  'statistics',
+] as const;
+type AcceptableLine = (typeof acceptableLines)[number];
+
+export type CutoverChecklistLineId =
+  | 'target'
+  | 'writes'
+  | 'lag'
+  | 'sequences'
+  | 'contents'
+  | 'stopped'
+  | AcceptableLine;
 
 /** One step of the checklist for a cut-over. */
 export interface CutoverChecklistLine {
   readonly id: CutoverChecklistLineId;
-  /** `not_checked`: an earlier step must be done first. `unknown`: the check of the step failed. */
-  readonly state: 'done' | 'open' | 'unknown' | 'not_checked';
+  /**
+   * `not_checked`: an earlier step must be done first. `unknown`: nothing shows whether the step is done. `fails`: PUBLIC
+   * may do something on the target that it may not do on the source.
+   */
+  readonly state: 'done' | 'open' | 'unknown' | 'not_checked' | 'fails';
   /** The title of the step of the checklist: a statement that is true when the step is done. */
   readonly title: string;
   readonly observed: string;
@@ -32,6 +58,10 @@ export interface CutoverFacts {
   /** Sequences that differ. */
   readonly sequences?: readonly string[] | string;
   readonly contents?: Pick<DatabaseComparisonReport, 'state' | 'databases'> | string;
+  /** Roles, privileges and other objects of both servers (PostgreSQL). */
+  readonly access?: ServerAccess | string;
+  /** Lines that the user has accepted. */
+  readonly accepted?: readonly string[];
   /** The migration as the service reports it. */
   readonly migration: CutoverMigrationFact | string;
 }
@@ -44,6 +74,8 @@ export interface CutoverMigrationFact {
   /** What failed, of the databases that are not ignored. */
   readonly failures?: readonly MigrationFailure[];
   readonly description: string;
+  /** Of the service. */
+  readonly warnings?: readonly string[];
 }
 
 /** Whether a part of the migration failed, so that no step of the cut-over leads to its end. */
@@ -52,21 +84,32 @@ export function hasMigrationFailed({ migration }: Pick<CutoverFacts, 'migration'
 }
 
 /**
- * The steps in the order in which the user does them. The step about sequences is left out for Redis, which has none.
+ * The steps in the order in which the user does them. Redis has no sequences, roles of objects and extensions.
  */
 export function cutoverChecklist(facts: CutoverFacts): readonly CutoverChecklistLine[] {
+  const isPostgresql = facts.engine === 'postgresql';
   const lines = [
     targetLine(facts),
+    // What can be done while the application still runs stands before its end.
+    ...(isPostgresql ? [extensionsLine(facts), passwordsLine(facts)] : []),
     writesLine(facts),
     lagLine(facts),
-    sequencesLine(facts),
+    ...(isPostgresql ? [sequencesLine(facts)] : []),
     contentsLine(facts),
     stoppedLine(facts),
+    ...(isPostgresql ? linesAfterTheStop(facts) : []),
   ];
   const isPossible = !hasMigrationFailed(facts);
   return lines
-    .filter(({ id }) => id !== 'sequences' || facts.engine === 'postgresql')
+    .map((line) => accept(line, facts.accepted ?? []))
     .map((line) => (isPossible || line.state !== 'not_checked' ? line : { ...line, observed: 'the migration failed' }));
+}
+
+function accept(line: CutoverChecklistLine, accepted: readonly string[]): CutoverChecklistLine {
+  const isOpen = line.state !== 'done' && line.state !== 'not_checked';
+  return isOpen && accepted.includes(line.id)
+    ? { ...line, state: 'done', observed: `accepted: ${line.observed}` }
+    : line;
 }
 
 /** The first step of the checklist that is not done. */
@@ -152,6 +195,105 @@ function stoppedLine({ migration }: CutoverFacts): CutoverChecklistLine {
   const { failures = [], hasEnded, description } = migration;
   if (failures.length > 0) return { ...line, state: 'open', observed: `${description}; ${failureHeadline(failures)}` };
   return { ...line, state: hasEnded ? 'done' : 'open', observed: description };
+}
+
+function extensionsLine({ access }: CutoverFacts): CutoverChecklistLine {
+  const line = { id: 'extensions', title: 'the target has the extensions of the source' } as const;
+  return stateLine(line, access, 'extensions', 'no extension is missing');
+}
+
+function passwordsLine({ access }: CutoverFacts): CutoverChecklistLine {
+  const line = { id: 'passwords', title: 'the roles of the source can log in to the target' } as const;
+  if (access === undefined) return { ...line, ...notChecked };
+  if (typeof access === 'string') return { ...line, state: 'unknown', observed: access };
+  const { missing, unproven, proven } = access.passwords;
+  if (missing.length > 0) return { ...line, state: 'open', observed: `without a password: ${listShort(missing)}` };
+  if (unproven.length > 0)
+    return { ...line, state: 'unknown', observed: `not proven: whether ${listShort(unproven)} can log in` };
+  const observed = proven.length === 0 ? 'no role logs in with a password' : countOf(proven.length, 'role');
+  return { ...line, state: 'done', observed };
+}
+
+/** At its end the migration gives databases their former owner, refreshes views and copies large objects. */
+function linesAfterTheStop(facts: CutoverFacts): readonly CutoverChecklistLine[] {
+  const isOver = typeof facts.migration !== 'string' && facts.migration.hasEnded;
+  const access = isOver ? facts.access : undefined;
+  return [
+    stateLine(
+      { id: 'large_objects', title: 'the target has the large objects of the source' },
+      access,
+      'largeObjects',
+      'none is missing',
+    ),
+    stateLine(
+      { id: 'materialized_views', title: 'the materialized views of the target are populated' },
+      access,
+      'materializedViews',
+      'none is empty',
+    ),
+    accessLine(
+      { id: 'grants', title: 'the target has the roles, owners and privileges of the source' },
+      ['roles', 'owners', 'grants'],
+      access,
+    ),
+    accessLine({ id: 'defaults', title: 'the target has the default privileges of the source' }, ['defaults'], access),
+    accessLine(
+      { id: 'settings', title: 'the target has the settings of the databases and roles' },
+      ['settings'],
+      access,
+    ),
+    stateLine({ id: 'statistics', title: 'the tables of the target are analyzed' }, access, 'unanalyzed', 'all are'),
+  ];
+}
+
+type LineTitle = Pick<CutoverChecklistLine, 'id' | 'title'>;
+
+function stateLine(
+  line: LineTitle,
+  access: CutoverFacts['access'],
+  fact: keyof StateDifference,
+  none: string,
+): CutoverChecklistLine {
+  if (access === undefined) return { ...line, ...notChecked };
+  const failure = typeof access === 'string' ? access : failureOf(access);
+  if (typeof access === 'string' || failure !== undefined)
+    return { ...line, state: 'unknown', observed: failure ?? '' };
+  const found = access.databases.flatMap(({ database, state }) =>
+    (state?.[fact] ?? []).map((text) => `${database}: ${text}`),
+  );
+  return found.length === 0
+    ? { ...line, state: 'done', observed: none }
+    : { ...line, state: 'open', observed: listShort(found) };
+}
+
+/** What needs no decision is done with a note: rights on the server that no application needs, and comments. */
+function accessLine(
+  line: LineTitle,
+  sections: readonly AccessSection[],
+  access: CutoverFacts['access'],
+): CutoverChecklistLine {
+  if (access === undefined) return { ...line, ...notChecked };
+  const failure = typeof access === 'string' ? access : failureOf(access);
+  if (typeof access === 'string' || failure !== undefined)
+    return { ...line, state: 'unknown', observed: failure ?? '' };
+  const all = access.databases.flatMap(({ database, statements }) =>
+    statements.filter(({ section }) => sections.includes(section)).map((one) => ({ ...one, database })),
+  );
+  const show = (list: typeof all) => listShort(list.map(({ database, sql }) => `${database}: ${sql}`));
+  const excess = all.filter(({ isPublicExcess }) => isPublicExcess === true);
+  if (excess.length > 0)
+    return { ...line, state: 'fails', observed: `PUBLIC may do more than on the source: ${show(excess)}` };
+  const open = all.filter(({ left, isMinor }) => left === undefined || isMinor !== true);
+  if (open.length > 0)
+    return { ...line, state: 'open', observed: `${countOf(open.length, 'statement')} left: ${show(open)}` };
+  const notes = sections.includes('owners') ? access.databases.flatMap((one) => one.notes) : [];
+  const rest = [...notes, ...(all.length === 0 ? [] : [`not restored: ${show(all)}`])];
+  return { ...line, state: 'done', observed: rest.length === 0 ? 'nothing differs' : rest.join('; ') };
+}
+
+function failureOf({ databases }: ServerAccess): string | undefined {
+  const failed = databases.filter(({ failure }) => failure !== undefined);
+  return failed.length === 0 ? undefined : listShort(failed.map(({ database, failure }) => `${database}: ${failure}`));
 }
 
 const notChecked = { state: 'not_checked', observed: 'checked when the lines above are done' } as const;

@@ -2,6 +2,7 @@ import {
   describeMigrationFailures,
   isMigrationActive,
   listMigrationFailures,
+  listMigrationWarnings,
   type MigrationFailure,
   type OnlineMigration,
 } from '../../api/online-migration.ts';
@@ -91,6 +92,7 @@ export async function watchMigration(
   const record = readMigrationWatchRecord(path);
   let wasReached = record !== undefined;
   let failedPolls = 0;
+  const warned = new Set<string>();
   const { fetchStatus } = options;
   const started = record?.started;
   const baseline =
@@ -146,7 +148,11 @@ export async function watchMigration(
         sample,
         activeSlots: confirmSlots(result.activeSlots, word),
       });
-      await screen.show(sample);
+      for (const text of server?.kind === 'known' ? listMigrationWarnings(server.migration) : []) {
+        if (!warned.has(text) && !screen.isLive) await output.warn(text);
+        warned.add(text);
+      }
+      await screen.show(screen.isLive ? { ...sample, notes: [...(sample.notes ?? []), ...warned] } : sample);
       failedPolls = isMigrationFailedAtService(server) && !isReplicating(sample) ? failedPolls + 1 : 0;
       const failures = listFailedDatabasesAtService(server, options.ignoreDbs);
       if (options.untilIdle && (failures.length > 0 || failedPolls >= maxFailedPolls) && server?.kind === 'known')
@@ -171,6 +177,8 @@ export async function watchMigration(
     // A request for the status that is still pending would keep the process running.
     stopping.abort();
     await screen.close();
+    // The status screen is gone, and its warnings with it.
+    if (screen.isLive) for (const text of warned) await output.warn(text);
   }
   if (isCaughtUp) {
     await output.note(caughtUpText(io, options, record?.started?.cluster), maxSanitizedTextLength);

@@ -67,7 +67,7 @@ const masked = (text: string) =>
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
     .replaceAll(/\d+ s\b/g, 'N s');
 
-it('names the next command until every line is done', { timeout: 120_000 }, async () => {
+it('names the next command until every line is done', { timeout: 240_000 }, async () => {
   const { cluster, db, options, to, checklist } = await openFixture();
   const started = await db('migrate', cluster, ...options, '--skip-preflight', '-o', 'json');
   expect([started.code, started.err]).toEqual([0, expect.stringContaining('db watch')]);
@@ -87,8 +87,11 @@ it('names the next command until every line is done', { timeout: 120_000 }, asyn
 
   expect((await db('watch', ...options, '--until-idle', '--interval', '1s')).code).toBe(0);
   const next = await checklist();
-  expect(next.states).toEqual({
+  expect(next.states).toMatchObject({
     target: 'done',
+    extensions: 'done',
+    passwords: 'done',
+    grants: 'not_checked',
     writes: 'done',
     lag: 'done',
     sequences: 'open',
@@ -117,11 +120,21 @@ it('names the next command until every line is done', { timeout: 120_000 }, asyn
   expect(again).toContain('--disable-ssl');
   expect(status.err).toContain(again);
 
-  const stopped = await db('stop', cluster, '--yes', '-o', 'json');
-  expect([stopped.code, stopped.json<{ status: string }>().status]).toEqual([0, 'canceled']);
+  expect((await db('stop', cluster, '--yes', '-o', 'json')).code).toBe(0);
+  await waitUntil(
+    async () => (await db('status', cluster, '-o', 'json')).json<{ status: string }>().status === 'canceled',
+    'the end',
+  );
   // The removal of slot and publication is a write.
   const left = 'SELECT 1 FROM pg_replication_slots UNION ALL SELECT 1 FROM pg_publication';
   await waitUntil(async () => (await source.query(left, 'shop')).length === 0, 'the removal');
+  const lacking = await checklist();
+  expect(lacking).toMatchObject({ code: 5, states: { stopped: 'done', grants: 'open', statistics: 'open' } });
+  expect(lacking.error().hint).toMatch(/run `cloudctl db grants --source .* \| PGPASSWORD=/);
+  const grants = await db('grants', ...options, ...to);
+  expect(await runShell(psql.replace(`:${target.port}/`, `:${target.ownPort ?? target.port}/`), grants.out)).toBe(0);
+  expect(await db('grants', ...options, ...to)).toMatchObject({ code: 0, out: '' });
+  await target.query('ANALYZE', 'shop');
   const done = await db('cutover', cluster, ...options, ...to);
   expectGolden('db-cutover', masked(`${shown.out}${shown.err}\n${done.out}${done.err}`));
   expect(done.code).toBe(0);
@@ -134,8 +147,9 @@ it('logs in to the target first, and says what the login lacks', async () => {
     const ran = await runCloudctl(other, ['db', 'cutover', cluster, ...options, '--target', address, '-o', 'json']);
     expect(ran.json<Line[]>().map(({ state }) => state)).toEqual([
       'unknown',
-      ...Array(4).fill('not_checked'),
+      ...Array(6).fill('not_checked'),
       'unknown',
+      ...Array(6).fill('not_checked'),
     ]);
     return ran.error().hint ?? '';
   };

@@ -63,6 +63,21 @@ it('one that is stopping is not called ready for the next step', async () => {
   expectGolden('db-follow', ran.err);
 });
 
+it.each([[], ['--watch', '--interval', '1s']])('%j prints each warning of the service once', async (...words) => {
+  const warned = {
+    warnings: ['left out'],
+    databases: [{ name: 'shop', phase: 'done', warnings: ['left out', 'x\u0007y'] }],
+  };
+  const { host } = await serviceOf(migration('running', warned), migration('done', warned));
+  const ran = await runCloudctl(host, ['db', 'status', cluster, ...words]);
+  expect(ran.code).toBe(0);
+  expect(ran.err.match(/^warning: .*$/gm)).toEqual([
+    'warning: left out',
+    'warning: shop: left out',
+    expect.stringMatching(/^warning: shop: x[^\u0007]*y$/),
+  ]);
+});
+
 it('a cluster without a migration is an error with both next commands', async () => {
   const { origin } = await serverFor(({ url }, response) =>
     url.startsWith('/v2/actions') ? reply(response, 200, { actions: [] }) : reply(response, 404, { id: 'not_found' }),

@@ -110,6 +110,23 @@ describe('the status at the service', () => {
     expect(await follow(host, watch, { untilIdle: true, ignoreDbs: ['crm'], fetchStatus })).toBe(0);
   });
 
+  it('is read with its warnings, each printed once', async () => {
+    const host = testHost();
+    writeMigrationWatchRecord(recordPath(host), record);
+    const raw = {
+      status: 'syncing',
+      warnings: ['role\u001b[31m r'],
+      databases: [{ name: 'shop', warnings: ['no view v'] }],
+    };
+    const fetchStatus = async () => ({ status: 'syncing', raw });
+    const { watch } = polling([waiting, waiting, waiting, idle]);
+    expect(await follow(host, watch, { untilIdle: true, fetchStatus })).toBe(0);
+    expect(host.err().match(/^warning: .*$/gm)).toEqual([
+      expect.stringMatching(/^warning: role[^\u001b]* r$/),
+      'warning: shop: no view v',
+    ]);
+  });
+
   it('is a note when the service cannot be asked, and does not end the watch', async () => {
     const host = testHost();
     writeMigrationWatchRecord(recordPath(host), record);

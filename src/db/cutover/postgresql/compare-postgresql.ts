@@ -34,11 +34,7 @@ export async function comparePostgresqlServerContents(
   options: ComparePostgresqlServersOptions,
 ): Promise<ComparedServers> {
   const { signal, ignoreDbs, onProgress } = options;
-  const from = await describeServer(source, 'source', signal);
-  const to = await describeServer(target, 'target', signal);
-  if (from.instance !== undefined && from.instance === to.instance)
-    throw usageError('source and target are the same server', 'give another server with `--target`');
-  const names = selectDatabasesToCompare(from.databases, ignoreDbs, nearestWord);
+  const { from, to, names } = await describeServers(source, target, ignoreDbs, signal);
   const databases: DatabaseComparisonEntry[] = [];
   const oldest = Math.min(from.version, to.version);
   for (const [done, name] of names.entries()) {
@@ -61,6 +57,20 @@ export async function comparePostgresqlServerContents(
       ...(others.length === 0 ? [] : [`databases that only the target has: ${namesOf(others)}`]),
     ],
   };
+}
+
+/** Versions and databases of both servers, and the names of the databases that a migration copies. */
+export async function describeServers(
+  source: PostgresqlEndpoint,
+  target: PostgresqlEndpoint,
+  ignoreDbs: readonly string[],
+  signal: AbortSignal,
+) {
+  const from = await describeServer(source, 'source', signal);
+  const to = await describeServer(target, 'target', signal);
+  if (from.instance !== undefined && from.instance === to.instance)
+    throw usageError('source and target are the same server', 'give another server with `--target`');
+  return { from, to, names: selectDatabasesToCompare(from.databases, ignoreDbs, nearestWord) };
 }
 
 function namesOf(databases: readonly { readonly name: string }[]): string {

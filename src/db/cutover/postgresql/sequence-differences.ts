@@ -34,7 +34,7 @@ export async function findSequenceDifferences(
   return differences;
 }
 
-async function withReadSession<T>(
+export async function withReadSession<T>(
   server: PostgresqlEndpoint,
   dbname: string,
   signal: AbortSignal,

@@ -9,6 +9,8 @@ import { renderStatusScreenLines } from './status-screen.ts';
 
 /** Shows the samples of a watch. */
 export interface MigrationWatchScreen {
+  /** Whether it redraws a status screen, which other output would break. */
+  readonly isLive: boolean;
   show(sample: MigrationStatusSample): Promise<void>;
   close(): Promise<void>;
 }
@@ -31,6 +33,7 @@ function createDataScreen({ output }: CommandIo): MigrationWatchScreen {
   let last: MigrationStatusSample | undefined;
   const streams = output.format === 'ndjson';
   return {
+    isLive: false,
     async show(sample) {
       last = sample;
       if (streams) await output.object(sample, view);
@@ -61,6 +64,7 @@ const view: ListView<MigrationStatusSample> = {
 function createLineScreen({ output }: CommandIo): MigrationWatchScreen {
   let logged: LastLoggedWatchState | undefined;
   return {
+    isLive: false,
     async show(sample) {
       const next = buildNextWatchLogLines(logged, sample);
       logged = next.said;
@@ -93,6 +97,7 @@ async function createLiveScreen({ host, globals }: CommandIo, title: string): Pr
   };
   const stopResizing = stdout.onResize?.(redraw);
   return {
+    isLive: true,
     async show(sample) {
       last = sample;
       lags.push(sample.lag_bytes ?? 0);
