@@ -87,6 +87,7 @@ const notFollowed: Readonly<Record<string, Readonly<Record<string, readonly stri
       ],
       'db/cutover/report-output.ts': [
         'correct the source, or leave the database out with `--ignore-dbs`, and rehearse again',
+        'run the same command again while the application writes less',
         'run the same command again to remove what is left',
       ],
       'db/cutover/target-login-hint.ts': [

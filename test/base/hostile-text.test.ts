@@ -69,6 +69,7 @@ function rehearsalWith(text: string): RehearsalReport {
     databases: [
       { name: text, method: 'dump', seconds: 1, tables: [table], sequences: [], errors: [text], warnings: [text] },
     ],
+    not_proven: [],
     failures: [{ database: text, object: text, reason: text }],
     violations: [{ rule: 'no-ddl', database: text, observed: text, hint: text }],
     warnings: [text],

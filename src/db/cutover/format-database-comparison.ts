@@ -1,11 +1,11 @@
 import { sanitizeReportLine } from '../../base/sanitize.ts';
-import { countOf } from '../../base/text.ts';
+import { countOf, formatCount } from '../../base/text.ts';
 import type {
   DatabaseComparisonEntry,
   DatabaseComparisonReport,
   DatabaseComparisonResult,
 } from './comparison-report.ts';
-import type { SequenceComparison } from './rehearsal-report.ts';
+import type { SequenceComparison, TableComparison } from './rehearsal-report.ts';
 import {
   formatRehearsalServersLine,
   formatUnequalTableLine,
@@ -32,10 +32,17 @@ function resultLine({ state, databases, engine, seconds }: DatabaseComparisonRep
   const rows = tables.reduce((sum, { rows_source: count }) => sum + (count ?? 0), 0);
   const what =
     engine === 'redis' ? countOf(rows, 'key') : `${countOf(rows, 'row')} of ${countOf(tables.length, 'table')}`;
+  const all = databases.flatMap((one) => one.tables);
+  const open = all.length - tables.length;
+  const failed = databases.filter(({ error }) => error !== undefined).length;
+  const unknown = [
+    ...(engine === 'redis' || open === 0 ? [] : [`${open} of ${countOf(all.length, 'table')}`]),
+    ...(failed === 0 ? [] : [countOf(failed, 'database')]),
+  ].join(' and ');
   const words = {
     equal: `Everything that was compared is equal: ${what}`,
     differs: 'Source and target differ',
-    not_comparable: 'Not comparable: no difference was found, but not everything could be compared',
+    not_comparable: `Not proven: ${unknown === '' ? 'the contents' : unknown} could not be compared`,
   } satisfies Record<DatabaseComparisonResult, string>;
   return `${words[state]}, in ${seconds.toFixed(1)} s.`;
 }
@@ -47,7 +54,7 @@ function databaseLines(database: DatabaseComparisonEntry, styles: RehearsalRepor
   const rows = equal.reduce((sum, { rows_source: count }) => sum + (count ?? 0), 0);
   const isRedis = tables.some((table) => table.name === 'keys');
   const counts = isRedis
-    ? `${countOf(rows, 'key')} equal`
+    ? tables.map(keysText).join(', ')
     : [
         `${equal.length} of ${countOf(tables.length, 'table')} equal, with ${countOf(rows, 'row')}`,
         ...(sequences.length === 0
@@ -67,6 +74,13 @@ function databaseLines(database: DatabaseComparisonEntry, styles: RehearsalRepor
     ...tables.filter((table) => table.state !== 'equal').map(formatUnequalTableLine),
     ...sequences.filter((one) => one.state !== 'equal').map(sequenceLine),
   ].join('\n');
+}
+
+/** A difference, or a doubt, says nothing of the keys that are equal, so those are counted. */
+function keysText({ state, rows_source: source, rows_equal: equal }: TableComparison): string {
+  if (state === 'equal') return `${countOf(equal ?? source ?? 0, 'key')} equal`;
+  if (equal === undefined) return countOf(source ?? 0, 'key');
+  return `${formatCount(equal)} of ${countOf(source ?? 0, 'key')} equal${state === 'not_comparable' ? ' when read' : ''}`;
 }
 
 function sequenceLine({ name, state, source, target }: SequenceComparison): string {

@@ -22,6 +22,8 @@ export interface TableComparison {
   readonly name: string;
   readonly rows_source: number | null;
   readonly rows_target: number | null;
+  /** The number of keys that are equal, or were when they were read (Redis). */
+  readonly rows_equal?: number;
   readonly state: TableComparisonResult;
   /** The error message of the target for rows of the table, or the reason why the rows cannot be compared. */
   readonly error?: string;
@@ -88,6 +90,8 @@ export interface RehearsalReport {
   readonly target: RehearsalServer;
   readonly databases: readonly DatabaseRehearsalResult[];
   readonly failures: readonly RehearsalFailure[];
+  /** The databases of which nothing was proven to be equal, with the reason. */
+  readonly not_proven: readonly string[];
   /** As nouns. */
   readonly not_compared: readonly string[];
   /** Rules of the service that were violated during the rehearsal. */
@@ -116,6 +120,24 @@ export function rehearsalFailuresOf(databases: readonly DatabaseRehearsalResult[
         reason: `the sequence is ${source === null ? 'not used' : `at ${source}`} on the source, and ${target === null ? 'missing or not used' : `at ${target}`} on the target`,
       })),
   ]);
+}
+
+/**
+ * Why nothing proves the copy of a database: it has data, of which nothing was found equal, and no difference either. That
+ * no failure was found is no success then.
+ */
+export function unprovenDatabasesOf(databases: readonly DatabaseRehearsalResult[]): readonly string[] {
+  return databases.flatMap(({ name, tables }) => {
+    const open = tables.filter(({ state }) => state === 'not_comparable');
+    const equal = tables.reduce(
+      (sum, { state, rows_target: rows, rows_equal: keys = 0 }) =>
+        sum + (state === 'equal' || state === 'partly_equal' ? (rows ?? 0) : keys),
+      0,
+    );
+    const [first] = open;
+    if (first === undefined || equal > 0) return [];
+    return [`${name}: ${first.name} could not be compared: ${first.error ?? 'the rows changed during the comparison'}`];
+  });
 }
 
 function failureOf(

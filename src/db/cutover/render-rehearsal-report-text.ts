@@ -24,6 +24,7 @@ export function renderRehearsalReportText(report: RehearsalReport, styles: Rehea
     [styles.bold(outcome(report)), formatRehearsalServersLine(report)].join('\n'),
     databases.map(databaseLines).join('\n'),
     ...section('Would have failed', failures.map(failureLine), styles.red),
+    ...section('Not proven', report.not_proven, styles.yellow),
     ...section(
       'Rules of the service that were broken during the rehearsal',
       violations.map(({ rule, database, observed, hint }) => `${rule}${inDatabase(database)}: ${observed}; ${hint}`),
@@ -52,7 +53,8 @@ export function formatRehearsalLeftover({ side, database, object, statement, rea
   return sanitizeReportLine(`${object} on the ${side}${inDatabase(database)} (${reason}): ${statement}`);
 }
 
-function outcome({ ok, method, failures, databases, seconds }: RehearsalReport): string {
+function outcome(report: RehearsalReport): string {
+  const { ok, engine, method, failures, not_proven: unproven, databases, seconds } = report;
   const tables = databases.flatMap((one) => one.tables);
   const equal = tables.filter(({ state }) => state === 'equal');
   const rows = equal.reduce((total, { rows_target: count }) => total + (count ?? 0), 0);
@@ -60,6 +62,12 @@ function outcome({ ok, method, failures, databases, seconds }: RehearsalReport):
   const others = left === 0 ? '' : `; ${countOf(left, 'table')} could not be compared, or not in full`;
   const took = `in ${seconds.toFixed(1)} s`;
   const how = method === 'dump' ? 'dump' : 'migration';
+  if (failures.length === 0 && unproven.length > 0)
+    return `Not proven: no failure of the ${how} was found, and no data was found equal, ${took}.`;
+  if (ok && engine === 'redis') {
+    const keys = tables.reduce((total, one) => total + (one.rows_equal ?? 0), 0);
+    return `The ${how} would have succeeded: ${formatCount(keys)} of ${countOf(sum(tables, 'rows_source'), 'key')} are equal on both servers, ${took}.`;
+  }
   return ok
     ? `The ${how} would have succeeded: ${countOf(rows, 'row')} of ${countOf(equal.length, 'table')} are equal on both servers${others}, ${took}.`
     : `The ${how} would have failed: ${countOf(failures.length, 'reason')}, ${took}.`;

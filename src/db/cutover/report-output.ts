@@ -12,6 +12,7 @@ import {
   type RehearsalServer,
   rehearsalFailuresOf,
   type TableComparison,
+  unprovenDatabasesOf,
 } from './rehearsal-report.ts';
 import type { RehearsalOutcome } from './rehearsal-run.ts';
 import { renderRehearsalReportText } from './render-rehearsal-report-text.ts';
@@ -33,15 +34,17 @@ export function buildRehearsalReport(parts: RehearsalReportParts): RehearsalRepo
     ...parts.errors.map((reason) => ({ reason })),
     ...rehearsalFailuresOf(databases),
   ];
+  const unproven = unprovenDatabasesOf(databases);
   return {
     schema_version: 1,
-    ok: failures.length === 0 && leftovers.length === 0,
+    ok: failures.length === 0 && unproven.length === 0 && leftovers.length === 0,
     engine: preflight.engine,
     method,
     source: servers.source,
     target: servers.target,
     databases,
     failures,
+    not_proven: unproven,
     not_compared: [
       ...(preflight.engine === 'postgresql' ? derivedData : []),
       ...dataExcludedFromComparison[preflight.engine],
@@ -59,8 +62,14 @@ export function buildRehearsalReport(parts: RehearsalReportParts): RehearsalRepo
 /** Kinds of data that COPY cannot read, that the target computes, or that a migration copies last. */
 const derivedData = ['large objects', 'materialized views', 'foreign tables', 'tables of extensions'];
 
-/** The error of a rehearsal whose report is not ok; exit code 1. */
-export function rehearsalFailedError({ failures, left }: RehearsalReport): CliError {
+/** The error of a rehearsal whose report is not ok; exit code 1, or 5 if nothing failed and nothing is proven. */
+export function rehearsalFailedError({ failures, left, not_proven: unproven }: RehearsalReport): CliError {
+  if (failures.length === 0 && left.length === 0) {
+    return new CliError('contents_not_comparable', 'nothing proves that the migration would succeed', {
+      detail: unproven.map((line) => sanitizeReportLine(line)).join('; '),
+      hint: 'run the same command again while the application writes less',
+    });
+  }
   if (failures.length === 0) {
     return new CliError('rehearsal_failed', 'could not remove everything that the rehearsal created', {
       detail: left.map(({ object, side }) => sanitizeReportLine(`${object} on the ${side}`)).join(', '),

@@ -2,8 +2,10 @@ import { connectPostgresql } from '../../postgresql/connection.ts';
 import type { PostgresqlEndpoint } from '../../postgresql/endpoint.ts';
 import { connectRedis } from '../../redis/connection.ts';
 import type { RedisEndpoint } from '../../redis/endpoint.ts';
+import type { RedisInfo, RedisInfoField } from '../../redis/info.ts';
 import { readServerInfo } from '../engine/redis/replica.ts';
 import type { DbSource } from '../source/read-source.ts';
+
 import { queryCatalogRows } from './postgresql/rehearsal-tables.ts';
 
 /** A reading of how much was written to a server so far. */
@@ -71,4 +73,47 @@ async function readRedisActivity(source: RedisEndpoint, signal: AbortSignal): Pr
   } finally {
     session.end();
   }
+}
+
+interface RedisInfoOfBoth {
+  readonly source: RedisInfo;
+  readonly target: RedisInfo;
+}
+
+/**
+ * Why the keys of two servers may have been written to between two readings of INFO; undefined if it is proven that they
+ * were not. A key that expires is no write: a primary does not count it as a change, and a replica, which counts the DEL of
+ * its primary, has no writer but its primary. `isReset`: a server began a new count, so another reading may prove it.
+ */
+export function describeRedisWrites(
+  before: RedisInfoOfBoth,
+  after: RedisInfoOfBoth,
+): { readonly reason: string; readonly isReset: boolean } | undefined {
+  return (
+    describeWritesOfOne('source', before.source, after.source) ??
+    describeWritesOfOne('target', before.target, after.target)
+  );
+}
+
+function describeWritesOfOne(side: 'source' | 'target', before: RedisInfo, after: RedisInfo) {
+  const isUnchanged = (...fields: readonly RedisInfoField[]): boolean =>
+    fields.every((field) => before.has(field) && before.get(field) === after.get(field));
+  const because = (reason: string, isReset = false) => ({ reason: `${reason} during the comparison`, isReset });
+  if (before.get('run_id') !== after.get('run_id')) return because(`the ${side} was restarted`);
+  if (before.get('role') !== after.get('role')) return because(`the ${side} changed its role`);
+  if (before.get('evicted_keys') !== after.get('evicted_keys'))
+    return because(`the ${side} removed keys because its memory is full (maxmemory)`);
+  // Nothing at all was replicated, so nothing was written either. Without a backlog the offset does not grow.
+  const isStill = before.get('repl_backlog_active') === '1' && isUnchanged('master_replid', 'master_repl_offset');
+  if (isStill) return undefined;
+  const isReplica = before.get('role') === 'slave';
+  if (side === 'target' && isReplica && isUnchanged('master_replid') && after.get('slave_read_only') === '1')
+    return undefined;
+  if (!before.has('rdb_changes_since_last_save'))
+    return { reason: `the ${side} does not report whether it is written to`, isReset: false };
+  if (!isUnchanged('rdb_last_save_time')) return because(`the ${side} saved its data`, true);
+  if (isUnchanged('rdb_changes_since_last_save')) return undefined;
+  return side === 'source' && isReplica
+    ? because('the source received changes of its own primary, which may be keys that expired,')
+    : because(`the ${side} was written to`);
 }

@@ -72,3 +72,17 @@ it('csv has a row for each table and sequence, and for a database with an error;
   await printDatabaseComparison(commandIo(json, 'json'), report(equal));
   expect(json.json()).toMatchObject({ state: 'equal', databases: [{ name: 'shop' }] });
 });
+
+it('never says that no difference was found beside keys that were not equal, and counts those that were', () => {
+  const keys = { name: 'keys', rows_source: 3000, rows_target: 3000, rows_equal: 2999 };
+  for (const state of ['not_comparable', 'differs'] as const) {
+    const found = { ...keys, state, error: 'the source was written to; 1 key not equal when read: k' };
+    const redis = {
+      ...report(buildDatabaseComparisonEntry({ ...parts, name: 'db0', tables: [found] })),
+      engine: 'redis',
+    };
+    const text = formatDatabaseComparison({ ...redis, engine: 'redis' }, plain);
+    expect(text).not.toMatch(/no difference|\b0 keys/);
+    expect(text).toContain('2,999 of 3,000 keys equal');
+  }
+});

@@ -1,5 +1,9 @@
 import { expect, test } from 'vitest';
-import { type RehearsalReport, rehearsalFailuresOf } from '../../../src/db/cutover/rehearsal-report.ts';
+import {
+  type RehearsalReport,
+  rehearsalFailuresOf,
+  unprovenDatabasesOf,
+} from '../../../src/db/cutover/rehearsal-report.ts';
 import { renderRehearsalReportText } from '../../../src/db/cutover/render-rehearsal-report-text.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 
@@ -23,6 +27,7 @@ const report: RehearsalReport = {
   target: { host: 'b', port: 2, version: '18.1' },
   databases: [database],
   failures: [],
+  not_proven: [],
   not_compared: ['large objects', 'roles'],
   violations: [],
   warnings: [],
@@ -68,4 +73,20 @@ test('names from a server cannot act on the terminal', () => {
   const odd = { ...database, name: 'a\u001b[2Jb', tables: [{ ...database.tables[0], state: 'differs' as const }] };
   const text = renderRehearsalReportText({ ...report, databases: [odd], failures: rehearsalFailuresOf([odd]) }, ink);
   expect(text).not.toContain('\u001b');
+});
+
+test.each([
+  ['keys', 2000, undefined],
+  ['keys', 2000, 0],
+  ['public.t', 5, undefined],
+])('a database of which nothing is proven equal is no success (%s)', (name, rows, equal) => {
+  const keys = equal === undefined ? {} : { rows_equal: equal };
+  const table = { name, rows_source: rows, rows_target: rows, state: 'not_comparable' as const, ...keys };
+  const databases = [{ ...database, tables: [table] }];
+  const unproven = unprovenDatabasesOf(databases);
+  expect(unproven).toHaveLength(1);
+  const text = renderRehearsalReportText({ ...report, ok: false, databases, not_proven: unproven }, ink);
+  expect(text).toMatch(/^Not proven/);
+  expect(text).not.toContain('would have succeeded');
+  expect(unprovenDatabasesOf([{ ...database, tables: [{ ...table, rows_equal: 1 }] }])).toEqual([]);
 });

@@ -1,23 +1,20 @@
 import { CliError, usageError } from '../../../base/errors.ts';
 import type { RedisConnection } from '../../../redis/connection.ts';
 import type { RedisEndpoint } from '../../../redis/endpoint.ts';
-import { parseKeyspace, type RedisInfo, readRedisInfoNumber } from '../../../redis/info.ts';
+import { parseKeyspace } from '../../../redis/info.ts';
 import { formatRedisCommand } from '../../../redis/quote.ts';
 import { parseRedisServerVersion } from '../../../redis/version.ts';
 import { cleanUpFromJournal, startRun } from '../../engine/engine.ts';
 import { redactReason } from '../../engine/error.ts';
 import { defaultLimits, type EngineSystem, engineSystem } from '../../engine/input.ts';
 import { isReplicaOf, readServerInfo } from '../../engine/redis/replica.ts';
-
 import { waitForRehearsalCatchUp } from '../catch-up.ts';
-import { canTableBecomeEqual, compareRowCounts } from '../compare-row-counts.ts';
 import { createRehearsalJournal, type RehearsalEndpoints } from '../postgresql/clean-up.ts';
 import type { RehearsalRecordFile } from '../rehearsal-record.ts';
 import type { DatabaseRehearsalResult, RehearsalLeftover, TableComparison } from '../rehearsal-report.ts';
 import type { RehearsalRunParams, RehearsalRunResult } from '../run-params.ts';
 import { rehearsalTargetInputNames, targetLoginHint } from '../target-login-hint.ts';
-import { compareRedisDatabaseKeys } from './compare-redis-database-keys.ts';
-import { canReadRedisExpiryTimes } from './redis-key-content.ts';
+import { compareRedisDatabaseKeys, withComparedRedisServers } from './compare-redis-database-keys.ts';
 import { withRehearsalSession } from './rehearsal-session.ts';
 
 export interface RedisRehearsalParams extends RehearsalRunParams {
@@ -99,65 +96,29 @@ export async function runRedisRehearsal(params: RedisRehearsalParams): Promise<R
       };
     });
     const reason = arrival.kind === 'over' && last.reason !== undefined ? [last.reason] : [];
-    return { databases, errors: [...reason, ...stuck], warnings: last.warnings };
+    const early =
+      arrival.kind === 'over' && reason.length === 0 ? ['the replication ended before the keys were compared'] : [];
+    return { databases, errors: [...reason, ...stuck, ...early], warnings: last.warnings };
   } finally {
     await migration.stop('interrupted');
   }
 }
 
-/** Counts the keys of each database on both servers, after the target has reached the replication offset of the source. */
+/** Compares the keys of every database, while applications may write to the source. */
 async function compareDatabaseKeys(
-  { source, target }: RehearsalEndpoints<RedisEndpoint>,
-  { maxRounds, clock, signal }: Pick<RehearsalRunParams, 'maxRounds' | 'clock' | 'signal'>,
+  endpoints: RehearsalEndpoints<RedisEndpoint>,
+  limits: Pick<RehearsalRunParams, 'maxRounds' | 'clock' | 'signal'>,
 ): Promise<ReadonlyMap<string, TableComparison>> {
-  let found: readonly TableComparison[] = [];
-  for (let attempt = 0; attempt < maxRounds; attempt++) {
-    if (attempt > 0) await clock.sleep(Math.min(1000, 100 * 2 ** attempt), signal);
-    const before = await withRehearsalSession(source, readServerInfo);
-    const end = readRedisInfoNumber(before, 'master_repl_offset') ?? 0;
-    const there = await withRehearsalSession(target, async (session) => {
-      for (const limit = performance.now() + 10_000; performance.now() < limit; ) {
-        const info = await readServerInfo(session);
-        if ((readRedisInfoNumber(info, 'slave_repl_offset') ?? 0) >= end) return info;
-        await clock.sleep(100, signal);
-      }
-      return readServerInfo(session);
-    });
-    const after = await withRehearsalSession(source, readServerInfo);
-    found = compareRowCounts({ before: keyCounts(before), target: keyCounts(there), after: keyCounts(after) });
-    if (!found.some(canTableBecomeEqual)) break;
-  }
-  const contents = await compareKeyContents({ source, target }, found, { clock, signal });
-  return new Map(found.map((one) => [one.name, { ...(contents.get(one.name) ?? one), name: 'keys' }]));
-}
-
-/** If a database has equally many keys on both servers, compares all its keys. */
-async function compareKeyContents(
-  { source, target }: RehearsalEndpoints<RedisEndpoint>,
-  counts: readonly TableComparison[],
-  { clock, signal }: Pick<RehearsalRunParams, 'clock' | 'signal'>,
-): Promise<ReadonlyMap<string, TableComparison>> {
-  const contents = new Map<string, TableComparison>();
-  await withRehearsalSession(
-    source,
-    (from) =>
-      withRehearsalSession(
-        target,
-        async (to) => {
-          const hasExpiryTimes = (await canReadRedisExpiryTimes(from)) && (await canReadRedisExpiryTimes(to));
-          const options = { source: from, target: to, hasExpiryTimes, maxRounds: 3, clock, signal };
-          for (const { name } of counts.filter(({ state }) => state === 'equal'))
-            contents.set(name, await compareRedisDatabaseKeys({ index: Number(name.replace('db', '')), ...options }));
-        },
-        signal,
-      ),
-    signal,
-  );
-  return contents;
-}
-
-function keyCounts(info: RedisInfo): ReadonlyMap<string, number> {
-  return new Map(parseKeyspace(info).map(({ index, keys }) => [`db${index}`, keys]));
+  return withComparedRedisServers(endpoints, limits.signal, async (servers) => {
+    const infos = await Promise.all([servers.source, servers.target].map(({ session }) => readServerInfo(session)));
+    const indexes = new Set(infos.flatMap((info) => parseKeyspace(info).map(({ index }) => index)));
+    const found = new Map<string, TableComparison>();
+    for (const index of [...indexes].sort((a, b) => a - b)) {
+      const options = { ...servers, ...limits, index, catchUpTimeout: 10_000, mayBeWritten: true };
+      found.set(`db${index}`, await compareRedisDatabaseKeys(options));
+    }
+    return found;
+  });
 }
 
 /**

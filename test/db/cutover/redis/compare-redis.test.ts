@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { Secret } from '../../../../src/base/secret.ts';
 import { type CompareDatabasesOptions, compareDatabases } from '../../../../src/db/cutover/compare-databases.ts';
 import { systemClock } from '../../../../src/platform/clock.ts';
 import { lacks } from '../../../fixtures/needs.ts';
-import { type RedisServer, startRedis } from '../../../fixtures/redis.ts';
+import { eventually, type RedisServer, startRedis } from '../../../fixtures/redis.ts';
 import { redisEndpointOf } from '../../engine/servers.ts';
 
 let source: RedisServer;
@@ -141,4 +141,47 @@ test('the same server twice is a usage error, and a server that does not respond
   const closed = { engine: 'redis', source: redisEndpointOf(target, { port: 1 }) } as const;
   await expect(compare({ target: closed })).rejects.toMatchObject({ code: 'unreachable' });
   await expect(compare({ source: closed })).rejects.toMatchObject({ code: 'source_unreachable' });
+});
+
+/** A primary with its replica, streaming. */
+async function replicated(config: readonly string[] = []) {
+  const primary = await startRedis({ config });
+  const replica = await startRedis({ config: [`replicaof 127.0.0.1 ${primary.port}`] });
+  onTestFinished(async () => void (await Promise.all([primary.stop(), replica.stop()])));
+  await eventually(() => replica.cli('INFO', 'replication').includes('master_link_status:up'), 'the replica');
+  return { primary, replica, both: { source: endpoint(primary), target: endpoint(replica) } };
+}
+
+test('keys that expire while a replica receives their deletion are no writes: the comparison ends equal', async () => {
+  const { primary, both } = await replicated();
+  const script = `for n = 1, 30000 do redis.call('SET', 'k' .. n, n, 'PX', 200 + n % 4000) end
+    for n = 1, 3000 do redis.call('SET', 'kept' .. n, n, 'EX', 3600) end`;
+  primary.cli('EVAL', script, '0');
+  const started = Date.now();
+  const { state, databases } = await compare(both);
+  const [keys] = databases[0]?.tables ?? [];
+  expect([state, keys?.state, keys?.error]).toEqual(['equal', 'equal', undefined]);
+  expect(keys?.rows_equal).toBeGreaterThanOrEqual(3000);
+  expect(Date.now() - started).toBeLessThan(10_000);
+});
+
+test('a write of an application beside keys that expire is seen', async () => {
+  const { primary, both } = await replicated();
+  primary.cli('EVAL', "for n = 1, 20000 do redis.call('SET', 'k' .. n, n, 'PX', 100 + n % 3000) end", '0');
+  const writing = setInterval(() => primary.cli('SET', 'k1', String(Date.now())), 100);
+  const { databases } = await compare(both).finally(() => clearInterval(writing));
+  expect(databases[0]?.tables).toMatchObject([
+    { state: 'not_comparable', error: expect.stringContaining('the source was written to') },
+  ]);
+});
+
+test('a key with another value is found beside keys that expire', async () => {
+  const { primary, replica, both } = await replicated();
+  primary.cli('EVAL', "for n = 1, 3000 do redis.call('SET', 'k' .. n, n, 'PX', 500 + n % 3000) end", '0');
+  primary.cli('SET', 'long', 'a', 'EX', '3600');
+  await eventually(() => replica.cli('GET', 'long') === 'a', 'the last key');
+  replica.cli('REPLICAOF', 'NO', 'ONE');
+  replica.cli('SET', 'long', 'b', 'EX', '3600');
+  const { databases } = await compare(both);
+  expect(databases[0]?.tables).toMatchObject([{ state: 'differs', error: '1 key differs: long' }]);
 });
