@@ -105,6 +105,8 @@ function withGenerated(
 ): readonly TableComparison[] {
   if (found === undefined) return [];
   if (generated.length === 0 || found.state === 'differs') return [found];
+  // Without rows no column has a value.
+  if (found.state === 'equal' && found.rows_source === 0 && found.rows_target === 0) return [found];
   const columns = { columns_not_compared: generated.map(({ name }) => name) };
   if (found.state !== 'equal') return [{ ...found, ...columns }];
   const unsafe = generated.filter(({ callsUserCode }) => callsUserCode).map(({ name }) => name);
