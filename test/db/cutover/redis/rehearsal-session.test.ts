@@ -1,10 +1,12 @@
+import { spawn } from 'node:child_process';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readRedisRunId } from '../../../../src/db/cutover/redis/rehearsal-session.ts';
+import { unprovenDatabasesOf } from '../../../../src/db/cutover/rehearsal-report.ts';
 import { openRehearsalRun, type RehearsalRun } from '../../../../src/db/cutover/rehearsal-run.ts';
 import { argsFrom, commandIo } from '../../../fixtures/command-io.ts';
 import { type TestHost, testHost } from '../../../fixtures/host.ts';
-import { lacks } from '../../../fixtures/needs.ts';
-import { type RedisServer, startRedis } from '../../../fixtures/redis.ts';
+import { lacks, which } from '../../../fixtures/needs.ts';
+import { eventually, type RedisServer, startRedis } from '../../../fixtures/redis.ts';
 import { redisEndpointOf } from '../../engine/servers.ts';
 
 const isMissing = lacks('redis-server');
@@ -66,3 +68,39 @@ test.skipIf(isMissing)('the run id is the same for every address, and unknown wi
   expect(same).toBe(id);
   expect(await readRedisRunId(redisEndpointOf(server, { port: 1 }), signal)).toBeUndefined();
 });
+
+test.skipIf(isMissing)(
+  'a rehearsal beside an application that writes proves the keys that it does not write',
+  async () => {
+    const [source, target] = await Promise.all([startRedis(), startRedis()]);
+    source.cli('EVAL', "for n = 1, 2000 do redis.call('SET', 'k' .. n, n) end", '0');
+    const endpoint = redisEndpointOf(target);
+    const run = await openRehearsalRun(commandIo(testHost()), {
+      source: { engine: 'redis', source: redisEndpointOf(source) } as Parameters<typeof openRehearsalRun>[1]['source'],
+      target: { engine: 'redis', source: endpoint },
+      ...{
+        args: argsFrom({}),
+        signal: new AbortController().signal,
+        keep: false,
+        stallTimeout: 20_000,
+        interval: 1000,
+      },
+    });
+    const words = ['-p', String(source.port), '-r', '-1', '-i', '0.001', 'INCR', 'k1'];
+    const writer = spawn(which('redis-cli') ?? 'valkey-cli', words, { stdio: 'ignore' });
+    await eventually(() => Number(source.cli('GET', 'k1')) > 10, 'the first writes');
+    try {
+      await run.inspectTarget();
+      await run.plan('continuous');
+      const { databases, errors } = await run.run('continuous');
+      expect(errors).toEqual([]);
+      expect(databases[0]?.tables[0]?.state).not.toBe('differs');
+      expect(databases[0]?.tables[0]?.rows_equal).toBeGreaterThanOrEqual(1999);
+      expect(unprovenDatabasesOf(databases)).toEqual([]);
+    } finally {
+      writer.kill();
+      await run.close();
+      await Promise.all([source.stop(), target.stop()]);
+    }
+  },
+);
