@@ -170,9 +170,7 @@ test('a write of an application beside keys that expire is seen', async () => {
   primary.cli('EVAL', "for n = 1, 20000 do redis.call('SET', 'k' .. n, n, 'PX', 100 + n % 3000) end", '0');
   const writing = setInterval(() => primary.cli('SET', 'k1', String(Date.now())), 100);
   const { databases } = await compare(both).finally(() => clearInterval(writing));
-  expect(databases[0]?.tables).toMatchObject([
-    { state: 'not_comparable', error: expect.stringContaining('the source was written to') },
-  ]);
+  expect(databases[0]?.tables).toMatchObject([{ state: 'not_comparable', error: expect.stringMatching(/written/) }]);
 });
 
 test('a key with another value is found beside keys that expire', async () => {
