@@ -1,8 +1,12 @@
-import { CliError } from '../../base/errors.ts';
+import type { ApiClient } from '../../api/client.ts';
+import { refusedHints } from '../../auth/session/index.ts';
+import { CliError, usageError } from '../../base/errors.ts';
 import { maxSanitizedTextLength, sanitizeReportLine } from '../../base/sanitize.ts';
 import type { ListView } from '../../cli/columns.ts';
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
+import { parseDurationToMillisecondsOrThrow } from '../../cli/duration.ts';
 import { quoteShellArg } from '../../cli/shell-quote.ts';
+import { describeActor, readStoredAccountAndServerOrigins } from '../../context/current-identity.ts';
 import type { CommandContext } from '../../context.ts';
 import { checkCutover } from '../../db/cutover/check-cutover.ts';
 import {
@@ -13,24 +17,31 @@ import {
   findFirstOpenCutoverLine,
   hasMigrationFailed,
 } from '../../db/cutover/cutover-checklist.ts';
+import { type ComparedTables, type FollowLine, followCutover } from '../../db/cutover/follow.ts';
+import { openFollowView, renderWindowPage } from '../../db/cutover/follow-view.ts';
 import { formatCutoverChecklist } from '../../db/cutover/format-cutover-checklist.ts';
 import { readMigrationTargetServer } from '../../db/cutover/migration-target-server.ts';
 import type { DatabaseAccess } from '../../db/cutover/postgresql/access-script.ts';
 import { targetPsqlCommand } from '../../db/cutover/target-psql-command.ts';
 import { buildQuotedSourceOptionArgs } from '../../db/source/build-quoted-source-option-args.ts';
-import { buildTargetUrlWithoutPassword } from '../../db/source/build-source-url-without-password.ts';
+import {
+  buildSourceUrlWithoutPassword,
+  buildTargetUrlWithoutPassword,
+} from '../../db/source/build-source-url-without-password.ts';
 import { type DbSource, readDbSourceFromOptions, sourceOptionSpecs } from '../../db/source/read-source.ts';
+import { readWatchedSourceBaselineFile, watchedSourceBaselinePath } from '../../db/watch/baseline-file.ts';
 import { type FailureCommands, helpWithFailures } from '../../db/watch/service-failures.ts';
 import { getWatchedSourceAddress, saveWatchedTarget } from '../../db/watch/update-slots-of-watch-record.ts';
 import { getMigrationWatchRecordPath, readMigrationWatchRecord } from '../../db/watch/watch-record.ts';
 import { runUntilSignal } from '../../platform/until-signal.ts';
+import { requireWritableFile, writeReportFile } from '../../preflight/write-report-file.ts';
 import { formatProfileAndServerOptions } from '../profile-options.ts';
 import { clusterArgument, readClusterUuid } from './cluster-argument.ts';
 import { resolveInterruptedMigrationRequest } from './interrupted-start.ts';
 import { undoScriptNote } from './migration-rules.ts';
 import { watchMigrationOptionSpecs } from './watch.ts';
 
-const view: ListView<CutoverChecklistLine> = {
+const view: ListView<FollowLine> = {
   isReport: true,
   untruncated: true,
   columns: [
@@ -43,7 +54,7 @@ const view: ListView<CutoverChecklistLine> = {
 
 export const dbCutoverCommand: CommandSpec<CommandContext> = {
   description:
-    'Prints a checklist for the cut-over, with the state of each line, and the command for the next one: the target accepts the login; nothing writes to the source; the target has received everything; the sequences of the target have the values of the source (PostgreSQL); source and target have the same contents; the migration is stopped. For PostgreSQL also: extensions, passwords, large objects, materialized views, roles, owners and privileges, default privileges, settings, statistics. Run it again after each step. It only reads, from both servers and from the service; it changes nothing.\n\nA line that depends on the ones above is checked when they are done. The comparison of the contents reads all rows of both servers, so it takes as long as a copy. The password of the target is read from the address, CLOUDCTL_TARGET_PASSWORD, .pgpass, PGPASSWORD or REDISCLI_AUTH. Exit code 0: every line is done, and the application can be switched to the target. 5: a line is left.',
+    'Prints a checklist for the cut-over, with the state of each line, and the command for the next one: the target accepts the login; nothing writes to the source; the target has received everything; the sequences of the target have the values of the source (PostgreSQL); source and target have the same contents; the migration is stopped. For PostgreSQL also: extensions, passwords, large objects, materialized views, roles, owners and privileges, default privileges, settings, statistics. Run it again after each step. It only reads, from both servers and from the service; it changes nothing.\n\nWith --follow it keeps its connections and shows the lines turn green: it waits for the end of the writes, lists the sessions that could write, prints how to keep them out, and compares both sides at once. With --apply it then sets the sequences of the target, stops the migration, waits until nothing of it is left, and runs the statements of `db grants` and ANALYZE on the target; without, it prints these commands and waits for their effect. A run that was interrupted is continued by the same command.\n\nA line that depends on the ones above is checked when they are done. The comparison of the contents reads all rows of both servers, so it takes as long as a copy. The password of the target is read from the address, CLOUDCTL_TARGET_PASSWORD, .pgpass, PGPASSWORD or REDISCLI_AUTH. Exit code 0: every line is done, and the application can be switched to the target. 5: a line is left.',
   arguments: [clusterArgument],
   options: [
     ...sourceOptionSpecs,
@@ -60,6 +71,29 @@ export const dbCutoverCommand: CommandSpec<CommandContext> = {
       choices: acceptableLines,
       description: 'Count a line that you have checked yourself as done, such as passwords (repeatable)',
     },
+    { name: 'follow', description: 'Keep the connections, and follow the cut-over until every line is done' },
+    {
+      name: 'apply',
+      description:
+        'With --follow: set the sequences, stop the migration and restore owners and privileges, after one confirmation',
+    },
+    {
+      name: 'compare',
+      valueName: 'WHICH',
+      choices: ['all', 'changed', 'none'],
+      description: 'With --follow: compare all tables (default), those that changed since the start, or none',
+    },
+    {
+      name: 'wait-timeout',
+      valueName: 'DURATION',
+      description: 'With --follow: end with exit code 5 after so long without progress (default: 1h)',
+    },
+    {
+      name: 'report',
+      valueName: 'FILE.html',
+      completion: 'file',
+      description: 'With --follow: write each step, with its time and its evidence, to this file',
+    },
   ],
   examples: [
     {
@@ -68,12 +102,13 @@ export const dbCutoverCommand: CommandSpec<CommandContext> = {
         'cloudctl db cutover 3b643ad7-65aa-4066-b45b-1c64b6db600a --source postgres://mover@db.example.com/shop --target postgres://admin@cluster.example.com:25061/defaultdb',
     },
   ],
-  fields: ['id', 'state', 'title', 'observed'],
+  fields: ['at', 'id', 'state', 'title', 'observed'],
   run: async (context, args) => {
     const cluster = readClusterUuid(args);
     const { host, output, progress } = context;
     output.checkColumns(view);
     const settings = context.settings();
+    const given = readFollowArgs(context, args);
     const source = await readDbSourceFromOptions(context, args);
     const target = await readMigrationTargetServer(context, {
       typed: args.value('target'),
@@ -83,6 +118,7 @@ export const dbCutoverCommand: CommandSpec<CommandContext> = {
     const api = await context.api(settings);
     await resolveInterruptedMigrationRequest(context, api, cluster);
     const recordPath = getMigrationWatchRecordPath(host.folders.state, getWatchedSourceAddress(source));
+    if (given !== undefined) return follow(context, args, { cluster, source, target, api, recordPath, given });
     const facts = await runUntilSignal(host.signals, 'the checks were interrupted; nothing was changed', (signal) =>
       checkCutover(api, {
         ...{ cluster, source, target, clock: host.clock, signal },
@@ -124,6 +160,91 @@ export const dbCutoverCommand: CommandSpec<CommandContext> = {
     );
   },
 };
+
+interface FollowArgs {
+  readonly isApplied: boolean;
+  readonly compared: ComparedTables;
+  readonly waitTimeout: number;
+  readonly report: string | undefined;
+}
+
+/** What `--follow` was given; undefined without it. A wrong or unconfirmed command line is refused before any request. */
+function readFollowArgs({ prompts, globals }: CommandContext, args: ParsedArgs): FollowArgs | undefined {
+  const only = ['apply', 'compare', 'wait-timeout', 'report'].find(
+    (name) => args.has(name) || args.value(name) !== undefined,
+  );
+  if (!args.has('follow')) {
+    if (only !== undefined) throw usageError(`--${only} needs --follow`, 'add `--follow`');
+    return undefined;
+  }
+  const isApplied = args.has('apply');
+  if (isApplied && !prompts.interactive && !globals.has('yes'))
+    throw usageError(
+      'the cut-over is not confirmed, and there is no terminal for a prompt',
+      'confirm with `--yes`',
+      'nothing was sent to the service or to a server',
+    );
+  const compared = (['all', 'changed', 'none'] as const).find((one) => one === (args.value('compare') ?? 'all'));
+  const report = args.value('report');
+  requireWritableFile(report);
+  return {
+    isApplied,
+    compared: compared ?? 'all',
+    waitTimeout: parseDurationToMillisecondsOrThrow(args.value('wait-timeout') ?? '1h', '--wait-timeout', 1000),
+    report,
+  };
+}
+
+interface FollowInput {
+  readonly cluster: string;
+  readonly source: DbSource;
+  readonly target: DbSource;
+  readonly api: ApiClient;
+  readonly recordPath: string;
+  readonly given: FollowArgs;
+}
+
+async function follow(
+  context: CommandContext,
+  args: ParsedArgs,
+  { cluster, source, target, api, recordPath, given }: FollowInput,
+): Promise<0> {
+  const { host, output, prompts } = context;
+  const settings = context.settings();
+  if (given.isApplied) {
+    const actor = await describeActor(context, settings, await readStoredAccountAndServerOrigins(context, settings));
+    const message = `When nothing writes any more and the contents are equal: set the sequences of the target, stop the migration into cluster ${cluster} as ${actor}, and restore owners and privileges on the target? A stopped migration cannot be continued.`;
+    if (!(await prompts.confirm({ message })))
+      throw new CliError('cancelled', 'the cut-over was not begun', { hint: 'run it without `--apply` to only look' });
+  }
+  const followView = await openFollowView(context, view);
+  const commands = commandsOf(context, args, cluster, source, target, {});
+  const result = await followCutover(api, {
+    ...{ cluster, source, target, clock: host.clock, signals: host.signals, view: followView, commands },
+    ignoreDbs: args.values('ignore-dbs'),
+    ...given,
+    accepted: args.values('accept'),
+    helpWith: (line, facts) => nextStep(line, commandsOf(context, args, cluster, source, target, facts), facts),
+    slots: [...args.values('slot'), ...(readMigrationWatchRecord(recordPath)?.slots ?? []).map(({ name }) => name)],
+    baseline: readWatchedSourceBaselineFile(
+      watchedSourceBaselinePath(host.folders.state, getWatchedSourceAddress(source), cluster),
+    ),
+    loginHints: refusedHints(settings, host.folders.config),
+    onTarget: () => saveWatchedTarget(recordPath, cluster, buildTargetUrlWithoutPassword(target)),
+  });
+  await followView.close(result.lines);
+  if (given.report !== undefined) {
+    const names = { source: buildSourceUrlWithoutPassword(source), target: buildTargetUrlWithoutPassword(target) };
+    writeReportFile(given.report, renderWindowPage({ result, cluster, ...names }));
+  }
+  if (result.failure !== undefined) throw result.failure;
+  await output.note([
+    'Every step is done. Next, switch the application to the target.',
+    ...result.unproven.map((one) => sanitizeReportLine(`Not proven: ${one}.`)),
+    undoScriptNote,
+  ]);
+  return 0;
+}
 
 type NextCommands = FailureCommands &
   Readonly<
@@ -219,19 +340,40 @@ function commandsOf(
       : target;
   const psql = targetPsqlCommand(target, context.host.env);
   const command = (...words: readonly string[]): string => ['cloudctl db', ...words].join(' ');
+  const again = command(
+    'cutover',
+    cluster,
+    ...from,
+    ...slots,
+    '--target',
+    to,
+    ...followWords(context, args),
+    ...profile,
+    ...accepted,
+  );
   return {
     watch: command('watch', ...from, ...slots, '--until-idle'),
     sequences: `${command('sequences', ...from)} | ${psql}`,
     grants: command('grants', ...from, '--target', to),
     script: `${command('grants', ...from, '--target', to)} | ${psql}`,
     psql: targetPsqlCommand(inside, context.host.env),
-    accept: command('cutover', cluster, ...from, ...slots, '--target', to, ...profile, ...accepted, '--accept'),
+    accept: `${again} --accept`,
     compare: command('compare', ...from, '--target', to),
     status: command('status', cluster, ...profile),
     follow: command('status', cluster, '--watch', ...profile),
     preflight: command('preflight', ...from),
     migrate: command('migrate', cluster, ...from, ...profile),
     stop: command('stop', cluster, ...profile),
-    again: command('cutover', cluster, ...from, ...slots, '--target', to, ...profile, ...accepted),
+    again,
   };
+}
+
+/** The words with which a followed cut-over is continued. */
+function followWords({ globals }: CommandContext, args: ParsedArgs): readonly string[] {
+  const flags = ['follow', 'apply'].flatMap((name) => (args.has(name) ? [`--${name}`] : []));
+  const values = ['compare', 'wait-timeout', 'report'].flatMap((name) => {
+    const value = args.value(name);
+    return value === undefined ? [] : [`--${name}`, quoteShellArg(value)];
+  });
+  return [...flags, ...values, ...(args.has('apply') && globals.has('yes') ? ['--yes'] : [])];
 }

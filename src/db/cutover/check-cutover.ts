@@ -1,6 +1,7 @@
 import type { ApiClient } from '../../api/client.ts';
 import {
   describeOnlineMigration,
+  type FetchedOnlineMigration,
   fetchOnlineMigration,
   isMigrationActive,
   isMigrationStopping,
@@ -26,17 +27,19 @@ import {
   type ServiceWord,
   silentService,
 } from '../watch/identity.ts';
-import { defaultMigrationWatchLimits } from '../watch/migration-watch-limits.ts';
 import type { WatchedSourcePollResult } from '../watch/source-watcher.ts';
 import type { MigrationWatchRecord } from '../watch/watch-record.ts';
 import { pollSourceContinuously } from '../watch/watch-source.ts';
 import { compareDatabases } from './compare-databases.ts';
 import { type CutoverFacts, hasMigrationFailed, isIdleSourceCheckUseful } from './cutover-checklist.ts';
+import type { Pair, PairOptions } from './pair.ts';
 import { compareAccess } from './postgresql/access-script.ts';
 import { accessSections } from './postgresql/access-statements.ts';
+import { openPostgresqlPair } from './postgresql/pair.ts';
 import { findSequenceDifferences } from './postgresql/sequence-differences.ts';
+import { openRedisPair } from './redis/pair.ts';
 import { migrationTargetInputNames, targetLoginHint } from './target-login-hint.ts';
-import { readTargetWord, watchRedisTarget } from './target-word.ts';
+import { readTargetWord } from './target-word.ts';
 import { countWritesBetweenReadings, readServerWriteActivity } from './write-activity.ts';
 
 export interface CheckCutoverOptions {
@@ -72,10 +75,10 @@ export async function checkCutover(api: ApiClient, options: CheckCutoverOptions)
   if (hasMigrationFailed({ migration })) return { engine, migration };
   const access = await readAccessFact(options);
   const early = access === undefined ? {} : { access };
-  onCheck('observing writes to the source, for about 20 s');
+  onCheck('observing writes to the source, for about 3 s');
   let startedAt = clock.now();
   let before = await readSourceActivity(options);
-  const lag = await watchUntilIdle(options, shown, hasEnded ? minimumWatch : watchLimit);
+  const lag = await observeDelivery(options, shown, hasEnded);
   let after = await readSourceActivity(options);
   if (hasEnded && countWritesBetweenReadings(before, after) > 0) {
     // When a migration ends, its slots and publications are removed, which are writes as well.
@@ -104,7 +107,7 @@ export async function checkCutover(api: ApiClient, options: CheckCutoverOptions)
   return { ...facts, ...named, contents, writes: observed };
 }
 
-const minimumWatch = 5000;
+const minimumWatch = 3000;
 
 async function readMigrationFact(
   api: ApiClient,
@@ -113,21 +116,27 @@ async function readMigrationFact(
   try {
     const shown = await fetchOnlineMigration(api, cluster);
     if (shown === undefined) return { migration: 'the service shows no migration into this cluster', shown: 'none' };
-    const isStopping = isMigrationStopping(shown);
-    const active = isStopping ? `, stopping: ${listActiveDatabases(shown).slice(0, 3).join(', ') || 'not ended'}` : '';
-    const migration = {
-      hasEnded: !isMigrationActive(shown),
-      isStopping,
-      failures: listMigrationFailures(shown, ignoreDbs),
-      description: `${describeOnlineMigration(shown)}${active}`,
-      warnings: listMigrationWarnings(shown),
-    };
-    return { migration, shown };
+    return { migration: describeMigrationFact(shown, ignoreDbs), shown };
   } catch (error) {
     // Without a session no step of the checklist can be done.
     if (error instanceof CliError && error.exitCode !== 4) return { migration: error.message, shown: undefined };
     throw error;
   }
+}
+
+export function describeMigrationFact(
+  shown: FetchedOnlineMigration,
+  ignoreDbs: readonly string[],
+): Exclude<CutoverFacts['migration'], string> {
+  const isStopping = isMigrationStopping(shown);
+  const active = isStopping ? `, stopping: ${listActiveDatabases(shown).slice(0, 3).join(', ') || 'not ended'}` : '';
+  return {
+    hasEnded: !isMigrationActive(shown),
+    isStopping,
+    failures: listMigrationFailures(shown, ignoreDbs),
+    description: `${describeOnlineMigration(shown)}${active}`,
+    warnings: listMigrationWarnings(shown),
+  };
 }
 
 /**
@@ -167,32 +176,61 @@ async function readSourceActivity({ source, signal, ignoreDbs }: CheckCutoverOpt
   }
 }
 
+/**
+ * The target says itself what it has received: one confirmation of a position after the last write is a proof. A target that
+ * shows no link to the source is watched from the source.
+ */
+async function observeDelivery(
+  options: CheckCutoverOptions,
+  shown: OnlineMigration | 'none' | undefined,
+  hasEnded: boolean,
+): Promise<NonNullable<CutoverFacts['lag']>> {
+  const { source, target, clock, signal, ignoreDbs, slots } = options;
+  const startedAt = clock.now();
+  const what = source.engine === 'redis' ? 'replication status' : 'subscription';
+  const proof = formatIdentity({ grade: 'proven', by: `the ${what} of the target` });
+  let pair: Pair | undefined;
+  try {
+    pair = await openPair(source, target, { ignoreDbs, signal });
+    for (;;) {
+      const { delivery } = await pair.look();
+      const elapsed = clock.now() - startedAt;
+      const isReceived = delivery.state === 'received';
+      // A Redis target that is no replica of the source has said so; others may hide their subscriptions.
+      const isUnseen = delivery.state === 'unseen' && (source.engine === 'postgresql' || slots.length > 0);
+      if (!hasEnded && isUnseen) return await watchUntilIdle(options, shown);
+      if (elapsed >= (isReceived || hasEnded ? minimumWatch : watchLimit))
+        return { isIdle: isReceived, observed: isReceived ? `${delivery.observed}; ${proof}` : delivery.observed };
+      await clock.sleep(300, signal);
+    }
+  } catch (error) {
+    if (signal.aborted || !isServerError(error)) throw error;
+    return await watchUntilIdle(options, shown);
+  } finally {
+    await pair?.close();
+  }
+}
+
 async function watchUntilIdle(
   options: CheckCutoverOptions,
   shown: OnlineMigration | 'none' | undefined,
-  limit: number,
 ): Promise<NonNullable<CutoverFacts['lag']>> {
   const { source, target, clock, signal, ignoreDbs, slots, cluster } = options;
   const record = options.record?.started?.cluster === cluster ? options.record : undefined;
   const wasConfirmed = record?.slots?.some(({ grade }) => grade === 'inferred') === true;
   const word = readServiceWord(record?.started?.id, shown, { ...silentService, confirmed: wasConfirmed }, ignoreDbs);
-  const end = clock.now() + limit;
+  const end = clock.now() + watchLimit;
   const unlessAborted = (error: unknown): undefined => {
     if (signal.aborted || !isServerError(error)) throw error;
     return undefined;
   };
-  // A Redis target says itself whether it is a replica of the source and how much it has received.
-  const isTargetAsked = source.engine === 'redis' && target.engine === 'redis' && slots.length === 0;
-  const said = isTargetAsked ? await watchRedisTarget(source.source, target.source, { clock, signal, end }) : undefined;
-  if (said !== undefined) return said;
   const asked =
     target.engine === 'postgresql' ? await readTargetWord(target.source, signal).catch(unlessAborted) : undefined;
   const watched = { clock, signal, ignoreDbs, slots, target: asked, ...(word.denied === undefined ? { record } : {}) };
   let last: WatchedSourcePollResult | undefined;
   for await (const result of pollSourceContinuously(source, 1000, { ...watched, record: watched.record })) {
     last = result;
-    const isIdle = result.idlePolls >= defaultMigrationWatchLimits.idlePolls;
-    if (isIdle) return describeIdle(result, word);
+    if (result.idlePolls > 0) return describeIdle(result, word);
     if (clock.now() >= end) break;
   }
   signal.throwIfAborted();
@@ -200,11 +238,8 @@ async function watchUntilIdle(
 }
 
 /** Nothing left to replicate is a fact about the migration only if its slots, or its replica, are known. */
-function describeIdle(
-  { idlePolls, sample }: WatchedSourcePollResult,
-  word: ServiceWord,
-): NonNullable<CutoverFacts['lag']> {
-  const observed = `nothing left to replicate in ${idlePolls} polls`;
+function describeIdle({ sample }: WatchedSourcePollResult, word: ServiceWord): NonNullable<CutoverFacts['lag']> {
+  const observed = 'the source shows nothing left to replicate';
   const unsure = sample.databases.flatMap(({ name, slot, identified_by: own }) => {
     const identity = confirmIdentity(own, word, slot);
     return identity?.grade === 'assumed' ? [{ name, identity }] : [];
@@ -266,6 +301,15 @@ async function orReason<T>(
   }
 }
 
-function isServerError(error: unknown): boolean {
+export function isServerError(error: unknown): boolean {
   return [DatabaseConnectError, PostgresqlQueryError, RedisCommandError].some((kind) => error instanceof kind);
+}
+
+/** Rejects with a ConnectError, a QueryError or a CommandError if a server cannot be read. */
+export function openPair(source: DbSource, target: DbSource, options: PairOptions): Promise<Pair> {
+  if (source.engine === 'postgresql' && target.engine === 'postgresql')
+    return openPostgresqlPair(source.source, target.source, options);
+  if (source.engine === 'redis' && target.engine === 'redis')
+    return openRedisPair(source.source, target.source, options);
+  throw new Error('source and target are of different engines');
 }

@@ -16,6 +16,8 @@ export interface CompareDatabasesOptions {
   /** Default: 10,000. */
   readonly catchUpTimeout?: number;
   readonly onProgress?: DatabaseComparisonOptions['onProgress'];
+  readonly isQuiet?: boolean;
+  readonly isChosen?: NonNullable<DatabaseComparisonOptions['isChosen']>;
 }
 
 /**
@@ -28,7 +30,8 @@ export async function compareDatabases(options: CompareDatabasesOptions): Promis
   const { source, target, clock } = options;
   const startedAt = clock.now();
   const { signal, ignoreDbs, maxRounds = 3, catchUpTimeout = 10_000, onProgress = () => {} } = options;
-  const limits = { signal, clock, maxRounds, catchUpTimeout, onProgress };
+  const { isQuiet = false, isChosen = () => true } = options;
+  const limits = { signal, clock, maxRounds, catchUpTimeout, onProgress, isQuiet, isChosen };
   const compared =
     source.engine === 'postgresql' && target.engine === 'postgresql'
       ? await comparePostgresqlServerContents(source.source, target.source, { ...limits, ignoreDbs })

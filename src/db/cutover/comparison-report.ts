@@ -9,6 +9,13 @@ export interface DatabaseComparisonOptions {
   readonly maxRounds: number;
   /** Milliseconds to wait until the target has received what the source wrote (PostgreSQL). */
   readonly catchUpTimeout: number;
+  /**
+   * Whether the caller proves, with counters of the source, that nothing was written during the comparison: one reading of both
+   * sides at once is enough then.
+   */
+  readonly isQuiet?: boolean;
+  /** Whether a table (`schema.table`) is compared (PostgreSQL; default: all). */
+  readonly isChosen?: (database: string, table: string) => boolean;
   /** Called before each database is compared. */
   readonly onProgress: (progress: DatabaseComparisonProgress) => void;
 }

@@ -1,4 +1,4 @@
-import { connectPostgresql } from '../../postgresql/connection.ts';
+import { connectPostgresql, type PostgresqlSession } from '../../postgresql/connection.ts';
 import type { PostgresqlEndpoint } from '../../postgresql/endpoint.ts';
 import { connectRedis } from '../../redis/connection.ts';
 import type { RedisEndpoint } from '../../redis/endpoint.ts';
@@ -40,36 +40,35 @@ export function countWritesBetweenReadings(before: ServerWriteActivity, after: S
   return Math.max(0, after.counter - before.counter);
 }
 
-/**
- * PostgreSQL assigns a transaction id when a transaction first writes. Transactions of the server itself, such as
- * autovacuum, count too.
- */
 async function readPostgresActivity(source: PostgresqlEndpoint, signal: AbortSignal): Promise<ServerWriteActivity> {
   const session = await connectPostgresql(source, { dbname: source.dbname, limit, signal, applicationName });
   try {
-    const [next] = await queryCatalogRows(session, 'SELECT txid_snapshot_xmax(txid_current_snapshot())::text AS next');
-    const open = await queryCatalogRows(
-      session,
-      `SELECT concat_ws(' ', 'pid', a.pid, a.usename, nullif(a.application_name, ''), a.client_addr) AS who
-       FROM pg_stat_activity a WHERE a.backend_xid IS NOT NULL AND a.pid <> pg_backend_pid()
-       UNION ALL SELECT concat_ws(' ', 'prepared transaction', p.gid) FROM pg_prepared_xacts p
-       UNION ALL SELECT 'transactions of the primary, which a standby does not show' WHERE pg_is_in_recovery()`,
-    );
-    return { counter: Number(next?.next), since: '', open: open.map(({ who }) => who ?? '') };
+    return await readPostgresqlActivity(session);
   } finally {
     await session.end();
   }
 }
 
+/**
+ * PostgreSQL assigns a transaction id when a transaction first writes. Transactions of the server itself, such as
+ * autovacuum, count too.
+ */
+export async function readPostgresqlActivity(session: Pick<PostgresqlSession, 'query'>): Promise<ServerWriteActivity> {
+  const [next] = await queryCatalogRows(session, 'SELECT txid_snapshot_xmax(txid_current_snapshot())::text AS next');
+  const open = await queryCatalogRows(
+    session,
+    `SELECT concat_ws(' ', 'pid', a.pid, a.usename, nullif(a.application_name, ''), a.client_addr) AS who
+     FROM pg_stat_activity a WHERE a.backend_xid IS NOT NULL AND a.pid <> pg_backend_pid()
+     UNION ALL SELECT concat_ws(' ', 'prepared transaction', p.gid) FROM pg_prepared_xacts p
+     UNION ALL SELECT 'transactions of the primary, which a standby does not show' WHERE pg_is_in_recovery()`,
+  );
+  return { counter: Number(next?.next), since: '', open: open.map(({ who }) => who ?? '') };
+}
+
 async function readRedisActivity(source: RedisEndpoint, signal: AbortSignal): Promise<ServerWriteActivity> {
   const session = await connectRedis(source, { limit, signal });
   try {
-    const info = await readServerInfo(session);
-    return {
-      counter: Number(info.get('rdb_changes_since_last_save')),
-      since: `${info.get('run_id')} ${info.get('rdb_last_save_time')}`,
-      open: [],
-    };
+    return decodeRedisActivity(await readServerInfo(session));
   } finally {
     session.end();
   }
@@ -116,4 +115,12 @@ function describeWritesOfOne(side: 'source' | 'target', before: RedisInfo, after
   return side === 'source' && isReplica
     ? because('the source received changes of its own primary, which may be keys that expired,')
     : because(`the ${side} was written to`);
+}
+
+export function decodeRedisActivity(info: RedisInfo): ServerWriteActivity {
+  return {
+    counter: Number(info.get('rdb_changes_since_last_save')),
+    since: `${info.get('run_id')} ${info.get('rdb_last_save_time')}`,
+    open: [],
+  };
 }

@@ -9,6 +9,8 @@ import {
 import { PostgresqlQueryError } from '../../../postgresql/query-error.ts';
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import { redactReason } from '../../engine/error.ts';
+import { openPinned } from '../../engine/session.ts';
+import { TargetRefusal } from '../pair.ts';
 import { type AccessCatalog, readAccessCatalog } from './access-catalog.ts';
 import { type AccessOptions, findAccessDifference } from './access-difference.ts';
 import type { AccessStatement } from './access-statements.ts';
@@ -106,6 +108,42 @@ export function passwordState(source: AccessCatalog, target: AccessCatalog): Pas
     proven: names.filter(isProven),
   };
 }
+
+/**
+ * Runs the statements that the login of the target can run, and ANALYZE where tables were never analyzed; resolves with the
+ * statements. Rejects with a `TargetRefusal` when the target refuses one.
+ */
+export async function restoreAccess(
+  target: PostgresqlEndpoint,
+  { databases }: Pick<ServerAccess, 'databases'>,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const done: string[] = [];
+  for (const { database, statements, state } of databases) {
+    const own = statements.flatMap(({ sql, left }) => (left === undefined ? [sql] : []));
+    const all = [...own, ...((state?.unanalyzed ?? []).length > 0 ? ['ANALYZE'] : [])];
+    if (all.length === 0) continue;
+    const session = await openPinned(
+      { ...target, dbname: database },
+      { name: 'cloudctl-cutover', limit: 10_000, signal, settings: { lock_timeout: '5s' } },
+    );
+    try {
+      for (const sql of [...psqlSessionSetupStatements, ...all]) {
+        await session.query(sql, statementLimit).catch((error: unknown) => {
+          if (!(error instanceof PostgresqlQueryError) || error.lost) throw error;
+          throw new TargetRefusal(database, sql, error.message);
+        });
+      }
+    } finally {
+      await session.end();
+    }
+    done.push(...all.map((sql) => `${database}: ${sql}`));
+  }
+  return done;
+}
+
+/** Milliseconds; ANALYZE of many tables takes minutes. */
+const statementLimit = 3_600_000;
 
 /** A psql script that removes the differences; undefined if no statement and no comment is left. */
 export function renderAccessScript({ databases, passwords }: ServerAccess): string | undefined {

@@ -32,17 +32,19 @@ export async function compareDatabaseOverSessions(
   databases: DatabaseComparisonInput,
 ): Promise<DatabaseComparisonEntry> {
   const { name, source, target, oldest, options } = databases;
-  const { clock, signal, maxRounds } = options;
-  const sourceTables = await listTablesWithCopiedColumns(source);
+  const { clock, signal, maxRounds, isQuiet = false, isChosen = () => true } = options;
+  const chosen = async (session: TableContentSession): Promise<readonly TableWithCopiedColumns[]> =>
+    (await listTablesWithCopiedColumns(session)).filter((one) => isChosen(name, one.name));
+  const sourceTables = await chosen(source);
   const sequences = await readSequenceStatesAsText(source);
   const { tables } = await compareTableDigests({
-    ...{ source, target, oldest, maxRounds },
+    ...{ source, target, oldest, maxRounds, isQuiet },
     tables: sourceTables,
     isConfirmed: false,
     waitUntilReplicated: () => waitForSlots(source, options),
     pause: (ms) => clock.sleep(ms, signal),
   });
-  const targetTables = await listTablesWithCopiedColumns(target);
+  const targetTables = await chosen(target);
   const named = new Map(sourceTables.map((one) => [one.name, one]));
   const targetNamed = new Map(targetTables.map((one) => [one.name, one]));
   const others = targetTables.filter((one) => !named.has(one.name));

@@ -20,6 +20,8 @@ export interface CompareTableDigestsOptions {
   readonly pause: (ms: number) => Promise<void>;
   /** Whether `waitUntilReplicated` proves that the target has received all changes (default: yes). */
   readonly isConfirmed?: boolean;
+  /** Whether the first round reads both servers once, at the same time (default: no). */
+  readonly isQuiet?: boolean;
 }
 
 export interface TableDigestComparison {
@@ -46,10 +48,14 @@ export async function compareTableDigests(options: CompareTableDigestsOptions): 
         oldest,
         onFailure: (name, error) => failures.set(name, `could not be read on the ${side}: ${error.message}`),
       });
-    const before = await read(source, 'source', open);
-    behind = await options.waitUntilReplicated();
-    const there = await read(target, 'target', open);
-    const after = await read(source, 'source', open);
+    const isOnce = options.isQuiet === true && attempt === 0;
+    const reading = read(source, 'source', open);
+    if (!isOnce) {
+      await reading;
+      behind = await options.waitUntilReplicated();
+    }
+    const [before, there] = await Promise.all([reading, read(target, 'target', open)]);
+    const after = isOnce ? before : await read(source, 'source', open);
     const round = { before, target: there, after };
     const isConfirmed = behind === undefined && options.isConfirmed !== false;
     const unequal = compareTableContents(round, isConfirmed).filter(canTableBecomeEqual);

@@ -1,6 +1,7 @@
 import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
 import {
   decodeNumberColumnOrZero,
+  decodeOptionalNumberColumn,
   decodeOptionalTextColumn,
   decodeTextColumn,
 } from '../../../postgresql/decode-row.ts';
@@ -12,8 +13,9 @@ import type { PostgresqlWatchQuery } from './watch-query.ts';
 /** Statistics of permanent tables. Partitioned tables contain no rows themselves, so only their partitions count. */
 export const watchedTableStatsQuery: PostgresqlWatchQuery<readonly WatchedTableStatistics[]> = {
   id: 'tables',
-  sql: () => `
+  sql: (version) => `
     SELECT s.relid, s.schemaname, s.relname, s.seq_scan, s.seq_tup_read,
+      ${version < 160_000 ? 'NULL' : 'extract(epoch FROM clock_timestamp() - s.last_seq_scan)'} AS scan_age,
       greatest(s.n_live_tup, c.reltuples::bigint, 0) AS live,
       s.n_tup_upd + s.n_tup_del AS changed, s.n_tup_ins AS inserted
     FROM pg_stat_user_tables s
@@ -28,6 +30,7 @@ export const watchedTableStatsQuery: PostgresqlWatchQuery<readonly WatchedTableS
       rows: decodeNumberColumnOrZero(row, 'live'),
       changed: decodeNumberColumnOrZero(row, 'changed'),
       inserted: decodeNumberColumnOrZero(row, 'inserted'),
+      scanAge: decodeOptionalNumberColumn(row, 'scan_age'),
     })),
   fallback: [],
 };

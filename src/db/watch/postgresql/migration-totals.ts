@@ -2,6 +2,7 @@ import type { MigrationWatchLimits } from '../migration-watch-limits.ts';
 import { estimateSecondsLeft, type MovingAverageRate } from '../moving-average-rate.ts';
 import type { DatabaseStatusSample, MigrationWatchPhase, WatchRuleViolation } from '../status-sample.ts';
 import type { WatchedMigrationEnd } from '../watch-poll-result.ts';
+import { findWalSenderOfSlot } from './choose-slots.ts';
 import { missedPollsUntilSlotCountsAsDropped } from './rules/object-rules.ts';
 import type { WatchedServerFacts } from './server-facts.ts';
 import { isInitialCopyRunning, slotLagBytes } from './track-database.ts';
@@ -65,7 +66,10 @@ export function computeMigrationPercent(
   return Math.floor((sumNumbers(weighted) / sumNumbers(weights)) * 10) / 10;
 }
 
-/** True if every slot is active and no table copy can start any more, because workers start within `copyPause`. */
+/**
+ * True if every slot is active and no table copy can start any more, because workers start within `copyPause`. The source itself
+ * may show that this time is over: since when the target is connected, and when a table was last scanned.
+ */
 export function isInitialCopyFinished(
   tracked: readonly WatchedDatabase[],
   { first, now }: { readonly first: WatchedServerFacts; readonly now: WatchedServerFacts },
@@ -73,9 +77,20 @@ export function isInitialCopyFinished(
 ): boolean {
   return tracked.every(({ state }) => {
     const isActive = now.slots.some(({ name, active }) => name === state.slot && active);
-    const since = Math.max(first.at, state.firstActiveAt ?? now.at, state.lastCopyAt ?? 0);
+    const seen = Math.max(first.at, state.firstActiveAt ?? now.at);
+    const since = Math.max(Math.min(seen, lastPossibleCopyAt(state, now)), state.lastCopyAt ?? 0);
     return isActive && now.at - since >= limits.copyPause && !isInitialCopyRunning(state, now.at, limits);
   });
+}
+
+/** The last time at which a copy can have run, by the clock of the source; infinity if the source does not show it. */
+function lastPossibleCopyAt({ slot, facts }: WatchedDatabaseState, now: WatchedServerFacts): number {
+  const found = now.slots.find(({ name }) => name === slot);
+  const connectedFor = found && findWalSenderOfSlot(found, now.senders)?.connectedFor;
+  const filled = (facts?.tables ?? []).filter(({ rows, scanAge }) => rows > 0 || scanAge !== undefined);
+  const ages = filled.map(({ scanAge }) => scanAge ?? 0);
+  if (connectedFor === undefined || facts === undefined) return Number.POSITIVE_INFINITY;
+  return now.at - 1000 * Math.min(connectedFor, ...ages);
 }
 
 export function buildDatabaseStatusSample(

@@ -72,6 +72,8 @@ export interface WatchedWalSender {
    * yet.
    */
   readonly replyAge: number | undefined;
+  /** Seconds since the target connected; undefined if the role may not see it. */
+  readonly connectedFor?: number | undefined;
 }
 
 export interface WatchedCopyProgress {
@@ -150,6 +152,8 @@ export interface WatchedTableStatistics {
   readonly rows: number;
   readonly changed: number;
   readonly inserted: number;
+  /** Seconds since the last sequential scan, as a COPY is one; undefined before PostgreSQL 16, and if there was none. */
+  readonly scanAge?: number | undefined;
 }
 
 /** Table definitions by `schema.table`, because logical replication finds a table of the target by its name. */

@@ -71,7 +71,8 @@ export const watchedWalSendersQuery: PostgresqlWatchQuery<readonly WatchedWalSen
   id: 'senders',
   sql: (version) => `
     SELECT r.pid, r.application_name, r.state, r.client_addr::text AS address,
-      a.datname, left(a.query, 500) AS command${version < 120_000 ? '' : ', extract(epoch FROM clock_timestamp() - r.reply_time) AS reply_age'}
+      a.datname, left(a.query, 500) AS command${version < 120_000 ? '' : ', extract(epoch FROM clock_timestamp() - r.reply_time) AS reply_age'},
+      date_part('epoch', clock_timestamp() - r.backend_start) AS connected_for
     FROM pg_stat_replication r
     LEFT JOIN pg_stat_activity a USING (pid)`,
   decode: (rows) =>
@@ -83,6 +84,7 @@ export const watchedWalSendersQuery: PostgresqlWatchQuery<readonly WatchedWalSen
       address: decodeOptionalTextColumn(row, 'address')?.replace(/\/\d+$/, ''),
       command: decodeTextColumn(row, 'command'),
       replyAge: decodeOptionalNumberColumn(row, 'reply_age'),
+      connectedFor: decodeOptionalNumberColumn(row, 'connected_for'),
     })),
   fallback: [],
 };

@@ -56,6 +56,23 @@ it.each([13, 18] as const)(
   },
 );
 
+it('a watch that begins later knows from the source since when nothing was copied', async () => {
+  await setup(17, 10);
+  await pair.replicate('shop');
+  const first = startWatchRun(watchedPostgres(pair.source, 'shop'), { limits: { copyPause: 4000 } });
+  await first.until('an end of the copy', (_sample, { idlePolls }) => idlePolls > 0);
+  await first.stop();
+  const later = startWatchRun(watchedPostgres(pair.source, 'shop'), { limits: { copyPause: 4000 } });
+  await later.until('an end of the copy', (_sample, { idlePolls }) => idlePolls > 0);
+  const [begin, end] = [later.looks[0], later.looks.at(-1)].map((look) => Date.parse(look?.sample.at ?? ''));
+  expect((end ?? 0) - (begin ?? 0)).toBeLessThan(2000);
+  // A scan, as the copy of a table that was added is one, is waited for again.
+  await pair.source.query('SELECT count(t) FROM big; SELECT pg_stat_force_next_flush()', 'shop');
+  const again = startWatchRun(watchedPostgres(pair.source, 'shop'), { limits: { copyPause: 4000 } });
+  await again.until('a second look', (_sample, { reached }) => reached);
+  expect(again.looks.every(({ idlePolls }) => idlePolls === 0)).toBe(true);
+});
+
 it.each([14, 17] as const)(
   'on PostgreSQL %i an apply that fails on a conflict and a target that is stopped have different names',
   async (version) => {

@@ -1,0 +1,97 @@
+import type { ServerWriteActivity } from './write-activity.ts';
+
+/** Both servers of a migration, with connections that stay open until the cut-over is done. */
+export interface Pair {
+  /** One observation of both servers. It is cheap, and changes nothing. */
+  look(): Promise<Sighting>;
+  /** What differs between the sequences of both servers; nothing for Redis. */
+  sequences(): Promise<SequenceWork>;
+  /** Sets the sequences of the target. Rejects with a `TargetRefusal` when the target refuses a statement. */
+  setSequences(work: SequenceWork): Promise<void>;
+  /** How to keep sessions from writing to the source, or the reason why no way is known. */
+  fence(): Promise<Fence | string>;
+  /** What the migration still has on the source or the target, as nouns. */
+  leftovers(marks?: LeftoverMarks): Promise<readonly string[]>;
+  /**
+   * Counters of changed rows of each table (`schema.table`) of the source, by database; undefined for Redis, which counts no
+   * single keys.
+   */
+  changes(): Promise<ReadonlyMap<string, ReadonlyMap<string, number>> | undefined>;
+  close(): Promise<void>;
+}
+
+/** What earlier commands know of the objects of the migration. */
+export interface LeftoverMarks {
+  /** Id of the migration at the service. */
+  readonly id: string | undefined;
+  readonly slots: readonly string[];
+}
+
+export interface Sighting {
+  readonly activity: ServerWriteActivity;
+  /** Changes of rows that the statistics of the source have counted; undefined for Redis. */
+  readonly changes: number | undefined;
+  /** Sessions of others that could write, as texts. */
+  readonly sessions: readonly string[];
+  readonly delivery: Delivery;
+}
+
+/**
+ * Whether the target has confirmed everything that was written before the source was first seen at rest. `unseen`: the target
+ * shows no link to the source, so it cannot say what it has received.
+ */
+export interface Delivery {
+  readonly state: 'received' | 'behind' | 'unseen';
+  readonly observed: string;
+}
+
+export interface SequenceWork {
+  /** `database: schema.sequence` */
+  readonly differences: readonly string[];
+  /** Statements for the target, by database. */
+  readonly statements: ReadonlyMap<string, readonly string[]>;
+}
+
+/** Shell commands that keep sessions from writing to the source, and those that undo it. They contain no password. */
+export interface Fence {
+  readonly commands: readonly string[];
+  readonly undo: readonly string[];
+  /** What the fence does not keep out. */
+  readonly limits: string;
+}
+
+/** The target refused a statement. */
+export class TargetRefusal extends Error {
+  override readonly name = 'TargetRefusal';
+  readonly database: string;
+  readonly statement: string;
+
+  constructor(database: string, statement: string, reason: string) {
+    super(reason);
+    this.database = database;
+    this.statement = statement;
+  }
+}
+
+export interface PairOptions {
+  readonly ignoreDbs: readonly string[];
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Remembers the position of the source at the first observation without a new write, so that one confirmation of this position
+ * by the target proves that it has received every write.
+ */
+export class RestPosition {
+  #since: string | undefined;
+  #position: number | undefined;
+
+  /** The position that the target has to confirm, after an observation of the source. */
+  after({ counter, since, open }: ServerWriteActivity, position: number): number {
+    const state = `${since} ${counter}`;
+    if (this.#since !== state || this.#position === undefined) this.#position = position;
+    // A transaction that has not ended is written when it ends.
+    this.#since = open.length === 0 ? state : undefined;
+    return this.#position;
+  }
+}

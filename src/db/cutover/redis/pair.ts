@@ -1,0 +1,114 @@
+import { quoteShellArg } from '../../../cli/shell-quote.ts';
+import { connectRedis, type RedisConnection } from '../../../redis/connection.ts';
+import type { RedisEndpoint } from '../../../redis/endpoint.ts';
+import { type RedisInfo, readRedisInfoNumber } from '../../../redis/info.ts';
+import { parseRedisServerVersion } from '../../../redis/version.ts';
+import { readServerInfo } from '../../engine/redis/replica.ts';
+import { type Delivery, type Fence, type Pair, type PairOptions, RestPosition, type SequenceWork } from '../pair.ts';
+import { decodeRedisActivity } from '../write-activity.ts';
+
+const limit = 10_000;
+
+export async function openRedisPair(
+  source: RedisEndpoint,
+  target: RedisEndpoint,
+  { signal }: PairOptions,
+): Promise<Pair> {
+  const from = await connectRedis(source, { limit, signal });
+  let to: RedisConnection;
+  try {
+    to = await connectRedis(target, { limit, signal });
+  } catch (error) {
+    from.end();
+    throw error;
+  }
+  const rest = new RestPosition();
+  return {
+    async look() {
+      const [here, sessions] = await Promise.all([readServerInfo(from), listClients(from)]);
+      const activity = decodeRedisActivity(here);
+      // The position is read before the target, so a target that has it has every write of this observation.
+      const position = rest.after(activity, readRedisInfoNumber(here, 'master_repl_offset') ?? Number.NaN);
+      const delivery = readDelivery(here, await readServerInfo(to), position);
+      return { activity, changes: undefined, sessions, delivery };
+    },
+    sequences: async () => ({ differences: [], statements: new Map() }) satisfies SequenceWork,
+    setSequences: async () => {},
+    fence: async () => fenceOf(source, await readServerInfo(from)),
+    async leftovers() {
+      const [here, there] = await Promise.all([readServerInfo(from), readServerInfo(to)]);
+      if (there.get('role') !== 'slave') return [];
+      const isOurs = there.get('master_replid') === here.get('master_replid');
+      return [isOurs ? 'the target is still a replica of the source' : 'the target is a replica of another server'];
+    },
+    changes: async () => undefined,
+    async close() {
+      from.end();
+      to.end();
+    },
+  };
+}
+
+/** A replica whose link is up, with the replication id of the source, has everything up to its offset. */
+function readDelivery(here: RedisInfo, there: RedisInfo, position: number): Delivery {
+  if (there.get('role') !== 'slave')
+    return { state: 'unseen', observed: `the target is not a replica of the source: its role is ${there.get('role')}` };
+  if (there.get('master_link_status') !== 'up')
+    return { state: 'behind', observed: 'the target is a replica, and its link to its primary is down' };
+  if (!there.has('master_replid') || there.get('master_replid') !== here.get('master_replid'))
+    return { state: 'behind', observed: 'the target is a replica of another server than the source' };
+  const offset = readRedisInfoNumber(there, 'slave_repl_offset') ?? Number.NaN;
+  if (Number.isNaN(offset) || Number.isNaN(position))
+    return { state: 'unseen', observed: 'a server does not report how far it has replicated' };
+  if (offset >= position)
+    return { state: 'received', observed: `the target has confirmed offset ${offset} of the source` };
+  return { state: 'behind', observed: `the target is ${position - offset} bytes behind` };
+}
+
+/** Clients that are not replicas, and not this program. A user without CLIENT LIST sees none. */
+async function listClients(session: RedisConnection): Promise<readonly string[]> {
+  const [text, own] = await Promise.all([
+    session.send(['CLIENT', 'LIST', 'TYPE', 'normal']).catch(() => ''),
+    session.send(['CLIENT', 'ID']).catch(() => 0),
+  ]);
+  return String(text)
+    .split('\n')
+    .flatMap((line) => {
+      const fields = new Map(line.trim().split(' ').map(splitAt));
+      const [id, address] = [fields.get('id'), fields.get('addr')];
+      if (id === undefined || id === String(own)) return [];
+      const named = fields.get('name') ?? '';
+      return [['client', id, fields.get('user') ?? '', named, address ?? ''].filter((part) => part !== '').join(' ')];
+    });
+}
+
+function splitAt(part: string): [string, string] {
+  const at = part.indexOf('=');
+  return at < 0 ? [part, ''] : [part.slice(0, at), part.slice(at + 1)];
+}
+
+/** Milliseconds for which the fence lasts if nobody removes it. */
+const fenceMs = 3_600_000;
+
+/**
+ * CLIENT PAUSE … WRITE (Redis 6.2) lets clients read and lets replication go on. Before it, CLIENT PAUSE stops every client,
+ * this program too, and the rule of an ACL cannot be undone exactly.
+ */
+function fenceOf(source: RedisEndpoint, info: RedisInfo): Fence | string {
+  const { product, redis = '' } = parseRedisServerVersion(info) ?? {};
+  const [major = 0, minor = 0] = redis.split('.').map(Number);
+  const canPause = (product === 'redis' || product === 'valkey') && (major > 6 || (major === 6 && minor >= 2));
+  if (!canPause) return 'this server cannot pause writes alone (Redis 6.2 can): stop the application';
+  const words = [
+    ...['redis-cli', '-h', source.host, '-p', String(source.port)],
+    ...(source.username === undefined ? [] : ['--user', source.username]),
+    ...(source.ssl === 'require' ? ['--tls'] : []),
+    ...(source.ca === undefined ? [] : ['--cacert', source.ca.file]),
+  ];
+  const command = (...more: readonly string[]): string => [...words, ...more].map(quoteShellArg).join(' ');
+  return {
+    commands: [command('CLIENT', 'PAUSE', String(fenceMs), 'WRITE')],
+    undo: [command('CLIENT', 'UNPAUSE')],
+    limits: `it ends by itself after ${fenceMs / 60_000} minutes; a command that waits is run on the source when it ends, so end the clients first`,
+  };
+}

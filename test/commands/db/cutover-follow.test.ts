@@ -1,0 +1,427 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { startSource, startTarget, waitUntil } from '../../db/engine/servers.ts';
+import { expectGolden } from '../../fixtures/golden.ts';
+import type { Postgres } from '../../fixtures/postgres.ts';
+import { runPsql } from '../../fixtures/psql.ts';
+import { eventually, type RedisServer, startRedis } from '../../fixtures/redis.ts';
+import { admin, sandboxFor, tokenFor } from '../../sandbox/requests.ts';
+import { recordedRequests, runCloudctl, sandboxEnvironment, startCloudctl } from '../run-cloudctl.ts';
+import { dbTestHost } from './test-source.ts';
+
+let source: Postgres;
+let target: Postgres;
+const writers = new Set<() => Promise<void>>();
+beforeAll(async () => {
+  [source, target] = await Promise.all([startSource({ version: 17 }), startTarget({ version: 18 })]);
+  // A transaction of autovacuum counts as a write.
+  await source.query('ALTER SYSTEM SET autovacuum = off');
+  await source.query('SELECT pg_reload_conf()');
+});
+afterEach(async () => {
+  for (const stop of writers) await stop();
+  writers.clear();
+});
+afterAll(() => Promise.all([source?.stop(), target?.stop()]));
+
+const masked = (text: string) =>
+  text
+    .replaceAll(String(source.port), 'SOURCE')
+    .replaceAll(String(target.port), 'TARGET')
+    .replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, 'UUID')
+    .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
+    .replaceAll(/\d\d:\d\d:\d\d /g, 'TIME ')
+    .replaceAll(/confirmed [0-9A-F]+\/[0-9A-F]+/g, 'confirmed LSN')
+    // Whether a transaction is open when it is looked at is chance.
+    .replaceAll(/; not ended: [^;"\n]*/g, '')
+    .replaceAll(/pid \d+/g, 'pid N')
+    .replaceAll(/\d+ (writing transaction)s?/g, 'N $1s')
+    .replaceAll(/\d+ s\b/g, 'N s');
+
+interface Line {
+  readonly id: string;
+  readonly state: string;
+  readonly observed: string;
+}
+
+const words = ['--follow', '--wait-timeout', '30s'];
+
+/** A machine with a migration of one database that is in sync, and an application that writes 20 times a second. */
+async function openPostgresql({
+  user = 'postgres',
+  more = 'SELECT 1',
+}: {
+  readonly user?: string;
+  readonly more?: string;
+} = {}) {
+  for (const server of [source, target]) await server.query('DROP DATABASE IF EXISTS shop WITH (FORCE)');
+  await source.query('CREATE DATABASE shop');
+  await source.query('CREATE TABLE t (id serial PRIMARY KEY, note text)', 'shop');
+  await source.query("INSERT INTO t (note) SELECT 'x' FROM generate_series(1, 1000)", 'shop');
+  await source.query("SELECT lo_from_bytea(0, 'large')", 'shop');
+  await source.query(more, 'shop');
+  const url = `postgres://postgres:${target.password}@127.0.0.1:${target.port}/postgres?sslmode=disable`;
+  const opened = await openMachine(url, {
+    source: `postgres://postgres@127.0.0.1:${source.port}/shop?sslmode=disable`,
+    target: `postgres://${user}@127.0.0.1:${target.port}/postgres?sslmode=disable`,
+    more: ['--ignore-dbs', 'postgres'],
+  });
+  return { ...opened, startWriter: () => startWriter(), left: () => leftOn(source) };
+}
+
+async function openMachine(url: string, at: { source: string; target: string; more: readonly string[] }) {
+  const sandbox = await sandboxFor({ clusters: [{ name: url.startsWith('redis') ? 'cache' : 'orders', url }] });
+  const { access_token: token } = await tokenFor(sandbox);
+  const host = dbTestHost({
+    ...sandboxEnvironment(sandbox),
+    CLOUDCTL_ACCESS_TOKEN: token,
+    PGPASSWORD: source.password,
+    CLOUDCTL_TARGET_PASSWORD: at.target.startsWith('redis') ? '' : target.password,
+  });
+  const db = (...more: readonly string[]) => runCloudctl(host, ['db', ...more]);
+  const cluster =
+    (await db('list', '-o', 'json'))
+      .json<{ id: string; engine: string }[]>()
+      .find(({ engine }) => (engine === 'redis') === url.startsWith('redis'))?.id ?? '';
+  const from = ['--source', at.source, ...at.more];
+  const started = await db('migrate', cluster, ...from, '--skip-preflight', '-o', 'json');
+  expect(started.err).not.toContain('error:');
+  const status = async () => (await db('status', cluster, '-o', 'json')).json<{ status: string }>().status;
+  await waitUntil(async () => (await status()) === 'syncing', 'syncing');
+  const cutover = [cluster, ...from, '--target', at.target];
+  return { sandbox, host, cluster, db, status, cutover };
+}
+
+function startWriter(): () => Promise<void> {
+  const client = new pg.Client({
+    host: source.host,
+    port: source.ownPort,
+    user: 'postgres',
+    password: 'secret',
+    database: 'shop',
+    application_name: 'the shop',
+  });
+  client.on('error', () => {});
+  let isOver = false;
+  const writing = (async () => {
+    await client.connect();
+    while (!isOver) {
+      await client.query("INSERT INTO t (note) VALUES ('y')");
+      await sleep(50);
+    }
+    await client.end();
+  })().catch(() => {});
+  const stop = async () => {
+    isOver = true;
+    await writing;
+  };
+  writers.add(stop);
+  return stop;
+}
+
+async function leftOn(server: Postgres): Promise<number> {
+  const rows = await server.query('SELECT 1 FROM pg_replication_slots UNION ALL SELECT 1 FROM pg_publication', 'shop');
+  return rows.length;
+}
+
+it('follows an application that writes and then stops, to the switch, with a page of the window', async () => {
+  const { host, cutover, startWriter, left, status, db } = await openPostgresql();
+  const stopWriting = startWriter();
+  const page = join(host.place.home, 'window.html');
+  const running = startCloudctl(host, [
+    'db',
+    'cutover',
+    ...cutover,
+    ...words,
+    '--apply',
+    '--yes',
+    '--report',
+    page,
+    '-o',
+    'ndjson',
+  ]);
+  await running.waitForOutput(/"id":"writes","state":"open"/);
+  await running.waitForOutput(/CLOUDCTL|ALTER DATABASE/);
+  const before = await source.query('SELECT count(*)::int AS n FROM t', 'shop');
+  expect(Number(before[0]?.n)).toBeGreaterThan(1000);
+  await stopWriting();
+  const stoppedAt = performance.now();
+  const ran = await running.ended;
+  const seconds = (performance.now() - stoppedAt) / 1000;
+  expect([ran.code, ran.err]).toEqual([0, expect.not.stringContaining('error:')]);
+  expect(seconds).toBeLessThan(12);
+  const lines = ran.out
+    .trim()
+    .split('\n')
+    .map((line): Line & { at: string } => JSON.parse(line));
+  const last = new Map(lines.map(({ id, state }) => [id, state]));
+  expect(Object.fromEntries(last)).toEqual({
+    target: 'done',
+    writes: 'done',
+    lag: 'done',
+    sequences: 'done',
+    contents: 'done',
+    stopped: 'done',
+    extensions: 'done',
+    passwords: 'done',
+    large_objects: 'done',
+    materialized_views: 'done',
+    grants: 'done',
+    defaults: 'done',
+    settings: 'done',
+    statistics: 'done',
+    clean: 'done',
+  });
+  expect([await status(), await left()]).toEqual(['canceled', 0]);
+  const counts = await Promise.all(
+    [source, target].map((server) =>
+      server.query(
+        'SELECT count(*)::int AS n, (SELECT count(*)::int FROM pg_largeobject_metadata) AS objects FROM t',
+        'shop',
+      ),
+    ),
+  );
+  expect(counts[0]).toEqual(counts[1]);
+  expect(await target.query('SELECT last_value FROM t_id_seq', 'shop')).toEqual(
+    await source.query('SELECT last_value FROM t_id_seq', 'shop'),
+  );
+  const html = readFileSync(page, 'utf8');
+  expect(html).toMatch(/<td>SELECT pg_catalog\.setval/);
+  expect(html).not.toContain(source.password);
+  // A second run finds everything done, as after a kill between the last step and its message.
+  const again = await db('cutover', ...cutover, ...words, '--apply', '--yes');
+  expect(again.code).toBe(0);
+  expectGolden('db-cutover-follow', masked(`${again.out}${again.err}`));
+});
+
+it('lists an application that never stops, prints a fence that works, and ends with exit code 5', async () => {
+  const { host, cutover, startWriter, status } = await openPostgresql();
+  startWriter();
+  const ran = await runCloudctl(host, [
+    'db',
+    'cutover',
+    ...cutover,
+    '--follow',
+    '--wait-timeout',
+    '4s',
+    '--apply',
+    '--yes',
+    '-o',
+    'json',
+  ]);
+  expect(ran.code).toBe(5);
+  const fence = /psql -X -v ON_ERROR_STOP=1 \S+ -c .*default_transaction_read_only = on.*/.exec(ran.err)?.[0] ?? '';
+  expect(fence).toContain('pg_terminate_backend');
+  expect(ran.error()).toMatchObject({ code: 'cutover_incomplete', hint: expect.stringContaining('--follow --apply') });
+  expectGolden('db-cutover-follow', masked(ran.err));
+  expect(await status()).toBe('syncing');
+});
+
+it('a fence ends the writes while the command waits, and the migration is stopped behind it', async () => {
+  const { host, cutover, startWriter, left } = await openPostgresql();
+  startWriter();
+  const running = startCloudctl(host, ['db', 'cutover', ...cutover, ...words, '--apply', '--yes']);
+  await running.waitForOutput(/default_transaction_read_only/);
+  await source.query('ALTER DATABASE shop SET default_transaction_read_only = on');
+  await source.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'the shop'");
+  const ran = await running.ended;
+  expect([ran.code, ran.err]).toEqual([0, expect.not.stringContaining('error:')]);
+  expect(await left()).toBe(0);
+});
+
+it('Ctrl-C says that nothing was changed, and the command that continues', async () => {
+  const { host, cutover, startWriter, status } = await openPostgresql();
+  startWriter();
+  const running = startCloudctl(host, ['db', 'cutover', ...cutover, ...words, '-o', 'ndjson']);
+  await running.waitForOutput(/"id":"writes","state":"open"/);
+  running.host.signal('SIGINT');
+  const ran = await running.ended;
+  expect(ran.code).toBe(130);
+  expect(ran.error().hint).toMatch(/`cloudctl db cutover .*--follow/);
+  expectGolden('db-cutover-follow', masked(JSON.stringify(ran.error(), undefined, 2)));
+  expect(await status()).toBe('syncing');
+});
+
+it('Ctrl-C after the stop says that it was sent, and the same command waits for the end', async () => {
+  const { host, cutover, sandbox, left } = await openPostgresql({
+    more: 'CREATE MATERIALIZED VIEW slow AS SELECT pg_sleep(3)::text',
+  });
+  const running = startCloudctl(host, ['db', 'cutover', ...cutover, ...words, '--apply', '--yes', '-o', 'json']);
+  await waitUntil(async () => (await recordedRequests(sandbox)).some((one) => one.startsWith('DELETE')), 'the stop');
+  await sleep(300);
+  running.host.signal('SIGINT');
+  const ran = await running.ended;
+  expect(ran.code).toBe(130);
+  expectGolden('db-cutover-follow', masked(JSON.stringify(ran.error(), undefined, 2)));
+  const again = await runCloudctl(host, ['db', 'cutover', ...cutover, ...words, '--apply', '--yes']);
+  expect([again.code, await left()]).toEqual([0, 0]);
+  expect(await target.query("SELECT relispopulated AS full FROM pg_class WHERE relname = 'slow'", 'shop')).toEqual([
+    { full: true },
+  ]);
+});
+
+it('a database that fails ends it with exit code 1 before anybody stops the application', async () => {
+  const { host, cutover, status } = await openPostgresql();
+  await source.query('SELECT pg_terminate_backend(active_pid) FROM pg_replication_slots WHERE active');
+  for (const { slot_name: slot } of await source.query('SELECT slot_name FROM pg_replication_slots'))
+    await eventually(async () => {
+      await source.query('SELECT pg_terminate_backend(active_pid) FROM pg_replication_slots WHERE active');
+      return source.query(`SELECT pg_drop_replication_slot('${slot}')`).then(
+        () => true,
+        () => false,
+      );
+    }, 'the dropped slot');
+  await waitUntil(async () => (await status()) === 'error', 'the failure');
+  const ran = await runCloudctl(host, ['db', 'cutover', ...cutover, ...words, '--apply', '--yes', '-o', 'json']);
+  expect([ran.code, ran.error().code]).toEqual([1, 'api_error']);
+  expect(ran.error().hint).toContain('cloudctl db migrate');
+});
+
+/** Runs what the command prints for the end: `db grants` with psql, and ANALYZE. */
+async function restore(
+  running: { waitForOutput: (pattern: RegExp) => Promise<unknown> },
+  db: (...more: readonly string[]) => ReturnType<typeof runCloudctl>,
+  [, ...rest]: readonly string[],
+): Promise<void> {
+  await running.waitForOutput(/cloudctl db grants .* \| .*psql/);
+  const { out } = await db('grants', ...rest);
+  expect(runPsql(target, out)).toMatchObject({ code: 0 });
+  await target.query('ANALYZE', 'shop');
+}
+
+it('without --apply it prints the commands, and goes on when their effect is seen', async () => {
+  const { host, cutover, cluster, db } = await openPostgresql();
+  const running = startCloudctl(host, ['db', 'cutover', ...cutover, ...words]);
+  await running.waitForOutput(/cloudctl db sequences .* \| .*psql/);
+  await target.query("SELECT setval('t_id_seq', 1000)", 'shop');
+  await running.waitForOutput(/cloudctl db stop/);
+  expect((await db('stop', cluster, '--yes')).code).toBe(0);
+  await restore(running, db, cutover);
+  const ran = await running.ended;
+  expect([ran.code, ran.err]).toEqual([0, expect.not.stringContaining('error:')]);
+});
+
+it('a write during the window sends it back to waiting, and is on the target at the end', async () => {
+  const { host, cutover, db, cluster } = await openPostgresql();
+  const running = startCloudctl(host, ['db', 'cutover', ...cutover, ...words]);
+  await running.waitForOutput(/cloudctl db sequences/);
+  await source.query("INSERT INTO t (note) VALUES ('late')", 'shop');
+  await sleep(2500);
+  await target.query("SELECT setval('t_id_seq', 1001)", 'shop');
+  await running.waitForOutput(/cloudctl db stop/);
+  await db('stop', cluster, '--yes');
+  await restore(running, db, cutover);
+  expect((await running.ended).code).toBe(0);
+  expect(await target.query("SELECT count(*)::int AS n FROM t WHERE note = 'late'", 'shop')).toEqual([{ n: 1 }]);
+});
+
+it('is refused before any request without a confirmation', async () => {
+  const { host, cutover, sandbox } = await openPostgresql();
+  const before = (await recordedRequests(sandbox)).length;
+  const ran = await runCloudctl(host, ['db', 'cutover', ...cutover, '--follow', '--apply', '-o', 'json']);
+  expect(ran).toMatchObject({ code: 2, out: '' });
+  expect(ran.error().hint).toContain('--yes');
+  expect((await recordedRequests(sandbox)).length).toBe(before);
+  const alone = await runCloudctl(host, ['db', 'cutover', ...cutover, '--apply', '-o', 'json']);
+  expect([alone.code, alone.error().hint]).toEqual([2, 'add `--follow`']);
+});
+
+it('a stop that fails leaves the migration as it is, says so, and the next run continues', async () => {
+  const { host, cutover, sandbox, status } = await openPostgresql();
+  await admin(sandbox, 'POST', '/_sandbox/faults', {
+    match: { method: 'DELETE' },
+    action: 'status',
+    status: 500,
+    times: 9,
+  });
+  const ran = await runCloudctl(host, ['db', 'cutover', ...cutover, ...words, '--apply', '--yes', '-o', 'json']);
+  expect(ran.code).not.toBe(0);
+  expect(ran.error().hint).toContain('`cloudctl db cutover');
+  expect(await status()).toBe('syncing');
+  await admin(sandbox, 'DELETE', '/_sandbox/faults');
+  const again = await runCloudctl(host, ['db', 'cutover', ...cutover, ...words, '--apply', '--yes']);
+  expect(again.code).toBe(0);
+});
+
+it('a statement that the target refuses is named, and the migration is not stopped', async () => {
+  const { host, cutover, status } = await openPostgresql({ user: 'plain' });
+  await target.query(
+    "DO $$ BEGIN CREATE ROLE plain LOGIN PASSWORD 'secret' IN ROLE pg_read_all_data; EXCEPTION WHEN duplicate_object THEN END $$",
+  );
+  const ran = await runCloudctl(host, ['db', 'cutover', ...cutover, ...words, '--apply', '--yes', '-o', 'json']);
+  expect([ran.code, ran.error()]).toMatchObject([
+    5,
+    { code: 'cutover_incomplete', detail: expect.stringMatching(/permission denied.*setval/s) },
+  ]);
+  expect(await status()).toBe('syncing');
+});
+
+it('compares what has changed since the start, or nothing, and says what that leaves unproven', async () => {
+  const { host, cutover } = await openPostgresql();
+  const changed = startCloudctl(host, [
+    'db',
+    'cutover',
+    ...cutover,
+    ...words,
+    '--apply',
+    '--yes',
+    '--compare',
+    'changed',
+  ]);
+  const ran = await changed.ended;
+  expect(ran.code).toBe(0);
+  expectGolden('db-cutover-follow', masked(ran.err));
+});
+
+it('follows a Redis migration with an application that writes and then stops', async () => {
+  const servers: RedisServer[] = await Promise.all([startRedis(), startRedis()]);
+  const [from, to] = servers as [RedisServer, RedisServer];
+  try {
+    from.script(Array.from({ length: 500 }, (_, i) => `SET key:${i} ${i}`).join('\n'));
+    const opened = await openMachine(`redis://127.0.0.1:${to.port}`, {
+      source: `redis://127.0.0.1:${from.port}`,
+      target: `redis://127.0.0.1:${to.port}`,
+      more: [],
+    });
+    let isOver = false;
+    const writing = (async () => {
+      for (let i = 0; !isOver; i++) {
+        from.cli('SET', 'counter', String(i));
+        await sleep(50);
+      }
+    })();
+    const running = startCloudctl(opened.host, [
+      'db',
+      'cutover',
+      ...opened.cutover,
+      ...words,
+      '--apply',
+      '--yes',
+      '-o',
+      'ndjson',
+    ]);
+    await running.waitForOutput(/CLIENT PAUSE \d+ WRITE/);
+    isOver = true;
+    await writing;
+    const ran = await running.ended;
+    expect([ran.code, ran.err]).toEqual([0, expect.not.stringContaining('error:')]);
+    expect(to.cli('GET', 'counter')).toBe(from.cli('GET', 'counter'));
+    await eventually(() => to.cli('INFO', 'replication').includes('role:master'), 'the end');
+    const refused = await runCloudctl(opened.host, [
+      'db',
+      'cutover',
+      ...opened.cutover,
+      '--follow',
+      '--compare',
+      'changed',
+      '-o',
+      'json',
+    ]);
+    expect([refused.code, refused.error().hint]).toEqual([2, 'compare everything: leave out `--compare`']);
+  } finally {
+    await Promise.all(servers.map((server) => server.stop()));
+  }
+});

@@ -1,0 +1,93 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startSource, startTarget, waitUntil } from '../../db/engine/servers.ts';
+import { type RunOptions, run, start } from '../../fixtures/cli.ts';
+import { type Folders, makeFolders } from '../../fixtures/folders.ts';
+import { lacks } from '../../fixtures/needs.ts';
+import type { Postgres } from '../../fixtures/postgres.ts';
+import { terminal } from '../../fixtures/terminal.ts';
+import { sandboxFor, tokenFor } from '../../sandbox/requests.ts';
+
+let source: Postgres;
+let target: Postgres;
+let folders: Folders;
+beforeAll(async () => {
+  folders = makeFolders();
+  [source, target] = await Promise.all([startSource({ version: 17 }), startTarget({ version: 18 })]);
+  await source.query('ALTER SYSTEM SET autovacuum = off');
+  await source.query('SELECT pg_reload_conf()');
+});
+afterAll(async () => {
+  await Promise.all([source?.stop(), target?.stop()]);
+  folders.remove();
+});
+
+/** A migration in sync, and the words and the environment of its cut-over. */
+async function openMigration() {
+  for (const server of [source, target]) await server.query('DROP DATABASE IF EXISTS shop WITH (FORCE)');
+  await source.query('CREATE DATABASE shop');
+  await source.query('CREATE TABLE t (id serial PRIMARY KEY, note text)', 'shop');
+  await source.query("INSERT INTO t (note) SELECT repeat('x', 100) FROM generate_series(1, 20000)", 'shop');
+  await source.query('CREATE MATERIALIZED VIEW slow AS SELECT count(*) AS n, pg_sleep(2)::text FROM t', 'shop');
+  const url = `postgres://postgres:${target.password}@127.0.0.1:${target.port}/postgres?sslmode=disable`;
+  const sandbox = await sandboxFor({ clusters: [{ name: 'orders', url }] });
+  const { access_token: token } = await tokenFor(sandbox);
+  const env = {
+    CLOUDCTL_BASE_URL: sandbox.ready.base_url,
+    CLOUDCTL_ACCESS_TOKEN: token,
+    PGPASSWORD: source.password,
+    CLOUDCTL_TARGET_PASSWORD: target.password,
+  };
+  const options: RunOptions = { folders, env, limit: 90_000 };
+  const cluster = sandbox.ready.clusters.find(({ name }) => name === 'orders')?.uuid ?? '';
+  const from = [
+    '--source',
+    `postgres://postgres@127.0.0.1:${source.port}/shop?sslmode=disable`,
+    '--ignore-dbs',
+    'postgres',
+  ];
+  const started = await run(['db', 'migrate', cluster, ...from, '--skip-preflight', '-o', 'json'], options);
+  expect(started.code).toBe(0);
+  const status = async () =>
+    (await run(['db', 'status', cluster, '-o', 'json'], options)).json<{ status: string }>().status;
+  await waitUntil(async () => (await status()) === 'syncing', 'syncing');
+  const to = ['--target', `postgres://postgres@127.0.0.1:${target.port}/postgres?sslmode=disable`];
+  return { options, words: ['db', 'cutover', cluster, ...from, ...to, '--follow'], status };
+}
+
+test.each(['writes', 'sequences', 'contents', 'stopped'])(
+  'killed after the step %s and run again, it continues to the end',
+  async (id) => {
+    const { options, words, status } = await openMigration();
+    const apply = [...words, '--apply', '--yes', '-o', 'ndjson'];
+    const killed = start(apply, options);
+    await killed.waitFor('stdout', new RegExp(`"id":"${id}","state":"${id === 'stopped' ? 'open|done' : 'done'}"`));
+    killed.kill('SIGKILL');
+    await killed.ended;
+    const ran = await run(apply, options);
+    expect(ran).toMatchObject({ code: 0 });
+    expect(await status()).toBe('canceled');
+    const left = await source.query(
+      'SELECT 1 FROM pg_replication_slots UNION ALL SELECT 1 FROM pg_publication',
+      'shop',
+    );
+    const [view] = await target.query('SELECT n::int AS n FROM slow', 'shop');
+    expect([left, view]).toEqual([[], { n: 20_000 }]);
+  },
+);
+
+test.skipIf(lacks('tmux'))(
+  'on a terminal of 80 columns the lines turn green in place, and a command stays readable',
+  async () => {
+    const { options, words } = await openMigration();
+    const shown = await terminal(words, { ...options, columns: 80, rows: 24 });
+    const screen = await shown.waitFor(/Set the sequences of the target with:[\s\S]*waiting for the sequences/);
+    const marks = screen.split('\n').flatMap((line) => /^([✓…?·]) /.exec(line)?.[1] ?? []);
+    expect(marks).toEqual(['✓', '✓', '✓', '…', '·', '…', '·']);
+    await target.query("SELECT setval('t_id_seq', 20000)", 'shop');
+    await shown.waitFor(/✓ source and target have the same contents[\s\S]*waiting for the stop/);
+    await shown.press('C-c');
+    expect(await shown.ended()).toBe(130);
+    expect(await shown.screen()).toMatch(/cloudctl db cutover [\s\S]*--follow/);
+    await shown.close();
+  },
+);
