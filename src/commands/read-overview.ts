@@ -11,7 +11,7 @@ import { quoteShellArg } from '../cli/shell-quote.ts';
 import { type ResolvedProfileSettings, requireNamedProfileExists } from '../config/settings.ts';
 import { readStoredAccountAndServerOrigins } from '../context/current-identity.ts';
 import type { CommandContext } from '../context.ts';
-import { listStartedMigrations } from '../db/watch/list-started-migrations.ts';
+import { listStarted } from '../db/watch/record.ts';
 import { listBatches } from '../droplets/index.ts';
 import { timeoutSignal } from '../platform/timeout-signal.ts';
 import { formatProfileAndServerOptions } from './profile-options.ts';
@@ -176,7 +176,7 @@ async function readMigrations(
   settings: ResolvedProfileSettings,
   api: ApiClient,
 ): Promise<readonly MigrationInProgress[]> {
-  const recorded = listStartedMigrations(context.host.folders.state);
+  const recorded = listStarted(context.host.folders.state);
   if (recorded.length === 0) return [];
   const current = await readStoredAccountAndServerOrigins(context, settings);
   const own = recorded.filter(

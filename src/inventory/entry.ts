@@ -4,8 +4,8 @@ import type { Secret } from '../base/secret.ts';
 import type { ParsedArgs } from '../cli/command.ts';
 import { nearestWord } from '../cli/nearest-word.ts';
 import type { ResolvedProfileSettings } from '../config/settings.ts';
-import { buildSourceUrlWithoutPassword } from '../db/source/build-source-url-without-password.ts';
-import type { DbSource } from '../db/source/read-source.ts';
+import type { DbSource } from '../db/source/options.ts';
+import { sourceUrlText } from '../db/source/words.ts';
 import type { ProcessEnvironment } from '../platform/host.ts';
 import { type PostgresqlEndpointOptions, parsePostgresqlEndpoint } from '../postgresql/endpoint.ts';
 import {
@@ -69,7 +69,7 @@ export function buildEntry(cells: Cells, line: number, input: EntryInput): Entry
   const ids = (engine === 'redis' ? redisChecks : postgresqlChecks).map(({ id }) => id);
   rejectUnknownCheckIds(options.accept, ids, nearestWord);
   const scope = readScope(args.value('scope'), cells, engine);
-  const url = buildSourceUrlWithoutPassword(source);
+  const url = sourceUrlText(source);
   return {
     line,
     name: cells.name ?? url,

@@ -6,7 +6,7 @@ const revealing: readonly string[] = [
   'src/api/start-online-migration.ts',
   'src/droplets/request.ts',
   'src/commands/auth/token.ts',
-  'src/db/source/read-source.ts',
+  'src/db/source/options.ts',
   'src/db/engine/schema/pg-dump.ts',
   'src/db/engine/journal.ts',
   'src/db/engine/postgresql/objects.ts',

@@ -10,11 +10,11 @@ import { createProgressReporter } from '../../src/cli/progress.ts';
 import { createTextMeasurer } from '../../src/cli/text-measurer.ts';
 import type { DatabaseComparisonReport } from '../../src/db/cutover/comparison-report.ts';
 import { formatDatabaseComparison } from '../../src/db/cutover/format-database-comparison.ts';
-import type { RehearsalReport } from '../../src/db/cutover/rehearsal-report.ts';
-import { renderRehearsalReportText } from '../../src/db/cutover/render-rehearsal-report-text.ts';
-import type { MigrationStatusSample } from '../../src/db/watch/status-sample.ts';
-import { buildNextWatchLogLines } from '../../src/db/watch/view/log-lines.ts';
-import { renderStatusScreenLines } from '../../src/db/watch/view/status-screen.ts';
+import type { RehearsalReport } from '../../src/db/cutover/rehearse/report.ts';
+import { renderRehearsal } from '../../src/db/cutover/rehearse/text.ts';
+import type { StatusSample } from '../../src/db/watch/sample.ts';
+import { nextLogLines } from '../../src/db/watch/view/lines.ts';
+import { renderScreen } from '../../src/db/watch/view/screen.ts';
 import { preflightReportFileExtensions, renderPreflightReport } from '../../src/preflight/formats/render-report.ts';
 import { renderTextPreflightReport } from '../../src/preflight/formats/text-report.ts';
 import { renderFixScript, renderUndoScript } from '../../src/preflight/render-fix-script.ts';
@@ -49,7 +49,7 @@ function reportWith(text: string): PreflightReport {
   };
 }
 
-function sampleWith(text: string): MigrationStatusSample {
+function sampleWith(text: string): StatusSample {
   const bytes = { bytes_done: 1, bytes_total: 2 };
   const table = { name: text, state: 'copying', ...bytes, rows_done: 1, rows_total: 2 } as const;
   return {
@@ -117,12 +117,10 @@ const texts: Readonly<Record<string, (text: string) => string>> = {
   'fix script': (text) => renderFixScript(reportWith(text)) ?? '',
   'undo script': (text) => renderUndoScript(reportWith(text)) ?? '',
   'comparison report': (text) => formatDatabaseComparison(comparisonWith(text), styles),
-  'rehearsal report': (text) => renderRehearsalReportText(rehearsalWith(text), styles),
+  'rehearsal report': (text) => renderRehearsal(rehearsalWith(text), styles),
   'log of db watch': (text) => {
-    const first = buildNextWatchLogLines(undefined, sampleWith(text));
-    return [...first.lines, ...buildNextWatchLogLines(first.said, { ...sampleWith(text), violations: [] }).lines].join(
-      '\n',
-    );
+    const first = nextLogLines(undefined, sampleWith(text));
+    return [...first.lines, ...nextLogLines(first.said, { ...sampleWith(text), violations: [] }).lines].join('\n');
   },
 };
 
@@ -147,7 +145,7 @@ describe.each(Object.entries(hostileTexts))('%s', (_name, text) => {
   });
 
   it('stays inside its line of the screen of db watch', async () => {
-    const screen = renderStatusScreenLines(sampleWith(text), {
+    const screen = renderScreen(sampleWith(text), {
       ...{ columns: 80, rows: 24, title: text, lags: [0] },
       ...{ paint: await createTerminalStyles(false), ruler: await createTextMeasurer() },
     });

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { encodeRecord } from '../../src/auth/session/record.ts';
 import { createFileStore } from '../../src/auth/session/store.ts';
-import { getMigrationWatchRecordPath, writeMigrationWatchRecord } from '../../src/db/watch/watch-record.ts';
+import { pathOfRecord, writeRecord } from '../../src/db/watch/record.ts';
 import type { SandboxServers } from '../../src/sandbox/sandbox.ts';
 import { closedOrigin, reply, serverFor } from '../fixtures/fake-server.ts';
 import { expectGolden } from '../fixtures/golden.ts';
@@ -179,7 +179,7 @@ it('names a migration that this machine started and that has not ended, and its 
   );
   const host = testHost({ env: { CLOUDCTL_BASE_URL: origin, CLOUDCTL_ACCESS_TOKEN: 'token' } });
   const source = { engine: 'redis', host: 'h', port: 1 } as const;
-  writeMigrationWatchRecord(getMigrationWatchRecordPath(host.folders.state, source), {
+  writeRecord(pathOfRecord(host.folders.state, source), {
     engine: 'redis',
     source: 'h:1',
     started: { at: host.clock.now(), cluster, id: 'm-1', identity: {} },

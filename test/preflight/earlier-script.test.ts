@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import type { DbSource } from '../../src/db/source/read-source.ts';
+import type { DbSource } from '../../src/db/source/options.ts';
 import { mergeUndoScripts, readEarlierFixScript } from '../../src/preflight/earlier-script.ts';
 import { renderFixScript, renderUndoScript } from '../../src/preflight/render-fix-script.ts';
 import type { PreflightReport } from '../../src/preflight/report.ts';

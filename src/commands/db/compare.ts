@@ -3,8 +3,8 @@ import type { CommandSpec } from '../../cli/command.ts';
 import type { CommandContext } from '../../context.ts';
 import { compareDatabases } from '../../db/cutover/compare-databases.ts';
 import { buildDatabaseComparisonError, printDatabaseComparison } from '../../db/cutover/comparison-output.ts';
-import { readMigrationTargetServer } from '../../db/cutover/migration-target-server.ts';
-import { readDbSourceFromOptions, sourceOptionSpecs } from '../../db/source/read-source.ts';
+import { readTargetServer } from '../../db/cutover/target.ts';
+import { readSource, sourceOptionSpecs } from '../../db/source/options.ts';
 import { runUntilSignal } from '../../platform/until-signal.ts';
 
 export const dbCompareCommand: CommandSpec<CommandContext> = {
@@ -50,8 +50,8 @@ export const dbCompareCommand: CommandSpec<CommandContext> = {
   run: async (context, args) => {
     const { host, output, progress } = context;
     const { clock, signals } = host;
-    const source = await readDbSourceFromOptions(context, args);
-    const target = await readMigrationTargetServer(context, {
+    const source = await readSource(context, args);
+    const target = await readTargetServer(context, {
       typed: args.value('target'),
       engine: source.engine,
       allowCleartextPassword: args.has('allow-cleartext-password'),

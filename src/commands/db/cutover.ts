@@ -8,31 +8,27 @@ import { parseDurationToMillisecondsOrThrow } from '../../cli/duration.ts';
 import { quoteShellArg } from '../../cli/shell-quote.ts';
 import { describeActor, readStoredAccountAndServerOrigins } from '../../context/current-identity.ts';
 import type { CommandContext } from '../../context.ts';
-import { checkCutover } from '../../db/cutover/check-cutover.ts';
+import { checkCutover } from '../../db/cutover/check.ts';
 import {
   acceptableLines,
-  type CutoverChecklistLine,
+  type ChecklistLine,
   type CutoverFacts,
   cutoverChecklist,
-  findFirstOpenCutoverLine,
+  firstOpenLine,
+  formatChecklist,
   hasMigrationFailed,
-} from '../../db/cutover/cutover-checklist.ts';
+} from '../../db/cutover/checklist.ts';
 import { type ComparedTables, type FollowLine, followCutover } from '../../db/cutover/follow.ts';
-import { openFollowView, renderWindowPage } from '../../db/cutover/follow-view.ts';
-import { formatCutoverChecklist } from '../../db/cutover/format-cutover-checklist.ts';
-import { readMigrationTargetServer } from '../../db/cutover/migration-target-server.ts';
 import type { DatabaseAccess } from '../../db/cutover/postgresql/access-script.ts';
-import { targetPsqlCommand } from '../../db/cutover/target-psql-command.ts';
-import { buildQuotedSourceOptionArgs } from '../../db/source/build-quoted-source-option-args.ts';
-import {
-  buildSourceUrlWithoutPassword,
-  buildTargetUrlWithoutPassword,
-} from '../../db/source/build-source-url-without-password.ts';
-import { type DbSource, readDbSourceFromOptions, sourceOptionSpecs } from '../../db/source/read-source.ts';
-import { readWatchedSourceBaselineFile, watchedSourceBaselinePath } from '../../db/watch/baseline-file.ts';
-import { type FailureCommands, helpWithFailures } from '../../db/watch/service-failures.ts';
-import { getWatchedSourceAddress, saveWatchedTarget } from '../../db/watch/update-slots-of-watch-record.ts';
-import { getMigrationWatchRecordPath, readMigrationWatchRecord } from '../../db/watch/watch-record.ts';
+
+import { readTargetServer, targetPsqlCommand } from '../../db/cutover/target.ts';
+import { openFollowView, renderWindowPage } from '../../db/cutover/view.ts';
+import { type DbSource, readSource, sourceOptionSpecs } from '../../db/source/options.ts';
+import { quotedSourceArgs, sourceUrlText, targetUrlText } from '../../db/source/words.ts';
+import { type FailureCommands, helpWithFailures } from '../../db/watch/failures.ts';
+import { loadBaseline, pathOfBaseline, pathOfRecord, readRecord } from '../../db/watch/record.ts';
+import { saveWatchedTarget, sourceAddress } from '../../db/watch/source.ts';
+
 import { runUntilSignal } from '../../platform/until-signal.ts';
 import { requireWritableFile, writeReportFile } from '../../preflight/write-report-file.ts';
 import { formatProfileAndServerOptions } from '../profile-options.ts';
@@ -109,34 +105,33 @@ export const dbCutoverCommand: CommandSpec<CommandContext> = {
     output.checkColumns(view);
     const settings = context.settings();
     const given = readFollowArgs(context, args);
-    const source = await readDbSourceFromOptions(context, args);
-    const target = await readMigrationTargetServer(context, {
+    const source = await readSource(context, args);
+    const target = await readTargetServer(context, {
       typed: args.value('target'),
       engine: source.engine,
       allowCleartextPassword: args.has('allow-cleartext-password'),
     });
     const api = await context.api(settings);
     await resolveInterruptedMigrationRequest(context, api, cluster);
-    const recordPath = getMigrationWatchRecordPath(host.folders.state, getWatchedSourceAddress(source));
+    const recordPath = pathOfRecord(host.folders.state, sourceAddress(source));
     if (given !== undefined) return follow(context, args, { cluster, source, target, api, recordPath, given });
     const facts = await runUntilSignal(host.signals, 'the checks were interrupted; nothing was changed', (signal) =>
       checkCutover(api, {
         ...{ cluster, source, target, clock: host.clock, signal },
         ignoreDbs: args.values('ignore-dbs'),
         slots: args.values('slot'),
-        record: readMigrationWatchRecord(recordPath),
+        record: readRecord(recordPath),
         onCheck: (what) => void progress.show(sanitizeReportLine(what)),
       }),
     ).finally(() => progress.stop());
-    if (facts.targetFailure === undefined)
-      saveWatchedTarget(recordPath, cluster, buildTargetUrlWithoutPassword(target));
+    if (facts.targetFailure === undefined) saveWatchedTarget(recordPath, cluster, targetUrlText(target));
     const lines = cutoverChecklist({ ...facts, accepted: args.values('accept') });
     const isShaped = context.globals.values('format').length > 0 || context.globals.value('query') !== undefined;
-    if (output.format === 'table' && !isShaped) await output.prose(formatCutoverChecklist(lines));
+    if (output.format === 'table' && !isShaped) await output.prose(formatChecklist(lines));
     else await output.list(lines, view);
     const { migration } = facts;
     if (typeof migration !== 'string') for (const text of migration.warnings ?? []) await output.warn(text);
-    const open = hasMigrationFailed(facts) ? lines.find(({ id }) => id === 'stopped') : findFirstOpenCutoverLine(lines);
+    const open = hasMigrationFailed(facts) ? lines.find(({ id }) => id === 'stopped') : firstOpenLine(lines);
     if (open === undefined) {
       await output.note(['Every step is done. Next, switch the application to the target.', undoScriptNote]);
       return 0;
@@ -225,16 +220,14 @@ async function follow(
     ...given,
     accepted: args.values('accept'),
     helpWith: (line, facts) => nextStep(line, commandsOf(context, args, cluster, source, target, facts), facts),
-    slots: [...args.values('slot'), ...(readMigrationWatchRecord(recordPath)?.slots ?? []).map(({ name }) => name)],
-    baseline: readWatchedSourceBaselineFile(
-      watchedSourceBaselinePath(host.folders.state, getWatchedSourceAddress(source), cluster),
-    ),
+    slots: [...args.values('slot'), ...(readRecord(recordPath)?.slots ?? []).map(({ name }) => name)],
+    baseline: loadBaseline(pathOfBaseline(host.folders.state, sourceAddress(source), cluster)),
     loginHints: refusedHints(settings, host.folders.config),
-    onTarget: () => saveWatchedTarget(recordPath, cluster, buildTargetUrlWithoutPassword(target)),
+    onTarget: () => saveWatchedTarget(recordPath, cluster, targetUrlText(target)),
   });
   await followView.close(result.lines);
   if (given.report !== undefined) {
-    const names = { source: buildSourceUrlWithoutPassword(source), target: buildTargetUrlWithoutPassword(target) };
+    const names = { source: sourceUrlText(source), target: targetUrlText(target) };
     writeReportFile(given.report, renderWindowPage({ result, cluster, ...names }));
   }
   if (result.failure !== undefined) throw result.failure;
@@ -255,7 +248,7 @@ type NextCommands = FailureCommands &
   >;
 
 function nextStep(
-  { id, state }: CutoverChecklistLine,
+  { id, state }: ChecklistLine,
   commands: NextCommands,
   { targetHint, access, migration }: Pick<CutoverFacts, 'targetHint' | 'access' | 'migration'>,
 ): string {
@@ -325,13 +318,13 @@ function commandsOf(
   { access }: Pick<CutoverFacts, 'access'>,
 ): NextCommands {
   const profile = formatProfileAndServerOptions(context.globals, context.settings().profile);
-  const from = buildQuotedSourceOptionArgs(source, {
+  const from = quotedSourceArgs(source, {
     ignoreDbs: args.values('ignore-dbs'),
     caFile: args.value('ca-file'),
   });
   const slots = args.values('slot').flatMap((slot) => ['--slot', quoteShellArg(slot)]);
   const accepted = args.values('accept').flatMap((line) => ['--accept', line]);
-  const to = quoteShellArg(buildTargetUrlWithoutPassword(target));
+  const to = quoteShellArg(targetUrlText(target));
   // psql enters the first database in which something is left.
   const dbname = typeof access === 'object' ? access.databases.find(isOpen)?.database : undefined;
   const inside: DbSource =

@@ -8,9 +8,9 @@ import {
 import { sanitizeLine } from '../../base/sanitize.ts';
 import { quoteShellArg } from '../../cli/shell-quote.ts';
 import type { CommandContext } from '../../context.ts';
+import { failureHeadline, helpWithFailures } from '../../db/watch/failures.ts';
 import { formatIdentity } from '../../db/watch/identity.ts';
-import { listStartedMigrations, type StartedMigrationRecord } from '../../db/watch/list-started-migrations.ts';
-import { failureHeadline, helpWithFailures } from '../../db/watch/service-failures.ts';
+import { listStarted, type StartedRecord } from '../../db/watch/record.ts';
 import { formatProfileAndServerOptions } from '../profile-options.ts';
 import { undoScriptNote } from './migration-rules.ts';
 
@@ -66,7 +66,7 @@ export function helpWithMigration(
 
 function commandsOfMigration(context: CommandContext, cluster: string, { id }: Pick<OnlineMigration, 'id'>) {
   const profile = formatProfileAndServerOptions(context.globals, context.settings().profile);
-  const latest = listStartedMigrations(context.host.folders.state).find(({ started }) => started.cluster === cluster);
+  const latest = listStarted(context.host.folders.state).find(({ started }) => started.cluster === cluster);
   // What is recorded of another migration says nothing about this one.
   const record = latest?.started.id === id ? latest : undefined;
   const from = (record?.sourceOptions ?? ['--source', 'URL']).map(quoteShellArg);
@@ -75,10 +75,7 @@ function commandsOfMigration(context: CommandContext, cluster: string, { id }: P
 }
 
 /** How the slots of the migration were identified on this machine; that another migration is recorded, if so. */
-function describeIdentity(
-  latest: StartedMigrationRecord | undefined,
-  record: StartedMigrationRecord | undefined,
-): readonly string[] {
+function describeIdentity(latest: StartedRecord | undefined, record: StartedRecord | undefined): readonly string[] {
   if (latest !== undefined && record === undefined && latest.started.id !== '')
     return [
       `This machine has recorded migration ${sanitizeLine(latest.started.id, 80)} into the cluster, not the one that the service shows.`,
@@ -91,7 +88,7 @@ function describeIdentity(
 }
 
 /** The target is known after `db cutover` has connected to it. */
-function recordedTarget(record: StartedMigrationRecord | undefined): string {
+function recordedTarget(record: StartedRecord | undefined): string {
   if (record === undefined) return 'URL';
   if (record.target !== undefined) return quoteShellArg(record.target);
   return record.engine === 'redis' ? 'rediss://HOST' : 'postgres://USER@HOST:PORT/DBNAME';

@@ -4,7 +4,6 @@ import { countOf } from '../../base/text.ts';
 import type { ListView } from '../../cli/columns.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import type { CommandContext } from '../../context.ts';
-import { readMigrationTargetServer } from '../../db/cutover/migration-target-server.ts';
 import {
   compareAccess,
   describeLeftStatements,
@@ -12,7 +11,8 @@ import {
   type ServerAccess,
 } from '../../db/cutover/postgresql/access-script.ts';
 import { type AccessSection, accessSections } from '../../db/cutover/postgresql/access-statements.ts';
-import { readDbSourceFromOptions, sourceOptionSpecs } from '../../db/source/read-source.ts';
+import { readTargetServer } from '../../db/cutover/target.ts';
+import { readSource, sourceOptionSpecs } from '../../db/source/options.ts';
 import { runUntilSignal } from '../../platform/until-signal.ts';
 
 interface Row {
@@ -63,10 +63,10 @@ export const dbGrantsCommand: CommandSpec<CommandContext> = {
   fields: ['database', 'section', 'statement', 'left'],
   run: async (context, args) => {
     const { output, host } = context;
-    const source = await readDbSourceFromOptions(context, args);
+    const source = await readSource(context, args);
     if (source.engine === 'redis')
       throw usageError('cannot compare privileges: the source is Redis', 'use a PostgreSQL source');
-    const target = await readMigrationTargetServer(context, {
+    const target = await readTargetServer(context, {
       typed: args.value('target'),
       engine: source.engine,
       allowCleartextPassword: args.has('allow-cleartext-password'),

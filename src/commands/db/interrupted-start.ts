@@ -4,28 +4,22 @@ import { CliError } from '../../base/errors.ts';
 import { compareAccountsAndServerOrigins } from '../../base/identity.ts';
 import { readStoredAccountAndServerOrigins } from '../../context/current-identity.ts';
 import type { CommandContext } from '../../context.ts';
-import type { DbSource } from '../../db/source/read-source.ts';
-import {
-  resolveUnconfirmedMigrationRequest,
-  type UnconfirmedMigrationRequestOutcome,
-} from '../../db/watch/resolve-unconfirmed-migration-request.ts';
-import { findUnconfirmedMigrationRequests } from '../../db/watch/unconfirmed-migration-request.ts';
-import { getWatchedSourceAddress } from '../../db/watch/update-slots-of-watch-record.ts';
-import type { RecordedMigrationStart } from '../../db/watch/watch-record.ts';
+import type { DbSource } from '../../db/source/options.ts';
+import type { RecordedStart } from '../../db/watch/record.ts';
+
+import { sourceAddress } from '../../db/watch/source.ts';
+import { findRequests, type RequestOutcome, resolveRequest } from '../../db/watch/start.ts';
 
 /** Determines and prints the result of a request to migrate into this cluster whose run was interrupted. Throws a CliError. */
 export async function resolveInterruptedMigrationRequest(
   context: CommandContext,
   api: ApiClient,
   cluster: string,
-): Promise<UnconfirmedMigrationRequestOutcome | undefined> {
+): Promise<RequestOutcome | undefined> {
   const { host, output } = context;
   const identity = await readStoredAccountAndServerOrigins(context, context.settings());
   const now = host.clock.now();
-  const resolved = await resolveUnconfirmedMigrationRequest(
-    { api, stateFolder: host.folders.state, now, identity },
-    cluster,
-  );
+  const resolved = await resolveRequest({ api, stateFolder: host.folders.state, now, identity }, cluster);
   if (resolved !== undefined) await output.note(resolved.note);
   return resolved;
 }
@@ -36,7 +30,7 @@ export async function resolveInterruptedMigrationRequest(
  */
 export function createStatusFetcherOfRecordedMigration(
   context: CommandContext,
-): (started: RecordedMigrationStart, signal: AbortSignal) => Promise<OnlineMigration | undefined> {
+): (started: RecordedStart, signal: AbortSignal) => Promise<OnlineMigration | undefined> {
   return async ({ cluster, identity }, until) => {
     const settings = context.settings();
     const current = await readStoredAccountAndServerOrigins(context, settings);
@@ -51,7 +45,7 @@ export function createStatusFetcherOfRecordedMigration(
  * watch continues, because it needs only the source.
  */
 export async function resolveInterruptedMigrationRequests(context: CommandContext, source: DbSource): Promise<void> {
-  const starts = findUnconfirmedMigrationRequests(context.host.folders.state, getWatchedSourceAddress(source));
+  const starts = findRequests(context.host.folders.state, sourceAddress(source));
   for (const { cluster, baseOrigin, at } of starts) {
     try {
       const settings = context.settings();

@@ -8,18 +8,14 @@ import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
 import { accessTokenSource, commandFor } from '../../config/settings.ts';
 import { describeActor, readStoredAccountAndServerOrigins } from '../../context/current-identity.ts';
 import type { CommandContext } from '../../context.ts';
-import {
-  buildQuotedSourceOptionArgs,
-  buildUnquotedSourceOptionArgs,
-} from '../../db/source/build-quoted-source-option-args.ts';
-import { type DbSource, readDbSourceFromOptions, sourceOptionSpecs } from '../../db/source/read-source.ts';
-import { migrationTimeLimit } from '../../db/watch/migration-deadline.ts';
-import type { UnconfirmedMigrationRequestOutcome } from '../../db/watch/resolve-unconfirmed-migration-request.ts';
-import { pickPlausibleMigrationStartTime, startAndRecordMigration } from '../../db/watch/start-and-record-migration.ts';
-import { isSameWatchedSource } from '../../db/watch/unconfirmed-migration-request.ts';
-import { getWatchedSourceAddress } from '../../db/watch/update-slots-of-watch-record.ts';
-import { watchMigration } from '../../db/watch/watch-migration.ts';
-import { formatSourceName } from '../../db/watch/watch-record.ts';
+import { type DbSource, readSource, sourceOptionSpecs } from '../../db/source/options.ts';
+import { quotedSourceArgs, sourceArgs } from '../../db/source/words.ts';
+import { formatSourceName } from '../../db/watch/record.ts';
+import { migrationTimeLimit } from '../../db/watch/sample.ts';
+
+import { sourceAddress } from '../../db/watch/source.ts';
+import { isSameSource, plausibleStart, type RequestOutcome, startMigration } from '../../db/watch/start.ts';
+import { watchMigration } from '../../db/watch/watch.ts';
 import { requireWritableFolder } from '../../platform/files.ts';
 import { deepPreflightOptionSpecs, readDeepPreflightOptions } from '../../preflight/deep-preflight-options.ts';
 import { renderTextPreflightReport } from '../../preflight/formats/text-report.ts';
@@ -94,7 +90,7 @@ export const dbMigrateCommand: CommandSpec<CommandContext> = {
     const { host, output } = context;
     const settings = context.settings();
     requireWritableFolder(host.folders.state, 'set CLOUDCTL_STATE_DIR to a folder that you can write to');
-    const source = await readDbSourceFromOptions(context, args);
+    const source = await readSource(context, args);
     const read = readDeepPreflightOptions(args, source.engine, settings, host.clock.now());
     await requireWrite(context);
     const identity = await readStoredAccountAndServerOrigins(context, settings);
@@ -117,7 +113,7 @@ export const dbMigrateCommand: CommandSpec<CommandContext> = {
       throw buildMigrationMethodBlockedError(preflight.report, args.value('fix-sql'));
     await confirm(context, source, cluster, await describeActor(context, settings, identity));
     const before = await readSourceBeforeMigration(context, args, source);
-    const started = await startAndRecordMigration(
+    const started = await startMigration(
       {
         api,
         stateFolder: host.folders.state,
@@ -129,9 +125,9 @@ export const dbMigrateCommand: CommandSpec<CommandContext> = {
       {
         cluster,
         baseOrigin: api.baseOrigin,
-        source: getWatchedSourceAddress(source),
+        source: sourceAddress(source),
         identity,
-        sourceOptions: buildUnquotedSourceOptionArgs(source, {
+        sourceOptions: sourceArgs(source, {
           ignoreDbs: args.values('ignore-dbs'),
           caFile: args.value('ca-file'),
         }),
@@ -166,7 +162,7 @@ async function finish(
   }: { readonly preflight?: PreflightReport | undefined; readonly before?: SourceBeforeMigrationResult },
 ): Promise<ExitCode> {
   const { output, host } = context;
-  const startedAt = pickPlausibleMigrationStartTime(createdAt, host.clock.now());
+  const startedAt = plausibleStart(createdAt, host.clock.now());
   const deadline = new Date(startedAt + migrationTimeLimit).toISOString().replace('.000Z', 'Z');
   const result = { id, status, created_at: createdAt, deadline, ...(preflight === undefined ? {} : { preflight }) };
   await output.object<Migrated>(result, view);
@@ -185,7 +181,7 @@ async function finish(
   }
   if (before?.baseline !== undefined) await recordSlotsOfStartedMigration(context, args, source);
   const profile = formatProfileAndServerOptions(context.globals, context.settings().profile);
-  const named = buildQuotedSourceOptionArgs(source, {
+  const named = quotedSourceArgs(source, {
     ignoreDbs: args.values('ignore-dbs'),
     caFile: args.value('ca-file'),
   });
@@ -195,12 +191,8 @@ async function finish(
 }
 
 /** A migration that an interrupted run started must have the same source as this run. */
-function requireSameStartSource(
-  context: CommandContext,
-  { start, migration }: UnconfirmedMigrationRequestOutcome,
-  source: DbSource,
-): void {
-  if (isSameWatchedSource(start.source, getWatchedSourceAddress(source))) return;
+function requireSameStartSource(context: CommandContext, { start, migration }: RequestOutcome, source: DbSource): void {
+  if (isSameSource(start.source, sourceAddress(source))) return;
   const command = (words: string): string => commandFor(context.settings().profile, `${words} ${start.cluster}`);
   throw new CliError('api_error', 'cannot start the migration: an earlier run started one into this cluster', {
     detail: `${describeOnlineMigration(migration ?? {})}, from ${formatSourceName(start.source)}; nothing was sent`,

@@ -1,8 +1,8 @@
 import type { startOnlineMigration } from '../../api/start-online-migration.ts';
 import { type CliError, usageError } from '../../base/errors.ts';
 import type { ParsedArgs } from '../../cli/command.ts';
-import { manualCopyCommands } from '../../db/source/manual-copy.ts';
-import type { DbSource } from '../../db/source/read-source.ts';
+import type { DbSource } from '../../db/source/options.ts';
+import { manualCopyCommands } from '../../db/source/words.ts';
 
 export function buildMigrationRequest(
   { engine, source }: DbSource,

@@ -4,7 +4,7 @@ import type { CommandSpec } from '../../cli/command.ts';
 import { quoteShellArg } from '../../cli/shell-quote.ts';
 import { accessTokenSource } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
-import { readDbSourceFromOptions, sourceOptionSpecs } from '../../db/source/read-source.ts';
+import { readSource, sourceOptionSpecs } from '../../db/source/options.ts';
 import { deepPreflightOptionSpecs, readDeepPreflightOptions } from '../../preflight/deep-preflight-options.ts';
 import type { CheckFinding } from '../../preflight/finding.ts';
 import { renderTextPreflightReport } from '../../preflight/formats/text-report.ts';
@@ -90,7 +90,7 @@ export const dbPreflightCommand: CommandSpec<CommandContext> = {
     'accepted',
   ],
   run: async (context, args) => {
-    const source = await readDbSourceFromOptions(context, args);
+    const source = await readSource(context, args);
     const options = readDeepPreflightOptions(args, source.engine, context.settings(), context.host.clock.now());
     const outcome = await runPreflightWithFiles(context, args, source, options);
     await showReport(context, outcome, args.value('fix-sql'));

@@ -1,12 +1,8 @@
 import type { ParsedArgs } from '../../cli/command.ts';
 import type { CommandContext } from '../../context.ts';
-import type { DbSource } from '../../db/source/read-source.ts';
-import { observeSourceBeforeMigration, type SourceBeforeMigration } from '../../db/watch/source-before-migration.ts';
-import {
-  getWatchedSourceAddress,
-  watchAndRecordNewMigrationSlots,
-} from '../../db/watch/update-slots-of-watch-record.ts';
-import { getMigrationWatchRecordPath } from '../../db/watch/watch-record.ts';
+import type { DbSource } from '../../db/source/options.ts';
+import { pathOfRecord } from '../../db/watch/record.ts';
+import { observeBefore, recordNewSlots, type SourceBefore, sourceAddress } from '../../db/watch/source.ts';
 import { runUntilSignal } from '../../platform/until-signal.ts';
 import type { PreflightReport } from '../../preflight/report.ts';
 
@@ -17,10 +13,10 @@ const readLimit = 20_000;
 const slotLimit = 5000;
 
 /** `note` tells the user why there is no baseline. */
-export type SourceBeforeMigrationResult = SourceBeforeMigration & { readonly note?: string };
+export type SourceBeforeMigrationResult = SourceBefore & { readonly note?: string };
 
 /**
- * Reads the source as it is before the migration, so that `db watch` can name what changed later. `startAndRecordMigration`
+ * Reads the source as it is before the migration, so that `db watch` can name what changed later. `startMigration`
  * writes the baseline file when the service has started the migration. A source that cannot be read does not prevent the
  * migration.
  */
@@ -30,7 +26,7 @@ export async function readSourceBeforeMigration(
   source: DbSource,
 ): Promise<SourceBeforeMigrationResult> {
   const before = await runUntilSignal(host.signals, 'the migration was not started', (signal) =>
-    observeSourceBeforeMigration(source, {
+    observeBefore(source, {
       ignoreDbs: args.values('ignore-dbs'),
       now: () => host.clock.now(),
       limit: readLimit,
@@ -48,9 +44,9 @@ export async function recordSlotsOfStartedMigration(
   args: ParsedArgs,
   source: DbSource,
 ): Promise<void> {
-  const path = getMigrationWatchRecordPath(host.folders.state, getWatchedSourceAddress(source));
+  const path = pathOfRecord(host.folders.state, sourceAddress(source));
   const options = { clock: host.clock, ignoreDbs: args.values('ignore-dbs'), limit: slotLimit };
-  await watchAndRecordNewMigrationSlots(path, source, options);
+  await recordNewSlots(path, source, options);
 }
 
 /** Ids of preflight checks that did not pass; `db watch` ranks likely causes by them. */

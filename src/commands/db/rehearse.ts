@@ -2,22 +2,13 @@ import { CliError, type ExitCode, usageError } from '../../base/errors.ts';
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
 import { parseDurationToMillisecondsOrThrow } from '../../cli/duration.ts';
 import type { CommandContext } from '../../context.ts';
-import { type MigrationTargetServer, readRehearsalTarget } from '../../db/cutover/migration-target-server.ts';
-import {
-  preflightOptionsReadFromTarget,
-  rehearsalPreflightOptions,
-  runRehearsalPreflight,
-} from '../../db/cutover/rehearsal-preflight.ts';
-import { openRehearsalRun, type RehearsalRun } from '../../db/cutover/rehearsal-run.ts';
-import { formatRehearsalLeftover } from '../../db/cutover/render-rehearsal-report-text.ts';
-import {
-  buildRehearsalReport,
-  printRehearsalReport,
-  rehearsalFailedError,
-  writeRehearsalReport,
-} from '../../db/cutover/report-output.ts';
+import { rehearsalPreflightOptions, runRehearsalPreflight, targetOptions } from '../../db/cutover/rehearse/driver.ts';
+import { buildReport, printReport, rehearsalError, writeReport } from '../../db/cutover/rehearse/output.ts';
+import { openRehearsal, type RehearsalRun } from '../../db/cutover/rehearse/run.ts';
+import { formatLeftover } from '../../db/cutover/rehearse/text.ts';
+import { readRehearsalTarget, type TargetServer } from '../../db/cutover/target.ts';
 import { MigrationError, redactReason } from '../../db/engine/error.ts';
-import { type DbSource, readDbSourceFromOptions, sourceOptionSpecs } from '../../db/source/read-source.ts';
+import { type DbSource, readSource, sourceOptionSpecs } from '../../db/source/options.ts';
 import { DatabaseConnectError } from '../../platform/connect-error.ts';
 import { interruptedError } from '../../platform/defer-signals.ts';
 import type { SignalName } from '../../platform/host.ts';
@@ -37,7 +28,7 @@ export const dbRehearseCommand: CommandSpec<CommandContext> = {
       valueName: 'URL',
       description: 'Target server: postgres://USER@HOST:PORT/DBNAME or redis://HOST:PORT',
     },
-    ...preflightOptionSpecs.filter(({ name }) => !preflightOptionsReadFromTarget.includes(name)),
+    ...preflightOptionSpecs.filter(({ name }) => !targetOptions.includes(name)),
     { name: 'keep', description: 'Keep the copies on the target' },
     {
       name: 'allow-superuser-objects',
@@ -106,7 +97,7 @@ export const dbRehearseCommand: CommandSpec<CommandContext> = {
         'a rehearsal creates objects on source and target, and there is no terminal for a prompt',
       );
     }
-    const source = await readDbSourceFromOptions(context, args);
+    const source = await readSource(context, args);
     const target = await readRehearsalTarget(context, {
       typed: args.value('into'),
       engine: source.engine,
@@ -121,7 +112,7 @@ export const dbRehearseCommand: CommandSpec<CommandContext> = {
     });
     let rehearsal: RehearsalRun | undefined;
     try {
-      rehearsal = await openRehearsalRun(context, { source, target, args, signal: stopping.signal, ...options });
+      rehearsal = await openRehearsal(context, { source, target, args, signal: stopping.signal, ...options });
       const facts = await rehearsal.inspectTarget();
       const now = host.clock.now();
       const preflightOptions = rehearsalPreflightOptions(args, context.settings(), now, target, facts);
@@ -136,7 +127,7 @@ export const dbRehearseCommand: CommandSpec<CommandContext> = {
         detail:
           leftovers.length === 0
             ? 'everything that the rehearsal created was removed'
-            : leftovers.map(formatRehearsalLeftover).join('\n'),
+            : leftovers.map(formatLeftover).join('\n'),
         ...(leftovers.length === 0 ? {} : { hint: removeLeftoversHint }),
         exitCode: interruptedError(signal).exitCode,
         cause: error,
@@ -154,7 +145,7 @@ const removeLeftoversHint = 'run the same command again to remove the remaining 
  * A server that closes a connection or refuses a statement is not a bug of this program, so the error is reported without the
  * code `internal`.
  */
-function toRehearsalError(error: unknown, { source }: DbSource, target: MigrationTargetServer): unknown {
+function toRehearsalError(error: unknown, { source }: DbSource, target: TargetServer): unknown {
   const serverErrors = [DatabaseConnectError, PostgresqlQueryError, RedisCommandError, MigrationError];
   if (!serverErrors.some((kind) => error instanceof kind)) return error;
   const reason = redactReason(error, source.password, target.source.password);
@@ -194,7 +185,7 @@ async function confirm({ prompts, output }: CommandContext, plan: readonly strin
 
 interface ReportedRun extends RehearseArgs {
   readonly report: PreflightReport;
-  readonly target: MigrationTargetServer;
+  readonly target: TargetServer;
   readonly method: 'continuous' | 'dump';
 }
 
@@ -206,7 +197,7 @@ async function runAndReport(
   const { clock } = context.host;
   const startedAt = clock.now();
   const outcome = await rehearsal.run(method);
-  const report = buildRehearsalReport({
+  const report = buildReport({
     ...outcome,
     preflight,
     method,
@@ -215,13 +206,13 @@ async function runAndReport(
     startedAt,
     endedAt: clock.now(),
   });
-  if (reportFile !== undefined) writeRehearsalReport(reportFile, report);
-  await printRehearsalReport(context, report);
-  if (!report.ok) throw rehearsalFailedError(report);
+  if (reportFile !== undefined) writeReport(reportFile, report);
+  await printReport(context, report);
+  if (!report.ok) throw rehearsalError(report);
   return 0;
 }
 
-function serversOf({ source }: PreflightReport, { source: { host, port } }: MigrationTargetServer, version: string) {
+function serversOf({ source }: PreflightReport, { source: { host, port } }: TargetServer, version: string) {
   return {
     source: { host: source.host, port: source.port, version: source.server_version ?? 'unknown' },
     target: { host, port, version },

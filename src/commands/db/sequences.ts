@@ -5,7 +5,7 @@ import type { ListView } from '../../cli/columns.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { nearestWord } from '../../cli/nearest-word.ts';
 import type { CommandContext } from '../../context.ts';
-import { readDbSourceFromOptions, sourceOptionSpecs } from '../../db/source/read-source.ts';
+import { readSource, sourceOptionSpecs } from '../../db/source/options.ts';
 import { runUntilSignal } from '../../platform/until-signal.ts';
 import { formatPsqlConnectMetaCommand, psqlSessionSetupStatements } from '../../postgresql/psql-script.ts';
 import { requoteQualifiedName } from '../../postgresql/requote.ts';
@@ -50,7 +50,7 @@ export const dbSequencesCommand: CommandSpec<CommandContext> = {
   fields: ['database', 'statement'],
   run: async (context, args) => {
     const { output, host } = context;
-    const source = await readDbSourceFromOptions(context, args);
+    const source = await readSource(context, args);
     if (source.engine === 'redis')
       throw usageError('cannot read sequences: the source is Redis', 'use a PostgreSQL source');
     const options = {

@@ -28,9 +28,9 @@ import {
   describeRemainsQuery,
   findSourceRemains,
   type MigrationMarks,
-} from '../../db/cutover/source-remains.ts';
-import { type DbSource, readDbSourceFromOptions, sourceOptionSpecs } from '../../db/source/read-source.ts';
-import { listStartedMigrations } from '../../db/watch/list-started-migrations.ts';
+} from '../../db/cutover/remains.ts';
+import { type DbSource, readSource, sourceOptionSpecs } from '../../db/source/options.ts';
+import { listStarted } from '../../db/watch/record.ts';
 import { runUntilSignal } from '../../platform/until-signal.ts';
 import { formatProfileAndServerOptions } from '../profile-options.ts';
 import { clusterArgument, readClusterUuid } from './cluster-argument.ts';
@@ -73,7 +73,7 @@ export const dbStopCommand: CommandSpec<CommandContext> = {
         'nothing was sent to the service',
       );
     }
-    const source = isSourceGiven(args) ? await readDbSourceFromOptions(context, args) : undefined;
+    const source = isSourceGiven(args) ? await readSource(context, args) : undefined;
     const api = await context.api(settings);
     const identity = await readStoredAccountAndServerOrigins(context, settings);
     await resolveInterruptedMigrationRequest(context, api, cluster);
@@ -180,7 +180,7 @@ async function reportRemains(
 ): Promise<void> {
   const { host, output } = context;
   const { cluster, migration, source } = stopped;
-  const started = listStartedMigrations(host.folders.state).find(
+  const started = listStarted(host.folders.state).find(
     (one) => one.started.cluster === cluster && (migration.id === undefined || one.started.id === migration.id),
   );
   const marks: MigrationMarks = { id: migration.id, record: started };

@@ -1,8 +1,8 @@
 import type { CommandSpec, OptionSpec, ParsedArgs } from '../../cli/command.ts';
 import { parseDurationToMillisecondsOrThrow } from '../../cli/duration.ts';
 import type { CommandContext } from '../../context.ts';
-import { type DbSource, readDbSourceFromOptions, sourceOptionSpecs } from '../../db/source/read-source.ts';
-import { type WatchMigrationOptions, watchMigration } from '../../db/watch/watch-migration.ts';
+import { type DbSource, readSource, sourceOptionSpecs } from '../../db/source/options.ts';
+import { type WatchOptions, watchMigration } from '../../db/watch/watch.ts';
 import { createStatusFetcherOfRecordedMigration, resolveInterruptedMigrationRequests } from './interrupted-start.ts';
 
 /** The options that `db watch` and `db migrate --watch` share. */
@@ -57,14 +57,14 @@ export const dbWatchCommand: CommandSpec<CommandContext> = {
     'notes',
   ],
   run: async (context, args) => {
-    const source = await readDbSourceFromOptions(context, args);
+    const source = await readSource(context, args);
     await resolveInterruptedMigrationRequests(context, source);
     const options = readWatchArgs(args, source, args.has('show-queries'));
     return watchMigration(context, { ...options, fetchStatus: createStatusFetcherOfRecordedMigration(context) });
   },
 };
 
-export function readWatchArgs(args: ParsedArgs, source: DbSource, showQueries: boolean): WatchMigrationOptions {
+export function readWatchArgs(args: ParsedArgs, source: DbSource, showQueries: boolean): WatchOptions {
   return {
     source,
     interval: parseDurationToMillisecondsOrThrow(args.value('interval') ?? '2s', '--interval', 1000),

@@ -1,11 +1,11 @@
 import type { TableContentDigest } from '../../postgresql/table-digest.ts';
-import type { SequenceComparison, TableComparison, TableComparisonResult } from './rehearsal-report.ts';
+import type { ComparisonResult, SequenceComparison, TableComparison } from './rehearse/report.ts';
 
 /** Row counts by table name. */
-export type RowCounts = ReadonlyMap<string, number>;
+type RowCounts = ReadonlyMap<string, number>;
 
 /** The row count of each table: of the source before and after the count of the target. */
-export interface RowCountReadings {
+interface RowCountReadings {
   readonly before: RowCounts;
   readonly target: RowCounts;
   readonly after: RowCounts;
@@ -59,7 +59,7 @@ function rowCounts(contents: ReadonlyMap<string, TableContentDigest>): RowCounts
   return new Map([...contents].map(([name, { rows }]) => [name, rows]));
 }
 
-function comparisonState(before: number, target: number | null, after: number | null): TableComparisonResult {
+function comparisonState(before: number, target: number | null, after: number | null): ComparisonResult {
   if (target === null) return 'differs';
   if (after === null) return 'not_comparable';
   if (after === before) return target === before ? 'equal' : 'differs';

@@ -1,5 +1,5 @@
 import type { Clock } from '../../platform/host.ts';
-import type { RehearsalServer, SequenceComparison, TableComparison } from './rehearsal-report.ts';
+import type { RehearsalServer, SequenceComparison, TableComparison } from './rehearse/report.ts';
 
 export interface DatabaseComparisonOptions {
   readonly clock: Clock;
@@ -20,7 +20,7 @@ export interface DatabaseComparisonOptions {
   readonly onProgress: (progress: DatabaseComparisonProgress) => void;
 }
 
-export interface DatabaseComparisonProgress {
+interface DatabaseComparisonProgress {
   readonly database: string;
   /** The number of databases that are compared. */
   readonly done: number;

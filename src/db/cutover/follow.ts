@@ -16,31 +16,26 @@ import { countOf, formatDuration } from '../../base/text.ts';
 import { interruptedError } from '../../platform/defer-signals.ts';
 import type { Clock, SignalName, Signals } from '../../platform/host.ts';
 import { redactReason } from '../engine/error.ts';
-import type { DbSource } from '../source/read-source.ts';
-import type { WatchedSourceBaseline } from '../watch/postgresql/watched-source-baseline.ts';
-import { type FailureCommands, helpWithFailures } from '../watch/service-failures.ts';
-import { describeMigrationFact, isServerError, openPair } from './check-cutover.ts';
+import type { DbSource } from '../source/options.ts';
+import { type FailureCommands, helpWithFailures } from '../watch/failures.ts';
+import type { SourceBaseline } from '../watch/postgresql/baseline.ts';
+import { countWrites } from './activity.ts';
+import { describeMigrationFact, isServerError, openPair } from './check.ts';
+import { type ChecklistLine, type CutoverFacts, cutoverChecklist, hasMigrationFailed } from './checklist.ts';
 import { compareDatabases } from './compare-databases.ts';
 import { buildDatabaseComparisonEntry, pickWorstComparisonResult } from './comparison-report.ts';
-import {
-  type CutoverChecklistLine,
-  type CutoverFacts,
-  cutoverChecklist,
-  hasMigrationFailed,
-} from './cutover-checklist.ts';
 import { type Fence, type Pair, type Sighting, TargetRefusal } from './pair.ts';
 import { compareAccess, restoreAccess } from './postgresql/access-script.ts';
 import { accessSections } from './postgresql/access-statements.ts';
-import { migrationTargetInputNames, targetLoginHint } from './target-login-hint.ts';
-import { countWritesBetweenReadings } from './write-activity.ts';
+import { targetInputs, targetLoginHint } from './target.ts';
 
 /** A line of the checklist, or the last one, which only a followed cut-over has. */
-export interface FollowLine extends Omit<CutoverChecklistLine, 'id'> {
-  readonly id: CutoverChecklistLine['id'] | 'clean';
+export interface FollowLine extends Omit<ChecklistLine, 'id'> {
+  readonly id: ChecklistLine['id'] | 'clean';
 }
 
 /** What happened during the cut-over, for the report. */
-export interface FollowEvent {
+interface FollowEvent {
   /** Milliseconds since the epoch. */
   readonly at: number;
   readonly what: string;
@@ -56,7 +51,7 @@ export interface FollowView {
 
 export type ComparedTables = 'all' | 'changed' | 'none';
 
-export interface FollowOptions {
+interface FollowOptions {
   readonly cluster: string;
   readonly source: DbSource;
   readonly target: DbSource;
@@ -67,7 +62,7 @@ export interface FollowOptions {
   readonly isApplied: boolean;
   readonly compared: ComparedTables;
   /** The source at the start of the migration; needed to know what has changed since. */
-  readonly baseline: WatchedSourceBaseline | undefined;
+  readonly baseline: SourceBaseline | undefined;
   /** Milliseconds after which the wait for a step that others do ends. */
   readonly waitTimeout: number;
   /** Shell commands without passwords: for the sequences, for the stop, for the comparison, and for this command. */
@@ -79,7 +74,7 @@ export interface FollowOptions {
   /** Lines of the checklist that the user has checked. */
   readonly accepted: readonly string[];
   /** What to do about a line that is not done, with the command for it. */
-  readonly helpWith: (line: CutoverChecklistLine, facts: CutoverFacts) => string;
+  readonly helpWith: (line: ChecklistLine, facts: CutoverFacts) => string;
   /** Called once, when the target accepts the login. */
   readonly onTarget: () => void;
 }
@@ -246,7 +241,7 @@ class Follow {
       await this.#show('');
       throw new CliError('cutover_incomplete', 'could not connect to both servers', {
         detail: reason,
-        hint: `${targetLoginHint(error, migrationTargetInputNames)}; then run \`${commands.again}\``,
+        hint: `${targetLoginHint(error, targetInputs)}; then run \`${commands.again}\``,
       });
     }
     onTarget();
@@ -297,7 +292,7 @@ class Follow {
         this.#facts = {
           ...this.#facts,
           writes: {
-            count: isAtRest ? 0 : Math.max(isStill ? 0 : 1, countWritesBetweenReadings(first.activity, activity)),
+            count: isAtRest ? 0 : Math.max(isStill ? 0 : 1, countWrites(first.activity, activity)),
             open: activity.open,
             seconds: Math.round((at - (isAtRest ? restSince : startedAt)) / 1000),
           },
@@ -590,7 +585,7 @@ class Follow {
     // The removal of a publication is a transaction too: one for each database.
     const allowed =
       source.engine === 'redis' ? 0 : this.#migration === undefined ? 0 : readMigratedDatabases(this.#migration).length;
-    const writes = countWritesBetweenReadings(rest.activity, seen.activity);
+    const writes = countWrites(rest.activity, seen.activity);
     const isWritten = seen.changes !== rest.changes || writes > allowed || seen.activity.open.length > 0;
     if (isWritten && compared !== 'none') {
       this.#log('the source was written to during the stop; the contents are compared again', describeMove(rest, seen));
@@ -659,7 +654,7 @@ class Follow {
   }
 
   /** What to do about a line, without the command that is already running. */
-  #stepOf(line: CutoverChecklistLine): string {
+  #stepOf(line: ChecklistLine): string {
     const { helpWith, commands } = this.#options;
     const help = helpWith(line, this.#facts);
     const end = [', then ', ', then run ']
@@ -668,7 +663,7 @@ class Follow {
     return `  ${end === undefined ? help : help.slice(0, -end.length)}`;
   }
 
-  #openLine(isMeant: (line: CutoverChecklistLine) => boolean = () => true): CutoverChecklistLine | undefined {
+  #openLine(isMeant: (line: ChecklistLine) => boolean = () => true): ChecklistLine | undefined {
     return cutoverChecklist(this.#facts).find((line) => line.state !== 'done' && isMeant(line));
   }
 
@@ -709,7 +704,7 @@ class Follow {
 const leftoverTimeout = 30_000;
 
 function hasMoved(rest: Sighting, seen: Sighting): boolean {
-  return countWritesBetweenReadings(rest.activity, seen.activity) > 0 || seen.activity.open.length > 0;
+  return countWrites(rest.activity, seen.activity) > 0 || seen.activity.open.length > 0;
 }
 
 /** Sessions, and transactions that have not ended of others than these. */
@@ -718,7 +713,7 @@ function writersOf({ activity, sessions }: Pick<Sighting, 'activity' | 'sessions
 }
 
 function describeMove(rest: Sighting, seen: Sighting): string {
-  const count = countWritesBetweenReadings(rest.activity, seen.activity);
+  const count = countWrites(rest.activity, seen.activity);
   return [`${count} since the rest`, ...seen.activity.open].join('; ');
 }
 

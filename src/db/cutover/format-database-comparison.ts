@@ -5,21 +5,17 @@ import type {
   DatabaseComparisonReport,
   DatabaseComparisonResult,
 } from './comparison-report.ts';
-import type { SequenceComparison, TableComparison } from './rehearsal-report.ts';
-import {
-  formatRehearsalServersLine,
-  formatUnequalTableLine,
-  type RehearsalReportStyles,
-} from './render-rehearsal-report-text.ts';
+import type { SequenceComparison, TableComparison } from './rehearse/report.ts';
+import { formatServers, formatTable, type ReportStyles } from './rehearse/text.ts';
 
 /**
  * The comparison report as text: first the result, then the differences in each database, then what was not compared.
  */
-export function formatDatabaseComparison(report: DatabaseComparisonReport, styles: RehearsalReportStyles): string {
+export function formatDatabaseComparison(report: DatabaseComparisonReport, styles: ReportStyles): string {
   const { databases, not_compared: never } = report;
   const left = [...databases.flatMap((one) => one.not_compared.map((what) => `${one.name}: ${what}`)), ...never];
   return `${[
-    [styles.bold(resultLine(report)), formatRehearsalServersLine(report)].join('\n'),
+    [styles.bold(resultLine(report)), formatServers(report)].join('\n'),
     databases.map((one) => databaseLines(one, styles)).join('\n') || 'There are no databases.',
     [styles.yellow('Not compared'), ...left.map((line) => `  ${sanitizeReportLine(line)}`)].join('\n'),
   ].join('\n\n')}\n`;
@@ -48,7 +44,7 @@ function resultLine({ state, databases, engine, seconds }: DatabaseComparisonRep
 }
 
 /** The text counts the tables that are equal in all columns, and has one line for every other table. */
-function databaseLines(database: DatabaseComparisonEntry, styles: RehearsalReportStyles): string {
+function databaseLines(database: DatabaseComparisonEntry, styles: ReportStyles): string {
   const { name, state, tables, sequences, error } = database;
   const equal = tables.filter((table) => table.state === 'equal');
   const rows = equal.reduce((sum, { rows_source: count }) => sum + (count ?? 0), 0);
@@ -71,7 +67,7 @@ function databaseLines(database: DatabaseComparisonEntry, styles: RehearsalRepor
   };
   return [
     `${sanitizeReportLine(name)}  ${words[state]}  ${error === undefined ? counts : sanitizeReportLine(error)}`,
-    ...tables.filter((table) => table.state !== 'equal').map(formatUnequalTableLine),
+    ...tables.filter((table) => table.state !== 'equal').map(formatTable),
     ...sequences.filter((one) => one.state !== 'equal').map(sequenceLine),
   ].join('\n');
 }

@@ -1,4 +1,4 @@
-import type { ServerWriteActivity } from './write-activity.ts';
+import type { WriteActivity } from './activity.ts';
 
 /** Both servers of a migration, with connections that stay open until the cut-over is done. */
 export interface Pair {
@@ -28,7 +28,7 @@ export interface LeftoverMarks {
 }
 
 export interface Sighting {
-  readonly activity: ServerWriteActivity;
+  readonly activity: WriteActivity;
   /** Changes of rows that the statistics of the source have counted; undefined for Redis. */
   readonly changes: number | undefined;
   /** Sessions of others that could write, as texts. */
@@ -87,7 +87,7 @@ export class RestPosition {
   #position: number | undefined;
 
   /** The position that the target has to confirm, after an observation of the source. */
-  after({ counter, since, open }: ServerWriteActivity, position: number): number {
+  after({ counter, since, open }: WriteActivity, position: number): number {
     const state = `${since} ${counter}`;
     if (this.#since !== state || this.#position === undefined) this.#position = position;
     // A transaction that has not ended is written when it ends.

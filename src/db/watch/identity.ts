@@ -49,7 +49,7 @@ export interface TargetWord {
   readonly system: string | undefined;
 }
 
-export interface Identified {
+interface Identified {
   /** The slot or replica that is followed; undefined: none exists, or the known one is missing. */
   readonly name: string | undefined;
   /** undefined: nothing is known that could belong to the migration. */

@@ -1,5 +1,5 @@
 import { CliError } from '../../base/errors.ts';
-import { unreachableSourceHint } from '../../db/source/unreachable-source-hint.ts';
+import { unreachableHint } from '../../db/source/words.ts';
 import type { Clock } from '../../platform/host.ts';
 import { createDatabaseResponseMemoryLimit } from '../../platform/response-memory.ts';
 import type { PostgresqlEndpoint } from '../../postgresql/endpoint.ts';
@@ -40,7 +40,7 @@ export async function runPreflightQueryInEachDatabase<T>(
   if (session === undefined || connection.kind !== 'entered') {
     const reason = connection.kind === 'entered' ? 'the session ended' : connection.message;
     throw new CliError('source_unreachable', `could not connect to the source: ${reason}`, {
-      hint: unreachableSourceHint(
+      hint: unreachableHint(
         { engine: 'postgresql', source: options.source },
         connection.kind === 'entered' ? undefined : connection.code,
       ),

@@ -1,12 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { closedPort } from '../../../scripts/free-port.mjs';
-import {
-  readWatchedSourceBaselineFile,
-  watchedSourceBaselinePath,
-  writeWatchedSourceBaselineFile,
-} from '../../../src/db/watch/baseline-file.ts';
-import { createWatchedSourceBaseline } from '../../../src/db/watch/postgresql/watched-source-baseline.ts';
-import { getMigrationWatchRecordPath, readMigrationWatchRecord } from '../../../src/db/watch/watch-record.ts';
+import { createBaseline } from '../../../src/db/watch/postgresql/baseline.ts';
+import { loadBaseline, pathOfBaseline, pathOfRecord, readRecord, storeBaseline } from '../../../src/db/watch/record.ts';
+
 import { makeDatabaseFacts, makeServerFacts } from '../../db/watch/postgresql/make-facts.ts';
 import { maskVariable } from '../../fixtures/error-text.ts';
 import { reply, serverFor } from '../../fixtures/fake-server.ts';
@@ -193,19 +189,19 @@ describe('a response of 2xx', () => {
     const host = dbTestHost({ CLOUDCTL_BASE_URL: origin, CLOUDCTL_ACCESS_TOKEN: 'token' });
     const ran = await runCloudctl(host, ['db', 'migrate', cluster, '--source', 'postgres://u@h/d', ...unseen]);
     expect([ran.code, ran.json<{ id: string }>().id]).toEqual([0, id]);
-    const path = getMigrationWatchRecordPath(host.folders.state, {
+    const path = pathOfRecord(host.folders.state, {
       engine: 'postgresql',
       host: 'h',
       port: 5432,
       dbname: 'd',
     });
-    expect(readMigrationWatchRecord(path)?.started).toMatchObject({ id, cluster });
+    expect(readRecord(path)?.started).toMatchObject({ id, cluster });
   });
 });
 
 describe('the baseline of a running migration', () => {
   const source = { engine: 'postgresql', host: 'h', port: 5432, dbname: 'd' } as const;
-  const baseline = createWatchedSourceBaseline(makeServerFacts(), [makeDatabaseFacts({})]);
+  const baseline = createBaseline(makeServerFacts(), [makeDatabaseFacts({})]);
 
   it.each([
     ['stays when the service refuses a second one', 409, true],
@@ -215,10 +211,10 @@ describe('the baseline of a running migration', () => {
       reply(response, method === 'PUT' ? status : 200, { ...running, id: 'm1', message: 'no' }),
     );
     const host = dbTestHost({ CLOUDCTL_BASE_URL: origin, CLOUDCTL_ACCESS_TOKEN: 'token' });
-    const path = watchedSourceBaselinePath(host.folders.state, source, cluster);
-    writeWatchedSourceBaselineFile(path, baseline);
+    const path = pathOfBaseline(host.folders.state, source, cluster);
+    storeBaseline(path, baseline);
     await runCloudctl(host, ['db', 'migrate', cluster, '--source', 'postgres://u@h/d', ...unseen]);
-    expect(readWatchedSourceBaselineFile(path) !== undefined).toBe(isKept);
+    expect(loadBaseline(path) !== undefined).toBe(isKept);
   });
 });
 

@@ -1,11 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { closedPort } from '../../../scripts/free-port.mjs';
-import {
-  formatSourceName,
-  getMigrationWatchRecordPath,
-  type MigrationWatchRecord,
-  writeMigrationWatchRecord,
-} from '../../../src/db/watch/watch-record.ts';
+import { formatSourceName, pathOfRecord, type WatchRecord, writeRecord } from '../../../src/db/watch/record.ts';
 import { reply, serverFor } from '../../fixtures/fake-server.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { type RedisServer, startRedis } from '../../fixtures/redis.ts';
@@ -74,8 +69,8 @@ async function recordedMigration(source: RedisServer, shown: { id?: string; stat
   );
   const host = dbTestHost({ CLOUDCTL_BASE_URL: service.origin, CLOUDCTL_ACCESS_TOKEN: 'a-token' });
   const address = { engine: 'redis', host: source.host, port: source.port } as const;
-  const record = (more: Partial<MigrationWatchRecord>) =>
-    writeMigrationWatchRecord(getMigrationWatchRecordPath(host.folders.state, address), {
+  const record = (more: Partial<WatchRecord>) =>
+    writeRecord(pathOfRecord(host.folders.state, address), {
       ...{ engine: 'redis', source: formatSourceName(address), before: [] },
       started: { at: Date.now(), cluster, id: 'm', identity: {} },
       ...more,

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openPair } from '../../../src/db/cutover/check-cutover.ts';
+import { openPair } from '../../../src/db/cutover/check.ts';
 import type { Pair } from '../../../src/db/cutover/pair.ts';
 import type { Postgres } from '../../fixtures/postgres.ts';
 import { eventually, startRedis } from '../../fixtures/redis.ts';

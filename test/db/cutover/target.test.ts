@@ -1,120 +1,51 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Secret } from '../../../src/base/secret.ts';
-import { dropRehearsalDatabases, dropRehearsalRoles } from '../../../src/db/cutover/postgresql/drop-objects.ts';
-import {
-  dropObjectsAddedToRehearsalTarget,
-  listFirstExistingUserObjects,
-  readRehearsalTargetObjectNames,
-} from '../../../src/db/cutover/postgresql/existing-objects.ts';
-import {
-  listTablesWithCopiedColumns,
-  readSequenceStatesAsText,
-  readTableContentDigests,
-} from '../../../src/db/cutover/postgresql/rehearsal-tables.ts';
-import { connectPostgresql } from '../../../src/postgresql/connection.ts';
-import {
-  makeSessionSearchPathSafe,
-  type SearchPathSafeSession,
-} from '../../../src/postgresql/search-path-safe-session.ts';
-import { type Postgres, startPostgres } from '../../fixtures/postgres.ts';
+import { expect, it } from 'vitest';
+import { readRehearsalTarget, readTargetServer } from '../../../src/db/cutover/target.ts';
+import { commandIo } from '../../fixtures/command-io.ts';
+import { testHost } from '../../fixtures/host.ts';
 
-let server: Postgres;
-
-beforeAll(async () => {
-  server = await startPostgres();
-});
-
-afterAll(() => server?.stop());
-
-async function inside<T>(dbname: string, work: (session: SearchPathSafeSession) => Promise<T>): Promise<T> {
-  const { host, port } = server;
-  const endpoint = { host, port, dbname, username: 'postgres', password: new Secret(server.password) } as const;
-  const session = await makeSessionSearchPathSafe(
-    await connectPostgresql({ ...endpoint, ssl: 'disable' }, { dbname, limit: 10_000 }),
-  );
-  try {
-    return await work(session);
-  } finally {
-    await session.end();
-  }
+function read(url: string | undefined, engine: 'postgresql' | 'redis', env: Readonly<Record<string, string>> = {}) {
+  const host = testHost({ env });
+  return readRehearsalTarget(commandIo(host), { typed: url, engine }).then((target) => ({ target, host }));
 }
 
-test('a database that was filled is put back to what it was, extensions of its own included', async () => {
-  await server.query('CREATE DATABASE bare');
-  await server.query('CREATE EXTENSION hstore', 'bare');
-  const before = await inside('bare', async (session) => {
-    expect(await listFirstExistingUserObjects(session)).toEqual([]);
-    return readRehearsalTargetObjectNames(session);
-  });
-  await server.query(
-    `CREATE SCHEMA "Own"; CREATE TABLE "Own".t (id serial); CREATE TABLE base (id int PRIMARY KEY, h hstore);
-     CREATE VIEW seen AS SELECT * FROM base; CREATE TYPE mood AS ENUM ('a'); CREATE DOMAIN d AS int;
-     CREATE FUNCTION f(int) RETURNS int LANGUAGE sql AS 'SELECT 1'; CREATE MATERIALIZED VIEW m AS SELECT 1 AS one;
-     CREATE PUBLICATION p FOR TABLE base; CREATE EXTENSION citext; SELECT lo_create(4711)`,
-    'bare',
-  );
-  await inside('bare', async (session) => {
-    expect(await listFirstExistingUserObjects(session)).toContain('table public.base');
-    expect(await dropObjectsAddedToRehearsalTarget(session, before, [])).toEqual([]);
-    expect(await readRehearsalTargetObjectNames(session)).toEqual(before);
-  });
+it('the variable names the target when no option does', async () => {
+  const { target } = await read(undefined, 'redis', { CLOUDCTL_REHEARSE_INTO: 'redis://staging\n' });
+  expect(target).toMatchObject({ engine: 'redis', source: { host: 'staging' } });
 });
 
-test('only what has the oid of what was made is dropped', async () => {
-  for (const name of ['mine', 'theirs', 'doubtful']) await server.query(`CREATE DATABASE ${name}`);
-  await server.query('CREATE ROLE "Role of mine"');
-  const [oid] = await server.query("SELECT oid::text FROM pg_database WHERE datname = 'mine'");
-  const [role] = await server.query("SELECT oid::text FROM pg_roles WHERE rolname = 'Role of mine'");
-  await inside('postgres', async (session) => {
-    const made = [{ name: 'mine', oid: String(oid?.oid) }, { name: 'theirs', oid: '1' }, { name: 'doubtful' }];
-    expect(await dropRehearsalDatabases(session, made, 180_000)).toMatchObject({
-      dropped: ['mine', 'theirs'],
-      leftovers: [],
-      uncertain: [{ object: 'database doubtful', statement: 'DROP DATABASE "doubtful" WITH (FORCE)' }],
-    });
-    expect(await dropRehearsalRoles(session, [{ name: 'Role of mine', oid: String(role?.oid) }])).toMatchObject({
-      leftovers: [],
-    });
-  });
-  const left = await server.query(
-    "SELECT datname FROM pg_database WHERE datname IN ('mine', 'theirs', 'doubtful') ORDER BY 1",
-  );
-  expect(left.map(({ datname }) => datname)).toEqual(['doubtful', 'theirs']);
+it('its own password variable comes before those of the source', async () => {
+  const env = { CLOUDCTL_REHEARSE_INTO_PASSWORD: 'target\n', PGPASSWORD: 'source', REDISCLI_AUTH: 'source' };
+  for (const [url, engine] of [['postgres://u@h/d', 'postgresql'] as const, ['redis://h', 'redis'] as const]) {
+    const { target } = await read(url, engine, env);
+    expect(target.source.password?.reveal()).toBe('target');
+  }
 });
 
-test('rows are counted where they are, and sequences tell whether they were given out', async () => {
-  await server.query('CREATE DATABASE counted');
-  await server.query(
-    `CREATE TABLE part (id int, at int) PARTITION BY RANGE (at); CREATE TABLE part_1 PARTITION OF part FOR VALUES FROM (0) TO (9);
-     INSERT INTO part VALUES (1, 1), (2, 2); CREATE UNLOGGED TABLE "odd name" (id serial)`,
-    'counted',
-  );
-  await inside('counted', async (session) => {
-    const tables = await listTablesWithCopiedColumns(session);
-    expect(tables.map(({ name, isUnlogged }) => [name, isUnlogged])).toEqual([
-      ['public.odd name', true],
-      ['public.part_1', false],
-    ]);
-    const gone = {
-      ...{ name: 'public.gone', quoted: '"public"."gone"', isUnlogged: false, generated: [] },
-      table: { schema: 'public', name: 'gone', columns: [] },
-    };
-    const onFailure = (name: string) => expect.unreachable(name);
-    const contents = await readTableContentDigests(session, [...tables, gone], {
-      limit: 10_000,
-      oldest: 140_000,
-      onFailure,
-    });
-    expect([...contents].map(([name, { rows }]) => [name, rows])).toEqual([
-      ['public.odd name', 0],
-      ['public.part_1', 2],
-    ]);
-    expect([...(await readSequenceStatesAsText(session)).keys()]).toEqual(['public.odd name_id_seq']);
-    // A table that cannot be read in time counts as not read, not as empty.
-    await inside('counted', async (locking) => {
-      await locking.query('BEGIN; LOCK TABLE public.part_1 IN ACCESS EXCLUSIVE MODE');
-      const reading = readTableContentDigests(session, tables, { limit: 500, oldest: 140_000, onFailure });
-      await expect(reading).rejects.toMatchObject({ lost: true });
-    });
+it('the target of a migration has an option and variables of its own', async () => {
+  const host = testHost({
+    env: { CLOUDCTL_TARGET: 'postgres://u@h/d', CLOUDCTL_TARGET_PASSWORD: 'target', PGPASSWORD: 'source' },
   });
+  const target = await readTargetServer(commandIo(host), { typed: undefined, engine: 'postgresql' });
+  expect(target.source).toMatchObject({ host: 'h' });
+  expect(target.source.password?.reveal()).toBe('target');
+  await readTargetServer(commandIo(host), { typed: 'postgres://u:p4ss@h/d', engine: 'postgresql' });
+  expect(host.err()).toMatch(/^warning: .*--target/);
+  expect(host.err()).not.toContain('p4ss');
+});
+
+it('a password in the option is used, and is a warning', async () => {
+  const { target, host } = await read('postgres://u:p4ss@h/d', 'postgresql');
+  expect(target.source.password?.reveal()).toBe('p4ss');
+  expect(host.err()).toMatch(/^warning: .*--into/);
+  expect(host.err()).not.toContain('p4ss');
+});
+
+it.each([
+  ['no target', undefined, 'postgresql'],
+  ['a target of another engine', 'redis://h', 'postgresql'],
+  ['an address that cannot be parsed', 'postgres://u@h:port/d', 'postgresql'],
+] as const)('%s is a usage error about the target', async (_what, url, engine) => {
+  const failed = await read(url, engine).catch((error: unknown) => error);
+  expect(failed).toMatchObject({ code: 'usage' });
+  expect(String(failed)).not.toContain('--source');
 });

@@ -1,10 +1,7 @@
 import { expect, it } from 'vitest';
 import { Secret } from '../../../src/base/secret.ts';
-import {
-  buildSourceUrlWithoutPassword,
-  buildTargetUrlWithoutPassword,
-} from '../../../src/db/source/build-source-url-without-password.ts';
-import type { DbSource } from '../../../src/db/source/read-source.ts';
+import type { DbSource } from '../../../src/db/source/options.ts';
+import { sourceUrlText, targetUrlText } from '../../../src/db/source/words.ts';
 
 const password = new Secret('hunter2');
 
@@ -31,7 +28,7 @@ it.each<[DbSource, string]>([
     'rediss://u@h:6380',
   ],
 ])('the URL of a source has everything but the password', (source, url) => {
-  expect(buildSourceUrlWithoutPassword(source)).toBe(url);
+  expect(sourceUrlText(source)).toBe(url);
 });
 
 it.each([
@@ -41,14 +38,12 @@ it.each([
   const what = mode === 'verify-full' ? ('full' as const) : ('chain' as const);
   const verify = { what, ...(file === undefined ? {} : { ca: { file, pem: '' } }) };
   const server = { host: 'h', port: 1, dbname: 'd', username: 'u', password, ssl: 'require', verify } as const;
-  for (const url of [buildSourceUrlWithoutPassword, buildTargetUrlWithoutPassword])
+  for (const url of [sourceUrlText, targetUrlText])
     expect(url({ engine: 'postgresql', source: server })).toBe(`postgres://u@h:1/d?${query}`);
 });
 
 it('the URL of a target without TLS says so, because no other option does', () => {
   const server = { host: 'h', port: 1, dbname: 'd', username: 'u', password, ssl: 'disable' } as const;
-  expect(buildTargetUrlWithoutPassword({ engine: 'postgresql', source: server })).toBe(
-    'postgres://u@h:1/d?sslmode=disable',
-  );
-  expect(buildSourceUrlWithoutPassword({ engine: 'postgresql', source: server })).toBe('postgres://u@h:1/d');
+  expect(targetUrlText({ engine: 'postgresql', source: server })).toBe('postgres://u@h:1/d?sslmode=disable');
+  expect(sourceUrlText({ engine: 'postgresql', source: server })).toBe('postgres://u@h:1/d');
 });

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { Secret } from '../../../src/base/secret.ts';
-import { manualCopyCommands } from '../../../src/db/source/manual-copy.ts';
+import { manualCopyCommands } from '../../../src/db/source/words.ts';
 
 it('names and databases with anything in them are words of a shell, and the password is not among them', () => {
   const source = {

@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
-import { readDbSourceFromOptions, sourceOptionSpecs } from '../../../src/db/source/read-source.ts';
+import { readSource, sourceOptionSpecs } from '../../../src/db/source/options.ts';
 import { argsFrom, commandIo } from '../../fixtures/command-io.ts';
 import { testHost } from '../../fixtures/host.ts';
 
 type Options = Readonly<Record<string, readonly string[]>>;
 
 function read(options: Options, env: Readonly<Record<string, string>> = {}, stdin = '') {
-  return readDbSourceFromOptions(commandIo(testHost({ env, stdin })), argsFrom(options, [], sourceOptionSpecs));
+  return readSource(commandIo(testHost({ env, stdin })), argsFrom(options, [], sourceOptionSpecs));
 }
 
 it('the scheme of the address selects the engine', async () => {

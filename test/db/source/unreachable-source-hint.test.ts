@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import type { DbSource } from '../../../src/db/source/read-source.ts';
-import { unreachableSourceHint } from '../../../src/db/source/unreachable-source-hint.ts';
+import type { DbSource } from '../../../src/db/source/options.ts';
+import { unreachableHint } from '../../../src/db/source/words.ts';
 import { clientSideDatabaseErrorCodes } from '../../../src/platform/connect-error.ts';
 
 const address = { host: 'db.example.com', username: 'mover', password: undefined, ssl: 'require' } as const;
@@ -8,7 +8,7 @@ const postgresql: DbSource = { engine: 'postgresql', source: { ...address, port:
 const redis: DbSource = { engine: 'redis', source: { ...address, port: 6379, db: undefined } };
 
 it('the hint has the command with the options of the source that preflight takes', () => {
-  const hint = unreachableSourceHint(postgresql, 'ECONNREFUSED', { ignoreDbs: ['old'] });
+  const hint = unreachableHint(postgresql, 'ECONNREFUSED', { ignoreDbs: ['old'] });
   expect(hint).toContain('cloudctl db preflight --source postgres://mover@db.example.com:5432/shop --ignore-dbs old');
 });
 
@@ -16,5 +16,5 @@ it.each([
   [postgresql, '--disable-ssl'],
   [redis, 'redis://'],
 ] as const)('the hint for a server without TLS has what turns TLS off (%#)', (source, expected) => {
-  expect(unreachableSourceHint(source, clientSideDatabaseErrorCodes.noTls)).toContain(expected);
+  expect(unreachableHint(source, clientSideDatabaseErrorCodes.noTls)).toContain(expected);
 });

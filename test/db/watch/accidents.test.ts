@@ -9,22 +9,17 @@ import {
 } from '../../../scripts/accidents.mjs';
 import type { EngineState } from '../../../src/db/engine/state.ts';
 import {
-  readWatchedSourceBaselineFile,
-  watchedSourceBaselinePath,
-  writeWatchedSourceBaselineFile,
-} from '../../../src/db/watch/baseline-file.ts';
-import { addServiceStatusToMigrationSample } from '../../../src/db/watch/service-migration-status.ts';
-import { observeSourceBeforeMigration } from '../../../src/db/watch/source-before-migration.ts';
-import type { MigrationStatusSample, ReplicationStopCause } from '../../../src/db/watch/status-sample.ts';
-import {
-  getWatchedSourceAddress,
-  watchAndRecordNewMigrationSlots,
-} from '../../../src/db/watch/update-slots-of-watch-record.ts';
-import {
-  getMigrationWatchRecordPath,
-  readMigrationWatchRecord,
-  writeMigrationWatchRecord,
-} from '../../../src/db/watch/watch-record.ts';
+  loadBaseline,
+  pathOfBaseline,
+  pathOfRecord,
+  readRecord,
+  storeBaseline,
+  writeRecord,
+} from '../../../src/db/watch/record.ts';
+import type { StatusSample, StopCause } from '../../../src/db/watch/sample.ts';
+import { addServiceStatus } from '../../../src/db/watch/service.ts';
+import { observeBefore, recordNewSlots, sourceAddress } from '../../../src/db/watch/source.ts';
+
 import { systemClock } from '../../../src/platform/clock.ts';
 import { makeFolders } from '../../fixtures/folders.ts';
 import {
@@ -59,16 +54,16 @@ async function startAccidentRun(accident: Accident, version: (typeof versions)[n
   const folders = makeFolders();
   onTestFinished(() => folders.remove());
   const ignoreDbs = ['postgres'];
-  const before = await observeSourceBeforeMigration(watched, {
+  const before = await observeBefore(watched, {
     ignoreDbs,
     now: Date.now,
     limit: 20_000,
     signal: new AbortController().signal,
   });
-  const file = watchedSourceBaselinePath(folders.state, getWatchedSourceAddress(watched), cluster);
-  writeWatchedSourceBaselineFile(file, before.baseline);
-  const path = getMigrationWatchRecordPath(folders.state, getWatchedSourceAddress(watched));
-  writeMigrationWatchRecord(path, {
+  const file = pathOfBaseline(folders.state, sourceAddress(watched), cluster);
+  storeBaseline(file, before.baseline);
+  const path = pathOfRecord(folders.state, sourceAddress(watched));
+  writeRecord(path, {
     engine: 'postgresql',
     source: 'x',
     started: { at: Date.now(), cluster, id: 'm', identity: {} },
@@ -80,11 +75,11 @@ async function startAccidentRun(accident: Accident, version: (typeof versions)[n
   const migration = beginMigration(job);
   onTestFinished(async () => void (await migration.stop()));
   await waitForState(migration, ({ status }) => status === 'syncing');
-  await watchAndRecordNewMigrationSlots(path, watched, { clock: systemClock, ignoreDbs, limit: 5000 });
+  await recordNewSlots(path, watched, { clock: systemClock, ignoreDbs, limit: 5000 });
   const name = (await objectsOn(source)).find((one) => one.startsWith('slot '))?.slice('slot '.length) ?? '';
   const place: AccidentPlace = { source, target, database: 'shop', name };
   const startWatch = () => {
-    const [record, baseline] = [readMigrationWatchRecord(path), readWatchedSourceBaselineFile(file)];
+    const [record, baseline] = [readRecord(path), loadBaseline(file)];
     return startWatchRun(watched, {
       ...(record === undefined ? {} : { record }),
       ...(baseline === undefined ? {} : { baseline }),
@@ -94,16 +89,12 @@ async function startAccidentRun(accident: Accident, version: (typeof versions)[n
   return { place, startWatch, migration };
 }
 
-const isCause = (cause: ReplicationStopCause | undefined, { rule, object }: ExpectedCause, name: string): boolean =>
+const isCause = (cause: StopCause | undefined, { rule, object }: ExpectedCause, name: string): boolean =>
   cause?.rule === rule && (object === undefined || cause.object === object.replace('NAME', name));
 
 /** The sample with what the service tells about the migration at that moment. */
-const joined = (sample: MigrationStatusSample, state: EngineState): MigrationStatusSample =>
-  addServiceStatusToMigrationSample(
-    sample,
-    { kind: 'known', migration: { status: state.status, raw: { ...state } } },
-    cluster,
-  );
+const joined = (sample: StatusSample, state: EngineState): StatusSample =>
+  addServiceStatus(sample, { kind: 'known', migration: { status: state.status, raw: { ...state } } }, cluster);
 
 const isCi = !['', '0', 'false'].includes(process.env.CI ?? '');
 /** Only root can mount the small disk. In CI nothing is left out. */

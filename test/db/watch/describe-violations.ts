@@ -1,7 +1,7 @@
-import type { WatchRuleViolation } from '../../../src/db/watch/status-sample.ts';
+import type { Violation } from '../../../src/db/watch/sample.ts';
 
 /** All texts of violations, for golden files. */
-export function describeViolations(violations: readonly WatchRuleViolation[]): string {
+export function describeViolations(violations: readonly Violation[]): string {
   return violations
     .map(({ rule, observed, hint, fix }) =>
       [

@@ -1,18 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
 import { Secret } from '../../../src/base/secret.ts';
-import type { MigrationWatchLimits } from '../../../src/db/watch/migration-watch-limits.ts';
-import type { WatchedSourceBaseline } from '../../../src/db/watch/postgresql/watched-source-baseline.ts';
-import type { WatchedSourcePollResult } from '../../../src/db/watch/source-watcher.ts';
-import type { MigrationStatusSample, MigrationWatchPhase } from '../../../src/db/watch/status-sample.ts';
-import type { MigrationWatchRecord } from '../../../src/db/watch/watch-record.ts';
-import { pollSourceContinuously, type WatchedSource } from '../../../src/db/watch/watch-source.ts';
+import type { WatchLimits } from '../../../src/db/watch/limits.ts';
+import type { SourceBaseline } from '../../../src/db/watch/postgresql/baseline.ts';
+import type { WatchRecord } from '../../../src/db/watch/record.ts';
+import type { StatusSample, WatchPhase } from '../../../src/db/watch/sample.ts';
+import { pollSource, type WatchedSource } from '../../../src/db/watch/source.ts';
+import type { PollResult } from '../../../src/db/watch/watcher.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import type { Postgres } from '../../fixtures/postgres.ts';
 import type { RedisServer } from '../../fixtures/redis.ts';
 
 /** What takes a minute in life takes a second or two in a test. */
-export const shortWatchLimits: Partial<MigrationWatchLimits> = {
+export const shortWatchLimits: Partial<WatchLimits> = {
   suspectedStop: 1000,
   silentReply: 13_000,
   missingSlot: 3000,
@@ -26,24 +26,24 @@ export const shortWatchLimits: Partial<MigrationWatchLimits> = {
 };
 
 export interface WatchRun {
-  readonly looks: readonly WatchedSourcePollResult[];
-  last(): MigrationStatusSample;
+  readonly looks: readonly PollResult[];
+  last(): StatusSample;
   /** The first sighting from now on, or the last one, that is so. */
   until(
     what: string,
-    test: (sighting: MigrationStatusSample, looked: WatchedSourcePollResult) => boolean,
+    test: (sighting: StatusSample, looked: PollResult) => boolean,
     limit?: number,
-  ): Promise<MigrationStatusSample>;
-  untilPhase(phase: MigrationWatchPhase, limit?: number): Promise<MigrationStatusSample>;
-  untilBroken(rule: string, limit?: number): Promise<MigrationStatusSample>;
+  ): Promise<StatusSample>;
+  untilPhase(phase: WatchPhase, limit?: number): Promise<StatusSample>;
+  untilBroken(rule: string, limit?: number): Promise<StatusSample>;
   stop(): Promise<void>;
 }
 
 export interface WatchRunOptions {
-  readonly limits?: Partial<MigrationWatchLimits>;
+  readonly limits?: Partial<WatchLimits>;
   readonly interval?: number;
-  readonly record?: MigrationWatchRecord;
-  readonly baseline?: WatchedSourceBaseline;
+  readonly record?: WatchRecord;
+  readonly baseline?: SourceBaseline;
   readonly slots?: readonly string[];
   readonly ignoreDbs?: readonly string[];
 }
@@ -51,12 +51,12 @@ export interface WatchRunOptions {
 /** Watches a real source beside the test, until its end. */
 export function startWatchRun(watched: WatchedSource, options: WatchRunOptions = {}): WatchRun {
   const end = new AbortController();
-  const looks: WatchedSourcePollResult[] = [];
+  const looks: PollResult[] = [];
   let failure: unknown;
   const running = (async () => {
     const { interval = 150, ...rest } = options;
     const all = { ...rest, limits: { ...shortWatchLimits, ...options.limits }, clock: systemClock, signal: end.signal };
-    for await (const looked of pollSourceContinuously(watched, interval, all)) looks.push(looked);
+    for await (const looked of pollSource(watched, interval, all)) looks.push(looked);
   })().catch((error: unknown) => {
     failure = error;
   });

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { RehearsalReport } from '../../../src/db/cutover/rehearsal-report.ts';
+import type { RehearsalReport } from '../../../src/db/cutover/rehearse/report.ts';
 import { objectsOn, startSource, startTarget, subscriptionsOn, waitUntil } from '../../db/engine/servers.ts';
 import { type Ran, type RunOptions, run, start } from '../../fixtures/cli.ts';
 import { type Folders, makeFolders } from '../../fixtures/folders.ts';

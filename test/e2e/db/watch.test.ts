@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { MigrationStatusSample } from '../../../src/db/watch/status-sample.ts';
+import type { StatusSample } from '../../../src/db/watch/sample.ts';
 import { makeDatabase, startWatchedPair, type WatchedPair } from '../../db/watch/watched-pair.ts';
 import { type RunOptions, run, start } from '../../fixtures/cli.ts';
 import { reply, serverFor } from '../../fixtures/fake-server.ts';
@@ -61,7 +61,7 @@ test('until nothing is left: one object a look, then exit 0, and the source was 
   const looks = ran.stdout
     .trim()
     .split('\n')
-    .map((line): MigrationStatusSample => JSON.parse(line));
+    .map((line): StatusSample => JSON.parse(line));
   expect(looks.length).toBeGreaterThan(4);
   expect(looks.at(-1)).toMatchObject({
     phase: 'streaming',
@@ -128,7 +128,7 @@ test('Ctrl-C ends the watch with 130, and says how to come back', async () => {
   const other = await running.ended;
   expect(other.code).toBe(143);
   // One document: the last look.
-  expect(other.json<MigrationStatusSample>()).toMatchObject({ phase: expect.any(String) });
+  expect(other.json<StatusSample>()).toMatchObject({ phase: expect.any(String) });
 });
 
 /** The files of a folder without the lock files beside them. */
@@ -234,7 +234,7 @@ test('a Redis source is watched the same way', async () => {
       asked(),
     );
     expect(ran.code).toBe(0);
-    expect(ran.json<MigrationStatusSample>()).toMatchObject({
+    expect(ran.json<StatusSample>()).toMatchObject({
       phase: 'streaming',
       databases: [{ slot: `127.0.0.1:${target.port}` }],
     });

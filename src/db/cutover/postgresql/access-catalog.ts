@@ -42,7 +42,7 @@ export interface Role {
 
 export type RoleAttribute = 'SUPERUSER' | 'INHERIT' | 'CREATEROLE' | 'CREATEDB' | 'LOGIN' | 'REPLICATION' | 'BYPASSRLS';
 
-export interface Membership {
+interface Membership {
   readonly role: string;
   readonly member: string;
   readonly admin: boolean;
@@ -75,7 +75,7 @@ export interface AccessObject {
   readonly initial: readonly Privilege[] | undefined;
 }
 
-export interface Setting {
+interface Setting {
   /** undefined: every role, of the database. */
   readonly role: string | undefined;
   /** Whether the setting is of this database only. */
@@ -84,7 +84,7 @@ export interface Setting {
   readonly value: string;
 }
 
-export interface DefaultPrivileges {
+interface DefaultPrivileges {
   readonly role: string;
   /** Empty: every schema. */
   readonly schema: string;

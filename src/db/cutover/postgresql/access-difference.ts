@@ -20,7 +20,7 @@ import {
 } from './access-statements.ts';
 import { createTargetLogin, type TargetLogin } from './target-login.ts';
 
-export interface AccessDifference {
+interface AccessDifference {
   /** In the order in which they must run. */
   readonly statements: readonly AccessStatement[];
   /** Facts that need no statement, such as objects that keep their owner. */

@@ -34,7 +34,7 @@ export interface ServerAccess {
   readonly passwords: PasswordState;
 }
 
-export interface PasswordState {
+interface PasswordState {
   /** Without a password, or not on the target at all. */
   readonly missing: readonly string[];
   /** With a password that is not proven to be that of the source. */
@@ -91,7 +91,7 @@ export async function compareAccess(
  * The same verifier is the same password, and a session of the role on the target shows that it can log in. A service gives
  * new roles random passwords, so any other password proves nothing.
  */
-export function passwordState(source: AccessCatalog, target: AccessCatalog): PasswordState {
+function passwordState(source: AccessCatalog, target: AccessCatalog): PasswordState {
   const names = [...source.roles.values()]
     .filter(({ isBuiltIn, attributes }) => !isBuiltIn && attributes.LOGIN)
     .map(({ name }) => name)

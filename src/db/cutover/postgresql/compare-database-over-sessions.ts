@@ -6,7 +6,7 @@ import {
   type DatabaseComparisonEntry,
   type DatabaseComparisonOptions,
 } from '../comparison-report.ts';
-import type { SequenceComparison, TableComparison } from '../rehearsal-report.ts';
+import type { SequenceComparison, TableComparison } from '../rehearse/report.ts';
 import { compareLargeObjects } from './compare-large-objects.ts';
 import { compareTableDigests } from './compare-table-digests.ts';
 import {
@@ -18,7 +18,7 @@ import {
   type TableWithCopiedColumns,
 } from './rehearsal-tables.ts';
 
-export interface DatabaseComparisonInput {
+interface DatabaseComparisonInput {
   readonly name: string;
   readonly source: TableContentSession;
   readonly target: TableContentSession;

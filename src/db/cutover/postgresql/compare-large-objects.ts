@@ -4,7 +4,7 @@ import { buildReadOnlyTransactionSql, searchPathSafeRollbackSql } from '../../..
 import { createTableDigestBuilder, type TableContentDigest } from '../../../postgresql/table-digest.ts';
 import { buildCopyTableTransaction, readTableRows, splitBinaryCopyRow } from '../../../postgresql/table-rows.ts';
 import { longTimeout } from '../../engine/postgresql/session.ts';
-import type { TableComparison } from '../rehearsal-report.ts';
+import type { TableComparison } from '../rehearse/report.ts';
 import { queryCatalogRows, readPostgresqlServerVersion, type TableContentSession } from './rehearsal-tables.ts';
 
 /**

@@ -8,7 +8,7 @@ import { formatPostgresqlVersion } from '../../../postgresql/version.ts';
 import { databasesQuery } from '../../../preflight/postgresql/queries/databases.ts';
 import { selectDatabasesToCompare } from '../../../preflight/postgresql/select-databases.ts';
 import { redactReason } from '../../engine/error.ts';
-import { unreachableSourceHint } from '../../source/unreachable-source-hint.ts';
+import { unreachableHint } from '../../source/words.ts';
 import type { DatabaseComparisonOptions } from '../comparison-report.ts';
 import {
   buildDatabaseComparisonEntry,
@@ -17,11 +17,11 @@ import {
   dataExcludedFromComparison,
   pickWorstComparisonResult,
 } from '../comparison-report.ts';
-import { migrationTargetInputNames, targetLoginHint } from '../target-login-hint.ts';
+import { targetInputs, targetLoginHint } from '../target.ts';
 import { compareDatabaseOverSessions } from './compare-database-over-sessions.ts';
 import { queryCatalogRows, readPostgresqlServerVersion } from './rehearsal-tables.ts';
 
-export interface ComparePostgresqlServersOptions extends DatabaseComparisonOptions {
+interface ComparePostgresqlServersOptions extends DatabaseComparisonOptions {
   readonly ignoreDbs: readonly string[];
 }
 
@@ -144,8 +144,8 @@ async function describeServer(server: PostgresqlEndpoint, side: 'source' | 'targ
       detail: `${server.host}:${server.port}, database ${server.dbname}, user ${server.username}`,
       hint:
         side === 'target'
-          ? targetLoginHint(error, migrationTargetInputNames)
-          : unreachableSourceHint({ engine: 'postgresql', source: server }, error.code),
+          ? targetLoginHint(error, targetInputs)
+          : unreachableHint({ engine: 'postgresql', source: server }, error.code),
       cause: error,
     });
   }

@@ -1,10 +1,10 @@
 import type { TableContentDigest } from '../../../postgresql/table-digest.ts';
 import { longTimeout } from '../../engine/postgresql/session.ts';
 import { canTableBecomeEqual, compareTableContents, type TableContentReadings } from '../compare-row-counts.ts';
-import type { TableComparison } from '../rehearsal-report.ts';
+import type { TableComparison } from '../rehearse/report.ts';
 import { readTableContentDigests, type TableContentSession, type TableWithCopiedColumns } from './rehearsal-tables.ts';
 
-export interface CompareTableDigestsOptions {
+interface CompareTableDigestsOptions {
   readonly source: TableContentSession;
   readonly target: TableContentSession;
   readonly tables: readonly TableWithCopiedColumns[];
@@ -24,7 +24,7 @@ export interface CompareTableDigestsOptions {
   readonly isQuiet?: boolean;
 }
 
-export interface TableDigestComparison {
+interface TableDigestComparison {
   readonly tables: readonly TableComparison[];
   /** Why the target has not received all changes of the source; undefined if it has. */
   readonly behind: string | undefined;

@@ -3,7 +3,7 @@ import { decodeBooleanColumn, decodeNumberColumnOrZero, decodeTextColumn } from 
 import { queryCatalogRows } from './rehearsal-tables.ts';
 
 /** What a migration creates in a database beside rows and privileges. */
-export interface DatabaseState {
+interface DatabaseState {
   /** Version by name. */
   readonly extensions: ReadonlyMap<string, string>;
   /** Whether it has rows, by `schema.name`. */

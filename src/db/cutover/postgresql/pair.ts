@@ -13,7 +13,8 @@ import { sequencesQuery } from '../../../preflight/postgresql/queries/sequences.
 import { selectDatabasesToCompare } from '../../../preflight/postgresql/select-databases.ts';
 import { replicationName } from '../../engine/postgresql/names.ts';
 import { openPinned } from '../../engine/session.ts';
-import { buildSourceUrlWithoutPassword } from '../../source/build-source-url-without-password.ts';
+import { sourceUrlText } from '../../source/words.ts';
+import { readPostgresqlActivity } from '../activity.ts';
 import { compareSequences } from '../compare-row-counts.ts';
 import {
   type Delivery,
@@ -25,7 +26,6 @@ import {
   type SequenceWork,
   TargetRefusal,
 } from '../pair.ts';
-import { readPostgresqlActivity } from '../write-activity.ts';
 import { queryCatalogRows, readPostgresqlServerVersion, readSequenceStatesAsText } from './rehearsal-tables.ts';
 
 const limit = 10_000;
@@ -306,7 +306,7 @@ class PostgresqlPair implements Pair {
          FROM pg_database d WHERE d.datname IN (${names}) ORDER BY d.datname`,
       ),
     );
-    const url = buildSourceUrlWithoutPassword({ engine: 'postgresql', source: this.#source });
+    const url = sourceUrlText({ engine: 'postgresql', source: this.#source });
     const psql = (statements: readonly string[]): string =>
       [
         'psql -X -v ON_ERROR_STOP=1',

@@ -33,7 +33,7 @@ export interface TableWithCopiedColumns {
 }
 
 /** A generated column. COPY cannot read a generated column, and planning a SELECT would run functions of users. */
-export interface UncopiedGeneratedColumn {
+interface UncopiedGeneratedColumn {
   readonly name: string;
   /**
    * Whether the expression of the column calls functions that are not built in. Such functions can return other values on
@@ -99,7 +99,7 @@ function generatedColumnSql(version: number): string {
        WHERE e.adrelid = a.attrelid AND e.adnum = a.attnum AND a.attgenerated <> '') AS expression`;
 }
 
-export interface ReadTableContentDigestsOptions {
+interface ReadTableContentDigestsOptions {
   /** Time limit in milliseconds for reading one table. */
   readonly limit: number;
   /** server_version_num of the older of the compared servers. */

@@ -7,23 +7,18 @@ import type { RedisEndpoint } from '../../../redis/endpoint.ts';
 import { parseKeyspace, type RedisInfo, readRedisInfoNumber } from '../../../redis/info.ts';
 import { connectRedisPipeline, type PipelinedReply, type RedisPipeline } from '../../../redis/pipeline.ts';
 import { readServerInfo } from '../../engine/redis/replica.ts';
-import type { TableComparison } from '../rehearsal-report.ts';
-import { describeRedisWrites } from '../write-activity.ts';
-import { compareRedisKeyBatch, type RedisKeyName } from './redis-key-batch.ts';
-import {
-  canReadRedisExpiryTimes,
-  type RedisKeyContent,
-  readRedisKeyContent,
-  UnreadableRedisKeyError,
-} from './redis-key-content.ts';
+import { describeRedisWrites } from '../activity.ts';
+import type { TableComparison } from '../rehearse/report.ts';
+import { compareKeyBatch, type RedisKeyName } from './redis-key-batch.ts';
+import { canReadExpiry, type KeyContent, readKeyContent, UnreadableKeyError } from './redis-key-content.ts';
 
 /** The sessions with one server: one command after the other, and many small commands at once. */
-export interface ComparedRedisServer {
+interface ComparedRedisServer {
   readonly session: RedisConnection;
   readonly pipeline: RedisPipeline;
 }
 
-export interface ComparedRedisServers {
+interface ComparedRedisServers {
   readonly source: ComparedRedisServer;
   readonly target: ComparedRedisServer;
   /** Whether both servers return when a key expires (Redis 7.0 and later). */
@@ -47,7 +42,7 @@ export interface CompareRedisKeysOptions extends ComparedRedisServers {
 }
 
 /** Opens the sessions of one server, on which reading a key does not count as its last use. */
-export async function openComparedRedisServer(
+async function openComparedRedisServer(
   server: RedisEndpoint,
   signal: AbortSignal,
 ): Promise<ComparedRedisServer & { end(): void }> {
@@ -87,8 +82,7 @@ export async function withComparedRedisServers<T>(
   try {
     const to = await openComparedRedisServer(target, signal);
     try {
-      const hasExpiryTimes =
-        (await canReadRedisExpiryTimes(from.session)) && (await canReadRedisExpiryTimes(to.session));
+      const hasExpiryTimes = (await canReadExpiry(from.session)) && (await canReadExpiry(to.session));
       return await work({ source: from, target: to, hasExpiryTimes });
     } finally {
       to.end();
@@ -224,7 +218,7 @@ async function findUnequalKeys(options: CompareRedisKeysOptions): Promise<Readon
   const suspects = new Set<RedisKeyName>();
   const isEnough = (): boolean => suspects.size >= maxSuspects;
   const onSource = visitKeys(source.pipeline, isEnough, async (names) => {
-    for (const name of await compareRedisKeyBatch(options, names)) {
+    for (const name of await compareKeyBatch(options, names)) {
       if (isEnough()) return;
       if ((await compareKey(options, name)).result !== 'equal') suspects.add(name);
     }
@@ -304,7 +298,7 @@ async function compareKey(options: CompareRedisKeysOptions, name: RedisKeyName):
     const [before, there] = await readFromBoth(options, key);
     isOnSource = before !== undefined;
     if (isSame(before, there)) return as('equal');
-    if (!isSame(before, await readRedisKeyContent(source.session, key, hasExpiryTimes))) return as(changed);
+    if (!isSame(before, await readKeyContent(source.session, key, hasExpiryTimes))) return as(changed);
     if (before === undefined || there === undefined) {
       const left = Number(await (before === undefined ? target : source).session.send(['PTTL', key]));
       return as('differs', left >= 0 && left <= expiryTolerance);
@@ -313,7 +307,7 @@ async function compareKey(options: CompareRedisKeysOptions, name: RedisKeyName):
       return as(`values of the type ${sanitizeReportLine(before.type)} cannot be compared`);
     return as('differs');
   } catch (error) {
-    if (error instanceof UnreadableRedisKeyError) return as(`a value ${error.message}`);
+    if (error instanceof UnreadableKeyError) return as(`a value ${error.message}`);
     throw error;
   }
 }
@@ -324,20 +318,20 @@ const changed = 'keys changed in every reading';
 async function readFromBoth(
   { source, target, hasExpiryTimes, ...options }: CompareRedisKeysOptions,
   key: Uint8Array,
-): Promise<readonly [RedisKeyContent | undefined, RedisKeyContent | undefined]> {
-  const here = readRedisKeyContent(source.session, key, hasExpiryTimes);
+): Promise<readonly [KeyContent | undefined, KeyContent | undefined]> {
+  const here = readKeyContent(source.session, key, hasExpiryTimes);
   if (options.mayBeWritten === true) {
     await here;
     const servers = { source, target, hasExpiryTimes, ...options };
     await waitUntilReceived(servers, await readBoth(servers));
   }
-  return Promise.all([here, readRedisKeyContent(target.session, key, hasExpiryTimes)]);
+  return Promise.all([here, readKeyContent(target.session, key, hasExpiryTimes)]);
 }
 
 /** Milliseconds by which the clocks of the servers may differ: one of them removes an expired key earlier. */
 const expiryTolerance = 10_000;
 
-function isSame(one: RedisKeyContent | undefined, other: RedisKeyContent | undefined): boolean {
+function isSame(one: KeyContent | undefined, other: KeyContent | undefined): boolean {
   return one?.type === other?.type && one?.digest === other?.digest && one?.expiresAt === other?.expiresAt;
 }
 

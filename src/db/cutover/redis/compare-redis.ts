@@ -7,7 +7,7 @@ import { parseKeyspace, type RedisInfo } from '../../../redis/info.ts';
 import { parseRedisServerVersion } from '../../../redis/version.ts';
 import { redactReason } from '../../engine/error.ts';
 import { readServerInfo } from '../../engine/redis/replica.ts';
-import { unreachableSourceHint } from '../../source/unreachable-source-hint.ts';
+import { unreachableHint } from '../../source/words.ts';
 import {
   buildDatabaseComparisonEntry,
   type DatabaseComparisonEntry,
@@ -16,7 +16,7 @@ import {
   dataExcludedFromComparison,
   pickWorstComparisonResult,
 } from '../comparison-report.ts';
-import { migrationTargetInputNames, targetLoginHint } from '../target-login-hint.ts';
+import { targetInputs, targetLoginHint } from '../target.ts';
 import {
   type CompareRedisKeysOptions,
   compareRedisDatabaseKeys,
@@ -92,8 +92,8 @@ async function expectReachable(server: RedisEndpoint, side: 'source' | 'target',
       detail: `${server.host}:${server.port}`,
       hint:
         side === 'target'
-          ? targetLoginHint(error, migrationTargetInputNames)
-          : unreachableSourceHint({ engine: 'redis', source: server }, error.code),
+          ? targetLoginHint(error, targetInputs)
+          : unreachableHint({ engine: 'redis', source: server }, error.code),
       cause: error,
     });
   }

@@ -4,8 +4,8 @@ import type { RedisEndpoint } from '../../../redis/endpoint.ts';
 import { type RedisInfo, readRedisInfoNumber } from '../../../redis/info.ts';
 import { parseRedisServerVersion } from '../../../redis/version.ts';
 import { readServerInfo } from '../../engine/redis/replica.ts';
+import { decodeRedisActivity } from '../activity.ts';
 import { type Delivery, type Fence, type Pair, type PairOptions, RestPosition, type SequenceWork } from '../pair.ts';
-import { decodeRedisActivity } from '../write-activity.ts';
 
 const limit = 10_000;
 

@@ -3,7 +3,7 @@ import type { PipelinedCommand, PipelinedReply, RedisPipeline } from '../../../r
 /** A key as bytes, each written as one latin1 character. */
 export type RedisKeyName = string;
 
-export interface RedisKeyBatchServers {
+interface RedisKeyBatchServers {
   readonly source: { readonly pipeline: RedisPipeline };
   readonly target: { readonly pipeline: RedisPipeline };
   readonly hasExpiryTimes: boolean;
@@ -17,7 +17,7 @@ const smallElements = 100;
  * Reads small values of many keys from both servers at once, and returns the keys that are not proven equal: their values
  * are large, of another type, in another order, or not equal. The caller reads those one by one.
  */
-export async function compareRedisKeyBatch(
+export async function compareKeyBatch(
   servers: RedisKeyBatchServers,
   names: readonly RedisKeyName[],
 ): Promise<readonly RedisKeyName[]> {

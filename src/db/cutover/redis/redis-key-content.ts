@@ -4,7 +4,7 @@ import { RedisCommandError } from '../../../redis/command-error.ts';
 import type { RedisConnection, RedisReply } from '../../../redis/connection.ts';
 
 /** What a Redis key contains, for a comparison. Two keys are equal if all fields of their content are equal. */
-export interface RedisKeyContent {
+export interface KeyContent {
   readonly type: string;
   /** Digest of the value of the key, in a form that does not depend on the server version. */
   readonly digest: string;
@@ -21,11 +21,11 @@ export interface RedisKeyContent {
 }
 
 /** @param hasExpiryTimes whether both servers have PEXPIRETIME (Redis 7.0 and later) */
-export async function readRedisKeyContent(
+export async function readKeyContent(
   session: RedisConnection,
   key: Uint8Array,
   hasExpiryTimes: boolean,
-): Promise<RedisKeyContent | undefined> {
+): Promise<KeyContent | undefined> {
   const [type, expiry] = await Promise.all([
     session.send(['TYPE', key]),
     session.send([hasExpiryTimes ? 'PEXPIRETIME' : 'PTTL', key]),
@@ -58,7 +58,7 @@ const elementPart = 100;
 /** Sets and hashes have no order, so the hashes of their elements are kept until all are read. */
 const maxUnordered = 1_000_000;
 
-export class UnreadableRedisKeyError extends Error {
+export class UnreadableKeyError extends Error {
   override readonly name = 'UnreadableKeyError';
 }
 
@@ -123,8 +123,7 @@ async function readUnordered(
       for (const part of list.slice(at, at + width)) addPart(element, part);
       found.add(element.digest('base64'));
     }
-    if (found.size > maxUnordered)
-      throw new UnreadableRedisKeyError(`has more than ${formatCount(maxUnordered)} elements`);
+    if (found.size > maxUnordered) throw new UnreadableKeyError(`has more than ${formatCount(maxUnordered)} elements`);
   }
   for (const element of [...found].sort()) digest.update(element);
 }
@@ -176,7 +175,7 @@ function text(reply: RedisReply): string {
 }
 
 /** Whether the server returns when a key expires: PEXPIRETIME, since Redis 7.0 and in all releases of Valkey. */
-export async function canReadRedisExpiryTimes(session: RedisConnection): Promise<boolean> {
+export async function canReadExpiry(session: RedisConnection): Promise<boolean> {
   try {
     await session.send(['PEXPIRETIME', '']);
     return true;

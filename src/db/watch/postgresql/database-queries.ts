@@ -7,11 +7,11 @@ import {
 } from '../../../postgresql/decode-row.ts';
 import { parsePostgresqlArray } from '../../../postgresql/nested-text.ts';
 import { quoteLiteral } from '../../../postgresql/quote.ts';
-import type { WatchedColumnDefinition, WatchedTableDefinitionsByName, WatchedTableStatistics } from './server-facts.ts';
-import type { PostgresqlWatchQuery } from './watch-query.ts';
+import type { ColumnDefinition, TableDefinitions, TableStatistics } from './facts.ts';
+import type { WatchQuery } from './query.ts';
 
 /** Statistics of permanent tables. Partitioned tables contain no rows themselves, so only their partitions count. */
-export const watchedTableStatsQuery: PostgresqlWatchQuery<readonly WatchedTableStatistics[]> = {
+export const tableStatsQuery: WatchQuery<readonly TableStatistics[]> = {
   id: 'tables',
   sql: (version) => `
     SELECT s.relid, s.schemaname, s.relname, s.seq_scan, s.seq_tup_read,
@@ -36,7 +36,7 @@ export const watchedTableStatsQuery: PostgresqlWatchQuery<readonly WatchedTableS
 };
 
 /** The content of each publication as one text, which is only compared with the text of later polls. */
-export const watchedPublicationsQuery: PostgresqlWatchQuery<ReadonlyMap<string, string>> = {
+export const publicationsQuery: WatchQuery<ReadonlyMap<string, string>> = {
   id: 'publications',
   sql: (version) => {
     const truncate = version < 110_000 ? '' : ', p.pubtruncate';
@@ -61,7 +61,7 @@ const userTables = `c.relkind IN ('r', 'p') AND c.relpersistence = 'p'
         AND c.oid >= ${firstNormalObjectId} AND n.nspname !~ '^pg_'`;
 
 /** Columns and replica identity of all user tables. A sum of hashes does not depend on the order, so no sort is needed. */
-export const watchedTableDefinitionsQuery: PostgresqlWatchQuery<WatchedTableDefinitionsByName> = {
+export const tableDefinitionsQuery: WatchQuery<TableDefinitions> = {
   id: 'shapes',
   sql: (version) => {
     const hash = version < 110_000 ? 'hashtext(' : 'hashtextextended(';
@@ -110,7 +110,7 @@ export const watchedTableDefinitionsQuery: PostgresqlWatchQuery<WatchedTableDefi
 /** Names and types of the columns of these tables (`schema.table`); undefined: of the first 2,000 tables. */
 export function tableColumnsQuery(
   tables: readonly string[] | undefined,
-): PostgresqlWatchQuery<ReadonlyMap<string, readonly WatchedColumnDefinition[]>> {
+): WatchQuery<ReadonlyMap<string, readonly ColumnDefinition[]>> {
   const chosen =
     tables === undefined
       ? ''
@@ -142,7 +142,7 @@ export function tableColumnsQuery(
  * Bytes on disk of the 1,000 largest tables. For other tables, and tables with an ACCESS EXCLUSIVE lock, the query
  * returns the estimate in pg_class.
  */
-export const watchedTableSizesQuery: PostgresqlWatchQuery<ReadonlyMap<number, number>> = {
+export const tableSizesQuery: WatchQuery<ReadonlyMap<number, number>> = {
   id: 'sizes',
   sql: () => `
     WITH locked AS (
@@ -168,7 +168,7 @@ function readNames(array: string | undefined): readonly string[] {
 }
 
 /** @param texts name, type and attnotnull of each column */
-function readColumnShapes(texts: readonly string[]): readonly WatchedColumnDefinition[] {
+function readColumnShapes(texts: readonly string[]): readonly ColumnDefinition[] {
   return Array.from({ length: texts.length / 3 }, (_, at) => {
     const [name = '', type = '', notNull] = texts.slice(3 * at);
     return { name, type, notNull: notNull === 'true' };

@@ -6,16 +6,10 @@ import {
   decodeOptionalTextColumn,
   decodeTextColumn,
 } from '../../../postgresql/decode-row.ts';
-import type {
-  WatchedCopyProgress,
-  WatchedSetting,
-  WatchedSlot,
-  WatchedTransactionCounts,
-  WatchedWalSender,
-} from './server-facts.ts';
-import type { PostgresqlWatchQuery } from './watch-query.ts';
+import type { CopyProgress, SettingFacts, SlotFacts, StoredTimeout, TransactionCounts, WalSender } from './facts.ts';
+import type { WatchQuery } from './query.ts';
 
-export const watchedServerStatusQuery: PostgresqlWatchQuery<{
+export const serverStatusQuery: WatchQuery<{
   startedAt: string;
   inRecovery: boolean;
   walPosition: number | undefined;
@@ -33,7 +27,7 @@ export const watchedServerStatusQuery: PostgresqlWatchQuery<{
   fallback: { startedAt: '', inRecovery: false, walPosition: undefined },
 };
 
-export const watchedSlotsQuery: PostgresqlWatchQuery<readonly WatchedSlot[]> = {
+export const slotsQuery: WatchQuery<readonly SlotFacts[]> = {
   id: 'slots',
   sql: (version) => {
     const status = version < 130_000 ? '' : ', s.wal_status, s.safe_wal_size';
@@ -67,7 +61,7 @@ export const watchedSlotsQuery: PostgresqlWatchQuery<readonly WatchedSlot[]> = {
   fallback: [],
 };
 
-export const watchedWalSendersQuery: PostgresqlWatchQuery<readonly WatchedWalSender[]> = {
+export const sendersQuery: WatchQuery<readonly WalSender[]> = {
   id: 'senders',
   sql: (version) => `
     SELECT r.pid, r.application_name, r.state, r.client_addr::text AS address,
@@ -93,7 +87,7 @@ export const watchedWalSendersQuery: PostgresqlWatchQuery<readonly WatchedWalSen
  * Reads the running COPY statements. pg_stat_progress_copy exists from PostgreSQL 14 on; before it only the statement
  * is visible.
  */
-export const watchedCopyProgressQuery: PostgresqlWatchQuery<readonly WatchedCopyProgress[]> = {
+export const copiesQuery: WatchQuery<readonly CopyProgress[]> = {
   id: 'copies',
   sql: (version) =>
     version < 140_000
@@ -120,7 +114,7 @@ export const watchedCopyProgressQuery: PostgresqlWatchQuery<readonly WatchedCopy
   fallback: [],
 };
 
-export const databasesBeingDumpedQuery: PostgresqlWatchQuery<readonly string[]> = {
+export const dumpsQuery: WatchQuery<readonly string[]> = {
   id: 'dumps',
   sql: () => `
     SELECT DISTINCT a.datname
@@ -146,7 +140,7 @@ const watchedSettingNames = [
 ];
 const watchedSettingList = watchedSettingNames.map((name) => `'${name}'`).join(', ');
 
-export const watchedSettingsQuery: PostgresqlWatchQuery<ReadonlyMap<string, WatchedSetting>> = {
+export const settingsQuery: WatchQuery<ReadonlyMap<string, SettingFacts>> = {
   id: 'settings',
   sql: () => `SELECT name, reset_val, pending_restart FROM pg_settings WHERE name IN (${watchedSettingList})`,
   decode: (rows) =>
@@ -167,7 +161,7 @@ export const watchedSettingsQuery: PostgresqlWatchQuery<ReadonlyMap<string, Watc
  * Reads the settings in the configuration files. A change by ALTER SYSTEM is visible in pg_file_settings before a
  * reload.
  */
-export const watchedConfigFileSettingsQuery: PostgresqlWatchQuery<ReadonlyMap<string, string>> = {
+export const fileSettingsQuery: WatchQuery<ReadonlyMap<string, string>> = {
   id: 'files',
   sql: () => `
     SELECT DISTINCT ON (name) name, setting
@@ -179,7 +173,7 @@ export const watchedConfigFileSettingsQuery: PostgresqlWatchQuery<ReadonlyMap<st
 };
 
 /** Host rules as lines of pg_hba.conf, in their order, without the secrets of their options, 1,000 at most. */
-export const watchedHbaRuleLinesQuery: PostgresqlWatchQuery<readonly string[] | undefined> = {
+export const hbaLinesQuery: WatchQuery<readonly string[] | undefined> = {
   id: 'host-rules',
   sql: () => `
     SELECT left(concat_ws(' ', type, array_to_string(database, ','), array_to_string(user_name, ','),
@@ -192,7 +186,7 @@ export const watchedHbaRuleLinesQuery: PostgresqlWatchQuery<readonly string[] | 
   fallback: undefined,
 };
 
-export const watchedTransactionCountsQuery: PostgresqlWatchQuery<readonly WatchedTransactionCounts[]> = {
+export const transactionsQuery: WatchQuery<readonly TransactionCounts[]> = {
   id: 'traffic',
   sql: () => `
     SELECT d.datname, s.xact_commit, s.xact_rollback
@@ -209,7 +203,7 @@ export const watchedTransactionCountsQuery: PostgresqlWatchQuery<readonly Watche
   fallback: [],
 };
 
-export const watchedBlockedCommitsQuery: PostgresqlWatchQuery<{ commits: number; seconds: number }> = {
+export const blockedCommitsQuery: WatchQuery<{ commits: number; seconds: number }> = {
   id: 'blocked',
   sql: () => `
     SELECT count(*) AS commits,
@@ -221,4 +215,52 @@ export const watchedBlockedCommitsQuery: PostgresqlWatchQuery<{ commits: number;
     seconds: decodeNumberColumnOrZero(row, 'seconds'),
   }),
   fallback: { commits: 0, seconds: 0 },
+};
+
+/** Timeouts that are set for the role, or for all roles in one database, and that end a COPY of the migration. */
+export const roleTimeoutsQuery: WatchQuery<readonly StoredTimeout[]> = {
+  id: 'role-timeouts',
+  sql: () => `
+    SELECT s.setting, r.setrole <> 0 AS of_role, d.datname
+    FROM pg_db_role_setting r
+    CROSS JOIN LATERAL unnest(r.setconfig) AS s(setting)
+    LEFT JOIN pg_database d ON d.oid = r.setdatabase
+    WHERE r.setrole IN (0, (SELECT oid FROM pg_roles WHERE rolname = current_user))
+      AND s.setting ~ '^(statement|lock|transaction|idle_in_transaction_session|idle_session)_timeout='
+    ORDER BY 1, 2, 3`,
+  decode: (rows) =>
+    rows.map((row) => ({
+      setting: decodeTextColumn(row, 'setting'),
+      isOfRole: decodeBooleanColumn(row, 'of_role'),
+      database: decodeOptionalTextColumn(row, 'datname'),
+    })),
+  fallback: [],
+};
+
+export const roleQuery: WatchQuery<
+  | { name: string; superuser: boolean; replication: boolean; login: boolean; secondsLeft: number | undefined }
+  | undefined
+> = {
+  id: 'role',
+  sql: () => `
+    SELECT rolname, rolsuper, rolreplication, rolcanlogin,
+      CASE WHEN isfinite(rolvaliduntil) THEN floor(extract(epoch FROM rolvaliduntil - now())) END AS seconds_left
+    FROM pg_roles
+    WHERE rolname = current_user`,
+  decode: ([row]) => ({
+    name: decodeTextColumn(row, 'rolname'),
+    superuser: decodeBooleanColumn(row, 'rolsuper'),
+    replication: decodeBooleanColumn(row, 'rolreplication'),
+    login: decodeBooleanColumn(row, 'rolcanlogin'),
+    secondsLeft: decodeOptionalNumberColumn(row, 'seconds_left'),
+  }),
+  fallback: undefined,
+};
+
+/** Reads xmin of the row of the role, which changes with the password without revealing it. */
+export const roleRevisionQuery: WatchQuery<string | undefined> = {
+  id: 'revision',
+  sql: () => 'SELECT xmin::text AS revision FROM pg_authid WHERE rolname = current_user',
+  decode: ([row]) => decodeOptionalTextColumn(row, 'revision'),
+  fallback: undefined,
 };

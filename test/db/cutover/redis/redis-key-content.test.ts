@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readRedisKeyContent } from '../../../../src/db/cutover/redis/redis-key-content.ts';
+import { readKeyContent } from '../../../../src/db/cutover/redis/redis-key-content.ts';
 import type { RedisConnection } from '../../../../src/redis/connection.ts';
 
 test('a type named like a property of every object is compared by its DUMP', async () => {
@@ -7,7 +7,7 @@ test('a type named like a property of every object is compared by its DUMP', asy
     send: async ([command]) => (command === 'TYPE' ? 'constructor' : -1),
     sendRaw: async () => Buffer.from('dumped'),
   };
-  expect(await readRedisKeyContent(session as RedisConnection, Buffer.from('k'), true)).toMatchObject({
+  expect(await readKeyContent(session as RedisConnection, Buffer.from('k'), true)).toMatchObject({
     type: 'constructor',
     expiresAt: -1,
     isOpaque: true,

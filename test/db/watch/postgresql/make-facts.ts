@@ -1,20 +1,16 @@
-import { defaultMigrationWatchLimits } from '../../../../src/db/watch/migration-watch-limits.ts';
+import { watchLimits } from '../../../../src/db/watch/limits.ts';
 import type {
-  PostgresqlWatchRuleDatabase,
-  PostgresqlWatchRuleInput,
-  TrackedReplicationSlot,
-} from '../../../../src/db/watch/postgresql/rule-input.ts';
-import type {
-  WatchedDatabaseFacts,
-  WatchedServerFacts,
-  WatchedSetting,
-  WatchedSlot,
-  WatchedTableStatistics,
-  WatchedWalSender,
-} from '../../../../src/db/watch/postgresql/server-facts.ts';
+  DatabaseFacts,
+  ServerFacts,
+  SettingFacts,
+  SlotFacts,
+  TableStatistics,
+  WalSender,
+} from '../../../../src/db/watch/postgresql/facts.ts';
+import type { RuleDatabase, RuleInput, TrackedSlot } from '../../../../src/db/watch/postgresql/rule.ts';
 
 /** A healthy server with the slot `s` of the database `shop`; a test tells what is otherwise. */
-export function makeServerFacts(more: Partial<WatchedServerFacts> = {}): WatchedServerFacts {
+export function makeServerFacts(more: Partial<ServerFacts> = {}): ServerFacts {
   return {
     at: 0,
     version: 170_000,
@@ -50,7 +46,7 @@ export function makeServerFacts(more: Partial<WatchedServerFacts> = {}): Watched
   };
 }
 
-export function makeSlot(more: Partial<WatchedSlot> = {}): WatchedSlot {
+export function makeSlot(more: Partial<SlotFacts> = {}): SlotFacts {
   return {
     name: 's',
     plugin: 'pgoutput',
@@ -69,7 +65,7 @@ export function makeSlot(more: Partial<WatchedSlot> = {}): WatchedSlot {
   };
 }
 
-export function makeWalSender(more: Partial<WatchedWalSender> = {}): WatchedWalSender {
+export function makeWalSender(more: Partial<WalSender> = {}): WalSender {
   return {
     pid: 7,
     database: 'shop',
@@ -82,20 +78,20 @@ export function makeWalSender(more: Partial<WatchedWalSender> = {}): WatchedWalS
   };
 }
 
-export function makeSetting(value: string, more: Partial<WatchedSetting> = {}): WatchedSetting {
+export function makeSetting(value: string, more: Partial<SettingFacts> = {}): SettingFacts {
   return { value, pendingRestart: false, inFile: undefined, ...more };
 }
 
 /** The settings of a healthy server with one that is otherwise. */
-export function settingsWith(name: string, other: WatchedSetting): WatchedServerFacts['settings'] {
+export function settingsWith(name: string, other: SettingFacts): ServerFacts['settings'] {
   return new Map([...makeServerFacts().settings, [name, other]]);
 }
 
-export function makeTable(more: Partial<WatchedTableStatistics> = {}): WatchedTableStatistics {
+export function makeTable(more: Partial<TableStatistics> = {}): TableStatistics {
   return { oid: 1, name: 'public.t', seqScans: 0, seqRows: 0, rows: 100, changed: 0, inserted: 100, ...more };
 }
 
-export function makeDatabaseFacts(more: Partial<WatchedDatabaseFacts> = {}): WatchedDatabaseFacts {
+export function makeDatabaseFacts(more: Partial<DatabaseFacts> = {}): DatabaseFacts {
   return {
     name: 'shop',
     tables: [makeTable()],
@@ -110,9 +106,9 @@ export function makeDatabaseFacts(more: Partial<WatchedDatabaseFacts> = {}): Wat
 
 /** What rules are handed: `window` from first to last, which is now. */
 export function makeRuleInput(
-  window: readonly WatchedServerFacts[],
-  more: Partial<PostgresqlWatchRuleInput> & { readonly ours?: Partial<TrackedReplicationSlot> } = {},
-): PostgresqlWatchRuleInput {
+  window: readonly ServerFacts[],
+  more: Partial<RuleInput> & { readonly ours?: Partial<TrackedSlot> } = {},
+): RuleInput {
   const { ours, ...rest } = more;
   const now = window.at(-1)!;
   return {
@@ -130,7 +126,7 @@ export function makeRuleInput(
       },
     ],
     databases: [makeSeenDatabase()],
-    limits: defaultMigrationWatchLimits,
+    limits: watchLimits,
     warned: [],
     cluster: undefined,
     startedAt: undefined,
@@ -138,7 +134,7 @@ export function makeRuleInput(
   };
 }
 
-export function makeSeenDatabase(more: Partial<PostgresqlWatchRuleDatabase> = {}): PostgresqlWatchRuleDatabase {
+export function makeSeenDatabase(more: Partial<RuleDatabase> = {}): RuleDatabase {
   return {
     name: 'shop',
     now: makeDatabaseFacts(),
@@ -153,9 +149,6 @@ export function makeSeenDatabase(more: Partial<PostgresqlWatchRuleDatabase> = {}
 }
 
 /** A look every second; `make` tells what is otherwise in each. */
-export function makeWindow(
-  count: number,
-  make: (at: number) => Partial<WatchedServerFacts>,
-): readonly WatchedServerFacts[] {
+export function makeWindow(count: number, make: (at: number) => Partial<ServerFacts>): readonly ServerFacts[] {
   return Array.from({ length: count }, (_, at) => makeServerFacts({ at: at * 1000, ...make(at) }));
 }

@@ -1,6 +1,6 @@
-import type { DatabaseStatusSample, MigrationStatusSample } from '../../../../src/db/watch/status-sample.ts';
+import type { DatabaseSample, StatusSample } from '../../../../src/db/watch/sample.ts';
 
-export function makeStatusSample(more: Partial<MigrationStatusSample> = {}): MigrationStatusSample {
+export function makeStatusSample(more: Partial<StatusSample> = {}): StatusSample {
   return {
     at: '2026-11-20T12:00:00.000Z',
     phase: 'copying',
@@ -18,7 +18,7 @@ export function makeStatusSample(more: Partial<MigrationStatusSample> = {}): Mig
   };
 }
 
-export function makeDatabaseSample(more: Partial<DatabaseStatusSample> = {}): DatabaseStatusSample {
+export function makeDatabaseSample(more: Partial<DatabaseSample> = {}): DatabaseSample {
   const table = { bytes_total: 1024 ** 2, rows_total: 2000 };
   return {
     name: 'shop',

@@ -1,0 +1,347 @@
+import type { ApiClient } from '../../api/client.ts';
+import {
+  describeOnlineMigration,
+  type FetchedOnlineMigration,
+  fetchOnlineMigration,
+  isMigrationActive,
+  isMigrationStopping,
+  listActiveDatabases,
+  listMigrationFailures,
+  listMigrationWarnings,
+  type OnlineMigration,
+} from '../../api/online-migration.ts';
+import { CliError } from '../../base/errors.ts';
+import { sanitizeLine } from '../../base/sanitize.ts';
+import { quoteShellArg } from '../../cli/shell-quote.ts';
+import { clientSideDatabaseErrorCodes, DatabaseConnectError } from '../../platform/connect-error.ts';
+import type { Clock } from '../../platform/host.ts';
+import { connectPostgresql } from '../../postgresql/connection.ts';
+import type { PostgresqlEndpoint } from '../../postgresql/endpoint.ts';
+import { PostgresqlQueryError } from '../../postgresql/query-error.ts';
+import { RedisCommandError } from '../../redis/command-error.ts';
+import { redactReason } from '../engine/error.ts';
+import type { DbSource } from '../source/options.ts';
+import { unreachableHint } from '../source/words.ts';
+import {
+  confirmIdentity,
+  formatIdentity,
+  readServiceWord,
+  type ServiceWord,
+  silentService,
+  type TargetWord,
+} from '../watch/identity.ts';
+import type { WatchRecord } from '../watch/record.ts';
+import { pollSource } from '../watch/source.ts';
+import type { PollResult } from '../watch/watcher.ts';
+import { countWrites, readActivity } from './activity.ts';
+import { type CutoverFacts, hasMigrationFailed, isSourceIdle } from './checklist.ts';
+import { compareDatabases } from './compare-databases.ts';
+import type { Pair, PairOptions } from './pair.ts';
+import { compareAccess } from './postgresql/access-script.ts';
+import { accessSections } from './postgresql/access-statements.ts';
+import { openPostgresqlPair } from './postgresql/pair.ts';
+import { queryCatalogRows } from './postgresql/rehearsal-tables.ts';
+import { findSequenceDifferences } from './postgresql/sequence-differences.ts';
+import { openRedisPair } from './redis/pair.ts';
+import { targetInputs, targetLoginHint } from './target.ts';
+
+interface CheckCutoverOptions {
+  readonly cluster: string;
+  readonly source: DbSource;
+  readonly target: DbSource;
+  readonly ignoreDbs: readonly string[];
+  readonly slots: readonly string[];
+  readonly record: WatchRecord | undefined;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** Called before each check of the cut-over. */
+  readonly onCheck: (what: string) => void;
+}
+
+/** The maximum milliseconds to wait until nothing is left to replicate. */
+const watchLimit = 20_000;
+
+/**
+ * Finds out what is left to do before a cut-over. The function only reads both servers, and changes nothing at the
+ * service. A check that depends on earlier checks is not run while one of them is not done.
+ * @throws CliError `source_unreachable`, or the error of the resource API for a session that cannot be used
+ */
+export async function checkCutover(api: ApiClient, options: CheckCutoverOptions): Promise<CutoverFacts> {
+  const { source, target, clock, signal, ignoreDbs, onCheck } = options;
+  const { engine } = source;
+  const { migration, shown } = await readMigrationFact(api, options);
+  const hasEnded = typeof migration !== 'string' && migration.hasEnded;
+  onCheck('logging in to the target');
+  const targetFailure = await readTargetFailure(options);
+  if (targetFailure !== undefined) return { engine, migration, ...targetFailure };
+  // Nothing is checked that would make the user stop the application for a migration that cannot be finished.
+  if (hasMigrationFailed({ migration })) return { engine, migration };
+  const access = await readAccessFact(options);
+  const early = access === undefined ? {} : { access };
+  onCheck('observing writes to the source, for about 3 s');
+  let startedAt = clock.now();
+  let before = await readSourceActivity(options);
+  const lag = await observeDelivery(options, shown, hasEnded);
+  let after = await readSourceActivity(options);
+  if (hasEnded && countWrites(before, after) > 0) {
+    // When a migration ends, its slots and publications are removed, which are writes as well.
+    startedAt = clock.now();
+    before = after;
+    await clock.sleep(minimumWatch, signal);
+    after = await readSourceActivity(options);
+  }
+  const seconds = Math.round((clock.now() - startedAt) / 1000);
+  const writes = { count: countWrites(before, after), open: after.open, seconds };
+  const facts: CutoverFacts = { engine, migration, writes, lag, ...early };
+  if (!isSourceIdle(facts) || !(lag.isIdle || hasEnded)) return facts;
+  const sequences = await readSequenceFact(options);
+  if (sequences !== undefined && sequences.length > 0) return { ...facts, sequences };
+  const named = sequences === undefined ? {} : { sequences };
+  onCheck('comparing the contents');
+  const onProgress = ({ database, done, total }: { database: string; done: number; total: number }): void =>
+    onCheck(`comparing ${database} (${done + 1} of ${total})`);
+  const contents = await orReason(options, () =>
+    compareDatabases({ source, target, ignoreDbs, clock, signal, onProgress }),
+  );
+  const last = await readSourceActivity(options);
+  const count = writes.count + countWrites(after, last);
+  const observed = { count, open: last.open, seconds: Math.round((clock.now() - startedAt) / 1000) };
+  // Rows that were compared before a later write prove nothing about the rows that were written.
+  return { ...facts, ...named, contents, writes: observed };
+}
+
+const minimumWatch = 3000;
+
+async function readMigrationFact(
+  api: ApiClient,
+  { cluster, ignoreDbs }: CheckCutoverOptions,
+): Promise<{ readonly migration: CutoverFacts['migration']; readonly shown: OnlineMigration | 'none' | undefined }> {
+  try {
+    const shown = await fetchOnlineMigration(api, cluster);
+    if (shown === undefined) return { migration: 'the service shows no migration into this cluster', shown: 'none' };
+    return { migration: describeMigrationFact(shown, ignoreDbs), shown };
+  } catch (error) {
+    // Without a session no step of the checklist can be done.
+    if (error instanceof CliError && error.exitCode !== 4) return { migration: error.message, shown: undefined };
+    throw error;
+  }
+}
+
+export function describeMigrationFact(
+  shown: FetchedOnlineMigration,
+  ignoreDbs: readonly string[],
+): Exclude<CutoverFacts['migration'], string> {
+  const isStopping = isMigrationStopping(shown);
+  const active = isStopping ? `, stopping: ${listActiveDatabases(shown).slice(0, 3).join(', ') || 'not ended'}` : '';
+  return {
+    hasEnded: !isMigrationActive(shown),
+    isStopping,
+    failures: listMigrationFailures(shown, ignoreDbs),
+    description: `${describeOnlineMigration(shown)}${active}`,
+    warnings: listMigrationWarnings(shown),
+  };
+}
+
+/**
+ * Checks the connection to the target before all other checks, because those take longer and all of them would fail without
+ * the password of the target.
+ */
+async function readTargetFailure({
+  target,
+  signal,
+}: CheckCutoverOptions): Promise<
+  Pick<CutoverFacts, 'targetFailure' | 'targetHint' | 'isTargetWithoutTls'> | undefined
+> {
+  try {
+    await readActivity(target, signal);
+    return undefined;
+  } catch (error) {
+    if (signal.aborted || !isServerError(error)) throw error;
+    return {
+      targetFailure: redactReason(error, target.source.password),
+      targetHint: targetLoginHint(error, targetInputs),
+      isTargetWithoutTls: error instanceof DatabaseConnectError && error.code === clientSideDatabaseErrorCodes.noTls,
+    };
+  }
+}
+
+async function readSourceActivity({ source, signal, ignoreDbs }: CheckCutoverOptions) {
+  try {
+    return await readActivity(source, signal);
+  } catch (error) {
+    if (signal.aborted || !isServerError(error)) throw error;
+    const reason = redactReason(error, source.source.password);
+    throw new CliError('source_unreachable', `could not connect to the source: ${reason}`, {
+      hint: unreachableHint(source, error instanceof DatabaseConnectError ? error.code : undefined, {
+        ignoreDbs,
+      }),
+    });
+  }
+}
+
+/**
+ * The target says itself what it has received: one confirmation of a position after the last write is a proof. A target that
+ * shows no link to the source is watched from the source.
+ */
+async function observeDelivery(
+  options: CheckCutoverOptions,
+  shown: OnlineMigration | 'none' | undefined,
+  hasEnded: boolean,
+): Promise<NonNullable<CutoverFacts['lag']>> {
+  const { source, target, clock, signal, ignoreDbs, slots } = options;
+  const startedAt = clock.now();
+  const what = source.engine === 'redis' ? 'replication status' : 'subscription';
+  const proof = formatIdentity({ grade: 'proven', by: `the ${what} of the target` });
+  let pair: Pair | undefined;
+  try {
+    pair = await openPair(source, target, { ignoreDbs, signal });
+    for (;;) {
+      const { delivery } = await pair.look();
+      const elapsed = clock.now() - startedAt;
+      const isReceived = delivery.state === 'received';
+      // A Redis target that is no replica of the source has said so; others may hide their subscriptions.
+      const isUnseen = delivery.state === 'unseen' && (source.engine === 'postgresql' || slots.length > 0);
+      if (!hasEnded && isUnseen) return await watchUntilIdle(options, shown);
+      if (elapsed >= (isReceived || hasEnded ? minimumWatch : watchLimit))
+        return { isIdle: isReceived, observed: isReceived ? `${delivery.observed}; ${proof}` : delivery.observed };
+      await clock.sleep(300, signal);
+    }
+  } catch (error) {
+    if (signal.aborted || !isServerError(error)) throw error;
+    return await watchUntilIdle(options, shown);
+  } finally {
+    await pair?.close();
+  }
+}
+
+async function watchUntilIdle(
+  options: CheckCutoverOptions,
+  shown: OnlineMigration | 'none' | undefined,
+): Promise<NonNullable<CutoverFacts['lag']>> {
+  const { source, target, clock, signal, ignoreDbs, slots, cluster } = options;
+  const record = options.record?.started?.cluster === cluster ? options.record : undefined;
+  const wasConfirmed = record?.slots?.some(({ grade }) => grade === 'inferred') === true;
+  const word = readServiceWord(record?.started?.id, shown, { ...silentService, confirmed: wasConfirmed }, ignoreDbs);
+  const end = clock.now() + watchLimit;
+  const unlessAborted = (error: unknown): undefined => {
+    if (signal.aborted || !isServerError(error)) throw error;
+    return undefined;
+  };
+  const asked =
+    target.engine === 'postgresql' ? await readTargetWord(target.source, signal).catch(unlessAborted) : undefined;
+  const watched = { clock, signal, ignoreDbs, slots, target: asked, ...(word.denied === undefined ? { record } : {}) };
+  let last: PollResult | undefined;
+  for await (const result of pollSource(source, 1000, { ...watched, record: watched.record })) {
+    last = result;
+    if (result.idlePolls > 0) return describeIdle(result, word);
+    if (clock.now() >= end) break;
+  }
+  signal.throwIfAborted();
+  return { isIdle: false, observed: last === undefined ? 'the source was not read' : describePoll(last) };
+}
+
+/** Nothing left to replicate is a fact about the migration only if its slots, or its replica, are known. */
+function describeIdle({ sample }: PollResult, word: ServiceWord): NonNullable<CutoverFacts['lag']> {
+  const observed = 'the source shows nothing left to replicate';
+  const unsure = sample.databases.flatMap(({ name, slot, identified_by: own }) => {
+    const identity = confirmIdentity(own, word, slot);
+    return identity?.grade === 'assumed' ? [{ name, identity }] : [];
+  });
+  const [first] = unsure;
+  if (first !== undefined) {
+    const choice = (first.identity.candidates ?? []).map((one) => `--slot ${quoteShellArg(one)}`).join(' or ');
+    return {
+      isIdle: false,
+      observed: `not proven for ${sanitizeLine(first.name, 80)}: ${[formatIdentity(first.identity), ...(word.denied === undefined ? [] : [word.denied])].join('; ')}; name it with ${choice}`,
+    };
+  }
+  if (word.broken !== undefined && !word.ended) return { isIdle: false, observed: word.broken };
+  const identity = sample.identified_by === undefined ? '' : `; ${formatIdentity(sample.identified_by)}`;
+  return { isIdle: true, observed: `${observed}${identity}` };
+}
+
+function describePoll({ ending, outage, sample }: PollResult): string {
+  const [violation] = sample.violations;
+  if (ending !== undefined) return ending.message;
+  if (outage !== undefined) return outage;
+  const { phase, percent, lag_bytes: behind } = sample;
+  const progress =
+    percent === undefined ? `phase ${phase}` : `phase ${phase}, ${percent} %, ${behind ?? 0} bytes behind`;
+  return violation === undefined ? progress : `${progress}; ${violation.observed}`;
+}
+
+async function readSequenceFact(options: CheckCutoverOptions): Promise<CutoverFacts['sequences']> {
+  const { source, target, ignoreDbs, signal, onCheck } = options;
+  if (source.engine !== 'postgresql' || target.engine !== 'postgresql') return undefined;
+  onCheck('comparing the sequences');
+  return orReason(options, () => findSequenceDifferences(source.source, target.source, { ignoreDbs, signal }));
+}
+
+/** Everything of PostgreSQL that an application needs beside rows. */
+async function readAccessFact(options: CheckCutoverOptions): Promise<CutoverFacts['access']> {
+  const { source, target, ignoreDbs, signal, onCheck } = options;
+  if (source.engine !== 'postgresql' || target.engine !== 'postgresql') return undefined;
+  onCheck('comparing roles and privileges');
+  const compared = { ignoreDbs, signal, sections: accessSections, allowSuperuserOwners: false };
+  return orReason(options, () => compareAccess(source.source, target.source, compared));
+}
+
+/**
+ * Returns the result of `work`. If a server cannot be read, returns the reason, and the step of the checklist counts as
+ * unknown.
+ */
+async function orReason<T>(
+  { source, target, signal }: CheckCutoverOptions,
+  work: () => Promise<T>,
+): Promise<T | string> {
+  try {
+    return await work();
+  } catch (error) {
+    if (signal.aborted) throw error;
+    if (error instanceof CliError && error.code !== 'usage') return error.message;
+    if (!isServerError(error)) throw error;
+    return redactReason(error, source.source.password, target.source.password);
+  }
+}
+
+export function isServerError(error: unknown): boolean {
+  return [DatabaseConnectError, PostgresqlQueryError, RedisCommandError].some((kind) => error instanceof kind);
+}
+
+/** Rejects with a ConnectError, a QueryError or a CommandError if a server cannot be read. */
+export function openPair(source: DbSource, target: DbSource, options: PairOptions): Promise<Pair> {
+  if (source.engine === 'postgresql' && target.engine === 'postgresql')
+    return openPostgresqlPair(source.source, target.source, options);
+  if (source.engine === 'redis' && target.engine === 'redis')
+    return openRedisPair(source.source, target.source, options);
+  throw new Error('source and target are of different engines');
+}
+
+const limit = 10_000;
+const applicationName = 'cloudctl-cutover';
+
+/** Reads which slots the enabled subscriptions of a target read. What its role may not read is left out. */
+async function readTargetWord(target: PostgresqlEndpoint, signal: AbortSignal): Promise<TargetWord> {
+  const session = await connectPostgresql(target, { dbname: target.dbname, limit, signal, applicationName });
+  const rows = async (sql: string) => {
+    try {
+      return await queryCatalogRows(session, sql);
+    } catch (error) {
+      if (error instanceof PostgresqlQueryError && !error.lost) return [];
+      throw error;
+    }
+  };
+  try {
+    const slots = await rows(
+      `SELECT s.subslotname AS name, d.datname AS database FROM pg_subscription s JOIN pg_database d ON d.oid = s.subdbid
+       WHERE s.subenabled AND s.subslotname IS NOT NULL`,
+    );
+    const [control] = await rows('SELECT system_identifier::text AS system FROM pg_control_system()');
+    return {
+      slots: slots.map(({ name, database }) => ({ name: name ?? '', database: database ?? '' })),
+      system: control?.system ?? undefined,
+    };
+  } finally {
+    await session.end();
+  }
+}

@@ -1,0 +1,311 @@
+import type { MigrationFailure } from '../../api/online-migration.ts';
+import { sanitizeReportLine } from '../../base/sanitize.ts';
+import { countOf } from '../../base/text.ts';
+import { failureHeadline } from '../watch/failures.ts';
+import type { DatabaseComparisonReport } from './comparison-report.ts';
+import type { ServerAccess } from './postgresql/access-script.ts';
+import type { AccessSection } from './postgresql/access-statements.ts';
+import type { StateDifference } from './postgresql/database-state.ts';
+
+/** The lines of PostgreSQL that a user can accept, because no server shows whether they are done. */
+export const acceptableLines = [
+  'extensions',
+  'passwords',
+  'grants',
+  'defaults',
+  'settings',
+  'large_objects',
+  'materialized_views',
+  'statistics',
+] as const;
+type AcceptableLine = (typeof acceptableLines)[number];
+
+type ChecklistLineId = 'target' | 'writes' | 'lag' | 'sequences' | 'contents' | 'stopped' | AcceptableLine;
+
+/** One step of the checklist for a cut-over. */
+export interface ChecklistLine {
+  readonly id: ChecklistLineId;
+  /**
+   * `not_checked`: an earlier step must be done first. `unknown`: nothing shows whether the step is done. `fails`: PUBLIC
+   * may do something on the target that it may not do on the source.
+   */
+  readonly state: 'done' | 'open' | 'unknown' | 'not_checked' | 'fails';
+  /** The title of the step of the checklist: a statement that is true when the step is done. */
+  readonly title: string;
+  readonly observed: string;
+}
+
+/**
+ * The facts of each step of the cut-over checklist. A fact is absent if its step was not checked, because an earlier step is
+ * not done. A string is the reason why the fact is not known.
+ */
+export interface CutoverFacts {
+  readonly engine: 'postgresql' | 'redis';
+  /** Why the target does not accept the login. Nothing else is checked then, except the migration at the service. */
+  readonly targetFailure?: string;
+  /** What the user does so that the target accepts the login. */
+  readonly targetHint?: string;
+  /** Whether the item reports that the target does not accept TLS. */
+  readonly isTargetWithoutTls?: boolean;
+  readonly writes?: { readonly count: number; readonly open: readonly string[]; readonly seconds: number };
+  readonly lag?: { readonly isIdle: boolean; readonly observed: string };
+  /** Sequences that differ. */
+  readonly sequences?: readonly string[] | string;
+  readonly contents?: Pick<DatabaseComparisonReport, 'state' | 'databases'> | string;
+  /** Roles, privileges and other objects of both servers (PostgreSQL). */
+  readonly access?: ServerAccess | string;
+  /** Lines that the user has accepted. */
+  readonly accepted?: readonly string[];
+  /** The migration as the service reports it. */
+  readonly migration: CutoverMigrationFact | string;
+}
+
+interface CutoverMigrationFact {
+  /** Whether no database is active any more. */
+  readonly hasEnded: boolean;
+  /** Whether the migration was told to stop, and has not ended. */
+  readonly isStopping?: boolean;
+  /** What failed, of the databases that are not ignored. */
+  readonly failures?: readonly MigrationFailure[];
+  readonly description: string;
+  /** Of the service. */
+  readonly warnings?: readonly string[];
+}
+
+/** Whether a part of the migration failed, so that no step of the cut-over leads to its end. */
+export function hasMigrationFailed({ migration }: Pick<CutoverFacts, 'migration'>): boolean {
+  return typeof migration !== 'string' && (migration.failures ?? []).length > 0;
+}
+
+/**
+ * The steps in the order in which the user does them. Redis has no sequences, roles of objects and extensions.
+ */
+export function cutoverChecklist(facts: CutoverFacts): readonly ChecklistLine[] {
+  const isPostgresql = facts.engine === 'postgresql';
+  const lines = [
+    targetLine(facts),
+    // What can be done while the application still runs stands before its end.
+    ...(isPostgresql ? [extensionsLine(facts), passwordsLine(facts)] : []),
+    writesLine(facts),
+    lagLine(facts),
+    ...(isPostgresql ? [sequencesLine(facts)] : []),
+    contentsLine(facts),
+    stoppedLine(facts),
+    ...(isPostgresql ? linesAfterTheStop(facts) : []),
+  ];
+  const isPossible = !hasMigrationFailed(facts);
+  return lines
+    .map((line) => accept(line, facts.accepted ?? []))
+    .map((line) => (isPossible || line.state !== 'not_checked' ? line : { ...line, observed: 'the migration failed' }));
+}
+
+function accept(line: ChecklistLine, accepted: readonly string[]): ChecklistLine {
+  const isOpen = line.state !== 'done' && line.state !== 'not_checked';
+  return isOpen && accepted.includes(line.id)
+    ? { ...line, state: 'done', observed: `accepted: ${line.observed}` }
+    : line;
+}
+
+/** The first step of the checklist that is not done. */
+export function firstOpenLine(lines: readonly ChecklistLine[]): ChecklistLine | undefined {
+  return lines.find(({ state }) => state !== 'done');
+}
+
+/** Whether the checks that require a source without writes are useful now. */
+export function isSourceIdle({ writes }: Pick<CutoverFacts, 'writes'>): boolean {
+  return writes !== undefined && writes.count === 0 && writes.open.length === 0;
+}
+
+function targetLine({ targetFailure }: CutoverFacts): ChecklistLine {
+  const line = { id: 'target', title: 'the target accepts the login' } as const;
+  return targetFailure === undefined
+    ? { ...line, state: 'done', observed: 'logged in' }
+    : { ...line, state: 'unknown', observed: targetFailure };
+}
+
+function writesLine(facts: CutoverFacts): ChecklistLine {
+  const line = { id: 'writes', title: 'nothing writes to the source' } as const;
+  if (facts.writes === undefined) return { ...line, ...notChecked };
+  const { count, open, seconds } = facts.writes;
+  const seen = `${countOf(count, facts.engine === 'redis' ? 'change' : 'writing transaction')} in ${seconds} s`;
+  const observed = open.length === 0 ? seen : `${seen}; not ended: ${listShort(open)}`;
+  return { ...line, state: isSourceIdle(facts) ? 'done' : 'open', observed };
+}
+
+/**
+ * After the end of a migration the source no longer reports what the target has received, so the contents are compared.
+ */
+function lagLine({ targetFailure, lag, migration, contents }: CutoverFacts): ChecklistLine {
+  const line = { id: 'lag', title: 'the target has received everything' } as const;
+  if (targetFailure !== undefined) return { ...line, ...notChecked };
+  if (typeof migration !== 'string' && migration.hasEnded) {
+    const isEqual = typeof contents === 'object' && contents.state === 'equal';
+    return isEqual
+      ? { ...line, state: 'done', observed: 'the migration has ended, and the contents are equal' }
+      : { ...line, state: 'unknown', observed: 'the migration has ended; see the comparison of the contents' };
+  }
+  if (lag === undefined) return { ...line, ...notChecked };
+  return { ...line, state: lag.isIdle ? 'done' : 'open', observed: lag.observed };
+}
+
+function sequencesLine({ sequences }: CutoverFacts): ChecklistLine {
+  const line = { id: 'sequences', title: 'the sequences of the target have the values of the source' } as const;
+  if (sequences === undefined) return { ...line, ...notChecked };
+  if (typeof sequences === 'string') return { ...line, state: 'unknown', observed: sequences };
+  const count = sequences.length;
+  return count === 0
+    ? { ...line, state: 'done', observed: 'no sequence differs' }
+    : { ...line, state: 'open', observed: `${count} differ: ${listShort(sequences)}` };
+}
+
+function contentsLine({ contents, engine }: CutoverFacts): ChecklistLine {
+  const line = { id: 'contents', title: 'source and target have the same contents' } as const;
+  if (contents === undefined) return { ...line, ...notChecked };
+  if (typeof contents === 'string') return { ...line, state: 'unknown', observed: contents };
+  const { state, databases } = contents;
+  const tables = databases.flatMap(({ tables: own }) => own);
+  const keys = tables.reduce((sum, { rows_source: rows }) => sum + (rows ?? 0), 0);
+  const compared = engine === 'redis' ? countOf(keys, 'key') : countOf(tables.length, 'table');
+  if (state === 'equal')
+    return {
+      ...line,
+      state: 'done',
+      observed: `${compared} in ${countOf(databases.length, 'database')}, all equal`,
+    };
+  const found = databases
+    .filter((one) => one.state === state)
+    .flatMap(({ name, error, tables: own, sequences }) =>
+      error === undefined
+        ? [...own, ...sequences].filter((one) => one.state === state).map((one) => `${name}: ${one.name}`)
+        : [`${name}: ${error}`],
+    );
+  const what = state === 'differs' ? 'different' : 'not comparable';
+  return { ...line, state: state === 'differs' ? 'open' : 'unknown', observed: `${what}: ${listShort(found)}` };
+}
+
+function stoppedLine({ migration }: CutoverFacts): ChecklistLine {
+  const line = { id: 'stopped', title: 'the migration is stopped' } as const;
+  if (typeof migration === 'string') return { ...line, state: 'unknown', observed: migration };
+  const { failures = [], hasEnded, description } = migration;
+  if (failures.length > 0) return { ...line, state: 'open', observed: `${description}; ${failureHeadline(failures)}` };
+  return { ...line, state: hasEnded ? 'done' : 'open', observed: description };
+}
+
+function extensionsLine({ access }: CutoverFacts): ChecklistLine {
+  const line = { id: 'extensions', title: 'the target has the extensions of the source' } as const;
+  return stateLine(line, access, 'extensions', 'no extension is missing');
+}
+
+function passwordsLine({ access }: CutoverFacts): ChecklistLine {
+  const line = { id: 'passwords', title: 'the roles of the source can log in to the target' } as const;
+  if (access === undefined) return { ...line, ...notChecked };
+  if (typeof access === 'string') return { ...line, state: 'unknown', observed: access };
+  const { missing, unproven, proven } = access.passwords;
+  if (missing.length > 0) return { ...line, state: 'open', observed: `without a password: ${listShort(missing)}` };
+  if (unproven.length > 0)
+    return { ...line, state: 'unknown', observed: `not proven: whether ${listShort(unproven)} can log in` };
+  const observed = proven.length === 0 ? 'no role logs in with a password' : countOf(proven.length, 'role');
+  return { ...line, state: 'done', observed };
+}
+
+/** At its end the migration gives databases their former owner, refreshes views and copies large objects. */
+function linesAfterTheStop(facts: CutoverFacts): readonly ChecklistLine[] {
+  const isOver = typeof facts.migration !== 'string' && facts.migration.hasEnded;
+  const access = isOver ? facts.access : undefined;
+  return [
+    stateLine(
+      { id: 'large_objects', title: 'the target has the large objects of the source' },
+      access,
+      'largeObjects',
+      'none is missing',
+    ),
+    stateLine(
+      { id: 'materialized_views', title: 'the materialized views of the target are populated' },
+      access,
+      'materializedViews',
+      'none is empty',
+    ),
+    accessLine(
+      { id: 'grants', title: 'the target has the roles, owners and privileges of the source' },
+      ['roles', 'owners', 'grants'],
+      access,
+    ),
+    accessLine({ id: 'defaults', title: 'the target has the default privileges of the source' }, ['defaults'], access),
+    accessLine(
+      { id: 'settings', title: 'the target has the settings of the databases and roles' },
+      ['settings'],
+      access,
+    ),
+    stateLine({ id: 'statistics', title: 'the tables of the target are analyzed' }, access, 'unanalyzed', 'all are'),
+  ];
+}
+
+type LineTitle = Pick<ChecklistLine, 'id' | 'title'>;
+
+function stateLine(
+  line: LineTitle,
+  access: CutoverFacts['access'],
+  fact: keyof StateDifference,
+  none: string,
+): ChecklistLine {
+  if (access === undefined) return { ...line, ...notChecked };
+  const failure = typeof access === 'string' ? access : failureOf(access);
+  if (typeof access === 'string' || failure !== undefined)
+    return { ...line, state: 'unknown', observed: failure ?? '' };
+  const found = access.databases.flatMap(({ database, state }) =>
+    (state?.[fact] ?? []).map((text) => `${database}: ${text}`),
+  );
+  return found.length === 0
+    ? { ...line, state: 'done', observed: none }
+    : { ...line, state: 'open', observed: listShort(found) };
+}
+
+/** What needs no decision is done with a note: rights on the server that no application needs, and comments. */
+function accessLine(
+  line: LineTitle,
+  sections: readonly AccessSection[],
+  access: CutoverFacts['access'],
+): ChecklistLine {
+  if (access === undefined) return { ...line, ...notChecked };
+  const failure = typeof access === 'string' ? access : failureOf(access);
+  if (typeof access === 'string' || failure !== undefined)
+    return { ...line, state: 'unknown', observed: failure ?? '' };
+  const all = access.databases.flatMap(({ database, statements }) =>
+    statements.filter(({ section }) => sections.includes(section)).map((one) => ({ ...one, database })),
+  );
+  const show = (list: typeof all) => listShort(list.map(({ database, sql }) => `${database}: ${sql}`));
+  const excess = all.filter(({ isPublicExcess }) => isPublicExcess === true);
+  if (excess.length > 0)
+    return { ...line, state: 'fails', observed: `PUBLIC may do more than on the source: ${show(excess)}` };
+  const open = all.filter(({ left, isMinor }) => left === undefined || isMinor !== true);
+  if (open.length > 0)
+    return { ...line, state: 'open', observed: `${countOf(open.length, 'statement')} left: ${show(open)}` };
+  const notes = sections.includes('owners') ? access.databases.flatMap((one) => one.notes) : [];
+  const rest = [...notes, ...(all.length === 0 ? [] : [`not restored: ${show(all)}`])];
+  return { ...line, state: 'done', observed: rest.length === 0 ? 'nothing differs' : rest.join('; ') };
+}
+
+function failureOf({ databases }: ServerAccess): string | undefined {
+  const failed = databases.filter(({ failure }) => failure !== undefined);
+  return failed.length === 0 ? undefined : listShort(failed.map(({ database, failure }) => `${database}: ${failure}`));
+}
+
+const notChecked = { state: 'not_checked', observed: 'checked when the lines above are done' } as const;
+
+function listShort(items: readonly string[]): string {
+  const rest = items.length - 3;
+  return `${items.slice(0, 3).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
+}
+
+/** The checklist for a person: two lines for each step, because a table with the observed facts is wider than a terminal. */
+export function formatChecklist(lines: readonly (Omit<ChecklistLine, 'id'> & { readonly id: string })[]): string {
+  return lines
+    .map(
+      ({ state, title, observed }) =>
+        `${state.replace('_', ' ').padEnd(stateWidth)}${title}\n${' '.repeat(stateWidth)}${sanitizeReportLine(observed)}`,
+    )
+    .join('\n');
+}
+
+/** The width of the column with the states: the length of the longest state and two spaces. */
+const stateWidth = 13;

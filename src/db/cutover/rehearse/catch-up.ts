@@ -1,0 +1,191 @@
+import { createTerminalStyles, isColorEnabled } from '../../../cli/color.ts';
+import type { CommandIo } from '../../../cli/command-io.ts';
+import { createTerminalScreen } from '../../../cli/screen.ts';
+import { createTextMeasurer } from '../../../cli/text-measurer.ts';
+import type { Clock } from '../../../platform/host.ts';
+import type { EngineRun } from '../../engine/engine.ts';
+import { allStreaming, type EngineState, type TableSyncState } from '../../engine/state.ts';
+import type { DbSource } from '../../source/options.ts';
+import { formatSourceName } from '../../watch/record.ts';
+import type { StatusSample } from '../../watch/sample.ts';
+import { pollSource, sourceAddress } from '../../watch/source.ts';
+import { type LoggedState, nextLogLines } from '../../watch/view/lines.ts';
+import { renderScreen } from '../../watch/view/screen.ts';
+import type { BrokenRule } from './report.ts';
+
+interface RehearsalCatchUpResult {
+  /**
+   * Result of the wait. `arrived`: all tables are replicated; `over`: the migration ended; `stuck`: no progress within
+   * the stall timeout.
+   */
+  readonly kind: 'arrived' | 'over' | 'stuck';
+  /** Seconds until each database was replicated, or until its migration ended. */
+  readonly seconds: ReadonlyMap<string, number>;
+}
+
+interface RehearsalCatchUpOptions {
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** Milliseconds between two polls of the migration. */
+  readonly poll: number;
+  /** Milliseconds without progress of the copy after which the wait ends. */
+  readonly stallTimeout: number;
+  readonly onState?: (state: EngineState) => void;
+}
+
+/** Waits until every table of every running database is replicated. Rejects when the signal aborts. */
+export async function waitForCatchUp(
+  migration: EngineRun,
+  { clock, signal, poll, stallTimeout, onState }: RehearsalCatchUpOptions,
+): Promise<RehearsalCatchUpResult> {
+  const startedAt = clock.now();
+  const seconds = new Map<string, number>();
+  const isProgress = createProgressTracker();
+  let progressAt = startedAt;
+  for (;;) {
+    signal.throwIfAborted();
+    const state = migration.state();
+    onState?.(state);
+    const now = clock.now();
+    for (const { name, phase } of state.databases) {
+      if (!seconds.has(name) && settledPhases.has(phase)) seconds.set(name, (now - startedAt) / 1000);
+    }
+    if (isOver(state)) return { kind: 'over', seconds };
+    // While a dump finishes, its status is syncing, but its rows can be compared only after it has ended.
+    const isFinishing = state.databases.some(({ phase }) => phase === 'finishing');
+    if (allStreaming(state.databases) && !isFinishing) return { kind: 'arrived', seconds };
+    if (isProgress(state)) progressAt = now;
+    if (now - progressAt >= stallTimeout) {
+      for (const { name } of state.databases) if (!seconds.has(name)) seconds.set(name, (now - startedAt) / 1000);
+      return { kind: 'stuck', seconds };
+    }
+    await clock.sleep(poll, signal);
+  }
+}
+
+function isOver({ status }: EngineState): boolean {
+  return status !== 'running' && status !== 'syncing';
+}
+
+const settledPhases: ReadonlySet<string> = new Set(['streaming', 'done', 'stopped', 'error']);
+
+/** Detects progress beyond the best state so far, so that a copy which fails and restarts makes no progress. */
+function createProgressTracker(): (state: EngineState) => boolean {
+  const stages: readonly TableSyncState[] = ['i', 'd', 'f', 's', 'r'];
+  const best = new Map<string, number>();
+  return ({ databases }) => {
+    let hasProgress = false;
+    const note = (key: string, value: number) => {
+      if (value <= (best.get(key) ?? -1)) return;
+      best.set(key, value);
+      hasProgress = true;
+    };
+    for (const { name, phase, tables } of databases) {
+      note(`${name} ${phase}`, 0);
+      for (const table of tables) {
+        note(`${name} ${table.name} stage`, stages.indexOf(table.stage));
+        note(`${name} ${table.name} rows`, table.rows);
+      }
+    }
+    return hasProgress;
+  };
+}
+
+/** Watches the source while a rehearsal runs, as `db watch` does. */
+interface RehearsalWatch {
+  /** Ends the watch. Resolves with the rules of the service that were violated during the rehearsal, each once. */
+  stop(): Promise<readonly BrokenRule[]>;
+}
+
+interface RehearsalWatchOptions {
+  readonly source: DbSource;
+  readonly ignoreDbs: readonly string[];
+  /** Names of the replication slots of the rehearsal; empty for Redis. */
+  readonly slots: readonly string[];
+  /** Milliseconds between two polls of the source. */
+  readonly interval: number;
+}
+
+/**
+ * Shows on stderr what `db watch` shows: a status screen in a terminal, log lines elsewhere. The view is written to
+ * stderr, because standard output is for the report.
+ */
+export async function startRehearsalWatch(
+  io: CommandIo,
+  { source, ignoreDbs, slots, interval }: RehearsalWatchOptions,
+): Promise<RehearsalWatch> {
+  const stopping = new AbortController();
+  const violations = new Map<string, BrokenRule>();
+  const screen = await openRehearsalScreen(io, formatSourceName(sourceAddress(source)));
+  const watching = (async () => {
+    const options = { clock: io.host.clock, signal: stopping.signal, ignoreDbs, slots };
+    for await (const { sample } of pollSource(source, interval, options)) {
+      if (stopping.signal.aborted) break;
+      for (const { rule, observed, hint, database } of sample.violations) {
+        const key = `${rule} ${database ?? ''}`;
+        if (!violations.has(key))
+          violations.set(key, { rule, ...(database === undefined ? {} : { database }), observed, hint });
+      }
+      await screen.show(sample);
+    }
+  })();
+  // The rehearsal continues if watching the source fails.
+  const done = watching.catch(() => {});
+  return {
+    async stop() {
+      stopping.abort();
+      await done;
+      await screen.close();
+      return [...violations.values()];
+    },
+  };
+}
+
+interface RehearsalScreen {
+  show(sample: StatusSample): Promise<void>;
+  close(): Promise<void>;
+}
+
+async function openRehearsalScreen(io: CommandIo, title: string): Promise<RehearsalScreen> {
+  const { host, globals, output } = io;
+  if (globals.has('quiet')) return { show: async () => {}, close: async () => {} };
+  if (!host.stderr.isTTY) return createLineScreen(output);
+  const { stderr, env } = host;
+  const [styles, ruler] = await Promise.all([
+    createTerminalStyles(isColorEnabled({ sink: stderr, env, noColor: globals.has('no-color') })),
+    createTextMeasurer(),
+  ]);
+  const screen = createTerminalScreen(stderr);
+  const lags: number[] = [];
+  let last: readonly string[] = [];
+  return {
+    async show(sample) {
+      lags.push(sample.lag_bytes ?? 0);
+      if (lags.length > 200) lags.shift();
+      last = renderScreen(sample, {
+        columns: stderr.columns ?? 80,
+        rows: stderr.rows ?? 24,
+        title: `rehearsal of ${title}`,
+        footer: 'Ctrl-C ends the rehearsal and removes what it created',
+        deadlineText: 'ends when all rows are replicated',
+        lags,
+        paint: styles,
+        ruler,
+      });
+      await screen.draw(last);
+    },
+    close: () => screen.end(last.slice(0, -2)),
+  };
+}
+
+function createLineScreen(output: CommandIo['output']): RehearsalScreen {
+  let logged: LoggedState | undefined;
+  return {
+    async show(sample) {
+      const next = nextLogLines(logged, sample);
+      logged = next.said;
+      if (next.lines.length > 0) await output.note(next.lines);
+    },
+    close: async () => {},
+  };
+}

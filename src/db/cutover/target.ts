@@ -1,0 +1,214 @@
+import { CliError, usageError } from '../../base/errors.ts';
+import { Secret } from '../../base/secret.ts';
+import type { CommandIo } from '../../cli/command-io.ts';
+import { readFileNamedByUser } from '../../cli/read-file-named-by-user.ts';
+import { quoteShellArg } from '../../cli/shell-quote.ts';
+import { normalizeEnvironmentVariableValue } from '../../config/settings.ts';
+import { clientSideDatabaseErrorCodes, DatabaseConnectError, DatabaseError } from '../../platform/connect-error.ts';
+import type { ProcessEnvironment } from '../../platform/host.ts';
+import {
+  type PostgresqlEndpoint,
+  type PostgresqlEndpointOptions,
+  parsePostgresqlEndpoint,
+} from '../../postgresql/endpoint.ts';
+import { findPasswordInPgpasswordOrPgpass } from '../../postgresql/pgpass.ts';
+import { addPasswordToRedisSource, parseRedisEndpoint, type RedisEndpoint } from '../../redis/endpoint.ts';
+import { type DbSource, promptForDbPassword } from '../source/options.ts';
+import { targetUrlText } from '../source/words.ts';
+
+/**
+ * The server into which a rehearsal copies. `isTlsExplicit`: the address determines whether TLS is used, so a
+ * connection without TLS is not tried.
+ */
+export type TargetServer =
+  | { readonly engine: 'postgresql'; readonly source: PostgresqlEndpoint; readonly isTlsExplicit: boolean }
+  | { readonly engine: 'redis'; readonly source: RedisEndpoint };
+
+/** The options and variables with which a command names its target. */
+interface TargetNames {
+  /** The option that names the target, such as `--into`. */
+  readonly option: string;
+  /**
+   * The environment variable with the address of the target. The variable with the password has the same name with the
+   * suffix `_PASSWORD`.
+   */
+  readonly variable: string;
+}
+
+interface ReadTargetOptions {
+  /** The value of the option that names the target. */
+  readonly typed: string | undefined;
+  /** The engine of the source. */
+  readonly engine: DbSource['engine'];
+  /** Whether the option applies to source and target. */
+  readonly allowCleartextPassword?: boolean;
+}
+
+/** The target of `db rehearse`, in `--into` or CLOUDCTL_REHEARSE_INTO. */
+export function readRehearsalTarget(io: CommandIo, options: ReadTargetOptions): Promise<TargetServer> {
+  return readTarget(io, options, { option: '--into', variable: 'CLOUDCTL_REHEARSE_INTO' });
+}
+
+/** The target of a migration, in `--target` or CLOUDCTL_TARGET. */
+export function readTargetServer(io: CommandIo, options: ReadTargetOptions): Promise<TargetServer> {
+  return readTarget(io, options, { option: '--target', variable: 'CLOUDCTL_TARGET' });
+}
+
+/**
+ * The target that the option or the environment variable names. The password of the target comes from the address, the
+ * variable for the password, .pgpass, PGPASSWORD or REDISCLI_AUTH, or a prompt, in this order.
+ */
+async function readTarget(io: CommandIo, options: ReadTargetOptions, names: TargetNames): Promise<TargetServer> {
+  const { typed, engine, allowCleartextPassword = false } = options;
+  const url = typed ?? normalizeEnvironmentVariableValue(io.host.env[names.variable]);
+  if (url === undefined) {
+    throw usageError(
+      'the target is missing',
+      `add \`${names.option} postgres://USER@HOST:5432/DBNAME\`, or set ${names.variable}`,
+    );
+  }
+  const isRedis = /^(redis|valkey)s?:\/\//i.test(url);
+  if (isRedis !== (engine === 'redis')) {
+    const [from, to] = engine === 'redis' ? ['Redis', 'PostgreSQL'] : ['PostgreSQL', 'Redis'];
+    throw usageError(
+      `the source is ${from}, and the target is ${to}`,
+      `give a target of the same engine with \`${names.option}\``,
+    );
+  }
+  return isRedis
+    ? readRedisTarget(io, url, typed, names)
+    : readPostgresTarget(io, { source: url, allowCleartextPassword }, typed, names);
+}
+
+async function readPostgresTarget(
+  io: CommandIo,
+  options: PostgresqlEndpointOptions & { readonly source: string },
+  typed: string | undefined,
+  names: TargetNames,
+): Promise<TargetServer> {
+  const read = asTargetErrors(() => parsePostgresqlEndpoint(options, readFileNamedByUser), names);
+  for (const note of read.notes) await io.output.warn(toTargetWording(note, names));
+  if (read.passwordInUrl && typed !== undefined) await warnAboutPasswordInTarget(io, names);
+  const isTlsExplicit = /[?&\s](sslmode|ssl)=/.test(options.source);
+  const { source } = read;
+  const password = source.password ?? (await findTargetPassword(io, source, names));
+  return { engine: 'postgresql', isTlsExplicit, source: { ...source, password } };
+}
+
+/**
+ * Whether an entry of .pgpass names this server. PGPASSWORD may be the password of the source, so it is used only if
+ * .pgpass has no entry for the target.
+ */
+async function findTargetPassword(
+  io: CommandIo,
+  target: PostgresqlEndpoint,
+  names: TargetNames,
+): Promise<Secret | undefined> {
+  const { env, platform } = io.host;
+  const variable = targetPasswordFromVariable(io, names);
+  if (variable !== undefined) return variable;
+  const entry = findPasswordInPgpasswordOrPgpass(target, { ...env, PGPASSWORD: undefined }, platform);
+  if (entry.warning !== undefined) await io.output.warn(entry.warning);
+  return (
+    entry.password ??
+    findPasswordInPgpasswordOrPgpass(target, env, platform).password ??
+    (await promptForDbPassword(io, passwordVariable(names), 'target'))
+  );
+}
+
+async function readRedisTarget(
+  io: CommandIo,
+  url: string,
+  typed: string | undefined,
+  names: TargetNames,
+): Promise<TargetServer> {
+  const { env } = io.host;
+  const variable = targetPasswordFromVariable(io, names);
+  const read = asTargetErrors(() => parseRedisEndpoint({ url, environment: env }), names);
+  if (read.passwordFrom === 'url' && typed !== undefined) await warnAboutPasswordInTarget(io, names);
+  const password =
+    read.passwordFrom === 'url'
+      ? read.source.password
+      : (variable ?? read.source.password ?? (await promptForDbPassword(io, passwordVariable(names), 'target')));
+  return { engine: 'redis', source: addPasswordToRedisSource(read, password) };
+}
+
+function passwordVariable({ variable }: TargetNames): string {
+  return `${variable}_PASSWORD`;
+}
+
+function targetPasswordFromVariable({ host }: CommandIo, names: TargetNames): Secret | undefined {
+  const text = normalizeEnvironmentVariableValue(host.env[passwordVariable(names)]);
+  return text === undefined ? undefined : new Secret(text);
+}
+
+function warnAboutPasswordInTarget(io: CommandIo, names: TargetNames): Promise<void> {
+  return io.output.warn(
+    `other users of this machine can see the password in ${names.option}; use ${names.variable} or ${passwordVariable(names)} instead`,
+  );
+}
+
+/** Errors of the parsers name a source, so here they are changed to name the target. */
+function asTargetErrors<T>(read: () => T, names: TargetNames): T {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    throw usageError(
+      toTargetWording(error.message, names),
+      error.hint === undefined ? undefined : toTargetWording(error.hint, names),
+    );
+  }
+}
+
+function toTargetWording(text: string, { option }: TargetNames): string {
+  return text.replaceAll('--source', option).replaceAll('the source', 'the target');
+}
+
+/** How a command names its target: the option, and the environment variable of the password. */
+interface TargetInputNames {
+  readonly option: string;
+  readonly passwordVariable: string;
+}
+
+export const targetInputs: TargetInputNames = {
+  option: '--target',
+  passwordVariable: 'CLOUDCTL_TARGET_PASSWORD',
+};
+
+export const rehearsalInputs: TargetInputNames = {
+  option: '--into',
+  passwordVariable: 'CLOUDCTL_REHEARSE_INTO_PASSWORD',
+};
+
+/** What the user does about a target that cannot be connected to. It depends on the reason of the failed connection. */
+export function targetLoginHint(error: unknown, { option, passwordVariable }: TargetInputNames): string {
+  const code = error instanceof DatabaseConnectError || error instanceof DatabaseError ? error.code : '';
+  if (code === clientSideDatabaseErrorCodes.noTls)
+    return `add \`?sslmode=disable\` to the address in \`${option}\`: the target has no TLS`;
+  if (code === clientSideDatabaseErrorCodes.cleartextPassword)
+    return `add \`sslmode=verify-full&sslrootcert=FILE\` to the address in \`${option}\`, or add \`--allow-cleartext-password\``;
+  if (passwordErrors.has(code))
+    return `set ${passwordVariable} to the password of the target, and check the user in \`${option}\``;
+  return `check the address in \`${option}\` and the access rules of the target`;
+}
+
+/** SQLSTATE 28P01 is a wrong password; the errors of Redis are the first words of its responses. */
+const passwordErrors: ReadonlySet<string> = new Set([
+  clientSideDatabaseErrorCodes.noPassword,
+  '28P01',
+  'WRONGPASS',
+  'NOAUTH',
+]);
+
+/**
+ * The psql command that runs a script on the target of a migration, for a shell in which PGPASSWORD is the password of the
+ * source. It contains no password: psql takes it from CLOUDCTL_TARGET_PASSWORD, else from .pgpass or a prompt.
+ */
+export function targetPsqlCommand(target: DbSource, env: ProcessEnvironment): string {
+  const psql = `psql -X -v ON_ERROR_STOP=1 ${quoteShellArg(targetUrlText(target))}`;
+  const { CLOUDCTL_TARGET_PASSWORD: own = '', PGPASSWORD: shared = '' } = env;
+  if (own !== '') return `PGPASSWORD="$CLOUDCTL_TARGET_PASSWORD" ${psql}`;
+  // libpq reads .pgpass, and psql prompts, only when PGPASSWORD is empty.
+  return shared === '' ? psql : `PGPASSWORD= ${psql}`;
+}

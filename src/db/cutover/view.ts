@@ -1,0 +1,197 @@
+import { createHash } from 'node:crypto';
+import { escapeHtml, escapeHtmlKeepingLineBreaks, sanitizeReportLine } from '../../base/sanitize.ts';
+import { createTerminalStyles, isColorEnabled, type TerminalStyles } from '../../cli/color.ts';
+import type { ListView } from '../../cli/columns.ts';
+import type { CommandIo } from '../../cli/command-io.ts';
+import { createTextMeasurer, type TextMeasurer } from '../../cli/text-measurer.ts';
+import { htmlPreflightReportStyle } from '../../preflight/formats/html-report-style.ts';
+import { formatChecklist } from './checklist.ts';
+import type { FollowLine, FollowResult, FollowView } from './follow.ts';
+
+/** A view that is closed with the last lines. */
+interface OpenFollowView extends FollowView {
+  close(lines: readonly FollowLine[]): Promise<void>;
+}
+
+/** The checklist changes in place on a terminal; other outputs get a line, or an object, when a state changes. */
+export async function openFollowView(io: CommandIo, view: ListView<FollowLine>): Promise<OpenFollowView> {
+  const { output, globals, host } = io;
+  const isShaped = globals.values('format').length > 0 || globals.value('query') !== undefined;
+  if (output.format === 'ndjson' && !isShaped) return createDataView(io, view);
+  if (output.format !== 'table' || isShaped) return { ...quietView(io), close: (lines) => output.list(lines, view) };
+  return host.stdout.isTTY ? createLiveView(io) : createLineView(io);
+}
+
+function quietView({ output }: CommandIo): FollowView {
+  return { show: async () => {}, say: (texts) => output.show(texts) };
+}
+
+/** Calls `onChange` with the lines whose state is new. */
+function createChangeFilter(
+  onChange: (line: FollowLine) => Promise<void>,
+): (lines: readonly FollowLine[]) => Promise<void> {
+  const known = new Map<string, string>();
+  return async (lines) => {
+    for (const line of lines) {
+      if (known.get(line.id) === line.state) continue;
+      known.set(line.id, line.state);
+      if (line.state !== 'not_checked') await onChange(line);
+    }
+  };
+}
+
+function createDataView(io: CommandIo, view: ListView<FollowLine>): OpenFollowView {
+  const { output, host } = io;
+  const print = createChangeFilter(({ id, state, title, observed }) =>
+    output.object({ at: new Date(host.clock.now()).toISOString(), id, state, title, observed }, view),
+  );
+  return { ...quietView(io), show: (lines) => print(lines), close: (lines) => print(lines) };
+}
+
+function createLineView(io: CommandIo): OpenFollowView {
+  const { output, host } = io;
+  const print = createChangeFilter(({ state, title, observed }) => {
+    const at = new Date(host.clock.now()).toISOString().slice(11, 19);
+    return output.text(sanitizeReportLine(`${at}  ${state.replace('_', ' ').padEnd(7)}  ${title}: ${observed}`));
+  });
+  return { ...quietView(io), show: (lines) => print(lines), close: (lines) => print(lines) };
+}
+
+/**
+ * Draws in the normal screen, not the alternate one, so that printed commands stay readable and can be copied. The block of lines
+ * is erased and drawn again below what was printed.
+ */
+async function createLiveView({ host, globals, output }: CommandIo): Promise<OpenFollowView> {
+  const { stdout, env } = host;
+  const [styles, ruler] = await Promise.all([
+    createTerminalStyles(isColorEnabled({ sink: stdout, env, noColor: globals.has('no-color') })),
+    createTextMeasurer(),
+  ]);
+  let height = 0;
+  let last: readonly string[] = [];
+  const draw = async (lines: readonly string[], before: readonly string[] = []): Promise<void> => {
+    // tmux moves what is erased from the first line on to its history, so each line is overwritten.
+    const up = height === 0 ? '' : `\u001b[${height}A\r`;
+    const text = [...before, ...lines].map((line) => `${line}\u001b[K\n`).join('');
+    height = lines.length;
+    last = lines;
+    await stdout.write(`${up}${text}\u001b[J`);
+  };
+  return {
+    async show(lines, status) {
+      const size = { columns: stdout.columns ?? 80, rows: stdout.rows ?? 24 };
+      await draw(followBlock(lines, status, { ...size, styles, ruler }));
+    },
+    say: (texts) => draw(last, texts.map(keepIndent)),
+    async close(lines) {
+      await draw([]);
+      await output.prose(formatChecklist(lines));
+    },
+  };
+}
+
+/** A command stands below its sentence, two spaces in. */
+function keepIndent(text: string): string {
+  return `${text.startsWith('  ') ? '  ' : ''}${sanitizeReportLine(text)}`;
+}
+
+interface FollowBlockOptions {
+  readonly columns: number;
+  readonly rows: number;
+  readonly styles: TerminalStyles;
+  readonly ruler: TextMeasurer;
+}
+
+/** Two lines for each step, or one where the terminal is low; no line is wider than the terminal. */
+export function followBlock(
+  lines: readonly FollowLine[],
+  status: string,
+  { columns, rows, styles, ruler }: FollowBlockOptions,
+): readonly string[] {
+  const width = Math.max(10, columns - 1);
+  const isLow = rows < 2 * lines.length + 3;
+  const inks = {
+    done: styles.green,
+    open: styles.yellow,
+    unknown: styles.red,
+    fails: styles.red,
+    not_checked: styles.dim,
+  };
+  const cut = (text: string): string => ruler.truncate(sanitizeReportLine(text), width);
+  return [
+    ...lines.flatMap(({ state, title, observed }) => {
+      const first = inks[state](cut(`${marks[state]} ${title}`));
+      return isLow ? [first] : [first, styles.dim(`  ${ruler.truncate(sanitizeReportLine(observed), width - 2)}`)];
+    }),
+    styles.bold(cut(status === '' ? ' ' : status)),
+  ].slice(-Math.max(1, rows - 1));
+}
+
+const marks = { done: '✓', open: '…', unknown: '?', fails: '✗', not_checked: '·' } as const;
+
+interface WindowPage {
+  readonly result: FollowResult;
+  /** Both servers and the cluster, as texts. */
+  readonly source: string;
+  readonly target: string;
+  readonly cluster: string;
+}
+
+/** The page of the window of a cut-over: one HTML file without scripts or external resources. */
+export function renderWindowPage({ result, source, target, cluster }: WindowPage): string {
+  const { lines, events, unproven, startedAt, endedAt, failure } = result;
+  const hash = createHash('sha256').update(htmlPreflightReportStyle).digest('base64');
+  const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
+  const [kind, sentence] =
+    failure === undefined
+      ? ['continuous', 'Every step is done. Switch the application to the target.']
+      : ['blocked', failure.message];
+  const title = `Cut-over of ${source}: ${failure === undefined ? 'done' : 'not done'}`;
+  const rows = events.map(
+    ({ at, what, evidence }) =>
+      `<tr><td class="n">${seconds(at - startedAt)}</td><td>${escapeHtml(what)}</td><td>${escapeHtmlKeepingLineBreaks(evidence).replaceAll('\n', '<br>')}</td></tr>`,
+  );
+  const steps = lines.map(
+    (line) =>
+      `<tr><td>${escapeHtml(line.state.replace('_', ' '))}</td><td>${escapeHtml(line.title)}</td><td>${escapeHtml(line.observed)}</td></tr>`,
+  );
+  const facts = [
+    ['Source', source],
+    ['Target', target],
+    ['Cluster', cluster],
+    ['Began', new Date(startedAt).toISOString()],
+    ['Ended', `${new Date(endedAt).toISOString()}, after ${seconds(endedAt - startedAt)}`],
+    ...(failure?.detail === undefined ? [] : [['Detail', failure.detail] as const]),
+    ...(failure?.hint === undefined ? [] : [['Next', failure.hint] as const]),
+  ].map(([name = '', value = '']) => `<dt>${escapeHtml(name)}</dt><dd>${escapeHtml(value)}</dd>`);
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'">
+<title>${escapeHtml(title)}</title>
+<style>${htmlPreflightReportStyle}</style>
+</head>
+<body>
+<header class="verdict ${kind}">
+<h1>${escapeHtml(sentence)}</h1>
+<dl>${facts.join('')}</dl>
+</header>
+<main>
+<h2>Checklist</h2>
+${table(['State', 'Step', 'Evidence'], steps)}
+<h2>Window</h2>
+${table(['Time', 'Event', 'Evidence'], rows)}
+<h2>Not proven</h2>
+${unproven.length === 0 ? '<p>Nothing was left out.</p>' : `<ul>${unproven.map((one) => `<li>${escapeHtml(one)}</li>`).join('')}</ul>`}
+</main>
+</body>
+</html>
+`;
+}
+
+function table(names: readonly string[], rows: readonly string[]): string {
+  const head = names.map((one) => `<th>${one}</th>`).join('');
+  return `<div class="scroll"><table><thead><tr>${head}</tr></thead><tbody>${rows.join('')}</tbody></table></div>`;
+}

@@ -1,0 +1,358 @@
+import {
+  describeMigrationFailures,
+  isMigrationActive,
+  listMigrationFailures,
+  listMigrationWarnings,
+  type MigrationFailure,
+  type OnlineMigration,
+} from '../../api/online-migration.ts';
+import { CliError, type ExitCode } from '../../base/errors.ts';
+import { maxSanitizedTextLength, sanitizeLine } from '../../base/sanitize.ts';
+import type { CommandIo } from '../../cli/command-io.ts';
+import { quoteShellArg } from '../../cli/shell-quote.ts';
+import { interruptedError } from '../../platform/defer-signals.ts';
+import type { SignalName } from '../../platform/host.ts';
+import type { DbSource } from '../source/options.ts';
+import { quotedSourceArgs, unreachableHint } from '../source/words.ts';
+import { helpWithFailures } from './failures.ts';
+import { confirmIdentity, readServiceWord, type ServiceWord, silentService } from './identity.ts';
+import { watchLimits } from './limits.ts';
+import {
+  formatSourceName,
+  loadBaseline,
+  pathOfBaseline,
+  pathOfRecord,
+  type RecordedSlot,
+  type RecordedStart,
+  readRecord,
+  toRecordedSlot,
+} from './record.ts';
+import type { DatabaseSample, StatusSample } from './sample.ts';
+import {
+  addServiceStatus,
+  createServicePoller,
+  hasFailedAtService,
+  listFailedDatabases,
+  type ServiceStatus,
+} from './service.ts';
+import { pollSource, sourceAddress, updateRecordedSlots } from './source.ts';
+import { openWatchScreen } from './view/screen.ts';
+import type { PollResult } from './watcher.ts';
+
+export interface WatchOptions {
+  readonly source: DbSource;
+  /** Milliseconds between two polls of the source. */
+  readonly interval: number;
+  /** Whether the watch ends when nothing is left to replicate. */
+  readonly untilIdle: boolean;
+  readonly ignoreDbs: readonly string[];
+  readonly slots: readonly string[];
+  readonly showQueries: boolean;
+  readonly caFile: string | undefined;
+  /** Whether this run started the migration, so that the service has just named its id. */
+  readonly isNew?: boolean;
+  /**
+   * Reads the migration into a cluster from the service; rejects if this run may not query a migration that another
+   * account started.
+   */
+  readonly fetchStatus?: (started: RecordedStart, signal: AbortSignal) => Promise<OnlineMigration | undefined>;
+}
+
+/**
+ * Watches a migration and shows its status until the target has received all changes (`untilIdle`), the migration no
+ * longer exists, or a signal arrives. Resolves with the exit code; throws a CliError for a source that was never
+ * reached and for a migration that has ended.
+ * @param watch polls the source
+ */
+export async function watchMigration(
+  io: CommandIo,
+  options: WatchOptions,
+  watch: typeof pollSource = pollSource,
+): Promise<ExitCode> {
+  const { host, output } = io;
+  const { source } = options;
+  const stopping = new AbortController();
+  let signal: SignalName | undefined;
+  const stopListening = host.signals.listen((name) => {
+    signal ??= name;
+    stopping.abort();
+  });
+  // A closed stdout ends the watch, because no process reads its output any more.
+  host.stdout.closed?.addEventListener('abort', () => stopping.abort());
+  const path = pathOfRecord(host.folders.state, sourceAddress(source));
+  const screen = await openWatchScreen(io, formatSourceName(sourceAddress(source)), options.showQueries);
+  let lastPoll: PollResult | undefined;
+  let isCaughtUp = false;
+  let shown: StatusSample | undefined;
+  const record = readRecord(path);
+  let wasReached = record !== undefined;
+  let failedPolls = 0;
+  const warned = new Set<string>();
+  const { fetchStatus } = options;
+  const started = record?.started;
+  const baseline =
+    started === undefined
+      ? undefined
+      : loadBaseline(pathOfBaseline(host.folders.state, sourceAddress(source), started.cluster));
+  const cluster = started?.cluster;
+  // A recorded identity that was inferred was confirmed when it was recorded.
+  const wasConfirmed = options.isNew === true || record?.slots?.some(({ grade }) => grade === 'inferred') === true;
+  let word: ServiceWord = { ...silentService, confirmed: wasConfirmed };
+  const poller =
+    fetchStatus === undefined || started === undefined
+      ? undefined
+      : createServicePoller(
+          () => fetchStatus(started, stopping.signal),
+          () => host.clock.now(),
+        );
+  try {
+    const watchOptions = {
+      clock: host.clock,
+      signal: stopping.signal,
+      ignoreDbs: options.ignoreDbs,
+      slots: options.slots,
+      record,
+      baseline,
+      onSent: (place: string, text: string) => {
+        if (options.showQueries) void output.show(`sent to ${place}: ${text}`, maxSanitizedTextLength);
+      },
+    };
+    for await (const result of watch(source, options.interval, watchOptions)) {
+      // The watch fails if the source was never reached, because its address is more likely wrong than that it has an
+      // outage.
+      if (!wasReached && !result.reached) throw sourceUnreachableError(result, options);
+      wasReached = true;
+      const isIdle = options.untilIdle && result.caughtUpPolls >= watchLimits.idlePolls;
+      poller?.latest();
+      // The end of the watch needs the last word of the service; one that does not answer has none.
+      if (isIdle && poller !== undefined)
+        await Promise.race([poller.settled(), host.clock.sleep(serviceWait, stopping.signal).catch(() => {})]);
+      const server = poller?.latest();
+      word = readServiceWord(started?.id, shownMigration(server), word, options.ignoreDbs);
+      const sample = confirmSample(
+        cluster === undefined ? result.sample : addServiceStatus(result.sample, server, cluster, started?.id),
+        word,
+      );
+      shown = sample;
+      updateRecordedSlots(path, source, {
+        ...result,
+        sample,
+        activeSlots: confirmSlots(result.activeSlots, word),
+      });
+      for (const text of server?.kind === 'known' ? listMigrationWarnings(server.migration) : []) {
+        if (!warned.has(text) && !screen.isLive) await output.warn(text);
+        warned.add(text);
+      }
+      await screen.show(screen.isLive ? { ...sample, notes: [...(sample.notes ?? []), ...warned] } : sample);
+      failedPolls = hasFailedAtService(server) && !isReplicating(sample) ? failedPolls + 1 : 0;
+      const failures = listFailedDatabases(server, options.ignoreDbs);
+      if (options.untilIdle && (failures.length > 0 || failedPolls >= maxFailedPolls) && server?.kind === 'known')
+        throw failedAtServerError(io, options, { migration: server.migration, failures, cluster: cluster ?? '' });
+      if (options.untilIdle) requireSlots(sample);
+      if (result.ending !== undefined) lastPoll = result;
+      if (result.ending === undefined && options.untilIdle && isTargetReplaced(sample, result))
+        throw notProvenError(io, options, sample);
+      if (!isIdle) continue;
+      if (word.failed && server?.kind === 'known')
+        throw failedAtServerError(io, options, { migration: server.migration, failures, cluster: cluster ?? '' });
+      if (word.ended) throw endedAtServerError(word, cluster ?? '');
+      if (sample.identified_by?.grade === 'assumed') throw notProvenError(io, options, sample);
+      if (word.denied !== undefined && sample.identified_by?.by !== '--slot')
+        throw notProvenError(io, options, sample, word.denied);
+      // A link that is down may come back.
+      isCaughtUp = word.broken === undefined;
+      if (isCaughtUp) break;
+    }
+  } finally {
+    stopListening();
+    // A request for the status that is still pending would keep the process running.
+    stopping.abort();
+    await screen.close();
+    // The status screen is gone, and its warnings with it.
+    if (screen.isLive) for (const text of warned) await output.warn(text);
+  }
+  if (isCaughtUp) {
+    await output.note(caughtUpText(io, options, record?.started?.cluster), maxSanitizedTextLength);
+    return 0;
+  }
+  if (lastPoll?.ending !== undefined)
+    throw new CliError('not_found', lastPoll.ending.message, { hint: lastPoll.ending.hint });
+  if (signal === undefined) return 0;
+  const continues = isKnownToRun(shown, word) ? '; the migration continues' : '';
+  throw new CliError('cancelled', `the watch was interrupted${continues}`, {
+    hint: `watch again with \`${watchAgainCommand(io, options)}\`; see what is left to do before the cut-over with \`${cutoverCommand(io, options, cluster)}\``,
+    exitCode: interruptedError(signal).exitCode,
+  });
+}
+
+/** Milliseconds for which the end of a watch waits for the service. */
+const serviceWait = 10_000;
+
+function shownMigration(status: ServiceStatus | undefined): OnlineMigration | 'none' | undefined {
+  if (status === undefined || status.kind === 'unavailable') return undefined;
+  return status.kind === 'none' ? 'none' : status.migration;
+}
+
+function confirmSample(sample: StatusSample, word: ServiceWord): StatusSample {
+  const databases = sample.databases.map((one): DatabaseSample => {
+    const identity = confirmIdentity(one.identified_by, word, one.slot);
+    return identity === undefined ? one : { ...one, identified_by: identity };
+  });
+  // The identity of the sample is the one of a database.
+  const at = sample.databases.findIndex(({ identified_by: own }) => own === sample.identified_by);
+  const weakest =
+    sample.identified_by === undefined ? undefined : (databases[at]?.identified_by ?? sample.identified_by);
+  return { ...sample, databases, ...(weakest === undefined ? {} : { identified_by: weakest }) };
+}
+
+function confirmSlots(slots: readonly RecordedSlot[], word: ServiceWord): readonly RecordedSlot[] {
+  return slots.map((slot) => {
+    const { grade, by, system } = slot;
+    if (grade === undefined || by === undefined) return slot;
+    return toRecordedSlot(slot, confirmIdentity({ grade, by }, word, slot.name), system);
+  });
+}
+
+/** Whether the replica of the migration is missing while another one, which could be its successor, is connected. */
+function isTargetReplaced({ identified_by: identity, phase }: StatusSample, result: PollResult): boolean {
+  if (identity?.grade !== 'assumed' || !(phase === 'stalled' || phase === 'gone')) return false;
+  return result.reached && (result.missingMs ?? 0) >= watchLimits.suspectedStop;
+}
+
+/** Whether something shows that there is a migration, and that it has not ended. */
+function isKnownToRun(sample: StatusSample | undefined, { confirmed, denied, broken }: ServiceWord): boolean {
+  if (sample === undefined || sample.phase === 'gone' || denied !== undefined || broken !== undefined) return false;
+  return confirmed || (sample.identified_by !== undefined && sample.identified_by.grade !== 'assumed');
+}
+
+/** The error for a target that may have caught up, but of which nothing proves that it is the one of the migration. */
+function notProvenError(
+  io: Pick<CommandIo, 'globals'>,
+  options: WatchOptions,
+  { databases }: StatusSample,
+  reason?: string,
+): CliError {
+  const isRedis = options.source.engine === 'redis';
+  const noun = isRedis ? 'replica' : 'slot';
+  const unsure = databases.filter(({ identified_by: identity }) => identity?.grade === 'assumed');
+  const listed = unsure.map(({ name, identified_by: identity, slot }) => {
+    const candidates = identity?.candidates ?? (slot === undefined ? [] : [slot]);
+    const place = isRedis ? '' : `${sanitizeLine(name, 80)}: `;
+    const choice = candidates.map((one) => `--slot ${quoteShellArg(one)}`).join(' or ');
+    return { candidates, text: `${place}${choice}${identity === undefined ? '' : `, identified by ${identity.by}`}` };
+  });
+  const parts = [...(reason === undefined ? [] : [reason]), ...listed.map(({ text }) => text)];
+  const isClear = listed.every(({ candidates }) => candidates.length === 1);
+  const named = isClear ? listed.flatMap(({ candidates }) => candidates) : [];
+  const command = watchAgainCommand(io, { ...options, slots: [...options.slots, ...named] });
+  const choose = isClear
+    ? `if it belongs to the migration, run \`${command}\``
+    : `find out at the target which ${noun} it uses, and add its \`--slot\` to \`${command}\``;
+  return new CliError('not_proven', `not proven: nothing shows which ${noun} belongs to the migration`, {
+    detail: parts.join('; '),
+    hint: choose,
+  });
+}
+
+/** A database whose slot was dropped never catches up, even if others do. */
+function requireSlots({ cause }: StatusSample): void {
+  if (cause?.rule !== 'slot-dropped' && cause?.rule !== 'slot-lost') return;
+  throw new CliError('not_found', cause.observed, { hint: cause.hint });
+}
+
+/**
+ * Number of consecutive polls after which the watch ends if the migration failed at the service and the source shows no
+ * replication.
+ */
+const maxFailedPolls = 3;
+
+function isReplicating({ phase }: StatusSample): boolean {
+  return phase === 'copying' || phase === 'catching_up' || phase === 'streaming';
+}
+
+function failedAtServerError(
+  io: Pick<CommandIo, 'globals'>,
+  { source, ignoreDbs, caFile }: WatchOptions,
+  failed: {
+    readonly migration: OnlineMigration;
+    readonly failures: readonly MigrationFailure[];
+    readonly cluster: string;
+  },
+): CliError {
+  const failures = failed.failures.length > 0 ? failed.failures : listMigrationFailures(failed.migration);
+  const isActive = isMigrationActive(failed.migration);
+  const from = quotedSourceArgs(source, { ignoreDbs, caFile });
+  const command = (...words: readonly string[]): string =>
+    ['cloudctl db', ...words, ...serviceOptionArgs(io)].join(' ');
+  const commands = {
+    preflight: command('preflight', ...from),
+    stop: command('stop', failed.cluster),
+    migrate: command('migrate', failed.cluster, ...from),
+  };
+  return new CliError('api_error', isActive ? 'a part of the migration has failed' : 'the migration has failed', {
+    detail: describeMigrationFailures(failures),
+    hint: helpWithFailures(failures, isActive, commands),
+  });
+}
+
+function endedAtServerError({ broken }: ServiceWord, cluster: string): CliError {
+  return new CliError('not_found', 'the migration has ended at the service', {
+    detail: broken,
+    hint: `run \`cloudctl db status ${cluster}\` for what is left to do`,
+  });
+}
+
+function sourceUnreachableError(
+  { outage = 'it does not respond', outageCode, sample }: PollResult,
+  { source, ignoreDbs, caFile }: WatchOptions,
+): CliError {
+  // The source was reached, and its answer says what to do.
+  const answer = sample.violations.find(({ rule }) => rule === 'source-busy' || rule === 'command-denied');
+  if (answer !== undefined)
+    return new CliError('source_unreachable', `could not read the source: ${outage}`, { hint: answer.hint });
+  return new CliError('source_unreachable', `could not connect to the source: ${outage}`, {
+    hint: unreachableHint(source, outageCode, { ignoreDbs, caFile }),
+  });
+}
+
+/** The text that tells the user what to do when the target has caught up. */
+function caughtUpText(
+  io: Pick<CommandIo, 'globals'>,
+  options: WatchOptions,
+  cluster: string | undefined,
+): readonly string[] {
+  return [
+    'The target has caught up with the source. Do not stop the application yet.',
+    `Next, see what is left to do before the cut-over; the command says when to stop the application: ${cutoverCommand(io, options, cluster)}`,
+  ];
+}
+
+function cutoverCommand(
+  io: Pick<CommandIo, 'globals'>,
+  { source, ignoreDbs, caFile }: WatchOptions,
+  cluster: string | undefined,
+): string {
+  const target = source.engine === 'redis' ? 'rediss://HOST' : 'postgres://USER@HOST:PORT/DBNAME';
+  const from = quotedSourceArgs(source, { ignoreDbs, caFile });
+  return ['cloudctl db cutover', cluster ?? 'CLUSTER_UUID', ...from, '--target', target, ...serviceOptionArgs(io)].join(
+    ' ',
+  );
+}
+
+/** The command line of this watch, without the password. */
+function watchAgainCommand(
+  io: Pick<CommandIo, 'globals'>,
+  { source, untilIdle, ignoreDbs, slots, caFile }: WatchOptions,
+): string {
+  const options = [...slots.flatMap((slot) => ['--slot', quoteShellArg(slot)]), ...(untilIdle ? ['--until-idle'] : [])];
+  const from = quotedSourceArgs(source, { ignoreDbs, caFile });
+  return ['cloudctl db watch', ...from, ...options, ...serviceOptionArgs(io)].join(' ');
+}
+
+/** The options of the command line that select the service. */
+function serviceOptionArgs({ globals }: Pick<CommandIo, 'globals'>): readonly string[] {
+  return ['profile', 'auth-url', 'base-url'].flatMap((option) => {
+    const value = globals.value(option);
+    return value === undefined ? [] : [`--${option}`, quoteShellArg(value)];
+  });
+}

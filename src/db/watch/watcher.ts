@@ -1,0 +1,73 @@
+import type { Clock } from '../../platform/host.ts';
+import type { TargetWord } from './identity.ts';
+import type { WatchLimits } from './limits.ts';
+import type { SourceBaseline } from './postgresql/baseline.ts';
+import type { RecordedSlot, WatchRecord } from './record.ts';
+import type { StatusSample } from './sample.ts';
+
+export interface WatcherOptions {
+  readonly limits: WatchLimits;
+  readonly clock: Clock;
+  /** A signal that ends the watch without an error. */
+  readonly signal: AbortSignal;
+  /** Databases that are not migrated (PostgreSQL). */
+  readonly ignoreDbs?: readonly string[];
+  /** Slots, or `ADDRESS:PORT` of replicas, that belong to the migration, whatever their names are. */
+  readonly slots?: readonly string[];
+  /** What a login to the target says about its subscriptions (PostgreSQL). */
+  readonly target?: TargetWord | undefined;
+  /** The watch record, in which earlier commands stored facts about the migration. */
+  readonly record?: WatchRecord | undefined;
+  /** The source as it was when the migration started (PostgreSQL). */
+  readonly baseline?: SourceBaseline | undefined;
+  /** Called with every message before it is sent. */
+  readonly onSent?: (place: string, text: string) => void;
+}
+
+export interface SourceWatcher {
+  poll(): Promise<PollResult>;
+  close(): Promise<void>;
+}
+
+export interface PollResult {
+  readonly sample: StatusSample;
+  /** Number of consecutive polls in which nothing was left to replicate. */
+  readonly idlePolls: number;
+  /**
+   * Number of consecutive polls in which the target had received all changes older than a limit, even if the source is still
+   * written to.
+   */
+  readonly caughtUpPolls: number;
+  /** Whether the source could be read. */
+  readonly reached: boolean;
+  /** Why the source could not be read. */
+  readonly outage?: string;
+  /** The code of the failed connection, as in DatabaseConnectError. */
+  readonly outageCode?: string;
+  /** Milliseconds since the replica was last connected (Redis). */
+  readonly missingMs?: number;
+  /** Replication slots, or replicas, of the migration that exist now. */
+  readonly activeSlots: readonly RecordedSlot[];
+  /** Why the migration cannot continue; present only in the last poll. */
+  readonly ending?: MigrationEnd;
+}
+
+/** What the watch knows after one poll of the source. */
+export interface FoldResult<M> {
+  readonly state: M;
+  readonly sample: StatusSample;
+  /** Number of consecutive polls in which nothing was left to replicate. */
+  readonly idlePolls: number;
+  /**
+   * Number of consecutive polls in which the target had received all changes older than a limit, even if the source is still
+   * written to.
+   */
+  readonly caughtUpPolls: number;
+  /** Why the migration cannot continue; absent while it can. */
+  readonly ending?: MigrationEnd;
+}
+
+export interface MigrationEnd {
+  readonly message: string;
+  readonly hint: string;
+}

@@ -1,0 +1,143 @@
+import { describe, expect, it } from 'vitest';
+import { type CutoverFacts, cutoverChecklist, firstOpenLine } from '../../../src/db/cutover/checklist.ts';
+import type { ServerAccess } from '../../../src/db/cutover/postgresql/access-script.ts';
+import type { AccessStatement } from '../../../src/db/cutover/postgresql/access-statements.ts';
+import type { StateDifference } from '../../../src/db/cutover/postgresql/database-state.ts';
+
+const equal = { state: 'equal', databases: [] } as const;
+const running = { hasEnded: false, description: 'm' };
+const ended = { hasEnded: true, description: 'm' };
+const idle = { isIdle: true, observed: 'idle' };
+const quiet = { count: 0, open: [], seconds: 6 };
+const same: ServerAccess = {
+  databases: [
+    {
+      database: 'shop',
+      statements: [],
+      notes: [],
+      state: { extensions: [], materializedViews: [], largeObjects: [], unanalyzed: [] },
+    },
+  ],
+  passwords: { missing: [], unproven: [], proven: ['app'] },
+};
+const ready: CutoverFacts = {
+  engine: 'postgresql',
+  access: same,
+  writes: quiet,
+  lag: idle,
+  sequences: [],
+  contents: equal,
+  migration: ended,
+};
+
+const statesOf = (changes: Partial<CutoverFacts>) =>
+  Object.fromEntries(cutoverChecklist({ ...ready, ...changes }).map(({ id, state }) => [id, state]));
+
+describe('the checklist', () => {
+  it('is done when every line is', () => {
+    expect(firstOpenLine(cutoverChecklist(ready))).toBeUndefined();
+    expect(statesOf({})).toEqual({
+      target: 'done',
+      extensions: 'done',
+      passwords: 'done',
+      writes: 'done',
+      lag: 'done',
+      sequences: 'done',
+      contents: 'done',
+      stopped: 'done',
+      large_objects: 'done',
+      materialized_views: 'done',
+      grants: 'done',
+      defaults: 'done',
+      settings: 'done',
+      statistics: 'done',
+    });
+  });
+
+  it('of Redis has no sequences', () => {
+    expect(Object.keys(statesOf({ engine: 'redis' }))).toEqual(['target', 'writes', 'lag', 'contents', 'stopped']);
+  });
+
+  it.each<[Partial<CutoverFacts>, object]>([
+    [{ writes: { ...quiet, count: 1 } }, { writes: 'open' }],
+    [{ writes: { ...quiet, open: ['pid 7'] } }, { writes: 'open' }],
+    [
+      { migration: running, lag: { isIdle: false, observed: 'behind' } },
+      { lag: 'open', stopped: 'open' },
+    ],
+    [{ migration: running }, { lag: 'done', stopped: 'open' }],
+    [{ sequences: ['shop: s'] }, { sequences: 'open' }],
+    [{ sequences: 'no access' }, { sequences: 'unknown' }],
+    [{ contents: { state: 'differs', databases: [] } }, { contents: 'open', lag: 'unknown' }],
+    [{ contents: { state: 'not_comparable', databases: [] } }, { contents: 'unknown', lag: 'unknown' }],
+    [{ contents: 'no access' }, { contents: 'unknown' }],
+    [{ migration: 'the service does not answer' }, { stopped: 'unknown', lag: 'done' }],
+  ])('%j has %j', (changes, expected) => {
+    expect(statesOf(changes)).toMatchObject(expected);
+    expect(firstOpenLine(cutoverChecklist({ ...ready, ...changes }))).toBeDefined();
+  });
+
+  it('a check that was left out is not done', () => {
+    const { sequences: _sequences, contents: _contents, lag: _lag, ...facts } = ready;
+    const states = cutoverChecklist({ ...facts, migration: running }).map(({ state }) => state);
+    expect(states).toEqual([
+      ...['done', 'done', 'done', 'done', 'not_checked', 'not_checked', 'not_checked', 'open'],
+      ...Array(6).fill('not_checked'),
+    ]);
+  });
+
+  const grant: AccessStatement = { section: 'grants', sql: 'GRANT SELECT ON t TO app' };
+  const lacks = (...statements: readonly AccessStatement[]) => ({
+    access: { ...same, databases: same.databases.map((one) => ({ ...one, statements })) },
+  });
+  const state = (found: Partial<StateDifference>) => ({
+    access: {
+      ...same,
+      databases: same.databases.map((one) => ({
+        ...one,
+        state: { extensions: [], materializedViews: [], largeObjects: [], unanalyzed: [], ...found },
+      })),
+    },
+  });
+  const passwords = (found: Partial<ServerAccess['passwords']>) => ({
+    access: { ...same, passwords: { ...same.passwords, ...found } },
+  });
+
+  it.each<[string, Partial<CutoverFacts>, object]>([
+    ['a missing privilege', lacks(grant), { grants: 'open', defaults: 'done' }],
+    ['a privilege that PUBLIC has in excess', lacks({ ...grant, isPublicExcess: true }), { grants: 'fails' }],
+    ['a privilege that the login may not give', lacks({ ...grant, left: 'a reason' }), { grants: 'open' }],
+    [
+      'a right on the server',
+      lacks({ section: 'roles', sql: 'ALTER ROLE r SUPERUSER', left: 'a reason', isMinor: true }),
+      { grants: 'done' },
+    ],
+    ['a default privilege', lacks({ ...grant, section: 'defaults' }), { grants: 'done', defaults: 'open' }],
+    ['a setting', lacks({ ...grant, section: 'settings' }), { settings: 'open' }],
+    ['a database that cannot be read', { access: 'no access' }, { grants: 'unknown', extensions: 'unknown' }],
+    ['a missing extension', state({ extensions: ['x 1.0 is missing'] }), { extensions: 'open' }],
+    ['an empty materialized view', state({ materializedViews: ['v is empty'] }), { materialized_views: 'open' }],
+    ['missing large objects', state({ largeObjects: ['1 instead of 2'] }), { large_objects: 'open' }],
+    ['a table without statistics', state({ unanalyzed: ['t'] }), { statistics: 'open' }],
+    ['a role without a password', passwords({ missing: ['app'] }), { passwords: 'open' }],
+    ['a password that nothing proves', passwords({ unproven: ['app'] }), { passwords: 'unknown' }],
+  ])('of %s has the line', (_what, changes, expected) => {
+    expect(statesOf(changes)).toMatchObject(expected);
+    const lines = cutoverChecklist({ ...ready, ...changes });
+    const [id = ''] = Object.entries(statesOf(changes)).find(([, one]) => one !== 'done') ?? [];
+    const others = id === '' || changes.access === 'no access' ? [] : [id];
+    if (others.length > 0) {
+      const accepted = cutoverChecklist({ ...ready, ...changes, accepted: others });
+      expect(firstOpenLine(accepted)).toBeUndefined();
+      expect(accepted.find((line) => line.id === id)?.observed).toMatch(/^accepted: /);
+    }
+    expect(lines).toHaveLength(14);
+  });
+
+  it('names the first objects that differ', () => {
+    const sequences = ['a: 1', 'b: 2', 'c: 3', 'd: 4'];
+    const line = cutoverChecklist({ ...ready, sequences }).find(({ id }) => id === 'sequences');
+    expect(line?.observed).toContain('a: 1, b: 2, c: 3');
+    expect(line?.observed).not.toContain('d: 4');
+  });
+});

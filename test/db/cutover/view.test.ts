@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest';
+import { plainStyles } from '../../../src/cli/color.ts';
+import { createTextMeasurer } from '../../../src/cli/text-measurer.ts';
+import type { FollowLine } from '../../../src/db/cutover/follow.ts';
+import { followBlock, renderWindowPage } from '../../../src/db/cutover/view.ts';
+
+const lines: readonly FollowLine[] = [
+  { id: 'target', state: 'done', title: 'the target accepts the login', observed: 'logged in' },
+  {
+    id: 'writes',
+    state: 'open',
+    title: 'nothing writes to the source',
+    observed: `\u001b[2Jpid 1 \u202e${'名'.repeat(80)}`,
+  },
+  { id: 'clean', state: 'not_checked', title: 'nothing of the migration is left', observed: 'checked later' },
+];
+
+test.each([
+  [80, 24, 7],
+  [40, 24, 7],
+  [80, 6, 4],
+])('the checklist fits a terminal of %i columns and %i rows', async (columns, rows, height) => {
+  const ruler = await createTextMeasurer();
+  const block = followBlock(lines, 'stop the application now', { columns, rows, styles: plainStyles, ruler });
+  expect(block).toHaveLength(height);
+  for (const line of block) expect(ruler.measure(line)).toBeLessThan(columns);
+  expect(block.join('\n')).not.toMatch(/[\u0000-\u0009\u001b\u202e]/);
+});
+
+test('the page of the window escapes what servers say, and loads nothing', () => {
+  const page = renderWindowPage({
+    result: {
+      lines,
+      events: [{ at: 1500, what: 'sequences set on the target', evidence: "SELECT setval('<script>', 1)\nSELECT 2" }],
+      unproven: ['<b>1 table</b>'],
+      startedAt: 0,
+      endedAt: 3000,
+      failure: undefined,
+    },
+    source: 'postgres://u@h/"d"',
+    target: 'postgres://u@h/d',
+    cluster: 'c',
+  });
+  expect(page).toContain('1.5 s');
+  expect(page).toContain('after 3.0 s');
+  expect(page).not.toMatch(/<script|<b>|href=|src=/);
+  expect(page).toContain("default-src 'none'");
+});

@@ -1,0 +1,80 @@
+import { expect, test } from 'vitest';
+import { CliError } from '../../../src/base/errors.ts';
+import { addServiceStatus, createServicePoller, hasFailedAtService } from '../../../src/db/watch/service.ts';
+import { expectGolden } from '../../fixtures/golden.ts';
+import { makeStatusSample } from './view/status-samples.ts';
+
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+test('the service is asked every 10 s at most, and not while an answer is awaited', async () => {
+  let now = 0;
+  let asked = 0;
+  let answer = (_status: undefined) => {};
+  const poller = createServicePoller(
+    () => {
+      asked += 1;
+      return new Promise<undefined>((resolve) => {
+        answer = resolve;
+      });
+    },
+    () => now,
+  );
+  expect(poller.latest()).toBeUndefined();
+  now = 20_000;
+  poller.latest();
+  expect(asked).toBe(1);
+  answer(undefined);
+  await settled();
+  expect(poller.latest()).toEqual({ kind: 'none' });
+  expect(asked).toBe(2);
+  answer(undefined);
+  await settled();
+  now = 29_999;
+  poller.latest();
+  expect(asked).toBe(2);
+});
+
+test('an error is a note, and the next answer replaces it', async () => {
+  let now = 0;
+  const answers = [
+    () => Promise.reject(new CliError('unreachable', 'could not reach api.example')),
+    async () => ({ status: 'running', raw: {} }),
+  ];
+  const poller = createServicePoller(
+    () => answers.shift()?.() ?? Promise.resolve(undefined),
+    () => now,
+  );
+  poller.latest();
+  await settled();
+  const sample = makeStatusSample({ notes: ['one'] });
+  expectGolden('db-watch', (addServiceStatus(sample, poller.latest(), 'c').notes ?? []).join('\n'));
+  now = 10_000;
+  poller.latest();
+  await settled();
+  expect(addServiceStatus(sample, poller.latest(), 'c')).toEqual({
+    ...sample,
+    server_status: 'running',
+  });
+});
+
+test('an unexpected error ends the watch', async () => {
+  const poller = createServicePoller(
+    () => Promise.reject(new TypeError('internal')),
+    () => 0,
+  );
+  poller.latest();
+  await settled();
+  expect(() => poller.latest()).toThrow(TypeError);
+});
+
+test('a status that has ended is the first violation, with reasons that act on no terminal', () => {
+  const raw = { reason: 'a\u001b[31m', databases: [{ name: 'd', error: 'b' }, { name: 'e' }, 7] };
+  const status = { kind: 'known', migration: { status: 'error', raw } } as const;
+  const [first] = addServiceStatus(makeStatusSample(), status, 'c').violations;
+  expect(first?.rule).toBe('server-status');
+  expectGolden('db-watch', `${first?.observed}\n${first?.hint}`);
+  expect(hasFailedAtService(status)).toBe(true);
+  expect(hasFailedAtService({ kind: 'known', migration: { status: 'canceled', raw: {} } })).toBe(false);
+  const [none] = addServiceStatus(makeStatusSample(), { kind: 'none' }, 'c').violations;
+  expect(none?.hint).toContain('cloudctl db status c');
+});
