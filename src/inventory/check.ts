@@ -1,7 +1,7 @@
 import { CliError } from '../base/errors.ts';
 import { Secret } from '../base/secret.ts';
 import { nearestWord } from '../cli/nearest-word.ts';
-import type { DbSource } from '../db/source/options.ts';
+import type { DbSource } from '../db/source/index.ts';
 import type { HostSystem } from '../platform/host.ts';
 import { findPasswordInPgpasswordOrPgpass } from '../postgresql/pgpass.ts';
 import type { PreflightBaseline, SchemaFingerprints } from '../preflight/baseline.ts';

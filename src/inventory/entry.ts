@@ -4,8 +4,7 @@ import type { Secret } from '../base/secret.ts';
 import type { ParsedArgs } from '../cli/command.ts';
 import { nearestWord } from '../cli/nearest-word.ts';
 import type { ResolvedProfileSettings } from '../config/settings.ts';
-import type { DbSource } from '../db/source/options.ts';
-import { sourceUrlText } from '../db/source/words.ts';
+import { type DbSource, sourceUrlText } from '../db/source/index.ts';
 import type { ProcessEnvironment } from '../platform/host.ts';
 import { type PostgresqlEndpointOptions, parsePostgresqlEndpoint } from '../postgresql/endpoint.ts';
 import {

@@ -1,6 +1,6 @@
 import { usageError } from '../base/errors.ts';
 import { readFileNamedByUser } from '../cli/read-file-named-by-user.ts';
-import type { DbSource } from '../db/source/options.ts';
+import type { DbSource } from '../db/source/index.ts';
 import { fixScriptPurposes, formatFixScriptSourceLine } from './render-fix-script.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { nearestWord } from '../cli/nearest-word.ts';
-import type { DbSource } from '../db/source/options.ts';
+import type { DbSource } from '../db/source/index.ts';
 import type { Clock } from '../platform/host.ts';
 import { timeoutSignal } from '../platform/timeout-signal.ts';
 import type { SchemaFingerprints } from './baseline.ts';

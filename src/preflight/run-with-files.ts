@@ -6,7 +6,7 @@ import type { OptionSpec, ParsedArgs } from '../cli/command.ts';
 import type { CommandIo } from '../cli/command-io.ts';
 import { parseDurationToMillisecondsOrThrow } from '../cli/duration.ts';
 import { nearestWord } from '../cli/nearest-word.ts';
-import type { DbSource } from '../db/source/options.ts';
+import type { DbSource } from '../db/source/index.ts';
 import { runUntilSignal } from '../platform/until-signal.ts';
 import { findPreflightChangesSinceBaseline, type PreflightBaselineChange } from './baseline.ts';
 import { mergeUndoScripts, readEarlierFixScript } from './earlier-script.ts';

@@ -1,9 +1,15 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { createEngine, type EngineRun, type MigrationEngine } from '../db/engine/engine.ts';
-import type { DataPlane } from '../db/engine/plane.ts';
-import { isServerSource, type RequestedSource } from '../db/engine/request.ts';
-import type { EngineState, Leftover } from '../db/engine/state.ts';
+import {
+  createEngine,
+  type DataPlane,
+  type EngineRun,
+  type EngineState,
+  isServerSource,
+  type Leftover,
+  type MigrationEngine,
+  type RequestedSource,
+} from '../db/engine/index.ts';
 
 import type { LiveSandboxState } from './live-sandbox-state.ts';
 import {

@@ -27,6 +27,10 @@ export const doors: Readonly<Record<string, readonly string[]>> = {
   'auth/oauth': ['index.ts'],
   'auth/doctor': ['index.ts'],
   'auth/session': ['index.ts', 'token.ts', 'core.ts'],
+  'db/source': ['index.ts'],
+  'db/watch': ['index.ts', 'record.ts'],
+  'db/engine': ['index.ts', 'tools.ts'],
+  'db/cutover': ['index.ts', 'rehearse/index.ts'],
 };
 
 /** The sandbox implements the specification independently of the client, so it belongs to no layer. */

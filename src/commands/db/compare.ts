@@ -1,10 +1,13 @@
 import { sanitizeReportLine } from '../../base/sanitize.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import type { CommandContext } from '../../context.ts';
-import { compareDatabases } from '../../db/cutover/compare-databases.ts';
-import { buildDatabaseComparisonError, printDatabaseComparison } from '../../db/cutover/comparison-output.ts';
-import { readTargetServer } from '../../db/cutover/target.ts';
-import { readSource, sourceOptionSpecs } from '../../db/source/options.ts';
+import {
+  buildDatabaseComparisonError,
+  compareDatabases,
+  printDatabaseComparison,
+  readTargetServer,
+} from '../../db/cutover/index.ts';
+import { readSource, sourceOptionSpecs } from '../../db/source/index.ts';
 import { runUntilSignal } from '../../platform/until-signal.ts';
 
 export const dbCompareCommand: CommandSpec<CommandContext> = {

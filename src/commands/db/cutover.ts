@@ -8,26 +8,34 @@ import { parseDurationToMillisecondsOrThrow } from '../../cli/duration.ts';
 import { quoteShellArg } from '../../cli/shell-quote.ts';
 import { describeActor, readStoredAccountAndServerOrigins } from '../../context/current-identity.ts';
 import type { CommandContext } from '../../context.ts';
-import { checkCutover } from '../../db/cutover/check.ts';
 import {
   acceptableLines,
   type ChecklistLine,
+  type ComparedTables,
   type CutoverFacts,
+  checkCutover,
   cutoverChecklist,
+  type DatabaseAccess,
+  type FollowLine,
   firstOpenLine,
+  followCutover,
   formatChecklist,
   hasMigrationFailed,
-} from '../../db/cutover/checklist.ts';
-import { type ComparedTables, type FollowLine, followCutover } from '../../db/cutover/follow.ts';
-import type { DatabaseAccess } from '../../db/cutover/postgresql/access-script.ts';
-
-import { readTargetServer, targetPsqlCommand } from '../../db/cutover/target.ts';
-import { openFollowView, renderWindowPage } from '../../db/cutover/view.ts';
-import { type DbSource, readSource, sourceOptionSpecs } from '../../db/source/options.ts';
-import { quotedSourceArgs, sourceUrlText, targetUrlText } from '../../db/source/words.ts';
-import { type FailureCommands, helpWithFailures } from '../../db/watch/failures.ts';
+  openFollowView,
+  readTargetServer,
+  renderWindowPage,
+  targetPsqlCommand,
+} from '../../db/cutover/index.ts';
+import {
+  type DbSource,
+  quotedSourceArgs,
+  readSource,
+  sourceOptionSpecs,
+  sourceUrlText,
+  targetUrlText,
+} from '../../db/source/index.ts';
+import { type FailureCommands, helpWithFailures, saveWatchedTarget, sourceAddress } from '../../db/watch/index.ts';
 import { loadBaseline, pathOfBaseline, pathOfRecord, readRecord } from '../../db/watch/record.ts';
-import { saveWatchedTarget, sourceAddress } from '../../db/watch/source.ts';
 
 import { runUntilSignal } from '../../platform/until-signal.ts';
 import { requireWritableFile, writeReportFile } from '../../preflight/write-report-file.ts';

@@ -8,8 +8,7 @@ import {
 import { sanitizeLine } from '../../base/sanitize.ts';
 import { quoteShellArg } from '../../cli/shell-quote.ts';
 import type { CommandContext } from '../../context.ts';
-import { failureHeadline, helpWithFailures } from '../../db/watch/failures.ts';
-import { formatIdentity } from '../../db/watch/identity.ts';
+import { failureHeadline, formatIdentity, helpWithFailures } from '../../db/watch/index.ts';
 import { listStarted, type StartedRecord } from '../../db/watch/record.ts';
 import { formatProfileAndServerOptions } from '../profile-options.ts';
 import { undoScriptNote } from './migration-rules.ts';

@@ -5,14 +5,15 @@ import type { ListView } from '../../cli/columns.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import type { CommandContext } from '../../context.ts';
 import {
+  type AccessSection,
+  accessSections,
   compareAccess,
   describeLeftStatements,
+  readTargetServer,
   renderAccessScript,
   type ServerAccess,
-} from '../../db/cutover/postgresql/access-script.ts';
-import { type AccessSection, accessSections } from '../../db/cutover/postgresql/access-statements.ts';
-import { readTargetServer } from '../../db/cutover/target.ts';
-import { readSource, sourceOptionSpecs } from '../../db/source/options.ts';
+} from '../../db/cutover/index.ts';
+import { readSource, sourceOptionSpecs } from '../../db/source/index.ts';
 import { runUntilSignal } from '../../platform/until-signal.ts';
 
 interface Row {

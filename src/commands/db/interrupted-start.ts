@@ -4,11 +4,9 @@ import { CliError } from '../../base/errors.ts';
 import { compareAccountsAndServerOrigins } from '../../base/identity.ts';
 import { readStoredAccountAndServerOrigins } from '../../context/current-identity.ts';
 import type { CommandContext } from '../../context.ts';
-import type { DbSource } from '../../db/source/options.ts';
+import type { DbSource } from '../../db/source/index.ts';
+import { findRequests, type RequestOutcome, resolveRequest, sourceAddress } from '../../db/watch/index.ts';
 import type { RecordedStart } from '../../db/watch/record.ts';
-
-import { sourceAddress } from '../../db/watch/source.ts';
-import { findRequests, type RequestOutcome, resolveRequest } from '../../db/watch/start.ts';
 
 /** Determines and prints the result of a request to migrate into this cluster whose run was interrupted. Throws a CliError. */
 export async function resolveInterruptedMigrationRequest(

@@ -8,14 +8,18 @@ import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
 import { accessTokenSource, commandFor } from '../../config/settings.ts';
 import { describeActor, readStoredAccountAndServerOrigins } from '../../context/current-identity.ts';
 import type { CommandContext } from '../../context.ts';
-import { type DbSource, readSource, sourceOptionSpecs } from '../../db/source/options.ts';
-import { quotedSourceArgs, sourceArgs } from '../../db/source/words.ts';
+import { type DbSource, quotedSourceArgs, readSource, sourceArgs, sourceOptionSpecs } from '../../db/source/index.ts';
+import {
+  isSameSource,
+  migrationTimeLimit,
+  plausibleStart,
+  type RequestOutcome,
+  sourceAddress,
+  startMigration,
+  watchMigration,
+} from '../../db/watch/index.ts';
 import { formatSourceName } from '../../db/watch/record.ts';
-import { migrationTimeLimit } from '../../db/watch/sample.ts';
 
-import { sourceAddress } from '../../db/watch/source.ts';
-import { isSameSource, plausibleStart, type RequestOutcome, startMigration } from '../../db/watch/start.ts';
-import { watchMigration } from '../../db/watch/watch.ts';
 import { requireWritableFolder } from '../../platform/files.ts';
 import { deepPreflightOptionSpecs, readDeepPreflightOptions } from '../../preflight/deep-preflight-options.ts';
 import { renderTextPreflightReport } from '../../preflight/formats/text-report.ts';

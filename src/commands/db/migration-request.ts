@@ -1,8 +1,7 @@
 import type { startOnlineMigration } from '../../api/start-online-migration.ts';
 import { type CliError, usageError } from '../../base/errors.ts';
 import type { ParsedArgs } from '../../cli/command.ts';
-import type { DbSource } from '../../db/source/options.ts';
-import { manualCopyCommands } from '../../db/source/words.ts';
+import { type DbSource, manualCopyCommands } from '../../db/source/index.ts';
 
 export function buildMigrationRequest(
   { engine, source }: DbSource,

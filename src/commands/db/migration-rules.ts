@@ -1,4 +1,4 @@
-import type { DbSource } from '../../db/source/options.ts';
+import type { DbSource } from '../../db/source/index.ts';
 
 /** The rules of docs/service.md S9 that apply during a migration and after it, one line each. */
 export function describeRestrictionsDuringMigration(engine: DbSource['engine']): readonly string[] {

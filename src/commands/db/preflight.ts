@@ -4,7 +4,7 @@ import type { CommandSpec } from '../../cli/command.ts';
 import { quoteShellArg } from '../../cli/shell-quote.ts';
 import { accessTokenSource } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
-import { readSource, sourceOptionSpecs } from '../../db/source/options.ts';
+import { readSource, sourceOptionSpecs } from '../../db/source/index.ts';
 import { deepPreflightOptionSpecs, readDeepPreflightOptions } from '../../preflight/deep-preflight-options.ts';
 import type { CheckFinding } from '../../preflight/finding.ts';
 import { renderTextPreflightReport } from '../../preflight/formats/text-report.ts';

@@ -1,8 +1,8 @@
 import type { ParsedArgs } from '../../cli/command.ts';
 import type { CommandContext } from '../../context.ts';
-import type { DbSource } from '../../db/source/options.ts';
+import type { DbSource } from '../../db/source/index.ts';
+import { observeBefore, recordNewSlots, type SourceBefore, sourceAddress } from '../../db/watch/index.ts';
 import { pathOfRecord } from '../../db/watch/record.ts';
-import { observeBefore, recordNewSlots, type SourceBefore, sourceAddress } from '../../db/watch/source.ts';
 import { runUntilSignal } from '../../platform/until-signal.ts';
 import type { PreflightReport } from '../../preflight/report.ts';
 

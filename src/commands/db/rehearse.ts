@@ -2,13 +2,21 @@ import { CliError, type ExitCode, usageError } from '../../base/errors.ts';
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
 import { parseDurationToMillisecondsOrThrow } from '../../cli/duration.ts';
 import type { CommandContext } from '../../context.ts';
-import { rehearsalPreflightOptions, runRehearsalPreflight, targetOptions } from '../../db/cutover/rehearse/driver.ts';
-import { buildReport, printReport, rehearsalError, writeReport } from '../../db/cutover/rehearse/output.ts';
-import { openRehearsal, type RehearsalRun } from '../../db/cutover/rehearse/run.ts';
-import { formatLeftover } from '../../db/cutover/rehearse/text.ts';
-import { readRehearsalTarget, type TargetServer } from '../../db/cutover/target.ts';
-import { MigrationError, redactReason } from '../../db/engine/error.ts';
-import { type DbSource, readSource, sourceOptionSpecs } from '../../db/source/options.ts';
+import { readRehearsalTarget, type TargetServer } from '../../db/cutover/index.ts';
+import {
+  buildReport,
+  formatLeftover,
+  openRehearsal,
+  printReport,
+  type RehearsalRun,
+  rehearsalError,
+  rehearsalPreflightOptions,
+  runRehearsalPreflight,
+  targetOptions,
+  writeReport,
+} from '../../db/cutover/rehearse/index.ts';
+import { MigrationError, redactReason } from '../../db/engine/tools.ts';
+import { type DbSource, readSource, sourceOptionSpecs } from '../../db/source/index.ts';
 import { DatabaseConnectError } from '../../platform/connect-error.ts';
 import { interruptedError } from '../../platform/defer-signals.ts';
 import type { SignalName } from '../../platform/host.ts';

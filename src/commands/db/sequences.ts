@@ -5,7 +5,7 @@ import type { ListView } from '../../cli/columns.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { nearestWord } from '../../cli/nearest-word.ts';
 import type { CommandContext } from '../../context.ts';
-import { readSource, sourceOptionSpecs } from '../../db/source/options.ts';
+import { readSource, sourceOptionSpecs } from '../../db/source/index.ts';
 import { runUntilSignal } from '../../platform/until-signal.ts';
 import { formatPsqlConnectMetaCommand, psqlSessionSetupStatements } from '../../postgresql/psql-script.ts';
 import { requoteQualifiedName } from '../../postgresql/requote.ts';

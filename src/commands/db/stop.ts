@@ -28,8 +28,8 @@ import {
   describeRemainsQuery,
   findSourceRemains,
   type MigrationMarks,
-} from '../../db/cutover/remains.ts';
-import { type DbSource, readSource, sourceOptionSpecs } from '../../db/source/options.ts';
+} from '../../db/cutover/index.ts';
+import { type DbSource, readSource, sourceOptionSpecs } from '../../db/source/index.ts';
 import { listStarted } from '../../db/watch/record.ts';
 import { runUntilSignal } from '../../platform/until-signal.ts';
 import { formatProfileAndServerOptions } from '../profile-options.ts';

@@ -1,8 +1,8 @@
 import type { CommandSpec, OptionSpec, ParsedArgs } from '../../cli/command.ts';
 import { parseDurationToMillisecondsOrThrow } from '../../cli/duration.ts';
 import type { CommandContext } from '../../context.ts';
-import { type DbSource, readSource, sourceOptionSpecs } from '../../db/source/options.ts';
-import { type WatchOptions, watchMigration } from '../../db/watch/watch.ts';
+import { type DbSource, readSource, sourceOptionSpecs } from '../../db/source/index.ts';
+import { type WatchOptions, watchMigration } from '../../db/watch/index.ts';
 import { createStatusFetcherOfRecordedMigration, resolveInterruptedMigrationRequests } from './interrupted-start.ts';
 
 /** The options that `db watch` and `db migrate --watch` share. */

@@ -3,8 +3,8 @@ import type { PostgresqlEndpoint } from '../../postgresql/endpoint.ts';
 import { connectRedis } from '../../redis/connection.ts';
 import type { RedisEndpoint } from '../../redis/endpoint.ts';
 import type { RedisInfo, RedisInfoField } from '../../redis/info.ts';
-import { readServerInfo } from '../engine/redis/replica.ts';
-import type { DbSource } from '../source/options.ts';
+import { readServerInfo } from '../engine/tools.ts';
+import type { DbSource } from '../source/index.ts';
 import { queryCatalogRows } from './postgresql/rehearsal-tables.ts';
 
 /** A reading of how much was written to a server so far. */

@@ -19,20 +19,19 @@ import { connectPostgresql } from '../../postgresql/connection.ts';
 import type { PostgresqlEndpoint } from '../../postgresql/endpoint.ts';
 import { PostgresqlQueryError } from '../../postgresql/query-error.ts';
 import { RedisCommandError } from '../../redis/command-error.ts';
-import { redactReason } from '../engine/error.ts';
-import type { DbSource } from '../source/options.ts';
-import { unreachableHint } from '../source/words.ts';
+import { redactReason } from '../engine/tools.ts';
+import { type DbSource, unreachableHint } from '../source/index.ts';
 import {
   confirmIdentity,
   formatIdentity,
+  type PollResult,
+  pollSource,
   readServiceWord,
   type ServiceWord,
   silentService,
   type TargetWord,
-} from '../watch/identity.ts';
+} from '../watch/index.ts';
 import type { WatchRecord } from '../watch/record.ts';
-import { pollSource } from '../watch/source.ts';
-import type { PollResult } from '../watch/watcher.ts';
 import { countWrites, readActivity } from './activity.ts';
 import { type CutoverFacts, hasMigrationFailed, isSourceIdle } from './checklist.ts';
 import { compareDatabases } from './compare-databases.ts';

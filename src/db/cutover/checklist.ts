@@ -1,7 +1,7 @@
 import type { MigrationFailure } from '../../api/online-migration.ts';
 import { sanitizeReportLine } from '../../base/sanitize.ts';
 import { countOf } from '../../base/text.ts';
-import { failureHeadline } from '../watch/failures.ts';
+import { failureHeadline } from '../watch/index.ts';
 import type { DatabaseComparisonReport } from './comparison-report.ts';
 import type { ServerAccess } from './postgresql/access-script.ts';
 import type { AccessSection } from './postgresql/access-statements.ts';

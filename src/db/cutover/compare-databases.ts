@@ -1,5 +1,5 @@
 import { usageError } from '../../base/errors.ts';
-import type { DbSource } from '../source/options.ts';
+import type { DbSource } from '../source/index.ts';
 import type { DatabaseComparisonOptions, DatabaseComparisonReport } from './comparison-report.ts';
 import { comparePostgresqlServerContents } from './postgresql/compare-postgresql.ts';
 import { compareRedisServerContents } from './redis/compare-redis.ts';

@@ -7,10 +7,10 @@ import type { PostgresqlEndpoint } from '../../postgresql/endpoint.ts';
 import { quoteLiteral } from '../../postgresql/quote.ts';
 import { connectRedis } from '../../redis/connection.ts';
 import { parseRedisInfo } from '../../redis/info.ts';
-import { replicationName } from '../engine/postgresql/names.ts';
-import type { DbSource } from '../source/options.ts';
+import { replicationName } from '../engine/tools.ts';
+import type { DbSource } from '../source/index.ts';
+import { parseRedisFacts } from '../watch/index.ts';
 import type { WatchRecord } from '../watch/record.ts';
-import { parseRedisFacts } from '../watch/redis/facts.ts';
 import { queryCatalogRows } from './postgresql/rehearsal-tables.ts';
 
 /** How objects of a migration are told from those of other consumers of the source. */

@@ -13,8 +13,7 @@ import {
 } from '../../postgresql/endpoint.ts';
 import { findPasswordInPgpasswordOrPgpass } from '../../postgresql/pgpass.ts';
 import { addPasswordToRedisSource, parseRedisEndpoint, type RedisEndpoint } from '../../redis/endpoint.ts';
-import { type DbSource, promptForDbPassword } from '../source/options.ts';
-import { targetUrlText } from '../source/words.ts';
+import { type DbSource, promptForDbPassword, targetUrlText } from '../source/index.ts';
 
 /**
  * The server into which a rehearsal copies. `isTlsExplicit`: the address determines whether TLS is used, so a

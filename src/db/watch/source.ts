@@ -3,7 +3,7 @@ import type { PostgresqlEndpoint } from '../../postgresql/endpoint.ts';
 import { connectRedis } from '../../redis/connection.ts';
 import type { RedisEndpoint } from '../../redis/endpoint.ts';
 import { parseRedisInfo } from '../../redis/info.ts';
-import type { DbSource } from '../source/options.ts';
+import type { DbSource } from '../source/index.ts';
 import { type WatchLimits, watchLimits } from './limits.ts';
 import type { SourceBaseline } from './postgresql/baseline.ts';
 import { takeBaseline } from './postgresql/observe.ts';

@@ -1,5 +1,5 @@
 import { CliError } from '../../base/errors.ts';
-import { unreachableHint } from '../../db/source/words.ts';
+import { unreachableHint } from '../../db/source/index.ts';
 import type { Clock } from '../../platform/host.ts';
 import { createDatabaseResponseMemoryLimit } from '../../platform/response-memory.ts';
 import type { PostgresqlEndpoint } from '../../postgresql/endpoint.ts';

@@ -6,7 +6,7 @@ import type {
   Leftover,
   TableProgress,
   TransferMethod,
-} from '../../db/engine/state.ts';
+} from '../../db/engine/index.ts';
 import type { HtmlMarkup } from '../http/http-reply.ts';
 import { renderPanelTable } from './listing.ts';
 import { renderHtmlHorizontalBar } from './migration-diagram.ts';

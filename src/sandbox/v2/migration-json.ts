@@ -1,4 +1,4 @@
-import type { DatabaseState, EngineState } from '../../db/engine/state.ts';
+import type { DatabaseState, EngineState } from '../../db/engine/index.ts';
 import type { SandboxHandlerContext } from '../handler-context.ts';
 import { getSandboxMigrationDeadline, getSandboxMigrationStatusAtTime } from '../migration-store.ts';
 import { formatClusterDatabaseServerAddress } from '../ready-line.ts';

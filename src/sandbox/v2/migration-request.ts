@@ -1,4 +1,4 @@
-import type { RequestedSource } from '../../db/engine/request.ts';
+import type { RequestedSource } from '../../db/engine/index.ts';
 import { isJsonObject, isStringArray } from '../http/json-text.ts';
 import type { SandboxMigrationSource } from '../records.ts';
 import { getStorableSourceHost, SOURCE_FIELD_NOT_STORED } from './storable-source-host.ts';

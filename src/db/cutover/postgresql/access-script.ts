@@ -8,8 +8,7 @@ import {
 } from '../../../postgresql/psql-script.ts';
 import { PostgresqlQueryError } from '../../../postgresql/query-error.ts';
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
-import { redactReason } from '../../engine/error.ts';
-import { openPinned } from '../../engine/session.ts';
+import { openPinned, redactReason } from '../../engine/tools.ts';
 import { TargetRefusal } from '../pair.ts';
 import { type AccessCatalog, readAccessCatalog } from './access-catalog.ts';
 import { type AccessOptions, findAccessDifference } from './access-difference.ts';

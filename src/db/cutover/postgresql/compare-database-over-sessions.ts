@@ -1,5 +1,5 @@
 import { quoteLiteral } from '../../../postgresql/quote.ts';
-import { longTimeout } from '../../engine/postgresql/session.ts';
+import { longTimeout } from '../../engine/tools.ts';
 import { compareSequences, unreadableSequenceState } from '../compare-row-counts.ts';
 import {
   buildDatabaseComparisonEntry,

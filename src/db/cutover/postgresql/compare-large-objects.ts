@@ -3,7 +3,7 @@ import { buildComparableTextSettings } from '../../../postgresql/read-table-rows
 import { buildReadOnlyTransactionSql, searchPathSafeRollbackSql } from '../../../postgresql/search-path-safe-sql.ts';
 import { createTableDigestBuilder, type TableContentDigest } from '../../../postgresql/table-digest.ts';
 import { buildCopyTableTransaction, readTableRows, splitBinaryCopyRow } from '../../../postgresql/table-rows.ts';
-import { longTimeout } from '../../engine/postgresql/session.ts';
+import { longTimeout } from '../../engine/tools.ts';
 import type { TableComparison } from '../rehearse/report.ts';
 import { queryCatalogRows, readPostgresqlServerVersion, type TableContentSession } from './rehearsal-tables.ts';
 

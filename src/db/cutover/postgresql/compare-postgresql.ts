@@ -7,8 +7,8 @@ import { PostgresqlQueryError } from '../../../postgresql/query-error.ts';
 import { formatPostgresqlVersion } from '../../../postgresql/version.ts';
 import { databasesQuery } from '../../../preflight/postgresql/queries/databases.ts';
 import { selectDatabasesToCompare } from '../../../preflight/postgresql/select-databases.ts';
-import { redactReason } from '../../engine/error.ts';
-import { unreachableHint } from '../../source/words.ts';
+import { redactReason } from '../../engine/tools.ts';
+import { unreachableHint } from '../../source/index.ts';
 import type { DatabaseComparisonOptions } from '../comparison-report.ts';
 import {
   buildDatabaseComparisonEntry,

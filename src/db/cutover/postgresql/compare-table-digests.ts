@@ -1,5 +1,5 @@
 import type { TableContentDigest } from '../../../postgresql/table-digest.ts';
-import { longTimeout } from '../../engine/postgresql/session.ts';
+import { longTimeout } from '../../engine/tools.ts';
 import { canTableBecomeEqual, compareTableContents, type TableContentReadings } from '../compare-row-counts.ts';
 import type { TableComparison } from '../rehearse/report.ts';
 import { readTableContentDigests, type TableContentSession, type TableWithCopiedColumns } from './rehearsal-tables.ts';

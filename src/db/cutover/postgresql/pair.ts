@@ -11,9 +11,8 @@ import { buildSequenceValuesScript } from '../../../preflight/postgresql/build-s
 import { databasesQuery } from '../../../preflight/postgresql/queries/databases.ts';
 import { sequencesQuery } from '../../../preflight/postgresql/queries/sequences.ts';
 import { selectDatabasesToCompare } from '../../../preflight/postgresql/select-databases.ts';
-import { replicationName } from '../../engine/postgresql/names.ts';
-import { openPinned } from '../../engine/session.ts';
-import { sourceUrlText } from '../../source/words.ts';
+import { openPinned, replicationName } from '../../engine/tools.ts';
+import { sourceUrlText } from '../../source/index.ts';
 import { readPostgresqlActivity } from '../activity.ts';
 import { compareSequences } from '../compare-row-counts.ts';
 import {

@@ -6,7 +6,7 @@ import { connectRedis, type RedisConnection } from '../../../redis/connection.ts
 import type { RedisEndpoint } from '../../../redis/endpoint.ts';
 import { parseKeyspace, type RedisInfo, readRedisInfoNumber } from '../../../redis/info.ts';
 import { connectRedisPipeline, type PipelinedReply, type RedisPipeline } from '../../../redis/pipeline.ts';
-import { readServerInfo } from '../../engine/redis/replica.ts';
+import { readServerInfo } from '../../engine/tools.ts';
 import { describeRedisWrites } from '../activity.ts';
 import type { TableComparison } from '../rehearse/report.ts';
 import { compareKeyBatch, type RedisKeyName } from './redis-key-batch.ts';

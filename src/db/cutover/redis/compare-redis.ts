@@ -5,9 +5,8 @@ import { connectRedis } from '../../../redis/connection.ts';
 import type { RedisEndpoint } from '../../../redis/endpoint.ts';
 import { parseKeyspace, type RedisInfo } from '../../../redis/info.ts';
 import { parseRedisServerVersion } from '../../../redis/version.ts';
-import { redactReason } from '../../engine/error.ts';
-import { readServerInfo } from '../../engine/redis/replica.ts';
-import { unreachableHint } from '../../source/words.ts';
+import { readServerInfo, redactReason } from '../../engine/tools.ts';
+import { unreachableHint } from '../../source/index.ts';
 import {
   buildDatabaseComparisonEntry,
   type DatabaseComparisonEntry,

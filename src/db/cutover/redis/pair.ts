@@ -3,7 +3,7 @@ import { connectRedis, type RedisConnection } from '../../../redis/connection.ts
 import type { RedisEndpoint } from '../../../redis/endpoint.ts';
 import { type RedisInfo, readRedisInfoNumber } from '../../../redis/info.ts';
 import { parseRedisServerVersion } from '../../../redis/version.ts';
-import { readServerInfo } from '../../engine/redis/replica.ts';
+import { readServerInfo } from '../../engine/tools.ts';
 import { decodeRedisActivity } from '../activity.ts';
 import { type Delivery, type Fence, type Pair, type PairOptions, RestPosition, type SequenceWork } from '../pair.ts';
 

@@ -3,14 +3,17 @@ import type { CommandIo } from '../../../cli/command-io.ts';
 import { createTerminalScreen } from '../../../cli/screen.ts';
 import { createTextMeasurer } from '../../../cli/text-measurer.ts';
 import type { Clock } from '../../../platform/host.ts';
-import type { EngineRun } from '../../engine/engine.ts';
-import { allStreaming, type EngineState, type TableSyncState } from '../../engine/state.ts';
-import type { DbSource } from '../../source/options.ts';
+import { allStreaming, type EngineRun, type EngineState, type TableSyncState } from '../../engine/index.ts';
+import type { DbSource } from '../../source/index.ts';
+import {
+  type LoggedState,
+  nextLogLines,
+  pollSource,
+  renderScreen,
+  type StatusSample,
+  sourceAddress,
+} from '../../watch/index.ts';
 import { formatSourceName } from '../../watch/record.ts';
-import type { StatusSample } from '../../watch/sample.ts';
-import { pollSource, sourceAddress } from '../../watch/source.ts';
-import { type LoggedState, nextLogLines } from '../../watch/view/lines.ts';
-import { renderScreen } from '../../watch/view/screen.ts';
 import type { BrokenRule } from './report.ts';
 
 interface RehearsalCatchUpResult {

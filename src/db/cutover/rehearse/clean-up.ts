@@ -4,13 +4,16 @@ import { formatSingleLinePsqlStatement } from '../../../postgresql/psql-script.t
 import { quoteIdentifier, quoteLiteral } from '../../../postgresql/quote.ts';
 import type { SearchPathSafeSession } from '../../../postgresql/search-path-safe-session.ts';
 import type { RedisEndpoint } from '../../../redis/endpoint.ts';
-import { cleanUpFromJournal } from '../../engine/engine.ts';
-import { redactReason, sqlStateOf } from '../../engine/error.ts';
-import type { EngineSystem } from '../../engine/input.ts';
-import type { EngineJournal, JournalEntry } from '../../engine/journal.ts';
-import { readIdentity } from '../../engine/postgresql/identity.ts';
-import { engineName, replicationName } from '../../engine/postgresql/names.ts';
-import { singleValue, withSession } from '../../engine/postgresql/session.ts';
+import { cleanUpFromJournal, type EngineJournal, type EngineSystem, type JournalEntry } from '../../engine/index.ts';
+import {
+  engineName,
+  readIdentity,
+  redactReason,
+  replicationName,
+  singleValue,
+  sqlStateOf,
+  withSession,
+} from '../../engine/tools.ts';
 import { databaseOidQuery, dropAddedObjects, dropOwnedObjects, listForeign, listForeignCopies } from './existing.ts';
 import type { CreatedObject, FilledDatabase, RecordFile, RehearsalRecord } from './record.ts';
 import type { RehearsalLeftover } from './report.ts';

@@ -4,9 +4,8 @@ import type { PostgresqlEndpoint } from '../../../postgresql/endpoint.ts';
 import type { PostgresqlRow } from '../../../postgresql/postgresql-row.ts';
 import { quoteIdentifier, quoteLiteral } from '../../../postgresql/quote.ts';
 import type { SearchPathSafeSession } from '../../../postgresql/search-path-safe-session.ts';
-import { sqlStateOf } from '../../engine/error.ts';
-import type { EngineSystem } from '../../engine/input.ts';
-import { lastRows, singleValue, withSession } from '../../engine/postgresql/session.ts';
+import type { EngineSystem } from '../../engine/index.ts';
+import { lastRows, singleValue, sqlStateOf, withSession } from '../../engine/tools.ts';
 
 type QuerySession = Pick<SearchPathSafeSession, 'query'>;
 

@@ -2,12 +2,18 @@ import { CliError, usageError } from '../../../base/errors.ts';
 import { sanitizeReportLine } from '../../../base/sanitize.ts';
 import { clientSideDatabaseErrorCodes, DatabaseConnectError } from '../../../platform/connect-error.ts';
 import type { PostgresqlEndpoint } from '../../../postgresql/endpoint.ts';
-import { redactReason } from '../../engine/error.ts';
-import type { EngineSystem } from '../../engine/input.ts';
-import { type DatabaseDefinition, listSourceDatabases } from '../../engine/postgresql/databases.ts';
-import { readIdentity, type ServerIdentity } from '../../engine/postgresql/identity.ts';
-import { engineName } from '../../engine/postgresql/names.ts';
-import { lastRows, singleValue, withSession } from '../../engine/postgresql/session.ts';
+import type { EngineSystem } from '../../engine/index.ts';
+import {
+  type DatabaseDefinition,
+  engineName,
+  lastRows,
+  listSourceDatabases,
+  readIdentity,
+  redactReason,
+  type ServerIdentity,
+  singleValue,
+  withSession,
+} from '../../engine/tools.ts';
 import { rehearsalInputs, targetLoginHint } from '../target.ts';
 import { databaseOidQuery, listExisting, readObjectNames } from './existing.ts';
 import type { FilledDatabase } from './record.ts';

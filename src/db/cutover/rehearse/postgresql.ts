@@ -4,15 +4,26 @@ import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlEndpoint } from '../../../postgresql/endpoint.ts';
 import { quoteIdentifier, quoteLiteral } from '../../../postgresql/quote.ts';
 import type { SearchPathSafeSession } from '../../../postgresql/search-path-safe-session.ts';
-import { type EngineRun, startRun } from '../../engine/engine.ts';
-import { sqlStateOf } from '../../engine/error.ts';
-import { defaultLimits, type EngineSystem, engineSystem } from '../../engine/input.ts';
-import { createDatabase } from '../../engine/postgresql/databases.ts';
-import { engineName, replicationName } from '../../engine/postgresql/names.ts';
-import { lastRows, singleValue, withSession } from '../../engine/postgresql/session.ts';
-import { copyRoles } from '../../engine/postgresql/target.ts';
-import { schemaCopier } from '../../engine/schema/copy.ts';
-import type { DatabaseState, EngineState } from '../../engine/state.ts';
+import {
+  type DatabaseState,
+  defaultLimits,
+  type EngineRun,
+  type EngineState,
+  type EngineSystem,
+  engineSystem,
+  schemaCopier,
+  startRun,
+} from '../../engine/index.ts';
+import {
+  copyRoles,
+  createDatabase,
+  engineName,
+  lastRows,
+  replicationName,
+  singleValue,
+  sqlStateOf,
+  withSession,
+} from '../../engine/tools.ts';
 import { compareSequences } from '../compare-row-counts.ts';
 import { listTablesWithCopiedColumns, readSequenceStatesAsText } from '../postgresql/rehearsal-tables.ts';
 import { waitForCatchUp } from './catch-up.ts';

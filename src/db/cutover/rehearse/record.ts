@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { isJsonRecord, type JsonRecord, readStringField, readStringList, tryParseJson } from '../../../base/json.ts';
 import { ensureFolder, readTextIfPresent, writeFileAtomically } from '../../../platform/files.ts';
-import { decodeSubscriptionOid, parseTargetBefore, type TargetBefore } from '../../engine/journal.ts';
+import { decodeSubscriptionOid, parseTargetBefore, type TargetBefore } from '../../engine/index.ts';
 import type { ObjectNames } from './existing.ts';
 
 /**

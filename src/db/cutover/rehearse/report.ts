@@ -1,5 +1,5 @@
 import type { Clock, ProcessEnvironment } from '../../../platform/host.ts';
-import type { EngineState } from '../../engine/state.ts';
+import type { EngineState } from '../../engine/index.ts';
 
 /**
  * `partly_equal`: the compared columns are equal, and the table has generated columns, which COPY cannot read.

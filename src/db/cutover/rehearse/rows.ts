@@ -2,12 +2,8 @@ import type { PostgresqlEndpoint } from '../../../postgresql/endpoint.ts';
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import type { SearchPathSafeSession } from '../../../postgresql/search-path-safe-session.ts';
 import { buildCopyTableStatement } from '../../../postgresql/table-rows.ts';
-import { redactReason } from '../../engine/error.ts';
-import type { EngineSystem } from '../../engine/input.ts';
-import type { PostgresEntry } from '../../engine/journal.ts';
-import { engineName } from '../../engine/postgresql/names.ts';
-import { longTimeout, withSession } from '../../engine/postgresql/session.ts';
-import { readSourceStatus } from '../../engine/postgresql/status.ts';
+import type { EngineSystem, PostgresEntry } from '../../engine/index.ts';
+import { engineName, longTimeout, readSourceStatus, redactReason, withSession } from '../../engine/tools.ts';
 import { compareTableDigests } from '../postgresql/compare-table-digests.ts';
 import {
   listTablesWithCopiedColumns,

@@ -1,0 +1,24 @@
+export { checkCutover } from './check.ts';
+export {
+  acceptableLines,
+  type ChecklistLine,
+  type CutoverFacts,
+  cutoverChecklist,
+  firstOpenLine,
+  formatChecklist,
+  hasMigrationFailed,
+} from './checklist.ts';
+export { compareDatabases } from './compare-databases.ts';
+export { buildDatabaseComparisonError, printDatabaseComparison } from './comparison-output.ts';
+export { type ComparedTables, type FollowLine, followCutover } from './follow.ts';
+export {
+  compareAccess,
+  type DatabaseAccess,
+  describeLeftStatements,
+  renderAccessScript,
+  type ServerAccess,
+} from './postgresql/access-script.ts';
+export { type AccessSection, accessSections } from './postgresql/access-statements.ts';
+export { describeCleanSource, describeRemainsQuery, findSourceRemains, type MigrationMarks } from './remains.ts';
+export { readRehearsalTarget, readTargetServer, type TargetServer, targetPsqlCommand } from './target.ts';
+export { openFollowView, renderWindowPage } from './view.ts';
