@@ -14,10 +14,10 @@ import { startPostgres } from '../fixtures/postgres.ts';
 
 const folders = [
   'preflight/postgresql/queries',
-  'watch/postgresql',
-  'engine/postgresql',
-  'engine/schema',
-  'engine/schema/parts',
+  'db/watch/postgresql',
+  'db/engine/postgresql',
+  'db/engine/schema',
+  'db/engine/schema/parts',
 ];
 
 test('no query contains a bare object id of a system catalog', () => {

@@ -141,7 +141,7 @@ it('the stop waits for a slow materialized view, and the printed query proves th
   expectGolden('db-follow', masked(proven.err));
 
   // Objects with the names of this migration are found by both.
-  const id = /^ID +([0-9a-f-]+)$/m.exec(stopped.out)?.[1]?.replaceAll('-', '').slice(0, 20);
+  const id = /^ID +([0-9a-f-]+)$/m.exec(stopped.out)?.[1]?.replaceAll('-', '');
   const name = `cloudctl_${id}_1`;
   await source.query(`SELECT pg_create_logical_replication_slot('${name}', 'pgoutput')`, 'slow');
   await source.query(`CREATE PUBLICATION ${name} FOR ALL TABLES`, 'slow');

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createRecordFile, readRehearsal, rehearsalPath } from '../../../../src/db/cutover/rehearse/record.ts';
 import { openRehearsal } from '../../../../src/db/cutover/rehearse/run.ts';
+import { replicationName } from '../../../../src/db/engine/postgresql/names.ts';
 import { argsFrom, commandIo } from '../../../fixtures/command-io.ts';
 import { expectGolden } from '../../../fixtures/golden.ts';
 import { type TestHost, testHost } from '../../../fixtures/host.ts';
@@ -19,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => server?.stop());
 
 const id = 'aaaaaaaa-bbbb-cccc-dddd-eeeeeeeeeeee';
-const owner = 'cloudctl_aaaaaaaabbbbccccdddd_16384';
+const owner = replicationName(id, '16384');
 const nothing = { extensions: ['plpgsql'], schemas: ['public'], publications: [], eventTriggers: [] };
 
 /** The source is never reached: an interrupted rehearsal without replication objects left nothing there. */

@@ -26,7 +26,7 @@ afterAll(async () => {
 
 test('a name fits a slot, and tells migrations and databases apart', () => {
   const id = '3B643AD7-65aa-4066-b45b-1c64b6db600a';
-  expect(replicationName(id, '16384')).toBe('cloudctl_3b643ad765aa4066b45b_16384');
+  expect(replicationName(id, '16384')).toBe('cloudctl_3b643ad765aa4066b45b1c64b6db600a_16384');
   expect(replicationName(id, '4294967295')).toMatch(/^[a-z0-9_]{1,63}$/);
 });
 
