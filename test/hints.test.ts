@@ -35,8 +35,13 @@ const notFollowed: Readonly<Record<string, Readonly<Record<string, readonly stri
         'wait a minute, and run the same command again; if they are still there, run on the source: …',
         'wait for the end with `…`: it sends the stop again, which changes nothing',
       ],
+      'db/cutover/accept-tables.ts': [
+        'name a table as DATABASE:SCHEMA.TABLE',
+        'name a table as DATABASE:SCHEMA.TABLE, or a line: …',
+      ],
       'db/cutover/comparison-output.ts': [
-        'do not switch the application over; find out which server has the right rows with `cloudctl db compare -o json`',
+        'check … yourself, then run `……`',
+        'do not switch the application over; find out which server has the right rows with `… -o json`',
         'stop all writes to both servers, wait until nothing is left to replicate, and run the command again',
       ],
       'db/cutover/follow.ts': [
@@ -45,7 +50,7 @@ const notFollowed: Readonly<Record<string, Readonly<Record<string, readonly stri
         'compare everything: leave out `--compare`',
         'continue with `…`',
         'do not stop the application; …',
-        'do not switch; see every difference with `…`',
+        'do not switch; …',
         'do not switch; see the difference with `…`',
         'do not switch; …',
         'give the user of `--target` the privilege, then run `…`',

@@ -1,13 +1,16 @@
 import { sanitizeReportLine } from '../../base/sanitize.ts';
 import type { CommandSpec } from '../../cli/command.ts';
+import { quoteShellArg } from '../../cli/shell-quote.ts';
 import type { CommandContext } from '../../context.ts';
 import {
+  acceptWords,
   buildDatabaseComparisonError,
   compareDatabases,
+  divideAccepted,
   printDatabaseComparison,
   readTargetServer,
 } from '../../db/cutover/index.ts';
-import { readSource, sourceOptionSpecs } from '../../db/source/index.ts';
+import { quotedSourceArgs, readSource, sourceOptionSpecs, targetUrlText } from '../../db/source/index.ts';
 import { runUntilSignal } from '../../platform/until-signal.ts';
 
 export const dbCompareCommand: CommandSpec<CommandContext> = {
@@ -19,6 +22,13 @@ export const dbCompareCommand: CommandSpec<CommandContext> = {
       name: 'target',
       valueName: 'URL',
       description: 'Target server: postgres://USER@HOST:PORT/DBNAME or redis://HOST:PORT',
+    },
+    {
+      name: 'accept',
+      valueName: 'TABLE',
+      multiple: 'list',
+      description:
+        'Count a table that cannot be compared, as DATABASE:SCHEMA.TABLE, as checked by you; never one that differs',
     },
   ],
   examples: [
@@ -49,10 +59,13 @@ export const dbCompareCommand: CommandSpec<CommandContext> = {
     'name',
     'error',
     'columns_not_compared',
+    'acceptable',
+    'accepted',
   ],
   run: async (context, args) => {
     const { host, output, progress } = context;
     const { clock, signals } = host;
+    const { tables: accepted } = divideAccepted(args.values('accept'), []);
     const source = await readSource(context, args);
     const target = await readTargetServer(context, {
       typed: args.value('target'),
@@ -62,7 +75,7 @@ export const dbCompareCommand: CommandSpec<CommandContext> = {
     const ignoreDbs = args.values('ignore-dbs');
     const report = await runUntilSignal(signals, 'the comparison was interrupted', (signal) =>
       compareDatabases({
-        ...{ source, target, ignoreDbs, clock, signal },
+        ...{ source, target, ignoreDbs, clock, signal, accepted },
         onProgress: ({ database, done, total }) => {
           if (output.format === 'table')
             void progress.show(sanitizeReportLine(`comparing ${database} (${done + 1} of ${total})`));
@@ -70,7 +83,9 @@ export const dbCompareCommand: CommandSpec<CommandContext> = {
       }),
     ).finally(() => progress.stop());
     await printDatabaseComparison(context, report);
-    if (report.state !== 'equal') throw buildDatabaseComparisonError(report);
-    return 0;
+    if (report.state === 'equal') return 0;
+    const from = quotedSourceArgs(source, { ignoreDbs, caFile: args.value('ca-file') }).join(' ');
+    const to = quoteShellArg(targetUrlText(target));
+    throw buildDatabaseComparisonError(report, `cloudctl db compare ${from} --target ${to}${acceptWords(accepted)}`);
   },
 };

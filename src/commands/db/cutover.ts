@@ -10,17 +10,20 @@ import { describeActor, readStoredAccountAndServerOrigins } from '../../context/
 import type { CommandContext } from '../../context.ts';
 import {
   acceptableLines,
+  acceptWords,
   type ChecklistLine,
   type ComparedTables,
   type CutoverFacts,
   checkCutover,
   cutoverChecklist,
   type DatabaseAccess,
+  divideAccepted,
   type FollowLine,
   firstOpenLine,
   followCutover,
   formatChecklist,
   hasMigrationFailed,
+  listAcceptable,
   openFollowView,
   readTargetServer,
   renderWindowPage,
@@ -70,10 +73,10 @@ export const dbCutoverCommand: CommandSpec<CommandContext> = {
     ...watchMigrationOptionSpecs.filter(({ name }) => name === 'slot'),
     {
       name: 'accept',
-      valueName: 'LINE',
+      valueName: 'LINE|TABLE',
       multiple: 'list',
-      choices: acceptableLines,
-      description: 'Count a line that you have checked yourself as done, such as passwords (repeatable)',
+      description:
+        'Count a line, such as passwords, or a table that cannot be compared, as DATABASE:SCHEMA.TABLE, as checked by you',
     },
     { name: 'follow', description: 'Keep the connections, and follow the cut-over until every line is done' },
     {
@@ -112,6 +115,7 @@ export const dbCutoverCommand: CommandSpec<CommandContext> = {
     const { host, output, progress } = context;
     output.checkColumns(view);
     const settings = context.settings();
+    const accepted = divideAccepted(args.values('accept'), acceptableLines);
     const given = readFollowArgs(context, args);
     const source = await readSource(context, args);
     const target = await readTargetServer(context, {
@@ -128,12 +132,13 @@ export const dbCutoverCommand: CommandSpec<CommandContext> = {
         ...{ cluster, source, target, clock: host.clock, signal },
         ignoreDbs: args.values('ignore-dbs'),
         slots: args.values('slot'),
+        acceptedTables: accepted.tables,
         record: readRecord(recordPath),
         onCheck: (what) => void progress.show(sanitizeReportLine(what)),
       }),
     ).finally(() => progress.stop());
     if (facts.targetFailure === undefined) saveWatchedTarget(recordPath, cluster, targetUrlText(target));
-    const lines = cutoverChecklist({ ...facts, accepted: args.values('accept') });
+    const lines = cutoverChecklist({ ...facts, accepted: accepted.lines });
     const isShaped = context.globals.values('format').length > 0 || context.globals.value('query') !== undefined;
     if (output.format === 'table' && !isShaped) await output.prose(formatChecklist(lines));
     else await output.list(lines, view);
@@ -214,6 +219,7 @@ async function follow(
 ): Promise<0> {
   const { host, output, prompts } = context;
   const settings = context.settings();
+  const accepted = divideAccepted(args.values('accept'), acceptableLines);
   if (given.isApplied) {
     const actor = await describeActor(context, settings, await readStoredAccountAndServerOrigins(context, settings));
     const message = `When nothing writes any more and the contents are equal: set the sequences of the target, stop the migration into cluster ${cluster} as ${actor}, and restore owners and privileges on the target? A stopped migration cannot be continued.`;
@@ -226,7 +232,8 @@ async function follow(
     ...{ cluster, source, target, clock: host.clock, signals: host.signals, view: followView, commands },
     ignoreDbs: args.values('ignore-dbs'),
     ...given,
-    accepted: args.values('accept'),
+    accepted: accepted.lines,
+    acceptedTables: accepted.tables,
     helpWith: (line, facts) => nextStep(line, commandsOf(context, args, cluster, source, target, facts), facts),
     slots: [...args.values('slot'), ...(readRecord(recordPath)?.slots ?? []).map(({ name }) => name)],
     baseline: loadBaseline(pathOfBaseline(host.folders.state, sourceAddress(source), cluster)),
@@ -258,8 +265,9 @@ type NextCommands = FailureCommands &
 function nextStep(
   { id, state }: ChecklistLine,
   commands: NextCommands,
-  { targetHint, access, migration }: Pick<CutoverFacts, 'targetHint' | 'access' | 'migration'>,
+  { targetHint, access, migration, contents }: Pick<CutoverFacts, 'targetHint' | 'access' | 'migration' | 'contents'>,
 ): string {
+  const acceptable = typeof contents === 'object' ? listAcceptable(contents) : [];
   if (typeof migration !== 'string' && hasMigrationFailed({ migration }))
     return helpWithFailures(migration.failures ?? [], !migration.hasEnded, commands);
   switch (id) {
@@ -280,6 +288,9 @@ function nextStep(
         ? `correct the problem in the column Observed, then run \`${commands.again}\``
         : `run \`${commands.sequences}\`, then \`${commands.again}\``;
     case 'contents':
+      return acceptable.length > 0
+        ? `check ${acceptable.length === 1 ? 'it' : 'them'} yourself, then run \`${commands.again}${acceptWords(acceptable)}\``
+        : `run \`${commands.compare}\``;
     case 'large_objects':
       return `run \`${commands.compare}\``;
     case 'stopped':
@@ -331,7 +342,7 @@ function commandsOf(
     caFile: args.value('ca-file'),
   });
   const slots = args.values('slot').flatMap((slot) => ['--slot', quoteShellArg(slot)]);
-  const accepted = args.values('accept').flatMap((line) => ['--accept', line]);
+  const accepted = args.values('accept').flatMap((one) => ['--accept', quoteShellArg(one)]);
   const to = quoteShellArg(targetUrlText(target));
   // psql enters the first database in which something is left.
   const dbname = typeof access === 'object' ? access.databases.find(isOpen)?.database : undefined;

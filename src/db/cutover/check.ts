@@ -51,6 +51,8 @@ interface CheckCutoverOptions {
   readonly ignoreDbs: readonly string[];
   readonly slots: readonly string[];
   readonly record: WatchRecord | undefined;
+  /** Tables that the user accepts without a comparison. */
+  readonly acceptedTables: readonly string[];
   readonly clock: Clock;
   readonly signal: AbortSignal;
   /** Called before each check of the cut-over. */
@@ -100,7 +102,10 @@ export async function checkCutover(api: ApiClient, options: CheckCutoverOptions)
   const onProgress = ({ database, done, total }: { database: string; done: number; total: number }): void =>
     onCheck(`comparing ${database} (${done + 1} of ${total})`);
   const contents = await orReason(options, () =>
-    compareDatabases({ source, target, ignoreDbs, clock, signal, onProgress }),
+    compareDatabases({
+      ...{ source, target, ignoreDbs, clock, signal, onProgress },
+      accepted: options.acceptedTables,
+    }),
   );
   const last = await readSourceActivity(options);
   const count = writes.count + countWrites(after, last);

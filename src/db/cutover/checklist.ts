@@ -2,6 +2,7 @@ import type { MigrationFailure } from '../../api/online-migration.ts';
 import { sanitizeReportLine } from '../../base/sanitize.ts';
 import { countOf } from '../../base/text.ts';
 import { failureHeadline } from '../watch/index.ts';
+import { listAccepted } from './accept-tables.ts';
 import type { DatabaseComparisonReport } from './comparison-report.ts';
 import type { ServerAccess } from './postgresql/access-script.ts';
 import type { AccessSection } from './postgresql/access-statements.ts';
@@ -163,20 +164,23 @@ function contentsLine({ contents, engine }: CutoverFacts): ChecklistLine {
   if (contents === undefined) return { ...line, ...notChecked };
   if (typeof contents === 'string') return { ...line, state: 'unknown', observed: contents };
   const { state, databases } = contents;
-  const tables = databases.flatMap(({ tables: own }) => own);
+  const tables = databases.flatMap(({ tables: own }) => own.filter(({ accepted }) => accepted !== true));
   const keys = tables.reduce((sum, { rows_source: rows }) => sum + (rows ?? 0), 0);
   const compared = engine === 'redis' ? countOf(keys, 'key') : countOf(tables.length, 'table');
+  const left = listAccepted(contents);
   if (state === 'equal')
     return {
       ...line,
       state: 'done',
-      observed: `${compared} in ${countOf(databases.length, 'database')}, all equal`,
+      observed: `${compared} in ${countOf(databases.length, 'database')}, all equal${left.length === 0 ? '' : `; not compared, accepted: ${listShort(left)}`}`,
     };
   const found = databases
     .filter((one) => one.state === state)
     .flatMap(({ name, error, tables: own, sequences }) =>
       error === undefined
-        ? [...own, ...sequences].filter((one) => one.state === state).map((one) => `${name}: ${one.name}`)
+        ? [...own, ...sequences]
+            .filter((one) => one.state === state && one.accepted !== true)
+            .map((one) => `${name}: ${one.name}`)
         : [`${name}: ${error}`],
     );
   const what = state === 'differs' ? 'different' : 'not comparable';

@@ -1,5 +1,6 @@
 import { usageError } from '../../base/errors.ts';
 import type { DbSource } from '../source/index.ts';
+import { acceptTables } from './accept-tables.ts';
 import type { DatabaseComparisonOptions, DatabaseComparisonReport } from './comparison-report.ts';
 import { comparePostgresqlServerContents } from './postgresql/compare-postgresql.ts';
 import { compareRedisServerContents } from './redis/compare-redis.ts';
@@ -16,6 +17,8 @@ export interface CompareDatabasesOptions {
   /** Default: 10,000. */
   readonly catchUpTimeout?: number;
   readonly onProgress?: DatabaseComparisonOptions['onProgress'];
+  /** Tables, as `database:schema.table`, that count as compared when nothing but the user's word settles them. */
+  readonly accepted?: readonly string[];
   readonly isQuiet?: boolean;
   readonly isChosen?: NonNullable<DatabaseComparisonOptions['isChosen']>;
 }
@@ -43,7 +46,7 @@ export async function compareDatabases(options: CompareDatabasesOptions): Promis
   return {
     schema_version: 1,
     engine: source.engine,
-    ...compared,
+    ...acceptTables(compared, options.accepted ?? []),
     started_at: new Date(startedAt).toISOString(),
     seconds: Math.round((clock.now() - startedAt) / 100) / 10,
   };

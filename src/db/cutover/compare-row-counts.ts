@@ -82,7 +82,7 @@ export function compareSequences(
       const [source = null, target = null] = [last, there].map((value) =>
         value === unreadableSequenceState ? null : value,
       );
-      return { name, source, target, state: 'not_comparable' };
+      return { name, source, target, state: 'not_comparable', acceptable: true };
     }
     return { name, source: last, target: there ?? null, state: sequenceComparison(first, there, last) };
   });

@@ -2,6 +2,8 @@ import { CliError } from '../../base/errors.ts';
 import { sanitizeReportLine } from '../../base/sanitize.ts';
 import { createTerminalStyles, isColorEnabled } from '../../cli/color.ts';
 import type { CommandIo } from '../../cli/command-io.ts';
+import { quoteShellArg } from '../../cli/shell-quote.ts';
+import { listAcceptable } from './accept-tables.ts';
 import type { DatabaseComparisonReport } from './comparison-report.ts';
 import { formatDatabaseComparison } from './format-database-comparison.ts';
 
@@ -29,28 +31,40 @@ export async function printDatabaseComparison(
  * The error of a comparison whose result is not equal: exit code 1 if something differs, 5 if something could not be
  * compared.
  */
-export function buildDatabaseComparisonError({ state, databases }: DatabaseComparisonReport): CliError {
+export function buildDatabaseComparisonError(report: DatabaseComparisonReport, again: string): CliError {
+  const { state, databases } = report;
   const isDifferent = state === 'differs';
   const found = databases.flatMap(({ name, state: own, error, tables, sequences }) =>
     own !== state
       ? []
       : error !== undefined
         ? [`${name}: ${error}`]
-        : [...tables, ...sequences].filter((one) => one.state === state).map((one) => `${name}: ${one.name}`),
+        : [...tables, ...sequences]
+            .filter((one) => one.state === state && one.accepted !== true)
+            .map((one) => `${name}: ${one.name}`),
   );
   const detail = `${found
     .slice(0, 5)
     .map((line) => sanitizeReportLine(line))
     .join('; ')}${found.length > 5 ? `; and ${found.length - 5} more` : ''}`;
+  const acceptable = listAcceptable(report);
   return isDifferent
     ? new CliError('contents_differ', 'source and target differ', {
         detail,
-        hint: 'do not switch the application over; find out which server has the right rows with `cloudctl db compare -o json`',
+        hint: `do not switch the application over; find out which server has the right rows with \`${again} -o json\``,
       })
     : new CliError('contents_not_comparable', 'not everything could be compared', {
         detail,
-        hint: 'stop all writes to both servers, wait until nothing is left to replicate, and run the command again',
+        hint:
+          acceptable.length > 0
+            ? `check ${acceptable.length === 1 ? 'it' : 'them'} yourself, then run \`${again}${acceptWords(acceptable)}\``
+            : 'stop all writes to both servers, wait until nothing is left to replicate, and run the command again',
       });
+}
+
+/** The options that accept these tables, after a command. */
+export function acceptWords(tables: readonly string[]): string {
+  return tables.map((table) => ` --accept ${quoteShellArg(table)}`).join('');
 }
 
 interface Row {

@@ -78,7 +78,8 @@ export function pickWorstComparisonResult(states: readonly DatabaseComparisonRes
  * has no state: the report lists it as not compared.
  */
 export function buildDatabaseComparisonEntry(parts: Omit<DatabaseComparisonEntry, 'state'>): DatabaseComparisonEntry {
-  const states = [...parts.tables, ...parts.sequences].map(({ state }): DatabaseComparisonResult => {
+  const states = [...parts.tables, ...parts.sequences].map(({ state, accepted }): DatabaseComparisonResult => {
+    if (accepted === true) return 'equal';
     if (state === 'differs' || state === 'not_copied' || state === 'not_carried') return 'differs';
     return state === 'not_comparable' ? 'not_comparable' : 'equal';
   });

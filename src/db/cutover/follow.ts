@@ -72,6 +72,8 @@ interface FollowOptions {
   readonly slots: readonly string[];
   /** Lines of the checklist that the user has checked. */
   readonly accepted: readonly string[];
+  /** Tables that the user accepts without a comparison. */
+  readonly acceptedTables: readonly string[];
   /** What to do about a line that is not done, with the command for it. */
   readonly helpWith: (line: ChecklistLine, facts: CutoverFacts) => string;
   /** Called once, when the target accepts the login. */
@@ -424,7 +426,7 @@ class Follow {
 
   /** Whether both servers have the same contents; false if the source was written to meanwhile. */
   async #compare(rest: Sighting): Promise<boolean> {
-    const { compared, commands } = this.#options;
+    const { compared, commands, helpWith } = this.#options;
     if (compared === 'none') {
       this.#contentsText = 'not compared, as `--compare none` asks for';
       this.#unproven.set('contents', 'no row was compared');
@@ -438,11 +440,11 @@ class Follow {
       }
       this.#facts = { ...this.#facts, contents: report };
       await this.#show('the contents are compared');
-      const [line] = this.#lines().filter(({ id }) => id === 'contents');
+      const line = cutoverChecklist(this.#facts).find(({ id }) => id === 'contents');
       if (report.state !== 'equal')
         throw new CliError('cutover_incomplete', 'source and target do not have the same contents', {
           detail: sanitizeReportLine(`${line?.observed}; ${this.#changedText()}`),
-          hint: `do not switch; see every difference with \`${commands.compare}\``,
+          hint: `do not switch; ${line === undefined ? `run \`${commands.compare}\`` : helpWith(line, this.#facts)}`,
         });
     }
     await this.#show('the contents are compared');
@@ -453,6 +455,7 @@ class Follow {
     const { source, target, ignoreDbs, clock } = this.#options;
     const report = await compareDatabases({
       ...{ source, target, ignoreDbs, clock, signal: this.#signal, isChosen },
+      accepted: this.#options.acceptedTables,
       isQuiet: true,
       onProgress: ({ database, done, total }) =>
         void this.#show(sanitizeLine(`comparing ${database} (${done + 1} of ${total})`)),

@@ -29,14 +29,15 @@ function resultLine({ state, databases, engine, seconds }: DatabaseComparisonRep
   const what =
     engine === 'redis' ? countOf(rows, 'key') : `${countOf(rows, 'row')} of ${countOf(tables.length, 'table')}`;
   const all = databases.flatMap((one) => one.tables);
-  const open = all.length - tables.length;
+  const accepted = databases.flatMap((one) => one.tables).filter((one) => one.accepted === true).length;
+  const open = all.length - tables.length - accepted;
   const failed = databases.filter(({ error }) => error !== undefined).length;
   const unknown = [
     ...(engine === 'redis' || open === 0 ? [] : [`${open} of ${countOf(all.length, 'table')}`]),
     ...(failed === 0 ? [] : [countOf(failed, 'database')]),
   ].join(' and ');
   const words = {
-    equal: `Everything that was compared is equal: ${what}`,
+    equal: `Everything that was compared is equal: ${what}${accepted === 0 ? '' : `; ${accepted} not compared, accepted`}`,
     differs: 'Source and target differ',
     not_comparable: `Not proven: ${unknown === '' ? 'the contents' : unknown} could not be compared`,
   } satisfies Record<DatabaseComparisonResult, string>;
@@ -60,8 +61,9 @@ function databaseLines(database: DatabaseComparisonEntry, styles: ReportStyles):
             ]),
       ].join(', ');
   const isPartly = tables.some((table) => table.state === 'partly_equal');
+  const isAccepted = [...tables, ...sequences].some((one) => one.accepted === true);
   const words = {
-    equal: isPartly ? 'equal, except generated columns' : 'equal',
+    equal: isPartly ? 'equal, except generated columns' : isAccepted ? 'equal, except what was accepted' : 'equal',
     differs: styles.red('differs'),
     not_comparable: styles.yellow('not comparable'),
   };
@@ -79,7 +81,9 @@ function keysText({ state, rows_source: source, rows_equal: equal }: TableCompar
   return `${formatCount(equal)} of ${countOf(source ?? 0, 'key')} equal${state === 'not_comparable' ? ' when read' : ''}`;
 }
 
-function sequenceLine({ name, state, source, target }: SequenceComparison): string {
+function sequenceLine({ name, state, source, target, accepted }: SequenceComparison): string {
+  if (accepted === true)
+    return `  ${sanitizeReportLine(`not compared, accepted: sequence ${name}: the user has no privilege on it`)}`;
   const words = {
     equal: '',
     differs: `${sequenceText(source)} on the source, ${sequenceText(target)} on the target`,

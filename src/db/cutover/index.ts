@@ -1,3 +1,4 @@
+export { divideAccepted, listAcceptable } from './accept-tables.ts';
 export { checkCutover } from './check.ts';
 export {
   acceptableLines,
@@ -9,7 +10,7 @@ export {
   hasMigrationFailed,
 } from './checklist.ts';
 export { compareDatabases } from './compare-databases.ts';
-export { buildDatabaseComparisonError, printDatabaseComparison } from './comparison-output.ts';
+export { acceptWords, buildDatabaseComparisonError, printDatabaseComparison } from './comparison-output.ts';
 export { type ComparedTables, type FollowLine, followCutover } from './follow.ts';
 export {
   compareAccess,

@@ -25,6 +25,7 @@ test('a Redis migration is ready when the replica has everything, and done when 
       record: undefined,
       clock: systemClock,
       signal: new AbortController().signal,
+      acceptedTables: [],
       onCheck: (what) => what === 'comparing the contents' && onContents(),
     });
     return Object.fromEntries(cutoverChecklist(facts).map(({ id, state }) => [id, state]));
@@ -56,7 +57,7 @@ test('a Redis migration is ready when the replica has everything, and done when 
 
 const options = {
   ...{ cluster: 'uuid-1', ignoreDbs: ['postgres'], slots: [], record: undefined, clock: systemClock },
-  ...{ signal: new AbortController().signal, onCheck: () => {} },
+  ...{ signal: new AbortController().signal, acceptedTables: [], onCheck: () => {} },
 };
 
 test('a replica of somebody else says nothing about a target that is none', async () => {

@@ -173,6 +173,24 @@ test('a table that row-level security hides, or the role may not read, is not co
   });
 });
 
+test('a table that cannot be read is accepted by name, but not one that the target lacks', async () => {
+  await onBoth('CREATE TABLE denied (n int)');
+  await source.query(
+    `CREATE TABLE lost (n int); DROP ROLE IF EXISTS reader;
+    CREATE ROLE reader LOGIN PASSWORD '${source.password}'`,
+    'shop',
+  );
+  const reader = { engine: 'postgresql', source: postgresEndpointOf(source, { username: 'reader' }) } as const;
+  const accepted = ['shop:public.denied', 'shop:public.lost'];
+  const report = await compare({ source: reader, accepted });
+  expect(report.databases[0]?.tables).toMatchObject([
+    { name: 'public.denied', state: 'not_comparable', accepted: true, error: expect.any(String) },
+    { name: 'public.lost', state: 'differs' },
+  ]);
+  await source.query('DROP TABLE lost', 'shop');
+  expect(await compare({ source: reader, accepted })).toMatchObject({ state: 'equal' });
+});
+
 test('what the target has not received is not comparable while a replication slot is behind', async () => {
   await onBoth('CREATE TABLE t (id int PRIMARY KEY)');
   await source.query("SELECT pg_create_logical_replication_slot('late', 'pgoutput')", 'shop');

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { acceptTables, divideAccepted } from '../../../src/db/cutover/accept-tables.ts';
 import { buildDatabaseComparisonError, printDatabaseComparison } from '../../../src/db/cutover/comparison-output.ts';
 import {
   buildDatabaseComparisonEntry,
@@ -56,10 +57,44 @@ it.each([
 });
 
 it('a difference is exit 1, what could not be compared exit 5; a difference comes first', () => {
-  expect(buildDatabaseComparisonError(report(behind, other))).toMatchObject({ code: 'contents_differ', exitCode: 1 });
-  const unknown = buildDatabaseComparisonError(report(equal, behind, closed));
+  expect(buildDatabaseComparisonError(report(behind, other), 'cloudctl db compare')).toMatchObject({
+    code: 'contents_differ',
+    exitCode: 1,
+  });
+  const unknown = buildDatabaseComparisonError(report(equal, behind, closed), 'cloudctl db compare');
   expect(unknown).toMatchObject({ code: 'contents_not_comparable', exitCode: 5 });
   expectGolden('db-compare', `${unknown.message}\n${unknown.detail}\n${unknown.hint}`);
+});
+
+const closedTable = { name: "public.o'n", rows_source: null, rows_target: null, error: 'permission denied' } as const;
+const unread = buildDatabaseComparisonEntry({
+  ...{ ...parts, name: 'shop', tables: [{ ...closedTable, state: 'not_comparable', acceptable: true }] },
+});
+
+it('what no other comparison settles is accepted by name, and the hint is the command for it', () => {
+  const command = 'cloudctl db compare --target x';
+  expect(buildDatabaseComparisonError(report(equal, unread), command).hint).toContain(
+    `\`${command} --accept 'shop:public.o'\\''n'\``,
+  );
+  // With a table that another comparison may settle, no acceptance ends in success.
+  expect(buildDatabaseComparisonError(report(behind, unread), command).hint).not.toContain('--accept');
+  const accepted = acceptTables(report(equal, unread), ["shop:public.o'n"]);
+  expect(accepted.state).toBe('equal');
+  expect(formatDatabaseComparison(accepted, plain)).toContain("not compared, accepted: public.o'n: permission denied");
+});
+
+it('what differs, or may be settled by another comparison, is not accepted', () => {
+  expect(acceptTables(report(behind), ['busy:public.t']).state).toBe('not_comparable');
+  expect(acceptTables(report(other), ['=evil()\u001b[2J:public.t']).state).toBe('differs');
+  expect(acceptTables(report(unread), ['other:public.t']).state).toBe('not_comparable');
+});
+
+it('a value of --accept is a table, or the id of a line', () => {
+  expect(divideAccepted(['passwords', 'shop:public.t'], ['passwords'])).toEqual({
+    lines: ['passwords'],
+    tables: ['shop:public.t'],
+  });
+  expect(() => divideAccepted(['password'], ['passwords'])).toThrow('password');
 });
 
 it('csv has a row for each table and sequence, and for a database with an error; json is the report', async () => {

@@ -85,7 +85,18 @@ function withTargetColumns(
   source: TableWithCopiedColumns | undefined,
   target: TableWithCopiedColumns | undefined,
 ): TableComparison {
-  if (source === undefined || target === undefined || (found.rows_target ?? 0) === 0) return found;
+  if (source === undefined) return found;
+  // A table that one server refuses to show may be missing on the other.
+  const there = new Set([...(target?.table.columns ?? []), ...(target?.generated ?? []).map(({ name }) => name)]);
+  const missing = [...source.table.columns, ...source.generated.map(({ name }) => name)].filter(
+    (one) => !there.has(one),
+  );
+  if (found.acceptable === true && (target === undefined || missing.length > 0)) {
+    const { acceptable: _, ...rest } = found;
+    const error = target === undefined ? 'the target has no such table' : `the target lacks ${missing.join(', ')}`;
+    return { ...rest, state: 'differs', error };
+  }
+  if (target === undefined || (found.rows_target ?? 0) === 0) return found;
   if (found.state !== 'equal' && found.state !== 'partly_equal') return found;
   const known = new Set([...source.table.columns, ...source.generated.map(({ name }) => name)]);
   const more = [...target.table.columns, ...target.generated.map(({ name }) => name)].filter(
@@ -97,7 +108,12 @@ function withTargetColumns(
   const other = source.generated.filter(({ name, expression }) => expressions.get(name) !== expression);
   if (other.length === 0) return found;
   const columns = other.map(({ name }) => name).join(', ');
-  return { ...found, state: 'not_comparable', error: `the target does not compute ${columns} like the source` };
+  return {
+    ...found,
+    state: 'not_comparable',
+    error: `the target does not compute ${columns} like the source`,
+    acceptable: true,
+  };
 }
 
 function compareAllSequences(...[before, target, after]: Parameters<typeof compareSequences>) {

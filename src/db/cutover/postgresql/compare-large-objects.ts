@@ -29,7 +29,7 @@ export async function compareLargeObjects(
   } catch (error) {
     if (!(error instanceof PostgresqlQueryError) || error.lost) throw error;
     for (const session of [source, target]) await session.query(searchPathSafeRollbackSql);
-    return [{ ...entry, state: 'not_comparable', error: `could not be read: ${error.message}` }];
+    return [{ ...entry, state: 'not_comparable', error: `could not be read: ${error.message}`, acceptable: true }];
   }
 }
 

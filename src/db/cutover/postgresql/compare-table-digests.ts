@@ -88,7 +88,7 @@ function tableResult(
   const failure = facts.failures.get(name);
   const [before, there, after] = [round.before.get(name), round.target.get(name), round.after.get(name)];
   const rows = { name, rows_source: (after ?? before)?.rows ?? null, rows_target: there?.rows ?? null };
-  if (failure !== undefined) return { ...rows, state: 'not_comparable', error: failure };
+  if (failure !== undefined) return { ...rows, state: 'not_comparable', error: failure, acceptable: true };
   if (before === undefined || after === undefined)
     return { ...rows, state: 'not_comparable', error: 'the table was changed or dropped on the source' };
   const of = (content: TableContentDigest | undefined) => new Map(content === undefined ? [] : [[name, content]]);
@@ -118,5 +118,5 @@ function withGenerated(
   const unsafe = generated.filter(({ callsUserCode }) => callsUserCode).map(({ name }) => name);
   if (unsafe.length === 0) return [{ ...found, ...columns, state: 'partly_equal' }];
   const error = `COPY cannot read generated columns, and functions of users compute ${unsafe.join(', ')}`;
-  return [{ ...found, ...columns, state: 'not_comparable', error }];
+  return [{ ...found, ...columns, state: 'not_comparable', error, acceptable: true }];
 }

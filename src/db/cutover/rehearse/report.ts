@@ -24,6 +24,10 @@ export interface TableComparison {
   readonly state: ComparisonResult;
   /** The error message of the target for rows of the table, or the reason why the rows cannot be compared. */
   readonly error?: string;
+  /** Whether nothing but the word of a user settles a `not_comparable`: another comparison reads no more. */
+  readonly acceptable?: true;
+  /** Whether the user has accepted that the table is not compared. */
+  readonly accepted?: true;
   /** Generated columns. */
   readonly columns_not_compared?: readonly string[];
 }
@@ -35,6 +39,9 @@ export interface SequenceComparison {
   /** The value of the sequence; null if it is not known, or if there is no such sequence. */
   readonly target: string | null;
   readonly state: SequenceComparisonResult;
+  /** As of a table. */
+  readonly acceptable?: true;
+  readonly accepted?: true;
 }
 
 export interface RehearsedDatabase {

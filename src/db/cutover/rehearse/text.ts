@@ -104,7 +104,8 @@ function databaseLines({ name, method, seconds, tables, sequences }: RehearsedDa
 
 /** One line for a table that is not equal: its name, and the difference. */
 export function formatTable({ name, ...table }: TableComparison): string {
-  const { state, error, columns_not_compared: columns = [] } = table;
+  const { state, error, columns_not_compared: columns = [], accepted } = table;
+  if (accepted === true) return `  ${sanitizeReportLine(`not compared, accepted: ${name}: ${error}`)}`;
   const [source, target] = [table.rows_source, table.rows_target].map((rows) =>
     rows === null ? undefined : formatCount(rows),
   );
@@ -112,7 +113,7 @@ export function formatTable({ name, ...table }: TableComparison): string {
   const words = {
     equal: '',
     partly_equal: `${source} rows on both servers; not compared: ${formatGenerated(columns)}`,
-    not_comparable: `the rows could not be compared: ${error ?? 'they changed during the comparison'} (${onBoth})`,
+    not_comparable: `${table.acceptable === true ? 'not compared' : 'the rows could not be compared'}: ${error ?? 'they changed during the comparison'} (${onBoth})`,
     differs: `${source === target ? `${source} rows on both servers, with other values on the target` : onBoth}${error === undefined ? '' : ` (${error})`}`,
     not_carried: `${source ?? 'unknown'} rows are not replicated, because the table is unlogged`,
     not_copied: 'not copied',
