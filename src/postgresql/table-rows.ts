@@ -1,7 +1,8 @@
 import { maxTimerMs } from '../platform/timeout-signal.ts';
+import { firstNormalObjectId } from './catalog-oids.ts';
 import type { CopyToStdoutMethod } from './copy.ts';
 import type { CopyRowDeliveryMode } from './message-reader.ts';
-import { quoteIdentifier } from './quote.ts';
+import { quoteIdentifier, quoteLiteral } from './quote.ts';
 
 /**
  * A table that stores rows itself, so no partitioned table and no view. The names are as in the system catalogs, not quoted.
@@ -11,6 +12,8 @@ export interface OrdinaryTable {
   readonly name: string;
   /** The columns to read; if empty, all columns except generated ones. */
   readonly columns: readonly string[];
+  /** Stored generated columns to read as well, by a query; only if `isPlanSafeSql` is true for the table. */
+  readonly generated?: readonly string[];
 }
 
 export type PostgresqlCopyFormat = 'text' | 'binary';
@@ -32,9 +35,51 @@ export function buildCopyTableTransaction(
     // of a policy.
     'SET LOCAL row_security = off',
     ...(knowsRelationKindLimit(version) ? ["SET LOCAL restrict_nonsystem_relation_kind = 'view, foreign-table'"] : []),
-    buildCopyTableStatement(table, format),
+    ...(table.generated === undefined || table.generated.length === 0
+      ? [buildCopyTableStatement(table, format)]
+      : copyOfQuery(table, table.generated)),
   ];
 }
+
+/**
+ * Reads generated columns, which COPY of a table refuses. The condition is checked under the lock of the table, and division by zero
+ * ends the transaction where it is not true.
+ */
+function copyOfQuery({ schema, name, columns }: OrdinaryTable, generated: readonly string[]): readonly string[] {
+  const quoted = `${quoteIdentifier(schema)}.${quoteIdentifier(name)}`;
+  return [
+    'SET LOCAL constraint_exclusion = off',
+    `LOCK TABLE ONLY ${quoted} IN ACCESS SHARE MODE`,
+    `SELECT 1 / count(*) FROM pg_class c WHERE c.oid = ${quoteLiteral(quoted)}::regclass AND ${isPlanSafeSql}`,
+    `COPY (SELECT ${[...columns, ...generated].map(quoteIdentifier).join(', ')} FROM ONLY ${quoted}) TO STDOUT`,
+  ];
+}
+
+/** SQL condition: the function `f` (pg_proc) is neither built in nor of a language in which only superusers create functions. */
+const isUserCode = `f.oid >= ${firstNormalObjectId} AND f.prolang NOT IN (12, 13)`;
+
+/** SQL condition: the object of a row `p` (pg_depend) can run code of users when a constant expression is computed. */
+const runsUserCode = `CASE p.refclassid
+    WHEN 'pg_proc'::regclass THEN EXISTS (SELECT 1 FROM pg_proc f WHERE f.oid = p.refobjid AND ${isUserCode})
+    WHEN 'pg_operator'::regclass THEN EXISTS (
+      SELECT 1 FROM pg_operator o JOIN pg_proc f ON f.oid = o.oprcode WHERE o.oid = p.refobjid AND ${isUserCode})
+    WHEN 'pg_type'::regclass THEN EXISTS (
+      SELECT 1 FROM pg_type t LEFT JOIN pg_type e ON e.oid = t.typelem
+      WHERE t.oid = p.refobjid AND t.oid >= ${firstNormalObjectId}
+        AND (t.typtype NOT IN ('b', 'e') OR e.typtype NOT IN ('b', 'e')))
+    ELSE false END`;
+
+/**
+ * SQL condition: planning a SELECT of all rows of the table `c` (pg_class) runs no code of users. The planner computes constant
+ * parts of index expressions, index predicates and extended statistics; with `ONLY` and without `constraint_exclusion` it reads
+ * no CHECK constraint.
+ */
+export const isPlanSafeSql = `c.relkind = 'r' AND NOT c.relrowsecurity AND NOT EXISTS (
+    SELECT 1 FROM pg_index i JOIN pg_depend p ON p.classid = 'pg_class'::regclass AND p.objid = i.indexrelid
+    WHERE i.indrelid = c.oid AND (i.indexprs IS NOT NULL OR i.indpred IS NOT NULL) AND ${runsUserCode})
+  AND NOT EXISTS (
+    SELECT 1 FROM pg_statistic_ext x JOIN pg_depend p ON p.classid = 'pg_statistic_ext'::regclass AND p.objid = x.oid
+    WHERE x.stxrelid = c.oid AND ${runsUserCode})`;
 
 export function buildCopyTableStatement(
   { schema, name, columns }: OrdinaryTable,

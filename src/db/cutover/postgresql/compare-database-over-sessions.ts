@@ -12,6 +12,7 @@ import { compareTableDigests } from './compare-table-digests.ts';
 import {
   listTablesWithCopiedColumns,
   queryCatalogRows,
+  readGeneratedColumns,
   readSequenceStatesAsText,
   readTableContentDigests,
   type TableContentSession,
@@ -35,7 +36,8 @@ export async function compareDatabaseOverSessions(
   const { clock, signal, maxRounds, isQuiet = false, isChosen = () => true } = options;
   const chosen = async (session: TableContentSession): Promise<readonly TableWithCopiedColumns[]> =>
     (await listTablesWithCopiedColumns(session)).filter((one) => isChosen(name, one.name));
-  const sourceTables = await chosen(source);
+  const targetTables = await chosen(target);
+  const sourceTables = readGeneratedColumns(await chosen(source), targetTables);
   const sequences = await readSequenceStatesAsText(source);
   const { tables } = await compareTableDigests({
     ...{ source, target, oldest, maxRounds, isQuiet },
@@ -44,7 +46,6 @@ export async function compareDatabaseOverSessions(
     waitUntilReplicated: () => waitForSlots(source, options),
     pause: (ms) => clock.sleep(ms, signal),
   });
-  const targetTables = await chosen(target);
   const named = new Map(sourceTables.map((one) => [one.name, one]));
   const targetNamed = new Map(targetTables.map((one) => [one.name, one]));
   const others = targetTables.filter((one) => !named.has(one.name));
@@ -77,8 +78,8 @@ export async function compareDatabaseOverSessions(
 }
 
 /**
- * COPY read only the columns of the source. Therefore a table is not equal if the target has more columns, or computes a
- * generated column in another way.
+ * Only the columns of the source were read. Therefore a table is not equal if the target has more columns, or computes a generated
+ * column that was not read in another way.
  */
 function withTargetColumns(
   found: TableComparison,
@@ -87,10 +88,8 @@ function withTargetColumns(
 ): TableComparison {
   if (source === undefined) return found;
   // A table that one server refuses to show may be missing on the other.
-  const there = new Set([...(target?.table.columns ?? []), ...(target?.generated ?? []).map(({ name }) => name)]);
-  const missing = [...source.table.columns, ...source.generated.map(({ name }) => name)].filter(
-    (one) => !there.has(one),
-  );
+  const there = new Set(columnsOf(target));
+  const missing = columnsOf(source).filter((one) => !there.has(one));
   if (found.acceptable === true && (target === undefined || missing.length > 0)) {
     const { acceptable: _, ...rest } = found;
     const error = target === undefined ? 'the target has no such table' : `the target lacks ${missing.join(', ')}`;
@@ -98,10 +97,8 @@ function withTargetColumns(
   }
   if (target === undefined || (found.rows_target ?? 0) === 0) return found;
   if (found.state !== 'equal' && found.state !== 'partly_equal') return found;
-  const known = new Set([...source.table.columns, ...source.generated.map(({ name }) => name)]);
-  const more = [...target.table.columns, ...target.generated.map(({ name }) => name)].filter(
-    (name) => !known.has(name),
-  );
+  const known = new Set(columnsOf(source));
+  const more = columnsOf(target).filter((name) => !known.has(name));
   if (more.length > 0)
     return { ...found, state: 'differs', error: `only the target has the columns ${more.join(', ')}` };
   const expressions = new Map(target.generated.map(({ name, expression }) => [name, expression]));
@@ -114,6 +111,11 @@ function withTargetColumns(
     error: `the target does not compute ${columns} like the source`,
     acceptable: true,
   };
+}
+
+function columnsOf(one: TableWithCopiedColumns | undefined): readonly string[] {
+  if (one === undefined) return [];
+  return [...one.table.columns, ...(one.table.generated ?? []), ...one.generated.map(({ name }) => name)];
 }
 
 function compareAllSequences(...[before, target, after]: Parameters<typeof compareSequences>) {

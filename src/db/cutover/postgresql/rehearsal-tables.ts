@@ -14,7 +14,7 @@ import {
 } from '../../../postgresql/search-path-safe-sql.ts';
 import { decodeSequenceState, sequenceStateColumns } from '../../../postgresql/sequence-state.ts';
 import { createTableDigestBuilder, type TableContentDigest } from '../../../postgresql/table-digest.ts';
-import { isColumnReadByCopySql, type OrdinaryTable } from '../../../postgresql/table-rows.ts';
+import { isColumnReadByCopySql, isPlanSafeSql, type OrdinaryTable } from '../../../postgresql/table-rows.ts';
 import { unreadableSequenceState } from '../compare-row-counts.ts';
 
 type QuerySession = Pick<PostgresqlSession, 'query'>;
@@ -30,9 +30,11 @@ export interface TableWithCopiedColumns {
   /** Whether the table is unlogged, and so is not replicated. */
   readonly isUnlogged: boolean;
   readonly generated: readonly UncopiedGeneratedColumn[];
+  /** Whether a query of the table runs no code of users. */
+  readonly canQuery: boolean;
 }
 
-/** A generated column. COPY cannot read a generated column, and planning a SELECT would run functions of users. */
+/** A generated column. COPY of a table cannot read a generated column, and planning a SELECT may run functions of users. */
 interface UncopiedGeneratedColumn {
   readonly name: string;
   /**
@@ -40,6 +42,8 @@ interface UncopiedGeneratedColumn {
    * the target, even if the rows are equal.
    */
   readonly callsUserCode: boolean;
+  /** Whether reading the column computes nothing. */
+  readonly isStored: boolean;
   /** The expression as SQL text. */
   readonly expression: string;
 }
@@ -53,7 +57,8 @@ export async function listTablesWithCopiedColumns(session: QuerySession): Promis
   const version = await readPostgresqlServerVersion(session);
   const rows = await queryCatalogRows(
     session,
-    `SELECT n.nspname, c.relname, c.relpersistence, a.attname, ${generatedColumnSql(version)}
+    `SELECT n.nspname, c.relname, c.relpersistence, a.attname, ${generatedColumnSql(version)},
+       ${version < 120_000 ? 'false' : isPlanSafeSql} AS can_query
      FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
      LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
      WHERE c.relkind = 'r' AND c.relpersistence <> 't' AND ${userRelations} ORDER BY 1, 2, a.attnum`,
@@ -62,7 +67,7 @@ export async function listTablesWithCopiedColumns(session: QuerySession): Promis
     string,
     TableWithCopiedColumns & { readonly columns: string[]; readonly generated: UncopiedGeneratedColumn[] }
   >();
-  for (const { nspname, relname, relpersistence, attname, copied, user_code, expression } of rows) {
+  for (const { nspname, relname, relpersistence, attname, copied, user_code, stored, can_query, expression } of rows) {
     const [schema, table] = [nspname ?? '', relname ?? ''];
     const quoted = `${quoteIdentifier(schema)}.${quoteIdentifier(table)}`;
     const columns: string[] = [];
@@ -73,30 +78,54 @@ export async function listTablesWithCopiedColumns(session: QuerySession): Promis
       isUnlogged: relpersistence === 'u',
       columns,
       generated: [],
+      canQuery: can_query === 't',
     };
     tables.set(quoted, one);
     if (attname == null) continue;
     if (copied === 't') one.columns.push(attname);
-    else one.generated.push({ name: attname, callsUserCode: user_code === 't', expression: expression ?? '' });
+    else {
+      const column = { name: attname, callsUserCode: user_code === 't', isStored: stored === 't' };
+      one.generated.push({ ...column, expression: expression ?? '' });
+    }
   }
   return [...tables.values()].map(({ columns: _, ...table }) => table);
 }
 
 /**
- * SQL: columns `copied`, `user_code` and `expression` of the column `a` (pg_attribute). pg_depend contains no dependency on built-in
+ * SQL: columns `copied`, `user_code`, `stored` and `expression` of the column `a` (pg_attribute). pg_depend contains no dependency on built-in
  * functions; before PostgreSQL 15 it records the functions of a generated column for the column, not for its
  * expression.
  */
 function generatedColumnSql(version: number): string {
-  if (version < 120_000) return 'true AS copied, false AS user_code, NULL AS expression';
+  if (version < 120_000) return 'true AS copied, false AS user_code, false AS stored, NULL AS expression';
   return `${isColumnReadByCopySql(version)} AS copied, a.attgenerated <> '' AND EXISTS (
        SELECT 1 FROM pg_depend p LEFT JOIN pg_attrdef e ON e.adrelid = a.attrelid AND e.adnum = a.attnum
        WHERE (p.classid = 'pg_attrdef'::regclass AND p.objid = e.oid
          OR p.classid = 'pg_class'::regclass AND p.objid = a.attrelid AND p.objsubid = a.attnum)
        AND p.refclassid IN ('pg_proc'::regclass, 'pg_operator'::regclass)
        AND p.refobjid >= ${firstNormalObjectId}) AS user_code,
+     a.attgenerated = 's' AS stored,
      (SELECT pg_get_expr(e.adbin, e.adrelid) FROM pg_attrdef e
        WHERE e.adrelid = a.attrelid AND e.adnum = a.attnum AND a.attgenerated <> '') AS expression`;
+}
+
+/** Of the tables of the source, those generated columns are read that can be read on both servers without code of users. */
+export function readGeneratedColumns(
+  tables: readonly TableWithCopiedColumns[],
+  others: readonly TableWithCopiedColumns[],
+): readonly TableWithCopiedColumns[] {
+  const named = new Map(others.map((one) => [one.name, one]));
+  return tables.map((one) => {
+    const there = named.get(one.name);
+    if (there === undefined || !one.canQuery || !there.canQuery) return one;
+    const known = new Set([
+      ...there.table.columns,
+      ...there.generated.filter(({ isStored }) => isStored).map(({ name }) => name),
+    ]);
+    const read = one.generated.filter(({ name, isStored }) => isStored && known.has(name));
+    const table = { ...one.table, generated: read.map(({ name }) => name) };
+    return { ...one, table, generated: one.generated.filter((column) => !read.includes(column)) };
+  });
 }
 
 interface ReadTableContentDigestsOptions {

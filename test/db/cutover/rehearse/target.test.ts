@@ -92,7 +92,7 @@ test('rows are counted where they are, and sequences tell whether they were give
       ['public.part_1', false],
     ]);
     const gone = {
-      ...{ name: 'public.gone', quoted: '"public"."gone"', isUnlogged: false, generated: [] },
+      ...{ name: 'public.gone', quoted: '"public"."gone"', isUnlogged: false, generated: [], canQuery: false },
       table: { schema: 'public', name: 'gone', columns: [] },
     };
     const onFailure = (name: string) => expect.unreachable(name);
