@@ -41,6 +41,7 @@ const notFollowed: Readonly<Record<string, Readonly<Record<string, readonly stri
       ],
       'db/cutover/comparison-output.ts': [
         'check … yourself, then run `……`',
+        'stop the migration, then run `…`',
         'do not switch the application over; find out which server has the right rows with `… -o json`',
         'stop all writes to both servers, wait until nothing is left to replicate, and run the command again',
       ],

@@ -51,6 +51,7 @@ export const dbCompareCommand: CommandSpec<CommandContext> = {
     'source',
     'target',
     'databases',
+    'left_to_stop',
     'not_compared',
     'started_at',
     'seconds',

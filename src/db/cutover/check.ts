@@ -35,6 +35,7 @@ import type { WatchRecord } from '../watch/record.ts';
 import { countWrites, readActivity } from './activity.ts';
 import { type CutoverFacts, hasMigrationFailed, isSourceIdle } from './checklist.ts';
 import { compareDatabases } from './compare-databases.ts';
+import { withoutLargeObjects } from './comparison-report.ts';
 import type { Pair, PairOptions } from './pair.ts';
 import { compareAccess } from './postgresql/access-script.ts';
 import { accessSections } from './postgresql/access-statements.ts';
@@ -107,11 +108,12 @@ export async function checkCutover(api: ApiClient, options: CheckCutoverOptions)
       accepted: options.acceptedTables,
     }),
   );
+  const compared = typeof contents === 'string' || hasEnded ? contents : withoutLargeObjects(contents);
   const last = await readSourceActivity(options);
   const count = writes.count + countWrites(after, last);
   const observed = { count, open: last.open, seconds: Math.round((clock.now() - startedAt) / 1000) };
   // Rows that were compared before a later write prove nothing about the rows that were written.
-  return { ...facts, ...named, contents, writes: observed };
+  return { ...facts, ...named, contents: compared, writes: observed };
 }
 
 const minimumWatch = 3000;

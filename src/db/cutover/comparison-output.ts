@@ -4,7 +4,7 @@ import { createTerminalStyles, isColorEnabled } from '../../cli/color.ts';
 import type { CommandIo } from '../../cli/command-io.ts';
 import { quoteShellArg } from '../../cli/shell-quote.ts';
 import { listAcceptable } from './accept-tables.ts';
-import type { DatabaseComparisonReport } from './comparison-report.ts';
+import { type DatabaseComparisonReport, withoutLargeObjects } from './comparison-report.ts';
 import { formatDatabaseComparison } from './format-database-comparison.ts';
 
 /**
@@ -58,7 +58,9 @@ export function buildDatabaseComparisonError(report: DatabaseComparisonReport, a
         hint:
           acceptable.length > 0
             ? `check ${acceptable.length === 1 ? 'it' : 'them'} yourself, then run \`${again}${acceptWords(acceptable)}\``
-            : 'stop all writes to both servers, wait until nothing is left to replicate, and run the command again',
+            : state === withoutLargeObjects(report).state
+              ? 'stop all writes to both servers, wait until nothing is left to replicate, and run the command again'
+              : `stop the migration, then run \`${again}\``,
       });
 }
 

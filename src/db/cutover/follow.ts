@@ -22,7 +22,7 @@ import { countWrites } from './activity.ts';
 import { describeMigrationFact, isServerError, openPair } from './check.ts';
 import { type ChecklistLine, type CutoverFacts, cutoverChecklist, hasMigrationFailed } from './checklist.ts';
 import { compareDatabases } from './compare-databases.ts';
-import { buildDatabaseComparisonEntry, pickWorstComparisonResult } from './comparison-report.ts';
+import { withoutLargeObjects } from './comparison-report.ts';
 import { type Fence, type Pair, type Sighting, TargetRefusal } from './pair.ts';
 import { compareAccess, restoreAccess } from './postgresql/access-script.ts';
 import { accessSections } from './postgresql/access-statements.ts';
@@ -461,14 +461,9 @@ class Follow {
         void this.#show(sanitizeLine(`comparing ${database} (${done + 1} of ${total})`)),
     });
     if (this.#hasEnded) return report;
-    const databases = report.databases.map((one) => {
-      const tables = one.tables.filter(({ name, state }) => name !== 'large objects' || state === 'equal');
-      if (tables.length === one.tables.length) return one;
-      this.#isLargeObjectsLeft = true;
-      const { state: _, ...parts } = one;
-      return buildDatabaseComparisonEntry({ ...parts, tables });
-    });
-    return { ...report, databases, state: pickWorstComparisonResult(databases.map(({ state }) => state)) };
+    const early = withoutLargeObjects(report);
+    if (early.databases.some((one, index) => one !== report.databases[index])) this.#isLargeObjectsLeft = true;
+    return early;
   }
 
   /**

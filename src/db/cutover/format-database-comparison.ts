@@ -14,8 +14,12 @@ import { formatServers, formatTable, type ReportStyles } from './rehearse/text.t
 export function formatDatabaseComparison(report: DatabaseComparisonReport, styles: ReportStyles): string {
   const { databases, not_compared: never } = report;
   const left = [...databases.flatMap((one) => one.not_compared.map((what) => `${one.name}: ${what}`)), ...never];
+  const toStop = databases.flatMap(({ name, left_to_stop: what = [] }) =>
+    what.map((one) => `  ${sanitizeReportLine(`${name}: ${one}`)}`),
+  );
   return `${[
     [styles.bold(resultLine(report)), formatServers(report)].join('\n'),
+    ...(toStop.length === 0 ? [] : [['The stop of the migration still copies', ...toStop].join('\n')]),
     databases.map((one) => databaseLines(one, styles)).join('\n') || 'There are no databases.',
     [styles.yellow('Not compared'), ...left.map((line) => `  ${sanitizeReportLine(line)}`)].join('\n'),
   ].join('\n\n')}\n`;

@@ -234,6 +234,27 @@ test('what the target has not received is not comparable while a replication slo
   expect(statesOf(await compare())).toEqual({ 'public.t': 'differs' });
 });
 
+test('before the stop, the report says what the stop will still copy', async () => {
+  await onBoth(`CREATE TABLE t (id serial PRIMARY KEY); CREATE UNLOGGED TABLE u (n int);
+    CREATE MATERIALIZED VIEW v AS SELECT id FROM t WITH NO DATA`);
+  await source.query("SELECT nextval('t_id_seq'), lo_from_bytea(1001, 'abc')", 'shop');
+  await source.query('INSERT INTO u VALUES (1); REFRESH MATERIALIZED VIEW v', 'shop');
+  await source.query("SELECT pg_create_logical_replication_slot('running', 'pgoutput')", 'shop');
+  const running = await compare();
+  await source.query("SELECT pg_drop_replication_slot('running')", 'shop');
+  expect(running.databases[0]).toMatchObject({
+    left_to_stop: ['1 sequence', '1 materialized view', '1 large object'].map((one) => expect.stringContaining(one)),
+    tables: [
+      { name: 'public.t', state: 'equal' },
+      { name: 'public.u', rows_source: 1, rows_target: 0 },
+      { name: 'large objects', state: 'not_comparable' },
+    ],
+  });
+  const stopped = await compare();
+  expect(stopped.databases[0]).not.toHaveProperty('left_to_stop');
+  expect(statesOf(stopped)).toEqual({ 'public.t': 'equal', 'public.u': 'differs', 'large objects': 'differs' });
+});
+
 test('nothing is written on either server, and no function of a user runs', async () => {
   await onBoth(`CREATE TABLE ran (n int); CREATE TABLE t (id int PRIMARY KEY); INSERT INTO t VALUES (1);
     CREATE FUNCTION canary(int) RETURNS bool LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RAISE 'canary'; END $$;

@@ -83,6 +83,19 @@ it('what no other comparison settles is accepted by name, and the hint is the co
   expect(formatDatabaseComparison(accepted, plain)).toContain("not compared, accepted: public.o'n: permission denied");
 });
 
+it('what only the stop of the migration copies is compared after it', () => {
+  const objects = { name: 'large objects', rows_source: 1, rows_target: 0, state: 'not_comparable' } as const;
+  const running = buildDatabaseComparisonEntry({
+    ...parts,
+    name: 'shop',
+    tables: [objects],
+    left_to_stop: ['1 large object'],
+  });
+  expect(formatDatabaseComparison(report(equal, running), plain)).toContain('shop: 1 large object');
+  const error = buildDatabaseComparisonError(report(equal, running), 'cloudctl db compare --target x');
+  expect(error).toMatchObject({ exitCode: 5, hint: expect.stringContaining('`cloudctl db compare --target x`') });
+});
+
 it('what differs, or may be settled by another comparison, is not accepted', () => {
   expect(acceptTables(report(behind), ['busy:public.t']).state).toBe('not_comparable');
   expect(acceptTables(report(other), ['=evil()\u001b[2J:public.t']).state).toBe('differs');

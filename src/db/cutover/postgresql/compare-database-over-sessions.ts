@@ -1,3 +1,4 @@
+import { countOf } from '../../../base/text.ts';
 import { quoteLiteral } from '../../../postgresql/quote.ts';
 import { longTimeout } from '../../engine/tools.ts';
 import { compareSequences, unreadableSequenceState } from '../compare-row-counts.ts';
@@ -54,11 +55,22 @@ export async function compareDatabaseOverSessions(
     oldest,
     onFailure: () => {},
   });
+  const isRunning = await hasSubscriptionSlot(source);
+  const objects = (await compareLargeObjects(source, target)).map(
+    (one): TableComparison => (isRunning && one.state === 'differs' ? { ...one, ...leftToStop } : one),
+  );
+  const compared = compareAllSequences(
+    sequences,
+    await readSequenceStatesAsText(target),
+    await readSequenceStatesAsText(source),
+  );
+  const open = compared.filter(({ state }) => state === 'differs').length;
   return buildDatabaseComparisonEntry({
     name,
+    ...(isRunning ? { left_to_stop: await listLeftToStop(source, target, open, objects) } : {}),
     tables: [
       ...tables.map((one) => withTargetColumns(one, named.get(one.name), targetNamed.get(one.name))),
-      ...(await compareLargeObjects(source, target)),
+      ...objects,
       ...others.map(
         (one): TableComparison => ({
           name: one.name,
@@ -68,11 +80,7 @@ export async function compareDatabaseOverSessions(
         }),
       ),
     ],
-    sequences: compareAllSequences(
-      sequences,
-      await readSequenceStatesAsText(target),
-      await readSequenceStatesAsText(source),
-    ),
+    sequences: compared,
     not_compared: await listNotCompared(source, oldest),
   });
 }
@@ -87,6 +95,8 @@ function withTargetColumns(
   target: TableWithCopiedColumns | undefined,
 ): TableComparison {
   if (source === undefined) return found;
+  if (source.isUnlogged && found.state === 'differs' && found.rows_target === 0)
+    return { ...found, error: 'the table is unlogged, so its rows are not replicated' };
   // A table that one server refuses to show may be missing on the other.
   const there = new Set(columnsOf(target));
   const missing = columnsOf(source).filter((one) => !there.has(one));
@@ -152,6 +162,40 @@ async function waitForSlots(
     if (slot.active !== 't' || performance.now() >= limit)
       return `the replication slot ${slot.slot_name} is ${slot.lag} bytes behind${slot.active === 't' ? '' : ', and no server reads it'}`;
   }
+}
+
+const leftToStop = { state: 'not_comparable', error: 'the stop of the migration copies them' } as const;
+
+/** Whether a migration of this database runs: it reads a slot of the source. */
+async function hasSubscriptionSlot(source: TableContentSession): Promise<boolean> {
+  const slots = "database = current_database() AND plugin = 'pgoutput' AND NOT temporary";
+  const [row] = await queryCatalogRows(source, `SELECT count(*) AS slots FROM pg_replication_slots WHERE ${slots}`);
+  return row?.slots !== '0';
+}
+
+/** Replication carries rows of logged tables; the rest is copied when the migration is stopped. */
+async function listLeftToStop(
+  source: TableContentSession,
+  target: TableContentSession,
+  sequences: number,
+  objects: readonly TableComparison[],
+): Promise<readonly string[]> {
+  const populated = async (session: TableContentSession) =>
+    (
+      await queryCatalogRows(
+        session,
+        `SELECT n.nspname, c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+         WHERE c.relkind = 'm' AND c.relispopulated`,
+      )
+    ).map(({ nspname, relname }) => `${nspname}.${relname}`);
+  const there = new Set(await populated(target));
+  const views = (await populated(source)).filter((one) => !there.has(one)).length;
+  const [large] = objects.filter(({ state }) => state !== 'equal');
+  return [
+    ...(sequences === 0 ? [] : [`the values of ${countOf(sequences, 'sequence')}`]),
+    ...(views === 0 ? [] : [`the rows of ${countOf(views, 'materialized view')}`]),
+    ...(large === undefined ? [] : [countOf(large.rows_source ?? 0, 'large object')]),
+  ];
 }
 
 /** Kinds of source data that COPY cannot read, or that a migration does not copy. */
