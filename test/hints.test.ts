@@ -53,7 +53,6 @@ const notFollowed: Readonly<Record<string, Readonly<Record<string, readonly stri
         'do not stop the application; …',
         'do not switch; …',
         'do not switch; see the difference with `…`',
-        'do not switch; …',
         'give the user of `--target` the privilege, then run `…`',
         'remove them, because a slot retains WAL; then run `…`',
         'set them as their owner, then run `…`',

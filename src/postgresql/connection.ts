@@ -158,9 +158,9 @@ function createPostgresqlSession(
         throw failure;
       }
     },
-    copyOut(message, take, messages = 'rows') {
+    copyOut(message, take, messages = 'rows', ended = undefined) {
       connection.expectResponse(messages);
-      return receiveCopyToStdout(client, transport, message, take);
+      return receiveCopyToStdout(client, transport, message, take, ended);
     },
     copyIn(message) {
       connection.expectResponse();

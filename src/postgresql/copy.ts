@@ -8,11 +8,13 @@ import { type PostgresqlCopyMessageHandler, sendPostgresqlStatement } from './se
  * Passes the rows that the server sends in a COPY to `take`, one by one. While a promise returned by `take` is pending,
  * no more rows are read. The bytes of a row are valid only until `take` returns. Resolves with the number of rows.
  * @param messages `rows` (default): a row of more than 16 MiB is an error; `parts`: a large row is passed in parts
+ * @param ended called after the rows of each COPY of the text, because a text may contain several
  */
 export type CopyToStdoutMethod<Text extends string> = (
   text: Text,
   take: TakeCopyData,
   messages?: CopyRowDeliveryMode,
+  ended?: () => void,
 ) => Promise<number>;
 
 type TakeCopyData = (bytes: Uint8Array) => Promise<void> | undefined;
@@ -41,8 +43,9 @@ export async function receiveCopyToStdout(
   transport: PostgresqlCopySession,
   text: SearchPathSafeSql,
   take: TakeCopyData,
+  ended?: () => void,
 ): Promise<number> {
-  const copy = createCopyHandlers(transport);
+  const copy = createCopyHandlers(transport, ended);
   await sendPostgresqlStatement(client, text, {
     ...copy.handlers,
     handleCopyData({ chunk }, { stream }) {
@@ -125,7 +128,7 @@ interface CopyHandlers {
 }
 
 /** Handles the messages that occur both in COPY TO STDOUT and in COPY FROM STDIN. */
-function createCopyHandlers({ signal, drop, toError }: PostgresqlCopySession): CopyHandlers {
+function createCopyHandlers({ signal, drop, toError }: PostgresqlCopySession, ended = () => {}): CopyHandlers {
   let count = 0;
   let failed = false;
   let settle = (_rows: number) => {};
@@ -160,7 +163,10 @@ function createCopyHandlers({ signal, drop, toError }: PostgresqlCopySession): C
       handleCopyData() {},
       handleCommandComplete: ({ text }) => {
         // The server also reports the completion of statements around the COPY, such as COMMIT.
-        count = Number(/^COPY (\d+)$/.exec(text)?.[1] ?? count);
+        const rows = /^COPY (\d+)$/.exec(text)?.[1];
+        if (rows === undefined) return;
+        count = Number(rows);
+        ended();
       },
       handleReadyForQuery() {
         end();

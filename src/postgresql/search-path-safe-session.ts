@@ -30,7 +30,7 @@ export async function makeSessionSearchPathSafe(session: PostgresqlSession): Pro
   return {
     ...session,
     query: (text, limit) => session.query(markSqlAsSearchPathSafe(text), limit),
-    copyOut: (text, take, messages) => session.copyOut(markSqlAsSearchPathSafe(text), take, messages),
+    copyOut: (text, ...rest) => session.copyOut(markSqlAsSearchPathSafe(text), ...rest),
     copyIn: (text) => session.copyIn(markSqlAsSearchPathSafe(text)),
   };
 }

@@ -110,6 +110,8 @@ export interface ReadTableRowsLimits {
   readonly bytes?: number;
   /** `parts`: a large row is passed in parts; by default a large row is an error. */
   readonly messages?: CopyRowDeliveryMode;
+  /** Called after the rows of each COPY of the message. */
+  readonly ended?: () => void;
   /** Called with the bytes of each row or part. While the returned promise is pending, no rows are read. */
   readonly pace?: (bytes: number) => Promise<void> | undefined;
 }
@@ -125,7 +127,7 @@ export async function readTableRows<Message extends string>(
   session: { readonly copyOut: CopyToStdoutMethod<Message>; end(): Promise<void> },
   message: Message,
   visit: (row: Uint8Array) => boolean,
-  { time, bytes = Number.POSITIVE_INFINITY, messages, pace }: ReadTableRowsLimits,
+  { time, bytes = Number.POSITIVE_INFINITY, messages, ended, pace }: ReadTableRowsLimits,
 ): Promise<ReadTableRowsResult> {
   let end: ReadTableRowsResult = 'complete';
   let received = 0;
@@ -147,6 +149,7 @@ export async function readTableRows<Message extends string>(
         return Promise.reject(new DOMException('enough rows were read', 'AbortError'));
       },
       messages,
+      ended,
     );
   } catch (error) {
     if (end === 'complete') throw error;

@@ -24,6 +24,8 @@ interface DatabaseComparisonInput {
   readonly name: string;
   readonly source: TableContentSession;
   readonly target: TableContentSession;
+  /** More sessions with each server, which read at the same time. */
+  readonly more: Readonly<Record<'source' | 'target', readonly TableContentSession[]>>;
   /** server_version_num of the older one of the source and the target. */
   readonly oldest: number;
   readonly options: DatabaseComparisonOptions;
@@ -33,7 +35,7 @@ interface DatabaseComparisonInput {
 export async function compareDatabaseOverSessions(
   databases: DatabaseComparisonInput,
 ): Promise<DatabaseComparisonEntry> {
-  const { name, source, target, oldest, options } = databases;
+  const { name, source, target, more, oldest, options } = databases;
   const { clock, signal, maxRounds, isQuiet = false, isChosen = () => true } = options;
   const chosen = async (session: TableContentSession): Promise<readonly TableWithCopiedColumns[]> =>
     (await listTablesWithCopiedColumns(session)).filter((one) => isChosen(name, one.name));
@@ -41,9 +43,10 @@ export async function compareDatabaseOverSessions(
   const sourceTables = readGeneratedColumns(await chosen(source), targetTables);
   const sequences = await readSequenceStatesAsText(source);
   const { tables } = await compareTableDigests({
-    ...{ source, target, oldest, maxRounds, isQuiet },
+    ...{ source, target, more, oldest, maxRounds, isQuiet },
     tables: sourceTables,
     isConfirmed: false,
+    watchWrites: () => watchWrites(source),
     waitUntilReplicated: () => waitForSlots(source, options),
     pause: (ms) => clock.sleep(ms, signal),
   });
@@ -137,6 +140,17 @@ function compareAllSequences(...[before, target, after]: Parameters<typeof compa
       return { name, source: null, target, state: 'differs' };
     }),
   ];
+}
+
+/**
+ * Every transaction that writes has an id: with no such transaction running, and an unchanged counter afterwards, nothing was written.
+ */
+async function watchWrites(source: TableContentSession): Promise<(() => Promise<boolean>) | undefined> {
+  const read = async () =>
+    (await queryCatalogRows(source, 'SELECT txid_current_snapshot()::text AS snapshot'))[0]?.snapshot ?? '';
+  const before = await read();
+  // The oldest running transaction, the next one, and those in between.
+  return /^(\d+):\1:$/.test(before) ? async () => (await read()) === before : undefined;
 }
 
 /**

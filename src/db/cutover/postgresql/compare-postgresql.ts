@@ -97,7 +97,9 @@ async function compareDatabase(
   try {
     return await withSession({ ...source, dbname: name }, options.signal, (from) =>
       withSession({ ...target, dbname: name }, options.signal, (to) =>
-        compareDatabaseOverSessions({ name, source: from, target: to, oldest, options }),
+        withMoreSessions({ ...source, dbname: name }, { ...target, dbname: name }, options.signal, (more) =>
+          compareDatabaseOverSessions({ name, source: from, target: to, more, oldest, options }),
+        ),
       ),
     );
   } catch (error) {
@@ -128,6 +130,28 @@ async function withSession<T>(
   }
 }
 
+/** More sessions with both servers; fewer if a server refuses them, because the first ones do the work as well. */
+async function withMoreSessions<T>(
+  source: PostgresqlEndpoint,
+  target: PostgresqlEndpoint,
+  signal: AbortSignal,
+  work: (more: Readonly<Record<'source' | 'target', readonly PostgresqlSession[]>>) => Promise<T>,
+): Promise<T> {
+  const open = async (server: PostgresqlEndpoint) => {
+    const tried = Array.from({ length: moreSessions }, () =>
+      connectPostgresql(server, { dbname: server.dbname, limit: 10_000, signal, applicationName }),
+    );
+    return (await Promise.allSettled(tried)).flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+  };
+  const [from, to] = await Promise.all([open(source), open(target)]);
+  try {
+    return await work({ source: from, target: to });
+  } finally {
+    await Promise.all([...from, ...to].map((session) => session.end()));
+  }
+}
+
+const moreSessions = 2;
 const applicationName = 'cloudctl-compare';
 
 async function describeServer(server: PostgresqlEndpoint, side: 'source' | 'target', signal: AbortSignal) {

@@ -20,8 +20,15 @@ interface CompareTableDigestsOptions {
   readonly pause: (ms: number) => Promise<void>;
   /** Whether `waitUntilReplicated` proves that the target has received all changes (default: yes). */
   readonly isConfirmed?: boolean;
-  /** Whether the first round reads both servers once, at the same time (default: no). */
+  /** Whether the caller proves that nothing is written, so that the first round reads both servers once (default: no). */
   readonly isQuiet?: boolean;
+  /**
+   * Begins to watch the source for writes. Resolves with a function that tells whether it was still since; undefined if it is
+   * written to. A reading of both servers at once is then enough.
+   */
+  readonly watchWrites?: () => Promise<(() => Promise<boolean>) | undefined>;
+  /** More sessions with each server, which read at the same time. */
+  readonly more?: Readonly<Record<'source' | 'target', readonly TableContentSession[]>>;
 }
 
 interface TableDigestComparison {
@@ -31,8 +38,8 @@ interface TableDigestComparison {
 }
 
 /**
- * Compares the rows of tables by their digests: source, target, and the source again, because a table that was written
- * to in between cannot be compared. Tables that are not equal are compared again, at most `maxRounds` times.
+ * Compares the rows of tables by their digests: both servers at once while nothing is written, else source, target, and the source
+ * again, because a table that was written to in between cannot be compared. Tables that are not equal are compared again, at most `maxRounds` times.
  */
 export async function compareTableDigests(options: CompareTableDigestsOptions): Promise<TableDigestComparison> {
   const { source, target, tables, oldest, maxRounds } = options;
@@ -42,25 +49,35 @@ export async function compareTableDigests(options: CompareTableDigestsOptions): 
   for (let attempt = 0; attempt < maxRounds && open.length > 0; attempt++) {
     if (attempt > 0) await options.pause(Math.min(1000, 100 * 2 ** attempt));
     const failures = new Map<string, string>();
-    const read = (session: TableContentSession, side: string, some: readonly TableWithCopiedColumns[]) =>
-      readTableContentDigests(session, some, {
+    const read = (side: 'source' | 'target', some: readonly TableWithCopiedColumns[]) =>
+      readTableContentDigests({ source, target }[side], some, {
+        more: options.more?.[side] ?? [],
         limit: longTimeout,
         oldest,
         onFailure: (name, error) => failures.set(name, `could not be read on the ${side}: ${error.message}`),
       });
-    const isOnce = options.isQuiet === true && attempt === 0;
-    const reading = read(source, 'source', open);
-    if (!isOnce) {
+    const known = options.isQuiet === true && attempt === 0;
+    const isStill = known ? () => Promise.resolve(true) : await options.watchWrites?.();
+    if (isStill !== undefined && !known) behind = await options.waitUntilReplicated();
+    const reading = read('source', open);
+    if (isStill === undefined) {
       await reading;
       behind = await options.waitUntilReplicated();
     }
-    const [before, there] = await Promise.all([reading, read(target, 'target', open)]);
-    const after = isOnce ? before : await read(source, 'source', open);
+    let [before, there] = await Promise.all([reading, read('target', open)]);
+    let after = before;
+    if (isStill === undefined) after = await read('source', open);
+    else if (!(await isStill())) {
+      // The source is read around a reading of the target, as if it had been written to from the beginning.
+      behind = await options.waitUntilReplicated();
+      there = await read('target', open);
+      after = await read('source', open);
+    }
     const round = { before, target: there, after };
     const isConfirmed = behind === undefined && options.isConfirmed !== false;
     const unequal = compareTableContents(round, isConfirmed).filter(canTableBecomeEqual);
     const suspects = open.filter(({ name }) => unequal.some((one) => one.name === name));
-    const again = isConfirmed ? there : await read(target, 'target', suspects);
+    const again = isConfirmed ? there : await read('target', suspects);
     for (const table of open)
       found.set(table.name, tableResult(table, round, { again, behind, isConfirmed, failures }));
     open = open.filter(({ name }) => {

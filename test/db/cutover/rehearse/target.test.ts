@@ -92,7 +92,14 @@ test('rows are counted where they are, and sequences tell whether they were give
       ['public.part_1', false],
     ]);
     const gone = {
-      ...{ name: 'public.gone', quoted: '"public"."gone"', isUnlogged: false, generated: [], canQuery: false },
+      ...{
+        name: 'public.gone',
+        quoted: '"public"."gone"',
+        isUnlogged: false,
+        generated: [],
+        canQuery: false,
+        isSmall: false,
+      },
       table: { schema: 'public', name: 'gone', columns: [] },
     };
     const onFailure = (name: string) => expect.unreachable(name);
