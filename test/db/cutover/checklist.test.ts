@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { acceptTables } from '../../../src/db/cutover/accept-tables.ts';
 import { type CutoverFacts, cutoverChecklist, firstOpenLine } from '../../../src/db/cutover/checklist.ts';
+import { buildDatabaseComparisonEntry } from '../../../src/db/cutover/comparison-report.ts';
 import type { ServerAccess } from '../../../src/db/cutover/postgresql/access-script.ts';
 import type { AccessStatement } from '../../../src/db/cutover/postgresql/access-statements.ts';
 import type { StateDifference } from '../../../src/db/cutover/postgresql/database-state.ts';
@@ -34,6 +36,17 @@ const statesOf = (changes: Partial<CutoverFacts>) =>
   Object.fromEntries(cutoverChecklist({ ...ready, ...changes }).map(({ id, state }) => [id, state]));
 
 describe('the checklist', () => {
+  it('names what was not compared, and accepted, in a line that is done', () => {
+    const unread = { rows_source: null, rows_target: null, state: 'not_comparable', acceptable: true } as const;
+    const tables = [{ name: 'public.n', ...unread, error: 'a reason' }];
+    const entry = buildDatabaseComparisonEntry({ name: 'shop', tables, sequences: [], not_compared: [] });
+    const contents = { state: entry.state, databases: [entry] };
+    expect(statesOf({ contents }).contents).toBe('unknown');
+    const accepted = acceptTables(contents, ['shop:public.n']);
+    const line = cutoverChecklist({ ...ready, contents: accepted }).find(({ id }) => id === 'contents');
+    expect(line).toMatchObject({ state: 'done', observed: expect.stringContaining('shop:public.n (a reason)') });
+  });
+
   it('is done when every line is', () => {
     expect(firstOpenLine(cutoverChecklist(ready))).toBeUndefined();
     expect(statesOf({})).toEqual({
