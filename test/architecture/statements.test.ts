@@ -75,6 +75,9 @@ const shownStatements = ['src/postgresql/sequence-state.ts', 'src/preflight/post
 const composed =
   /^src\/(preflight\/postgresql\/queries\/|db\/engine\/schema\/|db\/cutover\/postgresql\/access-(catalog|objects)\.ts)/;
 
+/** Before the COPY of a table, whose catalog entries are read again under it; a lock of one table plans nothing. */
+const lockOfTable = 'LOCK TABLE ONLY … IN ACCESS SHARE MODE';
+
 test('no other statement in the sources runs code of a user on the source', async () => {
   const found: string[] = [];
   let statements = 0;
@@ -82,7 +85,7 @@ test('no other statement in the sources runs code of a user on the source', asyn
   for (const path of folders.flatMap((folder) => sourcesIn(`src/${folder}`))) {
     if (shownStatements.includes(path) || composed.test(path)) continue;
     for (const literal of syntaxOf(path, readFileSync(join(root, path), 'utf8')).literals) {
-      if (!isQuery(literal)) continue;
+      if (!isQuery(literal) || literal === lockOfTable) continue;
       statements += 1;
       const sql = literal.replaceAll("'…'", "'x'").replaceAll('…', ' unknown_name ');
       const breaches = await userCodeIn(sql).catch(() => looselyFound(literal));
