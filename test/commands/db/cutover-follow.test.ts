@@ -230,6 +230,8 @@ it('a fence ends the writes while the command waits, and the migration is stoppe
   const ran = await running.ended;
   expect([ran.code, ran.err]).toEqual([0, expect.not.stringContaining('error:')]);
   expect(await left()).toBe(0);
+  // The application can write after the switch.
+  await target.query("INSERT INTO t (note) VALUES ('switched')", 'shop');
 });
 
 it('Ctrl-C says that nothing was changed, and the command that continues', async () => {

@@ -1,5 +1,5 @@
 import { quoteIdentifier, quoteLiteral } from '../../../postgresql/quote.ts';
-import type { AccessCatalog, AccessObject, Privilege } from './access-catalog.ts';
+import type { AccessCatalog, AccessObject, Privilege, Setting } from './access-catalog.ts';
 import { compareRoles } from './access-roles.ts';
 import {
   type AccessSection,
@@ -445,7 +445,7 @@ class Comparison {
             ? `DATABASE ${database}`
             : 'ROLE ALL'
           : `ROLE ${quoteIdentifier(role)}${isOfDatabase ? ` IN DATABASE ${database}` : ''}`;
-      const review = this.reviewOfSetting(role, name);
+      const review = isFence(one) ? fenceReview : this.reviewOfSetting(role, name);
       const owner = this.target.objects.find(({ word }) => word === 'DATABASE');
       const lacks =
         role !== undefined
@@ -495,6 +495,13 @@ class Comparison {
     this.statements.push({ section, sql, ...(left === undefined ? {} : { left }), ...more });
   }
 }
+
+/** A database that is read-only for everybody: the application that switches to the target could not write either. */
+function isFence({ role, name, value }: Setting): boolean {
+  return role === undefined && name === 'default_transaction_read_only' && /^(on|[ty1])/i.test(value);
+}
+
+const fenceReview = 'it keeps writers out, as the fence of `db cutover` on the source does: to be reviewed';
 
 function hasOwner({ word: kind }: AccessObject): boolean {
   return kind !== 'COLUMN' && kind !== 'PARAMETER' && kind !== 'LANGUAGE';

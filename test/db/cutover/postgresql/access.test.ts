@@ -189,6 +189,31 @@ test('objects of a superuser keep their owner when code in them would run with i
   expect(given.access.databases[0]?.notes).toEqual([]);
 });
 
+test('a database that the fence of the source makes read-only stays writable on the target', async () => {
+  const [source, target] = await Promise.all([startSource({ version: 15 }), startTarget({ version: 18 })]);
+  for (const server of [source, target]) await server.query('CREATE DATABASE shop');
+  await run(
+    source,
+    "alter database shop set work_mem = '5MB'; alter database shop set default_transaction_read_only = on",
+  );
+  const side = { source, target };
+  const { statements } = await compareShop(side, { database: 'shop' });
+  expect(
+    statements.map(({ sql, left, isMinor }) => [
+      /"(work_mem|default_\w+)"/.exec(sql)?.[1],
+      left !== undefined,
+      isMinor,
+    ]),
+  ).toEqual([
+    ['work_mem', false, false],
+    ['default_transaction_read_only', true, true],
+  ]);
+  await applyAccess(side, { database: 'shop' });
+  expect(await target.query('SHOW default_transaction_read_only', 'shop')).toEqual([
+    { default_transaction_read_only: 'off' },
+  ]);
+});
+
 test('materialized views that cannot be refreshed, large objects, extensions and statistics are named', async () => {
   const [source, target] = await Promise.all([startSource({ version: 15 }), startTarget({ version: 18 })]);
   await source.query('CREATE DATABASE shop');
