@@ -55,8 +55,9 @@ function kindSql(kind: Kind): string {
 const ofUser = `o.oid >= ${firstNormalObjectId}`;
 
 function kindsOf(version: number): readonly Kind[] {
-  const callsUserCode = (relation: string) => `EXISTS (SELECT 1 FROM pg_depend d WHERE d.classid = 'pg_class'::regclass
-    AND d.objid = ${relation} AND d.refclassid IN ('pg_proc'::regclass, 'pg_operator'::regclass)
+  // A cast to a domain runs its constraints, and an operator class its functions.
+  const callsUserCode = (oid: string, catalog = 'pg_class') => `EXISTS (SELECT 1 FROM pg_depend d
+    WHERE d.classid = '${catalog}'::regclass AND d.objid = ${oid} AND d.refclassid IN ('pg_proc'::regclass, 'pg_operator'::regclass, 'pg_type'::regclass, 'pg_opclass'::regclass)
     AND d.refobjid >= ${firstNormalObjectId})`;
   return [
     {
@@ -76,9 +77,15 @@ function kindsOf(version: number): readonly Kind[] {
       name: 'o.relname',
       isDependent: `o.relkind = 'S' AND EXISTS (SELECT 1 FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = o.oid
         AND d.refclassid = 'pg_class'::regclass AND d.refobjsubid > 0 AND d.deptype IN ('a', 'i'))`,
-      // ANALYZE, REINDEX and autovacuum run the expressions of indexes and statistics as the owner of the table.
+      // ANALYZE, REINDEX and autovacuum run the expressions of indexes and statistics as the owner of the table, and the
+      // actions of a foreign key, such as ON DELETE CASCADE, its triggers, constraints and defaults.
       runsAsOwner: `o.relkind IN ('v', 'm') OR o.relhasrules
         OR EXISTS (SELECT 1 FROM pg_index x WHERE x.indrelid = o.oid AND ${callsUserCode('x.indexrelid')})
+        OR (EXISTS (SELECT 1 FROM pg_constraint k WHERE k.conrelid = o.oid AND k.contype = 'f'
+              AND (k.confdeltype IN ('c', 'n', 'd') OR k.confupdtype IN ('c', 'n', 'd')))
+          AND (EXISTS (SELECT 1 FROM pg_trigger t WHERE t.tgrelid = o.oid AND NOT t.tgisinternal AND t.tgfoid >= ${firstNormalObjectId})
+            OR EXISTS (SELECT 1 FROM pg_constraint x WHERE x.conrelid = o.oid AND ${callsUserCode('x.oid', 'pg_constraint')})
+            OR EXISTS (SELECT 1 FROM pg_attrdef x WHERE x.adrelid = o.oid AND ${callsUserCode('x.oid', 'pg_attrdef')})))
         ${version < 140_000 ? '' : 'OR EXISTS (SELECT 1 FROM pg_statistic_ext x WHERE x.stxrelid = o.oid AND x.stxexprs IS NOT NULL)'}`,
       where: "o.relkind IN ('r', 'p', 'v', 'm', 'f', 'S') AND o.relpersistence <> 't'",
     },

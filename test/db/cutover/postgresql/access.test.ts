@@ -189,6 +189,35 @@ test('objects of a superuser keep their owner when code in them would run with i
   expect(given.access.databases[0]?.notes).toEqual([]);
 });
 
+test.each([
+  [
+    'an index casts to a domain whose constraint calls it',
+    `create function code(text) returns boolean immutable language sql as 'select true';
+     create domain checked as text check (code(value)); create index i on t ((note::checked))`,
+  ],
+  [
+    'an action of a foreign key fires its trigger',
+    `create function code() returns trigger language plpgsql as 'begin return old; /**/end';
+     alter table t add foreign key (id) references parents on delete cascade;
+     create trigger code before delete on t for each row execute function code()`,
+  ],
+  [
+    'an action of a foreign key needs its default',
+    `create function code() returns int language sql as 'select 1';
+     alter table t alter id set default code(), add foreign key (id) references parents on delete set default`,
+  ],
+])('tables of a superuser keep their owner when code runs as it: %s', async (_, code) => {
+  const [source, target] = await Promise.all([startSource({ version: 15 }), startTarget({ version: 18 })]);
+  for (const server of [source, target]) {
+    await server.query('CREATE DATABASE shop');
+    await run(server, `create table parents (id int primary key); create table t (id int, note text); ${code}`);
+  }
+  await run(target, 'create role engine; alter table t owner to engine');
+  const { statements, access } = await compareShop({ source, target }, { database: 'shop' });
+  expect(statements).toEqual([]);
+  expect(access.databases[0]?.notes).toEqual([expect.stringMatching(/^1 .*--allow-superuser-owners/)]);
+});
+
 test('a database that the fence of the source makes read-only stays writable on the target', async () => {
   const [source, target] = await Promise.all([startSource({ version: 15 }), startTarget({ version: 18 })]);
   for (const server of [source, target]) await server.query('CREATE DATABASE shop');
