@@ -30,7 +30,8 @@ export async function requestRedisReplyLine(
       const take = (data: Buffer) => {
         received = Buffer.concat([received, data]);
         const end = received.indexOf(0x0a);
-        const error = nonRedisError(received);
+        // What follows the line may be long: a source sends its RDB copy at once.
+        const error = nonRedisError(end < 0 ? received : received.subarray(0, end));
         if (error !== undefined) return reject(error);
         if (end < 0) return undefined;
         socket.pause();

@@ -30,6 +30,17 @@ test('a sign of life without words is an empty line', async () => {
   }, '\n');
 });
 
+test('a line is read however much has arrived behind it', async () => {
+  await listen(
+    async (port) => {
+      const { socket } = await openRedisSocket(source(port), bound);
+      expect(await requestRedisReplyLine(socket, undefined, bound)).toBe('$EOF:mark');
+      socket.destroy();
+    },
+    `$EOF:mark\r\n${'x'.repeat(300_000)}`,
+  );
+});
+
 test('a line that never ends is no Redis', async () => {
   await listen(
     async (port) => {
