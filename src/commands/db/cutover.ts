@@ -143,7 +143,10 @@ export const dbCutoverCommand: CommandSpec<CommandContext> = {
     if (output.format === 'table' && !isShaped) await output.prose(formatChecklist(lines));
     else await output.list(lines, view);
     const { migration } = facts;
-    if (typeof migration !== 'string') for (const text of migration.warnings ?? []) await output.warn(text);
+    // They say what the migration did not copy, which the last lines have proven to be there.
+    const isRestored = lines.every(({ id, state }) => id === 'passwords' || state === 'done');
+    if (typeof migration !== 'string' && !isRestored)
+      for (const text of migration.warnings ?? []) await output.warn(text);
     const open = hasMigrationFailed(facts) ? lines.find(({ id }) => id === 'stopped') : firstOpenLine(lines);
     if (open === undefined) {
       await output.note(['Every step is done. Next, switch the application to the target.', undoScriptNote]);
@@ -222,7 +225,12 @@ async function follow(
   const accepted = divideAccepted(args.values('accept'), acceptableLines);
   if (given.isApplied) {
     const actor = await describeActor(context, settings, await readStoredAccountAndServerOrigins(context, settings));
-    const message = `When nothing writes any more and the contents are equal: set the sequences of the target, stop the migration into cluster ${cluster} as ${actor}, and restore owners and privileges on the target? A stopped migration cannot be continued.`;
+    const stop = `stop the migration into cluster ${cluster} as ${actor}`;
+    const steps =
+      source.engine === 'redis'
+        ? stop
+        : `set the sequences of the target, ${stop}, and restore owners and privileges on the target`;
+    const message = `When nothing writes any more and the contents are equal: ${steps}? A stopped migration cannot be continued.`;
     if (!(await prompts.confirm({ message })))
       throw new CliError('cancelled', 'the cut-over was not begun', { hint: 'run it without `--apply` to only look' });
   }
@@ -278,7 +286,7 @@ function nextStep(
     case 'passwords':
       return state === 'open'
         ? `set each password with \\password in \`${commands.psql}\`, then run \`${commands.again}\``
-        : `log in to the target as each role, then run \`${commands.accept} ${id}\``;
+        : `log in to the target as each role, or set its password with \\password in \`${commands.psql}\`; then run \`${commands.accept} ${id}\``;
     case 'writes':
       return `stop the application, then run \`${commands.again}\``;
     case 'lag':

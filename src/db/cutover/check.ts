@@ -80,7 +80,7 @@ export async function checkCutover(api: ApiClient, options: CheckCutoverOptions)
   if (hasMigrationFailed({ migration })) return { engine, migration };
   const access = await readAccessFact(options);
   const early = access === undefined ? {} : { access };
-  onCheck('observing writes to the source, for about 3 s');
+  onCheck('observing writes to the source and the lag of the target');
   let startedAt = clock.now();
   let before = await readSourceActivity(options);
   const lag = await observeDelivery(options, shown, hasEnded);

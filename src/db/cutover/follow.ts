@@ -590,9 +590,12 @@ class Follow {
     }
     this.#clean = {
       state: 'done',
-      observed: `no slot, publication or link; ${countOf(writes, source.engine === 'redis' ? 'change' : 'transaction')} since the comparison, none of rows`,
+      observed:
+        source.engine === 'redis'
+          ? `no replica; ${countOf(writes, 'change')} since the comparison`
+          : `no slot, publication or link; ${countOf(writes, 'transaction')} since the comparison, none of rows`,
     };
-    await this.#show('done');
+    await this.#show('nothing of the migration is left');
     return true;
   }
 

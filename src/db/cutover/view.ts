@@ -4,6 +4,7 @@ import { createTerminalStyles, isColorEnabled, type TerminalStyles } from '../..
 import type { ListView } from '../../cli/columns.ts';
 import type { CommandIo } from '../../cli/command-io.ts';
 import { createTextMeasurer, type TextMeasurer } from '../../cli/text-measurer.ts';
+import { wrapForTerminal } from '../../cli/wrap-for-terminal.ts';
 import { htmlPreflightReportStyle } from '../../preflight/formats/html-report-style.ts';
 import { formatChecklist } from './checklist.ts';
 import type { FollowLine, FollowResult, FollowView } from './follow.ts';
@@ -82,7 +83,16 @@ async function createLiveView({ host, globals, output }: CommandIo): Promise<Ope
       const size = { columns: stdout.columns ?? 80, rows: stdout.rows ?? 24 };
       await draw(followBlock(lines, status, { ...size, styles, ruler }));
     },
-    say: (texts) => draw(last, texts.map(keepIndent)),
+    async say(texts) {
+      // A command stays in one piece, so that it can be pasted.
+      const wrapped = texts
+        .map(keepIndent)
+        .map((text) => (text.startsWith('  ') ? text : wrapForTerminal(text, stdout.columns)));
+      await draw(
+        last,
+        (await Promise.all(wrapped)).flatMap((text) => text.split('\n')),
+      );
+    },
     async close(lines) {
       await draw([]);
       await output.prose(formatChecklist(lines));

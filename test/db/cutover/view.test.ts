@@ -1,8 +1,12 @@
+import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from 'vitest';
 import { plainStyles } from '../../../src/cli/color.ts';
+import type { ListView } from '../../../src/cli/columns.ts';
 import { createTextMeasurer } from '../../../src/cli/text-measurer.ts';
 import type { FollowLine } from '../../../src/db/cutover/follow.ts';
-import { followBlock, renderWindowPage } from '../../../src/db/cutover/view.ts';
+import { followBlock, openFollowView, renderWindowPage } from '../../../src/db/cutover/view.ts';
+import { commandIo } from '../../fixtures/command-io.ts';
+import { testHost } from '../../fixtures/host.ts';
 
 const lines: readonly FollowLine[] = [
   { id: 'target', state: 'done', title: 'the target accepts the login', observed: 'logged in' },
@@ -25,6 +29,19 @@ test.each([
   expect(block).toHaveLength(height);
   for (const line of block) expect(ruler.measure(line)).toBeLessThan(columns);
   expect(block.join('\n')).not.toMatch(/[\u0000-\u0009\u001b\u202e]/);
+});
+
+test('a terminal gets sentences broken between words, and commands in one piece', async () => {
+  const host = testHost({ terminal: 40 });
+  const view = await openFollowView(commandIo(host), {} as ListView<FollowLine>);
+  await view.say([
+    'To keep them from writing (a session that sets it itself still writes):',
+    `  psql ${'x '.repeat(30)}y`,
+  ]);
+  const shown = stripVTControlCharacters(host.out()).split('\n');
+  expect(shown).toContain(`  psql ${'x '.repeat(30)}y`);
+  expect(shown.filter((line) => !line.startsWith('  psql')).every((line) => line.length <= 40)).toBe(true);
+  expect(shown.join(' ').replaceAll(/\s+/g, ' ')).toContain('(a session that sets it itself still writes):');
 });
 
 test('the page of the window escapes what servers say, and loads nothing', () => {

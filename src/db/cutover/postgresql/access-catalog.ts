@@ -75,7 +75,7 @@ export interface AccessObject {
   readonly initial: readonly Privilege[] | undefined;
 }
 
-interface Setting {
+export interface Setting {
   /** undefined: every role, of the database. */
   readonly role: string | undefined;
   /** Whether the setting is of this database only. */
