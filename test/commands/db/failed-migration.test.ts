@@ -114,7 +114,7 @@ it('one of three databases fails: every command says so, and the hints lead to a
     expect.objectContaining({ id: 'contents', state: 'done' }),
   );
   expect((await db('stop', cluster, '--yes')).code).toBe(0);
-});
+}, 120_000);
 
 it('the stop waits for a slow materialized view, and the printed query proves that nothing is left', async () => {
   const view = 'CREATE MATERIALIZED VIEW v AS SELECT count(*) AS n FROM t, pg_sleep(4)';
@@ -168,7 +168,7 @@ it('the stop waits for a slow materialized view, and the printed query proves th
   const away = from.map((word) => word.replace(String(source.port), '9'));
   const gone = await db('stop', cluster, '--yes', ...away, '-o', 'json');
   expect([gone.code, gone.error().code]).toEqual([3, 'source_unreachable']);
-});
+}, 120_000);
 
 function stateOf(ran: { json<T>(): T }, line: string): string | undefined {
   return ran.json<{ id: string; state: string }[]>().find(({ id }) => id === line)?.state;
@@ -213,4 +213,4 @@ it('a Redis target that is not empty: the cut-over does not stop the application
   other.cli('REPLICAOF', redis.host, String(redis.port));
   await waitUntil(async () => redis.cli('INFO', 'replication').includes('state=online'), 'the replica');
   expect((await db('stop', cluster, '--yes', ...from)).err).toContain('Not proven');
-});
+}, 120_000);
