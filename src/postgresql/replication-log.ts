@@ -8,11 +8,28 @@ export function findLastReplicationErrorInLog(log: string): string | undefined {
     const line = lines[at] ?? '';
     const message = /\b(?:ERROR|FATAL|PANIC): {1,2}.*/.exec(line)?.[0];
     if (message === undefined) continue;
-    const more = lines.slice(at + 1, at + 6).flatMap((next) => /\b(?:DETAIL|CONTEXT): {1,2}.*/.exec(next)?.[0] ?? []);
+    const more = contextOf(lines.slice(at + 1, at + 20));
     const text = [message, ...more].join(' ').slice(0, 800);
     if (isOfReplication(text)) return text;
   }
   return undefined;
+}
+
+/**
+ * The first line of DETAIL, because others hold whole rows, and all lines of CONTEXT: for an error in a trigger the apply
+ * worker is the last of them.
+ */
+function contextOf(lines: readonly string[]): readonly string[] {
+  const found: string[] = [];
+  let label: string | undefined;
+  for (const line of lines) {
+    if (/\b(?:LOG|WARNING|ERROR|FATAL|PANIC): {1,2}/.test(line)) break;
+    const [text, next] = /\b(DETAIL|HINT|QUERY|CONTEXT|STATEMENT): {1,2}.*/.exec(line) ?? [];
+    label = next ?? label;
+    if (next === 'DETAIL' || next === 'CONTEXT') found.push(text ?? '');
+    else if (label === 'CONTEXT' && line.startsWith('\t')) found.push(line.trim());
+  }
+  return found;
 }
 
 /**

@@ -28,3 +28,17 @@ it.each([
 it('a line of any length gives a bounded text', () => {
   expect(findLastReplicationErrorInLog(`PANIC:  no space left on device ${'x'.repeat(100_000)}`)?.length).toBe(800);
 });
+
+it('an error in a trigger is one of replication, because the last line of its context says so', () => {
+  const log = [
+    '12 shop ERROR:  audit is full',
+    '12 shop CONTEXT:  PL/pgSQL function public.boom() line 1 at RAISE',
+    '\tprocessing remote data for replication origin "pg_16401" during message type "INSERT" for replication target relation "public.orders" in transaction 7',
+    '12 shop STATEMENT:  SELECT',
+    '\t1',
+    '10  LOG:  background worker "logical replication apply worker" (PID 12) exited with exit code 1',
+  ].join('\n');
+  expect(findLastReplicationErrorInLog(log)).toBe(
+    'ERROR:  audit is full CONTEXT:  PL/pgSQL function public.boom() line 1 at RAISE processing remote data for replication origin "pg_16401" during message type "INSERT" for replication target relation "public.orders" in transaction 7',
+  );
+});
