@@ -136,7 +136,9 @@ const commands: readonly HintCase[] = [
   rehearse(`--into ${redis} --yes`, `--into ${target} --yes`),
   rehearse(`--into ${target}`, `--into ${target} --yes`),
   rehearse(`--into ${target} --yes --report a.xyz`, `--into ${target} --yes --report a.json`),
-  mistake(`cloudctl db sequences --source ${redis}`, `cloudctl db sequences --source ${pg}`),
+  mistake(`cloudctl db sequences --source ${redis}`, `cloudctl db sequences --source ${pg}`, {
+    from: ['src/commands/db/sequences.ts'],
+  }),
 ];
 
 hintCases('db', [...sources, ...commands]);
