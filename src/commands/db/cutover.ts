@@ -23,6 +23,7 @@ import {
   followCutover,
   formatChecklist,
   hasMigrationFailed,
+  isUnread,
   listAcceptable,
   openFollowView,
   readTargetServer,
@@ -278,6 +279,8 @@ function nextStep(
   const acceptable = typeof contents === 'object' ? listAcceptable(contents) : [];
   if (typeof migration !== 'string' && hasMigrationFailed({ migration }))
     return helpWithFailures(migration.failures ?? [], !migration.hasEnded, commands);
+  const correct = `correct the problem in the column Observed, then run \`${commands.again}\``;
+  if ((id === 'extensions' || id === 'passwords') && isUnread(access)) return correct;
   switch (id) {
     case 'target':
       return `${targetHint}; then run \`${commands.again}\``;
@@ -292,9 +295,7 @@ function nextStep(
     case 'lag':
       return state === 'unknown' ? `run \`${commands.compare}\`` : `run \`${commands.watch}\``;
     case 'sequences':
-      return state === 'unknown'
-        ? `correct the problem in the column Observed, then run \`${commands.again}\``
-        : `run \`${commands.sequences}\`, then \`${commands.again}\``;
+      return state === 'unknown' ? correct : `run \`${commands.sequences}\`, then \`${commands.again}\``;
     case 'contents':
       return acceptable.length > 0
         ? `check ${acceptable.length === 1 ? 'it' : 'them'} yourself, then run \`${commands.again}${acceptWords(acceptable)}\``

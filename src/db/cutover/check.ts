@@ -209,7 +209,11 @@ async function observeDelivery(
       const isUnseen = delivery.state === 'unseen' && (source.engine === 'postgresql' || slots.length > 0);
       if (!hasEnded && isUnseen) return await watchUntilIdle(options, shown);
       if (elapsed >= (isReceived || hasEnded ? minimumWatch : watchLimit))
-        return { isIdle: isReceived, observed: isReceived ? `${delivery.observed}; ${proof}` : delivery.observed };
+        return {
+          isIdle: isReceived,
+          observed: isReceived ? `${delivery.observed}; ${proof}` : delivery.observed,
+          ...(delivery.isBroken === true ? { isBroken: true } : {}),
+        };
       await clock.sleep(300, signal);
     }
   } catch (error) {
@@ -243,7 +247,12 @@ async function watchUntilIdle(
     if (clock.now() >= end) break;
   }
   signal.throwIfAborted();
-  return { isIdle: false, observed: last === undefined ? 'the source was not read' : describePoll(last) };
+  const isBroken = last?.sample.phase === 'stalled' || last?.sample.phase === 'gone' || word.broken !== undefined;
+  return {
+    isIdle: false,
+    observed: last === undefined ? 'the source was not read' : describePoll(last),
+    ...(isBroken ? { isBroken } : {}),
+  };
 }
 
 /** Nothing left to replicate is a fact about the migration only if its slots, or its replica, are known. */
@@ -261,7 +270,7 @@ function describeIdle({ sample }: PollResult, word: ServiceWord): NonNullable<Cu
       observed: `not proven for ${sanitizeLine(first.name, 80)}: ${[formatIdentity(first.identity), ...(word.denied === undefined ? [] : [word.denied])].join('; ')}; name it with ${choice}`,
     };
   }
-  if (word.broken !== undefined && !word.ended) return { isIdle: false, observed: word.broken };
+  if (word.broken !== undefined && !word.ended) return { isIdle: false, observed: word.broken, isBroken: true };
   const identity = sample.identified_by === undefined ? '' : `; ${formatIdentity(sample.identified_by)}`;
   return { isIdle: true, observed: `${observed}${identity}` };
 }

@@ -49,7 +49,8 @@ export interface CutoverFacts {
   /** Whether the item reports that the target does not accept TLS. */
   readonly isTargetWithoutTls?: boolean;
   readonly writes?: { readonly count: number; readonly open: readonly string[]; readonly seconds: number };
-  readonly lag?: { readonly isIdle: boolean; readonly observed: string };
+  /** `isBroken`: nothing arrives at the target, so the end of writes would not help. */
+  readonly lag?: { readonly isIdle: boolean; readonly observed: string; readonly isBroken?: boolean };
   /** Sequences that differ. */
   readonly sequences?: readonly string[] | string;
   readonly contents?: Pick<DatabaseComparisonReport, 'state' | 'databases'> | string;
@@ -83,12 +84,15 @@ export function hasMigrationFailed({ migration }: Pick<CutoverFacts, 'migration'
  */
 export function cutoverChecklist(facts: CutoverFacts): readonly ChecklistLine[] {
   const isPostgresql = facts.engine === 'postgresql';
+  const hasEnded = typeof facts.migration !== 'string' && facts.migration.hasEnded;
+  const isBroken = facts.lag?.isBroken === true && !hasEnded;
   const lines = [
     targetLine(facts),
-    // What can be done while the application still runs stands before its end.
+    // What can be done while the application still runs stands before its end; without a replication nothing else helps.
+    ...(isBroken ? [lagLine(facts)] : []),
     ...(isPostgresql ? [extensionsLine(facts), passwordsLine(facts)] : []),
     writesLine(facts),
-    lagLine(facts),
+    ...(isBroken ? [] : [lagLine(facts)]),
     ...(isPostgresql ? [sequencesLine(facts)] : []),
     contentsLine(facts),
     stoppedLine(facts),
@@ -204,6 +208,7 @@ function passwordsLine({ access }: CutoverFacts): ChecklistLine {
   const line = { id: 'passwords', title: 'the roles of the source can log in to the target' } as const;
   if (access === undefined) return { ...line, ...notChecked };
   if (typeof access === 'string') return { ...line, state: 'unknown', observed: access };
+  if (isUnread(access)) return { ...line, state: 'unknown', observed: failureOf(access) ?? '' };
   const { missing, unproven, proven } = access.passwords;
   if (missing.length > 0) return { ...line, state: 'open', observed: `without a password: ${listShort(missing)}` };
   if (unproven.length > 0)
@@ -287,6 +292,12 @@ function accessLine(
   const notes = sections.includes('owners') ? access.databases.flatMap((one) => one.notes) : [];
   const rest = [...notes, ...(all.length === 0 ? [] : [`not restored: ${show(all)}`])];
   return { ...line, state: 'done', observed: rest.length === 0 ? 'nothing differs' : rest.join('; ') };
+}
+
+/** Whether no database was read, so that nothing is known of the server either. */
+export function isUnread(access: CutoverFacts['access']): boolean {
+  if (typeof access !== 'object') return access !== undefined;
+  return access.databases.length > 0 && access.databases.every(({ failure }) => failure !== undefined);
 }
 
 function failureOf({ databases }: ServerAccess): string | undefined {

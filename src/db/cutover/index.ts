@@ -8,6 +8,7 @@ export {
   firstOpenLine,
   formatChecklist,
   hasMigrationFailed,
+  isUnread,
 } from './checklist.ts';
 export { compareDatabases } from './compare-databases.ts';
 export { acceptWords, buildDatabaseComparisonError, printDatabaseComparison } from './comparison-output.ts';

@@ -43,6 +43,8 @@ export interface Sighting {
 export interface Delivery {
   readonly state: 'received' | 'behind' | 'unseen';
   readonly observed: string;
+  /** Whether nothing arrives at the target, so that the end of writes would not help. */
+  readonly isBroken?: boolean;
 }
 
 export interface SequenceWork {

@@ -1,6 +1,7 @@
 import {
   isFailedMigrationStatus,
   isMigrationActive,
+  type MigratedDatabase,
   type OnlineMigration,
   readMigratedDatabases,
 } from '../../api/online-migration.ts';
@@ -180,12 +181,18 @@ export function readServiceWord(
 const brokenPhases =
   /^(error(ed)?|failed|stopped|cancell?ed|source_unreachable|target_unreachable|publication_missing|apply_stopped|link_down)$/;
 
-function brokenDatabase(migration: OnlineMigration, ignored: readonly string[]): string | undefined {
-  const databases = readMigratedDatabases(migration).filter(({ name }) => !ignored.includes(name));
-  const found = databases.find(({ phase }) => brokenPhases.test(phase ?? ''));
-  if (found === undefined) return undefined;
-  const { name, phase, failure, reason = failure } = found;
+/** The databases that receive nothing, by the last word of the service. */
+export function listBrokenDatabases(migration: OnlineMigration): readonly MigratedDatabase[] {
+  return readMigratedDatabases(migration).filter(({ phase }) => brokenPhases.test(phase ?? ''));
+}
+
+export function describeBroken({ name, phase, failure, reason = failure }: MigratedDatabase): string {
   return `the service reports ${phase} for ${name}${reason === undefined ? '' : `: ${reason}`}`;
+}
+
+function brokenDatabase(migration: OnlineMigration, ignored: readonly string[]): string | undefined {
+  const found = listBrokenDatabases(migration).find(({ name }) => !ignored.includes(name));
+  return found === undefined ? undefined : describeBroken(found);
 }
 
 /** What was inferred counts only while the service shows the recorded migration. */

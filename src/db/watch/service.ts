@@ -2,6 +2,7 @@ import {
   isEndedMigrationStatus,
   isFailedMigrationStatus,
   listMigrationFailures,
+  type MigratedDatabase,
   type MigrationFailure,
   type OnlineMigration,
 } from '../../api/online-migration.ts';
@@ -10,7 +11,7 @@ import { isJsonRecord, readStringField, readStringList } from '../../base/json.t
 import { sanitizeLine } from '../../base/sanitize.ts';
 import { quoteLiteral } from '../../postgresql/quote.ts';
 import { failureHeadline } from './failures.ts';
-import { readServiceWord } from './identity.ts';
+import { describeBroken, listBrokenDatabases, readServiceWord } from './identity.ts';
 import { candidateCauses } from './postgresql/cause.ts';
 import { type CauseFix, quoteReported, type StatusSample, type StopCause, type Violation } from './sample.ts';
 
@@ -112,9 +113,13 @@ export function addServiceStatus(
     };
   const violation = violationOf(status, cluster, id);
   const server = status.kind === 'known' ? status.migration.status : undefined;
+  const broken =
+    status.kind === 'known' && violation === undefined
+      ? listBrokenDatabases(status.migration).filter(({ failure }) => failure === undefined)
+      : [];
   const narrowed =
-    status.kind === 'known' ? narrowStopCauseByServiceMessages(sample, messagesOf(status.migration)) : sample;
-  const told = status.kind === 'known' ? targetViolation(narrowed, messagesOf(status.migration), hintOf(cluster)) : [];
+    status.kind === 'known' ? narrowStopCauseByServiceMessages(sample, messagesOf(status.migration), broken) : sample;
+  const told = broken.flatMap((one) => brokenViolation(narrowed, one, hintOf(cluster)));
   return {
     ...narrowed,
     ...(server === undefined ? {} : { server_status: server }),
@@ -147,20 +152,18 @@ function hintOf(cluster: string): string {
   return `run \`cloudctl db status ${cluster}\` for the state of each database`;
 }
 
-/** Rules of a Redis source that cannot tell what is wrong with the target. */
-const rulesAboutTarget: ReadonlySet<string> = new Set(['full-sync-loop', 'replica-gone', 'replica-timeout']);
-
-/** What the service says of its target comes before what the source supposes. */
-function targetViolation(
-  { violations }: StatusSample,
-  messages: readonly ServiceMigrationMessage[],
-  hint: string,
-): readonly Violation[] {
-  const [message] = messages;
-  if (message === undefined || !violations.some(({ rule }) => rulesAboutTarget.has(rule))) return [];
-  const observed = `the service reports of its target: ${sanitizeLine(message.text, 300)}`;
-  const known = classifyMessage(message.text);
-  return [{ rule: known?.rule ?? 'target-reported', observed, hint: messageHints[known?.rule ?? ''] ?? hint }];
+/** What the service says now comes before what the source supposes, and before the source can suppose anything. */
+function brokenViolation({ cause }: StatusSample, database: MigratedDatabase, hint: string): readonly Violation[] {
+  const { name, reason = '' } = database;
+  const known = classifyMessage(reason);
+  if (cause?.basis === 'observed' && (cause.database ?? name) === name) return [];
+  return [
+    {
+      rule: known?.rule ?? 'service-reported',
+      observed: describeBroken(database),
+      hint: messageHints[known?.rule ?? ''] ?? hint,
+    },
+  ];
 }
 
 /** Everything that the service tells about the state of each database. */
@@ -200,15 +203,20 @@ interface ServiceMigrationMessage {
 function narrowStopCauseByServiceMessages(
   sample: StatusSample,
   messages: readonly ServiceMigrationMessage[],
+  broken: readonly MigratedDatabase[],
 ): StatusSample {
   const { cause } = sample;
   if (cause === undefined || cause.basis === 'observed') return sample;
+  // The reason of a database in which nothing arrives now is not old.
+  const isPresent = (text: string): boolean =>
+    cause.basis === 'group' &&
+    broken.some(({ name, reason }) => name === cause.database && reason === sanitizeLine(text, 300));
   const fitting = messages.filter(
     ({ database }) => (database ?? cause.database) === cause.database || cause.database === undefined,
   );
   for (const { text, database } of fitting) {
     const report = classifyMessage(text);
-    if (report === undefined || !candidatesOf(cause).includes(report.rule)) continue;
+    if (report === undefined || !(candidatesOf(cause).includes(report.rule) || isPresent(text))) continue;
     const narrowed = isSameObject(cause, report) ? confirmedCause(cause) : reportedCause(cause, report, text, database);
     return { ...sample, cause: narrowed, violations: sample.violations.map((one) => (one === cause ? narrowed : one)) };
   }

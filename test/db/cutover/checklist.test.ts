@@ -47,6 +47,21 @@ describe('the checklist', () => {
     expect(line).toMatchObject({ state: 'done', observed: expect.stringContaining('shop:public.n (a reason)') });
   });
 
+  it('asks for no end of the application while nothing arrives at the target', () => {
+    const writes = { count: 70, open: [], seconds: 20 };
+    const lag = { isIdle: false, observed: 'no server reads the slot' };
+    const unproven = { ...same, passwords: { missing: [], unproven: ['app'], proven: [] } };
+    const facts = { ...ready, migration: running, access: unproven, writes };
+    expect(firstOpenLine(cutoverChecklist({ ...facts, lag: { ...lag, isBroken: true } }))?.id).toBe('lag');
+    expect(firstOpenLine(cutoverChecklist({ ...facts, access: same, lag }))?.id).toBe('writes');
+  });
+
+  it('takes no password for proven when no database was read', () => {
+    const failed = { database: 'shop', statements: [], notes: [], failure: 'no answer within 30 s' };
+    const access = { databases: [failed], passwords: { missing: [], unproven: [], proven: [] } };
+    expect(statesOf({ access })).toMatchObject({ extensions: 'unknown', passwords: 'unknown' });
+  });
+
   it('is done when every line is', () => {
     expect(firstOpenLine(cutoverChecklist(ready))).toBeUndefined();
     expect(statesOf({})).toEqual({

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { CliError } from '../../../src/base/errors.ts';
+import type { StopCause } from '../../../src/db/watch/sample.ts';
 import { addServiceStatus, createServicePoller, hasFailedAtService } from '../../../src/db/watch/service.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { makeStatusSample } from './view/status-samples.ts';
@@ -65,6 +66,43 @@ test('an unexpected error ends the watch', async () => {
   poller.latest();
   await settled();
   expect(() => poller.latest()).toThrow(TypeError);
+});
+
+const groupCause: StopCause = {
+  rule: 'target-disconnected',
+  database: 'shop',
+  object: 's',
+  observed: 'the slot s has had no consumer for 45 s',
+  hint: 'one of these',
+  fix: { run_on: 'target', statement: 'SELECT 1;' },
+  basis: 'group',
+  candidates: ['target-lock'],
+};
+const stoppedAtService = (phase: string, reason: string) =>
+  ({
+    kind: 'known',
+    migration: { status: 'running', raw: { databases: [{ name: 'shop', phase, reason }] } },
+  }) as const;
+
+test.each([
+  ['a reason that is no candidate', 'password authentication failed for user "mover"', 'login-refused'],
+  ['a target that does not answer', 'could not reach the target: no answer within 10 s', 'target-stopped'],
+])('what the service says now of a stopped database is its cause: %s', (_what, reason, rule) => {
+  const sample = makeStatusSample({ cause: groupCause, violations: [groupCause] });
+  const shown = addServiceStatus(sample, stoppedAtService('apply_stopped', reason), 'c');
+  expect(shown.cause).toMatchObject({ rule, observed: expect.stringContaining(reason) });
+  expect(shown.violations).toEqual([shown.cause]);
+});
+
+test('what the service says of a stopped database is shown before the source shows a stop, and when no rule knows it', () => {
+  const early = addServiceStatus(makeStatusSample(), stoppedAtService('link_down', 'the link is down'), 'c');
+  expect(early.violations).toMatchObject([
+    { rule: 'service-reported', observed: 'the service reports link_down for shop: the link is down' },
+  ]);
+  const sample = makeStatusSample({ cause: groupCause, violations: [groupCause] });
+  const unknown = addServiceStatus(sample, stoppedAtService('apply_stopped', 'ERROR:  audit is full'), 'c');
+  expect(unknown.violations.map(({ rule }) => rule)).toEqual(['service-reported', 'target-disconnected']);
+  expect(addServiceStatus(sample, stoppedAtService('streaming', 'old'), 'c').violations).toEqual([groupCause]);
 });
 
 test('a status that has ended is the first violation, with reasons that act on no terminal', () => {

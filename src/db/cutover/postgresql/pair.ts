@@ -224,6 +224,7 @@ class PostgresqlPair implements Pair {
     if (subscriptions.length === 0)
       return { state: 'unseen', observed: 'the target shows no subscription in these databases' };
     const behind = (observed: string): Delivery => ({ state: 'behind', observed });
+    const broken = (observed: string): Delivery => ({ ...behind(observed), isBroken: true });
     // A subscription of another source may be beside that of the migration.
     const ours = subscriptions.flatMap((one) => {
       const slot = slots.find((other) => other.name === one.slot && other.database === one.database);
@@ -231,12 +232,12 @@ class PostgresqlPair implements Pair {
     });
     const missing = this.#databases.find((database) => !ours.some((one) => one.database === database));
     if (missing !== undefined)
-      return behind(`${missing}: no subscription of the target reads a replication slot of this source`);
+      return broken(`${missing}: no subscription of the target reads a replication slot of this source`);
     for (const { database, found, isEnabled, copying } of ours) {
       this.#slots.add(found.name);
       if (copying > 0) return behind(`${database}: ${copying} tables are not copied yet`);
-      if (!isEnabled) return behind(`${database}: the subscription of the target is disabled`);
-      if (!found.active) return behind(`${database}: no server reads the replication slot ${found.name}`);
+      if (!isEnabled) return broken(`${database}: the subscription of the target is disabled`);
+      if (!found.active) return broken(`${database}: no server reads the replication slot ${found.name}`);
       if (found.confirmed < end) return behind(`${database}: ${end - found.confirmed} bytes behind`);
     }
     const confirmed = Math.min(...ours.map(({ found }) => found.confirmed));

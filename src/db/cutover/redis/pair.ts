@@ -52,11 +52,19 @@ export async function openRedisPair(
 /** A replica whose link is up, with the replication id of the source, has everything up to its offset. */
 function readDelivery(here: RedisInfo, there: RedisInfo, position: number): Delivery {
   if (there.get('role') !== 'slave')
-    return { state: 'unseen', observed: `the target is not a replica of the source: its role is ${there.get('role')}` };
+    return {
+      state: 'unseen',
+      observed: `the target is not a replica of the source: its role is ${there.get('role')}`,
+      isBroken: true,
+    };
   if (there.get('master_link_status') !== 'up')
-    return { state: 'behind', observed: 'the target is a replica, and its link to its primary is down' };
+    return {
+      state: 'behind',
+      observed: 'the target is a replica, and its link to its primary is down',
+      isBroken: true,
+    };
   if (!there.has('master_replid') || there.get('master_replid') !== here.get('master_replid'))
-    return { state: 'behind', observed: 'the target is a replica of another server than the source' };
+    return { state: 'behind', observed: 'the target is a replica of another server than the source', isBroken: true };
   const offset = readRedisInfoNumber(there, 'slave_repl_offset') ?? Number.NaN;
   if (Number.isNaN(offset) || Number.isNaN(position))
     return { state: 'unseen', observed: 'a server does not report how far it has replicated' };

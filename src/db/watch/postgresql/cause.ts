@@ -265,6 +265,25 @@ export function findStopCause(input: RuleInput, violations: readonly Violation[]
   return group === undefined ? undefined : toCause(group, 'group');
 }
 
+/**
+ * Whether a stop that was seen before lasts: its slot has confirmed nothing since. A target that fails is connected for
+ * moments, and the source ends a silent connection after wal_sender_timeout, which looks like another stop at first.
+ */
+export function doesStopLast(cause: StopCause, { window, now, slots }: RuleInput): boolean {
+  const name = slots.find(({ database }) => database === cause.database)?.name;
+  if (name === undefined || !(cause.rule in candidateCauses || cause.basis === 'changed')) return false;
+  const [before, slot] = [window.at(-2), now].map((facts) => facts && findSlot(facts, name));
+  if (slot === undefined || slot.flushed !== before?.flushed || (slot.flushed ?? 0) >= (now.walPosition ?? 0))
+    return false;
+  // A target that applies a large transaction stays connected and answers, although it confirms nothing yet.
+  const samples = samplesSince(window, answeringPeriod);
+  const stays = samples?.every((facts) => findSlot(facts, name)?.pid === slot.pid) === true && slot.pid !== undefined;
+  return !(stays && (senderOfSlot(slot, now.senders)?.replyAge ?? 0) * 1000 < answeringPeriod);
+}
+
+/** A connected target answers every ten seconds (wal_receiver_status_interval). */
+const answeringPeriod = 15_000;
+
 /** Removes the violations that are consequences of the cause, and puts the cause first. */
 export function withoutConsequences(
   cause: StopCause | undefined,

@@ -14,7 +14,7 @@ import {
 } from '../sample.ts';
 import type { FoldResult } from '../watcher.ts';
 import type { SourceBaseline } from './baseline.ts';
-import { findStopCause, outageCause, withoutConsequences } from './cause.ts';
+import { doesStopLast, findStopCause, outageCause, withoutConsequences } from './cause.ts';
 import { combinePhases, databasePercent, databasePhase, foldDatabase, unconfirmedTables } from './database.ts';
 import type { PostgresOutage, PostgresPoll, ServerFacts } from './facts.ts';
 import { findSlot, type RuleInput } from './rule.ts';
@@ -109,7 +109,9 @@ function trackFacts(
     ...buildSlotAndDatabaseRuleInput(databases, server),
   };
   const found = runPostgresRules(input);
-  const cause = findStopCause(input, found);
+  const { cause: former } = previous;
+  const cause =
+    findStopCause(input, found) ?? (former !== undefined && doesStopLast(former, input) ? former : undefined);
   const broken = withoutConsequences(cause, found);
   const stops = (one: Violation) => stoppingRules.has(one.rule) || (one === cause && !isReplicating(cause));
   const stopped = new Set(broken.filter(stops).map(({ database }) => database));
@@ -201,7 +203,7 @@ function trackOutage(
     sample: {
       at: new Date(outage.at).toISOString(),
       phase,
-      ...(phase === 'gone' ? {} : { percent: previous.percent, lag_bytes: Math.max(0, ...lags) }),
+      ...(phase === 'gone' || last === undefined ? {} : { percent: previous.percent, lag_bytes: Math.max(0, ...lags) }),
       bytes_done: sumNumbers(totals.map(({ done }) => done)),
       bytes_total: sumNumbers(totals.map(({ total }) => total)),
       ...deadlineFields(start),

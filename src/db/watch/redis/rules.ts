@@ -62,16 +62,21 @@ function describeNewReplicationId(now: RedisFacts, first: RedisFacts, window: re
     : 'the replication id changed without a restart';
 }
 
-const replicaGoneRule: RedisRule = ({ replica, knownReplica, missingMs }) =>
-  replica !== undefined || knownReplica === undefined
-    ? []
-    : [
-        {
-          rule: 'replica-gone',
-          observed: `the replica ${knownReplica} has not been connected for ${formatDuration(missingMs)}`,
-          hint: 'check in the control panel whether the migration was stopped, then check the firewalls and the password',
-        },
-      ];
+const replicaGoneRule: RedisRule = ({ replica, knownReplica, missingMs, window, limits }) => {
+  if (replica !== undefined || knownReplica === undefined) return [];
+  const wasSeen = window.some(({ replicas }) => replicas.some(({ name }) => name === knownReplica));
+  // The time since the begin of the watch says nothing about the replica of an earlier command.
+  const isKnown = wasSeen || missingMs >= limits.unreachable;
+  return [
+    {
+      rule: 'replica-gone',
+      observed: isKnown
+        ? `the replica ${knownReplica} has not been connected for ${formatDuration(missingMs)}`
+        : `the replica ${knownReplica}, which an earlier command followed, is not connected`,
+      hint: 'check in the control panel whether the migration was stopped, then check the firewalls and the password',
+    },
+  ];
+};
 
 const replicaTimeoutRule: RedisRule = ({ replica, now }) => {
   const timeout = Number(now.config.get('repl-timeout') ?? 60);

@@ -202,7 +202,10 @@ function trackFacts(
   const percent = overallPercent(phase, part, peakLag === 0 ? 1 : 1 - lag / peakLag, previous.last.percent);
   const firstSeen = previous.firstSeen ?? (replica === undefined ? undefined : at);
   const start = migrationStart(firstSeen);
+  // A replica that is not connected may have lost everything.
+  const isMissing = replica === undefined && knownReplica !== undefined;
   const last = { percent, bytes_done: done, bytes_total: facts.dataset, lag_bytes: lag };
+  const shown = withoutUnknown(!isMissing, last);
   const idlePolls = phase === 'streaming' && lag === 0 ? previous.idlePolls + 1 : 0;
   const isCaughtUp = phase === 'streaming' && hasTargetCaughtUp(window, (one) => one.offset, lag, limits.caughtUpDelay);
   const caughtUpPolls = isCaughtUp ? previous.caughtUpPolls + 1 : 0;
@@ -251,11 +254,11 @@ function trackFacts(
     sample: {
       at: new Date(at).toISOString(),
       phase,
-      ...withoutUnknown(phase, last),
+      ...shown,
       ...(eta === undefined ? {} : { eta_seconds: eta }),
       ...deadlineFields(start),
       ...(identity === undefined ? {} : { identified_by: identity }),
-      databases: [buildRedisServerStatusSample(facts, phase, last, knownReplica, identity)],
+      databases: [buildRedisServerStatusSample(facts, phase, shown, knownReplica, identity)],
       violations: [...broken, ...checkDeadline(start, at, eta)],
       ...(notes.length === 0 ? {} : { notes }),
     },
@@ -289,7 +292,7 @@ function trackOutage(
     sample: {
       at: new Date(outage.at).toISOString(),
       phase,
-      ...withoutUnknown(phase, previous.last),
+      ...withoutUnknown(phase !== 'gone' && facts !== undefined, previous.last),
       ...deadlineFields(start),
       ...(previous.identity === undefined ? {} : { identified_by: previous.identity }),
       databases: facts === undefined ? [] : [buildLastKnownSample(previous, facts, phase)],
@@ -338,7 +341,7 @@ function buildLastKnownSample(
   facts: RedisFacts,
   phase: WatchPhase,
 ): DatabaseSample {
-  return buildRedisServerStatusSample(facts, phase, last, knownReplica, identity);
+  return buildRedisServerStatusSample(facts, phase, withoutUnknown(phase !== 'gone', last), knownReplica, identity);
 }
 
 /** Polls in which an online replica acknowledges nothing before the watch says so. */
@@ -365,10 +368,10 @@ type LastKnownSampleProgress = Required<Pick<StatusSample, 'percent' | 'bytes_do
 
 /** Without a connection nothing is known of what the target has received. */
 function withoutUnknown(
-  phase: WatchPhase,
+  isKnown: boolean,
   { percent, lag_bytes, ...bytes }: LastKnownSampleProgress,
 ): Pick<StatusSample, 'percent' | 'bytes_done' | 'bytes_total' | 'lag_bytes'> {
-  return phase === 'gone' ? bytes : { ...bytes, percent, lag_bytes };
+  return isKnown ? { ...bytes, percent, lag_bytes } : bytes;
 }
 
 interface WatchedRedisPhaseInput {
@@ -443,7 +446,7 @@ function estimateRedisSecondsLeft(
 function buildRedisServerStatusSample(
   facts: RedisFacts,
   phase: WatchPhase,
-  totals: LastKnownSampleProgress,
+  totals: ReturnType<typeof withoutUnknown>,
   replica: string | undefined,
   identity: Identity | undefined,
 ): DatabaseSample {
@@ -451,7 +454,7 @@ function buildRedisServerStatusSample(
   return {
     name: 'all',
     phase,
-    ...withoutUnknown(phase, totals),
+    ...totals,
     ...(replica === undefined ? {} : { slot: replica }),
     ...(identity === undefined ? {} : { identified_by: identity }),
     tables: facts.keyspace.map(({ index, keys }) => ({

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { formatIdentity } from '../../../../src/db/watch/identity.ts';
 import { watchLimits } from '../../../../src/db/watch/limits.ts';
-import type { PostgresPoll, ServerFacts } from '../../../../src/db/watch/postgresql/facts.ts';
+import type { PostgresPoll, ServerFacts, SlotFacts } from '../../../../src/db/watch/postgresql/facts.ts';
 import { type FoldOptions, foldPostgresPoll } from '../../../../src/db/watch/postgresql/fold.ts';
 import { createPostgresState, type EarlierSlots } from '../../../../src/db/watch/postgresql/state.ts';
 import { knownStart } from '../../../../src/db/watch/record.ts';
@@ -117,8 +117,38 @@ it('an outage stalls, keeps the numbers, and is gone after a while; the deadline
   expect(steps[3]?.sample.violations).toEqual([]);
 });
 
-it('a source that was never reached is reported as well', () => {
-  expect(all([outage(0)])[0]?.sample).toMatchObject({ phase: 'stalled', percent: 0, deadline: null, databases: [] });
+it('a source that was never reached is reported as well, without a percentage', () => {
+  const [{ sample } = {}] = all([outage(0)]);
+  expect(sample).toMatchObject({ phase: 'stalled', deadline: null, databases: [] });
+  expect(sample).not.toHaveProperty('percent');
+  expect(sample).not.toHaveProperty('lag_bytes');
+});
+
+it('a stop is not over because the target is connected for a moment, or because the source ends its connection', () => {
+  const seconds = (from: number, to: number) => Array.from({ length: to - from }, (_, at) => from + at);
+  const at = (second: number, slot: Partial<SlotFacts>, replyAge?: number) =>
+    look({
+      at: second * 1000,
+      walPosition: 1000 + second,
+      slots: [makeSlot({ flushed: 1000, ...slot })],
+      senders: slot.pid === undefined ? [] : [makeWalSender({ pid: slot.pid, replyAge })],
+    });
+  const attempt = (second: number) => ({ active: false, pid: undefined, decoded: Math.floor(second / 5) });
+  const stopped = [look({ at: 0 }), ...seconds(1, 50).map((second) => at(second, attempt(second)))];
+  const causes = (polls: Parameters<typeof all>[0]) =>
+    all(polls)
+      .slice(stopped.length - 1)
+      .map(({ sample }) => sample.cause?.rule);
+  // A poll finds the worker in the middle of an attempt.
+  expect(causes([...stopped, at(50, { pid: 9, decoded: 10 }, 0), at(51, attempt(52))])).not.toContain(undefined);
+  // A blocked worker, whose connection the source ends.
+  const silent = seconds(1, 60).map((second) => at(second, { pid: 7 }, second));
+  const ended = seconds(60, 65).map((second) => at(second, { active: false, pid: undefined }));
+  expect(all([look({ at: 0 }), ...silent, ...ended]).at(-1)?.sample.cause?.rule).toBe('apply-blocked');
+  // One that applies a large transaction answers, and one that confirms something is back at once.
+  const large = seconds(50, 70).map((second) => at(second, { pid: 9, decoded: 10 }, second % 10));
+  expect(causes([...stopped, ...large]).at(-1)).toBeUndefined();
+  expect(causes([...stopped, at(50, { pid: 9, flushed: 1040 }, 0)]).at(-1)).toBeUndefined();
 });
 
 it('every slot gone ends the watch; one of several does not', () => {

@@ -180,6 +180,17 @@ describe('phases', () => {
     expect(steps.map(({ ending }) => ending !== undefined)).toEqual([...Array(6).fill(false), true]);
   });
 
+  it('nothing is known of what a replica has that is not connected, or since when it is not', () => {
+    const gone = facts({ at: 2000, replicas: [] });
+    const [, { sample } = {}] = all([facts(), gone]);
+    expect(sample).not.toHaveProperty('percent');
+    expect(sample).not.toHaveProperty('lag_bytes');
+    expect(sample?.databases[0]).not.toHaveProperty('lag_bytes');
+    const known = createRedisState({ name: replica.name, database: '' }, undefined, 2000);
+    const fresh = foldRedisPoll(known, { kind: 'seen', facts: gone }, tracking).sample;
+    expect(fresh.violations).toMatchObject([{ rule: 'replica-gone', observed: expect.not.stringContaining('0 s') }]);
+  });
+
   it.each([
     ['slept for an hour', 3_600_000],
     ['set its clock back', -3_600_000],
