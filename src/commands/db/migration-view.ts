@@ -56,12 +56,20 @@ export function formatMigrationDatabaseLines(raw: JsonRecord): readonly string[]
     const reason = readStringField(database, 'error') ?? readStringField(database, 'reason');
     const parts = [
       readStringField(database, 'phase') ?? 'unknown',
-      ...(ready === undefined || total === undefined ? [] : [`${ready} of ${total} tables copied`]),
+      // Redis has no tables: the keys of a database are one.
+      ...(ready === undefined || total === undefined || hasKeys(database)
+        ? []
+        : [`${ready} of ${total} tables copied`]),
       ...(lag === undefined ? [] : [`${formatBytes(lag)} behind`]),
       ...(reason === undefined ? [] : [reason]),
     ];
     return `  ${readStringField(database, 'name') ?? 'a database'}: ${parts.join(', ')}`;
   });
+}
+
+function hasKeys({ tables }: JsonRecord): boolean {
+  const [first] = Array.isArray(tables) ? tables.filter(isJsonRecord) : [];
+  return first !== undefined && readStringField(first, 'name') === 'keys';
 }
 
 /** Formats one line for each object that the service created and could not remove, with the statement that it names. */

@@ -14,8 +14,8 @@ export interface WriteActivity {
   /** For Redis, the time at which the counter began at 0. */
   readonly since: string;
   /**
-   * The transactions that have written and have not ended. A standby cannot list the transactions of its primary, so for a
-   * standby the list always has one entry that states this.
+   * The transactions that have written and have not ended. A standby or replica cannot list what is written to its primary, so
+   * for it the list always has one entry that states this.
    */
   readonly open: readonly string[];
 }
@@ -120,6 +120,11 @@ export function decodeRedisActivity(info: RedisInfo): WriteActivity {
   return {
     counter: Number(info.get('rdb_changes_since_last_save')),
     since: `${info.get('run_id')} ${info.get('rdb_last_save_time')}`,
-    open: [],
+    open:
+      info.get('role') === 'slave'
+        ? [
+            `writes to its primary ${info.get('master_host')}:${info.get('master_port')}, which a replica does not show: promote the source (REPLICAOF NO ONE) when the application has stopped`,
+          ]
+        : [],
   };
 }

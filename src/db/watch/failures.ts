@@ -49,12 +49,12 @@ const remedies: readonly (readonly [RegExp, string])[] = [
   ],
   [/setting: databases/, 'raise the setting `databases` of the target, or move the keys to a database that it has'],
   [
-    /replication slot \S+ |can no longer get changes/,
-    'raise max_slot_wal_keep_size on the source, so that it keeps the changes until they have arrived',
+    /(?:replication slot|subscription|publication) .*does not exist/,
+    'find out who dropped it: while a migration runs, nothing else may change its replication objects',
   ],
   [
-    /(?:subscription|publication) .*does not exist/,
-    'find out who dropped it: while a migration runs, nothing else may change its replication objects',
+    /replication slot \S+ |can no longer get changes/,
+    'raise max_slot_wal_keep_size on the source, so that it keeps the changes until they have arrived',
   ],
   [/could not reach the target/, 'check the target cluster in the control panel'],
   [
@@ -68,6 +68,10 @@ const remedies: readonly (readonly [RegExp, string])[] = [
   [
     /could not reach the source|ECONN|ETIMEDOUT|ENOTFOUND|EAI_|EHOST|ENET|host name is unknown|connection (?:failed|was closed|timed out|terminated)|timed? ?out|closed the connection/i,
     'open the source to the public internet for the service (firewall, listen_addresses, address): PREFLIGHT checks it from here',
+  ],
+  [
+    /not a replica of the source any more/,
+    'find out who changed it: while a migration runs, nothing else may change its replication objects',
   ],
   [
     /replication link of the target is down/,

@@ -119,7 +119,10 @@ export function addServiceStatus(
       : [];
   const narrowed =
     status.kind === 'known' ? narrowStopCauseByServiceMessages(sample, messagesOf(status.migration), broken) : sample;
-  const told = broken.flatMap((one) => brokenViolation(narrowed, one, hintOf(cluster)));
+  const told =
+    broken.length > 0 || status.kind !== 'known'
+      ? broken.flatMap((one) => brokenViolation(narrowed, one, hintOf(cluster)))
+      : targetViolation(narrowed, messagesOf(status.migration), hintOf(cluster));
   return {
     ...narrowed,
     ...(server === undefined ? {} : { server_status: server }),
@@ -150,6 +153,22 @@ function violationOf(
 
 function hintOf(cluster: string): string {
   return `run \`cloudctl db status ${cluster}\` for the state of each database`;
+}
+
+/** Rules of a Redis source that cannot tell what is wrong with the target. */
+const rulesAboutTarget: ReadonlySet<string> = new Set(['full-sync-loop', 'replica-gone', 'replica-timeout']);
+
+/** What the service says of its target, without a phase that shows when. */
+function targetViolation(
+  { violations }: StatusSample,
+  messages: readonly ServiceMigrationMessage[],
+  hint: string,
+): readonly Violation[] {
+  const [message] = messages;
+  if (message === undefined || !violations.some(({ rule }) => rulesAboutTarget.has(rule))) return [];
+  const observed = `the service reports of its target: ${sanitizeLine(message.text, 300)}`;
+  const known = classifyMessage(message.text);
+  return [{ rule: known?.rule ?? 'target-reported', observed, hint: messageHints[known?.rule ?? ''] ?? hint }];
 }
 
 /** What the service says now comes before what the source supposes, and before the source can suppose anything. */

@@ -57,6 +57,19 @@ test('a Redis source counts changes of keys, and not reads', async () => {
   }
 });
 
+test('a Redis replica never proves that nothing is written, because its primary may be', async () => {
+  const [primary, server] = await Promise.all([startRedis(), startRedis()]);
+  try {
+    const source = { engine: 'redis', source: redisEndpointOf(server) } as const;
+    expect((await readActivity(source, signal)).open).toEqual([]);
+    server.cli('REPLICAOF', primary.host, String(primary.port));
+    const { open } = await readActivity(source, signal);
+    expect(open).toEqual([expect.stringContaining(`${primary.host}:${primary.port}`)]);
+  } finally {
+    await Promise.all([primary.stop(), server.stop()]);
+  }
+});
+
 test('a counter that began again counts as a write', () => {
   const open: readonly string[] = [];
   expect(countWrites({ counter: 7, since: 'a', open }, { counter: 0, since: 'b', open })).toBe(1);

@@ -36,6 +36,7 @@ it('errors of servers lead to what helps with them', () => {
     'no pg_hba.conf entry for host "10.0.0.1", user "mover", database "shop", no encryption',
     'the server does not support TLS on this port (it responds without TLS)',
     'the replication slot cloudctl_1_2 is lost',
+    'the replication slot cloudctl_1_2 does not exist any more',
     'all replication slots are in use',
     'could not extend file "base/1/2": No space left on device',
     'the replication link of the target is down: see the log of the target',

@@ -44,8 +44,10 @@ export async function monitorReplication(
       }
       if (source === undefined || slot === undefined) {
         recordOutage(progress, 'source_unreachable', `could not reach the source: ${describe(poller.outage())}`);
+        progress.lagBytes = undefined;
       } else if (status === undefined) {
         recordOutage(progress, 'target_unreachable', `could not reach the target: ${describe(target.outage())}`);
+        progress.lagBytes = slot.lagBytes;
       } else {
         recordPoll(source, slot, status);
         const obstacle = await findObstacle({ slot, position: status.position, target });
@@ -192,7 +194,12 @@ async function readApplyObstacle(
   if (row.pid != null)
     return `the replication worker waits for a lock on ${row.relation ?? 'a row'}, held by process ${row.holder ?? 'unknown'} of the target${cause}`;
   const error = isConnected ? undefined : await readLastError(session);
-  if (error === undefined) return timeout === undefined || isConnected ? undefined : `the ${timeout}`;
+  if (error === undefined) {
+    if (isConnected) return undefined;
+    return timeout === undefined
+      ? 'the replication worker of the target does not run, or fails at once: see the log of the target'
+      : `the ${timeout}`;
+  }
   return `the target fails to apply changes: ${error}${/timeout/.test(error) ? cause : ''}`;
 }
 

@@ -9,6 +9,7 @@ import type { Reconnecting } from '../session.ts';
 import { initialDatabase, type Progress, recordOutage, type StalledPhase, type TableProgress } from '../state.ts';
 import {
   detachTarget,
+  isReplicaOf,
   readDatabaseLimit,
   readReplicaSettings,
   readServerInfo,
@@ -180,17 +181,19 @@ async function replicateUntilStopped({
         idleSince = undefined;
       }
       if (sourceInfo !== undefined && targetInfo !== undefined) {
-        const status = buildRedisReplicationStatus(sourceInfo, targetInfo);
+        const isOurs = isReplicaOf(targetInfo, job.source);
+        const why = isOurs ? linkDown : notReplica;
+        const status = buildRedisReplicationStatus(sourceInfo, targetInfo, isOurs);
         updateProgress(migrationProgress, status);
         downSince = status.isUp || status.isCopying ? undefined : (downSince ?? performance.now());
         if (downSince !== undefined && performance.now() - downSince > limits.outageTimeout) {
-          throw new MigrationError(linkDown);
+          throw new MigrationError(why);
         }
         hasBeenUp ||= status.isUp;
         // A replication link that was never up may still be connecting, so it counts as down only after ten poll intervals.
         const isDown =
           downSince !== undefined && (hasBeenUp || performance.now() - downSince > 10 * limits.pollInterval);
-        if (isDown) recordLinkOutage(migrationProgress, 'link_down', linkDown);
+        if (isDown) recordLinkOutage(migrationProgress, 'link_down', why);
         // The offset of the target is compared with the offset of the source in the previous poll, because pings
         // advance the offset like writes.
         const isQuiet =
@@ -212,11 +215,18 @@ async function replicateUntilStopped({
 
 const linkDown = 'the replication link of the target is down: see the log of the target';
 
+const notReplica =
+  'the target is not a replica of the source any more: it was restarted, or something else ran REPLICAOF there';
+
 /** Records for all databases of the server why no data is transferred at present. */
 export function recordLinkOutage({ databases }: Progress, phase: StalledPhase, reason: string): void {
   // The databases are not known before both servers have been polled once.
   if (databases.length === 0) databases.push({ ...initialDatabase('db0'), method: 'continuous' });
-  for (const progress of databases) recordOutage(progress, phase, reason);
+  for (const progress of databases) {
+    recordOutage(progress, phase, reason);
+    // What arrived before says nothing of what was written since.
+    progress.lagBytes = undefined;
+  }
 }
 
 /** Records a poll of both servers. A database whose last key was deleted remains in the progress, with 0 keys. */
@@ -260,14 +270,14 @@ interface RedisDatabaseProgress {
   readonly keys: TableProgress;
 }
 
-function buildRedisReplicationStatus(source: RedisInfo, target: RedisInfo): LinkStatus {
+function buildRedisReplicationStatus(source: RedisInfo, target: RedisInfo, isOurs: boolean): LinkStatus {
   const isSyncing = target.get('master_sync_in_progress') === '1';
   const hasPendingReplica = [...source].some(
     ([name, value]) => /^slave\d+$/.test(name) && !value.includes('state=online'),
   );
   const isCopying =
-    isSyncing && (hasPendingReplica || (readRedisInfoNumber(target, 'master_sync_read_bytes') ?? 0) > 0);
-  const isUp = target.get('master_link_status') === 'up' && !isSyncing;
+    isOurs && isSyncing && (hasPendingReplica || (readRedisInfoNumber(target, 'master_sync_read_bytes') ?? 0) > 0);
+  const isUp = isOurs && target.get('master_link_status') === 'up' && !isSyncing;
   const sourceOffset = readRedisInfoNumber(source, 'master_repl_offset') ?? 0;
   const targetOffset = readRedisInfoNumber(target, 'slave_repl_offset') ?? 0;
   return {

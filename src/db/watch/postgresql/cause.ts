@@ -291,7 +291,7 @@ export function withoutConsequences(
 ): readonly Violation[] {
   if (cause === undefined) return violations;
   const isConsequence = ({ rule, database, object }: Violation): boolean =>
-    (rule === cause.rule && (object === cause.object || rule in candidateCauses)) ||
+    (rule === cause.rule && (object === undefined || object === cause.object || rule in candidateCauses)) ||
     ((rule in candidateCauses || rule === 'copy-failing') &&
       (cause.database === undefined || database === cause.database));
   return [cause, ...violations.filter((violation) => !isConsequence(violation))];

@@ -109,8 +109,10 @@ export function databasePhase(
 
 export function databasePercent(state: DatabaseWatch, phase: WatchPhase, lag: number): number {
   const { done, total } = sumTableBytes(state.tables, state.facts?.tables ?? []);
+  // A stop that the first poll of a watch finds has no percentage from before it.
+  const isFirst = phase === 'stalled' && state.percent === 0;
   return overallPercent(
-    phase,
+    isFirst ? (done < total ? 'copying' : 'catching_up') : phase,
     total === 0 ? 0 : done / total,
     state.peakLag === 0 ? 1 : 1 - lag / state.peakLag,
     state.percent,

@@ -327,7 +327,7 @@ export function postgresOutages(
   return [
     {
       rule,
-      ...(rule === 'login-refused' ? refusedLogin(outage.code, role, lines) : {}),
+      ...(rule === 'login-refused' ? refusedLogin(outage, role, lines) : {}),
       observed: `the source has not answered for ${lasted}: ${outage.reason}`,
       hint:
         refuses && rule === 'source-unreachable'
@@ -348,7 +348,13 @@ interface LastFacts {
 }
 
 /** SQLSTATE 28000: no host rule allows the login, or the role may not log in. 28P01: the password is wrong. */
-function refusedLogin(code: string, role: string, hbaRuleLines: readonly string[]): Pick<Violation, 'object' | 'fix'> {
+function refusedLogin(
+  { code, reason }: Pick<PostgresOutage, 'code' | 'reason'>,
+  role: string,
+  hbaRuleLines: readonly string[],
+): Pick<Violation, 'object' | 'fix'> {
+  if (/is not permitted to log in/.test(reason))
+    return { object: role, fix: { run_on: 'source', statement: `ALTER ROLE ${quoteReported(role)} LOGIN;` } };
   // The first pg_hba.conf rule for the role decides, so a refused login means that this rule is missing now.
   const line = hbaRuleLines.find((rule) => ['all', role].includes(rule.split(' ')[2] ?? ''));
   if (code === '28000' && line !== undefined) return { object: line, fix: { run_on: 'pg_hba.conf', statement: line } };

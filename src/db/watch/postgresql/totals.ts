@@ -59,7 +59,8 @@ export function secondsLeft(
 /** Average percentage, weighted by bytes; a database without data counts as one byte. */
 export function migrationPercent(phase: WatchPhase, tracked: readonly WatchedDatabase[], before: number): number {
   if (phase === 'streaming') return 100;
-  if (phase === 'gone' || phase === 'stalled' || phase === 'loading' || tracked.length === 0) return before;
+  const isOld = phase === 'gone' || phase === 'loading' || (phase === 'stalled' && before > 0);
+  if (isOld || tracked.length === 0) return before;
   const weights = tracked.map(({ state }) => sumTableBytes(state.tables, state.facts?.tables ?? []).total + 1);
   const weighted = tracked.map(({ state }, at) => state.percent * weights[at]!);
   return Math.floor((sumNumbers(weighted) / sumNumbers(weights)) * 10) / 10;

@@ -38,6 +38,8 @@ export interface RedisFacts {
   /** Bytes of the data set in memory, and total bytes sent to replicas (Redis 7.0 and later). */
   readonly dataset: number;
   readonly sent: number | undefined;
+  /** Bytes that count towards maxmemory, and some buffers. */
+  readonly memory: number;
   readonly keyspace: readonly KeyspaceEntry[];
   readonly evicted: number;
   /** Total number of refused logins (Redis 7.0 and later). */
@@ -109,6 +111,8 @@ export function parseRedisFacts(
     isSnapshotFailing: info.get('rdb_last_bgsave_status') === 'err',
     dataset: readRedisInfoNumber(info, 'used_memory_dataset') ?? readRedisInfoNumber(info, 'used_memory') ?? 0,
     sent: readRedisInfoNumber(info, 'total_net_repl_output_bytes'),
+    memory:
+      (readRedisInfoNumber(info, 'used_memory') ?? 0) - (readRedisInfoNumber(info, 'mem_not_counted_for_evict') ?? 0),
     keyspace: parseKeyspace(info),
     evicted: readRedisInfoNumber(info, 'evicted_keys') ?? 0,
     deniedLogins: readRedisInfoNumber(info, 'acl_access_denied_auth'),

@@ -93,8 +93,11 @@ const replicaTimeoutRule: RedisRule = ({ replica, now }) => {
 
 /** The rule for a full synchronization that fails and starts again repeatedly. */
 const fullSyncLoopRule: RedisRule = ({ now, first, window, replica, fullSyncs, limits }) => {
-  const { started, since = now.at } = fullSyncs;
-  if (started < limits.failedAttempts || replica?.state === 'online') return [];
+  const { started, since = now.at, online } = fullSyncs;
+  if (started < limits.failedAttempts) return [];
+  // A replica whose connection is closed again and again is online for moments.
+  const isOnline = replica?.state === 'online';
+  if (isOnline && (online === undefined || now.at - online >= limits.suspectedStop)) return [];
   return [
     {
       rule: 'full-sync-loop',
@@ -159,6 +162,32 @@ const evictionRule: RedisRule = ({ now, window }) => {
       ];
 };
 
+/** A server whose memory is full, and that may evict nothing, refuses the writes of the application. */
+const fullMemoryRule: RedisRule = ({ now }) => {
+  const limit = Number(now.config.get('maxmemory') ?? 0);
+  return limit === 0 || now.memory <= limit || now.config.get('maxmemory-policy') !== 'noeviction'
+    ? []
+    : [
+        {
+          rule: 'memory-full',
+          observed: `the source refuses writes: it uses ${formatBytes(now.memory)} of memory, and maxmemory is ${formatBytes(limit)}`,
+          hint: 'raise maxmemory: CONFIG SET maxmemory BYTES, as far as the machine has memory',
+        },
+      ];
+};
+
+const snapshotRule: RedisRule = ({ now }) =>
+  now.isSnapshotFailing
+    ? [
+        {
+          rule: 'snapshot-failing',
+          observed:
+            'the source could not write its last snapshot (rdb_last_bgsave_status is err), after which it may refuse writes (MISCONF)',
+          hint: 'free disk space and memory on the source: its log has the error',
+        },
+      ]
+    : [];
+
 const configRule: RedisRule = ({ now, first }) =>
   ['maxmemory', 'maxmemory-policy', 'client-output-buffer-limit', 'repl-timeout', 'bind', 'port', 'tls-port'].flatMap(
     (name): readonly Violation[] => {
@@ -217,6 +246,8 @@ const redisRules: readonly RedisRule[] = [
   replicaTimeoutRule,
   fullSyncLoopRule,
   evictionRule,
+  fullMemoryRule,
+  snapshotRule,
   deniedLoginsRule,
   droppedKeysRule,
   configRule,
@@ -242,6 +273,14 @@ export function redisOutages(outage: RedisOutage, since: number, user: string | 
         rule: 'command-denied',
         observed: `the user of the watch may not run ${command.toUpperCase()}, for ${lasted}: ${reason}`,
         hint: `allow the command: ${formatRedisCommand('ACL', 'SETUSER', user ?? 'default', `+${command}`)}`,
+      },
+    ];
+  if (/max number of clients/.test(reason))
+    return [
+      {
+        rule: 'connections-exhausted',
+        observed: `the source has accepted no connection for ${lasted}: ${reason}`,
+        hint: 'close connections, or raise maxclients: CONFIG SET maxclients COUNT on a connection that is open',
       },
     ];
   const refused = ['WRONGPASS', 'NOAUTH', 'NOPERM', 'DENIED', 'NO_PASSWORD'].includes(code);

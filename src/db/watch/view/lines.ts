@@ -19,9 +19,7 @@ export function nextLogLines(
   const { at, violations } = sample;
   const isNew = (violation: Violation) =>
     !(logged?.broken ?? []).some((other) => violationKey(other) === violationKey(violation));
-  const resolved = (logged?.broken ?? []).filter(
-    (violation) => !violations.some((other) => violationKey(other) === violationKey(violation)),
-  );
+  const resolved = (logged?.broken ?? []).filter((violation) => !violations.some((other) => lasts(violation, other)));
   const isLoaded = logged?.sample.phase === 'loading' && sample.phase !== 'loading' && sample.phase !== 'gone';
   const events = [
     ...identityEvent(logged?.sample, sample),
@@ -68,6 +66,13 @@ function violationKey(violation: Violation): string {
   const { rule, database = '', object = '' } = violation;
   const isGroup = 'basis' in violation && violation.basis === 'group';
   return [rule, database, isGroup ? '' : object].join('\0');
+}
+
+/** Whether what was violated is not over: it has become the cause of a stop, or has got another cause or a database. */
+function lasts(before: Violation, now: Violation): boolean {
+  if (violationKey(before) === violationKey(now)) return true;
+  const isSamePlace = [before, now].some(({ database }) => database === undefined) || before.database === now.database;
+  return isSamePlace && (before.rule === now.rule || ('basis' in before && 'basis' in now));
 }
 
 export const phaseLabels: Readonly<Record<WatchPhase, string>> = {

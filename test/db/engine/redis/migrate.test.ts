@@ -180,6 +180,18 @@ describe.skipIf(lacks('redis-server', 'valkey-server'))('a Redis migration', () 
     await migration.stop();
   });
 
+  test('is not in sync while the target is a replica of another server', async () => {
+    const [source, target, other] = await Promise.all([server(), server(), server()]);
+    const migration = beginMigration(makeRedisJob(redisEndpointOf(source), redisEndpointOf(target)));
+    await waitForState(migration, ({ status }) => status === 'syncing');
+    target.cli('REPLICAOF', other.host, String(other.port));
+    const { status, databases } = await waitForState(migration, (state) => state.databases[0]?.phase === 'link_down');
+    expect(status).toBe('running');
+    expectGolden('db-migrate', databases[0]?.reason ?? '');
+    expect(databases[0]?.lagBytes).toBeUndefined();
+    await migration.stop();
+  });
+
   test('begins when the source is busy only for a while', async () => {
     const [source, target] = await Promise.all([server(), server()]);
     const script = keepBusy(source);

@@ -15,6 +15,9 @@ test('databases that neither server lists any more do not keep the phase of an o
   const progress = emptyProgress();
   recordLinkOutage(progress, 'source_unreachable', 'no route');
   expect(snapshotProgress(progress)).toMatchObject({ status: 'running', reason: 'db0: no route' });
+  progress.databases[0]!.lagBytes = 0;
+  recordLinkOutage(progress, 'target_unreachable', 'no route');
+  expect(snapshotProgress(progress).databases[0]?.lagBytes).toBeUndefined();
   updateProgress(progress, {
     ...status,
     databases: [{ name: 'db3', keys: { name: 'keys', stage: 'r', rows: 2 } }],

@@ -232,3 +232,15 @@ it('a connected target that confirms nothing in three polls of written tables is
   );
   expect(idle.at(-1)?.sample.notes).toBeUndefined();
 });
+
+it('a role that may not log in any more is no host rule', () => {
+  const refused = { at: 2000, code: '28000', reason: 'role "mover" is not permitted to log in' };
+  const [, { sample } = {}] = all([look({ at: 0 }), { kind: 'outage', outage: refused }]);
+  expect(sample?.cause).toMatchObject({ rule: 'login-refused', fix: { statement: 'ALTER ROLE "mover" LOGIN;' } });
+});
+
+it('a stop that the first poll finds does not hide that the rows were copied', () => {
+  const slots = [makeSlot({ flushed: 500, walStatus: 'lost' })];
+  const [{ sample } = {}] = all([look({ at: 0, slots })]);
+  expect(sample).toMatchObject({ phase: 'stalled', percent: 90 });
+});

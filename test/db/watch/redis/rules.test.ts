@@ -32,6 +32,7 @@ const facts = (more: Partial<RedisFacts> = {}): RedisFacts => ({
   fullSyncs: 1,
   dataset: 1000,
   sent: 0,
+  memory: 1000,
   keyspace: [{ index: 0, keys: 200, expires: 0, subexpiry: 0 }],
   evicted: 0,
   deniedLogins: 0,
@@ -78,10 +79,30 @@ it.each<[string, Partial<RedisFacts>, string]>([
     'login-refused',
   ],
   ['half of the keys gone', { keyspace: [] }, 'keys-dropped'],
+  ['a snapshot that cannot be written', { isSnapshotFailing: true }, 'snapshot-failing'],
 ])('%s is reported', (_what, more, rule) => {
   const violations = judge(more);
   expect(violations.map((one) => one.rule)).toEqual([rule]);
   expectGolden('db-watch', describeViolations(violations));
+});
+
+it('a server whose memory is full refuses writes, unless it may evict keys', () => {
+  const full = (policy: string, more: object = {}) => {
+    const config = new Map([
+      ['maxmemory', '1000'],
+      ['maxmemory-policy', policy],
+    ]);
+    return judge({ memory: 2000, config, ...more }).map(({ rule }) => rule);
+  };
+  expect(full('noeviction')).toContain('memory-full');
+  expect(full('allkeys-lru')).not.toContain('memory-full');
+  expect(full('noeviction', { memory: 900 })).not.toContain('memory-full');
+});
+
+it('a loop of full synchronizations is not over while the replica is online for moments', () => {
+  const copies = { started: 9, since: -20_000, online: 1000 };
+  expect(judge({}, 0, copies)).toMatchObject([{ rule: 'full-sync-loop' }]);
+  expect(judge({}, 0, { ...copies, online: -9000 })).toEqual([]);
 });
 
 it('repeated full synchronizations are a violation, unless the last one succeeded', () => {
@@ -96,8 +117,9 @@ it('repeated full synchronizations are a violation, unless the last one succeede
 it.each([
   ['WRONGPASS', 'login-refused'],
   ['ECONNREFUSED', 'source-unreachable'],
+  ['ERR max number of clients reached', 'connections-exhausted'],
 ])('an outage with %s is reported as %s', (code, rule) => {
-  expect(redisOutages({ at: 5000, code, reason: 'no' }, 0, undefined)[0]).toMatchObject({
+  expect(redisOutages({ at: 5000, code, reason: code }, 0, undefined)[0]).toMatchObject({
     rule,
     observed: expect.stringContaining('5 s'),
   });

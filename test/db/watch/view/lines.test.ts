@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { StatusSample } from '../../../../src/db/watch/sample.ts';
+import type { StatusSample, StopCause } from '../../../../src/db/watch/sample.ts';
 import { type LoggedState, nextLogLines } from '../../../../src/db/watch/view/lines.ts';
 import { expectGolden } from '../../../fixtures/golden.ts';
 import { exampleViolation, makeStatusSample } from './status-samples.ts';
@@ -37,6 +37,21 @@ it('a violation has one line when it starts and one when it ends', () => {
   const log = logOf(at(0), at(2, { violations: [exampleViolation] }), at(4, { violations: [exampleViolation] }), at(6));
   expect(log.map((lines) => lines.length)).toEqual([2, 2, 0, 2]);
   expectGolden('db-watch', log.flat().join('\n'));
+});
+
+it('a violation that becomes the cause of a stop, or gets another cause, is not resolved', () => {
+  const { database: _, ...ofServer } = exampleViolation;
+  const cause = (rule: string, basis: StopCause['basis']): StopCause => ({
+    ...{ ...exampleViolation, rule, basis, object: 's' },
+    fix: { run_on: 'source', statement: 'SELECT 1;' },
+  });
+  const log = logOf(
+    at(0, { violations: [ofServer] }),
+    at(2, { violations: [cause(exampleViolation.rule, 'changed')] }),
+    at(4, { violations: [cause('target-lock', 'observed')] }),
+    at(6),
+  );
+  expect(log.map((lines) => lines.filter((line) => line.includes('resolved')).length)).toEqual([0, 0, 0, 1]);
 });
 
 it('a migration that does not catch up is reported as such', () => {
