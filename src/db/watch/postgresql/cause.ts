@@ -133,8 +133,15 @@ export const applyFailureRule: WatchRule = (input) =>
 
 /** Rules of `applyFailureRule`, and the causes that each of them can have, most likely first. */
 export const candidateCauses: Readonly<Record<string, readonly string[]>> = {
-  'apply-failing': ['target-conflict', 'target-schema', 'target-lock-timeout', 'target-disk-full', 'target-read-only'],
-  'apply-blocked': ['target-lock', 'target-busy'],
+  'apply-failing': [
+    'target-conflict',
+    'target-schema',
+    'target-lock-timeout',
+    'target-disk-full',
+    'target-read-only',
+    'target-trigger',
+  ],
+  'apply-blocked': ['target-lock', 'target-busy', 'target-stopped', 'target-unreachable'],
   'target-disconnected': [
     'target-stopped',
     'target-unreachable',
@@ -142,6 +149,8 @@ export const candidateCauses: Readonly<Record<string, readonly string[]>> = {
     'target-disk-full',
     'target-lock',
     'subscription-disabled',
+    'target-workers',
+    'login-refused',
   ],
   'apply-failing-or-disconnected': [
     'target-stopped',
@@ -152,6 +161,8 @@ export const candidateCauses: Readonly<Record<string, readonly string[]>> = {
     'target-read-only',
     'target-unreachable',
     'target-lock',
+    'target-workers',
+    'login-refused',
   ],
 };
 
@@ -237,6 +248,9 @@ const candidateLabels: Readonly<Record<string, string>> = {
   'target-stopped': 'a stopped target',
   'target-unreachable': 'a firewall or the network',
   'subscription-disabled': 'a disabled subscription',
+  'target-trigger': 'a trigger of the target that fails',
+  'target-workers': 'no free replication worker of the target',
+  'login-refused': 'a login that the source refuses',
 };
 
 /**
