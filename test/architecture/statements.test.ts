@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { isJsonRecord } from '../../src/base/json.ts';
 import { accessCatalogSql } from '../../src/db/cutover/postgresql/access-catalog.ts';
+import { definitionsSql, stateSql } from '../../src/db/cutover/postgresql/database-state.ts';
 import { unsupportedQuery } from '../../src/db/engine/schema/obstacles.ts';
 import { buildCopyTableTransaction } from '../../src/postgresql/table-rows.ts';
 import { userCodeIn } from './statements.ts';
@@ -56,7 +57,7 @@ test('no query of preflight, watch and the schema copier runs code of a user', a
   }
   for (const from of versions) {
     statements.add(unsupportedQuery({ from, to: 180_000 }));
-    for (const one of accessCatalogSql(from)) statements.add(one);
+    for (const one of [...accessCatalogSql(from), stateSql, definitionsSql(from)]) statements.add(one);
     for (const one of buildCopyTableTransaction({ schema: 's', name: 't', columns: ['a'] }, from)) statements.add(one);
   }
   expect(statements.size).toBeGreaterThan(200);
@@ -73,7 +74,7 @@ const shownStatements = ['src/postgresql/sequence-state.ts', 'src/preflight/post
 
 /** Parts of these are parsed by the test above, as whole statements. */
 const composed =
-  /^src\/(preflight\/postgresql\/queries\/|db\/engine\/schema\/|db\/cutover\/postgresql\/access-(catalog|objects)\.ts)/;
+  /^src\/(preflight\/postgresql\/queries\/|db\/engine\/schema\/|db\/cutover\/postgresql\/(access-(catalog|objects)|database-state)\.ts)/;
 
 /** Before the COPY of a table, whose catalog entries are read again under it; a lock of one table plans nothing. */
 const lockOfTable = 'LOCK TABLE ONLY … IN ACCESS SHARE MODE';

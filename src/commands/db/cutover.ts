@@ -62,7 +62,7 @@ const view: ListView<FollowLine> = {
 
 export const dbCutoverCommand: CommandSpec<CommandContext> = {
   description:
-    'Prints a checklist for the cut-over, with the state of each line, and the command for the next one: the target accepts the login; nothing writes to the source; the target has received everything; the sequences of the target have the values of the source (PostgreSQL); source and target have the same contents; the migration is stopped. For PostgreSQL also: extensions, passwords, large objects, materialized views, roles, owners and privileges, default privileges, settings, statistics. Run it again after each step. It only reads, from both servers and from the service; it changes nothing.\n\nWith --follow it keeps its connections and shows the lines turn green: it waits for the end of the writes, lists the sessions that could write, prints how to keep them out, and compares both sides at once. With --apply it then sets the sequences of the target, stops the migration, waits until nothing of it is left, and runs the statements of `db grants` and ANALYZE on the target; without, it prints these commands and waits for their effect. A run that was interrupted is continued by the same command.\n\nA line that depends on the ones above is checked when they are done. The comparison of the contents reads all rows of both servers, so it takes as long as a copy. The password of the target is read from the address, CLOUDCTL_TARGET_PASSWORD, .pgpass, PGPASSWORD or REDISCLI_AUTH. Exit code 0: every line is done, and the application can be switched to the target. 5: a line is left.',
+    'Prints a checklist for the cut-over, with the state of each line, and the command for the next one: the target accepts the login; nothing writes to the source; the target has received everything; the sequences of the target have the values of the source (PostgreSQL); source and target have the same contents; the migration is stopped. For PostgreSQL also: extensions, definitions, passwords, large objects, materialized views, roles, owners and privileges, default privileges, settings, statistics. Run it again after each step. It only reads, from both servers and from the service; it changes nothing.\n\nWith --follow it keeps its connections and shows the lines turn green: it waits for the end of the writes, lists the sessions that could write, prints how to keep them out, and compares both sides at once. With --apply it then sets the sequences of the target, stops the migration, waits until nothing of it is left, and runs the statements of `db grants` and ANALYZE on the target; without, it prints these commands and waits for their effect. A run that was interrupted is continued by the same command.\n\nA line that depends on the ones above is checked when they are done. The comparison of the contents reads all rows of both servers, so it takes as long as a copy. The password of the target is read from the address, CLOUDCTL_TARGET_PASSWORD, .pgpass, PGPASSWORD or REDISCLI_AUTH. Exit code 0: every line is done, and the application can be switched to the target. 5: a line is left.',
   arguments: [clusterArgument],
   options: [
     ...sourceOptionSpecs,
@@ -244,7 +244,8 @@ async function follow(
     accepted: accepted.lines,
     acceptedTables: accepted.tables,
     helpWith: (line, facts) => nextStep(line, commandsOf(context, args, cluster, source, target, facts), facts),
-    slots: [...args.values('slot'), ...(readRecord(recordPath)?.slots ?? []).map(({ name }) => name)],
+    slots: args.values('slot'),
+    record: readRecord(recordPath),
     baseline: loadBaseline(pathOfBaseline(host.folders.state, sourceAddress(source), cluster)),
     loginHints: refusedHints(settings, host.folders.config),
     onTarget: () => saveWatchedTarget(recordPath, cluster, targetUrlText(target)),
@@ -280,12 +281,14 @@ function nextStep(
   if (typeof migration !== 'string' && hasMigrationFailed({ migration }))
     return helpWithFailures(migration.failures ?? [], !migration.hasEnded, commands);
   const correct = `correct the problem in the column Observed, then run \`${commands.again}\``;
-  if ((id === 'extensions' || id === 'passwords') && isUnread(access)) return correct;
+  if ((id === 'extensions' || id === 'definitions' || id === 'passwords') && isUnread(access)) return correct;
   switch (id) {
     case 'target':
       return `${targetHint}; then run \`${commands.again}\``;
     case 'extensions':
       return `run CREATE EXTENSION for each in \`${commands.psql}\`, then \`${commands.again}\``;
+    case 'definitions':
+      return `make the same change in \`${commands.psql}\`, then run \`${commands.again}\``;
     case 'passwords':
       return state === 'open'
         ? `set each password with \\password in \`${commands.psql}\`, then run \`${commands.again}\``

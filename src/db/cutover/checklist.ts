@@ -11,6 +11,7 @@ import type { StateDifference } from './postgresql/database-state.ts';
 /** The lines of PostgreSQL that a user can accept, because no server shows whether they are done. */
 export const acceptableLines = [
   'extensions',
+  'definitions',
   'passwords',
   'grants',
   'defaults',
@@ -90,7 +91,7 @@ export function cutoverChecklist(facts: CutoverFacts): readonly ChecklistLine[] 
     targetLine(facts),
     // What can be done while the application still runs stands before its end; without a replication nothing else helps.
     ...(isBroken ? [lagLine(facts)] : []),
-    ...(isPostgresql ? [extensionsLine(facts), passwordsLine(facts)] : []),
+    ...(isPostgresql ? [extensionsLine(facts), definitionsLine(facts), passwordsLine(facts)] : []),
     writesLine(facts),
     ...(isBroken ? [] : [lagLine(facts)]),
     ...(isPostgresql ? [sequencesLine(facts)] : []),
@@ -204,6 +205,15 @@ function extensionsLine({ access }: CutoverFacts): ChecklistLine {
   return stateLine(line, access, 'extensions', 'no extension is missing');
 }
 
+/** A migration copies definitions at its start; policies and constraints that were added since are only on the source. */
+function definitionsLine({ access }: CutoverFacts): ChecklistLine {
+  const line = {
+    id: 'definitions',
+    title: 'the target has the policies, functions and constraints of the source',
+  } as const;
+  return stateLine(line, access, 'definitions', 'none differs');
+}
+
 function passwordsLine({ access }: CutoverFacts): ChecklistLine {
   const line = { id: 'passwords', title: 'the roles of the source can log in to the target' } as const;
   if (access === undefined) return { ...line, ...notChecked };
@@ -232,7 +242,7 @@ function linesAfterTheStop(facts: CutoverFacts): readonly ChecklistLine[] {
       { id: 'materialized_views', title: 'the materialized views of the target are populated' },
       access,
       'materializedViews',
-      'none is empty',
+      'none is empty; their rows are not compared',
     ),
     accessLine(
       { id: 'grants', title: 'the target has the roles, owners and privileges of the source' },

@@ -18,6 +18,7 @@ import type { Clock, SignalName, Signals } from '../../platform/host.ts';
 import { redactReason } from '../engine/tools.ts';
 import type { DbSource } from '../source/index.ts';
 import { type FailureCommands, helpWithFailures, type SourceBaseline } from '../watch/index.ts';
+import type { WatchRecord } from '../watch/record.ts';
 import { countWrites } from './activity.ts';
 import { describeMigrationFact, isServerError, openPair } from './check.ts';
 import { type ChecklistLine, type CutoverFacts, cutoverChecklist, hasMigrationFailed } from './checklist.ts';
@@ -26,6 +27,7 @@ import { withoutLargeObjects } from './comparison-report.ts';
 import { type Fence, type Pair, type Sighting, TargetRefusal } from './pair.ts';
 import { compareAccess, restoreAccess } from './postgresql/access-script.ts';
 import { accessSections } from './postgresql/access-statements.ts';
+import { findSourceRemains } from './remains.ts';
 import { targetInputs, targetLoginHint } from './target.ts';
 
 /** A line of the checklist, or the last one, which only a followed cut-over has. */
@@ -68,8 +70,10 @@ interface FollowOptions {
   readonly commands: FailureCommands & Readonly<Record<'sequences' | 'compare' | 'status' | 'again', string>>;
   readonly loginHints: RefusedRequestHints;
   readonly view: FollowView;
-  /** The slots of the migration that earlier commands saw. */
+  /** Slots of the migration that the user named. */
   readonly slots: readonly string[];
+  /** What earlier commands recorded of a migration of this source. */
+  readonly record: WatchRecord | undefined;
   /** Lines of the checklist that the user has checked. */
   readonly accepted: readonly string[];
   /** Tables that the user accepts without a comparison. */
@@ -131,7 +135,7 @@ class Follow {
   readonly #startedAt: number;
   readonly #events: FollowEvent[] = [];
   readonly #states = new Map<string, string>();
-  readonly #unproven = new Map<'sessions' | 'contents', string>();
+  readonly #unproven = new Map<'sessions' | 'contents' | 'remains', string>();
   /** What this run has changed, as clauses. */
   readonly #changes: string[] = [];
   #facts: CutoverFacts;
@@ -551,11 +555,18 @@ class Follow {
 
   /** Whether nothing is left; false if rows were written after they were compared. */
   async #finish(rest: Sighting): Promise<boolean> {
-    const { clock, commands, source, compared } = this.#options;
+    const { clock, commands, source, compared, ignoreDbs, record, cluster, slots } = this.#options;
     const pair = await this.#openPair();
     const end = clock.now() + leftoverTimeout;
+    const { id } = this.#migration ?? {};
+    const started = record?.started;
+    const isOurs = started !== undefined && started.cluster === cluster && started.id === id;
+    const marks = { id, record: isOurs ? record : undefined, slots };
     for (;;) {
-      const left = await pair.leftovers({ id: this.#migration?.id, slots: this.#options.slots });
+      const remains = await findSourceRemains(source, marks, { clock, signal: this.#signal, ignoreDbs });
+      const left = [...new Set([...(await pair.leftovers()), ...remains.own])];
+      if (remains.doubtful.length === 0) this.#unproven.delete('remains');
+      else this.#unproven.set('remains', `whether these belong to the migration: ${listShort(remains.doubtful)}`);
       if (left.length === 0) break;
       this.#clean = { state: 'open', observed: listShort(left) };
       await this.#show('waiting until everything is removed');
@@ -565,6 +576,12 @@ class Follow {
           hint: `remove them, because a slot retains WAL; then run \`${commands.again}\``,
         });
       await clock.sleep(lookPause, this.#signal);
+    }
+    // nextval within the values that a sequence has fetched in advance is no transaction that writes.
+    const { differences } = await pair.sequences();
+    if (differences.length > 0) {
+      this.#log('sequences of the source were used during the stop', listShort(differences));
+      return false;
     }
     if (this.#isLargeObjectsLeft) {
       this.#isLargeObjectsLeft = false;
@@ -610,7 +627,7 @@ class Follow {
   async #requireEarlySteps(): Promise<void> {
     await this.#readAccess();
     await this.#show('the roles are compared');
-    const open = this.#openLine(({ id }) => id === 'extensions' || id === 'passwords');
+    const open = this.#openLine(({ id }) => id === 'extensions' || id === 'definitions' || id === 'passwords');
     if (open === undefined) return;
     const warning = this.#hasEnded ? '' : 'do not stop the application; ';
     throw new CliError('cutover_incomplete', 'a step that does not need the end of the application is not done', {

@@ -10,21 +10,14 @@ export interface Pair {
   setSequences(work: SequenceWork): Promise<void>;
   /** How to keep sessions from writing to the source, or the reason why no way is known. */
   fence(): Promise<Fence | string>;
-  /** What the migration still has on the source or the target, as nouns. */
-  leftovers(marks?: LeftoverMarks): Promise<readonly string[]>;
+  /** What the target reads from the source, or has read since the pair was opened, as nouns. */
+  leftovers(): Promise<readonly string[]>;
   /**
    * Counters of changed rows of each table (`schema.table`) of the source, by database; undefined for Redis, which counts no
    * single keys.
    */
   changes(): Promise<ReadonlyMap<string, ReadonlyMap<string, number>> | undefined>;
   close(): Promise<void>;
-}
-
-/** What earlier commands know of the objects of the migration. */
-export interface LeftoverMarks {
-  /** Id of the migration at the service. */
-  readonly id: string | undefined;
-  readonly slots: readonly string[];
 }
 
 export interface Sighting {

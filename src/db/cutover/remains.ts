@@ -19,6 +19,8 @@ export interface MigrationMarks {
   readonly id: string | undefined;
   /** The record of this migration, if `db migrate` started it on this machine. */
   readonly record: WatchRecord | undefined;
+  /** Slots that the user named. */
+  readonly slots?: readonly string[];
 }
 
 interface SourceRemains {
@@ -96,10 +98,10 @@ function postgresRemainsSql(marks: MigrationMarks): string {
   return `SET search_path = pg_catalog, pg_temp; SELECT 'replication slot' AS object, slot_name::text AS name, database::text, active::text FROM pg_replication_slots WHERE slot_type = 'logical'${slots} UNION ALL SELECT 'publication', pubname::text, current_database()::text, NULL FROM pg_publication${publications};`;
 }
 
-function marksOf({ id, record }: MigrationMarks) {
+function marksOf({ id, record, slots = [] }: MigrationMarks) {
   return {
     prefix: id === undefined || id === '' ? undefined : replicationName(id, ''),
-    names: (record?.slots ?? []).map(({ name }) => name),
+    names: [...slots, ...(record?.slots ?? []).map(({ name }) => name)],
     before: record?.before,
   };
 }

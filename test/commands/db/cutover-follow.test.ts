@@ -166,6 +166,7 @@ it('follows an application that writes and then stops, to the switch, with a pag
     contents: 'done',
     stopped: 'done',
     extensions: 'done',
+    definitions: 'done',
     passwords: 'done',
     large_objects: 'done',
     materialized_views: 'done',
@@ -263,6 +264,22 @@ it('Ctrl-C after the stop says that it was sent, and the same command waits for 
   expect(await target.query("SELECT relispopulated AS full FROM pg_class WHERE relname = 'slow'", 'shop')).toEqual([
     { full: true },
   ]);
+});
+
+it('a slot with the id of the migration must go, and a sequence that is used meanwhile is set again', async () => {
+  const { host, cutover } = await openPostgresql();
+  const [own] = await source.query('SELECT slot_name FROM pg_replication_slots');
+  const left = String(own?.slot_name).replace(/\d+$/, '999999');
+  await source.query(`SELECT pg_create_logical_replication_slot('${left}', 'pgoutput')`, 'shop');
+  const running = startCloudctl(host, ['db', 'cutover', ...cutover, ...words, '--apply', '--yes', '-o', 'ndjson']);
+  await running.waitForOutput(new RegExp(`"id":"clean","state":"open".*${left}`));
+  // The server has logged values in advance, so this one is no transaction that writes.
+  const [last] = await source.query("SELECT nextval('t_id_seq')::int AS n", 'shop');
+  await source.query(`SELECT pg_drop_replication_slot('${left}')`, 'shop');
+  const ran = await running.ended;
+  expect([ran.code, ran.err]).toEqual([0, expect.not.stringContaining('error:')]);
+  const [first] = await target.query("SELECT nextval('t_id_seq')::int AS n", 'shop');
+  expect(Number(first?.n)).toBeGreaterThan(Number(last?.n));
 });
 
 it('a database that fails ends it with exit code 1 before anybody stops the application', async () => {

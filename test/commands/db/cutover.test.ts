@@ -150,7 +150,7 @@ it('logs in to the target first, and says what the login lacks', async () => {
     const ran = await runCloudctl(other, ['db', 'cutover', cluster, ...options, '--target', address, '-o', 'json']);
     expect(ran.json<Line[]>().map(({ state }) => state)).toEqual([
       'unknown',
-      ...Array(6).fill('not_checked'),
+      ...Array(7).fill('not_checked'),
       'unknown',
       ...Array(6).fill('not_checked'),
     ]);

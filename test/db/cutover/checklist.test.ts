@@ -11,15 +11,15 @@ const running = { hasEnded: false, description: 'm' };
 const ended = { hasEnded: true, description: 'm' };
 const idle = { isIdle: true, observed: 'idle' };
 const quiet = { count: 0, open: [], seconds: 6 };
+const nothing: StateDifference = {
+  extensions: [],
+  definitions: [],
+  materializedViews: [],
+  largeObjects: [],
+  unanalyzed: [],
+};
 const same: ServerAccess = {
-  databases: [
-    {
-      database: 'shop',
-      statements: [],
-      notes: [],
-      state: { extensions: [], materializedViews: [], largeObjects: [], unanalyzed: [] },
-    },
-  ],
+  databases: [{ database: 'shop', statements: [], notes: [], state: nothing }],
   passwords: { missing: [], unproven: [], proven: ['app'] },
 };
 const ready: CutoverFacts = {
@@ -67,6 +67,7 @@ describe('the checklist', () => {
     expect(statesOf({})).toEqual({
       target: 'done',
       extensions: 'done',
+      definitions: 'done',
       passwords: 'done',
       writes: 'done',
       lag: 'done',
@@ -109,7 +110,7 @@ describe('the checklist', () => {
     const { sequences: _sequences, contents: _contents, lag: _lag, ...facts } = ready;
     const states = cutoverChecklist({ ...facts, migration: running }).map(({ state }) => state);
     expect(states).toEqual([
-      ...['done', 'done', 'done', 'done', 'not_checked', 'not_checked', 'not_checked', 'open'],
+      ...['done', 'done', 'done', 'done', 'done', 'not_checked', 'not_checked', 'not_checked', 'open'],
       ...Array(6).fill('not_checked'),
     ]);
   });
@@ -121,10 +122,7 @@ describe('the checklist', () => {
   const state = (found: Partial<StateDifference>) => ({
     access: {
       ...same,
-      databases: same.databases.map((one) => ({
-        ...one,
-        state: { extensions: [], materializedViews: [], largeObjects: [], unanalyzed: [], ...found },
-      })),
+      databases: same.databases.map((one) => ({ ...one, state: { ...nothing, ...found } })),
     },
   });
   const passwords = (found: Partial<ServerAccess['passwords']>) => ({
@@ -144,6 +142,7 @@ describe('the checklist', () => {
     ['a setting', lacks({ ...grant, section: 'settings' }), { settings: 'open' }],
     ['a database that cannot be read', { access: 'no access' }, { grants: 'unknown', extensions: 'unknown' }],
     ['a missing extension', state({ extensions: ['x 1.0 is missing'] }), { extensions: 'open' }],
+    ['a missing policy', state({ definitions: ['policy p on public.t is missing'] }), { definitions: 'open' }],
     ['an empty materialized view', state({ materializedViews: ['v is empty'] }), { materialized_views: 'open' }],
     ['missing large objects', state({ largeObjects: ['1 instead of 2'] }), { large_objects: 'open' }],
     ['a table without statistics', state({ unanalyzed: ['t'] }), { statistics: 'open' }],
@@ -159,7 +158,7 @@ describe('the checklist', () => {
       expect(firstOpenLine(accepted)).toBeUndefined();
       expect(accepted.find((line) => line.id === id)?.observed).toMatch(/^accepted: /);
     }
-    expect(lines).toHaveLength(14);
+    expect(lines).toHaveLength(15);
   });
 
   it('names the first objects that differ', () => {

@@ -82,7 +82,7 @@ test.skipIf(lacks('tmux'))(
     const shown = await terminal(words, { ...options, columns: 80, rows: 24 });
     const screen = await shown.waitFor(/Set the sequences of the target with:[\s\S]*waiting for the sequences/);
     const marks = screen.split('\n').flatMap((line) => /^([✓…?·]) /.exec(line)?.[1] ?? []);
-    expect(marks.join('')).toBe('✓✓✓✓✓…·…·······');
+    expect(marks.join('')).toBe('✓✓✓✓✓✓…·…·······');
     await target.query("SELECT setval('t_id_seq', 20000)", 'shop');
     await shown.waitFor(/✓ source and target have the same contents[\s\S]*waiting for the stop/);
     await shown.press('C-c');

@@ -1,6 +1,7 @@
-import { quoteIdentifier, quoteLiteral } from '../../../postgresql/quote.ts';
-import type { AccessCatalog, AccessObject, Privilege, Setting } from './access-catalog.ts';
+import { quoteIdentifier } from '../../../postgresql/quote.ts';
+import type { AccessCatalog, AccessObject, Privilege } from './access-catalog.ts';
 import { compareRoles } from './access-roles.ts';
+import { compareSettings } from './access-settings.ts';
 import {
   type AccessSection,
   type AccessStatement,
@@ -10,12 +11,10 @@ import {
   grantSql,
   grouped,
   keyOf,
-  loadingSettings,
   nameOf,
   ordered,
   revokeSql,
   sameEntry,
-  settingValue,
   without,
 } from './access-statements.ts';
 import { createTargetLogin, type TargetLogin } from './target-login.ts';
@@ -293,7 +292,7 @@ class Comparison {
     return this.target.roles.has(role) || this.login.created.has(role);
   }
 
-  /** MAINTAIN exists since PostgreSQL 17: before, nobody had it but the owner. */
+  /** MAINTAIN exists since PostgreSQL 17: before, only the owner had these rights. */
   private newRights(kind: string, current: readonly Privilege[], owner: string): readonly Privilege[] {
     if (kind !== 'r' || this.source.version >= 170_000) return [];
     return current.filter(({ name, grantee }) => name === 'MAINTAIN' && grantee === owner);
@@ -429,61 +428,10 @@ class Comparison {
   }
 
   settings(): void {
-    const database = quoteIdentifier(this.source.database);
-    const key = (one: { role: string | undefined; isOfDatabase: boolean; name: string }) =>
-      JSON.stringify([one.role ?? null, one.isOfDatabase, one.name]);
-    const there = new Map(this.target.settings.map((one) => [key(one), one.value]));
-    for (const one of this.source.settings) {
-      const { role, isOfDatabase, name, value } = one;
-      if (!isOfDatabase && !this.options.withRoles) continue;
-      if (role !== undefined && this.source.roles.get(role)?.isBuiltIn === true && !this.target.roles.has(role))
-        continue;
-      if (there.get(key(one)) === value) continue;
-      const of =
-        role === undefined
-          ? isOfDatabase
-            ? `DATABASE ${database}`
-            : 'ROLE ALL'
-          : `ROLE ${quoteIdentifier(role)}${isOfDatabase ? ` IN DATABASE ${database}` : ''}`;
-      const review = isFence(one) ? fenceReview : this.reviewOfSetting(role, name);
-      const owner = this.target.objects.find(({ word }) => word === 'DATABASE');
-      const lacks =
-        role !== undefined
-          ? this.has(role)
-            ? this.login.lacksForRole(role, undefined)
-            : `the target has no role ${role}`
-          : isOfDatabase && owner !== undefined
-            ? this.login.lacks(this.ownerAfter(owner))
-            : this.login.isSuperuser
-              ? undefined
-              : 'only a superuser may set it';
-      this.add(
-        'settings',
-        `ALTER ${of} SET ${quoteIdentifier(name)} TO ${settingValue(name, value)}`,
-        review ?? lacks,
-        {
-          isMinor: review !== undefined,
-        },
-      );
-    }
-    const { connectionLimit, comment } = this.source;
     const own = this.target.objects.find(({ word }) => word === 'DATABASE');
-    const left = own === undefined ? undefined : this.login.lacks(this.ownerAfter(own));
-    if (connectionLimit >= -1 && connectionLimit !== this.target.connectionLimit)
-      this.add('settings', `ALTER DATABASE ${database} CONNECTION LIMIT ${connectionLimit}`, left);
-    if (comment !== undefined && comment !== this.target.comment)
-      this.add('settings', `COMMENT ON DATABASE ${database} IS ${quoteLiteral(comment)}`, left, { isMinor: true });
-  }
-
-  /** Why a setting is not set without a look at it. */
-  private reviewOfSetting(role: string | undefined, name: string): string | undefined {
-    if (loadingSettings.has(name)) return 'it loads code or changes the role of a session: to be reviewed';
-    if (role !== undefined && this.target.roles.get(role)?.isPowerful === true)
-      return 'the role is a superuser of the target: to be reviewed';
-    const context = this.target.parameters.get(name);
-    if (context === undefined && !name.includes('.')) return 'the target has no such parameter';
-    if (context === 'superuser' && !this.login.isSuperuser) return 'only a superuser may set it';
-    return undefined;
+    const ofDatabase = own === undefined ? undefined : this.login.lacks(this.ownerAfter(own));
+    const { source, target, login, options } = this;
+    this.statements.push(...compareSettings(source, target, login, { withRoles: options.withRoles, ofDatabase }));
   }
 
   private add(
@@ -495,13 +443,6 @@ class Comparison {
     this.statements.push({ section, sql, ...(left === undefined ? {} : { left }), ...more });
   }
 }
-
-/** A database that is read-only for everybody: the application that switches to the target could not write either. */
-function isFence({ role, name, value }: Setting): boolean {
-  return role === undefined && name === 'default_transaction_read_only' && /^(on|[ty1])/i.test(value);
-}
-
-const fenceReview = 'it keeps writers out, as the fence of `db cutover` on the source does: to be reviewed';
 
 function hasOwner({ word: kind }: AccessObject): boolean {
   return kind !== 'COLUMN' && kind !== 'PARAMETER' && kind !== 'LANGUAGE';

@@ -73,7 +73,13 @@ function compareRole(role: Role, { target, login, isCreating, add }: RoleRun): v
     if (wanted === (now?.attributes[attribute] ?? attribute === 'INHERIT')) continue;
     const isRisky =
       wanted && (reviewed.includes(attribute) || (attribute === 'CREATEROLE' && target.version < 160_000));
-    const left = isRisky ? 'it gives rights on the whole server: to be reviewed' : undefined;
+    // A role that was created with LOGIN has lost it since: to keep the application out of the source, as a rule.
+    const isFenced = attribute === 'LOGIN' && !wanted && now !== undefined;
+    const left = isRisky
+      ? 'it gives rights on the whole server: to be reviewed'
+      : isFenced
+        ? 'the role can log in on the target only: to be reviewed, if that fences the source'
+        : undefined;
     add(
       `ALTER ROLE ${name} ${wanted ? '' : 'NO'}${attribute}`,
       left ?? login.lacksForRole(role.name, wanted ? attribute : undefined),

@@ -59,10 +59,10 @@ export async function compareAccess(
     try {
       const [here, there] = await Promise.all(
         [source, target].map((server) =>
-          withReadSession(server, database, signal, async (session) => ({
-            catalog: await readAccessCatalog(session),
-            state: await readDatabaseState(session),
-          })),
+          withReadSession(server, database, signal, async (session) => {
+            const catalog = await readAccessCatalog(session);
+            return { catalog, state: await readDatabaseState(session, catalog.version) };
+          }),
         ),
       );
       if (here === undefined || there === undefined) continue;

@@ -1,4 +1,4 @@
-import { quoteIdentifier, quoteLiteral } from '../../../postgresql/quote.ts';
+import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import { requoteSignature } from '../../../postgresql/requote.ts';
 import type { AccessObject, Privilege } from './access-catalog.ts';
 
@@ -15,37 +15,6 @@ export interface AccessStatement {
   readonly isMinor?: boolean;
   /** Whether PUBLIC has a privilege on the target that it has not on the source. */
   readonly isPublicExcess?: boolean;
-}
-
-/** GUC_LIST_QUOTE in guc_tables of PostgreSQL: the value is a list of names, each a constant of its own. */
-const listSettings: ReadonlySet<string> = new Set([
-  'search_path',
-  'temp_tablespaces',
-  'session_preload_libraries',
-  'shared_preload_libraries',
-  'local_preload_libraries',
-  'unix_socket_directories',
-]);
-
-/** They load code, or change as whom a session runs. */
-export const loadingSettings: ReadonlySet<string> = new Set([
-  'session_preload_libraries',
-  'local_preload_libraries',
-  'dynamic_library_path',
-  'extension_control_path',
-  'role',
-  'session_authorization',
-  'session_replication_role',
-  'allow_system_table_mods',
-]);
-
-export function settingValue(name: string, value: string): string {
-  if (!listSettings.has(name)) return quoteLiteral(value);
-  const parts = value.match(/"(?:[^"]|"")*"|[^,\s][^,]*/g) ?? [''];
-  return parts
-    .map((part) => (part.startsWith('"') ? part.slice(1, -1).replaceAll('""', '"') : part.trim()))
-    .map(quoteLiteral)
-    .join(', ');
 }
 
 export const defaultWords: Readonly<Record<string, string>> = {

@@ -11,14 +11,13 @@ import { buildSequenceValuesScript } from '../../../preflight/postgresql/build-s
 import { databasesQuery } from '../../../preflight/postgresql/queries/databases.ts';
 import { sequencesQuery } from '../../../preflight/postgresql/queries/sequences.ts';
 import { selectDatabasesToCompare } from '../../../preflight/postgresql/select-databases.ts';
-import { openPinned, replicationName } from '../../engine/tools.ts';
+import { openPinned } from '../../engine/tools.ts';
 import { sourceUrlText } from '../../source/index.ts';
 import { readPostgresqlActivity } from '../activity.ts';
 import { compareSequences } from '../compare-row-counts.ts';
 import {
   type Delivery,
   type Fence,
-  type LeftoverMarks,
   type Pair,
   type PairOptions,
   RestPosition,
@@ -278,7 +277,7 @@ class PostgresqlPair implements Pair {
     for (const [dbname, own] of statements) {
       const session = await openPinned(
         { ...this.#target, dbname },
-        { name, limit, signal: this.#signal, settings: { lock_timeout: '2s' } },
+        { name, limit, signal: this.#signal, settings: { lock_timeout: '2s', default_transaction_read_only: 'off' } },
       );
       try {
         for (const statement of own) {
@@ -342,19 +341,16 @@ class PostgresqlPair implements Pair {
     };
   }
 
-  async leftovers({ id, slots }: LeftoverMarks = { id: undefined, slots: [] }): Promise<readonly string[]> {
+  async leftovers(): Promise<readonly string[]> {
     const all = await Promise.all(
       this.#databases.map(async (database) => {
         const [rows, subscriptions] = await Promise.all([
           this.#from.use(database, (session) => queryCatalogRows(session, objectsSql)),
           this.#to.use(database, (session) => queryCatalogRows(session, subscriptionsSql)),
         ]);
-        return rows.flatMap(({ kind, object, oid }) => {
-          const isNamed =
-            object != null &&
-            (slots.includes(object) || (id !== undefined && object === replicationName(id, oid ?? '')));
+        return rows.flatMap(({ kind, object }) => {
           const isRead = subscriptions.some((row) => row.subslotname === object);
-          if (object == null || !(isNamed || isRead || this.#slots.has(object))) return [];
+          if (object == null || !(isRead || this.#slots.has(object))) return [];
           return [`${kind} ${object} in ${database} of the source`];
         });
       }),
@@ -409,11 +405,8 @@ const slotsSql = `SELECT slot_name, database, active, confirmed_flush_lsn - '0/0
   FROM pg_replication_slots WHERE slot_type = 'logical'`;
 
 /** The engine gives slot and publication of a database the same name. */
-const objectsSql = `SELECT 'replication slot' AS kind, slot_name AS object,
-    (SELECT oid FROM pg_database WHERE datname = current_database())::text AS oid
-  FROM pg_replication_slots WHERE database = current_database()
-  UNION ALL SELECT 'publication', pubname, (SELECT oid FROM pg_database WHERE datname = current_database())::text
-  FROM pg_publication`;
+const objectsSql = `SELECT 'replication slot' AS kind, slot_name AS object FROM pg_replication_slots WHERE database = current_database()
+  UNION ALL SELECT 'publication', pubname FROM pg_publication`;
 
 function subscriptionOf(database: string, row: PostgresqlRow): Subscription {
   return {

@@ -1,4 +1,5 @@
 import { quoteShellArg } from '../../../cli/shell-quote.ts';
+import { RedisCommandError } from '../../../redis/command-error.ts';
 import { connectRedis, type RedisConnection } from '../../../redis/connection.ts';
 import type { RedisEndpoint } from '../../../redis/endpoint.ts';
 import { type RedisInfo, readRedisInfoNumber } from '../../../redis/info.ts';
@@ -73,12 +74,13 @@ function readDelivery(here: RedisInfo, there: RedisInfo, position: number): Deli
   return { state: 'behind', observed: `the target is ${position - offset} bytes behind` };
 }
 
-/** Clients that are not replicas, and not this program. A user without CLIENT LIST sees none. */
+/** Clients that are not replicas, and not this program; one entry that says so if the user may not list them. */
 async function listClients(session: RedisConnection): Promise<readonly string[]> {
   const [text, own] = await Promise.all([
-    session.send(['CLIENT', 'LIST', 'TYPE', 'normal']).catch(() => ''),
-    session.send(['CLIENT', 'ID']).catch(() => 0),
+    session.send(['CLIENT', 'LIST', 'TYPE', 'normal']).catch(refused),
+    session.send(['CLIENT', 'ID']).catch(refused),
   ]);
+  if (text === undefined) return ['clients that this user may not list (CLIENT LIST)'];
   return String(text)
     .split('\n')
     .flatMap((line) => {
@@ -88,6 +90,10 @@ async function listClients(session: RedisConnection): Promise<readonly string[]>
       const named = fields.get('name') ?? '';
       return [['client', id, fields.get('user') ?? '', named, address ?? ''].filter((part) => part !== '').join(' ')];
     });
+}
+
+function refused(error: unknown): undefined {
+  if (!(error instanceof RedisCommandError) || error.lost) throw error;
 }
 
 function splitAt(part: string): [string, string] {
