@@ -66,7 +66,7 @@ export const maxPages = 10_000;
  */
 export function requireEnd(path: string, pages: number, items: number, most?: number): void {
   if (pages >= maxPages) throw incompleteListError(path, items, undefined, `there are more than ${maxPages} pages`);
-  // Others may have deleted what the first pages had, and created as much; a thousand more is nobody's doing.
+  // Others may have deleted what the first pages had, and created as much; a thousand more is a server that never ends its list.
   if (most !== undefined && items > 2 * most + 1000)
     throw incompleteListError(path, items, undefined, 'the pages do not end, and have more items than meta.total');
 }

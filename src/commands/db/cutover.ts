@@ -224,7 +224,10 @@ async function follow(
   const { host, output, prompts } = context;
   const settings = context.settings();
   const accepted = divideAccepted(args.values('accept'), acceptableLines);
-  if (given.isApplied) {
+  const followView = await openFollowView(context, view);
+  const commands = commandsOf(context, args, cluster, source, target, {});
+  const confirm = async (): Promise<void> => {
+    if (!given.isApplied) return;
     const actor = await describeActor(context, settings, await readStoredAccountAndServerOrigins(context, settings));
     const stop = `stop the migration into cluster ${cluster} as ${actor}`;
     const steps =
@@ -232,12 +235,12 @@ async function follow(
         ? stop
         : `set the sequences of the target, ${stop}, and restore owners and privileges on the target`;
     const message = `When nothing writes any more and the contents are equal: ${steps}? A stopped migration cannot be continued.`;
+    followView.leave();
     if (!(await prompts.confirm({ message })))
       throw new CliError('cancelled', 'the cut-over was not begun', { hint: 'run it without `--apply` to only look' });
-  }
-  const followView = await openFollowView(context, view);
-  const commands = commandsOf(context, args, cluster, source, target, {});
+  };
   const result = await followCutover(api, {
+    confirm,
     ...{ cluster, source, target, clock: host.clock, signals: host.signals, view: followView, commands },
     ignoreDbs: args.values('ignore-dbs'),
     ...given,

@@ -12,8 +12,7 @@ import {
 import { stopOnlineMigration } from '../../api/stop-online-migration.ts';
 import { CliError, withHint } from '../../base/errors.ts';
 import { sanitizeLine, sanitizeReportLine } from '../../base/sanitize.ts';
-import { countOf, formatDuration } from '../../base/text.ts';
-import { interruptedError } from '../../platform/defer-signals.ts';
+import { countOf } from '../../base/text.ts';
 import type { Clock, SignalName, Signals } from '../../platform/host.ts';
 import { redactReason } from '../engine/tools.ts';
 import type { DbSource } from '../source/index.ts';
@@ -24,33 +23,13 @@ import { describeMigrationFact, isServerError, openPair } from './check.ts';
 import { type ChecklistLine, type CutoverFacts, cutoverChecklist, hasMigrationFailed } from './checklist.ts';
 import { compareDatabases } from './compare-databases.ts';
 import { withoutLargeObjects } from './comparison-report.ts';
-import { type Fence, type Pair, type Sighting, TargetRefusal } from './pair.ts';
+import type { Fence, Pair, Sighting } from './pair.ts';
 import { compareAccess, restoreAccess } from './postgresql/access-script.ts';
 import { accessSections } from './postgresql/access-statements.ts';
+import { type ComparedTables, type FollowResult, type FollowView, listShort, Progress } from './progress.ts';
 import { findSourceRemains } from './remains.ts';
+import { type Attempt, describeMove, hasMoved, lookPause, waitForRest } from './rest.ts';
 import { targetInputs, targetLoginHint } from './target.ts';
-
-/** A line of the checklist, or the last one, which only a followed cut-over has. */
-export interface FollowLine extends Omit<ChecklistLine, 'id'> {
-  readonly id: ChecklistLine['id'] | 'clean';
-}
-
-/** What happened during the cut-over, for the report. */
-interface FollowEvent {
-  /** Milliseconds since the epoch. */
-  readonly at: number;
-  readonly what: string;
-  readonly evidence: string;
-}
-
-/** Where the checklist is shown. */
-export interface FollowView {
-  show(lines: readonly FollowLine[], status: string): Promise<void>;
-  /** Texts that stay readable, such as commands. */
-  say(texts: readonly string[]): Promise<void>;
-}
-
-export type ComparedTables = 'all' | 'changed' | 'none';
 
 interface FollowOptions {
   readonly cluster: string;
@@ -80,29 +59,14 @@ interface FollowOptions {
   readonly acceptedTables: readonly string[];
   /** What to do about a line that is not done, with the command for it. */
   readonly helpWith: (line: ChecklistLine, facts: CutoverFacts) => string;
+  /** Called once, when both servers are read and before anything is changed; rejects if the user does not want it. */
+  readonly confirm: () => Promise<void>;
   /** Called once, when the target accepts the login. */
   readonly onTarget: () => void;
 }
 
-export interface FollowResult {
-  readonly lines: readonly FollowLine[];
-  readonly events: readonly FollowEvent[];
-  /** What was not proven, as sentences. */
-  readonly unproven: readonly string[];
-  readonly startedAt: number;
-  readonly endedAt: number;
-  /** Undefined when every step is done. */
-  readonly failure: CliError | undefined;
-}
-
-/** Milliseconds without a write after which the application counts as stopped. */
-const restTime = 1000;
-const lookPause = 200;
 /** Milliseconds between two questions about what others have to do. */
 const waitPause = 1000;
-/** Milliseconds between two questions to the service while an application is awaited. */
-const migrationPause = 10_000;
-
 /**
  * Follows a cut-over to its end. Each step is derived from what both servers and the service show, so that a run that was killed
  * is continued by the next one. Never rejects: the failure is part of the result.
@@ -120,49 +84,43 @@ export async function followCutover(api: ApiClient, options: FollowOptions): Pro
     await run.run();
     // A signal that arrived during the last request must not hide that everything is done.
   } catch (error) {
-    failure = heard === undefined ? run.explain(error) : run.interrupted(heard);
+    failure = heard === undefined ? run.progress.explain(error) : run.progress.interrupted(heard);
   } finally {
     stopListening();
     await run.close();
   }
-  return run.result(failure);
+  return run.progress.result(failure);
 }
 
-class Follow {
+class Follow implements Attempt {
   readonly #api: ApiClient;
-  readonly #options: FollowOptions;
-  readonly #signal: AbortSignal;
-  readonly #startedAt: number;
-  readonly #events: FollowEvent[] = [];
-  readonly #states = new Map<string, string>();
-  readonly #unproven = new Map<'sessions' | 'contents' | 'remains', string>();
-  /** What this run has changed, as clauses. */
-  readonly #changes: string[] = [];
-  #facts: CutoverFacts;
+  readonly options: FollowOptions;
+  readonly signal: AbortSignal;
+  readonly progress: Progress;
   #migration: FetchedOnlineMigration | undefined;
   #pair: Pair | undefined;
-  #clean: Pick<FollowLine, 'state' | 'observed'> | undefined;
-  #contentsText: string | undefined;
   /** Large objects are copied when the migration is stopped. */
   #isLargeObjectsLeft = false;
-  #waitedSince: number;
+  waitedSince: number;
 
   constructor(api: ApiClient, options: FollowOptions, signal: AbortSignal) {
     this.#api = api;
-    this.#options = options;
-    this.#signal = signal;
-    this.#startedAt = options.clock.now();
-    this.#waitedSince = this.#startedAt;
-    this.#facts = { engine: options.source.engine, migration: 'not read yet', accepted: options.accepted };
+    this.options = options;
+    this.signal = signal;
+    const { source, accepted, commands } = options;
+    const facts = { engine: source.engine, migration: 'not read yet', accepted };
+    this.progress = new Progress(facts, { ...options, again: commands.again });
+    this.waitedSince = this.progress.startedAt;
   }
 
   async run(): Promise<void> {
     this.#expectKnownChanges();
-    await this.#readMigration();
+    await this.readMigration();
     await this.#openFirst();
     await this.#requireEarlySteps();
+    await this.options.confirm();
     for (;;) {
-      const rest = await this.#waitForRest();
+      const rest = await waitForRest(this);
       if (!(await this.#settleSequences(rest))) continue;
       if (!(await this.#compare(rest))) continue;
       if (!(await this.#stop(rest))) continue;
@@ -171,15 +129,8 @@ class Follow {
     }
   }
 
-  result(failure: CliError | undefined): FollowResult {
-    return {
-      lines: this.#lines(),
-      events: this.#events,
-      unproven: [...this.#unproven.values()],
-      startedAt: this.#startedAt,
-      endedAt: this.#options.clock.now(),
-      failure,
-    };
+  async fence(): Promise<Fence | string | undefined> {
+    return this.#pair?.fence();
   }
 
   async close(): Promise<void> {
@@ -188,41 +139,16 @@ class Follow {
     await pair?.close();
   }
 
-  interrupted(signal: SignalName): CliError {
-    return new CliError('cancelled', `the cut-over was interrupted; ${this.#changedText()}`, {
-      detail: this.#stateText(),
-      hint: `continue with \`${this.#options.commands.again}\``,
-      exitCode: interruptedError(signal).exitCode,
-    });
-  }
-
-  explain(error: unknown): CliError {
-    const { commands, source, target } = this.#options;
-    if (error instanceof TargetRefusal)
-      return new CliError('cutover_incomplete', 'the target refused a statement', {
-        detail: sanitizeReportLine(
-          `${error.database}: ${error.message}; statement: ${error.statement}; ${this.#changedText()}`,
-        ),
-        hint: `give the user of \`--target\` the privilege, then run \`${commands.again}\``,
-      });
-    if (error instanceof CliError) return error;
-    if (!isServerError(error)) throw error;
-    return new CliError('cutover_incomplete', 'a server could not be read', {
-      detail: `${redactReason(error, source.source.password, target.source.password)}; ${this.#changedText()}`,
-      hint: `continue with \`${commands.again}\``,
-    });
-  }
-
-  async #readMigration(): Promise<void> {
-    const { cluster, commands, ignoreDbs } = this.#options;
-    const shown = await fetchOnlineMigration(this.#api, cluster, { until: this.#signal });
+  async readMigration(): Promise<void> {
+    const { cluster, commands, ignoreDbs } = this.options;
+    const shown = await fetchOnlineMigration(this.#api, cluster, { until: this.signal });
     if (shown === undefined)
       throw new CliError('not_found', 'the service shows no migration into this cluster', {
         hint: `check the UUID of the cluster with \`${commands.status}\``,
       });
     this.#migration = shown;
     const migration = describeMigrationFact(shown, ignoreDbs);
-    this.#facts = { ...this.#facts, migration };
+    this.progress.facts = { ...this.progress.facts, migration };
     if (hasMigrationFailed({ migration }))
       throw new CliError('api_error', 'the migration failed at the service', {
         detail: describeMigrationFailures(migration.failures ?? []),
@@ -230,20 +156,20 @@ class Follow {
       });
   }
 
-  get #hasEnded(): boolean {
+  get hasEnded(): boolean {
     return this.#migration !== undefined && !isMigrationActive(this.#migration);
   }
 
   /** A login that fails at the beginning is an error; later it is an outage, which may end. */
   async #openFirst(): Promise<void> {
-    const { target, commands, onTarget } = this.#options;
+    const { target, commands, onTarget } = this.options;
     try {
       await this.#look();
     } catch (error) {
-      if (this.#signal.aborted || !isServerError(error)) throw error;
-      const reason = redactReason(error, this.#options.source.source.password, target.source.password);
-      this.#facts = { ...this.#facts, targetFailure: reason };
-      await this.#show('');
+      if (this.signal.aborted || !isServerError(error)) throw error;
+      const reason = redactReason(error, this.options.source.source.password, target.source.password);
+      this.progress.facts = { ...this.progress.facts, targetFailure: reason };
+      await this.progress.show('');
       throw new CliError('cutover_incomplete', 'could not connect to both servers', {
         detail: reason,
         hint: `${targetLoginHint(error, targetInputs)}; then run \`${commands.again}\``,
@@ -253,218 +179,112 @@ class Follow {
   }
 
   async #look(): Promise<Sighting> {
-    const { source, target, ignoreDbs } = this.#options;
-    this.#pair ??= await openPair(source, target, { ignoreDbs, signal: this.#signal });
+    const { source, target, ignoreDbs } = this.options;
+    this.#pair ??= await openPair(source, target, { ignoreDbs, signal: this.signal });
     return this.#pair.look();
   }
 
   /** A server that restarts or fails over is asked again, with new connections. */
-  async #lookAgain(): Promise<Sighting | undefined> {
+  async lookAgain(): Promise<Sighting | undefined> {
     try {
       return await this.#look();
     } catch (error) {
-      if (this.#signal.aborted || !isServerError(error)) throw error;
+      if (this.signal.aborted || !isServerError(error)) throw error;
       await this.close();
-      const { source, target } = this.#options;
+      const { source, target } = this.options;
       const reason = redactReason(error, source.source.password, target.source.password);
-      await this.#show(`a server could not be read, and is asked again: ${reason}`);
+      await this.progress.show(`a server could not be read, and is asked again: ${reason}`);
       return undefined;
     }
   }
 
-  /** Waits until nothing is written any more and the target has everything. Other sessions are listed, not waited for. */
-  async #waitForRest(): Promise<Sighting> {
-    const { clock } = this.#options;
-    const { sequences: _s, contents: _c, ...facts } = this.#facts;
-    this.#facts = facts;
-    this.#contentsText = undefined;
-    let rest: Sighting | undefined;
-    let restSince = 0;
-    let first: Sighting | undefined;
-    const startedAt = clock.now();
-    let readAt = startedAt;
-    let isFenceSaid = false;
-    for (;;) {
-      const at = clock.now();
-      const seen = await this.#lookAgain();
-      if (seen !== undefined) {
-        first ??= seen;
-        const isStill = rest !== undefined && !hasMoved(rest, seen);
-        if (!isStill) [rest, restSince] = [seen, at];
-        const { delivery, activity, sessions } = seen;
-        const isAtRest = activity.open.length === 0 && isStill && at - restSince >= restTime;
-        const isDelivered = delivery.state === 'received';
-        this.#facts = {
-          ...this.#facts,
-          writes: {
-            count: isAtRest ? 0 : Math.max(isStill ? 0 : 1, countWrites(first.activity, activity)),
-            open: activity.open,
-            seconds: Math.round((at - (isAtRest ? restSince : startedAt)) / 1000),
-          },
-          // While an application writes, a lag of 0 is over at once.
-          lag: { isIdle: isAtRest && isDelivered, observed: delivery.observed },
-        };
-        if (isAtRest && (isDelivered || this.#hasEnded)) {
-          if (sessions.length === 0) this.#unproven.delete('sessions');
-          else
-            this.#unproven.set(
-              'sessions',
-              `${countOf(sessions.length, 'other session')} could still write: ${listShort(sessions)}`,
-            );
-          this.#waitedSince = at;
-          await this.#show('nothing writes to the source');
-          return rest ?? seen;
-        }
-        if (isAtRest && delivery.state === 'unseen') {
-          // A migration that is stopping has removed its subscription, and may still fill materialized views.
-          if (!this.#isStopped) throw this.#unseen(delivery.observed);
-          await this.#readMigration();
-        }
-        if (!isAtRest && !isFenceSaid && at - startedAt >= 2 * restTime) {
-          isFenceSaid = true;
-          await this.#sayFence(seen);
-        }
-        await this.#show(
-          isAtRest ? 'waiting for the target' : 'stop the application now; waiting for the end of the writes',
-        );
-        // The migration may fail or be stopped while an application is awaited.
-        if (at - readAt >= migrationPause) {
-          readAt = at;
-          await this.#readMigration();
-        }
-      }
-      if (clock.now() - this.#waitedSince >= this.#options.waitTimeout)
-        throw this.#timedOut('stop the application, then run', seen === undefined ? [] : writersOf(seen));
-      await clock.sleep(lookPause, this.#signal);
-    }
-  }
-
-  #unseen(observed: string): CliError {
-    const { commands } = this.#options;
-    return new CliError('cutover_incomplete', 'the target does not show what it has received', {
-      detail: `${observed}; ${this.#changedText()}`,
-      hint: `check that \`--target\` is the server of the cluster, then run \`${commands.again}\``,
-    });
-  }
-
-  #timedOut(what: string, writers: readonly string[] = []): CliError {
-    const { waitTimeout, commands } = this.#options;
-    const listed = writers.length === 0 ? '' : `; sessions on the source: ${listShort(writers, 10)}`;
-    return new CliError('cutover_incomplete', `the step was not done within ${formatDuration(waitTimeout)}`, {
-      detail: sanitizeReportLine(`${this.#stateText()}${listed}; ${this.#changedText()}`),
-      hint: `${what} \`${commands.again}\``,
-    });
-  }
-
-  async #sayFence({ activity, sessions }: Sighting): Promise<void> {
-    const { view } = this.#options;
-    const fence: Fence | string | undefined = await this.#pair?.fence();
-    const listed = writersOf({ activity, sessions }).map((one) => `  ${sanitizeReportLine(one)}`);
-    await view.say([
-      `Sessions on the source that could write (${listed.length}):`,
-      ...listed.slice(0, 20),
-      ...(listed.length > 20 ? [`  and ${listed.length - 20} more`] : []),
-      ...(fence === undefined
-        ? []
-        : typeof fence === 'string'
-          ? [`No fence: ${fence}.`]
-          : [
-              `To keep them from writing (${fence.limits}):`,
-              ...fence.commands.map((one) => `  ${one}`),
-              'To undo it:',
-              ...fence.undo.map((one) => `  ${one}`),
-            ]),
-    ]);
-    if (typeof fence === 'object') this.#log('fence printed', [...fence.commands, 'undo:', ...fence.undo].join('\n'));
-  }
-
   /** Whether the sequences are set; false if the source was written to meanwhile. */
   async #settleSequences(rest: Sighting): Promise<boolean> {
-    const { isApplied, commands, view, clock } = this.#options;
+    const { isApplied, commands, view, clock } = this.options;
     let isSaid = false;
     for (;;) {
       const pair = await this.#openPair();
       const work = await pair.sequences();
-      this.#facts = { ...this.#facts, sequences: work.differences };
+      this.progress.facts = { ...this.progress.facts, sequences: work.differences };
       if (work.differences.length === 0) {
-        await this.#show('the sequences are equal');
+        await this.progress.show('the sequences are equal');
         return true;
       }
       if (isApplied) {
-        await this.#show(`setting ${countOf(work.differences.length, 'sequence')} on the target`);
-        this.#changes.push('sequences were set on the target');
+        await this.progress.show(`setting ${countOf(work.differences.length, 'sequence')} on the target`);
+        this.progress.changes.push('sequences were set on the target');
         await pair.setSequences(work);
         const left = await pair.sequences();
-        this.#facts = { ...this.#facts, sequences: left.differences };
-        this.#log('sequences set on the target', [...work.statements.values()].flat().join('\n'));
-        await this.#show('the sequences are set');
+        this.progress.facts = { ...this.progress.facts, sequences: left.differences };
+        this.progress.log('sequences set on the target', [...work.statements.values()].flat().join('\n'));
+        await this.progress.show('the sequences are set');
         if (left.differences.length === 0) return true;
         throw new CliError('cutover_incomplete', 'sequences of the target differ after they were set', {
-          detail: sanitizeReportLine(`${listShort(left.differences)}; ${this.#changedText()}`),
+          detail: sanitizeReportLine(`${listShort(left.differences)}; ${this.progress.changedText()}`),
           hint: `set them as their owner, then run \`${commands.again}\``,
         });
       }
       if (!isSaid) await view.say(['Set the sequences of the target with:', `  ${commands.sequences}`]);
       isSaid = true;
-      await this.#show('waiting for the sequences');
+      await this.progress.show('waiting for the sequences');
       if (!(await this.#isStillAtRest(rest))) return false;
-      await clock.sleep(waitPause, this.#signal);
+      await clock.sleep(waitPause, this.signal);
     }
   }
 
   async #openPair(): Promise<Pair> {
-    const { source, target, ignoreDbs } = this.#options;
-    this.#pair ??= await openPair(source, target, { ignoreDbs, signal: this.#signal });
+    const { source, target, ignoreDbs } = this.options;
+    this.#pair ??= await openPair(source, target, { ignoreDbs, signal: this.signal });
     return this.#pair;
   }
 
   /** Also ends the wait for others after its time. */
   async #isStillAtRest(rest: Sighting): Promise<boolean> {
-    const seen = await this.#lookAgain();
-    if (this.#options.clock.now() - this.#waitedSince >= this.#options.waitTimeout)
-      throw this.#timedOut('do the step, then run');
+    const seen = await this.lookAgain();
+    if (this.options.clock.now() - this.waitedSince >= this.options.waitTimeout)
+      throw this.progress.timedOut('do the step, then run');
     if (seen === undefined || !hasMoved(rest, seen)) return true;
-    this.#log('the source was written to again', describeMove(rest, seen));
+    this.progress.log('the source was written to again', describeMove(rest, seen));
     return false;
   }
 
   /** Whether both servers have the same contents; false if the source was written to meanwhile. */
   async #compare(rest: Sighting): Promise<boolean> {
-    const { compared, commands, helpWith } = this.#options;
+    const { compared, commands, helpWith } = this.options;
     if (compared === 'none') {
-      this.#contentsText = 'not compared, as `--compare none` asks for';
-      this.#unproven.set('contents', 'no row was compared');
+      this.progress.contentsText = 'not compared, as `--compare none` asks for';
+      this.progress.unproven.set('contents', 'no row was compared');
     } else {
       const report = await this.#readBoth(await this.#chosen());
       const seen = await this.#look();
       if (hasMoved(rest, seen)) {
-        this.#log('the source was written to during the comparison', describeMove(rest, seen));
-        await this.#show('the source was written to during the comparison');
+        this.progress.log('the source was written to during the comparison', describeMove(rest, seen));
+        await this.progress.show('the source was written to during the comparison');
         return false;
       }
-      this.#facts = { ...this.#facts, contents: report };
-      await this.#show('the contents are compared');
-      const line = cutoverChecklist(this.#facts).find(({ id }) => id === 'contents');
+      this.progress.facts = { ...this.progress.facts, contents: report };
+      await this.progress.show('the contents are compared');
+      const line = cutoverChecklist(this.progress.facts).find(({ id }) => id === 'contents');
       if (report.state !== 'equal')
         throw new CliError('cutover_incomplete', 'source and target do not have the same contents', {
-          detail: sanitizeReportLine(`${line?.observed}; ${this.#changedText()}`),
-          hint: `do not switch; ${line === undefined ? `run \`${commands.compare}\`` : helpWith(line, this.#facts)}`,
+          detail: sanitizeReportLine(`${line?.observed}; ${this.progress.changedText()}`),
+          hint: `do not switch; ${line === undefined ? `run \`${commands.compare}\`` : helpWith(line, this.progress.facts)}`,
         });
     }
-    await this.#show('the contents are compared');
+    await this.progress.show('the contents are compared');
     return true;
   }
 
   async #readBoth(isChosen: (database: string, table: string) => boolean) {
-    const { source, target, ignoreDbs, clock } = this.#options;
+    const { source, target, ignoreDbs, clock } = this.options;
     const report = await compareDatabases({
-      ...{ source, target, ignoreDbs, clock, signal: this.#signal, isChosen },
-      accepted: this.#options.acceptedTables,
+      ...{ source, target, ignoreDbs, clock, signal: this.signal, isChosen },
+      accepted: this.options.acceptedTables,
       isQuiet: true,
       onProgress: ({ database, done, total }) =>
-        void this.#show(sanitizeLine(`comparing ${database} (${done + 1} of ${total})`)),
+        void this.progress.show(sanitizeLine(`comparing ${database} (${done + 1} of ${total})`)),
     });
-    if (this.#hasEnded) return report;
+    if (this.hasEnded) return report;
     const early = withoutLargeObjects(report);
     if (early.databases.some((one, index) => one !== report.databases[index])) this.#isLargeObjectsLeft = true;
     return early;
@@ -475,7 +295,7 @@ class Follow {
    * copy, and a TRUNCATE or a reset of the statistics does not move them up.
    */
   async #chosen(): Promise<(database: string, table: string) => boolean> {
-    const { compared, baseline } = this.#options;
+    const { compared, baseline } = this.options;
     if (compared !== 'changed' || baseline === undefined) return () => true;
     const now = await (await this.#openPair()).changes();
     const isChanged = (database: string, table: string): boolean => {
@@ -485,7 +305,7 @@ class Follow {
     const left = [...(now ?? [])].flatMap(([database, tables]) =>
       [...tables.keys()].filter((table) => !isChanged(database, table)),
     );
-    this.#unproven.set(
+    this.progress.unproven.set(
       'contents',
       `${countOf(left.length, 'table')} whose counters of changes have not moved since ${new Date(baseline.at).toISOString()}: neither their first copy nor a TRUNCATE is proven`,
     );
@@ -493,7 +313,7 @@ class Follow {
   }
 
   #expectKnownChanges(): void {
-    const { compared, baseline, source } = this.#options;
+    const { compared, baseline, source } = this.options;
     if (compared !== 'changed' || baseline !== undefined) return;
     throw new CliError('usage', 'what has changed since the start of the migration is not known', {
       detail:
@@ -506,56 +326,56 @@ class Follow {
 
   /** Whether the migration is stopped, or was before; false if the source was written to meanwhile. */
   async #stop(rest: Sighting): Promise<boolean> {
-    const { isApplied, commands, cluster, loginHints, view, clock } = this.#options;
-    await this.#readMigration();
-    if (!isApplied && !this.#isStopped) await view.say(['Stop the migration with:', `  ${commands.stop}`]);
-    while (!this.#isStopped) {
+    const { isApplied, commands, cluster, loginHints, view, clock } = this.options;
+    await this.readMigration();
+    if (!isApplied && !this.isStopped) await view.say(['Stop the migration with:', `  ${commands.stop}`]);
+    while (!this.isStopped) {
       if (!(await this.#isStillAtRest(rest))) return false;
       if (isApplied && this.#migration !== undefined) {
-        await this.#show('stopping the migration');
+        await this.progress.show('stopping the migration');
         try {
-          this.#changes.push('the stop of the migration was requested');
+          this.progress.changes.push('the stop of the migration was requested');
           this.#migration = await stopOnlineMigration(this.#api, cluster, this.#migration, loginHints);
         } catch (error) {
           if (!(error instanceof CliError)) throw error;
           throw withHint(error, `${error.hint ?? 'correct the problem'}; then continue with \`${commands.again}\``);
         }
-        this.#waitedSince = clock.now();
-        this.#log('migration stopped', describeOnlineMigration(this.#migration));
+        this.waitedSince = clock.now();
+        this.progress.log('migration stopped', describeOnlineMigration(this.#migration));
         return true;
       }
-      await this.#show('waiting for the stop of the migration');
-      await clock.sleep(waitPause, this.#signal);
-      await this.#readMigration();
+      await this.progress.show('waiting for the stop of the migration');
+      await clock.sleep(waitPause, this.signal);
+      await this.readMigration();
     }
     return true;
   }
 
   /** Whether a stop is under way or done. */
-  get #isStopped(): boolean {
-    return this.#migration !== undefined && (this.#hasEnded || isMigrationStopping(this.#migration));
+  get isStopped(): boolean {
+    return this.#migration !== undefined && (this.hasEnded || isMigrationStopping(this.#migration));
   }
 
   /** Waits until every database has ended: a materialized view may still be filled after the stop. */
   async #waitForEnd(): Promise<void> {
-    const { clock } = this.#options;
+    const { clock } = this.options;
     for (let pause = 100; ; pause = Math.min(waitPause, pause * 1.5)) {
-      if (this.#hasEnded) break;
-      await this.#show('waiting until the migration has ended');
-      if (clock.now() - this.#waitedSince >= this.#options.waitTimeout) throw this.#timedOut('wait, then run');
-      await clock.sleep(pause, this.#signal);
-      await this.#readMigration();
+      if (this.hasEnded) break;
+      await this.progress.show('waiting until the migration has ended');
+      if (clock.now() - this.waitedSince >= this.options.waitTimeout) throw this.progress.timedOut('wait, then run');
+      await clock.sleep(pause, this.signal);
+      await this.readMigration();
     }
-    await this.#readMigration().catch((error: unknown) => {
+    await this.readMigration().catch((error: unknown) => {
       // A service may forget a migration that has ended.
       if (!(error instanceof CliError) || error.code !== 'not_found') throw error;
     });
-    await this.#show('the migration has ended');
+    await this.progress.show('the migration has ended');
   }
 
   /** Whether nothing is left; false if rows were written after they were compared. */
   async #finish(rest: Sighting): Promise<boolean> {
-    const { clock, commands, source, compared, ignoreDbs, record, cluster, slots } = this.#options;
+    const { clock, commands, source, compared, ignoreDbs, record, cluster, slots } = this.options;
     const pair = await this.#openPair();
     const end = clock.now() + leftoverTimeout;
     const { id } = this.#migration ?? {};
@@ -563,37 +383,38 @@ class Follow {
     const isOurs = started !== undefined && started.cluster === cluster && started.id === id;
     const marks = { id, record: isOurs ? record : undefined, slots };
     for (;;) {
-      const remains = await findSourceRemains(source, marks, { clock, signal: this.#signal, ignoreDbs });
+      const remains = await findSourceRemains(source, marks, { clock, signal: this.signal, ignoreDbs });
       const left = [...new Set([...(await pair.leftovers()), ...remains.own])];
-      if (remains.doubtful.length === 0) this.#unproven.delete('remains');
-      else this.#unproven.set('remains', `whether these belong to the migration: ${listShort(remains.doubtful)}`);
+      if (remains.doubtful.length === 0) this.progress.unproven.delete('remains');
+      else
+        this.progress.unproven.set('remains', `whether these belong to the migration: ${listShort(remains.doubtful)}`);
       if (left.length === 0) break;
-      this.#clean = { state: 'open', observed: listShort(left) };
-      await this.#show('waiting until everything is removed');
+      this.progress.clean = { state: 'open', observed: listShort(left) };
+      await this.progress.show('waiting until everything is removed');
       if (clock.now() >= end)
         throw new CliError('cutover_incomplete', 'the migration has left objects behind', {
-          detail: sanitizeReportLine(`${listShort(left, 10)}; ${this.#changedText()}`),
+          detail: sanitizeReportLine(`${listShort(left, 10)}; ${this.progress.changedText()}`),
           hint: `remove them, because a slot retains WAL; then run \`${commands.again}\``,
         });
-      await clock.sleep(lookPause, this.#signal);
+      await clock.sleep(lookPause, this.signal);
     }
     // nextval within the values that a sequence has fetched in advance is no transaction that writes.
     const { differences } = await pair.sequences();
     if (differences.length > 0) {
-      this.#log('sequences of the source were used during the stop', listShort(differences));
+      this.progress.log('sequences of the source were used during the stop', listShort(differences));
       return false;
     }
     if (this.#isLargeObjectsLeft) {
       this.#isLargeObjectsLeft = false;
       const report = await this.#readBoth(() => false);
       if (report.state !== 'equal') {
-        this.#facts = { ...this.#facts, contents: report };
+        this.progress.facts = { ...this.progress.facts, contents: report };
         throw new CliError('cutover_incomplete', 'the large objects differ after the stop', {
-          detail: this.#changedText(),
+          detail: this.progress.changedText(),
           hint: `do not switch; see the difference with \`${commands.compare}\``,
         });
       }
-      this.#log('large objects compared after the stop', 'equal');
+      this.progress.log('large objects compared after the stop', 'equal');
     }
     const seen = await this.#look();
     // The removal of a publication is a transaction too: one for each database.
@@ -602,37 +423,53 @@ class Follow {
     const writes = countWrites(rest.activity, seen.activity);
     const isWritten = seen.changes !== rest.changes || writes > allowed || seen.activity.open.length > 0;
     if (isWritten && compared !== 'none') {
-      this.#log('the source was written to during the stop; the contents are compared again', describeMove(rest, seen));
+      this.progress.log(
+        'the source was written to during the stop; the contents are compared again',
+        describeMove(rest, seen),
+      );
       return false;
     }
-    this.#clean = {
+    this.progress.clean = {
       state: 'done',
       observed:
         source.engine === 'redis'
           ? `no replica; ${countOf(writes, 'change')} since the comparison`
           : `no slot, publication or link; ${countOf(writes, 'transaction')} since the comparison, none of rows`,
     };
-    await this.#show('nothing of the migration is left');
+    await this.progress.show('nothing of the migration is left');
     return true;
   }
 
+  /** What to do about a line, without the command that is already running. */
+  #stepOf(line: ChecklistLine): string {
+    const { helpWith, commands } = this.options;
+    const help = helpWith(line, this.progress.facts);
+    const end = [', then ', ', then run ']
+      .map((join) => `${join}\`${commands.again}\``)
+      .find((one) => help.endsWith(one));
+    return `  ${end === undefined ? help : help.slice(0, -end.length)}`;
+  }
+
   async #readAccess(): Promise<void> {
-    const { source, target, ignoreDbs } = this.#options;
+    const { source, target, ignoreDbs } = this.options;
     if (source.engine !== 'postgresql' || target.engine !== 'postgresql') return;
-    const compared = { ignoreDbs, signal: this.#signal, sections: accessSections, allowSuperuserOwners: false };
-    this.#facts = { ...this.#facts, access: await compareAccess(source.source, target.source, compared) };
+    const compared = { ignoreDbs, signal: this.signal, sections: accessSections, allowSuperuserOwners: false };
+    this.progress.facts = {
+      ...this.progress.facts,
+      access: await compareAccess(source.source, target.source, compared),
+    };
   }
 
   /** What can be done while the application still runs is done before it is stopped. */
   async #requireEarlySteps(): Promise<void> {
     await this.#readAccess();
-    await this.#show('the roles are compared');
-    const open = this.#openLine(({ id }) => id === 'extensions' || id === 'definitions' || id === 'passwords');
+    await this.progress.show('the roles are compared');
+    const open = this.progress.openLine(({ id }) => id === 'extensions' || id === 'definitions' || id === 'passwords');
     if (open === undefined) return;
-    const warning = this.#hasEnded ? '' : 'do not stop the application; ';
+    const warning = this.hasEnded ? '' : 'do not stop the application; ';
     throw new CliError('cutover_incomplete', 'a step that does not need the end of the application is not done', {
-      detail: sanitizeReportLine(`${open.title}: ${open.observed}; ${this.#changedText()}`),
-      hint: `${warning}${this.#options.helpWith(open, this.#facts)}`,
+      detail: sanitizeReportLine(`${open.title}: ${open.observed}; ${this.progress.changedText()}`),
+      hint: `${warning}${this.options.helpWith(open, this.progress.facts)}`,
     });
   }
 
@@ -641,100 +478,37 @@ class Follow {
    * end refreshes views and gives databases their former owner.
    */
   async #settleAccess(): Promise<void> {
-    const { isApplied, target, view, helpWith, clock } = this.#options;
-    this.#waitedSince = clock.now();
+    const { isApplied, target, view, helpWith, clock } = this.options;
+    this.waitedSince = clock.now();
     for (let round = 0; ; round++) {
       await this.#readAccess();
-      await this.#show(round === 0 ? 'comparing owners, privileges and settings' : 'waiting for the last steps');
-      const open = this.#openLine();
+      await this.progress.show(
+        round === 0 ? 'comparing owners, privileges and settings' : 'waiting for the last steps',
+      );
+      const open = this.progress.openLine();
       if (open === undefined) return;
-      const { access } = this.#facts;
+      const { access } = this.progress.facts;
       if (isApplied && round === 0 && typeof access === 'object' && target.engine === 'postgresql') {
-        this.#changes.push('owners, privileges and settings were restored on the target');
-        const run = await restoreAccess(target.source, access, this.#signal);
-        this.#log('owners, privileges and settings restored on the target', run.join('\n'));
+        this.progress.changes.push('owners, privileges and settings were restored on the target');
+        const run = await restoreAccess(target.source, access, this.signal);
+        this.progress.log('owners, privileges and settings restored on the target', run.join('\n'));
         continue;
       }
       if (isApplied)
         throw new CliError('cutover_incomplete', 'the target lacks what no statement of its login restores', {
-          detail: sanitizeReportLine(`${open.title}: ${open.observed}; ${this.#changedText()}`),
-          hint: `do not switch; ${helpWith(open, this.#facts)}`,
+          detail: sanitizeReportLine(`${open.title}: ${open.observed}; ${this.progress.changedText()}`),
+          hint: `do not switch; ${helpWith(open, this.progress.facts)}`,
         });
-      const steps = cutoverChecklist(this.#facts).flatMap((line) =>
+      const steps = cutoverChecklist(this.progress.facts).flatMap((line) =>
         line.state === 'done' ? [] : [this.#stepOf(line)],
       );
       if (round === 0) await view.say(['Left to do on the target:', ...new Set(steps)]);
-      if (clock.now() - this.#waitedSince >= this.#options.waitTimeout)
-        throw this.#timedOut(`${helpWith(open, this.#facts)}; or run`);
-      await clock.sleep(3 * waitPause, this.#signal);
+      if (clock.now() - this.waitedSince >= this.options.waitTimeout)
+        throw this.progress.timedOut(`${helpWith(open, this.progress.facts)}; or run`);
+      await clock.sleep(3 * waitPause, this.signal);
     }
-  }
-
-  /** What to do about a line, without the command that is already running. */
-  #stepOf(line: ChecklistLine): string {
-    const { helpWith, commands } = this.#options;
-    const help = helpWith(line, this.#facts);
-    const end = [', then ', ', then run ']
-      .map((join) => `${join}\`${commands.again}\``)
-      .find((one) => help.endsWith(one));
-    return `  ${end === undefined ? help : help.slice(0, -end.length)}`;
-  }
-
-  #openLine(isMeant: (line: ChecklistLine) => boolean = () => true): ChecklistLine | undefined {
-    return cutoverChecklist(this.#facts).find((line) => line.state !== 'done' && isMeant(line));
-  }
-
-  #lines(): readonly FollowLine[] {
-    const lines = cutoverChecklist(this.#facts).map(
-      (line): FollowLine =>
-        line.id === 'contents' && this.#contentsText !== undefined ? { ...line, observed: this.#contentsText } : line,
-    );
-    const clean = this.#clean ?? { state: 'not_checked', observed: 'checked when the lines above are done' };
-    return [...lines, { id: 'clean', title: 'nothing of the migration is left', ...clean }];
-  }
-
-  async #show(status: string): Promise<void> {
-    const lines = this.#lines();
-    for (const { id, title, state, observed } of lines) {
-      if (this.#states.get(id) === state) continue;
-      this.#states.set(id, state);
-      if (state !== 'not_checked') this.#log(`${state}: ${title}`, observed);
-    }
-    await this.#options.view.show(lines, status);
-  }
-
-  #log(what: string, evidence: string): void {
-    this.#events.push({ at: this.#options.clock.now(), what, evidence });
-  }
-
-  #changedText(): string {
-    return this.#changes.length === 0 ? 'nothing was changed' : [...new Set(this.#changes)].join(', ');
-  }
-
-  #stateText(): string {
-    const open = this.#lines().find(({ state }) => state !== 'done');
-    return open === undefined ? 'every step is done' : sanitizeReportLine(`${open.title}: ${open.observed}`);
   }
 }
 
 /** Milliseconds after the end of a migration in which slots and publications disappear. */
 const leftoverTimeout = 30_000;
-
-function hasMoved(rest: Sighting, seen: Sighting): boolean {
-  return countWrites(rest.activity, seen.activity) > 0 || seen.activity.open.length > 0;
-}
-
-/** Sessions, and transactions that have not ended of others than these. */
-function writersOf({ activity, sessions }: Pick<Sighting, 'activity' | 'sessions'>): readonly string[] {
-  return [...sessions, ...activity.open.filter((one) => !sessions.some((session) => session.startsWith(one)))];
-}
-
-function describeMove(rest: Sighting, seen: Sighting): string {
-  const count = countWrites(rest.activity, seen.activity);
-  return [`${count} since the rest`, ...seen.activity.open].join('; ');
-}
-
-function listShort(items: readonly string[], most = 3): string {
-  const rest = items.length - most;
-  return `${items.slice(0, most).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
-}

@@ -12,7 +12,7 @@ export {
 } from './checklist.ts';
 export { compareDatabases } from './compare-databases.ts';
 export { acceptWords, buildDatabaseComparisonError, printDatabaseComparison } from './comparison-output.ts';
-export { type ComparedTables, type FollowLine, followCutover } from './follow.ts';
+export { followCutover } from './follow.ts';
 export {
   compareAccess,
   type DatabaseAccess,
@@ -21,6 +21,7 @@ export {
   type ServerAccess,
 } from './postgresql/access-script.ts';
 export { type AccessSection, accessSections } from './postgresql/access-statements.ts';
+export type { ComparedTables, FollowLine } from './progress.ts';
 export { describeCleanSource, describeRemainsQuery, findSourceRemains, type MigrationMarks } from './remains.ts';
 export { readRehearsalTarget, readTargetServer, type TargetServer, targetPsqlCommand } from './target.ts';
 export { openFollowView, renderWindowPage } from './view.ts';

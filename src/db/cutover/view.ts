@@ -7,10 +7,12 @@ import { createTextMeasurer, type TextMeasurer } from '../../cli/text-measurer.t
 import { wrapForTerminal } from '../../cli/wrap-for-terminal.ts';
 import { htmlPreflightReportStyle } from '../../preflight/formats/html-report-style.ts';
 import { formatChecklist } from './checklist.ts';
-import type { FollowLine, FollowResult, FollowView } from './follow.ts';
+import type { FollowLine, FollowResult, FollowView } from './progress.ts';
 
 /** A view that is closed with the last lines. */
 interface OpenFollowView extends FollowView {
+  /** Leaves what is shown as it is, so that a prompt can stand below. */
+  leave(): void;
   close(lines: readonly FollowLine[]): Promise<void>;
 }
 
@@ -23,8 +25,8 @@ export async function openFollowView(io: CommandIo, view: ListView<FollowLine>):
   return host.stdout.isTTY ? createLiveView(io) : createLineView(io);
 }
 
-function quietView({ output }: CommandIo): FollowView {
-  return { show: async () => {}, say: (texts) => output.show(texts) };
+function quietView({ output }: CommandIo): Omit<OpenFollowView, 'close'> {
+  return { show: async () => {}, say: (texts) => output.show(texts), leave: () => {} };
 }
 
 /** Calls `onChange` with the lines whose state is new. */
@@ -92,6 +94,10 @@ async function createLiveView({ host, globals, output }: CommandIo): Promise<Ope
         last,
         (await Promise.all(wrapped)).flatMap((text) => text.split('\n')),
       );
+    },
+    leave() {
+      height = 0;
+      last = [];
     },
     async close(lines) {
       await draw([]);

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { plainStyles } from '../../../src/cli/color.ts';
 import type { ListView } from '../../../src/cli/columns.ts';
 import { createTextMeasurer } from '../../../src/cli/text-measurer.ts';
-import type { FollowLine } from '../../../src/db/cutover/follow.ts';
+import type { FollowLine } from '../../../src/db/cutover/progress.ts';
 import { followBlock, openFollowView, renderWindowPage } from '../../../src/db/cutover/view.ts';
 import { commandIo } from '../../fixtures/command-io.ts';
 import { testHost } from '../../fixtures/host.ts';

@@ -91,3 +91,22 @@ test.skipIf(lacks('tmux'))(
     await shown.close();
   },
 );
+
+test.skipIf(lacks('tmux'))(
+  'on a terminal it asks when both servers are read, and changes nothing without a yes',
+  async () => {
+    const { options, words, status } = await openMigration();
+    const wrong = { ...options, env: { ...options.env, CLOUDCTL_TARGET_PASSWORD: 'wrong' }, columns: 80, rows: 24 };
+    const failed = await terminal([...words, '--apply'], wrong);
+    expect(await failed.ended()).toBe(5);
+    expect(await failed.screen()).not.toContain('y/N');
+    await failed.close();
+    const shown = await terminal([...words, '--apply'], { ...options, columns: 80, rows: 24 });
+    const screen = await shown.waitFor(/\(y\/N\)/);
+    expect(screen).toMatch(/^✓ /m);
+    await shown.press('n', 'Enter');
+    expect(await shown.ended()).not.toBe(0);
+    expect(await status()).toBe('syncing');
+    await shown.close();
+  },
+);
