@@ -120,11 +120,13 @@ export function decodeRedisActivity(info: RedisInfo): WriteActivity {
   return {
     counter: Number(info.get('rdb_changes_since_last_save')),
     since: `${info.get('run_id')} ${info.get('rdb_last_save_time')}`,
-    open:
-      info.get('role') === 'slave'
+    open: [
+      ...(info.get('loading') === '1' ? ['clients that wait until the source has loaded its data'] : []),
+      ...(info.get('role') === 'slave'
         ? [
             `writes to its primary ${info.get('master_host')}:${info.get('master_port')}, which a replica does not show: promote the source (REPLICAOF NO ONE) when the application has stopped`,
           ]
-        : [],
+        : []),
+    ],
   };
 }

@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { expect, test } from 'vitest';
-import { countWrites, readActivity } from '../../../src/db/cutover/activity.ts';
+import { countWrites, decodeRedisActivity, readActivity } from '../../../src/db/cutover/activity.ts';
+import { parseRedisInfo } from '../../../src/redis/info.ts';
 import { type Postgres, ready } from '../../fixtures/postgres.ts';
 import { startRedis } from '../../fixtures/redis.ts';
 import { startStandby } from '../../fixtures/standby.ts';
@@ -73,4 +74,12 @@ test('a Redis replica never proves that nothing is written, because its primary 
 test('a counter that began again counts as a write', () => {
   const open: readonly string[] = [];
   expect(countWrites({ counter: 7, since: 'a', open }, { counter: 0, since: 'b', open })).toBe(1);
+});
+
+test.each([
+  ['loading:1\r\nrole:master', 1],
+  ['loading:0\r\nrole:master', 0],
+  ['loading:1\r\nrole:slave', 2],
+])('a Redis source with %j has %i reasons why something may still write', (info, count) => {
+  expect(decodeRedisActivity(parseRedisInfo(info)).open).toHaveLength(count);
 });
