@@ -5,7 +5,7 @@ import type { RedisEndpoint } from '../../redis/endpoint.ts';
 import type { RedisInfo, RedisInfoField } from '../../redis/info.ts';
 import { readServerInfo } from '../engine/tools.ts';
 import type { DbSource } from '../source/index.ts';
-import { queryCatalogRows } from './postgresql/rehearsal-tables.ts';
+import { queryCatalogRows } from './postgresql/tables.ts';
 
 /** A reading of how much was written to a server so far. */
 export interface WriteActivity {

@@ -34,14 +34,14 @@ import {
 import type { WatchRecord } from '../watch/record.ts';
 import { countWrites, readActivity } from './activity.ts';
 import { type CutoverFacts, hasMigrationFailed, isSourceIdle } from './checklist.ts';
-import { compareDatabases } from './compare-databases.ts';
-import { withoutLargeObjects } from './comparison-report.ts';
+import { compareDatabases } from './compare.ts';
+import { withoutLargeObjects } from './comparison.ts';
 import type { Pair, PairOptions } from './pair.ts';
 import { compareAccess } from './postgresql/access-script.ts';
 import { accessSections } from './postgresql/access-statements.ts';
 import { openPostgresqlPair } from './postgresql/pair.ts';
-import { queryCatalogRows } from './postgresql/rehearsal-tables.ts';
-import { findSequenceDifferences } from './postgresql/sequence-differences.ts';
+import { findSequenceDifferences } from './postgresql/sequences.ts';
+import { queryCatalogRows } from './postgresql/tables.ts';
 import { openRedisPair } from './redis/pair.ts';
 import { targetInputs, targetLoginHint } from './target.ts';
 

@@ -2,8 +2,8 @@ import type { MigrationFailure } from '../../api/online-migration.ts';
 import { sanitizeReportLine } from '../../base/sanitize.ts';
 import { countOf } from '../../base/text.ts';
 import { failureHeadline } from '../watch/index.ts';
-import { listAccepted } from './accept-tables.ts';
-import type { DatabaseComparisonReport } from './comparison-report.ts';
+import { type DatabaseComparisonReport, listAccepted } from './comparison.ts';
+
 import type { ServerAccess } from './postgresql/access-script.ts';
 import type { AccessSection } from './postgresql/access-statements.ts';
 import type { StateDifference } from './postgresql/database-state.ts';

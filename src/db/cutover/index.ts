@@ -1,4 +1,3 @@
-export { divideAccepted, listAcceptable } from './accept-tables.ts';
 export { checkCutover } from './check.ts';
 export {
   acceptableLines,
@@ -10,8 +9,9 @@ export {
   hasMigrationFailed,
   isUnread,
 } from './checklist.ts';
-export { compareDatabases } from './compare-databases.ts';
-export { acceptWords, buildDatabaseComparisonError, printDatabaseComparison } from './comparison-output.ts';
+export { compareDatabases } from './compare.ts';
+export { divideAccepted, listAcceptable } from './comparison.ts';
+export { acceptWords, buildDatabaseComparisonError, printDatabaseComparison } from './comparison-text.ts';
 export { followCutover } from './follow.ts';
 export {
   compareAccess,

@@ -11,7 +11,7 @@ import { replicationName } from '../engine/tools.ts';
 import type { DbSource } from '../source/index.ts';
 import { parseRedisFacts } from '../watch/index.ts';
 import type { WatchRecord } from '../watch/record.ts';
-import { queryCatalogRows } from './postgresql/rehearsal-tables.ts';
+import { queryCatalogRows } from './postgresql/tables.ts';
 
 /** How objects of a migration are told from those of other consumers of the source. */
 export interface MigrationMarks {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { acceptTables } from '../../../src/db/cutover/accept-tables.ts';
 import { type CutoverFacts, cutoverChecklist, firstOpenLine } from '../../../src/db/cutover/checklist.ts';
-import { buildDatabaseComparisonEntry } from '../../../src/db/cutover/comparison-report.ts';
+import { acceptTables, buildDatabaseComparisonEntry } from '../../../src/db/cutover/comparison.ts';
+
 import type { ServerAccess } from '../../../src/db/cutover/postgresql/access-script.ts';
 import type { AccessStatement } from '../../../src/db/cutover/postgresql/access-statements.ts';
 import type { StateDifference } from '../../../src/db/cutover/postgresql/database-state.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { DatabaseComparisonReport } from '../../../src/db/cutover/comparison-report.ts';
+import type { DatabaseComparisonReport } from '../../../src/db/cutover/comparison.ts';
 import { startSource, startTarget } from '../../db/engine/servers.ts';
 import { run } from '../../fixtures/cli.ts';
 import { type Folders, makeFolders } from '../../fixtures/folders.ts';

@@ -4,7 +4,7 @@ import {
   listTablesWithCopiedColumns,
   readSequenceStatesAsText,
   readTableContentDigests,
-} from '../../../src/db/cutover/postgresql/rehearsal-tables.ts';
+} from '../../../src/db/cutover/postgresql/tables.ts';
 import { connectPostgresql } from '../../../src/postgresql/connection.ts';
 import { makeSessionSearchPathSafe } from '../../../src/postgresql/search-path-safe-session.ts';
 import { sequencesQuery } from '../../../src/preflight/postgresql/queries/sequences.ts';

@@ -12,7 +12,7 @@ import {
   omitTransactionControlResults,
 } from '../../../postgresql/search-path-safe-sql.ts';
 import { aclSql, objectsSql } from './access-objects.ts';
-import { readPostgresqlServerVersion } from './rehearsal-tables.ts';
+import { readPostgresqlServerVersion } from './tables.ts';
 
 /** One privilege of an access control list; the grantee of a privilege of PUBLIC is the empty name, which no role has. */
 export interface Privilege {

@@ -13,9 +13,9 @@ import { TargetRefusal } from '../pair.ts';
 import { type AccessCatalog, readAccessCatalog } from './access-catalog.ts';
 import { type AccessOptions, findAccessDifference } from './access-difference.ts';
 import type { AccessStatement } from './access-statements.ts';
-import { describeServers } from './compare-postgresql.ts';
+import { describeServers } from './compare.ts';
 import { findStateDifference, readDatabaseState, type StateDifference } from './database-state.ts';
-import { withReadSession } from './sequence-differences.ts';
+import { withReadSession } from './sequences.ts';
 
 export interface DatabaseAccess {
   readonly database: string;

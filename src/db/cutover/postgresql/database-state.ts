@@ -1,6 +1,6 @@
 import type { PostgresqlSession } from '../../../postgresql/connection.ts';
 import { decodeBooleanColumn, decodeNumberColumnOrZero, decodeTextColumn } from '../../../postgresql/decode-row.ts';
-import { queryCatalogRows } from './rehearsal-tables.ts';
+import { queryCatalogRows } from './tables.ts';
 
 /** What a migration creates in a database beside rows and privileges. */
 interface DatabaseState {

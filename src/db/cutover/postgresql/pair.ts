@@ -14,7 +14,7 @@ import { selectDatabasesToCompare } from '../../../preflight/postgresql/select-d
 import { openPinned } from '../../engine/tools.ts';
 import { sourceUrlText } from '../../source/index.ts';
 import { readPostgresqlActivity } from '../activity.ts';
-import { compareSequences } from '../compare-row-counts.ts';
+import { compareSequences } from '../comparison.ts';
 import {
   type Delivery,
   type Fence,
@@ -24,7 +24,7 @@ import {
   type SequenceWork,
   TargetRefusal,
 } from '../pair.ts';
-import { queryCatalogRows, readPostgresqlServerVersion, readSequenceStatesAsText } from './rehearsal-tables.ts';
+import { queryCatalogRows, readPostgresqlServerVersion, readSequenceStatesAsText } from './tables.ts';
 
 const limit = 10_000;
 const name = 'cloudctl-cutover';

@@ -5,7 +5,7 @@ import { escapeUnprintable, sanitizeReportLine } from '../../../base/sanitize.ts
 import { createTerminalStyles, isColorEnabled } from '../../../cli/color.ts';
 import type { CommandIo } from '../../../cli/command-io.ts';
 import type { PreflightReport } from '../../../preflight/report.ts';
-import { dataExcludedFromComparison } from '../comparison-report.ts';
+import { dataExcludedFromComparison } from '../comparison.ts';
 import {
   failuresOf,
   type RehearsalFailure,

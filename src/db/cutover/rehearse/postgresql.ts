@@ -24,8 +24,8 @@ import {
   sqlStateOf,
   withSession,
 } from '../../engine/tools.ts';
-import { compareSequences } from '../compare-row-counts.ts';
-import { listTablesWithCopiedColumns, readSequenceStatesAsText } from '../postgresql/rehearsal-tables.ts';
+import { compareSequences } from '../comparison.ts';
+import { listTablesWithCopiedColumns, readSequenceStatesAsText } from '../postgresql/tables.ts';
 import { waitForCatchUp } from './catch-up.ts';
 import { type RehearsalEndpoints, rehearsalJournal } from './clean-up.ts';
 import { type RehearsalPlan, readEmptyDatabases, type TargetState } from './plan.ts';

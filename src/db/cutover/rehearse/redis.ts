@@ -6,7 +6,7 @@ import { formatRedisCommand } from '../../../redis/quote.ts';
 import { parseRedisServerVersion } from '../../../redis/version.ts';
 import { cleanUpFromJournal, defaultLimits, type EngineSystem, engineSystem, startRun } from '../../engine/index.ts';
 import { isReplicaOf, readServerInfo, redactReason } from '../../engine/tools.ts';
-import { compareRedisDatabaseKeys, withComparedRedisServers } from '../redis/compare-redis-database-keys.ts';
+import { compareRedisDatabaseKeys, withComparedRedisServers } from '../redis/compare.ts';
 import { rehearsalInputs, targetLoginHint } from '../target.ts';
 import { waitForCatchUp } from './catch-up.ts';
 import { type RehearsalEndpoints, rehearsalJournal } from './clean-up.ts';

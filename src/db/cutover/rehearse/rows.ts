@@ -4,13 +4,13 @@ import type { SearchPathSafeSession } from '../../../postgresql/search-path-safe
 import { buildCopyTableStatement } from '../../../postgresql/table-rows.ts';
 import type { EngineSystem, PostgresEntry } from '../../engine/index.ts';
 import { engineName, longTimeout, readSourceStatus, redactReason, withSession } from '../../engine/tools.ts';
-import { compareTableDigests } from '../postgresql/compare-table-digests.ts';
+import { compareTableDigests } from '../postgresql/digests.ts';
 import {
   listTablesWithCopiedColumns,
   readPostgresqlServerVersion,
   readTableContentDigests,
   type TableWithCopiedColumns,
-} from '../postgresql/rehearsal-tables.ts';
+} from '../postgresql/tables.ts';
 import { firstRow, type RehearsalEndpoints } from './clean-up.ts';
 import type { TableComparison } from './report.ts';
 

@@ -4,7 +4,7 @@ import {
   listTablesWithCopiedColumns,
   readSequenceStatesAsText,
   readTableContentDigests,
-} from '../../../../src/db/cutover/postgresql/rehearsal-tables.ts';
+} from '../../../../src/db/cutover/postgresql/tables.ts';
 import { dropDatabases, dropRoles } from '../../../../src/db/cutover/rehearse/clean-up.ts';
 import { dropAddedObjects, listExisting, readObjectNames } from '../../../../src/db/cutover/rehearse/existing.ts';
 import { connectPostgresql } from '../../../../src/postgresql/connection.ts';

@@ -1,9 +1,5 @@
 import { expect, test } from 'vitest';
-import {
-  compareRowCounts,
-  compareSequences,
-  compareTableContents,
-} from '../../../src/db/cutover/compare-row-counts.ts';
+import { compareRowCounts, compareSequences, compareTableContents } from '../../../src/db/cutover/comparison.ts';
 
 const round = (before: number, target: number | undefined, after: number) => {
   const of = (rows: number | undefined) => new Map(rows === undefined ? [] : [['t', rows]]);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { findSequenceDifferences } from '../../../../src/db/cutover/postgresql/sequence-differences.ts';
+import { findSequenceDifferences } from '../../../../src/db/cutover/postgresql/sequences.ts';
 import type { Postgres } from '../../../fixtures/postgres.ts';
 import { postgresEndpointOf, startSource, startTarget } from '../../engine/servers.ts';
 

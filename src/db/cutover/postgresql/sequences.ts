@@ -3,8 +3,8 @@ import { connectPostgresql, type PostgresqlSession } from '../../../postgresql/c
 import type { PostgresqlEndpoint } from '../../../postgresql/endpoint.ts';
 import { databasesQuery } from '../../../preflight/postgresql/queries/databases.ts';
 import { selectDatabasesToCompare } from '../../../preflight/postgresql/select-databases.ts';
-import { compareSequences } from '../compare-row-counts.ts';
-import { queryCatalogRows, readPostgresqlServerVersion, readSequenceStatesAsText } from './rehearsal-tables.ts';
+import { compareSequences } from '../comparison.ts';
+import { queryCatalogRows, readPostgresqlServerVersion, readSequenceStatesAsText } from './tables.ts';
 
 /**
  * The sequences whose values differ on the target, as `database: schema.sequence`. The comparison only reads both

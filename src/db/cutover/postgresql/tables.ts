@@ -23,7 +23,7 @@ import {
   type OrdinaryTable,
   readTableRows,
 } from '../../../postgresql/table-rows.ts';
-import { unreadableSequenceState } from '../compare-row-counts.ts';
+import { unreadableSequenceState } from '../comparison.ts';
 
 type QuerySession = Pick<PostgresqlSession, 'query'>;
 

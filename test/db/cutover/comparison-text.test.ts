@@ -1,12 +1,17 @@
 import { expect, it } from 'vitest';
-import { acceptTables, divideAccepted } from '../../../src/db/cutover/accept-tables.ts';
-import { buildDatabaseComparisonError, printDatabaseComparison } from '../../../src/db/cutover/comparison-output.ts';
 import {
+  acceptTables,
   buildDatabaseComparisonEntry,
   type DatabaseComparisonReport,
+  divideAccepted,
   pickWorstComparisonResult,
-} from '../../../src/db/cutover/comparison-report.ts';
-import { formatDatabaseComparison } from '../../../src/db/cutover/format-database-comparison.ts';
+} from '../../../src/db/cutover/comparison.ts';
+import {
+  buildDatabaseComparisonError,
+  formatDatabaseComparison,
+  printDatabaseComparison,
+} from '../../../src/db/cutover/comparison-text.ts';
+
 import { commandIo } from '../../fixtures/command-io.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { testHost } from '../../fixtures/host.ts';

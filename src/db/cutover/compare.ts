@@ -1,9 +1,8 @@
 import { usageError } from '../../base/errors.ts';
 import type { DbSource } from '../source/index.ts';
-import { acceptTables } from './accept-tables.ts';
-import type { DatabaseComparisonOptions, DatabaseComparisonReport } from './comparison-report.ts';
-import { comparePostgresqlServerContents } from './postgresql/compare-postgresql.ts';
-import { compareRedisServerContents } from './redis/compare-redis.ts';
+import { acceptTables, type DatabaseComparisonOptions, type DatabaseComparisonReport } from './comparison.ts';
+import { comparePostgresqlServerContents } from './postgresql/compare.ts';
+import { compareRedisServerContents } from './redis/compare.ts';
 
 export interface CompareDatabasesOptions {
   readonly source: DbSource;

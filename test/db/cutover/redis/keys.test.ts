@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readKeyContent } from '../../../../src/db/cutover/redis/redis-key-content.ts';
+import { readKeyContent } from '../../../../src/db/cutover/redis/keys.ts';
 import type { RedisConnection } from '../../../../src/redis/connection.ts';
 
 test('a type named like a property of every object is compared by its DUMP', async () => {

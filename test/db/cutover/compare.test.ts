@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { type CompareDatabasesOptions, compareDatabases } from '../../../src/db/cutover/compare-databases.ts';
+import { type CompareDatabasesOptions, compareDatabases } from '../../../src/db/cutover/compare.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import type { Postgres } from '../../fixtures/postgres.ts';
 import { postgresEndpointOf, startSource, startTarget } from '../engine/servers.ts';
