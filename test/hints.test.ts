@@ -35,6 +35,7 @@ const notFollowed: Readonly<Record<string, Readonly<Record<string, readonly stri
         'wait a minute, and run the same command again; if they are still there, run on the source: …',
         'wait for the end with `…`: it sends the stop again, which changes nothing',
       ],
+      'db/cutover/check.ts': ['raise maxmemory of the target, or choose a larger cluster'],
       'db/cutover/comparison-text.ts': [
         'check … yourself, then run `……`',
         'do not switch the application over; find out which server has the right rows with `… -o json`',

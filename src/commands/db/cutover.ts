@@ -150,7 +150,11 @@ export const dbCutoverCommand: CommandSpec<CommandContext> = {
       for (const text of migration.warnings ?? []) await output.warn(text);
     const open = hasMigrationFailed(facts) ? lines.find(({ id }) => id === 'stopped') : firstOpenLine(lines);
     if (open === undefined) {
-      await output.note(['Every step is done. Next, switch the application to the target.', undoScriptNote]);
+      await output.note([
+        'Every step is done. Next, switch the application to the target.',
+        ...notCopied(source),
+        undoScriptNote,
+      ]);
       return 0;
     }
     // The hint tells the user to paste this command, so the command contains the correction.
@@ -262,15 +266,35 @@ async function follow(
   await output.note([
     'Every step is done. Next, switch the application to the target.',
     ...result.unproven.map((one) => sanitizeReportLine(`Not proven: ${one}.`)),
+    ...notCopied(source),
     undoScriptNote,
   ]);
   return 0;
 }
 
+/** What no line of the checklist looks at. */
+function notCopied({ engine }: DbSource): readonly string[] {
+  return engine === 'redis'
+    ? [
+        'Not proven: that the target has the ACL users and the configuration of the source. Replication does not copy them.',
+      ]
+    : [];
+}
+
 type NextCommands = FailureCommands &
   Readonly<
     Record<
-      'watch' | 'sequences' | 'compare' | 'status' | 'follow' | 'again' | 'grants' | 'script' | 'psql' | 'accept',
+      | 'remains'
+      | 'watch'
+      | 'sequences'
+      | 'compare'
+      | 'status'
+      | 'follow'
+      | 'again'
+      | 'grants'
+      | 'script'
+      | 'psql'
+      | 'accept',
       string
     >
   >;
@@ -308,6 +332,8 @@ function nextStep(
         : `run \`${commands.compare}\``;
     case 'large_objects':
       return `run \`${commands.compare}\``;
+    case 'clean':
+      return `see what is left, and remove it: run \`${commands.remains}\`, then \`${commands.again}\``;
     case 'stopped':
       if (state === 'unknown') return `run \`${commands.status}\``;
       return typeof migration !== 'string' && migration.isStopping
@@ -391,6 +417,7 @@ function commandsOf(
     preflight: command('preflight', ...from),
     migrate: command('migrate', cluster, ...from, ...profile),
     stop: command('stop', cluster, ...profile),
+    remains: command('stop', cluster, ...from, ...profile),
     again,
   };
 }

@@ -12,6 +12,7 @@ import {
 } from '../../api/online-migration.ts';
 import { CliError } from '../../base/errors.ts';
 import { sanitizeLine } from '../../base/sanitize.ts';
+import { formatBytes } from '../../base/text.ts';
 import { quoteShellArg } from '../../cli/shell-quote.ts';
 import { clientSideDatabaseErrorCodes, DatabaseConnectError } from '../../platform/connect-error.ts';
 import type { Clock } from '../../platform/host.ts';
@@ -19,7 +20,9 @@ import { connectPostgresql } from '../../postgresql/connection.ts';
 import type { PostgresqlEndpoint } from '../../postgresql/endpoint.ts';
 import { PostgresqlQueryError } from '../../postgresql/query-error.ts';
 import { RedisCommandError } from '../../redis/command-error.ts';
-import { redactReason } from '../engine/tools.ts';
+import { connectRedis } from '../../redis/connection.ts';
+import { readRedisInfoNumber } from '../../redis/info.ts';
+import { readServerInfo, redactReason } from '../engine/tools.ts';
 import { type DbSource, unreachableHint } from '../source/index.ts';
 import {
   confirmIdentity,
@@ -43,6 +46,7 @@ import { openPostgresqlPair } from './postgresql/pair.ts';
 import { findSequenceDifferences } from './postgresql/sequences.ts';
 import { queryCatalogRows } from './postgresql/tables.ts';
 import { openRedisPair } from './redis/pair.ts';
+import { findSourceRemains, marksOfMigration } from './remains.ts';
 import { targetInputs, targetLoginHint } from './target.ts';
 
 interface CheckCutoverOptions {
@@ -76,10 +80,13 @@ export async function checkCutover(api: ApiClient, options: CheckCutoverOptions)
   onCheck('logging in to the target');
   const targetFailure = await readTargetFailure(options);
   if (targetFailure !== undefined) return { engine, migration, ...targetFailure };
+  const obstacle = await readTargetObstacle(target, signal);
+  if (obstacle !== undefined) return { engine, migration, ...obstacle };
   // Nothing is checked that would make the user stop the application for a migration that cannot be finished.
   if (hasMigrationFailed({ migration })) return { engine, migration };
   const access = await readAccessFact(options);
-  const early = access === undefined ? {} : { access };
+  const clean = hasEnded ? await readCleanFact(options, shown) : undefined;
+  const early = { ...(access === undefined ? {} : { access }), ...(clean === undefined ? {} : { clean }) };
   onCheck('observing writes to the source and the lag of the target');
   let startedAt = clock.now();
   let before = await readSourceActivity(options);
@@ -169,6 +176,56 @@ async function readTargetFailure({
       isTargetWithoutTls: error instanceof DatabaseConnectError && error.code === clientSideDatabaseErrorCodes.noTls,
     };
   }
+}
+
+/**
+ * A replica of Redis ignores its maxmemory. As a primary it evicts keys, or refuses writes, so the end of the migration would lose
+ * what the comparison has found.
+ */
+export async function readTargetObstacle(
+  target: DbSource,
+  signal: AbortSignal,
+): Promise<Required<Pick<CutoverFacts, 'targetFailure' | 'targetHint'>> | undefined> {
+  if (target.engine !== 'redis') return undefined;
+  const session = await connectRedis(target.source, { limit, signal });
+  try {
+    const info = await readServerInfo(session);
+    const [max = 0, used = 0, free = 0] = (['maxmemory', 'used_memory', 'mem_not_counted_for_evict'] as const).map(
+      (field) => readRedisInfoNumber(info, field),
+    );
+    if (info.get('role') !== 'slave' || max === 0 || used - free <= max) return undefined;
+    const end = info.get('maxmemory_policy') === 'noeviction' ? 'refuses writes' : 'evicts keys';
+    return {
+      targetFailure: `it uses ${formatBytes(used - free)}, and its maxmemory is ${formatBytes(max)}: it ${end} when it is no replica any more`,
+      targetHint: 'raise maxmemory of the target, or choose a larger cluster',
+    };
+  } finally {
+    session.end();
+  }
+}
+
+async function readCleanFact(
+  options: CheckCutoverOptions,
+  shown: OnlineMigration | 'none' | undefined,
+): Promise<CutoverFacts['clean']> {
+  const { source, target, ignoreDbs, clock, signal } = options;
+  const id = typeof shown === 'object' ? shown.id : undefined;
+  return orReason(options, async () => {
+    const pair = await openPair(source, target, { ignoreDbs, signal });
+    try {
+      await pair.look();
+      const remains = await findSourceRemains(source, marksOfMigration(options, id), { clock, signal, ignoreDbs });
+      const left = [...new Set([...(await pair.leftovers()), ...remains.own])];
+      const doubtful =
+        remains.doubtful.length === 0 ? '' : `; not proven of ${remains.doubtful.slice(0, 3).join(', ')}`;
+      return {
+        left,
+        observed: `${source.engine === 'redis' ? 'no replica' : 'no slot, publication or link'}${doubtful}`,
+      };
+    } finally {
+      await pair.close();
+    }
+  });
 }
 
 async function readSourceActivity({ source, signal, ignoreDbs }: CheckCutoverOptions) {

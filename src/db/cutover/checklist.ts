@@ -22,7 +22,7 @@ export const acceptableLines = [
 ] as const;
 type AcceptableLine = (typeof acceptableLines)[number];
 
-type ChecklistLineId = 'target' | 'writes' | 'lag' | 'sequences' | 'contents' | 'stopped' | AcceptableLine;
+type ChecklistLineId = 'target' | 'writes' | 'lag' | 'sequences' | 'contents' | 'stopped' | 'clean' | AcceptableLine;
 
 /** One step of the checklist for a cut-over. */
 export interface ChecklistLine {
@@ -57,6 +57,8 @@ export interface CutoverFacts {
   readonly contents?: Pick<DatabaseComparisonReport, 'state' | 'databases'> | string;
   /** Roles, privileges and other objects of both servers (PostgreSQL). */
   readonly access?: ServerAccess | string;
+  /** What the migration has left on both servers, as nouns; `observed` is said if that is nothing. */
+  readonly clean?: { readonly left: readonly string[]; readonly observed: string } | string;
   /** Lines that the user has accepted. */
   readonly accepted?: readonly string[];
   /** The migration as the service reports it. */
@@ -98,6 +100,7 @@ export function cutoverChecklist(facts: CutoverFacts): readonly ChecklistLine[] 
     contentsLine(facts),
     stoppedLine(facts),
     ...(isPostgresql ? linesAfterTheStop(facts) : []),
+    cleanLine(facts),
   ];
   const isPossible = !hasMigrationFailed(facts);
   return lines
@@ -200,6 +203,15 @@ function stoppedLine({ migration }: CutoverFacts): ChecklistLine {
   return { ...line, state: hasEnded ? 'done' : 'open', observed: description };
 }
 
+function cleanLine({ clean }: CutoverFacts): ChecklistLine {
+  const line = { id: 'clean', title: 'nothing of the migration is left' } as const;
+  if (clean === undefined) return { ...line, ...notChecked };
+  if (typeof clean === 'string') return { ...line, state: 'unknown', observed: clean };
+  return clean.left.length > 0
+    ? { ...line, state: 'open', observed: listShort(clean.left) }
+    : { ...line, state: 'done', observed: clean.observed };
+}
+
 function extensionsLine({ access }: CutoverFacts): ChecklistLine {
   const line = { id: 'extensions', title: 'the target has the extensions of the source' } as const;
   return stateLine(line, access, 'extensions', 'no extension is missing');
@@ -276,7 +288,7 @@ function stateLine(
   );
   return found.length === 0
     ? { ...line, state: 'done', observed: none }
-    : { ...line, state: 'open', observed: listShort(found) };
+    : { ...line, state: 'open', observed: listShort(found, fact === 'definitions' ? 20 : 3) };
 }
 
 /** What needs no decision is done with a note: rights on the server that no application needs, and comments. */
@@ -317,9 +329,9 @@ function failureOf({ databases }: ServerAccess): string | undefined {
 
 const notChecked = { state: 'not_checked', observed: 'checked when the lines above are done' } as const;
 
-function listShort(items: readonly string[]): string {
-  const rest = items.length - 3;
-  return `${items.slice(0, 3).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
+function listShort(items: readonly string[], most = 3): string {
+  const rest = items.length - most;
+  return `${items.slice(0, most).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
 }
 
 /** The checklist for a person: two lines for each step, because a table with the observed facts is wider than a terminal. */

@@ -7,7 +7,6 @@ import {
   fetchOnlineMigration,
   isMigrationActive,
   isMigrationStopping,
-  readMigratedDatabases,
 } from '../../api/online-migration.ts';
 import { stopOnlineMigration } from '../../api/stop-online-migration.ts';
 import { CliError, withHint } from '../../base/errors.ts';
@@ -19,7 +18,7 @@ import type { DbSource } from '../source/index.ts';
 import { type FailureCommands, helpWithFailures, type SourceBaseline } from '../watch/index.ts';
 import type { WatchRecord } from '../watch/record.ts';
 import { countWrites } from './activity.ts';
-import { describeMigrationFact, isServerError, openPair } from './check.ts';
+import { describeMigrationFact, isServerError, openPair, readTargetObstacle } from './check.ts';
 import { type ChecklistLine, type CutoverFacts, cutoverChecklist, hasMigrationFailed } from './checklist.ts';
 import { compareDatabases } from './compare.ts';
 import { withoutLargeObjects } from './comparison.ts';
@@ -27,8 +26,8 @@ import type { Fence, Pair, Sighting } from './pair.ts';
 import { compareAccess, restoreAccess } from './postgresql/access-script.ts';
 import { accessSections } from './postgresql/access-statements.ts';
 import { type ComparedTables, type FollowResult, type FollowView, listShort, Progress } from './progress.ts';
-import { findSourceRemains } from './remains.ts';
-import { type Attempt, describeMove, hasMoved, lookPause, waitForRest } from './rest.ts';
+import { findSourceRemains, marksOfMigration } from './remains.ts';
+import { type Attempt, describeMove, hasMoved, lookPause, waitForRest, writersOf } from './rest.ts';
 import { targetInputs, targetLoginHint } from './target.ts';
 
 interface FollowOptions {
@@ -99,6 +98,8 @@ class Follow implements Attempt {
   readonly progress: Progress;
   #migration: FetchedOnlineMigration | undefined;
   #pair: Pair | undefined;
+  /** Both servers when the migration had ended and nothing of it was left. */
+  #last: Sighting | undefined;
   /** Large objects are copied when the migration is stopped. */
   #isLargeObjectsLeft = false;
   waitedSince: number;
@@ -176,6 +177,14 @@ class Follow implements Attempt {
       });
     }
     onTarget();
+    const obstacle = await readTargetObstacle(target, this.signal);
+    if (obstacle === undefined) return;
+    this.progress.facts = { ...this.progress.facts, ...obstacle };
+    await this.progress.show('');
+    throw new CliError('cutover_incomplete', 'the target cannot hold the data after the switch', {
+      detail: obstacle.targetFailure,
+      hint: `${obstacle.targetHint}; then run \`${commands.again}\``,
+    });
   }
 
   async #look(): Promise<Sighting> {
@@ -378,10 +387,7 @@ class Follow implements Attempt {
     const { clock, commands, source, compared, ignoreDbs, record, cluster, slots } = this.options;
     const pair = await this.#openPair();
     const end = clock.now() + leftoverTimeout;
-    const { id } = this.#migration ?? {};
-    const started = record?.started;
-    const isOurs = started !== undefined && started.cluster === cluster && started.id === id;
-    const marks = { id, record: isOurs ? record : undefined, slots };
+    const marks = marksOfMigration({ record, cluster, slots }, this.#migration?.id);
     for (;;) {
       const remains = await findSourceRemains(source, marks, { clock, signal: this.signal, ignoreDbs });
       const left = [...new Set([...(await pair.leftovers()), ...remains.own])];
@@ -389,7 +395,7 @@ class Follow implements Attempt {
       else
         this.progress.unproven.set('remains', `whether these belong to the migration: ${listShort(remains.doubtful)}`);
       if (left.length === 0) break;
-      this.progress.clean = { state: 'open', observed: listShort(left) };
+      this.progress.facts = { ...this.progress.facts, clean: { left, observed: '' } };
       await this.progress.show('waiting until everything is removed');
       if (clock.now() >= end)
         throw new CliError('cutover_incomplete', 'the migration has left objects behind', {
@@ -417,9 +423,8 @@ class Follow implements Attempt {
       this.progress.log('large objects compared after the stop', 'equal');
     }
     const seen = await this.#look();
-    // The removal of a publication is a transaction too: one for each database.
-    const allowed =
-      source.engine === 'redis' ? 0 : this.#migration === undefined ? 0 : readMigratedDatabases(this.#migration).length;
+    // The removal of a publication is a transaction too; a run that continues after it has seen none of them.
+    const allowed = pair.slots;
     const writes = countWrites(rest.activity, seen.activity);
     const isWritten = seen.changes !== rest.changes || writes > allowed || seen.activity.open.length > 0;
     if (isWritten && compared !== 'none') {
@@ -429,15 +434,46 @@ class Follow implements Attempt {
       );
       return false;
     }
-    this.progress.clean = {
-      state: 'done',
-      observed:
-        source.engine === 'redis'
-          ? `no replica; ${countOf(writes, 'change')} since the comparison`
-          : `no slot, publication or link; ${countOf(writes, 'transaction')} since the comparison, none of rows`,
-    };
+    const observed =
+      source.engine === 'redis'
+        ? `no replica; ${countOf(writes, 'change')} since the comparison`
+        : `no slot, publication or link; ${countOf(writes, 'transaction')} since the comparison, none of rows`;
+    this.progress.facts = { ...this.progress.facts, clean: { left: [], observed } };
+    this.#last = seen;
     await this.progress.show('nothing of the migration is left');
     return true;
+  }
+
+  /** The target receives nothing any more, so what is written to the source now is on the target only if both are equal again. */
+  async #requireRest(): Promise<void> {
+    const { clock, compared, commands, waitTimeout } = this.options;
+    for (;;) {
+      const seen = await this.lookAgain();
+      const last = this.#last;
+      if (seen !== undefined && last !== undefined) {
+        if (!hasMoved(last, seen) && seen.changes === last.changes) return;
+        if (seen.activity.open.length === 0) {
+          this.progress.log('the source was written to after the end of the migration', describeMove(last, seen));
+          this.#last = seen;
+          if (compared === 'none') {
+            this.progress.unproven.set('contents', 'no row was compared, and the source was written to after the end');
+            continue;
+          }
+          const report = await this.#readBoth(await this.#chosen());
+          this.progress.facts = { ...this.progress.facts, contents: report };
+          if (report.state !== 'equal')
+            throw new CliError('cutover_incomplete', 'rows were written to the source after the end of the migration', {
+              detail: sanitizeReportLine(`${this.progress.stateText()}; ${this.progress.changedText()}`),
+              hint: `do not switch; see the difference with \`${commands.compare}\``,
+            });
+          continue;
+        }
+      }
+      await this.progress.show('the source was written to after the end of the migration');
+      if (clock.now() - this.waitedSince >= waitTimeout)
+        throw this.progress.timedOut('stop the application, then run', seen === undefined ? [] : writersOf(seen));
+      await clock.sleep(lookPause, this.signal);
+    }
   }
 
   /** What to do about a line, without the command that is already running. */
@@ -486,7 +522,7 @@ class Follow implements Attempt {
         round === 0 ? 'comparing owners, privileges and settings' : 'waiting for the last steps',
       );
       const open = this.progress.openLine();
-      if (open === undefined) return;
+      if (open === undefined) return this.#requireRest();
       const { access } = this.progress.facts;
       if (isApplied && round === 0 && typeof access === 'object' && target.engine === 'postgresql') {
         this.progress.changes.push('owners, privileges and settings were restored on the target');

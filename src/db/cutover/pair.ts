@@ -12,6 +12,8 @@ export interface Pair {
   fence(): Promise<Fence | string>;
   /** What the target reads from the source, or has read since the pair was opened, as nouns. */
   leftovers(): Promise<readonly string[]>;
+  /** Slots that the target has read since the pair was opened; the removal of each is a transaction of the source. */
+  readonly slots: number;
   /**
    * Counters of changed rows of each table (`schema.table`) of the source, by database; undefined for Redis, which counts no
    * single keys.
@@ -22,7 +24,7 @@ export interface Pair {
 
 export interface Sighting {
   readonly activity: WriteActivity;
-  /** Changes of rows that the statistics of the source have counted; undefined for Redis. */
+  /** Changes of rows that the statistics of the source have counted; for Redis, the keys that the target has evicted. */
   readonly changes: number | undefined;
   /** Sessions of others that could write, as texts. */
   readonly sessions: readonly string[];

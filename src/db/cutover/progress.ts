@@ -57,8 +57,6 @@ interface ProgressOptions {
 export class Progress {
   readonly startedAt: number;
   facts: CutoverFacts;
-  /** The state of the last line; undefined: it was not looked at. */
-  clean: Pick<FollowLine, 'state' | 'observed'> | undefined;
   /** What replaces the text of the line of the contents. */
   contentsText: string | undefined;
   readonly unproven = new Map<'sessions' | 'contents' | 'remains', string>();
@@ -131,8 +129,7 @@ export class Progress {
       (line): FollowLine =>
         line.id === 'contents' && this.contentsText !== undefined ? { ...line, observed: this.contentsText } : line,
     );
-    const clean = this.clean ?? { state: 'not_checked', observed: 'checked when the lines above are done' };
-    return [...lines, { id: 'clean', title: 'nothing of the migration is left', ...clean }];
+    return lines;
   }
 
   async show(status: string): Promise<void> {

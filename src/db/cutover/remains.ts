@@ -62,6 +62,15 @@ export async function findSourceRemains(
   }
 }
 
+/** The marks of a migration into a cluster: the record counts only if it is of the migration that the service shows. */
+export function marksOfMigration(
+  { record, cluster, slots }: Pick<MigrationMarks, 'record' | 'slots'> & { readonly cluster: string },
+  id: string | undefined,
+): MigrationMarks {
+  const isOurs = record?.started?.cluster === cluster && record.started.id === id;
+  return { id, record: isOurs ? record : undefined, slots: slots ?? [] };
+}
+
 export function describeCleanSource(engine: DbSource['engine']): string {
   return engine === 'redis'
     ? 'Nothing is left on the source: it has no replica of the migration.'

@@ -79,8 +79,9 @@ export async function waitForRest(attempt: Attempt): Promise<Sighting> {
       }
       if (isAtRest && delivery.state === 'unseen') {
         // A migration that is stopping has removed its subscription, and may still fill materialized views.
-        if (!attempt.isStopped) throw unseen(attempt, delivery.observed);
+        // Another run may have stopped it meanwhile.
         await attempt.readMigration();
+        if (!attempt.isStopped) throw unseen(attempt, delivery.observed);
       }
       if (!isAtRest && !isFenceSaid && at - startedAt >= 2 * restTime) {
         isFenceSaid = true;
@@ -137,7 +138,7 @@ export function hasMoved(rest: Sighting, seen: Sighting): boolean {
 }
 
 /** Sessions, and transactions that have not ended of others than these. */
-function writersOf({ activity, sessions }: Pick<Sighting, 'activity' | 'sessions'>): readonly string[] {
+export function writersOf({ activity, sessions }: Pick<Sighting, 'activity' | 'sessions'>): readonly string[] {
   return [...sessions, ...activity.open.filter((one) => !sessions.some((session) => session.startsWith(one)))];
 }
 

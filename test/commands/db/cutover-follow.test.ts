@@ -323,6 +323,36 @@ it('without --apply it prints the commands, and goes on when their effect is see
   expect([ran.code, ran.err]).toEqual([0, expect.not.stringContaining('error:')]);
 });
 
+it('rows that are written after the end of the migration are no switch', async () => {
+  const { host, cutover, cluster, db } = await openPostgresql();
+  const running = startCloudctl(host, ['db', 'cutover', ...cutover, ...words, '-o', 'ndjson']);
+  await running.waitForOutput(/cloudctl db sequences .* \| .*psql/);
+  await target.query("SELECT setval('t_id_seq', 1000)", 'shop');
+  await running.waitForOutput(/cloudctl db stop/);
+  expect((await db('stop', cluster, '--yes')).code).toBe(0);
+  await running.waitForOutput(/cloudctl db grants .* \| .*psql/);
+  await source.query("INSERT INTO t (note) VALUES ('too late')", 'shop');
+  await restore(running, db, cutover);
+  const ran = await running.ended;
+  expect([ran.code, ran.error().hint]).toEqual([5, expect.stringContaining('db compare')]);
+});
+
+it('the checklist is not done while the migration has left a slot, of which it names the removal', async () => {
+  const { cutover, db } = await openPostgresql();
+  const [own] = await source.query('SELECT slot_name FROM pg_replication_slots');
+  const left = String(own?.slot_name).replace(/\d+$/, '999999');
+  expect((await db('cutover', ...cutover, ...words, '--apply', '--yes')).code).toBe(0);
+  await source.query(`SELECT pg_create_logical_replication_slot('${left}', 'pgoutput')`, 'shop');
+  const ran = await db('cutover', ...cutover, '-o', 'json');
+  expect([ran.code, ran.json<Line[]>().find(({ id }) => id === 'clean')]).toMatchObject([
+    5,
+    { state: 'open', observed: expect.stringContaining(left) },
+  ]);
+  expectGolden('db-cutover-follow', masked(`${ran.error().hint}\n`));
+  await source.query(`SELECT pg_drop_replication_slot('${left}')`, 'shop');
+  expect((await db('cutover', ...cutover)).code).toBe(0);
+});
+
 it('a write during the window sends it back to waiting, and is on the target at the end', async () => {
   const { host, cutover, db, cluster } = await openPostgresql();
   const running = startCloudctl(host, ['db', 'cutover', ...cutover, ...words]);
@@ -442,5 +472,26 @@ it('follows a Redis migration with an application that writes and then stops', a
     expect([refused.code, refused.error().hint]).toEqual([2, 'compare everything: leave out `--compare`']);
   } finally {
     await Promise.all(servers.map((server) => server.stop()));
+  }
+});
+
+it('a Redis target that would evict keys when it is no replica any more stops no application', async () => {
+  const [from, to] = await Promise.all([startRedis(), startRedis()]);
+  try {
+    from.script(Array.from({ length: 2000 }, (_, i) => `SET key:${i} ${'x'.repeat(2000)}`).join('\n'));
+    const opened = await openMachine(`redis://127.0.0.1:${to.port}`, {
+      source: `redis://127.0.0.1:${from.port}`,
+      target: `redis://127.0.0.1:${to.port}`,
+      more: [],
+    });
+    to.cli('CONFIG', 'SET', 'maxmemory-policy', 'allkeys-lru');
+    to.cli('CONFIG', 'SET', 'maxmemory', '4mb');
+    for (const more of [[], [...words, '--apply', '--yes']]) {
+      const ran = await runCloudctl(opened.host, ['db', 'cutover', ...opened.cutover, ...more, '-o', 'json']);
+      expect([ran.code, ran.error().hint]).toEqual([5, expect.stringContaining('maxmemory')]);
+    }
+    expect(await opened.status()).toBe('syncing');
+  } finally {
+    await Promise.all([from.stop(), to.stop()]);
   }
 });

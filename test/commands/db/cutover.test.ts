@@ -152,7 +152,7 @@ it('logs in to the target first, and says what the login lacks', async () => {
       'unknown',
       ...Array(7).fill('not_checked'),
       'unknown',
-      ...Array(6).fill('not_checked'),
+      ...Array(7).fill('not_checked'),
     ]);
     return ran.error().hint ?? '';
   };

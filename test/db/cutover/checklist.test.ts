@@ -30,6 +30,7 @@ const ready: CutoverFacts = {
   sequences: [],
   contents: equal,
   migration: ended,
+  clean: { left: [], observed: 'no slot' },
 };
 
 const statesOf = (changes: Partial<CutoverFacts>) =>
@@ -80,11 +81,19 @@ describe('the checklist', () => {
       defaults: 'done',
       settings: 'done',
       statistics: 'done',
+      clean: 'done',
     });
   });
 
   it('of Redis has no sequences', () => {
-    expect(Object.keys(statesOf({ engine: 'redis' }))).toEqual(['target', 'writes', 'lag', 'contents', 'stopped']);
+    expect(Object.keys(statesOf({ engine: 'redis' }))).toEqual([
+      'target',
+      'writes',
+      'lag',
+      'contents',
+      'stopped',
+      'clean',
+    ]);
   });
 
   it.each<[Partial<CutoverFacts>, object]>([
@@ -96,6 +105,8 @@ describe('the checklist', () => {
     ],
     [{ migration: running }, { lag: 'done', stopped: 'open' }],
     [{ sequences: ['shop: s'] }, { sequences: 'open' }],
+    [{ clean: { left: ['a slot'], observed: '' } }, { clean: 'open' }],
+    [{ clean: 'no access' }, { clean: 'unknown' }],
     [{ sequences: 'no access' }, { sequences: 'unknown' }],
     [{ contents: { state: 'differs', databases: [] } }, { contents: 'open', lag: 'unknown' }],
     [{ contents: { state: 'not_comparable', databases: [] } }, { contents: 'unknown', lag: 'unknown' }],
@@ -107,11 +118,11 @@ describe('the checklist', () => {
   });
 
   it('a check that was left out is not done', () => {
-    const { sequences: _sequences, contents: _contents, lag: _lag, ...facts } = ready;
+    const { sequences: _sequences, contents: _contents, lag: _lag, clean: _clean, ...facts } = ready;
     const states = cutoverChecklist({ ...facts, migration: running }).map(({ state }) => state);
     expect(states).toEqual([
       ...['done', 'done', 'done', 'done', 'done', 'not_checked', 'not_checked', 'not_checked', 'open'],
-      ...Array(6).fill('not_checked'),
+      ...Array(7).fill('not_checked'),
     ]);
   });
 
@@ -158,7 +169,7 @@ describe('the checklist', () => {
       expect(firstOpenLine(accepted)).toBeUndefined();
       expect(accepted.find((line) => line.id === id)?.observed).toMatch(/^accepted: /);
     }
-    expect(lines).toHaveLength(15);
+    expect(lines).toHaveLength(16);
   });
 
   it('names the first objects that differ', () => {

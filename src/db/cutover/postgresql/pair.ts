@@ -341,6 +341,10 @@ class PostgresqlPair implements Pair {
     };
   }
 
+  get slots(): number {
+    return this.#slots.size;
+  }
+
   async leftovers(): Promise<readonly string[]> {
     const all = await Promise.all(
       this.#databases.map(async (database) => {

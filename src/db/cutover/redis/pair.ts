@@ -30,8 +30,9 @@ export async function openRedisPair(
       const activity = decodeRedisActivity(here);
       // The position is read before the target, so a target that has it has every write of this observation.
       const position = rest.after(activity, readRedisInfoNumber(here, 'master_repl_offset') ?? Number.NaN);
-      const delivery = readDelivery(here, await readServerInfo(to), position);
-      return { activity, changes: undefined, sessions, delivery };
+      const there = await readServerInfo(to);
+      const delivery = readDelivery(here, there, position);
+      return { activity, changes: readRedisInfoNumber(there, 'evicted_keys'), sessions, delivery };
     },
     sequences: async () => ({ differences: [], statements: new Map() }) satisfies SequenceWork,
     setSequences: async () => {},
@@ -42,6 +43,7 @@ export async function openRedisPair(
       const isOurs = there.get('master_replid') === here.get('master_replid');
       return [isOurs ? 'the target is still a replica of the source' : 'the target is a replica of another server'];
     },
+    slots: 0,
     changes: async () => undefined,
     async close() {
       from.end();

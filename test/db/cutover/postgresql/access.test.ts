@@ -105,7 +105,8 @@ create table s.child (id int references s.t on delete cascade deferrable, v text
 create table s.heir () inherits (s.child);
 create table s.p (id int not null, k int not null references s.t, primary key (id, k)) partition by list (k);
 create table s.p_1 partition of s.p for values in (1); create table s.p_2 partition of s.p default;
-create unlogged table s.scratch (a int);
+create table s.of_part (id int, k int, foreign key (id, k) references s.p (id, k)); create table s.numbered (id int generated always as identity, k int) partition by list (k); create table s.numbered_1 partition of s.numbered for values in (1);
+create unlogged table s.scratch (a int); create sequence s.steps increment 5 cycle maxvalue 100;
 create index on s.t (lower(d)) where id > 3; create unique index on s.t (n desc nulls last) include (u); create index on s.p (k);
 create index concurrently on s.child using hash (v); cluster s.t using t_pkey; alter table s.t replica identity full;
 create view s.v as select id, lower(d) as d from s.t where m = 'ok'; create materialized view s.mv as select id from s.t; create unique index on s.mv (id);
@@ -123,14 +124,28 @@ alter table s.child add constraint late_check check (id > 0) not valid`;
 
 /** Statements on the source, with what the line then says. */
 const laterDefinitions = [
+  ['alter table s.child drop constraint child_id_fkey', 'constraint child_id_fkey on s.child is only on the target'],
+  ['drop trigger late on s.child', 'trigger late on s.child is only on the target'],
+  ['alter policy own on s.t using (id > 9)', 'policy own on s.t differs'],
+  ['alter table s.t alter n set default 2.5', 'default of n of s.t differs'],
+  [
+    'alter table s.t drop constraint t_n_check, add constraint t_n_check check (n > 1)',
+    'constraint t_n_check on s.t differs',
+  ],
+  ['alter table s.p detach partition s.p_2', 'parent p of s.p_2 is only on the target'],
+  ['alter sequence s.steps increment 7', 'sequence s.steps differs'],
+  [
+    'drop index s.child_v_idx; create index child_v_idx on s.child using hash (v) where id > 1',
+    'index child_v_idx on s.child differs',
+  ],
+  ['create view s.later_v as select 1 as one', 'view s.later_v is missing'],
   ['create policy p on s.child using (true)', 'policy p on s.child is missing'],
   ['alter policy read on s.t to public', 'policy read on s.t differs'],
   ['alter table s.child enable row level security', 'row security of s.child is missing'],
   ['create trigger t after insert on s.heir execute function s.stamp()', 'trigger t on s.heir is missing'],
-  ['alter table s.child enable trigger late', 'trigger late on s.child differs'],
   ['create rule r as on update to s.heir do instead nothing', 'rule r on s.heir is missing'],
   ['alter table s.heir add constraint c check (id > 0)', 'constraint c on s.heir is missing'],
-  ['create index later on s.heir (id)', 'index s.later is missing'],
+  ['create index later on s.heir (id)', 'index later on s.heir is missing'],
   ['alter table s.scratch add b int', 'columns of s.scratch differs'],
   ['create table s.later_t (a int)', 'columns of s.later_t is missing'],
   [
@@ -144,6 +159,13 @@ const laterDefinitions = [
   [`alter type s.mood add value 'new'`, 'enum s.mood differs'],
 ] as const;
 
+const textual: ReadonlySet<string> = new Set([
+  'constraint t_n_check on s.t differs',
+  'default of n of s.t differs',
+  'index child_v_idx on s.child differs',
+  'policy own on s.t differs',
+]);
+
 test.each([12, 14, 15, 16, 17, 18] as const)(
   'definitions of PostgreSQL %i that change while the migration runs are named',
   async (version) => {
@@ -155,7 +177,9 @@ test.each([12, 14, 15, 16, 17, 18] as const)(
     await migrate({ source, target }, async () => {
       expect(await find()).toEqual([]);
       for (const [statement] of laterDefinitions) await source.query(statement, 'shop');
-      expect([...((await find()) ?? [])].sort()).toEqual(laterDefinitions.map(([, found]) => found).sort());
+      // Releases before 14 write expressions in other words.
+      const expected = laterDefinitions.map(([, found]) => found).filter((one) => version >= 14 || !textual.has(one));
+      expect([...((await find()) ?? [])].sort()).toEqual(expected.sort());
     });
   },
 );
