@@ -47,7 +47,7 @@ test('a Redis migration is ready when the replica has everything, and done when 
     await eventually(() => target.cli('GET', 'b').trim() === '1', 'the write');
     target.cli('REPLICAOF', 'NO', 'ONE');
     status = 'canceled';
-    expect(await check()).toEqual({ target: 'done', writes: 'done', lag: 'done', contents: 'done', stopped: 'done' });
+    expect(await check()).toEqual({ target: 'done', writes: 'done', lag: 'done', contents: 'done', stopped: 'done', clean: 'done' });
     target.cli('SET', 'a', '2');
     expect(await check()).toEqual({
       target: 'done',
@@ -55,6 +55,7 @@ test('a Redis migration is ready when the replica has everything, and done when 
       lag: 'unknown',
       contents: 'open',
       stopped: 'done',
+      clean: 'done',
     });
   } finally {
     await Promise.all([source.stop(), target.stop()]);
