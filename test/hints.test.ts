@@ -93,7 +93,9 @@ const notFollowed: Readonly<Record<string, Readonly<Record<string, readonly stri
         'add `sslmode=verify-full&sslrootcert=FILE` to the address in `…`, or add `--allow-cleartext-password`',
         'check the address in `…` and the access rules of the target',
         'set … to the password of the target, and check the user in `…`',
+        'unset CLOUDCTL_TARGET, or leave out `--target-extensions`',
       ],
+      'preflight/option-specs.ts': ['leave out `--target-version`'],
       'db/source/words.ts': [
         'find the cause with `…`',
         'the source does not support SSL: add `--disable-ssl`, or enable SSL on the source',

@@ -31,6 +31,35 @@ export async function* listClusters(
   }
 }
 
+/** The engine and the version of a database cluster, as far as the service lists them. */
+export interface ClusterVersion {
+  readonly engine: string | undefined;
+  readonly version: string | undefined;
+}
+
+/** Reads one cluster from the list; undefined if the service has no list, or if the list does not have the cluster. */
+export async function findClusterVersion(
+  api: ApiClient,
+  uuid: string,
+  options: ListOptions<ListedCluster> = {},
+): Promise<ClusterVersion | undefined> {
+  try {
+    for await (const page of listClusters(api, options)) {
+      const found = page.find(({ id }) => id.toLowerCase() === uuid);
+      if (found !== undefined)
+        return { engine: readStringField(found.raw, 'engine'), version: readStringField(found.raw, 'version') };
+    }
+    return undefined;
+  } catch (error) {
+    // The specification has no list of clusters, so whatever a server responds to the request is no error of the
+    // migration. A token that is refused is refused again by the request of the migration.
+    if (error instanceof CliError && listErrors.includes(error.code)) return undefined;
+    throw error;
+  }
+}
+
+const listErrors: readonly string[] = ['not_found', 'api_error', 'scope_too_small', 'incomplete_list', 'token_refused'];
+
 const clusterList: ListRequest<ListedCluster> = {
   path: '/v2/databases',
   key: 'databases',

@@ -213,7 +213,7 @@ export const csvColumns: readonly Column[] = [
   { name: 'ignore_dbs', option: 'ignore-dbs', description: 'databases that are not migrated, as `"a,b"`' },
   { name: 'method', option: 'method', description: '`continuous`, `dump` or `scan`' },
   { name: 'target_version', option: 'target-version', description: 'version of the target' },
-  { name: 'target_extensions', option: 'target-extensions', description: 'extensions of the target, as `"a,b"`' },
+  { name: 'target_extensions', option: 'target-extensions', description: 'extensions of the target, as `"a,b=1.6"`' },
   { name: 'target_memory', option: 'target-memory', description: 'memory of a Redis target in bytes' },
   { name: 'source_disk_free', option: 'source-disk-free', description: 'free disk space of the source in bytes' },
   { name: 'accept', option: 'accept', description: 'ids of findings to accept, as `"a,b"`' },

@@ -21,7 +21,7 @@ export interface PreflightRunOptions {
   readonly method?: PreflightMethod;
   /** Version of the target, such as `17` or `valkey-8`. Without this option the report has an open premise. */
   readonly targetVersion?: string;
-  /** Names of the extensions that the target offers (PostgreSQL). */
+  /** Extensions that the target provides besides the trusted ones of its release: `name=version`, or `name` (PostgreSQL). */
   readonly targetExtensions?: readonly string[];
   /** Databases that are not migrated (PostgreSQL). */
   readonly ignoreDatabases?: readonly string[];
@@ -106,7 +106,7 @@ function runOptions(options: PreflightRunOptions, engine: 'postgresql' | 'redis'
   return {
     method,
     targetVersion,
-    targetExtensions: options.targetExtensions?.map((name) => name.toLowerCase()),
+    targetExtensions: options.targetExtensions,
     target: undefined,
     ignoreDbs: options.ignoreDatabases ?? [],
     disableSsl: options.disableTls === true,

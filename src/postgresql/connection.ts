@@ -36,6 +36,11 @@ export interface PostgresqlConnectOptions {
   readonly applicationName?: string;
   /** A common memory limit for sessions whose responses are in memory at the same time (default: a limit per response). */
   readonly memory?: DatabaseResponseMemoryLimit | undefined;
+  /**
+   * The search_path that RESET restores, in place of pg_catalog. Only for a database whose schemas in it hold nothing but
+   * extensions: their scripts may look for the extensions that they require by this value.
+   */
+  readonly resetSearchPath?: string | undefined;
 }
 
 export interface PostgresqlSession {
@@ -71,7 +76,12 @@ export async function connectPostgresql(
 ): Promise<PostgresqlSession> {
   const begin = performance.now();
   try {
-    return { ...(await openSession(source, options, postgresqlStartupMessageParameters)), startupRefusal: undefined };
+    const { resetSearchPath } = options;
+    const settings =
+      resetSearchPath === undefined
+        ? postgresqlStartupMessageParameters
+        : { ...postgresqlStartupMessageParameters, search_path: resetSearchPath };
+    return { ...(await openSession(source, options, settings)), startupRefusal: undefined };
   } catch (error) {
     if (!(error instanceof DatabaseConnectError) || !isStartupMessageParameterRefusal(error)) throw error;
     const limit = Math.max(1, options.limit - (performance.now() - begin));

@@ -5,6 +5,7 @@ import { requireWholeNumber } from '../cli/whole-number.ts';
 import type { ResolvedProfileSettings } from '../config/settings.ts';
 import { isLoopbackHost } from '../platform/loopback-host.ts';
 import { parsePostgresqlMajorVersion } from '../postgresql/version.ts';
+import { parseRedisTargetVersion } from '../redis/version.ts';
 import type { MigrationMethod } from './finding.ts';
 import type { PreflightOptions } from './preflight-options.ts';
 
@@ -18,9 +19,9 @@ export const preflightOptionSpecs: readonly OptionSpec[] = [
   },
   {
     name: 'target-extensions',
-    valueName: 'a,b',
+    valueName: 'a,b=1.6',
     multiple: 'list',
-    description: 'Extensions, or Redis modules, that the target supports',
+    description: 'Extensions, or Redis modules, that the target provides, with their versions',
   },
   {
     name: 'method',
@@ -87,7 +88,7 @@ export function readPreflightOptions(
   return {
     method,
     targetVersion,
-    targetExtensions: extensions.length === 0 ? undefined : extensions.map((name) => name.toLowerCase()),
+    targetExtensions: extensions.length === 0 ? undefined : extensions.map(readTargetExtension),
     target: undefined,
     ignoreDbs: args.values('ignore-dbs'),
     disableSsl: args.has('disable-ssl'),
@@ -99,6 +100,16 @@ export function readPreflightOptions(
     probe: args.has('probe'),
     now,
   };
+}
+
+/** The entry `name` or `name=version`, with the name in lower case. */
+function readTargetExtension(entry: string): string {
+  const [, name = '', version = ''] = /^([^=]+)(=[^=]+)?$/.exec(entry.replace(/\s*=\s*/, '=')) ?? [];
+  if (name !== '') return `${name.toLowerCase()}${version}`;
+  throw usageError(
+    `--target-extensions has an entry without a name or a version: ${shortenInputForError(entry)}`,
+    'write the extensions as in `--target-extensions hstore,pg_cron=1.6`',
+  );
 }
 
 function readMethod(typed: string | undefined, engine: 'postgresql' | 'redis'): MigrationMethod {
@@ -114,4 +125,38 @@ export function isWellFormedTargetVersion(text: string, engine: 'postgresql' | '
   return engine === 'redis'
     ? /^([a-z]+-)?\d{1,3}(\.\d{1,3}){0,2}$/i.test(text)
     : parsePostgresqlMajorVersion(text) !== undefined;
+}
+
+/** Whether two versions of a target cannot both be true; a version that is not known contradicts nothing. */
+function isContradictingTargetVersion(
+  engine: 'postgresql' | 'redis',
+  one: string | undefined,
+  other: string | undefined,
+): boolean {
+  if (one === undefined || other === undefined) return false;
+  if (engine === 'postgresql') {
+    const [first, second] = [parsePostgresqlMajorVersion(one), parsePostgresqlMajorVersion(other)];
+    return first !== undefined && second !== undefined && first !== second;
+  }
+  const [first, second] = [parseRedisTargetVersion(one), parseRedisTargetVersion(other)];
+  if (first === undefined || second === undefined) return false;
+  const differs = (left: unknown, right: unknown) => left !== undefined && right !== undefined && left !== right;
+  return differs(first.product, second.product) || first.major !== second.major || differs(first.minor, second.minor);
+}
+
+/**
+ * Throws a usage error if `--target-version` is not the version of the target.
+ * @param what the target, as a noun
+ */
+export function requireTargetVersion(
+  engine: 'postgresql' | 'redis',
+  typed: string | undefined,
+  actual: string | undefined,
+  what: string,
+): void {
+  if (!isContradictingTargetVersion(engine, typed, actual)) return;
+  throw usageError(
+    `--target-version is ${shortenInputForError(typed ?? '')}, and the version of ${what} is ${shortenInputForError(actual ?? '')}`,
+    'leave out `--target-version`',
+  );
 }

@@ -1,14 +1,18 @@
 import type { MigrationMethod } from './finding.ts';
+import type { NamedTarget } from './postgresql/target.ts';
 
 /** The options of a preflight that its checks may use. */
 export interface PreflightOptions {
   readonly method: MigrationMethod;
   /** Version of the target, such as `17` or `7.2`; undefined if not given. */
   readonly targetVersion: string | undefined;
-  /** Extensions that the target supports, in lower case; undefined if not given. */
+  /**
+   * Extensions or modules that the target provides besides the trusted ones of PostgreSQL, as `name` or `name=version`;
+   * undefined if not given. The list may be incomplete.
+   */
   readonly targetExtensions: readonly string[] | undefined;
-  /** Host and port of the target, which only a rehearsal knows. */
-  readonly target: { readonly host: string; readonly port: number } | undefined;
+  /** The server that was named as the target, with what it reports if it was read; undefined if none was named. */
+  readonly target: NamedTarget | undefined;
   readonly ignoreDbs: readonly string[];
   readonly disableSsl: boolean;
   /**
@@ -36,4 +40,15 @@ export interface DeepReadOptions {
   readonly bytesPerSecond: number;
   /** Time limit in milliseconds for reading all rows; undefined: no limit. */
   readonly timeout: number | undefined;
+}
+
+/** The entries `name` or `name=version` of `--target-extensions`, by name; an entry without a version adds nothing. */
+export function namedExtensions(entries: readonly string[] = []): ReadonlyMap<string, readonly string[]> {
+  const found = new Map<string, readonly string[]>();
+  for (const entry of entries) {
+    const [name = '', version] = entry.split(/=(.*)/s);
+    const key = name.toLowerCase();
+    found.set(key, [...(found.get(key) ?? []), ...(version === undefined ? [] : [version])]);
+  }
+  return found;
 }

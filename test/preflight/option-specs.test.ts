@@ -51,7 +51,7 @@ it('every option is read', () => {
   const given = {
     method: ['dump'],
     'target-version': ['17'],
-    'target-extensions': ['PostGIS', 'hstore'],
+    'target-extensions': ['PostGIS=3.5.0Dev', 'hstore'],
     'ignore-dbs': ['old', 'test'],
     'disable-ssl': [''],
     'source-disk-free': ['5000000000'],
@@ -64,7 +64,7 @@ it('every option is read', () => {
     method: 'dump',
     targetVersion: '17',
     // PostgreSQL folds the names of extensions.
-    targetExtensions: ['postgis', 'hstore'],
+    targetExtensions: ['postgis=3.5.0Dev', 'hstore'],
     ignoreDbs: ['old', 'test'],
     disableSsl: true,
     sourceDiskFree: 5_000_000_000,

@@ -11,6 +11,7 @@ import { roleCases } from './postgresql/cases/role.ts';
 import { serverCases } from './postgresql/cases/server.ts';
 import { serverHistoryCases } from './postgresql/cases/server-history.ts';
 import { settingsLostCases } from './postgresql/cases/settings-lost.ts';
+import { targetCases } from './postgresql/cases/target.ts';
 import { unreadableCases } from './postgresql/cases/unreadable.ts';
 import { unusualServerCases } from './postgresql/cases/unusual-server.ts';
 import { redisCases } from './redis/cases.ts';
@@ -34,6 +35,7 @@ export const cases = {
     ...dumpOptionsCases,
     ...serverHistoryCases,
     ...deepCases,
+    ...targetCases,
     ...fixedCases,
   ],
   redis: [...redisCases, ...fixedRedisCases, ...releaseCases],

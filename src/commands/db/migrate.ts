@@ -1,3 +1,5 @@
+import type { ApiClient } from '../../api/client.ts';
+import { type ClusterVersion, findClusterVersion } from '../../api/clusters.ts';
 import { describeOnlineMigration } from '../../api/online-migration.ts';
 import { mayFailedMigrationRequestHaveArrived, type StartedOnlineMigration } from '../../api/start-online-migration.ts';
 import { scopeWords } from '../../auth/oauth/index.ts';
@@ -8,6 +10,7 @@ import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
 import { accessTokenSource, commandFor } from '../../config/settings.ts';
 import { describeActor, readStoredAccountAndServerOrigins } from '../../context/current-identity.ts';
 import type { CommandContext } from '../../context.ts';
+import { readTargetOption } from '../../db/cutover/index.ts';
 import { type DbSource, quotedSourceArgs, readSource, sourceArgs, sourceOptionSpecs } from '../../db/source/index.ts';
 import {
   isSameSource,
@@ -23,6 +26,8 @@ import { formatSourceName } from '../../db/watch/record.ts';
 import { requireWritableFolder } from '../../platform/files.ts';
 import { deepPreflightOptionSpecs, readDeepPreflightOptions } from '../../preflight/deep-preflight-options.ts';
 import { renderTextPreflightReport } from '../../preflight/formats/text-report.ts';
+import { isWellFormedTargetVersion, requireTargetVersion } from '../../preflight/option-specs.ts';
+import type { PreflightOptions } from '../../preflight/preflight-options.ts';
 import { promptForMissingTargetVersion } from '../../preflight/prompt-for-missing-target-version.ts';
 import type { PreflightReport } from '../../preflight/report.ts';
 import {
@@ -36,6 +41,7 @@ import { clusterArgument, readClusterUuid } from './cluster-argument.ts';
 import { createStatusFetcherOfRecordedMigration, resolveInterruptedMigrationRequest } from './interrupted-start.ts';
 import { buildMigrationRequest, methodNotStartableError } from './migration-request.ts';
 import { describeRestrictionsDuringMigration } from './migration-rules.ts';
+import { readTargetOfPreflight } from './preflight.ts';
 import {
   listWarnedOrFailedCheckIds,
   readSourceBeforeMigration,
@@ -67,6 +73,7 @@ export const dbMigrateCommand: CommandSpec<CommandContext> = {
   arguments: [clusterArgument],
   options: [
     ...sourceOptionSpecs,
+    readTargetOption,
     ...deepPreflightOptionSpecs,
     ...preflightReportOptionSpecs,
     { name: 'skip-preflight', description: 'Start without a preflight' },
@@ -105,9 +112,7 @@ export const dbMigrateCommand: CommandSpec<CommandContext> = {
       const { id = '', status = 'running', createdAt = '' } = interrupted.migration;
       return finish(context, args, source, { id, status, createdAt }, {});
     }
-    const options = args.has('skip-preflight')
-      ? read
-      : await promptForMissingTargetVersion(context, source.engine, read);
+    const options = await readOptionsOfTarget(context, args, { api, cluster, source, read });
     const preflight = args.has('skip-preflight')
       ? undefined
       : await runPreflightWithFiles(context, args, source, options);
@@ -153,6 +158,43 @@ export const dbMigrateCommand: CommandSpec<CommandContext> = {
     });
   },
 };
+
+interface MigrationTarget {
+  readonly api: ApiClient;
+  readonly cluster: string;
+  readonly source: DbSource;
+  readonly read: PreflightOptions;
+}
+
+/**
+ * The options of the preflight with what is known of the target: the version of the cluster that the service lists, and
+ * what the target in `--target` reports. Throws a usage error if they contradict each other or `--target-version`.
+ */
+async function readOptionsOfTarget(
+  context: CommandContext,
+  args: ParsedArgs,
+  { api, cluster, source, read }: MigrationTarget,
+): Promise<PreflightOptions> {
+  const { engine } = source;
+  if (args.has('skip-preflight')) return read;
+  // No other method is started.
+  const found = read.method === 'continuous' ? await findClusterVersion(api, cluster) : undefined;
+  const listed = clusterVersion(engine, found);
+  requireTargetVersion(engine, read.targetVersion, listed, `the cluster ${cluster}`);
+  const target = await readTargetOfPreflight(context, args, source);
+  requireTargetVersion(engine, target.targetVersion, listed, `the cluster ${cluster}`);
+  const known = { ...read, targetVersion: read.targetVersion ?? listed, ...target };
+  return promptForMissingTargetVersion(context, engine, known);
+}
+
+/** The version in the form of `--target-version`; undefined if the service lists none, or a cluster of another engine. */
+function clusterVersion(
+  engine: DbSource['engine'],
+  { engine: listed, version }: Partial<ClusterVersion> = {},
+): string | undefined {
+  const text = engine === 'redis' && (listed === 'redis' || listed === 'valkey') ? `${listed}-${version}` : version;
+  return version !== undefined && text !== undefined && isWellFormedTargetVersion(text, engine) ? text : undefined;
+}
 
 /** Prints the running migration, the rules that apply during it, and the next command; with --watch, follows the migration. */
 async function finish(

@@ -1,13 +1,17 @@
 import { loggedInProfiles } from '../../auth/session/index.ts';
+import { maxSanitizedTextLength } from '../../base/sanitize.ts';
 import { createTerminalStyles, isColorEnabled } from '../../cli/color.ts';
-import type { CommandSpec } from '../../cli/command.ts';
+import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
 import { quoteShellArg } from '../../cli/shell-quote.ts';
 import { accessTokenSource } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
-import { readSource, sourceOptionSpecs } from '../../db/source/index.ts';
+import { inspectTarget, readTargetOption } from '../../db/cutover/index.ts';
+import { type DbSource, readSource, sourceOptionSpecs } from '../../db/source/index.ts';
+import { runUntilSignal } from '../../platform/until-signal.ts';
 import { deepPreflightOptionSpecs, readDeepPreflightOptions } from '../../preflight/deep-preflight-options.ts';
 import type { CheckFinding } from '../../preflight/finding.ts';
 import { renderTextPreflightReport } from '../../preflight/formats/text-report.ts';
+import type { PreflightOptions } from '../../preflight/preflight-options.ts';
 import {
   buildMigrationMethodBlockedError,
   type PreflightReportWithChanges,
@@ -19,7 +23,7 @@ import { formatProfileAndServerOptions } from '../profile-options.ts';
 export const dbPreflightCommand: CommandSpec<CommandContext> = {
   description:
     'Checks whether an external PostgreSQL or Redis database can be migrated online into a managed cluster: by continuous replication, only by a dump or scan, or not yet. The report lists every finding with its fix, and estimates how long the migration takes. Every statement runs in a read-only transaction; --show-queries prints them. The preflight tests the connection from this machine, not from the service. Exit code 3: the requested method is not possible.\n\n`cloudctl db inventory` checks many sources, and says what to fix first.',
-  options: [...sourceOptionSpecs, ...deepPreflightOptionSpecs, ...preflightReportOptionSpecs],
+  options: [...sourceOptionSpecs, readTargetOption, ...deepPreflightOptionSpecs, ...preflightReportOptionSpecs],
   examples: [
     {
       text: 'Check a source for a target version',
@@ -91,13 +95,31 @@ export const dbPreflightCommand: CommandSpec<CommandContext> = {
   ],
   run: async (context, args) => {
     const source = await readSource(context, args);
-    const options = readDeepPreflightOptions(args, source.engine, context.settings(), context.host.clock.now());
+    const options = {
+      ...readDeepPreflightOptions(args, source.engine, context.settings(), context.host.clock.now()),
+      ...(await readTargetOfPreflight(context, args, source)),
+    };
     const outcome = await runPreflightWithFiles(context, args, source, options);
     await showReport(context, outcome, args.value('fix-sql'));
     if (!outcome.report.ok) throw buildMigrationMethodBlockedError(outcome.report, args.value('fix-sql'));
     return 0;
   },
 };
+
+/** What the target that the options name reports about itself. */
+export function readTargetOfPreflight(
+  context: CommandContext,
+  args: ParsedArgs,
+  { engine }: DbSource,
+): Promise<Partial<PreflightOptions>> {
+  const { host, output } = context;
+  const onSend = (text: string) => {
+    if (args.has('show-queries')) void output.show(`query sent to the target: ${text}`, maxSanitizedTextLength);
+  };
+  return runUntilSignal(host.signals, 'the preflight was cancelled', (signal) =>
+    inspectTarget(context, { args, engine, signal, onSend }),
+  );
+}
 
 /** Prints the preflight report: as text in the table format, as one row per finding in csv and ndjson. */
 async function showReport(

@@ -23,5 +23,12 @@ export {
 export { type AccessSection, accessSections } from './postgresql/access-statements.ts';
 export type { ComparedTables, FollowLine } from './progress.ts';
 export { describeCleanSource, describeRemainsQuery, findSourceRemains, type MigrationMarks } from './remains.ts';
-export { readRehearsalTarget, readTargetServer, type TargetServer, targetPsqlCommand } from './target.ts';
+export {
+  inspectTarget,
+  readRehearsalTarget,
+  readTargetOption,
+  readTargetServer,
+  type TargetServer,
+  targetPsqlCommand,
+} from './target.ts';
 export { openFollowView, renderWindowPage } from './view.ts';

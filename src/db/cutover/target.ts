@@ -1,5 +1,6 @@
 import { CliError, usageError } from '../../base/errors.ts';
 import { Secret } from '../../base/secret.ts';
+import type { OptionSpec, ParsedArgs } from '../../cli/command.ts';
 import type { CommandIo } from '../../cli/command-io.ts';
 import { readFileNamedByUser } from '../../cli/read-file-named-by-user.ts';
 import { quoteShellArg } from '../../cli/shell-quote.ts';
@@ -12,7 +13,16 @@ import {
   parsePostgresqlEndpoint,
 } from '../../postgresql/endpoint.ts';
 import { findPasswordInPgpasswordOrPgpass } from '../../postgresql/pgpass.ts';
+import { PostgresqlQueryError } from '../../postgresql/query-error.ts';
+import { requireTargetVersion } from '../../preflight/option-specs.ts';
+import { optionsOfTarget, readPostgresqlTarget } from '../../preflight/postgresql/target.ts';
+import type { PreflightOptions } from '../../preflight/preflight-options.ts';
+import { redisModuleListQuery } from '../../preflight/redis/queries/server.ts';
+import { RedisCommandError } from '../../redis/command-error.ts';
+import { connectRedis } from '../../redis/connection.ts';
 import { addPasswordToRedisSource, parseRedisEndpoint, type RedisEndpoint } from '../../redis/endpoint.ts';
+import { parseRedisServerVersion } from '../../redis/version.ts';
+import { readServerInfo, redactReason } from '../engine/tools.ts';
 import { type DbSource, promptForDbPassword, targetUrlText } from '../source/index.ts';
 
 /**
@@ -162,6 +172,111 @@ function asTargetErrors<T>(read: () => T, names: TargetNames): T {
 
 function toTargetWording(text: string, { option }: TargetNames): string {
   return text.replaceAll('--source', option).replaceAll('the source', 'the target');
+}
+
+/** The option of `db preflight` and `db migrate` that names a target to read. */
+export const readTargetOption: OptionSpec = {
+  name: 'target',
+  valueName: 'URL',
+  description:
+    'Read what this target provides, and what its login may create (default: CLOUDCTL_TARGET); nothing is written to it',
+};
+
+interface InspectTargetOptions {
+  readonly args: ParsedArgs;
+  readonly engine: DbSource['engine'];
+  readonly signal: AbortSignal;
+  /** Receives every statement before it is sent to a PostgreSQL target. */
+  readonly onSend: (text: string) => void;
+}
+
+/**
+ * Reads the target of `--target` or CLOUDCTL_TARGET, if one is named. Throws a CliError if the target cannot be read, or
+ * contradicts the options.
+ * @returns the options of the preflight that follow from the target
+ */
+export async function inspectTarget(
+  io: CommandIo,
+  { args, engine, signal, onSend }: InspectTargetOptions,
+): Promise<Partial<PreflightOptions>> {
+  const typed = args.value('target');
+  if ((typed ?? normalizeEnvironmentVariableValue(io.host.env.CLOUDCTL_TARGET)) === undefined) return {};
+  if (args.values('target-extensions').length > 0)
+    throw usageError(
+      'cannot use --target-extensions with a target that is read',
+      typed === undefined
+        ? 'unset CLOUDCTL_TARGET, or leave out `--target-extensions`'
+        : 'leave out `--target-extensions`',
+    );
+  const allowCleartextPassword = args.has('allow-cleartext-password');
+  const server = await readTargetServer(io, { typed, engine, allowCleartextPassword });
+  const options =
+    server.engine === 'redis'
+      ? await readRedisOptions(server.source, signal)
+      : await readPostgresqlOptions(server, targetInputs, signal, onSend);
+  requireTargetVersion(engine, args.value('target-version'), options.targetVersion, 'the target');
+  return options;
+}
+
+/** Reads a PostgreSQL target. Without `sslmode` in its address, TLS is used if the server has it. */
+export async function readPostgresqlOptions(
+  { source, isTlsExplicit }: Pick<Extract<TargetServer, { engine: 'postgresql' }>, 'source' | 'isTlsExplicit'>,
+  inputs: TargetInputNames,
+  signal: AbortSignal,
+  onSend?: (text: string) => void,
+): Promise<Pick<PreflightOptions, 'target' | 'targetVersion'>> {
+  try {
+    return optionsOfTarget(source, await readPostgresqlTarget(source, signal, onSend));
+  } catch (error) {
+    const isWithoutTls =
+      error instanceof DatabaseConnectError && error.code === clientSideDatabaseErrorCodes.noTls && !isTlsExplicit;
+    if (isWithoutTls)
+      return readPostgresqlOptions(
+        { source: { ...source, ssl: 'disable' }, isTlsExplicit: true },
+        inputs,
+        signal,
+        onSend,
+      );
+    throw unreadableTarget(error, source, inputs);
+  }
+}
+
+async function readRedisOptions(source: RedisEndpoint, signal: AbortSignal): Promise<Partial<PreflightOptions>> {
+  try {
+    const session = await connectRedis(source, { limit: 10_000, signal });
+    try {
+      const info = await readServerInfo(session);
+      const version = parseRedisServerVersion(info);
+      const modules = await session.send(['MODULE', 'LIST']).catch(() => undefined);
+      const limit = Number(info.get('maxmemory'));
+      return {
+        target: { host: source.host, port: source.port },
+        ...(version === undefined ? {} : { targetVersion: `${version.product}-${version.version}` }),
+        ...(modules === undefined
+          ? {}
+          : { targetExtensions: redisModuleListQuery.decode(modules).map((name) => name.toLowerCase()) }),
+        ...(limit > 0 ? { targetMemory: limit } : {}),
+      };
+    } finally {
+      session.end();
+    }
+  } catch (error) {
+    throw unreadableTarget(error, source, targetInputs);
+  }
+}
+
+function unreadableTarget(
+  error: unknown,
+  { host, port, password }: PostgresqlEndpoint | RedisEndpoint,
+  inputs: TargetInputNames,
+): unknown {
+  const known = [DatabaseConnectError, DatabaseError, PostgresqlQueryError, RedisCommandError];
+  if (!known.some((kind) => error instanceof kind)) return error;
+  return new CliError('unreachable', `could not read the target: ${redactReason(error, password)}`, {
+    detail: `${host}:${port}`,
+    hint: targetLoginHint(error, inputs),
+    cause: error,
+  });
 }
 
 /** How a command names its target: the option, and the environment variable of the password. */

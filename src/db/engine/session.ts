@@ -10,6 +10,8 @@ interface PinnedOptions {
   readonly signal?: AbortSignal | undefined;
   /** Parameters by lower-case name, beside those of every pinned session; names and values are not escaped. */
   readonly settings: Readonly<Record<string, string>>;
+  /** The search_path that RESET restores; absent: pg_catalog. */
+  readonly resetSearchPath?: string | undefined;
   /** Absent: a connection of its own. */
   readonly connect?: typeof connectPostgresql;
 }
@@ -17,9 +19,10 @@ interface PinnedOptions {
 /** Opens a session with fixed settings, so that those stored for the role or the database do not apply. */
 export async function openPinned(
   endpoint: PostgresqlEndpoint,
-  { name, limit, signal, settings, connect = connectPostgresql }: PinnedOptions,
+  { name, limit, signal, settings, resetSearchPath, connect = connectPostgresql }: PinnedOptions,
 ): Promise<SearchPathSafeSession> {
-  const session = await connect(endpoint, { dbname: endpoint.dbname, limit, applicationName: name, signal });
+  const { dbname } = endpoint;
+  const session = await connect(endpoint, { dbname, limit, applicationName: name, signal, resetSearchPath });
   try {
     const pinned = await makeSessionSearchPathSafe(session);
     await pinned.query(setQuery({ ...common, ...settings }));

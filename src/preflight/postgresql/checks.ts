@@ -87,11 +87,13 @@ import { storedRoleCheck } from './checks/stored-role.ts';
 import { subsExistingCheck } from './checks/subs-existing.ts';
 import { otherSupersCheck } from './checks/supers.ts';
 import { superuserCheck } from './checks/superuser.ts';
+import { superuserObjectsCheck } from './checks/superuser-objects.ts';
 import { syncStandbyNamesCheck } from './checks/sync-standby-names.ts';
 import { systemTablesCheck } from './checks/system-tables.ts';
 import { systemValuesCheck } from './checks/system-values.ts';
 import { tableoidDependenceCheck } from './checks/table-oids.ts';
 import { tablespacesCheck } from './checks/tablespaces.ts';
+import { targetLoginCheck } from './checks/target-login.ts';
 import { tcpConnectCheck } from './checks/tcp-connect.ts';
 import { tempFileLimitCheck } from './checks/temp-file-limit.ts';
 import { tempTablesCheck } from './checks/temp-tables.ts';
@@ -120,6 +122,7 @@ export const postgresqlChecks: readonly PostgresqlCheck[] = [
   tcpConnectCheck,
   portDefaultPoolerCheck,
   selfTargetCheck,
+  targetLoginCheck,
   tlsNegotiateCheck,
   tlsRequiredCheck,
   tlsCertCheck,
@@ -183,6 +186,7 @@ export const postgresqlChecks: readonly PostgresqlCheck[] = [
   alwaysTriggersCheck,
   eventTriggersCheck,
   untrustedLangCheck,
+  superuserObjectsCheck,
   functionSettingsCheck,
   dictionariesCheck,
   secdefCheck,

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { closedPort } from '../../../scripts/free-port.mjs';
 import { createBaseline } from '../../../src/db/watch/postgresql/baseline.ts';
@@ -295,7 +297,52 @@ describe('what the service does not start', () => {
     expect(ran).toMatchObject({ code: 3, out: '' });
     expect(ran.error()).toMatchObject({ code: 'preflight_blocked' });
     expectGolden('db-migrate', ran.error().message);
-    expect(seen).toEqual([]);
+    expect(seen.filter(({ method }) => method !== 'GET')).toEqual([]);
+  });
+});
+
+describe('the version of the target', () => {
+  const words = async (cluster: string, engine: 'pg' | 'redis', ...more: readonly string[]) => {
+    const port = await closedPort();
+    const source = engine === 'pg' ? `postgres://u@127.0.0.1:${port}/d` : `redis://127.0.0.1:${port}`;
+    return ['db', 'migrate', cluster, '--source', source, '--allow-private', ...more];
+  };
+
+  it('is that of the cluster', async () => {
+    const { host, pg, redis } = await sandboxed();
+    for (const [engine, cluster, version] of [
+      ['pg', pg, '17'],
+      ['redis', redis, 'redis-7'],
+    ] as const) {
+      const file = join(host.place.work, `${engine}.json`);
+      const ran = await runCloudctl(host, await words(cluster, engine, '--report', file));
+      expect(ran).toMatchObject({ code: 3, out: '' });
+      expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ target: { version } });
+    }
+  });
+
+  it.each([
+    { what: 'PostgreSQL', engine: 'pg', version: '16', code: 2 },
+    { what: 'the same PostgreSQL', engine: 'pg', version: '17.4', code: 3 },
+    { what: 'Valkey', engine: 'redis', version: 'valkey-7', code: 2 },
+    { what: 'another release of Redis', engine: 'redis', version: '8.0', code: 2 },
+    { what: 'the same Redis', engine: 'redis', version: 'redis-7.2', code: 3 },
+  ] as const)(
+    '$what: a --target-version that contradicts the cluster is refused',
+    async ({ engine, version, code }) => {
+      const { host, ...clusters } = await sandboxed();
+      const ran = await runCloudctl(host, await words(clusters[engine], engine, '--target-version', version));
+      expect(ran).toMatchObject({ code, out: '' });
+      if (code === 2) expectGolden('db-migrate', ran.err.replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, 'UUID'));
+    },
+  );
+
+  it('is asked for where the service has no list of clusters', async () => {
+    const server = await serverFor((_seen, response) => reply(response, 404, { id: 'not_found', message: 'none' }));
+    const host = dbTestHost({ CLOUDCTL_BASE_URL: server.origin, CLOUDCTL_ACCESS_TOKEN: 'token' });
+    const file = join(host.place.work, 'report.json');
+    await runCloudctl(host, await words(cluster, 'pg', '--report', file));
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ verdict: 'blocked', target: {} });
   });
 });
 

@@ -63,8 +63,8 @@ test('the request is exactly what was given, and the password goes nowhere else'
   const service = await serverFor((_seen, response) => reply(response, 200, answer));
   const env = { CLOUDCTL_BASE_URL: service.origin, CLOUDCTL_ACCESS_TOKEN: 'a-token' };
   const ran = await migrate([cluster, '--ignore-dbs', 'scratch', '-o', 'json', '--trace'], { env });
-  expect(service.seen).toHaveLength(1);
-  const [put] = service.seen;
+  const [put, ...more] = changes(service.seen);
+  expect(more).toEqual([]);
   expect(put).toMatchObject({ method: 'PUT', url: `/v2/databases/${cluster}/online-migration` });
   expect(put?.headers).toMatchObject({ authorization: 'Bearer a-token', 'content-type': 'application/json' });
   expect(JSON.parse(put?.body ?? '')).toEqual({
@@ -99,7 +99,7 @@ test('a source that is not ready is told so, and nothing is sent', async () => {
   const unreachable = await run(['db', 'migrate', cluster, '--source', 'postgres://u@127.0.0.1:9/d'], { folders, env });
   expect(unreachable.code).toBe(3);
   expect(unreachable.stderr).toContain('tcp-connect');
-  expect(service.seen).toEqual([]);
+  expect(changes(service.seen)).toEqual([]);
 });
 
 test('a dump is nothing the service starts: the report, then the commands, and nothing sent', async () => {
@@ -198,12 +198,12 @@ test('without the version of the target the premise is printed and the migration
   const words = ['db', 'migrate', cluster, '--source', server.url('shop'), '--disable-ssl', '-o', 'json'];
   const strict = await run([...words, '--strict'], { folders, limit: 60_000, env });
   expect(strict.code).toBe(3);
-  expect(service.seen).toEqual([]);
+  expect(changes(service.seen)).toEqual([]);
   const { error } = JSON.parse(strict.stderr.slice(strict.stderr.indexOf('{"error"'))) as { error: { detail: string } };
   expectGolden('db-migrate', error.detail, 'strict');
   const ran = await run([...words, '-y'], { folders, limit: 60_000, env });
   expect(ran.code).toBe(0);
-  expect(service.seen).toHaveLength(1);
+  expect(changes(service.seen)).toHaveLength(1);
   const { preflight } = JSON.parse(ran.stdout) as Migrated;
   expect(preflight).toMatchObject({ ok: true, proven: false, premises: [{ id: 'version-not-newer' }] });
   expectGolden('db-migrate', ran.stderr.split('\n').find((line) => line.includes('premise')) ?? '', 'premise');

@@ -88,6 +88,8 @@ const commands: readonly HintCase[] = [
   at(`--source ${redis} --method dump`, `--source ${redis} --method scan`),
   at(`--source ${pg} --target-version new`, `--source ${pg} --target-version 17`),
   at(`--source ${redis} --target-version new`, `--source ${redis} --target-version valkey-8`),
+  at(`--source ${pg} --target-extensions pg_cron=`, `--source ${pg} --target-extensions hstore,pg_cron=1.6`),
+  at(`--source ${pg} --target ${target} --target-extensions hstore`, `--source ${pg} --target ${target}`, { ends: 6 }),
   at(`--source ${pg} --deep-rate 50`, `--source ${pg} --deep --deep-rate 50`),
   at(`--source ${pg} --deep --deep-rate fast`, `--source ${pg} --deep --deep-rate 50`),
   at(`--source ${redis} --deep`, `--source ${redis}`),

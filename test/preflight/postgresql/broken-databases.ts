@@ -493,7 +493,7 @@ export const brokenDatabases: readonly BrokenDatabase[] = [
       'CREATE LANGUAGE plwild HANDLER plpgsql_call_handler',
       "CREATE FUNCTION deep(int) RETURNS int LANGUAGE internal AS 'int4abs'",
     ],
-    found: { 'untrusted-lang': 'warn' },
+    found: { 'untrusted-lang': 'fail continuous+dump' },
   },
   {
     database: 'definer',

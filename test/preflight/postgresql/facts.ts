@@ -15,6 +15,7 @@ import type {
   PostgresqlConnectionResult,
   PostgresqlSourceFacts,
 } from '../../../src/preflight/postgresql/source-facts.ts';
+import type { PostgresqlTarget } from '../../../src/preflight/postgresql/target.ts';
 import type { PreflightOptions } from '../../../src/preflight/preflight-options.ts';
 
 /** A healthy way in: two databases, a superuser, everything reached by a public address. */
@@ -92,6 +93,27 @@ export function preflightOptions(more: Partial<PreflightOptions> = {}): Prefligh
     strict: false,
     probe: false,
     now: Date.UTC(2026, 10, 20),
+    ...more,
+  };
+}
+
+/** A target of version 17 whose login is a superuser; it has a plain PostgreSQL without extensions. */
+export function postgresqlTarget(more: Partial<PostgresqlTarget> = {}): PostgresqlTarget {
+  return {
+    version: 170_010,
+    login: 'doadmin',
+    isSuperuser: true,
+    mayCreateDatabases: true,
+    mayCreateRoles: true,
+    maySubscribe: true,
+    isManaged: false,
+    extensions: new Map(),
+    languages: new Set(['c', 'internal', 'plpgsql', 'sql']),
+    locales: new Set(['C', 'POSIX']),
+    timeZones: new Set(['utc']),
+    roles: new Set(['doadmin']),
+    databases: new Set(['postgres']),
+    settings: new Map(),
     ...more,
   };
 }

@@ -1,4 +1,5 @@
 import type { Major } from '../../../scripts/postgres.mjs';
+import { Secret } from '../../../src/base/secret.ts';
 import type { PostgresqlEndpoint } from '../../../src/postgresql/endpoint.ts';
 import type { PreflightOptions } from '../../../src/preflight/preflight-options.ts';
 import type { Postgres } from '../../fixtures/postgres.ts';
@@ -55,6 +56,8 @@ export interface PostgresCase {
   /** Set-up that needs more than statements. */
   readonly before?: (source: Postgres, target: Postgres) => Promise<Prepared>;
   readonly connection?: Partial<PostgresqlEndpoint>;
+  /** The login of the target has no SUPERUSER. */
+  readonly plainTarget?: true;
   /** Settings of the target. */
   readonly target?: Readonly<Record<string, string | number>>;
 
@@ -90,3 +93,11 @@ export const unevaluatedExpression = {
   truth: 'blocked',
   why: 'an expression of a user could run any code, so it is not evaluated on the source; the report says that the rows are not known, with the statement that the owner can run, and a rehearsal finds it',
 } as const;
+
+/** The login of a target without SUPERUSER: it may create databases, roles and, from 16 on, subscriptions. */
+export const plainLogin = { username: 'mover', password: new Secret('secret') } as const;
+
+export function plainLoginSetup(version: Major): readonly string[] {
+  const role = "CREATE ROLE mover LOGIN CREATEDB CREATEROLE PASSWORD 'secret'";
+  return version < 16 ? [role] : [role, 'GRANT pg_create_subscription TO mover'];
+}

@@ -16,6 +16,8 @@ export interface MigrationPlan {
   readonly source: Postgres;
   readonly target: Postgres;
   readonly targetVersion: Major;
+  /** The login of the target without SUPERUSER; undefined: its superuser. */
+  readonly targetLogin: Pick<PostgresqlEndpoint, 'username' | 'password'> | undefined;
   readonly connection: PostgresqlEndpoint;
   readonly databases: readonly string[];
   readonly ignored: readonly string[];

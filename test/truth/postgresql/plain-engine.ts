@@ -131,11 +131,14 @@ async function restore(
 ): Promise<readonly RestoreError[]> {
   const { stdout: script } = await run(
     client('pg_dump', plan),
-    ['--no-password', ...words],
+    // The objects of a login without SUPERUSER cannot be given to other owners.
+    ['--no-password', ...(plan.targetLogin === undefined ? [] : ['--no-owner', '--no-privileges']), ...words],
     sourceEnvironment(plan, database),
   );
   await createRoles(plan);
   await plan.target.query(await databaseDefinition(plan.source, database));
+  if (plan.targetLogin !== undefined)
+    await plan.target.query(`ALTER DATABASE ${quoteIdentifier(database)} OWNER TO ${plan.targetLogin.username}`);
   const { stderr } = await psql(plan, targetEnvironment(plan, database), script, stopsAtError);
   const lines = script.toString().split('\n');
   return [...stderr.matchAll(/^psql:<stdin>:(\d+): ERROR: +(.*)$/gm)].map(([, line, message = '']) => {
@@ -216,9 +219,10 @@ function sourceEnvironment(plan: MigrationPlan, database: string): LibpqEnvironm
   };
 }
 
-/** Through the socket, as the superuser. */
-function targetEnvironment({ target }: MigrationPlan, database: string): LibpqEnvironment {
-  return { PGHOST: target.folder, PGPORT: String(target.port), PGUSER: 'postgres', PGDATABASE: database };
+/** Through the socket, which needs no password. */
+function targetEnvironment({ target, targetLogin }: MigrationPlan, database: string): LibpqEnvironment {
+  const user = targetLogin?.username ?? 'postgres';
+  return { PGHOST: target.folder, PGPORT: String(target.port), PGUSER: user, PGDATABASE: database };
 }
 
 async function psql(

@@ -3,13 +3,14 @@ import { systemClock } from '../../../src/platform/clock.ts';
 import type { PostgresqlEndpoint } from '../../../src/postgresql/endpoint.ts';
 import { quoteIdentifier } from '../../../src/postgresql/quote.ts';
 import { runPostgresqlPreflight } from '../../../src/preflight/postgresql/run.ts';
+import { optionsOfTarget, readPostgresqlTarget } from '../../../src/preflight/postgresql/target.ts';
 import type { PreflightReport } from '../../../src/preflight/report.ts';
 import { postgresEndpointOf } from '../../db/engine/servers.ts';
 import type { Postgres } from '../../fixtures/postgres.ts';
 import { validReport } from '../../fixtures/report-schema.ts';
 import { preflightOptions } from '../../preflight/postgresql/facts.ts';
 import { type BestMethod, type TruthRow, worstMethod } from '../row.ts';
-import { databasesOf, type PostgresCase, type Prepared, type Step } from './case.ts';
+import { databasesOf, type PostgresCase, type Prepared, plainLogin, type Step } from './case.ts';
 import { applyFixes, type FixedSource } from './fix-script.ts';
 import { all, type MigrationPlan, type MigrationResult, migrate, type TruthEngine } from './migrate.ts';
 import { plainEngine } from './plain-engine.ts';
@@ -47,6 +48,7 @@ export async function runCase(one: PostgresCase, yard: ServerPool, patience: num
       source,
       target,
       targetVersion: one.to ?? 17,
+      targetLogin: one.plainTarget === true ? plainLogin : undefined,
       connection: { ...endpoint, host: one.migrationHost ?? endpoint.host },
       databases,
       ignored,
@@ -104,12 +106,16 @@ async function judge(
   target: Postgres,
   ignoreDbs: readonly string[],
 ): Promise<PreflightReport> {
-  const offered = await target.query('SELECT name FROM pg_available_extensions');
+  const named = { ...postgresEndpointOf(target), ...(one.plainTarget === true ? plainLogin : {}) };
+  const { targetVersion, target: read } = optionsOfTarget(
+    named,
+    await readPostgresqlTarget(named, AbortSignal.timeout(30_000)),
+  );
   const report = await runPostgresqlPreflight({
     source: endpoint,
     options: preflightOptions({
-      targetVersion: String(one.to ?? 17),
-      targetExtensions: offered.map(({ name }) => String(name)),
+      targetVersion,
+      target: read,
       ignoreDbs,
       disableSsl: endpoint.ssl === 'disable',
       isOverInternet: false,

@@ -50,7 +50,7 @@ async function startMigration(plan: MigrationPlan): Promise<StartedMigration> {
   };
   try {
     const plane = await engine.openDataPlane(
-      `postgres://postgres:secret@127.0.0.1:${target.port}/postgres?sslmode=disable`,
+      `postgres://${plan.targetLogin?.username ?? 'postgres'}:secret@127.0.0.1:${target.port}/postgres?sslmode=disable`,
     );
     const { host, port, dbname, username } = endpoint;
     const migration = engine.start({
@@ -142,7 +142,7 @@ function stood({ phase, tables, warnings }: DatabaseState): string {
 /** Copies a point in time with the parts of the engine, which takes this way by itself only where it may not replicate. */
 async function copyPointInTime(plan: MigrationPlan): Promise<MigrationResult> {
   const { connection: endpoint, target, databases, ignored, timeLimit: patience } = plan;
-  const to = postgresEndpointOf(target);
+  const to = { ...postgresEndpointOf(target), ...plan.targetLogin };
   const ports = engineSystem({
     now: Date.now,
     journal: memoryJournal(),

@@ -2,7 +2,7 @@ import type { Major } from '../../../scripts/postgres.mjs';
 import { quoteIdentifier, quoteLiteral } from '../../../src/postgresql/quote.ts';
 import { startTarget } from '../../db/engine/servers.ts';
 import { type Postgres, ready, startPostgres } from '../../fixtures/postgres.ts';
-import { databasesOf, isShared, type PostgresCase } from './case.ts';
+import { databasesOf, isShared, type PostgresCase, plainLoginSetup } from './case.ts';
 
 export interface LeasedServers {
   readonly source: Postgres;
@@ -31,11 +31,16 @@ export function openServerPool(): ServerPool {
     async acquire(one) {
       const { from = 15, to = 17 } = one;
       const ownSource = !isShared(one);
-      const ownTarget = one.target !== undefined;
+      const ownTarget = one.target !== undefined || one.plainTarget === true;
       const [source, target] = await Promise.all([
         ownSource ? startSource(one, from) : take(`source ${from}`, () => startSource({}, from)),
         ownTarget
-          ? startTarget({ version: to, direct: true, settings: one.target ?? {} })
+          ? startTarget({
+              version: to,
+              direct: true,
+              settings: one.target ?? {},
+              setup: one.plainTarget === true ? plainLoginSetup(to) : [],
+            })
           : take(`target ${to}`, () => startTarget({ version: to, direct: true })),
       ]);
       return {

@@ -8,6 +8,7 @@ import type { PostgresqlEndpoint } from '../../../postgresql/endpoint.ts';
 import { formatPostgresqlVersion } from '../../../postgresql/version.ts';
 import { renderTextPreflightReport } from '../../../preflight/formats/text-report.ts';
 import { readPreflightOptions } from '../../../preflight/option-specs.ts';
+import type { PostgresqlTarget } from '../../../preflight/postgresql/target.ts';
 import type { PreflightOptions } from '../../../preflight/preflight-options.ts';
 import type { PreflightReport } from '../../../preflight/report.ts';
 import { buildMigrationMethodBlockedError, runPreflightWithFiles } from '../../../preflight/run-with-files.ts';
@@ -16,7 +17,7 @@ import { defaultLimits, engineSystem, memoryJournal, schemaCopier } from '../../
 import { replicationName } from '../../engine/tools.ts';
 import type { DbSource } from '../../source/index.ts';
 import { formatSourceName } from '../../watch/record.ts';
-import type { TargetServer } from '../target.ts';
+import { readPostgresqlOptions, rehearsalInputs, type TargetServer } from '../target.ts';
 import { cleanUpPostgres } from './clean-up.ts';
 import { lockTarget, type TargetLock } from './existing.ts';
 import { inspectPostgresTarget, planRehearsal, type RehearsalPlan, type TargetState } from './plan.ts';
@@ -93,8 +94,13 @@ export function postgresDriver(
     },
     cleanUp: (file, how) => cleanUpPostgres(file, endpoints(), postgresSystem(deps, file, endpoints()), how),
     async inspectTarget() {
-      const { server, extensions } = await inspect();
-      return { version: formatPostgresqlVersion(server.version), extensions, system: server.system };
+      const { server, target } = await inspect();
+      const { target: read } = await readPostgresqlOptions(
+        { source: target, isTlsExplicit: true },
+        rehearsalInputs,
+        deps.signal,
+      );
+      return { version: formatPostgresqlVersion(server.version), postgresql: read?.postgresql, system: server.system };
     },
     async plan(method) {
       plan = await planRehearsal(source, targetState ?? (await inspect()), ignoreDbs, readOnlyEngine, deps.signal);
@@ -136,7 +142,6 @@ export function redisDriver(
     cleanUp: (file, how) => cleanUpRedis(file, endpoints, redisSystem(deps, file, endpoints), how),
     inspectTarget: async () => ({
       ...(await inspectRedisTarget(endpoints, deps.signal)),
-      extensions: undefined,
       system: '',
     }),
     plan: async () => ({
@@ -166,8 +171,8 @@ export const targetOptions: readonly string[] = [
 export interface TargetFacts {
   /** The version of the target, in the form of `--target-version`. */
   readonly version: string;
-  /** Extensions that can be created on the target; undefined for Redis, whose modules are not queried. */
-  readonly extensions: readonly string[] | undefined;
+  /** What a PostgreSQL target reports; absent for Redis, whose modules are not queried. */
+  readonly postgresql?: PostgresqlTarget | undefined;
 }
 
 /**
@@ -179,14 +184,13 @@ export function rehearsalPreflightOptions(
   settings: ResolvedProfileSettings,
   now: number,
   { source: { host, port }, engine }: TargetServer,
-  { version, extensions }: TargetFacts,
+  { version, postgresql }: TargetFacts,
 ): PreflightOptions {
   return {
     ...readPreflightOptions(withoutOptions(args, targetOptions), engine, settings, now),
     isOverInternet: false,
     targetVersion: version,
-    targetExtensions: extensions?.map((name) => name.toLowerCase()),
-    target: { host, port },
+    target: { host, port, postgresql },
   };
 }
 

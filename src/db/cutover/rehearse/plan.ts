@@ -24,7 +24,6 @@ export interface TargetState {
   readonly target: PostgresqlEndpoint;
   readonly server: ServerIdentity;
   readonly databases: readonly string[];
-  readonly extensions: readonly string[];
 }
 
 /**
@@ -45,7 +44,6 @@ export async function inspectPostgresTarget(
         target,
         server,
         databases: await names('SELECT datname AS name FROM pg_database ORDER BY 1'),
-        extensions: await names('SELECT name FROM pg_available_extensions ORDER BY 1'),
       };
     });
   } catch (error) {

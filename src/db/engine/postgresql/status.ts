@@ -2,6 +2,7 @@ import { quoteLiteral } from '../../../postgresql/quote.ts';
 import type { SearchPathSafeSession } from '../../../postgresql/search-path-safe-session.ts';
 import { MigrationError } from '../error.ts';
 import { type TableProgress, type TableSyncState, tableSyncStates } from '../state.ts';
+import { singleValue } from './session.ts';
 
 /** The replication state of one database, read from the target. */
 export interface TargetStatus {
@@ -18,6 +19,11 @@ export async function readTargetStatus(
   version: number,
 ): Promise<TargetStatus> {
   const own = `s.subname = ${quoteLiteral(name)} AND s.subdbid = (SELECT oid FROM pg_database WHERE datname = current_database())`;
+  // Privileges are checked when a statement begins, whether or not the part that needs them is reached.
+  const mayReadOrigins = await singleValue(
+    session,
+    "SELECT has_function_privilege('pg_show_replication_origin_status()', 'EXECUTE')::text",
+  );
   const [tables = [], [row] = []] = await session.query(`
     SELECT n.nspname || '.' || c.relname AS name, r.srsubstate AS stage,
       ${version >= 140_000 ? 'coalesce(p.tuples_processed, pg_stat_get_live_tuples(c.oid))' : 'pg_stat_get_live_tuples(c.oid)'} AS rows
@@ -25,9 +31,11 @@ export async function readTargetStatus(
     JOIN pg_class c ON c.oid = r.srrelid JOIN pg_namespace n ON n.oid = c.relnamespace
     ${version >= 140_000 ? 'LEFT JOIN pg_stat_progress_copy p ON p.relid = c.oid AND p.datid = s.subdbid' : ''}
     WHERE ${own} ORDER BY 1;
-    SELECT CASE WHEN has_function_privilege('pg_show_replication_origin_status()', 'EXECUTE')
-      THEN (SELECT o.remote_lsn::text FROM pg_replication_origin_status o WHERE o.external_id = 'pg_' || s.oid)
-      ELSE (SELECT sum(n_tup_ins + n_tup_upd + n_tup_del)::text FROM pg_stat_user_tables) END AS position,
+    SELECT ${
+      mayReadOrigins === 'true'
+        ? "(SELECT o.remote_lsn::text FROM pg_show_replication_origin_status() o WHERE o.external_id = 'pg_' || s.oid)"
+        : '(SELECT sum(n_tup_ins + n_tup_upd + n_tup_del)::text FROM pg_stat_user_tables)'
+    } AS position,
       ${version >= 150_000 ? '(SELECT apply_error_count + sync_error_count FROM pg_stat_subscription_stats f WHERE f.subid = s.oid)' : 'NULL'} AS failures
     FROM pg_subscription s WHERE ${own}`);
   if (row === undefined) throw new MigrationError('the subscription does not exist on the target any more');

@@ -205,10 +205,24 @@ async function restoreFormerState(
     await restoreDatabaseSettings(session, dbname, former.settings);
     await session.query(`ALTER DATABASE ${database} OWNER TO ${await existingRole(session, former.owner)}`);
   }
+  if (row.is_inside === 't') await returnExtensionTables(session, name);
   if (row.is_inside === 't' && row.owns_public === 't' && former.publicOwner !== undefined) {
     await session.query(`ALTER SCHEMA public OWNER TO ${await existingRole(session, former.publicOwner)}`);
   }
   await restoreTargetPrivileges(session, dbname, former.privileges);
+}
+
+/** The tables of extensions belong to the owner of the extension again. */
+async function returnExtensionTables(session: SearchPathSafeSession, name: string): Promise<void> {
+  const rows = await lastRows(
+    session,
+    `SELECT format('ALTER TABLE %I.%I OWNER TO %I', n.nspname, c.relname, pg_get_userbyid(e.extowner)) AS text
+     FROM pg_depend d JOIN pg_extension e ON e.oid = d.refobjid
+     JOIN pg_class c ON c.oid = d.objid AND c.relkind IN ('r', 'p') JOIN pg_namespace n ON n.oid = c.relnamespace
+     WHERE d.classid = 'pg_class'::regclass AND d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e'
+       AND pg_get_userbyid(c.relowner) = ${quoteLiteral(name)}`,
+  );
+  for (const { text } of rows) await session.query(text ?? '');
 }
 
 /**

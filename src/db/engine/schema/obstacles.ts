@@ -42,9 +42,10 @@ async function listExistingObjects(session: SearchPathSafeSession): Promise<read
     session,
     `SELECT name FROM (
       SELECT format('%s.%s', n.nspname, c.relname) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-        WHERE ${isUserSchema} AND ${isUserObject('pg_class', 'c.oid')} AND c.relkind IN ('r', 'p', 'v', 'm', 'S', 'f', 'c')
+        WHERE ${isUserSchema} AND ${isUserObject('pg_class', 'c.oid')} AND c.relkind IN ('r', 'p', 'v', 'm', 'S', 'f')
       UNION ALL SELECT format('%s.%s', n.nspname, t.typname) FROM pg_type t JOIN pg_namespace n ON n.oid = t.typnamespace
-        WHERE ${isUserSchema} AND ${isUserObject('pg_type', 't.oid')} AND t.typtype IN ('e', 'd', 'r')
+        LEFT JOIN pg_class c ON c.oid = t.typrelid AND c.relkind = 'c'
+        WHERE ${isUserSchema} AND ${isUserObject('pg_type', 't.oid')} AND (t.typtype IN ('e', 'd', 'r') OR c.oid IS NOT NULL)
       UNION ALL SELECT format('%s.%s', n.nspname, p.proname) FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
         WHERE ${isUserSchema} AND ${isUserObject('pg_proc', 'p.oid')}
       UNION ALL SELECT format('schema %s', n.nspname) FROM pg_namespace n

@@ -42,8 +42,10 @@ export async function withSide<T>(
   endpoint: PostgresqlEndpoint,
   signal: AbortSignal,
   work: (side: Side) => Promise<T>,
+  resetSearchPath?: string,
 ): Promise<T> {
-  const session = await openPinned(endpoint, { name: sessionName, limit: connectTimeout, signal, settings });
+  const options = { name: sessionName, limit: connectTimeout, signal, settings, resetSearchPath };
+  const session = await openPinned(endpoint, options);
   try {
     const version = Number(await queryValue(session, `SELECT current_setting('server_version_num') AS value`));
     return await work({ session, version });

@@ -3,11 +3,13 @@ import type { PostgresqlEndpoint } from '../../../postgresql/endpoint.ts';
 import type { PostgresqlRow } from '../../../postgresql/postgresql-row.ts';
 import { quoteIdentifier, quoteLiteral } from '../../../postgresql/quote.ts';
 import type { SearchPathSafeSession } from '../../../postgresql/search-path-safe-session.ts';
+import { superuserObjectsSql } from '../../../postgresql/superuser-objects.ts';
 import { isUserObject, isUserSchema, plainName } from './object.ts';
 import {
   type Bracket,
   plainBracket,
   queryColumn,
+  queryValue,
   type Side,
   statementTimeout,
   tryStatement,
@@ -71,17 +73,32 @@ export interface Writer {
   isLeftOut(statement: string): boolean;
 }
 
-/** Creates a schema writer that creates all objects with the login of the target. */
-function loginWriter({ session }: Side): Writer {
+/**
+ * A schema writer that creates all objects with the login of the target. Without SUPERUSER it leaves out what nothing else
+ * depends on, and refuses other objects that need a superuser.
+ */
+async function loginWriter({ source, target }: Sides): Promise<Writer> {
+  const { session } = target;
+  const plain = { session, transaction: plainBracket, lastStatements: [], createFirst: async () => [] };
+  const isSuperuser = 'SELECT rolsuper::text AS value FROM pg_roles WHERE rolname = current_user';
+  if ((await queryValue(session, isSuperuser)) === 'true')
+    return { ...plain, obstacles: [], warnings: [], isLeftOut: () => false };
+  const special = await readSuperuserObjects(source);
+  const last = await readLastObjects(source);
+  const starts = last.flatMap(startsOfLastObject);
   return {
-    session,
-    transaction: plainBracket,
-    obstacles: [],
-    warnings: [],
-    lastStatements: [],
-    createFirst: async () => [],
-    isLeftOut: () => false,
+    ...plain,
+    obstacles:
+      special.length === 0
+        ? []
+        : [`only a superuser can create ${special.join(', ')}, and the login of the target is none`],
+    warnings: last.map(({ name }) => `${name} is not created: it needs a superuser`),
+    isLeftOut: (statement) => starts.some((start) => statement.startsWith(start)),
   };
+}
+
+async function readSuperuserObjects({ session, version }: Side): Promise<readonly string[]> {
+  return (await queryColumn(session, superuserObjectsSql(version), 'name')).map(plainName);
 }
 
 export interface Sides {
@@ -94,24 +111,25 @@ export interface Sides {
  * Runs a task with a schema writer. With a superuser session it first creates extensions; it creates other objects only if
  * allowed.
  */
-export function withWriter(
+export async function withWriter(
   { source, target }: Sides,
   superuser: Superuser | undefined,
   signal: AbortSignal,
   copy: (writer: Writer) => Promise<SchemaCopied>,
 ): Promise<SchemaCopied> {
-  if (superuser === undefined) return copy(loginWriter(target));
+  if (superuser === undefined) return copy(await loginWriter({ source, target }));
   return withSide(superuser.endpoint, signal, async (admin) => {
     const { owner, allowObjects } = superuser;
     const extensions = await readExtensions(source.session);
     const trusted = await readTrusted(admin);
-    const special = (await queryColumn(source.session, superuserObjectsQuery, 'name')).map(plainName);
+    const special = await readSuperuserObjects(source);
     const last = await readLastObjects(source);
     const refused = [
       ...extensions.filter(({ name }) => !trusted.has(name)).map(({ name }) => `extension ${name}`),
       ...special,
     ];
     const asSuperuser = allowObjects && special.length > 0;
+    const schemas = new Set(extensions.flatMap(({ schema, hasUserSchema }) => (hasUserSchema ? [schema] : [])));
     return copy({
       session: asSuperuser ? admin.session : target.session,
       transaction: asSuperuser ? superuserTransaction(owner) : plainBracket,
@@ -125,8 +143,20 @@ export function withWriter(
             ({ name }) => `${name} is not created: it needs a superuser, which --allow-superuser-objects permits`,
           ),
       lastStatements: allowObjects ? last.flatMap(({ statements }) => statements) : [],
-      createFirst: () => installExtensions(admin.session, extensions, { role: owner, grantAccess: allowObjects }),
-      isLeftOut: leftOutStatements(extensions, last),
+      createFirst: async () => {
+        // The script of an extension may look for the extensions that it requires by the search_path that RESET
+        // restores, as postgis_tiger_geocoder does; the database has nothing but extensions at this point.
+        const path = ['pg_catalog', ...new Set(extensions.map(({ schema }) => quoteIdentifier(schema))), 'pg_temp'];
+        const rejected = await withSide(
+          superuser.endpoint,
+          signal,
+          ({ session }) => installExtensions(session, extensions, { role: owner, grantAccess: allowObjects }),
+          path.join(', '),
+        );
+        for (const name of await handOverSchemas(admin.session, owner)) schemas.add(name);
+        return rejected;
+      },
+      isLeftOut: leftOutStatements(schemas, last),
     });
   });
 }
@@ -143,28 +173,26 @@ function superuserTransaction(owner: string): Bracket {
   };
 }
 
-function leftOutStatements(
-  extensions: readonly SourceExtension[],
-  last: readonly LastObject[],
-): (statement: string) => boolean {
+/** @param schemas the schemas that exist when the script of pg_dump runs */
+function leftOutStatements(schemas: ReadonlySet<string>, last: readonly LastObject[]): (statement: string) => boolean {
   const starts = [
     'CREATE EXTENSION ',
     'COMMENT ON EXTENSION ',
-    'CREATE EVENT TRIGGER ',
-    'ALTER EVENT TRIGGER ',
-    'COMMENT ON EVENT TRIGGER ',
-    ...last.flatMap(({ kind, quoted }) => {
-      if (kind === 'event trigger') return [];
-      if (kind === 'publication of schemas') return [`ALTER PUBLICATION ${quoted} ADD TABLES IN SCHEMA `];
-      return ['CREATE', 'ALTER', 'COMMENT ON'].map((command) => `${command} PUBLICATION ${quoted} `);
-    }),
+    ...eventTriggerStarts,
+    ...last.flatMap(startsOfLastObject),
   ];
-  const schemas = new Set(
-    extensions.flatMap(({ schema, hasUserSchema }) =>
-      hasUserSchema ? [`CREATE SCHEMA ${quoteIdentifier(schema)}`] : [],
-    ),
-  );
-  return (statement) => schemas.has(statement.replace(/;$/, '')) || starts.some((start) => statement.startsWith(start));
+  const isExisting = (statement: string) =>
+    [...schemas].some((schema) => statement.replace(/;$/, '') === `CREATE SCHEMA ${quoteIdentifier(schema)}`);
+  return (statement) => isExisting(statement) || starts.some((start) => statement.startsWith(start));
+}
+
+const eventTriggerStarts = ['CREATE EVENT TRIGGER ', 'ALTER EVENT TRIGGER ', 'COMMENT ON EVENT TRIGGER '];
+
+/** The statements of pg_dump for the object begin with these words. */
+function startsOfLastObject({ kind, quoted }: LastObject): readonly string[] {
+  if (kind === 'event trigger') return eventTriggerStarts;
+  if (kind === 'publication of schemas') return [`ALTER PUBLICATION ${quoted} ADD TABLES IN SCHEMA `];
+  return ['CREATE', 'ALTER', 'COMMENT ON'].map((command) => `${command} PUBLICATION ${quoted} `);
 }
 
 interface SourceExtension {
@@ -243,8 +271,25 @@ async function installExtensions(
 }
 
 /**
+ * Gives the schemas that the script of an extension left outside of the extension to the owner of the database, such as
+ * tiger_data: a dump contains them, and their objects are those of users.
+ */
+async function handOverSchemas(session: SearchPathSafeSession, role: string): Promise<readonly string[]> {
+  const names = await queryColumn(
+    session,
+    `SELECT n.nspname AS name FROM pg_namespace n
+     WHERE ${isUserSchema} AND ${isUserObject('pg_namespace', 'n.oid')} AND n.nspname <> 'public'`,
+    'name',
+  );
+  for (const name of names)
+    await session.query(`ALTER SCHEMA ${quoteIdentifier(name)} OWNER TO ${quoteIdentifier(role)}`, statementTimeout);
+  return names;
+}
+
+/**
  * Grants the owner privileges on the objects of extensions. At this point the database contains only extensions that
- * the target provides.
+ * the target provides. From PostgreSQL 16 on, replication writes to a table as its owner, so the tables are lent to the
+ * role; `cleanUpOwner` returns them.
  */
 async function grantExtensionObjects(session: SearchPathSafeSession, owner: string): Promise<void> {
   const statements = await queryColumn(
@@ -253,6 +298,17 @@ async function grantExtensionObjects(session: SearchPathSafeSession, owner: stri
        FROM pg_depend d JOIN pg_class c ON c.oid = d.objid AND c.relkind IN ('r', 'p')
        JOIN pg_namespace n ON n.oid = c.relnamespace
        WHERE d.classid = ${quoteLiteral('pg_class')}::regclass AND d.deptype = 'e'
+     UNION ALL SELECT format('GRANT SELECT, UPDATE ON SEQUENCE %I.%I TO ', n.nspname, c.relname)
+       FROM pg_depend d JOIN pg_class c ON c.oid = d.objid AND c.relkind = 'S' JOIN pg_namespace n ON n.oid = c.relnamespace
+       WHERE d.classid = ${quoteLiteral('pg_class')}::regclass AND d.deptype = 'e'
+     UNION ALL SELECT format('GRANT USAGE ON SCHEMA %I TO ', n.nspname)
+       FROM pg_depend d JOIN pg_namespace n ON n.oid = d.objid
+       WHERE d.classid = ${quoteLiteral('pg_namespace')}::regclass AND d.deptype = 'e'
+     UNION ALL SELECT format('ALTER TABLE %I.%I OWNER TO ', n.nspname, c.relname)
+       FROM pg_depend d JOIN pg_class c ON c.oid = d.objid AND c.relkind IN ('r', 'p')
+       JOIN pg_namespace n ON n.oid = c.relnamespace
+       WHERE d.classid = ${quoteLiteral('pg_class')}::regclass AND d.deptype = 'e'
+         AND current_setting('server_version_num')::int >= 160000
      UNION ALL SELECT format('GRANT USAGE ON FOREIGN DATA WRAPPER %I TO ', fdwname) FROM pg_foreign_data_wrapper`,
     'text',
   );
@@ -382,52 +438,4 @@ function parseSchemaPublication({ name, schema }: PostgresqlRow): LastObject {
 
 function comment(object: string, row: PostgresqlRow): readonly string[] {
   return row.comment == null ? [] : [`COMMENT ON ${object} IS ${quoteLiteral(row.comment)}`];
-}
-
-/**
- * A query with the column `name`: objects of the source that only a superuser can create, and that other objects need.
- * The result does not contain extensions, event triggers and publications.
- * @see https://www.postgresql.org/docs/current/sql-commands.html (the notes of each CREATE command)
- */
-const superuserObjectsQuery = `SELECT DISTINCT name FROM (
-  SELECT format('%s %s.%s(%s)%s', CASE p.prokind WHEN 'p' THEN 'procedure' ELSE 'function' END, n.nspname, p.proname,
-      pg_get_function_identity_arguments(p.oid),
-      CASE WHEN l.lanpltrusted THEN ' with LEAKPROOF' ELSE ' in language ' || l.lanname END)
-    FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace AND ${isUserSchema} AND ${isUserObject('pg_proc', 'p.oid')}
-    JOIN pg_language l ON l.oid = p.prolang WHERE p.prokind <> 'a' AND (p.proleakproof OR NOT l.lanpltrusted)
-      AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'i')
-  UNION ALL SELECT format('aggregate %s.%s(%s) with an internal state', n.nspname, p.proname, pg_get_function_identity_arguments(p.oid))
-    FROM pg_aggregate a JOIN pg_proc p ON p.oid = a.aggfnoid
-    JOIN pg_namespace n ON n.oid = p.pronamespace AND ${isUserSchema} AND ${isUserObject('pg_proc', 'p.oid')}
-    WHERE 'internal'::regtype IN (a.aggtranstype, a.aggmtranstype)
-  UNION ALL SELECT format('base type %s.%s', n.nspname, t.typname) FROM pg_type t JOIN pg_namespace n ON n.oid = t.typnamespace
-    WHERE ${isUserSchema} AND ${isUserObject('pg_type', 't.oid')} AND t.typtype = 'b'
-      AND NOT EXISTS (SELECT FROM pg_type e WHERE e.typarray = t.oid)
-  UNION ALL SELECT format('cast (%s AS %s)', format_type(k.castsource, NULL), format_type(k.casttarget, NULL)) FROM pg_cast k
-    WHERE ${isUserObject('pg_cast', 'k.oid')} AND NOT EXISTS (SELECT FROM pg_depend d
-      WHERE d.classid = 'pg_cast'::regclass AND d.objid = k.oid AND d.deptype = 'i')
-      AND (k.castmethod = 'b' OR NOT ${isUserObject('pg_type', 'k.castsource')} AND NOT ${isUserObject('pg_type', 'k.casttarget')})
-  ${[
-    ['pg_foreign_data_wrapper', 'foreign-data wrapper', 'o.fdwname', ''],
-    ['pg_language', 'language', 'o.lanname', ''],
-    ['pg_am', 'access method', 'o.amname', ''],
-    inSchema('pg_opclass', 'operator class', 'opc'),
-    inSchema('pg_opfamily', 'operator family', 'opf'),
-    inSchema('pg_ts_parser', 'text search parser', 'prs'),
-    inSchema('pg_ts_template', 'text search template', 'tmpl'),
-  ]
-    .map(
-      ([catalog = '', type, name, joins]) =>
-        `UNION ALL SELECT format('${type} %s', ${name}) FROM ${catalog} o ${joins} WHERE ${isUserObject(catalog, 'o.oid')}`,
-    )
-    .join('\n  ')}
-) AS o(name) ORDER BY name`;
-
-function inSchema(catalog: string, type: string, prefix: string): readonly string[] {
-  return [
-    catalog,
-    type,
-    `n.nspname || '.' || o.${prefix}name`,
-    `JOIN pg_namespace n ON n.oid = o.${prefix}namespace AND ${isUserSchema}`,
-  ];
 }

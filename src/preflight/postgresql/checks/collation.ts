@@ -22,7 +22,7 @@ export const collationCheck = declareDatabasePreflightCheck({
     collations: userCollationsQuery,
     markedFunctions: functionsNeedingSuperuserOrLocaleQuery,
   },
-  evaluate({ databases, collations, markedFunctions }, database) {
+  evaluate({ databases, collations, markedFunctions }, database, _facts, { target }) {
     const found = findPostgresqlDatabase(databases, database);
     if (found === undefined) return infoOutcome('not reported by the server');
     const locale = found.locale ?? found.collate;
@@ -53,9 +53,16 @@ export const collationCheck = declareDatabasePreflightCheck({
         },
       });
     }
-    const local = markedFunctions.filter(({ locales }) => locales.some((one) => !portableValue.test(one)));
+    const read = target?.postgresql;
+    const provided = new Set([...(read?.locales ?? [])].map(normalizeLocale));
+    const isProvided = (name: string) => provided.has(normalizeLocale(name));
+    const lacking = found.provider === 'c' ? [found.collate, found.ctype].filter((name) => !isProvided(name)) : [];
+    if (read !== undefined && lacking.length > 0) return lackingLocales([...new Set(lacking)], observed);
+    const isOpen = (setting: string) =>
+      !portableValue.test(setting) && !isProvided(setting.slice(setting.indexOf('=') + 1));
+    const local = markedFunctions.filter(({ locales }) => locales.some(isOpen));
     if (local.length > 0) return localeSettings(local);
-    if (uncommon.length > 0 || libc.length > 0) {
+    if ((read === undefined && uncommon.length > 0) || libc.length > 0) {
       return warnOutcome(observed, {
         required: 'the locale C, an ICU locale or a common UTF-8 locale',
         detail: `The target may not provide ${[...new Set([...uncommon, ...libc])].join(', ')}: "invalid locale name". If the target provides the locale, another version of its library may sort differently.`,
@@ -66,6 +73,23 @@ export const collationCheck = declareDatabasePreflightCheck({
     return passOutcome(observed);
   },
 });
+
+/** Servers list the locales of the operating system in this form: en_US.utf8 for en_US.UTF-8. */
+function normalizeLocale(name: string): string {
+  return name.toLowerCase().replace(/utf-8$/, 'utf8');
+}
+
+function lackingLocales(names: readonly string[], observed: string): PreflightCheckOutcome {
+  return {
+    ...unknownOutcome(observed),
+    headline: 'The target does not list the locale of the database',
+    premise: `the target provides the locale ${names.join(' and ')}`,
+    required: 'a locale that the target provides',
+    detail:
+      'The target lists the locales that its system had when it was set up. Without the locale CREATE DATABASE fails: "invalid locale name".',
+    fix: { text: 'Install the locale on the target, or ask the service which locales it provides.' },
+  };
+}
 
 /** Collations and locales that every server accepts. */
 const portableValue = /=(|C|POSIX|C\.UTF-?8|en_US\.UTF-?8|Default|Australia|India)$/i;

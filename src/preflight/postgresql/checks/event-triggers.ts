@@ -1,6 +1,13 @@
 import { countOf } from '../../../base/text.ts';
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
-import { type FindingFix, failOutcome, type PreflightCheckOutcome, passOutcome, warnOutcome } from '../../finding.ts';
+import {
+  type FindingFix,
+  failOutcome,
+  type PreflightCheckOutcome,
+  passOutcome,
+  unknownOutcome,
+  warnOutcome,
+} from '../../finding.ts';
 import { buildQueryResultFixEffect } from '../../fix-effect.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
 import { estimateFunctionExceptionFrequency } from '../function-body/function-exceptions.ts';
@@ -14,7 +21,7 @@ export const eventTriggersCheck = declareDatabasePreflightCheck({
   headline: 'The database has event triggers',
   severity: { continuous: 'blocker', dump: 'blocker' },
   queries: { eventTriggers: eventTriggersQuery, relations: relationsWithUnusualPropertiesQuery },
-  evaluate({ eventTriggers, relations }, database) {
+  evaluate({ eventTriggers, relations }, database, _facts, { target }) {
     if (eventTriggers.length === 0) return passOutcome('none');
     const ofKind = (how: ReturnType<typeof estimateFunctionExceptionFrequency>) =>
       eventTriggers.filter(({ body }) => body !== undefined && estimateFunctionExceptionFrequency(body) === how);
@@ -28,7 +35,14 @@ export const eventTriggersCheck = declareDatabasePreflightCheck({
       conditional.length === 0
         ? ''
         : ` ${limitFindingObjects(conditional).join(', ')} can raise an exception: make sure that CREATE PUBLICATION on the source and CREATE SUBSCRIPTION on the target succeed.`;
-    return warnOutcome(countOf(names.length, 'event trigger'), {
+    // A restore that stops at the first error does not continue.
+    const isOpen = target?.postgresql?.isSuperuser === false;
+    const observed = countOf(names.length, 'event trigger');
+    return {
+      ...(isOpen ? unknownOutcome(observed) : warnOutcome(observed)),
+      ...(isOpen
+        ? { premise: 'the migration continues without the event triggers', settledBy: '--accept event-triggers' }
+        : {}),
       required: 'none',
       detail: `Only a superuser can create event triggers. On a managed target the restore reports "permission denied to create event trigger" and continues without the event triggers.${hint}${buildUnlistedObjectsNote(names)}`,
       objects: limitFindingObjects(names),
@@ -36,7 +50,7 @@ export const eventTriggersCheck = declareDatabasePreflightCheck({
         by: 'the schema owner',
         text: 'Make sure that the application works without the event triggers on the target, or drop the event triggers before the migration.',
       },
-    });
+    };
   },
 });
 

@@ -1,20 +1,32 @@
 import { firstNormalObjectId, oidsOfCatalogs } from '../../../postgresql/catalog-oids.ts';
-import { decodeTextColumn } from '../../../postgresql/decode-row.ts';
+import { decodeBooleanColumn, decodeTextColumn } from '../../../postgresql/decode-row.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { createDatabaseFeatureCondition } from './database-overview.ts';
 
 export interface InstalledExtension {
   readonly name: string;
   readonly version: string;
+  readonly schema: string;
+  /** Whether a dump contains rows of tables of the extension, because they are the configuration of the user. */
+  readonly hasUserRows: boolean;
 }
 
 export const installedExtensionsQuery: PostgresqlPreflightQuery<readonly InstalledExtension[]> = {
   id: 'extensions',
   scope: 'database',
   when: createDatabaseFeatureCondition('extensions'),
-  sql: () => 'SELECT extname, extversion FROM pg_extension',
+  sql: () => `
+    SELECT e.extname, e.extversion, n.nspname, e.extconfig IS NOT NULL AS has_user_rows
+    FROM pg_extension e
+    JOIN pg_namespace n ON n.oid = e.extnamespace
+  `,
   decode: (rows) =>
-    rows.map((row) => ({ name: decodeTextColumn(row, 'extname'), version: decodeTextColumn(row, 'extversion') })),
+    rows.map((row) => ({
+      name: decodeTextColumn(row, 'extname'),
+      version: decodeTextColumn(row, 'extversion'),
+      schema: decodeTextColumn(row, 'nspname'),
+      hasUserRows: decodeBooleanColumn(row, 'has_user_rows'),
+    })),
   absent: [],
 };
 

@@ -5,6 +5,7 @@ import {
   decodeTextArrayColumn,
   decodeTextColumn,
 } from '../../../postgresql/decode-row.ts';
+import { superuserObjectsSql } from '../../../postgresql/superuser-objects.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { isExtensionMemberSql } from './catalog-predicates.ts';
 import { createDatabaseFeatureCondition } from './database-overview.ts';
@@ -123,5 +124,15 @@ export const untrustedLanguagesQuery: PostgresqlPreflightQuery<readonly Untruste
   `,
   decode: (rows) =>
     rows.map((row) => ({ name: decodeTextColumn(row, 'lanname'), bare: decodeBooleanColumn(row, 'bare') })),
+  absent: [],
+};
+
+/** Objects, other than functions in an untrusted language, that only a superuser can create; names are not quoted. */
+export const superuserObjectsQuery: PostgresqlPreflightQuery<readonly string[]> = {
+  id: 'superuser-objects',
+  scope: 'database',
+  when: createDatabaseFeatureCondition('functions', 'superuser-objects'),
+  sql: (version) => `SELECT name FROM (${superuserObjectsSql(version)}) AS objects WHERE NOT is_code`,
+  decode: (rows) => rows.map((row) => decodeTextColumn(row, 'name')),
   absent: [],
 };

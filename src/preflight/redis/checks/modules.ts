@@ -1,6 +1,7 @@
 import { emptyRedisInfo } from '../../../redis/info.ts';
 import { isRedisVersionAtLeast, isValkeyOrRedisAtLeast, parseRedisServerVersion } from '../../../redis/version.ts';
 import { failOutcome, type PreflightCheckOutcome, passOutcome } from '../../finding.ts';
+import { namedExtensions } from '../../preflight-options.ts';
 import { getPreflightQueryValueOrDefault, markPreflightQueryOptional } from '../../query.ts';
 import { declareRedisPreflightCheck, redisMigrationMethods } from '../check.ts';
 import { buildRedisOutcomeWithoutQueryResult } from '../outcome-without-result.ts';
@@ -19,7 +20,8 @@ export const modulesCheck = declareRedisPreflightCheck({
     infoModules: markPreflightQueryOptional(redisInfoModulesQuery),
     info: markPreflightQueryOptional(redisInfoQuery),
   },
-  evaluate({ moduleList, infoModules, info }, facts, { targetExtensions = [] }) {
+  evaluate({ moduleList, infoModules, info }, facts, { targetExtensions }) {
+    const named = namedExtensions(targetExtensions);
     const version = parseRedisServerVersion(getPreflightQueryValueOrDefault(info, emptyRedisInfo));
     const isBuiltIn = (name: string) =>
       version !== undefined &&
@@ -32,7 +34,7 @@ export const modulesCheck = declareRedisPreflightCheck({
         ...getPreflightQueryValueOrDefault(infoModules, []),
       ]),
     ].filter((name) => !isBuiltIn(name));
-    const missing = loaded.filter((name) => !targetExtensions.includes(name.toLowerCase()));
+    const missing = loaded.filter((name) => !named.has(name.toLowerCase()));
     const types = moduleTypes(facts);
     if (missing.length > 0) return missingModules(missing, types);
     if (loaded.length > 0) return passOutcome(`${loaded.join(', ')}, which the target has`);

@@ -9,6 +9,7 @@ import { createRecordFile, rehearsalPath } from '../../../../src/db/cutover/rehe
 import { lockRehearsal, openRehearsal, warnAboutLeftovers } from '../../../../src/db/cutover/rehearse/run.ts';
 import { argsFrom, commandIo } from '../../../fixtures/command-io.ts';
 import { testHost } from '../../../fixtures/host.ts';
+import { postgresqlTarget } from '../../../preflight/postgresql/facts.ts';
 
 const redisAt = (port: number) =>
   ({
@@ -77,13 +78,12 @@ it('interrupted rehearsals of other pairs are a warning with their command, runn
 it('the preflight takes version and extensions from the target, and accepts private addresses', () => {
   const settings = { profileName: 'default', values: {} } as Parameters<typeof rehearsalPreflightOptions>[1];
   const args = argsFrom({ 'target-version': ['99'] });
-  const facts = { version: '17', extensions: ['Citext'] };
+  const facts = { version: '17', postgresql: postgresqlTarget({ login: 'mover', isSuperuser: false }) };
   const target = { ...redisAt(2), engine: 'redis' } as const;
   expect(rehearsalPreflightOptions(args, settings, 0, target, facts)).toMatchObject({
     targetVersion: '17',
-    targetExtensions: ['citext'],
     isOverInternet: false,
-    target: { host: '127.0.0.1', port: 2 },
+    target: { host: '127.0.0.1', port: 2, postgresql: { login: 'mover', isSuperuser: false } },
   });
 });
 

@@ -1,3 +1,5 @@
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Secret } from '../../../../src/base/secret.ts';
 import { schemaCopier } from '../../../../src/db/engine/schema/copy.ts';
@@ -20,18 +22,24 @@ const copiers = {
 const ways = ['pg_dump', 'the catalogs'] as const;
 
 /** Copies a database with these objects as an owner without SUPERUSER. */
-function copyOn15(by: keyof typeof copiers, allowObjects: boolean, ...statements: readonly string[]) {
+function copyOn15(by: keyof typeof copiers, allowObjects: boolean | undefined, ...statements: readonly string[]) {
   return copy(server15, by, allowObjects, statements);
 }
 
-async function copy(server: Postgres, by: keyof typeof copiers, allowObjects: boolean, statements: readonly string[]) {
+/** `allowObjects` undefined: without a superuser of the target. */
+async function copy(
+  server: Postgres,
+  by: keyof typeof copiers,
+  allowObjects: boolean | undefined,
+  statements: readonly string[],
+) {
   const [source, target] = [await createEmptyDatabase(server), await createEmptyDatabase(server)];
   await runStatements(server, source, statements);
   const owner = `owner_of_${target}`;
   await server.query(`CREATE ROLE ${owner} LOGIN PASSWORD 'owner-word'; ALTER DATABASE ${target} OWNER TO ${owner}`);
   const admin = databaseEndpointOf(server, target);
   const login = { ...admin, username: owner, password: new Secret('owner-word') };
-  const superuser = { endpoint: admin, owner, allowObjects };
+  const superuser = allowObjects === undefined ? undefined : { endpoint: admin, owner, allowObjects };
   const result: SchemaCopied = await copiers[by](
     databaseEndpointOf(server, source),
     login,
@@ -131,6 +139,53 @@ test.each(ways)('event triggers and publications are last, and only if that is a
     { pubname: 'several', puballtables: false, pubinsert: true, pubdelete: true, pubviaroot: false, schemas: 1 },
   ]);
 });
+
+test.each(ways)('without a superuser of the target, what nothing needs is left out by %s', async (by) => {
+  const { result, rows } = await copyOn15(
+    by,
+    undefined,
+    ...last.slice(0, -1),
+    'CREATE EXTENSION hstore; CREATE TABLE t (h hstore)',
+  );
+  expect(result.kind === 'copied' ? result.warnings.length : result).toBe(2);
+  expect(await rows('SELECT evtname FROM pg_event_trigger')).toEqual([]);
+  expect(await rows('SELECT pubname FROM pg_publication')).toEqual([]);
+  expect(await rows(`SELECT relname FROM pg_class WHERE relname = 't'`)).toEqual([{ relname: 't' }]);
+});
+
+test.each(ways)('without a superuser of the target, what others need is refused with a list by %s', async (by) => {
+  const { result, rows } = await copyOn15(by, undefined, ...special.slice(2), 'CREATE TABLE t (id int)');
+  expect(result.kind).toBe('refused');
+  if (result.kind === 'refused' && by === 'pg_dump') expectGolden('db-migrate', result.objects.join('\n'));
+  expect(await rows(`SELECT relname FROM pg_class WHERE relname = 't'`)).toEqual([]);
+});
+
+test('an extension finds those that it requires by the path that RESET restores, and leaves a schema to its users', async () => {
+  const modern = await startPostgres({ version: 18 });
+  const folder = join(modern.data, 'extension');
+  mkdirSync(folder);
+  chmodSync(folder, 0o755);
+  // As postgis_tiger_geocoder does.
+  const script = [
+    'CREATE SCHEMA IF NOT EXISTS tiger_data',
+    `DO $$ BEGIN PERFORM pg_catalog.set_config('search_path',
+       (SELECT reset_val FROM pg_catalog.pg_settings WHERE name = 'search_path'), true); END $$`,
+    'CREATE FUNCTION tiger.found(text) RETURNS int LANGUAGE sql IMMUTABLE RETURN length(soundex($1))',
+    'ALTER EXTENSION tiger DROP SCHEMA tiger_data',
+  ];
+  const control = "default_version = '1'\nrelocatable = false\nschema = tiger\nrequires = 'fuzzystrmatch'\n";
+  writeFileSync(join(folder, 'tiger.control'), control);
+  writeFileSync(join(folder, 'tiger--1.sql'), script.map((statement) => `${statement};\n`).join(''));
+  await modern.query(`ALTER SYSTEM SET extension_control_path = '${modern.data}:$system'`);
+  await modern.query('SELECT pg_reload_conf()');
+  const statements = [
+    'CREATE EXTENSION fuzzystrmatch; CREATE EXTENSION tiger',
+    'CREATE TABLE tiger_data.roads (id int PRIMARY KEY)',
+  ];
+  const { result, owner, rows } = await copy(modern, 'the catalogs', true, statements);
+  expect(result).toMatchObject({ kind: 'copied' });
+  expect(await rows(`SELECT tableowner FROM pg_tables WHERE tablename = 'roads'`)).toEqual([{ tableowner: owner }]);
+}, 60_000);
 
 test('a login event trigger is created disabled, with a warning that names how to enable it', async () => {
   const modern = await startPostgres({ version: 17 });

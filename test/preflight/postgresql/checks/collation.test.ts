@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { collationCheck } from '../../../../src/preflight/postgresql/checks/collation.ts';
-import { database, preflightOptions, short, sourceFacts } from '../facts.ts';
+import { database, postgresqlTarget, preflightOptions, short, sourceFacts } from '../facts.ts';
 
 test.each([
   { what: 'C', is: {}, verdict: 'pass' },
@@ -26,4 +26,19 @@ test('a libc collation is listed, and an outdated one is refreshed', () => {
   expect(collationCheck.evaluate(stale, 'd1', sourceFacts(), preflightOptions()).fix?.sql).toEqual([
     'ALTER COLLATION "public"."German" REFRESH VERSION',
   ]);
+});
+
+test.each([
+  { collate: 'de_AT.UTF-8', locales: ['C', 'de_AT.utf8'], verdict: 'pass' },
+  { collate: 'de_AT.UTF-8', locales: ['C'], verdict: 'unknown' },
+  { collate: 'en_US.UTF-8', locales: ['C'], verdict: 'unknown' },
+  { collate: 'C', locales: ['C'], verdict: 'pass' },
+])('the locale $collate, and a target with $locales: $verdict', ({ collate, locales, verdict }) => {
+  const values = {
+    databases: [database('d1', { collate, ctype: collate })],
+    collations: [],
+    markedFunctions: [],
+  };
+  const target = { host: 'staging', port: 5432, postgresql: postgresqlTarget({ locales: new Set(locales) }) };
+  expect(short(collationCheck.evaluate(values, 'd1', sourceFacts(), preflightOptions({ target })))).toBe(verdict);
 });

@@ -5,13 +5,19 @@ testDatabaseCases([
   { what: 'a quiet schema', ...forBothMethods(ddlActivityCheck, { extensions: [], recentDdl: [] }), verdict: 'pass' },
   {
     what: 'a job that makes tables',
-    ...forBothMethods(ddlActivityCheck, { extensions: [{ name: 'pg_partman', version: '5' }], recentDdl: [] }),
+    ...forBothMethods(ddlActivityCheck, {
+      extensions: [{ name: 'pg_partman', version: '5', schema: 'public', hasUserRows: false }],
+      recentDdl: [],
+    }),
     verdict: 'warn',
     dumped: 'info',
   },
   {
     what: 'an extension that makes none',
-    ...forBothMethods(ddlActivityCheck, { extensions: [{ name: 'hstore', version: '1' }], recentDdl: [] }),
+    ...forBothMethods(ddlActivityCheck, {
+      extensions: [{ name: 'hstore', version: '1', schema: 'public', hasUserRows: false }],
+      recentDdl: [],
+    }),
     verdict: 'pass',
   },
   {

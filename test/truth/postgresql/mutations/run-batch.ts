@@ -2,6 +2,7 @@ import { nearestWord } from '../../../../src/cli/nearest-word.ts';
 import { systemClock } from '../../../../src/platform/clock.ts';
 import type { CheckFinding } from '../../../../src/preflight/finding.ts';
 import { runPostgresqlPreflight } from '../../../../src/preflight/postgresql/run.ts';
+import { optionsOfTarget, readPostgresqlTarget } from '../../../../src/preflight/postgresql/target.ts';
 import { postgresEndpointOf } from '../../../db/engine/servers.ts';
 import type { Postgres } from '../../../fixtures/postgres.ts';
 import { preflightOptions } from '../../../preflight/postgresql/facts.ts';
@@ -127,14 +128,14 @@ function namesOf({ objects = [], detail = '' }: CheckFinding): ReadonlySet<strin
   return new Set([...objects, detail].flatMap((text) => [...text.matchAll(/\bm\d+(?=\.)/g)].map(([name]) => name)));
 }
 
-async function preflight({ source, target, targetVersion }: BatchServers) {
+async function preflight({ source, target }: BatchServers) {
   const databases = await source.query('SELECT datname FROM pg_database');
-  const extensions = await target.query('SELECT name FROM pg_available_extensions');
+  const named = postgresEndpointOf(target);
+  const read = await readPostgresqlTarget(named, AbortSignal.timeout(30_000));
   return runPostgresqlPreflight({
     source: { ...postgresEndpointOf(source), dbname: database },
     options: preflightOptions({
-      targetVersion: String(targetVersion),
-      targetExtensions: extensions.map(({ name }) => String(name)),
+      ...optionsOfTarget(named, read),
       ignoreDbs: databases.map(({ datname }) => String(datname)).filter((name) => name !== database),
       disableSsl: true,
       isOverInternet: false,
@@ -177,6 +178,7 @@ async function planOf(
     app: tables.flatMap(({ app }) => app),
     announced: [],
     id: undefined,
+    targetLogin: undefined,
     timeLimit: 90_000,
   };
 }

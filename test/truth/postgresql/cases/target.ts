@@ -1,0 +1,164 @@
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Postgres } from '../../../fixtures/postgres.ts';
+import type { PostgresCase, Prepared } from '../case.ts';
+
+/** What the target provides, and what its login may create. */
+export const targetCases: readonly PostgresCase[] = [
+  {
+    name: 'a target without a superuser: tables, functions and a trusted extension',
+    verdict: 'continuous',
+    plainTarget: true,
+    quick: true,
+    setup: [
+      'CREATE EXTENSION hstore',
+      "CREATE FUNCTION twice(int) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT $1 * 2'",
+      'CREATE TABLE t (id int PRIMARY KEY, h hstore, n int GENERATED ALWAYS AS (twice(id)) STORED)',
+      'CREATE VIEW v AS SELECT id, n FROM t',
+    ],
+  },
+  {
+    name: 'a target without a superuser: an untrusted extension',
+    verdict: 'blocked',
+    reasons: ['extensions'],
+    plainTarget: true,
+    setup: ['CREATE EXTENSION pageinspect'],
+  },
+  {
+    name: 'a target without a superuser: a function in an untrusted language',
+    verdict: 'blocked',
+    reasons: ['untrusted-lang'],
+    plainTarget: true,
+    quick: true,
+    setup: ["CREATE FUNCTION size(int) RETURNS int LANGUAGE internal IMMUTABLE STRICT AS 'int4abs'"],
+  },
+  {
+    name: 'a target without a superuser: a function in C',
+    verdict: 'blocked',
+    reasons: ['untrusted-lang'],
+    plainTarget: true,
+    setup: ["CREATE FUNCTION id() RETURNS uuid AS '$libdir/pgcrypto', 'pg_random_uuid' LANGUAGE c"],
+  },
+  {
+    name: 'a target without a superuser: a LEAKPROOF function',
+    verdict: 'blocked',
+    reasons: ['superuser-objects'],
+    plainTarget: true,
+    setup: ["CREATE FUNCTION same(int) RETURNS int LANGUAGE sql IMMUTABLE LEAKPROOF AS 'SELECT $1'"],
+  },
+  {
+    name: 'a target without a superuser: an operator class and a cast',
+    verdict: 'blocked',
+    reasons: ['superuser-objects'],
+    plainTarget: true,
+    setup: [
+      'CREATE OPERATOR CLASS backwards FOR TYPE int USING btree AS OPERATOR 1 >, OPERATOR 2 >=, OPERATOR 3 =, OPERATOR 4 <=, OPERATOR 5 <, FUNCTION 1 btint4cmp(int, int)',
+      'CREATE CAST (varchar AS bytea) WITHOUT FUNCTION',
+    ],
+  },
+  {
+    name: 'a target without a superuser: a function with a setting of superusers',
+    verdict: 'blocked',
+    reasons: ['function-settings'],
+    plainTarget: true,
+    setup: ["CREATE FUNCTION f() RETURNS int LANGUAGE sql SET log_statement = 'none' AS 'SELECT 1'"],
+  },
+  {
+    name: 'a target without a superuser: an event trigger and a publication FOR ALL TABLES',
+    verdict: 'continuous',
+    unproven: ['event-triggers', 'superuser-objects'],
+    plainTarget: true,
+    setup: [
+      "CREATE FUNCTION watch() RETURNS event_trigger LANGUAGE plpgsql AS 'BEGIN END'",
+      'CREATE EVENT TRIGGER watch ON ddl_command_end EXECUTE FUNCTION watch()',
+      'CREATE PUBLICATION everything FOR ALL TABLES',
+    ],
+    differs: {
+      truth: 'blocked',
+      why: 'the engine of the sandbox leaves out what nothing else needs; whether the service does is not known, and the report says so',
+    },
+  },
+  {
+    name: 'a target without a superuser: a release before pg_create_subscription',
+    verdict: 'dump',
+    reasons: ['target-login'],
+    plainTarget: true,
+    to: 15,
+  },
+  {
+    name: 'an extension that the target prescribes another schema for (pg_cron 1.4 in public, 1.6)',
+    verdict: 'blocked',
+    reasons: ['extensions'],
+    from: 18,
+    to: 18,
+    quick: true,
+    target: {},
+    before: withExtensions(['jobs', '1.4'], ['jobs', '1.6', 'schema = pg_catalog']),
+  },
+  {
+    name: 'rows of the configuration of an extension that a superuser creates',
+    verdict: 'continuous',
+    quick: true,
+    from: 18,
+    to: 18,
+    target: {},
+    before: withExtensions(['jobs', '1.4'], ['jobs', '1.4']),
+  },
+  {
+    name: 'an extension in the schema that the target prescribes',
+    verdict: 'continuous',
+    from: 18,
+    to: 18,
+    target: {},
+    unproven: ['extensions'],
+    before: withExtensions(['jobs', '1.4'], ['jobs', '1.6', 'schema = public']),
+  },
+  {
+    name: 'an extension that needs another one in the version of the target',
+    verdict: 'blocked',
+    reasons: ['extensions'],
+    from: 18,
+    to: 18,
+    target: {},
+    before: withExtensions(['jobs', '1.4'], ['jobs', '1.6', "requires = 'hstore'"]),
+  },
+];
+
+type ExtensionFiles = readonly [name: string, version: string, ...control: readonly string[]];
+
+/** Gives both servers an extension of their own, and creates that of the source. */
+function withExtensions(own: ExtensionFiles, other: ExtensionFiles) {
+  return async (source: Postgres, target: Postgres): Promise<Prepared> => {
+    await provide(source, own);
+    await provide(target, other);
+    await source.query(`CREATE EXTENSION ${own[0]} WITH SCHEMA public`, 'd1');
+    await source.query("INSERT INTO cron.job (command) VALUES ('VACUUM'), ('ANALYZE')", 'd1');
+    return {};
+  };
+}
+
+async function provide(server: Postgres, [name, version, ...control]: ExtensionFiles): Promise<void> {
+  const folder = join(server.data, 'extension');
+  mkdirSync(folder, { recursive: true });
+  chmodSync(folder, 0o755);
+  const lines = [`default_version = '${version}'`, 'relocatable = false', ...control];
+  writeFileSync(join(folder, `${name}.control`), `${lines.join('\n')}\n`);
+  const script = [
+    'CREATE SCHEMA cron',
+    'CREATE TABLE cron.job (id serial PRIMARY KEY, command text NOT NULL)',
+    "SELECT pg_extension_config_dump('cron.job', '')",
+    "SELECT pg_extension_config_dump('cron.job_id_seq', '')",
+  ];
+  writeFileSync(
+    join(folder, `${name}--${version}.sql`),
+    script
+      .map(
+        (statement) => `${statement};
+`,
+      )
+      .join(''),
+  );
+  await server.query(`ALTER SYSTEM SET extension_control_path = '${server.data}:$system'`);
+  await server.query('SELECT pg_reload_conf()');
+  await new Promise((resolve) => setTimeout(resolve, 300));
+}
