@@ -20,12 +20,14 @@ export const oidsOfCatalogs = {
   pg_attrdef: 2604,
   pg_constraint: 2606,
   pg_language: 2612,
+  pg_opclass: 2616,
   pg_operator: 2617,
   pg_rewrite: 2618,
   pg_trigger: 2620,
   pg_extension: 3079,
   pg_event_trigger: 3466,
   pg_ts_dict: 3600,
+  pg_ts_config: 3602,
 } as const;
 
 export const builtinSchemaOids = { pg_catalog: 11, pg_toast: 99, public: 2200 } as const;
@@ -181,3 +183,24 @@ export const settingDependentFunctionOidPattern =
  * || with any type, JSON functions, to_tsvector without a configuration, and those that depend on settings.
  */
 export const nonImmutableFunctionOidPattern = `1181|1284|1285|1290|1299|177[2-7]|2003|2004|384|395|305[89]|315[3-6]|3176|319[89]|320[01]|327[1-4]|3539|3540|3749|375[01]|3787|${settingDependentFunctionOidPattern}`;
+
+/**
+ * Functions whose results PostgreSQL changes between major releases, or takes from a library of the operating system:
+ * text search, letter case, regular expressions (also in JSON paths), Unicode normalization, power and transcendental functions,
+ * quote_ident (reserved words), and timezone with a name.
+ */
+export const releaseDependentFunctionOidPattern = [
+  '371[3-6]|3723|374[3-7]|3749|375[0145]|420[1-9]|421[0-6]|500[1679]',
+  '87[0-2]|6412',
+  '79|125[246]|165[89]|207[34]|228[45]|276[3-8]|339[67]|625[1-9]|626[0-9]|400[5-9]|401[01]',
+  '435[01]|6105',
+  '23[1-4]|1194|1339|134[0156]|1347|1368|1481|160[0-7]|173[2-9]|1741|2169|246[2-7]|273[1-8]|62(19|20)|638[34]',
+  '1282',
+  '1159|2037|2069',
+].join('|');
+
+/** Comparisons of text, character and name values by their order: `<`, `<=`, `>`, `>=`. */
+export const textOrderFunctionOidPattern = '65[5-8]|74[0-3]|1049|105[0-2]';
+
+/** The collations C and POSIX, whose order is that of the bytes. */
+export const byteOrderCollationOids = [950, 951];

@@ -1,5 +1,6 @@
 import { applicationSchemaCases } from './postgresql/cases/application-schemas.ts';
 import { beyondDumpCases } from './postgresql/cases/beyond-dump.ts';
+import { changedResultCases } from './postgresql/cases/changed-results.ts';
 import { connectionCases } from './postgresql/cases/connection.ts';
 import { databaseCases } from './postgresql/cases/database.ts';
 import { deepCases } from './postgresql/cases/deep.ts';
@@ -31,6 +32,7 @@ export const cases = {
     ...settingsLostCases,
     ...unreadableCases,
     ...derivedValueCases,
+    ...changedResultCases,
     ...applicationSchemaCases,
     ...dumpOptionsCases,
     ...serverHistoryCases,

@@ -7,7 +7,9 @@ import { authHbaCheck } from './checks/auth-hba.ts';
 import { authMethodCheck } from './checks/auth-method.ts';
 import { authPasswordCheck } from './checks/auth-password.ts';
 import { ambiguousCallableNamesCheck } from './checks/callable-names.ts';
+import { checkedAgainCheck } from './checks/checked-again.ts';
 import { collationCheck } from './checks/collation.ts';
+import { computedAgainCheck } from './checks/computed-again.ts';
 import { connHeadroomCheck } from './checks/conn-headroom.ts';
 import { damagedStorageCheck } from './checks/damaged-storage.ts';
 import { dbExistsCheck } from './checks/db-exists.ts';
@@ -212,6 +214,8 @@ export const postgresqlChecks: readonly PostgresqlCheck[] = [
   readingChecksCheck,
   tableReadingFunctionsCheck,
   functionResultsCheck,
+  checkedAgainCheck,
+  computedAgainCheck,
   tableoidDependenceCheck,
   ambiguousCallableNamesCheck,
   systemValuesCheck,

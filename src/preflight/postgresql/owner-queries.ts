@@ -5,6 +5,7 @@ import type { DuplicateUniqueKeys } from './deep/scanned-row-statistics.ts';
 import { limitFindingObjects } from './listed-objects.ts';
 import { maxPostgresqlRowBytes, type TableWithLargeValues } from './queries/large-values.ts';
 import type { NamedConstraint } from './queries/named-constraint.ts';
+import type { StoredExpression } from './queries/stored-expressions.ts';
 
 /**
  * A sentence with queries that the owner of the tables can run, to see the values of columns that preflight did not
@@ -80,4 +81,70 @@ export function suggestQueriesForDuplicateKeys(duplicates: readonly DuplicateUni
   if (queries.length === 0) return '';
   const settings = ['indexscan', 'indexonlyscan', 'bitmapscan'].map((name) => `SET enable_${name} = off;`);
   return ` Their owner can run: ${[...settings, ...queries].join(' ')}`;
+}
+
+/**
+ * A sentence with one query for each expression: it counts the rows that violate the constraint, or returns a checksum
+ * of the generated values that must be the same on both servers; empty if there is no query that can be pasted into psql.
+ */
+export function describeExpressionQueriesForOwner(expressions: readonly StoredExpression[]): string {
+  const queries = limitFindingObjects(expressions).flatMap((expression) =>
+    expression.tables.flatMap((table, at) => {
+      const sql = comparisonQuery(expression, requoteQualifiedName(table), expression.columns[at]);
+      return sql === undefined ? [] : (formatSingleLinePsqlStatement(sql) ?? []);
+    }),
+  );
+  return queries.length === 0
+    ? ''
+    : ` The preflight does not evaluate expressions of users. The owner of the tables can run: ${limitFindingObjects(queries).join(' ')}`;
+}
+
+/** OFFSET 0 keeps the planner from reading values out of an index, which may hold old ones. */
+
+function comparisonQuery(expression: StoredExpression, table: string, column: string | undefined): string | undefined {
+  const { kind, texts, predicate, operators, key } = expression;
+  const where = predicate === '' ? '' : ` WHERE ${predicate}`;
+  const rows = `(SELECT * FROM ONLY ${table} OFFSET 0) ${quoteIdentifier(baseName(table))}`;
+  const [text = ''] = texts;
+  switch (kind) {
+    case 'check':
+      return `SELECT count(*) FROM ${rows} WHERE NOT (${text})`;
+    case 'domain':
+      return column === undefined
+        ? undefined
+        : `SELECT count(*) FROM (SELECT ${quoteIdentifier(column)} AS value FROM ONLY ${table}) v WHERE NOT (${text})`;
+    case 'generated': {
+      if (column === undefined) return undefined;
+      const value = `${quoteIdentifier(column)}::text`;
+      const order = key.length === 0 ? [value] : key.map((one) => `${quoteIdentifier(one)}::text`);
+      return `SELECT md5(string_agg(coalesce(md5(${value}), ''), ',' ORDER BY ${order.map((one) => `${one} COLLATE pg_catalog."C"`).join(', ')})) FROM ONLY ${table}`;
+    }
+    case 'unique': {
+      const keys = texts.map((one) => `(${one})`);
+      const present = expression.isNullEqual ? [] : keys.map((one) => `${one} IS NOT NULL`);
+      const conditions = [...(predicate === '' ? [] : [`(${predicate})`]), ...present].join(' AND ');
+      if (!expression.isComparable) return undefined;
+      return `SELECT count(*) FROM (SELECT FROM ${rows}${conditions === '' ? '' : ` WHERE ${conditions}`} GROUP BY ${keys.join(', ')} HAVING count(*) > 1) d`;
+    }
+    case 'exclusion': {
+      const keys = texts.map((one, at) => `(${one}) AS k${at}`).join(', ');
+      const numbered = `(SELECT row_number() OVER () AS n, ${keys} FROM ${rows}${where})`;
+      const conflicts = operators.map((operator, at) => `a.k${at} ${operator} b.k${at}`).join(' AND ');
+      return operators.length !== texts.length
+        ? undefined
+        : `WITH r AS ${numbered} SELECT count(*) FROM r a JOIN r b ON a.n < b.n AND ${conflicts}`;
+    }
+    case 'partition':
+      // The key has the names of operator classes that are not the default.
+      if (!expression.isComparable) return undefined;
+      return `SELECT tableoid::pg_catalog.regclass, ${text}, count(*) FROM ${table} GROUP BY 1, 2 ORDER BY 1, 2`;
+    case 'index':
+      return `SELECT count(ROW(${texts.join(', ')})) FROM ${rows}${where}`;
+  }
+}
+
+/** The last part of a quoted name, not quoted: expressions refer to the row of their table by it. */
+function baseName(table: string): string {
+  const [last = table] = /(?:[^".]+|"(?:[^"]|"")*")$/.exec(table) ?? [];
+  return last.startsWith('"') ? last.slice(1, -1).replaceAll('""', '"') : last;
 }

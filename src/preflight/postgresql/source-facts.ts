@@ -1,5 +1,5 @@
 import type { PostgresqlAuthenticationMethod } from '../../postgresql/authentication-guard.ts';
-import { parsePostgresqlMajorVersion } from '../../postgresql/version.ts';
+import { parsePostgresqlMajorVersion, truncateToPostgresqlMajorVersion } from '../../postgresql/version.ts';
 import type { SourceAddressFacts, TlsFacts } from '../network/network-facts.ts';
 import type { PreflightOptions } from '../preflight-options.ts';
 import type { DatabaseScanResult } from './deep/scanned-row-statistics.ts';
@@ -157,4 +157,12 @@ export function getPostgresqlTargetVersion({
   targetVersion,
 }: Pick<PreflightOptions, 'targetVersion'>): number | undefined {
   return targetVersion === undefined ? undefined : parsePostgresqlMajorVersion(targetVersion);
+}
+
+/** Whether the target has another major version than the source, or a version that is not known. */
+export function isOtherMajorVersion(
+  facts: PostgresqlSourceFacts,
+  options: Pick<PreflightOptions, 'targetVersion'>,
+): boolean {
+  return getPostgresqlTargetVersion(options) !== truncateToPostgresqlMajorVersion(getPostgresqlSourceVersion(facts));
 }

@@ -1,11 +1,15 @@
 import {
   builtinTablespaceOids,
+  builtinTypeOids,
+  byteOrderCollationOids,
   clockFunctionOidPattern,
   firstNormalObjectId,
   oidsOfCatalogs,
+  releaseDependentFunctionOidPattern,
   serverStateDependentFunctionOidPattern,
   sessionDependentFunctionOidPattern,
   settingDependentFunctionOidPattern,
+  textOrderFunctionOidPattern,
 } from '../../../postgresql/catalog-oids.ts';
 
 /**
@@ -169,4 +173,45 @@ export function isExtensionMemberSql(catalog: keyof typeof oidsOfCatalogs, oid: 
 
 export function isNotExtensionMemberSql(catalog: keyof typeof oidsOfCatalogs, oid: string): string {
   return `NOT ${isExtensionMemberSql(catalog, oid)}`;
+}
+
+/** Condition: the node tree calls a function whose results differ between releases. */
+export function releaseDependenceSql(tree: string): string {
+  return `coalesce(${tree}::text ~ 'funcid (${releaseDependentFunctionOidPattern}) ', false)`;
+}
+
+/** The types of GREATEST and LEAST, which call no function of the catalogs. */
+const textTypePattern = [builtinTypeOids.text, builtinTypeOids.bpchar, 1043, builtinTypeOids.name].join('|');
+
+/**
+ * Condition: the node tree compares texts by the order of a collation other than C, or, for a database with another
+ * default collation, by that one (object id 100).
+ */
+export function textOrderDependenceSql(tree: string, version: number): string {
+  const compared = `${tree}::text ~ '(opfuncid (${textOrderFunctionOidPattern})|MINMAX(EXPR)? :minmaxtype (${textTypePattern})) [^{}]*:inputcollid (?!(${byteOrderCollationOids.join('|')}) )`;
+  return `coalesce(${compared}[0-9]+ ' AND (${compared}(?!100 )[0-9]+ ' OR ${hasLocaleOrderSql(version)}), false)`;
+}
+
+/** Condition: a list of collations has one whose order is not that of the bytes. */
+export function collationOrderSql(collations: string, version: number): string {
+  return `
+    EXISTS (
+      SELECT FROM unnest(${collations}) o (oid)
+      WHERE o.oid <> '0'
+        AND o.oid NOT IN (${byteOrderCollationOids.map((oid) => `'${oid}'`).join(', ')})
+        AND (o.oid <> '100' OR ${hasLocaleOrderSql(version)})
+    )
+  `;
+}
+
+/** Condition: the default collation of the database does not sort by bytes. */
+function hasLocaleOrderSql(version: number): string {
+  const provider = version < 150_000 ? '' : " OR datlocprovider = 'i'";
+  return `
+    (
+      SELECT datcollate::text !~* '^(c|posix)([.]utf-?8)?$'${provider}
+      FROM pg_database
+      WHERE datname = current_database()
+    )
+  `;
 }

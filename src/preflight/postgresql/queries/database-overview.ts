@@ -10,14 +10,17 @@ import type { PostgresqlPreflightQuery, PreflightQueryValueReader } from '../que
 import {
   buildOidDependenceNodeTreePattern,
   clockDependenceNodeTreePattern,
+  collationOrderSql,
   dependsOnUserFunctionSql,
   hasPrimaryKeySql,
   hasUncommonRelationFeatureSql,
   isOneOfSql,
   isUserTableInSystemSchemaSql,
+  releaseDependenceSql,
   sessionDependenceNodeTreePattern,
   settingsDependenceNodeTreePattern,
   tableHasGeneratedColumnsSql,
+  textOrderDependenceSql,
 } from './catalog-predicates.ts';
 
 /** The features that a database uses; queries about a feature are sent only to databases that use it. */
@@ -138,6 +141,11 @@ const databaseFeatures = [
    * millisecond.
    */
   'superuser-objects',
+  /**
+   * Whether a constraint, an index, a partition key or a generated column calls something that users or extensions
+   * created, or something whose results differ between releases.
+   */
+  'stored-expressions',
   /** Columns, tables or arguments named system_user, which PostgreSQL 16 made a reserved word. */
   'system-user-names',
 ] as const;
@@ -238,6 +246,42 @@ const featureTests: Readonly<Record<DatabaseSchemaFeature, (version: number) => 
     ['am', 'cast', 'foreign_data_wrapper', 'opclass']
       .map((catalog) => `EXISTS (SELECT FROM pg_${catalog} WHERE oid >= '${firstNormalObjectId}')`)
       .join(' OR '),
+  'stored-expressions': (version) => {
+    const { pg_attrdef, pg_class, pg_constraint, pg_opclass, pg_operator, pg_proc, pg_ts_config, pg_ts_dict } =
+      oidsOfCatalogs;
+    const called = `
+      EXISTS (
+        SELECT FROM pg_depend
+        WHERE refclassid = ANY ('{${[pg_proc, pg_operator, pg_opclass, pg_ts_config, pg_ts_dict].join(',')}}')
+          AND refobjid >= '${firstNormalObjectId}'
+          AND classid = ANY ('{${[pg_constraint, pg_class, pg_attrdef].join(',')}}')
+      )
+    `;
+    const differs = (tree: string) => `${releaseDependenceSql(tree)} OR ${textOrderDependenceSql(tree, version)}`;
+    const indexTrees = "concat(indexprs::text, ' ', indpred::text)";
+    const found = [
+      called,
+      `EXISTS (SELECT FROM pg_constraint WHERE contype = 'c' AND oid >= '${firstNormalObjectId}' AND (${differs('conbin')}))`,
+      `EXISTS (SELECT FROM pg_index WHERE (indexprs IS NOT NULL OR indpred IS NOT NULL) AND (indisunique OR indisexclusion) AND (${differs(indexTrees)}))`,
+    ];
+    if (version >= 100_000) {
+      found.push(
+        `EXISTS (SELECT FROM pg_partitioned_table WHERE ${releaseDependenceSql('partexprs')} OR (partstrat = 'r' AND ${collationOrderSql('partcollation', version)}))`,
+      );
+    }
+    if (version >= 120_000) {
+      found.push(`
+        EXISTS (
+          SELECT FROM pg_attrdef f
+          JOIN pg_attribute a ON a.attrelid = f.adrelid AND a.attnum = f.adnum
+          WHERE a.attgenerated = 's'
+            AND a.attrelid >= '${firstNormalObjectId}'
+            AND (${differs('f.adbin')})
+        )
+      `);
+    }
+    return found.join(' OR ');
+  },
   'system-user-names': (version) =>
     version >= 160_000
       ? 'false'

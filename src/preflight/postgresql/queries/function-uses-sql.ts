@@ -4,7 +4,8 @@ import { containingTypesSql } from './containing-types.ts';
 /**
  * Condition: the table `c` has rows. The expression reads the size of the table file only when pg_class.relpages is 0.
  */
-const filled = "c.relkind = 'r' AND c.relpersistence = 'p' AND (c.relpages > 0 OR pg_relation_size(c.oid) > 0)";
+export const tableHasRowsSql =
+  "c.relkind = 'r' AND c.relpersistence = 'p' AND (c.relpages > 0 OR pg_relation_size(c.oid) > 0)";
 
 /** Condition: a partition of the table `c` has rows. */
 const filledBelow = `
@@ -18,7 +19,7 @@ const filledBelow = `
     )
     SELECT FROM t
     JOIN pg_class c ON c.oid = t.oid
-    WHERE ${filled}
+    WHERE ${tableHasRowsSql}
   )
 `;
 
@@ -32,7 +33,7 @@ export function buildUserFunctionUsesSql(version: number): string {
         d.calls,
         'check' AS kind,
         k.conname || ' on ' || c.oid::regclass AS name,
-        ${filled} AS filled
+        ${tableHasRowsSql} AS filled
       FROM d
       JOIN pg_constraint k ON k.oid = d.objid
       JOIN pg_class c ON c.oid = k.conrelid
@@ -57,7 +58,7 @@ export function buildUserFunctionUsesSql(version: number): string {
         d.calls,
         CASE WHEN i.indisunique OR i.indisexclusion THEN 'unique' ELSE 'index' END,
         'index ' || i.indexrelid::regclass || ' on ' || c.oid::regclass,
-        ${filled}
+        ${tableHasRowsSql}
       FROM d
       JOIN pg_index i ON i.indexrelid = d.objid
       JOIN pg_class c ON c.oid = i.indrelid
@@ -84,7 +85,7 @@ export function buildUserFunctionUsesSql(version: number): string {
         d.calls,
         'trigger',
         'trigger ' || quote_ident(t.tgname) || ' on ' || c.oid::regclass,
-        ${filled} AND t.tgtype & 4 <> 0
+        ${tableHasRowsSql} AND t.tgtype & 4 <> 0
       FROM d
       JOIN pg_trigger t ON t.oid = d.objid
       JOIN pg_class c ON c.oid = t.tgrelid
@@ -108,28 +109,44 @@ export function buildUserFunctionUsesSql(version: number): string {
   return parts.join(' UNION ALL ');
 }
 
-/**
- * Domains whose values rows can contain: in a column, or inside another domain, an array, a composite type or a range.
- * One query reads all domains, because it must read every column.
- */
+/** Domains whose values rows can contain, among the domains whose constraints call a function. */
 function filledDomains(version: number): string {
+  const roots = `
+    SELECT k.contypid
+    FROM d
+    JOIN pg_constraint k ON k.oid = d.objid
+    WHERE d.classid = '${oidsOfCatalogs.pg_constraint}'
+      AND k.contypid <> '0'
+  `;
+  return `SELECT root FROM (${buildFilledDomainsSql(version, roots)}) f`;
+}
+
+/**
+ * Which of the domains `roots` rows can contain (`root`): in a column, or inside another domain, an array, a composite
+ * type or a range. `tables` and `columns` are those whose type is the domain itself. One query reads all domains,
+ * because it must read every column.
+ */
+export function buildFilledDomainsSql(version: number, roots: string): string {
   return `
-    WITH RECURSIVE w AS (
-      SELECT k.contypid AS root, k.contypid AS oid
-      FROM d
-      JOIN pg_constraint k ON k.oid = d.objid
-      WHERE d.classid = '${oidsOfCatalogs.pg_constraint}'
-        AND k.contypid <> '0'
-      UNION
-      SELECT w.root, h.whole
-      FROM w
-      JOIN (${containingTypesSql(version)}) h ON h.part = w.oid
-    )
-    SELECT w.root
-    FROM w
+    SELECT
+      w.root,
+      array_agg(c.oid::regclass::text ORDER BY c.oid, a.attnum) FILTER (WHERE w.root = w.oid) AS tables,
+      array_agg(a.attname::text ORDER BY c.oid, a.attnum) FILTER (WHERE w.root = w.oid) AS columns
+    FROM (
+      WITH RECURSIVE w AS (
+        SELECT r.oid AS root, r.oid
+        FROM (${roots}) r (oid)
+        UNION
+        SELECT w.root, h.whole
+        FROM w
+        JOIN (${containingTypesSql(version)}) h ON h.part = w.oid
+      )
+      SELECT root, oid FROM w
+    ) w
     JOIN pg_attribute a ON a.atttypid = w.oid
     JOIN pg_class c ON c.oid = a.attrelid
-    WHERE NOT a.attisdropped AND ${filled}
+    WHERE NOT a.attisdropped AND ${tableHasRowsSql}
+    GROUP BY w.root
   `;
 }
 
@@ -149,7 +166,7 @@ function support(version: number, table: string): readonly string[] {
         d.calls,
         'support',
         'index ' || i.indexrelid::regclass || ' on ' || c.oid::regclass,
-        ${filled}
+        ${tableHasRowsSql}
       FROM ${ofClass}
       JOIN pg_index i ON o.oid = ANY (i.indclass)
       JOIN pg_class c ON c.oid = i.indrelid
@@ -177,7 +194,7 @@ function support(version: number, table: string): readonly string[] {
         d.calls,
         'support',
         'index ' || i.indexrelid::regclass || ' on ' || c.oid::regclass,
-        ${filled} AND pg_relation_size(i.indexrelid) > 8192
+        ${tableHasRowsSql} AND pg_relation_size(i.indexrelid) > 8192
       FROM d
       JOIN pg_attribute a ON d.classid = '${oidsOfCatalogs.pg_type}' AND a.atttypid = d.objid
       JOIN pg_index i ON i.indexrelid = a.attrelid
@@ -213,7 +230,7 @@ function generated(version: number, table: string): readonly string[] {
         d.calls,
         'generated',
         'column ' || c.oid::regclass || '.' || quote_ident(a.attname),
-        ${filled}
+        ${tableHasRowsSql}
       FROM d
       JOIN ${column}
       JOIN pg_class c ON c.oid = a.attrelid

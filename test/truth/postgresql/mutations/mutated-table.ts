@@ -49,6 +49,8 @@ export function mutatedTable(seed: number, number: number): MutatedTable {
       ...of('rows'),
       ...of('table'),
       ...of('after'),
+      // The last random choice, so that a seed makes the same tables as before it was added.
+      ...replacements(of('before'), random),
     ].filter((statement, at, all) => all.indexOf(statement) === at),
     app: [
       `SET search_path = ${name}, public; INSERT INTO ${name}.t (id, n, w) VALUES (1000, 7, 'new')`,
@@ -59,6 +61,14 @@ export function mutatedTable(seed: number, number: number): MutatedTable {
 }
 
 const texts = ["'a'", "'Éa'", "''", 'NULL', "'42'", "'2020-02-03'"];
+
+/** In every fourth table, a function gets another body after the rows were stored. */
+function replacements(created: readonly string[], random: RandomSource): readonly string[] {
+  const own = created.flatMap((statement) => /^CREATE FUNCTION ([fg]\d+)\(int\)/.exec(statement)?.[1] ?? []);
+  if (!random.oneIn(4)) return [];
+  const [name, body] = [random.pick([...own, 'helper']), random.pick(['$1 + 7', '1', '-5', 'NULL::int'])];
+  return [`CREATE OR REPLACE FUNCTION ${name}(int) RETURNS int IMMUTABLE LANGUAGE sql AS $f$SELECT ${body}$f$`];
+}
 
 /** What the bodies of functions refer to. */
 const helpers = [

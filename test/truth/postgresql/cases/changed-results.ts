@@ -1,0 +1,251 @@
+import { type PostgresCase, unevaluatedExpression } from '../case.ts';
+
+const okEmail =
+  "CREATE FUNCTION ok_email(t text) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RETURN position('@' IN t) > 0; END $$";
+
+/** Does not accept what the function above accepted. */
+const stricter =
+  "CREATE OR REPLACE FUNCTION ok_email(t text) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RETURN t ~ '^[^@]+@[^@]+$'; END $$";
+
+const users = [
+  'CREATE TABLE u (id int PRIMARY KEY, email text CHECK (ok_email(email)))',
+  "INSERT INTO u VALUES (1, '@x'), (2, 'a@b.c')",
+];
+
+/** The first accepts every number, the second only even ones. */
+const near = [
+  'CREATE FUNCTION near(a int, b int) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$ SELECT a <> b + 1000 $$',
+  'CREATE OR REPLACE FUNCTION near(a int, b int) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$ SELECT (a - b) % 2 = 0 $$',
+] as const;
+
+const half = [
+  'CREATE FUNCTION part(n int) RETURNS int LANGUAGE sql IMMUTABLE AS $$ SELECT n $$',
+  'CREATE OR REPLACE FUNCTION part(n int) RETURNS int LANGUAGE sql IMMUTABLE AS $$ SELECT n / 2 $$',
+] as const;
+
+const tenThings = 'INSERT INTO things (id) SELECT n FROM generate_series(1, 10) n';
+
+/** What no row of the catalogs proves: a rehearsal, or the query in the report, does. */
+const unprovenCases: readonly PostgresCase[] = [
+  {
+    name: 'changed since stored: the function of a CHECK was replaced',
+    verdict: 'continuous',
+    unproven: ['checked-again'],
+    quick: true,
+    differs: unevaluatedExpression,
+    to: 18,
+    setup: [okEmail, ...users, stricter],
+  },
+  {
+    name: 'changed since stored: the function of a CHECK was replaced, and the constraint renamed later',
+    verdict: 'continuous',
+    unproven: ['checked-again'],
+    differs: unevaluatedExpression,
+    setup: [okEmail, ...users, stricter, 'ALTER TABLE u RENAME CONSTRAINT u_email_check TO later'],
+  },
+  {
+    name: 'changed since stored: a function that the function of a CHECK calls was replaced',
+    verdict: 'continuous',
+    unproven: ['checked-again'],
+    differs: unevaluatedExpression,
+    setup: [
+      okEmail,
+      'CREATE FUNCTION ok_address(t text) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RETURN public.ok_email(t); END $$',
+      'CREATE TABLE u (id int PRIMARY KEY, email text CHECK (ok_address(email)))',
+      "INSERT INTO u VALUES (1, '@x'), (2, 'a@b.c')",
+      stricter,
+    ],
+  },
+  {
+    name: 'changed since stored: the function of an operator in a CHECK was replaced',
+    verdict: 'continuous',
+    unproven: ['checked-again'],
+    differs: unevaluatedExpression,
+    setup: [
+      near[0],
+      'CREATE OPERATOR ~~~ (LEFTARG = int, RIGHTARG = int, FUNCTION = near)',
+      'CREATE TABLE things (id int PRIMARY KEY CHECK (id ~~~ 0))',
+      tenThings,
+      near[1],
+    ],
+  },
+  {
+    name: 'changed since stored: the function of an aggregate in the function of a CHECK was replaced',
+    verdict: 'continuous',
+    unproven: ['checked-again'],
+    differs: unevaluatedExpression,
+    setup: [
+      'CREATE FUNCTION step(a int, b int) RETURNS int LANGUAGE sql IMMUTABLE AS $$ SELECT a + b $$',
+      'CREATE AGGREGATE total(int) (SFUNC = step, STYPE = int, INITCOND = 0)',
+      'CREATE FUNCTION positive(n int) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$ SELECT public.total(x) > 0 FROM unnest(ARRAY[n, n]) x $$',
+      'CREATE TABLE things (id int PRIMARY KEY CHECK (positive(id)))',
+      tenThings,
+      'CREATE OR REPLACE FUNCTION step(a int, b int) RETURNS int LANGUAGE sql IMMUTABLE AS $$ SELECT a - b $$',
+    ],
+  },
+  {
+    name: 'changed since stored: the function of a domain was replaced',
+    verdict: 'continuous',
+    unproven: ['checked-again'],
+    differs: unevaluatedExpression,
+    setup: [
+      okEmail,
+      'CREATE DOMAIN email AS text CHECK (ok_email(VALUE))',
+      'CREATE TABLE u (id int PRIMARY KEY, email email)',
+      "INSERT INTO u VALUES (1, '@x'), (2, 'a@b.c')",
+      stricter,
+    ],
+  },
+  {
+    name: 'changed since stored: the function of a unique index was replaced',
+    verdict: 'continuous',
+    unproven: ['checked-again'],
+    quick: true,
+    differs: unevaluatedExpression,
+    setup: [
+      half[0],
+      'CREATE TABLE things (id int PRIMARY KEY)',
+      'CREATE UNIQUE INDEX ON things (part(id))',
+      tenThings,
+      half[1],
+    ],
+  },
+  {
+    name: 'changed since stored: the function in the predicate of a unique index was replaced',
+    verdict: 'continuous',
+    unproven: ['checked-again'],
+    differs: unevaluatedExpression,
+    setup: [
+      half[0],
+      'CREATE TABLE things (id int PRIMARY KEY, kind text)',
+      'CREATE UNIQUE INDEX ON things (kind) WHERE part(id) = 1',
+      "INSERT INTO things (id, kind) SELECT n, 'same' FROM generate_series(1, 10) n",
+      half[1],
+    ],
+  },
+  {
+    name: 'changed since stored: the function of an exclusion constraint was replaced',
+    verdict: 'continuous',
+    unproven: ['checked-again'],
+    differs: unevaluatedExpression,
+    setup: [half[0], 'CREATE TABLE things (id int PRIMARY KEY, EXCLUDE ((part(id)) WITH =))', tenThings, half[1]],
+  },
+  {
+    name: 'changed since stored: the function of a partition key was replaced',
+    verdict: 'continuous',
+    unproven: ['checked-again'],
+    differs: unevaluatedExpression,
+    quiet: ['things_low', 'things_high'],
+    setup: [
+      half[0],
+      'CREATE TABLE things (id int) PARTITION BY RANGE (part(id))',
+      'CREATE TABLE things_low PARTITION OF things FOR VALUES FROM (MINVALUE) TO (6)',
+      'CREATE TABLE things_high PARTITION OF things FOR VALUES FROM (6) TO (MAXVALUE)',
+      'ALTER TABLE things_low REPLICA IDENTITY FULL',
+      'ALTER TABLE things_high REPLICA IDENTITY FULL',
+      tenThings,
+      half[1],
+    ],
+  },
+  {
+    name: 'changed since stored: the function of a generated column was replaced',
+    verdict: 'continuous',
+    unproven: ['computed-again'],
+    quick: true,
+    differs: unevaluatedExpression,
+    to: 18,
+    setup: [
+      'CREATE FUNCTION vat(n numeric) RETURNS numeric LANGUAGE sql IMMUTABLE AS $$ SELECT n * 0.19 $$',
+      'CREATE TABLE u (id int PRIMARY KEY, n numeric, v numeric GENERATED ALWAYS AS (vat(n)) STORED)',
+      'INSERT INTO u SELECT n, 100 FROM generate_series(1, 10) n',
+      'CREATE OR REPLACE FUNCTION vat(n numeric) RETURNS numeric LANGUAGE sql IMMUTABLE AS $$ SELECT n * 0.16 $$',
+      'INSERT INTO u VALUES (11, 100)',
+    ],
+  },
+  {
+    name: 'changed since stored: the text search configuration of a generated column was altered',
+    verdict: 'continuous',
+    unproven: ['computed-again'],
+    differs: unevaluatedExpression,
+    setup: [
+      'CREATE TEXT SEARCH CONFIGURATION own (COPY = english)',
+      "CREATE TABLE docs (id int PRIMARY KEY, body text, words tsvector GENERATED ALWAYS AS (to_tsvector('public.own', body)) STORED)",
+      "INSERT INTO docs SELECT n, 'running dogs' FROM generate_series(1, 10) n",
+      'ALTER TEXT SEARCH CONFIGURATION own ALTER MAPPING FOR asciiword WITH simple',
+    ],
+  },
+  {
+    name: 'another release: unaccent in a generated column',
+    verdict: 'continuous',
+    unproven: ['computed-again'],
+    quick: true,
+    differs: unevaluatedExpression,
+    to: 18,
+    setup: [
+      'CREATE EXTENSION unaccent',
+      "CREATE FUNCTION f_unaccent(t text) RETURNS text LANGUAGE sql IMMUTABLE STRICT AS $$ SELECT public.unaccent('public.unaccent'::regdictionary, t) $$",
+      'CREATE TABLE n (id int PRIMARY KEY, name text, plain text GENERATED ALWAYS AS (f_unaccent(name)) STORED)',
+      'INSERT INTO n SELECT g, chr(g) FROM generate_series(128, 55000) g',
+    ],
+  },
+  {
+    name: 'another release: reserved words and normalized texts in generated columns',
+    verdict: 'continuous',
+    unproven: ['computed-again'],
+    differs: unevaluatedExpression,
+    to: 18,
+    setup: [
+      'CREATE TABLE n (id int PRIMARY KEY, name text, quoted text GENERATED ALWAYS AS (quote_ident(name)) STORED, plain text GENERATED ALWAYS AS (normalize(name, NFKD)) STORED)',
+      'INSERT INTO n SELECT g, chr(g) FROM generate_series(128, 55000) g',
+      "INSERT INTO n VALUES (1, 'system_user')",
+    ],
+  },
+];
+
+/** What the catalogs prove, and what is right although it is computed again. */
+const provenCases: readonly PostgresCase[] = [
+  {
+    name: 'not changed since stored: a constraint was added again after its function was replaced',
+    verdict: 'continuous',
+    setup: [
+      okEmail,
+      ...users,
+      "DELETE FROM u WHERE email = '@x'",
+      stricter,
+      'ALTER TABLE u DROP CONSTRAINT u_email_check, ADD CHECK (ok_email(email))',
+    ],
+  },
+  {
+    name: 'not changed since stored: expressions of each kind with functions of users',
+    verdict: 'continuous',
+    quick: true,
+    quiet: ['parts_low'],
+    setup: [
+      okEmail,
+      ...users,
+      half[0],
+      'CREATE DOMAIN email AS text CHECK (ok_email(VALUE))',
+      'CREATE TABLE things (id int PRIMARY KEY, e email, g int GENERATED ALWAYS AS (part(id)) STORED, EXCLUDE ((part(id)) WITH =))',
+      'CREATE UNIQUE INDEX ON things (part(id)) WHERE part(id) > 0',
+      "INSERT INTO things (id, e) SELECT n, 'a@b' FROM generate_series(1, 10) n",
+      'CREATE TABLE parts (id int) PARTITION BY RANGE (part(id))',
+      'CREATE TABLE parts_low PARTITION OF parts FOR VALUES FROM (MINVALUE) TO (MAXVALUE)',
+      'ALTER TABLE parts_low REPLICA IDENTITY FULL',
+      'INSERT INTO parts VALUES (1)',
+    ],
+  },
+  {
+    name: 'another release: full-text search with the configurations of PostgreSQL',
+    verdict: 'continuous',
+    to: 18,
+    setup: [
+      "CREATE TABLE docs (id int PRIMARY KEY, body text, words tsvector GENERATED ALWAYS AS (to_tsvector('english', body)) STORED)",
+      'CREATE INDEX ON docs USING gin (words)',
+      "CREATE INDEX ON docs USING gin (to_tsvector('german', body))",
+      "INSERT INTO docs VALUES (1, 'running dogs')",
+    ],
+  },
+];
+
+/** Expressions that were evaluated when a row was stored, and that the target evaluates again. */
+export const changedResultCases: readonly PostgresCase[] = [...unprovenCases, ...provenCases];
