@@ -116,7 +116,7 @@ export const dbMigrateCommand: CommandSpec<CommandContext> = {
     const preflight = args.has('skip-preflight')
       ? undefined
       : await runPreflightWithFiles(context, args, source, options);
-    if (preflight !== undefined) await showPreflight(context, preflight, args.value('fix-sql'));
+    if (preflight !== undefined) await showPreflight(context, preflight, args);
     if (options.method !== 'continuous') throw methodNotStartableError(source, options.method);
     if (preflight !== undefined && !preflight.report.ok)
       throw buildMigrationMethodBlockedError(preflight.report, args.value('fix-sql'));
@@ -269,11 +269,15 @@ async function requireWrite(context: CommandContext): Promise<void> {
 async function showPreflight(
   context: CommandContext,
   { report, changes }: PreflightReportWithChanges,
-  fixFile: string | undefined,
+  args: ParsedArgs,
 ): Promise<void> {
   const plain = (text: string): string => text;
   await context.output.note(
-    renderTextPreflightReport(report, { bold: plain, dim: plain, red: plain, yellow: plain }, { changes, fixFile })
+    renderTextPreflightReport(
+      report,
+      { bold: plain, dim: plain, red: plain, yellow: plain },
+      { changes, fixFile: args.value('fix-sql'), reportFiles: args.values('report') },
+    )
       .trimEnd()
       .split('\n'),
     maxSanitizedTextLength,

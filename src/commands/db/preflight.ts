@@ -10,7 +10,7 @@ import { type DbSource, readSource, sourceOptionSpecs } from '../../db/source/in
 import { runUntilSignal } from '../../platform/until-signal.ts';
 import { deepPreflightOptionSpecs, readDeepPreflightOptions } from '../../preflight/deep-preflight-options.ts';
 import type { CheckFinding } from '../../preflight/finding.ts';
-import { renderTextPreflightReport } from '../../preflight/formats/text-report.ts';
+import { type PreflightTextReportOptions, renderTextPreflightReport } from '../../preflight/formats/text-report.ts';
 import type { PreflightOptions } from '../../preflight/preflight-options.ts';
 import {
   buildMigrationMethodBlockedError,
@@ -100,7 +100,7 @@ export const dbPreflightCommand: CommandSpec<CommandContext> = {
       ...(await readTargetOfPreflight(context, args, source)),
     };
     const outcome = await runPreflightWithFiles(context, args, source, options);
-    await showReport(context, outcome, args.value('fix-sql'));
+    await showReport(context, outcome, { fixFile: args.value('fix-sql'), reportFiles: args.values('report') });
     if (!outcome.report.ok) throw buildMigrationMethodBlockedError(outcome.report, args.value('fix-sql'));
     return 0;
   },
@@ -125,7 +125,7 @@ export function readTargetOfPreflight(
 async function showReport(
   context: CommandContext,
   { report, changes }: PreflightReportWithChanges,
-  fixFile: string | undefined,
+  files: Pick<PreflightTextReportOptions, 'fixFile' | 'reportFiles'>,
 ): Promise<void> {
   const { host, output, globals } = context;
   const asText =
@@ -135,7 +135,7 @@ async function showReport(
     const styles = await createTerminalStyles(isColored);
     const isStartable = report.ok && report.method === 'continuous';
     const nextCommand = isStartable ? nextMigrationCommand(context) : undefined;
-    await output.prose(renderTextPreflightReport(report, styles, { changes, fixFile, nextCommand }));
+    await output.prose(renderTextPreflightReport(report, styles, { changes, ...files, nextCommand }));
     return;
   }
   if (

@@ -1,5 +1,5 @@
 import type { CheckFinding } from '../finding.ts';
-import type { PreflightReport } from '../report.ts';
+import type { PreflightReport, PreflightVerdictCondition } from '../report.ts';
 import { findingTitle, sortFindingsBySeverity } from './report-text.ts';
 
 /** The findings of one check that have the same status, from all databases. */
@@ -64,6 +64,57 @@ export function selectBlockingFindingGroups(
 /** The groups of findings that are a problem, or may be one. */
 export function selectProblemGroups(groups: readonly PreflightFindingGroup[]): readonly PreflightFindingGroup[] {
   return groups.filter(({ first }) => !['pass', 'skip', 'info'].includes(first.status));
+}
+
+/**
+ * Whether a row gets on the target what it had on the source is one question, which these checks answer for one reason
+ * each.
+ */
+const reasonsOfOtherValues: ReadonlyMap<string, string> = new Map([
+  ['setting-checks', 'by settings'],
+  ['session-checks', 'by session, role or server'],
+  ['reading-checks', 'by rows that are copied later'],
+  ['reading-functions', 'by rows that functions read'],
+  ['function-results', 'by what functions return'],
+  ['table-oids', 'by object ids'],
+]);
+
+/** A premise with the option that settles it, and the objects that it is about. */
+export interface PremiseRow {
+  readonly premise: string;
+  readonly objects: readonly string[];
+}
+
+/** The premises of a report; those about values that the target evaluates again are one, with the objects by reason. */
+export function formatPremiseRows(
+  { premises }: PreflightReport,
+  groups: readonly PreflightFindingGroup[],
+): readonly PremiseRow[] {
+  const [evaluated, others] = [true, false].map((is) =>
+    premises.filter(({ id }) => reasonsOfOtherValues.has(id) === is),
+  );
+  const rowOf = ({ id, condition, databases = [], settled_by: settledBy, accepted }: PreflightVerdictCondition) => {
+    const where = databases.length === 0 ? '' : ` in ${describeFindingDatabases(databases)}`;
+    return `${condition}${where} (${id}${accepted === true ? ', accepted' : ''}): ${settledBy}`;
+  };
+  const rows = (others ?? []).map((one) => ({ premise: rowOf(one), objects: [] }));
+  const [only, ...more] = evaluated ?? [];
+  if (only === undefined) return rows;
+  const settledBy = [...new Set([only, ...more].map((one) => one.settled_by))].join('; ');
+  const premise = more.length === 0 ? rowOf(only) : `the target evaluates expressions as the source did: ${settledBy}`;
+  return [...rows, { premise, objects: [only, ...more].flatMap((one) => objectsOfReason(one, groups)) }];
+}
+
+/** The objects that a check names for its premise, after the reason why the target may evaluate them otherwise. */
+function objectsOfReason(
+  { id, accepted }: PreflightVerdictCondition,
+  groups: readonly PreflightFindingGroup[],
+): readonly string[] {
+  const own = groups.filter(({ first }) => first.id === id && first.status === 'unknown');
+  const objects = own.flatMap(({ observations }) => observations.flatMap((one) => one.objects));
+  if (objects.length === 0) return [];
+  const reason = `${reasonsOfOtherValues.get(id)} (${id}${accepted === true ? ', accepted' : ''})`;
+  return [`${reason}: ${formatNameList(objects, 2)}`];
 }
 
 /** The data that is not migrated: one line for each check. */

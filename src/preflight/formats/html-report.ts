@@ -29,6 +29,7 @@ import {
   formatIgnoreDatabasesAdvice,
   formatPreflightSourceWithUser,
   formatRowReadSummaryLines,
+  formatSourceServer,
   formatVerdictConditionLines,
   preflightLimitationNote,
   verdictSentence,
@@ -58,7 +59,7 @@ export function renderHtmlPreflightReport(report: PreflightReport): string {
 <header class="verdict ${report.verdict}">
 <p class="tag">${report.verdict}</p>
 <h1>${escapeHtml(verdictSentence(report))}</h1>
-<p class="soft">${escapeHtml([formatPreflightSourceWithUser(report), ...serverVersion(report), ...formatDatabaseTotals(report)].join(' · '))}</p>
+<p class="soft">${escapeHtml([formatPreflightSourceWithUser(report), ...formatSourceServer(report), ...formatDatabaseTotals(report)].join(' · '))}</p>
 </header>
 <main>
 ${summary(report, groups, isNew)}
@@ -72,11 +73,6 @@ ${others.length === 0 ? '' : `<details><summary>Other checks <span class="soft">
 </body>
 </html>
 `;
-}
-
-function serverVersion({ source, engine }: PreflightReport): readonly string[] {
-  const { server_version: version } = source;
-  return version === undefined ? [] : [`${engine === 'redis' ? 'Redis' : 'PostgreSQL'} ${version}`];
 }
 
 /** Three cards side by side: what blocks the migration method, what to run, and what else to know. */

@@ -24,6 +24,7 @@ const pages: Readonly<Record<string, readonly string[]>> = {
   [`${postgresql}/auth-password.html`]: ['auth-method', 'auth-password'],
   [`${postgresql}/ssl-tcp.html`]: ['tls-negotiate', 'tls-required', 'tls-cert'],
   [`${postgresql}/role-attributes.html`]: ['superuser', 'repl-connection'],
+  [`${postgresql}/ddl-priv.html`]: ['grants'],
   [`${postgresql}/logical-replication-publication.html`]: ['replica-identity', 'full-without-eq'],
   [`${postgresql}/logical-replication-restrictions.html`]: [
     'sequences',

@@ -28,6 +28,7 @@ import {
   formatIgnoreDatabasesAdvice,
   formatPreflightSourceWithUser,
   formatRowReadSummaryLines,
+  formatSourceServer,
   formatVerdictConditionLines,
   preflightLimitationNote,
   verdictSentence,
@@ -43,8 +44,7 @@ export function renderMarkdownPreflightReport(report: PreflightReport): string {
   const problems = selectProblemGroups(groups);
   const titled = new Set([...blockers.map(({ first }) => first.id), ...report.premises.map(({ id }) => id)]);
   const isNew = createRepeatedSentenceFilter();
-  const { server_version: version } = report.source;
-  const facts = [...(version === undefined ? [] : [`${report.engine} ${version}`]), ...formatDatabaseTotals(report)];
+  const facts = [...formatSourceServer(report), ...formatDatabaseTotals(report)];
   const parts = [
     `# Preflight: ${report.verdict}`,
     `**${escapeMarkdown(verdictSentence(report))}**`,

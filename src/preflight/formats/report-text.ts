@@ -138,6 +138,16 @@ export function formatPreflightSourceWithUser(report: PreflightReport): string {
   return `${formatPreflightSourceAddress(report)}${dbname === undefined ? '' : `/${dbname}`}${username === undefined ? '' : ` as ${username}`}`;
 }
 
+/** `PostgreSQL 15.18`, `Valkey 8.0.1`; empty without a login. A version of Redis has no name, that of a relative has. */
+export function formatSourceServer({
+  engine,
+  source: { server_version: version },
+}: PreflightReport): readonly string[] {
+  if (version === undefined) return [];
+  const name = engine === 'postgresql' ? 'PostgreSQL ' : /^\d/.test(version) ? 'Redis ' : '';
+  return [`${name}${version}`];
+}
+
 /** `db.example.com:5432`, `[2001:db8::5]:5432`. */
 export function formatPreflightSourceAddress({ source: { host, port } }: PreflightReport): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`;

@@ -12,6 +12,7 @@ import {
   type FindingGroupObservation,
   formatNameList,
   formatNewGroupText,
+  formatPremiseRows,
   groupFindings,
   type PreflightFindingGroup,
   type RepeatedSentenceFilter,
@@ -26,7 +27,7 @@ import {
   formatIgnoreDatabasesAdvice,
   formatPreflightSourceWithUser,
   formatRowReadSummaryLines,
-  formatVerdictConditionLines,
+  formatSourceServer,
   isOnlyBlockedByPassword,
   verdictSentence,
 } from './report-text.ts';
@@ -45,13 +46,16 @@ export interface PreflightTextReportOptions {
   readonly changes?: readonly PreflightBaselineChange[] | undefined;
   /** The file that the fix script was written to. */
   readonly fixFile?: string | undefined;
+  /** The files that the whole report was written to; absent if the command has no option for them. */
+  readonly reportFiles?: readonly string[] | undefined;
   /** The command that the report suggests when the migration is possible. */
   readonly nextCommand?: string | undefined;
 }
 
 /**
- * Renders the report for a terminal. The first screen of 24 lines with 80 columns contains the verdict, the blockers
- * and what to run. Premises, data that is not migrated, databases and all findings follow.
+ * Renders the report for a terminal: the verdict, the blockers and what to run, each premise with its option, what is
+ * not migrated, and one row for each warning, so that the report of a source without blockers fits 24 rows of 80
+ * columns. Only blockers follow with their details; report files have those of every finding.
  */
 export function renderTextPreflightReport(
   report: PreflightReport,
@@ -60,12 +64,8 @@ export function renderTextPreflightReport(
 ): string {
   const groups = groupFindings(report.findings);
   const blocking = selectBlockingFindingGroups(report, groups);
-  const problems = selectProblemGroups(groups);
   // The findings whose titles are already on the first screen of the report.
-  const titled = new Set([
-    ...blocking.slice(0, shownBlockers).map(({ first }) => first.id),
-    ...report.premises.map(({ id }) => id),
-  ]);
+  const titled = new Set(blocking.slice(0, shownBlockers).map(({ first }) => first.id));
   const isNew = createRepeatedSentenceFilter();
   const parts = [
     [
@@ -75,9 +75,9 @@ export function renderTextPreflightReport(
     ],
     blockedBy(report, blocking),
     whatToRun(report, groups, options, isNew),
-    consequences(report, groups),
+    [...consequences(report, groups), ...warnings(report, groups, blocking, ink), ...furtherFacts(report, options)],
     renderDatabaseVerdictLines(report),
-    ...problems.map((group) => entry(group, { ink, isTitled: titled.has(group.first.id), isNew })),
+    ...blocking.map((group) => entry(group, { ink, isTitled: titled.has(group.first.id), isNew })),
     options.changes === undefined ? [] : renderBaselineChangeLines(options.changes),
   ];
   return `${parts
@@ -89,11 +89,7 @@ export function renderTextPreflightReport(
 const shownBlockers = 5;
 
 function sourceLine(report: PreflightReport): string {
-  const version = report.source.server_version;
-  return [
-    formatPreflightSourceWithUser(report),
-    ...(version === undefined ? [] : [`${report.engine === 'redis' ? 'Redis' : 'PostgreSQL'} ${version}`]),
-  ].join(', ');
+  return [formatPreflightSourceWithUser(report), ...formatSourceServer(report)].join(', ');
 }
 
 function totals(report: PreflightReport): readonly string[] {
@@ -178,14 +174,55 @@ function scriptAdvice({ engine }: PreflightReport, fixFile: string | undefined, 
 }
 
 function consequences(report: PreflightReport, groups: readonly PreflightFindingGroup[]): readonly string[] {
+  const losses = describeDataLoss(groups);
+  return [
+    ...formatPremiseRows(report, groups).flatMap(({ premise, objects }) => [
+      sanitizeReportLine(`Open premise: ${premise}`),
+      ...objects.map((row) => `  ${sanitizeReportLine(row, terminalWidth - 2)}`),
+    ]),
+    ...(losses.length === 0 ? [] : [sanitizeReportLine(`Not migrated: ${losses.join('; ')}`)]),
+  ];
+}
+
+/** One row for each finding that blocks nothing and is not shown above as a premise or as a loss. */
+function warnings(
+  { databases: { length: count } }: PreflightReport,
+  groups: readonly PreflightFindingGroup[],
+  blocking: readonly PreflightFindingGroup[],
+  ink: TextStyles,
+): readonly string[] {
+  const isShown = ({ first, findings }: PreflightFindingGroup): boolean =>
+    first.status === 'unknown' || findings.some(({ dataLoss }) => dataLoss !== undefined);
+  const rest = selectProblemGroups(groups).filter((group) => !isShown(group) && !blocking.includes(group));
+  return rest.map(({ first, title, databases, observations }) => {
+    const [one] = observations;
+    const where = count < 2 || databases.length === 0 ? '' : ` in ${describeFindingDatabases(databases)}`;
+    const status = formatFindingStatus(first);
+    const width = terminalWidth - status.length - 2;
+    const text = `${first.id}${where}: ${title}`;
+    const observed = observations.length === 1 && one !== undefined ? `${text} (${one.observed})` : text;
+    const row = sanitizeReportLine(observed.length > width ? text : observed, width);
+    return `${paintOf(first.status, ink)(`${status}:`)} ${row}`;
+  });
+}
+
+/** The columns of the terminal in which a warning has one row. */
+const terminalWidth = 80;
+
+const withoutReport = 'Details of every finding: add --report preflight.html';
+
+/** Estimate, what was read, and where the details are. */
+function furtherFacts(report: PreflightReport, { reportFiles }: PreflightTextReportOptions): readonly string[] {
   const estimate = formatCopyTimeRange(report);
+  const read =
+    report.rows?.state === 'not_read' ? ['Rows were not read; --deep reads them.'] : formatRowReadSummaryLines(report);
   // Without a login not even the tables are known.
   const isRowNoteUseless = report.rows?.state === 'not_read' && failedDatabaseLoginNote(report) !== undefined;
+  const files = reportFiles?.map((file) => sanitizeReportLine(quoteShellArg(file))).join(', ');
   return [
-    ...formatVerdictConditionLines(report).map((premise) => sanitizeReportLine(`Open premise: ${premise}`)),
-    ...describeDataLoss(groups).map((loss) => sanitizeReportLine(`Not migrated: ${loss}`)),
     ...(estimate === undefined ? [] : [`Estimated duration: ${estimate}`]),
-    ...(isRowNoteUseless ? [] : formatRowReadSummaryLines(report).map((text) => sanitizeReportLine(text))),
+    ...(isRowNoteUseless ? [] : read.map((text) => sanitizeReportLine(text))),
+    ...(files === undefined ? [] : [files === '' ? withoutReport : `Report: ${files}`]),
   ];
 }
 

@@ -34,6 +34,7 @@ import { fullWithoutEqCheck } from './checks/full-without-eq.ts';
 import { functionResultsCheck } from './checks/function-results.ts';
 import { functionSettingsCheck } from './checks/function-settings.ts';
 import { generatedColumnsCheck } from './checks/generated-columns.ts';
+import { grantsCheck } from './checks/grants.ts';
 import { hbaRuleCheck } from './checks/hba-rule.ts';
 import { postgresqlHostIpv6OnlyCheck } from './checks/host-ipv6-only.ts';
 import { hostParseConflictCheck } from './checks/host-parse.ts';
@@ -196,6 +197,7 @@ export const postgresqlChecks: readonly PostgresqlCheck[] = [
   tablespacesCheck,
   otherSupersCheck,
   rolePasswordsCheck,
+  grantsCheck,
   encodingCheck,
   collationCheck,
   rlsCheck,

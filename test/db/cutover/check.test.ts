@@ -47,7 +47,14 @@ test('a Redis migration is ready when the replica has everything, and done when 
     await eventually(() => target.cli('GET', 'b').trim() === '1', 'the write');
     target.cli('REPLICAOF', 'NO', 'ONE');
     status = 'canceled';
-    expect(await check()).toEqual({ target: 'done', writes: 'done', lag: 'done', contents: 'done', stopped: 'done', clean: 'done' });
+    expect(await check()).toEqual({
+      target: 'done',
+      writes: 'done',
+      lag: 'done',
+      contents: 'done',
+      stopped: 'done',
+      clean: 'done',
+    });
     target.cli('SET', 'a', '2');
     expect(await check()).toEqual({
       target: 'done',

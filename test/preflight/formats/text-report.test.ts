@@ -32,10 +32,9 @@ describe('the report on a terminal', () => {
       '(wal-level)',
       '(slots-vs-dbs)',
       'What to run: 1 table, 3 statements, 1 restart',
-      'Databases',
-      'unknown: version-not-newer',
-      '<fail:> wal-level (blocks continuous)',
       'warn: hba-rule',
+      'Databases',
+      '<fail:> wal-level (blocks continuous)',
     ];
     const places = order.map((part) => text.indexOf(part));
     expect(places.every((place) => place >= 0)).toBe(true);
@@ -118,6 +117,54 @@ describe('the report on a terminal', () => {
     const rejected = withoutLogin(findingOf('auth-password', { text: 'Provide the correct password.' }));
     expect(renderTextPreflightReport({ ...rejected, rows }, ink)).not.toContain('--deep');
     expect(renderTextPreflightReport({ ...report, rows }, ink)).toContain('--deep');
+  });
+
+  it('fits 24 rows of 80 columns without blockers, with one row for each warning and none for a loss above', () => {
+    const many = Array.from({ length: 8 }, (_, at) => ({
+      ...findings.find(({ id }) => id === 'hba-rule')!,
+      ...{ id: `check-${at}`, headline: 'x'.repeat(200), observed: 'y'.repeat(200) },
+    }));
+    const lost = findings.find(({ id }) => id === 'unlogged')!;
+    const shown = renderTextPreflightReport(
+      { ...report, ok: true, rows: { state: 'not_read' }, databases: [], findings: [...many, lost] },
+      ink,
+      { nextCommand: 'NEXT', reportFiles: ['my report.html'] },
+    );
+    const rows = shown.split('\n').flatMap((line) => line.match(/.{1,80}/gu) ?? ['']);
+    expect(rows.length).toBeLessThanOrEqual(24);
+    expect(rows.filter((row) => row.includes('check-'))).toHaveLength(8);
+    expect(rows.filter((row) => row.includes('unlogged'))).toHaveLength(1);
+    expect(shown).toContain("'my report.html'");
+  });
+
+  it('shows premises about expressions that the target evaluates again as one, with the objects by reason', () => {
+    const ids = ['setting-checks', 'session-checks', 'reading-checks', 'reading-functions', 'function-results'];
+    const unknown = [...ids, 'table-oids'].map((id) => ({
+      ...findings.find(({ status }) => status === 'unknown')!,
+      ...{ id, objects: [`t_${id}`] },
+    }));
+    const premises = unknown.map(({ id, title }) => ({ id, condition: title, settled_by: 'cloudctl db rehearse' }));
+    const shown = renderTextPreflightReport({ ...report, ok: true, premises, findings: unknown }, ink);
+    expect(shown.match(/^Open premise: /gm)).toHaveLength(1);
+    for (const { id } of unknown) expect(shown).toMatch(new RegExp(`^  .*\\(${id}\\): t_${id}$`, 'm'));
+    expect(shown).not.toMatch(/^unknown: /m);
+    // One of them alone keeps its own words.
+    const one = renderTextPreflightReport(
+      { ...report, ok: true, premises: premises.slice(0, 1), findings: unknown },
+      ink,
+    );
+    expect(one).toContain('(setting-checks): cloudctl db rehearse');
+  });
+
+  it('calls a server of the Redis protocol by its name', () => {
+    const lines = ['8.0.2', 'Valkey 8.0.1'].flatMap((server_version) =>
+      ['a.md', 'a.html', undefined].map((file) => {
+        const one = { ...report, engine: 'redis' as const, source: { ...report.source, server_version } };
+        return file === undefined ? renderTextPreflightReport(one, ink) : (renderPreflightReport(file, one, '1') ?? '');
+      }),
+    );
+    for (const text of lines.slice(0, 3)) expect(text).toContain('Redis 8.0.2');
+    for (const text of lines.slice(3)) expect(text).not.toMatch(/redis Valkey/i);
   });
 
   it('omits findings that passed, were skipped or only inform', () => {

@@ -292,12 +292,22 @@ export const brokenDatabases: readonly BrokenDatabase[] = [
     found: { sequences: 'warn', 'identity-columns': 'info' },
   },
   {
+    database: 'grants',
+    setup: [
+      'CREATE TABLE t (a int PRIMARY KEY)',
+      'GRANT SELECT ON t TO PUBLIC',
+      'CREATE FUNCTION f() RETURNS int LANGUAGE sql AS $$SELECT 1$$',
+      'REVOKE EXECUTE ON FUNCTION f() FROM PUBLIC',
+    ],
+    found: { grants: 'warn' },
+  },
+  {
     database: 'matviews',
     setup: [
       'CREATE MATERIALIZED VIEW filled AS SELECT 1 AS a',
       'CREATE MATERIALIZED VIEW bare AS SELECT 1 AS a WITH NO DATA',
     ],
-    found: { matviews: 'info' },
+    found: { matviews: 'warn' },
   },
   {
     database: 'generated',
@@ -472,6 +482,7 @@ export const brokenDatabases: readonly BrokenDatabase[] = [
       "INSERT INTO offers VALUES (1, ARRAY[now() + interval '1 hour']::soon[])",
     ],
     found: {
+      grants: 'warn',
       'not-valid': 'unknown',
       'setting-checks': 'unknown',
       'session-checks': 'fail continuous+dump',
@@ -502,7 +513,7 @@ export const brokenDatabases: readonly BrokenDatabase[] = [
       'CREATE FUNCTION plain() RETURNS int LANGUAGE sql SECURITY DEFINER AS $$SELECT 1$$',
       'ALTER FUNCTION plain() OWNER TO bare',
     ],
-    found: { secdef: 'warn' },
+    found: { secdef: 'warn', grants: 'warn' },
   },
   {
     database: 'search_path',
@@ -516,7 +527,7 @@ export const brokenDatabases: readonly BrokenDatabase[] = [
       'CREATE TABLE things (id int PRIMARY KEY, kind text CHECK ("Is Kind"(kind)))',
       "INSERT INTO things VALUES (1, 'a')",
     ],
-    found: { 'search-path': 'fail continuous+dump' },
+    found: { grants: 'warn', 'search-path': 'fail continuous+dump' },
   },
   {
     database: 'search_path_made',

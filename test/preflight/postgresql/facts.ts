@@ -209,7 +209,6 @@ export function database(name: string, more: Partial<PostgresqlDatabase> = {}): 
     libraryVersion: undefined,
     mayConnect: true,
     length: name.length,
-    plain: true,
     ...more,
   };
 }

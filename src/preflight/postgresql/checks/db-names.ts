@@ -6,30 +6,18 @@ import { databasesQuery } from '../queries/databases.ts';
 
 export const dbNamesCheck = declareDatabasePreflightCheck({
   id: 'db-names',
-  title: 'the database name is valid in a replication slot name',
-  headline: 'The database name is not valid in a replication slot name',
+  title: 'the database name fits into a replication slot name',
+  headline: 'The database name is too long for a replication slot name',
   severity: { continuous: 'warning', dump: 'warning' },
   queries: { databases: databasesQuery },
   evaluate({ databases }, database) {
     const found = findPostgresqlDatabase(databases, database);
-    const odd = found?.plain === false;
-    const long = (found?.length ?? 0) > longestName;
-    if (!odd && !long) return passOutcome(database);
-    const why = [
-      ...(odd
-        ? [
-            'A replication slot name can contain only lower-case letters, digits and underscores: "replication slot name … contains invalid character". The service must derive another name.',
-          ]
-        : []),
-      ...(long
-        ? [
-            `The database name has ${found?.length} bytes, so a slot name built from it exceeds 63 bytes and is truncated.`,
-          ]
-        : []),
-    ];
+    // Capitals and other characters migrate: the service derives the name of a slot from the name of the database.
+    const length = found?.length ?? 0;
+    if (length <= longestName) return passOutcome(database);
     return warnOutcome(database, {
-      required: `lower-case letters, digits and underscores, at most ${longestName} bytes`,
-      detail: why.join(' '),
+      required: `at most ${longestName} bytes`,
+      detail: `The database name has ${length} bytes, so a slot name built from it exceeds 63 bytes and is truncated.`,
       fix: {
         by: 'the owner of the database',
         text: `Rename the database while it has no connections (ALTER DATABASE ${quoteIdentifier(database)} RENAME TO …), or exclude it with --ignore-dbs.`,

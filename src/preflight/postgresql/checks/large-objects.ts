@@ -6,7 +6,7 @@ import { largeObjectCountLimit, largeObjectsQuery } from '../queries/large-objec
 export const largeObjectsCheck = declareDatabasePreflightCheck({
   id: 'large-objects',
   title: 'the database has no large objects',
-  headline: 'The database has large objects',
+  headline: 'Large objects are copied only when the migration is stopped',
   severity: { continuous: 'warning', dump: 'info' },
   queries: { largeObjects: largeObjectsQuery },
   evaluate({ largeObjects }, _database, _ground, { method }) {
@@ -19,11 +19,11 @@ export const largeObjectsCheck = declareDatabasePreflightCheck({
     return warnOutcome(observed, {
       required: 'none',
       detail:
-        'Logical replication does not replicate large objects, without an error. Columns with OIDs of large objects are replicated and then refer to large objects that do not exist.',
-      dataLoss: observed,
+        'Logical replication does not replicate large objects, without an error. They are copied when the migration is stopped; until then columns with OIDs of large objects refer to large objects that do not exist on the target. A service that does not copy them loses them.',
+      dataLoss: `${observed} until the migration is stopped`,
       fix: {
-        by: 'the data owner',
-        text: 'Copy the large objects at the cut-over (lo_export and lo_import, or pg_dump --large-objects, before PostgreSQL 16 --blobs), move their contents into bytea columns, or migrate with a dump.',
+        by: 'the operator of the cut-over',
+        text: 'Stop the application before the migration is stopped, and see the line large_objects of `cloudctl db cutover`: copy the ones that it lists with lo_export and lo_import.',
       },
     });
   },

@@ -26,8 +26,6 @@ export interface PostgresqlDatabase {
   readonly mayConnect: boolean;
   /** Length of the database name in bytes. */
   readonly length: number;
-  /** Whether the database name is a valid identifier without quotes. */
-  readonly plain: boolean;
 }
 
 /** All databases except template0 and template1, ordered by name. */
@@ -44,8 +42,7 @@ export const databasesQuery: PostgresqlPreflightQuery<readonly PostgresqlDatabas
       datcollate,
       datctype,
       has_database_privilege(oid, 'CONNECT') AS may_connect,
-      octet_length(datname) AS length,
-      datname ~ '^[a-z_][a-z0-9_]*$' AS plain${localeColumns(version)}
+      octet_length(datname) AS length${localeColumns(version)}
     FROM pg_database
     WHERE datname NOT IN ('template0', 'template1')
     ORDER BY datname
@@ -65,7 +62,6 @@ export const databasesQuery: PostgresqlPreflightQuery<readonly PostgresqlDatabas
       libraryVersion: decodeOptionalTextColumn(row, 'library_version'),
       mayConnect: decodeBooleanColumn(row, 'may_connect'),
       length: decodeNumberColumnOrZero(row, 'length'),
-      plain: decodeBooleanColumn(row, 'plain'),
     })),
   absent: [],
 };

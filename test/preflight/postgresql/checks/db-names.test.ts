@@ -4,7 +4,7 @@ import { database, preflightOptions, short, sourceFacts } from '../facts.ts';
 
 test.each([
   { name: 'd1', is: {}, verdict: 'pass' },
-  { name: 'My-DB', is: { plain: false }, verdict: 'warn' },
+  { name: 'My-DB', is: {}, verdict: 'pass' },
   { name: 'a'.repeat(41), is: {}, verdict: 'pass' },
   { name: 'a'.repeat(42), is: {}, verdict: 'warn' },
 ])('a database called $name: $verdict', ({ name, is, verdict }) => {

@@ -10,7 +10,8 @@ const logins = [
 
 test('login roles other than the migration role are named', () => {
   expect(rolePasswordsCheck.evaluate({ logins }, sourceFacts(), preflightOptions())).toMatchObject({
-    status: 'info',
+    status: 'warn',
+    dataLoss: expect.any(String),
     objects: ['app'],
   });
   expect(short(rolePasswordsCheck.evaluate({ logins: logins.slice(0, 1) }, sourceFacts(), preflightOptions()))).toBe(
