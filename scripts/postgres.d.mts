@@ -9,6 +9,8 @@ export interface PostgresOptions {
   readonly password?: string;
   /** Files in the data folder, by name, as a certificate is. */
   readonly files?: Readonly<Record<string, string>>;
+  /** Files and folders of its time zones that are missing, such as `US`. */
+  readonly withoutZones?: readonly string[];
 }
 
 export type Major = 12 | 13 | 14 | 15 | 16 | 17 | 18;

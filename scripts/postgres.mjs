@@ -23,7 +23,7 @@ import { postgresBinaries } from './postgres-binaries.mjs';
 
 /** A real server on a free port, with a folder of its own that is gone after stop(). postgres.d.mts says what it takes. */
 export async function startPostgres(options = {}) {
-  const { version = 18, password = randomBytes(12).toString('hex') } = options;
+  const { version = 18, password = randomBytes(12).toString('hex'), withoutZones = [] } = options;
   const binaries = postgresBinaries(version);
   if (binaries === undefined) throw new Error(`could not fetch PostgreSQL ${version} from the registry`);
   const folder = mkdtempSync(join(quickestFolder(), 'cloudctl-pg-'));
@@ -31,7 +31,7 @@ export async function startPostgres(options = {}) {
   alive.add(server);
   try {
     give(folder, 0o700);
-    server.native = readable(binaries);
+    server.native = withoutZones.length === 0 ? readable(binaries) : copyWithoutZones(binaries, folder, withoutZones);
     await initialize(server, { ...options, password });
     await start(server);
   } catch (error) {
@@ -213,6 +213,15 @@ function readable(native) {
 }
 
 const copies = new Map();
+
+/** A server looks for its time zones beside its program, so one without some of them has a program of its own. */
+function copyWithoutZones(native, folder, names) {
+  const copy = join(folder, 'native');
+  cpSync(native, copy, { recursive: true, verbatimSymlinks: true });
+  for (const name of names) rmSync(join(copy, 'share/postgresql/timezone', name), { recursive: true });
+  give(copy, 0o755);
+  return copy;
+}
 
 function isRunnable(native) {
   return spawnSync('setpriv', [...demotion, 'test', '-x', join(native, 'bin/postgres')]).status === 0;

@@ -46,6 +46,8 @@ export async function runPasswordCommand(
   words: readonly string[],
   { source, env, signal, limit = passwordCommandLimit }: RunPasswordCommandOptions,
 ): Promise<PasswordCommandResult> {
+  const unsafe = describeUnsafePart(source);
+  if (unsafe !== undefined) return { failure: `${unsafe} has a control character, so the command was not run` };
   const variables = {
     CLOUDCTL_SOURCE_NAME: source.name,
     CLOUDCTL_SOURCE_HOST: source.host,
@@ -66,4 +68,13 @@ export async function runPasswordCommand(
   // U+FFFD stands for bytes that are not UTF-8.
   if (/[\p{Cc}\uFFFD]/u.test(text)) return { failure: 'it printed more than one line, or bytes that are no text' };
   return { password: new Secret(text) };
+}
+
+/**
+ * A name with a line break would be a second line to a program that passes its variables on, such as a credential
+ * helper; one with ESC would be written to a terminal. Returns which part it is.
+ */
+function describeUnsafePart({ name, host, dbname, username }: RunPasswordCommandOptions['source']): string | undefined {
+  const parts = { 'the name of the source': name, 'the host': host, 'the database': dbname, 'the user': username };
+  return Object.entries(parts).find(([, text]) => /[\p{Cc}\u2028\u2029]/u.test(text))?.[0];
 }

@@ -24,6 +24,8 @@ export const clientSideDatabaseErrorCodes = {
   authentication: 'AUTHENTICATION',
   /** The server requests the password in clear text over a connection whose server was not authenticated. */
   cleartextPassword: 'CLEARTEXT_PASSWORD',
+  /** The server requests a SCRAM proof with so few iterations that its recipient could try passwords quickly. */
+  weakScram: 'WEAK_SCRAM',
   /** The server completed the authentication without proving that it knows the password. */
   serverProof: 'SERVER_PROOF',
   /**

@@ -22,10 +22,12 @@ interface AuthenticationGuard {
  * https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-START-UP
  * @param maySendCleartextPassword false: a request for the password in clear text is refused
  * @param bindsChannel SCRAM-SHA-256-PLUS is used where the server offers it
+ * @param trustsServer false: a proof with few iterations is refused
  */
 export function createPostgresqlAuthenticationGuard(
   maySendCleartextPassword: () => boolean,
   bindsChannel: boolean,
+  trustsServer: boolean,
 ): AuthenticationGuard {
   let method: PostgresqlAuthenticationMethod = 'none';
   let last: number | undefined;
@@ -46,6 +48,13 @@ export function createPostgresqlAuthenticationGuard(
         const isOffered = body.toString('latin1').split('\0').includes('SCRAM-SHA-256-PLUS');
         method = bindsChannel && isOffered ? 'scram-sha-256-plus' : 'scram-sha-256';
       }
+      if (code === codes.saslContinue && !trustsServer) {
+        // The smallest of several, because the package pg takes one of them.
+        const pieces = body.toString('latin1').split(',');
+        const counts = pieces.map((piece) => Number(/^i=0*(\d+)/.exec(piece)?.[1] ?? leastIterations));
+        const iterations = Math.min(...counts);
+        if (iterations < leastIterations) throw weakScramRefused(iterations);
+      }
     },
   };
 }
@@ -55,9 +64,20 @@ export function createPostgresqlAuthenticationGuard(
  * @param peer the address that the socket is connected to
  */
 export function maySendCleartextPassword(source: PostgresqlEndpoint, peer: string | undefined): boolean {
-  const isVerified = source.ssl === 'require' && verifiesServerIdentity(source.verify);
-  return source.password === undefined || source.allowCleartextPassword === true || isVerified || isLoopbackPeer(peer);
+  return isTrustedServer(source) || isLoopbackPeer(peer);
 }
+
+/** Whether nothing that the server receives can harm: its certificate was verified, or there is no password to protect. */
+export function isTrustedServer({ ssl, verify, password, allowCleartextPassword }: PostgresqlEndpoint): boolean {
+  const isVerified = ssl === 'require' && verifiesServerIdentity(verify);
+  return password === undefined || allowCleartextPassword === true || isVerified;
+}
+
+/**
+ * The server chooses the number of iterations, and with one of 1 the proof is as good as a plain hash of the password.
+ * https://www.rfc-editor.org/rfc/rfc7677#section-4
+ */
+const leastIterations = 4096;
 
 /**
  * The value of require_auth with which libpq (16 and newer) refuses a password in clear text if this program does;
@@ -100,6 +120,14 @@ function outOfOrder(before: number | undefined): DatabaseConnectError {
         clientSideDatabaseErrorCodes.protocol,
         'the server repeats its authentication request',
       );
+}
+
+function weakScramRefused(iterations: number): DatabaseConnectError {
+  return new DatabaseConnectError(
+    'startup',
+    clientSideDatabaseErrorCodes.weakScram,
+    `the server requests SCRAM with ${iterations} iterations, fewer than ${leastIterations}, and its certificate was not verified`,
+  );
 }
 
 function cleartextRefused(): DatabaseConnectError {

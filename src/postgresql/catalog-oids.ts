@@ -65,6 +65,7 @@ export const builtinTypeOids = {
   aclitem: 1033,
   aclitemArray: 1034,
   bpchar: 1042,
+  varchar: 1043,
   date: 1082,
   time: 1083,
   timestamp: 1114,
@@ -173,6 +174,12 @@ export const sessionDependentFunctionOidPattern = `${searchPathDependentFunction
  */
 export const serverStateDependentFunctionOidPattern =
   '89|1181|157[45]|1598|2026|2034|2168|219[6-9]|2286|2324|2325|2332|2559|2560|2849|2852|294[34]|299[78]|3163|329[89]|3330|3348|3432|3810|382[01]|3830|3939|5059|506[01]|6212|6339|634[01]|642[89]|6430';
+
+/**
+ * Functions with the name of a time zone among their arguments: timezone (1159, 2037, 2069), date_trunc (1284),
+ * make_timestamptz (3463), date_add (6222), date_subtract (6273), generate_series (6274), set_config (2078).
+ */
+export const timeZoneFunctionOidPattern = '1159|1284|2037|2069|2078|3463|6222|627[34]';
 
 /** Functions whose result depends on TimeZone, DateStyle or IntervalStyle. */
 export const settingDependentFunctionOidPattern =

@@ -9,6 +9,7 @@ import { createDatabaseResponseMemoryLimit, type DatabaseResponseMemoryLimit } f
 import { readTlsInfoOfSocket, type TlsConnectionInfo } from '../platform/tls-connection-info.ts';
 import {
   createPostgresqlAuthenticationGuard,
+  isTrustedServer,
   maySendCleartextPassword,
   type PostgresqlAuthenticationMethod,
 } from './authentication-guard.ts';
@@ -124,6 +125,7 @@ async function openSession(
   const guard = createPostgresqlAuthenticationGuard(
     () => maySendCleartextPassword(source, socket.remoteAddress),
     source.ssl === 'require',
+    isTrustedServer(source),
   );
   const memory = options.memory ?? createDatabaseResponseMemoryLimit('statement');
   const connection = watchConnection(client, socket, source.ssl === 'require', (deliver) =>

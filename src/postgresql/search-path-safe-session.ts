@@ -4,7 +4,7 @@ import type { CopyFromStdinSink, CopyToStdoutMethod } from './copy.ts';
 import type { PostgresqlRow } from './postgresql-row.ts';
 import { PostgresqlQueryError } from './query-error.ts';
 import {
-  buildReadOnlyTransactionSql,
+  buildProbeTransactionSql,
   markSqlAsSearchPathSafe,
   searchPathSafeSessionSetupSql,
 } from './search-path-safe-sql.ts';
@@ -40,7 +40,7 @@ export async function makeSessionSearchPathSafe(session: PostgresqlSession): Pro
  * not the one that the login reported.
  */
 async function refusePooler(session: PostgresqlSession): Promise<void> {
-  const sets = await session.query(buildReadOnlyTransactionSql(['SELECT pg_backend_pid() AS pid']));
+  const sets = await session.query(buildProbeTransactionSql('SELECT pg_backend_pid() AS pid'));
   const pid = sets.flat()[0]?.pid;
   if (session.startupRefusal === undefined && pid === String(session.processId)) return;
   throw new PostgresqlQueryError(

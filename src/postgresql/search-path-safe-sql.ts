@@ -17,6 +17,24 @@ export type TransactionSettings = Readonly<Record<string, string>>;
 const pin = ['SET LOCAL role TO none', 'SET LOCAL search_path TO pg_catalog, pg_temp'];
 
 /**
+ * Settings that change how the server writes names, constants and expressions. A stored `quote_all_identifiers` would
+ * write `"public"."t"` for a value of type regclass, `DateStyle` another date into a partition bound. GMT is the one
+ * time zone that needs no file. lc_messages is missing, because only a superuser may set it.
+ */
+const textForm: TransactionSettings = {
+  quote_all_identifiers: 'off',
+  standard_conforming_strings: 'on',
+  datestyle: 'ISO, MDY',
+  intervalstyle: 'postgres',
+  timezone: 'GMT',
+  bytea_output: 'hex',
+  extra_float_digits: '3',
+  lc_monetary: 'C',
+  lc_numeric: 'C',
+  lc_time: 'C',
+};
+
+/**
  * Builds one message that cannot write, and after which no setting remains: SET without LOCAL would stay in the server
  * session of a pooler, for its next client. The statements of the message are SELECT or COPY … TO STDOUT.
  */
@@ -24,6 +42,15 @@ export function buildReadOnlyTransactionSql(
   statements: readonly string[],
   settings: TransactionSettings = {},
 ): SearchPathSafeSql {
+  return readOnlyTransaction(statements, { ...textForm, ...settings });
+}
+
+/** The first messages of a session, which products that imitate PostgreSQL without its settings answer too. */
+export function buildProbeTransactionSql(statement: string): SearchPathSafeSql {
+  return readOnlyTransaction([statement], {});
+}
+
+function readOnlyTransaction(statements: readonly string[], settings: TransactionSettings): SearchPathSafeSql {
   return join([
     'BEGIN ISOLATION LEVEL READ COMMITTED, READ ONLY, NOT DEFERRABLE',
     ...pin,

@@ -20,6 +20,9 @@ interface BaselineFinding {
   readonly database?: string;
   readonly status: string;
   readonly observed: string;
+  readonly required: string;
+  readonly blocks: readonly string[];
+  readonly objects: readonly string[];
 }
 
 /** A finding that differs from the baseline; `before` is missing if the finding is new, `after` if it is gone. */
@@ -45,7 +48,10 @@ export function decodePreflightBaseline(text: string): PreflightBaseline | undef
   return { engine, source: `${readStringField(source, 'host')}:${source.port}`, startedAt, findings: decoded, schemas };
 }
 
-/** The findings whose status or observed value differs from the baseline, and the schemas that changed since. */
+/**
+ * The findings whose status, objects or threshold differ from the baseline, and the schemas that changed since. What was
+ * measured, such as a duration, differs in every run and is no change.
+ */
 export function findPreflightChangesSinceBaseline(
   before: PreflightBaseline,
   after: PreflightReport,
@@ -55,14 +61,41 @@ export function findPreflightChangesSinceBaseline(
   const changed = after.findings.flatMap((finding): readonly PreflightBaselineChange[] => {
     const was = old.get(keyOf(finding));
     old.delete(keyOf(finding));
-    if (was !== undefined && was.status === finding.status && was.observed === finding.observed) return [];
-    return [{ ...nameOf(finding), ...(was === undefined ? {} : { before: stateOf(was) }), after: stateOf(finding) }];
+    const is = { required: '', objects: [], ...finding };
+    if (was === undefined) return [{ ...nameOf(finding), after: stateOf(finding) }];
+    if (comparedParts(was) === comparedParts(is)) return [];
+    return [{ ...nameOf(finding), before: describeState(was, is), after: describeState(is, was) }];
   });
   const gone = [...old.values()].map(
     (finding): PreflightBaselineChange => ({ ...nameOf(finding), before: stateOf(finding) }),
   );
   return [...changed, ...gone, ...(shapes === undefined ? [] : schemaChanges(before.schemas ?? shapes, shapes))];
 }
+
+type ComparedFinding = Omit<BaselineFinding, 'status' | 'id' | 'database'> & { readonly status: string };
+
+function comparedParts({ status, blocks, required, objects }: ComparedFinding): string {
+  return JSON.stringify([status, blocks, withoutMeasurements(required), objects.map(withoutMeasurements).toSorted()]);
+}
+
+/** A threshold or an object may contain a size or a duration that was measured, such as `at least 5.2 GB`. */
+function withoutMeasurements(text: string): string {
+  return text.replace(/\d[\d.,]* ?(?:B|[kKMGT]i?B|bytes|ms|s|min|h|d|days|rows?|writes?)\b(?:\/s)?/g, '…');
+}
+
+/** The state with the objects and the threshold that the other one does not have. */
+function describeState<S extends string>(
+  { status, observed, objects, required }: ComparedFinding & { readonly status: S },
+  other: ComparedFinding,
+): { status: S; observed: string } {
+  const known = new Set(other.objects.map(withoutMeasurements));
+  const own = objects.filter((one) => !known.has(withoutMeasurements(one))).slice(0, shownObjects);
+  const isRequiredOther = withoutMeasurements(required) !== withoutMeasurements(other.required) && required !== '';
+  const more = [...own, ...(isRequiredOther ? [`required: ${required}`] : [])];
+  return { status, observed: [observed, ...(more.length === 0 ? [] : [more.join(', ')])].join(': ') };
+}
+
+const shownObjects = 5;
 
 /** Lists schemas in which a table was created, altered or dropped, because such a change stops a running migration. */
 function schemaChanges(before: SchemaFingerprints, after: SchemaFingerprints): readonly PreflightBaselineChange[] {
@@ -96,7 +129,15 @@ function decodeFinding(json: unknown): BaselineFinding | undefined {
   ];
   if (id === undefined || status === undefined || observed === undefined) return undefined;
   const database = readStringField(json, 'database');
-  return { id, status, observed, ...(database === undefined ? {} : { database }) };
+  const [required = '', objects, blocks] = [readStringField(json, 'required'), json.objects, json.blocks];
+  return {
+    ...{ id, status, observed, required, objects: textsIn(objects), blocks: textsIn(blocks) },
+    ...(database === undefined ? {} : { database }),
+  };
+}
+
+function textsIn(json: unknown): readonly string[] {
+  return Array.isArray(json) ? json.filter((one) => typeof one === 'string') : [];
 }
 
 function keyOf({ id, database }: { readonly id: string; readonly database?: string }): string {

@@ -1,10 +1,5 @@
 import type { CheckFinding, MigrationMethod, PreflightFindingStatus } from './finding.ts';
-import type {
-  DatabasePreflightVerdict,
-  PreflightReport,
-  PreflightVerdict,
-  PreflightVerdictCondition,
-} from './report.ts';
+import type { DatabasePreflightVerdict, PreflightReport, PreflightVerdictCondition } from './report.ts';
 
 export interface PreflightConclusionInput {
   readonly findings: readonly CheckFinding[];
@@ -38,7 +33,7 @@ export function derivePreflightConclusion(weighing: PreflightConclusionInput): P
     methods.filter((one) => !candidates.some(({ blocks }) => blocks.includes(one)));
   const opened = open(blockers);
   const verdict = opened[0] ?? 'blocked';
-  const premises = premisesOf(findings.filter((finding) => leavesVerdictUnproven(finding, verdict, weighing)));
+  const premises = premisesOf(findings.filter((finding) => leavesVerdictUnproven(finding, opened, weighing)));
   const proven = premises.length === 0;
   const warned = findings.some(({ status, accepted }) => status === 'warn' && accepted !== true);
   const isOpen = premises.some(({ accepted }) => accepted !== true);
@@ -100,13 +95,13 @@ function premisesOf(findings: readonly CheckFinding[]): readonly PreflightVerdic
   });
 }
 
+/** An unknown finding leaves both open: the best method that is possible, and the requested one. */
 function leavesVerdictUnproven(
   { status, id }: CheckFinding,
-  verdict: PreflightVerdict,
-  { mayBlock }: PreflightConclusionInput,
+  opened: readonly MigrationMethod[],
+  { mayBlock, method }: PreflightConclusionInput,
 ): boolean {
-  if (status !== 'unknown' || verdict === 'blocked') return false;
-  return mayBlock(id).includes(verdict);
+  return status === 'unknown' && opened.some((one, at) => (at === 0 || one === method) && mayBlock(id).includes(one));
 }
 
 function summarize(findings: readonly CheckFinding[]): Readonly<Record<PreflightFindingStatus, number>> {

@@ -25,6 +25,7 @@ export type RedisInfoField =
   | 'used_memory'
   | 'used_memory_rss'
   | 'used_memory_dataset'
+  | 'number_of_cached_scripts'
   | 'mem_clients_slaves'
   | 'total_system_memory'
   | 'maxmemory'

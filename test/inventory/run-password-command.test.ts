@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { execPath } from 'node:process';
@@ -42,6 +42,32 @@ test.each([
   const result = await run(program);
   expect(result).toMatchObject({ failure: expect.any(String) });
   expect(JSON.stringify(result)).not.toContain('hunter2');
+});
+
+test.each([
+  { part: 'username', text: 'mover\nhost=elsewhere' },
+  { part: 'username', text: 'mover\u001b]0;x\u0007' },
+  { part: 'username', text: 'mover\u009b2J' },
+  { part: 'dbname', text: 'shop\r' },
+  { part: 'dbname', text: 'shop\u2028' },
+  { part: 'host', text: 'db1\n' },
+  { part: 'name', text: 'a\tb' },
+])('a $part with control characters ($text) never reaches the command', async ({ part, text }) => {
+  const marker = join(mkdtempSync(join(tmpdir(), 'cloudctl-')), 'ran');
+  onTestFinished(() => rmSync(dirname(marker), { recursive: true }));
+  const program = `require('fs').writeFileSync(${JSON.stringify(marker)}, ''); console.log('x')`;
+  const result = await run(program, { source: { ...source, [part]: text } });
+  expect(result).toMatchObject({ failure: expect.any(String) });
+  expect(JSON.stringify(result)).not.toContain('elsewhere');
+  expect(existsSync(marker)).toBe(false);
+});
+
+it('names in other scripts and with spaces reach the command', async () => {
+  const variables = '[process.env.CLOUDCTL_SOURCE_USER, process.env.CLOUDCTL_SOURCE_DBNAME].join()';
+  const result = await run(`console.log(${variables})`, {
+    source: { ...source, username: 'Jürgen ü', dbname: '店 "x"' },
+  });
+  expect('password' in result && result.password.reveal()).toBe('Jürgen ü,店 "x"');
 });
 
 it('a command that hangs is ended, also if a program that it started keeps the output open', async () => {

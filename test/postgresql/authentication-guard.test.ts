@@ -15,7 +15,7 @@ function methodAfter(
   bindsChannel = true,
   names = ['SCRAM-SHA-256'],
 ) {
-  const guard = createPostgresqlAuthenticationGuard(() => maySendCleartextPassword, bindsChannel);
+  const guard = createPostgresqlAuthenticationGuard(() => maySendCleartextPassword, bindsChannel, false);
   for (const code of codes) guard.check(code, code === sasl ? offered(...names) : Buffer.alloc(0));
   return guard.method();
 }
@@ -47,6 +47,23 @@ test.each([
 ])('SCRAM that the server ends %s is no proof', (_when, codes) => {
   expect(() => methodAfter(codes)).toThrow(expect.objectContaining({ code: 'SERVER_PROOF' }));
 });
+
+test.each([
+  ['i=1', false, true],
+  ['i=4095', false, true],
+  ['i=4096,i=1', false, true],
+  ['i=4096', false, false],
+  ['i=1', true, false],
+])(
+  'a proof with the iterations %s to a server that is trusted (%s): refused %s',
+  (attributes, isTrusted, isRefused) => {
+    const guard = createPostgresqlAuthenticationGuard(() => true, true, isTrusted);
+    guard.check(sasl, offered('SCRAM-SHA-256'));
+    const challenge = () => guard.check(saslContinue, Buffer.from(`r=abc,s=c2FsdA==,${attributes}`));
+    if (isRefused) expect(challenge).toThrow(expect.objectContaining({ code: 'WEAK_SCRAM', phase: 'startup' }));
+    else expect(challenge).not.toThrow();
+  },
+);
 
 test.each([
   ['the request for a hash', [md5, md5]],

@@ -212,3 +212,18 @@ test('a NUL is refused before it is sent', () => {
   expect(() => quoteIdentifier('a\0b')).toThrow(RangeError);
   expect(() => quoteIdentifier('')).toThrow(RangeError);
 });
+
+test('a password that the server keeps with few iterations is sent to a verified server alone', async () => {
+  const server = await startPostgres({ version: 18, tls: true, settings: { scram_iterations: 1000 } });
+  const limits = { dbname: 'postgres', limit: 5000 };
+  const ca = server.ca === undefined ? {} : { ca: server.ca };
+  await server.query("SET scram_iterations = 1000; ALTER ROLE postgres PASSWORD 'secret'");
+  await server.rules('host all all 127.0.0.1/32 scram-sha-256');
+  for (const ssl of ['require', 'disable'] as const) {
+    await expect(connectPostgresql({ ...sourceOf(server), ssl }, limits)).rejects.toMatchObject({ code: 'WEAK_SCRAM' });
+  }
+  const verified = { ...sourceOf(server), ssl: 'require', verify: { what: 'chain', ...ca } } as const;
+  await (await connectPostgresql(verified, limits)).end();
+  await server.query("SET scram_iterations = 4096; ALTER ROLE postgres PASSWORD 'secret'");
+  await (await connectPostgresql({ ...sourceOf(server), ssl: 'disable' }, limits)).end();
+});

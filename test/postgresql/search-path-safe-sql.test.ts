@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import {
+  buildProbeTransactionSql,
   buildReadOnlyTransactionSql,
   omitTransactionControlResults,
   poolerShowVersionSql,
@@ -9,19 +10,34 @@ import {
   searchPathSafeRollbackSql,
   searchPathSafeSessionSetupSql,
 } from '../../src/postgresql/search-path-safe-sql.ts';
-import { isPinnedTransaction, pinRules } from '../fixtures/pin-rules.ts';
+import { isPinnedTransaction, pinRules, readOnlyPin } from '../fixtures/pin-rules.ts';
 
 test('a read-only transaction begins with the pin and ends with COMMIT', () => {
   const text = buildReadOnlyTransactionSql(['SELECT 1  \n\n\n', 'COPY s.t (a) TO STDOUT'], {
     statement_timeout: '15s',
   });
   expect(isPinnedTransaction(text)).toBe(true);
-  expect(text.split('; ').slice(3)).toEqual([
+  expect(text.split('; ').slice(-4)).toEqual([
     "SET LOCAL statement_timeout='15s'",
     'SELECT 1',
     'COPY s.t (a) TO STDOUT',
     'COMMIT',
   ]);
+});
+
+test('settings that change the text of the catalogs are set in every transaction, and a caller may replace them', () => {
+  const text = buildReadOnlyTransactionSql(['SELECT 1'], { extra_float_digits: '0' });
+  for (const name of [
+    'quote_all_identifiers',
+    'datestyle',
+    'intervalstyle',
+    'timezone',
+    'standard_conforming_strings',
+  ]) {
+    expect(text).toContain(`; SET LOCAL ${name}='`);
+  }
+  expect(text.match(/extra_float_digits='[^']*'/g)).toEqual(["extra_float_digits='0'"]);
+  expect(buildProbeTransactionSql('SELECT 1')).toBe(`${readOnlyPin}SELECT 1; COMMIT`);
 });
 
 test('the results of the statements are those before COMMIT', () => {

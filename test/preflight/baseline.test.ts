@@ -43,26 +43,55 @@ describe('a baseline', () => {
     expect(saved && findPreflightChangesSinceBaseline(saved, report, { 'shop.public': '4 tables' })).toEqual([]);
   });
 
-  it('tells another status, another value, what is new and what is gone, each in its database', () => {
+  it('tells another status, other objects and another threshold, what is new and what is gone, each in its database', () => {
     const [wal, slots, ...rest] = findings;
     const after = {
       ...report,
       findings: [
         { ...wal!, status: 'pass' as const, observed: 'logical' },
-        { ...slots!, observed: '2' },
+        { ...slots!, observed: '2', required: 'at least 9' },
         ...rest.filter(({ id }) => id !== 'matviews'),
         { ...rest.find(({ id }) => id === 'matviews')!, database: 'other' },
       ],
     };
-    expect(saved && findPreflightChangesSinceBaseline(saved, after)).toEqual([
+    expect(saved && findPreflightChangesSinceBaseline(saved, after)).toMatchObject([
+      { id: 'wal-level', before: { status: 'fail' }, after: { status: 'pass', observed: 'logical' } },
       {
-        id: 'wal-level',
-        before: { status: 'fail', observed: 'replica' },
-        after: { status: 'pass', observed: 'logical' },
+        id: 'slots-vs-dbs',
+        before: { status: 'fail' },
+        after: { observed: expect.stringMatching(/^2: .*at least 9$/) },
       },
-      { id: 'slots-vs-dbs', before: { status: 'fail', observed: '1' }, after: { status: 'fail', observed: '2' } },
       { id: 'matviews', database: 'other', after: { status: 'info', observed: '1 materialized view' } },
       { id: 'matviews', database: 'shop', before: { status: 'info', observed: '1 materialized view' } },
     ]);
+  });
+
+  const [first] = findings;
+  const changesOf = (was: object, is: object) => {
+    const before = decodePreflightBaseline(JSON.stringify({ ...report, findings: [{ ...first!, ...was }] }));
+    return before && findPreflightChangesSinceBaseline(before, { ...report, findings: [{ ...first!, ...is }] });
+  };
+
+  it.each([
+    [{ observed: '2 ms' }, { observed: '3 ms' }],
+    [{ observed: '5.1 MB/s of WAL' }, { observed: '4.9 MB/s of WAL' }],
+    [{ required: 'at least 5.2 GB' }, { required: 'at least 5.3 GB' }],
+    [{ objects: ['public.a (12 MB)', 'public.b'] }, { objects: ['public.b', 'public.a (13 MB)'] }],
+    [{ detail: 'since 9:00' }, { detail: 'since 10:00' }],
+  ])('of %j tells no change for %j', (was, is) => {
+    expect(changesOf(was, is)).toEqual([]);
+  });
+
+  it.each([
+    [{ status: 'warn' }, { status: 'fail' }],
+    [
+      { status: 'fail', blocks: ['continuous'] },
+      { status: 'fail', blocks: ['continuous', 'dump'] },
+    ],
+    [{ objects: ['public.a'] }, { objects: ['public.b'] }],
+    [{ objects: ['public.a'] }, { objects: ['public.a', 'public.b'] }],
+    [{ required: 'at least 4' }, { required: 'at least 5' }],
+  ])('of %j tells the change to %j', (was, is) => {
+    expect(changesOf(was, is)).toHaveLength(1);
   });
 });

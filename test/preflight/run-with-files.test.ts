@@ -85,7 +85,10 @@ describe('--baseline', () => {
     expect(saved.findings).toHaveLength(first.report.findings.length);
 
     const [changed, ...others] = saved.findings;
-    writeFileSync(file, JSON.stringify({ ...saved, findings: [{ ...changed, observed: 'earlier' }, ...others] }));
+    writeFileSync(
+      file,
+      JSON.stringify({ ...saved, findings: [{ ...changed, status: 'warn', observed: 'earlier' }, ...others] }),
+    );
     const before = readFileSync(file, 'utf8');
     const { changes } = await run(host, port, { baseline: [file] });
     expect(changes).toEqual([expect.objectContaining({ id: changed!.id })]);

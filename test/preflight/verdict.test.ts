@@ -154,3 +154,11 @@ test('the summary counts every status', () => {
     info: 0,
   });
 });
+
+test('what is not known about the requested method leaves the verdict open, also where a better one is possible', () => {
+  const doubt = [finding('orphaned-rows', unknownOutcome('not read'))];
+  const mayBlock = () => ['dump'] as const;
+  expect(weigh(doubt, { mayBlock, method: 'dump' })).toMatchObject({ verdict: 'continuous', ok: true, proven: false });
+  expect(weigh(doubt, { mayBlock, method: 'dump', strict: true }).ok).toBe(false);
+  expect(weigh(doubt, { mayBlock })).toMatchObject({ proven: true });
+});

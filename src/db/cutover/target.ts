@@ -300,7 +300,7 @@ export function targetLoginHint(error: unknown, { option, passwordVariable }: Ta
   const code = error instanceof DatabaseConnectError || error instanceof DatabaseError ? error.code : '';
   if (code === clientSideDatabaseErrorCodes.noTls)
     return `add \`?sslmode=disable\` to the address in \`${option}\`: the target has no TLS`;
-  if (code === clientSideDatabaseErrorCodes.cleartextPassword)
+  if (code === clientSideDatabaseErrorCodes.cleartextPassword || code === clientSideDatabaseErrorCodes.weakScram)
     return `add \`sslmode=verify-full&sslrootcert=FILE\` to the address in \`${option}\`, or add \`--allow-cleartext-password\``;
   if (passwordErrors.has(code))
     return `set ${passwordVariable} to the password of the target, and check the user in \`${option}\``;

@@ -38,16 +38,32 @@ ${statements(group, engine)}
 </section>`;
 }
 
-/** Renders checks that passed, were skipped or only inform as one table row each. */
+/** Renders checks that passed or only inform as one table row each; those that were skipped for one reason are one row. */
 export function renderHtmlOtherFindings(groups: readonly PreflightFindingGroup[]): string {
-  const rows = groups.map(({ first, title, databases, observations }) => {
-    const [one] = observations;
-    const value = observations.length === 1 ? one?.observed : `${observations.length} different results`;
-    const where =
-      databases.length === 0 ? '' : ` <span class="soft">in ${escapeHtml(describeFindingDatabases(databases))}</span>`;
-    return `<tr><td>${first.status}</td><td>${escapeHtml(title)}${where}<br><code class="soft">${escapeHtml(first.id)}</code></td><td>${escapeHtml(value ?? '')}</td></tr>`;
-  });
-  return `<div class="scroll"><table><thead><tr><th>Status</th><th>Check</th><th>Observed</th></tr></thead><tbody>${rows.join('')}</tbody></table></div>`;
+  const skipped = new Map<string, readonly PreflightFindingGroup[]>();
+  for (const group of groups.filter(({ first }) => first.status === 'skip')) {
+    const reason = group.first.observed;
+    skipped.set(reason, [...(skipped.get(reason) ?? []), group]);
+  }
+  const isJoined = ({ first }: PreflightFindingGroup) =>
+    first.status === 'skip' && (skipped.get(first.observed)?.length ?? 0) > 1;
+  const joined = [...skipped].filter(([, same]) => same.length > 1);
+  const joinedRows = joined.map(
+    ([reason, same]) =>
+      `<tr><td>skip</td><td>${same.length} checks<br><code class="soft">${same.map(({ first }) => escapeHtml(first.id)).join(', ')}</code></td><td>${escapeHtml(reason)}</td></tr>`,
+  );
+  const rows = groups
+    .filter((group) => !isJoined(group))
+    .map(({ first, title, databases, observations }) => {
+      const [one] = observations;
+      const value = observations.length === 1 ? one?.observed : `${observations.length} different results`;
+      const where =
+        databases.length === 0
+          ? ''
+          : ` <span class="soft">in ${escapeHtml(describeFindingDatabases(databases))}</span>`;
+      return `<tr><td>${first.status}</td><td>${escapeHtml(title)}${where}<br><code class="soft">${escapeHtml(first.id)}</code></td><td>${escapeHtml(value ?? '')}</td></tr>`;
+    });
+  return `<div class="scroll"><table><thead><tr><th>Status</th><th>Check</th><th>Observed</th></tr></thead><tbody>${[...rows, ...joinedRows].join('')}</tbody></table></div>`;
 }
 
 /** Renders the observed value beside the required one; findings of several databases become a table. */

@@ -55,6 +55,7 @@ import { matviewsCheck } from './checks/matviews.ts';
 import { mutableCallsCheck } from './checks/mutable-calls.ts';
 import { notPostgresCheck } from './checks/not-postgres.ts';
 import { notValidCheck } from './checks/not-valid.ts';
+import { orphanedRowsCheck } from './checks/orphaned-rows.ts';
 import { outputPluginCheck } from './checks/output-plugin.ts';
 import { partitionsCheck } from './checks/partitions.ts';
 import { poolerDetectedCheck } from './checks/pooler-detected.ts';
@@ -101,6 +102,7 @@ import { tcpConnectCheck } from './checks/tcp-connect.ts';
 import { tempFileLimitCheck } from './checks/temp-file-limit.ts';
 import { tempTablesCheck } from './checks/temp-tables.ts';
 import { timeChecksCheck } from './checks/time-checks.ts';
+import { timeZonesCheck } from './checks/time-zones.ts';
 import { tlsCertCheck } from './checks/tls-cert.ts';
 import { tlsNegotiateCheck } from './checks/tls-negotiate.ts';
 import { tlsRequiredCheck } from './checks/tls-required.ts';
@@ -211,6 +213,7 @@ export const postgresqlChecks: readonly PostgresqlCheck[] = [
   invalidIndexCheck,
   notValidCheck,
   timeChecksCheck,
+  timeZonesCheck,
   settingDependentChecksCheck,
   sessionChecksCheck,
   readingChecksCheck,
@@ -234,4 +237,5 @@ export const postgresqlChecks: readonly PostgresqlCheck[] = [
   unreadTablesCheck,
   invalidBytesCheck,
   duplicateKeysCheck,
+  orphanedRowsCheck,
 ];

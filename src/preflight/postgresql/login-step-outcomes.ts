@@ -160,6 +160,7 @@ const stepByCode: Readonly<Record<string, PostgresqlLoginStep>> = {
   [clientSideDatabaseErrorCodes.tls]: 'tls-negotiate',
   [clientSideDatabaseErrorCodes.authentication]: 'auth-hba',
   [clientSideDatabaseErrorCodes.cleartextPassword]: 'auth-method',
+  [clientSideDatabaseErrorCodes.weakScram]: 'auth-method',
   [clientSideDatabaseErrorCodes.serverProof]: 'auth-method',
   [clientSideDatabaseErrorCodes.channelBinding]: 'auth-method',
   '28P01': 'auth-password',

@@ -1,6 +1,7 @@
 import { formatSingleLinePsqlStatement } from '../../postgresql/psql-script.ts';
 import { quoteIdentifier } from '../../postgresql/quote.ts';
 import { requoteQualifiedName } from '../../postgresql/requote.ts';
+import type { OrphanedRows } from './deep/find-orphans.ts';
 import type { DuplicateUniqueKeys } from './deep/scanned-row-statistics.ts';
 import { limitFindingObjects } from './listed-objects.ts';
 import { maxPostgresqlRowBytes, type TableWithLargeValues } from './queries/large-values.ts';
@@ -147,4 +148,20 @@ function comparisonQuery(expression: StoredExpression, table: string, column: st
 function baseName(table: string): string {
   const [last = table] = /(?:[^".]+|"(?:[^"]|"")*")$/.exec(table) ?? [];
   return last.startsWith('"') ? last.slice(1, -1).replaceAll('""', '"') : last;
+}
+
+/** A sentence with the queries that list the rows whose foreign key references no row. */
+export function suggestQueriesForOrphans(orphans: readonly OrphanedRows[]): string {
+  const queries = limitFindingObjects(orphans).flatMap(({ table, parent, columns, parentColumns }) => {
+    const pairs = columns.map(
+      (name, at) => `p.${quoteIdentifier(parentColumns[at] ?? '')} = c.${quoteIdentifier(name)}`,
+    );
+    const given = columns.map((name) => `c.${quoteIdentifier(name)} IS NOT NULL`);
+    return (
+      formatSingleLinePsqlStatement(
+        `SELECT * FROM ONLY ${requoteQualifiedName(table)} c WHERE ${given.join(' AND ')} AND NOT EXISTS (SELECT FROM ${requoteQualifiedName(parent)} p WHERE ${pairs.join(' AND ')})`,
+      ) ?? []
+    );
+  });
+  return queries.length === 0 ? '' : ` Their owner can run: ${queries.join(' ')}`;
 }

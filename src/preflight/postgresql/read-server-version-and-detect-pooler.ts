@@ -3,7 +3,7 @@ import type { PostgresqlSession } from '../../postgresql/connection.ts';
 import type { PostgresqlRow } from '../../postgresql/postgresql-row.ts';
 import { PostgresqlQueryError } from '../../postgresql/query-error.ts';
 import {
-  buildReadOnlyTransactionSql,
+  buildProbeTransactionSql,
   poolerShowVersionSql,
   type SearchPathSafeSql,
   searchPathSafeRollbackSql,
@@ -52,7 +52,7 @@ export async function readServerVersionAndDetectPooler(
 type SendMessage = (text: SearchPathSafeSql) => Promise<readonly (readonly PostgresqlRow[])[]>;
 
 /** The first message of the session; a pooler in transaction mode assigns a server process to it. */
-const pidMessage = buildReadOnlyTransactionSql(['SELECT pg_backend_pid() AS pid']);
+const pidMessage = buildProbeTransactionSql('SELECT pg_backend_pid() AS pid');
 
 const identityQuery = `
   SELECT
@@ -65,9 +65,9 @@ const identityQuery = `
     pg_backend_pid() AS pid
 `;
 
-const shortIdentityMessage = buildReadOnlyTransactionSql([
+const shortIdentityMessage = buildProbeTransactionSql(
   "SELECT current_setting('server_version_num') AS v, version() AS ver",
-]);
+);
 
 /** Products that imitate PostgreSQL may lack functions, or settings that the read-only transaction uses. */
 async function readIdentity(send: SendMessage): Promise<PostgresqlRow | undefined> {

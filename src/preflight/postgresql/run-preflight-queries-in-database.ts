@@ -4,7 +4,7 @@ import type { DatabaseResponseMemoryLimit } from '../../platform/response-memory
 import { connectPostgresql, type PostgresqlSession } from '../../postgresql/connection.ts';
 import type { PostgresqlEndpoint } from '../../postgresql/endpoint.ts';
 import { PostgresqlQueryError } from '../../postgresql/query-error.ts';
-import { buildReadOnlyTransactionSql } from '../../postgresql/search-path-safe-sql.ts';
+import { buildProbeTransactionSql } from '../../postgresql/search-path-safe-sql.ts';
 import type { PreflightQueryResults } from '../query.ts';
 import type { AnyPostgresqlPreflightQuery, PostgresqlQueryPreconditions } from './query.ts';
 import { queryFailureText, runPostgresqlPreflightQueries } from './run-postgresql-preflight-queries.ts';
@@ -150,7 +150,7 @@ async function runOnSession(
 }
 
 /** The first query of a session: a pooler connects to the server only now, so its error is one of the connection. */
-const pidMessage = buildReadOnlyTransactionSql(['SELECT pg_backend_pid() AS pid']);
+const pidMessage = buildProbeTransactionSql('SELECT pg_backend_pid() AS pid');
 
 /** Time limit in milliseconds to connect, and for the first query. */
 const connectTimeout = 10_000;

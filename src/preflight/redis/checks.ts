@@ -6,6 +6,7 @@ import { authCleartextCheck } from './checks/auth-cleartext.ts';
 import { bgsaveBrokenCheck } from './checks/bgsave-broken.ts';
 import { bigKeysCheck } from './checks/big-keys.ts';
 import { busyScriptCheck } from './checks/busy-script.ts';
+import { cachedScriptsCheck } from './checks/cached-scripts.ts';
 import { clusterSourceCheck } from './checks/cluster-source.ts';
 import { databasesCountCheck } from './checks/databases-count.ts';
 import { disklessDelayCheck } from './checks/diskless-delay.ts';
@@ -66,6 +67,7 @@ export const redisChecks: readonly RedisCheck[] = [
   multiDbCheck,
   modulesCheck,
   functionsStreamsEtcCheck,
+  cachedScriptsCheck,
   roleReplicaSourceCheck,
   loadingCheck,
   busyScriptCheck,

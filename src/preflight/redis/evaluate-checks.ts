@@ -1,3 +1,4 @@
+import { countOf } from '../../base/text.ts';
 import { buildPreflightFinding } from '../check.ts';
 import { type CheckFinding, type PreflightCheckOutcome, skipOutcome } from '../finding.ts';
 import type { PreflightOptions } from '../preflight-options.ts';
@@ -13,7 +14,51 @@ export function evaluateRedisChecks(
   facts: RedisSourceFacts,
   options: PreflightOptions,
 ): readonly CheckFinding[] {
-  return checks.map((check) => buildPreflightFinding(check, evaluateCheck(check, results, facts, options)));
+  const evaluated = checks.map((check) => ({ check, outcome: evaluateCheck(check, results, facts, options) }));
+  return joinDeniedChecks(evaluated).map(({ check, outcome }) => buildPreflightFinding(check, outcome));
+}
+
+interface EvaluatedCheck {
+  readonly check: RedisCheck;
+  readonly outcome: PreflightCheckOutcome;
+}
+
+/**
+ * A missing permission is one finding, whatever the number of checks that need it: of the checks that could block most
+ * methods. The others are skipped, and name it.
+ */
+function joinDeniedChecks(evaluated: readonly EvaluatedCheck[]): readonly EvaluatedCheck[] {
+  const grantOf = ({ outcome: { status, settledBy, fix } }: EvaluatedCheck) =>
+    status === 'unknown' && fix?.sql?.length === 1 && fix.sql[0] === settledBy ? settledBy : undefined;
+  const holders = new Map<string, EvaluatedCheck>();
+  for (const one of evaluated) {
+    const grant = grantOf(one);
+    const held = grant === undefined ? undefined : holders.get(grant);
+    const isWider = held === undefined || one.check.mayBlock.length > held.check.mayBlock.length;
+    if (grant !== undefined && isWider) holders.set(grant, one);
+  }
+  return evaluated.map((one) => {
+    const grant = grantOf(one);
+    const holder = grant === undefined ? undefined : holders.get(grant);
+    if (grant === undefined || holder === undefined) return one;
+    const others = evaluated.filter(
+      (other) =>
+        other !== holder &&
+        grantOf(other) === grant &&
+        // The verdict stays open for every method that one of the checks can block.
+        other.check.mayBlock.every((method) => holder.check.mayBlock.includes(method)),
+    );
+    if (others.length === 0) return one;
+    if (others.includes(one))
+      return { ...one, outcome: skipOutcome(`${one.outcome.observed} (see ${holder.check.id})`) };
+    if (one !== holder) return one;
+    const outcome: PreflightCheckOutcome = {
+      ...one.outcome,
+      premise: `${one.check.title}, and ${countOf(others.length, 'other check passes', 'other checks pass')}`,
+      objects: others.map(({ check }) => check.id),
+    };
+    return { ...one, outcome };
+  });
 }
 
 function evaluateCheck(

@@ -7,6 +7,7 @@ const failed = (code: string): Error => new DatabaseConnectError('startup', code
 it.each([
   [clientSideDatabaseErrorCodes.noTls, 'sslmode=disable'],
   [clientSideDatabaseErrorCodes.cleartextPassword, 'sslmode=verify-full'],
+  [clientSideDatabaseErrorCodes.weakScram, 'sslmode=verify-full'],
   [clientSideDatabaseErrorCodes.noPassword, 'CLOUDCTL_TARGET_PASSWORD'],
   ['28P01', 'CLOUDCTL_TARGET_PASSWORD'],
   ['WRONGPASS', 'CLOUDCTL_TARGET_PASSWORD'],

@@ -119,3 +119,13 @@ it('names the open premises with what settles them', () => {
   for (const one of [renderMarkdownPreflightReport(open), renderHtmlPreflightReport(open)])
     for (const { condition } of premises) expect(one).toContain(condition);
 });
+
+it('checks that were skipped for one reason are one row of the HTML report', () => {
+  const skipped = ['a-one', 'b-two', 'c-three'].map((id) => ({
+    ...{ id, title: `${id} is fine`, headline: `${id} is not`, scope: 'server' as const, status: 'skip' as const },
+    ...{ blocks: [], observed: 'no session <x>' },
+  }));
+  const html = renderHtmlPreflightReport({ ...report, findings: [...report.findings, ...skipped] });
+  expect(html.match(/no session &lt;x&gt;/g)).toHaveLength(1);
+  for (const { id } of skipped) expect(html).toContain(id);
+});

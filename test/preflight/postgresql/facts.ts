@@ -178,7 +178,15 @@ export function scannedDatabase(more: Partial<DatabaseScanResult> = {}): Databas
     ...{ tables: 12, rows: 3000, bytes: 1_234_567, comparedKeys: 7 },
     longestRow: { table: 'public.t', bytes: 5000 },
     longestSnapshot: { table: 'public.t', milliseconds: 1200 },
-    ...{ unread: [], invalid: [], duplicates: [], unchecked: [] },
+    ...{
+      unread: [],
+      invalid: [],
+      comparedForeignKeys: 0,
+      orphans: [],
+      uncomparedForeignKeys: [],
+      duplicates: [],
+      unchecked: [],
+    },
     ...more,
   };
 }

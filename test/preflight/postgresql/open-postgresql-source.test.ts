@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { Secret } from '../../../src/base/secret.ts';
 import { connectPostgresql } from '../../../src/postgresql/connection.ts';
 import type { PostgresqlEndpoint } from '../../../src/postgresql/endpoint.ts';
-import { buildReadOnlyTransactionSql } from '../../../src/postgresql/search-path-safe-sql.ts';
+import { buildProbeTransactionSql, buildReadOnlyTransactionSql } from '../../../src/postgresql/search-path-safe-sql.ts';
 import { postgresqlStartupMessageParameters } from '../../../src/postgresql/startup-settings.ts';
 import type { PreflightCheckOutcome } from '../../../src/preflight/finding.ts';
 import { notPostgresCheck } from '../../../src/preflight/postgresql/checks/not-postgres.ts';
@@ -410,7 +410,7 @@ describe('something else', () => {
   });
 
   test('that is another product is connected to and named', async () => {
-    const pinned = (query: string) => (query === 'ROLLBACK' ? query : buildReadOnlyTransactionSql([query]));
+    const pinned = (query: string) => (query === 'ROLLBACK' ? query : buildProbeTransactionSql(query));
     const answers: Readonly<Record<string, Buffer>> = {
       ROLLBACK: wire.message('C', Buffer.from('ROLLBACK\0')),
       'SELECT pg_backend_pid() AS pid': wire.row('pid', '4711'),

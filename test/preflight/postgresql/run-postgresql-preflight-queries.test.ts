@@ -50,7 +50,7 @@ test('all queries are sent in one read-only message that leaves no setting behin
   const sent: string[] = [];
   const { results, lost } = await runPostgresqlPreflightQueries([a, b], optionsFor({}, sent));
   expect(sent).toEqual([
-    "BEGIN ISOLATION LEVEL READ COMMITTED, READ ONLY, NOT DEFERRABLE; SET LOCAL role TO none; SET LOCAL search_path TO pg_catalog, pg_temp; SET LOCAL transaction_timeout='0'; SET LOCAL statement_timeout='15s'; SET LOCAL lock_timeout='1s'; SET LOCAL exit_on_error='off'; SET LOCAL work_mem='16MB'; SET LOCAL jit='off'; SELECT 'a' AS v; SELECT 'b' AS v; COMMIT",
+    "BEGIN ISOLATION LEVEL READ COMMITTED, READ ONLY, NOT DEFERRABLE; SET LOCAL role TO none; SET LOCAL search_path TO pg_catalog, pg_temp; SET LOCAL quote_all_identifiers='off'; SET LOCAL standard_conforming_strings='on'; SET LOCAL datestyle='ISO, MDY'; SET LOCAL intervalstyle='postgres'; SET LOCAL timezone='GMT'; SET LOCAL bytea_output='hex'; SET LOCAL extra_float_digits='3'; SET LOCAL lc_monetary='C'; SET LOCAL lc_numeric='C'; SET LOCAL lc_time='C'; SET LOCAL transaction_timeout='0'; SET LOCAL statement_timeout='15s'; SET LOCAL lock_timeout='1s'; SET LOCAL exit_on_error='off'; SET LOCAL work_mem='16MB'; SET LOCAL jit='off'; SELECT 'a' AS v; SELECT 'b' AS v; COMMIT",
   ]);
   expect(results.get(b)).toEqual({ kind: 'known', value: "SELECT 'b' AS v" });
   expect(lost).toBeUndefined();

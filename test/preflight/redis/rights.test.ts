@@ -91,6 +91,29 @@ describe.skipIf(lacks('redis-server', 'valkey-server', 'redis-cli'))('a user wit
     }
   });
 
+  test.each([
+    ['-info', 1],
+    ['-config', 2],
+    ['-config|get', 1],
+    ['-@dangerous', 4],
+  ])('a missing permission is one finding, not one for each check: %s', async (rules, most) => {
+    const source = await startRedis({ acl: ['user default off', `user mover on >pw ~* &* +@all ${rules}`] });
+    try {
+      const { report } = await preflight(source, mover, { targetVersion: 'redis-7.2' });
+      const unknown = report.findings.filter(({ status }) => status === 'unknown');
+      const grants = unknown.map(({ fix }) => fix?.sql?.[0]);
+      expect(new Set(grants).size).toBe(grants.length);
+      expect(unknown.length).toBeGreaterThan(0);
+      expect(unknown.length).toBeLessThanOrEqual(most);
+      expect(report.proven).toBe(false);
+      // What is skipped for it is named.
+      const skipped = report.findings.filter(({ status }) => status === 'skip').map(({ id }) => id);
+      expect(unknown.flatMap(({ objects = [] }) => objects).toSorted()).toEqual(skipped.toSorted());
+    } finally {
+      await source.stop();
+    }
+  });
+
   test('the cure for keys is taken back to the patterns the user had', async () => {
     const acl = ['user default on nopass ~* &* +@all', 'user mover on >pw resetkeys ~app:* %R~x &* +@all -dump'];
     const source = await startRedis({ acl });

@@ -134,10 +134,9 @@ function suite(program: 'redis' | 'valkey'): void {
           status: 'unknown',
           fix: { sql: ['ACL SETUSER mover +acl|dryrun'], undo: ['ACL SETUSER mover -acl|dryrun'] },
         });
-        expect(finding('replica-output-buffer')).toMatchObject({
-          status: 'unknown',
-          fix: { sql: ['ACL SETUSER mover +config|get'] },
-        });
+        const grants = report.findings.flatMap(({ fix }) => fix?.sql ?? []);
+        expect(grants.filter((sql) => sql === 'ACL SETUSER mover +config|get')).toHaveLength(1);
+        expect(['skip', 'unknown']).toContain(finding('replica-output-buffer').status);
         const strict = await preflight(server, { username: 'mover', password: new Secret('pw') }, { strict: true });
         expect(strict.report).toMatchObject({ verdict: 'continuous', ok: false });
         const tried = await preflight(server, { username: 'mover', password: new Secret('pw') }, { probe: true });

@@ -60,6 +60,8 @@ export interface PostgresCase {
   readonly plainTarget?: true;
   /** Settings of the target. */
   readonly target?: Readonly<Record<string, string | number>>;
+  /** Files and folders of time zones that the target does not have. */
+  readonly withoutZones?: readonly string[];
 
   readonly options?: Partial<PreflightOptions>;
   /** The host that the migration uses, when the preflight connects from nearer than the service. */

@@ -15,7 +15,8 @@ export async function within<T>(
     user: 'postgres',
     database,
     query_timeout: limit,
-    options: '-c default_transaction_read_only=off -c search_path=public -c client_encoding=UTF8',
+    options:
+      '-c default_transaction_read_only=off -c search_path=public -c client_encoding=UTF8 -c quote_all_identifiers=off',
   });
   session.on('error', () => {});
   await session.connect();

@@ -31,7 +31,8 @@ export function openServerPool(): ServerPool {
     async acquire(one) {
       const { from = 15, to = 17 } = one;
       const ownSource = !isShared(one);
-      const ownTarget = one.target !== undefined || one.plainTarget === true;
+      const { withoutZones } = one;
+      const ownTarget = one.target !== undefined || one.plainTarget === true || withoutZones !== undefined;
       const [source, target] = await Promise.all([
         ownSource ? startSource(one, from) : take(`source ${from}`, () => startSource({}, from)),
         ownTarget
@@ -40,6 +41,7 @@ export function openServerPool(): ServerPool {
               direct: true,
               settings: one.target ?? {},
               setup: one.plainTarget === true ? plainLoginSetup(to) : [],
+              ...(withoutZones ? { withoutZones } : {}),
             })
           : take(`target ${to}`, () => startTarget({ version: to, direct: true })),
       ]);

@@ -2,6 +2,7 @@ import type { PostgresqlSession } from '../../../postgresql/connection.ts';
 import type { PostgresqlRow } from '../../../postgresql/postgresql-row.ts';
 import { PostgresqlQueryError } from '../../../postgresql/query-error.ts';
 import {
+  buildProbeTransactionSql,
   buildReadOnlyTransactionSql,
   omitTransactionControlResults,
   type SearchPathSafeSql,
@@ -117,4 +118,4 @@ export async function queryVersion({ session, limit, onSent }: Pick<QuerySession
   return Number((await session.query(versionMessage, limit)).flat()[0]?.version ?? 0);
 }
 
-const versionMessage = buildReadOnlyTransactionSql(["SELECT current_setting('server_version_num') AS version"]);
+const versionMessage = buildProbeTransactionSql("SELECT current_setting('server_version_num') AS version");

@@ -66,6 +66,16 @@ const cleartextRefused = {
   fix: cleartextFix,
 };
 
+const weakScram = {
+  headline: 'The server requests a SCRAM proof with too few iterations',
+  required: 'at least 4096 iterations, or a verified certificate of the server',
+  detail:
+    'The proof was not sent. The server chooses the number of iterations, and with few of them whoever receives the proof can try many passwords per second.',
+  fix: {
+    text: 'Give the CA certificate of the server (--ca-file FILE, or sslmode=verify-full&sslrootcert=FILE), or set scram_iterations to 4096 and set the password again with \\password in psql.',
+  },
+};
+
 const noProof = {
   headline: 'The server did not prove that it knows the password',
   required: 'SCRAM authentication in which the server proves that it knows the password',
@@ -85,6 +95,7 @@ const intercepted = {
 };
 
 const refusals: Readonly<Record<string, typeof noProof>> = {
+  [clientSideDatabaseErrorCodes.weakScram]: weakScram,
   [clientSideDatabaseErrorCodes.serverProof]: noProof,
   [clientSideDatabaseErrorCodes.channelBinding]: intercepted,
 };

@@ -31,7 +31,7 @@ export const checkedAgainCheck = declareDatabasePreflightCheck({
       objects,
       fix: {
         database,
-        by: 'the owner of the tables, or a superuser',
+        by: 'the owner of the tables',
         text: 'Run the queries of the finding on the source, and on a copy in the release of the target: they count the rows or keys that violate a constraint. Correct these rows, or run `cloudctl db rehearse`, then use --accept checked-again.',
       },
     };

@@ -31,7 +31,7 @@ export const computedAgainCheck = declareDatabasePreflightCheck({
       objects,
       fix: {
         database,
-        by: 'the owner of the tables, or a superuser',
+        by: 'the owner of the tables',
         text: 'Run the queries of the finding on the source and, after `cloudctl db rehearse`, on its copy: equal results mean equal values; then use --accept computed-again. To keep stored values that the function would change, make the column an ordinary one before the migration (ALTER TABLE … ALTER COLUMN … DROP EXPRESSION).',
       },
     };

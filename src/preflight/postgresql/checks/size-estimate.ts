@@ -1,7 +1,12 @@
 import { countOf, formatBytes, formatDuration } from '../../../base/text.ts';
 import { failOutcome, infoOutcome, skipOutcome, warnOutcome } from '../../finding.ts';
 import { declareServerPreflightCheck } from '../check.ts';
-import { copyRateRangeOfOneWorker, estimatePostgresqlCopyTime, maxMigrationSeconds } from '../copy-time-estimate.ts';
+import {
+  copyRateRangeOfOneWorker,
+  estimatePostgresqlCopyTime,
+  maxMigrationSeconds,
+  secondsOfOneTable,
+} from '../copy-time-estimate.ts';
 
 export const sizeEstimateCheck = declareServerPreflightCheck({
   id: 'size-estimate',
@@ -22,7 +27,7 @@ export const sizeEstimateCheck = declareServerPreflightCheck({
       copy.unseen.length === 0
         ? ''
         : ` ${countOf(copy.unseen.length, 'database')} without known sizes: ${copy.unseen.slice(0, 10).join(', ')}.`;
-    const rates = `${copyRateRangeOfOneWorker.slow / 1e6} to ${copyRateRangeOfOneWorker.fast / 1e6} MB/s`;
+    const rates = `${copyRateRangeOfOneWorker.slow / 1e6} to ${copyRateRangeOfOneWorker.fast / 1e6} MB/s and ${secondsOfOneTable.fast * 1000} to ${secondsOfOneTable.slow * 1000} ms for each table`;
     const more = {
       required: 'an initial copy that takes at most two weeks',
       detail: `${formatBytes(copy.bytes)} in ${countOf(copy.tables, 'table')}${largest}. One worker copies one table, and two workers run at a time: ${formatDuration(low * 1000)} to ${formatDuration(high * 1000)} at ${rates}. The target needs 25% to 50% more space for indexes and WAL.${unseen}`,

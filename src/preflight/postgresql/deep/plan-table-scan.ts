@@ -75,7 +75,10 @@ function obstacleOf(index: UniqueIndex, columns: ReadonlyMap<number, string>): U
  * -0), interval (24:00:00 and 1 day), jsonb, arrays, ranges and composites. For numeric and character it is true only
  * with a fixed scale or length.
  */
-function isEqualByBytes({ comparedType, typeModifier }: IndexKeyColumn): boolean {
+export function isEqualByBytes({
+  comparedType,
+  typeModifier,
+}: Pick<IndexKeyColumn, 'comparedType' | 'typeModifier'>): boolean {
   if (comparedType === builtinTypeOids.numeric || comparedType === builtinTypeOids.bpchar) return typeModifier >= 0;
   return typesEqualByBytes.has(comparedType);
 }

@@ -1,6 +1,7 @@
 import { DatabaseConnectError } from '../../../platform/connect-error.ts';
 import { connectPostgresql, type PostgresqlSession } from '../../../postgresql/connection.ts';
 import { getPreflightQueryValue } from '../../query.ts';
+import { foreignKeysQuery } from '../queries/foreign-keys.ts';
 import { type TableToRead, tablesToReadQuery } from '../queries/tables-to-read.ts';
 import { type UniqueIndex, uniqueIndexesQuery } from '../queries/unique-indexes.ts';
 import {
@@ -10,8 +11,9 @@ import {
 } from '../run-preflight-queries-in-database.ts';
 import { getEncodingByteClass } from './byte-validator.ts';
 import { buildUncheckedUniqueIndexes } from './find-duplicate-unique-keys.ts';
+import { findOrphans, type OrphanSearchResult } from './find-orphans.ts';
 import { planTableScan } from './plan-table-scan.ts';
-import { type ScanTableRowsOptions, scanTableRows } from './scan-table-rows.ts';
+import { readKeyHashes, type ScanTableRowsOptions, scanTableRows } from './scan-table-rows.ts';
 import {
   buildFailedDatabaseScan,
   combineTableScanResults,
@@ -38,7 +40,7 @@ export async function scanDatabaseRows(
 ): Promise<DatabaseScanResult> {
   const { access, results } = await runPreflightQueriesInDatabase(
     dbname,
-    [tablesToReadQuery, uniqueIndexesQuery],
+    [tablesToReadQuery, uniqueIndexesQuery, foreignKeysQuery],
     options.query,
   );
   const tables = getPreflightQueryValue(results, tablesToReadQuery);
@@ -53,6 +55,8 @@ export async function scanDatabaseRows(
   }
   const indexesOf = new Map<number, UniqueIndex[]>();
   for (const index of indexes) indexesOf.set(index.table, [...(indexesOf.get(index.table) ?? []), index]);
+  const foreignKeys = getPreflightQueryValue(results, foreignKeysQuery) ?? [];
+  let orphans: OrphanSearchResult | undefined;
   const scans: TableScanResult[] = [];
   const connection = createConnection(dbname, options.query);
   try {
@@ -69,10 +73,18 @@ export async function scanDatabaseRows(
       scans.push(scan);
       if (isLost) await connection.close();
     }
+    const scanOptions = tableOptions(dbname, encoding, options);
+    orphans = await findOrphans(foreignKeys, tables, async (table, columns, onKey) => {
+      const session = await connection.open();
+      if (session instanceof DatabaseConnectError) return false;
+      const error = await readKeyHashes(session, table, columns, onKey, scanOptions);
+      if (error?.lost === true) await connection.close();
+      return error === undefined;
+    });
   } finally {
     await connection.close();
   }
-  return combineTableScanResults(encoding, scans);
+  return combineTableScanResults(encoding, scans, orphans);
 }
 
 function tableOptions(

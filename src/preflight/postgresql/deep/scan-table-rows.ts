@@ -46,12 +46,7 @@ export async function scanTableRows(
   options: ScanTableRowsOptions,
 ): Promise<{ readonly scan: TableScanResult; readonly isLost: boolean }> {
   const { version, pace, onSend, now, seeds, encoding } = options;
-  // If client_encoding is SQL_ASCII, the server converts no text, so the bytes arrive as they are stored.
-  const settings = {
-    ...buildComparableTextSettings(version, version),
-    client_encoding: 'SQL_ASCII',
-    lock_timeout: '5s',
-  };
+  const settings = settingsOfScan(version);
   let bytes = 0;
   let milliseconds = 0;
   let error: PostgresqlQueryError | undefined;
@@ -110,6 +105,35 @@ export async function scanTableRows(
       unchecked: [...plan.unchecked, ...compared.unchecked],
     },
   };
+}
+
+/** Reads the given columns of a table, whose hashes `onKey` receives. Resolves with the error of a table that cannot be read. */
+export async function readKeyHashes(
+  session: ReadingSession,
+  { schema, name }: TableToRead,
+  columns: readonly string[],
+  onKey: (high: number, low: number) => void,
+  { version, pace, onSend, seeds }: ScanTableRowsOptions,
+): Promise<PostgresqlQueryError | undefined> {
+  const scanner = createRowKeyAndEncodingScanner({
+    ...{ seeds, keyColumns: columns.length, keys: [{ columns: columns.map((_, at) => at), nullsEqual: false }] },
+    onKey: (_key, high, low) => onKey(high, low),
+  });
+  try {
+    return await readTableRowsByCopy(session, { schema, name, columns }, joinCopyRowParts(scanner.add), {
+      ...{ version, settings: settingsOfScan(version) },
+      ...(pace === undefined ? {} : { pace }),
+      ...(onSend === undefined ? {} : { onSend }),
+    });
+  } catch (failure) {
+    if (failure instanceof PostgresqlQueryError) return failure;
+    throw failure;
+  }
+}
+
+/** If client_encoding is SQL_ASCII, the server converts no text, so the bytes arrive as they are stored. */
+function settingsOfScan(version: number): Readonly<Record<string, string>> {
+  return { ...buildComparableTextSettings(version, version), client_encoding: 'SQL_ASCII', lock_timeout: '5s' };
 }
 
 /** Bytes of memory for comparing the unique keys of one table. */

@@ -1,3 +1,4 @@
+import type { OrphanSearchResult } from './find-orphans.ts';
 import type { UncheckedUniqueIndex } from './plan-table-scan.ts';
 import type { TableUnreadReason } from './table-unread-reason.ts';
 
@@ -44,7 +45,7 @@ export interface TableScanResult {
 }
 
 /** The result of reading the rows of all tables of a database once. */
-export interface DatabaseScanResult {
+export interface DatabaseScanResult extends OrphanSearchResult {
   /** The encoding of the database, as pg_encoding_to_char() names it. */
   readonly encoding: string;
   /** Why the tables of the database could not be listed; undefined if they were listed. */
@@ -62,7 +63,11 @@ export interface DatabaseScanResult {
 }
 
 /** @param encoding of the database */
-export function combineTableScanResults(encoding: string, scans: readonly TableScanResult[]): DatabaseScanResult {
+export function combineTableScanResults(
+  encoding: string,
+  scans: readonly TableScanResult[],
+  foreignKeys?: OrphanSearchResult,
+): DatabaseScanResult {
   const sum = (of: (scan: TableScanResult) => number) => scans.reduce((total, scan) => total + of(scan), 0);
   const most = (of: (scan: TableScanResult) => number) =>
     scans.reduce<TableScanResult | undefined>(
@@ -84,6 +89,7 @@ export function combineTableScanResults(encoding: string, scans: readonly TableS
     comparedKeys: sum(({ comparedKeys }) => comparedKeys),
     duplicates: scans.flatMap(({ duplicates }) => duplicates),
     unchecked: scans.flatMap(({ unchecked }) => unchecked),
+    ...(foreignKeys ?? { comparedForeignKeys: 0, orphans: [], uncomparedForeignKeys: [] }),
   };
 }
 

@@ -55,6 +55,31 @@ export function createUniqueKeyHashes(memory: number): UniqueKeyHashes {
   };
 }
 
+/** Collects distinct hashes; `undefined` once there are more than `limit`, each of eight bytes. */
+export function createKeySet(limit: number): { add: UniqueKeyHashVisitor; set(): UniqueKeyHashSet | undefined } {
+  let words: Uint32Array<ArrayBuffer> | undefined = new Uint32Array(2048);
+  let filled = 0;
+  return {
+    add(high, low) {
+      if (words === undefined) return;
+      if (filled === words.length) {
+        if (filled / 2 >= limit) {
+          words = undefined;
+          return;
+        }
+        const larger = new Uint32Array(words.length * 2);
+        larger.set(words);
+        words = larger;
+      }
+      words[filled] = low;
+      words[filled + 1] = high;
+      filled += 2;
+    },
+    set: () =>
+      words === undefined ? undefined : createHashSet(new BigUint64Array(words.buffer, 0, filled / 2).sort()),
+  };
+}
+
 /** Whether the hashes at two positions are equal; false if a position is beyond the last hash. */
 type IsEqual = (a: number, b: number) => boolean;
 

@@ -10,7 +10,9 @@ import {
   sessionDependentFunctionOidPattern,
   settingDependentFunctionOidPattern,
   textOrderFunctionOidPattern,
+  timeZoneFunctionOidPattern,
 } from '../../../postgresql/catalog-oids.ts';
+import { legacyZoneWordPattern } from '../function-body/time-zone.ts';
 
 /**
  * Rows of pg_depend (alias `d`) by which an object calls a function of a user when a row is written or a change is
@@ -73,6 +75,20 @@ export const settingsDependenceNodeTreePattern = `funcid (${settingDependentFunc
 export function buildOidDependenceNodeTreePattern(version: number): string {
   return `:varattno -${version < 120_000 ? 7 : 6} |:consttype (24|220[2-6]|4089|4096|4191) `;
 }
+
+/** SQL condition: the expression calls a function that takes the name of a time zone. */
+export function takesTimeZoneSql(expression: string): string {
+  return `${expression}::text ~ ':funcid (${timeZoneFunctionOidPattern}) '`;
+}
+
+/** SQL condition for a function (alias `p`) of a user whose text or settings may name a time zone of IANA's `backward`. */
+export const mayNameLegacyZoneSql = (version: number): string => `
+  p.oid >= '${firstNormalObjectId}'
+    AND (
+      p.prosrc ~* '${legacyZoneWordPattern}'
+        OR p.proconfig::text ~* 'timezone='${version < 140_000 ? '' : ` OR ${takesTimeZoneSql('p.prosqlbody')}`}
+    )
+`;
 
 /** Condition for a CHECK constraint whose expression reads the clock. */
 export const checkConstraintDependsOnClockSql = `contype = 'c' AND conbin::text ~ '${clockDependenceNodeTreePattern}'`;

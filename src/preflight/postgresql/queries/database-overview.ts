@@ -20,6 +20,7 @@ import {
   sessionDependenceNodeTreePattern,
   settingsDependenceNodeTreePattern,
   tableHasGeneratedColumnsSql,
+  takesTimeZoneSql,
   textOrderDependenceSql,
 } from './catalog-predicates.ts';
 
@@ -146,6 +147,8 @@ const databaseFeatures = [
    * created, or something whose results differ between releases.
    */
   'stored-expressions',
+  /** Whether a default, a CHECK constraint, an index or a domain calls a function with a time zone. */
+  'zone-names',
   /** Columns, tables or arguments named system_user, which PostgreSQL 16 made a reserved word. */
   'system-user-names',
 ] as const;
@@ -282,6 +285,25 @@ const featureTests: Readonly<Record<DatabaseSchemaFeature, (version: number) => 
     }
     return found.join(' OR ');
   },
+  'zone-names': () => `
+    EXISTS (SELECT FROM pg_attrdef WHERE ${takesTimeZoneSql('adbin')})
+      OR EXISTS (
+        SELECT FROM pg_constraint
+        WHERE oid >= '${firstNormalObjectId}'
+          AND contype = 'c'
+          AND ${takesTimeZoneSql('conbin')}
+      )
+      OR EXISTS (
+        SELECT FROM pg_index
+        WHERE indexrelid >= '${firstNormalObjectId}'
+          AND (${takesTimeZoneSql('indexprs')} OR ${takesTimeZoneSql('indpred')})
+      )
+      OR EXISTS (
+        SELECT FROM pg_type
+        WHERE oid >= '${firstNormalObjectId}'
+          AND ${takesTimeZoneSql('typdefaultbin')}
+      )
+  `,
   'system-user-names': (version) =>
     version >= 160_000
       ? 'false'

@@ -20,10 +20,14 @@ export interface ColumnWithServerSpecificValues extends RowScanDependentResult, 
 }
 
 /**
- * A pattern for money in the format of the default lc_monetary. The query uses the lc_monetary stored for the role and
- * the database, because it applies to the copy as well.
+ * Whether money has the format of the default lc_monetary. The lc_monetary that is stored for the role and the database
+ * applies to the copy, so it is set again before the value is written; CASE evaluates its condition first.
  */
-const asUsual = "1234.56::numeric::money::text = '$1,234.56' AND (-1234.56)::numeric::money::text = '-$1,234.56'";
+const asUsual = `
+  CASE
+    WHEN set_config('lc_monetary', (SELECT reset_val FROM pg_settings WHERE name = 'lc_monetary'), true) IS NOT NULL
+      THEN 1234.56::numeric::money::text = '$1,234.56' AND (-1234.56)::numeric::money::text = '-$1,234.56'
+  END`;
 
 export const columnsWithServerSpecificValuesQuery: PostgresqlPreflightQuery<readonly ColumnWithServerSpecificValues[]> =
   {

@@ -28,7 +28,7 @@ describe('auth-method', () => {
     expect(fix?.text).toMatch(/--ca-file.*--allow-cleartext-password/);
   });
 
-  test.each(['SERVER_PROOF', 'CHANNEL_BINDING'])('%s has a headline of its own', (code) => {
+  test.each(['SERVER_PROOF', 'CHANNEL_BINDING', 'WEAK_SCRAM'])('%s has a headline of its own', (code) => {
     const { status, headline } = outcomeOf(authMethodCheck, refusedFacts(code));
     expect(status).toBe('fail');
     expect(headline).not.toBe(outcomeOf(authMethodCheck, refusedFacts('CLEARTEXT_PASSWORD')).headline);

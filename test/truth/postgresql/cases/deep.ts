@@ -123,4 +123,19 @@ export const deepCases: readonly PostgresCase[] = [
     ],
     quiet: ['files'],
   },
+  {
+    name: 'deep: a row that its foreign key did not see',
+    verdict: 'continuous',
+    options,
+    to: 18,
+    setup: [
+      'CREATE TABLE p (id int PRIMARY KEY)',
+      'CREATE TABLE c (id int PRIMARY KEY, p int REFERENCES p)',
+      'INSERT INTO p VALUES (1)',
+      'INSERT INTO c VALUES (1, 1)',
+      'SET session_replication_role = replica; INSERT INTO c VALUES (2, 99)',
+    ],
+    quiet: ['p', 'c'],
+    app: ['INSERT INTO c VALUES (3, 1)'],
+  },
 ];

@@ -8,6 +8,20 @@ function inTokyo(sql: string, more: string = "timezone = 'Asia/Tokyo'"): Pick<Po
 const rows = "(1, '2026-01-01 23:30+00'), (2, '2026-01-01 10:30+00')";
 const dayOf = "CREATE FUNCTION day_of(timestamptz) RETURNS date LANGUAGE sql IMMUTABLE AS 'SELECT $1::date'";
 
+/** As the tzdata of Debian without the package tzdata-legacy. */
+const withoutZones = ['US', 'Canada', 'Brazil', 'Chile', 'Mexico', 'Japan', 'PRC', 'Asia/Calcutta'];
+
+const namedZone: Pick<PostgresCase, 'verdict' | 'unproven' | 'to' | 'withoutZones' | 'differs'> = {
+  verdict: 'continuous',
+  unproven: ['time-zones'],
+  to: 18,
+  withoutZones,
+  differs: {
+    truth: 'blocked',
+    why: 'the tzdata of the target is not known; the report names the time zones and the query that shows whether the target has them',
+  },
+};
+
 /** What a row means to a server with other settings than those that the source has glued to a database. */
 export const settingsLostCases: readonly PostgresCase[] = [
   {
@@ -127,5 +141,54 @@ export const settingsLostCases: readonly PostgresCase[] = [
       "CREATE TABLE t (id int PRIMARY KEY, day text CHECK (day::date > '2000-01-01')); INSERT INTO t VALUES (1, '25/12/2026'), (2, '01.01.2026')",
       "datestyle = 'ISO, DMY'",
     ),
+  },
+  {
+    name: 'names of tables in a column, quoted by a setting of the database',
+    verdict: 'continuous',
+    to: 18,
+    setup: ['CREATE TABLE t (id int PRIMARY KEY, r regclass)', "INSERT INTO t VALUES (1, 't')"],
+    last: ['ALTER DATABASE d1 SET quote_all_identifiers = on'],
+    app: ["INSERT INTO public.t VALUES (2, 'pg_class')"],
+  },
+  {
+    name: 'a generated column in a time zone that the tzdata of the target lacks',
+    ...namedZone,
+    quick: true,
+    setup: [
+      "CREATE TABLE ev (id int PRIMARY KEY, ts timestamptz, local timestamp GENERATED ALWAYS AS (ts AT TIME ZONE 'US/Pacific') STORED)",
+      'INSERT INTO ev VALUES (1, now())',
+    ],
+    app: ['INSERT INTO ev VALUES (2, now())'],
+  },
+  {
+    name: 'an index in a time zone that the tzdata of the target lacks',
+    ...namedZone,
+    setup: [
+      "CREATE TABLE ev (id int PRIMARY KEY, ts timestamptz); CREATE INDEX ON ev ((timezone('Japan', ts)))",
+      'INSERT INTO ev VALUES (1, now())',
+    ],
+  },
+  {
+    name: 'a function with a time zone that the tzdata of the target lacks',
+    ...namedZone,
+    setup: ["CREATE FUNCTION f() RETURNS text LANGUAGE sql SET timezone = 'Canada/Eastern' AS 'SELECT now()::text'"],
+  },
+  {
+    name: 'a generated column in the time zone of another column',
+    ...namedZone,
+    setup: [
+      'CREATE TABLE ev (id int PRIMARY KEY, ts timestamptz, tz text, local timestamp GENERATED ALWAYS AS (ts AT TIME ZONE tz) STORED)',
+      "INSERT INTO ev VALUES (1, now(), 'US/Pacific')",
+    ],
+  },
+  {
+    name: 'names of time zones as words',
+    verdict: 'continuous',
+    to: 18,
+    withoutZones,
+    setup: [
+      "CREATE TABLE ev (id int PRIMARY KEY, country text DEFAULT 'Japan' CHECK (country IN ('Japan', 'PRC', 'US/Pacific')), ts timestamptz DEFAULT timezone('utc', now()))",
+      'INSERT INTO ev VALUES (1)',
+    ],
   },
 ];
