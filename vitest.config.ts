@@ -26,7 +26,7 @@ const servers = serverTests(root).filter(
 /** Files that take minutes although they are small. Vitest begins with the largest files, and would run these alone at the end. */
 const slowFiles = [
   'test/e2e/contributing.test.ts',
-  'test/preflight/postgresql/cut-off.test.ts',
+  'test/db/preflight/postgresql/cut-off.test.ts',
   'test/truth/mutations.test.ts',
   'test/truth/postgresql.test.ts',
 ];

@@ -8,8 +8,8 @@ import { parse } from 'es-module-lexer';
 import { parseSync } from 'oxc-parser';
 import { root } from './run-vitest.mjs';
 
-/** Rooms of the three wings; the former names stay here until their rooms have moved. */
-const wings = /^(?:auth\/\w+|droplets|db\/\w+|preflight|inventory)$/;
+/** Rooms of the three wings. */
+const wings = /^(?:auth\/\w+|droplets|db\/\w+)$/;
 const smallest = 30;
 
 /** The shape of src, or of the files below `folder` of it. */

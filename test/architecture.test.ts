@@ -1,8 +1,8 @@
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { postgresqlChecks } from '../src/preflight/postgresql/checks.ts';
-import { redisChecks } from '../src/preflight/redis/checks.ts';
+import { postgresqlChecks } from '../src/db/preflight/postgresql/checks.ts';
+import { redisChecks } from '../src/db/preflight/redis/checks.ts';
 import { SANDBOX_ROUTES } from '../src/sandbox/routes.ts';
 import * as citations from './architecture/citations.ts';
 import * as graph from './architecture/graph.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { parseXml } from './db/preflight/formats/junit-schema.ts';
 import { generatedDocs } from './fixtures/generated-docs.ts';
-import { parseXml } from './preflight/formats/junit-schema.ts';
 
 const pages = await generatedDocs();
 

@@ -95,7 +95,26 @@ const notFollowed: Readonly<Record<string, Readonly<Record<string, readonly stri
         'set … to the password of the target, and check the user in `…`',
         'unset CLOUDCTL_TARGET, or leave out `--target-extensions`',
       ],
-      'preflight/option-specs.ts': ['leave out `--target-version`'],
+      'db/inventory/run.ts': [
+        'fix first: …',
+        'fix the findings of the report',
+        'the report has the reason of each; run the same command again',
+      ],
+      'db/preflight/option-specs.ts': ['leave out `--target-version`'],
+      'db/preflight/postgresql/checks/event-triggers.ts': [
+        ' … can raise an exception: make sure that CREATE PUBLICATION on the source and CREATE SUBSCRIPTION on the target succeed.',
+      ],
+      'db/preflight/postgresql/select-databases.ts': [
+        'give the names exactly as the server has them, including upper and lower case',
+        'leave at least one database out of `--ignore-dbs`',
+      ],
+      'db/preflight/run-with-files.ts': [
+        'apply the fixes in the report, and run the preflight again',
+        'do the steps in … by hand on the server, and run the preflight again',
+        'provide the correct password, and run the preflight again',
+        'review …, run it section by section, and run the preflight again',
+        'write the fixes into one script: run the same command with `--fix-sql fix.sql --undo-sql undo.sql`',
+      ],
       'db/source/words.ts': [
         'find the cause with `…`',
         'the source does not support SSL: add `--disable-ssl`, or enable SSL on the source',
@@ -206,25 +225,6 @@ const notFollowed: Readonly<Record<string, Readonly<Record<string, readonly stri
         'run `cloudctl db status …` for what is left to do',
         'watch again with `…`; see what is left to do before the cut-over with `…`',
       ],
-      'inventory/run.ts': [
-        'fix first: …',
-        'fix the findings of the report',
-        'the report has the reason of each; run the same command again',
-      ],
-      'preflight/postgresql/checks/event-triggers.ts': [
-        ' … can raise an exception: make sure that CREATE PUBLICATION on the source and CREATE SUBSCRIPTION on the target succeed.',
-      ],
-      'preflight/postgresql/select-databases.ts': [
-        'give the names exactly as the server has them, including upper and lower case',
-        'leave at least one database out of `--ignore-dbs`',
-      ],
-      'preflight/run-with-files.ts': [
-        'apply the fixes in the report, and run the preflight again',
-        'do the steps in … by hand on the server, and run the preflight again',
-        'provide the correct password, and run the preflight again',
-        'review …, run it section by section, and run the preflight again',
-        'write the fixes into one script: run the same command with `--fix-sql fix.sql --undo-sql undo.sql`',
-      ],
     },
   'needs a person who answers, declines or interrupts at a terminal': {
     'auth/session/login.ts': ['see …', 'start again with …'],
@@ -260,6 +260,7 @@ const notFollowed: Readonly<Record<string, Readonly<Record<string, readonly stri
       'set CLOUDCTL_CONFIG_DIR to a folder that you can read',
       'set CLOUDCTL_CONFIG_DIR to a folder that you can write to',
     ],
+    'db/inventory/files.ts': ['correct the cause, such as a full disk, and run the same command again'],
     'droplets/ledger.ts': [
       'use a folder that you can write to: `--ledger FILE`, or CLOUDCTL_STATE_DIR for the state folder',
     ],
@@ -267,7 +268,6 @@ const notFollowed: Readonly<Record<string, Readonly<Record<string, readonly stri
       'pass `--ledger FILE` with a file that you can write to',
       'set CLOUDCTL_STATE_DIR to a folder that you can write to, or pass `--ledger FILE`',
     ],
-    'inventory/files.ts': ['correct the cause, such as a full disk, and run the same command again'],
     'platform/stream-sink.ts': [
       'free space where the output is written, then run the command again',
       'write the output to another place, and run the command again',
@@ -302,6 +302,12 @@ const notFollowed: Readonly<Record<string, Readonly<Record<string, readonly stri
     ],
     'commands/actions/get.ts': ['wait again with `…`'],
     'config/sandbox-urls-and-credentials.ts': ['remove the file; it only records the running sandboxes'],
+    'db/inventory/files.ts': ['give a folder with `…`: it has one file for each source'],
+    'db/inventory/run-password-command.ts': ['write it as in `["pass","show","db1"]`'],
+    'db/inventory/sources-file.ts': [
+      'pipe the list of sources, as in `cloudctl db inventory - < sources.txt`',
+      'split the list of sources',
+    ],
     'droplets/again.ts': [
       'create them in a new batch with `…`',
       '…, and replace FILE: the ledger does not contain the user data…',
@@ -321,12 +327,6 @@ const notFollowed: Readonly<Record<string, Readonly<Record<string, readonly stri
     ],
     'droplets/running.ts': ['run the command again when that run has ended'],
     'droplets/stored.ts': ['pass the path of one of these ledgers'],
-    'inventory/files.ts': ['give a folder with `…`: it has one file for each source'],
-    'inventory/run-password-command.ts': ['write it as in `["pass","show","db1"]`'],
-    'inventory/sources-file.ts': [
-      'pipe the list of sources, as in `cloudctl db inventory - < sources.txt`',
-      'split the list of sources',
-    ],
     'platform/file-lock.ts': ['wait for the other process or end it, then run the command again'],
   },
   'has the words of a hint in another file that is followed': {
@@ -343,14 +343,14 @@ const notFollowed: Readonly<Record<string, Readonly<Record<string, readonly stri
     'commands/db/migrate.ts': ['add `--watch`', 'remove one of the two options'],
     'commands/db/status.ts': ['add `--watch`'],
     'commands/open.ts': ['list the droplets: `cloudctl droplets list`', 'start the sandbox: `cloudctl sandbox start`'],
-    'droplets/existing.ts': ['run the command again'],
-    'droplets/running.ts': ['run the command again'],
-    'postgresql/endpoint.ts': ['give the public name or address of the server: --host HOST'],
-    'preflight/option-specs.ts': ['use `--method dump`'],
-    'preflight/write-report-file.ts': [
+    'db/preflight/option-specs.ts': ['use `--method dump`'],
+    'db/preflight/write-report-file.ts': [
       'give a file in a folder where you have write permission',
       'give another file with `--baseline`',
     ],
+    'droplets/existing.ts': ['run the command again'],
+    'droplets/running.ts': ['run the command again'],
+    'postgresql/endpoint.ts': ['give the public name or address of the server: --host HOST'],
     'redis/endpoint.ts': ['give --source redis://HOST:6379'],
   },
   'is a part of another text': {

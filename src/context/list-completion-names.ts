@@ -45,8 +45,8 @@ export async function listCompletionNames(
 
 async function checkNames(): Promise<readonly CompletableName[]> {
   const [{ postgresqlChecks }, { redisChecks }] = await Promise.all([
-    import('../preflight/postgresql/checks.ts'),
-    import('../preflight/redis/checks.ts'),
+    import('../db/preflight/postgresql/checks.ts'),
+    import('../db/preflight/redis/checks.ts'),
   ]);
   const titles = new Map([...postgresqlChecks, ...redisChecks].map(({ id, title }) => [id, title]));
   return [...titles].map(([value, description]) => ({ value, description }));

@@ -2,13 +2,13 @@ import { readFileSync } from 'node:fs';
 import { CliError } from '../base/errors.ts';
 import { Secret } from '../base/secret.ts';
 import { nearestWord } from '../cli/nearest-word.ts';
+import { isWellFormedTargetVersion } from '../db/preflight/option-specs.ts';
+import { runPostgresqlPreflight } from '../db/preflight/postgresql/run.ts';
+import type { PreflightOptions } from '../db/preflight/preflight-options.ts';
+import { createRedisPreflightEngine } from '../db/preflight/redis/engine.ts';
+import { runPreflight } from '../db/preflight/run.ts';
 import { systemClock } from '../platform/clock.ts';
 import { parsePostgresqlEndpoint } from '../postgresql/endpoint.ts';
-import { isWellFormedTargetVersion } from '../preflight/option-specs.ts';
-import { runPostgresqlPreflight } from '../preflight/postgresql/run.ts';
-import type { PreflightOptions } from '../preflight/preflight-options.ts';
-import { createRedisPreflightEngine } from '../preflight/redis/engine.ts';
-import { runPreflight } from '../preflight/run.ts';
 import { parseRedisEndpoint } from '../redis/endpoint.ts';
 import type { PreflightMethod, PreflightResult } from './preflight-result.ts';
 

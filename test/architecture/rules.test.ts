@@ -208,8 +208,8 @@ const samples: readonly Sample[] = [
     name: 'a file that nothing loads',
     rule: graph.everyFileIsReachable,
     good: { 'src/entry.ts': "const load = () => import('./main.ts');", 'src/main.ts': '' },
-    bad: { 'src/main.ts': '', 'src/preflight/checks/forgotten.ts': '' },
-    says: ['src/preflight/checks/forgotten.ts'],
+    bad: { 'src/main.ts': '', 'src/db/preflight/checks/forgotten.ts': '' },
+    says: ['src/db/preflight/checks/forgotten.ts'],
   },
   {
     name: 'a command without its line',
@@ -353,15 +353,15 @@ const samples: readonly Sample[] = [
     name: 'a check without its file or its test',
     rule: tests.everyCheckHasItsTest({ redis: ['a', 'b'] }),
     good: {
-      'src/preflight/redis/checks/a.ts': '',
-      'src/preflight/redis/checks/b.ts': '',
-      'test/preflight/redis/checks/a.test.ts': '',
-      'test/preflight/redis/checks/b.test.ts': '',
+      'src/db/preflight/redis/checks/a.ts': '',
+      'src/db/preflight/redis/checks/b.ts': '',
+      'test/db/preflight/redis/checks/a.test.ts': '',
+      'test/db/preflight/redis/checks/b.test.ts': '',
     },
-    bad: { 'src/preflight/redis/checks/a.ts': '', 'test/preflight/redis/checks/b.test.ts': '' },
+    bad: { 'src/db/preflight/redis/checks/a.ts': '', 'test/db/preflight/redis/checks/b.test.ts': '' },
     says: [
-      'the redis check a has no test: test/preflight/redis/checks/a.test.ts',
-      'the redis check b is not in src/preflight/redis/checks/b.ts',
+      'the redis check a has no test: test/db/preflight/redis/checks/a.test.ts',
+      'the redis check b is not in src/db/preflight/redis/checks/b.ts',
     ],
   },
   {

@@ -15,7 +15,7 @@ export const everyCheckHasItsTest =
   (project) =>
     Object.entries(engines).flatMap(([engine, ids]) =>
       ids.flatMap((id) => {
-        const path = `src/preflight/${engine}/checks/${id}.ts`;
+        const path = `src/db/preflight/${engine}/checks/${id}.ts`;
         return [
           ...(path in project.files ? [] : [`the ${engine} check ${id} is not in ${path}`]),
           ...(mirrorOf(path) in project.files ? [] : [`the ${engine} check ${id} has no test: ${mirrorOf(path)}`]),

@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { decodeTokenResponse } from '../../src/auth/oauth/token.ts';
 import { maxJsonDepth } from '../../src/base/json.ts';
-import { decodePreflightBaseline } from '../../src/preflight/baseline.ts';
+import { decodePreflightBaseline } from '../../src/db/preflight/baseline.ts';
 import { runCloudctl } from '../commands/run-cloudctl.ts';
 import { reply, serverFor } from '../fixtures/fake-server.ts';
 import { expectGolden } from '../fixtures/golden.ts';

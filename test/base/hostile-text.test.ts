@@ -12,20 +12,20 @@ import type { DatabaseComparisonReport } from '../../src/db/cutover/comparison.t
 import { formatDatabaseComparison } from '../../src/db/cutover/comparison-text.ts';
 import type { RehearsalReport } from '../../src/db/cutover/rehearse/report.ts';
 import { renderRehearsal } from '../../src/db/cutover/rehearse/text.ts';
+import { preflightReportFileExtensions, renderPreflightReport } from '../../src/db/preflight/formats/render-report.ts';
+import { renderTextPreflightReport } from '../../src/db/preflight/formats/text-report.ts';
+import { renderFixScript, renderUndoScript } from '../../src/db/preflight/render-fix-script.ts';
+import type { PreflightReport } from '../../src/db/preflight/report.ts';
 import type { StatusSample } from '../../src/db/watch/sample.ts';
 import { nextLogLines } from '../../src/db/watch/view/lines.ts';
 import { renderScreen } from '../../src/db/watch/view/screen.ts';
-import { preflightReportFileExtensions, renderPreflightReport } from '../../src/preflight/formats/render-report.ts';
-import { renderTextPreflightReport } from '../../src/preflight/formats/text-report.ts';
-import { renderFixScript, renderUndoScript } from '../../src/preflight/render-fix-script.ts';
-import type { PreflightReport } from '../../src/preflight/report.ts';
 import { readCsv } from '../cli/formats/read-csv.ts';
 import { fakeClock, fakeSink } from '../cli/sink.ts';
 import { runCloudctl } from '../commands/run-cloudctl.ts';
+import { report } from '../db/preflight/sample.ts';
 import { reply, serverFor } from '../fixtures/fake-server.ts';
 import { type TestHost, testHost } from '../fixtures/host.ts';
 import { hostileTexts, rawUnprintable } from '../fixtures/hostile-text.ts';
-import { report } from '../preflight/sample.ts';
 import { admin, authorizationQuery, authorize, MAYA, sandboxFor, send, signIn } from '../sandbox/requests.ts';
 
 const plain = (text: string): string => text;

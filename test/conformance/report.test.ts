@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { junitErrors, parseXml } from '../preflight/formats/junit-schema.ts';
+import { junitErrors, parseXml } from '../db/preflight/formats/junit-schema.ts';
 import { describeResult, type Report, renderJunit } from './report.ts';
 
 const report: Report = {

@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { runPasswordCommand } from '../../src/inventory/run-password-command.ts';
+import { runPasswordCommand } from '../../src/db/inventory/run-password-command.ts';
 import { createSystemBrowser } from '../../src/platform/browser.ts';
 import { childEnvironment } from '../../src/platform/child.ts';
 import { runExternalProgram, runPrintingProgram } from '../../src/platform/external-program.ts';

@@ -30,6 +30,7 @@ import {
   renderWindowPage,
   targetPsqlCommand,
 } from '../../db/cutover/index.ts';
+import { requireWritableFile, writeReportFile } from '../../db/preflight/write-report-file.ts';
 import {
   type DbSource,
   quotedSourceArgs,
@@ -40,9 +41,7 @@ import {
 } from '../../db/source/index.ts';
 import { type FailureCommands, helpWithFailures, saveWatchedTarget, sourceAddress } from '../../db/watch/index.ts';
 import { loadBaseline, pathOfBaseline, pathOfRecord, readRecord } from '../../db/watch/record.ts';
-
 import { runUntilSignal } from '../../platform/until-signal.ts';
-import { requireWritableFile, writeReportFile } from '../../preflight/write-report-file.ts';
 import { formatProfileAndServerOptions } from '../profile-options.ts';
 import { clusterArgument, readClusterUuid } from './cluster-argument.ts';
 import { resolveInterruptedMigrationRequest } from './interrupted-start.ts';

@@ -1,9 +1,9 @@
 import { createTerminalStyles, isColorEnabled } from '../../cli/color.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import type { CommandContext } from '../../context.ts';
-import { renderTextSourceInventory } from '../../inventory/formats/render-text-source-inventory.ts';
-import { inventoryOptionSpecs, readInventoryOptions } from '../../inventory/options.ts';
-import { inventoryError, runInventory } from '../../inventory/run.ts';
+import { renderTextSourceInventory } from '../../db/inventory/formats/render-text-source-inventory.ts';
+import { inventoryOptionSpecs, readInventoryOptions } from '../../db/inventory/options.ts';
+import { inventoryError, runInventory } from '../../db/inventory/run.ts';
 
 export const dbInventoryCommand: CommandSpec<CommandContext> = {
   description:

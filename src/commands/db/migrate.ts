@@ -11,6 +11,18 @@ import { accessTokenSource, commandFor } from '../../config/settings.ts';
 import { describeActor, readStoredAccountAndServerOrigins } from '../../context/current-identity.ts';
 import type { CommandContext } from '../../context.ts';
 import { readTargetOption } from '../../db/cutover/index.ts';
+import { deepPreflightOptionSpecs, readDeepPreflightOptions } from '../../db/preflight/deep-preflight-options.ts';
+import { renderTextPreflightReport } from '../../db/preflight/formats/text-report.ts';
+import { isWellFormedTargetVersion, requireTargetVersion } from '../../db/preflight/option-specs.ts';
+import type { PreflightOptions } from '../../db/preflight/preflight-options.ts';
+import { promptForMissingTargetVersion } from '../../db/preflight/prompt-for-missing-target-version.ts';
+import type { PreflightReport } from '../../db/preflight/report.ts';
+import {
+  buildMigrationMethodBlockedError,
+  type PreflightReportWithChanges,
+  preflightReportOptionSpecs,
+  runPreflightWithFiles,
+} from '../../db/preflight/run-with-files.ts';
 import { type DbSource, quotedSourceArgs, readSource, sourceArgs, sourceOptionSpecs } from '../../db/source/index.ts';
 import {
   isSameSource,
@@ -22,20 +34,7 @@ import {
   watchMigration,
 } from '../../db/watch/index.ts';
 import { formatSourceName } from '../../db/watch/record.ts';
-
 import { requireWritableFolder } from '../../platform/files.ts';
-import { deepPreflightOptionSpecs, readDeepPreflightOptions } from '../../preflight/deep-preflight-options.ts';
-import { renderTextPreflightReport } from '../../preflight/formats/text-report.ts';
-import { isWellFormedTargetVersion, requireTargetVersion } from '../../preflight/option-specs.ts';
-import type { PreflightOptions } from '../../preflight/preflight-options.ts';
-import { promptForMissingTargetVersion } from '../../preflight/prompt-for-missing-target-version.ts';
-import type { PreflightReport } from '../../preflight/report.ts';
-import {
-  buildMigrationMethodBlockedError,
-  type PreflightReportWithChanges,
-  preflightReportOptionSpecs,
-  runPreflightWithFiles,
-} from '../../preflight/run-with-files.ts';
 import { formatProfileAndServerOptions } from '../profile-options.ts';
 import { clusterArgument, readClusterUuid } from './cluster-argument.ts';
 import { createStatusFetcherOfRecordedMigration, resolveInterruptedMigrationRequest } from './interrupted-start.ts';

@@ -6,18 +6,18 @@ import { quoteShellArg } from '../../cli/shell-quote.ts';
 import { accessTokenSource } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
 import { inspectTarget, readTargetOption } from '../../db/cutover/index.ts';
-import { type DbSource, readSource, sourceOptionSpecs } from '../../db/source/index.ts';
-import { runUntilSignal } from '../../platform/until-signal.ts';
-import { deepPreflightOptionSpecs, readDeepPreflightOptions } from '../../preflight/deep-preflight-options.ts';
-import type { CheckFinding } from '../../preflight/finding.ts';
-import { type PreflightTextReportOptions, renderTextPreflightReport } from '../../preflight/formats/text-report.ts';
-import type { PreflightOptions } from '../../preflight/preflight-options.ts';
+import { deepPreflightOptionSpecs, readDeepPreflightOptions } from '../../db/preflight/deep-preflight-options.ts';
+import type { CheckFinding } from '../../db/preflight/finding.ts';
+import { type PreflightTextReportOptions, renderTextPreflightReport } from '../../db/preflight/formats/text-report.ts';
+import type { PreflightOptions } from '../../db/preflight/preflight-options.ts';
 import {
   buildMigrationMethodBlockedError,
   type PreflightReportWithChanges,
   preflightReportOptionSpecs,
   runPreflightWithFiles,
-} from '../../preflight/run-with-files.ts';
+} from '../../db/preflight/run-with-files.ts';
+import { type DbSource, readSource, sourceOptionSpecs } from '../../db/source/index.ts';
+import { runUntilSignal } from '../../platform/until-signal.ts';
 import { formatProfileAndServerOptions } from '../profile-options.ts';
 
 export const dbPreflightCommand: CommandSpec<CommandContext> = {

@@ -16,14 +16,14 @@ import {
   writeReport,
 } from '../../db/cutover/rehearse/index.ts';
 import { MigrationError, redactReason } from '../../db/engine/tools.ts';
+import { preflightOptionSpecs } from '../../db/preflight/option-specs.ts';
+import type { PreflightReport } from '../../db/preflight/report.ts';
+import { preflightReportOptionSpecs } from '../../db/preflight/run-with-files.ts';
 import { type DbSource, readSource, sourceOptionSpecs } from '../../db/source/index.ts';
 import { DatabaseConnectError } from '../../platform/connect-error.ts';
 import { interruptedError } from '../../platform/defer-signals.ts';
 import type { SignalName } from '../../platform/host.ts';
 import { PostgresqlQueryError } from '../../postgresql/query-error.ts';
-import { preflightOptionSpecs } from '../../preflight/option-specs.ts';
-import type { PreflightReport } from '../../preflight/report.ts';
-import { preflightReportOptionSpecs } from '../../preflight/run-with-files.ts';
 import { RedisCommandError } from '../../redis/command-error.ts';
 
 export const dbRehearseCommand: CommandSpec<CommandContext> = {

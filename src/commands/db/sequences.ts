@@ -5,18 +5,18 @@ import type { ListView } from '../../cli/columns.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { nearestWord } from '../../cli/nearest-word.ts';
 import type { CommandContext } from '../../context.ts';
+import {
+  buildSequenceValuesScript,
+  type SequenceValuesScript,
+} from '../../db/preflight/postgresql/build-sequence-values-script.ts';
+import { buildUnlistedObjectsNote, limitFindingObjects } from '../../db/preflight/postgresql/listed-objects.ts';
+import { sequencesQuery } from '../../db/preflight/postgresql/queries/sequences.ts';
+import { runPreflightQueryInEachDatabase } from '../../db/preflight/postgresql/run-preflight-query-in-each-database.ts';
 import { readSource, sourceOptionSpecs } from '../../db/source/index.ts';
 import { runUntilSignal } from '../../platform/until-signal.ts';
 import { formatPsqlConnectMetaCommand, psqlSessionSetupStatements } from '../../postgresql/psql-script.ts';
 import { requoteQualifiedName } from '../../postgresql/requote.ts';
 import { sequenceStateQuery } from '../../postgresql/sequence-state.ts';
-import {
-  buildSequenceValuesScript,
-  type SequenceValuesScript,
-} from '../../preflight/postgresql/build-sequence-values-script.ts';
-import { buildUnlistedObjectsNote, limitFindingObjects } from '../../preflight/postgresql/listed-objects.ts';
-import { sequencesQuery } from '../../preflight/postgresql/queries/sequences.ts';
-import { runPreflightQueryInEachDatabase } from '../../preflight/postgresql/run-preflight-query-in-each-database.ts';
 
 interface DatabaseSequences extends SequenceValuesScript {
   readonly database: string;

@@ -14,15 +14,15 @@ import {
 } from '../../postgresql/endpoint.ts';
 import { findPasswordInPgpasswordOrPgpass } from '../../postgresql/pgpass.ts';
 import { PostgresqlQueryError } from '../../postgresql/query-error.ts';
-import { requireTargetVersion } from '../../preflight/option-specs.ts';
-import { optionsOfTarget, readPostgresqlTarget } from '../../preflight/postgresql/target.ts';
-import type { PreflightOptions } from '../../preflight/preflight-options.ts';
-import { redisModuleListQuery } from '../../preflight/redis/queries/server.ts';
 import { RedisCommandError } from '../../redis/command-error.ts';
 import { connectRedis } from '../../redis/connection.ts';
 import { addPasswordToRedisSource, parseRedisEndpoint, type RedisEndpoint } from '../../redis/endpoint.ts';
 import { parseRedisServerVersion } from '../../redis/version.ts';
 import { readServerInfo, redactReason } from '../engine/tools.ts';
+import { requireTargetVersion } from '../preflight/option-specs.ts';
+import { optionsOfTarget, readPostgresqlTarget } from '../preflight/postgresql/target.ts';
+import type { PreflightOptions } from '../preflight/preflight-options.ts';
+import { redisModuleListQuery } from '../preflight/redis/queries/server.ts';
 import { type DbSource, promptForDbPassword, targetUrlText } from '../source/index.ts';
 
 /**

@@ -5,7 +5,7 @@ import type { ListView } from '../../cli/columns.ts';
 import type { CommandIo } from '../../cli/command-io.ts';
 import { createTextMeasurer, type TextMeasurer } from '../../cli/text-measurer.ts';
 import { wrapForTerminal } from '../../cli/wrap-for-terminal.ts';
-import { htmlPreflightReportStyle } from '../../preflight/formats/html-report-style.ts';
+import { htmlPreflightReportStyle } from '../preflight/formats/html-report-style.ts';
 import { formatChecklist } from './checklist.ts';
 import type { FollowLine, FollowResult, FollowView } from './progress.ts';
 

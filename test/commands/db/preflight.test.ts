@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { closedPort } from '../../../scripts/free-port.mjs';
-import type { PreflightReport } from '../../../src/preflight/report.ts';
+import type { PreflightReport } from '../../../src/db/preflight/report.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { validReport } from '../../fixtures/report-schema.ts';
 import { runCloudctl } from '../run-cloudctl.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { PreflightReport } from '../../../src/preflight/report.ts';
+import type { PreflightReport } from '../../../src/db/preflight/report.ts';
 import { run } from '../../fixtures/cli.ts';
 import { reply, serverFor } from '../../fixtures/fake-server.ts';
 import { type Folders, makeFolders } from '../../fixtures/folders.ts';

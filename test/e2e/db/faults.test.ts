@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { PreflightReport } from '../../../src/preflight/report.ts';
+import type { PreflightReport } from '../../../src/db/preflight/report.ts';
 import type { Ran } from '../../fixtures/cli.ts';
 import { type Folders, makeFolders } from '../../fixtures/folders.ts';
 import { type ProxyRules, startProxy } from '../../fixtures/pg-proxy.ts';

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { InventoryReport } from '../../../src/inventory/report.ts';
+import type { InventoryReport } from '../../../src/db/inventory/report.ts';
 import { bin, node, run, startProgram } from '../../fixtures/cli.ts';
 import { type Folders, makeFolders } from '../../fixtures/folders.ts';
 import { parseInventoryLines } from '../../fixtures/inventory-schema.ts';

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { sourceFileName } from '../../../src/inventory/files.ts';
+import { sourceFileName } from '../../../src/db/inventory/files.ts';
 import { bin, node, type Running, run, start, startProgram } from '../../fixtures/cli.ts';
 import { type Folders, makeFolders } from '../../fixtures/folders.ts';
 import { parseInventoryLines, parseInventoryReport } from '../../fixtures/inventory-schema.ts';

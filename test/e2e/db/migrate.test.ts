@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { PreflightReport } from '../../../src/preflight/report.ts';
+import type { PreflightReport } from '../../../src/db/preflight/report.ts';
 import { type Ran, type RunOptions, run } from '../../fixtures/cli.ts';
 import { reply, serverFor } from '../../fixtures/fake-server.ts';
 import { type Folders, makeFolders } from '../../fixtures/folders.ts';

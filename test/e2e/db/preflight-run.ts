@@ -1,5 +1,5 @@
-import type { CheckFinding } from '../../../src/preflight/finding.ts';
-import type { PreflightReport } from '../../../src/preflight/report.ts';
+import type { CheckFinding } from '../../../src/db/preflight/finding.ts';
+import type { PreflightReport } from '../../../src/db/preflight/report.ts';
 import { type Ran, type RunOptions, run } from '../../fixtures/cli.ts';
 import type { Environment, Folders } from '../../fixtures/folders.ts';
 import type { Postgres } from '../../fixtures/postgres.ts';

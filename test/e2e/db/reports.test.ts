@@ -1,14 +1,14 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { PreflightReport } from '../../../src/preflight/report.ts';
+import type { PreflightReport } from '../../../src/db/preflight/report.ts';
+import { junitErrors } from '../../db/preflight/formats/junit-schema.ts';
+import { codeScanningSchema } from '../../db/preflight/formats/sarif-schema.ts';
 import { type Ran, start } from '../../fixtures/cli.ts';
 import { type Folders, makeFolders } from '../../fixtures/folders.ts';
 import { schemaErrors } from '../../fixtures/json-schema.ts';
 import { type Postgres, ready, startPostgres } from '../../fixtures/postgres.ts';
 import { validReport } from '../../fixtures/report-schema.ts';
-import { junitErrors } from '../../preflight/formats/junit-schema.ts';
-import { codeScanningSchema } from '../../preflight/formats/sarif-schema.ts';
 import { findingOf, idsOf, reportOf, runPreflight } from './preflight-run.ts';
 
 const endings = ['json', 'md', 'html', 'xml', 'sarif'] as const;

@@ -1,7 +1,7 @@
 import type { Major } from '../../../scripts/postgres.mjs';
 import { Secret } from '../../../src/base/secret.ts';
+import type { PreflightOptions } from '../../../src/db/preflight/preflight-options.ts';
 import type { PostgresqlEndpoint } from '../../../src/postgresql/endpoint.ts';
-import type { PreflightOptions } from '../../../src/preflight/preflight-options.ts';
 import type { Postgres } from '../../fixtures/postgres.ts';
 import type { DifferingResult } from '../check-rows.ts';
 import type { BestMethod } from '../row.ts';

@@ -1,14 +1,14 @@
 import { nearestWord } from '../../../src/cli/nearest-word.ts';
+import { runPostgresqlPreflight } from '../../../src/db/preflight/postgresql/run.ts';
+import { optionsOfTarget, readPostgresqlTarget } from '../../../src/db/preflight/postgresql/target.ts';
+import type { PreflightReport } from '../../../src/db/preflight/report.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import type { PostgresqlEndpoint } from '../../../src/postgresql/endpoint.ts';
 import { quoteIdentifier } from '../../../src/postgresql/quote.ts';
-import { runPostgresqlPreflight } from '../../../src/preflight/postgresql/run.ts';
-import { optionsOfTarget, readPostgresqlTarget } from '../../../src/preflight/postgresql/target.ts';
-import type { PreflightReport } from '../../../src/preflight/report.ts';
 import { postgresEndpointOf } from '../../db/engine/servers.ts';
+import { preflightOptions } from '../../db/preflight/postgresql/facts.ts';
 import type { Postgres } from '../../fixtures/postgres.ts';
 import { validReport } from '../../fixtures/report-schema.ts';
-import { preflightOptions } from '../../preflight/postgresql/facts.ts';
 import { type BestMethod, type TruthRow, worstMethod } from '../row.ts';
 import { databasesOf, type PostgresCase, type Prepared, plainLogin, type Step } from './case.ts';
 import { applyFixes, type FixedSource } from './fix-script.ts';

@@ -1,9 +1,9 @@
 import { nearestWord } from '../../../src/cli/nearest-word.ts';
+import { buildSequenceValuesScript } from '../../../src/db/preflight/postgresql/build-sequence-values-script.ts';
+import { sequencesQuery } from '../../../src/db/preflight/postgresql/queries/sequences.ts';
+import { runPreflightQueryInEachDatabase } from '../../../src/db/preflight/postgresql/run-preflight-query-in-each-database.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import { formatPsqlConnectMetaCommand, psqlSessionSetupStatements } from '../../../src/postgresql/psql-script.ts';
-import { buildSequenceValuesScript } from '../../../src/preflight/postgresql/build-sequence-values-script.ts';
-import { sequencesQuery } from '../../../src/preflight/postgresql/queries/sequences.ts';
-import { runPreflightQueryInEachDatabase } from '../../../src/preflight/postgresql/run-preflight-query-in-each-database.ts';
 import { postgresEndpointOf } from '../../db/engine/servers.ts';
 import type { Postgres } from '../../fixtures/postgres.ts';
 import { runPsql } from './fix-script.ts';

@@ -3,8 +3,8 @@ import { connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { Secret } from '../../../src/base/secret.ts';
+import { breakSaving, write } from '../../db/preflight/redis/real.ts';
 import { eventually, type RedisServer, startRedis } from '../../fixtures/redis.ts';
-import { breakSaving, write } from '../../preflight/redis/real.ts';
 import type { Prepared, RedisCase } from './case.ts';
 
 const admin = 'user default on nopass ~* &* +@all';

@@ -1,5 +1,5 @@
-import { renderFixScript } from '../../../src/preflight/render-fix-script.ts';
-import type { PreflightReport } from '../../../src/preflight/report.ts';
+import { renderFixScript } from '../../../src/db/preflight/render-fix-script.ts';
+import type { PreflightReport } from '../../../src/db/preflight/report.ts';
 import type { RedisServer } from '../../fixtures/redis.ts';
 import type { RedisCase } from './case.ts';
 

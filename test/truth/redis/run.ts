@@ -1,12 +1,12 @@
+import { createRedisPreflightEngine } from '../../../src/db/preflight/redis/engine.ts';
+import type { PreflightReport } from '../../../src/db/preflight/report.ts';
+import { runPreflight } from '../../../src/db/preflight/run.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
-import { createRedisPreflightEngine } from '../../../src/preflight/redis/engine.ts';
-import type { PreflightReport } from '../../../src/preflight/report.ts';
-import { runPreflight } from '../../../src/preflight/run.ts';
 import type { RedisEndpoint } from '../../../src/redis/endpoint.ts';
 import { redisEndpointOf } from '../../db/engine/servers.ts';
+import { preflightOptions } from '../../db/preflight/redis/preflight-options.ts';
 import { type RedisOptions, type RedisProgram, type RedisServer, startRedis } from '../../fixtures/redis.ts';
 import { validReport } from '../../fixtures/report-schema.ts';
-import { preflightOptions } from '../../preflight/redis/preflight-options.ts';
 import type { TruthRow } from '../row.ts';
 import type { RedisCase } from './case.ts';
 import { applyFixes } from './fix-script.ts';

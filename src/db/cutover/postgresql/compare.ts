@@ -7,9 +7,9 @@ import type { PostgresqlEndpoint } from '../../../postgresql/endpoint.ts';
 import { PostgresqlQueryError } from '../../../postgresql/query-error.ts';
 import { quoteLiteral } from '../../../postgresql/quote.ts';
 import { formatPostgresqlVersion } from '../../../postgresql/version.ts';
-import { databasesQuery } from '../../../preflight/postgresql/queries/databases.ts';
-import { selectDatabasesToCompare } from '../../../preflight/postgresql/select-databases.ts';
 import { longTimeout, redactReason } from '../../engine/tools.ts';
+import { databasesQuery } from '../../preflight/postgresql/queries/databases.ts';
+import { selectDatabasesToCompare } from '../../preflight/postgresql/select-databases.ts';
 import { unreachableHint } from '../../source/index.ts';
 import {
   buildDatabaseComparisonEntry,

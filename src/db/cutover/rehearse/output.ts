@@ -4,7 +4,7 @@ import { redactData } from '../../../base/redact.ts';
 import { escapeUnprintable, sanitizeReportLine } from '../../../base/sanitize.ts';
 import { createTerminalStyles, isColorEnabled } from '../../../cli/color.ts';
 import type { CommandIo } from '../../../cli/command-io.ts';
-import type { PreflightReport } from '../../../preflight/report.ts';
+import type { PreflightReport } from '../../preflight/report.ts';
 import { dataExcludedFromComparison } from '../comparison.ts';
 import {
   failuresOf,

@@ -9,7 +9,7 @@ import { createRecordFile, rehearsalPath } from '../../../../src/db/cutover/rehe
 import { lockRehearsal, openRehearsal, warnAboutLeftovers } from '../../../../src/db/cutover/rehearse/run.ts';
 import { argsFrom, commandIo } from '../../../fixtures/command-io.ts';
 import { testHost } from '../../../fixtures/host.ts';
-import { postgresqlTarget } from '../../../preflight/postgresql/facts.ts';
+import { postgresqlTarget } from '../../preflight/postgresql/facts.ts';
 
 const redisAt = (port: number) =>
   ({

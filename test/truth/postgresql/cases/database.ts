@@ -1,4 +1,4 @@
-import { brokenOn } from '../../../preflight/postgresql/broken-databases.ts';
+import { brokenOn } from '../../../db/preflight/postgresql/broken-databases.ts';
 import type { PostgresCase } from '../case.ts';
 import { unfitSchemaCases } from './unfit-schema.ts';
 import { unresolvedNameCases } from './unresolved-names.ts';

@@ -1,11 +1,11 @@
 import { nearestWord } from '../../../../src/cli/nearest-word.ts';
+import type { CheckFinding } from '../../../../src/db/preflight/finding.ts';
+import { runPostgresqlPreflight } from '../../../../src/db/preflight/postgresql/run.ts';
+import { optionsOfTarget, readPostgresqlTarget } from '../../../../src/db/preflight/postgresql/target.ts';
 import { systemClock } from '../../../../src/platform/clock.ts';
-import type { CheckFinding } from '../../../../src/preflight/finding.ts';
-import { runPostgresqlPreflight } from '../../../../src/preflight/postgresql/run.ts';
-import { optionsOfTarget, readPostgresqlTarget } from '../../../../src/preflight/postgresql/target.ts';
 import { postgresEndpointOf } from '../../../db/engine/servers.ts';
+import { preflightOptions } from '../../../db/preflight/postgresql/facts.ts';
 import type { Postgres } from '../../../fixtures/postgres.ts';
-import { preflightOptions } from '../../../preflight/postgresql/facts.ts';
 import { type MigrationPlan, migrate, type TruthEngine } from '../migrate.ts';
 import { findFailedSchemas, plainEngine } from '../plain-engine.ts';
 import { within } from '../rows.ts';

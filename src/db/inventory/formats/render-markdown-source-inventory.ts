@@ -1,0 +1,94 @@
+import { escapeMarkdown, markdownCodeCell } from '../../../base/sanitize.ts';
+import { formatCount } from '../../../base/text.ts';
+import type { InventoryReport } from '../report.ts';
+import {
+  commonSourceInventoryMethod,
+  formatAffectedSourceAndServerCounts,
+  formatInventoryFindingPlace,
+  formatMigratableSourcesSentence,
+  groupUncheckedSourcesByReason,
+  inventoryRowVerdictText,
+  listFindingsFixedByInventoryStep,
+  sourceInventorySummaryText,
+  stepPlacesText,
+} from './inventory-text.ts';
+
+/** Renders the report as Markdown, for a change request or a wiki. */
+export function renderMarkdownSourceInventory(report: InventoryReport): string {
+  const { sources, started_at: startedAt, duration_ms: duration } = report;
+  const parts = [
+    `# Inventory: ${escapeMarkdown(formatMigratableSourcesSentence(report))}`,
+    escapeMarkdown(sourceInventorySummaryText(report)),
+    ...fixFirst(report),
+    ...unchecked(report),
+    ...findings(report),
+    '## Sources',
+    table(
+      ['Source', 'Verdict', 'Blocked by', 'Changes since the baseline'],
+      sources.map((row) => [
+        markdownCodeCell(row.name),
+        inventoryRowVerdictText(row),
+        escapeMarkdown(row.reason ?? row.blocked_by.join(', ')),
+        row.changes === undefined ? '' : String(row.changes.length),
+      ]),
+    ),
+    `Checked ${startedAt} in ${(duration / 1000).toFixed(1)} s with ${formatCount(report.summary.queries)} read-only statements.`,
+  ];
+  return `${parts.join('\n\n')}\n`;
+}
+
+const shownPlaces = 5;
+const shownNames = 5;
+
+function fixFirst(report: InventoryReport): readonly string[] {
+  const { fix_first: steps } = report;
+  if (steps.length === 0) return [];
+  const rows = steps.map((step, at) => {
+    const fixes = listFindingsFixedByInventoryStep(report, step).map(
+      ({ id, text, title, restart }) =>
+        `${markdownCodeCell(id)} ${escapeMarkdown(text ?? title)}${restart ? ' (restart)' : ''}`,
+    );
+    return [
+      String(at + 1),
+      fixes.join('<br>'),
+      escapeMarkdown(stepPlacesText(step, shownPlaces)),
+      formatCount(step.unblocks),
+      `${formatCount(step.possible_after)} of ${formatCount(report.summary.sources)}`,
+    ];
+  });
+  return [
+    '## What to fix first',
+    table(['Step', 'Fix', 'Where', `Become ${commonSourceInventoryMethod(report) ?? 'possible'}`, 'In all'], rows),
+  ];
+}
+
+function unchecked(report: InventoryReport): readonly string[] {
+  const reasons = groupUncheckedSourcesByReason(report);
+  if (reasons.length === 0) return [];
+  const rows = reasons.map(({ reason, names }) => [
+    escapeMarkdown(reason),
+    formatCount(names.length),
+    names.slice(0, shownNames).map(markdownCodeCell).join(', ') + (names.length > shownNames ? ', …' : ''),
+  ]);
+  return ['## Not checked', table(['Reason', 'Number', 'Sources'], rows)];
+}
+
+function findings({ findings: all }: InventoryReport): readonly string[] {
+  if (all.length === 0) return [];
+  const rows = all.map((finding) => [
+    markdownCodeCell(finding.id),
+    `${finding.status}${finding.is_blocker ? ', blocks' : ''}`,
+    escapeMarkdown(finding.title),
+    formatAffectedSourceAndServerCounts(finding),
+    finding.places
+      .slice(0, shownPlaces)
+      .map((place) => escapeMarkdown(formatInventoryFindingPlace(place, shownNames)))
+      .join('<br>') + (finding.place_count > shownPlaces ? '<br>…' : ''),
+  ]);
+  return ['## Findings', table(['Check', 'Status', 'Finding', 'Extent', 'Where'], rows)];
+}
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
+  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
+}

@@ -1,0 +1,172 @@
+import { sanitizeReportLine } from '../../../base/sanitize.ts';
+import { countOf, formatCount } from '../../../base/text.ts';
+import type { TerminalStyles } from '../../../cli/color.ts';
+import { quoteShellArg } from '../../../cli/shell-quote.ts';
+import type { FixStep, InventoryReport, ReportFinding, ReportRow } from '../report.ts';
+import {
+  commonSourceInventoryMethod,
+  formatAffectedSourceAndServerCounts,
+  formatFirstFixSentence,
+  formatInventoryFindingPlace,
+  formatMigratableSourcesSentence,
+  formatSourcesUnblockedByStep,
+  groupUncheckedSourcesByReason,
+  listFindingsFixedByInventoryStep,
+  sourceInventorySummaryText,
+  stepPlacesText,
+  uncheckedSourceCountsByReasonText,
+} from './inventory-text.ts';
+
+/**
+ * The report for a terminal. The first screen of 24 lines with 80 columns has the result, what was not checked, what to fix first
+ * and the next command. The other fixes, the sources that were not checked, findings and changes follow.
+ */
+export function renderTextSourceInventory(given: InventoryReport, ink: TerminalStyles): string {
+  const report = sanitizeReport(given);
+  const lines = [
+    ink.bold(formatMigratableSourcesSentence(report)),
+    ink.dim(sourceInventorySummaryText(report)),
+    ...(report.summary.not_checked === 0 ? [] : [`Not checked: ${uncheckedSourceCountsByReasonText(report, 3)}`]),
+    ...fixFirst(report, ink),
+    ...whatToRun(report),
+    ...furtherSteps(report, ink),
+    ...unchecked(report, ink),
+    ...findings(report, ink),
+    ...changes(report, ink),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+/** Steps on the first screen, and in all. */
+const firstSteps = 3;
+const shownSteps = 10;
+const shownFindings = 20;
+const shownPlaces = 3;
+const shownNames = 5;
+
+function fixFirst(report: InventoryReport, ink: TerminalStyles): readonly string[] {
+  const { fix_first: steps } = report;
+  if (steps.length === 0) return [];
+  const more = steps.length - firstSteps;
+  return [
+    '',
+    ink.bold('What to fix first'),
+    ...steps.slice(0, firstSteps).flatMap((step, at) => stepLines(report, step, at + 1, ink)),
+    ...(more > 0 ? [line(`and ${countOf(more, 'more step')}, below`)] : []),
+  ];
+}
+
+function stepLines(report: InventoryReport, step: FixStep, number: number, ink: TerminalStyles): string[] {
+  const indent = '   ';
+  return [
+    line(`${number}. ${ink.bold(step.ids.join(' + '))}: ${formatSourcesUnblockedByStep(report, step)}`),
+    ...listFindingsFixedByInventoryStep(report, step).map(({ title, restart }) =>
+      line(`${indent}${title}${restart ? ' (restart)' : ''}`),
+    ),
+    line(`${indent}${stepPlacesText(step, 1)}`),
+  ];
+}
+
+function whatToRun(report: InventoryReport): readonly string[] {
+  const { fix_first: steps, sources, summary } = report;
+  const [first] = steps;
+  const blocked = first === undefined ? undefined : sources.find((row) => isFixedBy(row, first));
+  if (blocked !== undefined) {
+    const command = `cloudctl db preflight --fix-sql fix.sql --source ${quoteShellArg(blocked.url)}`;
+    // A command at the end of a line is not broken.
+    return [
+      '',
+      `To write the fixes of ${blocked.server} to a script, add the options that you gave to the inventory: ${command}`,
+    ];
+  }
+  if (summary.possible < summary.sources || commonSourceInventoryMethod(report) !== 'continuous') return [];
+  return ['', 'What to run, for each source: `cloudctl db migrate CLUSTER_UUID --source URL`'];
+}
+
+/** The first source of the server with the most sources of the step. */
+function isFixedBy({ server, blocked_by: blockedBy }: ReportRow, { servers, ids }: FixStep): boolean {
+  return server === servers[0]?.server && blockedBy.some((id) => ids.includes(id));
+}
+
+function furtherSteps(report: InventoryReport, ink: TerminalStyles): readonly string[] {
+  const steps = report.fix_first.slice(firstSteps, shownSteps);
+  if (steps.length === 0) return [];
+  const more = report.fix_first.length - shownSteps;
+  return [
+    '',
+    ink.bold('What to fix then'),
+    ...steps.flatMap((step, at) => stepLines(report, step, firstSteps + at + 1, ink)),
+    ...(more > 0 ? [line(`and ${countOf(more, 'more step')}, in -o json`)] : []),
+  ];
+}
+
+function unchecked(report: InventoryReport, ink: TerminalStyles): readonly string[] {
+  const reasons = groupUncheckedSourcesByReason(report);
+  if (reasons.length === 0) return [];
+  return [
+    '',
+    ink.bold('Not checked'),
+    ...reasons.slice(0, shownFindings).flatMap(({ reason, names }) => {
+      const rest = names.length - shownNames;
+      const shown = names.slice(0, shownNames).join(', ');
+      return [
+        line(`${formatCount(names.length)}: ${reason}`),
+        line(`   ${shown}${rest > 0 ? ` and ${formatCount(rest)} more` : ''}`),
+      ];
+    }),
+    ...(reasons.length > shownFindings ? [`  and ${reasons.length - shownFindings} more reasons, in -o json`] : []),
+    line('To check them again, run the same command; -o ndjson prints their names and reasons.'),
+  ];
+}
+
+function findings(report: InventoryReport, ink: TerminalStyles): readonly string[] {
+  const { findings: all } = report;
+  if (all.length === 0) return [];
+  const more = all.length - shownFindings;
+  return [
+    '',
+    ink.bold('Findings'),
+    ...all.slice(0, shownFindings).flatMap((finding) => findingLines(finding, ink)),
+    ...(more > 0 ? [`  and ${more} more, in -o json`] : []),
+  ];
+}
+
+function findingLines(finding: ReportFinding, ink: TerminalStyles): string[] {
+  const { id, status, title, places, place_count: count, is_blocker: isBlocker } = finding;
+  const mark = status === 'fail' ? ink.red(status) : ink.yellow(status);
+  const rest = count - shownPlaces;
+  const fix = formatFirstFixSentence(finding);
+  return [
+    line(`${mark} ${id}: ${formatAffectedSourceAndServerCounts(finding)}${isBlocker ? ' (blocks)' : ''}`),
+    line(`   ${title}`),
+    ...(fix === undefined ? [] : [line(`   Fix: ${fix}`)]),
+    ...places.slice(0, shownPlaces).map((place) => line(`   ${formatInventoryFindingPlace(place, shownNames)}`)),
+    ...(rest > 0 ? [line(`   and ${formatCount(rest)} more places`)] : []),
+  ];
+}
+
+function changes({ sources }: InventoryReport, ink: TerminalStyles): readonly string[] {
+  const changed = sources.filter(({ changes: own = [] }) => own.length > 0);
+  if (changed.length === 0) return [];
+  return [
+    '',
+    ink.bold('Changed since the baseline'),
+    ...changed
+      .slice(0, shownFindings)
+      .flatMap(({ name, changes: own = [] }) => [
+        line(`${name}: ${own[0]}${own.length > 1 ? `, and ${own.length - 1} more` : ''}`),
+      ]),
+    ...(changed.length > shownFindings ? [`  and ${changed.length - shownFindings} more sources`] : []),
+  ];
+}
+
+function line(text: string): string {
+  return `  ${text}`;
+}
+
+/** A copy of the report with every text of a server or a file made safe for a terminal. */
+function sanitizeReport(report: InventoryReport): InventoryReport {
+  return JSON.parse(JSON.stringify(report), (_key, value: unknown) =>
+    typeof value === 'string' ? sanitizeReportLine(value) : value,
+  );
+}

@@ -1,0 +1,164 @@
+import { countOf } from '../../../../base/text.ts';
+import { firstNormalObjectId } from '../../../../postgresql/catalog-oids.ts';
+import { decodeOptionalTextColumn, decodeTextColumn } from '../../../../postgresql/decode-row.ts';
+import { quoteIdentifier } from '../../../../postgresql/quote.ts';
+import { requoteQualifiedName } from '../../../../postgresql/requote.ts';
+import { infoOutcome, type PreflightCheckOutcome, passOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
+import { declareDatabasePreflightCheck } from '../check.ts';
+import { findPostgresqlDatabase } from '../find-database.ts';
+import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
+import { createDatabaseFeatureCondition } from '../queries/database-overview.ts';
+import { databasesQuery } from '../queries/databases.ts';
+import {
+  type FunctionNeedingSuperuserOrLocale,
+  functionsNeedingSuperuserOrLocaleQuery,
+} from '../queries/superuser-created-functions.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
+
+/** A collation that was created by a user, not by initdb or an extension. */
+interface UserCollation {
+  /** Qualified and quoted. */
+  readonly name: string;
+  readonly provider: string;
+  readonly version: string | undefined;
+  readonly libraryVersion: string | undefined;
+}
+
+const userCollationsQuery: PostgresqlPreflightQuery<readonly UserCollation[]> = {
+  id: 'collations',
+  scope: 'database',
+  when: createDatabaseFeatureCondition('collations'),
+  sql: (version) =>
+    version < 100_000
+      ? undefined
+      : `
+        SELECT
+          quote_ident(n.nspname) || '.' || quote_ident(c.collname) AS name,
+          c.collprovider AS provider,
+          c.collversion AS version,
+          pg_collation_actual_version(c.oid) AS library_version
+        FROM pg_collation c
+        JOIN pg_namespace n ON n.oid = c.collnamespace
+        WHERE c.oid >= ${firstNormalObjectId}
+        ORDER BY 1
+      `,
+  decode: (rows) =>
+    rows.map((row) => ({
+      name: decodeTextColumn(row, 'name'),
+      provider: decodeTextColumn(row, 'provider'),
+      version: decodeOptionalTextColumn(row, 'version'),
+      libraryVersion: decodeOptionalTextColumn(row, 'library_version'),
+    })),
+  absent: [],
+};
+
+export const collationCheck = declareDatabasePreflightCheck({
+  id: 'collation',
+  title: 'source and target sort text in the same way',
+  headline: 'Collations can differ on the target',
+  severity: { continuous: 'blocker', dump: 'blocker' },
+  queries: {
+    databases: databasesQuery,
+    collations: userCollationsQuery,
+    markedFunctions: functionsNeedingSuperuserOrLocaleQuery,
+  },
+  evaluate({ databases, collations, markedFunctions }, database, _facts, { target }) {
+    const found = findPostgresqlDatabase(databases, database);
+    if (found === undefined) return infoOutcome('not reported by the server');
+    const locale = found.locale ?? found.collate;
+    const observed =
+      found.provider === 'c'
+        ? [...new Set([found.collate, found.ctype])].join(' and ')
+        : `${locale} (${providers[found.provider] ?? found.provider})`;
+    const stale = isStale(found.collationVersion, found.libraryVersion);
+    const staleOwn = collations.filter(({ version, libraryVersion }) => isStale(version, libraryVersion));
+    const uncommon =
+      found.provider === 'c' ? [found.collate, found.ctype].filter((name) => !commonLocale.test(name)) : [];
+    const libc = collations.filter(({ provider }) => provider === 'c').map(({ name }) => name);
+    if (stale || staleOwn.length > 0) {
+      return warnOutcome(observed, {
+        headline: 'A collation version differs from that of the indexes',
+        required: 'the collation version with which the database was created',
+        detail: `The collation library has version ${found.libraryVersion ?? 'unknown'}, the indexes were built with version ${found.collationVersion ?? 'unknown'}. Sort order and uniqueness may already be wrong on the source; the target can then reject rows as duplicates.`,
+        objects: staleOwn.map(({ name }) => name),
+        fix: {
+          sql: [
+            ...(stale ? [`ALTER DATABASE ${quoteIdentifier(database)} REFRESH COLLATION VERSION`] : []),
+            ...staleOwn.map(({ name }) => `ALTER COLLATION ${requoteQualifiedName(name)} REFRESH VERSION`),
+          ],
+          notSimulated: 'whether the indexes are rebuilt before the new version is recorded is not known',
+          database,
+          by: 'the owner of the database, or a superuser',
+          text: 'Rebuild the indexes on text columns (REINDEX DATABASE), then record the new collation version.',
+        },
+      });
+    }
+    const read = target?.postgresql;
+    const provided = new Set([...(read?.locales ?? [])].map(normalizeLocale));
+    const isProvided = (name: string) => provided.has(normalizeLocale(name));
+    const lacking = found.provider === 'c' ? [found.collate, found.ctype].filter((name) => !isProvided(name)) : [];
+    if (read !== undefined && lacking.length > 0) return lackingLocales([...new Set(lacking)], observed);
+    const isOpen = (setting: string) =>
+      !portableValue.test(setting) && !isProvided(setting.slice(setting.indexOf('=') + 1));
+    const local = markedFunctions.filter(({ locales }) => locales.some(isOpen));
+    if (local.length > 0) return localeSettings(local);
+    if ((read === undefined && uncommon.length > 0) || libc.length > 0) {
+      return warnOutcome(observed, {
+        required: 'the locale C, an ICU locale or a common UTF-8 locale',
+        detail: `The target may not provide ${[...new Set([...uncommon, ...libc])].join(', ')}: "invalid locale name". If the target provides the locale, another version of its library may sort differently.`,
+        objects: libc,
+        fix: { text: 'Ask the service which locales it provides; C, ICU and built-in locales are always available.' },
+      });
+    }
+    return passOutcome(observed);
+  },
+});
+
+/** Servers list the locales of the operating system in this form: en_US.utf8 for en_US.UTF-8. */
+function normalizeLocale(name: string): string {
+  return name.toLowerCase().replace(/utf-8$/, 'utf8');
+}
+
+function lackingLocales(names: readonly string[], observed: string): PreflightCheckOutcome {
+  return {
+    ...unknownOutcome(observed),
+    headline: 'The target does not list the locale of the database',
+    premise: `the target provides the locale ${names.join(' and ')}`,
+    required: 'a locale that the target provides',
+    detail:
+      'The target lists the locales that its system had when it was set up. Without the locale CREATE DATABASE fails: "invalid locale name".',
+    fix: { text: 'Install the locale on the target, or ask the service which locales it provides.' },
+  };
+}
+
+/** Collations and locales that every server accepts. */
+const portableValue = /=(|C|POSIX|C\.UTF-?8|en_US\.UTF-?8|Default|Australia|India)$/i;
+
+function localeSettings(found: readonly FunctionNeedingSuperuserOrLocale[]): PreflightCheckOutcome {
+  const [setting = ''] = found.flatMap(({ locales }) => locales).filter((one) => !portableValue.test(one));
+  const [name, value] = setting.split('=');
+  return {
+    ...unknownOutcome(
+      `${countOf(found.length, 'function')} with a locale in SET; it is not known whether the target provides it`,
+    ),
+    headline: 'A function sets a locale that the target may not provide',
+    premise: 'the target provides the locales that functions set',
+    settledBy: '--accept collation',
+    required: 'only locales that the target provides, in the settings of functions',
+    detail: `CREATE FUNCTION validates the settings of the function: "invalid value for parameter "${name}": "${value}"". If the target does not provide the locale, the schema cannot be restored.${buildUnlistedObjectsNote(found)}`,
+    objects: limitFindingObjects(found).map(({ name, locales }) => `${name} (${locales.join(', ')})`),
+    fix: {
+      by: 'the owner of the functions, or a superuser',
+      text: 'Ask the service which locales it provides, or remove the locale setting of the function before the migration: ALTER FUNCTION … RESET ….',
+    },
+  };
+}
+
+/** Locales that PostgreSQL servers on Linux usually provide. */
+const commonLocale = /^(C|POSIX|C\.UTF-?8|[a-z]{2,3}_[A-Z]{2}(\.UTF-?8)?)$/i;
+
+const providers: Readonly<Record<string, string>> = { i: 'ICU', b: 'built in' };
+
+function isStale(version: string | undefined, library: string | undefined): boolean {
+  return version !== undefined && library !== undefined && version !== library;
+}

@@ -1,0 +1,39 @@
+import { countOf } from '../../../../base/text.ts';
+import { passOutcome, unknownOutcome } from '../../finding.ts';
+import { declareDatabasePreflightCheck } from '../check.ts';
+import { describeUnprovenExpressions, findUnprovenExpressions } from '../expression-results.ts';
+import { buildUnlistedObjectsNote } from '../listed-objects.ts';
+import { functionAndViewBodiesQuery } from '../queries/function-bodies.ts';
+import { callableObjectsQuery, storedExpressionsQuery } from '../queries/stored-expressions.ts';
+import { isOtherMajorVersion } from '../source-facts.ts';
+
+/** Whether values can change without an error; the check `checked-again` asks whether the migration can fail. */
+export const computedAgainCheck = declareDatabasePreflightCheck({
+  id: 'computed-again',
+  title: 'generated columns have the same values when they are computed again',
+  headline: 'A generated column may have other values on the target',
+  severity: { continuous: 'blocker', dump: 'blocker' },
+  queries: {
+    expressions: storedExpressionsQuery,
+    callables: callableObjectsQuery,
+    functionBodies: functionAndViewBodiesQuery,
+  },
+  evaluate({ expressions, callables, functionBodies }, database, facts, options) {
+    const generated = expressions.filter(({ kind }) => kind === 'generated');
+    const found = findUnprovenExpressions(generated, callables, functionBodies, isOtherMajorVersion(facts, options));
+    if (found.length === 0) return passOutcome(generated.length === 0 ? 'none' : 'the same functions on both servers');
+    const { objects, queries } = describeUnprovenExpressions(found);
+    return {
+      ...unknownOutcome(`${countOf(found.length, 'column')} that the target may compute differently`),
+      premise: 'the target computes the same values of generated columns as the source stored',
+      required: 'functions that have not changed since the table was created, with the same results on both servers',
+      detail: `Generated columns are not copied: the target computes them with the functions of today and of its release. A value that was stored with an earlier function or release is replaced without an error.${queries}${buildUnlistedObjectsNote(found)}`,
+      objects,
+      fix: {
+        database,
+        by: 'the owner of the tables',
+        text: 'Run the queries of the finding on the source and, after `cloudctl db rehearse`, on its copy: equal results mean equal values; then use --accept computed-again. To keep stored values that the function would change, make the column an ordinary one before the migration (ALTER TABLE … ALTER COLUMN … DROP EXPRESSION).',
+      },
+    };
+  },
+});

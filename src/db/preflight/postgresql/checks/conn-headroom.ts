@@ -1,0 +1,37 @@
+import { countOf } from '../../../../base/text.ts';
+import { passOutcome, warnOutcome } from '../../finding.ts';
+import { alterSystemFix } from '../alter-system.ts';
+import { declareServerPreflightCheck } from '../check.ts';
+import { connectionCapacityQuery } from '../queries/connection-capacity.ts';
+import { migrationRoleQuery } from '../queries/migration-role.ts';
+import { postgresqlSettingsQuery } from '../queries/settings.ts';
+import { computeReplicationSlotDemand } from '../slot-demand.ts';
+import { getPostgresqlSourceVersion } from '../source-facts.ts';
+
+export const connHeadroomCheck = declareServerPreflightCheck({
+  id: 'conn-headroom',
+  title: 'enough connections are free',
+  headline: 'Too few connections are free',
+  severity: { continuous: 'warning', dump: 'warning' },
+  needs: 'connection',
+  queries: { capacity: connectionCapacityQuery, settings: postgresqlSettingsQuery, role: migrationRoleQuery },
+  evaluate({ capacity, settings, role }, facts) {
+    const { max, used } = capacity;
+    const kept = role.superuser ? 0 : capacity.reserved;
+    const free = max - kept - used;
+    const databases = facts.databases.length;
+    // Before PostgreSQL 12, WAL senders counted towards max_connections.
+    const needed = getPostgresqlSourceVersion(facts) < 120_000 ? computeReplicationSlotDemand(databases).full + 4 : 4;
+    const observed = `${countOf(free, 'connection')} free of ${max} (${used} used${kept === 0 ? '' : `, ${kept} reserved`})`;
+    if (free >= needed) return passOutcome(observed, { required: String(needed) });
+    return warnOutcome(observed, {
+      required: String(needed),
+      detail: `The server would reject further connections: "${role.superuser ? 'sorry, too many clients already' : 'remaining connection slots are reserved'}".`,
+      fix: alterSystemFix(
+        settings,
+        { max_connections: String(max + needed - free) },
+        'As an alternative, close idle connections.',
+      ),
+    });
+  },
+});

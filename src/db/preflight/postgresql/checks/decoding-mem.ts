@@ -1,0 +1,31 @@
+import { formatBytes } from '../../../../base/text.ts';
+import { infoOutcome, passOutcome } from '../../finding.ts';
+import { alterSystemFix } from '../alter-system.ts';
+import { declareServerPreflightCheck } from '../check.ts';
+import { postgresqlSettingsQuery } from '../queries/settings.ts';
+import { getPostgresqlSizeSetting } from '../size-setting.ts';
+
+export const decodingMemCheck = declareServerPreflightCheck({
+  id: 'decoding-mem',
+  title: 'logical_decoding_work_mem is at least 64 MB',
+  headline: 'logical_decoding_work_mem is less than 64 MB',
+  severity: { continuous: 'info' },
+  needs: 'connection',
+  queries: { settings: postgresqlSettingsQuery },
+  evaluate({ settings }) {
+    // Before PostgreSQL 13, logical_decoding_work_mem does not exist: 4096 changes of a transaction are kept in memory.
+    if (!settings.has('logical_decoding_work_mem')) return passOutcome('not a setting in this version');
+    const bytes = getPostgresqlSizeSetting(settings, 'logical_decoding_work_mem');
+    if (bytes >= 64 * 1024 ** 2) return passOutcome(formatBytes(bytes));
+    return infoOutcome(formatBytes(bytes), {
+      required: 'at least 64 MB; 256 MB for large transactions',
+      detail:
+        'During logical decoding, changes of larger transactions are written to disk in pg_replslot, once for each replication slot.',
+      fix: alterSystemFix(
+        settings,
+        { logical_decoding_work_mem: '256MB' },
+        'Each WAL sender can use memory up to logical_decoding_work_mem.',
+      ),
+    });
+  },
+});

@@ -1,0 +1,95 @@
+import { countOf } from '../../../../base/text.ts';
+import { firstNormalObjectId } from '../../../../postgresql/catalog-oids.ts';
+import { decodeTextColumn } from '../../../../postgresql/decode-row.ts';
+import { failOutcome, passOutcome } from '../../finding.ts';
+import { declareDatabasePreflightCheck } from '../check.ts';
+import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
+import { isNotExtensionMemberSql } from '../queries/catalog-predicates.ts';
+import { createDatabaseFeatureCondition } from '../queries/database-overview.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
+
+interface TextSearchDictionary {
+  readonly name: string;
+  /** The template of the text search dictionary: `ispell`, `thesaurus`. */
+  readonly template: string;
+  /** The options of the dictionary, as pg_ts_dict stores them: `dictfile = 'shop', stopwords = 'english'`. */
+  readonly options: string;
+}
+
+/** Dictionaries of extensions are left out, because CREATE EXTENSION creates them on the target as well. */
+const textSearchDictionariesQuery: PostgresqlPreflightQuery<readonly TextSearchDictionary[]> = {
+  id: 'text-search-dictionaries',
+  scope: 'database',
+  when: createDatabaseFeatureCondition('dictionaries'),
+  sql: () => `
+    SELECT o.oid::regdictionary AS name, t.tmplname, o.dictinitoption
+    FROM pg_ts_dict o
+    JOIN pg_ts_template t ON t.oid = o.dicttemplate
+    WHERE o.oid >= '${firstNormalObjectId}'
+      AND o.dictinitoption IS NOT NULL
+      AND ${isNotExtensionMemberSql('pg_ts_dict', 'o.oid')}
+    ORDER BY 1
+  `,
+  decode: (rows) =>
+    rows.map((row) => ({
+      name: decodeTextColumn(row, 'name'),
+      template: decodeTextColumn(row, 'tmplname'),
+      options: decodeTextColumn(row, 'dictinitoption'),
+    })),
+  absent: [],
+};
+
+export const dictionariesCheck = declareDatabasePreflightCheck({
+  id: 'dictionaries',
+  title: 'text search dictionaries use only files that PostgreSQL provides',
+  headline: 'A text search dictionary uses a custom file',
+  severity: { continuous: 'blocker', dump: 'blocker' },
+  queries: { dictionaries: textSearchDictionariesQuery },
+  evaluate({ dictionaries }) {
+    const found = dictionaries.flatMap((one) => {
+      const files = customDictionaryFiles(one);
+      return files.length === 0 ? [] : [{ ...one, files }];
+    });
+    const [first] = found;
+    if (first === undefined)
+      return passOutcome(dictionaries.length === 0 ? 'none with options' : 'standard files only');
+    return failOutcome(['continuous', 'dump'], countOf(found.length, 'dictionary', 'dictionaries'), {
+      required: 'dictionary files that every server provides, such as english.stop',
+      detail: `Dictionary files are in the tsearch_data folder of the server and are not migrated. CREATE TEXT SEARCH DICTIONARY needs these files, so the schema cannot be restored: "could not open … file ".../tsearch_data/${first.files[0]}": No such file or directory".${buildUnlistedObjectsNote(found)}`,
+      objects: limitFindingObjects(found).map(
+        ({ name, template, files }) => `${name} (${template}; ${files.join(', ')})`,
+      ),
+      fix: {
+        by: 'the schema owner',
+        text: 'Change the text search configurations to built-in dictionaries (ALTER TEXT SEARCH CONFIGURATION … ALTER MAPPING REPLACE … WITH …), rebuild the indexes and stored values that use them, and drop the dictionaries with custom files before the migration. If the target has dictionary files with the same names, use --accept dictionaries.',
+      },
+    });
+  },
+});
+
+/** The files named in the options of a dictionary, except those that PostgreSQL itself installs. */
+export function customDictionaryFiles({
+  template,
+  options,
+}: Pick<TextSearchDictionary, 'template' | 'options'>): readonly string[] {
+  return [...options.matchAll(option)].flatMap(([, name = '', value = '']) => {
+    const extension = extensionByOption[`${template} ${name.toLowerCase()}`] ?? extensionByOption[name.toLowerCase()];
+    const file = `${value.replaceAll("''", "'")}.${extension}`;
+    return extension === undefined || standardFile.test(file) ? [] : [file];
+  });
+}
+
+const option = /"?(\w+)"?\s*=\s*E?'((?:[^']|'')*)'/g;
+
+/** File name extensions of dictionary files by option, or by template and option if the option has several meanings. */
+const extensionByOption: Readonly<Record<string, string>> = {
+  stopwords: 'stop',
+  synonyms: 'syn',
+  dictfile: 'dict',
+  'thesaurus dictfile': 'ths',
+  afffile: 'affix',
+  rules: 'rules',
+};
+
+const standardFile =
+  /^(?:(?:danish|dutch|english|finnish|french|german|hungarian|italian|nepali|norwegian|portuguese|russian|spanish|swedish|turkish)\.stop|(?:hunspell_sample(?:_long|_num)?|ispell_sample)\.(?:affix|dict)|synonym_sample\.syn|thesaurus_sample\.ths|(?:unaccent|xsyn_sample)\.rules)$/;

@@ -1,0 +1,58 @@
+import { countOf } from '../../../../base/text.ts';
+import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
+import { alterSystemFix } from '../alter-system.ts';
+import { declareServerPreflightCheck } from '../check.ts';
+import {
+  getNumericPostgresqlSetting,
+  type PostgresqlServerSettings,
+  postgresqlSettingsQuery,
+} from '../queries/settings.ts';
+
+/** Number of additional locks that fit into the unused shared memory outside the lock table. */
+const spare = 1000;
+
+/** Number of additional locks that fit into the last huge page, which is seldom full. */
+const spareOfHugePages = 8000;
+
+export const dumpLocksCheck = declareServerPreflightCheck({
+  id: 'dump-locks',
+  title: 'max_locks_per_transaction is sufficient for pg_dump',
+  headline: 'max_locks_per_transaction is too low for pg_dump',
+  severity: { continuous: 'blocker', dump: 'blocker' },
+  needs: 'connection',
+  queries: { settings: postgresqlSettingsQuery },
+  evaluate({ settings }, { copy }) {
+    const processes = lockSlotsOf(settings);
+    const room = processes * getNumericPostgresqlSetting(settings, 'max_locks_per_transaction', 64);
+    const full = [...(copy?.perDatabase ?? [])].filter(([, { tables }]) => tables > room);
+    const observed = `${countOf(room, 'lock')} available`;
+    const [most] = full.toSorted(([, a], [, b]) => b.tables - a.tables);
+    if (most === undefined) return passOutcome(observed);
+    const [database, { tables }] = most;
+    const limit = room * 1.1 + spare + (settings.get('huge_pages')?.value === 'on' ? spareOfHugePages : 0);
+    const beyond = full.filter(([, one]) => one.tables > limit).map(([name]) => name);
+    const needed = Math.ceil((tables * 1.5) / processes);
+    const more = {
+      required: `max_locks_per_transaction at least ${needed}`,
+      detail: `pg_dump locks every table of a database in one transaction, and both methods use it to read the schema. ${database} has ${tables} tables; ${getNumericPostgresqlSetting(settings, 'max_locks_per_transaction', 64)} x ${processes} processes and prepared transactions = ${room} locks, for all sessions together: "out of shared memory". Application sessions that request a lock during the dump fail with the same error.`,
+      fix: alterSystemFix(settings, { max_locks_per_transaction: String(needed) }),
+    };
+    return beyond.length === 0
+      ? warnOutcome(observed, more)
+      : failOutcome(['continuous', 'dump'], observed, { ...more, only: beyond });
+  },
+});
+
+/**
+ * The number of processes for which the server allocates locks. Before PostgreSQL 12, WAL senders counted as
+ * connections; since PostgreSQL 18, autovacuum workers have slots of their own.
+ */
+function lockSlotsOf(settings: PostgresqlServerSettings): number {
+  const workers = getNumericPostgresqlSetting(
+    settings,
+    'autovacuum_worker_slots',
+    getNumericPostgresqlSetting(settings, 'autovacuum_max_workers', 3),
+  );
+  const others = ['max_connections', 'max_prepared_transactions', 'max_worker_processes', 'max_wal_senders'] as const;
+  return workers + 1 + others.reduce((sum, name) => sum + getNumericPostgresqlSetting(settings, name), 0);
+}

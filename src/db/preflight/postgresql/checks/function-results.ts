@@ -1,0 +1,107 @@
+import { countOf } from '../../../../base/text.ts';
+import { passOutcome, unknownOutcome } from '../../finding.ts';
+import { declareDatabasePreflightCheck } from '../check.ts';
+import {
+  createFunctionRelationReader,
+  type RelationsReadByFunction,
+} from '../function-body/function-relation-reader.ts';
+import { isGivenSqlSymbol, tokenizeSqlFunctionBody } from '../function-body/tokenize.ts';
+import { findUnresolvedFunctionBodyNames } from '../function-body/unresolved-function-body-names.ts';
+import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
+import { functionAndViewBodiesQuery } from '../queries/function-bodies.ts';
+import { type UserFunctionUse, userFunctionUsesQuery } from '../queries/function-uses.ts';
+import { objectsNamedInFunctionBodiesQuery } from '../queries/named-objects.ts';
+import { searchPathOperatorsQuery } from '../queries/search-path-operators.ts';
+
+/**
+ * The first word of a function body whose value belongs to a server, a session or a moment: settings, role, clock, random
+ * values, sequences, object ids, catalogs, or a composed query. undefined: none was found. The result is a heuristic over the
+ * text.
+ */
+function findNonImmutableWord(text: string): string | undefined {
+  const tokens = tokenizeSqlFunctionBody(text);
+  const found = tokens.find((token, at) => {
+    if (token.kind === 'string') return momentNames.test(token.text.trim());
+    if (token.kind !== 'word') return false;
+    if (!token.quoted && environmentWords.test(token.text)) return true;
+    return isGivenSqlSymbol(tokens[at + 1], '(') && environmentFunctions.test(token.text);
+  });
+  return found?.text;
+}
+
+/** Words that PostgreSQL converts to the current date or time when it reads a date or timestamp. */
+const momentNames = /^(?:now|today|tomorrow|yesterday)$/i;
+
+const environmentWords =
+  /^(?:current_(?:user|role|catalog|schema|date|time|timestamp)|session_user|localtime(?:stamp)?|tableoid|ctid|xmin|xmax|execute|reg(?:class|type|proc|procedure|oper|operator|role|namespace|collation))$/;
+
+/** Excludes pg_typeof, pg_column_size and pg_input_is_valid, whose results depend on their arguments only. */
+const environmentFunctions =
+  /^(?:current_(?:setting|schemas?|database)|set_config|version|now|(?:clock|statement|transaction)_timestamp|timeofday|random\w*|gen_random_\w+|gen_salt|uuid_generate_v(?:1|1mc|4)|uuidv[47]|nextval|currval|lastval|setval|txid_\w+|inet_\w+|has_\w+_privilege|to_reg\w+|(?:obj|col|shobj)_description|(?:query|table|cursor|schema|database)_to_xml\w*|dblink\w*|lo_\w+|pg_(?!typeof$|column_size$|input_is_valid$)\w+)$/;
+
+export const functionResultsCheck = declareDatabasePreflightCheck({
+  id: 'function-results',
+  title: 'functions that are called for each row return the same value on every server',
+  headline: 'A function that is called for each row can return another value on the target',
+  severity: { continuous: 'blocker', dump: 'blocker' },
+  queries: {
+    functionUses: userFunctionUsesQuery,
+    functionBodies: functionAndViewBodiesQuery,
+    meanings: objectsNamedInFunctionBodiesQuery,
+    lostOperators: searchPathOperatorsQuery,
+  },
+  evaluate({ functionUses, functionBodies, meanings, lostOperators }, database) {
+    const reach = createFunctionRelationReader(functionBodies);
+    const uses = functionUses.filter(({ filled, kind }) => filled && storedKinds.has(kind));
+    // If a name is not found and an exception handler catches the error, the function returns another result.
+    const caught = new Map(
+      findUnresolvedFunctionBodyNames(uses, functionBodies, meanings, lostOperators).map(({ use, name }) => [
+        use,
+        name,
+      ]),
+    );
+    const found = uses.flatMap((use) => {
+      const reached = reach(use.calls);
+      const isCaught = reached.bodies.some(({ text }) => exceptionHandler.test(text));
+      const because = environmentUseOf(reached) ?? (isCaught ? caught.get(use.name) : undefined);
+      return because === undefined ? [] : [`${use.name} (${because})`];
+    });
+    const objects = [...new Set(found)];
+    if (objects.length === 0) return passOutcome('all');
+    return {
+      ...unknownOutcome(`${countOf(objects.length, 'use')} of functions that depend on more than their arguments`),
+      premise: 'these functions return the same values on the target as they did when the rows were stored',
+      required: 'functions that depend on their arguments only',
+      detail: `The target calls these functions again for every copied row, with its own settings, roles, object ids and an empty search_path. A generated column then has another value without an error; a row that violates a constraint there is not copied: "new row for relation … violates check constraint", "duplicate key value violates unique constraint".${buildUnlistedObjectsNote(objects)}`,
+      objects: limitFindingObjects(objects),
+      fix: {
+        database,
+        by: 'the owner of the functions, or a superuser',
+        text: 'Change the functions so that they depend on their arguments only, or drop the constraints and indexes until the cut-over and change generated columns to ordinary ones. Run `cloudctl db rehearse` to see whether the rows are equal.',
+      },
+    };
+  },
+});
+
+/**
+ * Uses of a function (such as in a constraint) in which its result decides which rows or values are stored. In an
+ * ordinary index the result changes only the index entries.
+ */
+const storedKinds: ReadonlySet<UserFunctionUse['kind']> = new Set([
+  'check',
+  'domain',
+  'generated',
+  'partition',
+  'support',
+  'unique',
+]);
+
+const exceptionHandler = /\bexception\s+when\b/i;
+
+function environmentUseOf({ bodies, reads }: RelationsReadByFunction): string | undefined {
+  for (const { text, bound } of bodies) {
+    const word = findNonImmutableWord(`${text} ${bound}`);
+    if (word !== undefined) return word;
+  }
+  return reads.find(({ schema, name }) => /^(?:pg_|information_schema$)/.test(schema ?? name))?.name;
+}

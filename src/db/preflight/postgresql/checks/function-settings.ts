@@ -1,0 +1,35 @@
+import { countOf } from '../../../../base/text.ts';
+import { failOutcome, passOutcome } from '../../finding.ts';
+import { declareDatabasePreflightCheck } from '../check.ts';
+import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
+import { functionsNeedingSuperuserOrLocaleQuery } from '../queries/superuser-created-functions.ts';
+import { isTargetSuperuser } from '../target.ts';
+
+export const functionSettingsCheck = declareDatabasePreflightCheck({
+  id: 'function-settings',
+  title: 'no function has a setting that only a superuser can change',
+  headline: 'A function has a setting that only a superuser can change',
+  severity: { continuous: 'blocker', dump: 'blocker' },
+  queries: { markedFunctions: functionsNeedingSuperuserOrLocaleQuery },
+  evaluate({ markedFunctions }, _database, _facts, options) {
+    const found = markedFunctions.filter(({ superuserSettings }) => superuserSettings.length > 0);
+    const [first] = found;
+    if (first === undefined) return passOutcome('none');
+    // Even with a superuser of the target, the role that receives the copy is none.
+    return failOutcome(
+      isTargetSuperuser(options) ? ['continuous'] : ['continuous', 'dump'],
+      countOf(found.length, 'function'),
+      {
+        required: 'function settings that every user may change',
+        detail: `The copy is created without a superuser, so CREATE FUNCTION fails: "permission denied to set parameter "${first.superuserSettings[0]}"".${buildUnlistedObjectsNote(found)}`,
+        objects: limitFindingObjects(found).map(
+          ({ name, superuserSettings }) => `${name} (${superuserSettings.join(', ')})`,
+        ),
+        fix: {
+          by: 'the owner of the functions',
+          text: 'Remove the setting (ALTER FUNCTION … RESET …) and set the value in the body of the function with set_config(), or exclude the database.',
+        },
+      },
+    );
+  },
+});

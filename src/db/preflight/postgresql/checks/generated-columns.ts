@@ -1,0 +1,92 @@
+import { countOf } from '../../../../base/text.ts';
+import { failOutcome, infoOutcome, type PreflightCheckOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
+import { declareDatabasePreflightCheck } from '../check.ts';
+import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
+import { type FunctionOrViewBody, functionAndViewBodiesQuery } from '../queries/function-bodies.ts';
+import { type UserFunctionUse, userFunctionUsesQuery } from '../queries/function-uses.ts';
+import { generatedColumnsQuery } from '../queries/generated-columns.ts';
+
+/**
+ * Whether the result of a function declared IMMUTABLE changes over time, because the function reads the clock or
+ * generates values. `perhaps`: the function uses only the date or a part of the time. The result is a guess from the
+ * text of the function body.
+ */
+export function detectTimeDependentFunctionBody(text: string): 'surely' | 'perhaps' | undefined {
+  const words = text
+    .toLowerCase()
+    .replace(/--[^\n]*|\/\*[\s\S]*?\*\//g, ' ')
+    .replace(/'(?:[^']|'')*'/g, "''");
+  if (!volatileCalls.test(words)) return undefined;
+  return timePartCalls.test(words) ? 'perhaps' : 'surely';
+}
+
+const volatileCalls =
+  /\b(now|clock_timestamp|statement_timestamp|transaction_timestamp|timeofday|random|gen_random_uuid|uuid_generate_v[14]|uuidv[47]|nextval|txid_current|pg_current_xact_id)\s*\(|\b(current_timestamp|current_date|current_time|localtime|localtimestamp)\b/;
+
+const timePartCalls =
+  /\b(age|date_part|extract|date_trunc|date)\s*\(|::\s*date\b|\bas\s+date\b|\bcurrent_date\b|\b(if|case|perform|raise)\b/;
+
+export const generatedColumnsCheck = declareDatabasePreflightCheck({
+  id: 'generated-columns',
+  title: 'the database has no generated columns',
+  headline: 'The database has generated columns',
+  severity: { continuous: 'blocker', dump: 'blocker' },
+  queries: {
+    columns: generatedColumnsQuery,
+    functionUses: userFunctionUsesQuery,
+    functionBodies: functionAndViewBodiesQuery,
+  },
+  evaluate({ columns: { generated }, functionUses, functionBodies }, database) {
+    if (generated.length === 0) return passOutcome('none');
+    const volatile = volatileColumns(functionUses, functionBodies);
+    if (volatile.length > 0) return differingValues(volatile, database);
+    const virtual = generated.filter((column) => column.virtual).length;
+    const needed = virtual === 0 ? '' : ' Virtual columns need PostgreSQL 18 or newer on the target.';
+    return infoOutcome(`${generated.length - virtual} stored, ${virtual} virtual`, {
+      detail: `Generated columns are not replicated: the target computes them.${needed}${buildUnlistedObjectsNote(generated)}`,
+      objects: limitFindingObjects(generated).map(({ table, column }) => `${table}.${column}`),
+    });
+  },
+});
+
+interface VolatileColumn {
+  readonly column: string;
+  readonly signature: string;
+  readonly how: 'surely' | 'perhaps';
+}
+
+/** Stored generated columns of tables with rows, whose function can return another value for the same row. */
+function volatileColumns(
+  uses: readonly UserFunctionUse[],
+  bodies: readonly FunctionOrViewBody[],
+): readonly VolatileColumn[] {
+  const byOid = new Map(bodies.map((body) => [body.oid, body]));
+  return uses.flatMap(({ calls, kind, filled, name }) => {
+    const body = byOid.get(calls);
+    const how = body === undefined ? undefined : detectTimeDependentFunctionBody(`${body.text} ${body.bound}`);
+    if (kind !== 'generated' || !filled || body === undefined || how === undefined) return [];
+    return [{ column: name.replace(/^column /, ''), signature: body.signature, how }];
+  });
+}
+
+function differingValues(volatile: readonly VolatileColumn[], database: string): PreflightCheckOutcome {
+  const certain = volatile.filter(({ how }) => how === 'surely');
+  const named = certain.length > 0 ? certain : volatile;
+  const observed = `${countOf(named.length, 'column')} computed by a function that uses the current time or a random value`;
+  const more = {
+    headline: 'A generated column can have other values on the target',
+    required: 'generated columns with functions that return the same value for the same row',
+    detail: `Generated columns are not replicated: the target computes them. The functions of these columns are declared IMMUTABLE but are not, so the values differ on the target without an error.${buildUnlistedObjectsNote(named)}`,
+    objects: limitFindingObjects(named).map(({ column, signature }) => `${column} (${signature})`),
+    fix: {
+      database,
+      by: 'the owner of the tables, or a superuser',
+      text: 'Change the generated columns to ordinary columns, which are replicated (ALTER TABLE … ALTER COLUMN … DROP EXPRESSION, PostgreSQL 13 and newer), and set their values with a trigger.',
+    },
+  };
+  return certain.length > 0
+    ? failOutcome(['continuous', 'dump'], observed, more)
+    : { ...unknownOutcome(observed), ...more, premise: sameValues };
+}
+
+const sameValues = 'the functions of generated columns return the same values on the target';

@@ -1,0 +1,347 @@
+import { isIP } from 'node:net';
+import { countOf } from '../../../../base/text.ts';
+import { quoteIdentifier } from '../../../../postgresql/quote.ts';
+import {
+  type FindingFix,
+  failOutcome,
+  managedInstanceAdministrator,
+  type PreflightCheckOutcome,
+  passOutcome,
+  warnOutcome,
+} from '../../finding.ts';
+import { buildQueryResultFixEffect } from '../../fix-effect.ts';
+import { type Ipv4Range, publicIpv4Ranges } from '../../network/public-address.ts';
+import { detectManagedPostgresqlService } from '../alter-system.ts';
+import { declareServerPreflightCheck } from '../check.ts';
+import {
+  canOnlyServerResolveHbaRuleAddress,
+  findHbaRulesForOtherAddresses,
+  firstMatchingHbaRule,
+  getNetmaskPrefixLength,
+  type HbaClient,
+} from '../matching-hba-rule.ts';
+import { clientAddressQuery } from '../queries/client-address.ts';
+import { type HbaRule, hbaRulesQuery } from '../queries/hba-rules.ts';
+import { migrationRoleQuery } from '../queries/migration-role.ts';
+import { getPostgresqlSetting, type PostgresqlServerSettings, postgresqlSettingsQuery } from '../queries/settings.ts';
+import { getPostgresqlSourceVersion, type PostgresqlSourceFacts } from '../source-facts.ts';
+
+/** The fix adds the line at the top of pg_hba.conf, because only the first matching rule applies. */
+function buildHbaAllowRuleFix(
+  { username: user, connection }: PostgresqlSourceFacts,
+  settings: PostgresqlServerSettings,
+): FindingFix {
+  const name = /^[a-z_][a-z0-9_]*$/.test(user) && user !== 'all' ? user : quoteIdentifier(user);
+  const method = getPostgresqlSetting(settings, 'password_encryption') === 'md5' ? 'md5' : 'scram-sha-256';
+  const line = `${connection.kind === 'entered' && connection.ssl ? 'hostssl' : 'host'} all ${name} 0.0.0.0/0 ${method}`;
+  const closing =
+    'Remove the line after the migration. If the addresses of the service are known, use them instead of 0.0.0.0/0.';
+  if (detectManagedPostgresqlService(settings) !== undefined) {
+    const step = 'Allow the service in the firewall or the authorized networks of the instance.';
+    return {
+      notSimulated: 'the access rules of a managed service are not in pg_hba.conf',
+      shell: [`# ${step}`],
+      undoShell: ['# Remove the service from the firewall or the authorized networks of the instance.'],
+      by: managedInstanceAdministrator,
+      text: `${step} ${closing}`,
+    };
+  }
+  return {
+    effects: [
+      buildQueryResultFixEffect(hbaRulesQuery, (rules) => [
+        { ...allowRule, type: line.split(' ')[0]!, users: [user], method },
+        ...rules,
+      ]),
+    ],
+    shell: [`# first line of pg_hba.conf (SHOW hba_file), before every other rule`, line],
+    undoShell: [`# remove this line from pg_hba.conf:`, line],
+    reload: true,
+    by: 'the server administrator',
+    text: `Add this as the first rule of pg_hba.conf: ${line}. Then run SELECT pg_reload_conf(); no restart is needed. ${closing}`,
+  };
+}
+
+/** The rule that the fix adds to pg_hba.conf, with the columns of pg_hba_file_rules. */
+const allowRule: HbaRule = {
+  line: 1,
+  type: 'host',
+  databases: ['all'],
+  users: [],
+  address: '0.0.0.0',
+  netmask: '0.0.0.0',
+  method: '',
+  options: [],
+  error: undefined,
+};
+
+/** The pg_hba.conf rules that apply to clients with an unknown public IPv4 address. */
+interface HbaPublicAddressCoverage {
+  /** The pg_hba.conf rules that match some public addresses, in order, each with its share of all public addresses. */
+  readonly byRule: readonly HbaRulePublicAddressShare[];
+  /** The share of the public addresses that no pg_hba.conf rule matches. */
+  readonly unmatched: number;
+}
+
+interface HbaRulePublicAddressShare {
+  readonly rule: HbaRule;
+  /** A number from 0 to 1: the part of the public addresses that the rule matches. */
+  readonly share: number;
+}
+
+/**
+ * Finds the first matching pg_hba.conf rule for each public address. Source: PostgreSQL documentation, "The pg_hba.conf
+ * File".
+ */
+function computeHbaPublicAddressCoverage(
+  rules: readonly HbaRule[],
+  caller: HbaClient,
+  database: string,
+): HbaPublicAddressCoverage {
+  let open: readonly Ipv4Range[] = publicIpv4Ranges;
+  const parts: HbaRulePublicAddressShare[] = [];
+  for (const rule of rules) {
+    if (open.length === 0) break;
+    const range = rangeOf(rule);
+    if (range === undefined || !matchesExceptAddress(rule, caller, database)) continue;
+    const taken = open.flatMap((one) => intersection(one, range));
+    if (taken.length === 0) continue;
+    parts.push({ rule, share: sizeOf(taken) / publicAddressCount });
+    open = open.flatMap((one) => difference(one, range));
+  }
+  return { byRule: parts, unmatched: sizeOf(open) / publicAddressCount };
+}
+
+function matchesExceptAddress(rule: HbaRule, caller: HbaClient, database: string): boolean {
+  return firstMatchingHbaRule([{ ...rule, address: 'all', netmask: undefined }], caller, database) !== undefined;
+}
+
+/**
+ * The address range of a rule; undefined if the rule has no IPv4 address, or a host name that only the server can
+ * resolve.
+ */
+function rangeOf({ address, netmask }: HbaRule): Ipv4Range | undefined {
+  if (address === 'all') return [0, 2 ** 32 - 1];
+  const prefix = netmask === undefined ? undefined : getNetmaskPrefixLength(netmask);
+  if (isIP(address) !== 4 || prefix === undefined) return undefined;
+  const size = 2 ** (32 - prefix);
+  const start = Math.floor(address.split('.').reduce((sum, part) => sum * 256 + Number(part), 0) / size) * size;
+  return [start, start + size - 1];
+}
+
+function intersection([from, to]: Ipv4Range, [start, end]: Ipv4Range): readonly Ipv4Range[] {
+  const [low, high] = [Math.max(from, start), Math.min(to, end)];
+  return low > high ? [] : [[low, high]];
+}
+
+function difference([from, to]: Ipv4Range, [start, end]: Ipv4Range): readonly Ipv4Range[] {
+  const before: readonly Ipv4Range[] = start > from ? [[from, Math.min(to, start - 1)]] : [];
+  const after: readonly Ipv4Range[] = end < to ? [[Math.max(from, end + 1), to]] : [];
+  return [...before, ...after];
+}
+
+function sizeOf(ranges: readonly Ipv4Range[]): number {
+  return ranges.reduce((sum, [from, to]) => sum + to - from + 1, 0);
+}
+
+const publicAddressCount = sizeOf(publicIpv4Ranges);
+
+export const hbaRuleCheck = declareServerPreflightCheck({
+  id: 'hba-rule',
+  title: 'pg_hba.conf allows the role to connect to every database from any address',
+  headline: 'pg_hba.conf does not allow the role to connect to every database from any address',
+  severity: { continuous: 'blocker', dump: 'blocker' },
+  spec: 'S9.13',
+  needs: 'connection',
+  queries: {
+    hostRules: hbaRulesQuery,
+    clientAddress: clientAddressQuery,
+    role: migrationRoleQuery,
+    settings: postgresqlSettingsQuery,
+  },
+  evaluate({ hostRules, clientAddress, role, settings }, facts, options) {
+    if (getPostgresqlSourceVersion(facts) < 100_000) {
+      return warnOutcome('not reported before PostgreSQL 10', {
+        headline: 'The server version does not report its pg_hba.conf rules',
+        detail:
+          'Before version 10 PostgreSQL does not report its pg_hba.conf rules. Make sure that pg_hba.conf contains the line that this fix shows.',
+        fix: buildHbaAllowRuleFix(facts, settings),
+      });
+    }
+    // A pg_hba.conf rule that has both a type and an error was parsed but matches no client, for example hostssl
+    // without ssl; the server loads the file.
+    const broken = hostRules.filter(({ error, type }) => error !== undefined && type === '');
+    if (broken.length > 0) return invalidFile(broken);
+    const far: HbaClient = {
+      address: undefined,
+      tls: !options.disableSsl,
+      user: facts.username,
+      memberOf: role.memberOf,
+    };
+    const anywhere = evaluateClient(hostRules, far, facts);
+    const fix = buildHbaAllowRuleFix(facts, settings);
+    if (options.isOverInternet) {
+      if (anywhere.rejected.length === 0 && anywhere.partly.length > 0) return partlyRejected(anywhere, fix);
+      if (anywhere.rejected.length === 0) return passOutcome(anywhere.observed, { required });
+      return failOutcome(['continuous', 'dump'], anywhere.observed, { ...rejectionDetails(anywhere, facts), fix });
+    }
+    const here = evaluateClient(hostRules, { ...far, address: clientAddress ?? '127.0.0.1' }, facts);
+    if (here.rejected.length > 0) {
+      return failOutcome(['continuous', 'dump'], here.observed, { ...rejectionDetails(here, facts), fix });
+    }
+    if (anywhere.rejected.length === 0 && anywhere.partly.length > 0) return partlyRejected(anywhere, fix);
+    if (anywhere.rejected.length === 0) return passOutcome(anywhere.observed, { required });
+    return warnOutcome(here.observed, {
+      required,
+      detail: `The role can connect to every database from ${clientAddress ?? 'this machine'}. From the internet: ${rejectionDetails(anywhere, facts).detail}`,
+      fix,
+    });
+  },
+});
+
+const required = 'a pg_hba.conf rule for 0.0.0.0/0 with password authentication as the first match';
+
+interface ClientEvaluation {
+  readonly observed: string;
+  readonly rejected: readonly RejectedDatabase[];
+  /** Databases to which pg_hba.conf rejects the role from some of the public addresses. */
+  readonly partly: readonly RejectedDatabase[];
+}
+
+/** A database to which pg_hba.conf rejects the client, and the reason. */
+interface RejectedDatabase {
+  readonly database: string;
+  readonly why: string;
+}
+
+function evaluateClient(
+  rules: readonly HbaRule[],
+  caller: HbaClient,
+  { databases, access: reach }: PostgresqlSourceFacts,
+): ClientEvaluation {
+  const lines = new Set<number>();
+  const rejected: RejectedDatabase[] = [];
+  const partly: RejectedDatabase[] = [];
+  for (const database of databases) {
+    if (caller.address === undefined) {
+      const found = fromAnywhere(rules, caller, database);
+      for (const line of found.lines) lines.add(line);
+      if (found.why !== undefined) (found.isOpen ? partly : rejected).push({ database, why: found.why });
+      continue;
+    }
+    const rule = firstMatchingHbaRule(rules, caller, database);
+    // A rule with a host name or samenet is treated as a match, because only the server can resolve it and the
+    // connection succeeded.
+    const byHostName =
+      rule === undefined && reach.get(database)?.kind === 'entered'
+        ? findHbaRulesForOtherAddresses(rules, caller, database).find(canOnlyServerResolveHbaRuleAddress)
+        : undefined;
+    if (byHostName !== undefined) {
+      lines.add(byHostName.line);
+      continue;
+    }
+    const why = rule === undefined ? noRule(rules, caller, database) : obstacle(rule);
+    if (rule !== undefined && why === undefined) lines.add(rule.line);
+    if (why !== undefined) rejected.push({ database, why });
+  }
+  const by = [...lines].map((line) => `line ${line}`).join(', ');
+  const observed =
+    rejected.length === 0
+      ? `allowed by ${by}`
+      : `not allowed for ${rejected.length} of ${countOf(databases.length, 'database')}`;
+  return { observed, rejected, partly };
+}
+
+/** The share of rejected public addresses below which there is no warning. */
+const reportedShare = 0.01;
+
+/**
+ * The addresses of the service are not known, so a pg_hba.conf rule for some addresses counts by its share of all
+ * public addresses.
+ */
+function fromAnywhere(
+  rules: readonly HbaRule[],
+  caller: HbaClient,
+  database: string,
+): { readonly lines: readonly number[]; readonly isOpen: boolean; readonly why: string | undefined } {
+  const { byRule: parts, unmatched: left } = computeHbaPublicAddressCoverage(rules, caller, database);
+  const open = parts.filter(({ rule }) => obstacle(rule) === undefined);
+  const closed = parts.filter(({ rule }) => obstacle(rule) !== undefined);
+  const out = closed.reduce((sum, { share }) => sum + share, left);
+  const lines = open.map(({ rule }) => rule.line);
+  // pg_hba.conf rules for only a few networks do not count as open access.
+  const isOpen = out < 0.75;
+  if (isOpen && out < reportedShare) return { lines, isOpen, why: undefined };
+  const reasonTexts = closed.filter(({ share }) => share >= reportedShare).map(({ rule }) => obstacle(rule) ?? '');
+  const why = isOpen
+    ? `${Math.round(out * 100)}% of the public addresses are rejected: ${[...reasonTexts.slice(0, 5), ...(left >= reportedShare ? ['no rule of pg_hba.conf matches the others'] : [])].join('; ')}`
+    : ((left > 0.5 ? undefined : reasonTexts[0]) ?? noRule(rules, caller, database));
+  return { lines: isOpen ? lines : [], isOpen, why };
+}
+
+function partlyRejected(found: ClientEvaluation, fix: FindingFix): PreflightCheckOutcome {
+  const [first] = found.partly;
+  return warnOutcome(`${found.observed}, but not from every address`, {
+    required,
+    detail: `${first?.database}: ${first?.why}. It is not known whether the service connects from a rejected address. Only the first matching rule of pg_hba.conf applies.`,
+    objects: found.partly.slice(0, 20).map(({ database }) => database),
+    fix,
+  });
+}
+
+/** Why a password is not sufficient for a login by this pg_hba.conf rule; undefined if it is sufficient. */
+function obstacle({ method, line, options }: HbaRule): string | undefined {
+  if (options.some((option) => /^clientcert=(1|verify)/.test(option)))
+    return `line ${line} of pg_hba.conf requires a client certificate`;
+  if (passwordMethods.has(method) || method === 'trust') return undefined;
+  if (method === 'reject') return `line ${line} rejects: "pg_hba.conf rejects connection"`;
+  return `line ${line} requires ${method} authentication instead of a password`;
+}
+
+const passwordMethods = new Set(['scram-sha-256', 'md5', 'password', 'ldap', 'pam', 'bsd', 'radius']);
+
+function noRule(rules: readonly HbaRule[], caller: HbaClient, database: string): string {
+  const addresses = findHbaRulesForOtherAddresses(rules, caller, database).slice(0, 5).map(describeAddress);
+  const encrypted = firstMatchingHbaRule(rules, { ...caller, tls: !caller.tls }, database);
+  const only =
+    encrypted === undefined ? '' : `, except ${caller.tls ? 'without' : 'with'} TLS (line ${encrypted.line})`;
+  const from = addresses.length === 0 ? '' : `; logins are allowed from ${addresses.join(', ')}`;
+  return `no rule matches: "no pg_hba.conf connection for host …"${only}${from}`;
+}
+
+function describeAddress({ address, netmask, line }: HbaRule): string {
+  const bits = netmask === undefined ? undefined : getNetmaskPrefixLength(netmask);
+  return `${address}${bits === undefined ? '' : `/${bits}`} (line ${line})`;
+}
+
+function rejectionDetails(
+  { rejected }: ClientEvaluation,
+  { databases }: PostgresqlSourceFacts,
+): Pick<PreflightCheckOutcome, 'required' | 'detail' | 'objects' | 'only'> {
+  const reasons = new Map<string, string[]>();
+  for (const { database, why } of rejected) reasons.set(why, [...(reasons.get(why) ?? []), database]);
+  const reasonTexts = [...reasons].map(([why, names]) =>
+    names.length === databases.length
+      ? why
+      : `${names.slice(0, 5).join(', ')}${names.length > 5 ? ` and ${names.length - 5} more` : ''}: ${why}`,
+  );
+  return {
+    required,
+    detail: `${reasonTexts.join('. ')}. Only the first matching rule of pg_hba.conf applies.`,
+    objects: rejected.slice(0, 20).map(({ database }) => database),
+    ...(rejected.length === databases.length ? {} : { only: rejected.map(({ database }) => database) }),
+  };
+}
+
+function invalidFile(broken: readonly HbaRule[]): PreflightCheckOutcome {
+  return failOutcome(['continuous', 'dump'], `${countOf(broken.length, 'line')} of pg_hba.conf invalid`, {
+    headline: 'pg_hba.conf contains invalid lines',
+    required: 'a pg_hba.conf file without errors',
+    detail: `${broken.map(({ line, error }) => `Line ${line}: ${error}`).join('. ')}. A reload of the configuration keeps the previous rules, and after a shutdown the server does not start again: "could not load pg_hba.conf".`,
+    objects: broken.map(({ line }) => `line ${line}`),
+    fix: {
+      by: 'the server administrator',
+      text: 'Correct the invalid lines of pg_hba.conf, then reload the configuration: SELECT pg_reload_conf().',
+      reload: true,
+    },
+  });
+}

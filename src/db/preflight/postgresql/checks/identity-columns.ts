@@ -1,0 +1,20 @@
+import { countOf } from '../../../../base/text.ts';
+import { infoOutcome, passOutcome } from '../../finding.ts';
+import { declareDatabasePreflightCheck } from '../check.ts';
+import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
+import { generatedColumnsQuery } from '../queries/generated-columns.ts';
+
+export const identityColumnsCheck = declareDatabasePreflightCheck({
+  id: 'identity-columns',
+  title: 'the database has no identity columns',
+  headline: 'The database has identity columns',
+  severity: { continuous: 'info', dump: 'info' },
+  queries: { columns: generatedColumnsQuery },
+  evaluate({ columns: { identity } }) {
+    if (identity.length === 0) return passOutcome('none');
+    return infoOutcome(countOf(identity.length, 'column'), {
+      detail: `The values of identity columns are replicated, the values of their sequences are not: set these sequences at the cut-over, as all sequences.${buildUnlistedObjectsNote(identity)}`,
+      objects: limitFindingObjects(identity),
+    });
+  },
+});

@@ -1,0 +1,35 @@
+import { countOf } from '../../../../base/text.ts';
+import { failOutcome, infoOutcome, passOutcome } from '../../finding.ts';
+import { declareDatabasePreflightCheck } from '../check.ts';
+import { getEncodingByteClass } from '../deep/byte-validator.ts';
+import { buildIncompleteScanOutcome, getRowScanOrCheckOutcome } from '../deep/get-row-scan-or-check-outcome.ts';
+import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
+
+export const invalidBytesCheck = declareDatabasePreflightCheck({
+  id: 'invalid-bytes',
+  title: 'every text is valid in the encoding of the database',
+  headline: 'A text is not valid in the encoding of the database',
+  severity: { continuous: 'blocker', dump: 'blocker' },
+  queries: {},
+  readsRows: true,
+  evaluate(_values, database, facts, options) {
+    const read = getRowScanOrCheckOutcome(database, facts, options);
+    if ('outcome' in read) return read.outcome;
+    const { encoding, invalid, rows } = read.scan;
+    const kind = getEncodingByteClass(encoding);
+    if (kind === 'any bytes') return passOutcome(`${encoding} has no invalid bytes`);
+    if (kind === 'unknown')
+      return infoOutcome(`no check for the encoding ${encoding}`, {
+        headline: 'It is not known whether texts are valid in the encoding of the database',
+      });
+    if (invalid.length === 0) return buildIncompleteScanOutcome(read.scan) ?? passOutcome(countOf(rows, 'row'));
+    return failOutcome(['continuous', 'dump'], countOf(invalid.length, 'column'), {
+      required: 'none',
+      detail: `The source stores these bytes, but no server accepts them as input: "invalid byte sequence for encoding "${encoding}"". The copy fails there on every attempt. Such bytes come from old releases, from functions in C and from casts without a function.${buildUnlistedObjectsNote(invalid)}`,
+      objects: limitFindingObjects(invalid).map(
+        ({ table, column, rows: count }) => `${column} of ${table} (${countOf(count, 'row')})`,
+      ),
+      fix: { database, by: 'the data owner', text: 'Correct the texts, or delete the rows, before the migration.' },
+    });
+  },
+});

@@ -1,0 +1,30 @@
+import { countOf } from '../../../../base/text.ts';
+import { infoOutcome, passOutcome, warnOutcome } from '../../finding.ts';
+import { declareDatabasePreflightCheck } from '../check.ts';
+import { largeObjectCountLimit, largeObjectsQuery } from '../queries/large-objects.ts';
+
+export const largeObjectsCheck = declareDatabasePreflightCheck({
+  id: 'large-objects',
+  title: 'the database has no large objects',
+  headline: 'Large objects are copied only when the migration is stopped',
+  severity: { continuous: 'warning', dump: 'info' },
+  queries: { largeObjects: largeObjectsQuery },
+  evaluate({ largeObjects }, _database, _ground, { method }) {
+    if (largeObjects === 0) return passOutcome('none');
+    const observed =
+      largeObjects > largeObjectCountLimit
+        ? `more than ${largeObjectCountLimit} large objects`
+        : countOf(largeObjects, 'large object');
+    if (method === 'dump') return infoOutcome(observed, { detail: 'A dump contains large objects.' });
+    return warnOutcome(observed, {
+      required: 'none',
+      detail:
+        'Logical replication does not replicate large objects, without an error. They are copied when the migration is stopped; until then columns with OIDs of large objects refer to large objects that do not exist on the target. A service that does not copy them loses them.',
+      dataLoss: `${observed} until the migration is stopped`,
+      fix: {
+        by: 'the operator of the cut-over',
+        text: 'Stop the application before the migration is stopped, and see the line large_objects of `cloudctl db cutover`: copy the ones that it lists with lo_export and lo_import.',
+      },
+    });
+  },
+});

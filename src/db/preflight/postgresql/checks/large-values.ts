@@ -1,0 +1,53 @@
+import { countOf, formatBytes } from '../../../../base/text.ts';
+import { failOutcome, type PreflightCheckOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
+import { declareDatabasePreflightCheck } from '../check.ts';
+import { buildIncompleteScanOutcome } from '../deep/get-row-scan-or-check-outcome.ts';
+import type { UnreadTable } from '../deep/scanned-row-statistics.ts';
+import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
+import { describeRowLengthQueriesForOwner } from '../owner-queries.ts';
+import { largeValuesQuery } from '../queries/large-values.ts';
+
+export const largeValuesCheck = declareDatabasePreflightCheck({
+  id: 'large-values',
+  title: 'no row can be longer than 1 GB',
+  headline: 'A row may be longer than 1 GB',
+  severity: { continuous: 'blocker', dump: 'blocker' },
+  queries: { large: largeValuesQuery },
+  readsRows: true,
+  evaluate({ large: suspected }, database, { scans }) {
+    const scan = scans?.get(database);
+    const tooLarge = scan?.unread.filter(({ reason }) => reason === 'row_too_large') ?? [];
+    if (tooLarge.length > 0) return tooLargeRows(tooLarge, database);
+    if (scan !== undefined && buildIncompleteScanOutcome(scan) === undefined)
+      return passOutcome(`no long row, the longest one has ${formatBytes(scan.longestRow?.bytes ?? 0)}`);
+    const isUnread = (name: string) => scan?.unread.some(({ table }) => table === name) ?? true;
+    const large = scan?.failure === undefined ? suspected.filter(({ table }) => isUnread(table)) : suspected;
+    if (large.length === 0) return passOutcome('no long row, according to the sizes of TOAST tables');
+    return {
+      ...unknownOutcome(`${countOf(large.length, 'table')} with long values, and the rows were not read`),
+      premise: 'no row is longer than 1 GB',
+      settledBy: '--deep',
+      required: 'rows shorter than 1 GB in text format, in which a bytea value needs two characters for each byte',
+      detail: `A server cannot send a row of more than 1 GB, so the copy of such a row fails on every attempt: "invalid memory alloc request size", "out of memory … Cannot enlarge string buffer". The TOAST data of the listed tables is large enough for such a row, which does not prove that such a row exists.${describeRowLengthQueriesForOwner(large)}${buildUnlistedObjectsNote(large)}`,
+      objects: limitFindingObjects(large).map(({ table, bytes }) => `${table} (${formatBytes(bytes)} of TOAST)`),
+      fix: {
+        database,
+        by: 'the owner of the tables',
+        text: `${splitValues} If no such row exists, use --accept large-values.`,
+      },
+    };
+  },
+});
+
+const splitValues =
+  'Before the migration, split values that make a row longer than 1 GB into several rows, or move them to files.';
+
+function tooLargeRows(tables: readonly UnreadTable[], database: string): PreflightCheckOutcome {
+  return failOutcome(['continuous', 'dump'], `${countOf(tables.length, 'table')} with a row that is too long`, {
+    headline: 'A row is longer than 1 GB',
+    required: 'rows shorter than 1 GB in text format, in which a bytea value needs two characters for each byte',
+    detail: `The server cannot send the row, and reading stopped there: there may be more. The copy fails on every attempt.${buildUnlistedObjectsNote(tables)}`,
+    objects: limitFindingObjects(tables).map(({ table, message }) => `${table} (${message})`),
+    fix: { database, by: 'the owner of the tables', text: splitValues },
+  });
+}

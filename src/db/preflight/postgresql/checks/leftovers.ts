@@ -1,0 +1,99 @@
+import { countOf, formatBytes } from '../../../../base/text.ts';
+import { quoteIdentifier, quoteLiteral } from '../../../../postgresql/quote.ts';
+import { type FindingFix, failOutcome, infoOutcome, passOutcome, warnOutcome } from '../../finding.ts';
+import { buildQueryResultFixEffect, buildQueryRowRemovalFixEffect } from '../../fix-effect.ts';
+import { declareDatabasePreflightCheck } from '../check.ts';
+import { isMigrationPublication } from '../is-migration-publication.ts';
+import { publicationsQuery } from '../queries/publications.ts';
+import {
+  isMigrationSlot,
+  migrationSlotPattern,
+  type ReplicationSlot,
+  replicationSlotsQuery,
+} from '../queries/replication-slots.ts';
+
+export const leftoversCheck = declareDatabasePreflightCheck({
+  id: 'leftovers',
+  title: 'no replication slot or publication is left from an earlier migration',
+  headline: 'Replication slots or publications of an earlier migration exist',
+  severity: { continuous: 'blocker' },
+  queries: { slots: replicationSlotsQuery, publications: publicationsQuery },
+  evaluate({ slots, publications }, database) {
+    const own = slots.filter((slot) => slot.database === database);
+    const oldSlots = own.filter(({ name }) => isMigrationSlot(name));
+    const oldPublications = publications.filter(({ name }) => isMigrationPublication(name));
+    const idle = own.filter(({ active, name }) => !active && !isMigrationSlot(name));
+    const objects = [
+      ...oldSlots.map(({ name, active }) => `slot ${name}${active ? ' (active)' : ''}`),
+      ...oldPublications.map(({ name }) => `publication ${name}`),
+      ...idle.map(({ name }) => `slot ${name} (inactive)`),
+    ];
+    if (oldSlots.length + oldPublications.length > 0) {
+      const busy = oldSlots.filter(({ active }) => active);
+      return failOutcome(
+        ['continuous'],
+        `${countOf(oldSlots.length, 'slot')}, ${countOf(oldPublications.length, 'publication')}`,
+        {
+          ...(busy.length === 0 ? {} : { headline: 'A migration of this source seems to be running' }),
+          required: 'none',
+          detail: `${busy.length === 0 ? '' : 'An active slot means that a migration is running, or that a target is still connected. '}An earlier migration did not remove its replication slots or publications: "replication slot "…" already exists", "publication "…" already exists".${retainedText(oldSlots)} While a publication exists, UPDATE and DELETE on published tables without a replica identity fail.`,
+          objects,
+          fix: dropFix(
+            oldSlots,
+            oldPublications.map(({ name }) => name),
+            database,
+          ),
+        },
+      );
+    }
+    if (idle.length === 0) return passOutcome('none');
+    const headline = 'Inactive replication slots exist';
+    const observed = countOf(idle.length, 'inactive slot');
+    const detail = `Inactive replication slots have no consumer.${retainedText(idle)} Inactive slots count towards max_replication_slots.`;
+    const text = `If they are no longer needed: ${idle.map(({ name }) => `SELECT pg_catalog.pg_drop_replication_slot(${quoteLiteral(name)})`).join('; ')}. The WAL that they retain is then removed.`;
+    const pinned = idle.reduce((sum, { retained }) => sum + (retained ?? 0), 0);
+    return pinned > 1024 ** 3
+      ? warnOutcome(observed, { headline, detail, objects, fix: { text } })
+      : infoOutcome(observed, { headline, detail, objects, fix: { text } });
+  },
+});
+
+function retainedText(slots: readonly ReplicationSlot[]): string {
+  const bytes = slots.reduce((sum, { retained }) => sum + (retained ?? 0), 0);
+  return bytes === 0 ? '' : ` The slots retain ${formatBytes(bytes)} of WAL.`;
+}
+
+/** The fix has no undo, because replication slots and publications of an earlier migration are of no use. */
+function dropFix(slots: readonly ReplicationSlot[], names: readonly string[], database: string): FindingFix {
+  return {
+    sql: [
+      ...slots.map(
+        ({ name }) =>
+          `SELECT pg_catalog.pg_drop_replication_slot(slot_name) FROM pg_catalog.pg_replication_slots WHERE slot_name = ${quoteLiteral(name)} AND NOT active`,
+      ),
+      ...names.map(dropIdlePublication),
+    ],
+    effects: [
+      buildQueryRowRemovalFixEffect(
+        replicationSlotsQuery,
+        slots.filter(({ active }) => !active),
+      ),
+      ...(slots.some(({ active }) => active)
+        ? []
+        : [buildQueryResultFixEffect(publicationsQuery, (all) => all.filter(({ name }) => !names.includes(name)))]),
+    ],
+    database,
+    text: 'Drop the replication slots and publications of earlier migrations if no migration is running. An active slot and its publication are not dropped: disconnect the consumer of the slot first.',
+  };
+}
+
+/**
+ * A running migration cannot recover without its publication, so no publication is dropped while a migration slot is
+ * active. The body of the DO block is a quoted literal, because the name of a publication could end a dollar-quoted
+ * string.
+ */
+function dropIdlePublication(name: string): string {
+  const running = `SELECT FROM pg_catalog.pg_replication_slots WHERE active AND database = current_database() AND slot_name ~ ${quoteLiteral(migrationSlotPattern.source)}`;
+  const body = `BEGIN IF NOT EXISTS (${running}) THEN DROP PUBLICATION IF EXISTS ${quoteIdentifier(name)}; END IF; END`;
+  return `DO ${quoteLiteral(body)}`;
+}

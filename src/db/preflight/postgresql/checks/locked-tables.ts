@@ -1,0 +1,41 @@
+import { countOf, formatDuration } from '../../../../base/text.ts';
+import { quoteLiteral } from '../../../../postgresql/quote.ts';
+import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
+import { declareDatabasePreflightCheck } from '../check.ts';
+import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
+import { maxOpenTransactionSeconds } from '../open-transactions.ts';
+import { type AccessExclusiveTableLock, accessExclusiveTableLocksQuery } from '../queries/table-locks.ts';
+
+export const lockedTablesCheck = declareDatabasePreflightCheck({
+  id: 'locked-tables',
+  title: 'no table has an ACCESS EXCLUSIVE lock',
+  headline: 'A table has an ACCESS EXCLUSIVE lock',
+  severity: { continuous: 'blocker', dump: 'blocker' },
+  queries: { locks: accessExclusiveTableLocksQuery },
+  evaluate({ locks }) {
+    if (locks.length === 0) return passOutcome('none');
+    const tables = [...new Set(locks.map(({ table }) => table))];
+    const lasting = locks.filter(({ pid, seconds }) => pid === undefined || (seconds ?? 0) > maxOpenTransactionSeconds);
+    const more = {
+      required: `no ACCESS EXCLUSIVE lock older than ${formatDuration(maxOpenTransactionSeconds * 1000)}, and none of a prepared transaction`,
+      detail: `pg_dump and every copy wait until the ACCESS EXCLUSIVE lock is released, without an error.${buildUnlistedObjectsNote(tables)}`,
+      objects: limitFindingObjects(locks.map(describeLock)),
+      fix: {
+        by: 'the owner of the session, or a superuser',
+        text: `Wait until the transaction that holds the lock ends, or end it: ${[...new Set(locks.map(endStatement))].slice(0, 5).join('; ')}.`,
+      },
+    };
+    const observed = countOf(tables.length, 'table');
+    return lasting.length === 0 ? warnOutcome(observed, more) : failOutcome(['continuous', 'dump'], observed, more);
+  },
+});
+
+function describeLock({ table, pid, gid, seconds }: AccessExclusiveTableLock): string {
+  const age = seconds === undefined ? 'age hidden' : `${formatDuration(seconds * 1000)} old`;
+  return `${table} by ${pid === undefined ? `the prepared transaction ${gid}` : `pid ${pid}`}, ${age}`;
+}
+
+function endStatement({ pid, gid }: AccessExclusiveTableLock): string {
+  if (pid !== undefined) return `SELECT pg_terminate_backend(${pid})`;
+  return `COMMIT PREPARED ${quoteLiteral(gid)} or ROLLBACK PREPARED ${quoteLiteral(gid)}`;
+}

@@ -1,0 +1,133 @@
+import { countOf } from '../../../../base/text.ts';
+import {
+  builtinLanguageOids,
+  firstNormalObjectId,
+  nonImmutableFunctionOidPattern,
+  oidsOfCatalogs,
+} from '../../../../postgresql/catalog-oids.ts';
+import { decodeTextColumn } from '../../../../postgresql/decode-row.ts';
+import { failOutcome, passOutcome } from '../../finding.ts';
+import { declareDatabasePreflightCheck } from '../check.ts';
+import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
+import { createDatabaseFeatureCondition } from '../queries/database-overview.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
+
+/** An expression that must be immutable, but calls a function that is not immutable on this server or on the target. */
+interface NonImmutableCall {
+  /**
+   * The object with the expression, such as `index public.t_name`, `column public.t.g`, `partition key of public.p`.
+   */
+  readonly object: string;
+  /** With argument types. */
+  readonly calls: string;
+  /**
+   * `here`: the function is not immutable on this server; `system`, `extension`: the built-in or extension function was
+   * declared immutable on this server only.
+   */
+  readonly where: 'here' | 'system' | 'extension';
+}
+
+const trees = [
+  `
+    SELECT 'index ' || i.indexrelid::regclass AS object, concat(i.indexprs::text, i.indpred::text) AS tree
+    FROM pg_index i
+    WHERE i.indexrelid >= '${firstNormalObjectId}'
+      AND (i.indexprs IS NOT NULL OR i.indpred IS NOT NULL)
+  `,
+  `
+    SELECT 'partition key of ' || p.partrelid::regclass, p.partexprs::text
+    FROM pg_partitioned_table p
+    WHERE p.partexprs IS NOT NULL
+  `,
+];
+
+const generated = `
+  SELECT 'column ' || a.attrelid::regclass || '.' || quote_ident(a.attname), f.adbin::text
+  FROM pg_attrdef f
+  JOIN pg_attribute a ON a.attrelid = f.adrelid AND a.attnum = f.adnum
+  WHERE a.attrelid >= '${firstNormalObjectId}'
+    AND a.attgenerated <> ''
+`;
+
+/**
+ * PostgreSQL may inline functions in the language SQL, so the functions that their bodies call are examined instead.
+ * The extension unaccent declares its functions STABLE, so expressions over them are not immutable on other servers.
+ */
+const nonImmutableCallsQuery: PostgresqlPreflightQuery<readonly NonImmutableCall[]> = {
+  id: 'non-immutable-calls',
+  scope: 'database',
+  when: createDatabaseFeatureCondition('expressions', 'columns', 'relations'),
+  sql: (version) =>
+    version < 100_000
+      ? undefined
+      : `
+        SELECT DISTINCT
+          o.object,
+          p.oid::regprocedure AS calls,
+          CASE
+            WHEN p.provolatile <> 'i' THEN 'here'
+            WHEN p.oid < '${firstNormalObjectId}' THEN 'system'
+            ELSE 'extension'
+          END AS immutable_where
+        FROM (${(version < 120_000 ? trees : [...trees, generated]).join(' UNION ALL ')}) o
+        CROSS JOIN LATERAL regexp_matches(o.tree, 'funcid ([0-9]+) ', 'g') m(found)
+        JOIN pg_proc p ON p.oid = m.found[1]::oid
+        WHERE p.prolang <> '${builtinLanguageOids.sql}'
+          AND (
+            p.provolatile <> 'i'
+              OR m.found[1] ~ '^(${nonImmutableFunctionOidPattern})$'
+              OR (
+                p.proname = 'unaccent'
+                  AND EXISTS (
+                    SELECT FROM pg_depend d
+                    JOIN pg_extension e ON e.oid = d.refobjid
+                    WHERE d.classid = '${oidsOfCatalogs.pg_proc}'
+                      AND d.objid = p.oid
+                      AND d.deptype = 'e'
+                      AND e.extname = 'unaccent'
+                  )
+              )
+          )
+        ORDER BY 1, 2
+      `,
+  decode: (rows) =>
+    rows.map((row) => ({
+      object: decodeTextColumn(row, 'object'),
+      calls: decodeTextColumn(row, 'calls'),
+      where: row.immutable_where === 'here' ? 'here' : row.immutable_where === 'system' ? 'system' : 'extension',
+    })),
+  absent: [],
+};
+
+export const mutableCallsCheck = declareDatabasePreflightCheck({
+  id: 'mutable-calls',
+  title: 'indexes, generated columns and partition keys call only immutable functions',
+  headline: 'An index, a generated column or a partition key calls a function that is not immutable',
+  severity: { continuous: 'blocker', dump: 'blocker' },
+  queries: { mutableCalls: nonImmutableCallsQuery },
+  evaluate({ mutableCalls }, database) {
+    if (mutableCalls.length === 0) return passOutcome('all');
+    const objects = [...new Set(mutableCalls.map(({ object }) => object))];
+    const here = mutableCalls.filter((one) => one.where === 'here').map(({ calls }) => calls);
+    const made = mutableCalls.filter((one) => one.where !== 'here').map(({ calls }) => calls);
+    const texts = [
+      ...(here.length === 0
+        ? []
+        : [
+            `If a function that you wrote always returns the same result, declare the function as IMMUTABLE again: ALTER FUNCTION ${here[0]} IMMUTABLE.`,
+          ]),
+      ...(made.length === 0
+        ? []
+        : [
+            `Create a wrapper function that is IMMUTABLE and calls ${made[0]} by its qualified name, and re-create the indexes and columns with it.`,
+          ]),
+      'As an alternative, drop the listed objects before the migration, and create them on the target after the functions are IMMUTABLE on the target too.',
+    ];
+    return failOutcome(['continuous', 'dump'], countOf(objects.length, 'object'), {
+      required: 'functions that are IMMUTABLE on every server',
+      detail: `${made.length === 0 ? 'The called functions were IMMUTABLE when the listed objects were created, but no longer are' : 'A dump does not contain ALTER FUNCTION … IMMUTABLE of a function that belongs to the system or an extension'}, so the schema cannot be restored: "functions in index expression must be marked IMMUTABLE", "generation expression is not immutable".${buildUnlistedObjectsNote(objects)}`,
+      objects: limitFindingObjects(mutableCalls).map(({ object, calls }) => `${object} (${calls})`),
+      fix: { database, by: 'the owner of the tables, or a superuser', text: texts.join(' ') },
+    });
+  },
+});

@@ -1,0 +1,215 @@
+import { countOf } from '../../../../base/text.ts';
+import { decodeBooleanColumn } from '../../../../postgresql/decode-row.ts';
+import { requoteQualifiedName } from '../../../../postgresql/requote.ts';
+import { isNullTextCopyField } from '../../../../postgresql/table-rows.ts';
+import {
+  failOutcome,
+  infoOutcome,
+  type PreflightCheckOutcome,
+  passOutcome,
+  unknownOutcome,
+  warnOutcome,
+} from '../../finding.ts';
+import { buildQueryRowRemovalFixEffect } from '../../fix-effect.ts';
+import { declareDatabasePreflightCheck } from '../check.ts';
+import {
+  buildAlterTableOrDomainPrefix,
+  buildDropConstraintSql,
+  buildDropConstraintsFix,
+  quoteConstraintNameForMessage,
+} from '../constraint-sql.ts';
+import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
+import { type NullableInheritedColumn, nullableInheritedColumnsQuery } from '../queries/constraints.ts';
+import { createDatabaseFeatureCondition } from '../queries/database-overview.ts';
+import {
+  decodeNamedConstraint,
+  type NamedConstraint,
+  namedConstraintSelectListSql,
+} from '../queries/named-constraint.ts';
+import {
+  completeResultsByRowSearch,
+  constraintHasStoredRowsSql,
+  decodeSearchedTable,
+  domainTypeHasRowsSql,
+  type RowScanDependentResult,
+  searchedTableSelectListSql,
+  type TableViolationSearchResult,
+} from '../queries/row-scan.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
+
+/**
+ * A constraint that is NOT VALID: existing rows were never checked. For NOT NULL constraints the rows are read. The
+ * rows of a CHECK constraint are `unseen`, because preflight evaluates no expression of a user.
+ */
+interface UnvalidatedConstraint extends NamedConstraint, RowScanDependentResult {
+  /** Whether the domain of the constraint is used in arrays, because of which VALIDATE CONSTRAINT fails. */
+  readonly inArrays: boolean;
+  /** The initial copy does not check foreign keys, but all other constraints. */
+  readonly foreignKey: boolean;
+}
+
+/**
+ * NOT ENFORCED constraints of PostgreSQL 18 are left out, because they are never checked. A constraint of a partitioned
+ * table is left out, because its partitions have it too.
+ */
+export const unvalidatedConstraintsQuery: PostgresqlPreflightQuery<readonly UnvalidatedConstraint[]> = {
+  id: 'unvalidated-constraints',
+  scope: 'database',
+  when: createDatabaseFeatureCondition('odd-constraints'),
+  sql: (version) => {
+    const arrays = domainTypeHasRowsSql("t.typarray <> '0' AND a.atttypid = t.typarray");
+    return `
+      SELECT
+        ${namedConstraintSelectListSql},
+        k.contype = 'f' AS foreign_key,
+        ${arrays} AS in_arrays,
+        ${constraintHasStoredRowsSql(version)} AS filled,
+        t.*
+      FROM pg_constraint k
+      LEFT JOIN LATERAL (
+        SELECT ${searchedTableSelectListSql(version)}
+        FROM pg_class c
+        JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = k.conkey[1]
+        WHERE k.contype = 'n' AND c.oid = k.conrelid
+      ) t ON true
+      WHERE NOT k.convalidated${version < 180_000 ? '' : ' AND k.conenforced'}
+      ORDER BY 2, 1
+    `;
+  },
+  decode: (rows) =>
+    rows.map((row) => ({
+      ...decodeNamedConstraint(row),
+      inArrays: decodeBooleanColumn(row, 'in_arrays'),
+      foreignKey: decodeBooleanColumn(row, 'foreign_key'),
+      ...(decodeBooleanColumn(row, 'filled')
+        ? { rows: 'unseen', searched: decodeSearchedTable(row) }
+        : { rows: decodeBooleanColumn(row, 'in_arrays') ? 'unseen' : 'none' }),
+    })),
+  searchRows: (found, search) => completeResultsByRowSearch(found, search, isNullTextCopyField),
+  absent: [],
+};
+
+export const notValidCheck = declareDatabasePreflightCheck({
+  id: 'not-valid',
+  title: 'every row satisfies every constraint',
+  headline: 'A constraint is not validated for every row',
+  severity: { continuous: 'blocker', dump: 'blocker' },
+  queries: { unvalidated: unvalidatedConstraintsQuery, looserColumns: nullableInheritedColumnsQuery },
+  evaluate({ unvalidated, looserColumns }, database) {
+    const copied = unvalidated.filter(({ foreignKey }) => !foreignKey);
+    const seen = (result: TableViolationSearchResult) => ({
+      constraints: copied.filter(({ rows }) => rows === result),
+      columns: looserColumns.filter(({ rows }) => rows === result),
+    });
+    const [violated, unseen] = [seen('violate'), seen('unseen')];
+    if (violated.constraints.length > 0) return violatedOutcome(violated.constraints, unvalidated, database);
+    if (violated.columns.length > 0) return nullableOutcome('violate', violated.columns, database);
+    if (unseen.constraints.length > 0) return uncheckedOutcome(unseen.constraints, unvalidated, database);
+    if (unseen.columns.length > 0) return nullableOutcome('unseen', unseen.columns, database);
+    if (looserColumns.length > 0) return nullableOutcome('fit', looserColumns, database);
+    if (unvalidated.length === 0) return passOutcome('all');
+    return infoOutcome(countOf(unvalidated.length, 'constraint'), {
+      detail: `Constraints that are NOT VALID on the source are NOT VALID on the target too. All rows satisfy the listed constraints; foreign keys are not checked during the copy.${buildUnlistedObjectsNote(unvalidated)}`,
+      objects: named(unvalidated, []),
+    });
+  },
+});
+
+function violatedOutcome(
+  violated: readonly UnvalidatedConstraint[],
+  all: readonly UnvalidatedConstraint[],
+  database: string,
+): PreflightCheckOutcome {
+  return failOutcome(['continuous', 'dump'], countOf(violated.length, 'constraint'), {
+    required: 'no row that violates a constraint',
+    detail: `NOT VALID exempts existing rows, but the target checks every copied row. A row that violates the constraint makes the copy fail on every attempt: ${violationError(violated[0]!)}.${buildUnlistedObjectsNote(all)}`,
+    objects: named(violated, all),
+    fix: buildDropConstraintsFix(
+      unvalidatedConstraintsQuery,
+      violated,
+      database,
+      'Correct the rows that violate the constraints, or drop the constraints until the cut-over.',
+    ),
+  });
+}
+
+function uncheckedOutcome(
+  unseen: readonly UnvalidatedConstraint[],
+  all: readonly UnvalidatedConstraint[],
+  database: string,
+): PreflightCheckOutcome {
+  const drops = unseen.filter(({ inArrays }) => inArrays).map((one) => buildDropConstraintSql(one));
+  const nested =
+    drops.length === 0
+      ? ''
+      : ` A domain constraint used in arrays cannot be validated: ${limitFindingObjects(drops).join('; ')}.`;
+  const fix = {
+    // The fix is for review: to validate a constraint, the server calls the functions of the constraint as the role
+    // that runs the statement.
+    review: unseen
+      .filter(({ inArrays }) => !inArrays)
+      .map((one) => `${buildAlterTableOrDomainPrefix(one)} VALIDATE CONSTRAINT ${requoteQualifiedName(one.name)}`),
+    notSimulated: 'whether the rows satisfy the constraints is not known',
+    database,
+    by: 'the owner of the tables, or a superuser',
+    text: `Validate the constraints; the server reads each table once, and the table remains writable. If the server reports "is violated by some row", correct the rows that violate the constraint, or DROP CONSTRAINT until the cut-over.${nested} The fix needs no undo.`,
+  };
+  return {
+    ...unknownOutcome(`${countOf(unseen.length, 'constraint')} NOT VALID; the rows were not checked`, fix),
+    detail: `A row that violates a constraint makes the copy fail on every attempt. Tables larger than 256 MB and tables that this role can read only in part are not checked, and expressions of CHECK constraints are not evaluated.${buildUnlistedObjectsNote(all)}`,
+    objects: named(unseen, all),
+  };
+}
+
+/** The constraints in `first`, then the rest of `all`, each with its owner. */
+function named(first: readonly UnvalidatedConstraint[], all: readonly UnvalidatedConstraint[]): readonly string[] {
+  const others = all.filter((one) => !first.includes(one));
+  return limitFindingObjects([...first, ...others]).map(({ name, owner }) => `${name} on ${owner}`);
+}
+
+function violationError({ name, owner, ofDomain, definition }: UnvalidatedConstraint): string {
+  if (definition.startsWith('NOT NULL')) return '"null value in column … violates not-null constraint"';
+  return ofDomain
+    ? `"value for domain ${owner} violates check constraint ${quoteConstraintNameForMessage(name)}"`
+    : `"new row for relation … violates check constraint ${quoteConstraintNameForMessage(name)}"`;
+}
+
+/** When a dump is restored, a table that inherits from another gets the NOT NULL of its parent again. */
+function nullableOutcome(
+  rows: TableViolationSearchResult,
+  found: readonly NullableInheritedColumn[],
+  database: string,
+): PreflightCheckOutcome {
+  const turn = (how: string) =>
+    found.map(
+      ({ table, column }) =>
+        `ALTER TABLE ${requoteQualifiedName(table)} ALTER COLUMN ${requoteQualifiedName(column)} ${how} NOT NULL`,
+    );
+  const observed = `${countOf(found.length, 'column')} without the NOT NULL of the parent`;
+  const when = {
+    violate: 'a row with NULL makes the copy fail on every attempt',
+    unseen: 'a row with NULL, which was not searched for, makes the copy fail on every attempt',
+    fit: 'no row contains NULL now, but a NULL written before the cut-over stops the replication',
+    none: '',
+  }[rows];
+  const more = {
+    detail: `On the target the restore adds the NOT NULL of the parent to the listed columns: ${when}: "null value in column ${quoteConstraintNameForMessage(found[0]!.column)} of relation … violates not-null constraint".${buildUnlistedObjectsNote(found)}`,
+    objects: limitFindingObjects(found).map(({ table, column }) => `${column} of ${table}`),
+    headline: 'An inherited column lacks the NOT NULL of its parent',
+    required: 'NOT NULL in every table that inherits a NOT NULL column',
+    fix: {
+      // The fix is for review: SET NOT NULL evaluates the constant parts of CHECK constraints as the role that runs the
+      // statement.
+      review: turn('SET'),
+      undo: turn('DROP'),
+      ...(rows === 'fit'
+        ? { effects: [buildQueryRowRemovalFixEffect(nullableInheritedColumnsQuery, found)] }
+        : { notSimulated: 'whether the rows satisfy NOT NULL is not known' }),
+      database,
+      by: 'the owner of the tables, or a superuser',
+      text: 'SET NOT NULL reads each table once under an ACCESS EXCLUSIVE lock. If the server reports "contains null values", correct the rows with NULL, or DROP NOT NULL on the parent.',
+    },
+  };
+  if (rows === 'violate') return failOutcome(['continuous', 'dump'], observed, more);
+  return rows === 'fit' ? warnOutcome(observed, more) : { ...unknownOutcome(observed), ...more };
+}

@@ -1,0 +1,118 @@
+import { countOf } from '../../../../base/text.ts';
+import { oidsOfCatalogs } from '../../../../postgresql/catalog-oids.ts';
+import { decodeTextColumn } from '../../../../postgresql/decode-row.ts';
+import { passOutcome, unknownOutcome } from '../../finding.ts';
+import { buildQueryRowRemovalFixEffect } from '../../fix-effect.ts';
+import { declareDatabasePreflightCheck } from '../check.ts';
+import { buildAddConstraintNotValidSql, buildDropConstraintSql } from '../constraint-sql.ts';
+import {
+  createFunctionRelationReader,
+  type FunctionRelationRead,
+  type RelationsReadByFunction,
+} from '../function-body/function-relation-reader.ts';
+import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
+import { createDatabaseFeatureCondition } from '../queries/database-overview.ts';
+import { functionAndViewBodiesQuery } from '../queries/function-bodies.ts';
+import { userFunctionDependentsCte } from '../queries/function-dependents.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
+
+/** A CHECK constraint that calls a function of a user, on a table with rows. The function may read other tables. */
+interface FunctionCallingConstraint {
+  /** Object id of the function that the constraint calls. */
+  readonly calls: string;
+  /** Quoted. */
+  readonly name: string;
+  /** Qualified and quoted. */
+  readonly table: string;
+  readonly schema: string;
+  /** Not quoted. */
+  readonly relation: string;
+  readonly definition: string;
+}
+
+export const functionCallingConstraintsQuery: PostgresqlPreflightQuery<readonly FunctionCallingConstraint[]> = {
+  id: 'function-calling-constraints',
+  scope: 'database',
+  when: createDatabaseFeatureCondition('called-functions'),
+  sql: (version) => `
+     ${userFunctionDependentsCte}
+    SELECT DISTINCT
+      d.calls,
+      quote_ident(k.conname) AS conname,
+      c.oid::regclass AS name,
+      n.nspname,
+      c.relname,
+      pg_get_constraintdef(k.oid) AS definition
+    FROM d
+    JOIN pg_constraint k ON k.oid = d.objid
+    JOIN pg_class c ON c.oid = k.conrelid
+    JOIN pg_namespace n ON n.oid = c.relnamespace
+    WHERE d.classid = '${oidsOfCatalogs.pg_constraint}'
+      AND k.contype = 'c'
+      AND c.relkind = 'r'
+      AND c.relpersistence = 'p'
+      AND (c.relpages > 0 OR pg_relation_size(c.oid) > 0)${version < 180_000 ? '' : ' AND k.conenforced'}
+  `,
+  decode: (rows) =>
+    rows.map((row) => ({
+      calls: decodeTextColumn(row, 'calls'),
+      name: decodeTextColumn(row, 'conname'),
+      table: decodeTextColumn(row, 'name'),
+      schema: decodeTextColumn(row, 'nspname'),
+      relation: decodeTextColumn(row, 'relname'),
+      definition: decodeTextColumn(row, 'definition'),
+    })),
+  absent: [],
+};
+
+export const readingChecksCheck = declareDatabasePreflightCheck({
+  id: 'reading-checks',
+  title: 'no CHECK constraint reads rows that are copied later',
+  headline: 'A CHECK constraint can read rows that are copied later',
+  severity: { continuous: 'blocker', dump: 'blocker' },
+  queries: { callingChecks: functionCallingConstraintsQuery, functionBodies: functionAndViewBodiesQuery },
+  evaluate({ callingChecks, functionBodies }, database) {
+    const found = circularChecks(callingChecks, createFunctionRelationReader(functionBodies));
+    const [first] = found;
+    if (first === undefined) return passOutcome('none');
+    return {
+      ...unknownOutcome(`${countOf(found.length, 'constraint')}, and it is not known whether the rows satisfy them`),
+      premise: 'no CHECK constraint requires rows that are copied later',
+      required: 'no CHECK constraint that reads its own table, or a table whose CHECK constraint reads this table',
+      detail: `A CHECK constraint is evaluated for every copied row, when the rows that its function reads may not be copied yet; rows of its own table that are copied together are not visible to the constraint. If the constraint requires such rows, the copy fails on every attempt: "new row for relation … violates check constraint ${first.name}". If the constraint requires that such rows do not exist, the copy succeeds.${buildUnlistedObjectsNote(found)}`,
+      objects: limitFindingObjects(found).map(({ name, table, definition }) => `${name} on ${table} ${definition}`),
+      fix: {
+        sql: found.map((one) => buildDropConstraintSql({ ...one, owner: one.table, ofDomain: false })),
+        undoReview: found.map((one) => buildAddConstraintNotValidSql({ ...one, owner: one.table, ofDomain: false })),
+        effects: [buildQueryRowRemovalFixEffect(functionCallingConstraintsQuery, found)],
+        database,
+        by: 'the owner of the tables, or a superuser',
+        text: 'Drop the CHECK constraints until the cut-over, or replace them with a trigger, which does not fire during the copy. Run `cloudctl db rehearse` to see whether the rows satisfy the CHECK constraints.',
+      },
+    };
+  },
+});
+
+/**
+ * The copy of a table whose constraint needs the rows of another table succeeds on a later attempt, unless both tables
+ * wait for each other.
+ */
+function circularChecks(
+  checks: readonly FunctionCallingConstraint[],
+  reach: (oid: string) => RelationsReadByFunction,
+): readonly FunctionCallingConstraint[] {
+  const byFunction = new Map([...new Set(checks.map(({ calls }) => calls))].map((oid) => [oid, reach(oid).reads]));
+  const read = new Map(
+    checks.map((check) => [check, checks.filter((other) => names(byFunction.get(check.calls) ?? [], other))]),
+  );
+  return checks.filter((check) => {
+    // The loop also visits elements that are added to the set during the iteration.
+    const reached = new Set(read.get(check));
+    for (const one of reached) for (const next of read.get(one) ?? []) reached.add(next);
+    return [...reached].some(({ table }) => table === check.table);
+  });
+}
+
+function names(reads: readonly FunctionRelationRead[], { schema, relation }: FunctionCallingConstraint): boolean {
+  return reads.some((one) => one.name === relation && (one.schema ?? schema) === schema);
+}

@@ -1,0 +1,117 @@
+import { countOf } from '../../../../base/text.ts';
+import { formatSingleLinePsqlStatement } from '../../../../postgresql/psql-script.ts';
+import { requoteQualifiedName } from '../../../../postgresql/requote.ts';
+import { failOutcome, type PreflightCheckOutcome, passOutcome, warnOutcome } from '../../finding.ts';
+import { buildQueryRowRemovalFixEffect } from '../../fix-effect.ts';
+import { declareDatabasePreflightCheck } from '../check.ts';
+import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
+import { versionIncompatibleCallsQuery } from '../queries/incompatible-calls.ts';
+import { versionIncompatibleDefinitionsQuery } from '../queries/incompatible-definitions.ts';
+import { versionIncompatibleFunctionsQuery } from '../queries/incompatible-functions.ts';
+import type { VersionIncompatibleObject } from '../queries/incompatible-object.ts';
+import { versionIncompatibleOperatorsAndAggregatesQuery } from '../queries/incompatible-operators.ts';
+import { versionIncompatibleViewsQuery } from '../queries/incompatible-views.ts';
+import { type RemovedTypeUse, removedTypeUsesQuery } from '../queries/removed-type-uses.ts';
+import { getPostgresqlTargetVersion } from '../source-facts.ts';
+
+export const removedTypesCheck = declareDatabasePreflightCheck({
+  id: 'removed-types',
+  title: 'no object needs a feature that the target version removed',
+  headline: 'An object needs a feature that newer versions removed',
+  severity: { continuous: 'blocker', dump: 'blocker' },
+  queries: {
+    removedUses: removedTypeUsesQuery,
+    outdatedViews: versionIncompatibleViewsQuery,
+    outdatedOperators: versionIncompatibleOperatorsAndAggregatesQuery,
+    outdatedCalls: versionIncompatibleCallsQuery,
+    outdatedDefinitions: versionIncompatibleDefinitionsQuery,
+    outdatedFunctions: versionIncompatibleFunctionsQuery,
+  },
+  evaluate(values, database, _ground, options) {
+    const { removedUses, outdatedViews, outdatedOperators, outdatedCalls, outdatedDefinitions, outdatedFunctions } =
+      values;
+    if (removedUses.length > 0) return removedTypeUses(removedUses, database);
+    const target = getPostgresqlTargetVersion(options);
+    const found = [
+      ...outdatedOperators,
+      ...outdatedViews,
+      ...outdatedCalls,
+      ...outdatedDefinitions,
+      ...outdatedFunctions,
+    ].filter(({ since }) => target === undefined || since * 10_000 <= target);
+    if (found.length === 0) return passOutcome('none');
+    const objects = [...new Set(found.map(({ object }) => object))];
+    const named = (object: string) => found.filter((one) => one.object === object);
+    const more = {
+      required: 'only features that the target version has',
+      detail: `${found[0]!.since === 0 ? 'No version can' : `PostgreSQL ${found[0]!.since} and newer cannot`} create ${objects[0]}, so the schema cannot be restored: ${restoreError(found[0]!)}.${buildUnlistedObjectsNote(objects)}`,
+      objects: limitFindingObjects(objects).map(
+        (object) =>
+          `${object} (${named(object)
+            .map(({ needs, since }) => (since === 0 ? needs : `${needs}, since ${since}`))
+            .join('; ')})`,
+      ),
+      fix: {
+        database,
+        by: 'the owner of the objects, or a superuser',
+        text: `Save the definitions, drop the objects before the migration${dropExamples(objects)}, and create them on the target in a form that its version supports.${alterHints(found)}`,
+      },
+    };
+    const observed = countOf(objects.length, 'object');
+    // Without the version of the target it is not known which of the objects the target rejects.
+    const isKnown = target !== undefined || found.some(({ since }) => since === 0);
+    return isKnown ? failOutcome(['continuous', 'dump'], observed, more) : warnOutcome(observed, more);
+  },
+});
+
+/** Examples of DROP statements for objects, by kind and name. */
+function dropExamples(objects: readonly string[]): string {
+  const statements = objects
+    .filter((object) => /^(materialized view|view|function|procedure|operator|aggregate|index) /.test(object))
+    .slice(0, 3)
+    .map((object) => `DROP ${object.replace(/^\w+( view)?/, (kind) => kind.toUpperCase())}`)
+    .filter((statement) => formatSingleLinePsqlStatement(statement) === `${statement};`);
+  return statements.length === 0 ? '' : ` (${statements.join('; ')})`;
+}
+
+/** Objects that the target rejects because of their definition can be altered instead of dropped. */
+function alterHints(found: readonly VersionIncompatibleObject[]): string {
+  const ofFunctions = (one: VersionIncompatibleObject) => /^(internal function|setting) /.test(one.needs);
+  const settings = found.some(({ needs }) => needs.startsWith('setting '));
+  const definitions = found.some((one) => one.says !== undefined && one.since > 0 && !ofFunctions(one));
+  return [
+    definitions
+      ? ' Change a name with ALTER … RENAME CONSTRAINT, a column with ALTER COLUMN … DROP EXPRESSION, DROP IDENTITY or TYPE … COLLATE; re-create an unlogged partitioned table.'
+      : '',
+    settings ? ' Remove a setting of a function with ALTER FUNCTION … RESET …; the function need not be dropped.' : '',
+  ].join('');
+}
+
+/** The error message with which the target rejects the object. */
+function restoreError({ object, needs, says }: VersionIncompatibleObject): string {
+  if (says !== undefined) return `"${says}"`;
+  if (needs.startsWith('column ')) return `"${needs} does not exist"`;
+  if (/^(operator|function) /.test(needs)) return `"${needs} does not exist", or a syntax error`;
+  return object.startsWith('aggregate')
+    ? '"function array_append(anyarray, anyelement) does not exist"'
+    : '"operator right argument type must be specified"';
+}
+
+function removedTypeUses(removedUses: readonly RemovedTypeUse[], database: string): PreflightCheckOutcome {
+  const withOids = removedUses.filter(({ column }) => column === undefined);
+  const oids = withOids.map(({ table }) => table);
+  const names = removedUses.map(({ table, column }) => `${table} (${column ?? 'WITH OIDS'})`);
+  return failOutcome(['continuous', 'dump'], countOf(removedUses.length, 'use'), {
+    required:
+      'no tables WITH OIDS and no columns of the types abstime, reltime and tinterval, which PostgreSQL 12 and newer do not support',
+    detail: `The target cannot create the listed tables: "tables declared WITH OIDS are not supported", "type "abstime" does not exist".${buildUnlistedObjectsNote(names)}`,
+    objects: limitFindingObjects(names),
+    fix: {
+      sql: oids.map((table) => `ALTER TABLE ${requoteQualifiedName(table)} SET WITHOUT OIDS`),
+      effects: [buildQueryRowRemovalFixEffect(removedTypeUsesQuery, withOids)],
+      database,
+      by: 'the owner of the tables, or a superuser',
+      text: 'SET WITHOUT OIDS removes the OIDs permanently. Change columns of a removed type to timestamptz or interval: ALTER TABLE … ALTER COLUMN … TYPE ….',
+    },
+  });
+}

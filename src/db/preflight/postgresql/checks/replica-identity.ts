@@ -1,0 +1,216 @@
+import { countOf } from '../../../../base/text.ts';
+import {
+  decodeBooleanColumn,
+  decodeOptionalNumberColumn,
+  decodeTextColumn,
+} from '../../../../postgresql/decode-row.ts';
+import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
+import { declareDatabasePreflightCheck } from '../check.ts';
+import { findColumnsWithNullsMissedByHashIndex } from '../find-columns-with-nulls-missed-by-hash-index.ts';
+import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
+import { createDatabaseFeatureCondition } from '../queries/database-overview.ts';
+import { nullableHashIndexColumnsQuery } from '../queries/nullable-hash-index-columns.ts';
+import {
+  noEqualityOperatorColumnsQuery,
+  type TableWithUnsafeReplicaIdentity,
+  unsafeReplicaIdentitiesQuery,
+} from '../queries/replica-identities.ts';
+import { laterConnectionInstanceIdentityQuery, type PostgresqlInstanceIdentity } from '../queries/server-instances.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
+import {
+  describeReplicaIdentityProblem,
+  generatedReplicaIdentityErrorVersion,
+  groupIncomparableColumnsByTable,
+  replicaIdentityFix,
+} from '../replica-identity-fix.ts';
+import { getPostgresqlSourceVersion } from '../source-facts.ts';
+
+/** The time at which the counters of inserted, updated and deleted rows began. */
+export interface WriteCountersStartTime {
+  /** Seconds since the counters of written rows began; undefined if not known. */
+  readonly seconds: number | undefined;
+  /** The time at which the counters of written rows began, as the server formats it. */
+  readonly since: string;
+  /** The time at which the counters of written rows began, in seconds since 1970. */
+  readonly start: number | undefined;
+  /**
+   * Whether the counters began when the database was created, so that no earlier write was possible. Only for a
+   * superuser the query can determine when the database was created.
+   */
+  readonly sinceCreation: boolean;
+}
+
+/**
+ * The counters of written rows begin anew with pg_stat_reset(), after a crash or an immediate shutdown, with pg_upgrade
+ * or a restored backup, and on a promoted standby, which has counted no writes. A crash also resets the shared
+ * counters, whose reset time shows the crash. One shared counter may have been reset alone, so the older reset time of
+ * two counters is used. The file PG_VERSION of a database is written when the database is created. Before PostgreSQL 15
+ * the counters of a database began with its first session.
+ */
+const writeCountersResetTimeQuery: PostgresqlPreflightQuery<WriteCountersStartTime> = {
+  id: 'write-counters',
+  scope: 'database',
+  when: createDatabaseFeatureCondition('relations', 'columns'),
+  sql: (version, { superuser }) => {
+    // Roles other than superusers may not execute pg_ls_waldir and pg_stat_file, and the query would fail.
+    const promoted =
+      version < 100_000 || !superuser
+        ? 'NULL'
+        : `
+          CASE
+            WHEN (SELECT timeline_id FROM pg_control_checkpoint()) > 1
+              THEN (SELECT max(w.modification) FROM pg_ls_waldir() w WHERE right(w.name, 8) = '.history')
+          END
+        `;
+    const created = superuser
+      ? `
+        (
+          SELECT extract(epoch FROM f.modification)::bigint
+          FROM pg_database d
+          CROSS JOIN LATERAL pg_stat_file('base/' || d.oid || '/PG_VERSION', true) f
+          WHERE d.datname = current_database()
+        )
+      `
+      : 'NULL::bigint';
+    return `
+      SELECT
+        extract(epoch FROM now() - w.since) AS seconds,
+        w.since::timestamp(0)::text AS since,
+        extract(epoch FROM w.since) AS start,
+        extract(epoch FROM w.since) <= ${created} + 60 AS since_creation
+      FROM (
+        SELECT greatest(
+          (SELECT d.stats_reset FROM pg_stat_database d WHERE d.datname = current_database()),
+          least((SELECT b.stats_reset FROM pg_stat_bgwriter b), (SELECT a.stats_reset FROM pg_stat_archiver a)),
+          ${promoted}
+        ) AS since
+      ) w
+    `;
+  },
+  decode: ([row = {}]) => ({
+    seconds: decodeOptionalNumberColumn(row, 'seconds'),
+    since: decodeTextColumn(row, 'since'),
+    start: decodeOptionalNumberColumn(row, 'start'),
+    sinceCreation: decodeBooleanColumn(row, 'since_creation'),
+  }),
+  absent: { seconds: undefined, since: '', start: undefined, sinceCreation: false },
+};
+
+export const replicaIdentityCheck = declareDatabasePreflightCheck({
+  id: 'replica-identity',
+  title: 'every table has a usable replica identity',
+  headline: 'A table has no usable replica identity',
+  severity: { continuous: 'blocker' },
+  queries: {
+    identities: unsafeReplicaIdentitiesQuery,
+    unequalColumns: noEqualityOperatorColumnsQuery,
+    hashedNulls: nullableHashIndexColumnsQuery,
+    counters: writeCountersResetTimeQuery,
+    server: laterConnectionInstanceIdentityQuery,
+  },
+  evaluate({ identities, unequalColumns, hashedNulls, counters, server }, database, facts, options) {
+    const version = getPostgresqlSourceVersion(facts);
+    const lacking = identities.filter(
+      (table) => !table.unlogged && describeReplicaIdentityProblem(table, version) !== undefined,
+    );
+    if (lacking.length === 0) return passOutcome('all tables');
+    // Without statistics, or with statistics of only a few hours, the check assumes that the table is written to.
+    const written = lacking.filter((table) => table.writes !== 0 || isTooYoung(counters, server, table));
+    // With a generated column in the key, the source reports no error, but the whole replication stops. For such tables
+    // past statistics do not reduce the severity.
+    const silent = lacking.filter(({ generatedKey }) => generatedKey && version < generatedReplicaIdentityErrorVersion);
+    const ordered = lacking.toSorted((a, b) => Number(written.includes(b)) - Number(written.includes(a)));
+    const unsure = written.some(({ writes }) => writes === 0) ? ' or of unknown state' : '';
+    const observed = `${countOf(lacking.length, 'table')} without${written.length === 0 ? '' : `, ${written.length} with writes${unsure}`}`;
+    const more = {
+      required: 'in every table a primary key that is not deferrable, or REPLICA IDENTITY USING INDEX or FULL',
+      detail: `${impactOf(lacking, version)} ${writesOf(written, lacking.length, counters)}${buildUnlistedObjectsNote(lacking)}`,
+      objects: limitFindingObjects(ordered).map(
+        (table) => `${table.name} (${describeReplicaIdentityProblem(table, version)})`,
+      ),
+      fix: replicaIdentityFix(
+        ordered,
+        groupIncomparableColumnsByTable([
+          ...unequalColumns,
+          ...findColumnsWithNullsMissedByHashIndex(hashedNulls, options),
+        ]),
+        database,
+        version,
+      ),
+    };
+    return written.length + silent.length > 0
+      ? failOutcome(['continuous'], observed, more)
+      : warnOutcome(observed, more);
+  },
+});
+
+/** The error messages of the server, one for each kind of unusable replica identity. */
+function impactOf(lacking: readonly TableWithUnsafeReplicaIdentity[], version: number): string {
+  const isGenerated = (table: TableWithUnsafeReplicaIdentity) =>
+    describeReplicaIdentityProblem(table, version)?.includes('generated') === true;
+  const plain = lacking.find((table) => !isGenerated(table));
+  const sentences: string[] = [];
+  if (plain !== undefined) {
+    sentences.push(
+      `As soon as the publication exists, UPDATE and DELETE fail on the source: "cannot update table ${lastPart(plain.name)} because it does not have a replica identity and publishes updates".`,
+    );
+  }
+  if (lacking.some(isGenerated)) {
+    sentences.push(
+      version >= generatedReplicaIdentityErrorVersion
+        ? 'As soon as the publication exists, UPDATE and DELETE fail on the source: "Replica identity must not contain unpublished generated columns."'
+        : 'Generated columns are not replicated, so the first UPDATE or DELETE stops the replication: "publisher did not send replica identity column expected by the logical replication target relation".',
+    );
+  }
+  return sentences.join(' ');
+}
+
+/** Statistics of one day include jobs that run every night; the user must know about weekly jobs. */
+const trustedSeconds = 86_400;
+
+/**
+ * Whether a count of zero writes proves nothing, because the statistics are younger than a day and younger than the
+ * rows of the table.
+ */
+function isTooYoung(
+  { seconds, start, sinceCreation }: WriteCountersStartTime,
+  server: PostgresqlInstanceIdentity | undefined,
+  { olderThanCounters }: TableWithUnsafeReplicaIdentity,
+): boolean {
+  const isComplete = sinceCreation || (start !== undefined && server !== undefined && start <= initdbTime(server) + 60);
+  return seconds !== undefined && seconds < trustedSeconds && (!isComplete || olderThanCounters);
+}
+
+/** The upper 32 bits of the system identifier are the time of initdb, in seconds since 1970. */
+function initdbTime({ systemIdentifier }: PostgresqlInstanceIdentity): number {
+  return Math.floor(Number(systemIdentifier) / 2 ** 32);
+}
+
+function writesOf(
+  written: readonly TableWithUnsafeReplicaIdentity[],
+  all: number,
+  { since }: WriteCountersStartTime,
+): string {
+  if (written.some(({ writes }) => writes === undefined)) {
+    return 'It is not known whether these tables are written to: track_counts is off.';
+  }
+  const start = since === '' ? '' : ` (${since})`;
+  if (written.length === 0)
+    return `None of these tables had an UPDATE or DELETE since the statistics were reset${start}.`;
+  if (written.every(({ writes }) => writes === 0)) {
+    return `It is not known whether these tables are written to: the statistics were reset less than a day ago${start}, by pg_stat_reset(), a crash, an upgrade or a failover, or the database is new. Run the preflight again a day later, or accept the finding if you know that no application changes the rows of these tables.`;
+  }
+  const busiest = written
+    .filter(({ writes }) => writes !== 0)
+    .toSorted((a, b) => (b.writes ?? 0) - (a.writes ?? 0))
+    .slice(0, 3);
+  const counts = busiest.map(({ name, writes }) => `${name} ${writes}`).join(', ');
+  const quiet = all - written.length;
+  return `UPDATE and DELETE since the statistics were reset${start}: ${counts}.${quiet === 0 ? '' : ` The other ${countOf(quiet, 'table')} had none.`}`;
+}
+
+/** The table name as in error messages of the server: in double quotes, without the schema. */
+function lastPart(name: string): string {
+  const part = /^(?:"(?:[^"]|"")*"|[^".]+)\.(.*)$/s.exec(name)?.[1] ?? name;
+  return part.startsWith('"') ? part : `"${part}"`;
+}

@@ -1,0 +1,150 @@
+import { decodeTextColumn } from '../../../../postgresql/decode-row.ts';
+import { type FindingFix, failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
+import { declareServerPreflightCheck } from '../check.ts';
+import { describeRestartImpact } from '../describe-restart-impact.ts';
+import { roleSessionActivityQuery } from '../queries/activity.ts';
+import {
+  getPostgresqlSetting,
+  getSettingOfServerSuppliedName,
+  type PostgresqlServerSettings,
+  postgresqlSettingsQuery,
+} from '../queries/settings.ts';
+import {
+  failedConfigLinesQuery,
+  pgFileSettingsRestartError,
+  type UnappliedConfigLine,
+} from '../queries/unapplied-config-lines.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
+
+/** Start time of the server, as the server formats it. */
+const serverStartTimeQuery: PostgresqlPreflightQuery<string> = {
+  id: 'start-time',
+  scope: 'server',
+  sql: () => 'SELECT pg_postmaster_start_time()::timestamp(0)::text AS started',
+  decode: ([row = {}]) => decodeTextColumn(row, 'started'),
+  absent: '',
+};
+
+/** The settings that a migration depends on. */
+const relevantSettings = [
+  'wal_level',
+  'max_replication_slots',
+  'max_wal_senders',
+  'listen_addresses',
+  'max_worker_processes',
+];
+
+export const restartPendingCheck = declareServerPreflightCheck({
+  id: 'restart-pending',
+  title: 'no changed setting requires a restart',
+  headline: 'A changed setting takes effect only after a restart',
+  severity: { continuous: 'blocker' },
+  spec: 'S9.13',
+  needs: 'connection',
+  queries: {
+    settings: postgresqlSettingsQuery,
+    pending: failedConfigLinesQuery,
+    started: serverStartTimeQuery,
+    activity: roleSessionActivityQuery,
+  },
+  evaluate({ settings, pending, started, activity }) {
+    const pendingChanges = pendingSettings(settings, pending);
+    const since = `The server was started at ${started}.`;
+    if (pendingChanges.length === 0) return passOutcome('none', { detail: since });
+    const broken = pending.filter(({ error }) => error !== pgFileSettingsRestartError);
+    const changes = pendingChanges.map(({ name, value }) =>
+      value === undefined
+        ? name
+        : `${name} (active: ${getSettingOfServerSuppliedName(settings, name)}, configured: ${value})`,
+    );
+    const blocks =
+      pendingChanges.some(({ name }) => name === 'wal_level') &&
+      getPostgresqlSetting(settings, 'wal_level') !== 'logical';
+    const more = {
+      required: 'none',
+      detail: [
+        `Settings that were changed in the configuration and are not active yet: ${changes.join(', ')}. ${since} ${describeRestartImpact(activity)}`,
+        ...broken.map(({ file, line, error }) => `${file}:${line}: ${error}.`),
+        ...(blocks ? [] : ['Until a restart the migration uses the active values of the settings.']),
+        ...afterwards(pendingChanges, settings),
+        'A restart during the migration activates the configured values; with fewer slots than are in use, or a lower wal_level, the server does not start.',
+      ].join(' '),
+      objects: pendingChanges.map(({ name }) => name),
+      fix: fixOf(pendingChanges, settings, broken),
+    };
+    const observed = pendingChanges.map(({ name }) => name).join(', ');
+    return blocks ? failOutcome(['continuous'], observed, more) : warnOutcome(observed, more);
+  },
+});
+
+/** How the next restart would affect a migration that is possible now. */
+function afterwards(pendingChanges: readonly PendingSetting[], settings: PostgresqlServerSettings): readonly string[] {
+  const worse = pendingChanges.filter((one) => isWorse(one, settings));
+  if (worse.length === 0) return [];
+  const changes = worse.map(({ name, value }) => `${name} ${value}`).join(', ');
+  return [
+    `The next restart activates ${changes}, which may not be sufficient: run the preflight again after the restart, or remove the change from the configuration before.`,
+  ];
+}
+
+/**
+ * The fix is a restart, which activates the pending values. A restart is not the fix if the pending values are worse
+ * than the active ones, or if the server does not start with the pending values.
+ */
+function fixOf(
+  pendingChanges: readonly PendingSetting[],
+  settings: PostgresqlServerSettings,
+  broken: readonly UnappliedConfigLine[],
+): FindingFix {
+  if (broken.length > 0) {
+    return {
+      by: 'the server administrator',
+      text: `Correct or remove the invalid lines of the configuration files before the next restart, because the server does not start with them (ALTER SYSTEM RESET for lines of postgresql.auto.conf), then run SELECT pg_reload_conf().`,
+    };
+  }
+  const worse = pendingChanges.filter((one) => isWorse(one, settings));
+  if (worse.length === 0) {
+    return {
+      restart: true,
+      text: 'Restart the server before the migration, or remove the changes from the configuration.',
+    };
+  }
+  const named = worse.map(({ name }) => name).join(', ');
+  return {
+    reload: true,
+    by: 'the server administrator',
+    text: `Remove ${named} from the configuration (ALTER SYSTEM RESET ${worse[0]!.name} for a line of postgresql.auto.conf), then run SELECT pg_reload_conf(). A restart would activate values that a migration cannot work with.`,
+  };
+}
+
+/**
+ * Whether the pending value is less than the active value. The pending value is unknown if it is in a configuration
+ * file that this role cannot read.
+ */
+function isWorse({ name, value }: PendingSetting, settings: PostgresqlServerSettings): boolean {
+  if (value === undefined || !relevantSettings.includes(name)) return false;
+  const now = getSettingOfServerSuppliedName(settings, name);
+  if (name === 'wal_level') return now === 'logical' && value !== 'logical';
+  if (name === 'listen_addresses') return now === '*' && value !== '*';
+  return Number(value) < Number(now);
+}
+
+interface PendingSetting {
+  readonly name: string;
+  /** The pending value; undefined if this role cannot read the configuration file. */
+  readonly value: string | undefined;
+}
+
+/**
+ * A reload sets pg_settings.pending_restart; pg_file_settings also contains lines that were written after the reload.
+ */
+function pendingSettings(
+  settings: PostgresqlServerSettings,
+  lines: readonly UnappliedConfigLine[],
+): readonly PendingSetting[] {
+  const names = new Set([
+    ...[...settings].filter(([, { pendingRestart }]) => pendingRestart).map(([name]) => name),
+    ...lines.map(({ name }) => name).filter((name) => name !== ''),
+  ]);
+  return [...names].map((name) => ({ name, value: lines.findLast((line) => line.name === name)?.value }));
+}

@@ -1,0 +1,210 @@
+import { countOf } from '../../../../base/text.ts';
+import { dateTimeTypeOidPattern } from '../../../../postgresql/catalog-oids.ts';
+import { decodeBooleanColumn } from '../../../../postgresql/decode-row.ts';
+import { quoteIdentifier } from '../../../../postgresql/quote.ts';
+import { failOutcome, type PreflightCheckOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
+import { declareDatabasePreflightCheck } from '../check.ts';
+import { buildDropConstraintsFix } from '../constraint-sql.ts';
+import { computeEffectiveSettingPerDatabase } from '../effective-role-settings.ts';
+import { hasFunctionTimeZoneDependency } from '../function-body/time-zone.ts';
+import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
+import { describeConstraintQueriesForOwner } from '../owner-queries.ts';
+import { checkConstraintDependsOnSettingsSql } from '../queries/catalog-predicates.ts';
+import { createDatabaseFeatureCondition } from '../queries/database-overview.ts';
+import { type FunctionOrViewBody, functionAndViewBodiesQuery } from '../queries/function-bodies.ts';
+import { type UserFunctionUse, userFunctionUsesQuery } from '../queries/function-uses.ts';
+import {
+  decodeNamedConstraint,
+  type NamedConstraint,
+  namedConstraintSelectListSql,
+} from '../queries/named-constraint.ts';
+import { type RoleSetting, roleSettingsQuery } from '../queries/role-settings.ts';
+import { constraintHasStoredRowsSql } from '../queries/row-scan.ts';
+import {
+  getKeysNamingPostgresqlSettings,
+  type PostgresqlServerSettings,
+  postgresqlSettingsQuery,
+} from '../queries/settings.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
+import type { PostgresqlSourceFacts } from '../source-facts.ts';
+
+/** A CHECK constraint that depends on the time zone or the date style of the session. */
+export interface SettingsDependentConstraint extends NamedConstraint {
+  /** Whether the constraint converts a text to a date, which fails under another DateStyle. */
+  readonly readsDates: boolean;
+  /**
+   * Whether the constraint applies to existing rows. The rows are not checked, because preflight evaluates no
+   * expression of a user.
+   */
+  readonly filled: boolean;
+}
+
+/** The default values of TimeZone, DateStyle and IntervalStyle, which a target has. */
+const defaultTargetFormatSettings = {
+  TimeZone: 'UTC',
+  DateStyle: 'ISO, MDY',
+  IntervalStyle: 'postgres',
+} as const;
+
+/**
+ * SQL condition: the expression has a type whose text form depends on TimeZone, DateStyle or IntervalStyle (dates,
+ * times, intervals), or that can contain such a type. The text form of an enum or a number does not depend on them.
+ * Conversions from text and to text are node trees of the same type.
+ */
+const mentionsDatesSql = `
+  EXISTS (
+    SELECT FROM regexp_matches(k.conbin::text, ':[a-z]*type(?:id|Id)? ([0-9]+) ', 'g') m(found)
+    JOIN pg_type y ON y.oid = m.found[1]::oid
+    WHERE y.typcategory IN ('A', 'C', 'D', 'P', 'R', 'T')
+  )
+`;
+
+export const settingsDependentConstraintsQuery: PostgresqlPreflightQuery<readonly SettingsDependentConstraint[]> = {
+  id: 'settings-dependent-constraints',
+  scope: 'database',
+  when: createDatabaseFeatureCondition('odd-constraints'),
+  sql: (version) => `
+    SELECT
+      ${namedConstraintSelectListSql},
+      k.conbin::text ~ 'COERCEVIAIO.* :resulttype (${dateTimeTypeOidPattern}) ' AS reads_dates,
+      ${constraintHasStoredRowsSql(version)} AS filled
+    FROM pg_constraint k
+    WHERE ${checkConstraintDependsOnSettingsSql}
+      AND ${mentionsDatesSql}${version < 180_000 ? '' : ' AND k.conenforced'}
+    ORDER BY 2, 1
+  `,
+  decode: (rows) =>
+    rows.map((row) => ({
+      ...decodeNamedConstraint(row),
+      readsDates: decodeBooleanColumn(row, 'reads_dates'),
+      filled: decodeBooleanColumn(row, 'filled'),
+    })),
+  absent: [],
+};
+
+export const settingDependentChecksCheck = declareDatabasePreflightCheck({
+  id: 'setting-checks',
+  title: 'no CHECK constraint or stored value depends on session settings',
+  headline: 'A CHECK constraint or a stored value depends on session settings',
+  severity: { continuous: 'blocker', dump: 'blocker' },
+  queries: {
+    swayedChecks: settingsDependentConstraintsQuery,
+    functionUses: userFunctionUsesQuery,
+    functionBodies: functionAndViewBodiesQuery,
+    settings: postgresqlSettingsQuery,
+    roleSettings: roleSettingsQuery,
+  },
+  evaluate({ swayedChecks, functionUses, functionBodies, settings, roleSettings }, database, facts) {
+    const found = swayedChecks.filter(({ filled }) => filled);
+    const own = ownSettings(database, settings, roleSettings, facts);
+    const zone = own.find(({ name }) => name === 'TimeZone');
+    const uses = zone === undefined ? [] : zoneDependentUses(functionUses, functionBodies);
+    if (zone !== undefined && uses.length > 0) return zoneDependentOutcome(uses, zone.value);
+    if (found.length === 0) return passOutcome(swayedChecks.length === 0 ? 'none' : 'none with rows');
+    const isOwn = (...names: readonly string[]) => own.some(({ name }) => names.includes(name));
+    const broken = found.filter(({ readsDates }) => readsDates && isOwn('DateStyle'));
+    const settingTexts = own.map(({ name, value }) => `${name} ${value}`).join(', ');
+    const observed = `${countOf(found.length, 'constraint')}${settingTexts === '' ? '' : `; ${settingTexts}`}`;
+    const more = (named: readonly SettingsDependentConstraint[]) => ({
+      required: 'no dependence on session settings, or default settings',
+      objects: limitFindingObjects(named).map(({ name, owner, definition }) => `${name} on ${owner} ${definition}`),
+      fix: buildDropConstraintsFix(
+        settingsDependentConstraintsQuery,
+        named,
+        database,
+        `Drop the constraints until the cut-over, or rewrite them with an explicit time zone (AT TIME ZONE 'UTC'). A target with the same settings accepts the rows: run ALTER DATABASE ${quoteIdentifier(database)} SET … on the target, or change the settings of the role that applies changes, then use --accept setting-checks.`,
+      ),
+    });
+    const harm = `Settings of the server, a database or a role are not migrated: the target evaluates a CHECK constraint with ${Object.entries(
+      defaultTargetFormatSettings,
+    )
+      .map(([name, value]) => `${name} ${value}`)
+      .join(', ')}`;
+    if (broken.length > 0) {
+      return failOutcome(['continuous', 'dump'], observed, {
+        ...more(broken),
+        detail: `${harm}, so rows that are valid on the source violate the constraint and the copy fails on every attempt: "new row for relation … violates check constraint ${broken[0]!.name}".${buildUnlistedObjectsNote(broken)}`,
+      });
+    }
+    const defaults = Object.entries(defaultTargetFormatSettings).map(([name, value]) => `SET ${name} = '${value}'`);
+    return {
+      ...unknownOutcome(`${observed}; it is not known whether every row satisfies the constraints`),
+      premise: 'every row satisfies the CHECK constraints with the settings of the target',
+      ...more(found),
+      detail: `${harm}.${buildUnlistedObjectsNote(found)}${describeConstraintQueriesForOwner(found, defaults.join('; '))}`,
+    };
+  },
+});
+
+interface ZoneDependentUse extends UserFunctionUse {
+  readonly signature: string;
+}
+
+/** Functions that the target calls again for copied rows, to compute a value, a key or a partition. */
+function zoneDependentUses(
+  uses: readonly UserFunctionUse[],
+  bodies: readonly FunctionOrViewBody[],
+): readonly ZoneDependentUse[] {
+  const byOid = new Map(bodies.map((body) => [body.oid, body]));
+  const zoneDependent = (calls: string): FunctionOrViewBody | undefined => {
+    // Each function is visited once; the loop also visits elements that are added to the set during the iteration.
+    const reached = new Set([calls]);
+    for (const oid of reached) {
+      const body = byOid.get(oid);
+      // A function with SET timezone passes its time zone on to the functions that it calls.
+      if (body === undefined || body.hasZone) continue;
+      if (hasFunctionTimeZoneDependency(`${body.text} ${body.bound}`, body.types)) return body;
+      for (const one of body.calls) reached.add(one);
+    }
+    return undefined;
+  };
+  return uses.flatMap((use) => {
+    const body = zoneDependent(use.calls);
+    return body !== undefined && use.filled && !rowNeutralUses.has(use.kind)
+      ? [{ ...use, signature: body.signature }]
+      : [];
+  });
+}
+
+/** Uses of a function (such as in an index) in which its result changes no stored row. */
+const rowNeutralUses: ReadonlySet<UserFunctionUse['kind']> = new Set(['index', 'support', 'trigger', 'event']);
+
+function zoneDependentOutcome(uses: readonly ZoneDependentUse[], zone: string): PreflightCheckOutcome {
+  const isCheckOnly = uses.every(({ kind }) => kind === 'check' || kind === 'domain');
+  const observed = `${countOf(uses.length, 'use')} of functions that depend on TimeZone ${zone}`;
+  const more = {
+    required: 'functions with an explicit time zone',
+    detail: `These functions are declared IMMUTABLE but depend on the time zone. The time zone of the source is not migrated, so the target computes other values, keys or partitions for the same rows: the values differ without an error, or the copy fails with "duplicate key value violates unique constraint", "new row for relation … violates partition constraint".${buildUnlistedObjectsNote(uses)}`,
+    objects: limitFindingObjects(uses).map(({ signature, name }) => `${signature} (${name})`),
+    fix: {
+      by: 'the owner of the functions',
+      text: `Write the time zone into the functions: … AT TIME ZONE '${zone}'. Stored values stay unchanged. SET timezone for the function has the same effect.`,
+    },
+  };
+  return isCheckOnly ? { ...unknownOutcome(observed), ...more } : failOutcome(['continuous', 'dump'], observed, more);
+}
+
+/**
+ * Session settings whose value differs from the default of a target. If a setting of this role hides the value of the
+ * server, the server is assumed to have the default.
+ */
+function ownSettings(
+  database: string,
+  settings: PostgresqlServerSettings,
+  settingsOfRoles: readonly RoleSetting[],
+  facts: PostgresqlSourceFacts,
+): readonly { readonly name: string; readonly value: string }[] {
+  return getKeysNamingPostgresqlSettings(defaultTargetFormatSettings).flatMap((name) => {
+    const value = computeEffectiveSettingPerDatabase(name, settings, settingsOfRoles, {
+      ...facts,
+      databases: [database],
+    })[0]?.value;
+    return value === undefined || (defaultValues[name] ?? /^$/).test(value) ? [] : [{ name, value }];
+  });
+}
+
+const defaultValues: Readonly<Record<string, RegExp>> = {
+  TimeZone: /^(Etc\/)?(UTC|UCT|GMT|Universal|Zulu|Greenwich|GMT[+-]?0)$/i,
+  DateStyle: /^(ISO(, *MDY)?|MDY, *ISO)$/i,
+  IntervalStyle: /^postgres$/i,
+};

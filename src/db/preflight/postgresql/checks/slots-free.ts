@@ -1,0 +1,65 @@
+import { countOf } from '../../../../base/text.ts';
+import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
+import { declareServerPreflightCheck } from '../check.ts';
+import { describeRestartImpact } from '../describe-restart-impact.ts';
+import { type RoleSessionActivity, roleSessionActivityQuery } from '../queries/activity.ts';
+import { databasesQuery } from '../queries/databases.ts';
+import { type ReplicationSlot, replicationSlotsQuery } from '../queries/replication-slots.ts';
+import { getNumericPostgresqlSetting, postgresqlSettingsQuery } from '../queries/settings.ts';
+import { buildRaiseReplicationSlotsFix, computeReplicationSlotDemand } from '../slot-demand.ts';
+
+/**
+ * Initial copies need replication slots too. Without free slots the copies never start, and only the log of the target
+ * reports the reason.
+ */
+export const slotsFreeCheck = declareServerPreflightCheck({
+  id: 'slots-free',
+  title: 'enough replication slots are free',
+  headline: 'Too few replication slots are free',
+  severity: { continuous: 'blocker' },
+  spec: 'S9.13',
+  needs: 'connection',
+  queries: {
+    settings: postgresqlSettingsQuery,
+    slots: replicationSlotsQuery,
+    databases: databasesQuery,
+    activity: roleSessionActivityQuery,
+  },
+  evaluate({ settings, slots, databases, activity }, facts) {
+    const max = getNumericPostgresqlSetting(settings, 'max_replication_slots');
+    const free = Math.max(0, max - slots.length);
+    const { needed, full, sum } = computeReplicationSlotDemand(facts.databases.length);
+    const observed = `${countOf(free, 'slot')} free of ${max} (${slots.length} used)`;
+    const detail = `${observed}; ${sum}.`;
+    const more = { required: `${needed} free slots, ${full} for full speed`, objects: slots.map(nameOf) };
+    if (free >= full) return passOutcome(observed, { required: more.required, detail });
+    const fix = buildRaiseReplicationSlotsFix(settings, slots, facts.databases.length, databases.length);
+    if (free >= needed) {
+      return warnOutcome(observed, {
+        ...more,
+        detail: `${detail} With fewer free slots the migration works, but copies fewer tables at a time. ${impact(fix.restart, activity)}`,
+        fix,
+      });
+    }
+    return failOutcome(['continuous'], observed, {
+      ...more,
+      detail: `${detail} ${slotError(max, slots.length)} ${impact(fix.restart, activity)}`,
+      fix,
+    });
+  },
+});
+
+function slotError(max: number, used: number): string {
+  if (max === 0) return 'The server reports: "replication slots can only be used if max_replication_slots > 0".';
+  return used >= max
+    ? 'The server reports: "all replication slots are in use".'
+    : 'The initial copies are retried endlessly: could not create replication slot "pg_…_sync_…": all replication slots are in use.';
+}
+
+function impact(restart: boolean | undefined, groups: readonly RoleSessionActivity[]): string {
+  return restart === true ? describeRestartImpact(groups) : '';
+}
+
+function nameOf({ name, kind, database, active }: ReplicationSlot): string {
+  return `${name} (${kind}${database === undefined ? '' : `, ${database}`}, ${active ? 'active' : 'inactive'})`;
+}

@@ -1,0 +1,38 @@
+import { countOf } from '../../../../base/text.ts';
+import { failOutcome, passOutcome } from '../../finding.ts';
+import { declareServerPreflightCheck } from '../check.ts';
+import { describeRestartImpact } from '../describe-restart-impact.ts';
+import { roleSessionActivityQuery } from '../queries/activity.ts';
+import { databasesQuery } from '../queries/databases.ts';
+import { replicationSlotsQuery } from '../queries/replication-slots.ts';
+import { getNumericPostgresqlSetting, postgresqlSettingsQuery } from '../queries/settings.ts';
+import { buildRaiseReplicationSlotsFix } from '../slot-demand.ts';
+
+/**
+ * Checks the minimum of max_replication_slots in docs/service.md S9.13. Every database of the server counts,
+ * including ignored ones.
+ */
+export const slotsVsDbsCheck = declareServerPreflightCheck({
+  id: 'slots-vs-dbs',
+  title: 'max_replication_slots is at least the number of databases',
+  headline: 'max_replication_slots is less than the number of databases',
+  severity: { continuous: 'blocker' },
+  spec: 'S9.13',
+  needs: 'connection',
+  queries: {
+    settings: postgresqlSettingsQuery,
+    slots: replicationSlotsQuery,
+    databases: databasesQuery,
+    activity: roleSessionActivityQuery,
+  },
+  evaluate({ settings, slots, databases, activity }, facts) {
+    const max = getNumericPostgresqlSetting(settings, 'max_replication_slots');
+    const least = databases.length;
+    if (max >= least) return passOutcome(String(max), { required: String(least) });
+    return failOutcome(['continuous'], String(max), {
+      required: String(least),
+      detail: `max_replication_slots is ${max}, and the server has ${countOf(least, 'database')} (without templates, including ignored ones). ${describeRestartImpact(activity)}`,
+      fix: buildRaiseReplicationSlotsFix(settings, slots, facts.databases.length, least),
+    });
+  },
+});

@@ -1,0 +1,58 @@
+import { countOf } from '../../../../base/text.ts';
+import { decodeBooleanColumn, decodeTextColumn } from '../../../../postgresql/decode-row.ts';
+import { passOutcome, warnOutcome } from '../../finding.ts';
+import { declareDatabasePreflightCheck } from '../check.ts';
+import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
+
+interface Subscription {
+  readonly database: string;
+  readonly name: string;
+  readonly enabled: boolean;
+}
+
+/**
+ * The subscriptions of all databases, because pg_subscription is a shared catalog. The query names each column that it
+ * needs instead of `*`, because ordinary roles cannot read the column subconninfo.
+ */
+const subscriptionsQuery: PostgresqlPreflightQuery<readonly Subscription[]> = {
+  id: 'subscriptions',
+  scope: 'server',
+  sql: (version) =>
+    version < 100_000
+      ? undefined
+      : `
+        SELECT d.datname, s.subname, s.subenabled
+        FROM pg_subscription s
+        JOIN pg_database d ON d.oid = s.subdbid
+        ORDER BY s.subname
+      `,
+  decode: (rows) =>
+    rows.map((row) => ({
+      database: decodeTextColumn(row, 'datname'),
+      name: decodeTextColumn(row, 'subname'),
+      enabled: decodeBooleanColumn(row, 'subenabled'),
+    })),
+  absent: [],
+};
+
+export const subsExistingCheck = declareDatabasePreflightCheck({
+  id: 'subs-existing',
+  title: 'the database has no subscriptions',
+  headline: 'The database has subscriptions',
+  severity: { continuous: 'warning', dump: 'warning' },
+  queries: { subscriptions: subscriptionsQuery },
+  evaluate({ subscriptions }, database) {
+    const own = subscriptions.filter((subscription) => subscription.database === database);
+    if (own.length === 0) return passOutcome('none');
+    return warnOutcome(countOf(own.length, 'subscription'), {
+      required: 'none',
+      detail: `The database receives changes from another server. The changes are replicated to the target, the subscription is not: pg_dump reports "subscriptions not dumped because current user is not a superuser", or the subscription is restored disabled. If the target also publishes the same data to that server, changes are replicated in a loop.${buildUnlistedObjectsNote(own)}`,
+      objects: limitFindingObjects(own).map(({ name, enabled }) => (enabled ? name : `${name} (disabled)`)),
+      fix: {
+        by: 'the replication administrator',
+        text: 'If the target needs the subscription, create it there; disable the subscription of the source before the cut-over: ALTER SUBSCRIPTION … DISABLE.',
+      },
+    });
+  },
+});

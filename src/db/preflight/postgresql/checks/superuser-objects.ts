@@ -1,0 +1,53 @@
+import { countOf } from '../../../../base/text.ts';
+import { failOutcome, type PreflightCheckOutcome, passOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
+import type { PreflightOptions } from '../../preflight-options.ts';
+import { declareDatabasePreflightCheck } from '../check.ts';
+import { isMigrationPublication } from '../is-migration-publication.ts';
+import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
+import { type Publication, publicationsQuery } from '../queries/publications.ts';
+import { superuserObjectsQuery } from '../queries/superuser-created-functions.ts';
+import { describeMissingSuperuser, isTargetSuperuser } from '../target.ts';
+
+export const superuserObjectsCheck = declareDatabasePreflightCheck({
+  id: 'superuser-objects',
+  title: 'no object needs a superuser of the target',
+  headline: 'Only a superuser of the target can create some objects',
+  severity: { continuous: 'blocker', dump: 'blocker' },
+  queries: { superuserObjects: superuserObjectsQuery, publications: publicationsQuery },
+  evaluate({ superuserObjects, publications }, database, _facts, options) {
+    if (superuserObjects.length === 0) return judgePublications(publications, options);
+    const observed = countOf(superuserObjects.length, 'object');
+    const objects = limitFindingObjects(superuserObjects);
+    const rest = buildUnlistedObjectsNote(superuserObjects);
+    if (isTargetSuperuser(options))
+      return warnOutcome(observed, {
+        detail: `The login of the target is a superuser and can create these objects; code of the source may then run as a superuser. \`db rehearse\` creates them with --allow-superuser-objects.${rest}`,
+        objects,
+      });
+    const { reason, remedy } = describeMissingSuperuser(options);
+    return failOutcome(['continuous', 'dump'], observed, {
+      required: 'only objects that the owner of a database can create',
+      detail: `Only a superuser can create these objects, and ${reason}, so the schema cannot be restored: "permission denied" or "must be superuser to create" for ${superuserObjects[0]}.${rest}`,
+      objects,
+      fix: {
+        database,
+        by: 'the owner of the schema',
+        text: `Drop the objects, or replace them by an extension that the target provides.${remedy}`,
+      },
+    });
+  },
+});
+
+/** No object needs a publication, so the engine of the sandbox leaves it out; a restore that stops at an error does not. */
+function judgePublications(publications: readonly Publication[], { target }: PreflightOptions): PreflightCheckOutcome {
+  const found = publications.filter(({ name, allTables }) => allTables && !isMigrationPublication(name));
+  if (found.length === 0 || target?.postgresql?.isSuperuser !== false) return passOutcome('none');
+  return {
+    ...unknownOutcome(countOf(found.length, 'publication FOR ALL TABLES', 'publications FOR ALL TABLES')),
+    premise: 'the migration continues without the publications FOR ALL TABLES',
+    settledBy: '--accept superuser-objects',
+    detail: `Only a superuser can create a publication FOR ALL TABLES, and ${target.postgresql.login} is none on the target: the migration stops, or continues without the publication.`,
+    objects: limitFindingObjects(found.map(({ name }) => name)),
+    fix: { text: 'Drop the publications before the migration, and create them on the target later.' },
+  };
+}

@@ -1,0 +1,64 @@
+import { countOf } from '../../../../base/text.ts';
+import { requoteQualifiedName } from '../../../../postgresql/requote.ts';
+import { failOutcome, type PreflightCheckOutcome, passOutcome, warnOutcome } from '../../finding.ts';
+import { declareDatabasePreflightCheck } from '../check.ts';
+import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
+import { type UserObjectInSystemSchema, userObjectsInSystemSchemasQuery } from '../queries/system-schema-objects.ts';
+import { systemSchemaTablesQuery } from '../queries/system-schema-tables.ts';
+
+export const systemTablesCheck = declareDatabasePreflightCheck({
+  id: 'system-tables',
+  title: 'no user object is in a system schema',
+  headline: 'A user object is in a system schema',
+  severity: { continuous: 'blocker', dump: 'blocker' },
+  queries: { systemTables: systemSchemaTablesQuery, systemObjects: userObjectsInSystemSchemasQuery },
+  evaluate({ systemTables, systemObjects }, database) {
+    const needed = systemObjects.filter(({ user }) => user !== undefined);
+    if (needed.length > 0) return requiredObjects(needed, database);
+    if (systemTables.length === 0)
+      return systemObjects.length === 0 ? passOutcome('none') : omittedObjects(systemObjects, database);
+    const observed = countOf(systemTables.length, 'table');
+    const names = systemTables.map(({ name }) => name);
+    return failOutcome(['continuous'], observed, {
+      required: 'no user table in information_schema, pg_catalog or another system schema',
+      detail: `A publication FOR ALL TABLES contains tables in system schemas but a dump omits them, so the subscription does not find them on the target and the whole database is not replicated: "relation "${names[0]}" does not exist". A dump omits tables in system schemas without an error.${buildUnlistedObjectsNote(systemTables)}`,
+      objects: limitFindingObjects(names),
+      dataLoss: `the rows of ${observed} in system schemas`,
+      fix: {
+        sql: systemTables.map(({ name }) => `ALTER TABLE IF EXISTS ${requoteQualifiedName(name)} SET SCHEMA public`),
+        undo: systemTables.map(
+          ({ moved, schema }) =>
+            `ALTER TABLE IF EXISTS ${requoteQualifiedName(moved)} SET SCHEMA ${requoteQualifiedName(schema)}`,
+        ),
+        notSimulated: 'no other check sees tables in system schemas',
+        database,
+        by: 'a superuser',
+        text: 'Move the tables to public or another user schema and adapt the application. Drop tables that were created in a system schema by mistake.',
+      },
+    });
+  },
+});
+
+const moveFix = {
+  by: 'a superuser',
+  text: 'Move the objects to a user schema (ALTER FUNCTION, OPERATOR, TYPE or VIEW … SET SCHEMA): dependent objects follow, and names without a schema are resolved by search_path. Drop unused objects.',
+};
+
+function requiredObjects(needed: readonly UserObjectInSystemSchema[], database: string): PreflightCheckOutcome {
+  const [first] = needed;
+  return failOutcome(['continuous', 'dump'], `${countOf(needed.length, 'object')} with dependent objects`, {
+    required: 'no user object in information_schema or pg_catalog',
+    detail: `A dump omits objects in system schemas, so the schema cannot be restored: ${first?.user} needs ${first?.name}, which "does not exist" on the target.${buildUnlistedObjectsNote(needed)}`,
+    objects: limitFindingObjects(needed).map(({ name, user }) => `${name} (${user})`),
+    fix: { database, ...moveFix },
+  });
+}
+
+function omittedObjects(objects: readonly UserObjectInSystemSchema[], database: string): PreflightCheckOutcome {
+  return warnOutcome(countOf(objects.length, 'object'), {
+    required: 'none in information_schema or pg_catalog',
+    detail: `A dump omits objects in system schemas without an error: the objects are missing on the target, and functions whose body refers to them fail there.${buildUnlistedObjectsNote(objects)}`,
+    objects: limitFindingObjects(objects).map(({ name }) => name),
+    fix: { database, ...moveFix },
+  });
+}

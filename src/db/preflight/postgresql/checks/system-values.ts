@@ -1,0 +1,150 @@
+import { countOf } from '../../../../base/text.ts';
+import { builtinTypeOids, serverSpecificTypeOids } from '../../../../postgresql/catalog-oids.ts';
+import { decodeBooleanColumn, decodeTextArrayColumn } from '../../../../postgresql/decode-row.ts';
+import { quoteIdentifier } from '../../../../postgresql/quote.ts';
+import { failOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
+import { buildQueryRowRemovalFixEffect } from '../../fix-effect.ts';
+import { declareDatabasePreflightCheck } from '../check.ts';
+import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
+import { suggestValueQueriesForTableOwner } from '../owner-queries.ts';
+import { createDatabaseFeatureCondition } from '../queries/database-overview.ts';
+import {
+  decodeNestedValueColumn,
+  extractNestedValuesOfType,
+  type NestedValueColumn,
+  nestedValueColumnsSql,
+} from '../queries/extract-nested-values-of-type.ts';
+import { migrationRoleQuery } from '../queries/migration-role.ts';
+import { completeResultsByRowSearch, decodeSearchedTable, type RowScanDependentResult } from '../queries/row-scan.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
+
+/**
+ * A column whose values another server may not accept. `violate`: at least one row has a value that another server does
+ * not accept.
+ */
+interface ColumnWithServerSpecificValues extends RowScanDependentResult, NestedValueColumn {
+  /** The roles of the server whose names look like object ids. */
+  readonly numericRoles: readonly string[];
+}
+
+/**
+ * Whether money has the format of the default lc_monetary. The lc_monetary that is stored for the role and the database
+ * applies to the copy, so it is set again before the value is written; CASE evaluates its condition first.
+ */
+const asUsual = `
+  CASE
+    WHEN set_config('lc_monetary', (SELECT reset_val FROM pg_settings WHERE name = 'lc_monetary'), true) IS NOT NULL
+      THEN 1234.56::numeric::money::text = '$1,234.56' AND (-1234.56)::numeric::money::text = '-$1,234.56'
+  END`;
+
+export const columnsWithServerSpecificValuesQuery: PostgresqlPreflightQuery<readonly ColumnWithServerSpecificValues[]> =
+  {
+    id: 'server-specific-columns',
+    scope: 'database',
+    when: createDatabaseFeatureCondition('callables'),
+    sql: (version) =>
+      nestedValueColumnsSql(version, serverSpecificTypeOids, [
+        `v.type IN ('${builtinTypeOids.money}', '${builtinTypeOids.moneyArray}') AS is_money`,
+        `${asUsual} AS is_usual_money`,
+        "ARRAY(SELECT rolname FROM pg_roles WHERE rolname ~ '^[0-9]+$') AS numeric_roles",
+      ]),
+    decode: (rows) =>
+      rows.map((row) => ({
+        ...decodeNestedValueColumn(row),
+        numericRoles: decodeTextArrayColumn(row, 'numeric_roles'),
+        ...(decodeBooleanColumn(row, 'is_money')
+          ? { rows: decodeBooleanColumn(row, 'is_usual_money') ? 'fit' : 'violate' }
+          : { rows: 'unseen', searched: decodeSearchedTable(row) }),
+      })),
+    searchRows: (found, search) =>
+      completeResultsByRowSearch(found, search, (row, column) =>
+        extractNestedValuesOfType(row, column).some((value) => isServerSpecific(value, column)),
+      ),
+    absent: [],
+  };
+
+function isServerSpecific(value: string, { type, numericRoles }: ColumnWithServerSpecificValues): boolean {
+  // Matches names of relations that the target does not have: TOAST tables and temporary tables.
+  if (type.startsWith('regclass')) return /^"?pg_(toast|temp_\d+|toast_temp_\d+)"?\./.test(value);
+  // Values of the other types that contain the id of an object of the server are always rejected by the target.
+  if (!type.startsWith('aclitem')) return true;
+  // Privileges of roles that no longer exist are written with object ids.
+  const ids = [/^(\d+)=/.exec(value)?.[1], /\/(\d+)$/.exec(value)?.[1]];
+  return ids.some((id) => id !== undefined && !numericRoles.includes(id));
+}
+
+export const systemValuesCheck = declareDatabasePreflightCheck({
+  id: 'system-values',
+  title: 'no column contains values that only this server can read',
+  headline: 'A column can contain values that only this server can read',
+  severity: { continuous: 'blocker', dump: 'blocker' },
+  queries: { systemValues: columnsWithServerSpecificValuesQuery, role: migrationRoleQuery },
+  evaluate({ systemValues, role }, database) {
+    const found = systemValues.filter(({ rows }) => rows === 'violate');
+    const unseen = systemValues.filter(({ rows }) => rows === 'unseen');
+    const named = found.length > 0 ? found : unseen;
+    if (named.length === 0) return passOutcome('none');
+    const money = named.filter(isMoney);
+    const observed = countOf(named.length, 'column');
+    const kinds = [...new Set(named.map(kindOf))];
+    const settings = `ALTER ROLE ${quoteIdentifier(role.name)} IN DATABASE ${quoteIdentifier(database)}`;
+    const more = {
+      required: 'none with values',
+      detail: `${kinds.map((kind) => impactByKind[kind]).join(' ')} The copy fails on the target on every attempt.${buildUnlistedObjectsNote(named)}`,
+      objects: limitFindingObjects(named).map(({ table, column, type }) => `${column} of ${table} (${type})`),
+      fix: {
+        ...(money.length === 0
+          ? {}
+          : {
+              sql: [`${settings} SET lc_monetary = 'C'`],
+              undo: [`${settings} RESET lc_monetary`],
+              effects: [
+                { kind: 'role-setting', role: role.name, database, name: 'lc_monetary', value: 'C' } as const,
+                buildQueryRowRemovalFixEffect(columnsWithServerSpecificValuesQuery, money),
+              ],
+            }),
+        database,
+        by: 'the owner of the tables, or a superuser',
+        text: [
+          ...(money.length < named.length
+            ? [
+                'Change the columns to text (ALTER TABLE … ALTER COLUMN … TYPE text), set them to NULL, or drop columns that are not used.',
+              ]
+            : []),
+          ...(money.length === 0
+            ? []
+            : [
+                'For money columns set lc_monetary to C for new sessions of the role in this database; the amounts do not change.',
+              ]),
+        ].join(' '),
+      },
+    };
+    if (found.length > 0) return failOutcome(['continuous', 'dump'], observed, more);
+    return {
+      ...unknownOutcome(`${observed}, and their rows were not checked`),
+      ...more,
+      detail: `${more.detail}${suggestValueQueriesForTableOwner(named)}`,
+    };
+  },
+});
+
+type Kind = 'money' | 'privileges' | 'relation' | 'internal';
+
+const impactByKind: Readonly<Record<Kind, string>> = {
+  money:
+    'A money value is copied in the format of lc_monetary, which is not migrated. The target rejects the value or reads another amount: "invalid input syntax for type money".',
+  privileges: 'Privileges of dropped roles are copied with their OIDs: "role "16402" does not exist".',
+  relation:
+    'TOAST tables and temporary tables do not exist on the target: "relation "pg_toast.pg_toast_16402" does not exist".',
+  internal: 'Values of internal types can be written but not read: "cannot accept a value of type pg_node_tree".',
+};
+
+function kindOf({ type }: ColumnWithServerSpecificValues): Kind {
+  if (type.startsWith('money')) return 'money';
+  if (type.startsWith('aclitem')) return 'privileges';
+  return type.startsWith('regclass') ? 'relation' : 'internal';
+}
+
+function isMoney(value: ColumnWithServerSpecificValues): boolean {
+  return kindOf(value) === 'money';
+}

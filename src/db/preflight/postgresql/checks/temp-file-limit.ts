@@ -1,0 +1,56 @@
+import { formatBytes } from '../../../../base/text.ts';
+import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
+import { declareServerPreflightCheck } from '../check.ts';
+import { computeEffectiveSettingPerDatabase } from '../effective-role-settings.ts';
+import { migrationRoleQuery } from '../queries/migration-role.ts';
+import { roleSettingsQuery } from '../queries/role-settings.ts';
+import { postgresqlSettingsQuery } from '../queries/settings.ts';
+import { buildSetRoleSettingFix } from '../role-setting-fix.ts';
+import type { PostgresqlSourceFacts } from '../source-facts.ts';
+import { parsePostgresqlSize } from '../units.ts';
+
+/** Bytes that pg_dump sorts even in an empty database: the descriptions of built-in objects. */
+const minimumSort = 640 * 1024;
+
+/** Bytes that a table with few columns adds to a sort of pg_dump. */
+const sortPerTable = 1536;
+
+export const tempFileLimitCheck = declareServerPreflightCheck({
+  id: 'temp-file-limit',
+  title: 'temp_file_limit and work_mem are sufficient for pg_dump',
+  headline: 'temp_file_limit is too low for pg_dump',
+  severity: { continuous: 'blocker', dump: 'blocker' },
+  needs: 'connection',
+  queries: { settings: postgresqlSettingsQuery, roleSettings: roleSettingsQuery, role: migrationRoleQuery },
+  evaluate({ settings, roleSettings, role }, facts) {
+    const limits = computeEffectiveSettingPerDatabase('temp_file_limit', settings, roleSettings, facts, '-1');
+    const memory = new Map(
+      computeEffectiveSettingPerDatabase('work_mem', settings, roleSettings, facts, '4MB').map(
+        ({ database, value }) => [database, value],
+      ),
+    );
+    const tight = limits.flatMap((one) => {
+      const limit = parsePostgresqlSize(one.value, 'kB') ?? -1;
+      if (limit < 0) return [];
+      const work = parsePostgresqlSize(memory.get(one.database) ?? '', 'kB') ?? 0;
+      return [{ ...one, limit, work, room: Math.max(limit, work), sorted: sortedIn(facts, one.database) }];
+    });
+    const [worst] = tight.toSorted((a, b) => a.room / a.sorted - b.room / b.sorted);
+    if (worst === undefined) return passOutcome('unlimited');
+    const observed = `temp_file_limit ${formatBytes(worst.limit)}, work_mem ${formatBytes(worst.work)}`;
+    if (worst.room >= 4 * worst.sorted) return passOutcome(observed);
+    const more = {
+      required: 'temp_file_limit -1',
+      detail: `A sort that exceeds work_mem uses a temporary file. pg_dump sorts at least ${formatBytes(worst.sorted)} of the catalogs of ${worst.database}: "temporary file size exceeds temp_file_limit". After this error neither the schema nor the list of tables can be read.`,
+      // Only a superuser can set temp_file_limit, unlike a timeout.
+      fix: { ...buildSetRoleSettingFix('temp_file_limit', '-1', tight, role), by: 'a superuser' },
+    };
+    const failing = tight.filter(({ room, sorted }) => room < sorted);
+    if (failing.length === 0) return warnOutcome(observed, more);
+    return failOutcome(['continuous', 'dump'], observed, { ...more, only: failing.map(({ database }) => database) });
+  },
+});
+
+function sortedIn({ copy }: PostgresqlSourceFacts, database: string): number {
+  return Math.max(minimumSort, (copy?.perDatabase.get(database)?.tables ?? 0) * sortPerTable);
+}

@@ -1,0 +1,43 @@
+import { countOf } from '../../../../base/text.ts';
+import { failOutcome, passOutcome } from '../../finding.ts';
+import { declareDatabasePreflightCheck } from '../check.ts';
+import { buildDropConstraintsFix, quoteConstraintNameForMessage } from '../constraint-sql.ts';
+import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
+import { timeDependentConstraintsQuery } from '../queries/constraints.ts';
+import type { NamedConstraint } from '../queries/named-constraint.ts';
+
+export const timeChecksCheck = declareDatabasePreflightCheck({
+  id: 'time-checks',
+  title: 'no CHECK constraint requires a future timestamp',
+  headline: 'A CHECK constraint requires a future timestamp',
+  severity: { continuous: 'blocker', dump: 'blocker' },
+  queries: { clockChecks: timeDependentConstraintsQuery },
+  evaluate({ clockChecks }, database) {
+    const found = clockChecks.filter(requiresFuture);
+    if (found.length === 0)
+      return passOutcome(
+        clockChecks.length === 0 ? 'none' : 'constraints use the current time, but none requires a future time',
+      );
+    return failOutcome(['continuous', 'dump'], countOf(found.length, 'constraint'), {
+      required: 'no such constraint in tables with rows',
+      detail: `A CHECK constraint is evaluated when a row is written, and again on the target. A row whose time is no longer in the future makes the copy fail on every attempt: "new row for relation … violates check constraint ${quoteConstraintNameForMessage(found[0]!.name)}".${buildUnlistedObjectsNote(found)}`,
+      objects: limitFindingObjects(found).map(({ name, owner, definition }) => `${name} on ${owner} ${definition}`),
+      fix: buildDropConstraintsFix(
+        timeDependentConstraintsQuery,
+        found,
+        database,
+        'Drop the CHECK constraints until the cut-over, or replace them with a trigger, which does not fire during the copy. If the time of every row stays in the future for the next two weeks, use --accept time-checks.',
+      ),
+    });
+  },
+});
+
+/** Whether the text of the constraint from pg_get_constraintdef requires a value greater than the current time. */
+function requiresFuture({ definition }: NamedConstraint): boolean {
+  // The result of a comparison may be an operand of another comparison: `(a < now()) = b`, `(a < now())::integer < 2`.
+  const others = definition.replace(new RegExp(`<=?(?![>@])(?:(?!\\b(?:AND|OR)\\b)[^<>=])*${clock}`, 'g'), '');
+  return new RegExp(`>=? *\\(*${clock}|${clock}(?:(?!\\b(?:AND|OR)\\b)[^<>=])*<=?(?![>@])`).test(others);
+}
+
+const clock =
+  '(?:(?:now|(?:transaction|statement|clock)_timestamp)\\(\\)|\\b(?:CURRENT_(?:DATE|TIME|TIMESTAMP)|LOCALTIME(?:STAMP)?)\\b)';

@@ -1,0 +1,224 @@
+import { countOf } from '../../../../base/text.ts';
+import { firstNormalObjectId } from '../../../../postgresql/catalog-oids.ts';
+import { decodeOptionalTextColumn, decodeTextColumn } from '../../../../postgresql/decode-row.ts';
+import type { PostgresqlRow } from '../../../../postgresql/postgresql-row.ts';
+import { quoteLiteral } from '../../../../postgresql/quote.ts';
+import { passOutcome, unknownOutcome } from '../../finding.ts';
+import { declareDatabasePreflightCheck } from '../check.ts';
+import {
+  currentTimeZone,
+  findLegacyTimeZones,
+  findQuotedLegacyTimeZones,
+  legacyTimeZone,
+  type NamedTimeZones,
+} from '../function-body/time-zone.ts';
+import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
+import { isNotExtensionMemberSql, mayNameLegacyZoneSql, takesTimeZoneSql } from '../queries/catalog-predicates.ts';
+import { createDatabaseFeatureCondition } from '../queries/database-overview.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
+
+/** An object of a database, or a setting, that names a time zone which the tzdata of a target may lack. */
+interface TimeZoneUse extends NamedTimeZones {
+  /** What the object is, as reports show it: `column local of public.ev`, `role app in database d1`. */
+  readonly place: string;
+  /** Whether the target evaluates the expression for every copied row. */
+  readonly isOfRows: boolean;
+}
+
+/** A stored setting; `database` is undefined if it applies to all. */
+interface StoredTimeZone extends TimeZoneUse {
+  readonly database: string | undefined;
+}
+
+/** Definitions are written by the server, because a node tree has no constants as text. */
+const timeZoneExpressionsQuery: PostgresqlPreflightQuery<readonly TimeZoneUse[]> = {
+  id: 'time-zone-expressions',
+  scope: 'database',
+  when: createDatabaseFeatureCondition('zone-names'),
+  sql: (version) => `
+        SELECT 'check' AS kind,
+          'constraint ' || quote_ident(k.conname) || ' on '
+            || CASE WHEN k.contypid <> '0' THEN k.contypid::regtype::text ELSE k.conrelid::regclass::text END AS place,
+          pg_get_expr(k.conbin, k.conrelid) AS text
+        FROM pg_constraint k
+        WHERE k.contype = 'c' AND k.oid >= '${firstNormalObjectId}' AND ${takesTimeZoneSql('k.conbin')}
+        UNION ALL
+        SELECT ${version < 120_000 ? "'default'" : "CASE WHEN a.attgenerated = '' THEN 'default' ELSE 'generated' END"},
+          'column ' || quote_ident(a.attname) || ' of ' || d.adrelid::regclass::text,
+          pg_get_expr(d.adbin, d.adrelid)
+        FROM pg_attrdef d
+        JOIN pg_attribute a ON a.attrelid = d.adrelid AND a.attnum = d.adnum
+        WHERE ${takesTimeZoneSql('d.adbin')}
+        UNION ALL
+        SELECT 'index', 'index ' || i.indexrelid::regclass::text,
+          concat_ws(' ', pg_get_expr(i.indexprs, i.indrelid), pg_get_expr(i.indpred, i.indrelid))
+        FROM pg_index i
+        WHERE i.indexrelid >= '${firstNormalObjectId}'
+          AND (${takesTimeZoneSql('i.indexprs')} OR ${takesTimeZoneSql('i.indpred')})
+        UNION ALL
+        SELECT 'domain', 'domain ' || y.oid::regtype::text, pg_get_expr(y.typdefaultbin, '0')
+        FROM pg_type y
+        WHERE y.oid >= '${firstNormalObjectId}' AND y.typtype = 'd' AND ${takesTimeZoneSql('y.typdefaultbin')}
+  `,
+  decode: decodeUses,
+  absent: [],
+};
+
+/** What has a text of its own, or is written by the server as one. A function is read whole. */
+const timeZoneDefinitionsQuery: PostgresqlPreflightQuery<readonly TimeZoneUse[]> = {
+  id: 'time-zone-definitions',
+  scope: 'database',
+  when: createDatabaseFeatureCondition('functions', 'views', 'relations'),
+  sql: (version) =>
+    [
+      `
+        SELECT 'view' AS kind, CASE v.relkind WHEN 'm' THEN 'materialized view ' WHEN 'v' THEN 'view ' ELSE 'rule on ' END || v.oid::regclass::text AS place,
+          pg_get_ruledef(r.oid) AS text
+        FROM pg_rewrite r
+        JOIN pg_class v ON v.oid = r.ev_class
+        WHERE r.oid >= '${firstNormalObjectId}' AND ${takesTimeZoneSql('r.ev_action')} AND ${isNotExtensionMemberSql('pg_class', 'v.oid')}
+      `,
+      `
+        SELECT 'trigger', 'trigger ' || quote_ident(t.tgname) || ' on ' || t.tgrelid::regclass::text, pg_get_triggerdef(t.oid)
+        FROM pg_trigger t
+        WHERE ${takesTimeZoneSql('t.tgqual')}
+      `,
+      `
+        SELECT 'policy', 'policy ' || quote_ident(o.polname) || ' on ' || o.polrelid::regclass::text,
+          concat_ws(' ', pg_get_expr(o.polqual, o.polrelid), pg_get_expr(o.polwithcheck, o.polrelid))
+        FROM pg_policy o
+        WHERE ${takesTimeZoneSql('o.polqual')} OR ${takesTimeZoneSql('o.polwithcheck')}
+      `,
+      ...(version < 100_000
+        ? []
+        : [
+            `
+              SELECT 'partition', 'partition key of ' || b.partrelid::regclass::text, pg_get_expr(b.partexprs, b.partrelid)
+              FROM pg_partitioned_table b
+              WHERE ${takesTimeZoneSql('b.partexprs')}
+            `,
+          ]),
+      ...(version < 140_000
+        ? []
+        : [
+            `
+              SELECT 'statistics', 'statistics ' || quote_ident(e.stxname), pg_get_statisticsobjdef(e.oid)
+              FROM pg_statistic_ext e
+              WHERE ${takesTimeZoneSql('e.stxexprs')}
+            `,
+          ]),
+      `
+        SELECT l.lanname, 'function ' || p.oid::regprocedure::text,
+          concat_ws(
+            ' ',
+            p.prosrc,
+            pg_get_expr(p.proargdefaults, '0')${version < 140_000 ? '' : ', pg_get_function_sqlbody(p.oid)'}
+          )
+        FROM pg_proc p
+        JOIN pg_language l ON l.oid = p.prolang
+        WHERE ${mayNameLegacyZoneSql(version)} AND ${isNotExtensionMemberSql('pg_proc', 'p.oid')}
+      `,
+      `
+        SELECT 'setting', 'function ' || p.oid::regprocedure::text, split_part(g, '=', 2)
+        FROM pg_proc p
+        CROSS JOIN LATERAL unnest(p.proconfig) g
+        WHERE p.oid >= '${firstNormalObjectId}' AND g ~* '^timezone=' AND ${isNotExtensionMemberSql('pg_proc', 'p.oid')}
+      `,
+    ].join(' UNION ALL '),
+  decode: decodeUses,
+  absent: [],
+};
+
+/** Settings of ALTER ROLE … SET and ALTER DATABASE … SET, of all roles. */
+const timeZoneSettingsQuery: PostgresqlPreflightQuery<readonly StoredTimeZone[]> = {
+  id: 'time-zone-settings',
+  scope: 'server',
+  sql: () => `
+    SELECT d.datname AS database, r.rolname AS role, quote_ident(d.datname) AS database_name, quote_ident(r.rolname) AS role_name, split_part(g, '=', 2) AS zone
+    FROM pg_db_role_setting s
+    LEFT JOIN pg_database d ON d.oid = s.setdatabase
+    LEFT JOIN pg_roles r ON r.oid = s.setrole
+    CROSS JOIN LATERAL unnest(s.setconfig) g
+    WHERE g ~* '^timezone='
+  `,
+  decode: (rows) =>
+    rows.flatMap((row) => {
+      const legacy = legacyTimeZone(decodeTextColumn(row, 'zone'));
+      const [role, database] = [
+        decodeOptionalTextColumn(row, 'role_name'),
+        decodeOptionalTextColumn(row, 'database_name'),
+      ];
+      const of = [
+        ...(role === undefined ? [] : [`role ${role}`]),
+        ...(database === undefined ? [] : [`database ${database}`]),
+      ];
+      const place = of.length === 0 ? 'all roles' : of.join(' in ');
+      const use = { place, legacy, isVariable: false, isOfRows: false };
+      return legacy.length === 0 ? [] : [{ ...use, database: decodeOptionalTextColumn(row, 'database') }];
+    }),
+  absent: [],
+};
+
+function decodeUses(rows: readonly PostgresqlRow[]): readonly TimeZoneUse[] {
+  return rows.flatMap((row) => {
+    const kind = decodeTextColumn(row, 'kind');
+    const use = { ...zonesOf(row, kind), place: decodeTextColumn(row, 'place'), isOfRows: kindsOfRows.has(kind) };
+    return use.legacy.length > 0 || (use.isOfRows && use.isVariable) ? [use] : [];
+  });
+}
+
+const kindsOfRows: ReadonlySet<string> = new Set(['check', 'generated', 'index', 'partition']);
+
+/** Languages whose body is not SQL; `internal` and `c` have no body. */
+const isOtherLanguage = (kind: string) => /^(?!plpgsql$)pl/.test(kind);
+
+function zonesOf(row: PostgresqlRow, kind: string): NamedTimeZones {
+  const text = decodeTextColumn(row, 'text');
+  if (kind === 'setting') return { legacy: legacyTimeZone(text.replace(/^["']|["']$/g, '')), isVariable: false };
+  return isOtherLanguage(kind) ? findQuotedLegacyTimeZones(text) : findLegacyTimeZones(text);
+}
+
+export const timeZonesCheck = declareDatabasePreflightCheck({
+  id: 'time-zones',
+  title: 'every time zone name is in the tzdata of any target',
+  headline: 'A time zone name may be missing on the target',
+  severity: { continuous: 'blocker', dump: 'blocker' },
+  queries: {
+    expressions: timeZoneExpressionsQuery,
+    definitions: timeZoneDefinitionsQuery,
+    settings: timeZoneSettingsQuery,
+  },
+  evaluate({ expressions, definitions, settings }, name) {
+    const stored = settings.filter(({ database }) => database === undefined || database === name);
+    const zoneUses = [...expressions, ...definitions, ...stored];
+    if (zoneUses.length === 0) return passOutcome('none');
+    const names = [...new Set(zoneUses.flatMap(({ legacy }) => legacy))].sort();
+    const shown = limitFindingObjects(names);
+    const known = `SELECT name FROM pg_timezone_names WHERE name IN (${shown.map(quoteLiteral).join(', ')})`;
+    const renamed = shown.flatMap((name) => {
+      const current = currentTimeZone(name);
+      return current === undefined ? [] : [`${name}: ${current}`];
+    });
+    const lost =
+      names.length === 0
+        ? ''
+        : ` The tzdata of some systems, such as Debian without the package tzdata-legacy, has only the names in present use (${renamed.join(', ')}). The target knows the names if this query returns ${countOf(shown.length, 'row')} there: ${known}.`;
+    const columns = zoneUses.filter(({ legacy }) => legacy.length === 0);
+    const unread = columns.length === 0 ? '' : ' The names in a column are not read.';
+    return {
+      ...unknownOutcome(
+        names.length === 0
+          ? `${countOf(columns.length, 'expression')} with the time zone of a column`
+          : `${shown.join(', ')} in ${countOf(zoneUses.length - columns.length, 'object')}`,
+      ),
+      premise:
+        names.length === 0
+          ? 'the target knows the time zone names in the rows'
+          : `the target knows the time zone names ${shown.join(', ')}`,
+      required: 'names of time zones in present use',
+      detail: `Without the name the target rejects the object, the row or the statement: "time zone … not recognized".${lost}${unread}${buildUnlistedObjectsNote(zoneUses)}`,
+      objects: limitFindingObjects(zoneUses).map(({ place, legacy }) => [place, ...legacy.slice(0, 3)].join(': ')),
+      fix: { by: 'the schema owner', text: 'Write the names in present use, which have the same rules.' },
+    };
+  },
+});

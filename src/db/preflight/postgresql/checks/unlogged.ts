@@ -1,0 +1,158 @@
+import { countOf } from '../../../../base/text.ts';
+import { requoteQualifiedName } from '../../../../postgresql/requote.ts';
+import { failOutcome, infoOutcome, passOutcome, warnOutcome } from '../../finding.ts';
+import { buildQueryResultFixEffect, type PreflightFixEffect } from '../../fix-effect.ts';
+import { declareDatabasePreflightCheck } from '../check.ts';
+import { findColumnsWithNullsMissedByHashIndex } from '../find-columns-with-nulls-missed-by-hash-index.ts';
+import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
+import { type UnloggedForeignKey, unloggedForeignKeysQuery } from '../queries/constraints.ts';
+import { nullableHashIndexColumnsQuery } from '../queries/nullable-hash-index-columns.ts';
+import { relationsWithUnusualPropertiesQuery } from '../queries/relations.ts';
+import { noEqualityOperatorColumnsQuery, unsafeReplicaIdentitiesQuery } from '../queries/replica-identities.ts';
+import {
+  buildReplicaIdentityFixEffect,
+  chooseReplicaIdentity,
+  describeReplicaIdentityProblem,
+  formatReplicaIdentityClause,
+  groupIncomparableColumnsByTable,
+  mustOwnerSetReplicaIdentity,
+  replicaIdentityStatement,
+} from '../replica-identity-fix.ts';
+import { getPostgresqlSourceVersion } from '../source-facts.ts';
+
+export const unloggedCheck = declareDatabasePreflightCheck({
+  id: 'unlogged',
+  title: 'the database has no unlogged tables',
+  headline: 'The database has unlogged tables',
+  severity: { continuous: 'blocker', dump: 'info' },
+  queries: {
+    relations: relationsWithUnusualPropertiesQuery,
+    identities: unsafeReplicaIdentitiesQuery,
+    unequalColumns: noEqualityOperatorColumnsQuery,
+    unloggedReferences: unloggedForeignKeysQuery,
+    hashedNulls: nullableHashIndexColumnsQuery,
+  },
+  evaluate({ relations, identities, unequalColumns, unloggedReferences, hashedNulls }, database, facts, options) {
+    const tables = relations.unlogged;
+    if (tables.length === 0) return passOutcome('none');
+    const observed = countOf(tables.length, 'table');
+    if (options.method === 'dump') {
+      return infoOutcome(observed, {
+        detail: 'A dump contains the rows of unlogged tables.',
+        objects: limitFindingObjects(tables),
+      });
+    }
+    const version = getPostgresqlSourceVersion(facts);
+    const unequal = groupIncomparableColumnsByTable([
+      ...unequalColumns,
+      ...findColumnsWithNullsMissedByHashIndex(hashedNulls, options),
+    ]);
+    // A table that is changed to LOGGED is published, so it needs a replica identity like every table.
+    const lacking = identities.filter(
+      (table) => table.unlogged && describeReplicaIdentityProblem(table, version) !== undefined,
+    );
+    const keys = lacking.flatMap((table) => {
+      const identity = chooseReplicaIdentity(table, unequal, version);
+      // If the script skips the replica identity of a table because a superuser runs it, the script must skip SET
+      // LOGGED for the table too. Otherwise the table would be published without a replica identity.
+      return identity === undefined || mustOwnerSetReplicaIdentity(table, identity) ? [] : [{ table, identity }];
+    });
+    const stuck = lacking.filter((table) => !keys.some((key) => key.table === table)).map(({ name }) => name);
+    const ordered = sortReferencedTablesFirst(tables, unloggedReferences).filter(
+      (table) => !staysUnlogged(table, stuck, unloggedReferences),
+    );
+    const outward = version < truncateSent ? [] : unloggedReferences.filter(({ logged }) => logged);
+    const truncated = outward.filter((one) => one.truncated);
+    const more = {
+      required: 'none',
+      detail: `Unlogged tables are not written to the WAL and not replicated, without an error: the tables exist on the target, but are empty.${buildUnlistedObjectsNote(tables)}${truncateImpact(outward, truncated)}`,
+      objects: limitFindingObjects(tables),
+      dataLoss: `the rows of ${countOf(tables.length, 'unlogged table')}`,
+      fix: {
+        sql: [
+          ...keys.map(({ table, identity }) => replicaIdentityStatement(table, identity)),
+          ...ordered.map((table) => `ALTER TABLE ${requoteQualifiedName(table)} SET LOGGED`),
+        ],
+        undo: [
+          ...ordered.toReversed().map((table) => `ALTER TABLE ${requoteQualifiedName(table)} SET UNLOGGED`),
+          ...keys.map(({ table }) => replicaIdentityStatement(table, formatReplicaIdentityClause(table))),
+        ],
+        effects: [
+          ...keys.map(({ table, identity }) => buildReplicaIdentityFixEffect(table, identity)),
+          ...becomeLogged(ordered),
+        ],
+        database,
+        by: 'the owner of the tables, or a superuser',
+        text: `SET LOGGED rewrites the whole table, also to the WAL, under an ACCESS EXCLUSIVE lock. Skip SET LOGGED for tables whose rows are not needed.${stuck.length === 0 ? '' : ` First give ${limitFindingObjects(stuck).join(', ')} a primary key or a REPLICA IDENTITY: once these tables are published, UPDATE and DELETE on them fail without a replica identity.`}`,
+      },
+    };
+    return truncated.length > 0 ? failOutcome(['continuous'], observed, more) : warnOutcome(observed, more);
+  },
+});
+
+/** PostgreSQL does not allow a logged table to reference an unlogged one. */
+function staysUnlogged(table: string, stuck: readonly string[], references: readonly UnloggedForeignKey[]): boolean {
+  const reached = new Set([table]);
+  // The loop also visits elements that are added during the iteration.
+  for (const one of reached) {
+    if (stuck.includes(one)) return true;
+    for (const { from, to, logged } of references) if (from === one && !logged) reached.add(to);
+  }
+  return false;
+}
+
+function becomeLogged(tables: readonly string[]): readonly PreflightFixEffect[] {
+  const logged = new Set(tables);
+  return [
+    buildQueryResultFixEffect(relationsWithUnusualPropertiesQuery, (all) => ({
+      ...all,
+      unlogged: all.unlogged.filter((name) => !logged.has(name)),
+    })),
+    buildQueryResultFixEffect(unsafeReplicaIdentitiesQuery, (all) =>
+      all.map((table) => (logged.has(table.name) ? { ...table, unlogged: false } : table)),
+    ),
+    buildQueryResultFixEffect(unloggedForeignKeysQuery, (all) => all.filter(({ from }) => !logged.has(from))),
+  ];
+}
+
+/** PostgreSQL 10 does not replicate TRUNCATE. */
+const truncateSent = 110_000;
+
+/** The target truncates only replicated tables, so a foreign key of a table that is not replicated makes TRUNCATE fail. */
+function truncateImpact(outward: readonly UnloggedForeignKey[], truncated: readonly UnloggedForeignKey[]): string {
+  const [first] = truncated.length > 0 ? truncated : outward;
+  if (first === undefined) return '';
+  const when =
+    truncated.length > 0
+      ? `and there are signs of an earlier TRUNCATE of ${first.to} in its files and statistics`
+      : 'although there is no sign of an earlier TRUNCATE';
+  return ` ${first.from} references ${first.to}, which is replicated: a TRUNCATE of both, or with CASCADE, stops the replication of the whole database, ${when}: "cannot truncate a table referenced in a foreign key constraint". SET LOGGED, or dropping the foreign key, prevents this.`;
+}
+
+/**
+ * A logged table cannot reference an unlogged one, so SET LOGGED must run for referenced tables first. Tables that
+ * reference each other in a cycle keep their order.
+ */
+export function sortReferencedTablesFirst(
+  tables: readonly string[],
+  references: readonly UnloggedForeignKey[],
+): readonly string[] {
+  const targets = new Map<string, string[]>();
+  for (const { from, to } of references) targets.set(from, [...(targets.get(from) ?? []), to]);
+  const known = new Set(tables);
+  const done = new Set<string>();
+  const begun = new Set<string>();
+  for (const table of tables) {
+    const stack = [table];
+    for (let top = stack.at(-1); top !== undefined; top = stack.at(-1)) {
+      begun.add(top);
+      const next = targets.get(top)?.find((target) => known.has(target) && !begun.has(target));
+      if (next !== undefined) stack.push(next);
+      else {
+        done.add(top);
+        stack.pop();
+      }
+    }
+  }
+  return [...done];
+}

@@ -1,0 +1,55 @@
+import { countOf } from '../../../../base/text.ts';
+import { type PreflightCheckOutcome, passOutcome, skipOutcome, unknownOutcome } from '../../finding.ts';
+import { formatReasonAsWords } from '../../formats/report-text.ts';
+import { declareDatabasePreflightCheck } from '../check.ts';
+import { getRowScanOrCheckOutcome } from '../deep/get-row-scan-or-check-outcome.ts';
+import type { UnreadTable } from '../deep/scanned-row-statistics.ts';
+import { isTableUncopyable, type TableUnreadReason } from '../deep/table-unread-reason.ts';
+import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
+
+export const unreadTablesCheck = declareDatabasePreflightCheck({
+  id: 'unread-tables',
+  title: 'every row was read',
+  headline: 'Tables were not read',
+  severity: { continuous: 'blocker', dump: 'blocker' },
+  queries: {},
+  readsRows: true,
+  evaluate(_values, database, facts, options) {
+    const read = getRowScanOrCheckOutcome(database, facts, options);
+    if ('outcome' in read) return read.outcome;
+    const { failure, unread, tables, rows } = read.scan;
+    if (failure !== undefined) return { ...unknownOutcome(failure, readAgain), settledBy: '--deep' };
+    const others = unread.filter(({ reason }) => !isTableUncopyable(reason));
+    if (others.length > 0) return notRead(others);
+    if (unread.length > 0)
+      return skipOutcome(`${countOf(unread.length, 'table')} with rows that are damaged or too large to read`);
+    return passOutcome(`${countOf(rows, 'row')} of ${countOf(tables, 'table')}`);
+  },
+});
+
+const readAgain = { text: 'Run the preflight again with --deep.' };
+
+function notRead(tables: readonly UnreadTable[]): PreflightCheckOutcome {
+  const reasons = [...new Set(tables.map(({ reason }) => reason))];
+  return {
+    ...unknownOutcome(`${countOf(tables.length, 'table')}: ${reasons.map(formatReasonAsWords).join(', ')}`, {
+      text: [...new Set(reasons.map((reason) => fixes[reason] ?? readAgain.text))].join(' '),
+    }),
+    premise: 'the tables that were not read can be copied',
+    settledBy: '--deep',
+    required: 'every table',
+    detail: `The server refused to send the rows, or the reading ended before the last one.${buildUnlistedObjectsNote(tables)}`,
+    objects: limitFindingObjects(tables).map(
+      ({ table, reason, message }) => `${table} (${formatReasonAsWords(reason)}: ${message})`,
+    ),
+  };
+}
+
+const fixes: Readonly<Partial<Record<TableUnreadReason, string>>> = {
+  no_privilege: 'Grant the role SELECT on the tables, or the role pg_read_all_data.',
+  row_security: 'Read the tables as a role with BYPASSRLS.',
+  dropped_or_changed: 'Run the preflight again with --deep while no table is created, altered or dropped.',
+  locked: 'Run the preflight again with --deep when no session holds an ACCESS EXCLUSIVE lock on them.',
+  recovery_conflict: 'Read the primary, or raise max_standby_streaming_delay of the standby.',
+  time_limit: 'Run the preflight again with a longer --deep-timeout, or a higher --deep-rate.',
+};

@@ -1,0 +1,31 @@
+import { countOf } from '../../../../base/text.ts';
+import { passOutcome, warnOutcome } from '../../finding.ts';
+import { alterSystemFix } from '../alter-system.ts';
+import { declareServerPreflightCheck } from '../check.ts';
+import { getNumericPostgresqlSetting, getPostgresqlSetting, postgresqlSettingsQuery } from '../queries/settings.ts';
+
+/** Built-in replication uses background workers on the target only; pglogical uses them on the source too. */
+export const workerProcessesCheck = declareServerPreflightCheck({
+  id: 'worker-processes',
+  title: 'max_worker_processes is sufficient for pglogical',
+  headline: 'max_worker_processes is too low for pglogical',
+  severity: { continuous: 'warning' },
+  needs: 'connection',
+  queries: { settings: postgresqlSettingsQuery },
+  evaluate({ settings }, facts) {
+    const max = getNumericPostgresqlSetting(settings, 'max_worker_processes');
+    const preloaded = getPostgresqlSetting(settings, 'shared_preload_libraries');
+    if (!/\bpglogical\b/.test(preloaded)) {
+      return passOutcome(String(max), {
+        detail: 'Built-in logical replication uses no background worker on the source.',
+      });
+    }
+    const needed = facts.databases.length + 1;
+    if (max >= needed) return passOutcome(String(max), { required: String(needed) });
+    return warnOutcome(String(max), {
+      required: String(needed),
+      detail: `pglogical is preloaded and uses one worker, plus one for each of ${countOf(facts.databases.length, 'database')}.`,
+      fix: alterSystemFix(settings, { max_worker_processes: String(needed) }),
+    });
+  },
+});

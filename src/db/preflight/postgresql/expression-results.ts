@@ -1,0 +1,304 @@
+import { getContribExtensionStatus, majorVersionsWithContribExtensionData } from './contrib-extensions.ts';
+import {
+  isGivenSqlKeyword,
+  isGivenSqlSymbol,
+  qualifiedNameAt,
+  type SqlToken,
+  tokenizeSqlFunctionBody,
+} from './function-body/tokenize.ts';
+import { limitFindingObjects } from './listed-objects.ts';
+import { describeExpressionQueriesForOwner } from './owner-queries.ts';
+import type { FunctionOrViewBody } from './queries/function-bodies.ts';
+import type { CallableObject, CallableObjects, RowVersion, StoredExpression } from './queries/stored-expressions.ts';
+
+/** An expression whose result on the target is not proven to be the one that it had when the row was written. */
+interface UnprovenExpression {
+  readonly expression: StoredExpression;
+  /** Why, as clauses with the objects or functions concerned. */
+  readonly reasons: readonly string[];
+}
+
+/**
+ * Finds the expressions that call something that may have been replaced since their rows were written, or something whose
+ * results differ between the releases or libraries of two servers.
+ *
+ * @param isOtherRelease whether the target has another major version than the source, or one that is not known
+ */
+export function findUnprovenExpressions(
+  expressions: readonly StoredExpression[],
+  callables: CallableObjects,
+  bodies: readonly FunctionOrViewBody[],
+  isOtherRelease: boolean,
+): readonly UnprovenExpression[] {
+  const library = createLibrary(callables, bodies);
+  return expressions.flatMap((expression) => {
+    const reasons = [
+      ...replacedObjects(expression, library, callables.isOrderKnown),
+      ...differingResults(expression, library, isOtherRelease),
+    ];
+    return reasons.length === 0 ? [] : [{ expression, reasons: [...new Set(reasons)] }];
+  });
+}
+
+interface Library {
+  readonly byId: ReadonlyMap<string, CallableObject>;
+  /** The tokens of the body of a function; empty if it has none. */
+  tokens(one: CallableObject): readonly SqlToken[];
+  /** The object, and all that it calls, directly or by name in a body. */
+  reach(id: string): readonly CallableObject[];
+}
+
+function createLibrary({ objects }: CallableObjects, bodies: readonly FunctionOrViewBody[]): Library {
+  const byId = new Map(objects.map((one) => [one.id, one]));
+  const byName = new Map<string, CallableObject[]>();
+  for (const one of objects) {
+    // PostgreSQL prefers its own operator or function of that name, and a member of an extension was hardly replaced.
+    if (one.extension !== '' && one.isAlsoBuiltin) continue;
+    const key = nameKey(one.kind === 'function' || one.kind === 'operator' ? one.kind : 'other', one.name);
+    byName.set(key, [...(byName.get(key) ?? []), one]);
+  }
+  const texts = new Map(bodies.map(({ oid, text, bound }) => [oid, `${text} ${bound}`]));
+  const known = new Map<string, readonly SqlToken[]>();
+  const tokens = (one: CallableObject): readonly SqlToken[] => {
+    const text = one.kind === 'function' ? (texts.get(one.id.replace(/^.*:/, '')) ?? one.body) : '';
+    // Other languages have other quotes, and statements in their strings.
+    const isSql = /^(?:sql|plpgsql)?$/.test(one.language);
+    const found =
+      known.get(one.id) ?? withStatements(tokenizeSqlFunctionBody(isSql ? text : text.replace(/["'`]/g, ' ')));
+    known.set(one.id, found);
+    return found;
+  };
+  /** Where the search_path decides, the schema of the function and public count before all others. */
+  const candidates = (kind: string, names: readonly string[], homes: ReadonlySet<string>) => {
+    const all = byName.get(nameKey(kind, names.at(-1) ?? '')) ?? [];
+    const schema = names.at(-2);
+    if (schema !== undefined) return all.filter((one) => one.schema === schema);
+    const near = all.filter((one) => homes.has(one.schema));
+    return near.length === 0 ? all : near;
+  };
+  const named = (one: CallableObject, paths: ReadonlySet<string>) => {
+    const all = tokens(one);
+    const homes = new Set([one.schema, 'public', ...paths]);
+    return all.flatMap((token, at) => {
+      // A string can be the name of an object: `'public.own'::regconfig`.
+      const isString = token.kind === 'string';
+      const isQualified = isGivenSqlSymbol(all[at - 1], '.') && all[at - 2]?.kind === 'word';
+      const names = isString
+        ? qualifiedNameAt(tokenizeSqlFunctionBody(token.text), 0)
+        : [...(isQualified ? [all[at - 2]?.text ?? ''] : []), token.text];
+      if (token.kind === 'symbol') return candidates('operator', names, homes);
+      const isCall = isString || isGivenSqlSymbol(all[at + 1], '(');
+      return [...(isCall ? candidates('function', names, homes) : []), ...candidates('other', names, homes)];
+    });
+  };
+  const reaches = new Map<string, readonly CallableObject[]>();
+  return {
+    byId,
+    tokens,
+    reach(id) {
+      const start = byId.get(id);
+      const earlier = reaches.get(id);
+      if (earlier !== undefined) return earlier;
+      const reached = new Set(start === undefined ? [] : [start]);
+      const paths = new Set<string>();
+      // The loop over a Set also visits elements that are added during the loop.
+      for (const one of reached) {
+        for (const schema of one.path.matchAll(/"((?:[^"]|"")+)"|[^\s,"]+/g)) paths.add(schema[1] ?? schema[0]);
+        for (const call of one.calls) {
+          const next = byId.get(call);
+          if (next !== undefined) reached.add(next);
+        }
+        for (const next of named(one, paths)) reached.add(next);
+      }
+      reaches.set(id, [...reached]);
+      return [...reached];
+    },
+  };
+}
+
+function nameKey(kind: string, name: string): string {
+  return `${kind}\0${name}`;
+}
+
+/** A body that composes statements has their parts in strings: the tokens of these follow the string. */
+function withStatements(tokens: readonly SqlToken[]): readonly SqlToken[] {
+  const isComposing = tokens.some(
+    ({ kind, text }) => kind === 'word' && /^(?:execute|prepare|dblink\w*)$|^query_to_/.test(text),
+  );
+  return isComposing
+    ? tokens.flatMap((token) => (token.kind === 'string' ? [token, ...tokenizeSqlFunctionBody(token.text)] : [token]))
+    : tokens;
+}
+
+/**
+ * A catalog row that is older than the dependency of the expression on the object has not been written since: CREATE OR
+ * REPLACE and ALTER write it anew. The rows of the expression itself (pg_constraint, pg_class) prove nothing, because
+ * renaming, CLUSTER ON and ATTACH PARTITION write them anew. The dependency of a generated column proves nothing either,
+ * because ALTER TYPE writes it anew and keeps the values; nor does that of an operator class, because ALTER TYPE can keep
+ * the index. Those count from the creation of the table.
+ */
+function replacedObjects(expression: StoredExpression, library: Library, isOrderKnown: boolean): readonly string[] {
+  return expression.uses.flatMap(({ on, since }) => {
+    const first = library.byId.get(on);
+    const isOfTable = expression.kind === 'generated' || (first?.kind === 'operator class' && first.extension === '');
+    const from = isOfTable ? expression.age : since;
+    return library.reach(on).flatMap((one) => {
+      if (isOrderKnown && from !== undefined && one.versions.every((version) => isOlder(version, from))) return [];
+      // An index that is not unique can only fail by an error of a function, and not of one that an extension compiled.
+      const isCompiled = one.extension !== '' && (one.kind !== 'function' || /^(?:c|internal)$/.test(one.language));
+      if (isCompiled && (expression.kind === 'index' || steadyExtensions.test(one.extension))) return [];
+      if (one.versions.length === 0) return [];
+      const name = describe(one);
+      return isOrderKnown
+        ? [`${name} was created, replaced or altered later`]
+        : [`the catalogs do not show whether ${name} was replaced later`];
+    });
+  });
+}
+
+/** `cmin` is the number of the command only if no transaction has locked or deleted the row. */
+function isOlder(one: RowVersion, other: RowVersion): boolean {
+  if (one.xmin !== other.xmin) return one.xmin < other.xmin;
+  return one.cmin < other.cmin && one.xmax === 0 && other.xmax === 0;
+}
+
+function describe({ kind, schema, name }: CallableObject): string {
+  const what = kind === 'configuration' || kind === 'dictionary' ? `text search ${kind}` : kind;
+  return `${what} ${schema}.${name}`;
+}
+
+/**
+ * Results that differ between servers. A list of functions is neither complete nor safe, so these are classes: what
+ * PostgreSQL compiles in (`release`), and what the libraries of the operating system decide (`library`).
+ */
+const classes = {
+  search: { by: 'release', text: 'text search' },
+  unicode: { by: 'release', text: 'Unicode normalization' },
+  number: { by: 'release', text: 'power and transcendental functions' },
+  word: { by: 'release', text: 'reserved words' },
+  extension: { by: 'release', text: 'functions of the extension' },
+  // The version of an extension that is not part of PostgreSQL does not follow from the release.
+  module: { by: 'library', text: 'functions of the extension' },
+  letters: { by: 'library', text: 'upper and lower case' },
+  pattern: { by: 'library', text: 'character classes of regular expressions' },
+  zone: { by: 'library', text: 'time zone rules' },
+  order: { by: 'library', text: 'the order of texts' },
+} as const;
+
+type ResultClass = keyof typeof classes;
+
+function differingResults(expression: StoredExpression, library: Library, isOtherRelease: boolean): readonly string[] {
+  // An index that is not unique is rebuilt with the results of the target, and a text search document is right there.
+  if (expression.kind === 'index' || /^ts(?:vector|query)$/.test(expression.type)) return [];
+  const found = new Map<ResultClass, Set<string>>();
+  const add = (one: ResultClass, name: string) => found.set(one, (found.get(one) ?? new Set()).add(name));
+  for (const text of [...expression.texts, expression.predicate]) classify(tokenizeSqlFunctionBody(text), add);
+  if (expression.isOrdered) add('order', '');
+  for (const { on } of expression.uses) {
+    for (const one of library.reach(on)) {
+      classify(library.tokens(one), add);
+      if (isUnsteady(one)) add(isContrib(one.extension) ? 'extension' : 'module', one.extension);
+    }
+  }
+  // New letters get their other case in later releases; rows that a constraint accepted have none of them.
+  if (expression.kind !== 'generated') found.delete('letters');
+  return [...found].flatMap(([one, names]) => {
+    const { by, text } = classes[one];
+    if (by === 'release' && !isOtherRelease) return [];
+    const named = [...names].filter((name) => name !== '').join(', ');
+    return [
+      `${text}${named === '' ? '' : ` (${named})`} can differ ${by === 'release' ? 'between releases' : 'between servers'}`,
+    ];
+  });
+}
+
+/** Extensions of PostgreSQL whose functions returned the same in 15 and 18. */
+const steadyExtensions =
+  /^(?:bloom|btree_gin|btree_gist|citext|cube|earthdistance|fuzzystrmatch|hstore|intagg|intarray|isn|lo|pgcrypto|plpgsql|seg|tablefunc|uuid-ossp)$/;
+
+/** What reads the header of a geometry, as the constraints of old PostGIS tables do. */
+const steadyFunctions = /^(?:st_)?(?:srid|ndims|coorddim|geometrytype)$/;
+
+function isUnsteady({ extension, name, kind, language }: CallableObject): boolean {
+  // A text is cast to ltree by the input function of the type, which accepts more labels since PostgreSQL 16.
+  if (extension === 'ltree') return kind === 'type' || /^(?:text2ltree|_?lt(?:x?t?q|_q)_\w+)$/.test(name);
+  const isCompiled = kind === 'function' && language === 'c';
+  return isCompiled && extension !== '' && !steadyExtensions.test(extension) && !steadyFunctions.test(name);
+}
+
+function isContrib(extension: string): boolean {
+  return getContribExtensionStatus(extension, majorVersionsWithContribExtensionData.last) !== 'other';
+}
+
+const classByWord: readonly (readonly [ResultClass, RegExp])[] = [
+  [
+    'search',
+    /^(?:(?:jsonb?_)?to_tsvector|(?:plainto_|phraseto_|websearch_)?to_tsquery|to_tsquery|ts_(?:lexize|parse|headline))$/,
+  ],
+  ['letters', /^(?:lower|upper|initcap|casefold)$/],
+  ['unicode', /^(?:normalize|is_normalized|unicode_assigned)$/],
+  [
+    'number',
+    /^(?:pow(?:er)?|exp|ln|log(?:10)?|cbrt|erfc?|l?gamma|a?(?:sin|cos|tan)[dh]?|cotd?|atan2d?|numeric_(?:power|exp|ln|log)|d(?:pow|exp|log1|log10|cbrt))$/,
+  ],
+  ['word', /^quote_ident$/],
+];
+
+function classify(tokens: readonly SqlToken[], add: (one: ResultClass, name: string) => void): void {
+  const matches = tokens.some((token, at) => isMatch(token, tokens[at + 1]));
+  for (const [at, token] of tokens.entries()) {
+    const next = tokens[at + 1];
+    if (token.kind === 'string') {
+      if ((matches || /\blike_regex\b/.test(token.text)) && characterClass.test(token.text)) add('pattern', '');
+      continue;
+    }
+    if (token.kind === 'symbol') {
+      if (token.text === '^' || token.text === '||/') add('number', token.text);
+      continue;
+    }
+    const isOfUser = isGivenSqlSymbol(tokens[at - 1], '.') && tokens[at - 2]?.text !== 'pg_catalog';
+    if (isGivenSqlSymbol(next, '(') && !isOfUser) {
+      for (const [one, names] of classByWord) if (names.test(token.text)) add(one, token.text);
+      if (token.text === 'timezone' && !isFixedZone(tokens[at + 2])) add('zone', zoneName(tokens[at + 2]));
+    }
+    if (isGivenSqlKeyword(token, 'normalized')) add('unicode', 'IS NORMALIZED');
+    const isZone = isGivenSqlKeyword(token, 'zone') && isGivenSqlKeyword(tokens[at - 2], 'at');
+    if (isZone && !isFixedZone(next)) add('zone', zoneName(next));
+  }
+}
+
+/** Whether a token applies a regular expression. */
+function isMatch(token: SqlToken, next: SqlToken | undefined): boolean {
+  if (token.kind === 'symbol') return /^!?~\*?$/.test(token.text);
+  if (token.kind !== 'word') return false;
+  return (
+    isGivenSqlKeyword(token, 'similar') ||
+    (/^(?:regexp_|substring$|similar_)/.test(token.text) && isGivenSqlSymbol(next, '('))
+  );
+}
+
+/** Letters, words and punctuation of all scripts; digits and spaces are the same everywhere. */
+const characterClass = /\\[wWmMyY]|\[:(?:\^?alpha|alnum|upper|lower|graph|print|punct|word|[<>]):\]/;
+
+/** UTC, or an offset from it, which no rule changes. */
+function isFixedZone(token: SqlToken | undefined): boolean {
+  return (
+    token?.kind === 'string' &&
+    /^(?:(?:etc\/)?(?:utc|gmt|uct|zulu)(?:[+-]?\d+)?|z|[+-]?\d[\d: a-z]*|<.*)$/i.test(token.text)
+  );
+}
+
+function zoneName(token: SqlToken | undefined): string {
+  return token?.kind === 'string' ? token.text : '';
+}
+
+/** The part of a finding that names the expressions and the reasons, and the queries that compare the results. */
+export function describeUnprovenExpressions(found: readonly UnprovenExpression[]): {
+  readonly objects: readonly string[];
+  readonly queries: string;
+} {
+  return {
+    objects: limitFindingObjects(found).map(({ expression, reasons }) => `${expression.name} (${reasons.join('; ')})`),
+    queries: describeExpressionQueriesForOwner(found.map(({ expression }) => expression)),
+  };
+}

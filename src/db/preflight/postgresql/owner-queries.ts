@@ -1,0 +1,167 @@
+import { formatSingleLinePsqlStatement } from '../../../postgresql/psql-script.ts';
+import { quoteIdentifier } from '../../../postgresql/quote.ts';
+import { requoteQualifiedName } from '../../../postgresql/requote.ts';
+import type { OrphanedRows } from './deep/find-orphans.ts';
+import type { DuplicateUniqueKeys } from './deep/scanned-row-statistics.ts';
+import { limitFindingObjects } from './listed-objects.ts';
+import { maxPostgresqlRowBytes, type TableWithLargeValues } from './queries/large-values.ts';
+import type { NamedConstraint } from './queries/named-constraint.ts';
+import type { StoredExpression } from './queries/stored-expressions.ts';
+
+/**
+ * A sentence with queries that the owner of the tables can run, to see the values of columns that preflight did not
+ * read.
+ */
+export function suggestValueQueriesForTableOwner(
+  columns: readonly { readonly table: string; readonly column: string }[],
+): string {
+  const queries = limitFindingObjects(columns).map(
+    ({ table, column }) =>
+      `SELECT DISTINCT ${requoteQualifiedName(column)}::text FROM ONLY ${requoteQualifiedName(table)}`,
+  );
+  return ` The owner of the tables can run: ${queries.join('; ')}.`;
+}
+
+/**
+ * A sentence with the statement `setting` and the queries that show whether rows violate the constraints; empty if all
+ * constraints belong to domains.
+ */
+export function describeConstraintQueriesForOwner(constraints: readonly NamedConstraint[], setting: string): string {
+  const queries = constraints.flatMap((one) => violatedByRowQuery(one) ?? []);
+  return queries.length === 0
+    ? ''
+    : ` The preflight does not evaluate expressions of users. The owner of the tables can run: ${[setting, ...limitFindingObjects(queries)].join('; ')}.`;
+}
+
+/**
+ * A query for the owner of a table: it shows whether a row violates a CHECK constraint. Preflight does not run this
+ * query, because the expression may call functions of users. undefined for a constraint of a domain, which can be used
+ * in many columns, or for text that cannot be pasted into psql.
+ */
+function violatedByRowQuery({ owner, ofDomain, definition }: Omit<NamedConstraint, 'name'>): string | undefined {
+  const expression = /^CHECK \((.*)\)(?: NO INHERIT)?(?: NOT VALID)?$/s.exec(definition)?.[1];
+  if (ofDomain || expression === undefined) return undefined;
+  return formatSingleLinePsqlStatement(
+    `SELECT EXISTS (SELECT FROM ONLY ${requoteQualifiedName(owner)} WHERE NOT (${expression}))`,
+  )?.slice(0, -1);
+}
+
+/**
+ * Describes, with SQL queries, how the owner can count the rows of more than 1 GB. octet_length reads only the stored
+ * length of a bytea or text value; for other types it reads the whole value.
+ */
+export function describeRowLengthQueriesForOwner(large: readonly TableWithLargeValues[]): string {
+  const queries = limitFindingObjects(large).flatMap(({ table, binaries, texts }) => {
+    const lengths = [
+      ...binaries.map((name) => `2 * octet_length(${requoteQualifiedName(name)})::bigint`),
+      ...texts.map((name) => `octet_length(${requoteQualifiedName(name)}::text)::bigint`),
+    ];
+    const sum = lengths.map((length) => `coalesce(${length}, 0)`).join(' + ');
+    return (
+      formatSingleLinePsqlStatement(
+        `SELECT count(*) FROM ONLY ${requoteQualifiedName(table)} WHERE ${sum} >= ${maxPostgresqlRowBytes}`,
+      ) ?? []
+    );
+  });
+  return queries.length === 0 ? '' : ` The owner of the tables can run: ${queries.join(' ')}`;
+}
+
+/**
+ * Returns a sentence with the queries that list the equal keys. The queries must not use an index, because an index may
+ * lack rows.
+ */
+export function suggestQueriesForDuplicateKeys(duplicates: readonly DuplicateUniqueKeys[]): string {
+  const queries = limitFindingObjects(duplicates).flatMap(({ table, columns }) => {
+    const key = columns.map(quoteIdentifier).join(', ');
+    return (
+      formatSingleLinePsqlStatement(
+        `SELECT ${key}, count(*) FROM ONLY ${requoteQualifiedName(table)} GROUP BY ${key} HAVING count(*) > 1`,
+      ) ?? []
+    );
+  });
+  if (queries.length === 0) return '';
+  const settings = ['indexscan', 'indexonlyscan', 'bitmapscan'].map((name) => `SET enable_${name} = off;`);
+  return ` Their owner can run: ${[...settings, ...queries].join(' ')}`;
+}
+
+/**
+ * A sentence with one query for each expression: it counts the rows that violate the constraint, or returns a checksum
+ * of the generated values that must be the same on both servers; empty if there is no query that can be pasted into psql.
+ */
+export function describeExpressionQueriesForOwner(expressions: readonly StoredExpression[]): string {
+  const queries = limitFindingObjects(expressions).flatMap((expression) =>
+    expression.tables.flatMap((table, at) => {
+      const sql = comparisonQuery(expression, requoteQualifiedName(table), expression.columns[at]);
+      return sql === undefined ? [] : (formatSingleLinePsqlStatement(sql) ?? []);
+    }),
+  );
+  return queries.length === 0
+    ? ''
+    : ` The preflight does not evaluate expressions of users. The owner of the tables can run: ${limitFindingObjects(queries).join(' ')}`;
+}
+
+/** OFFSET 0 keeps the planner from reading values out of an index, which may hold old ones. */
+
+function comparisonQuery(expression: StoredExpression, table: string, column: string | undefined): string | undefined {
+  const { kind, texts, predicate, operators, key } = expression;
+  const where = predicate === '' ? '' : ` WHERE ${predicate}`;
+  const rows = `(SELECT * FROM ONLY ${table} OFFSET 0) ${quoteIdentifier(baseName(table))}`;
+  const [text = ''] = texts;
+  switch (kind) {
+    case 'check':
+      return `SELECT count(*) FROM ${rows} WHERE NOT (${text})`;
+    case 'domain':
+      return column === undefined
+        ? undefined
+        : `SELECT count(*) FROM (SELECT ${quoteIdentifier(column)} AS value FROM ONLY ${table}) v WHERE NOT (${text})`;
+    case 'generated': {
+      if (column === undefined) return undefined;
+      const value = `${quoteIdentifier(column)}::text`;
+      const order = key.length === 0 ? [value] : key.map((one) => `${quoteIdentifier(one)}::text`);
+      return `SELECT md5(string_agg(coalesce(md5(${value}), ''), ',' ORDER BY ${order.map((one) => `${one} COLLATE pg_catalog."C"`).join(', ')})) FROM ONLY ${table}`;
+    }
+    case 'unique': {
+      const keys = texts.map((one) => `(${one})`);
+      const present = expression.isNullEqual ? [] : keys.map((one) => `${one} IS NOT NULL`);
+      const conditions = [...(predicate === '' ? [] : [`(${predicate})`]), ...present].join(' AND ');
+      if (!expression.isComparable) return undefined;
+      return `SELECT count(*) FROM (SELECT FROM ${rows}${conditions === '' ? '' : ` WHERE ${conditions}`} GROUP BY ${keys.join(', ')} HAVING count(*) > 1) d`;
+    }
+    case 'exclusion': {
+      const keys = texts.map((one, at) => `(${one}) AS k${at}`).join(', ');
+      const numbered = `(SELECT row_number() OVER () AS n, ${keys} FROM ${rows}${where})`;
+      const conflicts = operators.map((operator, at) => `a.k${at} ${operator} b.k${at}`).join(' AND ');
+      return operators.length !== texts.length
+        ? undefined
+        : `WITH r AS ${numbered} SELECT count(*) FROM r a JOIN r b ON a.n < b.n AND ${conflicts}`;
+    }
+    case 'partition':
+      // The key has the names of operator classes that are not the default.
+      if (!expression.isComparable) return undefined;
+      return `SELECT tableoid::pg_catalog.regclass, ${text}, count(*) FROM ${table} GROUP BY 1, 2 ORDER BY 1, 2`;
+    case 'index':
+      return `SELECT count(ROW(${texts.join(', ')})) FROM ${rows}${where}`;
+  }
+}
+
+/** The last part of a quoted name, not quoted: expressions refer to the row of their table by it. */
+function baseName(table: string): string {
+  const [last = table] = /(?:[^".]+|"(?:[^"]|"")*")$/.exec(table) ?? [];
+  return last.startsWith('"') ? last.slice(1, -1).replaceAll('""', '"') : last;
+}
+
+/** A sentence with the queries that list the rows whose foreign key references no row. */
+export function suggestQueriesForOrphans(orphans: readonly OrphanedRows[]): string {
+  const queries = limitFindingObjects(orphans).flatMap(({ table, parent, columns, parentColumns }) => {
+    const pairs = columns.map(
+      (name, at) => `p.${quoteIdentifier(parentColumns[at] ?? '')} = c.${quoteIdentifier(name)}`,
+    );
+    const given = columns.map((name) => `c.${quoteIdentifier(name)} IS NOT NULL`);
+    return (
+      formatSingleLinePsqlStatement(
+        `SELECT * FROM ONLY ${requoteQualifiedName(table)} c WHERE ${given.join(' AND ')} AND NOT EXISTS (SELECT FROM ${requoteQualifiedName(parent)} p WHERE ${pairs.join(' AND ')})`,
+      ) ?? []
+    );
+  });
+  return queries.length === 0 ? '' : ` Their owner can run: ${queries.join(' ')}`;
+}

@@ -1,0 +1,233 @@
+import {
+  builtinTablespaceOids,
+  builtinTypeOids,
+  byteOrderCollationOids,
+  clockFunctionOidPattern,
+  firstNormalObjectId,
+  oidsOfCatalogs,
+  releaseDependentFunctionOidPattern,
+  serverStateDependentFunctionOidPattern,
+  sessionDependentFunctionOidPattern,
+  settingDependentFunctionOidPattern,
+  textOrderFunctionOidPattern,
+  timeZoneFunctionOidPattern,
+} from '../../../../postgresql/catalog-oids.ts';
+import { legacyZoneWordPattern } from '../function-body/time-zone.ts';
+
+/**
+ * Rows of pg_depend (alias `d`) by which an object calls a function of a user when a row is written or a change is
+ * applied: constraints, indexes and, before PostgreSQL 15, generated columns (pg_class), defaults of generated columns
+ * (pg_attrdef), operators used in any of these, operator classes (pg_amproc) and range types (pg_type) of indexes,
+ * triggers that fire where changes are applied, and event triggers. The condition does not exclude members of
+ * extensions.
+ */
+export const dependsOnUserFunctionSql = `
+  d.refclassid = '${oidsOfCatalogs.pg_proc}'
+    AND d.refobjid >= '${firstNormalObjectId}'
+    AND (
+      d.classid = '${oidsOfCatalogs.pg_constraint}'
+        OR d.classid = '${oidsOfCatalogs.pg_class}'
+        OR d.classid = '${oidsOfCatalogs.pg_attrdef}'
+        OR d.classid = '${oidsOfCatalogs.pg_operator}'
+        OR d.classid = '${oidsOfCatalogs.pg_amproc}'
+        OR d.classid = '${oidsOfCatalogs.pg_type}'
+        OR d.classid = '${oidsOfCatalogs.pg_event_trigger}'
+        OR (
+          d.classid = '${oidsOfCatalogs.pg_trigger}'
+            AND EXISTS (
+              SELECT FROM pg_trigger t
+              WHERE t.oid = d.objid
+                AND (t.tgenabled = 'A' OR t.tgenabled = 'R')
+            )
+        )
+    )
+`;
+
+/**
+ * Condition for a permanent table (alias `c`) that a user created in a system schema: a publication FOR ALL TABLES
+ * includes such a table, a dump does not. Temporary tables are in a system schema too, but have another persistence.
+ */
+export const isUserTableInSystemSchemaSql = `
+  c.oid >= '${firstNormalObjectId}'
+    AND (c.relkind = 'r' OR c.relkind = 'p')
+    AND c.relpersistence = 'p'
+    AND c.relnamespace IN (
+      SELECT s.oid
+      FROM pg_namespace s
+      WHERE s.nspname = 'information_schema'
+        OR left(s.nspname::text, 3) = 'pg_'
+    )
+`;
+
+/** CURRENT_DATE and similar functions are node trees of the type SQLValueFunction. */
+export const clockDependenceNodeTreePattern = `:funcid (${clockFunctionOidPattern}) |SQLVALUEFUNCTION`;
+
+/** The numbers after `:op` in the pattern are values of enum SQLValueFunctionOp: CURRENT_USER and similar functions. */
+export const sessionDependenceNodeTreePattern = `funcid (${sessionDependentFunctionOidPattern}|${serverStateDependentFunctionOidPattern}) |SQLVALUEFUNCTION :op (9|1[0-24]) `;
+
+/** COERCEVIAIO converts a value through its text form, which depends on settings such as DateStyle. */
+export const settingsDependenceNodeTreePattern = `funcid (${settingDependentFunctionOidPattern}) |COERCEVIAIO`;
+
+/**
+ * Matches the system column tableoid in an expression, or a constant with an object id (`'t'::regclass`). PostgreSQL 12
+ * removed the system column oid, so the attribute number of tableoid changed from -7 to -6.
+ */
+export function buildOidDependenceNodeTreePattern(version: number): string {
+  return `:varattno -${version < 120_000 ? 7 : 6} |:consttype (24|220[2-6]|4089|4096|4191) `;
+}
+
+/** SQL condition: the expression calls a function that takes the name of a time zone. */
+export function takesTimeZoneSql(expression: string): string {
+  return `${expression}::text ~ ':funcid (${timeZoneFunctionOidPattern}) '`;
+}
+
+/** SQL condition for a function (alias `p`) of a user whose text or settings may name a time zone of IANA's `backward`. */
+export const mayNameLegacyZoneSql = (version: number): string => `
+  p.oid >= '${firstNormalObjectId}'
+    AND (
+      p.prosrc ~* '${legacyZoneWordPattern}'
+        OR p.proconfig::text ~* 'timezone='${version < 140_000 ? '' : ` OR ${takesTimeZoneSql('p.prosqlbody')}`}
+    )
+`;
+
+/** Condition for a CHECK constraint whose expression reads the clock. */
+export const checkConstraintDependsOnClockSql = `contype = 'c' AND conbin::text ~ '${clockDependenceNodeTreePattern}'`;
+
+/**
+ * Condition for a CHECK constraint (alias `k`) whose expression depends on the session (role, settings, search_path) or
+ * on the server.
+ */
+export const checkConstraintDependsOnSessionSql = `k.contype = 'c' AND k.conbin::text ~ '${sessionDependenceNodeTreePattern}'`;
+
+/**
+ * The patterns are one array constant, which is parsed once; each element of an IN list would be parsed and compared
+ * again for every row.
+ */
+export function isOneOfSql(types: readonly number[], column: string): string {
+  return `${column} = ANY ('{${types.join(',')}}')`;
+}
+
+/**
+ * Condition for a CHECK constraint of a user (alias `k`) whose expression depends on settings such as DateStyle: it calls a
+ * function that depends on settings, or converts a value to or from text.
+ */
+export const checkConstraintDependsOnSettingsSql = `k.oid >= '${firstNormalObjectId}' AND k.contype = 'c' AND k.conbin::text ~ '${settingsDependenceNodeTreePattern}'`;
+
+/**
+ * SQL condition: the relation (alias `c`) is not an ordinary table or index: it is partitioned, foreign, a materialized
+ * view, temporary or unlogged, has row-level security, or is in a tablespace other than pg_default.
+ */
+export const hasUncommonRelationFeatureSql = `
+  (
+    c.relkind = 'p'
+      OR c.relkind = 'm'
+      OR c.relkind = 'f'
+      OR c.relpersistence <> 'p'
+      OR c.relrowsecurity
+      OR (c.reltablespace <> '0' AND c.reltablespace <> '${builtinTablespaceOids.pg_default}')
+  )
+`;
+
+/**
+ * Relations whose size cannot be measured without waiting for a lock. Queries use this list in the condition of a CASE,
+ * because PostgreSQL evaluates the condition before it measures the size in the result.
+ */
+export const exclusivelyLockedRelationsSql = `
+  (
+    SELECT relation
+    FROM pg_locks
+    WHERE mode = 'AccessExclusiveLock'
+      AND relation IS NOT NULL
+      AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+  )
+`;
+
+/** Condition: the table `c` has a primary key that serves as replica identity. */
+export const hasPrimaryKeySql = `
+  EXISTS (
+    SELECT FROM pg_index i
+    WHERE i.indrelid = c.oid
+      AND i.indisprimary
+      AND i.indisvalid
+      AND i.indimmediate
+  )
+`;
+
+/**
+ * In pg_depend, the sequence of an identity column has an internal dependency (deptype `i`) on the column. Since
+ * PostgreSQL 15 the default of a generated column has one too, so one index range finds identity and generated columns.
+ * Before PostgreSQL 15 the query must read every attribute.
+ */
+export function tableHasGeneratedColumnsSql(version: number): string {
+  if (version < 100_000) return 'false';
+  if (version >= 150_000) {
+    return `
+      EXISTS (
+        SELECT FROM pg_depend
+        WHERE refclassid = '${oidsOfCatalogs.pg_class}'
+          AND refobjid >= '${firstNormalObjectId}'
+          AND deptype = 'i'
+          AND refobjsubid > '0'
+      )
+    `;
+  }
+  const generated = version < 120_000 ? '' : " OR attgenerated <> ''";
+  return `EXISTS (SELECT FROM pg_attribute WHERE attidentity <> ''${generated})`;
+}
+
+/** Condition: an extension created the object; the extension creates it on the target as well. */
+export function isExtensionMemberSql(catalog: keyof typeof oidsOfCatalogs, oid: string): string {
+  return `
+    EXISTS (
+      SELECT FROM pg_depend member
+      WHERE member.classid = '${oidsOfCatalogs[catalog]}'
+        AND member.objid = ${oid}
+        AND member.deptype = 'e'
+    )
+  `;
+}
+
+export function isNotExtensionMemberSql(catalog: keyof typeof oidsOfCatalogs, oid: string): string {
+  return `NOT ${isExtensionMemberSql(catalog, oid)}`;
+}
+
+/** Condition: the node tree calls a function whose results differ between releases. */
+export function releaseDependenceSql(tree: string): string {
+  return `coalesce(${tree}::text ~ 'funcid (${releaseDependentFunctionOidPattern}) ', false)`;
+}
+
+/** The types of GREATEST and LEAST, which call no function of the catalogs. */
+const textTypePattern = [builtinTypeOids.text, builtinTypeOids.bpchar, 1043, builtinTypeOids.name].join('|');
+
+/**
+ * Condition: the node tree compares texts by the order of a collation other than C, or, for a database with another
+ * default collation, by that one (object id 100).
+ */
+export function textOrderDependenceSql(tree: string, version: number): string {
+  const compared = `${tree}::text ~ '(opfuncid (${textOrderFunctionOidPattern})|MINMAX(EXPR)? :minmaxtype (${textTypePattern})) [^{}]*:inputcollid (?!(${byteOrderCollationOids.join('|')}) )`;
+  return `coalesce(${compared}[0-9]+ ' AND (${compared}(?!100 )[0-9]+ ' OR ${hasLocaleOrderSql(version)}), false)`;
+}
+
+/** Condition: a list of collations has one whose order is not that of the bytes. */
+export function collationOrderSql(collations: string, version: number): string {
+  return `
+    EXISTS (
+      SELECT FROM unnest(${collations}) o (oid)
+      WHERE o.oid <> '0'
+        AND o.oid NOT IN (${byteOrderCollationOids.map((oid) => `'${oid}'`).join(', ')})
+        AND (o.oid <> '100' OR ${hasLocaleOrderSql(version)})
+    )
+  `;
+}
+
+/** Condition: the default collation of the database does not sort by bytes. */
+function hasLocaleOrderSql(version: number): string {
+  const provider = version < 150_000 ? '' : " OR datlocprovider = 'i'";
+  return `
+    (
+      SELECT datcollate::text !~* '^(c|posix)([.]utf-?8)?$'${provider}
+      FROM pg_database
+      WHERE datname = current_database()
+    )
+  `;
+}

@@ -1,0 +1,237 @@
+import { firstNormalObjectId } from '../../../../postgresql/catalog-oids.ts';
+import {
+  decodeOptionalNumberColumn,
+  decodeOptionalTextColumn,
+  decodeTextColumn,
+} from '../../../../postgresql/decode-row.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
+import { exclusivelyLockedRelationsSql } from './catalog-predicates.ts';
+import { directPartTypesSql } from './containing-types.ts';
+import { createDatabaseFeatureCondition } from './database-overview.ts';
+
+/** A table whose replica identity does not identify its rows, or may not identify them. */
+export interface TableWithUnsafeReplicaIdentity {
+  readonly name: string;
+  /** pg_class.relreplident: `d` default, `i` index, `f` full, `n` nothing. */
+  readonly identity: string;
+  readonly unlogged: boolean;
+  /** Whether an index identifies the rows: the index of the replica identity, or a primary key for FULL and NOTHING. */
+  readonly keyed: boolean;
+  /** Whether the index that identifies rows contains a generated column, which is not replicated. */
+  readonly generatedKey: boolean;
+  /** Whether the table has a generated column. */
+  readonly generated: boolean;
+  /** The quoted name of the index of REPLICA IDENTITY USING INDEX, if it is usable. */
+  readonly index: string | undefined;
+  /** Whether the primary key is usable with REPLICA IDENTITY DEFAULT. */
+  readonly primaryUsable: boolean;
+  /** The quoted name of another unique index that is usable with REPLICA IDENTITY USING INDEX. */
+  readonly usableIndex: string | undefined;
+  /** Whether superusers own the table, its schema and its database: then a superuser can run REPLICA IDENTITY USING INDEX. */
+  readonly trustedOwners: boolean;
+  /** Number of rows changed by UPDATE and DELETE since the statistics were reset; undefined if track_counts is off. */
+  readonly writes: number | undefined;
+  /** Whether the table has rows, but none was inserted since the statistics were reset. */
+  readonly olderThanCounters: boolean;
+}
+
+// The list of roles is an array that is computed once, not for every table. If the database belongs to a superuser,
+// pg_database_owner counts as a superuser.
+const trustedOwnersSql = `
+  c.relowner IN (SELECT oid FROM pg_roles WHERE rolsuper)
+    AND (SELECT n.nspowner FROM pg_namespace n WHERE n.oid = c.relnamespace)
+      IN (SELECT oid FROM pg_roles WHERE rolsuper OR rolname = 'pg_database_owner')
+    AND (SELECT d.datdba FROM pg_database d WHERE d.datname = current_database())
+      IN (SELECT oid FROM pg_roles WHERE rolsuper)
+`;
+
+export const unsafeReplicaIdentitiesQuery: PostgresqlPreflightQuery<readonly TableWithUnsafeReplicaIdentity[]> = {
+  id: 'replica-identities',
+  scope: 'database',
+  when: createDatabaseFeatureCondition('relations', 'columns'),
+  sql: (version) => {
+    const generated = (where: string) =>
+      version < 120_000
+        ? 'false'
+        : `
+          EXISTS (
+            SELECT FROM pg_attribute a
+            WHERE a.attrelid = c.oid
+              AND a.attgenerated <> ''
+              AND NOT a.attisdropped${where}
+          )
+        `;
+    const flags = [
+      "CASE WHEN c.relpersistence = 'u' THEN 'u' END",
+      "CASE WHEN i.indexrelid IS NOT NULL THEN 'k' END",
+      `CASE WHEN ${generated('')} THEN 'g' END`,
+      `CASE WHEN ${generated(` AND a.attnum = ANY (${keyColumns(version, 'i')})`)} THEN 'G' END`,
+      `CASE WHEN EXISTS (${usable(version, 'u.indisprimary')}) THEN 'p' END`,
+      `CASE WHEN ${trustedOwnersSql} THEN 't' END`,
+      `CASE
+        WHEN pg_stat_get_tuples_inserted(c.oid) > 0 THEN NULL
+        WHEN c.relpages > 0 THEN 'o'
+        WHEN c.oid IN ${exclusivelyLockedRelationsSql} THEN NULL
+        WHEN pg_relation_size(c.oid) > 0 THEN 'o'
+      END`,
+    ];
+    return `
+      SELECT
+        c.oid::regclass AS name,
+        concat(c.relreplident, ${flags.join(', ')}) AS flags,
+        CASE
+          WHEN c.relreplident = 'i'
+            THEN (SELECT quote_ident(n.relname) FROM pg_class n WHERE n.oid = i.indexrelid)
+        END AS identity_index,
+        (${usable(version, 'NOT u.indisprimary')} ORDER BY cardinality(u.indkey::int2[]), n.relname LIMIT 1) AS usable_index,
+        CASE
+          WHEN current_setting('track_counts') = 'on'
+            THEN pg_stat_get_tuples_updated(c.oid) + pg_stat_get_tuples_deleted(c.oid)
+        END AS writes
+      FROM pg_class c
+      LEFT JOIN pg_index i ON ${effectiveReplicaIdentityIndexCondition}
+      WHERE c.oid >= '${firstNormalObjectId}'
+        AND c.relkind = 'r'
+        AND c.relpersistence <> 't'
+        AND (i.indexrelid IS NULL OR c.relreplident IN ('f', 'n') OR ${generated('')})
+    `;
+  },
+  // All flags of a table are in one column, because a database may have a hundred thousand tables.
+  decode: (rows) =>
+    rows.map((row) => {
+      const flags = decodeTextColumn(row, 'flags');
+      return {
+        name: decodeTextColumn(row, 'name'),
+        identity: flags.slice(0, 1),
+        unlogged: flags.includes('u', 1),
+        keyed: flags.includes('k', 1),
+        index: decodeOptionalTextColumn(row, 'identity_index'),
+        generatedKey: flags.includes('G', 1),
+        generated: flags.includes('g', 1),
+        primaryUsable: flags.includes('p', 1),
+        usableIndex: decodeOptionalTextColumn(row, 'usable_index'),
+        trustedOwners: flags.includes('t', 1),
+        writes: decodeOptionalNumberColumn(row, 'writes'),
+        olderThanCounters: flags.includes('o', 1),
+      };
+    }),
+  absent: [],
+};
+
+/** A column whose type has no equality operator, in a table whose replica identity is the whole row. */
+export interface ColumnWithoutEqualityOperator {
+  readonly table: string;
+  /** `doc json`. */
+  readonly column: string;
+}
+
+/**
+ * Finds the equality operator like TYPECACHE_EQ_OPR (src/backend/utils/cache/typcache.c): from a default btree or hash
+ * operator class of the type, or of a type that is binary compatible by an implicit cast. Arrays, composite types and
+ * domains have an equality operator if their elements have one; enums and ranges always have one.
+ */
+export const noEqualityOperatorColumnsQuery: PostgresqlPreflightQuery<readonly ColumnWithoutEqualityOperator[]> = {
+  id: 'columns-without-equality',
+  scope: 'database',
+  when: createDatabaseFeatureCondition('relations'),
+  sql: (version) => `
+    WITH RECURSIVE used AS (
+      SELECT a.attrelid, a.attnum, a.attname, a.atttypid, a.atttypmod
+      FROM pg_class c
+      LEFT JOIN pg_index i ON ${effectiveReplicaIdentityIndexCondition}
+      JOIN pg_attribute a
+        ON a.attrelid = c.oid
+          AND a.attnum > 0
+          AND NOT a.attisdropped${version < 120_000 ? '' : " AND a.attgenerated = ''"}
+      WHERE c.oid >= '${firstNormalObjectId}'
+        AND c.relkind = 'r'
+        AND c.relpersistence <> 't'
+        AND (i.indexrelid IS NULL OR c.relreplident = 'n')
+    ),
+    made(root, type) AS (
+      SELECT DISTINCT atttypid, atttypid
+      FROM used
+      UNION
+      SELECT made.root, part.type
+      FROM made
+      JOIN pg_type t ON t.oid = made.type
+      CROSS JOIN LATERAL (${directPartTypesSql}) part(type)
+    ),
+    bare AS (
+      SELECT DISTINCT made.root
+      FROM made
+      JOIN pg_type t ON t.oid = made.type
+      WHERE t.typtype IN ('b', 'p')
+        AND NOT (t.typlen = -1 AND t.typelem <> 0)
+        AND NOT EXISTS (
+          SELECT FROM pg_opclass o
+          JOIN pg_am m ON m.oid = o.opcmethod
+          WHERE m.amname IN ('btree', 'hash')
+            AND o.opcdefault
+            AND (
+              o.opcintype = t.oid
+                OR EXISTS (
+                  SELECT FROM pg_cast k
+                  WHERE k.castsource = t.oid
+                    AND k.casttarget = o.opcintype
+                    AND k.castmethod = 'b'
+                    AND k.castcontext = 'i'
+                )
+            )
+        )
+    )
+    SELECT
+      used.attrelid::regclass AS name,
+      quote_ident(used.attname) || ' ' || format_type(used.atttypid, used.atttypmod) AS described
+    FROM used
+    JOIN bare ON bare.root = used.atttypid
+    ORDER BY used.attrelid, used.attnum
+  `,
+  decode: (rows) =>
+    rows.map((row) => ({ table: decodeTextColumn(row, 'name'), column: decodeTextColumn(row, 'described') })),
+  absent: [],
+};
+
+/**
+ * Condition for the index `i` that identifies rows of the table `c`: the index of REPLICA IDENTITY USING INDEX, else
+ * the primary key; valid and not deferrable, as RelationGetIndexList requires.
+ */
+export const effectiveReplicaIdentityIndexCondition = `
+  i.indrelid = c.oid
+    AND i.indisvalid
+    AND i.indislive
+    AND i.indimmediate
+    AND CASE c.relreplident WHEN 'i' THEN i.indisreplident ELSE i.indisprimary END
+`;
+
+/**
+ * Condition for indexes that REPLICA IDENTITY USING INDEX accepts, except those over generated columns, which are not
+ * replicated.
+ */
+function usable(version: number, which: string): string {
+  const generated = version < 120_000 ? '' : " OR a.attgenerated <> ''";
+  return `
+    SELECT quote_ident(n.relname)
+    FROM pg_index u
+    JOIN pg_class n ON n.oid = u.indexrelid
+    WHERE u.indrelid = c.oid
+      AND ${which}
+      AND u.indisunique
+      AND u.indimmediate
+      AND u.indisvalid
+      AND u.indislive
+      AND u.indpred IS NULL
+      AND u.indexprs IS NULL
+      AND NOT EXISTS (
+        SELECT FROM pg_attribute a
+        WHERE a.attrelid = c.oid
+          AND a.attnum = ANY (${keyColumns(version, 'u')})
+          AND (NOT a.attnotnull${generated})
+      )
+  `;
+}
+
+/** The key columns of an index, without those of INCLUDE. The first element of indkey (int2vector) has the index 0. */
+function keyColumns(version: number, index: string): string {
+  return version < 110_000 ? `${index}.indkey::int2[]` : `(${index}.indkey::int2[])[0:${index}.indnkeyatts - 1]`;
+}

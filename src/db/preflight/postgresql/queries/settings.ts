@@ -1,0 +1,161 @@
+import { decodeBooleanColumn, decodeOptionalTextColumn, decodeTextColumn } from '../../../../postgresql/decode-row.ts';
+import type { PostgresqlRow } from '../../../../postgresql/postgresql-row.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
+
+export interface PostgresqlServerSetting {
+  /**
+   * reset_val of pg_settings: the value that the session began with. The value is not read from the present setting,
+   * because the read-only transaction changes some settings.
+   */
+  readonly value: string;
+  /** The unit of a bare number in the setting: `ms`, `kB`, `8kB`; undefined: no unit. */
+  readonly unit: string | undefined;
+  /** pg_settings.context; `postmaster`: a change takes effect after a restart. */
+  readonly context: string;
+  /** Whether a configuration file has another value, which takes effect after a restart. */
+  readonly pendingRestart: boolean;
+  /** pg_settings.source: `default`, `configuration file`, `command line`, `database`, `user` and others. */
+  readonly source: string;
+  /** The configuration file that sets the value; undefined if there is none, or if it is hidden from this role. */
+  readonly file: string | undefined;
+}
+
+/**
+ * Roles of the administrators of managed services. Membership in such a role shows, like a setting of the service, that
+ * ALTER SYSTEM is not possible. Only a member without SUPERUSER counts, because pg_dumpall may have copied these roles
+ * to an ordinary server.
+ */
+const administratorRoles = ['azure_pg_admin', 'cloudsqlsuperuser', 'rds_superuser'] as const;
+
+/** The names of all settings that checks read. A check can only read settings of this list; others do not compile. */
+const settingNames = [
+  ...administratorRoles,
+  'DateStyle',
+  'IntervalStyle',
+  'TimeZone',
+  'allow_alter_system',
+  'autovacuum_max_workers',
+  'autovacuum_worker_slots',
+  'azure.extensions',
+  'cloudsql.logical_decoding',
+  'default_transaction_read_only',
+  'hot_standby_feedback',
+  'huge_pages',
+  'idle_in_transaction_session_timeout',
+  'idle_replication_slot_timeout',
+  'idle_session_timeout',
+  'listen_addresses',
+  'lock_timeout',
+  'logical_decoding_work_mem',
+  'max_connections',
+  'max_locks_per_transaction',
+  'max_prepared_transactions',
+  'max_replication_slots',
+  'max_slot_wal_keep_size',
+  'max_standby_streaming_delay',
+  'max_wal_senders',
+  'max_wal_size',
+  'max_worker_processes',
+  'password_encryption',
+  'port',
+  'rds.extensions',
+  'rds.logical_replication',
+  'reserved_connections',
+  'row_security',
+  'shared_preload_libraries',
+  'ssl',
+  'statement_timeout',
+  'superuser_reserved_connections',
+  'synchronous_commit',
+  'synchronous_standby_names',
+  'temp_file_limit',
+  'transaction_timeout',
+  'wal_keep_size',
+  'wal_level',
+  'wal_sender_timeout',
+  'work_mem',
+] as const;
+
+export type PostgresqlSettingName = (typeof settingNames)[number];
+
+/**
+ * Settings by name; a setting is missing if the server version does not have it, or if the role may not see it.
+ * Iterating over this object also returns all other settings for which a restart is pending.
+ */
+export interface PostgresqlServerSettings extends Iterable<readonly [name: string, setting: PostgresqlServerSetting]> {
+  get(name: PostgresqlSettingName): PostgresqlServerSetting | undefined;
+  has(name: PostgresqlSettingName): boolean;
+}
+
+export const postgresqlSettingsQuery: PostgresqlPreflightQuery<PostgresqlServerSettings> = {
+  id: 'settings',
+  scope: 'server',
+  sql: () => `
+    SELECT
+      name,
+      reset_val AS setting,
+      unit,
+      context,
+      pending_restart,
+      source,
+      sourcefile
+    FROM pg_settings
+    WHERE pending_restart
+      OR name IN (
+        ${settingNames.map((name) => `'${name}'`).join(', ')}
+      )
+    UNION ALL
+    SELECT rolname, '', NULL, 'internal', false, 'role', NULL
+    FROM pg_roles
+    WHERE rolname IN (${administratorRoles.map((name) => `'${name}'`).join(', ')})
+      AND current_setting('is_superuser') = 'off'
+      AND pg_has_role(oid, 'MEMBER')
+  `,
+  decode: (rows) => new Map(rows.map((row) => [decodeTextColumn(row, 'name'), decodeSetting(row)])),
+  absent: new Map(),
+};
+
+function decodeSetting(row: PostgresqlRow): PostgresqlServerSetting {
+  return {
+    value: decodeTextColumn(row, 'setting'),
+    unit: decodeOptionalTextColumn(row, 'unit'),
+    context: decodeTextColumn(row, 'context'),
+    pendingRestart: decodeBooleanColumn(row, 'pending_restart'),
+    source: decodeTextColumn(row, 'source'),
+    file: decodeOptionalTextColumn(row, 'sourcefile'),
+  };
+}
+
+/** Returns the setting names that an object has as keys, typed as setting names. */
+export function getKeysNamingPostgresqlSettings(
+  values: Readonly<Partial<Record<PostgresqlSettingName, unknown>>>,
+): readonly PostgresqlSettingName[] {
+  return Object.keys(values).filter(isSettingName);
+}
+
+function isSettingName(name: string): name is PostgresqlSettingName {
+  return settingNames.some((one) => one === name);
+}
+
+/** The value of a setting; empty if the setting is missing. */
+export function getPostgresqlSetting(settings: PostgresqlServerSettings, name: PostgresqlSettingName): string {
+  return settings.get(name)?.value ?? '';
+}
+
+/** The value of a setting whose name came from the server; empty if the setting is missing. */
+export function getSettingOfServerSuppliedName(settings: PostgresqlServerSettings, name: string): string {
+  return [...settings].find(([one]) => one === name)?.[1].value ?? '';
+}
+
+/**
+ * The value of a numeric setting, in the unit that pg_settings reports. If the server version does not have the
+ * setting, the value of `missing`.
+ */
+export function getNumericPostgresqlSetting(
+  settings: PostgresqlServerSettings,
+  name: PostgresqlSettingName,
+  missing = 0,
+): number {
+  const setting = settings.get(name);
+  return setting === undefined ? missing : Number(setting.value);
+}

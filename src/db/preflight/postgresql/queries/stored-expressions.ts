@@ -1,0 +1,579 @@
+import { builtinTypeOids, firstNormalObjectId, oidsOfCatalogs } from '../../../../postgresql/catalog-oids.ts';
+import {
+  decodeBooleanColumn,
+  decodeOptionalTextColumn,
+  decodeTextArrayColumn,
+  decodeTextColumn,
+} from '../../../../postgresql/decode-row.ts';
+import type { PostgresqlRow } from '../../../../postgresql/postgresql-row.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
+import {
+  collationOrderSql,
+  isExtensionMemberSql,
+  releaseDependenceSql,
+  textOrderDependenceSql,
+} from './catalog-predicates.ts';
+import { createDatabaseFeatureCondition } from './database-overview.ts';
+import { buildFilledDomainsSql, tableHasRowsSql } from './function-uses-sql.ts';
+
+/** When a catalog row was written: the transaction, the command in it, and the transaction that locked or deleted it. */
+export interface RowVersion {
+  readonly xmin: number;
+  readonly cmin: number;
+  readonly xmax: number;
+}
+
+/**
+ * An expression that was evaluated when a row was written, and that the target evaluates again: it calls something that
+ * users or extensions created, or something whose results differ between releases.
+ */
+export interface StoredExpression {
+  readonly kind: 'check' | 'domain' | 'index' | 'unique' | 'exclusion' | 'partition' | 'generated';
+  /** The name of the object, as reports show it: `constraint on table`. */
+  readonly name: string;
+  /** Tables with rows to which the expression applies, qualified and quoted; of a domain also the columns, not quoted. */
+  readonly tables: readonly string[];
+  readonly columns: readonly string[];
+  /** The expressions as the server prints them: several for the keys of an index. */
+  readonly texts: readonly string[];
+  /** The predicate of an index; empty if there is none. */
+  readonly predicate: string;
+  /** Operators of an exclusion constraint, qualified: `OPERATOR(pg_catalog.&&)`. */
+  readonly operators: readonly string[];
+  /** The columns of the primary key of the table, not quoted. */
+  readonly key: readonly string[];
+  /** The name of the type of a generated column. */
+  readonly type: string;
+  /** Whether a unique index treats NULL as equal to NULL. */
+  readonly isNullEqual: boolean;
+  /** Whether `=` compares the keys of a unique index or of partitions as their operator classes do. */
+  readonly isComparable: boolean;
+  /** Whether the expression compares texts in the order of a collation other than C. */
+  readonly isOrdered: boolean;
+  /** What the expression depends on, with the row of pg_depend that says so. */
+  readonly uses: readonly { readonly on: string; readonly since: RowVersion }[];
+  /** When the table was created. */
+  readonly age: RowVersion | undefined;
+}
+
+/** An object that users or extensions created and that an expression can call. */
+export interface CallableObject {
+  /** The catalog and the object id: `1255:16400`. */
+  readonly id: string;
+  readonly kind: 'function' | 'operator' | 'operator class' | 'type' | 'configuration' | 'dictionary';
+  readonly schema: string;
+  readonly name: string;
+  /** The extension that created the object; empty if a user created it. */
+  readonly extension: string;
+  /** Whether PostgreSQL itself has an object with the same name. */
+  readonly isAlsoBuiltin: boolean;
+  /** The schemas of the SET search_path clause of a function, as the clause has them. */
+  readonly path: string;
+  /** Source text, where the query of function bodies does not return it. */
+  readonly body: string;
+  /** The language of a function: `c`, `sql`, `plpython3u`; empty for other objects. */
+  readonly language: string;
+  /** The rows of the catalogs that define the object. */
+  readonly versions: readonly RowVersion[];
+  /** The objects that this one calls, by `id`. */
+  readonly calls: readonly string[];
+}
+
+export interface CallableObjects {
+  readonly objects: readonly CallableObject[];
+  /** Whether the order of the catalog rows is known: pg_upgrade writes all of them anew, and xmin wraps around. */
+  readonly isOrderKnown: boolean;
+}
+
+/** The constraint of a domain has an automatic dependency (deptype `a`) on the domain itself, which it does not call. */
+export const storedExpressionsQuery: PostgresqlPreflightQuery<readonly StoredExpression[]> = {
+  id: 'stored-expressions',
+  scope: 'database',
+  when: createDatabaseFeatureCondition('stored-expressions'),
+  sql: (version) => `
+    WITH e AS (${expressionsSql(version)})
+    SELECT
+      e.kind,
+      e.name,
+      e.tables,
+      e.columns,
+      e.texts,
+      e.predicate,
+      e.operators,
+      e.type,
+      e.is_ordered,
+      e.is_null_equal,
+      e.is_comparable,
+      u.uses,
+      (
+        SELECT array_agg(a.attname ORDER BY array_position(i.indkey::int2[], a.attnum))
+        FROM pg_index i
+        JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = ANY (i.indkey)
+        WHERE i.indrelid = e.relid AND i.indisprimary
+      ) AS key,
+      (
+        SELECT ${rowVersionSql('t')}
+        FROM pg_class c
+        JOIN pg_depend t ON t.classid = '${oidsOfCatalogs.pg_type}'
+          AND t.objid = c.reltype
+          AND t.refclassid = '${oidsOfCatalogs.pg_class}'
+          AND t.refobjid = c.oid
+          AND t.deptype = 'i'
+        WHERE c.oid = e.relid
+        LIMIT 1
+      ) AS age
+    FROM e
+    CROSS JOIN LATERAL (
+      SELECT array_agg(d.refclassid || ':' || d.refobjid || ':' || ${rowVersionSql('d')}) AS uses
+      FROM pg_depend d
+      WHERE d.classid = e.classid
+        AND d.objid = e.objid
+        AND d.objsubid = e.objsubid
+        AND (d.refclassid <> '${oidsOfCatalogs.pg_type}' OR d.deptype = 'n')
+        AND d.refobjid >= '${firstNormalObjectId}'
+        AND ${isCallableCatalogSql('d.refclassid')}
+    ) u
+    WHERE u.uses IS NOT NULL OR e.differs OR e.is_ordered
+    ORDER BY 1, 2
+  `,
+  decode: (rows) =>
+    rows.map((row) => ({
+      kind: kinds.find((one) => one === row.kind) ?? 'check',
+      name: decodeTextColumn(row, 'name'),
+      tables: decodeTextArrayColumn(row, 'tables'),
+      columns: decodeTextArrayColumn(row, 'columns'),
+      texts: decodeTextArrayColumn(row, 'texts'),
+      predicate: decodeTextColumn(row, 'predicate'),
+      operators: decodeTextArrayColumn(row, 'operators'),
+      key: decodeTextArrayColumn(row, 'key'),
+      type: decodeTextColumn(row, 'type'),
+      isOrdered: decodeBooleanColumn(row, 'is_ordered'),
+      isNullEqual: decodeBooleanColumn(row, 'is_null_equal'),
+      isComparable: decodeBooleanColumn(row, 'is_comparable'),
+      uses: decodeTextArrayColumn(row, 'uses').map(decodeUse),
+      age: decodeAge(row),
+    })),
+  absent: [],
+};
+
+const kinds: readonly StoredExpression['kind'][] = ['domain', 'index', 'unique', 'exclusion', 'partition', 'generated'];
+
+export const callableObjectsQuery: PostgresqlPreflightQuery<CallableObjects> = {
+  id: 'callable-objects',
+  scope: 'database',
+  when: createDatabaseFeatureCondition('stored-expressions'),
+  sql: () => `
+    SELECT
+      o.*,
+      (
+        SELECT x.extname
+        FROM pg_depend m
+        JOIN pg_extension x ON x.oid = m.refobjid
+        WHERE m.classid = o.classid
+          AND m.objid = o.oid
+          AND m.deptype = 'e'
+        LIMIT 1
+      ) AS extension
+    FROM (${callableObjectsSql()}) o
+  `,
+  decode: (rows) => {
+    const [server] = rows.filter(({ kind }) => kind === 'server');
+    return {
+      objects: rows.flatMap((row) => {
+        const kind = objectKinds.find((one) => one === row.kind);
+        if (kind === undefined) return [];
+        return {
+          id: `${decodeTextColumn(row, 'classid')}:${decodeTextColumn(row, 'oid')}`,
+          kind,
+          schema: decodeTextColumn(row, 'schema'),
+          name: decodeTextColumn(row, 'name'),
+          extension: decodeTextColumn(row, 'extension'),
+          isAlsoBuiltin: decodeBooleanColumn(row, 'is_builtin'),
+          path: decodeTextColumn(row, 'path'),
+          body: decodeTextColumn(row, 'body'),
+          language: decodeTextColumn(row, 'language'),
+          versions: decodeTextArrayColumn(row, 'versions').map(decodeVersion),
+          calls: decodeTextArrayColumn(row, 'calls'),
+        };
+      }),
+      isOrderKnown: decodeBooleanColumn(server, 'is_builtin'),
+    };
+  },
+  absent: { objects: [], isOrderKnown: true },
+};
+
+const objectKinds: readonly CallableObject['kind'][] = [
+  'function',
+  'operator',
+  'operator class',
+  'type',
+  'configuration',
+  'dictionary',
+];
+
+/** One text for each row, because an array of records would have to be parsed twice. */
+function rowVersionSql(alias: string): string {
+  return `${alias}.xmin || ':' || ${alias}.cmin || ':' || ${alias}.xmax`;
+}
+
+function decodeVersion(text: string): RowVersion {
+  const [xmin = 0, cmin = 0, xmax = 0] = text.split(':').map(Number);
+  return { xmin, cmin, xmax };
+}
+
+function decodeUse(text: string): StoredExpression['uses'][number] {
+  const [catalog, oid, ...version] = text.split(':');
+  return { on: `${catalog}:${oid}`, since: decodeVersion(version.join(':')) };
+}
+
+function decodeAge(row: PostgresqlRow): RowVersion | undefined {
+  const text = decodeOptionalTextColumn(row, 'age');
+  return text === undefined ? undefined : decodeVersion(text);
+}
+
+function isCallableCatalogSql(column: string): string {
+  const { pg_proc, pg_operator, pg_opclass, pg_type, pg_ts_config, pg_ts_dict } = oidsOfCatalogs;
+  return `${column} IN (${[pg_proc, pg_operator, pg_opclass, pg_type, pg_ts_config, pg_ts_dict].map((oid) => `'${oid}'`).join(', ')})`;
+}
+
+/** Expressions of tables with rows. A materialized view is empty on the target until it is refreshed. */
+function expressionsSql(version: number): string {
+  const enforced = version < 180_000 ? '' : ' AND k.conenforced';
+  const table = 'ARRAY[c.oid::regclass::text]';
+  const parts = [
+    `
+      SELECT
+        'check' AS kind,
+        '${oidsOfCatalogs.pg_constraint}'::oid AS classid,
+        k.oid AS objid,
+        0 AS objsubid,
+        c.oid AS relid,
+        k.conname || ' on ' || c.oid::regclass AS name,
+        ${table} AS tables,
+        NULL::text[] AS columns,
+        ARRAY[pg_get_expr(k.conbin, k.conrelid)] AS texts,
+        NULL::text AS predicate,
+        NULL::text[] AS operators,
+        NULL::text AS type,
+        ${releaseDependenceSql('k.conbin')} AS differs,
+        ${textOrderDependenceSql('k.conbin', version)} AS is_ordered,
+        false AS is_null_equal,
+        true AS is_comparable
+      FROM pg_constraint k
+      JOIN pg_class c ON c.oid = k.conrelid
+      WHERE k.contype = 'c'
+        AND k.oid >= '${firstNormalObjectId}'
+        AND ${tableHasRowsSql}${enforced}
+    `,
+    `
+      SELECT
+        'domain',
+        '${oidsOfCatalogs.pg_constraint}',
+        k.oid,
+        0,
+        NULL,
+        k.conname || ' on ' || k.contypid::regtype,
+        f.tables,
+        f.columns,
+        ARRAY[regexp_replace(pg_get_constraintdef(k.oid), '^CHECK (.*?)( NOT VALID)?$', '\\1')],
+        NULL,
+        NULL,
+        NULL,
+        ${releaseDependenceSql('k.conbin')},
+        ${textOrderDependenceSql('k.conbin', version)},
+        false,
+        true
+      FROM pg_constraint k
+      JOIN (${buildFilledDomainsSql(version, `SELECT contypid FROM pg_constraint WHERE contypid <> '0' AND contype = 'c' AND oid >= '${firstNormalObjectId}'`)}) f ON f.root = k.contypid
+      WHERE k.contype = 'c' AND k.oid >= '${firstNormalObjectId}'
+    `,
+    indexesSql(version),
+    ...(version < 100_000 ? [] : [partitionKeysSql(version)]),
+    ...(version < 120_000 ? [] : [generatedColumnsSql(version)]),
+  ];
+  return parts.join(' UNION ALL ');
+}
+
+/** Of an index without an expression only operator classes and operators of users matter. */
+function indexesSql(version: number): string {
+  const trees = "concat(i.indexprs::text, ' ', i.indpred::text)";
+  return `
+    SELECT
+      CASE WHEN i.indisexclusion THEN 'exclusion' WHEN i.indisunique THEN 'unique' ELSE 'index' END,
+      '${oidsOfCatalogs.pg_class}',
+      i.indexrelid,
+      0,
+      c.oid,
+      'index ' || i.indexrelid::regclass || ' on ' || c.oid::regclass,
+      ARRAY[c.oid::regclass::text],
+      NULL,
+      (
+        SELECT array_agg(pg_get_indexdef(i.indexrelid, n, false) ORDER BY n)
+        FROM generate_series(1, ${version < 110_000 ? 'i.indnatts' : 'i.indnkeyatts'}::int) n
+      ),
+      pg_get_expr(i.indpred, i.indrelid),
+      (
+        SELECT array_agg('OPERATOR(' || quote_ident(n.nspname) || '.' || o.oprname || ')' ORDER BY x.at)
+        FROM pg_constraint k
+        CROSS JOIN LATERAL unnest(k.conexclop) WITH ORDINALITY x (oid, at)
+        JOIN pg_operator o ON o.oid = x.oid
+        JOIN pg_namespace n ON n.oid = o.oprnamespace
+        WHERE i.indisexclusion
+          AND k.conindid = i.indexrelid
+          AND k.contype = 'x'
+      ),
+      NULL,
+      (i.indisunique OR i.indisexclusion) AND ${releaseDependenceSql(trees)},
+      (i.indisunique OR i.indisexclusion) AND ${textOrderDependenceSql(trees, version)},
+      ${version < 150_000 ? 'false' : 'i.indnullsnotdistinct'},
+      NOT EXISTS (
+        SELECT FROM pg_opclass o
+        WHERE o.oid = ANY (i.indclass)
+          AND o.oid >= '${firstNormalObjectId}'
+          AND NOT o.opcdefault
+      )
+    FROM pg_index i
+    JOIN pg_class c ON c.oid = i.indrelid
+    WHERE i.indexrelid >= '${firstNormalObjectId}'
+      AND i.indisvalid
+      AND (
+        i.indexprs IS NOT NULL
+          OR i.indpred IS NOT NULL
+          OR EXISTS (SELECT FROM unnest(i.indclass) o (oid) WHERE o.oid >= '${firstNormalObjectId}')
+      )
+      AND ${tableHasRowsSql}
+  `;
+}
+
+/** The key decides in which partition a row belongs; the order of a collation decides it for the ranges of a text. */
+function partitionKeysSql(version: number): string {
+  return `
+    SELECT
+      'partition',
+      '${oidsOfCatalogs.pg_class}',
+      p.partrelid,
+      0,
+      p.partrelid,
+      'partition key of ' || p.partrelid::regclass,
+      ARRAY[p.partrelid::regclass::text],
+      NULL,
+      ARRAY[regexp_replace(pg_get_partkeydef(p.partrelid), '^(LIST|RANGE|HASH) ', '')],
+      NULL,
+      NULL,
+      NULL,
+      ${releaseDependenceSql('p.partexprs')},
+      p.partstrat = 'r' AND ${collationOrderSql('p.partcollation', version)},
+      false,
+      NOT EXISTS (SELECT FROM pg_opclass o WHERE o.oid = ANY (p.partclass) AND NOT o.opcdefault)
+    FROM pg_partitioned_table p
+    WHERE p.partrelid IN (
+      WITH RECURSIVE t AS (
+        SELECT i.inhparent AS root, i.inhrelid AS leaf
+        FROM pg_inherits i
+        JOIN pg_class c ON c.oid = i.inhrelid
+        WHERE ${tableHasRowsSql}
+        UNION
+        SELECT i.inhparent, t.leaf
+        FROM t
+        JOIN pg_inherits i ON i.inhrelid = t.root
+      )
+      SELECT root FROM t
+    )
+  `;
+}
+
+/** In pg_depend, the column depends on the function before PostgreSQL 15; since then the default of the column does. */
+function generatedColumnsSql(version: number): string {
+  const source =
+    version < 150_000
+      ? `'${oidsOfCatalogs.pg_class}', a.attrelid, a.attnum::int`
+      : `'${oidsOfCatalogs.pg_attrdef}', f.oid, 0`;
+  return `
+    SELECT
+      'generated',
+      ${source},
+      c.oid,
+      'column ' || c.oid::regclass || '.' || quote_ident(a.attname),
+      ARRAY[c.oid::regclass::text],
+      ARRAY[a.attname::text],
+      ARRAY[pg_get_expr(f.adbin, f.adrelid)],
+      NULL,
+      NULL,
+      format_type(a.atttypid, NULL),
+      ${releaseDependenceSql('f.adbin')},
+      ${textOrderDependenceSql('f.adbin', version)},
+      false,
+      true
+    FROM pg_attrdef f
+    JOIN pg_attribute a ON a.attrelid = f.adrelid AND a.attnum = f.adnum
+    JOIN pg_class c ON c.oid = a.attrelid
+    WHERE a.attgenerated = 's'
+      AND c.oid >= '${firstNormalObjectId}'
+      AND ${tableHasRowsSql}
+  `;
+}
+
+/** The object ids of catalogs that the object depends on, as text. */
+function callsSql(catalog: keyof typeof oidsOfCatalogs, oid: string): string {
+  return `
+    SELECT d.refclassid || ':' || d.refobjid
+    FROM pg_depend d
+    WHERE d.classid = '${oidsOfCatalogs[catalog]}'
+      AND d.objid = ${oid}
+      AND d.refobjid >= '${firstNormalObjectId}'
+      AND ${isCallableCatalogSql('d.refclassid')}
+  `;
+}
+
+function callableObjectsSql(): string {
+  const { pg_proc, pg_operator, pg_opclass, pg_type, pg_ts_config, pg_ts_dict } = oidsOfCatalogs;
+  const user = (column: string) => `${column} >= '${firstNormalObjectId}'`;
+  const isResolvedLater = `l.lanname IN ('sql', 'plpgsql') AND NOT ${isExtensionMemberSql('pg_proc', 'p.oid')}`;
+  return [
+    `
+      SELECT
+        'server' AS kind,
+        '0'::oid AS classid,
+        '0'::oid AS oid,
+        NULL::text AS schema,
+        NULL::text AS name,
+        txid_snapshot_xmax(txid_current_snapshot()) < 2147483648
+          AND EXISTS (
+            SELECT FROM pg_class
+            WHERE oid < '${firstNormalObjectId}'
+              AND relkind IN ('r', 'm', 't')
+              AND xmin::text::bigint <= 2
+          ) AS is_builtin,
+        NULL::text AS path,
+        NULL::text AS body,
+        NULL::text AS language,
+        NULL::text[] AS versions,
+        NULL::text[] AS calls
+    `,
+    `
+      SELECT
+        'function',
+        '${pg_proc}',
+        p.oid,
+        n.nspname,
+        p.proname,
+        EXISTS (SELECT FROM pg_proc b WHERE b.proname = p.proname AND b.oid < '${firstNormalObjectId}'),
+        (SELECT substr(g, 13) FROM unnest(p.proconfig) g WHERE left(g, 12) = 'search_path=' LIMIT 1),
+        CASE WHEN l.lanname IN ('c', 'internal') OR (${isResolvedLater}) THEN NULL ELSE p.prosrc END,
+        l.lanname,
+        ARRAY[${rowVersionSql('p')}],
+        ARRAY(${callsSql('pg_proc', 'p.oid')})
+      FROM pg_proc p
+      JOIN pg_namespace n ON n.oid = p.pronamespace
+      JOIN pg_language l ON l.oid = p.prolang
+      WHERE ${user('p.oid')} AND p.prorettype <> '${builtinTypeOids.trigger}'
+    `,
+    `
+      SELECT
+        'operator',
+        '${pg_operator}',
+        o.oid,
+        n.nspname,
+        o.oprname,
+        EXISTS (SELECT FROM pg_operator b WHERE b.oprname = o.oprname AND b.oid < '${firstNormalObjectId}'),
+        NULL,
+        NULL,
+        NULL,
+        ARRAY[${rowVersionSql('o')}],
+        ARRAY(${callsSql('pg_operator', 'o.oid')})
+      FROM pg_operator o
+      JOIN pg_namespace n ON n.oid = o.oprnamespace
+      WHERE ${user('o.oid')}
+    `,
+    `
+      SELECT
+        'operator class',
+        '${pg_opclass}',
+        o.oid,
+        n.nspname,
+        o.opcname,
+        false,
+        NULL,
+        NULL,
+        NULL,
+        ARRAY[${rowVersionSql('o')}]
+          || ARRAY(SELECT ${rowVersionSql('m')} FROM pg_amproc m WHERE m.amprocfamily = o.opcfamily)
+          || ARRAY(SELECT ${rowVersionSql('m')} FROM pg_amop m WHERE m.amopfamily = o.opcfamily),
+        ARRAY(SELECT '${pg_proc}:' || m.amproc::oid FROM pg_amproc m WHERE m.amprocfamily = o.opcfamily)
+          || ARRAY(SELECT '${pg_operator}:' || m.amopopr FROM pg_amop m WHERE m.amopfamily = o.opcfamily)
+      FROM pg_opclass o
+      JOIN pg_namespace n ON n.oid = o.opcnamespace
+      WHERE ${user('o.oid')}
+    `,
+    `
+      SELECT
+        'type',
+        '${pg_type}',
+        t.oid,
+        n.nspname,
+        t.typname,
+        false,
+        NULL,
+        NULL,
+        NULL,
+        ARRAY(SELECT ${rowVersionSql('k')} FROM pg_constraint k WHERE k.contypid = t.oid),
+        ARRAY(
+          SELECT r.calls
+          FROM pg_constraint k
+          CROSS JOIN LATERAL (${callsSql('pg_constraint', 'k.oid')}) r (calls)
+          WHERE k.contypid = t.oid
+        )
+          || ARRAY(
+            SELECT '${pg_proc}:' || x.castfunc
+            FROM pg_cast x
+            WHERE ${user('x.castfunc')} AND (x.castsource = t.oid OR x.casttarget = t.oid)
+          )
+      FROM pg_type t
+      JOIN pg_namespace n ON n.oid = t.typnamespace
+      WHERE ${user('t.oid')}
+        AND (
+          (t.typtype = 'd' AND EXISTS (SELECT FROM pg_constraint k WHERE k.contypid = t.oid))
+            OR EXISTS (
+              SELECT FROM pg_cast x
+              WHERE ${user('x.castfunc')} AND (x.castsource = t.oid OR x.casttarget = t.oid)
+            )
+            OR (t.typtype = 'b' AND t.typname = 'ltree')
+        )
+    `,
+    `
+      SELECT
+        'configuration',
+        '${pg_ts_config}',
+        o.oid,
+        n.nspname,
+        o.cfgname,
+        false,
+        NULL,
+        NULL,
+        NULL,
+        ARRAY[${rowVersionSql('o')}]
+          || ARRAY(SELECT ${rowVersionSql('m')} FROM pg_ts_config_map m WHERE m.mapcfg = o.oid),
+        ARRAY(SELECT DISTINCT '${pg_ts_dict}:' || m.mapdict FROM pg_ts_config_map m WHERE m.mapcfg = o.oid)
+      FROM pg_ts_config o
+      JOIN pg_namespace n ON n.oid = o.cfgnamespace
+      WHERE ${user('o.oid')}
+    `,
+    `
+      SELECT
+        'dictionary',
+        '${pg_ts_dict}',
+        o.oid,
+        n.nspname,
+        o.dictname,
+        false,
+        NULL,
+        NULL,
+        NULL,
+        ARRAY[${rowVersionSql('o')}],
+        NULL
+      FROM pg_ts_dict o
+      JOIN pg_namespace n ON n.oid = o.dictnamespace
+      WHERE ${user('o.oid')}
+    `,
+  ].join(' UNION ALL ');
+}

@@ -1,0 +1,138 @@
+import { firstNormalObjectId, oidsOfCatalogs } from '../../../../postgresql/catalog-oids.ts';
+import {
+  decodeBooleanColumn,
+  decodeOptionalTextColumn,
+  decodeTextArrayColumn,
+  decodeTextColumn,
+} from '../../../../postgresql/decode-row.ts';
+import { superuserObjectsSql } from '../../../../postgresql/superuser-objects.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
+import { isExtensionMemberSql } from './catalog-predicates.ts';
+import { createDatabaseFeatureCondition } from './database-overview.ts';
+
+/** A function that only a superuser can create without a change, or that sets a locale. */
+export interface FunctionNeedingSuperuserOrLocale {
+  /** With argument types. */
+  readonly name: string;
+  readonly owner: string;
+  readonly securityDefiner: boolean;
+  /**
+   * The language of the function, if it is untrusted: `c`, `internal`, `plpython3u`; undefined for a trusted language.
+   */
+  readonly untrusted: string | undefined;
+  /** The library of a function in C: `$libdir/pgcrypto`. */
+  readonly library: string | undefined;
+  /** SET clauses of the function that fail on a server without the locale or the file: `lc_time=de_DE.UTF-8`. */
+  readonly locales: readonly string[];
+  /**
+   * Settings in SET clauses of the function that only a superuser can change, including custom settings such as
+   * `my.own`.
+   */
+  readonly superuserSettings: readonly string[];
+}
+
+const bringsLocale = '^(lc_[a-z]+|timezone_abbreviations)=';
+
+/**
+ * FROM and WHERE for settings in the SET clauses of a function (`p`) that only a superuser may use: those with the
+ * context superuser, and custom settings, which the server does not know before their library is loaded. Source:
+ * validate_option_array_item() in guc.c.
+ */
+const superuserSettings = `
+  unnest(p.proconfig) s(set)
+  LEFT JOIN pg_settings g ON g.name = split_part(s.set, '=', 1)
+  WHERE g.context = 'superuser' OR strpos(split_part(s.set, '=', 1), '.') > 0
+`;
+
+/**
+ * Functions of extensions and constructors of range types are left out, because they are created with the extension or
+ * type. An aggregate function has the language internal, but creating it does not need a superuser.
+ */
+export const functionsNeedingSuperuserOrLocaleQuery: PostgresqlPreflightQuery<
+  readonly FunctionNeedingSuperuserOrLocale[]
+> = {
+  id: 'restricted-functions',
+  scope: 'database',
+  when: createDatabaseFeatureCondition('functions'),
+  sql: () => `
+    SELECT
+      p.oid::regprocedure AS name,
+      pg_get_userbyid(p.proowner) AS owner,
+      p.prosecdef,
+      l.lanpltrusted,
+      l.lanname,
+      CASE WHEN l.lanname = 'c' THEN p.probin END AS library,
+      (SELECT array_agg(s.set) FROM unnest(p.proconfig) s(set) WHERE s.set ~ '${bringsLocale}') AS locales,
+      (
+        SELECT array_agg(s.set) FROM ${superuserSettings}
+      ) AS settings
+    FROM pg_proc p
+    JOIN pg_language l ON l.oid = p.prolang
+    WHERE p.oid >= '${firstNormalObjectId}'
+      AND (
+        p.prosecdef
+        OR NOT l.lanpltrusted
+        OR p.proconfig::text ~ '(lc_|timezone_abb)'
+        OR p.proconfig IS NOT NULL AND EXISTS (SELECT FROM ${superuserSettings})
+      )
+      AND NOT EXISTS (
+        SELECT FROM pg_depend d
+        WHERE d.classid = '${oidsOfCatalogs.pg_proc}'
+          AND d.objid = p.oid
+          AND (d.deptype = 'e' OR d.deptype = 'i')
+      )
+      AND (p.prosecdef OR NOT EXISTS (SELECT FROM pg_aggregate a WHERE a.aggfnoid = p.oid))
+  `,
+  decode: (rows) =>
+    rows.map((row) => ({
+      name: decodeTextColumn(row, 'name'),
+      owner: decodeTextColumn(row, 'owner'),
+      securityDefiner: decodeBooleanColumn(row, 'prosecdef'),
+      untrusted: decodeBooleanColumn(row, 'lanpltrusted') ? undefined : decodeTextColumn(row, 'lanname'),
+      library: decodeOptionalTextColumn(row, 'library'),
+      locales: decodeTextArrayColumn(row, 'locales'),
+      superuserSettings: decodeTextArrayColumn(row, 'settings').map((setting) =>
+        setting.slice(0, setting.indexOf('=')),
+      ),
+    })),
+  absent: [],
+};
+
+/** A procedural language that is not trusted. */
+export interface UntrustedLanguage {
+  readonly name: string;
+  /**
+   * Whether the language was created without an extension, but with the handler function of an extension. A dump
+   * contains only CREATE LANGUAGE for such a language, which on the target creates the extension with the same name.
+   */
+  readonly bare: boolean;
+}
+
+export const untrustedLanguagesQuery: PostgresqlPreflightQuery<readonly UntrustedLanguage[]> = {
+  id: 'untrusted-languages',
+  scope: 'database',
+  // This condition finds every database with untrusted languages, because such a language belongs to an extension or
+  // has a handler function.
+  when: createDatabaseFeatureCondition('functions', 'extensions'),
+  sql: () => `
+    SELECT
+      l.lanname,
+      NOT ${isExtensionMemberSql('pg_language', 'l.oid')}
+        AND (l.lanplcallfoid < '${firstNormalObjectId}' OR ${isExtensionMemberSql('pg_proc', 'l.lanplcallfoid')}) AS bare
+    FROM pg_language l
+    WHERE l.lanispl AND NOT l.lanpltrusted
+  `,
+  decode: (rows) =>
+    rows.map((row) => ({ name: decodeTextColumn(row, 'lanname'), bare: decodeBooleanColumn(row, 'bare') })),
+  absent: [],
+};
+
+/** Objects, other than functions in an untrusted language, that only a superuser can create; names are not quoted. */
+export const superuserObjectsQuery: PostgresqlPreflightQuery<readonly string[]> = {
+  id: 'superuser-objects',
+  scope: 'database',
+  when: createDatabaseFeatureCondition('functions', 'superuser-objects'),
+  sql: (version) => `SELECT name FROM (${superuserObjectsSql(version)}) AS objects WHERE NOT is_code`,
+  decode: (rows) => rows.map((row) => decodeTextColumn(row, 'name')),
+  absent: [],
+};

@@ -1,0 +1,75 @@
+import type { PostgresqlRow } from '../../../postgresql/postgresql-row.ts';
+import type { OrdinaryTable, PostgresqlCopyFormat } from '../../../postgresql/table-rows.ts';
+import type { PreflightQuery } from '../query.ts';
+
+/**
+ * A read-only query of the system catalogs; it names no relation of a user and evaluates no expression of one. The SQL
+ * of a query is one SELECT without a semicolon and without parameters, because all queries to one database are sent in
+ * one message. Checks join the results in memory.
+ */
+export interface PostgresqlPreflightQuery<T> extends PreflightQuery<T> {
+  /** The name of the queried objects, which a report shows when the query fails: `settings`, `slots`. */
+  readonly id: string;
+  readonly scope: 'server' | 'database';
+  /**
+   * Returns the SQL for a server version (server_version_num, such as 150008); undefined if this version lacks the
+   * catalog object: the value is then `absent`.
+   */
+  readonly sql: (version: number, context: PostgresqlQueryPreconditions) => string | undefined;
+  /**
+   * The condition for sending this query, evaluated with the results of the first message. If the condition is true,
+   * the query is sent in a second message; otherwise its value is `absent`. Such a query costs the server one or two
+   * milliseconds, and most databases do not need it.
+   */
+  readonly when?: (known: PreflightQueryValueReader, dbname: string) => boolean;
+  readonly decode: (rows: readonly PostgresqlRow[]) => T;
+  /**
+   * Completes the decoded value of the query with the contents of table rows. The rows are read after all queries of
+   * the database.
+   */
+  readonly searchRows?: (value: T, search: SourceTableRowSearcher) => Promise<T>;
+  /** The value of a query that is not sent. */
+  readonly absent: T;
+  /**
+   * If true, the query has the value `absent` when the server denies the query or lacks a function that the query
+   * calls.
+   */
+  readonly mayBeHidden?: boolean;
+  /**
+   * The GRANT statement that allows `user` to run the query when the server denies it (SQLSTATE 42501); default:
+   * membership in the monitoring roles.
+   */
+  readonly grant?: (user: string) => string;
+}
+
+/**
+ * Result of a search in a table: `violate`: a row was found; `fit`: the table has no such row; `unseen`: not all rows
+ * could be read.
+ */
+export type TableRowSearchResult = 'violate' | 'fit' | 'unseen';
+
+/** Searches a table for a row; `isFound` receives each row in the text format of COPY. */
+export type SourceTableRowSearcher = (
+  table: OrdinaryTable,
+  isFound: (row: Uint8Array) => boolean,
+  format?: PostgresqlCopyFormat,
+) => Promise<TableRowSearchResult>;
+
+export interface PostgresqlQueryPreconditions {
+  /** Whether the server is a standby in recovery, where functions for the current WAL position fail. */
+  readonly inRecovery: boolean;
+  /** Whether the role is a superuser, which needs no further permission. */
+  readonly superuser: boolean;
+}
+
+/**
+ * Returns the value of a query that was sent in an earlier message, or once for the server; undefined if the value is
+ * not known.
+ */
+export type PreflightQueryValueReader = <T>(query: PostgresqlPreflightQuery<T>) => T | undefined;
+
+// biome-ignore lint/suspicious/noExplicitAny: queries of any value; each check sees its own types.
+export type AnyPostgresqlPreflightQuery = PostgresqlPreflightQuery<any>;
+
+/** The queries of a check by name; `evaluate` receives their values under the same names. */
+export type PostgresqlCheckQueries = Readonly<Record<string, AnyPostgresqlPreflightQuery>>;

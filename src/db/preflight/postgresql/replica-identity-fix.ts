@@ -1,0 +1,158 @@
+import { countOf } from '../../../base/text.ts';
+import { quoteLiteral } from '../../../postgresql/quote.ts';
+import { requoteQualifiedName } from '../../../postgresql/requote.ts';
+import type { FindingFix } from '../finding.ts';
+import type { PreflightFixEffect } from '../fix-effect.ts';
+import type { ColumnWithoutEqualityOperator, TableWithUnsafeReplicaIdentity } from './queries/replica-identities.ts';
+
+/** Columns whose type has no equality operator, by table. */
+export type IncomparableColumnsByTable = ReadonlyMap<string, readonly string[]>;
+
+/**
+ * Since PostgreSQL 18 an UPDATE of a published table fails on the source if its replica identity contains a generated
+ * column. Before PostgreSQL 18 the UPDATE succeeds, and replication stops on the target if the generated column is in
+ * the key.
+ */
+export const generatedReplicaIdentityErrorVersion = 180_000;
+
+export function groupIncomparableColumnsByTable(
+  columns: readonly ColumnWithoutEqualityOperator[],
+): IncomparableColumnsByTable {
+  const byTable = new Map<string, string[]>();
+  for (const { table, column } of columns) {
+    const known = byTable.get(table);
+    if (known === undefined) byTable.set(table, [column]);
+    else known.push(column);
+  }
+  return byTable;
+}
+
+/** Why the replica identity of a table is not usable; undefined if it is usable. */
+export function describeReplicaIdentityProblem(
+  { identity, keyed, generated, generatedKey }: TableWithUnsafeReplicaIdentity,
+  version: number,
+): string | undefined {
+  if (identity === 'n') return 'REPLICA IDENTITY NOTHING';
+  if (identity === 'f' && version >= generatedReplicaIdentityErrorVersion && generated)
+    return 'FULL with a generated column';
+  if (generatedKey) return 'a generated column in the key';
+  if (identity === 'f' || keyed) return undefined;
+  return identity === 'i' ? 'REPLICA IDENTITY USING INDEX without that index' : 'no usable primary key';
+}
+
+/**
+ * A replica identity that is usable for a table; undefined if the table needs a change of its columns or keys first.
+ */
+export function chooseReplicaIdentity(
+  table: TableWithUnsafeReplicaIdentity,
+  unequal: IncomparableColumnsByTable,
+  version: number,
+): string | undefined {
+  if (table.primaryUsable && table.identity !== 'd') return 'DEFAULT';
+  if (table.usableIndex !== undefined) return `USING INDEX ${requoteQualifiedName(table.usableIndex)}`;
+  const isSent = !(table.generatedKey || (version >= generatedReplicaIdentityErrorVersion && table.generated));
+  return isSent && table.identity !== 'f' && !unequal.has(table.name) ? 'FULL' : undefined;
+}
+
+/** Statements for the tables that can have a usable replica identity; the text of the fix names the other tables. */
+export function replicaIdentityFix(
+  tables: readonly TableWithUnsafeReplicaIdentity[],
+  unequal: IncomparableColumnsByTable,
+  database: string,
+  version: number,
+): FindingFix {
+  // Only the SQL statements are stored, not an object for each table, because a database can have a hundred thousand
+  // tables.
+  const sql: string[] = [];
+  const undo: string[] = [];
+  const effects: PreflightFixEffect[] = [];
+  const left: string[] = [];
+  let full = 0;
+  let owned = 0;
+  for (const table of tables) {
+    const replacement = chooseReplicaIdentity(table, unequal, version);
+    if (replacement === undefined) left.push(table.name);
+    else {
+      sql.push(replicaIdentityStatement(table, replacement));
+      effects.push(buildReplicaIdentityFixEffect(table, replacement));
+      undo.push(replicaIdentityStatement(table, formatReplicaIdentityClause(table)));
+      if (replacement === 'FULL') full += 1;
+      if (mustOwnerSetReplicaIdentity(table, replacement)) owned += 1;
+    }
+  }
+  const sentences = [
+    'A primary key is the best replica identity.',
+    ...(sql.length === 0 ? [] : ['Each statement takes a short ACCESS EXCLUSIVE lock and does not rewrite the table.']),
+    ...(full === 0 ? [] : [costOfFull(full)]),
+    ...(owned > 0
+      ? ['For USING INDEX connect as the owner of the table: a superuser runs it only on tables of superusers.']
+      : []),
+    ...(left.length === 0 ? [] : [manualRemedy(left, version)]),
+  ];
+  return {
+    sql,
+    undo,
+    ...(owned > 0 ? { notSimulated: 'a superuser runs USING INDEX only on tables of superusers' } : { effects }),
+    database,
+    by: owned > 0 ? 'the owner of the tables' : 'the owner of the tables, or a superuser',
+    text: sentences.join(' '),
+  };
+}
+
+/**
+ * Whether only the owner of the table may run the statement: a superuser must not run it on a table of another role.
+ */
+export function mustOwnerSetReplicaIdentity(
+  { trustedOwners }: TableWithUnsafeReplicaIdentity,
+  identity: string,
+): boolean {
+  return identity.startsWith('USING INDEX') && !trustedOwners;
+}
+
+export function replicaIdentityStatement({ name }: TableWithUnsafeReplicaIdentity, identity: string): string {
+  const statement = `ALTER TABLE ${requoteQualifiedName(name)} REPLICA IDENTITY ${identity}`;
+  return identity.startsWith('USING INDEX') ? unlessUntrusted(name, statement) : statement;
+}
+
+/**
+ * ALTER TABLE … REPLICA IDENTITY USING INDEX evaluates constant parts of the index expressions as the role that runs
+ * it, and until then an owner can give the name of the index to another index. Therefore a superuser changes only
+ * tables of superusers with this statement; other roles run it without that condition.
+ */
+function unlessUntrusted(name: string, statement: string): string {
+  const table = `pg_catalog.to_regclass(${quoteLiteral(requoteQualifiedName(name))})`;
+  const owners =
+    'SELECT FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace JOIN pg_catalog.pg_database d ON d.datname = pg_catalog.current_database() JOIN pg_catalog.pg_roles r ON r.oid IN (c.relowner, n.nspowner, d.datdba)';
+  const untrusted = `${owners} WHERE c.oid = ${table} AND NOT r.rolsuper AND r.rolname <> 'pg_database_owner'`;
+  const isSafe = `pg_catalog.current_setting('is_superuser') = 'off' OR NOT EXISTS (${untrusted})`;
+  const message = quoteLiteral(`the owner of ${name} must run: ${statement}`);
+  return `DO ${quoteLiteral(`BEGIN IF ${isSafe} THEN ${statement}; ELSE RAISE WARNING USING MESSAGE = ${message}; END IF; END`)}`;
+}
+
+export function buildReplicaIdentityFixEffect(
+  { name }: TableWithUnsafeReplicaIdentity,
+  identity: string,
+): PreflightFixEffect {
+  return { kind: 'replica-identity', table: name, identity };
+}
+
+/**
+ * The undo cannot set a dropped or unusable index again as the replica identity; a table without that index has the
+ * identity NOTHING.
+ */
+export function formatReplicaIdentityClause({ identity, index }: TableWithUnsafeReplicaIdentity): string {
+  if (identity === 'd') return 'DEFAULT';
+  if (identity === 'f') return 'FULL';
+  return identity === 'i' && index !== undefined ? `USING INDEX ${requoteQualifiedName(index)}` : 'NOTHING';
+}
+
+function costOfFull(tables: number): string {
+  return `${countOf(tables, 'table gets', 'tables get')} REPLICA IDENTITY FULL, for lack of a unique index over NOT NULL columns: every UPDATE and DELETE then writes the whole old row to the WAL, and the target searches for it row by row. A column added later whose type has no equality operator, such as json, stops the replication.`;
+}
+
+function manualRemedy(names: readonly string[], version: number): string {
+  const listed = names.slice(0, 5).join(', ');
+  const more = names.length > 5 ? ` and ${names.length - 5} more` : '';
+  const generated = version >= generatedReplicaIdentityErrorVersion ? ', of columns that are not generated' : '';
+  return `${listed}${more} need a primary key${generated} (or jsonb instead of json); otherwise exclude the database with --ignore-dbs.`;
+}

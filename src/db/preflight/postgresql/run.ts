@@ -1,0 +1,347 @@
+import type { PostgresqlEndpoint } from '../../../postgresql/endpoint.ts';
+import { formatPostgresqlVersion } from '../../../postgresql/version.ts';
+import type { CheckFinding, MigrationMethod } from '../finding.ts';
+import type { PreflightFixEffect } from '../fix-effect.ts';
+import { getConnectedSourceAddress } from '../network/network-facts.ts';
+import {
+  buildFindingKey,
+  type FindingsChangedByFixEffects,
+  type FixEffectInDatabase,
+} from '../preflight-fix-with-effects.ts';
+import type { PreflightOptions } from '../preflight-options.ts';
+import { getPreflightQueryValue, type PreflightQueryResults } from '../query.ts';
+import type { DeepReadReport, IgnoreDatabasesAdvice, PreflightReport, PreflightVerdict } from '../report.ts';
+import {
+  type EvaluatedPreflightChecks,
+  type PreflightEngine,
+  type PreflightEngineReport,
+  type PreflightInput,
+  runPreflight,
+} from '../run.ts';
+import { isFindingAboutDatabase, type PreflightConclusion } from '../verdict.ts';
+import { applyFixEffectsToPostgresqlFacts, applyFixEffectsToPostgresqlResults } from './apply-fix-effects.ts';
+import {
+  type PostgresqlCheck,
+  type PostgresqlDatabaseCheck,
+  type PostgresqlServerPreflightCheck,
+  postgresqlMigrationMethods,
+} from './check.ts';
+import { postgresqlChecks } from './checks.ts';
+import { collectPostgresqlFacts } from './collect-postgresql-facts.ts';
+import type { CollectedPostgresqlFacts, PostgresqlSpecificPreflightInput } from './collected-postgresql-facts.ts';
+import { estimatePostgresqlCopyTime, selectLargestTables, sumInitialCopySize } from './copy-time-estimate.ts';
+import type { DatabaseScanResult } from './deep/scanned-row-statistics.ts';
+import { evaluateDatabaseCheck, evaluateServerCheck } from './evaluate-checks.ts';
+import { openPostgresqlSource, type PostgresqlSourceOpenResult } from './open-postgresql-source.ts';
+import { migrationRoleQuery } from './queries/migration-role.ts';
+import {
+  getNumericPostgresqlSetting,
+  getPostgresqlSetting,
+  type PostgresqlServerSettings,
+  postgresqlSettingsQuery,
+} from './queries/settings.ts';
+import type { TableSize } from './queries/table-sizes.ts';
+import { areCheckQueryResultsChangedByFixes, getQueriesOfCheck } from './results-for-effects.ts';
+import { countSqlStatements } from './run-preflight-queries-in-database.ts';
+import { getPostgresqlSourceVersion, type PostgresqlSourceFacts } from './source-facts.ts';
+
+interface IgnoreDatabasesAdviceInput {
+  readonly method: MigrationMethod;
+  readonly databases: readonly string[];
+  readonly findings: readonly CheckFinding[];
+  /** Lists the databases without tables, smallest first. */
+  readonly empty: readonly string[];
+  /** The verdict if these databases are ignored. */
+  readonly without: (names: readonly string[]) => { readonly verdict: PreflightVerdict; readonly possible: boolean };
+}
+
+/**
+ * The shortest list of databases to ignore so that the migration method becomes possible: every database that blocks it
+ * and, if replication slots are short, as many empty ones as needed. undefined if no list helps, or if the method is
+ * possible already.
+ */
+export function adviseIgnoringDatabases({
+  method,
+  databases,
+  findings,
+  empty,
+  without,
+}: IgnoreDatabasesAdviceInput): IgnoreDatabasesAdvice | undefined {
+  const blockers = findings.filter(
+    ({ status, accepted, blocks }) => status === 'fail' && accepted !== true && blocks.includes(method),
+  );
+  if (blockers.length === 0) return undefined;
+  const ofDatabases = blockers.filter(({ database, only }) => database !== undefined || only !== undefined);
+  const required = databases.filter((name) => ofDatabases.some((finding) => isFindingAboutDatabase(finding, name)));
+  const optional = empty.filter((name) => databases.includes(name) && !required.includes(name));
+  const most = Math.min(optional.length, databases.length - 1 - required.length);
+  const verdictWithout = (extra: number) => without([...required, ...optional.slice(0, extra)]);
+  let low = required.length === 0 ? 1 : 0;
+  let high = most;
+  if (high < low || !verdictWithout(high).possible) return undefined;
+  // A binary search works, because a method that is possible without some databases is also possible without more of
+  // them.
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    if (verdictWithout(middle).possible) high = middle;
+    else low = middle + 1;
+  }
+  return { ignore_dbs: [...required, ...optional.slice(0, high)], verdict: verdictWithout(high).verdict };
+}
+
+/**
+ * The summary of the tables and rows that were read, for the report.
+ * @param scans by database; undefined: without `--deep`
+ * @param databases that are to be migrated; one without a scan was not reached
+ */
+export function buildDeepReadReport(
+  scans: ReadonlyMap<string, DatabaseScanResult> | undefined,
+  databases: readonly string[],
+): DeepReadReport {
+  if (scans === undefined) return { state: 'not_read' };
+  const all = databases.map((database) => ({ database, scan: scans.get(database) }));
+  const sum = (of: (scan: DatabaseScanResult) => number) =>
+    all.reduce((total, { scan }) => total + (scan ? of(scan) : 0), 0);
+  const [longest] = all
+    .flatMap(({ database, scan }) =>
+      scan?.longestSnapshot === undefined ? [] : [{ database, ...scan.longestSnapshot }],
+    )
+    .sort((a, b) => b.milliseconds - a.milliseconds);
+  const notRead = all.flatMap(({ database, scan }) => {
+    if (scan === undefined) return [{ database, reason: 'not_reached', message: 'the database was not reached' }];
+    if (scan.failure !== undefined) return [{ database, reason: 'not_listed', message: scan.failure }];
+    return scan.unread.map(({ table, reason, message }) => ({ database, table, reason, message }));
+  });
+  return {
+    state: notRead.length === 0 ? 'read' : 'partly_read',
+    tables: sum(({ tables }) => tables),
+    rows: sum(({ rows }) => rows),
+    bytes: sum(({ bytes }) => bytes),
+    ...(longest === undefined
+      ? {}
+      : { longest_snapshot: { ...longest, milliseconds: Math.ceil(longest.milliseconds) } }),
+    not_read: notRead,
+    keys_not_compared: all.flatMap(
+      ({ database, scan }) =>
+        scan?.unchecked.map(({ index, table, reason }) => ({ database, table, index, reason })) ?? [],
+    ),
+  };
+}
+
+/**
+ * Evaluates the checks as if the statements of the given fixes had run. Only checks whose query results change are
+ * evaluated.
+ */
+export function evaluatePostgresqlChecksAfterFixes(
+  checks: readonly PostgresqlCheck[],
+  collected: CollectedPostgresqlFacts,
+  facts: PostgresqlSourceFacts,
+  options: PreflightOptions,
+  placed: readonly FixEffectInDatabase[],
+): FindingsChangedByFixEffects {
+  const effects = placed.map(({ effect }) => effect);
+  const server = applyFixEffectsToPostgresqlResults(collected.results, effects);
+  const serverFacts = applyFixEffectsToPostgresqlFacts(facts, effects);
+  const hasNewFacts = serverFacts !== facts;
+  const changed = new Map<string, CheckFinding>();
+  const add = (finding: CheckFinding) => changed.set(buildFindingKey(finding), finding);
+  for (const check of checks) {
+    if (
+      check.scope === 'server' &&
+      (hasNewFacts || areCheckQueryResultsChangedByFixes(check, collected.results, server))
+    )
+      add(evaluateServerCheck(check as PostgresqlServerPreflightCheck, server, serverFacts, options));
+  }
+  const { databases, access } = collected;
+  const databaseFacts = applyFixEffectsToPostgresqlFacts({ ...collected.facts, databases, access }, effects);
+  const isShared = server !== collected.results || hasNewFacts || effects.some(({ kind }) => kind === 'role');
+  const everywhere = effects.filter(isForEveryDatabase);
+  const own = ownEffects(placed);
+  for (const [database, results] of collected.retained) {
+    const local = own.get(database) ?? [];
+    if (!isShared && local.length === 0) continue;
+    const before = new Map([...collected.results, ...results]);
+    const after = new Map([...server, ...applyFixEffectsToPostgresqlResults(results, [...everywhere, ...local])]);
+    for (const check of checks) {
+      if (check.scope !== 'database' || !hasResults(check, before)) continue;
+      if (hasNewFacts || areCheckQueryResultsChangedByFixes(check, before, after))
+        add(evaluateDatabaseCheck(check as PostgresqlDatabaseCheck, after, database, databaseFacts, options));
+    }
+  }
+  return { changed, cannotStart: startProblem(server, effects, getPostgresqlSourceVersion(facts)) };
+}
+
+function hasResults(check: PostgresqlCheck, results: PreflightQueryResults): boolean {
+  return getQueriesOfCheck(check).every((query) => results.has(query));
+}
+
+function ownEffects(
+  placed: readonly FixEffectInDatabase[],
+): ReadonlyMap<string | undefined, readonly PreflightFixEffect[]> {
+  const own = new Map<string | undefined, PreflightFixEffect[]>();
+  for (const { effect, database } of placed) {
+    if (isForEveryDatabase(effect)) continue;
+    const known = own.get(database);
+    if (known === undefined) own.set(database, [effect]);
+    else known.push(effect);
+  }
+  return own;
+}
+
+function isForEveryDatabase({ kind }: PreflightFixEffect): boolean {
+  return kind !== 'result' && kind !== 'replica-identity';
+}
+
+/**
+ * The combinations of settings with which PostgreSQL refuses to start (PostmasterMain, CheckRequiredParameterValues in
+ * its source).
+ */
+function startProblem(
+  results: PreflightQueryResults,
+  effects: readonly PreflightFixEffect[],
+  version: number,
+): string | undefined {
+  const settings = getPreflightQueryValue<PostgresqlServerSettings>(results, postgresqlSettingsQuery);
+  if (settings === undefined || !effects.some(({ kind }) => kind === 'restart')) return undefined;
+  const senders = getNumericPostgresqlSetting(settings, 'max_wal_senders');
+  if (getPostgresqlSetting(settings, 'wal_level') === 'minimal' && senders > 0) {
+    return 'WAL streaming (max_wal_senders > 0) requires wal_level "replica" or "logical"';
+  }
+  const connections = getNumericPostgresqlSetting(settings, 'max_connections');
+  const reserved = getNumericPostgresqlSetting(settings, 'superuser_reserved_connections');
+  if (version < 120_000 && settings.has('max_connections') && reserved + senders >= connections) {
+    return `superuser_reserved_connections (${reserved}) plus max_wal_senders (${senders}) must be less than max_connections (${connections})`;
+  }
+  return undefined;
+}
+
+export interface PostgresqlPreflightRunOptions extends PreflightInput<PostgresqlEndpoint> {
+  /** Number of simultaneous connections (default: 8); never more than a tenth of the connections that are free. */
+  readonly concurrency?: number;
+  /** Milliseconds between the two readings of the WAL position, if a check needs them (default: 5 s). */
+  readonly walInterval?: number;
+  /** The PostgreSQL checks to run (default: all). */
+  readonly checks?: readonly PostgresqlCheck[];
+}
+
+interface PostgresqlFields {
+  /** The largest tables of all databases, largest first, at most 20. */
+  readonly largest_tables: readonly TableSize[];
+  readonly rows: DeepReadReport;
+}
+
+export type PostgresqlPreflightEngine = PreflightEngine<
+  PostgresqlEndpoint,
+  PostgresqlSourceOpenResult,
+  CollectedPostgresqlFacts,
+  PostgresqlFields
+>;
+
+export type PostgresqlPreflightReport = PreflightReport & PostgresqlFields;
+
+/**
+ * Runs every check on a PostgreSQL source and returns the report. Problems of the source are findings in the report and
+ * do not throw.
+ * @throws CliError `usage` for unknown check ids or databases, `cancelled` when the signal aborts
+ */
+export function runPostgresqlPreflight({
+  concurrency = 8,
+  walInterval = 5000,
+  checks = postgresqlChecks,
+  ...options
+}: PostgresqlPreflightRunOptions): Promise<PostgresqlPreflightReport> {
+  return runPreflight(createPostgresqlPreflightEngine({ checks, concurrency, walInterval }), options);
+}
+
+/** The operations of a preflight of a PostgreSQL source. */
+export function createPostgresqlPreflightEngine(settings: PostgresqlSpecificPreflightInput): PostgresqlPreflightEngine {
+  const { checks } = settings;
+  return {
+    name: 'postgresql',
+    methods: postgresqlMigrationMethods,
+    checks,
+    open: ({ source, signal, onSend }) =>
+      openPostgresqlSource(source, {
+        signal,
+        onSend: (database, text) => onSend(database, text, countSqlStatements(text)),
+      }),
+    collectFacts: (opened, run) => collectPostgresqlFacts(opened, run, settings),
+    evaluate: (collected, options, ignored) => evaluateChecks(checks, collected, options, ignored),
+    effectsEvaluator: (collected, options) => {
+      const facts = sourceFacts(collected);
+      return (effects) => evaluatePostgresqlChecksAfterFixes(checks, collected, facts, options, effects);
+    },
+    advise: ({ databases, sizes }, { findings }, conclude, method) =>
+      adviseIgnoringDatabases({
+        method,
+        databases,
+        findings,
+        empty: databases
+          .filter((name) => sizes.get(name)?.tables === 0)
+          .sort((a, b) => sizes.get(a)!.databaseBytes - sizes.get(b)!.databaseBytes),
+        without: (names) => {
+          const { verdict, methods } = conclude(names);
+          return { verdict, possible: methods[method] === true };
+        },
+      }),
+    describe: (collected, conclusion, { source }) => describeSource(collected, conclusion, source),
+  };
+}
+
+/** Sorts findings by the order of the checks and, within one check, by the order of the databases. */
+function evaluateChecks(
+  checks: readonly PostgresqlCheck[],
+  collected: CollectedPostgresqlFacts,
+  options: PreflightOptions,
+  ignored: readonly string[],
+): EvaluatedPreflightChecks {
+  const facts = sourceFacts(collected, ignored);
+  const findings = [
+    ...checks
+      .filter((check): check is PostgresqlServerPreflightCheck => check.scope === 'server')
+      .map((check) => evaluateServerCheck(check, collected.results, facts, options)),
+    ...collected.findings.filter(({ database }) => database === undefined || facts.databases.includes(database)),
+  ];
+  const position = new Map(checks.map(({ id }, at) => [id, at]));
+  // The sort is stable, so findings of one check keep the order of the databases.
+  const sorted = findings.toSorted((a, b) => (position.get(a.id) ?? 0) - (position.get(b.id) ?? 0));
+  return { findings: sorted, databases: facts.databases };
+}
+
+/** All facts of the source, as if the databases in `ignored` did not exist. */
+function sourceFacts(
+  { facts, databases, access, walRate, sizes, lost }: CollectedPostgresqlFacts,
+  ignored: readonly string[] = [],
+): PostgresqlSourceFacts {
+  const names = databases.filter((name) => !ignored.includes(name));
+  const copy = facts.connection.kind === 'entered' ? sumInitialCopySize(names, sizes) : undefined;
+  return { ...facts, databases: names, access, walRate, copy, lost };
+}
+
+function describeSource(
+  collected: CollectedPostgresqlFacts,
+  { databases }: PreflightConclusion,
+  { host, port, dbname, username, ssl }: PostgresqlEndpoint,
+): PreflightEngineReport<PostgresqlFields> {
+  const { sizes, results } = collected;
+  const { connection, copy, address, scans } = sourceFacts(collected);
+  const role = getPreflightQueryValue(results, migrationRoleQuery);
+  return {
+    source: {
+      host,
+      port,
+      dbname,
+      username,
+      ssl: connection.kind === 'entered' ? connection.ssl : ssl === 'require',
+      ...getConnectedSourceAddress(address),
+      ...(connection.kind === 'entered' ? { server_version: formatPostgresqlVersion(connection.version) } : {}),
+      ...(role === undefined ? {} : { role: { superuser: role.superuser, replication: role.replication } }),
+    },
+    databases: databases.map((database) => {
+      const size = sizes.get(database.name);
+      return size === undefined ? database : { ...database, size_bytes: size.databaseBytes, tables: size.tables };
+    }),
+    estimate: copy === undefined || copy.perDatabase.size === 0 ? undefined : estimatePostgresqlCopyTime(copy),
+    extra: { largest_tables: selectLargestTables(sizes), rows: buildDeepReadReport(scans, collected.databases) },
+  };
+}

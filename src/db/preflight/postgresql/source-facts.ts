@@ -1,0 +1,168 @@
+import type { PostgresqlAuthenticationMethod } from '../../../postgresql/authentication-guard.ts';
+import { parsePostgresqlMajorVersion, truncateToPostgresqlMajorVersion } from '../../../postgresql/version.ts';
+import type { SourceAddressFacts, TlsFacts } from '../network/network-facts.ts';
+import type { PreflightOptions } from '../preflight-options.ts';
+import type { DatabaseScanResult } from './deep/scanned-row-statistics.ts';
+import type { AccessExclusiveCatalogLock } from './queries/catalog-locks.ts';
+import type { PostgresqlInstanceIdentity } from './queries/server-instances.ts';
+
+/** Facts about a PostgreSQL source besides the query results. */
+export interface PostgresqlSourceFacts {
+  /** The database that the first connection was made to. */
+  readonly dbname: string;
+  readonly username: string;
+  readonly address: SourceAddressFacts;
+  readonly tls: TlsFacts;
+  readonly connection: PostgresqlConnectionResult;
+  /**
+   * The databases to be migrated: all but template0, template1 and the ignored ones. The list is empty if no connection
+   * was made.
+   */
+  readonly databases: readonly string[];
+  /** The result of the connection to each database; a database is missing until a connection to it was tried. */
+  readonly access: ReadonlyMap<string, DatabaseAccessResult>;
+  /**
+   * The total size of the tables that the initial copy reads, in all databases. The copy size is known only to checks
+   * of the server, because they are evaluated last.
+   */
+  readonly copy: InitialCopySize | undefined;
+  /**
+   * The WAL rate from two readings of the WAL position, known only to checks of the server; undefined in recovery, or
+   * if it could not be measured.
+   */
+  readonly walRate: WalRate | undefined;
+  /** The result of a connection with the replication protocol (IDENTIFY_SYSTEM); undefined if none was tried. */
+  readonly replication: ReplicationConnectionResult | undefined;
+  /**
+   * The results of reading all rows, by database; absent if `--deep` was not given, or before the reading. A database
+   * that was not reached is missing.
+   */
+  readonly scans?: ReadonlyMap<string, DatabaseScanResult> | undefined;
+  /** Why the connection ended before all server queries had a result; absent if every query has a result. */
+  readonly lost?: string | undefined;
+}
+
+export type PostgresqlConnectionResult =
+  | ConnectedPostgresqlSourceFacts
+  /** `code` is an SQLSTATE or an error of the system; `message` is the server's, sanitized. */
+  | {
+      readonly kind: 'refused';
+      readonly code: string;
+      readonly message: string;
+      /** Why the login can only have been refused by a connection pooler. */
+      readonly pooler?: string | undefined;
+      /** What further connections showed about the server, after a login that received no response. */
+      readonly silence?: UnansweredPostgresqlLoginDiagnosis;
+      /** Whether the login succeeded and the first statement was refused. */
+      readonly asked?: true;
+    }
+  | { readonly kind: 'unreachable'; readonly code: string; readonly message: string };
+
+/** What further connections show about a server that did not finish a login. */
+export interface UnansweredPostgresqlLoginDiagnosis {
+  /**
+   * Whether the server responds to the request for TLS (SSLRequest), which needs no catalog, so that its process runs.
+   */
+  readonly answersTlsRequest: boolean;
+  /** Locks that block logins to the database, read on a connection to another database. */
+  readonly locks: readonly AccessExclusiveCatalogLock[];
+}
+
+export interface ConnectedPostgresqlSourceFacts {
+  readonly kind: 'entered';
+  /** server_version_num. */
+  readonly version: number;
+  /** The result of `version()`, sanitized; other products than PostgreSQL also implement the protocol. */
+  readonly versionText: string;
+  readonly inRecovery: boolean;
+  readonly superuser: boolean;
+  /**
+   * Evidence of a connection pooler: BackendKeyData and pg_backend_pid() report different processes, or the pooler
+   * reports its own version. undefined for a direct connection.
+   */
+  readonly pooler: string | undefined;
+  /**
+   * The message, sanitized, with which a pooler rejected the settings of the startup message; undefined if they are in
+   * force.
+   */
+  readonly startupRefusal: string | undefined;
+  readonly ssl: boolean;
+  /** The authentication method with which the server requested the password. */
+  readonly authentication: PostgresqlAuthenticationMethod;
+  /** The port that the server listens on; behind a port forwarder it differs from the port of the connection. */
+  readonly serverPort: number | undefined;
+}
+
+export type DatabaseAccessResult =
+  | {
+      readonly kind: 'entered';
+      /** The server instance that the connection reached; undefined if the role cannot read its properties. */
+      readonly instance?: PostgresqlInstanceIdentity | undefined;
+      /** Why the connection ended, for the second time, before all queries of the database had a result. */
+      readonly broken?: string;
+    }
+  /** No connection was tried: the catalog shows that it would be refused. */
+  | { readonly kind: 'closed' }
+  /** The server refused the connection to this database. */
+  | { readonly kind: 'refused'; readonly code: string; readonly message: string }
+  /** The server did not respond, or the connection was lost. */
+  | {
+      readonly kind: 'lost';
+      readonly message: string;
+      /** Locks on system catalogs that block logins to the database. */
+      readonly locks?: readonly AccessExclusiveCatalogLock[];
+    };
+
+export interface InitialCopySize {
+  /** Bytes of the tables of all measured databases, without indexes. */
+  readonly bytes: number;
+  readonly tables: number;
+  /** The largest table, whose copy is a lower bound of the duration, because one worker copies a whole table. */
+  readonly largest: { readonly database: string; readonly table: string; readonly bytes: number } | undefined;
+  readonly perDatabase: ReadonlyMap<string, DatabaseCopySize>;
+  /** Databases whose table sizes are not known. */
+  readonly unseen: readonly string[];
+}
+
+export interface DatabaseCopySize {
+  readonly bytes: number;
+  readonly tables: number;
+  readonly largest: { readonly table: string; readonly bytes: number } | undefined;
+}
+
+export interface WalRate {
+  readonly bytes: number;
+  readonly seconds: number;
+  /** The server instance that returned the second reading of the WAL position. */
+  readonly instance?: PostgresqlInstanceIdentity | undefined;
+}
+
+export type ReplicationConnectionResult =
+  | {
+      readonly kind: 'entered';
+      /**
+       * The server instance that the replication connection reached; undefined if the role cannot read its properties.
+       */
+      readonly instance?: PostgresqlInstanceIdentity | undefined;
+    }
+  | { readonly kind: 'refused'; readonly code: string; readonly message: string };
+
+/** server_version_num; 0 when no connection was made. */
+export function getPostgresqlSourceVersion({ connection }: PostgresqlSourceFacts): number {
+  return connection.kind === 'entered' ? connection.version : 0;
+}
+
+/** The major version of the target as server_version_num; undefined if it was not given, or is not a version. */
+export function getPostgresqlTargetVersion({
+  targetVersion,
+}: Pick<PreflightOptions, 'targetVersion'>): number | undefined {
+  return targetVersion === undefined ? undefined : parsePostgresqlMajorVersion(targetVersion);
+}
+
+/** Whether the target has another major version than the source, or a version that is not known. */
+export function isOtherMajorVersion(
+  facts: PostgresqlSourceFacts,
+  options: Pick<PreflightOptions, 'targetVersion'>,
+): boolean {
+  return getPostgresqlTargetVersion(options) !== truncateToPostgresqlMajorVersion(getPostgresqlSourceVersion(facts));
+}

@@ -1,0 +1,199 @@
+import { createDatabaseResponseMemoryLimit } from '../../../platform/response-memory.ts';
+import { connectPostgresql } from '../../../postgresql/connection.ts';
+import {
+  decodeBooleanColumn,
+  decodeNumberColumnOrZero,
+  decodeOptionalTextColumn,
+  decodeTextArrayColumn,
+  decodeTextColumn,
+} from '../../../postgresql/decode-row.ts';
+import type { PostgresqlEndpoint } from '../../../postgresql/endpoint.ts';
+import type { PostgresqlRow } from '../../../postgresql/postgresql-row.ts';
+import { PostgresqlQueryError } from '../../../postgresql/query-error.ts';
+import { omitTransactionControlResults } from '../../../postgresql/search-path-safe-sql.ts';
+import { formatPostgresqlMajorVersion } from '../../../postgresql/version.ts';
+import { managedPostgresqlMarkersQuery } from './queries/managed-postgresql-markers.ts';
+import { buildReadOnlyPreflightTransaction } from './read-only-preflight-transaction.ts';
+
+/** An extension that the target provides, in the version that CREATE EXTENSION installs. */
+interface TargetExtension {
+  readonly version: string;
+  /** Whether every role that may create objects in the database can install the extension. */
+  readonly isTrusted: boolean;
+  /** The only schema in which the extension can be installed; undefined if every schema will do. */
+  readonly schema: string | undefined;
+  /** The extensions that must be installed before it. */
+  readonly requires: readonly string[];
+}
+
+/** What a PostgreSQL target reports about itself: a staging server, the target of a rehearsal, a cluster. */
+export interface PostgresqlTarget {
+  /** server_version_num. */
+  readonly version: number;
+  readonly login: string;
+  readonly isSuperuser: boolean;
+  readonly mayCreateDatabases: boolean;
+  readonly mayCreateRoles: boolean;
+  readonly maySubscribe: boolean;
+  /** Whether the service grants its administrator what PostgreSQL reserves for superusers, such as some extensions. */
+  readonly isManaged: boolean;
+  readonly extensions: ReadonlyMap<string, TargetExtension>;
+  readonly languages: ReadonlySet<string>;
+  /** Names of the collations and locales of the operating system and of ICU. */
+  readonly locales: ReadonlySet<string>;
+  /** Names of time zones, in lower case; undefined if the server could not read its files. */
+  readonly timeZones: ReadonlySet<string> | undefined;
+  readonly roles: ReadonlySet<string>;
+  readonly databases: ReadonlySet<string>;
+  /** Settings by name. The server hides some settings, such as shared_preload_libraries, from a login without rights. */
+  readonly settings: ReadonlyMap<string, string>;
+}
+
+/**
+ * Reads a target in read-only transactions. Rejects with a DatabaseConnectError or a PostgresqlQueryError.
+ * @param onSend receives every statement just before it is sent
+ */
+export async function readPostgresqlTarget(
+  endpoint: PostgresqlEndpoint,
+  signal: AbortSignal,
+  onSend: (text: string) => void = () => {},
+): Promise<PostgresqlTarget> {
+  const memory = createDatabaseResponseMemoryLimit('session');
+  const session = await connectPostgresql(endpoint, { dbname: endpoint.dbname, limit: 10_000, signal, memory });
+  try {
+    const read = async (statements: readonly string[], version?: number) => {
+      const text = buildReadOnlyPreflightTransaction(statements, version);
+      onSend(text);
+      return omitTransactionControlResults(await session.query(text, 30_000), statements.length);
+    };
+    const [login] = (await read([loginSql])).flat();
+    const version = decodeNumberColumnOrZero(login, 'version');
+    const [extensions = [], names = [], settings = [], marks = []] = await read(
+      [extensionsSql(version), namesSql, settingsSql, managedPostgresqlMarkersQuery.sql(version, preconditions) ?? ''],
+      version,
+    );
+    const namesOf = (kind: string) =>
+      new Set(names.filter((row) => row.kind === kind).map((row) => decodeTextColumn(row, 'name')));
+    return {
+      version,
+      login: decodeTextColumn(login, 'login'),
+      isSuperuser: decodeBooleanColumn(login, 'superuser'),
+      mayCreateDatabases: decodeBooleanColumn(login, 'createdb'),
+      mayCreateRoles: decodeBooleanColumn(login, 'createrole'),
+      maySubscribe: decodeBooleanColumn(login, 'subscribes'),
+      isManaged: marks.length > 0,
+      extensions: new Map(extensions.map((row) => [decodeTextColumn(row, 'name'), decodeExtension(row)])),
+      languages: namesOf('language'),
+      locales: namesOf('locale'),
+      timeZones: await readTimeZones(read, version),
+      roles: namesOf('role'),
+      databases: namesOf('database'),
+      settings: new Map(settings.map((row) => [decodeTextColumn(row, 'name'), decodeTextColumn(row, 'setting')])),
+    };
+  } finally {
+    await session.end();
+  }
+}
+
+/** A link to a file that is missing fails the whole view. The transaction of a failed message ends with the session. */
+async function readTimeZones(
+  read: (statements: readonly string[], version: number) => Promise<readonly (readonly PostgresqlRow[])[]>,
+  version: number,
+): Promise<ReadonlySet<string> | undefined> {
+  try {
+    const rows = (await read([timeZonesSql], version)).flat();
+    return new Set(rows.map((row) => decodeTextColumn(row, 'name')));
+  } catch (error) {
+    if (error instanceof PostgresqlQueryError && !error.lost) return undefined;
+    throw error;
+  }
+}
+
+const timeZonesSql = 'SELECT lower(name) AS name FROM pg_timezone_names';
+
+const preconditions = { inRecovery: false, superuser: false };
+
+const loginSql = `
+  SELECT
+    current_setting('server_version_num') AS version,
+    rolname AS login,
+    rolsuper AS superuser,
+    rolsuper OR rolcreatedb AS createdb,
+    rolsuper OR rolcreaterole AS createrole,
+    rolsuper OR EXISTS (
+      SELECT FROM pg_roles s
+      WHERE s.rolname = 'pg_create_subscription' AND pg_has_role(session_user, s.oid, 'USAGE')
+    ) AS subscribes
+  FROM pg_roles
+  WHERE rolname = session_user
+`;
+
+/** PostgreSQL 13 added trusted extensions. */
+function extensionsSql(version: number): string {
+  return `
+    SELECT
+      v.name,
+      v.version,
+      NOT v.superuser ${version >= 130_000 ? 'OR v.trusted' : ''} AS trusted,
+      v.schema,
+      v.requires
+    FROM pg_available_extensions e
+    JOIN pg_available_extension_versions v ON v.name = e.name AND v.version = e.default_version
+  `;
+}
+
+function decodeExtension(row: PostgresqlRow): TargetExtension {
+  return {
+    version: decodeTextColumn(row, 'version'),
+    isTrusted: decodeBooleanColumn(row, 'trusted'),
+    schema: decodeOptionalTextColumn(row, 'schema'),
+    requires: decodeTextArrayColumn(row, 'requires'),
+  };
+}
+
+const namesSql = `
+  SELECT 'language' AS kind, lanname::text AS name FROM pg_language
+  UNION ALL SELECT 'locale', collname FROM pg_collation
+  UNION ALL SELECT 'locale', collcollate FROM pg_collation WHERE collcollate IS NOT NULL
+  UNION ALL SELECT 'role', rolname FROM pg_roles
+  UNION ALL SELECT 'database', datname FROM pg_database
+`;
+
+const settingsSql = 'SELECT name, setting FROM pg_settings';
+
+/** The server that is named as the target; `postgresql` is what it reports, if it was read. */
+export interface NamedTarget {
+  readonly host: string;
+  readonly port: number;
+  readonly postgresql?: PostgresqlTarget | undefined;
+}
+
+/**
+ * Whether the login of the target is known to be a superuser. A managed service gives nobody a superuser, so a target
+ * that was not read counts as one without.
+ */
+export function isTargetSuperuser({ target }: { readonly target: NamedTarget | undefined }): boolean {
+  return target?.postgresql?.isSuperuser === true;
+}
+
+/** Why nobody can create what needs a superuser, as a clause, and what shows that somebody can, as a sentence. */
+export function describeMissingSuperuser({ target }: { readonly target: NamedTarget | undefined }): {
+  readonly reason: string;
+  readonly remedy: string;
+} {
+  const login = target?.postgresql?.login;
+  return login === undefined
+    ? {
+        reason: 'the target gives nobody a superuser',
+        remedy: ' If the login of the target is a superuser, show it with --target URL.',
+      }
+    : { reason: `${login} is no superuser of the target`, remedy: '' };
+}
+
+/** The options of a preflight that follow from what the target reports. */
+export function optionsOfTarget(
+  { host, port }: PostgresqlEndpoint,
+  postgresql: PostgresqlTarget,
+): { readonly target: NamedTarget; readonly targetVersion: string } {
+  return { target: { host, port, postgresql }, targetVersion: formatPostgresqlMajorVersion(postgresql.version) };
+}

@@ -1,0 +1,93 @@
+import { emptyRedisInfo } from '../../../../redis/info.ts';
+import { failOutcome, passOutcome } from '../../finding.ts';
+import { getPreflightQueryValueOrDefault, markPreflightQueryOptional, type PreflightQueryResult } from '../../query.ts';
+import { declareRedisPreflightCheck } from '../check.ts';
+import { getRedisCommandPermission, isRedisCommandDenied, isRedisOlderThanAcl } from '../command-permission.ts';
+import { buildRedisAclGrantFix } from '../fixes.ts';
+import { buildRedisOutcomeWithoutQueryResult } from '../outcome-without-result.ts';
+import { type RedisAclDryRunResult, redisAclDryRunQueries, redisAclUserRulesQuery } from '../queries/acl.ts';
+import { redisAclfileConfigQuery } from '../queries/config.ts';
+import { redisInfoQuery } from '../queries/info.ts';
+import { listRedisScanCommands } from '../scan-commands.ts';
+import type { RedisSourceFacts } from '../source-facts.ts';
+
+export const aclScanCheck = declareRedisPreflightCheck({
+  id: 'acl-scan',
+  title: 'the user may read every key of every database',
+  headline: 'The user may not read every key of every database',
+  needs: 'connection',
+  severity: { scan: 'blocker' },
+  queries: {
+    select: markPreflightQueryOptional(redisAclDryRunQueries.select),
+    scan: markPreflightQueryOptional(redisAclDryRunQueries.scan),
+    dump: markPreflightQueryOptional(redisAclDryRunQueries.dump),
+    pttl: markPreflightQueryOptional(redisAclDryRunQueries.pttl),
+    type: markPreflightQueryOptional(redisAclDryRunQueries.type),
+    rules: markPreflightQueryOptional(redisAclUserRulesQuery),
+    file: markPreflightQueryOptional(redisAclfileConfigQuery),
+    info: markPreflightQueryOptional(redisInfoQuery),
+  },
+  evaluate(values, facts) {
+    const { rules, info } = values;
+    const commands = listRedisScanCommands(info);
+    const permissions = commands.map((name) => ({
+      name,
+      permission: getRedisCommandPermission(name, values[name], rules),
+    }));
+    if (permissions.some(({ permission }) => isRedisOlderThanAcl(info, permission))) {
+      return passOutcome('Redis before 6.0 has no users: every client may run every command');
+    }
+    const refused = refusalOfSample(facts);
+    const denied = permissions
+      .filter(
+        ({ name, permission }) =>
+          (isRedisCommandDenied(permission) && !isAboutKeys(denialOf(permission))) || name === refused.command,
+      )
+      .map(({ name }) => name);
+    const lacksKeys =
+      refused.isAboutKeys ||
+      permissions.some(({ permission }) => isRedisCommandDenied(permission) && isAboutKeys(denialOf(permission)));
+    if (denied.length === 0 && !lacksKeys) {
+      const unanswered = permissions.flatMap(({ permission }) => (permission.kind === 'known' ? [] : [permission]))[0];
+      return unanswered === undefined
+        ? passOutcome(`${facts.user} may run ${commands.join(', ').toUpperCase()}`)
+        : buildRedisOutcomeWithoutQueryResult(unanswered);
+    }
+    const notKnown = permissions.flatMap(({ name, permission }) =>
+      permission.kind === 'known' || name === refused.command ? [] : [name],
+    );
+    const missing = [...denied.map((name) => name.toUpperCase()), ...(lacksKeys ? ['some keys'] : [])];
+    return failOutcome(['scan'], `${facts.user} may not use: ${missing.join(', ')}`, {
+      required: `${commands.map((name) => `+${name}`).join(' ')} ~* for ${facts.user}`,
+      detail: 'A scan is refused: `-NOPERM`. Replication does not need the commands of a scan.',
+      fix: buildRedisAclGrantFix({
+        user: facts.user,
+        names: commands.filter((name) => denied.includes(name) || notKnown.includes(name)),
+        allKeys: lacksKeys,
+        keysBefore: getPreflightQueryValueOrDefault(rules, undefined)?.keys,
+        isGuessed: notKnown.length > 0,
+        aclFile: getPreflightQueryValueOrDefault(values.file, undefined)?.get('aclfile') ?? '',
+        info: getPreflightQueryValueOrDefault(info, emptyRedisInfo),
+        text: 'Grant the user the commands and all keys, or use another user.',
+      }),
+    });
+  },
+});
+
+/** The commands that were denied while keys were sampled, because the ACL rule `+select|0` allows only database 0. */
+function refusalOfSample({ sample }: RedisSourceFacts): {
+  readonly command?: string | undefined;
+  readonly isAboutKeys: boolean;
+} {
+  if (sample.kind !== 'denied') return { isAboutKeys: false };
+  const [, command] = /'([a-z]+)' command/i.exec(sample.reason) ?? [];
+  return { command, isAboutKeys: isAboutKeys(sample.reason) };
+}
+
+function isAboutKeys(message: string): boolean {
+  return /permissions to access/i.test(message);
+}
+
+function denialOf(permission: PreflightQueryResult<RedisAclDryRunResult>): string {
+  return permission.kind === 'known' ? permission.value.reply : '';
+}

@@ -1,0 +1,45 @@
+import { formatBytes } from '../../../../base/text.ts';
+import { readRedisInfoNumber } from '../../../../redis/info.ts';
+import { passOutcome, warnOutcome } from '../../finding.ts';
+import { getPreflightQueryValueOrDefault, markPreflightQueryOptional } from '../../query.ts';
+import { declareRedisPreflightCheck } from '../check.ts';
+import { redisInfoQuery } from '../queries/info.ts';
+import { redisLatencyMaximaQuery } from '../queries/server.ts';
+
+export const forkMemoryCheck = declareRedisPreflightCheck({
+  id: 'fork-memory',
+  title: 'the machine has enough memory for a fork',
+  headline: 'The machine may not have enough memory for a fork',
+  needs: 'connection',
+  severity: { continuous: 'warning' },
+  queries: { info: redisInfoQuery, latency: markPreflightQueryOptional(redisLatencyMaximaQuery) },
+  evaluate({ info, latency }) {
+    const used = readRedisInfoNumber(info, 'used_memory_rss') ?? readRedisInfoNumber(info, 'used_memory');
+    const total = readRedisInfoNumber(info, 'total_system_memory');
+    const stopped = Math.max(
+      (readRedisInfoNumber(info, 'latest_fork_usec') ?? 0) / 1000,
+      getPreflightQueryValueOrDefault(latency, undefined)?.get('fork') ?? 0,
+    );
+    const observed = [
+      used === undefined ? 'memory not reported' : `${formatBytes(used)} used`,
+      ...(total === undefined || total === 0 ? [] : [`of ${formatBytes(total)}`]),
+      ...(stopped > 0 ? [`the last fork stopped the server for ${Math.round(stopped)} ms`] : []),
+    ].join(', ');
+    const isShort = used !== undefined && total !== undefined && total > 0 && used * 2 > total;
+    if (!isShort && stopped < 1000) return passOutcome(observed);
+    return warnOutcome(observed, {
+      ...(isShort ? {} : { headline: 'A fork stops the server for more than one second' }),
+      required: isShort ? 'as much free memory as is used' : 'a fork of less than 1 s',
+      detail: isShort
+        ? 'While the copy is made, every page that is written exists twice. Without overcommit the fork fails at once: `fork: Cannot allocate memory`. With overcommit the kernel may kill the server.'
+        : 'All clients wait for the fork at the start of the copy.',
+      fix: isShort
+        ? {
+            shell: ['sysctl vm.overcommit_memory   # note the value', 'sysctl -w vm.overcommit_memory=1'],
+            notSimulated: 'it changes the machine',
+            text: 'Allow overcommit, free memory, and migrate when the load is low.',
+          }
+        : { text: 'Migrate when the load is low, and disable transparent huge pages, which make forks slow.' },
+    });
+  },
+});

@@ -1,0 +1,42 @@
+import { parseKeyspace } from '../../../../redis/info.ts';
+import { infoOutcome, passOutcome, warnOutcome } from '../../finding.ts';
+import { getPreflightQueryValueOrDefault, markPreflightQueryOptional } from '../../query.ts';
+import { declareRedisPreflightCheck } from '../check.ts';
+import { buildRedisOutcomeWithoutQueryResult } from '../outcome-without-result.ts';
+import { redisInfoQuery } from '../queries/info.ts';
+import { redisFunctionCountQuery } from '../queries/server.ts';
+
+export const functionsStreamsEtcCheck = declareRedisPreflightCheck({
+  id: 'functions-etc',
+  title: 'there are no functions, streams, vector sets or expiring hash fields',
+  headline: 'There are functions, streams, vector sets or expiring hash fields',
+  needs: 'connection',
+  severity: { continuous: 'info', scan: 'warning' },
+  queries: { info: redisInfoQuery, functions: markPreflightQueryOptional(redisFunctionCountQuery) },
+  evaluate({ info, functions }, { sample }, { method }) {
+    if (functions.kind === 'denied' || functions.kind === 'failed')
+      return buildRedisOutcomeWithoutQueryResult(functions);
+    const count = getPreflightQueryValueOrDefault(functions, 0);
+    const types = new Set(sample.kind === 'known' ? sample.value.keys.map(({ type }) => type) : []);
+    const hashes = parseKeyspace(info).reduce((sum, { subexpiry }) => sum + subexpiry, 0);
+    const found = [
+      ...(count > 0 ? [`${count} functions`] : []),
+      ...(types.has('stream') ? ['streams'] : []),
+      ...(hashes > 0 ? [`${hashes} hashes with fields that expire`] : []),
+      ...(types.has('vectorset') ? ['vector sets'] : []),
+    ];
+    if (found.length === 0) return passOutcome('none');
+    if (count > 0 && method === 'scan') {
+      return warnOutcome(found.join(', '), {
+        required: 'functions copied separately',
+        detail: 'A scan copies keys, and functions are not keys.',
+        dataLoss: `${count} functions`,
+        fix: { text: 'Copy the functions with FUNCTION DUMP on the source and FUNCTION RESTORE on the target.' },
+      });
+    }
+    return infoOutcome(found.join(', '), {
+      detail:
+        'Replication copies functions, streams, vector sets and expiring hash fields to a target of the same or a later version. A scan does not copy functions (FUNCTION DUMP, FUNCTION RESTORE).',
+    });
+  },
+});

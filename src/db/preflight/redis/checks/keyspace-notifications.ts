@@ -1,0 +1,24 @@
+import { readRedisInfoNumber } from '../../../../redis/info.ts';
+import { infoOutcome, passOutcome } from '../../finding.ts';
+import { declareRedisPreflightCheck } from '../check.ts';
+import { redisKeyspaceEventsConfigQuery } from '../queries/config.ts';
+import { redisInfoQuery } from '../queries/info.ts';
+
+export const keyspaceNotificationsCheck = declareRedisPreflightCheck({
+  id: 'keyspace-notifications',
+  title: 'there are no subscriptions and no keyspace notifications',
+  headline: 'There are subscriptions or keyspace notifications',
+  needs: 'connection',
+  severity: { continuous: 'info', scan: 'info' },
+  queries: { info: redisInfoQuery, settings: redisKeyspaceEventsConfigQuery },
+  evaluate({ info, settings }) {
+    const events = settings.get('notify-keyspace-events') ?? '';
+    const channels =
+      (readRedisInfoNumber(info, 'pubsub_channels') ?? 0) + (readRedisInfoNumber(info, 'pubsub_patterns') ?? 0);
+    if (events === '' && channels === 0) return passOutcome('no subscriptions');
+    return infoOutcome(`notify-keyspace-events "${events}", ${channels} channels and patterns subscribed`, {
+      detail:
+        'Neither subscriptions nor settings are migrated. Set notify-keyspace-events on the target and let subscribers connect there.',
+    });
+  },
+});

@@ -1,0 +1,58 @@
+import { formatBytes } from '../../../../base/text.ts';
+import { failOutcome, infoOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
+import { getPreflightQueryValueOrDefault, markPreflightQueryOptional } from '../../query.ts';
+import { declareRedisPreflightCheck, redisMigrationMethods } from '../check.ts';
+import { estimateRedisCopy } from '../copy-estimate.ts';
+import { readRedisMaxmemory, redisMaxmemoryConfigQuery } from '../queries/config.ts';
+import { redisInfoQuery } from '../queries/info.ts';
+
+export const maxmemoryCheck = declareRedisPreflightCheck({
+  id: 'maxmemory',
+  title: 'the data fits into the memory of the target',
+  headline: 'The data does not fit into the memory of the target',
+  needs: 'connection',
+  severity: { continuous: 'blocker', scan: 'blocker' },
+  queries: { info: redisInfoQuery, settings: markPreflightQueryOptional(redisMaxmemoryConfigQuery) },
+  evaluate({ info, settings }, _facts, { targetMemory }) {
+    const copy = estimateRedisCopy(info);
+    if (copy === undefined) return unknownOutcome('the server does not report its memory');
+    const need = Math.ceil(copy.bytes * 1.1);
+    const { limit, policy } = readRedisMaxmemory(info, getPreflightQueryValueOrDefault(settings, undefined));
+    const evicts = policy !== 'noeviction' && limit > 0;
+    const observed = `${formatBytes(copy.bytes)} of data, maxmemory ${limit === 0 ? 'unlimited' : formatBytes(limit)}, ${policy}`;
+    const sum = `${formatBytes(copy.bytes)} + 10 % = ${formatBytes(need)} needed`;
+    if (targetMemory !== undefined && need > targetMemory) {
+      return failOutcome(redisMigrationMethods, observed, {
+        required: `at most ${formatBytes(targetMemory)}, the memory of the target`,
+        detail: `${sum}. A replica ignores its maxmemory: it is killed, or once it is promoted it evicts keys or refuses writes with \`OOM command not allowed\`.`,
+        fix: { text: 'Use a larger plan for the target, or delete keys that are not needed.' },
+      });
+    }
+    if (targetMemory === undefined && need > smallestTargetMemory) {
+      return {
+        ...unknownOutcome(observed, { text: 'Provide the memory of the target in bytes with --target-memory.' }),
+        headline: 'The memory of the target is not known',
+        premise: `the target has ${formatBytes(need)} of memory for data`,
+        settledBy: '--target-memory',
+        required: formatBytes(need),
+        detail: `${sum}.${evicts ? ` ${noEvictionText}` : ''}`,
+      };
+    }
+    const detail = targetMemory === undefined ? sum : `${sum}, the target has ${formatBytes(targetMemory)}`;
+    if (evicts) {
+      return warnOutcome(observed, {
+        headline: 'The source evicts keys at maxmemory, and the target may not',
+        required: `maxmemory-policy ${policy} on the target too`,
+        detail: `${detail}. ${noEvictionText}`,
+        fix: { text: `Set maxmemory-policy ${policy} on the target before the applications use it.` },
+      });
+    }
+    return infoOutcome(observed, { headline: 'The memory that the target needs', detail: `${detail}.` });
+  },
+});
+
+/** Bytes of memory that every target has for data. */
+const smallestTargetMemory = 256e6;
+
+const noEvictionText =
+  "With noeviction the target refuses writes with `OOM command not allowed when used memory > 'maxmemory'` where the source would have evicted keys.";

@@ -1,0 +1,26 @@
+import { countOf } from '../../../../base/text.ts';
+import { parseKeyspace } from '../../../../redis/info.ts';
+import { passOutcome, warnOutcome } from '../../finding.ts';
+import { declareRedisPreflightCheck } from '../check.ts';
+import { redisInfoQuery } from '../queries/info.ts';
+
+export const multiDbCheck = declareRedisPreflightCheck({
+  id: 'multi-db',
+  title: 'all keys are in database 0',
+  headline: 'Some keys are not in database 0',
+  needs: 'connection',
+  severity: { continuous: 'warning', scan: 'warning' },
+  queries: { info: redisInfoQuery },
+  evaluate({ info }) {
+    const keyspace = parseKeyspace(info);
+    const others = keyspace.filter(({ index }) => index > 0);
+    const observed = keyspace.map(({ index, keys }) => `db${index}: ${countOf(keys, 'key')}`).join(', ');
+    if (others.length === 0) return passOutcome(observed === '' ? 'no keys' : observed);
+    return warnOutcome(observed, {
+      required: 'keys in database 0 only, when the target is a cluster or has one database',
+      detail: 'A target in cluster mode has database 0 only, so the keys of the other databases are not copied.',
+      objects: others.map(({ index }) => `db${index}`),
+      fix: { text: 'Use a target without cluster mode, or move all keys to database 0 first.' },
+    });
+  },
+});

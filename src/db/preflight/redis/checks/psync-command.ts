@@ -1,0 +1,131 @@
+import { clientSideDatabaseErrorCodes } from '../../../../platform/connect-error.ts';
+import type { RedisInfo } from '../../../../redis/info.ts';
+import { failOutcome, type PreflightCheckOutcome, passOutcome, skipOutcome, warnOutcome } from '../../finding.ts';
+import { getPreflightQueryValueOrDefault, markPreflightQueryOptional, type PreflightQueryResult } from '../../query.ts';
+import { declareRedisPreflightCheck, redisMigrationMethods } from '../check.ts';
+import { buildRedisConfigSetFix, buildRemoveRenameCommandFix } from '../fixes.ts';
+import { buildRedisOutcomeWithoutQueryResult } from '../outcome-without-result.ts';
+import { psyncProbeDescription } from '../probe-psync.ts';
+import { redisKnownCommandsQuery } from '../queries/commands.ts';
+import { redisReplicationConfigQuery } from '../queries/config.ts';
+import { redisInfoQuery } from '../queries/info.ts';
+import { getRedisDisklessReplication } from '../redis-diskless-replication.ts';
+import { isSentinel, sentinelSkipReason } from '../sentinel.ts';
+import type { RedisSourceFacts } from '../source-facts.ts';
+
+export const psyncCommandCheck = declareRedisPreflightCheck({
+  id: 'psync-command',
+  title: 'the server has the PSYNC command',
+  headline: 'The server has no PSYNC command',
+  needs: 'connection',
+  severity: { continuous: 'blocker', scan: 'blocker' },
+  queries: {
+    commands: markPreflightQueryOptional(redisKnownCommandsQuery),
+    info: markPreflightQueryOptional(redisInfoQuery),
+    settings: markPreflightQueryOptional(redisReplicationConfigQuery),
+  },
+  evaluate({ commands, info, settings }, facts) {
+    if (isSentinel(info)) return skipOutcome(sentinelSkipReason);
+    const names = getPreflightQueryValueOrDefault(commands, undefined);
+    if (names !== undefined && !names.has('ping') && (names.has('psync') || names.has('sync'))) return noPing(info);
+    if (info.kind === 'missing') return noInfo(info);
+    const probed = probeOutcome(facts);
+    if (probed !== undefined) return probed;
+    if (commands.kind !== 'known') return buildRedisOutcomeWithoutQueryResult(commands);
+    const { value } = commands;
+    if (value.has('psync')) return passOutcome('PSYNC is available');
+    if (value.has('sync')) {
+      const knownInfo = getPreflightQueryValueOrDefault(info, undefined);
+      const { setting, isDiskless } = getRedisDisklessReplication(settings, knownInfo);
+      if (isDiskless) return streamMayNotStart(setting, info, knownInfo);
+      return warnOutcome('PSYNC is not available, SYNC is', {
+        required: 'PSYNC',
+        detail: 'A replica falls back to SYNC: every interruption of the connection, however short, restarts the copy.',
+        fix: buildRemoveRenameCommandFix(['PSYNC'], info),
+      });
+    }
+    const canScan = value.has('scan') && value.has('dump');
+    const observed = canScan ? 'neither PSYNC nor SYNC' : 'neither PSYNC, SYNC nor SCAN with DUMP';
+    return failOutcome(canScan ? ['continuous'] : redisMigrationMethods, observed, {
+      required: 'PSYNC',
+      detail: "The replica fails: `MASTER aborted replication with an error: ERR unknown command 'SYNC'`.",
+      fix: buildRemoveRenameCommandFix(['PSYNC', 'SYNC'], info),
+    });
+  },
+});
+
+/** A replica sends PING before PSYNC, and an unknown command is no valid reply to PING. */
+function noPing(info: PreflightQueryResult<RedisInfo>): PreflightCheckOutcome {
+  return failOutcome(['continuous'], 'PING is not available', {
+    headline: 'The server has no PING command',
+    required: 'PING',
+    detail: "The replica sends PING, receives `unknown command 'PING'`, and its link stays down.",
+    fix: buildRemoveRenameCommandFix(['PING'], info),
+  });
+}
+
+function noInfo(info: PreflightQueryResult<RedisInfo>): PreflightCheckOutcome {
+  return failOutcome(['continuous'], 'INFO is not available', {
+    headline: 'The server has no INFO command',
+    required: 'INFO',
+    detail:
+      'A migration reads the version, the databases and the progress of the source from INFO, and fails when INFO is not available.',
+    fix: buildRemoveRenameCommandFix(['INFO'], info),
+  });
+}
+
+/**
+ * A replica that uses SYNC confirms the copy only once. After a diskless copy the confirmation may arrive before the
+ * source has noticed the end of the copy: then the link is up, but the source never sends a change.
+ */
+function streamMayNotStart(
+  setting: string | undefined,
+  result: PreflightQueryResult<RedisInfo>,
+  info: RedisInfo | undefined,
+): PreflightCheckOutcome {
+  return failOutcome(
+    ['continuous'],
+    `PSYNC is not available, SYNC is; repl-diskless-sync is ${setting ?? 'yes by default'}`,
+    {
+      required: 'PSYNC, or repl-diskless-sync no',
+      detail:
+        'A replica that uses SYNC confirms the copy only once. If the confirmation reaches the source before the source has noticed the end of the copy, the link is up and changes are never sent.',
+      fix:
+        setting === undefined || info === undefined
+          ? buildRemoveRenameCommandFix(['PSYNC'], result)
+          : buildRedisConfigSetFix(
+              'repl-diskless-sync',
+              'no',
+              setting,
+              info,
+              'Copy through the disk: the replication stream then starts without a confirmation of the replica.',
+            ),
+    },
+  );
+}
+
+/** The reply to a PSYNC that the preflight has sent (`--probe`) takes precedence over the list of known commands. */
+function probeOutcome({ probe }: RedisSourceFacts): PreflightCheckOutcome | undefined {
+  if (probe === undefined) return undefined;
+  if (probe.kind === 'accepted')
+    return passOutcome(`PSYNC was accepted: ${probe.reply}`, { detail: psyncProbeDescription });
+  if (otherChecks.has(probe.code)) return undefined;
+  return failOutcome(['continuous'], `PSYNC was refused: ${probe.message}`, {
+    headline: 'The server refuses PSYNC',
+    required: '+FULLRESYNC',
+    detail: 'The server will refuse PSYNC of the target in the same way.',
+    fix: { text: 'Ask the operator of the server to allow external replicas; otherwise only a scan is possible.' },
+  });
+}
+
+/** Error codes that another check reports, or that are temporary. */
+const otherChecks: ReadonlySet<string> = new Set([
+  'NOPERM',
+  'NOAUTH',
+  'WRONGPASS',
+  'NOMASTERLINK',
+  'MASTERDOWN',
+  'LOADING',
+  'BUSY',
+  clientSideDatabaseErrorCodes.maxClients,
+]);

@@ -1,0 +1,141 @@
+import { formatBytes } from '../../../../base/text.ts';
+import { type RedisInfo, readRedisInfoNumber } from '../../../../redis/info.ts';
+import { isValkeyOrRedisAtLeast, parseRedisServerVersion } from '../../../../redis/version.ts';
+import { type FindingFix, failOutcome, passOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
+import { getPreflightQueryValueOrDefault, markPreflightQueryOptional } from '../../query.ts';
+import { declareRedisPreflightCheck } from '../check.ts';
+import { estimateRedisCopy, formatRedisWriteRate, type RedisCopyEstimate } from '../copy-estimate.ts';
+import { buildRedisConfigSetFix, redisAdministratorText } from '../fixes.ts';
+import { computeFreeMemoryOfRedisHost } from '../free-memory.ts';
+import {
+  type RedisConfigValues,
+  type RedisReplicationSetting,
+  redisOutputBufferConfigQuery,
+  redisReplicationConfigQuery,
+} from '../queries/config.ts';
+import { redisInfoQuery } from '../queries/info.ts';
+import type { RedisSourceFacts } from '../source-facts.ts';
+
+export const replicaOutputBufferCheck = declareRedisPreflightCheck({
+  id: 'replica-output-buffer',
+  title: 'the writes during the copy fit into the output buffer of replicas',
+  headline: 'The writes during the copy may not fit into the output buffer of replicas',
+  needs: 'connection',
+  severity: { continuous: 'blocker' },
+  queries: {
+    info: redisInfoQuery,
+    limits: redisOutputBufferConfigQuery,
+    settings: markPreflightQueryOptional(redisReplicationConfigQuery),
+  },
+  evaluate({ info, limits, settings }, facts) {
+    const limit = parseReplicaLimit(limits.get('client-output-buffer-limit') ?? '');
+    const copy = estimateRedisCopy(info);
+    if (limit === undefined || copy === undefined) return unknownOutcome('could not parse client-output-buffer-limit');
+    const hard = effectiveHardLimit(limit.hard, info, getPreflightQueryValueOrDefault(settings, undefined));
+    const observed = `${limit.name} ${limit.hard} ${limit.soft} ${limit.seconds}`;
+    if (hard === 0 && limit.soft === 0) return passOutcome(`${observed}: no limit`);
+    const need = estimateBuffer(hard, limit, copy, facts);
+    if (need.isEnough) return passOutcome(observed, { detail: need.text });
+    const details = {
+      required: `a hard limit of ${formatBytes(need.wanted)}, or none`,
+      detail: `${need.text} When the buffer is full the source ends the copy with \`scheduled to be closed ASAP for overcoming of output buffer limits\`, and the target restarts the copy endlessly.`,
+      fix: raiseLimit(limit, need.wanted, info),
+    };
+    return need.isHopeless ? failOutcome(['continuous'], observed, details) : warnOutcome(observed, details);
+  },
+});
+
+/** Without a limit the output buffer for a stalled target would fill the memory of the machine. */
+function raiseLimit({ name, hard, soft, seconds }: OutputBufferLimit, wanted: number, info: RedisInfo): FindingFix {
+  const bytes = Math.max(hard, Math.ceil(wanted / 2 ** 20) * 2 ** 20);
+  const room = computeFreeMemoryOfRedisHost(info);
+  if (bytes > hard && (room === undefined || bytes > room)) {
+    return {
+      by: redisAdministratorText,
+      text: `Migrate when fewer keys are written. A limit of ${formatBytes(bytes)} needs as much free memory, and the machine ${room === undefined ? 'does not report its memory' : `has only ${formatBytes(room)} of free memory`}.`,
+    };
+  }
+  return buildRedisConfigSetFix(
+    'client-output-buffer-limit',
+    `${name} ${bytes} 0 0`,
+    `${name} ${hard} ${soft} ${seconds}`,
+    info,
+    'Raise the limit for the time of the migration, and monitor the memory.',
+  );
+}
+
+interface OutputBufferLimit {
+  /** The client class of the limit: `replica`, or `slave` in older servers and Valkey. */
+  readonly name: string;
+  /** Bytes. */
+  readonly hard: number;
+  readonly soft: number;
+  /** Seconds for which the soft limit may be exceeded. */
+  readonly seconds: number;
+}
+
+/**
+ * The limits for replicas in the value of client-output-buffer-limit, such as `normal 0 0 0 slave 268435456 67108864 60
+ * pubsub 33554432 8388608 60`.
+ */
+function parseReplicaLimit(value: string): OutputBufferLimit | undefined {
+  const [, name, hard, soft, seconds] = /\b(slave|replica) (\d+) (\d+) (\d+)/.exec(value) ?? [];
+  return name === undefined ? undefined : { name, hard: Number(hard), soft: Number(soft), seconds: Number(seconds) };
+}
+
+/**
+ * Since Redis 7.0 replicas share the replication backlog as output buffer, and a limit below the size of the backlog
+ * has no effect.
+ */
+function effectiveHardLimit(
+  hard: number,
+  info: RedisInfo,
+  settings: RedisConfigValues<RedisReplicationSetting> | undefined,
+): number {
+  const version = parseRedisServerVersion(info);
+  const isShared = isValkeyOrRedisAtLeast(version, 7, 0);
+  const backlog = Number(settings?.get('repl-backlog-size') ?? readRedisInfoNumber(info, 'repl_backlog_size') ?? 0);
+  return hard > 0 && isShared ? Math.max(hard, backlog) : hard;
+}
+
+/** The default in bytes: client-output-buffer-limit replica 256mb 64mb 60. */
+const defaultHardLimit = 256 * 2 ** 20;
+
+/** Compares the bytes written during the copy with the output buffer limits. */
+function estimateBuffer(hard: number, limit: OutputBufferLimit, copy: RedisCopyEstimate, facts: RedisSourceFacts) {
+  const seconds = Math.ceil(copy.longest);
+  const duration = `${formatBytes(copy.bytes)} to copy in ${Math.ceil(copy.shortest)} to ${seconds} s`;
+  const rate = formatRedisWriteRate(facts);
+  const writes = facts.rate?.writes;
+  if (writes === undefined) {
+    const wanted = copy.bytes / 5;
+    const isEnough = hard === 0 || hard >= wanted;
+    const text = `${duration}; ${rate}; recommended limit: a fifth of the data, ${formatBytes(wanted)}.`;
+    return { wanted, isEnough, isHopeless: false, text };
+  }
+  const buffered = writes * seconds;
+  if (buffered === 0) {
+    // A measurement of one second without writes proves little, so a limit below the default must be at least a fifth
+    // of the data.
+    const wanted = Math.min(copy.bytes / 5, defaultHardLimit);
+    const text = `${duration}; ${rate}; recommended: ${formatBytes(wanted)}, limit: ${formatBytes(hard)}.`;
+    return { wanted, isEnough: hard === 0 || hard >= wanted, isHopeless: false, text };
+  }
+  const exceedsHard = hard > 0 && buffered > hard;
+  const isFullInOneMinute = hard > 0 && hard < writes * 60;
+  // The soft limit ends the copy if the buffer exceeds it for longer than allowed. At this point the measured writes
+  // are above zero.
+  const exceedsSoft = (copySeconds: number) => limit.soft > 0 && copySeconds - limit.soft / writes > limit.seconds;
+  const isSoftExceededInOneMinute = limit.soft / writes + limit.seconds < 60 && exceedsSoft(copy.shortest);
+  const text = `${duration} x ${rate} = ${formatBytes(buffered)} buffered, limit: ${formatBytes(hard)}${
+    limit.soft > 0 ? `, or ${formatBytes(limit.soft)} for ${limit.seconds} s` : ''
+  }.`;
+  return {
+    // The recommended limit is twice what one minute of writes fills at the measured rate, because the rate varies.
+    wanted: Math.max(buffered * 3, writes * 120),
+    isEnough: !exceedsHard && !exceedsSoft(seconds) && !isFullInOneMinute,
+    // A write rate measured as network traffic is only an upper bound, so it cannot prove that the limit is too low.
+    isHopeless: (isFullInOneMinute || isSoftExceededInOneMinute) && facts.rate?.source !== 'network',
+    text,
+  };
+}

@@ -1,0 +1,135 @@
+import { type RedisInfo, readRedisInfoNumber } from '../../../../redis/info.ts';
+import { isRedisVersionAtLeast, parseRedisServerVersion } from '../../../../redis/version.ts';
+import { failOutcome, type PreflightCheckOutcome, passOutcome, warnOutcome } from '../../finding.ts';
+import { getPreflightQueryValueOrDefault, markPreflightQueryOptional, type PreflightQueryResult } from '../../query.ts';
+import { declareRedisPreflightCheck, redisMigrationMethods } from '../check.ts';
+import { buildRedisConfigSetFix, markRedisFixForReview } from '../fixes.ts';
+import { buildRedisOutcomeWithoutQueryResult } from '../outcome-without-result.ts';
+import {
+  type RedisConfigValues,
+  type RedisReplicationSetting,
+  redisReplicationConfigQuery,
+} from '../queries/config.ts';
+import { redisInfoQuery } from '../queries/info.ts';
+import { isSentinel } from '../sentinel.ts';
+
+export const roleReplicaSourceCheck = declareRedisPreflightCheck({
+  id: 'role-replica',
+  title: 'the source is a primary',
+  headline: 'The source is not a primary',
+  needs: 'connection',
+  severity: { continuous: 'blocker', scan: 'blocker' },
+  queries: {
+    info: markPreflightQueryOptional(redisInfoQuery),
+    settings: markPreflightQueryOptional(redisReplicationConfigQuery),
+  },
+  evaluate({ info, settings }, { connection, probe }) {
+    const refusesReads = connection.kind === 'connected' && connection.notice?.code === 'MASTERDOWN';
+    const isLinkDown = refusesReads || (probe?.kind === 'refused' && probe.code === 'NOMASTERLINK');
+    if (info.kind !== 'known' && !isLinkDown) return buildRedisOutcomeWithoutQueryResult(info);
+    // Only a replica replies with MASTERDOWN or NOMASTERLINK, so these errors identify a replica that refuses INFO.
+    const fields: RedisInfo = getPreflightQueryValueOrDefault(info, new Map([['role', 'slave']]));
+    if (isSentinel(info)) return sentinel();
+    if (fields.get('role') !== 'slave') return passOutcome('primary');
+    const host = fields.get('master_host');
+    const upstream = host === undefined ? 'another server' : `${host}:${fields.get('master_port') ?? '?'}`;
+    if (fields.get('master_link_status') === 'up') {
+      const silence = secondsWithoutPing(fields, settings);
+      if (silence !== undefined) return silentPrimary(silence, upstream);
+      if (fields.get('slave_read_only') === '0') return writableReplica(fields, upstream);
+      return warnOutcome(`replica of ${upstream}`, {
+        required: 'the primary',
+        detail:
+          'Replication from a replica works, but has a larger lag, and ends when that replica is promoted or loses its primary.',
+        fix: { text: usePrimary(upstream) },
+      });
+    }
+    return linkDown(fields, upstream, refusesReads);
+  },
+});
+
+function usePrimary(upstream: string): string {
+  return `Use the primary as the source: ${upstream}.`;
+}
+
+function sentinel(): PreflightCheckOutcome {
+  return failOutcome(redisMigrationMethods, 'a Sentinel', {
+    headline: 'The source is a Sentinel',
+    required: 'the primary that the Sentinel monitors',
+    detail: 'A Sentinel holds no data and has no PSYNC.',
+    fix: {
+      text: 'Get the address of the primary with SENTINEL GET-MASTER-ADDR-BY-NAME NAME, and use it as the source.',
+    },
+  });
+}
+
+function linkDown(info: RedisInfo, upstream: string, refusesReads: boolean): PreflightCheckOutcome {
+  const since = info.get('master_link_down_since_seconds');
+  const observed = `replica of ${upstream}, link down${since === undefined || since === '-1' ? '' : ` for ${since} s`}`;
+  return failOutcome(refusesReads ? redisMigrationMethods : ['continuous'], observed, {
+    required: 'the primary, or a replica that is connected to it',
+    detail: `The target is refused: \`-NOMASTERLINK Can't SYNC while not connected with my master\`.${
+      refusesReads
+        ? ' Reads are refused too (replica-serve-stale-data no).'
+        : ' A scan reads the data that the replica received before the interruption.'
+    }`,
+    fix: {
+      text: `${usePrimary(upstream)} If the primary no longer exists, promote this replica with REPLICAOF NO ONE, but only when no application writes to the old primary any more.`,
+    },
+  });
+}
+
+/** Seconds since the last ping of the primary, if more than two pings are missing. */
+function secondsWithoutPing(
+  info: RedisInfo,
+  settings: PreflightQueryResult<RedisConfigValues<RedisReplicationSetting>>,
+): number | undefined {
+  const elapsed = readRedisInfoNumber(info, 'master_last_io_seconds_ago') ?? 0;
+  const values = getPreflightQueryValueOrDefault(settings, undefined);
+  const period = Number(values?.get('repl-ping-replica-period') ?? values?.get('repl-ping-slave-period') ?? 10);
+  return elapsed > 2 * period ? elapsed : undefined;
+}
+
+/**
+ * Only the primary at the top of a replica chain sends pings; when it is down, the replicas in between keep their links
+ * up.
+ */
+function silentPrimary(seconds: number, upstream: string): PreflightCheckOutcome {
+  return failOutcome(['continuous'], `replica of ${upstream}, link up, no ping for ${seconds} s`, {
+    required: 'a ping of the primary every 10 s (repl-ping-replica-period)',
+    detail:
+      'The primary at the top of the chain sends pings to all replicas below it. When the primary is down, the links below it stay up until repl-timeout: the target receives the present data but no change, and is later refused with `-NOMASTERLINK`. A scan reads the data that the replica received before the interruption.',
+    fix: {
+      text: `Use the primary at the top of the chain as the source: INFO replication of ${upstream} shows its own primary. If the primary no longer exists, promote another server first (REPLICAOF NO ONE).`,
+    },
+  });
+}
+
+/**
+ * A replica forwards the stream of its primary, but not its own writes
+ * (https://redis.io/docs/latest/operate/oss_and_stack/management/replication/).
+ */
+function writableReplica(info: RedisInfo, upstream: string): PreflightCheckOutcome {
+  return failOutcome(['continuous'], `replica of ${upstream} that accepts writes`, {
+    required: 'the primary, or replica-read-only yes',
+    detail:
+      'Writes to this replica are not replicated: the target receives the writes that exist when the copy begins, and later only the writes of the primary. No client receives an error.',
+    fix: markRedisFixForReview(
+      buildRedisConfigSetFix(
+        readOnlySetting(info),
+        'yes',
+        'no',
+        info,
+        `${usePrimary(upstream)} If no application writes to this replica, make it read-only; writes are then refused with READONLY.`,
+      ),
+    ),
+  });
+}
+
+/** Redis before 5.0 has only the setting name with `slave`. */
+function readOnlySetting(info: RedisInfo): string {
+  const version = parseRedisServerVersion(info);
+  return version?.product === 'redis' && !isRedisVersionAtLeast(version, 5, 0)
+    ? 'slave-read-only'
+    : 'replica-read-only';
+}

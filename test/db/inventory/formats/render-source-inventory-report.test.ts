@@ -1,0 +1,86 @@
+import { expect, it } from 'vitest';
+import { wrapForTerminal } from '../../../../src/cli/wrap-for-terminal.ts';
+import { renderSourceInventoryReport } from '../../../../src/db/inventory/formats/render-source-inventory-report.ts';
+import { renderTextSourceInventory } from '../../../../src/db/inventory/formats/render-text-source-inventory.ts';
+import { expectGolden } from '../../../fixtures/golden.ts';
+import { databaseFinding, outcome, reportOf, sampleOutcomes, serverFinding, unreachable } from '../outcomes.ts';
+
+const plain = (text: string) => text;
+const styles = { bold: plain, dim: plain, red: plain, green: plain, yellow: plain, cyan: plain };
+
+it('the text has the result, what to fix first, what was not checked, and each finding once', () => {
+  const text = renderTextSourceInventory(reportOf(sampleOutcomes()), styles);
+  expectGolden('db-inventory', text);
+  expect(text.split('\n').length).toBeLessThan(40);
+});
+
+it('the first screen of a terminal has totals, what was not checked, three steps and the next command', async () => {
+  const wal = serverFinding('wal-level', { title: 'wal_level is not logical' });
+  const slots = serverFinding('slots-vs-dbs', { title: 'max_replication_slots is less than the number of databases' });
+  const identity = (at: number) =>
+    databaseFinding('replica-identity', `db${at}`, { title: 'A table has no usable replica identity' });
+  const others = ['tables', 'roles', 'encoding', 'large-objects'].map((id) => serverFinding(id));
+  const outcomes = Array.from({ length: 1000 }, (_, at) => {
+    const server = `database-server-${at % 37}`;
+    if (at % 50 === 0) return unreachable(at + 1, 'no response to the connection: a firewall drops the packets');
+    if (at % 50 === 1) return unreachable(at + 1, 'the password command failed: it took longer than 10 s');
+    if (at % 5 === 0) return outcome(at + 1, server, [wal, slots]);
+    if (at % 5 === 1) return outcome(at + 1, server, [identity(at)]);
+    return outcome(at + 1, server, at % 25 < 4 ? [others[at % 4] ?? wal] : []);
+  });
+  const rows = (await wrapForTerminal(renderTextSourceInventory(reportOf(outcomes), styles), 80)).split('\n');
+  expectGolden('db-inventory', rows.slice(0, 24).join('\n'));
+  const screen = rows.slice(0, 24);
+  const totals = screen.slice(0, 4).join(' ');
+  expect(totals).toContain('520 of 1,000 sources');
+  expect(totals).toContain('440 not possible (440 by dump)');
+  expect(totals).toMatch(/Not checked: 20 .* · 20 /);
+  for (const number of [1, 2, 3]) expect(screen.filter((row) => row.startsWith(`  ${number}. `))).toHaveLength(1);
+  const command = screen.slice(screen.findIndex((row) => row.includes('cloudctl db preflight'))).join('\n');
+  expect(command).toMatch(/^ *cloudctl db preflight --fix-sql fix\.sql \\\n +--source \S+$/m);
+  expect(rows.filter((row) => /^ {2}[4-7]\. /.test(row)).length).toBeGreaterThan(0);
+});
+
+it('the Markdown has a row for each source', () => {
+  const changed = { ...outcome(4, 's3'), changes: ['wal-level: pass before'] };
+  const outcomes = [outcome(1, 's1', [serverFinding('wal-level')]), outcome(2, 's2'), unreachable(3), changed];
+  expectGolden('db-inventory', renderSourceInventoryReport('r.md', reportOf(outcomes)) ?? '');
+  expectGolden('db-inventory', renderTextSourceInventory(reportOf(outcomes), styles), 'text');
+});
+
+it('an inventory whose sources are all possible has no fixes', () => {
+  const report = reportOf([outcome(1, 's1'), outcome(2, 's2')]);
+  expectGolden('db-inventory', renderTextSourceInventory(report, styles));
+  expect(renderSourceInventoryReport('r.html', report)).not.toContain('id="fix-first"');
+});
+
+it('the HTML has ids once, and no script', () => {
+  const one = serverFinding('wal-level');
+  const html = renderSourceInventoryReport(
+    'r.HTML',
+    reportOf([...sampleOutcomes(), outcome(999, 'x', [{ ...one, title: 'Other' }])]),
+  );
+  const ids = [...(html ?? '').matchAll(/ id="([^"]*)"/g)].map(([, id]) => id);
+  expect(new Set(ids).size).toBe(ids.length);
+  expect(html).not.toMatch(/<script|javascript:/);
+});
+
+it('names and messages of a server change nothing in any format', () => {
+  const evil = '\u001b[2J<img src=x onerror=alert(1)>|`\u202e\n# x';
+  const finding = databaseFinding('replica-identity', evil, {
+    observed: evil,
+    title: evil,
+    fix: { text: evil, sql: [evil] },
+  });
+  const report = reportOf([{ ...outcome(1, 's', [finding]), name: evil, changes: [evil] }, unreachable(2, evil)]);
+  for (const text of [
+    renderTextSourceInventory(report, styles),
+    ...['r.html', 'r.md', 'r.json'].map((file) => renderSourceInventoryReport(file, report) ?? ''),
+  ]) {
+    expect(text).not.toMatch(/[\u001b\u202e]/);
+  }
+  expect(renderTextSourceInventory(report, styles)).not.toMatch(/^# x/m);
+  expect(renderSourceInventoryReport('r.md', report)).not.toMatch(/^# x/m);
+  expect(renderSourceInventoryReport('r.html', report)).not.toContain('<img');
+  expect(renderSourceInventoryReport('r.xml', report)).toBeUndefined();
+});

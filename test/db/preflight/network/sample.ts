@@ -1,0 +1,51 @@
+import type { HostNameLookupResult, SourceAddressFacts } from '../../../../src/db/preflight/network/network-facts.ts';
+import type { PreflightOptions } from '../../../../src/db/preflight/preflight-options.ts';
+
+export const healthyWish: PreflightOptions = {
+  method: 'continuous',
+  targetVersion: '18',
+  targetExtensions: undefined,
+  target: undefined,
+  ignoreDbs: [],
+  disableSsl: false,
+  isOverInternet: true,
+  sourceDiskFree: undefined,
+  accept: [],
+  strict: false,
+  probe: false,
+  now: Date.UTC(2030, 0, 1),
+};
+
+export function found(...addresses: readonly string[]): HostNameLookupResult {
+  return { kind: 'found', addresses };
+}
+
+export function failed(code = 'ENOTFOUND', reason = 'the name does not exist'): HostNameLookupResult {
+  return { kind: 'failed', code, reason };
+}
+
+/** A public name with one public address that answers. */
+export const healthyAddress: SourceAddressFacts = {
+  host: 'db.example.com',
+  port: 5432,
+  kind: 'name',
+  contradictions: [],
+  lookup: found('8.8.4.4'),
+  dns4: found('8.8.4.4'),
+  dns6: failed('ENODATA', 'the name has no such address'),
+  connects: [{ address: '8.8.4.4', took: 12 }],
+};
+
+/** An address literal. */
+export function literal(address: string): SourceAddressFacts {
+  const known = found(address);
+  return {
+    ...healthyAddress,
+    host: address,
+    kind: 'address',
+    lookup: known,
+    dns4: known,
+    dns6: known,
+    connects: [{ address, took: 1 }],
+  };
+}

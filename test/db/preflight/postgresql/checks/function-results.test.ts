@@ -1,0 +1,73 @@
+import { expect, test } from 'vitest';
+import { functionResultsCheck } from '../../../../../src/db/preflight/postgresql/checks/function-results.ts';
+import type { FunctionOrViewBody } from '../../../../../src/db/preflight/postgresql/queries/function-bodies.ts';
+import type { UserFunctionUse } from '../../../../../src/db/preflight/postgresql/queries/function-uses.ts';
+import { ready, startPostgres } from '../../../../fixtures/postgres.ts';
+import { expectOutcomeText } from '../expect-text.ts';
+import { preflightOptions, short, sourceFacts } from '../facts.ts';
+import { found, preflightServer } from '../preflight.ts';
+
+function body(text: string, more: Partial<FunctionOrViewBody> = {}): FunctionOrViewBody {
+  const where = { oid: '1', schema: 'public', name: 'f1', signature: 'public.f1(int)', isView: false };
+  const how = { hasPath: false, hasZone: false, inlined: false, calls: [], types: [], names: [] };
+  return { ...where, ...how, language: 'plpgsql', text, bound: '', ...more };
+}
+
+function evaluate(bodies: readonly FunctionOrViewBody[], more: Partial<UserFunctionUse> = {}) {
+  const functionUses = [{ calls: '1', kind: 'generated', name: 'column public.t.g', filled: true, ...more }] as const;
+  const meanings = [{ kind: 'function', schema: 'public', name: 'helper' }] as const;
+  const values = { functionUses, functionBodies: bodies, meanings, lostOperators: [] };
+  return functionResultsCheck.evaluate(values, 'd1', sourceFacts(), preflightOptions());
+}
+
+test.each([
+  ["length(current_setting('app.name', true))", 'unknown'],
+  ['length(CURRENT_USER)', 'unknown'],
+  // As the server prints a SQL-standard body.
+  ['length("current_schema"())', 'unknown'],
+  ['(random() * 10)::int', 'unknown'],
+  ["nextval('public.s')", 'unknown'],
+  ["('public.t'::regclass::oid)::int", 'unknown'],
+  ["length('public.f(int)'::regprocedure::text)", 'unknown'],
+  ["extract(year FROM 'today'::date)::int", 'unknown'],
+  ['(SELECT count(*) FROM pg_catalog.pg_class)', 'unknown'],
+  ["length('current_user, now() and random()')", 'pass'],
+  ["length(to_tsvector('english'::regconfig, $1)::text)", 'pass'],
+  ['pg_catalog.int4pl($1, 1)', 'pass'],
+  ['public.version + now', 'pass'],
+] as const)('%s: %s', (expression, verdict) => {
+  expect(short(evaluate([body(`BEGIN RETURN ${expression}; END`)]))).toBe(verdict);
+});
+
+test('functions that it calls count, and uses without rows do not', () => {
+  const bodies = [
+    body('BEGIN RETURN public.f2($1); END'),
+    body('SELECT random()', { oid: '2', name: 'f2', language: 'sql' }),
+  ];
+  const outcome = evaluate(bodies);
+  expect(short(outcome)).toBe('unknown');
+  expectOutcomeText(outcome);
+  expect(short(evaluate(bodies, { filled: false }))).toBe('pass');
+  expect(short(evaluate(bodies, { kind: 'index' }))).toBe('pass');
+});
+
+test('a name that is not found counts where an exception handler returns something else', () => {
+  const caught = 'BEGIN RETURN helper($1); EXCEPTION WHEN OTHERS THEN RETURN 0; END';
+  expect(short(evaluate([body(caught)]))).toBe('unknown');
+  expect(short(evaluate([body('BEGIN RETURN helper($1); END')]))).toBe('pass');
+});
+
+test('a stored column whose function reads a setting is named', async () => {
+  const server = await startPostgres({
+    version: 17,
+    settings: ready,
+    setup: [
+      "CREATE FUNCTION f(int) RETURNS int IMMUTABLE LANGUAGE sql RETURN length(current_setting('work_mem'))",
+      'CREATE FUNCTION g(int) RETURNS int IMMUTABLE LANGUAGE sql RETURN public.f($1) + 1',
+      'CREATE TABLE t (id int PRIMARY KEY, stored int GENERATED ALWAYS AS (g(id)) STORED)',
+      'INSERT INTO t VALUES (1)',
+    ],
+  });
+  const { objects = [] } = found(await preflightServer(server), 'function-results');
+  expect(objects).toEqual([expect.stringContaining('public.t.stored')]);
+}, 60_000);

@@ -1,0 +1,231 @@
+import { describe, expect, test } from 'vitest';
+import {
+  replicaIdentityCheck,
+  type WriteCountersStartTime,
+} from '../../../../../src/db/preflight/postgresql/checks/replica-identity.ts';
+import type {
+  ColumnWithoutEqualityOperator,
+  TableWithUnsafeReplicaIdentity,
+} from '../../../../../src/db/preflight/postgresql/queries/replica-identities.ts';
+import type { PostgresqlInstanceIdentity } from '../../../../../src/db/preflight/postgresql/queries/server-instances.ts';
+
+import { expectGolden } from '../../../../fixtures/golden.ts';
+import { ready, startPostgres } from '../../../../fixtures/postgres.ts';
+import { eventually } from '../../../../fixtures/redis.ts';
+import { expectText } from '../expect-text.ts';
+import { connected, preflightOptions, short, sourceFacts } from '../facts.ts';
+import { found, preflightServer } from '../preflight.ts';
+
+function identityOf(more: Partial<TableWithUnsafeReplicaIdentity> = {}): TableWithUnsafeReplicaIdentity {
+  return {
+    name: 'public.t',
+    identity: 'd',
+    unlogged: false,
+    keyed: false,
+    index: undefined,
+    generatedKey: false,
+    generated: false,
+    primaryUsable: false,
+    usableIndex: undefined,
+    trustedOwners: false,
+    writes: 1,
+    olderThanCounters: false,
+    ...more,
+  };
+}
+
+const doc: ColumnWithoutEqualityOperator = { table: 'public.t', column: 'doc json' };
+
+function evaluate(
+  tables: readonly TableWithUnsafeReplicaIdentity[],
+  version = 170_010,
+  unequalColumns: readonly ColumnWithoutEqualityOperator[] = [],
+  counters: WriteCountersStartTime = { seconds: 90_000, since: '2026-11-01 08:00:00', start: 0, sinceCreation: false },
+  server?: PostgresqlInstanceIdentity,
+) {
+  const where = sourceFacts({ connection: connected({ version }) });
+  const facts = { identities: tables, unequalColumns, hashedNulls: [], counters, server };
+  return replicaIdentityCheck.evaluate(facts, 'd1', where, preflightOptions());
+}
+
+test.each([
+  { what: 'written', is: {}, verdict: 'fail continuous' },
+  { what: 'never written', is: { writes: 0 }, verdict: 'warn' },
+  { what: 'nobody counts', is: { writes: undefined }, verdict: 'fail continuous' },
+  { what: 'unlogged', is: { unlogged: true }, verdict: 'pass' },
+  { what: 'NOTHING', is: { identity: 'n', keyed: true }, verdict: 'fail continuous' },
+  { what: 'an index that is gone', is: { identity: 'i' }, verdict: 'fail continuous' },
+  { what: 'an index', is: { identity: 'i', keyed: true }, verdict: 'pass' },
+  { what: 'FULL', is: { identity: 'f' }, verdict: 'pass' },
+  { what: 'FULL with a generated column on 17', is: { identity: 'f', generated: true }, verdict: 'pass' },
+  { what: 'a generated column beside the key', is: { keyed: true, generated: true }, verdict: 'pass' },
+  { what: 'a generated column in the key', is: { keyed: true, generatedKey: true }, verdict: 'fail continuous' },
+  {
+    what: 'a generated column in the key, never written',
+    is: { keyed: true, generatedKey: true, writes: 0 },
+    verdict: 'fail continuous',
+  },
+  {
+    what: 'FULL beside a generated column in the key, never written',
+    is: { identity: 'f', keyed: true, generatedKey: true, writes: 0 },
+    verdict: 'fail continuous',
+  },
+])('a table, $what: $verdict', ({ is, verdict }) => {
+  expect(short(evaluate([identityOf(is)]))).toBe(verdict);
+});
+
+test.each([
+  { what: 'seconds old', counters: { seconds: 9, sinceCreation: false }, is: {}, verdict: 'fail continuous' },
+  { what: 'a day old', counters: { seconds: 86_400, sinceCreation: false }, is: {}, verdict: 'warn' },
+  { what: 'as old as the database', counters: { seconds: 9, sinceCreation: true }, is: {}, verdict: 'warn' },
+  {
+    what: 'as old as the database, and younger than the rows',
+    counters: { seconds: 9, sinceCreation: true },
+    is: { olderThanCounters: true },
+    verdict: 'fail continuous',
+  },
+  { what: 'of unknown age', counters: { seconds: undefined, sinceCreation: false }, is: {}, verdict: 'warn' },
+])('no write was counted, and the counters are $what: $verdict', ({ counters, is, verdict }) => {
+  const since = '2026-11-22 08:00:00';
+  const outcome = evaluate([identityOf({ writes: 0, ...is })], 170_010, [], { since, start: 0, ...counters });
+  expect(short(outcome)).toBe(verdict);
+  if (counters.seconds === 9) expectText(`${outcome.observed}: ${outcome.detail}`);
+});
+
+test.each([
+  { what: 'as old as the server', start: 1_700_000_010, identifier: '7301444403200000001', verdict: 'warn' },
+  { what: 'younger', start: 1_700_009_000, identifier: '7301444403200000001', verdict: 'fail continuous' },
+  { what: 'of a server without a number', start: 1_700_000_010, identifier: 'x', verdict: 'fail continuous' },
+])('counters that are $what: $verdict', ({ start, identifier, verdict }) => {
+  const counters = { seconds: 9, since: '2023-11-14 22:13:30', start, sinceCreation: false };
+  const value = { systemIdentifier: identifier, inRecovery: false, started: 0, readAt: 0 };
+  const outcome = evaluate([identityOf({ writes: 0 })], 170_010, [], counters, value);
+  expect(short(outcome)).toBe(verdict);
+});
+
+test('since 18 the source itself refuses, so that the counters tell', () => {
+  const table = identityOf({ keyed: true, generated: true, generatedKey: true, writes: 0 });
+  expect(short(evaluate([table], 180_004))).toBe('warn');
+});
+
+test('since 18 FULL with a generated column fails on the source', () => {
+  const table = identityOf({ identity: 'f', keyed: true, generated: true, primaryUsable: true });
+  const identity = evaluate([table], 180_004);
+  expect(short(identity)).toBe('fail continuous');
+  expectText(identity.detail);
+  expect(identity.fix).toMatchObject({
+    sql: ['ALTER TABLE "public"."t" REPLICA IDENTITY DEFAULT'],
+    undo: ['ALTER TABLE "public"."t" REPLICA IDENTITY FULL'],
+  });
+});
+
+test.each([
+  { what: 'nothing else', is: {}, sql: 'FULL', undo: 'DEFAULT' },
+  { what: 'a unique index', is: { usableIndex: '"I x"' }, sql: 'USING INDEX "I x"', undo: 'DEFAULT' },
+  { what: 'a key', is: { identity: 'n', primaryUsable: true, usableIndex: 'i' }, sql: 'DEFAULT', undo: 'NOTHING' },
+  { what: 'an index gone', is: { identity: 'i' }, sql: 'FULL', undo: 'NOTHING' },
+  {
+    what: 'an index that serves no more',
+    is: { identity: 'i', keyed: true, generatedKey: true, index: 'old', usableIndex: 'new' },
+    sql: 'USING INDEX "new"',
+    undo: 'USING INDEX "old"',
+  },
+])('the fix for a table with $what', ({ is, sql, undo }) => {
+  expect(evaluate([identityOf(is)]).fix).toMatchObject({
+    sql: [expect.stringContaining(`ALTER TABLE "public"."t" REPLICA IDENTITY ${sql}`)],
+    undo: [expect.stringContaining(`ALTER TABLE "public"."t" REPLICA IDENTITY ${undo}`)],
+    database: 'd1',
+  });
+});
+
+test('USING INDEX proves nothing, except on tables of superusers: on others a superuser does not run it', () => {
+  const owners = evaluate([identityOf(), identityOf({ usableIndex: 'i' })]).fix;
+  expectGolden('db-preflight', owners?.by ?? '');
+  expect(owners).toHaveProperty('notSimulated');
+  expect(owners).not.toHaveProperty('effects');
+  for (const is of [{}, { usableIndex: 'i', trustedOwners: true }]) {
+    const either = evaluate([identityOf(is)]).fix;
+    expect(either).toMatchObject({ effects: [expect.anything()] });
+    expect(either).not.toHaveProperty('notSimulated');
+  }
+});
+
+test.each([
+  { what: 'a column without equality', is: {}, version: 170_010, unequal: [doc] },
+  { what: 'a generated column in the key', is: { keyed: true, generatedKey: true }, version: 170_010, unequal: [] },
+  { what: 'a generated column on 18', is: { generated: true }, version: 180_004, unequal: [] },
+])('FULL is no fix for a table with $what', ({ is, version, unequal }) => {
+  const { fix } = evaluate([identityOf(is)], version, unequal);
+  expect(fix?.sql).toEqual([]);
+  expect(fix?.text).toContain('public.t');
+});
+
+test('the quoted error contains the name as the server writes it', () => {
+  const said = (name: string) => evaluate([identityOf({ name })]).detail;
+  expectText(said('public.t'));
+  expectText(said('"My.Schema"."a ""b"'));
+});
+
+test('written tables come first, and what does not fit is counted', () => {
+  const quiet = Array.from({ length: 30 }, (_, at) => identityOf({ name: `public.q${at}`, writes: 0 }));
+  const identity = evaluate([...quiet, identityOf({ name: 'public.busy', writes: 7 })]);
+  expect(identity.objects).toHaveLength(20);
+  expect(identity.objects?.[0]).toMatch(/^public\.busy \(/);
+  expectText(identity.observed);
+  expectText(identity.detail);
+  expectText(identity.objects?.[0]);
+  expect(identity.detail).toContain('public.busy 7');
+  expect(identity.fix?.sql).toHaveLength(31);
+});
+
+test('the text mentions statements only if there are some', () => {
+  expectText(evaluate([identityOf()], 170_010, [doc]).fix?.text);
+  expectText(evaluate([identityOf()]).fix?.text);
+});
+
+describe.each([14, 15, 18] as const)(
+  'on PostgreSQL %i, a table without a key is a blocker although no write was counted',
+  (version) => {
+    const start = async () => {
+      const server = await startPostgres({ version, settings: ready, setup: ['CREATE DATABASE d1'] });
+      await server.query('CREATE TABLE t (a int)', 'd1');
+      const outcome = async () => short(found(await preflightServer(server), 'replica-identity', 'd1'));
+      expect(await outcome()).toBe('warn');
+      await server.query('INSERT INTO t VALUES (1)', 'd1');
+      await server.query('UPDATE t SET a = 2', 'd1');
+      await eventually(async () => (await outcome()) === 'fail continuous', 'the counters');
+      return { server, outcome };
+    };
+
+    test('after pg_stat_reset()', async () => {
+      const { server, outcome } = await start();
+      await server.query('SELECT pg_stat_reset()', 'd1');
+      expect(await outcome()).toBe('fail continuous');
+    }, 60_000);
+
+    test('after a crash', async () => {
+      const { server, outcome } = await start();
+      const before = server.log().length;
+      await server.query("COPY (SELECT 1) TO PROGRAM 'kill -9 $PPID'").catch(() => {});
+      // Until the server notices the crash, it still takes connections.
+      await eventually(() => server.log().slice(before).includes('reinitializing'), 'the crash in the log');
+      await eventually(
+        () =>
+          server.query('SELECT 1').then(
+            () => true,
+            () => false,
+          ),
+        'the recovery',
+      );
+      expect(await outcome()).toBe('fail continuous');
+    }, 60_000);
+
+    test('but not after a restart that keeps the counters', async () => {
+      const server = await startPostgres({ version, settings: ready, setup: ['CREATE TABLE t (a int)'] });
+      await server.query('INSERT INTO t VALUES (1)');
+      await new Promise((resolve) => setTimeout(resolve, 1000));
+      await server.restart();
+      expect(short(found(await preflightServer(server), 'replica-identity'))).toBe('warn');
+    }, 60_000);
+  },
+);

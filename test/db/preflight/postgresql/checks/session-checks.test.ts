@@ -1,0 +1,95 @@
+import { expect, test } from 'vitest';
+import {
+  type SessionDependentConstraint,
+  sessionChecksCheck,
+} from '../../../../../src/db/preflight/postgresql/checks/session-checks.ts';
+
+import { ready, startPostgres } from '../../../../fixtures/postgres.ts';
+import { expectOutcomeText } from '../expect-text.ts';
+import { preflightOptions, short, sourceFacts } from '../facts.ts';
+import { found, preflightServer } from '../preflight.ts';
+
+const both = 'fail continuous+dump';
+const tenant = "CHECK ((tenant = current_setting('app.tenant'::text)))";
+const zone = "CHECK ((zone = current_setting('TimeZone'::text)))";
+const who = 'CHECK ((who = CURRENT_USER))';
+const named = 'CHECK ((to_regclass(tbl) IS NOT NULL))';
+const cast = 'CHECK (((tbl)::regclass IS NOT NULL))';
+
+test.each([
+  { definition: tenant, filled: true, verdict: both },
+  { definition: tenant, filled: false, verdict: 'pass' },
+  { definition: zone, filled: true, verdict: 'unknown' },
+  {
+    definition: "CHECK ((current_setting('server_version_num'::text)::integer < 160000))",
+    filled: true,
+    verdict: 'unknown',
+  },
+  { definition: 'CHECK ((lsn <= pg_current_wal_lsn()))', filled: true, verdict: 'unknown' },
+  { definition: who, filled: true, verdict: 'unknown' },
+  { definition: who, filled: false, verdict: 'pass' },
+  { definition: named, filled: true, verdict: 'unknown' },
+  { definition: cast, filled: true, verdict: 'unknown' },
+] as const)('$definition, with rows $filled: $verdict', ({ definition, filled, verdict }) => {
+  const one: SessionDependentConstraint = { name: 'k', owner: 'public.t', ofDomain: false, definition, filled };
+  expect(short(sessionChecksCheck.evaluate({ sessionChecks: [one] }, 'd1', sourceFacts(), preflightOptions()))).toBe(
+    verdict,
+  );
+});
+
+test('they are found on a real server, the fix removes them, and undo restores them', async () => {
+  const server = await startPostgres({ version: 15, settings: ready });
+  for (const statement of [
+    'CREATE TABLE base (id int PRIMARY KEY)',
+    'CREATE DOMAIN "The Name" AS text CHECK (to_regclass(value) IS NOT NULL)',
+    `CREATE TABLE t (id int PRIMARY KEY, who text CHECK (who = current_user OR who = 'x'), tbl "The Name",
+       fine text CHECK (to_regclass(fine) IS NOT NULL), old text CHECK (length(old) < 9))`,
+    "INSERT INTO t VALUES (1, 'postgres', 'base', 'public.base', 'a')",
+    `ALTER TABLE t ADD CONSTRAINT "its tenant" CHECK (old = coalesce(nullif(current_setting('app.tenant', true), ''), 'a'))`,
+  ]) {
+    await server.query(statement);
+  }
+  const before = found(await preflightServer(server), 'session-checks', 'postgres');
+  expect(before.status).toBe('unknown');
+  expect(before.objects?.map((one) => one.split(' CHECK')[0])).toEqual([
+    '"The Name_check" on public."The Name"',
+    't_fine_check on public.t',
+    't_who_check on public.t',
+  ]);
+  // The owner of the table learns it from the query in the finding.
+  const [query] =
+    /SELECT EXISTS \(SELECT FROM ONLY "public"\."t" WHERE NOT \(\(to_regclass.*?\)\)\)/.exec(before.detail ?? '') ?? [];
+  expect(await server.query(query ?? '')).toEqual([{ exists: false }]);
+  for (const statement of before.fix?.sql ?? []) await server.query(statement);
+  expect(found(await preflightServer(server), 'session-checks', 'postgres').status).toBe('pass');
+  for (const statement of before.fix?.undoReview ?? []) await server.query(statement);
+  expect(found(await preflightServer(server), 'session-checks', 'postgres').status).toBe('unknown');
+});
+
+test('a value of the server itself is known on the target only, and the report says how to see it', () => {
+  const constraint = { name: 'k', owner: 'public.t', ofDomain: false, filled: true };
+  const one = { ...constraint, definition: 'CHECK ((lsn <= pg_current_wal_lsn()))' };
+  const outcome = sessionChecksCheck.evaluate({ sessionChecks: [one] }, 'd1', sourceFacts(), preflightOptions());
+  expectOutcomeText(outcome);
+});
+
+test.each([14, 18] as const)(
+  'on PostgreSQL %i, CHECKs of the server are found',
+  async (version) => {
+    const server = await startPostgres({
+      version,
+      settings: ready,
+      setup: [
+        `CREATE TABLE t (id int PRIMARY KEY, lsn pg_lsn DEFAULT pg_current_wal_lsn() CONSTRAINT past CHECK (lsn <= pg_current_wal_lsn()))`,
+        `ALTER TABLE t ADD CONSTRAINT release CHECK (current_setting('server_version_num')::int / 10000 = ${version})`,
+        "ALTER TABLE t ADD CONSTRAINT product CHECK (version() LIKE 'PostgreSQL %')",
+        'ALTER TABLE t ADD CONSTRAINT plain CHECK (id > 0)',
+        'INSERT INTO t VALUES (1)',
+      ],
+    });
+    const outcome = found(await preflightServer(server), 'session-checks', 'postgres');
+    expect(outcome.status).toBe('unknown');
+    expect(outcome.objects?.map((one) => one.split(' ')[0])).toEqual(['past', 'product', 'release']);
+  },
+  60_000,
+);

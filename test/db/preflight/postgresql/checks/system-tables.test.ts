@@ -1,0 +1,20 @@
+import { systemTablesCheck } from '../../../../../src/db/preflight/postgresql/checks/system-tables.ts';
+import { forBothMethods, testDatabaseCases } from '../database-cases.ts';
+
+const blocked = 'fail continuous';
+
+testDatabaseCases([
+  {
+    what: 'no table among those of the system',
+    ...forBothMethods(systemTablesCheck, { systemTables: [], systemObjects: [] }),
+    verdict: 'pass',
+  },
+  {
+    what: 'a table among those of the system',
+    ...forBothMethods(systemTablesCheck, {
+      systemObjects: [],
+      systemTables: [{ name: 'information_schema.t', schema: 'information_schema', moved: 'public.t' }],
+    }),
+    verdict: blocked,
+  },
+]);

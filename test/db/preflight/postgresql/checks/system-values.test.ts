@@ -1,0 +1,64 @@
+import { expect, test } from 'vitest';
+import { systemValuesCheck } from '../../../../../src/db/preflight/postgresql/checks/system-values.ts';
+import { ready, startPostgres } from '../../../../fixtures/postgres.ts';
+import { preflightOptions, role, short, sourceFacts } from '../facts.ts';
+import { found, preflightServer } from '../preflight.ts';
+
+const value = (type: string, rows: 'fit' | 'unseen' | 'violate') => ({
+  ...{ table: 'public.t', column: 'v', type, path: '', numericRoles: [], rows },
+});
+
+test.each([
+  { values: [], verdict: 'pass' },
+  { values: [value('regclass', 'fit')], verdict: 'pass' },
+  { values: [value('regclass', 'fit'), value('aclitem[]', 'unseen')], verdict: 'unknown' },
+  { values: [value('aclitem[]', 'unseen'), value('pg_node_tree', 'violate')], verdict: 'fail continuous+dump' },
+])('columns $values: $verdict', ({ values, verdict }) => {
+  const facts = { systemValues: values, role: role() };
+  expect(short(systemValuesCheck.evaluate(facts, 'd1', sourceFacts(), preflightOptions()))).toBe(verdict);
+});
+
+test('lc_monetary of the role fixes money columns without a rewrite', () => {
+  const facts = { systemValues: [value('money', 'violate')], role: role() };
+  expect(systemValuesCheck.evaluate(facts, 'd1', sourceFacts(), preflightOptions())).toMatchObject({
+    status: 'fail',
+    fix: {
+      sql: ['ALTER ROLE "migrator" IN DATABASE "d1" SET lc_monetary = \'C\''],
+      undo: ['ALTER ROLE "migrator" IN DATABASE "d1" RESET lc_monetary'],
+    },
+  });
+});
+
+test('values that no other server reads are found on a real one, and their like that it reads are not', async () => {
+  const server = await startPostgres({ version: 15, settings: ready });
+  for (const statement of [
+    'CREATE ROLE ghost',
+    'CREATE DOMAIN tree AS pg_node_tree',
+    'CREATE TABLE seen (id int PRIMARY KEY DEFAULT 5)',
+    'GRANT SELECT ON seen TO ghost',
+    `CREATE TABLE "The Copy" AS SELECT c.oid, relacl AS "the acl", relacl[2] AS one, adbin, adbin::tree AS "domain",
+       reltoastrelid::regclass AS toast, c.oid::regclass AS fine, '{=r/postgres}'::aclitem[] AS public, 5::money AS m,
+       NULL::pg_node_tree AS nothing FROM pg_class c LEFT JOIN pg_attrdef d ON adrelid = c.oid WHERE c.oid = 'seen'::regclass`,
+    'CREATE TABLE big (id int, t text)',
+    `INSERT INTO "The Copy" (toast) SELECT reltoastrelid FROM pg_class WHERE relname = 'big'`,
+    'DROP OWNED BY ghost',
+    'DROP ROLE ghost',
+  ]) {
+    await server.query(statement);
+  }
+  const { objects } = found(await preflightServer(server), 'system-values', 'postgres');
+  expect(objects?.map((one) => one.split(' of ')[0])).toEqual(['"the acl"', 'adbin', 'domain', 'one', 'toast']);
+});
+
+test('they are found in composites and arrays of them', async () => {
+  const server = await startPostgres({ version: 15, settings: ready });
+  for (const statement of [
+    'CREATE TYPE place AS (x int, c regclass, acl aclitem, acls aclitem[])',
+    'CREATE TABLE t (id int PRIMARY KEY, x place, it place[], fine place, w text)',
+    `INSERT INTO t SELECT 1, ROW(1, reltoastrelid::regclass, NULL, '{}')::place, ARRAY[ROW(1, reltoastrelid::regclass, NULL, '{}')::place], ROW(1, 't', '=r/postgres', '{=r/postgres}')::place FROM pg_class WHERE relname = 't'`,
+  ]) {
+    await server.query(statement);
+  }
+  const { objects } = found(await preflightServer(server), 'system-values', 'postgres');
+  expect(objects).toEqual(['it of public.t (regclass)', 'x of public.t (regclass)']);
+});

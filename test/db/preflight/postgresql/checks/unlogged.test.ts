@@ -1,0 +1,146 @@
+import { expect, test } from 'vitest';
+import {
+  sortReferencedTablesFirst,
+  unloggedCheck,
+} from '../../../../../src/db/preflight/postgresql/checks/unlogged.ts';
+import type { UnloggedForeignKey } from '../../../../../src/db/preflight/postgresql/queries/constraints.ts';
+import { relationsWithUnusualPropertiesQuery } from '../../../../../src/db/preflight/postgresql/queries/relations.ts';
+import { ready, startPostgres } from '../../../../fixtures/postgres.ts';
+import { relations } from '../database-cases.ts';
+import { expectText } from '../expect-text.ts';
+import { connected, preflightOptions, short, sourceFacts } from '../facts.ts';
+import { found, preflightServer } from '../preflight.ts';
+
+const outward: UnloggedForeignKey = { from: 'public.c', to: 'public.p', logged: true, truncated: false };
+
+test.each([
+  { what: 'another unlogged table', is: { logged: false }, version: 170_010, verdict: 'warn' },
+  { what: 'a table that was never truncated', is: {}, version: 170_010, verdict: 'warn' },
+  { what: 'a table that was truncated', is: { truncated: true }, version: 170_010, verdict: 'fail continuous' },
+  { what: 'one that was, on 10', is: { truncated: true }, version: 100_023, verdict: 'warn' },
+])('an unlogged table refers to $what: $verdict', ({ is, version, verdict }) => {
+  const facts = {
+    relations: { ...relationsWithUnusualPropertiesQuery.absent, unlogged: ['public.c'] },
+    identities: [],
+    unequalColumns: [],
+    hashedNulls: [],
+    unloggedReferences: [{ ...outward, ...is }],
+  };
+  const outcome = unloggedCheck.evaluate(
+    facts,
+    'd1',
+    sourceFacts({ connection: connected({ version }) }),
+    preflightOptions(),
+  );
+  expect(short(outcome)).toBe(verdict);
+  expectText(outcome.dataLoss);
+});
+
+test('a truncated table is distinguished from a rewritten one', async () => {
+  const server = await startPostgres({ version: 17, settings: ready });
+  for (const database of ['emptied', 'anew']) {
+    await server.query(`CREATE DATABASE ${database}`);
+    for (const statement of [
+      'CREATE TABLE p (id int PRIMARY KEY)',
+      'CREATE UNLOGGED TABLE c (id int PRIMARY KEY, p int REFERENCES p)',
+      'INSERT INTO p SELECT generate_series(1, 10)',
+      'INSERT INTO c VALUES (1, 1)',
+      ...(database === 'emptied' ? ['TRUNCATE p CASCADE'] : ['VACUUM FULL p', 'VACUUM FULL c']),
+    ]) {
+      await server.query(statement, database);
+    }
+  }
+  const report = await preflightServer(server);
+  expect([found(report, 'unlogged', 'emptied').status, found(report, 'unlogged', 'anew').status]).toEqual([
+    'fail',
+    'warn',
+  ]);
+  for (const statement of found(report, 'unlogged', 'emptied').fix?.sql ?? []) await server.query(statement, 'emptied');
+  expect(found(await preflightServer(server), 'unlogged', 'emptied').status).toBe('pass');
+});
+
+test('an unlogged table is made logged after those that it refers to, and given an identity before', () => {
+  const values = {
+    ...relations({ unlogged: ['public.a', 'public.b', 'public.c'] }),
+    unequalColumns: [],
+    hashedNulls: [],
+    unloggedReferences: [
+      { from: 'public.a', to: 'public.b', logged: false, truncated: false },
+      { from: 'public.b', to: 'public.c', logged: false, truncated: false },
+    ],
+    identities: [
+      {
+        name: 'public.a',
+        identity: 'd',
+        unlogged: true,
+        keyed: false,
+        index: undefined,
+        generatedKey: false,
+        generated: false,
+        primaryUsable: false,
+        usableIndex: undefined,
+        trustedOwners: false,
+        writes: 0,
+        olderThanCounters: false,
+      },
+    ],
+  };
+  const outcome = unloggedCheck.evaluate(values, 'd1', sourceFacts(), preflightOptions());
+  expect(outcome).toMatchObject({ status: 'warn', dataLoss: expect.stringContaining('3 ') });
+  expect(outcome.fix).toMatchObject({
+    sql: [
+      'ALTER TABLE "public"."a" REPLICA IDENTITY FULL',
+      'ALTER TABLE "public"."c" SET LOGGED',
+      'ALTER TABLE "public"."b" SET LOGGED',
+      'ALTER TABLE "public"."a" SET LOGGED',
+    ],
+    undo: [
+      'ALTER TABLE "public"."a" SET UNLOGGED',
+      'ALTER TABLE "public"."b" SET UNLOGGED',
+      'ALTER TABLE "public"."c" SET UNLOGGED',
+      'ALTER TABLE "public"."a" REPLICA IDENTITY DEFAULT',
+    ],
+  });
+  const dump = unloggedCheck.evaluate(values, 'd1', sourceFacts(), preflightOptions({ method: 'dump' }));
+  expect([dump.status, dump.dataLoss]).toEqual(['info', undefined]);
+});
+
+test('a table that can have no usable identity stays unlogged, and so does what refers to it', () => {
+  const table = {
+    identity: 'd',
+    unlogged: true,
+    keyed: false,
+    index: undefined,
+    generatedKey: false,
+    generated: false,
+    primaryUsable: false,
+    usableIndex: undefined,
+    trustedOwners: false,
+    writes: 0,
+    olderThanCounters: false,
+  };
+  const values = {
+    ...relations({ unlogged: ['public.a', 'public.b', 'public.c', 'public.d', 'public.e'] }),
+    unequalColumns: [{ table: 'public.b', column: 'doc json' }],
+    hashedNulls: [{ table: 'public.c', column: 'n', index: 'public.c_n', rows: 'violate' as const }],
+    unloggedReferences: [{ from: 'public.a', to: 'public.b', logged: false, truncated: false }],
+    // Only its owner can give e the index, and a superuser would publish it without one.
+    identities: ['public.b', 'public.c', 'public.e'].map((name) => ({
+      ...table,
+      name,
+      usableIndex: name === 'public.e' ? 'e_key' : undefined,
+    })),
+  };
+  const outcome = unloggedCheck.evaluate(values, 'd1', sourceFacts(), preflightOptions());
+  expect(outcome.fix?.sql).toEqual(['ALTER TABLE "public"."d" SET LOGGED']);
+  expect(outcome.fix?.text).toContain('public.b, public.c, public.e');
+});
+
+test('tables with cyclic references end the sort', () => {
+  const circle = [
+    ['a', 'b'],
+    ['b', 'a'],
+    ['a', 'a'],
+  ].map(([from = '', to = '']) => ({ from, to, logged: false, truncated: false }));
+  expect(sortReferencedTablesFirst(['a', 'b', 'c'], circle).toSorted()).toEqual(['a', 'b', 'c']);
+});

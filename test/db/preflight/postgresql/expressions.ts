@@ -1,0 +1,42 @@
+import type {
+  CallableObject,
+  StoredExpression,
+} from '../../../../src/db/preflight/postgresql/queries/stored-expressions.ts';
+
+export function storedExpression(more: Partial<StoredExpression> = {}): StoredExpression {
+  return {
+    kind: 'check',
+    name: 'c on public.t',
+    tables: ['public.t'],
+    columns: [],
+    texts: ['public.f(v)'],
+    predicate: '',
+    operators: [],
+    key: [],
+    type: '',
+    isOrdered: false,
+    isNullEqual: false,
+    isComparable: true,
+    uses: [],
+    age: undefined,
+    ...more,
+  };
+}
+
+/** A function of a user. */
+export function callable(more: Partial<CallableObject> = {}): CallableObject {
+  return {
+    id: '1255:16400',
+    kind: 'function',
+    schema: 'public',
+    name: 'f',
+    extension: '',
+    isAlsoBuiltin: false,
+    path: '',
+    body: '',
+    language: 'sql',
+    versions: [],
+    calls: [],
+    ...more,
+  };
+}

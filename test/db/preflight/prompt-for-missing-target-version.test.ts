@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest';
+import { promptForMissingTargetVersion } from '../../../src/db/preflight/prompt-for-missing-target-version.ts';
+import { argsFrom, commandIo } from '../../fixtures/command-io.ts';
+import { testHost } from '../../fixtures/host.ts';
+import { preflightOptions } from './postgresql/facts.ts';
+
+const options = preflightOptions();
+
+function io(answer: string, more: { readonly interactive?: boolean; readonly yes?: true } = {}) {
+  const base = commandIo(testHost());
+  return {
+    globals: argsFrom(more.yes === undefined ? {} : { yes: [''] }),
+    prompts: { ...base.prompts, interactive: more.interactive ?? true, ask: async () => answer },
+  };
+}
+
+test('an answer is the version, an empty one leaves it open', async () => {
+  expect((await promptForMissingTargetVersion(io(' 17 '), 'postgresql', options)).targetVersion).toBe('17');
+  expect((await promptForMissingTargetVersion(io(''), 'postgresql', options)).targetVersion).toBeUndefined();
+});
+
+test('nothing is asked without a terminal, with --yes, or when the version is given', async () => {
+  expect(await promptForMissingTargetVersion(io('17', { interactive: false }), 'postgresql', options)).toBe(options);
+  expect(await promptForMissingTargetVersion(io('17', { yes: true }), 'postgresql', options)).toBe(options);
+  const known = preflightOptions({ targetVersion: '16' });
+  expect(await promptForMissingTargetVersion(io('17'), 'redis', known)).toBe(known);
+});

@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest';
+import { isRedisCommandAllowed } from '../../../../src/db/preflight/redis/command-permission.ts';
+
+test.each<readonly [rules: string, psync: boolean]>([
+  ['+@all', true],
+  ['-@all', false],
+  ['allcommands', true],
+  ['+@all nocommands', false],
+  ['+@all -@dangerous', false],
+  ['+@all -@dangerous +psync', true],
+  ['+psync -@all', false],
+  ['-@all +@admin', true],
+  ['-@all +@read +@write', false],
+  ['-@all +@slow -psync', false],
+  ['-@all +PSYNC', true],
+  ['-@all +config|get', false],
+  ['', false],
+])('with %j PSYNC is allowed: %s', (rules, psync) => {
+  expect(isRedisCommandAllowed(rules.split(' '), 'psync')).toBe(psync);
+});
+
+test('a scan stands in other categories', () => {
+  expect(isRedisCommandAllowed(['-@all', '+@read'], 'scan')).toBe(true);
+  expect(isRedisCommandAllowed(['-@all', '+@fast'], 'dump')).toBe(false);
+});

@@ -1,0 +1,71 @@
+import { bgsaveBrokenCheck } from '../../../../../src/db/preflight/redis/checks/bgsave-broken.ts';
+import type { PsyncCopyStartResult } from '../../../../../src/db/preflight/redis/source-facts.ts';
+import { broken, checkCases } from '../check-cases.ts';
+import { healthy } from '../recordings.ts';
+
+const accepted = (copy: PsyncCopyStartResult) => ({ probe: { kind: 'accepted', reply: '+FULLRESYNC', copy } }) as const;
+const byDisk = (more: Readonly<Record<string, string>> = {}, info: Readonly<Record<string, string>> = {}) =>
+  healthy({ info, config: { 'repl-diskless-sync': 'no', ...more } });
+
+checkCases(bgsaveBrokenCheck, {
+  ok: { status: 'pass' },
+  'err, by disk': {
+    fixed: 'warn',
+    server: broken({ 'repl-diskless-sync': 'no' }),
+    status: 'fail',
+    blocks: ['continuous'],
+    fix: {
+      sql: ['CONFIG SET repl-diskless-sync yes', 'CONFIG REWRITE'],
+      undo: ['CONFIG SET repl-diskless-sync no', 'CONFIG REWRITE'],
+    },
+  },
+  'ok, and no room': {
+    server: healthy({ config: { 'repl-diskless-sync': 'no' } }),
+    options: { sourceDiskFree: 5e7 },
+    status: 'warn',
+    fix: {
+      sql: ['CONFIG SET repl-diskless-sync yes', 'CONFIG REWRITE'],
+      undo: ['CONFIG SET repl-diskless-sync no', 'CONFIG REWRITE'],
+    },
+  },
+  'ok, no room, and none needed': { options: { sourceDiskFree: 5e7 }, status: 'pass' },
+  'the folder is gone': {
+    server: byDisk({ dir: '' }),
+    status: 'fail',
+    blocks: ['continuous'],
+    fix: {
+      sql: ['CONFIG SET repl-diskless-sync yes', 'CONFIG REWRITE'],
+      undo: ['CONFIG SET repl-diskless-sync no', 'CONFIG REWRITE'],
+    },
+  },
+  'the folder is gone, and none is needed': { server: healthy({ config: { dir: '' } }), status: 'pass' },
+  'never tried, by disk': { server: byDisk({}, { rdb_last_bgsave_time_sec: '-1' }), status: 'unknown' },
+  'never tried, by disk, and a copy began': {
+    server: byDisk({}, { rdb_last_bgsave_time_sec: '-1' }),
+    facts: accepted({ kind: 'started' }),
+    status: 'pass',
+  },
+  'the probe received no copy': {
+    facts: accepted({ kind: 'failed', reason: 'the server closed the connection' }),
+    status: 'fail',
+    blocks: ['continuous'],
+  },
+  'the probe received no copy, by disk': {
+    server: byDisk(),
+    facts: accepted({ kind: 'failed', reason: 'the server closed the connection' }),
+    status: 'fail',
+    blocks: ['continuous'],
+    fix: {
+      sql: ['CONFIG SET repl-diskless-sync yes', 'CONFIG REWRITE'],
+      undo: ['CONFIG SET repl-diskless-sync no', 'CONFIG REWRITE'],
+    },
+  },
+  'the copy is late': { facts: accepted({ kind: 'late', reason: 'the copy did not begin' }), status: 'unknown' },
+  'err, without disk': { server: broken({ 'repl-diskless-sync': 'yes' }), status: 'warn' },
+  'err, CONFIG hidden, before 7.0': {
+    server: { ...broken({}), info: { ...broken({}).info, redis_version: '6.2.1' }, config: 'hidden' },
+    status: 'fail',
+    blocks: ['continuous'],
+  },
+  'err, CONFIG hidden, later': { server: { ...broken({}), config: 'hidden' }, status: 'warn' },
+});

@@ -1,0 +1,23 @@
+import { databasesCountCheck } from '../../../../../src/db/preflight/redis/checks/databases-count.ts';
+import { both, checkCases } from '../check-cases.ts';
+import { healthy } from '../recordings.ts';
+
+checkCases(databasesCountCheck, {
+  sixteen: { status: 'pass' },
+  'keys above': {
+    server: healthy({ info: { db20: 'keys=3,expires=0' }, config: { databases: '32' } }),
+    status: 'fail',
+    blocks: both,
+    objects: ['db20'],
+    only: ['db20'],
+  },
+  'more, unused': { server: healthy({ config: { databases: '32' } }), status: 'warn' },
+  'keys above, CONFIG hidden': {
+    server: { ...healthy({ info: { db16: 'keys=1' } }), config: 'hidden' },
+    status: 'fail',
+    blocks: ['continuous', 'scan'],
+    objects: ['db16'],
+    only: ['db16'],
+  },
+  'CONFIG hidden': { server: { ...healthy(), config: 'hidden' }, status: 'unknown' },
+});
