@@ -209,5 +209,8 @@ export const releaseDependentFunctionOidPattern = [
 /** Comparisons of text, character and name values by their order: `<`, `<=`, `>`, `>=`. */
 export const textOrderFunctionOidPattern = '65[5-8]|74[0-3]|1049|105[0-2]';
 
+/** The collation that stands for the one of the database. */
+export const defaultCollationOid = 100;
+
 /** The collations C and POSIX, whose order is that of the bytes. */
 export const byteOrderCollationOids = [950, 951];

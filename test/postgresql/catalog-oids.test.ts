@@ -8,12 +8,15 @@ import {
   builtinSchemaOids,
   builtinTablespaceOids,
   builtinTypeOids,
+  byteOrderCollationOids,
+  defaultCollationOid,
   oidsOfCatalogs,
 } from '../../src/postgresql/catalog-oids.ts';
 import { startPostgres } from '../fixtures/postgres.ts';
 
 const folders = [
-  'preflight/postgresql/queries',
+  'db/preflight/postgresql/checks',
+  'db/preflight/postgresql/queries',
   'db/watch/postgresql',
   'db/engine/postgresql',
   'db/engine/schema',
@@ -46,6 +49,14 @@ test('the server gives every named object the object id of the constant', async 
     ['(SELECT oid FROM pg_tablespace WHERE spcname = name)', Object.entries(builtinTablespaceOids)],
     ['(SELECT oid FROM pg_language WHERE lanname = name)', Object.entries(builtinLanguageOids)],
     ['(SELECT oid FROM pg_am WHERE amname = name)', Object.entries(builtinAccessMethodOids)],
+    [
+      '(SELECT oid FROM pg_collation WHERE collname = name)',
+      [
+        ['default', defaultCollationOid],
+        ['C', byteOrderCollationOids[0] ?? 0],
+        ['POSIX', byteOrderCollationOids[1] ?? 0],
+      ],
+    ],
     ['name::regproc::oid', Object.entries(builtinFunctionOids)],
     ["('pg_catalog.' || quote_ident(name))::regtype::oid", types.filter(([name]) => !name.endsWith('Array'))],
     [

@@ -593,10 +593,12 @@ function suite(program: 'redis' | 'valkey'): void {
       }
       // Commands that were sent before are still executed.
       let evicted: string | undefined;
+      let calm = 0;
       await eventually(() => {
         const before = evicted;
         [evicted] = /evicted_keys:\d+/.exec(server.cli('info', 'stats')) ?? [];
-        return evicted === before;
+        calm = evicted === before ? calm + 1 : 0;
+        return calm === 5;
       }, 'the end of the evictions');
       const after = await preflight(server);
       expect(after.finding('evicting-now')).toMatchObject({ status: 'info' });

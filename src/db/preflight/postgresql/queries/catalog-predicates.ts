@@ -3,6 +3,7 @@ import {
   builtinTypeOids,
   byteOrderCollationOids,
   clockFunctionOidPattern,
+  defaultCollationOid,
   firstNormalObjectId,
   oidsOfCatalogs,
   releaseDependentFunctionOidPattern,
@@ -205,7 +206,7 @@ const textTypePattern = [builtinTypeOids.text, builtinTypeOids.bpchar, 1043, bui
  */
 export function textOrderDependenceSql(tree: string, version: number): string {
   const compared = `${tree}::text ~ '(opfuncid (${textOrderFunctionOidPattern})|MINMAX(EXPR)? :minmaxtype (${textTypePattern})) [^{}]*:inputcollid (?!(${byteOrderCollationOids.join('|')}) )`;
-  return `coalesce(${compared}[0-9]+ ' AND (${compared}(?!100 )[0-9]+ ' OR ${hasLocaleOrderSql(version)}), false)`;
+  return `coalesce(${compared}[0-9]+ ' AND (${compared}(?!${defaultCollationOid} )[0-9]+ ' OR ${hasLocaleOrderSql(version)}), false)`;
 }
 
 /** Condition: a list of collations has one whose order is not that of the bytes. */
@@ -215,7 +216,7 @@ export function collationOrderSql(collations: string, version: number): string {
       SELECT FROM unnest(${collations}) o (oid)
       WHERE o.oid <> '0'
         AND o.oid NOT IN (${byteOrderCollationOids.map((oid) => `'${oid}'`).join(', ')})
-        AND (o.oid <> '100' OR ${hasLocaleOrderSql(version)})
+        AND (o.oid <> '${defaultCollationOid}' OR ${hasLocaleOrderSql(version)})
     )
   `;
 }
