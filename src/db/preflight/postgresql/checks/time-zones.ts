@@ -3,7 +3,7 @@ import { firstNormalObjectId } from '../../../../postgresql/catalog-oids.ts';
 import { decodeOptionalTextColumn, decodeTextColumn } from '../../../../postgresql/decode-row.ts';
 import type { PostgresqlRow } from '../../../../postgresql/postgresql-row.ts';
 import { quoteLiteral } from '../../../../postgresql/quote.ts';
-import { passOutcome, unknownOutcome } from '../../finding.ts';
+import { failOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
 import {
   currentTimeZone,
@@ -188,9 +188,13 @@ export const timeZonesCheck = declareDatabasePreflightCheck({
     definitions: timeZoneDefinitionsQuery,
     settings: timeZoneSettingsQuery,
   },
-  evaluate({ expressions, definitions, settings }, name) {
+  evaluate({ expressions, definitions, settings }, name, _facts, { target }) {
+    const zones = target?.postgresql?.timeZones;
     const stored = settings.filter(({ database }) => database === undefined || database === name);
-    const zoneUses = [...expressions, ...definitions, ...stored];
+    const zoneUses = [...expressions, ...definitions, ...stored].flatMap((use) => {
+      const legacy = use.legacy.filter((one) => zones?.has(one.toLowerCase()) !== true);
+      return legacy.length === 0 && use.legacy.length > 0 ? [] : [{ ...use, legacy }];
+    });
     if (zoneUses.length === 0) return passOutcome('none');
     const names = [...new Set(zoneUses.flatMap(({ legacy }) => legacy))].sort();
     const shown = limitFindingObjects(names);
@@ -203,6 +207,17 @@ export const timeZonesCheck = declareDatabasePreflightCheck({
       names.length === 0
         ? ''
         : ` The tzdata of some systems, such as Debian without the package tzdata-legacy, has only the names in present use (${renamed.join(', ')}). The target knows the names if this query returns ${countOf(shown.length, 'row')} there: ${known}.`;
+    const objects = limitFindingObjects(zoneUses).map(({ place, legacy }) => [place, ...legacy.slice(0, 3)].join(': '));
+    const fix = { by: 'the schema owner', text: 'Write the names in present use, which have the same rules.' };
+    const required = 'names of time zones in present use';
+    if (zones !== undefined && names.length > 0)
+      return failOutcome(['continuous', 'dump'], `${shown.join(', ')} in ${countOf(zoneUses.length, 'object')}`, {
+        headline: 'The target does not know a time zone name',
+        required,
+        detail: `Without the name the target rejects the object, the row or the statement: "time zone … not recognized". The names in present use: ${renamed.join(', ')}.${buildUnlistedObjectsNote(zoneUses)}`,
+        objects,
+        fix,
+      });
     const columns = zoneUses.filter(({ legacy }) => legacy.length === 0);
     const unread = columns.length === 0 ? '' : ' The names in a column are not read.';
     return {
@@ -215,10 +230,10 @@ export const timeZonesCheck = declareDatabasePreflightCheck({
         names.length === 0
           ? 'the target knows the time zone names in the rows'
           : `the target knows the time zone names ${shown.join(', ')}`,
-      required: 'names of time zones in present use',
+      required,
       detail: `Without the name the target rejects the object, the row or the statement: "time zone … not recognized".${lost}${unread}${buildUnlistedObjectsNote(zoneUses)}`,
-      objects: limitFindingObjects(zoneUses).map(({ place, legacy }) => [place, ...legacy.slice(0, 3)].join(': ')),
-      fix: { by: 'the schema owner', text: 'Write the names in present use, which have the same rules.' },
+      objects,
+      fix,
     };
   },
 });

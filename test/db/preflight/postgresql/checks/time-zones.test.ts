@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { timeZonesCheck } from '../../../../../src/db/preflight/postgresql/checks/time-zones.ts';
 import { ready, startPostgres } from '../../../../fixtures/postgres.ts';
 import { expectOutcomeText } from '../expect-text.ts';
-import { preflightOptions, short, sourceFacts } from '../facts.ts';
+import { postgresqlTarget, preflightOptions, short, sourceFacts } from '../facts.ts';
 import { found, preflightServer } from '../preflight.ts';
 
 const use = (legacy: readonly string[]) => ({ place: 'index public.i', isOfRows: true, isVariable: true, legacy });
@@ -20,6 +20,22 @@ test.each([
   );
   expect(short(outcome)).toBe(verdict);
   if (verdict !== 'pass') expectOutcomeText(outcome);
+});
+
+test.each([
+  { what: 'a target that knows the name', zones: ['japan'], legacy: ['Japan'], verdict: 'pass' },
+  { what: 'a target that lacks the name', zones: ['asia/tokyo'], legacy: ['Japan'], verdict: 'fail continuous+dump' },
+  { what: 'a target that was read, and a name in a column', zones: ['japan'], legacy: [], verdict: 'unknown' },
+])('$what: $verdict', ({ zones, legacy, verdict }) => {
+  const postgresql = postgresqlTarget({ timeZones: new Set(zones) });
+  const outcome = timeZonesCheck.evaluate(
+    { expressions: [use(legacy)], definitions: [], settings: [] },
+    'd1',
+    sourceFacts(),
+    preflightOptions({ target: { host: 't', port: 5432, postgresql } }),
+  );
+  expect(short(outcome)).toBe(verdict);
+  if (verdict.startsWith('fail')) expectOutcomeText(outcome);
 });
 
 /** Every place of a name, and words that are no time zone. */
