@@ -146,7 +146,8 @@ export async function withWriter(
       createFirst: async () => {
         // The script of an extension may look for the extensions that it requires by the search_path that RESET
         // restores, as postgis_tiger_geocoder does; the database has nothing but extensions at this point.
-        const path = ['pg_catalog', ...new Set(extensions.map(({ schema }) => quoteIdentifier(schema))), 'pg_temp'];
+        const required = (await queryColumn(source.session, requiredSchemasQuery, 'name')).map(quoteIdentifier);
+        const path = ['pg_catalog', ...required, 'pg_temp'];
         const rejected = await withSide(
           superuser.endpoint,
           signal,
@@ -201,6 +202,11 @@ interface SourceExtension {
   /** Whether the schema of the extension must be created before the extension. */
   readonly hasUserSchema: boolean;
 }
+
+/** The schemas of extensions that another extension requires. */
+const requiredSchemasQuery = `SELECT DISTINCT n.nspname AS name FROM pg_depend d JOIN pg_extension r ON r.oid = d.refobjid
+  JOIN pg_namespace n ON n.oid = r.extnamespace
+  WHERE d.classid = 'pg_extension'::regclass AND d.refclassid = 'pg_extension'::regclass AND n.nspname <> 'pg_catalog' ORDER BY 1`;
 
 /** Extensions are returned in the order of creation, so that required extensions come first. */
 async function readExtensions(session: SearchPathSafeSession): Promise<readonly SourceExtension[]> {
