@@ -1,4 +1,6 @@
+import { spawnSync } from 'node:child_process';
 import { expect } from 'vitest';
+import { postgresClient } from '../../../../scripts/postgres-client.mjs';
 import type { Secret } from '../../../../src/base/secret.ts';
 import {
   type CompareAccessOptions,
@@ -102,4 +104,29 @@ export async function accessOf(server: Postgres, database: string, isBefore17: b
   await ask(`SELECT rolname, rolinherit, rolcreatedb, rolcanlogin, rolbypassrls, rolconnlimit, rolvaliduntil, shobj_description(oid, 'pg_authid')
     FROM pg_roles WHERE oid >= 16384 AND rolname !~ '^(cloudctl_|regress_)'`);
   return lines.sort();
+}
+
+/**
+ * Owners and privileges as pg_dump 18 writes them for either server, sorted. MAINTAIN, which no release before 17 has, is left
+ * out, and the privileges of ALL are named, because a release writes ALL for those that it has. The owner of the schema public
+ * is a default of the release.
+ */
+export function dumpedAccess(server: Postgres, database: string): readonly string[] {
+  const [command = '', ...words] = postgresClient('pg_dump', 18) ?? [];
+  const to = ['--schema-only', '-h', server.host, '-p', String(server.ownPort), '-U', 'postgres', database];
+  const ran = spawnSync(command, [...words, ...to], { encoding: 'utf8', env: { PGPASSWORD: 'secret' } });
+  expect([ran.status, ran.stderr]).toEqual([0, '']);
+  const ofTable = 'SELECT,INSERT,UPDATE,DELETE,TRUNCATE,REFERENCES,TRIGGER';
+  return ran.stdout
+    .split('\n')
+    .filter((line) => !line.startsWith('ALTER SCHEMA public OWNER TO'))
+    .filter((line) => /^(GRANT|REVOKE|ALTER DEFAULT PRIVILEGES|ALTER .* OWNER TO) /.test(line))
+    .map((line) =>
+      line
+        .replace(/\bALL( ON (?:TABLE|TABLES) )/, `${ofTable}$1`)
+        .replace(/(?<=\(|, )IN /g, '')
+        .replace(/,MAINTAIN|MAINTAIN,/, '')
+        .replace(/(?<=^(?:.* )?(?:GRANT|REVOKE) )[A-Z,]+(?= ON )/, (list) => list.split(',').sort().join(',')),
+    )
+    .sort();
 }

@@ -12,7 +12,7 @@ import {
   testEngineDependencies,
   waitForState,
 } from '../../engine/servers.ts';
-import { accessOf, applyAccess, compareShop, grantsCase, type Side } from './access-servers.ts';
+import { accessOf, applyAccess, compareShop, dumpedAccess, grantsCase, type Side } from './access-servers.ts';
 
 async function run(server: Postgres, text: string, database = 'shop'): Promise<void> {
   for (const statement of text.split(/;\s*(?:\n|$|(?=[a-z]))/i).filter((one) => one.trim() !== ''))
@@ -82,6 +82,7 @@ a reader'`,
     expect(before.script).not.toMatch(/SCRAM|md5/);
     await applyAccess(side, { database: 'shop' });
     expect(await accessOf(target, 'shop', version < 17)).toEqual(await accessOf(source, 'shop', version < 17));
+    expect(dumpedAccess(target, 'shop')).toEqual(dumpedAccess(source, 'shop'));
     const [allowed] = await target.query(
       `SELECT has_function_privilege('reader', 'pg_catalog.pg_sleep(double precision)', 'EXECUTE') AS reader,
          has_function_privilege('shop_app', 'pg_catalog.pg_sleep(double precision)', 'EXECUTE') AS others,
