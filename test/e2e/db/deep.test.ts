@@ -26,6 +26,7 @@ beforeAll(async () => {
     'bad',
   );
   await server.query("INSERT INTO t VALUES (1, '\\xff'::bytea::text)", 'bad');
+  await server.query('DROP CAST (bytea AS text)', 'bad');
 });
 afterAll(async () => {
   await server?.stop();
@@ -81,12 +82,12 @@ test('db migrate --deep starts the migration only when the rows can be copied', 
   const refused = await migrate();
   expect(refused).toMatchObject({ code: 3, stdout: '' });
   expect(refused.stderr).toContain('invalid-bytes');
-  expect(service.seen).toEqual([]);
+  expect(service.seen.filter(({ method }) => method !== 'GET')).toEqual([]);
   const started = await migrate('--ignore-dbs', 'bad');
   expect(started.code).toBe(0);
   const { preflight } = started.json<{ readonly preflight: PreflightReport }>();
   expect(preflight.rows).toMatchObject({ state: 'read', tables: 1, rows: 1000 });
-  expect(service.seen.map(({ method }) => method)).toEqual(['PUT']);
+  expect(service.seen.map(({ method }) => method).filter((one) => one !== 'GET')).toEqual(['PUT']);
 });
 
 test.skipIf(lacks('tmux'))('a terminal shows how much was read', async () => {

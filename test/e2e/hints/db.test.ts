@@ -98,11 +98,11 @@ const commands: readonly HintCase[] = [
     `--source ${pg} --sarif-uri 'a b' --report preflight.sarif`,
     `--source ${pg} --sarif-uri a%20b --report preflight.sarif`,
   ),
-  at(`--source ${pg} --report a.xyz`, `--source ${pg} --report a.md`, from('preflight/run-with-files')),
+  at(`--source ${pg} --report a.xyz`, `--source ${pg} --report a.md`, from('db/preflight/run-with-files')),
   at(`--source ${pg} --accept wal-levle`, `--source ${pg} --accept wal-level`),
   at(`--source ${pg} --accept frobnicate`, `--source ${pg} --accept wal-level`),
   at(`--source ${pg} --baseline wrong.json`, `--source ${pg} --baseline other.json`, {
-    ...from('preflight/run-with-files'),
+    ...from('db/preflight/run-with-files'),
     given: file('wrong.json', 'no baseline'),
   }),
   at(`--source ${pg} --fix-sql fix.sql`, `--source ${pg} --fix-sql other.sql`, { given: file('fix.sql', '-- mine') }),
@@ -117,7 +117,7 @@ const commands: readonly HintCase[] = [
     }),
   ),
   mistake('cloudctl db inventory list.txt --report a.xyz', 'cloudctl db inventory list.txt --report a.md', {
-    ...from('inventory/options'),
+    ...from('db/inventory/options'),
     ends: 5,
     given: file('list.txt', `${pg}\n`),
   }),
