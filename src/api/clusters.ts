@@ -52,13 +52,16 @@ export async function findClusterVersion(
     return undefined;
   } catch (error) {
     // The specification has no list of clusters, so whatever a server responds to the request is no error of the
-    // migration. A token that is refused is refused again by the request of the migration.
+    // migration. A token that is refused is refused again by the request of the migration, and so is what nobody answers.
     if (error instanceof CliError && listErrors.includes(error.code)) return undefined;
     throw error;
   }
 }
 
-const listErrors: readonly string[] = ['not_found', 'api_error', 'scope_too_small', 'incomplete_list', 'token_refused'];
+const listErrors: readonly string[] = [
+  ...['not_found', 'api_error', 'scope_too_small', 'incomplete_list', 'token_refused'],
+  ...['unreachable', 'tls', 'timeout'],
+];
 
 const clusterList: ListRequest<ListedCluster> = {
   path: '/v2/databases',
