@@ -52,7 +52,7 @@ export async function findClusterVersion(
     return undefined;
   } catch (error) {
     // The specification has no list of clusters, so whatever a server responds to the request is no error of the
-    // migration. A token that is refused is refused again by the request of the migration, and so is what nobody answers.
+    // migration. A refused token, or a service that cannot be reached, is an error of the later request that starts it.
     if (error instanceof CliError && listErrors.includes(error.code)) return undefined;
     throw error;
   }

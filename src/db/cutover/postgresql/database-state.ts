@@ -197,7 +197,7 @@ function differingDefinitions(source: DatabaseState, target: DatabaseState): rea
     if (isRepeated(name) || (there !== undefined && isEqual(definition, there))) return [];
     return [`${name} ${there === undefined ? 'is missing' : 'differs'}`];
   });
-  // An index or a function that the target has in addition harms nobody; a constraint or a trigger does.
+  // A constraint or a trigger that only the target has can refuse or change rows; an index or a function cannot.
   const more = [...target.definitions.keys()].flatMap((name) => {
     const table = harmful.exec(name)?.[1];
     const isKnown = table !== undefined && source.definitions.has(`columns of ${table}`);

@@ -169,14 +169,14 @@ export interface NamedTarget {
 }
 
 /**
- * Whether the login of the target is known to be a superuser. A managed service gives nobody a superuser, so a target
+ * Whether the login of the target is known to be a superuser. Logins of a managed service are no superusers, so a target
  * that was not read counts as one without.
  */
 export function isTargetSuperuser({ target }: { readonly target: NamedTarget | undefined }): boolean {
   return target?.postgresql?.isSuperuser === true;
 }
 
-/** Why nobody can create what needs a superuser, as a clause, and what shows that somebody can, as a sentence. */
+/** Why the target cannot create what needs a superuser, as a clause, and how to show that it can, as a sentence. */
 export function describeMissingSuperuser({ target }: { readonly target: NamedTarget | undefined }): {
   readonly reason: string;
   readonly remedy: string;
@@ -184,7 +184,7 @@ export function describeMissingSuperuser({ target }: { readonly target: NamedTar
   const login = target?.postgresql?.login;
   return login === undefined
     ? {
-        reason: 'the target gives nobody a superuser',
+        reason: 'the target has no login that is a superuser',
         remedy: ' If the login of the target is a superuser, show it with --target URL.',
       }
     : { reason: `${login} is no superuser of the target`, remedy: '' };
